@@ -1,0 +1,38 @@
+"""The exception tree. Each message is a whole sentence: where, what, what next."""
+from __future__ import annotations
+
+
+class SmartError(Exception):
+    """Whatever ends a job or a drive with UNKNOWN. str() is the sentence."""
+
+
+class UsageError(SmartError):
+    """The command line cannot be meant like this."""
+
+
+class DataError(SmartError):
+    """A data file (attributes, thresholds) is not as its schema wants it."""
+
+
+class DriveError(SmartError):
+    """This one drive gives no verdict; the others still do."""
+
+
+class DriveAbsent(DriveError):
+    """Nothing answers at this address: no such device, an empty slot."""
+
+
+class DriveAsleep(DriveError):
+    """The drive is in standby and was left alone."""
+
+
+class NotAReport(DriveError):
+    """A file that holds something else than smartctl's words about a drive."""
+
+
+class DriveIsNoDrive(DriveError):
+    """A RAID volume, an iSCSI target, an optical drive: nothing that has SMART."""
+
+
+class FormulaError(SmartError):
+    """A `from` of the database that the grammar does not know."""

@@ -1,0 +1,158 @@
+"""The values that pass from one stage to the next. All are frozen.
+
+They are named tuples, not dataclasses: importing dataclasses costs a check
+more time than everything else in this package together (see `make bench`).
+"""
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Mapping, NamedTuple, Optional, Tuple
+
+
+class State(IntEnum):
+    """A Nagios service state; the number is the plugin's exit code."""
+
+    OK = 0
+    WARNING = 1
+    CRITICAL = 2
+    UNKNOWN = 3
+
+    @property
+    def urgency(self) -> int:
+        """Rank for "worst first": CRITICAL, UNKNOWN, WARNING, OK."""
+        # A drive that cannot be read must not hide one that is dying, so the
+        # exit codes' own order is not the order of urgency.
+        return (0, 1, 3, 2)[self]
+
+
+class Answer(NamedTuple):
+    """What became of one smartctl process. Bytes, not yet understood."""
+
+    command: Tuple[str, ...]
+    outcome: str                  # "done", "timeout", "overflow" (printed without end) or "not started"
+    reason: str = ''              # why it is not "done": "no answer within 30 s"
+    status: Optional[int] = None  # exit status, eight bits; None unless it ended by itself
+    signal: Optional[int] = None  # the signal that ended it, where none was ours
+    stdout: bytes = b''
+    stderr: bytes = b''
+    seconds: float = 0.0          # from its start
+
+
+class Device(NamedTuple):
+    """How smartctl reaches a drive."""
+
+    path: str              # "/dev/sda", "/dev/bus/0", or the file of a recorded report
+    type: str = ''         # smartctl's -d argument; '' lets smartctl find out
+    name: str = ''         # short and unique among the devices of one run: "bus_0_megaraid_6"
+    optional: bool = False  # out of a range: an empty slot here is no error
+    is_recorded: bool = False  # path is a file with a recorded report
+
+
+class Identity(NamedTuple):
+    """What the drive says it is. Strings are as printed, without outer blanks."""
+
+    protocol: str = ''            # "ATA", "NVMe", "SCSI", or '' when not told
+    model: str = ''
+    firmware: str = ''
+    serial: str = ''
+    wwn: str = ''                 # hexadecimal digits: "5000c500a1b2c3d4"
+    rotation: Optional[int] = None  # rounds per minute; 0 is a solid state drive; None not told
+    capacity: Optional[int] = None  # bytes
+    family: str = ''              # smartctl's own database: "Intel 730 and DC S35x0/3610/3700 Series SSDs"
+    sector_size: int = 512        # bytes of a logical block
+    spins: bool = False           # counts starts of a spindle; asked where the rotation is not told
+
+    @property
+    def kind(self) -> str:
+        """One of "hdd", "ssd", "nvme", "sas": what limits are chosen by."""
+        if self.protocol == 'NVMe':
+            return 'nvme'
+        if self.protocol == 'SCSI':
+            return 'sas'
+        # Drives older than ATA-8 and smartctl older than 5.43 do not tell the rotation.
+        return 'hdd' if self.rotation or (self.rotation is None and self.spins) else 'ssd'
+
+
+class AttributeRow(NamedTuple):
+    """One row of the ATA attribute table."""
+
+    id: int
+    name: str                     # smartctl's name; it changes with its version, never match by it
+    value: Optional[int]          # normalized; None where smartctl prints "---" or leaves it out
+    worst: Optional[int]
+    threshold: Optional[int]      # None where unknown; 0 never fails
+    prefail: Optional[bool]       # None where the flags were not printed
+    when_failed: str              # '', 'now' or 'past'
+    raw: str                      # RAW_VALUE as printed: "640 (409 5906)"
+    raw_number: Optional[int] = None  # smartctl's number of the raw bytes (JSON only)
+
+
+class Statistic(NamedTuple):
+    """One valid entry of the ATA device statistics log."""
+
+    number: int
+    name: str
+    flags: str = ''               # "N" normalized, "D" supports DSN, "C" monitored condition met
+
+
+class SelfTest(NamedTuple):
+    """One entry of the self-test log."""
+
+    kind: str                     # "Short offline", "Extended", as printed
+    status: str                   # "Completed: read failure", as printed
+    passed: Optional[bool]        # None: running, aborted or interrupted, which proves nothing
+    hours: Optional[int]          # power-on hours when it ended (16 bits on ATA, wraps at 65536)
+
+
+class Report(NamedTuple):
+    """Everything smartctl said about one drive, in whatever form it said it."""
+
+    identity: Identity
+    smart_status: Optional[bool] = None   # the drive's own verdict: True passed; None not told
+    smart_status_text: str = ''           # the words, where there are any beyond PASSED and FAILED
+    attributes: Tuple[AttributeRow, ...] = ()
+    statistics: Mapping[Tuple[int, int], Statistic] = {}  # (page, offset) -> entry
+    nvme: Mapping[str, int] = {}          # keys of smartctl's nvme_smart_health_information_log
+    scsi: Mapping[str, float] = {}        # see json_report.SCSI_KEYS
+    self_tests: Tuple[SelfTest, ...] = ()  # newest first
+    error_count: Optional[int] = None     # entries ever made in the ATA error log; None not read
+    exit_status: Optional[int] = None     # smartctl's exit status, eight bits
+    messages: Tuple[str, ...] = ()        # what smartctl complained about, without severity "information"
+    version: Tuple[int, ...] = ()         # smartctl's version: (7, 3)
+
+
+class Reading(NamedTuple):
+    """One number of one drive, vendor-neutral: "endurance_used is 78 %"."""
+
+    role: str
+    number: Optional[float]       # base unit; None: unknown, and `word` says why
+    unit: str                     # "%", "s", "B", "C" or ""
+    source: str                   # "device statistics", "attribute 233", "NVMe health log", "SCSI log"
+    word: str = ''                # a verdict in words: "passed", "read-only"
+    state: Optional[State] = None  # verdicts carry their state themselves; numbers meet limits
+    judged: bool = True           # False: kept for comparison, or shown only
+    drive_limit: Optional[float] = None  # the drive's own limit for this role, same unit
+
+
+class Judgement(NamedTuple):
+    """A reading that has met its limits."""
+
+    reading: Reading
+    state: State
+    warning: str = ''             # Nagios range, '' when never
+    critical: str = ''
+    against: str = ''             # which side of the limit it is on: "above 95"; '' when OK or a verdict
+    origin: str = ''              # who set the limit that decided
+    graphed: bool = False
+
+
+class Verdict(NamedTuple):
+    """What became of one device: judgements, or the reason why there are none."""
+
+    device: Device
+    identity: Identity
+    state: State
+    judgements: Tuple[Judgement, ...] = ()
+    notes: Tuple[str, ...] = ()
+    problem: str = ''             # why the drive could not be read; '' when it was
+    entry: Optional[str] = None   # family of the entry that won
