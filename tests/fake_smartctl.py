@@ -1,0 +1,79 @@
+"""A stand-in for smartctl: a program that answers by its arguments and can misbehave.
+
+    fake = FakeSmartctl(folder)
+    fake.answers('--json=c --scan', output='{…}')
+    fake.answers(read_arguments('/dev/sdb'), before='sleep 5')
+
+`fake.path` then runs as a process, given as -p to the plugin or to the Runner.
+For arguments it has no answer to it says so on stderr, names them, and exits with 64.
+fake.calls() lists the calls so far.
+"""
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import List, Sequence, Tuple, Union
+
+# A POSIX shell starts in a millisecond, Python in fifteen: benchmarks run this, too.
+# The script is made anew with each answer, so that it forks once, for `cat`.
+_HEAD = """#!/bin/sh
+echo "$$ $*" >>{calls}
+case "$*" in
+"""
+_CASE = """{arguments})
+{before}
+[ -s {output} ] && cat {output}
+{after}
+exit {status};;
+"""
+_TAIL = """esac
+echo "fake smartctl has no answer to: $*" >&2
+exit 64
+"""
+
+# Misbehaviour, as shell words for `before` and `after`.
+HANGS = 'sleep 60'
+IGNORES_SIGTERM = "trap '' TERM; sleep 60"
+DIES = 'kill -SEGV $$'
+SHUTS_PIPES_AND_LIVES_ON = 'exec >&- 2>&-; sleep 60'
+LEAVES_A_CHILD = 'sleep 3 &'
+PRINTS_FOR_EVER = 'while :; do echo "a line that comes again and again"; done'
+
+
+class FakeSmartctl:
+    """One stand-in in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.path = str(folder / 'smartctl')
+        self._calls = folder / 'calls'
+        self._cases: List[str] = []
+        self._write()
+
+    def answers(self, arguments: Union[str, Sequence[str]], output: Union[str, bytes] = b'', status: int = 0,
+                before: str = '', after: str = '') -> Tuple[str, ...]:
+        """Let it answer *arguments*, and return the whole command line."""
+        words = tuple(arguments.split()) if isinstance(arguments, str) else tuple(arguments)
+        file = self.folder / f'output-{len(self._cases)}'
+        file.write_bytes(output.encode() if isinstance(output, str) else output)
+        self._cases.append(_CASE.format(arguments=shlex.quote(' '.join(words)), output=shlex.quote(str(file)),
+                                        before=before or ':', after=after or ':', status=status))
+        self._write()
+        return (self.path, *words)
+
+    def calls(self) -> List[str]:
+        """Return the arguments of each call so far."""
+        return [line.partition(' ')[2] for line in self._lines()]
+
+    def pids(self) -> List[int]:
+        """Return the process of each call so far."""
+        return [int(line.partition(' ')[0]) for line in self._lines()]
+
+    def _lines(self) -> List[str]:
+        return self._calls.read_text().splitlines() if self._calls.exists() else []
+
+    def _write(self) -> None:
+        script = Path(self.path)
+        script.write_text(_HEAD.format(calls=shlex.quote(str(self._calls))) + ''.join(self._cases) + _TAIL)
+        script.chmod(0o755)

@@ -1,0 +1,110 @@
+"""devices.from_scan on real outputs of smartctl --scan and --scan-open."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from smart_attributes.devices import address, from_scan
+from smart_attributes.errors import SmartError
+
+SCANS = Path(__file__).resolve().parent.parent.parent / 'shared' / 'corpus' / 'scans'
+
+NO_SCAN = None
+
+
+def megaraid(bus, slots, tunnel=''):
+    return [f'{tunnel}megaraid,{slot}@/dev/bus/{bus}' for slot in slots]
+
+
+def sd(letters):
+    return [f'/dev/sd{letter}' for letter in letters]
+
+
+# Judged by eye, case by case. "scsi" of a scan becomes no type: --scan says it of SATA drives, too.
+EXPECTED = {
+    '001-text-py-SMART': ['/dev/nvme0'],
+    '002-text-py-SMART': ['/dev/nvme0', '/dev/nvme1', 'sat+megaraid,60@/dev/bus/0'],
+    '003-text-py-SMART': ['sntasmedia@/dev/sda'],
+    '004-text-py-SMART': ['ata@IOService:/AppleACPIPlatformExpert/PCI0@0/AppleACPIPCI/RP06@1C,5/IOPP/SSD0@0/AppleAHCI'
+                          '/PRT0@0/IOAHCIDevice@0/AppleAHCIDiskDriver/IOAHCIBlockStorageDevice'],
+    '005-text-py-SMART': ['nvme@IOService:/AppleARMPE/arm-io@10F00000/AppleT811xIO/ans@77400000/AppleASCWrapV4/iop-ans-nub'
+                          '/RTBuddy(ANS2)/RTBuddyService/AppleANS3NVMeController/NS_01@1'],
+    # smartctl -d test
+    '006-text-py-SMART': NO_SCAN,
+    '007-text-py-SMART': NO_SCAN,
+    '008-text-py-SMART': NO_SCAN,
+    # Windows: NVMe drives are called sdX there, so the type is needed.
+    '009-text-py-SMART': ['nvme@/dev/sda', 'nvme@/dev/sdb', '/dev/sdc', '/dev/sdd', '/dev/sde'],
+    '010-text-py-SMART': NO_SCAN,
+    '011-text-py-SMART': ['nvme@/dev/sda'],
+    '012-text-py-SMART': NO_SCAN,
+    '013-text-py-SMART': NO_SCAN,
+    '014-text-py-SMART': NO_SCAN,
+    '015-text-py-SMART': NO_SCAN,
+    '016-text-py-SMART': NO_SCAN,
+    '017-json-scrutiny': megaraid(0, range(2)),
+    '018-json-scrutiny': ['/dev/nvme0'],
+    '019-json-scrutiny': sd('abcdefg'),
+    '020-text-zbx-smartctl': sd('ab'),
+    '027-json-telegraf': ['/dev/sda', '/dev/nvme0', '/dev/nvme1'],
+    # sda and sdb are volumes; INQUIRY tells that when they are read.
+    '028-json-telegraf': [*sd('abc'), *megaraid(6, range(8, 15))],
+    '029-json-netdata': ['/dev/nvme0'],
+    '030-json-netdata': sd('ac'),
+    '031-json-netdata': ['/dev/sda'],
+    '032-json-ironlib': [*sd('ab'), '/dev/nvme0', '/dev/nvme1'],
+    '033-json-ironlib': [*sd('abcdefghijklmn'), '/dev/nvme0', '/dev/nvme1'],
+    '034-json-ironlib': [*sd('abc'), '/dev/nvme0', '/dev/nvme1'],
+    # Fourteen volumes that --scan-open could not open, and the fourteen drives behind them.
+    '035-text-operations-puppet': megaraid(0, range(14), 'sat+'),
+    '036-text-glouton': ['/dev/sda'],
+    '037-text-glouton': [*sd('ab'), '/dev/nvme0'],
+    '038-text-glouton': ['nvme@IOService:/AppleARMPE/arm-io/AppleT600xIO/ans@8F400000/AppleASCWrapV4/iop-ans-nub'
+                         '/RTBuddy(ANS2)/RTBuddyService/AppleANS3NVMeController/NS_01@1'],
+    '039-text-glouton': ['/dev/sda', *megaraid(0, range(14))],
+    '040-text-glouton': ['/dev/sda', *megaraid(0, range(2))],
+    '043-json-beszel': ['/dev/sda', '/dev/nvme0'],
+    # smartctl -j --version
+    '044-json-hwbench': NO_SCAN,
+    '045-text-disk-health-checker': sd('ab'),
+    '046-text-disk-health-checker': ['/dev/sda', *megaraid(4, [14, 15])],
+    '047-json-smartctl-rs': ['/dev/sda', '/dev/sdb', '/dev/nvme0'],
+}
+
+needs_corpus = pytest.mark.skipif(not SCANS.is_dir(), reason='the shared corpus is not beside this project')
+
+
+def output(case):
+    [file] = (SCANS / case).glob('output.*')
+    return file.read_text(encoding='utf-8')
+
+
+@needs_corpus
+def test_every_recorded_scan_is_judged_here():
+    """A new case in the corpus wants somebody's eye."""
+    assert {folder.name for folder in SCANS.iterdir()} == set(EXPECTED)
+
+
+@needs_corpus
+@pytest.mark.parametrize('case', [case for case, devices in EXPECTED.items() if devices is not NO_SCAN])
+def test_a_recorded_scan_gives_its_drives(case):
+    """Of Linux, macOS and Windows, by smartctl 6 to 7.5, as text and as JSON."""
+    assert [address(device) for device in from_scan(output(case)).devices] == EXPECTED[case]
+
+
+@needs_corpus
+@pytest.mark.parametrize('case', [case for case, devices in EXPECTED.items() if devices is NO_SCAN])
+def test_another_output_of_smartctl_is_no_scan(case):
+    """It must not pass for a machine without drives."""
+    with pytest.raises(SmartError, match='no list of devices'):
+        from_scan(output(case))
+
+
+@needs_corpus
+def test_volumes_that_could_not_be_opened_are_named():
+    """The admin sees what was left out, and smartctl's own advice."""
+    refused = from_scan(output('035-text-operations-puppet')).refused
+
+    assert len(refused) == 14
+    assert '/dev/sda' in refused[0] and 'megaraid,N' in refused[0]
