@@ -38,6 +38,12 @@ def clean(text: str, limit: int = LIMIT) -> str:
     return _shortened(_printable(text[:limit * 20]), limit)
 
 
+def sentence(text: str, limit: int) -> str:
+    """Return words of our own, with strings from outside in them, as one line: = and ' may stay, a bar may not."""
+    visible = ''.join(character if character.isprintable() and character != '|' else ' ' for character in text)
+    return _shortened(' '.join(visible.split()), limit)
+
+
 def _printable(text: str) -> str:
     """Return *text* without whatever does not print as itself."""
     if '\x1b' in text or not text.isascii():

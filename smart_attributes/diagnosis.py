@@ -71,6 +71,9 @@ _RULES: Tuple[Rule, ...] = (
     Rule(r'takes ONE device name', DriveError, 'cannot be read: smartctl was called with several devices; name one'),
     Rule(r"multiple -d TYPE options", DriveError, 'cannot be read: several types were given; one device has one type'),
     # Asleep
+    # smartctl 7.3 takes a drive that answers nothing for one in SLEEP; one in standby still answers.
+    Rule(r'^Device is in SLEEP mode, exit\(\d+\)', DriveError,
+         'answers nothing: in SLEEP mode or dead, which look alike; wake it up with smartctl -n never -i, or let it use standby'),
     Rule(r'^Device is in (.+?) mode, exit\(\d+\)', DriveAsleep, 'is asleep ({}) and was left alone'),
     Rule(r'^(CHECK POWER MODE .*?), exit\(\d+\)', DriveError,
          'does not tell whether it sleeps, so it was left alone: {}; call smartctl without "-n" once to see more'),
@@ -115,7 +118,7 @@ _RULES: Tuple[Rule, ...] = (
     Rule(r"(?:Unable to detect device type|Not a device of type)", DriveError,
          'is not there, or smartctl cannot detect its device type (no such device, a partition, a virtual disk, a '
          'plain file); check the path, or ' + _TYPE),
-    Rule(r'((?:Option )?-d \S+ (?:requires|must|supports).*|Type \'.*)', DriveError, 'cannot be read: {}'),
+    Rule(r'((?:Option )?-d \S+ (?:requires|must|supports).*|Type \'[^\']*\': .*)', DriveError, 'cannot be read: {}'),
     Rule(r'Probable ATA device behind a SAT layer', DriveError,
          'is a SATA drive behind a translating controller; give the type sat: sat@PATH'),
     Rule(r'Inappropriate ioctl for device', DriveError,

@@ -153,15 +153,16 @@ def from_json(data: Json, exit_status: Optional[int] = None, other_text: str = '
     status = _integer(smartctl, 'exit_status')
     passed, words = _smart_status(_object(data, 'smart_status'))
     attributes = _attributes(_objects(_object(data, 'ata_smart_attributes'), 'table'))
+    identity = _identity(data)._replace(spins=has_spindle(attributes))
     report = Report(
-        identity=_identity(data)._replace(spins=has_spindle(attributes)),
+        identity=identity,
         smart_status=passed,
         smart_status_text=words,
         attributes=attributes,
         statistics=with_pending(_statistics(_objects(_object(data, 'ata_device_statistics'), 'pages')),
                                 _integer(_object(data, 'ata_pending_defects_log'), 'count')),
         nvme=_nvme(data),
-        scsi=_scsi(data, other_text),
+        scsi=_scsi(data, other_text) if identity.protocol == 'SCSI' else {},
         self_tests=_self_tests(data),
         error_count=_error_count(_object(data, 'ata_smart_error_log')),
         exit_status=exit_status if status is None else status,
@@ -493,8 +494,6 @@ def _nvme(data: Json) -> Dict[str, int]:
 
 def _scsi(data: Json, other_text: str) -> Dict[str, float]:
     """Return the SCSI log pages, by SCSI_KEYS."""
-    if _text(_object(data, 'device'), 'protocol') not in ('SCSI', ''):
-        return {}
     cycles = _object(data, 'scsi_start_stop_cycle_counter')
     values: Dict[str, Optional[float]] = {
         **_scsi_temperatures(data),
@@ -505,10 +504,8 @@ def _scsi(data: Json, other_text: str) -> Dict[str, float]:
         'start_stop_cycles_rated': _integer(cycles, 'specified_cycle_count_over_device_lifetime'),
         'load_unload_cycles': _integer(cycles, 'accumulated_load_unload_cycles'),
         'load_unload_cycles_rated': _integer(cycles, 'specified_load_unload_count_over_device_lifetime'),
-        'non_medium_errors': _integer(data, 'scsi_non_medium_error_count'),
+        'power_on_hours': _integer(_object(data, 'power_on_time'), 'hours'),
     }
-    if any(key.startswith('scsi_') for key in data):
-        values['power_on_hours'] = _integer(_object(data, 'power_on_time'), 'hours')
     for command in ('read', 'write', 'verify'):
         counters = _object(_object(data, 'scsi_error_counter_log'), command)
         for counter in ERROR_COUNTERS:

@@ -42,16 +42,17 @@ _BANNER = re.compile(r'^[> \t]*smartctl (?:version )?(?:pre-)?(\d+)\.(\d+)', re.
 _TYPOGRAPHY = str.maketrans({'\u00a0': ' ', '\u202f': ' ', '\u2009': ' ', '\u2007': ' ', '\u2019': "'", '\u02bc': "'",
                              '\ufeff': None, '\r': None})
 
+_COLUMN = r'(?:----?|0x[0-9a-f]{2}|\d{1,3})'  # "100", "0x64" with -f hex, "---" or "----" where there is none
 # A row of the attribute table, old layout: "  5 Reallocated_Sector_Ct   0x0033   100   100   010    Pre-fail  Always
 # -       0". Before 5.40 unknown names hold a blank; a name of 24 characters and more runs into the flags.
 _CLASSIC_ROW = re.compile(
-    r'(?P<id>\d{1,3}|0x[0-9a-f]{2}) +(?P<name>\S+?(?: \S+?)??) *(?P<flags>0x[0-9a-f]{4})\s+'
-    r'(?P<value>[-\dx][-\da-fx]{0,3})\s+(?P<worst>[-\dx][-\da-fx]{0,3})\s+(?P<threshold>[-\dx][-\da-fx]{0,3})\s+'
+    r'(?P<id>\d{1,3}|0x[0-9a-f]{2})\s+(?P<name>\S+?(?: \S+?)??)\s*(?P<flags>0x[0-9a-f]{4})\s+'
+    rf'(?P<value>{_COLUMN})\s+(?P<worst>{_COLUMN})\s+(?P<threshold>{_COLUMN})\s+'
     r'(?P<kind>Pre-fail|Old_age)\s+(?P<updated>Always|Offline)\s+(?P<failed>-|FAILING_NOW|In_the_past)\s+(?P<raw>\S.*)')
 # The layout of -x: "  5 Reallocated_Sector_Ct   PO--CK   100   100   010    -    0"
 _BRIEF_ROW = re.compile(
-    r'(?P<id>\d{1,3}|0x[0-9a-f]{2}) +(?P<name>\S+?(?: \S+?)??) *(?P<flags>[P-][O-][S-][R-][C-][K-]\+?)\s+'
-    r'(?P<value>[-\dx][-\da-fx]{0,3})\s+(?P<worst>[-\dx][-\da-fx]{0,3})\s+(?P<threshold>[-\dx][-\da-fx]{0,3})\s+'
+    r'(?P<id>\d{1,3}|0x[0-9a-f]{2})\s+(?P<name>\S+?(?: \S+?)??)\s*(?P<flags>[P-][O-][S-][R-][C-][K-]\+?)\s+'
+    rf'(?P<value>{_COLUMN})\s+(?P<worst>{_COLUMN})\s+(?P<threshold>{_COLUMN})\s+'
     r'(?P<failed>-|NOW|Past)\s+(?P<raw>\S.*)')
 _FLAG_BITS = 'POSRCK'     # bit 0 first. Source: smartmontools atacmds.h, ATTRIBUTE_FLAGS_*
 _WHEN_FAILED = {'-': '', 'FAILING_NOW': 'now', 'NOW': 'now', 'In_the_past': 'past', 'Past': 'past'}
@@ -221,7 +222,7 @@ def _problem(lines: _Lines, report: Report, text: str) -> Optional[DriveError]:
         return smart_disabled()
     if has_smart_data(report):
         return None
-    if report.version or identity.protocol:
+    if report.version or any(label.startswith('=== start of ') for label in fields):
         return diagnose((), report.exit_status, text) or without_data(Remains(
             report.exit_status or 0, bool(identity.model), complaint=_complaint(text)))
     return no_report(text, report.exit_status)
@@ -229,7 +230,7 @@ def _problem(lines: _Lines, report: Report, text: str) -> Optional[DriveError]:
 
 def _complaint(text: str) -> str:
     """Return the line in which smartctl speaks of a failure, '' without one."""
-    line = re.search(r'^\S.*\b(?:failed|cannot|unable to|error:)(?=\s|$).*$', text, re.MULTILINE | re.IGNORECASE)
+    line = re.search(r'^\S.*\b(?:failed\b|cannot\b|unable to\b|error:).*$', text, re.MULTILINE | re.IGNORECASE)
     return line.group() if line else ''
 
 
@@ -303,7 +304,7 @@ def _readers() -> _Readers:
 def _protocol(lines: _Lines) -> str:
     """Return the protocol that prints such lines, '' when nothing tells."""
     fields = lines.fields
-    if '=== START OF SMART DATA SECTION ===' in fields or 'model number' in fields or 'critical warning' in fields:
+    if '=== start of smart data section ===' in fields or 'model number' in fields or 'critical warning' in fields:
         return 'NVMe'
     if lines.rows or lines.statistics or any(label in fields for label in _ATA_LABELS):
         return 'ATA'

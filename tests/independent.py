@@ -126,3 +126,164 @@ def health(text: str) -> Optional[bool]:
 
 def _number(printed: str) -> Optional[int]:
     return None if printed == '---' else int(printed)
+
+
+# A printer: JSON -> the text that smartctl prints of the same drive. Source: the printf formats of
+# smartmontools 7.3, ataprint.cpp, nvmeprint.cpp, scsiprint.cpp.
+
+def printed(data: Dict[str, Any], brief: bool = False, group: str = ',') -> str:
+    """Return the text form of a JSON report, as far as the package reads it.
+
+    brief: the attribute table of -x. group: what parts thousands in this locale.
+    """
+    version = '.'.join(map(str, data.get('smartctl', {}).get('version', (7, 3))))
+    lines = [f'smartctl {version} 2022-02-28 r5338 [x86_64-linux-6.1.0] (local build)',
+             'Copyright (C) 2002-22, Bruce Allen, Christian Franke, www.smartmontools.org', '']
+    protocol = data.get('device', {}).get('protocol')
+    lines += {'ATA': _ata_lines, 'NVMe': _nvme_lines, 'SCSI': _scsi_lines}[protocol](data, brief, group)
+    return '\n'.join(lines) + '\n'
+
+
+def _grouped(number: int, group: str) -> str:
+    return f'{number:,}'.replace(',', group)
+
+
+def _capacity(data: Dict[str, Any], group: str) -> str:
+    return f'{_grouped(data["user_capacity"]["bytes"], group)} bytes [1{"," if group != "," else "."}00 TB]'
+
+
+def _rotation(rate: int) -> str:
+    return f'{rate} rpm' if rate else 'Solid State Device'
+
+
+def _ata_lines(data: Dict[str, Any], brief: bool, group: str) -> List[str]:
+    lines = ['=== START OF INFORMATION SECTION ===']
+    for key, label in (('model_family', 'Model Family:'), ('model_name', 'Device Model:'), ('serial_number', 'Serial Number:')):
+        lines += [f'{label:<18}{data[key] or "[No Information Found]"}'] if key in data else []
+    if 'wwn' in data:
+        lines.append('LU WWN Device Id: {naa:x} {oui:06x} {id:09x}'.format(**data['wwn']))
+    if 'ata_additional_product_id' in data:
+        lines.append(f'Add. Product Id:  {data["ata_additional_product_id"]}')
+    if 'firmware_version' in data:
+        lines += [f'Firmware Version: {data["firmware_version"]}', f'User Capacity:    {_capacity(data, group)}']
+        lines.append(f'Sector Size:      {data["logical_block_size"]} bytes logical/physical')
+    lines += [f'Rotation Rate:    {_rotation(data["rotation_rate"])}'] if 'rotation_rate' in data else []
+    lines += ['', '=== START OF READ SMART DATA SECTION ===']
+    if 'smart_status' in data:
+        word = 'PASSED' if data['smart_status']['passed'] else 'FAILED!'
+        lines += [f'SMART overall-health self-assessment test result: {word}', '']
+    return [*lines, *_table_lines(data, brief), *_ata_log_lines(data)]
+
+
+def _table_lines(data: Dict[str, Any], brief: bool) -> List[str]:
+    lines = ['SMART Attributes Data Structure revision number: 1', 'Vendor Specific SMART Attributes with Thresholds:',
+             'ID# ATTRIBUTE_NAME          FLAG     VALUE WORST THRESH TYPE      UPDATED  WHEN_FAILED RAW_VALUE']
+    for row in data.get('ata_smart_attributes', {}).get('table', []):
+        value, worst, threshold = (f'{row[key]:03d}' if key in row else '---' for key in ('value', 'worst', 'thresh'))
+        failed, flags = row.get('when_failed', ''), row['flags']
+        if brief:
+            word = {'now': 'NOW', 'past': 'Past'}.get(failed, '-')
+            lines.append(f'{row["id"]:3d} {row["name"]:<24}{flags["string"]:<7}  {value:<4}  {worst:<4}  {threshold:<4}   '
+                         f'{word:<5}{row["raw"]["string"]}')
+        else:
+            word = {'now': 'FAILING_NOW', 'past': 'In_the_past'}.get(failed, '    -')
+            kind, updated = 'Pre-fail' if flags['prefailure'] else 'Old_age', 'Always' if flags['updated_online'] else 'Offline'
+            lines.append(f'{row["id"]:3d} {row["name"]:<24}0x{flags["value"]:04x}   {value:<4}  {worst:<4}  {threshold:<4}   '
+                         f'{kind:<10}{updated:<9}{word:<12}{row["raw"]["string"]}')
+    return [*lines, '']
+
+
+def _ata_log_lines(data: Dict[str, Any]) -> List[str]:
+    lines: List[str] = []
+    for name, headline, count in (
+            ('extended', 'SMART Extended Comprehensive Error Log Version: 1 (1 sectors)', 'Device Error Count'),
+            ('summary', 'SMART Error Log Version: 1', 'ATA Error Count')):
+        log = data.get('ata_smart_error_log', {}).get(name)
+        if log and 'count' in log:
+            lines += [headline, f'{count}: {log["count"]}' if log['count'] else 'No Errors Logged', '']
+    for name, headline in (('extended', 'SMART Extended Self-test Log Version: 1 (1 sectors)'),
+                           ('standard', 'SMART Self-test log structure revision number 1')):
+        log = data.get('ata_smart_self_test_log', {}).get(name)
+        lines += [headline] if log else []
+        for number, test in enumerate(log.get('table', []) if log else [], 1):
+            lines.append('#{:2d}  {:<19} {:<29} {:d}0%  {:8d}         -'.format(
+                number, test['type']['string'], test['status']['string'], test['status']['value'] & 15, test['lifetime_hours']))
+    for page in data.get('ata_device_statistics', {}).get('pages', []):
+        for entry in page.get('table', []):
+            lines.append('0x{:02x}  0x{:03x}  {} {:>15}  {} {}'.format(
+                page['number'], entry['offset'], entry['size'], entry.get('value', '-'), entry['flags']['string'][1:],
+                entry['name']))
+    if 'ata_pending_defects_log' in data:
+        count = data['ata_pending_defects_log']['count']
+        lines += ['Pending Defects log (GP Log 0x0c)', *([] if count else ['No Defects Logged'])]
+        lines += [f'{number:5d} {number:18d} {"-":>8}' for number in range(count)]
+    status = data.get('ata_smart_data', {}).get('self_test', {}).get('status')
+    return [*lines, *([f'Self-test execution status:      ({status["value"]:4d})\tWords'] if status else [])]
+
+
+def _nvme_lines(data: Dict[str, Any], brief: bool, group: str) -> List[str]:
+    lines = ['=== START OF INFORMATION SECTION ===']
+    for key, label in (('model_name', 'Model Number:'), ('serial_number', 'Serial Number:'),
+                       ('firmware_version', 'Firmware Version:')):
+        lines += [f'{label:<36}{data[key]}'] if key in data else []
+    if 'nvme_total_capacity' in data:
+        lines.append(f'Total NVM Capacity:                 {_grouped(data["nvme_total_capacity"], group)} [1.00 TB]')
+    for namespace in data.get('nvme_namespaces', []):
+        if 'capacity' in namespace:
+            bytes_ = _grouped(namespace['capacity']['bytes'], group)
+            lines += [f'Namespace {namespace["id"]} Size/Capacity:          {bytes_} [512 GB]',
+                      f'Namespace {namespace["id"]} Formatted LBA Size:     {namespace["formatted_lba_size"]}']
+        if 'eui64' in namespace:
+            digits = f'{namespace["eui64"]["oui"]:06x} {namespace["eui64"]["ext_id"]:010x}'
+            lines.append(f'Namespace {namespace["id"]} IEEE EUI-64:            {digits}')
+    limits = data.get('nvme_composite_temperature_threshold', {})
+    for key, label in (('warning', 'Warning  Comp. Temp. Threshold:'), ('critical', 'Critical Comp. Temp. Threshold:')):
+        lines += [f'{label:<36}{limits[key]} Celsius'] if key in limits else []
+    lines += ['', '=== START OF SMART DATA SECTION ===']
+    if 'smart_status' in data:
+        word = 'PASSED' if data['smart_status']['passed'] else 'FAILED!'
+        lines += [f'SMART overall-health self-assessment test result: {word}', '']
+    log = data.get('nvme_smart_health_information_log', {})
+    lines += ['SMART/Health Information (NVMe Log 0x02, NSID 0xffffffff)'] if log else []
+    for key, label in _NVME_TEXT.items():
+        if key in log:
+            label = label.replace('\\', '').replace('Warning +', 'Warning  ').replace(' +', ' ') + ':'
+            unit = {'temperature': ' Celsius', 'available_spare': '%', 'available_spare_threshold': '%', 'percentage_used': '%'}
+            number = f'0x{log[key]:02x}' if key == 'critical_warning' else _grouped(log[key], group)
+            lines.append(f'{label:<36}{number}{unit.get(key, "")}{" [5.85 TB]" if key.startswith("data_units") else ""}')
+    return lines
+
+
+def _scsi_lines(data: Dict[str, Any], brief: bool, group: str) -> List[str]:
+    lines = ['=== START OF INFORMATION SECTION ===']
+    for keys, label in ((('scsi_vendor', 'vendor'), 'Vendor:'), (('scsi_product', 'product'), 'Product:'),
+                        (('scsi_revision', 'revision'), 'Revision:'), (('logical_unit_id',), 'Logical Unit id:'),
+                        (('serial_number',), 'Serial number:')):
+        lines += [f'{label:<22}{data[key]}' for key in keys if key in data]
+    lines += [f'User Capacity:        {_capacity(data, group)}', f'Logical block size:   {data["logical_block_size"]} bytes',
+              f'Rotation Rate:        {_rotation(data["rotation_rate"])}', 'Device type:          disk',
+              '', '=== START OF READ SMART DATA SECTION ===']
+    lines += ['SMART Health Status: OK' if data['smart_status']['passed'] else 'SMART Health Status: BAD']
+    cycles = data.get('scsi_start_stop_cycle_counter', {})
+    numbers = {**json_scsi(data), 'power_on_hours': None}
+    lines += [f'Current Drive Temperature:     {numbers["temperature"]} C', f'Drive Trip Temperature:        {numbers["drive_trip"]} C']
+    for key, text in (('percentage_used', 'Percentage used endurance indicator: {}%'),
+                      ('start_stop_cycles_rated', 'Specified cycle count over device lifetime:  {}'),
+                      ('start_stop_cycles', 'Accumulated start-stop cycles:  {}'),
+                      ('load_unload_cycles_rated', 'Specified load-unload count over device lifetime:  {}'),
+                      ('load_unload_cycles', 'Accumulated load-unload cycles:  {}'),
+                      ('grown_defects', 'Elements in grown defect list: {}'),
+                      ('pending_defects', '  Pending defect count:{} Pending Defects')):
+        lines += [text.format(numbers[key])] if numbers.get(key) is not None and (cycles or 'cycles' not in key) else []
+    if 'power_on_time' in data:
+        lines.append(f'Accumulated power on time, hours:minutes {data["power_on_time"]["hours"]}:{data["power_on_time"]["minutes"]:02d}')
+    for command, counters in data.get('scsi_error_counter_log', {}).items():
+        columns = '   '.join(f'{counters[column]:>8}' for column in _COLUMNS)
+        lines.append(f'{command + ":":<9}{columns}')
+    for number in range(20):
+        test = data.get(f'scsi_self_test_{number}')
+        if test:
+            segment = test.get('failed_segment', {}).get('value', '-')
+            lines.append(f'#{number + 1:2d}  {test["code"]["string"]:<16}  {test["result"]["string"]:<25} {segment:>3}   '
+                         f'{test["power_on_time"]["hours"]:5d}{"-":>18} [-   -    -]')
+    return lines

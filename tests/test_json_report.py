@@ -1,0 +1,405 @@
+"""smartctl's JSON, as it should be and as it should not."""
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from smart_attributes import json_report
+from smart_attributes.errors import DriveAsleep, DriveError, DriveIsNoDrive, NotAReport
+from smart_attributes.model import AttributeRow, SelfTest, Statistic
+
+
+def smartctl(version=(7, 3), status=0, messages=(), argv=('smartctl', '--json=c', '-a', '/dev/sda')):
+    """The part of a document that is smartctl's own."""
+    return {'json_format_version': [1, 0], 'smartctl': {
+        'version': list(version), 'argv': list(argv), 'exit_status': status,
+        **({'messages': [{'string': text, 'severity': severity} for text, severity in messages]} if messages else {})}}
+
+
+def row(number, value=100, worst=100, threshold=0, raw=0, failed='', prefail=False):
+    return {'id': number, 'name': f'Attribute_{number}', 'value': value, 'worst': worst, 'thresh': threshold,
+            'when_failed': failed, 'flags': {'value': 50, 'prefailure': prefail},
+            'raw': {'value': raw, 'string': str(raw)}}
+
+
+ATA = {
+    **smartctl(status=64), 'device': {'name': '/dev/sda', 'type': 'sat', 'protocol': 'ATA'},
+    'model_family': 'ACME ARGO', 'model_name': 'ACME ARGO 500', 'serial_number': 'EXAMPLE0001',
+    'wwn': {'naa': 5, 'oui': 3152, 'id': 19088743}, 'firmware_version': 'A1.0',
+    'user_capacity': {'blocks': 976773168, 'bytes': 500107862016}, 'logical_block_size': 512, 'rotation_rate': 0,
+    'smart_support': {'available': True, 'enabled': True}, 'smart_status': {'passed': True},
+    'ata_smart_attributes': {'revision': 16, 'table': [
+        row(5, 98, 98, 10, 12, prefail=True), row(184, 50, 50, 90, 50, 'now'), row(190, 70, 55, 60, 30, 'past')]},
+    'ata_device_statistics': {'pages': [{'number': 7, 'table': [
+        {'offset': 8, 'name': 'Percentage Used Endurance Indicator', 'size': 1, 'value': 3,
+         'flags': {'value': 224, 'valid': True, 'normalized': True}},
+        {'offset': 16, 'name': 'Never filled', 'size': 4, 'flags': {'value': 128, 'valid': False}}]}]},
+    'ata_smart_error_log': {'summary': {'revision': 1, 'count': 3}},
+    'ata_smart_self_test_log': {'standard': {'table': [
+        {'type': {'value': 2, 'string': 'Extended offline'},
+         'status': {'value': 249, 'string': 'Self-test routine in progress', 'passed': True}, 'lifetime_hours': 900},
+        {'type': {'value': 1, 'string': 'Short offline'},
+         'status': {'value': 121, 'string': 'Completed: read failure', 'passed': False}, 'lifetime_hours': 880}]}},
+}
+NVME = {
+    **smartctl(), 'device': {'type': 'nvme', 'protocol': 'NVMe'}, 'model_name': 'ACME N1', 'serial_number': 'EXAMPLE0002',
+    'firmware_version': '1', 'nvme_total_capacity': 1000204886016, 'smart_status': {'passed': True, 'nvme': {'value': 0}},
+    'nvme_namespaces': [{'id': 1, 'eui64': {'oui': 9528, 'ext_id': 77}}],
+    'nvme_smart_health_information_log': {
+        'critical_warning': 0, 'temperature': -4, 'available_spare': 100, 'percentage_used': 112,
+        'data_units_written': 9007199254740994, 'data_units_written_s': '9007199254740993', 'temperature_sensors': [31]},
+}
+SAS = {
+    **smartctl(), 'device': {'type': 'megaraid,6', 'protocol': 'SCSI'},
+    'scsi_vendor': 'ACME', 'scsi_product': 'SASSY', 'scsi_model_name': 'ACME SASSY', 'scsi_revision': 'S1',
+    'logical_unit_id': '0x5000c5004A5B6C7D', 'rotation_rate': 10000, 'device_type': {'name': 'disk'},
+    'smart_status': {'passed': True}, 'temperature': {'current': 31, 'drive_trip': 60},
+    'power_on_time': {'hours': 4711, 'minutes': 5}, 'scsi_grown_defect_list': 3, 'scsi_pending_defects': {'count': 1},
+    'scsi_percentage_used_endurance_indicator': 7,
+    'scsi_start_stop_cycle_counter': {'accumulated_start_stop_cycles': 12,
+                                      'specified_cycle_count_over_device_lifetime': 50000},
+    'scsi_error_counter_log': {'read': {'total_errors_corrected': 5, 'gigabytes_processed': '71532.573',
+                                        'total_uncorrected_errors': 2}},
+    'scsi_self_test_0': {'code': {'string': 'Background short'}, 'result': {'value': 0, 'string': 'Completed'},
+                         'power_on_time': {'hours': 4700}},
+    'scsi_self_test_1': {'code': {'string': 'Background long'},
+                         'result': {'value': 4, 'string': 'Completed, segment failed'}, 'power_on_time': {'hours': 4600}},
+}
+
+
+def without(data, *keys):
+    return {key: value for key, value in data.items() if key not in keys}
+
+
+def test_an_ata_drive_is_read_in_full():
+    """What any later stage needs is in the Report."""
+    report = json_report.from_json(ATA)
+
+    assert report.identity[:8] == ('ATA', 'ACME ARGO 500', 'A1.0', 'EXAMPLE0001', '5000c50001234567', 0, 500107862016,
+                                   'ACME ARGO')
+    assert report.attributes[0] == AttributeRow(5, 'Attribute_5', 98, 98, 10, True, '', '12', 12)
+    assert [attribute.when_failed for attribute in report.attributes] == ['', 'now', 'past']
+    assert report.statistics == {(7, 8): Statistic(3, 'Percentage Used Endurance Indicator', 'N')}
+    assert (report.smart_status, report.error_count, report.exit_status, report.version) == (True, 3, 64, (7, 3))
+
+
+def test_a_running_self_test_proves_nothing():
+    """smartctl's JSON calls it "passed", and counts the failed one behind it."""
+    assert json_report.from_json(ATA).self_tests == (
+        SelfTest('Extended offline', 'Self-test routine in progress', None, 900),
+        SelfTest('Short offline', 'Completed: read failure', False, 880))
+
+
+def test_an_nvme_drive_keeps_its_counters_exact():
+    """Above 2^53 the JSON number is rounded and its "_s" twin is not."""
+    report = json_report.from_json(NVME)
+
+    assert report.nvme == {'critical_warning': 0, 'temperature': -4, 'available_spare': 100, 'percentage_used': 112,
+                           'data_units_written': 9007199254740993}
+    assert report.identity.wwn == '002538000000004d'
+    assert report.identity.kind == 'nvme'
+
+
+def test_the_health_verdict_alone_still_tells_which_nvme_warning_is_set():
+    """The temperature bit is a warning, every other one is critical; -H has them all."""
+    report = json_report.from_json({**without(NVME, 'nvme_smart_health_information_log'),
+                                    'smart_status': {'passed': False, 'nvme': {'value': 2}}})
+
+    assert report.nvme == {'critical_warning': 2}
+    assert report.smart_status is False
+
+
+def test_nvme_thresholds_are_read_where_they_are_printed():
+    """smartctl 7.4 and later; degrees Celsius."""
+    report = json_report.from_json({**NVME, 'nvme_composite_temperature_threshold': {'warning': 70, 'critical': 80}})
+
+    assert (report.nvme['warning_temp_threshold'], report.nvme['critical_temp_threshold']) == (70, 80)
+
+
+def test_a_sas_drive_is_read_in_full():
+    """SAS is no second class: its counters are all there is to judge."""
+    report = json_report.from_json(SAS)
+
+    assert report.scsi == {
+        'temperature': 31, 'drive_trip': 60, 'grown_defects': 3, 'pending_defects': 1, 'percentage_used': 7,
+        'start_stop_cycles': 12, 'start_stop_cycles_rated': 50000, 'power_on_hours': 4711,
+        'read.total_errors_corrected': 5, 'read.gigabytes_processed': 71532.573, 'read.total_uncorrected_errors': 2}
+    assert report.identity[:6] == ('SCSI', 'ACME SASSY', 'S1', '', '5000c5004a5b6c7d', 10000)
+    assert [test.passed for test in report.self_tests] == [True, False]
+
+
+def test_every_scsi_value_has_a_documented_key():
+    """SCSI_KEYS is what the next stage relies on."""
+    assert set(json_report.from_json(SAS).scsi) <= set(json_report.SCSI_KEYS)
+
+
+@pytest.mark.parametrize('renamed', [
+    pytest.param({'model_name': 'ACME SASSY', 'revision': 'S1', 'vendor': 'ACME', 'product': 'SASSY'}, id='smartctl-7.0'),
+    pytest.param({'scsi_model_name': 'ACME SASSY', 'scsi_revision': 'S1'}, id='smartctl-7.3'),
+    pytest.param({'scsi_model_name': 'ACME SASSY', 'model_name': 'ACME SASSY', 'firmware_version': 'S1'}, id='both'),
+])
+def test_scsi_names_moved_between_versions(renamed):
+    """7.0 to 7.2 say model_name and revision, 7.3 puts "scsi_" in front."""
+    identity = json_report.from_json({**without(SAS, 'scsi_model_name', 'scsi_revision'), **renamed}).identity
+
+    assert (identity.model, identity.firmware) == ('ACME SASSY', 'S1')
+
+
+@pytest.mark.parametrize('moved, expected', [
+    pytest.param({'scsi_temperature': {'drive_trip': 65}, 'temperature': {'current': 30}}, (30, 65), id='smartctl-7.3'),
+    pytest.param({'temperature': {'drive_trip': 65}, 'scsi_environmental_reports': {'temperature_1': {'current': 29}}},
+                 (29, 65), id='environmental-report'),
+])
+def test_scsi_temperatures_moved_between_versions(moved, expected):
+    """A temperature that is looked for in one place only is lost with the next version."""
+    report = json_report.from_json({**SAS, **moved})
+
+    assert (report.scsi['temperature'], report.scsi['drive_trip']) == expected
+
+
+def test_a_predicted_failure_of_a_sas_drive_keeps_its_words():
+    """The sense codes say what kind of failure the drive foresees."""
+    report = json_report.from_json({**SAS, 'smart_status': {'passed': False, 'scsi': {
+        'asc': 93, 'ascq': 16, 'ie_string': 'HARDWARE IMPENDING FAILURE GENERAL HARD DRIVE FAILURE'}}})
+
+    assert report.smart_status is False
+    assert report.smart_status_text == 'HARDWARE IMPENDING FAILURE GENERAL HARD DRIVE FAILURE [asc=5d, ascq=10]'
+
+
+def test_the_extended_logs_win_over_the_standard_ones():
+    """They hold the same entries and more."""
+    log = {'type': {'string': 'Short offline'}, 'status': {'string': 'Completed without error'}, 'lifetime_hours': 7}
+    report = json_report.from_json({**ATA, 'ata_smart_self_test_log': {
+        'standard': {'table': [log]}, 'extended': {'table': [log, log]}},
+        'ata_smart_error_log': {'summary': {'count': 2}, 'extended': {'count': 9}}})
+
+    assert (len(report.self_tests), report.error_count) == (2, 9)
+
+
+def test_a_failed_last_self_test_counts_without_its_log():
+    """-c without -l selftest, or a drive with an empty log."""
+    report = json_report.from_json({**without(ATA, 'ata_smart_self_test_log'), 'ata_smart_data': {
+        'self_test': {'status': {'value': 121, 'string': 'completed having the read element failed', 'passed': False}}}})
+
+    assert report.self_tests == (SelfTest('Last self-test', 'Completed: read failure', False, None),)
+
+
+def test_an_nvme_self_test_log_is_read():
+    """smartctl 7.4 and later."""
+    report = json_report.from_json({**NVME, 'nvme_self_test_log': {'table': [
+        {'self_test_code': {'value': 2, 'string': 'Extended'}, 'power_on_hours': 90,
+         'self_test_result': {'value': 7, 'string': 'Completed: failed segments'}}]}})
+
+    assert report.self_tests == (SelfTest('Extended', 'Completed: failed segments', False, 90),)
+
+
+@pytest.mark.parametrize('status, passed', [
+    ('Completed without error', True), ('Completed', True), ('Completed: read failure', False),
+    ('Completed: handling damage??', False), ('Completed, segment failed', False), ('Failed in first segment', False),
+    ('Fatal or unknown error', False), ('Fatal or unknown test error', False), ('Unknown error, incomplete', False),
+    ('Completed: unknown failed segment', False), ('Aborted by host', None), ('Aborted (device reset ?)', None),
+    ('Aborted: unknown reason', None), ('Interrupted (host reset)', None), ('Self-test routine in progress', None),
+    ('Self test in progress ...', None), ('Unknown status (0xc)', None), ('', None)])
+def test_a_self_test_proves_what_its_words_say(status, passed):
+    """The words of ATA, SCSI and NVMe; unknown ones prove nothing."""
+    assert json_report.self_test_passed(status) is passed
+
+
+def test_the_pending_defects_log_counts_as_the_statistic_it_equals():
+    """ACS-4: the Pending Error Count is the number of entries in that log."""
+    report = json_report.from_json({**ATA, 'ata_pending_defects_log': {'size': 63, 'count': 4}})
+
+    assert report.statistics[1, 0x40].number == 4
+
+
+def test_a_drive_that_counts_starts_of_its_spindle_is_a_hard_disk():
+    """Drives older than ATA-8 do not tell their rotation."""
+    data = {**without(ATA, 'rotation_rate'),
+            'ata_smart_attributes': {'table': [row(4), row(9), row(10)]}}
+
+    assert json_report.from_json(data).identity.kind == 'hdd'
+    assert json_report.from_json({**data, 'rotation_rate': 0}).identity.kind == 'ssd'
+
+
+def test_messages_are_kept_without_the_informational_ones():
+    """A warning belongs in the notes, "-n" chatter does not."""
+    report = json_report.from_json({**ATA, **smartctl(messages=[
+        ('Warning: This result is based on an Attribute check.', 'warning'), ('CHECK POWER MODE ...', 'information')])})
+
+    assert report.messages == ('Warning: This result is based on an Attribute check.',)
+
+
+# Around the JSON
+
+def test_text_before_the_json_is_skipped_and_used():
+    """smartctl 7.0 to 7.2 prints "Pending defect count:" outside of its JSON; shells greet."""
+    printed = 'Welcome to web1\n  Pending defect count:2 Pending Defects\n' + json.dumps(without(SAS, 'scsi_pending_defects'))
+
+    assert json_report.parse(printed).scsi['pending_defects'] == 2
+
+
+@pytest.mark.parametrize('encoding', ['utf-8', 'utf-8-sig', 'utf-16', 'utf-16-le', 'utf-16-be', 'cp1252'])
+def test_any_encoding_of_a_recorded_file_is_read(encoding):
+    """PowerShell redirects as UTF-16, editors add a byte order mark."""
+    data = json.dumps({**ATA, 'model_name': 'ACME ARGÖ'}, ensure_ascii=False).encode(encoding)
+
+    assert json_report.parse(data).identity.model == 'ACME ARGÖ'
+
+
+def test_the_exit_status_of_the_process_serves_where_the_document_has_none():
+    """An anonymised document; a document's own status is nearer to its content."""
+    data = {key: value for key, value in ATA.items() if key != 'smartctl'}
+
+    assert json_report.from_json(data, 4).exit_status == 4
+    assert json_report.from_json(ATA, 4).exit_status == 64
+
+
+# No verdict
+
+FAILURES = [
+    pytest.param(smartctl(status=2, messages=[('Device is in STANDBY mode, exit(2)', 'information')]), DriveAsleep,
+                 'STANDBY', id='asleep'),
+    pytest.param({**smartctl(status=2), 'device': {'type': 'sat', 'protocol': 'ATA'}}, DriveError, 'IDENTIFY',
+                 id='unknown-identify-failed'),
+    pytest.param({**without(ATA, 'smart_status', 'ata_smart_attributes', 'ata_device_statistics', 'ata_smart_error_log',
+                            'ata_smart_self_test_log'), 'smart_support': {'available': True, 'enabled': False}},
+                 DriveError, 'smartctl -s on', id='unknown-smart-disabled'),
+    pytest.param({**SAS, 'smart_support': {'available': True, 'enabled': False}}, DriveError, 'smartctl -s on',
+                 id='unknown-smart-disabled-sas'),
+    pytest.param({**smartctl(), 'device': {'protocol': 'ATA'}, 'model_name': 'X',
+                  'smart_support': {'available': False}}, DriveError, 'no SMART', id='unknown-unsupported'),
+    pytest.param({**smartctl(argv=['smartctl', '-i', '-j', '/dev/sda']), 'device': {'protocol': 'ATA', 'type': 'sat'},
+                  'model_name': 'X'}, DriveError, 'record with smartctl -x', id='unknown-identity-only'),
+    pytest.param({**smartctl(status=4), 'device': {'protocol': 'SCSI', 'type': 'scsi'}, 'scsi_model_name': 'X Raid 1 Volume',
+                  'temperature': {'current': 0, 'drive_trip': 0}}, DriveIsNoDrive, 'RAID volume', id='volume'),
+    pytest.param({**SAS, 'scsi_transport_protocol': {'name': 'iSCSI'}, 'scsi_grown_defect_list': None,
+                  'scsi_pending_defects': None, 'scsi_percentage_used_endurance_indicator': None, 'power_on_time': None,
+                  'scsi_start_stop_cycle_counter': None, 'scsi_error_counter_log': None}, DriveIsNoDrive, 'iSCSI',
+                 id='iscsi-says-ok'),
+    pytest.param({**smartctl(status=4, messages=[('Never heard of this', 'error')]), 'device': {'type': 'nvme'},
+                  'model_name': 'X'}, DriveError, 'Never heard of this', id='unknown-words'),
+    pytest.param({**smartctl(argv=['smartctl', '--scan']), 'devices': []}, DriveError, 'no SMART data', id='scan'),
+]
+
+
+@pytest.mark.parametrize('data, kind, part', FAILURES)
+def test_a_document_without_a_verdict_says_why(data, kind, part):
+    """Never OK by silence, never a traceback."""
+    with pytest.raises(DriveError) as caught:
+        json_report.from_json(data)
+
+    assert type(caught.value) is kind
+    assert part in str(caught.value)
+
+
+def test_a_failing_drive_is_reported_although_its_smart_is_disabled():
+    """No reason to be silent outweighs the drive's own "failing"."""
+    report = json_report.from_json({**SAS, 'smart_support': {'available': True, 'enabled': False},
+                                    'smart_status': {'passed': False}})
+
+    assert report.smart_status is False
+
+
+@pytest.mark.parametrize('printed, status, kind, part', [
+    pytest.param('', 0, DriveError, 'empty', id='unknown-empty'),
+    pytest.param('', 1, DriveError, 'exit status 1', id='unknown-empty-and-failed'),
+    pytest.param('{"smartctl": {"version": [7', 0, DriveError, 'damaged', id='unknown-half'),
+    pytest.param('{' + '"a":{' * 100000, 0, DriveError, 'damaged', id='unknown-too-deep'),
+    pytest.param('{"smartctl": {"exit_status": ' + '9' * 5000 + '}}', 0, DriveError, '', id='unknown-endless-number'),
+    pytest.param('{"hello": "world"}', 0, NotAReport, 'not that of smartctl', id='foreign-json'),
+    pytest.param('<html>Not found</html>', 0, NotAReport, 'not a smartctl report', id='foreign-text'),
+    pytest.param('Segmentation fault', 139, DriveError, 'exit status 139', id='unknown-crashed'),
+    pytest.param(json.dumps(ATA) + '\n' + json.dumps(ATA), 0, DriveError, 'several reports', id='unknown-two-reports'),
+])
+def test_what_is_no_document_is_an_error_with_a_next_step(printed, status, kind, part):
+    """Other programs' words, half a document, two of them."""
+    with pytest.raises(kind) as caught:
+        json_report.parse(printed, status)
+
+    assert part in str(caught.value)
+
+
+def test_sudos_words_on_standard_error_are_the_reason():
+    """smartctl never ran, so there is no JSON."""
+    with pytest.raises(DriveError) as caught:
+        json_report.parse(b'', 1, 'sudo: a password is required\n')
+
+    assert 'NOPASSWD' in str(caught.value)
+
+
+def test_a_file_beyond_any_report_is_refused_unread():
+    """A log of gigabytes must not be parsed."""
+    with pytest.raises(NotAReport):
+        json_report.as_text(b'x' * (16 * 1024 * 1024 + 1))
+
+
+# Hostile documents
+
+WRONG = [None, True, 'text', '', -1, 1.5, 10 ** 400, float('nan'), float('inf'), [], {}, [None, 5, 'x'], {'value': None}]
+
+
+def _places(data, path=()):
+    """Yield the path of every value in a document."""
+    for key, value in (data.items() if isinstance(data, dict) else enumerate(data)):
+        yield (*path, key)
+        if isinstance(value, (dict, list)):
+            yield from _places(value, (*path, key))
+
+
+def _replaced(data, path, value):
+    """Return a copy of *data* with another value at *path*."""
+    copy = dict(data) if isinstance(data, dict) else list(data)
+    copy[path[0]] = value if len(path) == 1 else _replaced(data[path[0]], path[1:], value)
+    return copy
+
+
+@pytest.mark.parametrize('document', [ATA, NVME, SAS], ids=['ata', 'nvme', 'sas'])
+def test_no_wrong_type_anywhere_crashes_the_reading(document):
+    """Each value of the document is replaced by each wrong one: absent, or a DriveError."""
+    for path in _places(document):
+        for wrong in WRONG:
+            try:
+                report = json_report.from_json(_replaced(document, path, wrong))
+            except DriveError:
+                continue
+            assert all(type(number) in (int, float) and number == number
+                       for number in (*report.nvme.values(), *report.scsi.values()))
+            assert all(0 < attribute.id < 256 for attribute in report.attributes)
+
+
+def test_a_number_of_the_wrong_type_is_absent_not_zero():
+    """0 % used is a statement; "unknown" must not become one."""
+    log = {**NVME['nvme_smart_health_information_log'], 'percentage_used': 'three', 'available_spare': None}
+    report = json_report.from_json({**NVME, 'nvme_smart_health_information_log': log})
+
+    assert 'percentage_used' not in report.nvme
+    assert 'available_spare' not in report.nvme
+
+
+def test_values_outside_a_byte_are_no_attribute_values():
+    """VALUE, WORST and THRESH are bytes; anything else was not printed by smartctl."""
+    attribute = json_report.from_json({**ATA, 'ata_smart_attributes': {'table': [row(5, 300, -1, 256)]}}).attributes[0]
+
+    assert (attribute.value, attribute.worst, attribute.threshold) == (None, None, None)
+
+
+def test_a_row_without_normalized_value_is_kept_for_its_raw_value():
+    """raw64 formats leave VALUE and WORST out."""
+    table = [{'id': 9, 'name': 'Power_On_Hours', 'raw': {'value': 77, 'string': '77'}}]
+    attribute = json_report.from_json({**ATA, 'ata_smart_attributes': {'table': table}}).attributes[0]
+
+    assert attribute == AttributeRow(9, 'Power_On_Hours', None, None, None, None, '', '77', 77)
+
+
+# Cost
+
+def test_reading_json_imports_no_foreign_library():
+    """It is on the hot path of every check."""
+    program = ('import sys; import smart_attributes.json_report; print([name for name in sys.modules if name.split(".")[0] in'
+               ' ("pySMART", "nagiosplugin", "jsonschema", "rich", "logging", "subprocess", "dataclasses", "inspect", "pathlib")])')
+    printed = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True, check=True).stdout
+
+    assert printed.strip() == '[]'

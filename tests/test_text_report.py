@@ -1,0 +1,539 @@
+"""smartctl's text: layouts, locales, versions, and what pySMART cannot take."""
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+import replay
+
+from smart_attributes import text_report
+from smart_attributes.errors import DriveAsleep, DriveError, DriveIsNoDrive, NotAReport
+from smart_attributes.model import AttributeRow, SelfTest, Statistic
+
+BANNER = ('smartctl 7.2 2020-12-30 r5155 [x86_64-linux-5.10.0] (local build)\n'
+          'Copyright (C) 2002-20, Bruce Allen, Christian Franke, www.smartmontools.org\n\n')
+
+
+def report(text, **known):
+    """Parse *text* below smartctl's first lines."""
+    return text_report.parse(BANNER + textwrap.dedent(text), **known)
+
+
+def ata(body, model='ACME ARGO 500'):
+    """A report with an identity and a verdict, so that *body* is all that is asked about."""
+    return report(f'=== START OF INFORMATION SECTION ===\nDevice Model:     {model}\n\n'
+                  'SMART overall-health self-assessment test result: PASSED\n\n' + textwrap.dedent(body))
+
+
+# Attribute tables
+
+CLASSIC = """\
+    Vendor Specific SMART Attributes with Thresholds:
+    ID# ATTRIBUTE_NAME          FLAG     VALUE WORST THRESH TYPE      UPDATED  WHEN_FAILED RAW_VALUE
+      5 Reallocated_Sector_Ct   0x0033   005   005   010    Pre-fail  Always   FAILING_NOW 640 (409 5906)
+    190 Airflow_Temperature_Cel 0x0022   070   050   060    Old_age   Always   In_the_past 30
+    9   Power_On_Hours          0x0032   ---   ---   ---    Old_age   Always       -       45449h+00m+00.000s
+    """
+BRIEF = """\
+    Vendor Specific SMART Attributes with Thresholds:
+    ID# ATTRIBUTE_NAME          FLAGS    VALUE WORST THRESH FAIL RAW_VALUE
+      5 Reallocated_Sector_Ct   PO--CK   005   005   010    NOW  640 (409 5906)
+    190 Airflow_Temperature_Cel -O---K   070   050   060    Past 30
+      9 Power_On_Hours          -O--CK   ---   ---   ---    -    45449h+00m+00.000s
+                                ||||||_ K auto-keep
+                                |______ P prefailure warning
+    """
+HEXADECIMAL = """\
+    Vendor Specific SMART Attributes with Thresholds:
+    ID#  ATTRIBUTE_NAME          FLAGS    VALUE WORST THRESH FAIL RAW_VALUE
+    0x05 Reallocated_Sector_Ct   PO--CK   0x05  0x05  0x0a   NOW  640 (409 5906)
+    0xbe Airflow_Temperature_Cel -O---K   0x46  0x32  0x3c   Past 30
+    0x09 Power_On_Hours          -O--CK   ----  ----  ----   -    45449h+00m+00.000s
+    """
+ROWS = (
+    AttributeRow(5, 'Reallocated_Sector_Ct', 5, 5, 10, True, 'now', '640 (409 5906)'),
+    AttributeRow(190, 'Airflow_Temperature_Cel', 70, 50, 60, False, 'past', '30'),
+    AttributeRow(9, 'Power_On_Hours', None, None, None, False, '', '45449h+00m+00.000s'),
+)
+
+
+@pytest.mark.parametrize('table', [
+    pytest.param(CLASSIC, id='classic'), pytest.param(BRIEF, id='brief'), pytest.param(HEXADECIMAL, id='hexadecimal'),
+    pytest.param(CLASSIC.replace('\n', '\r\n'), id='windows-line-ends'),
+    pytest.param('\n'.join(' '.join(line.split()) for line in CLASSIC.splitlines()), id='blanks-collapsed-by-a-forum'),
+    pytest.param(BRIEF.replace('    ', '\t'), id='tabs'),
+])
+def test_every_layout_of_the_attribute_table_gives_the_same_rows(table):
+    """-a, -x, -f hex, and what copying does to them; in the printed order."""
+    assert ata(table).attributes == ROWS
+
+
+@pytest.mark.parametrize('raw', ['0/200164573', '-2147483640', '0x00000000000c', '36 (Min/Max 19/52 #3)', '4,21',
+                                 '57h+16m+58.312s', '24 (0 20 0 0 0)', '1: 23 45'])
+def test_raw_values_stay_as_printed(raw):
+    """Signs, hexadecimal and composites are decoded later, by what the entry says of them."""
+    row = f'  7 Seek_Error_Rate         0x000f   083   060   030    Pre-fail  Always       -       {raw}'
+
+    assert ata(row).attributes[0].raw == raw
+
+
+@pytest.mark.parametrize('printed, name', [
+    pytest.param('169 Unknown Attribute       0x0000   094   000   000    Old_age   Offline      -       94',
+                 'Unknown_Attribute', id='name-with-a-blank'),
+    pytest.param('202 Percent_Lifetime_Remaining_Now0x0030   099   099   001    Old_age   Offline      -       1',
+                 'Percent_Lifetime_Remaining_Now', id='name-that-touches-its-flags'),
+    pytest.param('231 SSD_LifeLeft(0.01%)     0x0013   100   100   000    Pre-fail  Always       -       99',
+                 'SSD_LifeLeft(0.01%)', id='name-with-signs'),
+])
+def test_odd_names_do_not_lose_their_row(printed, name):
+    """smartctl before 5.40, and names of local -v options."""
+    assert [row.name for row in ata(printed).attributes] == [name]
+
+
+def test_two_rows_of_one_number_are_both_kept():
+    """Broken firmware lists them; an entry may go by the order of the table."""
+    row = '  {} Unknown_Attribute       -O--CK   100   100   000    -    {}\n'
+
+    assert [(found.id, found.raw) for found in ata(row.format(9, 1) + row.format(1, 2) + row.format(9, 3)).attributes] == [
+        (9, '1'), (1, '2'), (9, '3')]
+
+
+def test_failed_attributes_of_a_health_report_are_rows_too():
+    """-H alone prints the failing rows without the table's headline."""
+    text = """\
+        SMART overall-health self-assessment test result: FAILED!
+        Drive failure expected in less than 24 hours. SAVE ALL DATA.
+        Failed Attributes:
+        ID# ATTRIBUTE_NAME          FLAG     VALUE WORST THRESH TYPE      UPDATED  WHEN_FAILED RAW_VALUE
+          5 Reallocated_Sector_Ct   0x0033   005   005   036    Pre-fail  Always   FAILING_NOW 3900
+        """
+
+    found = report(text)
+    assert found.smart_status is False
+    assert [row.when_failed for row in found.attributes] == ['now']
+
+
+# Device statistics, self-tests, errors
+
+@pytest.mark.parametrize('line, place, statistic', [
+    pytest.param('0x07  0x008  1              78  N--  Percentage Used Endurance Indicator', (7, 8),
+                 Statistic(78, 'Percentage Used Endurance Indicator', 'N'), id='since-6.4'),
+    pytest.param('  7  0x008  1              78~ Percentage Used Endurance Indicator', (7, 8),
+                 Statistic(78, 'Percentage Used Endurance Indicator', 'N'), id='until-6.3'),
+    pytest.param('  1  0x010  4            3188  Power-on Hours', (1, 16), Statistic(3188, 'Power-on Hours'), id='until-6.3-plain'),
+    pytest.param('0x05  0x010  1             -21  -DC  Average Short Term Temperature', (5, 16),
+                 Statistic(-21, 'Average Short Term Temperature', 'DC'), id='negative'),
+    pytest.param('0x01  0x1f8  7               0  -D-+ Unknown', (1, 0x1f8), Statistic(0, 'Unknown', 'D'), id='reserved-flag'),
+    pytest.param('0xff  0x020  7  72057594037927935  ---  Vendor Specific', (255, 32),
+                 Statistic(72057594037927935, 'Vendor Specific'), id='vendor-page'),
+])
+def test_device_statistics_of_every_version_are_read(line, place, statistic):
+    """pySMART never reads them, and they are the drive's own, standard wear figure."""
+    assert ata(line).statistics == {place: statistic}
+
+
+def test_an_invalid_statistic_is_unknown_not_zero():
+    """smartctl prints "-" for a value that the drive has not measured yet."""
+    assert ata('0x05  0x010  1               -  ---  Average Short Term Temperature').statistics == {}
+
+
+@pytest.mark.parametrize('lines, expected', [
+    pytest.param('# 1  Extended offline    Completed: electrical failure 90%      1608         205352',
+                 [SelfTest('Extended offline', 'Completed: electrical failure', False, 1608)], id='long-status'),
+    pytest.param('#12  Vendor (0x57)       Unknown status (0xc)          140%     65280         -',
+                 [SelfTest('Vendor (0x57)', 'Unknown status (0xc)', None, 65280)], id='garbage'),
+    pytest.param('# 1 Short offline Completed without error 00% 47396 -',
+                 [SelfTest('Short offline', 'Completed without error', True, 47396)], id='collapsed'),
+    pytest.param('# 1  Short offline       Completed without error       00%      1281         -\n'
+                 'SMART Self-test log structure revision number 1\n'
+                 '# 1  Short offline       Completed without error       00%      1281         -',
+                 [SelfTest('Short offline', 'Completed without error', True, 1281)], id='second-log-repeats'),
+])
+def test_ata_self_tests_are_read(lines, expected):
+    """Newest first, as printed."""
+    assert ata(lines).self_tests == tuple(expected)
+
+
+def test_a_failed_last_self_test_counts_without_its_log():
+    """-c prints the status byte with its meaning."""
+    found = ata('Self-test execution status:      ( 121)\tThe previous self-test completed having\n'
+                '\t\t\t\t\tthe read element of the test failed.')
+
+    assert found.self_tests == (SelfTest('Last self-test', 'Completed: read failure', False, None),)
+
+
+@pytest.mark.parametrize('lines, count', [
+    pytest.param('SMART Error Log Version: 1\nNo Errors Logged', 0, id='none'),
+    pytest.param('SMART Error Log Version: 1\nATA Error Count: 1699 (device log contains only the most recent five errors)',
+                 1699, id='standard-log'),
+    pytest.param('SMART Extended Comprehensive Error Log Version: 1 (1 sectors)\nDevice Error Count: 1', 1, id='extended-log'),
+    pytest.param('SMART Error Log Version: 1\nATA Error Count: 0 (possibly also invalid)', None, id='unknown-invalid'),
+    pytest.param('SMART Error Log not supported', None, id='unknown-unsupported'),
+])
+def test_the_error_count_is_read_where_it_means_something(lines, count):
+    """None is "not known", which is not 0."""
+    assert ata(lines).error_count == count
+
+
+@pytest.mark.parametrize('lines, count', [
+    pytest.param('Pending Defects log (GP Log 0x0c)\nNo Defects Logged', 0, id='none'),
+    pytest.param('Pending Defects log (GP Log 0x0c)\nIndex                LBA    Hours\n    0           11723104     8211\n'
+                 '    1           11723105        -\n... (30 entries not shown)', 32, id='some-not-shown'),
+])
+def test_the_pending_defects_log_is_counted(lines, count):
+    """One unreadable sector is what a pending sector is."""
+    assert ata(lines).statistics[1, 0x40].number == count
+
+
+def test_warnings_of_smartctl_are_kept():
+    """They belong to the verdict: an attribute check is no SMART status."""
+    found = ata('Warning: This result is based on an Attribute check.\n==> WARNING: A firmware update may be available,\n'
+                'Read SMART Log Directory failed: scsi error')
+
+    assert len(found.messages) == 3
+
+
+# NVMe
+
+NVME = """\
+    === START OF INFORMATION SECTION ===
+    Model Number:                       ACME N1
+    Serial Number:                      EXAMPLE0002
+    Total NVM Capacity:                 1{0}600{0}321{0}314{0}816 [1,60 TB]
+    Namespace 1 Formatted LBA Size:     4096
+    Namespace 1 IEEE EUI-64:            a84397 0000677720
+    Warning  Comp. Temp. Threshold:     70 Celsius
+    Critical Comp. Temp. Threshold:     80 Celsius
+
+    === START OF SMART DATA SECTION ===
+    SMART overall-health self-assessment test result: PASSED
+
+    SMART/Health Information (NVMe Log 0x02, NSID 0xffffffff)
+    Critical Warning:                   0x00
+    Temperature:                        46 Celsius
+    Available Spare:                    100%
+    Available Spare Threshold:          10%
+    Percentage Used:                    112%
+    Data Units Read:                    11{0}442{0}052 [5,85 TB]
+    Data Units Written:                 36{0}848{0}011 [18,8 TB]
+    Power On Hours:                     2{0}144
+    Unsafe Shutdowns:                   1{0}298
+    Warning  Comp. Temperature Time:    61
+    Temperature Sensor 1:               55 Celsius
+    """
+
+
+@pytest.mark.parametrize('group', [',', '.', "'", '\u2019', ' ', '\u00a0', '\u202f', '\u2009', ''],
+                         ids=['comma', 'dot', 'apostrophe', 'typographic-apostrophe', 'blank', 'no-break', 'narrow', 'thin', 'none'])
+def test_numbers_of_every_locale_are_read(group):
+    """smartctl prints the thousands separator of its locale; pySMART takes some of them."""
+    found = report(NVME.format(group))
+
+    assert found.identity.capacity == 1600321314816
+    assert found.nvme == {
+        'critical_warning': 0, 'temperature': 46, 'available_spare': 100, 'available_spare_threshold': 10,
+        'percentage_used': 112, 'data_units_read': 11442052, 'data_units_written': 36848011, 'power_on_hours': 2144,
+        'unsafe_shutdowns': 1298, 'warning_temp_time': 61, 'warning_temp_threshold': 70, 'critical_temp_threshold': 80}
+
+
+def test_an_nvme_identity_is_read():
+    """The EUI-64 is the name that survives a change of the slot."""
+    identity = report(NVME.format(',')).identity
+
+    assert (identity.protocol, identity.kind, identity.wwn, identity.sector_size) == ('NVMe', 'nvme', 'a843970000677720', 4096)
+
+
+@pytest.mark.parametrize('words, bits', [
+    pytest.param('- temperature is above or below threshold', 2, id='warn-temperature'),
+    pytest.param('- available spare has fallen below threshold\n- media has been placed in read only mode', 9, id='crit-two-bits'),
+    pytest.param('- unknown critical warning(s) (0x40)', 0x40, id='crit-unknown-bit'),
+])
+def test_the_health_verdict_alone_still_tells_which_nvme_warning_is_set(words, bits):
+    """-H prints words, not the byte; temperature alone is no reason to replace a drive."""
+    found = report('=== START OF SMART DATA SECTION ===\n'
+                   f'SMART overall-health self-assessment test result: FAILED!\n{words}\n')
+
+    assert found.smart_status is False
+    assert found.nvme == {'critical_warning': bits}
+
+
+def test_an_nvme_self_test_log_is_read():
+    """smartctl 7.4 says the NSID in the headline, where pySMART stops reading."""
+    found = report(NVME.format(',') + """\
+    Self-test Log (NVMe Log 0x06, NSID 0xffffffff)
+    Self-test status: No self-test in progress
+    Num  Test_Description  Status                       Power_on_Hours  Failing_LBA  NSID Seg SCT Code
+     0   Extended          Completed: failed segments                3441       4711     1   3 0x2 0x81
+     1   Short             Aborted: Controller Reset                  865            -     -   -   -    -
+    """)
+
+    assert found.self_tests == (SelfTest('Extended', 'Completed: failed segments', False, 3441),
+                                SelfTest('Short', 'Aborted: Controller Reset', None, 865))
+
+
+# SCSI
+
+SAS = """\
+    === START OF INFORMATION SECTION ===
+    Vendor:               ACME
+    Product:              SASSY:900
+    Revision:             S1
+    User Capacity:        900,185,481,216 bytes [900 GB]
+    Logical block size:   520 bytes
+    Rotation Rate:        10000 rpm
+    Logical Unit id:      0x5000c5004a5b6c7d
+    Serial number:        EXAMPLE 0003
+    Device type:          disk
+    Transport protocol:   SAS (SPL-4)
+    SMART support is:     Available - device has SMART capability.
+    SMART support is:     Enabled
+
+    === START OF READ SMART DATA SECTION ===
+    SMART Health Status: {status}
+
+    Percentage used endurance indicator: 101%
+    Current Drive Temperature:     31 C
+    Drive Trip Temperature:        <not available>
+
+    Accumulated power on time, hours:minutes 22332:41
+    Specified cycle count over device lifetime:  50000
+    Accumulated start-stop cycles:  12
+    Elements in grown defect list: 195
+
+    Error counter log:
+               Errors Corrected by           Total   Correction     Gigabytes    Total
+    read:          5        1         2         0          9      {gigabytes}           3
+    write:         0        0         0         0          0        100.000           0
+
+    Non-medium error count:      332
+
+      Pending defect count:1 Pending Defect, LBA and accumulated_power_on_hours follow
+         1:  0x1234            ,   4711
+    SMART Self-test log
+    Num  Test              Status                 segment  LifeTime  LBA_first_err [SK ASC ASQ]
+    # 1  Background short  Completed                   -   22960                 - [-   -    -]
+    # 2  Background long   Failed in segment -->       3   22792              4711 [0x3 0x11 0x0]
+    # 3  Foreground short  Self test in progress ...   -     NOW                 - [-   -    -]
+    """
+
+
+def test_a_sas_drive_is_read_in_full():
+    """Every counter that its JSON would have, and the one that only the text has."""
+    found = report(SAS.format(status='OK', gigabytes='71532.573'))
+
+    assert found.scsi == {
+        'temperature': 31, 'grown_defects': 195, 'pending_defects': 1, 'percentage_used': 101, 'non_medium_errors': 332,
+        'start_stop_cycles': 12, 'start_stop_cycles_rated': 50000, 'power_on_hours': 22332,
+        'read.errors_corrected_by_eccfast': 5, 'read.errors_corrected_by_eccdelayed': 1,
+        'read.errors_corrected_by_rereads_rewrites': 2, 'read.total_errors_corrected': 0,
+        'read.correction_algorithm_invocations': 9, 'read.gigabytes_processed': 71532.573, 'read.total_uncorrected_errors': 3,
+        'write.errors_corrected_by_eccfast': 0, 'write.errors_corrected_by_eccdelayed': 0,
+        'write.errors_corrected_by_rereads_rewrites': 0, 'write.total_errors_corrected': 0,
+        'write.correction_algorithm_invocations': 0, 'write.gigabytes_processed': 100, 'write.total_uncorrected_errors': 0}
+    assert found.identity[:7] == ('SCSI', 'ACME SASSY:900', 'S1', 'EXAMPLE 0003', '5000c5004a5b6c7d', 10000, 900185481216)
+    assert [test[1:] for test in found.self_tests] == [
+        ('Completed', True, 22960), ('Failed in segment', False, 22792), ('Self test in progress ...', None, None)]
+
+
+def test_a_decimal_comma_is_no_thousands_separator():
+    """German smartctl before 7.0 prints "71532,573" in the error counter log."""
+    assert report(SAS.format(status='OK', gigabytes='71532,573')).scsi['read.gigabytes_processed'] == 71532.573
+
+
+def test_a_predicted_failure_of_a_sas_drive_keeps_its_words():
+    """The same words that its JSON has."""
+    words = 'FAILURE PREDICTION THRESHOLD EXCEEDED: ascq=0x5 [asc=5d, ascq=5]'
+    found = report(SAS.format(status=words, gigabytes='1.0'))
+
+    assert (found.smart_status, found.smart_status_text) == (False, words)
+
+
+def test_the_oldest_scsi_layout_names_its_drive():
+    """smartctl 5.37 and 5.38."""
+    found = text_report.parse('smartctl version 5.37 [i686-pc-linux-gnu] Copyright (C) 2002-6 Bruce Allen\n'
+                              'Device: ACME     OLDIE 73         Version: 0006\nSerial number: EXAMPLE0004\n'
+                              'SMART Health Status: OK\nElements in grown defect list: 2\n')
+
+    assert found.identity[:4] == ('SCSI', 'ACME OLDIE 73', '0006', 'EXAMPLE0004')
+    assert found.version == (5, 37)
+
+
+# Identity
+
+@pytest.mark.parametrize('line, expected', [
+    pytest.param('LU WWN Device Id: 5 000cca 24cea67fd', '5000cca24cea67fd', id='ata'),
+    pytest.param('LU WWN Device Id: 5 000cca XXXXXXXXX', '', id='unknown-masked'),
+])
+def test_the_wwn_is_digits_or_nothing(line, expected):
+    """A masked name must not become the name of many drives."""
+    assert ata(line + '\n').identity.wwn == expected
+
+
+def test_the_oem_name_is_not_the_model():
+    """pySMART takes the last line that holds "Product" for the model."""
+    assert ata('Add. Product Id:  DELL(tm)\n', model='ACME: ARGO 500').identity.model == 'ACME: ARGO 500'
+
+
+def test_an_empty_identify_string_is_empty():
+    """smartctl says "[No Information Found]", its JSON says ""."""
+    assert ata('Serial Number:    [No Information Found]\n').identity.serial == ''
+
+
+# Which file is this
+
+def test_junk_around_a_report_is_ignored():
+    """Prompts, shell prefixes and rulers of a ticket."""
+    text = 'root@web1:~# smartctl -a /dev/sda\nSerial Number: NOT-THIS\n' + BANNER + textwrap.dedent(SAS).format(
+        status='OK', gigabytes='1.0') + '\n==========\nroot@web1:~#\n'
+
+    assert text_report.parse(text).identity.serial == 'EXAMPLE 0003'
+
+
+@pytest.mark.parametrize('encoding', ['utf-8', 'utf-8-sig', 'utf-16', 'utf-16-le', 'cp1252'])
+def test_any_encoding_of_a_recorded_file_is_read(encoding):
+    """PowerShell redirects as UTF-16; a French Windows groups digits with a Latin-1 blank."""
+    data = (BANNER + textwrap.dedent(NVME).format('\u00a0')).encode(encoding)
+
+    assert text_report.parse_report(data).nvme['data_units_read'] == 11442052
+
+
+def test_json_and_text_are_told_apart():
+    """--report takes both, whatever the file is called."""
+    document = {'smartctl': {'version': [7, 3]}, 'device': {'protocol': 'ATA'}, 'smart_status': {'passed': False}}
+
+    assert text_report.parse_report(json.dumps(document).encode()).smart_status is False
+    assert text_report.parse_report((BANNER + textwrap.dedent(NVME).format(',')).encode()).smart_status is True
+
+
+@pytest.mark.parametrize('text, kind, part', [
+    pytest.param('', DriveError, 'empty', id='unknown-empty'),
+    pytest.param('total 4\ndrwxr-xr-x 2 root root 4096 .\n', NotAReport, 'not a smartctl report', id='foreign-text'),
+    pytest.param('Product: broom\nVendor: ACME\nDevice: none\n', NotAReport, 'not a smartctl report', id='foreign-list'),
+    pytest.param('\x00\x01\x02\x03\xff\xfe', NotAReport, 'not a smartctl report', id='foreign-binary'),
+    pytest.param(BANNER + 'Device is in STANDBY mode, exit(2)\n', DriveAsleep, 'STANDBY', id='asleep'),
+    pytest.param(BANNER + '=== START OF INFORMATION SECTION ===\nDevice Model:     ACME ARGO 500\n'
+                 'SMART support is: Enabled\n', DriveError, 'record with smartctl -x', id='unknown-identity-only'),
+    pytest.param(BANNER + 'Vendor:               ACME\nProduct:              LOGICAL VOLUME\nDevice type:          disk\n'
+                 'Current Drive Temperature:     0 C\n', DriveIsNoDrive, 'RAID volume', id='volume'),
+    pytest.param(BANNER + textwrap.dedent(SAS).format(status='OK', gigabytes='1.0').replace('Enabled', 'Disabled'),
+                 DriveError, 'smartctl -s on', id='unknown-smart-disabled-sas'),
+    pytest.param(BANNER + 'Frobnication of the drive failed: no idea\n', DriveError, 'no idea', id='unknown-words'),
+    pytest.param(BANNER + 'x\n' + BANNER, DriveError, 'several reports', id='unknown-two-reports'),
+    pytest.param(BANNER, DriveError, 'no SMART data', id='unknown-banner-only'),
+])
+def test_a_text_without_a_verdict_says_why(text, kind, part):
+    """Never OK by silence, never a traceback."""
+    with pytest.raises(DriveError) as caught:
+        text_report.parse(text)
+
+    assert type(caught.value) is kind
+    assert part in str(caught.value)
+
+
+def test_the_exit_status_of_the_process_is_kept():
+    """A text does not hold it."""
+    assert report(NVME.format(','), exit_status=64).exit_status == 64
+
+
+# Hostile text
+
+@pytest.mark.parametrize('line', [
+    pytest.param('# 1' + ' ' * 5000 + 'x', id='blanks'),
+    pytest.param('9 ' + 'a' * 350 + ' ' + 'b' * 40, id='endless-name'),
+    pytest.param('# 1  Short offline ' + 'Completed ' * 35, id='endless-status'),
+    pytest.param('# 1  Background short ' + '- ' * 180, id='endless-columns'),
+    pytest.param('256 Too_Large               0x0033   100   100   010    Pre-fail  Always       -       0', id='number-256'),
+    pytest.param('  0 Zero                    0x0033   100   100   010    Pre-fail  Always       -       0', id='number-0'),
+    pytest.param('Temperature: ' + '9' * 300, id='endless-number'),
+    pytest.param('0xzz  0x008  1   78  N--  Percentage', id='no-page'),
+])
+def test_a_hostile_line_costs_nothing_and_breaks_nothing(line):
+    """A model string can look like any line of a report."""
+    found = ata((line + '\n') * 200)
+
+    assert found.smart_status is True
+    assert found.attributes == ()
+
+
+def test_more_rows_than_any_drive_has_are_cut_off():
+    """pySMART has room for 255."""
+    row = '  9 Power_On_Hours          -O--CK   100   100   000    -    1\n'
+
+    assert len(ata(row * 1000).attributes) == 255
+
+
+# pySMART
+
+def test_reading_starts_no_process_and_prints_nothing(tmp_path):
+    """pySMART could run smartctl and log; the readers that are used cannot."""
+    (tmp_path / 'report.txt').write_text(BANNER + textwrap.dedent(NVME).format(','), encoding='utf-8')
+    program = textwrap.dedent("""
+        import os, subprocess, sys
+        def forbidden(*arguments, **options):
+            raise AssertionError('a process was started')
+        subprocess.Popen = os.system = os.posix_spawn = os.fork = forbidden
+        from smart_attributes import text_report
+        assert 'pySMART' not in sys.modules
+        with open(sys.argv[1], 'rb') as file:
+            print(text_report.parse_report(file.read()).nvme['percentage_used'], os.environ.get('LANG'))
+        """)
+    environment = {**os.environ, 'LANG': 'de_DE.UTF-8', 'PYTHONPATH': os.getcwd()}
+    process = subprocess.run([sys.executable, '-W', 'default', '-c', program, str(tmp_path / 'report.txt')],
+                             capture_output=True, text=True, env=environment, check=False)
+
+    assert (process.stdout.strip(), process.stderr) == ('112 de_DE.UTF-8', '')
+
+
+def test_a_missing_pysmart_is_a_sentence(monkeypatch):
+    """Debian does not package it; JSON reports do not need it."""
+    monkeypatch.setitem(sys.modules, 'pySMART.interface', None)
+    monkeypatch.setitem(sys.modules, 'pySMART', None)
+    text_report._readers.cache_clear()
+
+    with pytest.raises(DriveError) as caught:
+        report(NVME.format(','))
+
+    text_report._readers.cache_clear()
+    assert 'pySMART' in str(caught.value) and '--json' in str(caught.value)
+
+
+# The real smartctl
+
+ARGO = replay.Drive(
+    rows=[(1, 0x0f, 100, 90, 6, 12345), (5, 0x33, 5, 5, 10, 0x000200000003), (9, 0x32, 90, 90, 0, 20000),
+          (194, 0x22, 30, 45, 0, 0x002d0014001e), (190, 0x22, 70, 50, 60, 30), (240, 0, 100, 253, 0, 0x123456789abc)],
+    tests=[(1, 0x00, 100), (2, 0x79, 99), (1, 0x10, 98), (2, 0xf9, 97), (0x82, 0x3f, 96)], errors=8)
+FORMS = [pytest.param(drive, options, id=f'{name}-{"-".join(options) or "plain"}') for name, drive in (
+    ('worn', ARGO), ('failing', ARGO._replace(is_failing=True)), ('ssd', ARGO._replace(rotation=1, model='ACME SSD')),
+    ('old', ARGO._replace(rotation=0, rows=[(4, 0x32, 100, 100, 0, 7), (10, 0x33, 100, 100, 97, 0)])),
+    ('nameless', ARGO._replace(model='', serial='', firmware='', tests=(), errors=0)),
+) for options in ((), ('-f', 'brief'), ('-f', 'hex'), ('-f', 'hex,val'), ('-v', '9,min2hour'), ('-v', '240,hex48'),
+                  ('-v', '5,raw48:54321v'), ('-v', '1,raw24/raw24'), ('-q', 'noserial'))]
+
+
+@pytest.mark.skipif(replay.SMARTCTL is None, reason='no smartctl on this machine')
+@pytest.mark.parametrize('drive, options', FORMS)
+def test_text_and_json_of_the_real_smartctl_give_the_same_report(drive, options):
+    """One drive, printed twice by the smartctl of this machine."""
+    from_json = text_report.parse_report(replay.printed(drive, '-a', '-j', *options))
+    from_text = text_report.parse_report(replay.printed(drive, '-a', *options))
+
+    assert from_text.attributes == tuple(row._replace(raw_number=None) for row in from_json.attributes)
+    assert from_text.identity == from_json.identity
+    assert from_text[1:3] == from_json[1:3]
+    assert (from_text.self_tests, from_text.error_count) == (from_json.self_tests, from_json.error_count)
+    assert from_text.version == from_json.version
+
+
+@pytest.mark.skipif(replay.SMARTCTL is None, reason='no smartctl on this machine')
+@pytest.mark.parametrize('options', [(), ('-j',)], ids=['text', 'json'])
+def test_the_real_smartctl_on_a_drive_with_smart_disabled(options):
+    """It exits with 0 and no complaint."""
+    with pytest.raises(DriveError) as caught:
+        text_report.parse_report(replay.printed(ARGO._replace(is_enabled=False), '-a', *options))
+
+    assert 'smartctl -s on' in str(caught.value)
