@@ -75,22 +75,26 @@ REFUSED = {
     'test': 'only tells how smartctl would open the drive',
 }
 
-_TUNNELS = re.compile(r'(?:sat(,auto)?(,0|,12|,16)?|scsi)\+')
+# The expressions are compiled where they are used (re keeps them): an import must not pay for those it does not need.
+_TUNNELS = r'(?:sat(,auto)?(,0|,12|,16)?|scsi)\+'
 
 # One slot, "0-7", or "[0-7,16]"; without brackets a list is clear where the type takes one number.
 _SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?)'
 _ONLY_SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)'
 
-# What stands in a path: udev's names under /dev/disk; on macOS the registry path that scans print.
-_PART = r'[A-Za-z0-9._:+=@-]+'
-_PATH = re.compile(rf'/dev/{_PART}(/{_PART})*|IOService:(/[A-Za-z0-9._:,+=@()-]+)+')
-_PATH_START = re.compile(r'/dev(?:/|$)|IOService:')
+# What stands in a path: udev's names under /dev/disk; on macOS, the registry path that scans print.
+_SIGNS = frozenset('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:+=@-')
+_MACOS = 'IOService:'
+_MACOS_SIGNS = _SIGNS | frozenset(',()')
+_LONGEST_PATH = 255
 # Doors to other files, to memory, to terminals, and a device that reboots when it is opened and left.
-_NO_DRIVES = re.compile(r'/dev/(?:shm|fd|stdin|stdout|stderr|mqueue|hugepages|mem|kmem|port|kmsg|core|log|initctl'
-                        r'|console|ptmx|pts|tty[^/]*|vcs[^/]*|watchdog[^/]*|input|net|cpu|snapshot)(?:/.*)?')
+_NO_DRIVES = frozenset((
+    'shm', 'fd', 'stdin', 'stdout', 'stderr', 'mqueue', 'hugepages', 'mem', 'kmem', 'port', 'kmsg', 'core', 'log',
+    'initctl', 'console', 'ptmx', 'pts', 'input', 'net', 'cpu', 'snapshot'))
+_NO_DRIVE_FAMILIES = ('tty', 'vcs', 'watchdog')
 # Block devices that have no SMART: optical, tape, memory, mapped, remote.
-_VIRTUAL = re.compile(r'/dev/(?:sr|scd|cdrom|st|nst|zram|ram|loop|md|dm-|mapper/|fd|nbd|rbd|drbd|zd|bcache)[^/]*'
-                      r'|/dev/disk/by-path/.*iscsi.*')
+_VIRTUAL = (r'/dev/(?:sr|scd|cdrom|st|nst|zram|ram|loop|md|dm-|mapper/|fd|nbd|rbd|drbd|zd|bcache)[^/]*'
+            r'|/dev/disk/by-path/.*iscsi.*')
 
 
 def parse(text: str) -> List[Device]:
@@ -116,10 +120,12 @@ def _split(text: str) -> Tuple[str, str]:
     if not text.isascii() or not text.isprintable():
         raise UsageError(f'{_quoted(ascii(text)[1:-1])} holds characters that no device address has; '
                          'write it again by hand')
+    if text.startswith('/dev/') and ' ' not in text:
+        return '', text
     words = re.fullmatch(r'(\S+) -d (\S+)(?: #.*)?', text)
     if words:  # as smartctl's scan prints it
         return words[2], words[1]
-    start = _PATH_START.search(text)
+    start = re.search(rf'/dev(?:/|$)|{_MACOS}', text)
     if not start:
         raise UsageError(_without_path(text))
     before = re.sub(r'^-d ?', '', text[:start.start()])
@@ -147,11 +153,19 @@ def _check_path(path: str, text: str) -> None:
     parts = path.split('/')
     if '..' in parts or '.' in parts:
         raise UsageError(f'{_quoted(text)}: a device path has no . and .. in it; write the path that it leads to')
-    if not _PATH.fullmatch(path) or len(path) > 255:
+    if not _is_path(parts) or len(path) > _LONGEST_PATH:
         raise UsageError(f'{_quoted(text)} holds no device path; write one under /dev, such as /dev/sda, '
                          'made of letters, digits and . _ : + = @ - only')
-    if _NO_DRIVES.fullmatch(path):
+    if parts[0] == '' and (parts[2] in _NO_DRIVES or parts[2].startswith(_NO_DRIVE_FAMILIES)):
         raise UsageError(f'{_quoted(text)} is no drive; write the path of one, such as /dev/sda')
+
+
+def _is_path(parts: List[str]) -> bool:
+    if parts[:2] == ['', 'dev']:
+        rest, signs = parts[2:], _SIGNS
+    else:
+        rest, signs = parts[1:] if parts[0] == _MACOS else [], _MACOS_SIGNS
+    return bool(rest) and all(part and signs.issuperset(part) for part in rest)
 
 
 def _modern(wanted: str) -> str:
@@ -164,7 +178,7 @@ def _expand(wanted: str, path: str, text: str) -> Tuple[List[str], bool]:
     """Return the exact types that *wanted* means, and whether it is a range."""
     if wanted in ('', 'auto'):
         return [''], False
-    tunnel = _TUNNELS.match(wanted)
+    tunnel = re.match(_TUNNELS, wanted)
     base = wanted[tunnel.end():] if tunnel else wanted
     entry = _entry(base, text)
     if tunnel and not entry.is_scsi:
@@ -228,8 +242,6 @@ def _numbers(written: str, limits: Tuple[int, int], entry: DeviceType, text: str
             raise UsageError(f'{_quoted(text)}: the range {item} runs backwards; write {high}-{low}')
         if low < limits[0] or high > limits[1]:
             raise UsageError(f'{_quoted(text)}: numbers of {entry.form} go from {limits[0]} to {limits[1]} here')
-        if high - low >= MAX_SLOTS:
-            raise UsageError(f'{_quoted(text)} means {high - low + 1} slots; at most {MAX_SLOTS} are looked at')
         numbers.update(dict.fromkeys(range(low, high + 1)))
     return list(numbers)
 
@@ -310,7 +322,7 @@ class Scan(NamedTuple):
 
 # "# " stands before what --scan-open could not open. What follows the type is info, or words
 # that --scan-open was told to append.
-_SCAN_LINE = re.compile(r'(?P<failed># )?(?P<path>\S+) -d (?P<type>\S+)(?: (?P<rest>.*))?')
+_SCAN_LINE = r'(?P<failed># )?(?P<path>\S+) -d (?P<type>\S+)(?: (?P<rest>.*))?'
 
 
 def from_scan(text: str) -> Scan:
@@ -328,7 +340,7 @@ def from_scan(text: str) -> Scan:
         except UsageError as error:
             refused.append(f'the scan found {_quoted(path)}, which is left out: {error}')
             continue
-        if failure or _VIRTUAL.fullmatch(path):
+        if failure or re.fullmatch(_VIRTUAL, path):
             reason = clean(failure, 200) or 'it is no drive that has SMART'
             refused.append(f'the scan found {path}, which is left out: {reason}')
             continue
@@ -351,7 +363,7 @@ def _text_entries(text: str) -> List[Tuple[str, str, str]]:
     """Return path, type and failure of each line. Source: smartctl.cpp, scan_devices()."""
     entries = []
     for line in text.splitlines():
-        entry = _SCAN_LINE.fullmatch(line.strip())
+        entry = re.fullmatch(_SCAN_LINE, line.strip())
         if entry:
             _, _, failure = (entry['rest'] or '').partition('open failed: ')
             failure = (failure or 'it cannot be opened') if entry['failed'] else ''
@@ -363,7 +375,7 @@ def _text_entries(text: str) -> List[Tuple[str, str, str]]:
 
 def _json_entries(text: str) -> List[Tuple[str, str, str]]:
     """Return path, type and failure of each device of a JSON scan."""
-    import json  # noqa: PLC0415 - 10 ms, and most checks name their drives
+    import json
     try:
         scan = json.loads(text)
         # A scan that finds nothing has no key "devices"; neither have other outputs.
@@ -438,21 +450,21 @@ def _models_agree(one: str, other: str) -> bool:
 def _serial(identity: Identity) -> str:
     """Return the serial number for comparing, '' where it identifies nothing."""
     serial = re.sub(r'[^0-9A-Z]', '', identity.serial.upper())
-    return '' if _PLACEHOLDER.match(serial) or serial in _COUNTING or len(serial.lstrip('0')) < 4 else serial
+    return '' if re.match(_PLACEHOLDER, serial) or serial in _COUNTING or len(serial.lstrip('0')) < 4 else serial
 
 
 def _wwn(identity: Identity) -> str:
     wwn = re.sub(r'^0X|[^0-9A-F]', '', identity.wwn.upper())
-    return '' if len(set(wwn[1:])) < 2 or _NO_WWN.match(wwn) else wwn
+    return '' if len(set(wwn[1:])) < 2 or re.match(_NO_WWN, wwn) else wwn
 
 
 # Empty, one character throughout, masked by people or by RAID volumes, or a word instead of a number.
-_PLACEHOLDER = re.compile(r'(.?)\1*$|.*XXXX|(NONE|NULL|NA|UNKNOWN|DEFAULT|SERIAL(NUMBER)?|NOTAVAILABLE|NOSERIAL'
-                          r'|TOBEFILLED.*|REDACTED|HIDDEN|MASKED|VOLUME[0-9]*|SN)$')
+_PLACEHOLDER = (r'(.?)\1*$|.*XXXX|(NONE|NULL|NA|UNKNOWN|DEFAULT|SERIAL(NUMBER)?|NOTAVAILABLE|NOSERIAL'
+                r'|TOBEFILLED.*|REDACTED|HIDDEN|MASKED|VOLUME[0-9]*|SN)$')
 # What cheap bridges are shipped with: digits or letters in a row.
 _COUNTING = '12345678901234567890 0123456789ABCDEF0123456789ABCDEF ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 # Organisation 0, or a drive number that was never set: all zero, or 1234567890 (in hexadecimal, or as written).
-_NO_WWN = re.compile(r'[0-9A-F]000000|[0-9A-F]{7}(000000000|0499602D2|123456789)')
+_NO_WWN = r'[0-9A-F]000000|[0-9A-F]{7}(000000000|0499602D2|123456789)'
 
 
 # Choice by pattern

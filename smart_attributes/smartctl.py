@@ -12,7 +12,7 @@ import select
 import stat
 import time
 
-# ruff: noqa: PLC0415, SIM105 - imports within functions, and contextlib is one of the expensive ones
+# ruff: noqa: SIM105 - imports within functions, and contextlib is one of the expensive ones
 #
 # Drives answer while Python is still importing the rest. What would delay the
 # first process stays out of here: typing, re, enum (with it signal), model and
@@ -268,6 +268,8 @@ class Runner:
 
     def start(self, command: Command) -> None:
         """Start *command* now; a later run() with the same command picks it up, one without it ends it."""
+        if any(process.command == command for process in self._active):
+            return
         try:
             self._enlist(_spawn(command))
         except OSError:

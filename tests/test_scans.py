@@ -28,8 +28,8 @@ EXPECTED = {
     '003-text-py-SMART': ['sntasmedia@/dev/sda'],
     '004-text-py-SMART': ['ata@IOService:/AppleACPIPlatformExpert/PCI0@0/AppleACPIPCI/RP06@1C,5/IOPP/SSD0@0/AppleAHCI'
                           '/PRT0@0/IOAHCIDevice@0/AppleAHCIDiskDriver/IOAHCIBlockStorageDevice'],
-    '005-text-py-SMART': ['nvme@IOService:/AppleARMPE/arm-io@10F00000/AppleT811xIO/ans@77400000/AppleASCWrapV4/iop-ans-nub'
-                          '/RTBuddy(ANS2)/RTBuddyService/AppleANS3NVMeController/NS_01@1'],
+    '005-text-py-SMART': ['nvme@IOService:/AppleARMPE/arm-io@10F00000/AppleT811xIO/ans@77400000/AppleASCWrapV4'
+                          '/iop-ans-nub/RTBuddy(ANS2)/RTBuddyService/AppleANS3NVMeController/NS_01@1'],
     # smartctl -d test
     '006-text-py-SMART': NO_SCAN,
     '007-text-py-SMART': NO_SCAN,
