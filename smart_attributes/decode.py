@@ -12,25 +12,17 @@ The grammar is small, readable, and never executed:
 `raw` is the low 48 bits. Bytes count from 0, the lowest; `raw bytes 5-4` reads
 the same bytes the other way round (big-endian). `bits of raw` counts set bits.
 """
-from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .errors import FormulaError
 from .model import AttributeRow
 
 RAW_BYTES = 6
-LONGEST_RAW = 64  # characters; the longest rendering has half of them
+LONGEST = 64  # characters of a raw value or a formula; the longest rendering has half of them
 FORMS = 'value, worst, raw, raw byte 0, raw bytes 0-1, bits of raw'
-
-_OPERAND = (r'(?P<{0}>value|worst|raw(?:\ byte\ [0-5]|\ bytes\ [0-5]-[0-5])?|bits\ of\ raw)'
-            r'(?:\ of\ (?P<{0}_id>[1-9][0-9]{{0,2}}))?')
-_SHAPES = tuple(re.compile(shape.format(_OPERAND.format('first'), _OPERAND.format('second'))) for shape in (
-    r'(?:(?P<minus_from>100|200)\ -\ )?{0}(?:\ /\ (?P<divisor>[1-9][0-9]*))?',
-    r'(?P<ratio>100)\ \*\ {0}\ /\ {1}',
-    r'{0}\ \+\ {1}'))
 
 
 class Operand(NamedTuple):
@@ -60,37 +52,80 @@ class Formula(NamedTuple):
 @lru_cache(maxsize=None)
 def parse(text: str) -> Formula:
     """Return the formula that *text* means. Raises FormulaError."""
-    for shape in _SHAPES:
-        match = shape.fullmatch(text)
-        if match:
-            part = match.groupdict()
-            second = part.get('second')
-            return Formula(first=_operand(part['first'], part['first_id']),
-                           second=_operand(second, part['second_id']) if second else None,
-                           minus_from=int(part.get('minus_from') or 0),
-                           divisor=int(part.get('divisor') or 1),
-                           is_ratio='ratio' in part)
-    raise FormulaError(f'from "{text}" is not known; write {FORMS}, with 100 - or 200 - before it, / N behind it, '
-                       'of ID for another attribute, 100 * A / B for a ratio, or A + B for a sum')
+    words = text.split(' ')
+    try:
+        formula = _ratio(words) if words[:2] == ['100', '*'] else _sum_or_difference(words)
+    except (ValueError, IndexError):
+        formula = None
+    if formula is None or words:
+        raise FormulaError(f'from "{text[:LONGEST]}" is not known; write {FORMS}, with 100 - or 200 - before it, / N behind it, '
+                           'of ID for another attribute, 100 * A / B for a ratio, or A + B for a sum')
+    return formula
 
 
-def _operand(text: str, attribute: Optional[str]) -> Operand:
-    number = int(attribute) if attribute else None
-    if text in ('value', 'worst'):
-        return Operand(text, (), number)
-    if text == 'bits of raw':
-        return Operand('bits', tuple(range(RAW_BYTES)), number)
-    return Operand('raw', _byte_numbers(text), number)
+# Each of these takes its words from the front of the list. What is left over in
+# the end is a mistake, and so is a word that is missing or no number.
+
+def _ratio(words: List[str]) -> Optional[Formula]:
+    del words[:2]
+    first = _operand(words)
+    return Formula(first, _operand(words), 0, 1, True) if words.pop(0) == '/' else None
 
 
-def _byte_numbers(text: str) -> Tuple[int, ...]:
-    """Bytes of "raw", "raw byte 3", "raw bytes 0-1" or "raw bytes 5-4", lowest first."""
-    digits = [int(d) for d in re.findall('[0-9]', text)]
-    if not digits:
+def _sum_or_difference(words: List[str]) -> Optional[Formula]:
+    minus_from = int(words[0]) if words[:2] in (['100', '-'], ['200', '-']) else 0
+    if minus_from:
+        del words[:2]
+    first = _operand(words)
+    if words[:1] == ['+'] and not minus_from:
+        del words[0]
+        return Formula(first, _operand(words), 0, 1, False)
+    divisor = 1
+    if words[:1] == ['/']:
+        divisor = _number_word(words[1], 1, 2**48)
+        del words[:2]
+    return Formula(first, None, minus_from, divisor, False)
+
+
+def _operand(words: List[str]) -> Operand:
+    word = words.pop(0)
+    if word in ('value', 'worst'):
+        return Operand(word, (), _attribute(words))
+    if word == 'bits' and words[:2] == ['of', 'raw']:
+        del words[:2]
+        return Operand('bits', tuple(range(RAW_BYTES)), _attribute(words))
+    if word != 'raw':
+        raise ValueError(word)
+    return Operand('raw', _byte_numbers(words), _attribute(words))
+
+
+def _byte_numbers(words: List[str]) -> Tuple[int, ...]:
+    """Take "byte 3", "bytes 0-1", "bytes 5-4" or nothing; return the bytes, lowest first."""
+    if words[:1] == ['byte']:
+        del words[0]
+        return (_number_word(words.pop(0), 0, RAW_BYTES - 1),)
+    if words[:1] != ['bytes']:
         return tuple(range(RAW_BYTES))
-    first, last = digits[0], digits[-1]
+    del words[0]
+    first, last = (_number_word(word, 0, RAW_BYTES - 1) for word in words.pop(0).split('-'))
     step = 1 if last >= first else -1
     return tuple(range(first, last + step, step))
+
+
+def _attribute(words: List[str]) -> Optional[int]:
+    """Take "of 230" or nothing."""
+    if words[:1] != ['of']:
+        return None
+    del words[0]
+    return _number_word(words.pop(0), 1, 255)
+
+
+def _number_word(word: str, lowest: int, highest: int) -> int:
+    """Return the number that *word* is, written as a person writes it. Raises ValueError."""
+    number = int(word) if word.isascii() and word.isdigit() else -1
+    if str(number) != word or not lowest <= number <= highest:
+        raise ValueError(word)
+    return number
 
 
 def evaluate(formula: Formula, row: AttributeRow, rows: Mapping[int, AttributeRow]) -> Optional[float]:
@@ -147,53 +182,53 @@ def raw_bytes(row: AttributeRow) -> Sequence[Optional[int]]:
     return printed_bytes(row.raw)
 
 
-_HEX = re.compile(r'0x([0-9a-f]{1,16})', re.I)
-_WORDS = re.compile(r'(\d+) \((\d+) (\d+)\)')           # raw16(raw16): word 0 (word 2 word 1)
-_AVERAGE = re.compile(r'(\d+) \(Average (\d+)\)')         # raw16(avg16): word 0 (word 1)
-_LOW_24 = re.compile(r'(\d+) \((\d+) (\d+) (\d+)\)')    # raw24(raw8): low 24 bits (byte 5 byte 4 byte 3)
-_THREE = re.compile(r'(\d+) (\d+) (\d+)')               # raw16: word 2 word 1 word 0
-_SIX = re.compile(r'(\d+) (\d+) (\d+) (\d+) (\d+) (\d+)')  # raw8: byte 5 ... byte 0
-_LOW_BYTE = re.compile(r'(\d+) \((\d+) (\d+) (\d+) (\d+) (\d+)\)')  # a temperature: byte 0 (byte 5 ... byte 1)
+_HEX = r'(?i:0x([0-9a-f]{1,16}))'
+_WORDS = r'(\d+) \((\d+) (\d+)\)'           # raw16(raw16): word 0 (word 2 word 1)
+_AVERAGE = r'(\d+) \(Average (\d+)\)'         # raw16(avg16): word 0 (word 1)
+_LOW_24 = r'(\d+) \((\d+) (\d+) (\d+)\)'    # raw24(raw8): low 24 bits (byte 5 byte 4 byte 3)
+_THREE = r'(\d+) (\d+) (\d+)'               # raw16: word 2 word 1 word 0
+_SIX = r'(\d+) (\d+) (\d+) (\d+) (\d+) (\d+)'  # raw8: byte 5 ... byte 0
+_LOW_BYTE = r'(\d+) \((\d+) (\d+) (\d+) (\d+) (\d+)\)'  # a temperature: byte 0 (byte 5 ... byte 1)
 _LAYOUTS = ((_WORDS, (0, 2, 1), 2), (_THREE, (2, 1, 0), 2), (_SIX, (5, 4, 3, 2, 1, 0), 1),
             (_LOW_BYTE, (0, 5, 4, 3, 2, 1), 1))
-_HALVES = re.compile(r'(\d+)/(\d+)')                    # raw24/raw24 or raw24/raw32: high / low
-_HOURS = re.compile(r'(\d+)h\+\d+m(?:\+[\d.]+s)?(?: \(.*\))?')
-_LEADING = re.compile(r'(-?\d+)(?: \(.*\))?')           # "28 (Min/Max 20/32)": only the number is certain
+_HALVES = r'(\d+)/(\d+)'                    # raw24/raw24 or raw24/raw32: high / low
+_HOURS = r'(\d+)h\+\d+m(?:\+[\d.]+s)?(?: \(.*\))?'
+_LEADING = r'(-?\d+)(?: \(.*\))?'           # "28 (Min/Max 20/32)": only the number is certain
 
 
 @lru_cache(maxsize=4096)
 def printed_bytes(raw: str) -> Sequence[Optional[int]]:
     """Return raw bytes 0 to 5 of a RAW_VALUE as printed, None where it does not hold them."""
-    if len(raw) > LONGEST_RAW:
+    if len(raw) > LONGEST:
         return (None,) * RAW_BYTES
     if raw.isdecimal():
         return _little(int(raw), RAW_BYTES)
-    match = _HEX.fullmatch(raw)
+    match = re.fullmatch(_HEX, raw)
     if match:
         return _little(int(match.group(1), 16), RAW_BYTES)
     for pattern, order, width in _LAYOUTS:
-        match = pattern.fullmatch(raw)
+        match = re.fullmatch(pattern, raw)
         if match:
             return _placed([int(group) for group in match.groups()], order, width)
     return _partial_bytes(raw)
 
 
 def _partial_bytes(raw: str) -> Sequence[Optional[int]]:
-    match = _LOW_24.fullmatch(raw)
+    match = re.fullmatch(_LOW_24, raw)
     if match:
         low, *high = (int(group) for group in match.groups())
         return (*_little(low, 3), *(byte & 0xff for byte in reversed(high)))
-    match = _AVERAGE.fullmatch(raw)
+    match = re.fullmatch(_AVERAGE, raw)
     if match:
         return (*_little(int(match.group(1)), 2), *_little(int(match.group(2)), 2), None, None)
-    match = _HALVES.fullmatch(raw)
+    match = re.fullmatch(_HALVES, raw)
     if match:
         # raw24/raw24 and raw24/raw32 print alike; three low bytes are sure in both.
         return (*_little(int(match.group(2)) & 0xffffff, 3), None, None, None)
-    match = _HOURS.fullmatch(raw)
+    match = re.fullmatch(_HOURS, raw)
     if match:
         return (*_little(int(match.group(1)), 4), None, None)
-    match = _LEADING.fullmatch(raw)
+    match = re.fullmatch(_LEADING, raw)
     if match and 0 <= int(match.group(1)) < 256:
         return (int(match.group(1)), None, None, None, None, None)
     return (None,) * RAW_BYTES

@@ -4,7 +4,6 @@ The data has passed its schema (see `datafile`) before it comes here. Nothing
 is compiled or copied for entries that cannot concern the drive at hand, so
 that the size of the database hardly matters to a check.
 """
-from __future__ import annotations
 
 import re
 from functools import lru_cache
@@ -284,7 +283,7 @@ def _reading_specs(number: int, row: Json) -> Iterable[ReadingSpec]:
                 role=role, attribute=number, formula=decode.parse(spec['from']),
                 valid=_interval(spec.get('valid', (None, None))), sentinels=tuple(spec.get('not', ())),
                 unit=spec.get('unit', ''), ceiling=spec.get('ceiling'),
-                states=tuple(span(key) + (word,) for key, word in spec.get('states', {}).items()),
+                states=tuple((*span(key), word) for key, word in spec.get('states', {}).items()),
                 is_trap=bool(row.get('trap')))
 
 

@@ -18,6 +18,8 @@ ERROR_LOG = 'error log'
 VENDOR_THRESHOLD = 'vendor threshold'
 
 SECTORS = 0  # the factor is the drive's logical sector size
+# 3:0x030, mechanical start failures, stays out: about 950 of 15,500 measured
+# disks count thousands of them while attribute 10, spin retries, is 0.
 
 
 class Standard(NamedTuple):
@@ -27,6 +29,8 @@ class Standard(NamedTuple):
     factor: float = 1  # base units per count
 
 
+ENDURANCE_PAGE = 7  # the only page whose "normalized" numbers are what they say
+
 # (page, offset) of the device statistics log
 ATA: Mapping[Tuple[int, int], Standard] = {
     (1, 0x008): Standard('power_cycles'),
@@ -35,7 +39,6 @@ ATA: Mapping[Tuple[int, int], Standard] = {
     (1, 0x028): Standard('host_read', SECTORS),
     (1, 0x040): Standard('pending'),
     (3, 0x020): Standard('reallocated'),
-    (3, 0x030): Standard('spin_retry'),
     (4, 0x008): Standard('reported_uncorrect'),
     (5, 0x008): Standard('temperature'),
     (5, 0x020): Standard('temperature_max'),

@@ -1,0 +1,232 @@
+"""From one drive to an entry that a person can finish.
+
+Nothing is invented: what a number means is taken over only where the entries
+of the database agree about it, and endurance only where the drive's own
+statistic says the same. Serial numbers never appear.
+"""
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from typing import Any, Dict, Iterator, List, Mapping, Match, NamedTuple, Optional, Sequence, Tuple
+
+from . import datafile, decode, patterns, readings, specs
+from .model import AttributeRow, Identity, Report
+
+Json = Mapping[str, Any]
+
+ENDURANCE = 'endurance_used'
+ENDURANCE_STATISTIC = (7, 0x008)  # page and offset of the device statistics log
+WORN = range(1, 100)              # at 0 everything fits, and beyond 99 a normalized value has stopped
+# Ways to count endurance, and what a value may be so that one that was never set is unknown.
+ENDURANCE_FORMULAS: Mapping[str, Tuple[int, int]] = {
+    '100 - value': (0, 99), '200 - value': (0, 199), 'value': (0, 200), 'raw': (0, 254), '100 - raw': (0, 99),
+    **{f'raw byte {number}': (0, 254) for number in range(1, decode.RAW_BYTES)}}
+# An attribute's meaning is taken over when so many vendors share it, and this part of all entries that have it.
+VENDORS, AGREEMENT = 3, 0.9
+DIFFERING_UNITS = ('%', 'B')
+NEAR = 0.08             # the capacity in a name may be in powers of two
+LONGEST_NAME = 60       # characters
+LONGEST_FAMILY = 80
+MENTIONED = 8           # fits in the header
+
+# prove refuses this, so that no draft is taken for proved.
+SOURCE = 'FILL IN: the document and the place in it, or on which and how many drives it was compared'
+NO_ENTRY_NEEDED = {
+    'NVMe': 'No entry is needed: the health log of the NVMe standard says everything about {}.',
+    'SCSI': 'No entry is needed: the log pages of the SCSI standard say everything about {}.'}
+NOTHING_TO_DRAFT = ('No entry can be drafted: the report of {} has no attribute table; '
+                    'read the drive with smartctl -A, behind a controller with -d TYPE.')
+
+
+class Fit(NamedTuple):
+    """A way of reading an attribute that gives the drive's own endurance figure."""
+
+    attribute: int
+    formula: str
+
+
+def draft(report: Report, database: specs.SpecDatabase) -> str:
+    """Return the JSON text of a file with one new entry and its sample, or a sentence why there is none."""
+    identity = report.identity
+    model = json.dumps(' '.join(identity.model.split()) or 'this drive')
+    if identity.protocol in NO_ENTRY_NEEDED:
+        return NO_ENTRY_NEEDED[identity.protocol].format(model)
+    rows = _usable_rows(report)
+    if not rows:
+        return NOTHING_TO_DRAFT.format(model)
+    fallback = _fallback(identity, rows, database)
+    shared = database.rows_of('', fallback) if fallback else {}
+    own = [row for row in rows if row.id not in shared]
+    fits = endurance_fits(report, own)
+    meanings = _agreed_meanings(database, identity.kind)
+    entry = {'family': _family(identity), **_condition(identity, rows), **_uses(fallback),
+             'attributes': {str(row.id): _attribute(row, meanings, fits) for row in own}, 'source': SOURCE}
+    data = {'comment': _next_steps(report, database, fits), 'entries': [entry], 'samples': [_sample(identity, rows, entry, database)]}
+    return datafile.formatted(data, 'attributes')
+
+
+def _usable_rows(report: Report) -> List[AttributeRow]:
+    """Return the rows that an entry can describe: each number once."""
+    by_number = {row.id: row for row in reversed(report.attributes) if 1 <= row.id <= 255}
+    return [by_number[number] for number in dict.fromkeys(row.id for row in report.attributes) if number in by_number]
+
+
+# --- the entry -----------------------------------------------------------------------
+
+def _fallback(identity: Identity, rows: Sequence[AttributeRow], database: specs.SpecDatabase) -> Optional[Json]:
+    """Return the entry for drives that no other one knows: what it takes in holds for every drive."""
+    numbers = [row.id for row in rows]
+    return next((entry for _, entry in database.entries() if entry.get('fallback') and specs.matches(entry, '', identity, numbers)), None)
+
+
+def _uses(fallback: Optional[Json]) -> Dict[str, Any]:
+    return {'uses': list(fallback['uses'])} if fallback and 'uses' in fallback else {}
+
+
+def _family(identity: Identity) -> str:
+    """Return smartctl's family, else the model up to its capacity."""
+    if len(identity.family) >= 3:
+        return identity.family[:LONGEST_FAMILY]
+    name = ' '.join(identity.model.split())
+    words = re.split(r'\s+\d+\s*[GT]B?\b', name)[0]
+    return (words if len(words) >= 3 else f'drive {name}')[:LONGEST_FAMILY]
+
+
+def _condition(identity: Identity, rows: Sequence[AttributeRow]) -> Dict[str, Any]:
+    pattern = model_pattern(identity)
+    return {'models': [pattern]} if pattern else {'first': [row.id for row in rows[:8]]}
+
+
+_CAPACITY = re.compile(r'(?<!\d)(?:(?P<amount>\d+(?:\.\d+)?)(?P<blank>\s?)(?P<unit>[GT])B\b'
+                       r'|(?P<tera>\d)T(?P<tenth>\d)(?!\d)|(?P<giga>\d{2,5})(?!\d))')
+
+
+def model_pattern(identity: Identity) -> str:
+    """Return a pattern for the drive's model in every capacity; '' where it has no name."""
+    name = ' '.join(identity.model.split())
+    capacities = [match for match in _CAPACITY.finditer(name) if _is_capacity(match, identity.capacity)]
+    pattern = _literally(name)
+    if capacities:
+        match = next((match for match in capacities if match['unit']), capacities[0])  # MX500 is no capacity in "MX500 500GB"
+        any_capacity = f'[0-9.]+{match["blank"]}[GT]B' if match['unit'] else '[0-9T]{2,4}'
+        pattern = _literally(name[:match.start()]) + any_capacity + _literally(name[match.end():])
+    if patterns.shape(pattern).literals < patterns.LITERALS:
+        pattern = _literally(name)
+    return pattern if len(pattern) >= patterns.LITERALS or not pattern else f'(?:{pattern})'  # the schema wants four characters
+
+
+def _is_capacity(match: Match[str], capacity: Optional[int]) -> bool:
+    """Say whether "240GB", "7T6" or "240" is what the drive holds."""
+    if capacity is None:
+        return match['unit'] is not None
+    if match['unit']:
+        size = float(match['amount']) * {'G': 1e9, 'T': 1e12}[match['unit']]
+    else:
+        size = int(match['giga']) * 1e9 if match['giga'] else float(f'{match["tera"]}.{match["tenth"]}') * 1e12
+    return abs(size - capacity) <= NEAR * capacity
+
+
+def _literally(text: str) -> str:
+    return re.sub(r'([.^$*+?{}\[\]\\|()])', r'\\\1', text)
+
+
+def _attribute(row: AttributeRow, meanings: Mapping[Tuple[int, str], Tuple[Json, str]], fits: Sequence[Fit]) -> Dict[str, Any]:
+    name = row.name[:LONGEST_NAME] if len(row.name) > 1 else 'Unknown_Attribute'
+    found, reason = meanings.get((row.id, name), ({}, ''))
+    comments = [f'VALUE {_or_dashes(row.value)}, WORST {_or_dashes(row.worst)}, RAW {row.raw[:LONGEST_NAME]}', reason]
+    fitting = [fit for fit in fits if fit.attribute == row.id]
+    given = dict(found)
+    if fitting and len(fitting) == len(fits):  # no other attribute of the drive fits
+        given[ENDURANCE] = {'from': fitting[0].formula, 'valid': list(ENDURANCE_FORMULAS[fitting[0].formula])}
+    comments += [f'{fit.formula} equals the endurance that the drive itself states' for fit in fitting]
+    attribute: Dict[str, Any] = {'name': name, 'comment': '; '.join(comment for comment in comments if comment)}
+    return {**attribute, 'readings': given} if given else attribute
+
+
+def _or_dashes(number: Optional[int]) -> str:
+    return '---' if number is None else f'{number:03d}'
+
+
+def _agreed_meanings(database: specs.SpecDatabase, kind: str) -> Mapping[Tuple[int, str], Tuple[Json, str]]:
+    """Return (attribute, smartctl's name) -> (readings, why) where entries of several vendors agree.
+
+    Percentages and amounts of data never: families differ in them under one name.
+    """
+    seen: Dict[Tuple[int, str], List[Tuple[str, str]]] = {}
+    for name, entry in database.entries():
+        if entry.get('kind', kind) != kind or entry.get('fallback'):
+            continue
+        for number, row in database.rows_of(name, entry).items():
+            given = {role: spec for role, spec in row.get('readings', {}).items() if database.roles[role].unit not in DIFFERING_UNITS}
+            seen.setdefault((number, row['name']), []).append((json.dumps(given), entry['family'].split()[0]))
+    return {key: meaning for key, given_by in seen.items() for meaning in _agreed(given_by)}
+
+
+def _agreed(given_by: Sequence[Tuple[str, str]]) -> Iterator[Tuple[Json, str]]:
+    """Yield what nearly all of several vendors say, if they do. given_by: (readings, vendor) of each entry."""
+    (text, count), = Counter(text for text, _ in given_by).most_common(1)
+    vendors = {vendor for given, vendor in given_by if given == text}
+    if text != '{}' and len(vendors) >= VENDORS and count >= AGREEMENT * len(given_by):
+        yield json.loads(text), f'read as by {count} of {len(given_by)} entries that name it so'
+
+
+# --- what the drive's own statistic says -------------------------------------------------
+
+def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> List[Fit]:
+    """Return the readings of the vendor attributes that equal the drive's own endurance figure."""
+    figure = _figure(report)
+    by_number = {row.id: row for row in rows}
+    if figure not in WORN:
+        return []
+    return [Fit(row.id, text) for row in rows for text in ENDURANCE_FORMULAS
+            if decode.evaluate(decode.parse(text), row, by_number) == figure]
+
+
+def _figure(report: Report) -> Optional[int]:
+    statistic = report.statistics.get(ENDURANCE_STATISTIC)
+    return None if statistic is None else statistic.number
+
+
+def _next_steps(report: Report, database: specs.SpecDatabase, fits: Sequence[Fit]) -> str:
+    """Return the header: what is known about endurance, and what to do with this file."""
+    return ' '.join([*_already_known(report, database), _about_endurance(_figure(report), fits),
+                     'Next: correct family and models; give each attribute that you know its readings (the roles are in attributes.json) '
+                     'and remove the others; name your source; list in "expect" what the sample must give. '
+                     'Then: check_smart_attributes prove THIS_FILE. It works once it lies in /etc/check-smart-attributes/attributes.d.'])
+
+
+def _already_known(report: Report, database: specs.SpecDatabase) -> Iterator[str]:
+    for _, entry in database.claims(report.identity, [row.id for row in report.attributes]):
+        if not (entry.get('generic') or entry.get('fallback')):
+            yield f'The entry {entry["family"]} speaks for this drive already; this one would replace it wholly.'
+
+
+def _about_endurance(figure: Optional[int], fits: Sequence[Fit]) -> str:
+    if figure is None:
+        return 'The drive states no endurance itself, so no attribute could be compared with it.'
+    if figure not in WORN:
+        return f'The drive states {figure} % endurance used, which tells nothing about its attributes; draft again from a worn drive.'
+    found = ', '.join(f'{fit.formula} of {fit.attribute}' for fit in fits[:MENTIONED]) or 'no attribute'
+    caution = 'one drive can agree by chance, so look at another one' if fits else 'the meaning must come from a document'
+    return f'The drive states {figure} % endurance used; equal to it: {found}; {caution}.'
+
+
+# --- the sample ----------------------------------------------------------------------------
+
+def _sample(identity: Identity, rows: Sequence[AttributeRow], entry: Json, database: specs.SpecDatabase) -> Dict[str, Any]:
+    """Return the drive's rows with what the entry reads from them now."""
+    found = readings.vendor_readings(Report(identity, attributes=tuple(rows)), database.read_entry('', entry), database.roles)
+    return {'family': entry['family'], 'model': ' '.join(identity.model.split()), 'firmware': identity.firmware, 'kind': identity.kind,
+            'origin': 'captured', 'lines': [_line(row) for row in rows],
+            'expect': {reading.role: reading.word if reading.state is not None else reading.number for reading in found}}
+
+
+def _line(row: AttributeRow) -> str:
+    """Return the row as smartctl -x prints it, as far as flags are known."""
+    flags = 'P-----' if row.prefail else '------'
+    failed = {'now': 'NOW', 'past': 'Past'}.get(row.when_failed, '-')
+    name = re.sub(r'\s+', '_', row.name.strip()) or 'Unknown_Attribute'
+    return (f'{row.id:3d} {name:<23} {flags}   {_or_dashes(row.value)}   {_or_dashes(row.worst)}   '
+            f'{_or_dashes(row.threshold)}    {failed}    {" ".join(row.raw.split()) or "-"}')

@@ -1,0 +1,306 @@
+"""From one drive to an entry that a person can finish."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from small_database import database, formatted, row, spec_database
+
+from smart_attributes import datafile, draft, prove, specs
+from smart_attributes.model import Identity, Report, Statistic
+
+Y5 = Identity(
+    protocol='ATA', model='ACME Y5 240GB', firmware='7.1', serial='SECRET0001', wwn='5000c500a1b2c3d4', rotation=0, capacity=240_057_409_536
+)
+ROWS = (
+    row(9, raw='1234', name='Power_On_Hours', prefail=True),
+    row(5, raw='0', name='Reallocated_Sector_Ct'),
+    row(231, 97, raw='3', name='SSD_Life_Left'),
+    row(241, raw='9000', name='Host_Writes_32MiB'),
+    row(241, raw='1', name='Again'),
+)
+
+
+def drafted(report, *local):
+    return json.loads(draft.draft(report, spec_database(*local)))
+
+
+def drive(*rows, endurance=None, **identity):
+    statistics = {} if endurance is None else {(7, 8): Statistic(endurance, 'Percentage Used Endurance Indicator')}
+    return Report(Y5._replace(**identity), attributes=rows or ROWS, statistics=statistics)
+
+
+# --- what comes out ------------------------------------------------------------------
+
+REPORTS = {
+    'plain': drive(),
+    'worn': drive(endurance=3),
+    'hostile': drive(row(5, name='a\x1b[2J | b', raw='1\n2 | "x"'), model='X"\x1b[2J|\n$(reboot)\\'),
+    'short model': drive(model='X1'),
+    'no model': drive(model='', family=''),
+    'short family': drive(family='X'),
+    'odd rows': drive(row(0), row(300), row(5, None), row(5)),
+    'regex in the model': drive(model='ACME (X1) [2.5"] 240GB+'),
+    'long names': drive(row(5, name='N' * 500, raw='9' * 500), model='M' * 500, family='F' * 500),
+}
+
+
+@pytest.mark.parametrize('report', REPORTS)
+def test_a_draft_fits_the_schema_and_wins_its_own_drive(report):
+    """It works as it stands: the site can put it into attributes.d and go on from there."""
+    given = REPORTS[report]
+    text = draft.draft(given, spec_database())
+
+    data = datafile.checked(text, 'attributes', 'draft.json')
+    assert datafile.formatted(data, 'attributes') == text
+    spec = spec_database(data).identify(given.identity, [line.id for line in given.attributes])
+    assert spec.family == data['entries'][0]['family']
+
+
+def test_prove_finds_nothing_in_a_draft_but_the_source_that_is_to_be_filled_in(tmp_path, monkeypatch):
+    """The sample is right by itself; only a person can cite."""
+    (tmp_path / 'attributes.json').write_text(formatted(database()))
+    (tmp_path / 'draft.json').write_text(draft.draft(REPORTS['worn'], spec_database()))
+    monkeypatch.setattr(datafile, 'shipped', lambda name: str(tmp_path / name))
+
+    (problem,) = prove.prove([str(tmp_path / 'draft.json')])
+
+    assert problem.startswith('draft.json: ACME Y5: source "FILL IN: the document and the place in it')
+
+
+@pytest.mark.parametrize('report', REPORTS)
+def test_serial_numbers_never_appear(report):
+    """Drafts are sent to strangers."""
+    text = draft.draft(REPORTS[report], spec_database())
+
+    assert 'SECRET0001' not in text
+    assert '5000c500a1b2c3d4' not in text
+
+
+def test_a_draft_is_safe_on_a_terminal():
+    """The drive made up its own name."""
+    assert re.fullmatch(r'[\n -~]*', draft.draft(REPORTS['hostile'], spec_database()))
+
+
+def test_the_header_says_what_to_do_next():
+    """Whoever started it may not have read CONTRIBUTING."""
+    comment = drafted(drive())['comment']
+
+    assert 'correct family and models' in comment
+    assert 'check_smart_attributes prove THIS_FILE' in comment
+    assert '/etc/check-smart-attributes/attributes.d' in comment
+
+
+def test_the_header_says_when_an_entry_exists():
+    """A local entry replaces it wholly."""
+    assert drafted(drive(model='ACME X1-240'))['comment'].startswith(
+        'The entry ACME X1 speaks for this drive already; this one would replace it'
+    )
+    assert 'already' not in drafted(drive())['comment']
+
+
+# --- the entry -------------------------------------------------------------------------
+
+
+def test_attributes_carry_what_the_drive_said():
+    """The contributor compares it with the datasheet."""
+    (entry,) = drafted(drive())['entries']
+
+    assert list(entry['attributes']) == ['5', '231', '241']  # 9 comes with the set that the fallback uses
+    assert entry['uses'] == ['ata-common']
+    assert entry['attributes']['231'] == {'name': 'SSD_Life_Left', 'comment': 'VALUE 097, WORST 097, RAW 3'}
+
+
+@pytest.mark.parametrize(
+    ('family', 'model', 'expected'),
+    [
+        ('ACME Y series', 'ACME Y5 240GB', 'ACME Y series'),
+        ('', 'ACME  Y5 240GB', 'ACME Y5'),
+        ('', 'ACME Y5 1TB', 'ACME Y5'),
+        ('', 'ACME-Y5-240', 'ACME-Y5-240'),
+    ],
+)
+def test_the_family_is_smartctls_or_the_model_without_its_capacity(family, model, expected):
+    """A proposal; only a person knows the product."""
+    assert drafted(drive(model=model, family=family))['entries'][0]['family'] == expected
+
+
+@pytest.mark.parametrize(
+    ('model', 'capacity', 'pattern', 'matches', 'refuses'),
+    [
+        ('INTEL SSDSC2BB240G4', 240_057_409_536, 'INTEL SSDSC2BB[0-9T]{2,4}G4', 'INTEL SSDSC2BB1T2G4', 'INTEL SSDSC2BB240G6'),
+        ('ACME Y5 240GB', 240_057_409_536, 'ACME Y5 [0-9.]+[GT]B', 'ACME Y5 1.92TB', 'ACME Y6 240GB'),
+        ('ACME Y5 1 TB', 1_000_204_886_016, 'ACME Y5 [0-9.]+ [GT]B', 'ACME Y5 480 GB', 'ACME Y5 1TB'),
+        ('CT500MX500SSD1', 500_107_862_016, 'CT[0-9T]{2,4}MX500SSD1', 'CT1000MX500SSD1', 'CT500MX300SSD1'),
+        ('ACME-7T6-B', 7_681_501_126_656, 'ACME-[0-9T]{2,4}-B', 'ACME-960-B', 'ACME-7T6-C'),
+        ('ACME 850 Y', 240_057_409_536, 'ACME 850 Y', 'ACME 850 Y', 'ACME 840 Y'),
+        ('ACME 850 250GB', None, 'ACME 850 [0-9.]+[GT]B', 'ACME 850 1TB', 'ACME 860 250GB'),
+        ('Y 240', 240_057_409_536, 'Y 240', 'Y 240', 'Y 480'),
+        ('ACME (Y5) 2.5"', None, r'ACME \(Y5\) 2\.5"', 'ACME (Y5) 2.5"', 'ACME Y5 2x5"'),
+    ],
+)
+def test_the_pattern_covers_the_other_capacities_and_nothing_else(model, capacity, pattern, matches, refuses):
+    """A family is sold in several sizes; digits that are no capacity are the name."""
+    found = draft.model_pattern(Identity(model=model, capacity=capacity))
+
+    assert found == pattern
+    assert specs.matches_pattern(found, model)
+    assert specs.matches_pattern(found, matches)
+    assert not specs.matches_pattern(found, refuses)
+
+
+def test_a_drive_without_a_name_is_known_by_its_attributes():
+    """There is nothing else to know it by."""
+    (entry,) = drafted(drive(model=''))['entries']
+
+    assert entry['first'] == [9, 5, 231, 241]
+    assert 'models' not in entry
+
+
+def vendor_entries(*readings, name='Reallocated_Sector_Ct', number='5', **more):
+    """Return a local file with an entry of a vendor of its own for each reading."""
+    return {
+        'entries': [
+            {'family': f'Vendor{n} Z', 'models': [f'Vendor{n} Z'], **more, 'attributes': {number: {'name': name, 'readings': given}}}
+            for n, given in enumerate(readings)
+        ]
+    }
+
+
+@pytest.mark.parametrize(('number', 'readings'), [('5', {'reallocated': {'from': 'raw bytes 0-1'}})])
+def test_a_meaning_that_several_vendors_share_is_taken_over(number, readings):
+    """Nobody has to look up what all entries agree about."""
+    (entry,) = drafted(drive(), vendor_entries(readings, readings, readings))['entries']
+
+    assert entry['attributes'][number]['readings'] == readings
+    assert 'read as by 3 of 3 entries that name it so' in entry['attributes'][number]['comment']
+
+
+RAW = {'reallocated': {'from': 'raw'}}
+NOT_CERTAIN = {
+    'too few vendors': vendor_entries(RAW, RAW),
+    'one vendor only': {
+        'entries': [
+            {'family': f'Vendor Z{n}', 'kind': 'ssd', 'attributes': {'5': {'name': 'Reallocated_Sector_Ct', 'readings': RAW}}}
+            for n in range(9)
+        ]
+    },
+    'vendors disagree': vendor_entries(RAW, RAW, RAW, {'reallocated': {'from': 'raw bytes 0-1'}}),
+    'others give it no meaning': vendor_entries(RAW, RAW, RAW, {'pending': {'from': 'raw'}}, {'pending': {'from': 'value'}}),
+    'another name': vendor_entries(RAW, RAW, RAW, name='Bad_Blocks'),
+    'another kind of drive': vendor_entries(RAW, RAW, RAW, kind='hdd'),
+    'an amount of data': vendor_entries(*[{'host_written': {'from': 'raw', 'unit': '512B'}}] * 5, name='Host_Writes_32MiB', number='241'),
+    'endurance': vendor_entries(*[{'endurance_used': {'from': '100 - value', 'valid': [0, 99]}}] * 5, name='SSD_Life_Left', number='231'),
+}
+
+
+@pytest.mark.parametrize('local', NOT_CERTAIN)
+def test_a_meaning_that_is_not_certain_is_left_to_the_person(local):
+    """Nothing is invented: one name means different things on different drives."""
+    (entry,) = drafted(drive(), NOT_CERTAIN[local])['entries']
+
+    assert not any('readings' in attribute for attribute in entry['attributes'].values())
+
+
+# --- endurance -----------------------------------------------------------------------------
+
+
+def test_the_only_attribute_that_equals_the_drives_own_figure_is_proposed():
+    """The drive itself says what its attribute means."""
+    data = drafted(drive(row(231, 97, raw='77'), row(5), endurance=3))
+
+    assert data['entries'][0]['attributes']['231'] == {
+        'name': 'Some_Name',
+        'comment': 'VALUE 097, WORST 097, RAW 77; 100 - value equals the endurance that the drive itself states',
+        'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}},
+    }
+    assert data['comment'].startswith('The drive states 3 % endurance used; equal to it: 100 - value of 231; one drive can agree by chance')
+    assert data['samples'][0]['expect']['endurance_used'] == 3
+
+
+def test_several_attributes_that_equal_it_are_named_and_none_is_chosen():
+    """At 3 % that is chance for all but one."""
+    data = drafted(drive(row(231, 97, raw='9'), row(12), row(174, 100, raw='3'), endurance=3))
+
+    assert 'equal to it: 100 - value of 231, raw of 174; one drive' in data['comment']
+    assert not any('readings' in attribute for attribute in data['entries'][0]['attributes'].values())
+
+
+@pytest.mark.parametrize(
+    ('endurance', 'words'),
+    [
+        (None, 'The drive states no endurance itself'),
+        (0, 'The drive states 0 % endurance used, which tells nothing about its attributes; draft again from a worn drive.'),
+        (255, 'The drive states 255 %'),
+        (55, 'equal to it: no attribute; the meaning must come from a document.'),
+    ],
+)
+def test_a_figure_that_proves_nothing_proposes_nothing(endurance, words):
+    """At 0 % everything fits, and 255 is a constant of some controllers."""
+    data = drafted(drive(endurance=endurance))
+
+    assert words in data['comment']
+    assert 'endurance_used' not in data['samples'][0]['expect']
+
+
+@pytest.mark.parametrize('formula', draft.ENDURANCE_FORMULAS)
+def test_what_is_proposed_never_turns_an_unset_value_into_a_figure(formula):
+    """The proposal obeys the same rules as everything else."""
+    data = database()
+    data['entries'][0]['attributes']['233']['readings'] = {
+        'endurance_used': {'from': formula, 'valid': list(draft.ENDURANCE_FORMULAS[formula])}
+    }
+
+    readings = [(spec, role) for _, role, spec in specs.written_readings(data) if role == 'endurance_used']
+    role = specs.SpecDatabase(data).roles['endurance_used']
+    assert [problem for spec, _ in readings for problem in prove._plausible(spec, prove.decode.parse(spec['from']), role)] == []
+
+
+# --- the sample -------------------------------------------------------------------------------
+
+
+def test_the_sample_is_made_of_the_drives_own_rows():
+    """Real numbers, with what the draft reads from them now."""
+    (sample,) = drafted(drive(endurance=3))['samples']
+
+    assert sample == {
+        'family': 'ACME Y5',
+        'model': 'ACME Y5 240GB',
+        'firmware': '7.1',
+        'kind': 'ssd',
+        'origin': 'captured',
+        'lines': [
+            '  9 Power_On_Hours          P-----   100   100   000    -    1234',
+            '  5 Reallocated_Sector_Ct   ------   100   100   000    -    0',
+            '231 SSD_Life_Left           ------   097   097   000    -    3',
+            '241 Host_Writes_32MiB       ------   100   100   000    -    9000',
+        ],
+        'expect': {'endurance_used': 3, 'power_on_time': 4442400},
+    }
+
+
+# --- drives that need no entry --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('protocol', 'words'),
+    [
+        ('NVMe', 'No entry is needed: the health log of the NVMe standard says everything about "ACME Y5 240GB".'),
+        ('SCSI', 'No entry is needed: the log pages of the SCSI standard say everything about "ACME Y5 240GB".'),
+    ],
+)
+def test_drives_that_speak_a_standard_need_no_entry(protocol, words):
+    """Nothing about them is the vendor's own."""
+    assert draft.draft(drive(protocol=protocol), spec_database()) == words
+
+
+def test_a_report_without_attributes_says_what_to_do():
+    """Behind a bridge smartctl may see nothing."""
+    text = draft.draft(Report(Y5), spec_database())
+
+    assert text == (
+        'No entry can be drafted: the report of "ACME Y5 240GB" has no attribute table; '
+        'read the drive with smartctl -A, behind a controller with -d TYPE.'
+    )

@@ -1,0 +1,355 @@
+"""From a report and an entry to readings, and which of several is judged."""
+
+from __future__ import annotations
+
+import pytest
+from small_database import database, row, spec_database
+
+from smart_attributes import specs
+from smart_attributes.model import Identity, Report, SelfTest, State, Statistic
+from smart_attributes.readings import readings
+
+X1 = Identity(protocol='ATA', model='ACME X1-240', firmware='1.0', rotation=0)
+NVME = Identity(protocol='NVMe', model='ACME N1', rotation=0)
+
+
+def read(report, change=None):
+    """Return role -> readings of a report, by the small database after *change* to its entry of the X1."""
+    data = database()
+    if change:
+        change(data['entries'][0])
+    shipped = specs.SpecDatabase(data)
+    spec = shipped.identify(report.identity, [line.id for line in report.attributes])
+    found = {}
+    for reading in readings(report, spec, shipped.roles):
+        found.setdefault(reading.role, []).append(reading)
+    return found
+
+
+def drive(*rows, statistics=(), **more):
+    return Report(X1, attributes=rows, statistics={place: Statistic(number, 'some') for place, number in dict(statistics).items()}, **more)
+
+
+def one(found, role):
+    (reading,) = found[role]
+    return reading
+
+
+def judged(found, role):
+    return [(reading.number, reading.source) for reading in found[role] if reading.judged]
+
+
+# --- vendor attributes -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(('value', 'expected'), [(100, 0), (22, 78), (1, 99)])
+def test_endurance_counts_up_from_a_value_that_counts_down(value, expected):
+    """Media wearout has one direction, whichever the vendor uses."""
+    assert one(read(drive(row(233, value))), 'endurance_used').number == expected
+
+
+@pytest.mark.parametrize('value', [0, 253, 255, None])
+def test_a_value_that_was_never_set_is_unknown_and_never_a_percentage(value):
+    """Drives without an endurance figure leave 0, 253 or 255 there."""
+    reading = one(read(drive(row(233, value))), 'endurance_used')
+
+    assert (reading.number, reading.judged) == (None, False)
+    assert reading.word
+
+
+@pytest.mark.parametrize(
+    ('number', 'raw', 'role', 'expected', 'unit'),
+    [
+        (9, '1234', 'power_on_time', 1234 * 3600, 's'),
+        (9, '1234h+56m', 'power_on_time', 1234 * 3600, 's'),
+        (241, '3', 'host_written', 3 * 2**25, 'B'),
+        (175, '640 (409 5906)', 'capacitor_test_age', 5906 * 60, 's'),
+        (194, '31 (Min/Max 20/40)', 'temperature', 31, 'C'),
+        (12, '7', 'power_cycles', 7, ''),
+    ],
+)
+def test_readings_are_in_base_units(number, raw, role, expected, unit):
+    """Limits and graphs know nothing of minutes, hours and 32 MiB."""
+    reading = one(read(drive(row(number, raw=raw))), role)
+
+    assert (reading.number, reading.unit, reading.source) == (expected, unit, f'attribute {number}')
+
+
+@pytest.mark.parametrize(
+    ('number', 'raw', 'role'), [(194, '0', 'temperature'), (194, '255', 'temperature'), (12, '9999999', 'power_cycles')]
+)
+def test_what_no_drive_can_have_is_unknown(number, raw, role):
+    """Every role has a plausible range of its own, whatever the entry says."""
+    reading = one(read(drive(row(number, raw=raw))), role)
+
+    assert (reading.number, reading.judged) == (None, False)
+    assert 'no plausible value' in reading.word
+
+
+def test_a_sentinel_is_unknown():
+    """Vendors write 65535 for "not measured"."""
+
+    def with_sentinel(entry):
+        entry['attributes']['241']['readings']['host_written']['not'] = [65535]
+
+    assert one(read(drive(row(241, raw='65535')), with_sentinel), 'host_written').number is None
+
+
+def test_a_counter_at_its_ceiling_says_or_more():
+    """65535 minutes mean that the counter stopped, not that the test was then; the ceiling is in the counter's own unit."""
+
+    def age(minutes):
+        return one(read(drive(row(175, raw=f'640 (409 {minutes})'))), 'capacitor_test_age')
+
+    assert (age(65535).number, age(65535).word) == (65535 * 60, 'or more')
+    assert age(65534).word == ''
+
+
+@pytest.mark.parametrize(
+    ('value', 'word', 'number', 'state'),
+    [
+        (100, 'passed', 1, State.OK),
+        (11, 'too hot, no verdict', 0.5, State.WARNING),
+        (0, 'failed', 0, State.CRITICAL),
+        (10, 'failed', 0, State.CRITICAL),
+    ],
+)
+def test_a_verdict_is_a_word_with_a_state(value, word, number, state):
+    """ "passed" is OK, "failed" CRITICAL, everything else WARNING."""
+    reading = one(read(drive(row(175, value))), 'power_loss_protection')
+
+    assert (reading.word, reading.number, reading.state, reading.judged) == (word, number, state, True)
+
+
+@pytest.mark.parametrize('value', [50, 101, 255])
+def test_a_result_without_a_word_is_unknown(value):
+    """It must not pass for one of its neighbours."""
+    reading = one(read(drive(row(175, value))), 'power_loss_protection')
+
+    assert (reading.number, reading.state) == (None, None)
+
+
+def test_of_the_readings_of_one_role_the_first_valid_one_counts():
+    """Later ones serve only where it is unknown."""
+
+    def with_two(entry):
+        entry['attributes'] = {
+            '231': {'name': 'A', 'readings': {'endurance_used': {'from': 'raw', 'valid': [0, 100]}}},
+            '233': {'name': 'B', 'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}}},
+        }
+
+    assert one(read(drive(row(231, raw='5'), row(233, 22)), with_two), 'endurance_used').source == 'attribute 231'
+    assert one(read(drive(row(231, raw='999'), row(233, 22)), with_two), 'endurance_used').source == 'attribute 233'
+    assert one(read(drive(row(231, raw='999'), row(233, 0)), with_two), 'endurance_used').source == 'attribute 231'
+    assert one(read(drive(row(231, raw='999'), row(233, 0)), with_two), 'endurance_used').number is None
+
+
+def test_a_trap_is_shown_and_never_judged():
+    """It looks alarming and is not."""
+
+    def as_trap(entry):
+        entry['attributes']['233']['trap'] = True
+
+    reading = one(read(drive(row(233, 3)), as_trap), 'endurance_used')
+
+    assert (reading.number, reading.judged) == (97, False)
+
+
+def test_the_vendors_threshold_goes_with_the_value_that_it_is_for():
+    """A limit may refer to it; a figure that was computed has none."""
+
+    def with_spare(entry):
+        entry['attributes']['232'] = {'name': 'Spare', 'readings': {'spare_available': {'from': 'value'}}}
+
+    found = read(drive(row(232, 90, threshold=10), row(233, 90, threshold=10)), with_spare)
+
+    assert one(found, 'spare_available').drive_limit == 10
+    assert one(found, 'endurance_used').drive_limit is None
+
+
+# --- standard logs against vendor attributes -----------------------------------------------
+
+STATISTIC = 'device statistics'
+
+
+@pytest.mark.parametrize(
+    ('value', 'statistic', 'expected'),
+    [(50, 60, (60, STATISTIC)), (30, 60, (70, 'attribute 233')), (1, 130, (130, STATISTIC)), (0, 60, (60, STATISTIC))],
+)
+def test_the_larger_endurance_is_judged_and_both_are_kept(value, statistic, expected):
+    """A normalized value stops at 99 % used while the statistic counts on."""
+    found = read(drive(row(233, value), statistics={(7, 8): statistic}))
+
+    assert judged(found, 'endurance_used') == [expected]
+    assert len(found['endurance_used']) == 2
+
+
+def test_a_statistic_that_the_entry_distrusts_is_not_judged():
+    """Some controllers state a constant there."""
+    found = read(drive(row(233, 90), statistics={(7, 8): 255}), lambda entry: entry.update(statistic='untrusted'))
+
+    assert judged(found, 'endurance_used') == [(10, 'attribute 233')]
+
+
+def test_a_distrusted_statistic_is_not_judged_even_where_it_is_alone():
+    """Better no figure than an invented one."""
+    found = read(drive(statistics={(7, 8): 255}), lambda entry: entry.update(statistic='untrusted'))
+
+    assert judged(found, 'endurance_used') == []
+
+
+def test_the_statistics_that_are_left_are_trusted_all_the_same():
+    """The distrust is about endurance only."""
+    found = read(drive(statistics={(5, 8): 40}), lambda entry: entry.update(statistic='untrusted'))
+
+    assert judged(found, 'temperature') == [(40, STATISTIC)]
+
+
+def test_of_spare_space_the_smaller_is_judged():
+    """Worse is low there."""
+    report = Report(NVME, nvme={'available_spare': 90, 'available_spare_threshold': 10})
+
+    assert judged(read(report), 'spare_available') == [(90, 'NVMe health log')]
+    assert one(read(report), 'spare_available').drive_limit == 10
+
+
+@pytest.mark.parametrize('threshold', [0, 100])
+def test_a_spare_threshold_of_0_or_100_is_none(threshold):
+    """It would never alarm, or always."""
+    report = Report(NVME, nvme={'available_spare': 90, 'available_spare_threshold': threshold})
+
+    assert one(read(report), 'spare_available').drive_limit is None
+
+
+def test_sectors_are_counted_in_the_drives_own_size():
+    """4096 bytes on a 4Kn drive."""
+    report = drive(statistics={(1, 0x18): 10})
+
+    assert one(read(report._replace(identity=X1._replace(sector_size=4096))), 'host_written').number == 40960
+    assert one(read(report), 'host_written').number == 5120
+
+
+def test_uncorrected_errors_of_all_pages_are_added():
+    """A SAS drive counts reads, writes and verifications apart."""
+    report = Report(Identity(protocol='SCSI'), scsi={'read.total_uncorrected_errors': 1, 'verify.total_uncorrected_errors': 2})
+
+    assert one(read(report), 'reported_uncorrect').number == 3
+
+
+# --- the drive's own word ----------------------------------------------------------------
+
+BOGUS = row(246, 1, threshold=255, prefail=True, when_failed='now', name='Bogus')
+
+
+def ignoring_246(entry):
+    entry['ignore_thresholds'] = [246]
+
+
+def states(found, role):
+    return [(reading.state, reading.judged) for reading in found.get(role, ())]
+
+
+def test_failed_is_critical():
+    """Whatever our limits say."""
+    assert states(read(drive(smart_status=False)), 'smart_status') == [(State.CRITICAL, True)]
+
+
+def test_a_bogus_threshold_suppresses_itself_and_the_failed_that_comes_from_it():
+    """The drive calls itself FAILED by nothing but this threshold."""
+    found = read(drive(BOGUS, smart_status=False), ignoring_246)
+
+    assert 'vendor_threshold' not in found
+    assert states(found, 'smart_status') == [(State.OK, False)]
+    assert 'bogus' in one(found, 'smart_status').word
+
+
+@pytest.mark.parametrize('other', [row(5, 1, threshold=10, prefail=True, when_failed='now')])
+def test_a_real_failure_beside_a_bogus_one_is_still_critical(other):
+    """Silencing one thing silences nothing else."""
+    found = read(drive(BOGUS, other, smart_status=False), ignoring_246)
+
+    assert states(found, 'smart_status') == [(State.CRITICAL, True)]
+    assert states(found, 'vendor_threshold') == [(State.CRITICAL, True)]
+
+
+@pytest.mark.parametrize(
+    'rows',
+    [(), (row(202, 1, threshold=10, when_failed='now'),), (BOGUS._replace(when_failed='past'),)],
+    ids=['nothing-failing', 'old-age-only', 'bogus-in-the-past'],
+)
+def test_failed_that_no_bogus_threshold_explains_stays_critical(rows):
+    """An old-age attribute never makes a drive FAILED, so something else did."""
+    assert states(read(drive(*rows, smart_status=False), ignoring_246), 'smart_status') == [(State.CRITICAL, True)]
+
+
+@pytest.mark.parametrize(('prefail', 'state'), [(True, State.CRITICAL), (False, State.WARNING)])
+def test_an_attribute_at_its_threshold_is_worse_when_it_is_prefail(prefail, state):
+    """Old age is worn, not broken."""
+    found = read(drive(row(5, 1, threshold=10, prefail=prefail, when_failed='now')))
+
+    assert states(found, 'vendor_threshold') == [(state, True)]
+
+
+def test_what_failed_in_the_past_is_no_verdict():
+    """One hot day years ago must not alarm for ever."""
+    assert 'vendor_threshold' not in read(drive(row(190, 60, threshold=45, prefail=True, when_failed='past')))
+
+
+@pytest.mark.parametrize(
+    ('bits', 'role', 'state'),
+    [
+        (0x01, 'spare_warning', State.CRITICAL),
+        (0x02, 'temperature_warning', State.WARNING),
+        (0x04, 'reliability', State.CRITICAL),
+        (0x08, 'write_protect', State.CRITICAL),
+        (0x10, 'power_loss_protection', State.CRITICAL),
+        (0x20, 'persistent_memory', State.CRITICAL),
+    ],
+)
+def test_an_nvme_drive_is_judged_by_its_bits_and_not_by_the_word(bits, role, state):
+    """FAILED covers a warm drive as well as a read-only one."""
+    found = read(Report(NVME, smart_status=False, nvme={'critical_warning': bits}))
+
+    assert states(found, role) == [(state, True)]
+    assert states(found, 'smart_status') == [(State.OK, False)]
+
+
+@pytest.mark.parametrize('bits', [0, 0x40, 0x80])
+def test_failed_that_no_known_bit_explains_stays_critical(bits):
+    """Never OK by silence: the two upper bits are reserved, and say nothing better than the word."""
+    found = read(Report(NVME, smart_status=False, nvme={'critical_warning': bits}))
+
+    assert states(found, 'smart_status') == [(State.CRITICAL, True)]
+
+
+def self_test(passed, hours=100):
+    return SelfTest('Short offline', 'as printed', passed, hours)
+
+
+@pytest.mark.parametrize(
+    ('tests', 'expected'),
+    [
+        ((), None),
+        ((self_test(True),), State.OK),
+        ((self_test(False),), State.CRITICAL),
+        ((self_test(True), self_test(False)), State.OK),
+        ((self_test(None), self_test(False)), State.CRITICAL),
+        ((self_test(None),), None),
+    ],
+    ids=['none', 'passed', 'failed', 'passed-since', 'aborted-since', 'only-aborted'],
+)
+def test_the_newest_self_test_that_proves_something_counts(tests, expected):
+    """An aborted one proves nothing, and a failure is over once a later one passed."""
+    found = read(drive(self_tests=tests))
+
+    assert states(found, 'self_test') == ([] if expected is None else [(expected, True)])
+
+
+def test_a_drive_without_an_entry_still_has_its_own_word_and_the_standard_logs():
+    """Every drive gets a verdict."""
+    report = Report(Identity(protocol='ATA', model='WHO', rotation=7200), smart_status=False, statistics={(3, 0x20): Statistic(7, 'some')})
+    shipped = spec_database()
+
+    found = {reading.role: reading for reading in readings(report, shipped.identify(report.identity, []), shipped.roles)}
+
+    assert (found['smart_status'].state, found['reallocated'].number) == (State.CRITICAL, 7)

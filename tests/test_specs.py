@@ -1,0 +1,295 @@
+"""Which entry speaks for a drive, and what it says."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+
+import pytest
+from small_database import database, spec_database
+
+from smart_attributes import datafile, specs
+from smart_attributes.errors import DataError
+from smart_attributes.model import Identity, State
+
+SSD = Identity(protocol='ATA', model='ACME X1-240', firmware='1.0', rotation=0)
+
+
+def family(*entries, identity=SSD, attributes=(9, 12, 233), local=()):
+    """Return the family that wins, of these entries alone."""
+    data = {**database(), 'entries': [{'attributes': {}, **entry} for entry in entries], 'advisories': []}
+    additions = [('site.json', {'entries': [{'attributes': {}, **entry} for entry in local]})] if local else []
+    return specs.SpecDatabase(data, additions).identify(identity, attributes).family
+
+
+MODELS = {'models': ['ACME X1-.*']}
+
+
+# --- which entry wins ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    'condition', [{'firmware': '1[.]0'}, {'kind': 'ssd'}, {'has': [233]}, {'lacks': [5]}, {'first': [9, 12]}, {'only': [9, 12, 233, 1]}]
+)
+def test_one_more_condition_wins_in_either_order(condition):
+    """Order never matters: what says more about a drive knows it better."""
+    plain, special = {'family': 'plain', **MODELS}, {'family': 'special', **MODELS, **condition}
+
+    assert [family(*order) for order in itertools.permutations((plain, special))] == ['special', 'special']
+
+
+@pytest.mark.parametrize(
+    'condition',
+    [
+        {'firmware': '1'},
+        {'firmware': '1.0.+'},
+        {'kind': 'hdd'},
+        {'has': [233, 5]},
+        {'lacks': [233]},
+        {'first': [12]},
+        {'first': [9, 12, 233, 1]},
+        {'only': [9, 12]},
+        {'has': [[1], [5]]},
+        {'models': ['ACME']},
+        {'models': ['X1-240']},
+    ],
+)
+def test_a_condition_that_does_not_hold_keeps_an_entry_out(condition):
+    """Every condition must hold, and patterns match the whole name."""
+    assert family({'family': 'special', **MODELS, **condition}) is None
+
+
+@pytest.mark.parametrize('guard', [{'has': [[1], [233]]}, {'lacks': [[9], [1]]}, {'first': [[1], [9]]}, {'only': [[1], [9, 12, 233]]}])
+def test_of_several_alternatives_of_a_guard_one_must_hold(guard):
+    """Models sold under one name come with several controllers."""
+    assert family({'family': 'special', **MODELS, **guard}) == 'special'
+
+
+def test_an_entry_for_the_model_beats_a_guess_however_well_guarded():
+    """A generic entry knows a controller, not this drive."""
+    guess = {'family': 'guess', 'generic': True, 'kind': 'ssd', 'has': [233], 'lacks': [1], 'first': [9], 'only': [9, 12, 233]}
+
+    assert family(guess, {'family': 'known', **MODELS}) == 'known'
+    assert family(guess, {'family': 'last resort', 'kind': 'ssd', 'fallback': True}) == 'guess'
+
+
+def test_a_drive_that_only_the_fallback_knows_has_no_entry():
+    """It is read, and still said aloud to be unknown."""
+    spec = spec_database().identify(SSD._replace(model='WHO'), [12])
+
+    assert spec.family is None
+    assert {item.role for item in spec.readings} == {'power_on_time', 'power_cycles', 'temperature'}
+
+
+def test_a_drive_that_nobody_claims_gets_an_empty_spec():
+    """A hard disk in a database of solid state drives."""
+    assert spec_database().identify(Identity(protocol='ATA', model='WHO', rotation=7200), [12]) == specs.NO_SPEC
+
+
+def test_blanks_in_a_model_are_counted_once():
+    """Drives pad their names inside as well."""
+    assert family({'family': 'known', 'models': ['ACME X1 240']}, identity=SSD._replace(model='ACME  X1   240')) == 'known'
+
+
+# --- additions of a site --------------------------------------------------------------
+
+
+def test_a_local_entry_beats_a_stronger_shipped_one():
+    """Who runs the drives has the last word."""
+    shipped = {'family': 'shipped', **MODELS, 'kind': 'ssd', 'has': [233]}
+
+    assert family(shipped, local=[{'family': 'local', **MODELS}]) == 'local'
+    assert family(shipped, local=[{'family': 'local', 'generic': True, 'kind': 'ssd'}]) == 'local'
+
+
+def test_a_local_fallback_replaces_the_shipped_one_and_nothing_else():
+    """It is the last resort of the site, no more."""
+    mine = {'family': 'mine', 'kind': 'ssd', 'fallback': True, 'attributes': {'12': {'name': 'My_Name'}}}
+    database_with_mine = spec_database({'entries': [mine]})
+
+    assert database_with_mine.identify(SSD._replace(model='WHO'), [12]).names == {12: 'My_Name'}
+    assert database_with_mine.identify(SSD, [9]).family == 'ACME X1'
+
+
+def test_two_shipped_entries_of_equal_strength_leave_the_drive_to_the_fallback_with_a_note():
+    """The mistake is ours: the check still answers, and says so."""
+    data = database()
+    data['entries'].append({**data['entries'][0], 'family': 'ACME X1 again'})
+
+    spec = specs.SpecDatabase(data).identify(SSD, [9])
+
+    assert (spec.family, [item.role for item in spec.readings]) == (None, ['power_on_time', 'power_cycles', 'temperature'])
+    assert spec.notes == ('attributes.json: ACME X1-240 is claimed by two entries, ACME X1 and ACME X1 again; narrow one pattern',)
+
+
+def test_two_local_entries_of_equal_strength_are_refused():
+    """The mistake is the site's, and whoever made it reads this."""
+    entries = [{'family': name, **MODELS, 'attributes': {}} for name in ('one', 'other')]
+
+    with pytest.raises(DataError, match=r'^site1\.json: ACME X1-240 is claimed by two entries, one and other; narrow one pattern$'):
+        spec_database({'entries': entries}).identify(SSD, [9])
+
+
+MISTAKES = {
+    'pattern': ({'models': ['ACME X1-[0-9']}, 'site1.json: mine: models "ACME X1-[0-9" is no regular expression: '),
+    'huge repetition': (
+        {'models': ['ACME{9999999999999999999999}']},
+        'site1.json: mine: models "ACME{9999999999999999999999}" is no regular expression: ',
+    ),
+    'firmware': ({'firmware': '1.0)'}, 'site1.json: mine: firmware "1.0)" is no regular expression: '),
+    'set': ({'uses': ['nvme-common']}, 'site1.json: mine: uses "nvme-common", but there is no such set; known are ata-common'),
+    'role': (
+        {'attributes': {'5': {'name': 'Some', 'readings': {'wear': {'from': 'raw'}}}}},
+        'site1.json: mine, attribute 5, wear: there is no such role; write one of "roles" or add it there',
+    ),
+    'formula': (
+        {'attributes': {'5': {'name': 'Some', 'readings': {'reallocated': [{'from': 'raw'}, {'from': '100 - normalised'}]}}}},
+        'site1.json: mine, attribute 5, reallocated, item 2: from "100 - normalised" is not known; write value, worst, raw, ',
+    ),
+}
+
+
+@pytest.mark.parametrize('mistake', MISTAKES)
+def test_a_local_file_that_would_break_a_check_is_refused_with_the_place(mistake):
+    """The schema cannot see these; without this every drive would be UNKNOWN for no stated reason."""
+    change, sentence = MISTAKES[mistake]
+    entry = {'family': 'mine', **MODELS, **change}
+
+    with pytest.raises(DataError) as refusal:
+        spec_database({'entries': [entry]})
+
+    assert str(refusal.value).startswith(sentence)
+
+
+def test_a_local_file_may_add_roles_and_sets():
+    """They are used by its own entries."""
+    local = {
+        'roles': {'flavour': {'meaning': 'what it tastes like', 'unit': '', 'worse': 'none'}},
+        'sets': {'taste': {'source': 'measured on one', 'attributes': {'7': {'name': 'Taste', 'readings': {'flavour': {'from': 'raw'}}}}}},
+        'entries': [{'family': 'mine', **MODELS, 'uses': ['taste']}],
+    }
+
+    assert [item.role for item in spec_database(local).identify(SSD, [7]).readings] == ['flavour']
+
+
+# --- what an entry says ------------------------------------------------------------------
+
+
+def test_own_attributes_come_before_those_of_sets_and_null_removes_one():
+    """The first valid reading of a role counts, so the order has a meaning."""
+    entry = {
+        'family': 'mine',
+        **MODELS,
+        'uses': ['ata-common'],
+        'attributes': {
+            '194': None,
+            '190': {'name': 'Airflow', 'readings': {'temperature': {'from': 'raw byte 0'}}},
+            '12': {'name': 'Own_Name', 'readings': {'power_cycles': {'from': 'raw'}}},
+        },
+    }
+
+    spec = spec_database({'entries': [entry]}).identify(SSD, [9])
+
+    assert [(item.attribute, item.role) for item in spec.readings] == [(190, 'temperature'), (12, 'power_cycles'), (9, 'power_on_time')]
+    assert spec.names == {190: 'Airflow', 12: 'Own_Name', 9: 'Power_On_Hours'}
+
+
+def test_alternatives_for_one_role_keep_their_order():
+    """The later one serves where the first is unknown."""
+    readings = {'reallocated': [{'from': 'raw', 'not': [65535]}, {'from': 'value', 'valid': [1, None]}]}
+    entry = {'family': 'mine', **MODELS, 'attributes': {'5': {'name': 'Some', 'trap': True, 'readings': readings}}}
+
+    first, second = spec_database({'entries': [entry]}).identify(SSD, [5]).readings
+
+    assert (first.sentinels, first.valid, first.is_trap) == ((65535,), (None, None), True)
+    assert (second.formula.first.column, second.valid) == ('value', (1, None))
+
+
+def test_states_are_read_as_spans():
+    """One result or a range of them."""
+    spec = spec_database().identify(SSD, [175])
+
+    assert spec.readings[0].states == ((100, 100, 'passed'), (11, 11, 'too hot, no verdict'), (0, 10, 'failed'))
+
+
+def test_the_units_of_the_schema_are_those_that_can_be_converted():
+    """A unit that one knows and the other does not would be found only on the drive."""
+    assert set(datafile.schema('attributes')['definitions']['reading']['properties']['unit']['enum']) == set(specs.UNITS)
+
+
+@pytest.mark.parametrize(('firmware', 'hours'), [('1.0', [1000]), ('1.1', []), ('11.0', [])])
+def test_an_advisory_concerns_the_revisions_that_it_names(firmware, hours):
+    """Mended drives must not be called defective."""
+    found = spec_database().advisories(SSD._replace(firmware=firmware))
+
+    assert [(advisory.hour, advisory.state) for advisory in found] == [(hour, State.WARNING) for hour in hours]
+
+
+# --- literal beginnings ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('pattern', 'beginning'),
+    [
+        ('INTEL SSDSC2BB[0-9]{3}G4', 'INTEL SSDSC2BB'),
+        ('ABC?D', 'AB'),
+        ('ABC*', 'AB'),
+        ('ABC+', 'ABC'),
+        ('ABC{0,2}', 'AB'),
+        ('ABC|DEF', ''),
+        ('A(BC|DE)', 'A'),
+        (r'AB\|CD', 'AB'),
+        ('AB[|]CD', 'AB'),
+        ('AB[(]C|D', ''),
+        (r'AB[\](]C|D', ''),
+        ('[AB]C', ''),
+        ('(?i)abc', ''),
+        ('', ''),
+    ],
+)
+def test_the_beginning_is_what_every_match_starts_with(pattern, beginning):
+    """It is compared before the pattern is compiled, so it may be too short but never wrong."""
+    assert specs.literal_beginning(pattern) == beginning
+
+
+def test_the_quick_comparison_agrees_with_re_on_random_patterns():
+    """Compiling is skipped for most patterns; that must not change which ones match."""
+    rolls = random.Random(11)
+    pieces = [
+        'A',
+        'B',
+        ' ',
+        '-',
+        '[AB]',
+        '[^A]',
+        '[|]',
+        '[(]',
+        '[]]',
+        '(A|B)',
+        '(?:AB|)',
+        '|',
+        '?',
+        '*',
+        '{0,1}',
+        '{2}',
+        '+',
+        r'\|',
+        r'\(',
+        '.',
+        '1',
+    ]
+    compared = matched = 0
+    while compared < 3000:
+        pattern = ''.join(rolls.choices(pieces, k=rolls.randint(1, 7)))
+        try:
+            compiled = re.compile(pattern)
+        except re.error:
+            continue
+        for _ in range(8):
+            text = ''.join(rolls.choices('AB -|(1', k=rolls.randint(0, 5)))
+            expected = compiled.fullmatch(text) is not None
+            assert specs.matches_pattern(pattern, text) == expected, (pattern, text)
+            matched += expected
+        compared += 1
+    assert matched > 500  # otherwise this has proved little
