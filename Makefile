@@ -1,0 +1,58 @@
+# Two commands on a fresh machine:  make run   and   make test
+PYTHON ?= python3
+VENV := .venv
+OLD := .venv-debian12
+BIN := $(VENV)/bin
+# What Debian 12 ships; pySMART is in no Debian.
+DEBIAN12 := nagiosplugin==1.3.2 jsonschema==4.10.3 rich==13.3.1 chardet==5.1.0 humanfriendly==10.0 pytest==7.2.1
+
+.PHONY: run test check test-debian12 bench prove format venv wheel clean help
+
+help:            ## this list
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+
+run: venv        ## the drives of this machine, or sample drives, as a table
+	@sh tools/run $(BIN)/check_smart_attributes
+
+test: check test-debian12  ## all tests, style and types
+
+check: $(VENV)/.tools
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+test-debian12: $(OLD)/.ready  ## the behaviour again, with the libraries of Debian 12
+	$(OLD)/bin/python -m pytest -m libraries
+
+bench: $(VENV)/.tools  ## what a check costs, against the figures of the design
+	$(BIN)/python tests/bench.py
+
+prove: venv      ## the mistakes in attributes.json
+	$(BIN)/check_smart_attributes prove
+
+format: venv     ## attributes.json and samples in their usual layout
+	$(BIN)/check_smart_attributes prove --format
+
+venv: $(BIN)/check_smart_attributes  ## .venv/bin/check_smart_attributes, nothing else
+
+$(BIN)/check_smart_attributes: pyproject.toml tools/prepare tools/launcher
+	sh tools/prepare $(PYTHON) $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	sh tools/launcher $(VENV)
+
+$(VENV)/.tools: $(BIN)/check_smart_attributes
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test]'
+	sh tools/launcher $(VENV)
+	touch $@
+
+$(OLD)/.ready: pyproject.toml tools/prepare
+	sh tools/prepare $(PYTHON) $(OLD)
+	$(OLD)/bin/pip install --quiet --disable-pip-version-check $(DEBIAN12) --editable .
+	touch $@
+
+wheel: $(VENV)/.tools  ## dist/*.whl with its data
+	$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+
+clean:           ## all that the other targets made
+	rm -rf $(VENV) $(OLD) dist build .pytest_cache .mypy_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

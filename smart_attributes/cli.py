@@ -1,0 +1,255 @@
+"""argv -> Options. Usage errors leave with 3, as a monitoring daemon expects."""
+
+import argparse
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, NoReturn, Optional, Sequence, Tuple
+
+from .errors import UsageError
+from .model import State
+
+PROGRAM = 'check_smart_attributes'
+JOBS = ('triage', 'list', 'explain', 'draft', 'prove')
+CONFIG = '/etc/check-smart-attributes'
+SMARTCTL = '/usr/sbin/smartctl'
+DRIVE_TIMEOUT = 30.0  # seconds
+TIMEOUT = 55.0        # seconds; Icinga ends a check after 60
+PARALLEL = 64         # drives at once; the drives take the time, not this machine
+LABELS = ('device', 'by-id', 'serial', 'wwn')
+STATE_WORDS = tuple(state.name.lower() for state in State)
+
+
+class Options(NamedTuple):
+    """What the command line asks for."""
+
+    job: str = 'check'
+    devices: Tuple[str, ...] = ()
+    scan: bool = False
+    reports: Tuple[str, ...] = ()
+    match: Tuple[str, ...] = ()
+    ignore: Tuple[str, ...] = ()
+    expect: Optional[int] = None
+    smartctl: str = SMARTCTL
+    nosudo: bool = False
+    jobs: int = PARALLEL
+    drive_timeout: float = DRIVE_TIMEOUT
+    timeout: float = TIMEOUT
+    warning: Tuple[Tuple[str, str], ...] = ()
+    critical: Tuple[Tuple[str, str], ...] = ()
+    ignore_roles: Tuple[str, ...] = ()
+    ignore_attributes: Tuple[int, ...] = ()
+    unknown_model: State = State.OK
+    asleep: State = State.OK
+    config: str = CONFIG
+    attributes: Tuple[str, ...] = ()
+    thresholds: Tuple[str, ...] = ()
+    label: str = 'device'
+    hide_serial: bool = False
+    all_perfdata: bool = False
+    as_json: bool = False
+    verbose: int = 0
+    files: Tuple[str, ...] = ()
+    samples: Optional[str] = None
+    models: Optional[str] = None
+    format: bool = False
+    show_version: bool = False
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that raises instead of leaving with 2, which would be CRITICAL."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f'{message}; {self.prog} --help shows what there is')
+
+
+class Help(argparse.RawDescriptionHelpFormatter):
+    """Help of a fixed width: to ask the terminal for its own, argparse would import 3 ms of code on every start."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=30, width=120)
+
+
+def parse(argv: Sequence[str]) -> Options:
+    """Return the options that *argv* (without the program's name) asks for.
+
+    Raises UsageError; prints help and exits with 0 on --help.
+    """
+    job = argv[0] if argv and argv[0] in JOBS else 'check'
+    parser = PARSERS[job]()
+    given: Dict[str, Any] = vars(parser.parse_args(argv if job == 'check' else argv[1:]))
+    values: Dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
+    return Options(job=job, **values)
+
+
+# --- values --------------------------------------------------------------------
+
+def _role_range(text: str) -> Tuple[str, str]:
+    role, sign, limit = text.partition('=')
+    if not sign or not role or not limit:
+        raise argparse.ArgumentTypeError(f'"{text}" is not role=RANGE, for example endurance_used=80')
+    return role, limit
+
+
+def _state(text: str) -> State:
+    if text.lower() not in STATE_WORDS:
+        raise argparse.ArgumentTypeError(f'"{text}" is no state; choose from {", ".join(STATE_WORDS)}')
+    return State[text.upper()]
+
+
+def _number(name: str, lowest: float, highest: float, kind: Callable[[str], Any]) -> Callable[[str], Any]:
+    def convert(text: str) -> Any:
+        try:
+            number = kind(text)
+        except ValueError:
+            number = None
+        if number is None or not lowest <= number <= highest:
+            raise argparse.ArgumentTypeError(f'"{text}" is no {name} from {lowest:g} to {highest:g}')
+        return number
+    return convert
+
+
+_seconds = _number('number of seconds', 0.1, 3600, float)
+_count = _number('number', 1, 1000, int)
+_expected = _number('number of drives', 0, 10000, int)
+_attribute = _number('attribute number', 1, 255, int)
+
+
+# --- groups of options that several jobs share -----------------------------------
+
+def _drives(parser: Parser) -> None:
+    group = parser.add_argument_group('which drives')
+    group.add_argument('-d', '--device', dest='devices', action='append', default=[], metavar='ADDRESS',
+                       help='/dev/sda, or TYPE@PATH: megaraid,6@/dev/bus/0, megaraid,[0-7,16]@/dev/bus/0, sat@/dev/sg2; repeatable')
+    group.add_argument('--scan', action='store_true', help='the drives that smartctl --scan finds; so also without -d')
+    group.add_argument('--report', dest='reports', action='append', default=[], metavar='FILE|DIR',
+                       help='recorded smartctl outputs instead of drives: JSON or text, -a or -x; repeatable')
+    group.add_argument('--match', action='append', default=[], metavar='PATTERN',
+                       help='only drives whose path, model or serial contains this regular expression')
+    group.add_argument('--ignore', action='append', default=[], metavar='PATTERN', help='not the drives that contain it')
+
+
+def _reading(parser: Parser) -> None:
+    group = parser.add_argument_group('how they are read')
+    group.add_argument('-p', '--path', dest='smartctl', default=SMARTCTL, metavar='FILE', help=f'smartctl; default {SMARTCTL}')
+    group.add_argument('--nosudo', action='store_true', help='do not put sudo -n before smartctl when not root')
+    group.add_argument('--jobs', type=_count, default=PARALLEL, metavar='N', help='drives read at once; default %(default)s')
+    group.add_argument('--drive-timeout', type=_seconds, default=DRIVE_TIMEOUT, metavar='SECONDS',
+                       help='a drive that takes longer is UNKNOWN; default %(default)g')
+    group.add_argument('-t', '--timeout', type=_seconds, default=TIMEOUT, metavar='SECONDS',
+                       help='for everything; what is late is UNKNOWN, the rest is reported; default %(default)g')
+
+
+def _data(parser: Parser) -> None:
+    group = parser.add_argument_group('data files')
+    group.add_argument('--config', default=CONFIG, metavar='DIR',
+                       help='folder with attributes.d/*.json and thresholds.d/*.json; default %(default)s')
+    group.add_argument('--attributes', action='append', default=[], metavar='FILE', help='more entries, stronger than the shipped ones')
+    group.add_argument('--thresholds', action='append', default=[], metavar='FILE', help='limits of this site; later files win')
+
+
+def _judging(parser: Parser) -> None:
+    group = parser.add_argument_group('how they are judged')
+    for letter, word in (('-w', 'warning'), ('-c', 'critical')):
+        group.add_argument(letter, f'--{word}', type=_role_range, action='append', default=[], metavar='ROLE=RANGE',
+                           help=f'{word} limit of a role: endurance_used=80, spare_available=20:; repeatable')
+    group.add_argument('--ignore-role', dest='ignore_roles', action='append', default=[], metavar='ROLE', help='never judge this role')
+    group.add_argument('--ignore-attribute', dest='ignore_attributes', type=_attribute, action='append', default=[], metavar='N',
+                       help='never judge what comes from this attribute')
+    group.add_argument('--unknown-model', type=_state, default=State.OK, metavar='STATE',
+                       help='state of a drive without an entry in attributes.json; default ok')
+    group.add_argument('-cu', '--critical-on-unknown', '--critical_on_unknown', dest='unknown_model', action='store_const',
+                       const=State.CRITICAL, help='the same as --unknown-model critical')
+    group.add_argument('--asleep', type=_state, default=State.OK, metavar='STATE', help='state of a drive in standby; default ok')
+
+
+def _naming(parser: Parser) -> None:
+    group = parser.add_argument_group('how they are named')
+    group.add_argument('--label', choices=LABELS, default='device', help='what names are made of; default %(default)s')
+    group.add_argument('--hide-serial', action='store_true', help='print no serial numbers')
+
+
+def _common(parser: Parser) -> None:
+    parser.add_argument('-v', '--verbose', action='count', default=0,
+                        help='-v notes and sources, -vv all readings, -vvv smartctl\'s call and output')
+    parser.add_argument('-V', '--version', dest='show_version', action='store_true', help='print versions and exit')
+
+
+# --- one parser a job --------------------------------------------------------------
+
+def _parser(prog: str, description: str, example: str, usage: str) -> Parser:
+    return Parser(prog=prog, description=description, epilog=example, usage=usage, formatter_class=Help)
+
+
+def _check_parser() -> Parser:
+    parser = _parser(PROGRAM, 'Judge the SMART data of drives, as a plugin for Icinga and Nagios.', f'''\
+other jobs, each with its own --help:
+  {PROGRAM} triage    table of all drives, worst first
+  {PROGRAM} list      addresses, models and serials, ready to paste after -d
+  {PROGRAM} explain   one drive: what was read, which entry, which limit, why
+  {PROGRAM} draft     a new entry for attributes.json from a drive or a report
+  {PROGRAM} prove     find the mistakes in attributes.json
+
+example:
+  {PROGRAM} -d /dev/sda -d megaraid,0-7@/dev/bus/0 -w endurance_used=80
+
+exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN''', '%(prog)s [-d ADDRESS | --scan | --report FILE] [options]')
+    for group in (_drives, _reading, _judging, _data, _naming, _common):
+        group(parser)
+    parser.add_argument('--expect', type=_expected, metavar='N', help='CRITICAL when fewer drives answer; a sleeping one counts')
+    parser.add_argument('-ap', '--allperfs', dest='all_perfdata', action='store_true', help='perfdata of every reading')
+    return parser
+
+
+def _triage_parser() -> Parser:
+    parser = _parser(f'{PROGRAM} triage', 'Show all drives in one table, worst first.',
+                     f'example:\n  {PROGRAM} triage --scan\n  {PROGRAM} triage --report tickets/ --json', '%(prog)s [options]')
+    for group in (_drives, _reading, _judging, _data, _naming, _common):
+        group(parser)
+    parser.add_argument('--json', dest='as_json', action='store_true', help='the same as JSON')
+    return parser
+
+
+def _list_parser() -> Parser:
+    parser = _parser(f'{PROGRAM} list', 'List addresses, models, serials and WWNs; the first column goes after -d.',
+                     f'example:\n  {PROGRAM} list --json', '%(prog)s [options]')
+    for group in (_drives, _reading, _naming, _common):
+        group(parser)
+    parser.add_argument('--json', dest='as_json', action='store_true', help='the same as JSON')
+    return parser
+
+
+def _explain_parser() -> Parser:
+    parser = _parser(f'{PROGRAM} explain', 'Explain one drive: what was read, which entry, which limit, why.',
+                     f'example:\n  {PROGRAM} explain -d /dev/sda', '%(prog)s (-d ADDRESS | --report FILE) [options]')
+    for group in (_drives, _reading, _judging, _data, _naming, _common):
+        group(parser)
+    return parser
+
+
+def _draft_parser() -> Parser:
+    parser = _parser(f'{PROGRAM} draft', 'Print a new entry for attributes.json, ready to edit.',
+                     f'example:\n  {PROGRAM} draft -d /dev/sda > my-drive.json', '%(prog)s (-d ADDRESS | --report FILE) [options]')
+    for group in (_drives, _reading, _data, _common):
+        group(parser)
+    return parser
+
+
+def _prove_parser() -> Parser:
+    parser = _parser(f'{PROGRAM} prove', 'Find the mistakes in attributes.json, or in local additions to it.',
+                     f'example:\n  {PROGRAM} prove\n  {PROGRAM} prove my-drive.json --samples my-samples.json',
+                     '%(prog)s [FILE ...] [options]')
+    parser.add_argument('files', nargs='*', metavar='FILE', help='local additions; without any, the shipped attributes.json')
+    parser.add_argument('--samples', metavar='DIR|FILE',
+                        help='samples to prove the entries with; default tests/samples beside attributes.json')
+    parser.add_argument('--models', metavar='FILE', help='models on which overlaps are looked for; default tests/models.csv')
+    parser.add_argument('--format', action='store_true', help='rewrite the files in their usual layout')
+    _common(parser)
+    return parser
+
+
+PARSERS: Mapping[str, Callable[[], Parser]] = {
+    'check': _check_parser, 'triage': _triage_parser, 'list': _list_parser, 'explain': _explain_parser,
+    'draft': _draft_parser, 'prove': _prove_parser}
+
+
+def option_strings(job: str) -> List[str]:
+    """Return every spelling of every option of a job, for the tests of the documentation."""
+    return [spelling for action in PARSERS[job]()._actions for spelling in action.option_strings]

@@ -1,0 +1,175 @@
+"""Readings meet their limits. Pure: the date and everything else come in as values."""
+
+import time
+from typing import Dict, FrozenSet, Iterable, List, Mapping, NamedTuple, Optional, Sequence
+
+from . import ranges, readings, standards
+from .devices import address
+from .diagnosis import exit_status_notes
+from .errors import DriveAsleep, SmartError
+from .model import Device, Identity, Judgement, Reading, Report, State, Verdict
+from .specs import Advisory, DriveSpec, Role, SpecDatabase
+from .thresholds import Bound, DriveLimit, Limit, Thresholds
+from .wording import amount
+
+APART = 5              # points between two endurance readings that are worth a note
+ADVISORY_HOURS = 1000  # an hour that comes within this time is critical
+HOUR = 3600
+
+
+class Rules(NamedTuple):
+    """What the command line says about judging."""
+
+    ignored_roles: FrozenSet[str] = frozenset()
+    ignored_attributes: FrozenSet[int] = frozenset()
+    unknown_model: State = State.OK
+    asleep: State = State.OK
+    now: float = 0             # seconds since 1970, for dates in the future
+
+
+def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Thresholds, rules: Rules) -> Verdict:
+    """Return the verdict on a drive that was read. Raises DataError where data files contradict themselves."""
+    identity = report.identity
+    spec = database.identify(identity, [row.id for row in report.attributes])
+    family = spec.family or ''
+    ignored = rules.ignored_attributes | thresholds.exceptions(device, identity, family).ignored_attributes
+    spec = spec._replace(ignored_thresholds=spec.ignored_thresholds | ignored)
+    found = without(ignored, readings.readings(report, spec, database.roles))
+    by_role = {reading.role: reading for reading in found if reading.judged and reading.number is not None}
+    hours = _hours(by_role)
+    found += [advisory_reading(advisory, identity, hours, rules.now) for advisory in database.advisories(identity)]
+    if spec.family is None:
+        found.append(_unknown_model(device, identity, rules.unknown_model))
+
+    judgements = []
+    for reading in found:
+        limit = thresholds.limit(reading.role, device, identity, family)
+        is_ignored = reading.role in rules.ignored_roles
+        judgements.append(Judgement(reading, State.OK, graphed=limit.is_graphed) if is_ignored else
+                          judge_reading(reading, limit, by_role, database.roles))
+    return Verdict(device, identity, worst(j.state for j in judgements),
+                   tuple(sorted(judgements, key=lambda judgement: -judgement.state.urgency)),
+                   (*spec.notes, *drive_notes(report, found, spec), *thresholds.over(device, identity, family)),
+                   entry=spec.family)
+
+
+def unreadable(device: Device, error: SmartError, rules: Rules, identity: Optional[Identity] = None) -> Verdict:
+    """Return the verdict on a drive that gave no report: UNKNOWN, or asleep."""
+    state = rules.asleep if isinstance(error, DriveAsleep) else State.UNKNOWN
+    return Verdict(device, identity or Identity(), state, problem=str(error))
+
+
+def worst(states: Iterable[State]) -> State:
+    """Return the most urgent of *states*: CRITICAL, UNKNOWN, WARNING, OK."""
+    return max(states, key=lambda state: state.urgency, default=State.OK)
+
+
+def without(ignored: FrozenSet[int], found: Iterable[Reading]) -> List[Reading]:
+    """Leave out what comes from an ignored attribute."""
+    sources = {f'attribute {number}' for number in ignored}
+    return [reading for reading in found if reading.source not in sources]
+
+
+def judge_reading(reading: Reading, limit: Limit, by_role: Mapping[str, Reading], roles: Mapping[str, Role]) -> Judgement:
+    """Return the judgement on one reading.
+
+    by_role: the drive's judged readings, for limits that refer to one of them.
+    """
+    if not reading.judged or reading.number is None:
+        return Judgement(reading, State.OK)
+    if reading.state is not None:
+        return _judge_verdict(reading, reading.state, limit)
+    is_floor = reading.role in roles and roles[reading.role].worse == 'low'
+    warning, critical = (_resolve(bound, reading, by_role, is_floor) for bound in (limit.warning, limit.critical))
+    for state, text, origin in ((State.CRITICAL, critical, limit.critical_origin),
+                                (State.WARNING, warning, limit.warning_origin)):
+        if ranges.is_violated(text, reading.number):
+            return Judgement(reading, state, warning, critical, ranges.describe(text, reading.number), origin, limit.is_graphed)
+    return Judgement(reading, State.OK, warning, critical, origin=limit.critical_origin or limit.warning_origin,
+                     graphed=limit.is_graphed)
+
+
+def _judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:
+    """A verdict brings its own state; a limit that is null takes one step off it."""
+    if state is State.CRITICAL and 'critical' in limit.set_fields and limit.critical is None:
+        state = State.WARNING
+    if state is State.WARNING and 'warning' in limit.set_fields and limit.warning is None:
+        state = State.OK
+    return Judgement(reading, state, origin=reading.source, graphed=limit.is_graphed)
+
+
+def _resolve(bound: Bound, reading: Reading, by_role: Mapping[str, Reading], is_floor: bool) -> str:
+    """Return the range text of a limit; '' for never. is_floor: the number must not fall below it."""
+    if not isinstance(bound, DriveLimit):
+        return bound or ''
+    other = by_role.get(bound.reading)
+    known = reading.drive_limit if bound.reading == 'threshold' else other.number if other else None
+    if known is None:
+        return bound.otherwise or ''
+    return (ranges.below if is_floor else ranges.above)(known + bound.offset)
+
+
+# --- firmware advisories -------------------------------------------------------
+
+def advisory_reading(advisory: Advisory, identity: Identity, hours: Optional[float], now: float) -> Reading:
+    """Return a known firmware defect as a verdict; hours: the drive's power-on hours."""
+    is_near = advisory.hour is not None and hours is not None and hours > advisory.hour - ADVISORY_HOURS
+    when = f' ({_countdown(advisory.hour, hours, now)})' if advisory.hour else ''
+    fix = f', fixed in {advisory.fixed_in}' if advisory.fixed_in else ''
+    words = f'firmware {identity.firmware}{fix}: {advisory.effect}{when}; {advisory.action}'
+    return Reading('firmware_advisory', 0, '', advisory.source, words, State.CRITICAL if is_near else advisory.state)
+
+
+def _countdown(hour: int, hours: Optional[float], now: float) -> str:
+    if hours is None:
+        return f'at {hour} power-on hours'
+    if hours >= hour:
+        return f'its hour {hour} is past, the drive is at {hours:.0f}'
+    day = time.strftime('%Y-%m-%d', time.gmtime(now + (hour - hours) * HOUR))
+    return f'at {hour} power-on hours, {hour - hours:.0f} from now, on {day} if it is never switched off'
+
+
+def _hours(by_role: Mapping[str, Reading]) -> Optional[float]:
+    age = by_role.get('power_on_time')
+    return age.number / HOUR if age and age.number is not None else None
+
+
+def _unknown_model(device: Device, identity: Identity, state: State) -> Reading:
+    source = f'--report {device.path}' if device.is_recorded else f'-d {address(device)}'
+    return Reading('unknown_model', 0, '', 'attributes.json',
+                   f'no entry for {identity.model or "this drive"} (firmware {identity.firmware or "not told"}); '
+                   f'check_smart_attributes draft {source} prints one to start from', state)
+
+
+# --- notes: worth knowing, no state ---------------------------------------------
+
+def drive_notes(report: Report, found: Sequence[Reading], spec: DriveSpec) -> List[str]:
+    """Return what is worth a line with -v and changes no state."""
+    notes = [f'attribute {row.id} {row.name} was at its vendor threshold in the past' for row in report.attributes
+             if row.when_failed == 'past']
+    if report.smart_status is None:
+        notes.append('the report does not tell what the drive thinks of its own health')
+    notes.extend(reading.word for reading in found if reading.role == 'smart_status' and not reading.judged)
+    notes.extend(f'{reading.role} from {reading.source} is unknown: {reading.word}'
+                 for reading in found if reading.number is None)
+    return [*notes, *_differences(found), *_trust(found, spec), *exit_status_notes(report.exit_status or 0), *report.messages]
+
+
+def _differences(found: Sequence[Reading]) -> List[str]:
+    """Name percentages of one role that are more than APART points apart."""
+    by_role: Dict[str, List[Reading]] = {}
+    for reading in found:
+        if reading.unit == '%' and reading.number is not None:
+            by_role.setdefault(reading.role, []).append(reading)
+    return [f'{role}: {_sources(same)}; the worse one counts' for role, same in by_role.items()
+            if max(r.number or 0 for r in same) - min(r.number or 0 for r in same) > APART]
+
+
+def _sources(same: Sequence[Reading]) -> str:
+    return ', '.join(f'{reading.source} says {amount(reading.number, reading.unit)}' for reading in same)
+
+
+def _trust(found: Sequence[Reading], spec: DriveSpec) -> List[str]:
+    if spec.distrusts_statistic and any(r.role == 'endurance_used' and r.source == standards.DEVICE_STATISTICS for r in found):
+        return ['the endurance statistic of this family is a constant and is not judged']
+    return []

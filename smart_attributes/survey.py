@@ -1,0 +1,252 @@
+"""Options -> verdicts: each drive once, read and judged, under its final name.
+
+The only place where reading and judging meet. What only judging needs is
+imported while the drives think about their answers.
+"""
+
+import os
+import time
+from typing import Any, Callable, Collection, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from . import devices, machine, smartctl
+from .cli import Options
+from .errors import DataError, DriveAbsent, DriveError, DriveIsNoDrive, SmartError, UsageError
+from .machine import Plan, Read
+from .model import Device, Identity, Report, Verdict
+
+ADDITIONS = 'attributes.d'
+LIMITS = 'thresholds.d'
+BY_ID = '/dev/disk/by-id'
+SHIPPED_LIMITS = os.path.join('thresholds', 'default.json')
+DRAFTED, ADVISED = 'unknown_model', 'firmware_advisory'  # roles that no data file defines
+
+Json = Mapping[str, Any]
+NamedFile = Tuple[str, Json]
+
+
+class Site(NamedTuple):
+    """The data files of this site, validated: (file name, data)."""
+
+    attributes: Tuple[NamedFile, ...] = ()
+    thresholds: Tuple[NamedFile, ...] = ()
+
+
+class Judge(NamedTuple):
+    """Everything that judging needs beside a report."""
+
+    database: Any    # specs.SpecDatabase
+    thresholds: Any  # thresholds.Thresholds
+    rules: Any       # judge.Rules
+
+
+class Survey(NamedTuple):
+    """All verdicts of one run, and what concerns the run as a whole."""
+
+    verdicts: Tuple[Verdict, ...]
+    reads: Tuple[Read, ...]          # in the order of the verdicts
+    failures: Tuple[str, ...]        # make the run CRITICAL: drives missing
+    notes: Tuple[str, ...]
+    judge: Judge
+
+
+def survey(options: Options, runner: smartctl.Runner, meanwhile: Callable[[], object] = tuple) -> Survey:
+    """Return the verdicts that the options ask for. Raises SmartError where none can be formed at all.
+
+    meanwhile: called when the drives are at work and nothing is left to do but wait.
+    """
+    deadline = time.monotonic() + options.timeout
+    site = site_of(options)
+    if options.reports:
+        from . import recorded
+        reads, notes = recorded.read_files(options.reports)
+        return judged(reads, notes, options, judge_of(options, site))
+    as_root = os.geteuid() == 0
+    smartctl.check_executable(options.smartctl, as_root, through_sudo=not (as_root or options.nosudo))
+    found = machine.find(options, runner, deadline)
+    plans = plan(found.devices, options, site)
+    for _, command in plans[:options.jobs]:
+        runner.start(command)
+    # The drives are at work from here on; this takes as long as Python needs.
+    judge = judge_of(options, site)
+    meanwhile()
+    reads = list(machine.read_all(plans, options, runner, deadline))
+    return judged(in_order(reads, found.devices), found.notes, options, judge, found.is_scan)
+
+
+def in_order(reads: Sequence[Read], asked: Sequence[Device]) -> List[Read]:
+    """Return what was read in the order in which it was asked for."""
+    places = {device: place for place, device in enumerate(asked)}
+    return sorted(reads, key=lambda read: places[read.device])
+
+
+# --- data files -------------------------------------------------------------------
+
+def site_of(options: Options) -> Site:
+    """Return the local data files: those of the configuration folder, then those of the command line.
+
+    Raises DataError for the first one that cannot be used.
+    """
+    attributes = [*_folder(options.config, ADDITIONS), *options.attributes]
+    limits = [*_folder(options.config, LIMITS), *options.thresholds]
+    if not attributes and not limits:
+        return Site()
+    from . import datafile, thresholds
+    site = Site(tuple((os.path.basename(path), datafile.load_checked(path, 'attributes')) for path in attributes),
+                tuple((os.path.basename(path), datafile.load_checked(path, 'thresholds')) for path in limits))
+    for name, data in site.thresholds:
+        thresholds.check_ranges(name, data)
+    return site
+
+
+def _folder(config: str, name: str) -> List[str]:
+    folder = os.path.join(config, name)
+    try:
+        return [os.path.join(folder, file) for file in sorted(os.listdir(folder)) if file.endswith('.json')]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise DataError(f'{folder}: {error.strerror}; let the user who runs the check read it, or remove it') from None
+
+
+def judge_of(options: Options, site: Site) -> Judge:
+    """Return database, limits and rules. Raises DataError and UsageError where they contradict each other."""
+    from . import datafile, judge, specs, thresholds
+    database = specs.SpecDatabase(datafile.load(datafile.shipped('attributes.json')), site.attributes)
+    limits = thresholds.Thresholds(
+        datafile.load(datafile.shipped(SHIPPED_LIMITS)), site.thresholds,
+        thresholds.CommandLineLimits(dict(options.warning), dict(options.critical)), time.strftime('%Y-%m-%d'))
+    _check_roles(options, site, {*database.roles, DRAFTED, ADVISED})
+    return Judge(database, limits, judge.Rules(
+        frozenset(options.ignore_roles), frozenset(options.ignore_attributes), options.unknown_model, options.asleep, time.time()))
+
+
+def _check_roles(options: Options, site: Site, known: Collection[str]) -> None:
+    from . import ranges
+    for name in (*(role for role, _ in (*options.warning, *options.critical)), *options.ignore_roles):
+        if name not in known:
+            raise UsageError(f'"{name}" is no role; the README lists them, for example endurance_used')
+    for _, limit in (*options.warning, *options.critical):
+        ranges.parse(limit)
+    for file, data in site.thresholds:
+        for roles in (data.get('roles', {}), *(override.get('roles', {}) for override in data.get('overrides', ()))):
+            for name in roles:
+                if name not in known:
+                    raise DataError(f'{file}: "{name}" is no role; the README lists them, for example endurance_used')
+
+
+def plan(found: Sequence[Device], options: Options, site: Site) -> List[Plan]:
+    """Return how each device is read; what nobody wants, or a site file forbids to read, is left out."""
+    prefix = smartctl.prefix(options.smartctl, options.nosudo)
+    match, ignore = devices.patterns(options.match), devices.patterns(options.ignore)
+    exceptions = _exceptions_before_reading(site)
+    plans = []
+    for device in found:
+        is_read, skipped = exceptions(device)
+        if is_read and devices.is_wanted(device, None, match, ignore) is not False:
+            plans.append(Plan(device, (*prefix, *smartctl.read_arguments(device.path, device.type, skipped))))
+    return plans
+
+
+def _exceptions_before_reading(site: Site) -> Callable[[Device], Tuple[bool, Sequence[str]]]:
+    """Return what tells of a device whether it is read, and which logs are not."""
+    if not site.thresholds:
+        return lambda device: (True, ())
+    from .thresholds import Thresholds
+    limits = Thresholds({}, site.thresholds, today=time.strftime('%Y-%m-%d'))
+
+    def tell(device: Device) -> Tuple[bool, Sequence[str]]:
+        exceptions = limits.exceptions(device, Identity(), '')
+        return exceptions.is_read, sorted(exceptions.skipped_logs)
+    return tell
+
+
+# --- judging ----------------------------------------------------------------------
+
+def judged(reads: Sequence[Read], notes: Sequence[str], options: Options, judge: Judge, is_scan: bool = False) -> Survey:
+    """Return the survey of what was read: each drive once, under its final name."""
+    kept, merged = distinct(wanted(reads, options))
+    kept, left_out = without_empty(kept, is_scan)
+    kept = labelled(kept, options.label)
+    return Survey(tuple(verdict(read, judge) for read in kept), tuple(kept), missing(kept, options.expect),
+                  (*notes, *merged, *left_out), judge)
+
+
+def verdict(read: Read, judge: Judge) -> Verdict:
+    """Return the verdict on one device; whatever goes wrong with it stays with it."""
+    from . import judge as judging
+    try:
+        if isinstance(read.outcome, Report):
+            return judging.judge(read.device, read.outcome, *judge)
+        return judging.unreadable(read.device, read.outcome, judge.rules)
+    except DataError as error:
+        problem: SmartError = error
+    except Exception as error:  # one drive must not take the others with it
+        problem = DriveError(f'cannot be judged: {type(error).__name__} inside check_smart_attributes; '
+                             'please report it with the output of smartctl --json -x')
+    return judging.unreadable(read.device, problem, judge.rules, read.identity)
+
+
+def wanted(reads: Sequence[Read], options: Options) -> List[Read]:
+    """Return the drives that --match and --ignore leave over."""
+    match, ignore = devices.patterns(options.match), devices.patterns(options.ignore)
+    return [read for read in reads if devices.is_wanted(read.device, read.identity, match, ignore) is not False]
+
+
+def distinct(reads: Sequence[Read]) -> Tuple[List[Read], List[str]]:
+    """Return each drive once, and a note for each further address of it."""
+    by_device = {read.device: read for read in reads}
+    # Two recordings of one drive are two reports, and someone wants to compare them.
+    known = [(read.device, read.identity) for read in reads if read.identity and not read.device.is_recorded]
+    drives = {drive.device: drive for drive in devices.distinct(known)}
+    given_up = {other for drive in drives.values() for other in drive.others}
+    notes = [f'{device.name}: {devices.note(drive)}' for device, drive in drives.items() if drive.others]
+    return [read for device, read in by_device.items() if device not in given_up], notes
+
+
+def without_empty(reads: Sequence[Read], is_scan: bool) -> Tuple[List[Read], List[str]]:
+    """Leave out empty slots of a range, and what a scan took for a drive; a note for each."""
+    kept = [read for read in reads if not _is_nothing(read, is_scan)]
+    notes = [f'{read.device.name} {read.outcome}; left out' for read in reads if _is_nothing(read, is_scan)]
+    return kept, notes
+
+
+def _is_nothing(read: Read, is_scan: bool) -> bool:
+    return (isinstance(read.outcome, DriveAbsent) and read.device.optional) or (
+        isinstance(read.outcome, DriveIsNoDrive) and is_scan)
+
+
+def missing(reads: Sequence[Read], expected: Optional[int]) -> Tuple[str, ...]:
+    """Return a sentence when fewer drives answer than expected; a sleeping or unreadable one is there."""
+    there = sum(not isinstance(read.outcome, DriveAbsent) for read in reads)
+    if expected is None or there >= expected:
+        return ()
+    return (f'{expected - there} of {expected} expected drives missing, {there} there; '
+            'look for a drive that is gone, or correct --expect',)
+
+
+# --- names ------------------------------------------------------------------------
+
+def labelled(reads: Sequence[Read], label: str) -> List[Read]:
+    """Return the drives under names made of what --label asks for, each name once."""
+    if label == 'device':
+        return list(reads)
+    links = _links() if label == 'by-id' else {}
+    names = [_label(read, label, links) for read in reads]
+    return [read._replace(device=read.device._replace(name=name if names.count(name) == 1 else f'{name}_{read.device.name}'))
+            for read, name in zip(reads, names)]
+
+
+def _label(read: Read, label: str, links: Mapping[str, str]) -> str:
+    identity = read.identity or Identity()
+    text = {'serial': identity.serial, 'wwn': identity.wwn, 'by-id': links.get(os.path.realpath(read.device.path), '')}[label]
+    # Behind a controller the path is the controller's, and so is its link.
+    return devices.slug(text) if text and not (label == 'by-id' and devices.is_raid(read.device)) else read.device.name
+
+
+def _links() -> Mapping[str, str]:
+    """Return device path -> its name in /dev/disk/by-id, preferring one with the model in it."""
+    try:
+        names = sorted(os.listdir(BY_ID), key=lambda name: (not name.startswith(('wwn-', 'nvme-eui')), name), reverse=True)
+    except OSError:
+        return {}
+    return {os.path.realpath(os.path.join(BY_ID, name)): name for name in reversed(names)} if names else {}

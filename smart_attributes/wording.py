@@ -1,0 +1,86 @@
+"""How numbers, roles and states are said to a person."""
+from __future__ import annotations
+
+from typing import List, Optional
+
+from .clean import clean, sentence
+from .model import Judgement, Reading, State, Verdict
+
+_SIZES = ('B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB')
+HOUR = 3600
+WORDS = 400  # characters of one statement; a drive's own words may be endless
+TELLING_ROLES = ('endurance_used', 'spare_available', 'reallocated', 'pending', 'media_errors', 'temperature', 'power_on_time')
+TELLING = 3
+
+
+def plain(number: float) -> str:
+    """Return *number* without exponent and without decimals that say nothing: "97", "0.025"."""
+    if number == int(number):
+        return str(int(number))
+    return f'{number:.6f}'.rstrip('0') if abs(number) < 1 else f'{number:.2f}'.rstrip('0').rstrip('.')
+
+
+def amount(number: Optional[float], unit: str) -> str:
+    """Return a reading's number as a person says it: "97 %", "21473 h", "12.3 TB", "unknown"."""
+    if number is None:
+        return 'unknown'
+    if unit == 's':
+        return f'{plain(round(number / HOUR, 1))} h' if number >= HOUR else f'{plain(number)} s'
+    if unit == 'B':
+        return _size(number)
+    return f'{plain(number)} {unit}'.rstrip()
+
+
+def _size(number: float) -> str:
+    power = 0
+    while number >= 1000 and power < len(_SIZES) - 1:
+        number, power = number / 1000, power + 1
+    return f'{number:.3g} {_SIZES[power]}'
+
+
+def statement(reading: Reading) -> str:
+    """Return a reading as a statement: "endurance_used 97 %", "self_test Short offline: Completed"."""
+    if reading.state is not None:
+        return f'{reading.role}: {reading.word}'
+    words = f'{reading.role} {amount(reading.number, reading.unit)}'
+    return f'{words} ({reading.word})' if reading.word else words
+
+
+def finding(judgement: Judgement) -> str:
+    """Return what a judgement found, with its limit: "endurance_used 97 %, critical above 95"."""
+    words = clean(statement(judgement.reading), limit=WORDS)
+    return f'{words}, {judgement.state.name.lower()} {judgement.against}' if judgement.against else words
+
+
+def headline(verdict: Verdict) -> str:
+    """Return the worst thing about a drive: "endurance_used 97 % (critical above 95)"."""
+    if verdict.problem:
+        return sentence(verdict.problem, WORDS)
+    judgement = verdict.judgements[0]
+    words = clean(statement(judgement.reading), limit=WORDS)
+    return f'{words} ({judgement.state.name.lower()} {judgement.against})' if judgement.against else words
+
+
+def findings(verdict: Verdict) -> str:
+    """Return all that is wrong with a drive, worst first, or the readings that say that it is well."""
+    if verdict.problem:
+        return sentence(verdict.problem, WORDS)
+    wrong = [finding(judgement) for judgement in verdict.judgements if judgement.state is not State.OK]
+    return '; '.join(wrong or _well(verdict)) or 'nothing but its own health: passed'
+
+
+def _well(verdict: Verdict) -> List[str]:
+    """Return the most telling readings of a healthy drive."""
+    judged = {j.reading.role: j.reading for j in verdict.judgements if j.reading.judged and j.reading.number is not None}
+    telling = [role for role in TELLING_ROLES if role in judged][:TELLING]
+    return [clean(statement(judged[role]), limit=WORDS) for role in (*telling, 'unknown_model') if role in judged]
+
+
+def reading_line(judgement: Judgement) -> str:
+    """Return one reading with its source and its limits."""
+    reading = judgement.reading
+    words = f'{reading.role} unknown: {reading.word}' if reading.number is None else statement(reading)
+    parts = [clean(words, limit=WORDS), reading.source, '' if reading.judged else 'not judged',
+             f'warning {judgement.warning}' if judgement.warning else '', f'critical {judgement.critical}' if judgement.critical else '',
+             f'limit from {judgement.origin}' if judgement.against else '']
+    return ', '.join(part for part in parts if part)

@@ -1,0 +1,172 @@
+"""What a check costs: run by `make bench`, never by the tests.
+
+Each figure is a median of paired runs: the plugin, then smartctl alone with the
+same arguments, in turn, so that a machine that gets slower is slower for both.
+"""
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Callable, List, NamedTuple, Sequence, Tuple
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / 'tests')]
+
+import fake_smartctl  # noqa: E402
+import smartctl_output  # noqa: E402
+
+from smart_attributes import datafile, smartctl, specs  # noqa: E402
+
+PLUGIN = str(ROOT / '.venv/bin/check_smart_attributes')
+RUNS = 30
+DRIVE = ROOT / 'tests/drives/intel-s3500-healthy.json'
+PAUSE = 'sleep 0.1'
+
+
+class Cost(NamedTuple):
+    """One run of one process with all its children."""
+
+    wall: float    # ms
+    cpu: float     # ms, user and system
+    memory: float  # MiB, largest single process
+
+
+def run(command: Sequence[str]) -> Cost:
+    """Run *command* once, its output thrown away."""
+    null = os.open(os.devnull, os.O_RDWR)
+    started = time.perf_counter()
+    pid = os.posix_spawn(command[0], command, os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, null, 1), (os.POSIX_SPAWN_DUP2, null, 2)])
+    _, _, usage = os.wait4(pid, 0)
+    os.close(null)
+    return Cost((time.perf_counter() - started) * 1000, (usage.ru_utime + usage.ru_stime) * 1000, usage.ru_maxrss / 1024)
+
+
+def paired(first: Sequence[str], second: Sequence[str], runs: int = RUNS) -> Tuple[Cost, Cost, float]:
+    """Return the medians of both commands, and the median of wall(first) / wall(second)."""
+    pairs = [(run(first), run(second)) for _ in range(runs + 2)][2:]
+    ratio = statistics.median(one.wall / other.wall for one, other in pairs)
+    return median([one for one, _ in pairs]), median([other for _, other in pairs]), ratio
+
+
+def median(costs: Sequence[Cost]) -> Cost:
+    """Return the median of each column."""
+    return Cost(*(statistics.median(column) for column in zip(*costs)))
+
+
+def line(what: str, figure: str, wanted: str) -> None:
+    """Print one row of the table."""
+    print(f'{what:<52} {figure:<58} {wanted}', flush=True)
+
+
+def bench_drives(folder: Path) -> None:
+    """One drive and 24 drives against a smartctl that takes 100 ms."""
+    fake = fake_smartctl.FakeSmartctl(folder / 'drives')
+    output = DRIVE.read_bytes()
+    names = [f'/dev/sd{chr(97 + n)}' for n in range(24)]
+    for name in names:
+        fake.answers(smartctl.read_arguments(name), output, before=PAUSE)
+    fake.answers(smartctl.SCAN, b'{"smartctl": {"exit_status": 0}, "devices": []}')
+    alone = [fake.path, *smartctl.read_arguments(names[0])]
+    plugin, single, ratio = paired([PLUGIN, '-p', fake.path, '-d', names[0]], alone)
+    line('one drive of 100 ms, wall', f'{plugin.wall:.0f} ms, smartctl alone {single.wall:.0f} ms, ratio {ratio:.2f}', 'at most 1.2 x')
+    line('one drive, own CPU', f'{plugin.cpu - single.cpu:.0f} ms', 'at most 75 ms')
+    line('memory beside smartctl', f'{plugin.memory:.0f} MiB', 'at most 40 MB')
+    many = [PLUGIN, '-p', fake.path, *(word for name in names for word in ('-d', name))]
+    cost = median([run(many) for _ in range(RUNS)])
+    line('24 drives of 100 ms, wall', f'{cost.wall:.0f} ms, CPU {cost.cpu - 24 * single.cpu:.0f} ms beside smartctl', 'at most 500 ms')
+    bench_database(folder, fake.path, names[0], plugin)
+
+
+def bench_database(folder: Path, fake: str, drive: str, plugin: Cost) -> None:
+    """The same check with a database ten times as large: a copy of the project in which the entries stand ten times."""
+    copy = folder / 'large'
+    shutil.copytree(ROOT / 'smart_attributes', copy / 'smart_attributes', ignore=shutil.ignore_patterns('__pycache__'))
+    shutil.copytree(ROOT / 'thresholds', copy / 'thresholds')
+    shutil.copy(ROOT / 'check_smart_attributes', copy)
+    data = datafile.load(str(ROOT / 'attributes.json'))
+    # Copies of other drives: a drive claimed by ten entries is not what a larger database means.
+    strangers = [{**entry, 'models': ['Q' + pattern for pattern in entry['models']]} for entry in data['entries'] if 'models' in entry]
+    plain = [str(ROOT / '.venv/bin/python'), '-I', str(copy / 'check_smart_attributes'), '-p', fake, '-d', drive]
+    for factor in (1, 10):
+        grown = {**data, 'entries': data['entries'] + strangers * (factor - 1)}
+        (copy / 'attributes.json').write_text(json.dumps(grown))
+        cost = median([run(plain) for _ in range(RUNS + 2)][2:])
+        if factor == 1:
+            small = cost
+    line('database ten times as large', f'{cost.wall - small.wall:+.0f} ms wall, {cost.cpu - small.cpu:+.0f} ms CPU', 'at most 40 ms more')
+    line('  loading and matching once, in a running process', f'{load_time(data) * 1000:.1f} ms', 'at most 15 ms')
+
+
+def load_time(data: object) -> float:
+    """Return the seconds that loading attributes.json and finding one drive's entry take."""
+    path = str(ROOT / 'attributes.json')
+    times = []
+    for _ in range(RUNS):
+        started = time.perf_counter()
+        database = specs.SpecDatabase(datafile.load(path))
+        database.identify(smartctl_output_identity(), [5, 9, 12, 170, 233])
+        times.append(time.perf_counter() - started)
+    return statistics.median(times)
+
+
+def smartctl_output_identity() -> object:
+    """Return the identity of the benchmark's drive."""
+    from smart_attributes import json_report
+    return json_report.parse(DRIVE.read_bytes()).identity
+
+
+def bench_start(folder: Path) -> None:
+    """What is answered without a drive."""
+    for arguments in (['-V'], ['--no-such-option']):
+        cost = median([run([PLUGIN, *arguments]) for _ in range(RUNS + 2)][2:])
+        line(f'{" ".join(arguments)}, wall', f'{cost.wall:.0f} ms (Python alone: {bare_python():.0f} ms)', 'at most 60 ms')
+
+
+def bare_python() -> float:
+    """Return the wall time of an interpreter that does nothing, ms."""
+    return median([run([str(ROOT / '.venv/bin/python'), '-I', '-c', 'pass']) for _ in range(RUNS)]).wall
+
+
+def bench_reports(folder: Path) -> None:
+    """Recorded reports in one process: JSON, and text through pySMART."""
+    json_folder = folder / 'json'
+    json_folder.mkdir()
+    source = ROOT.parent / 'shared/drives/drives.jsonl.gz'
+    if not source.exists():
+        line('recorded reports', 'skipped: there is no ../shared', '')
+        return
+    with gzip.open(source, 'rt') as lines:
+        for number, facts in zip(range(2000), lines):
+            (json_folder / f'{number}.json').write_text(json.dumps(smartctl_output.as_json(json.loads(facts))))
+    line('recorded reports, JSON', rate(str(json_folder), 2000), 'at least 300 a second')
+    texts = sorted((ROOT.parent / 'shared/corpus/reports').glob('*/output.txt'))
+    text_folder = folder / 'text'
+    text_folder.mkdir()
+    for text in texts:
+        shutil.copy(text, text_folder / f'{text.parent.name}.txt')
+    line('recorded reports, text', rate(str(text_folder), len(texts)), 'at least 300 a second')
+
+
+def rate(folder: str, count: int) -> str:
+    """Return reports a second of one process, start-up included."""
+    cost = run([PLUGIN, '--report', folder])
+    return f'{count / cost.wall * 1000:.0f} a second ({count} files in {cost.wall / 1000:.1f} s)'
+
+
+def main() -> None:
+    """Print all figures."""
+    parts: List[Callable[[Path], None]] = [bench_drives, bench_start, bench_reports]
+    with tempfile.TemporaryDirectory() as folder:
+        for part in parts:
+            part(Path(folder))
+
+
+if __name__ == '__main__':
+    main()

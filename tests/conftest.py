@@ -1,0 +1,99 @@
+"""What several test files use."""
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Dict, List, NamedTuple, Optional
+
+import pytest
+from fake_smartctl import FakeSmartctl
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = ROOT.parent / 'shared'
+
+
+class Result(NamedTuple):
+    """What a daemon sees of a plugin."""
+
+    code: int
+    text: str
+
+    @property
+    def first_line(self) -> str:
+        return self.text.splitlines()[0]
+
+    def line_of(self, drive: str) -> str:
+        """Return the line of one drive."""
+        return next(line for line in self.text.splitlines()[1:] if re.match(rf'[A-Z]+ +{re.escape(drive)} ', line))
+
+
+class Value(NamedTuple):
+    """One value of perfdata."""
+
+    number: float
+    unit: str
+    warning: str
+    critical: str
+    minimum: str
+    maximum: str
+
+
+NUMBER = r'-?[0-9]+(?:\.[0-9]+)?'
+RANGE = rf'(?:@?(?:(?:{NUMBER}|~):)?(?:{NUMBER})?)'
+# Monitoring Plugins Development Guidelines, "Performance data": a quoted label,
+# a number, a unit, two ranges, two numbers.
+PERFDATA = re.compile(rf"'([a-z0-9_]+)'=({NUMBER})(|s|us|ms|%|B|c);({RANGE});({RANGE});({NUMBER})?;({NUMBER})?")
+
+
+def perfdata(text: str) -> Dict[str, Value]:
+    """Parse a plugin's output as strictly as the guidelines allow; a label twice is a mistake."""
+    lines = text.splitlines()
+    with_bar = [line for line in lines if '|' in line]
+    assert len(with_bar) <= 1, 'all perfdata stands on one line'
+    if not with_bar:
+        return {}
+    assert with_bar == lines[-1:] and with_bar[0].startswith('| '), 'perfdata is the last line'
+    found: Dict[str, Value] = {}
+    for token in with_bar[0][2:].split(' '):
+        match = PERFDATA.fullmatch(token)
+        assert match, f'{token!r} is no perfdata'
+        label, number, unit, warning, critical, minimum, maximum = match.groups()
+        assert label not in found, f'{label} stands twice'
+        found[label] = Value(float(number), unit, warning, critical, minimum or '', maximum or '')
+    return found
+
+
+@pytest.fixture(scope='session')
+def shared() -> Path:
+    """The folder of real outputs and drives beside the project."""
+    if not SHARED.exists():
+        pytest.skip('../shared is not here: real outputs and drives cannot be tested against')
+    return SHARED
+
+
+@pytest.fixture
+def fake(tmp_path: Path) -> FakeSmartctl:
+    """A stand-in smartctl without any drives."""
+    return FakeSmartctl(tmp_path / 'fake')
+
+
+def run(*arguments: str, cwd: Optional[Path] = None, env: Optional[Dict[str, str]] = None, timeout: float = 60) -> Result:
+    """Run the plugin as a daemon does: a process of its own, no terminal."""
+    command: List[str] = [sys.executable, '-I', str(ROOT / 'check_smart_attributes'), *arguments]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=cwd,
+                          env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', **(env or {})}, timeout=timeout)
+    return Result(done.returncode, done.stdout.decode())
+
+
+def drive(name: str) -> bytes:
+    """Return the recorded output of one of tests/drives."""
+    return next((ROOT / 'tests/drives').glob(f'{name}.*')).read_bytes()
+
+
+def drive_path(name: str) -> str:
+    """Return the file of one of tests/drives."""
+    return str(next((ROOT / 'tests/drives').glob(f'{name}.*')))
+
+

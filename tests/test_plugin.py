@@ -1,0 +1,581 @@
+"""The plugin as a daemon runs it: a process with arguments, an exit status and a text."""
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from conftest import drive, drive_path, perfdata, run
+from fake_smartctl import DIES, IGNORES_SIGTERM, FakeSmartctl
+
+from smart_attributes.smartctl import SCAN, read_arguments
+
+pytestmark = pytest.mark.libraries
+
+SCANNED = {'version': [7, 3], 'argv': ['smartctl', '--json=c', '--scan'], 'exit_status': 0}
+SCAN_OF_NOTHING = json.dumps({'json_format_version': [1, 0], 'smartctl': SCANNED})
+SCAN_OF_THREE = json.dumps({'json_format_version': [1, 0], 'smartctl': SCANNED, 'devices': [
+    {'name': f'/dev/sd{letter}', 'info_name': f'/dev/sd{letter}', 'type': 'sat', 'protocol': 'ATA'} for letter in 'abc']})
+DENIED = json.dumps({'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 2, 'messages': [
+    {'string': 'Smartctl open device: /dev/sdb failed: Permission denied', 'severity': 'error'}]}})
+ASLEEP = json.dumps({'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 2, 'messages': [
+    {'string': 'Device is in STANDBY mode, exit(2)', 'severity': 'information'}]}})
+NO_SUCH = json.dumps({'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 2, 'messages': [
+    {'string': 'Smartctl open device: /dev/sdb failed: No such device', 'severity': 'error'}]}})
+EMPTY_SLOT = json.dumps({'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 2, 'messages': [
+    {'string': 'Smartctl open device: /dev/bus/0 [megaraid_disk_01] failed: INQUIRY failed', 'severity': 'error'}]}})
+
+
+def check(fake: FakeSmartctl, *arguments: str):
+    return run('-p', fake.path, '--nosudo', *arguments)
+
+
+def test_a_healthy_drive_is_ok_with_its_readings_in_one_line(fake):
+    """The line says what a person would ask first: how worn, how warm, how old."""
+    fake.answers(read_arguments('/dev/sda'), drive('intel-s3500-healthy'))
+
+    result = check(fake, '-d', '/dev/sda')
+
+    assert result.code == 0
+    assert result.first_line == 'SMART OK - most worn: sda endurance_used 12 %; 1 drive: 1 ok'
+    assert result.line_of('sda').startswith('OK        sda  INTEL SSDSC2BB240G4  endurance_used 12 %; ')
+    assert result.line_of('sda').endswith('  EXAMPLE0001')
+    assert perfdata(result.text)['sda_endurance_used'] == (12, '%', '85', '95', '0', '')
+
+
+def test_a_worn_drive_warns_with_value_and_limit(fake):
+    """The first line names the drive, the reading and the limit it is against."""
+    fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
+
+    result = check(fake, '-d', '/dev/sda')
+
+    assert result.code == 1
+    assert result.first_line == 'SMART WARNING - sda endurance_used 86 % (warning above 85); 1 drive: 1 warning'
+    assert perfdata(result.text)['sda_endurance_used'].number == 86
+
+
+def test_a_drive_that_fails_by_its_own_word_is_critical(fake):
+    """FAILED is critical whatever our limits say, and the failing attribute is named."""
+    fake.answers(read_arguments('/dev/sda'), drive('hgst-failed'))
+
+    result = check(fake, '-d', '/dev/sda')
+
+    assert result.code == 2
+    assert result.first_line.startswith('SMART CRITICAL - sda ')
+    assert 'smart_status: FAILED' in result.text
+    assert 'attribute 5 Reallocated_Sector_Ct is at 1, not above its vendor threshold 5' in result.text
+
+
+def test_an_unreadable_drive_does_not_hide_a_failing_one(fake):
+    """CRITICAL on sda decides; sdb is still listed with what to do about it."""
+    fake.answers(SCAN, SCAN_OF_THREE)
+    for letter, output, status in (('a', drive('samsung-worn-out'), 0), ('b', DENIED, 2), ('c', drive('wd-gold-healthy'), 0)):
+        fake.answers(read_arguments(f'/dev/sd{letter}'), output, status)
+
+    result = check(fake)
+
+    assert result.code == 2
+    assert result.first_line == ('SMART CRITICAL - sda endurance_used 96 % (critical above 95); '
+                                 '3 drives: 1 critical, 1 unknown, 1 ok')
+    assert [line.split()[0] for line in result.text.splitlines()[1:4]] == ['CRITICAL', 'UNKNOWN', 'OK']
+    assert 'Permission denied' in result.line_of('sdb') and 'sudo' in result.line_of('sdb')
+    assert 'no such device' not in result.line_of('sdb').lower()
+    assert {label.partition('_')[0] for label in perfdata(result.text)} == {'sda', 'sdc'}
+
+
+def test_four_states_at_once_parse_as_one_nagios_result(fake):
+    """Worst first, perfdata once, on the last line."""
+    answers = {'a': (drive('samsung-pm983-healthy'), 0), 'b': (drive('intel-worn'), 0), 'c': (drive('seagate-exos-failing'), 0),
+               'd': (b'', 0)}
+    for letter, (output, status) in answers.items():
+        fake.answers(read_arguments(f'/dev/sd{letter}'), output, status)
+
+    result = check(fake, *(word for letter in answers for word in ('-d', f'/dev/sd{letter}')))
+
+    assert result.code == 2
+    assert [line.split()[:2] for line in result.text.splitlines()[1:5]] == [
+        ['CRITICAL', 'sdc'], ['UNKNOWN', 'sdd'], ['WARNING', 'sdb'], ['OK', 'sda']]
+    values = perfdata(result.text)
+    assert values['sdc_pending'] == (16, '', '0', '6', '0', '')
+    assert values['sda_spare_available'].warning == '16:'
+
+
+@pytest.mark.parametrize(('arguments', 'word'), [
+    (['--no-such-option'], '--no-such-option'),
+    (['-w', 'endurance_used'], 'role=RANGE'),
+    (['-w', 'endurance=80'], '"endurance" is no role'),
+    (['-w', 'endurance_used=80%'], '"80%" is no Nagios range'),
+    (['-c', 'endurance_used=90:80'], '"90:80" is no Nagios range'),
+    (['--ignore-role', 'wear'], '"wear" is no role'),
+    (['-t', 'soon'], 'number of seconds'),
+    (['--expect', '-1'], 'number of drives'),
+    (['--ignore-attribute', '256'], 'attribute number'),
+    (['--asleep', 'maybe'], 'no state'),
+    (['-d', 'sda'], 'sda'),
+    (['-d', '/dev/../etc/shadow'], '..'),
+    (['-d', 'megaraid@/dev/sda'], 'megaraid'),
+    (['-d', 'megaraid,[3-1]@/dev/bus/0'], '3-1'),
+    (['-d', 'hba,1@/dev/sda'], 'hba'),
+    (['-d', 'jmb39x,0@/dev/sda'], 'jmb39x'),
+    (['-d', 'jms56x,0@/dev/sda'], 'jms56x'),
+    (['-d', '/dev/sda; rm -rf /'], '/dev/sda; rm'),
+    (['--match', '['], 'regular expression'),
+    (['stray'], 'stray'),
+], ids=lambda value: ' '.join(value) if isinstance(value, list) else None)
+def test_a_usage_error_is_one_sentence_and_unknown(fake, arguments, word):
+    """argparse would leave with 2, which a daemon takes for CRITICAL."""
+    fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
+
+    result = check(fake, *(() if '-d' in arguments else ('-d', '/dev/sda')), *arguments)
+
+    assert result.code == 3
+    assert result.first_line.startswith('SMART UNKNOWN - ')
+    assert word in result.first_line
+    assert len(result.text.splitlines()) == 1
+    assert 'Traceback' not in result.text
+
+
+def test_a_missing_smartctl_says_what_to_install(tmp_path):
+    """The commonest fault of a new installation."""
+    result = run('-p', str(tmp_path / 'smartctl'), '--nosudo', '-d', '/dev/sda')
+
+    assert result.code == 3
+    assert 'smartmontools' in result.first_line
+
+
+def test_a_smartctl_that_cannot_be_executed_is_named(tmp_path):
+    """A copied file without its mode."""
+    file = tmp_path / 'smartctl'
+    file.write_text('#!/bin/sh\n')
+
+    result = run('-p', str(file), '--nosudo', '-d', '/dev/sda')
+
+    assert result.code == 3
+    assert str(file) in result.first_line and 'execute' in result.first_line
+
+
+def test_a_missing_drive_is_unknown_by_its_own_words(fake):
+    """Not "permission denied", not OK by silence."""
+    fake.answers(read_arguments('/dev/sdb'), NO_SUCH, 2)
+
+    result = check(fake, '-d', '/dev/sdb')
+
+    assert result.code == 3
+    assert 'No such device' in result.line_of('sdb') or 'no such device' in result.line_of('sdb')
+
+
+def test_empty_slots_of_a_range_are_skipped_and_drives_kept(fake):
+    """RAID controllers number slots with gaps."""
+    fake.answers(read_arguments('/dev/bus/0', 'megaraid,0'), drive('wd-gold-healthy'))
+    fake.answers(read_arguments('/dev/bus/0', 'megaraid,1'), EMPTY_SLOT, 2)
+    fake.answers(read_arguments('/dev/bus/0', 'megaraid,2'), drive('seagate-exos-failing'))
+
+    result = check(fake, '-d', 'megaraid,0-2@/dev/bus/0')
+
+    assert result.code == 2
+    assert '2 drives: 1 critical, 1 ok' in result.first_line
+    assert 'bus_0_megaraid_2' in result.first_line
+
+
+def test_a_range_of_nothing_but_empty_slots_is_unknown(fake):
+    """A wrong bus number must not look like health."""
+    for slot in (0, 1):
+        fake.answers(read_arguments('/dev/bus/0', f'megaraid,{slot}'), EMPTY_SLOT, 2)
+
+    result = check(fake, '-d', 'megaraid,0-1@/dev/bus/0')
+
+    assert result.code == 3
+    assert 'no drives' in result.first_line
+
+
+def test_a_scan_without_drives_is_unknown(fake):
+    """OK with no drives at all was the fault of other plugins."""
+    fake.answers(SCAN, SCAN_OF_NOTHING)
+
+    result = check(fake)
+
+    assert result.code == 3
+    assert 'no drives' in result.first_line and '-d' in result.first_line
+
+
+def test_a_missing_drive_among_the_expected_is_critical(fake):
+    """A drive that died completely answers nothing and would be forgotten."""
+    fake.answers(read_arguments('/dev/sda'), drive('wd-gold-healthy'))
+    fake.answers(read_arguments('/dev/sdb'), NO_SUCH, 2)
+
+    result = check(fake, '-d', '/dev/sda', '-d', '/dev/sdb', '--expect', '2')
+
+    assert result.code == 2
+    assert '1 of 2 expected drives missing' in result.first_line
+
+
+def test_a_sleeping_drive_is_ok_and_counts_as_there(fake):
+    """Standby is what the admin configured; waking it up would be the fault."""
+    fake.answers(read_arguments('/dev/sda'), ASLEEP, 2)
+
+    asleep = check(fake, '-d', '/dev/sda', '--expect', '1')
+
+    assert asleep.code == 0
+    assert 'asleep' in asleep.line_of('sda') or 'standby' in asleep.line_of('sda').lower()
+    assert check(fake, '-d', '/dev/sda', '--asleep', 'warning').code == 1
+
+
+@pytest.mark.parametrize(('how', 'word'), [
+    ({'before': 'sleep 5'}, 'no answer within 1 s'), ({'before': IGNORES_SIGTERM}, 'no answer within 1 s'),
+    ({'before': DIES}, 'signal 11'), ({'output': b'{"smartctl": {"version": [7'}, 'JSON'), ({'output': b''}, 'nothing'),
+    ({'output': b'Welcome to smartctl-wrapper\n'}, 'report'), ({'output': b'[1, 2]'}, 'report'),
+], ids=['unknown-slow', 'unknown-hanging', 'unknown-killed', 'unknown-half-json', 'unknown-empty', 'unknown-other-words', 'unknown-list'])
+def test_a_smartctl_that_misbehaves_costs_only_its_own_drive(fake, how, word):
+    """The other drive is reported, nobody waits."""
+    fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
+    fake.answers(read_arguments('/dev/sdb'), **how)
+    started = time.monotonic()
+
+    result = check(fake, '-d', '/dev/sda', '-d', '/dev/sdb', '--drive-timeout', '1')
+
+    assert time.monotonic() - started < 4
+    assert result.code == 3
+    assert result.line_of('sda').startswith('WARNING')
+    assert word in result.line_of('sdb')
+
+
+def test_one_slow_and_one_hanging_drive_among_24_leave_22_verdicts(fake):
+    """The time limit holds for all, and what came in time is reported."""
+    for number in range(24):
+        how = {3: {'before': 'sleep 8'}, 11: {'before': IGNORES_SIGTERM}}.get(number, {})
+        fake.answers(read_arguments(f'/dev/sd{chr(97 + number)}'), drive('wd-gold-healthy'), **how)
+    started = time.monotonic()
+
+    result = check(fake, *(word for n in range(24) for word in ('-d', f'/dev/sd{chr(97 + n)}')), '-t', '2')
+
+    assert time.monotonic() - started < 6
+    # All 22 carry one recorded identity; by it they are one drive under many addresses.
+    assert result.code == 3
+    assert result.line_of('sdd').startswith('UNKNOWN') and result.line_of('sdl').startswith('UNKNOWN')
+
+
+def test_a_hostile_model_name_stays_one_line_of_text(fake):
+    """Bars, quotes, line breaks and escape sequences are how a drive would forge a result."""
+    report = json.loads(drive('intel-s3500-healthy'))
+    report['model_name'] = "EVIL\x1b[2J|'x'=1;;\r\nOK - all fine " + 'A' * 300
+    report['serial_number'] = "S'|=\n\x07"
+    fake.answers(read_arguments('/dev/sda'), json.dumps(report))
+
+    result = check(fake, '-d', '/dev/sda', '-vv')
+
+    assert result.code == 0
+    assert '\x1b' not in result.text and '\r' not in result.text and '\x07' not in result.text
+    assert all(value.number >= 0 for value in perfdata(result.text).values())
+    assert max(map(len, result.text.splitlines()[:-1])) < 1000
+
+
+def test_one_drive_under_two_addresses_is_reported_once_behind_its_controller(fake):
+    """The second address is named in a note, the alarm comes once."""
+    fake.answers(read_arguments('/dev/sdb'), drive('seagate-exos-failing'))
+    fake.answers(read_arguments('/dev/bus/0', 'megaraid,4'), drive('seagate-exos-failing'))
+
+    result = check(fake, '-d', '/dev/sdb', '-d', 'megaraid,4@/dev/bus/0', '-v')
+
+    assert '1 drive: 1 critical' in result.first_line
+    assert 'bus_0_megaraid_4' in result.first_line
+    assert '/dev/sdb' in result.text
+
+
+def test_a_limit_on_the_command_line_beats_the_shipped_one(fake):
+    """The perfdata carries the limit that was used."""
+    fake.answers(read_arguments('/dev/sda'), drive('intel-s3500-healthy'))
+
+    result = check(fake, '-d', '/dev/sda', '-w', 'endurance_used=5', '-c', 'endurance_used=10')
+
+    assert result.first_line.startswith('SMART CRITICAL - sda endurance_used 12 % (critical above 10)')
+    assert perfdata(result.text)['sda_endurance_used'][2:4] == ('5', '10')
+
+
+def test_an_ignored_role_is_graphed_and_never_judged(fake):
+    """Silencing an alarm must not tear a hole into the graph."""
+    fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
+
+    result = check(fake, '-d', '/dev/sda', '--ignore-role', 'endurance_used')
+
+    assert result.code == 0
+    assert perfdata(result.text)['sda_endurance_used'].number == 86
+
+
+def test_an_unknown_model_is_judged_by_the_standards_and_says_so(fake):
+    """It is OK by default, visible always, and any state on request."""
+    report = json.loads(drive('no-name-ssd'))
+    report['model_name'] = 'ACME X1'
+    report['ata_smart_attributes']['table'] = [row for row in report['ata_smart_attributes']['table'] if row['id'] in (9, 12, 194)]
+    fake.answers(read_arguments('/dev/sda'), json.dumps(report))
+
+    result = check(fake, '-d', '/dev/sda')
+
+    assert result.code == 0
+    assert 'no entry for ACME X1' in result.line_of('sda')
+    assert 'check_smart_attributes draft -d /dev/sda' in result.line_of('sda')
+    assert check(fake, '-d', '/dev/sda', '--unknown-model', 'warning').code == 1
+    assert check(fake, '-d', '/dev/sda', '-cu').code == 2
+
+
+def test_a_reports_folder_is_judged_and_other_files_are_named(tmp_path):
+    """A ticket's attachments: what is no report is skipped aloud."""
+    (tmp_path / 'sda.json').write_bytes(drive('intel-worn'))
+    (tmp_path / 'notes.md').write_text('call the vendor')
+
+    result = run('--report', str(tmp_path), '-v')
+
+    assert result.code == 1
+    assert result.first_line.startswith('SMART WARNING - sda endurance_used 86 %')
+    assert 'notes.md' in result.text and 'skipped' in result.text
+
+
+def test_a_reports_folder_without_reports_is_unknown(tmp_path):
+    """Nothing read is not OK."""
+    (tmp_path / 'notes.md').write_text('call the vendor')
+
+    result = run('--report', str(tmp_path))
+
+    assert result.code == 3
+    assert 'notes.md' in result.text
+
+
+def test_a_report_that_does_not_exist_is_unknown():
+    """A mistyped file."""
+    result = run('--report', '/nowhere/report.json')
+
+    assert result.code == 3
+    assert 'does not exist' in result.text
+
+
+@pytest.mark.parametrize(('option', 'content', 'words'), [
+    ('--attributes', '{"entries": [', ['mine.json', 'line 1']),
+    ('--attributes', '{"entries": [], "entries": []}', ['mine.json', 'entries']),
+    ('--attributes', '{"entries": {}}', ['mine.json', 'entries']),
+    ('--attributes', json.dumps({'entries': [{'family': 'Mine', 'models': ['ACME.*'], 'attributes': {'9': {'name': 'Hours', 'readings': {
+        'power_on_tyme': {'from': 'raw'}}}}}]}), ['mine.json', 'Mine', '9', 'power_on_tyme']),
+    ('--attributes', json.dumps({'entries': [{'family': 'Mine', 'models': ['ACME.*'], 'attributes': {'233': {'name': 'Wear', 'readings': {
+        'endurance_used': {'from': '100 - normalised'}}}}}]}), ['mine.json', 'Mine', '233', '100 - normalised']),
+    ('--thresholds', '{"roles": {"endurance_used": {"warning": 85}}}', ['mine.json', 'endurance_used', 'warning']),
+    ('--thresholds', '{"roles": {"endurance_used": {"warning": "85%"}}}', ['mine.json', 'endurance_used', '85%']),
+    ('--thresholds', '{"roles": {"wear": {"warning": "85"}}}', ['mine.json', 'wear']),
+    ('--thresholds', '{"overrides": [{"for": {"serial": "A"}, "roles": {}}]}', ['mine.json', 'why']),
+], ids=['half-json', 'duplicate-key', 'wrong-type', 'unknown-role', 'unknown-formula', 'limit-not-text', 'not-a-range',
+        'limit-of-unknown-role', 'why-missing'])
+def test_a_mistake_in_a_local_file_is_unknown_with_its_place(fake, tmp_path, option, content, words):
+    """Never a traceback, never silently ignored."""
+    fake.answers(read_arguments('/dev/sda'), drive('intel-s3500-healthy'))
+    file = tmp_path / 'mine.json'
+    file.write_text(content)
+
+    result = check(fake, '-d', '/dev/sda', option, str(file))
+
+    assert result.code == 3
+    assert [word for word in words if word not in result.first_line] == []
+    assert 'Traceback' not in result.text
+
+
+def test_two_local_entries_for_one_drive_are_unknown_and_named(fake, tmp_path):
+    """The order in a file must never decide what a number means."""
+    fake.answers(read_arguments('/dev/sda'), drive('intel-s3500-healthy'))
+    entry = {'models': ['INTEL SSDSC2BB.*'], 'attributes': {'9': {'name': 'Hours', 'readings': {
+        'power_on_time': {'from': 'raw bytes 0-2', 'unit': 'h'}}}}}
+    file = tmp_path / 'mine.json'
+    file.write_text(json.dumps({'entries': [{'family': 'One', **entry}, {'family': 'Two', **entry}]}))
+
+    result = check(fake, '-d', '/dev/sda', '--attributes', str(file))
+
+    assert result.code == 3
+    assert 'mine.json' in result.first_line and 'One' in result.first_line and 'Two' in result.first_line
+
+
+def test_a_local_entry_beats_the_shipped_one(fake, tmp_path):
+    """A site knows its drives better."""
+    fake.answers(read_arguments('/dev/sda'), drive('intel-s3500-healthy'))
+    file = tmp_path / 'mine.json'
+    file.write_text(json.dumps({'entries': [{'family': 'Mine', 'models': ['INTEL SSDSC2BB240G4'], 'attributes': {'9': {
+        'name': 'Hours', 'readings': {'power_on_time': {'from': 'raw bytes 0-2', 'unit': 'h'}}}}}]}))
+
+    result = check(fake, '-d', '/dev/sda', '--attributes', str(file), '-v')
+
+    assert 'entry: Mine' in result.text
+
+
+def test_a_site_override_for_a_serial_holds_for_that_drive_only(fake, tmp_path):
+    """Old, stable counters of one drive are accepted; the next drive still alarms."""
+    for letter, serial in (('a', 'EXAMPLE0006'), ('b', 'EXAMPLE0099')):
+        report = json.loads(drive('seagate-exos-failing'))
+        report['serial_number'] = serial
+        fake.answers(read_arguments(f'/dev/sd{letter}'), json.dumps(report))
+    file = tmp_path / 'site.json'
+    file.write_text(json.dumps({'overrides': [{'for': {'serial': 'EXAMPLE0006'}, 'why': 'accepted by the team', 'roles': {
+        role: {'warning': None, 'critical': None} for role in ('pending', 'offline_uncorrectable', 'reallocated')}}]}))
+
+    result = check(fake, '-d', '/dev/sda', '-d', '/dev/sdb', '--thresholds', str(file))
+
+    assert result.line_of('sda').startswith('OK') and result.line_of('sdb').startswith('CRITICAL')
+
+
+def test_a_drive_that_a_site_file_forbids_to_read_is_never_touched(fake, tmp_path):
+    """Some drives lose data when SMART is read during writes."""
+    fake.answers(read_arguments('/dev/sda'), drive('wd-gold-healthy'))
+    file = tmp_path / 'site.json'
+    file.write_text(json.dumps({'overrides': [{'for': {'device': '/dev/sdb'}, 'why': 'reading it loses data', 'read': False}]}))
+
+    result = check(fake, '-d', '/dev/sda', '-d', '/dev/sdb', '--thresholds', str(file))
+
+    assert result.code == 0
+    assert not any('/dev/sdb' in call for call in fake.calls())
+
+
+def test_output_of_200_drives_stays_below_the_limit_of_nagios(tmp_path):
+    """Text gives way to perfdata, says so, and the first line still counts them all."""
+    for number in range(200):
+        report = json.loads(drive('seagate-exos-failing'))
+        report['serial_number'] = f'EXAMPLE{number:04d}'
+        (tmp_path / f'{number}.json').write_text(json.dumps(report))
+
+    result = run('--report', str(tmp_path))
+
+    assert result.code == 2
+    assert '200 drives: 200 critical' in result.first_line
+    text = [line for line in result.text.splitlines() if not line.startswith('|')]
+    assert sum(len(line) + 1 for line in text) < 5000
+    assert any('more lines are left out' in line for line in text)
+    assert len({label.partition('_')[0] for label in perfdata(result.text)}) == 200
+
+
+def test_a_drive_is_named_by_its_serial_on_request(fake):
+    """sdX changes; a graph should not."""
+    fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
+
+    result = check(fake, '-d', '/dev/sda', '--label', 'serial')
+
+    assert 'example0003_endurance_used' in perfdata(result.text)
+
+
+def test_serials_are_hidden_on_request(fake):
+    """Some mail their check output to strangers."""
+    fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
+
+    assert 'EXAMPLE0003' not in check(fake, '-d', '/dev/sda', '--hide-serial', '-vv').text
+
+
+def test_all_perfdata_shows_every_reading_once(fake):
+    """-ap is for those who graph everything."""
+    fake.answers(read_arguments('/dev/sda'), drive('intel-s3500-healthy'))
+
+    some, everything = (perfdata(check(fake, '-d', '/dev/sda', *more).text) for more in ([], ['-ap']))
+
+    assert set(some) < set(everything)
+    assert 'sda_power_cycles' in everything
+
+
+def test_a_smartctl_without_json_is_read_as_text(fake):
+    """smartctl before 7.0 refuses --json; the same drive is then asked for text."""
+    refusal = '=======> UNRECOGNIZED OPTION: json=c\n\nUse smartctl -h to get a usage summary\n'
+    fake.answers(read_arguments('/dev/sda'), refusal, 1)
+    fake.answers(read_arguments('/dev/sda', json=False), drive('seagate-sas-healthy'))
+
+    result = check(fake, '-d', '/dev/sda')
+
+    assert result.code == 0
+    assert 'SEAGATE ST4000NM0023' in result.line_of('sda')
+
+
+def test_versions_are_told(fake):
+    """For a bug report: the program and its database."""
+    result = run('-V')
+
+    assert result.code == 0
+    assert result.text.startswith('check_smart_attributes 2.0, attributes.json 2.0 of ')
+
+
+@pytest.mark.parametrize('job', ['', 'triage', 'list', 'explain', 'draft', 'prove'])
+def test_every_job_explains_itself_with_an_example(job):
+    """--help is what people read at three in the morning."""
+    result = run(*([job] if job else []), '--help')
+
+    assert result.code == 0
+    assert 'example:' in result.text and 'check_smart_attributes' in result.text
+
+
+def test_triage_shows_the_worst_drive_first():
+    """The table answers: which of these do I replace first?"""
+    result = run('triage', '--report', drive_path('intel-s3500-healthy'), '--report', drive_path('samsung-worn-out'),
+                 '--report', drive_path('intel-worn'))
+
+    assert result.code == 0
+    states = [line.split()[0] for line in result.text.splitlines()[1:] if line[:1].isupper()]
+    assert states == ['CRITICAL', 'WARNING', 'OK']
+
+
+def test_triage_json_has_the_promised_shape():
+    """Scripts rely on it; version 1."""
+    result = run('triage', '--json', '--report', drive_path('intel-worn'))
+
+    data = json.loads(result.text)
+    assert (data['version'], data['state']) == (1, 'WARNING')
+    one = data['drives'][0]
+    assert list(one) == ['device', 'type', 'model', 'serial', 'firmware', 'kind', 'entry', 'state', 'readings', 'notes']
+    assert one['device'] == drive_path('intel-worn')
+    assert (one['model'], one['serial'], one['kind'], one['state']) == ('INTEL SSDSC2BB150G7', 'EXAMPLE0003', 'ssd', 'WARNING')
+    judged = [reading for reading in one['readings'] if reading['role'] == 'endurance_used' and reading['judged']]
+    assert judged == [{'role': 'endurance_used', 'value': 86, 'unit': '%', 'source': judged[0]['source'], 'judged': True,
+                       'state': 'WARNING', 'warning': '85', 'critical': '95'}]
+
+
+def test_list_gives_addresses_that_can_be_pasted_after_d(fake):
+    """The first column is the argument of -d."""
+    fake.answers(read_arguments('/dev/bus/0', 'megaraid,2'), drive('seagate-exos-failing'))
+
+    result = run('list', '-p', fake.path, '--nosudo', '-d', 'megaraid,2@/dev/bus/0')
+
+    assert result.code == 0
+    assert result.text.split() == ['megaraid,2@/dev/bus/0', 'ST10000NE0004-1ZF101', 'EN01', 'EXAMPLE0006', '-']
+
+
+def test_explain_tells_what_was_read_which_entry_and_which_limit_why():
+    """For the admin who does not believe the alarm."""
+    result = run('explain', '--report', drive_path('intel-worn'))
+
+    assert result.code == 0
+    for word in ('INTEL SSDSC2BB150G7', 'entry', 'endurance_used', '86 %', 'device statistics', 'default.json', 'warranty'):
+        assert word in result.text
+
+
+def test_draft_prints_an_entry_that_is_json():
+    """The way from an unknown drive to a known one starts here."""
+    result = run('draft', '--report', drive_path('no-name-ssd'))
+
+    assert result.code == 0
+    data = json.loads(result.text)
+    assert data['entries'][0]['models']
+    assert 'EXAMPLE' not in result.text
+
+
+def test_the_launcher_runs_from_any_folder_through_a_link(tmp_path):
+    """Plugins are linked into Icinga's plugin folder."""
+    from conftest import ROOT
+    link = tmp_path / 'check_smart_attributes'
+    link.symlink_to(ROOT / 'check_smart_attributes')
+    import subprocess
+    import sys
+
+    done = subprocess.run([sys.executable, '-I', str(link), '-V'], cwd='/', capture_output=True, text=True)
+
+    assert done.returncode == 0
+    assert done.stdout.startswith('check_smart_attributes 2.0')
+
+
+def test_a_closed_pipe_ends_quietly(tmp_path: Path):
+    """`triage | head -1` must not end in a traceback."""
+    import subprocess
+    import sys
+
+    from conftest import ROOT
+    command = f'{sys.executable} -I {ROOT}/check_smart_attributes --report {ROOT}/tests/drives -vv | head -1'
+    done = subprocess.run(['/bin/sh', '-c', command], capture_output=True, text=True)
+
+    assert done.stderr == ''
+    assert done.stdout.startswith('SMART ')
