@@ -223,8 +223,7 @@ def _partial_bytes(raw: str) -> Sequence[Optional[int]]:
         return (*_little(int(match.group(1)), 2), *_little(int(match.group(2)), 2), None, None)
     match = re.fullmatch(_HALVES, raw)
     if match:
-        # raw24/raw24 and raw24/raw32 print alike; three low bytes are sure in both.
-        return (*_little(int(match.group(2)) & 0xffffff, 3), None, None, None)
+        return _halves(int(match.group(1)), int(match.group(2)))
     match = re.fullmatch(_HOURS, raw)
     if match:
         return (*_little(int(match.group(1)), 4), None, None)
@@ -232,6 +231,14 @@ def _partial_bytes(raw: str) -> Sequence[Optional[int]]:
     if match and 0 <= int(match.group(1)) < 256:
         return (int(match.group(1)), None, None, None, None, None)
     return (None,) * RAW_BYTES
+
+
+def _halves(high: int, low: int) -> Sequence[Optional[int]]:
+    """Return the bytes of "high / low", of which either 24 or 32 bits are low."""
+    if low >= 2**24:
+        return (*_little(low, 4), *_little(high, 2))
+    # Both formats print alike here; where nothing stands above, it does not matter which one it is.
+    return _little(low, RAW_BYTES) if high == 0 else (*_little(low, 3), None, None, None)
 
 
 def _little(number: int, count: int) -> Tuple[int, ...]:

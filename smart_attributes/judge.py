@@ -170,6 +170,5 @@ def _sources(same: Sequence[Reading]) -> str:
 
 
 def _trust(found: Sequence[Reading], spec: DriveSpec) -> List[str]:
-    if spec.distrusts_statistic and any(r.role == 'endurance_used' and r.source == standards.DEVICE_STATISTICS for r in found):
-        return ['the endurance statistic of this family is a constant and is not judged']
-    return []
+    return [f'{reading.role}: the device statistics of this family are not to be believed, here {amount(reading.number, reading.unit)}'
+            for reading in found if reading.source == standards.DEVICE_STATISTICS and reading.role in spec.untrusted_statistics]

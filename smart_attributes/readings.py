@@ -160,7 +160,9 @@ def vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, Attr
         return Reading(role.name, None, role.unit, source, f'{number:g} is outside its valid range', judged=False)
     if item.states:
         return _verdict(item, role, source, int(number))
-    word = 'or more' if number == item.ceiling else ''
+    word = ''
+    if item.ceiling is not None and number >= item.ceiling:
+        number, word = item.ceiling, 'or more'
     number *= UNITS[item.unit][1] if item.unit else 1
     if not _inside(number, role.valid):
         return Reading(role.name, None, role.unit, source, f'{number:g} is no plausible value', judged=False)
@@ -197,5 +199,4 @@ def _choose(found: Sequence[Reading], role: Optional[Role], spec: DriveSpec) -> 
 
 
 def _is_distrusted(reading: Reading, spec: DriveSpec) -> bool:
-    return (spec.distrusts_statistic and reading.role == 'endurance_used'
-            and reading.source == standards.DEVICE_STATISTICS)
+    return reading.source == standards.DEVICE_STATISTICS and reading.role in spec.untrusted_statistics

@@ -72,7 +72,7 @@ class DriveSpec(NamedTuple):
     readings: Tuple[ReadingSpec, ...]  # within a role, the first valid one counts
     traps: FrozenSet[int]
     ignored_thresholds: FrozenSet[int]
-    distrusts_statistic: bool
+    untrusted_statistics: FrozenSet[str]  # roles whose device statistic is no reading of these drives
     is_generic: bool
     notes: Tuple[str, ...] = ()
 
@@ -89,7 +89,7 @@ class Advisory(NamedTuple):
     source: str
 
 
-NO_SPEC = DriveSpec(None, {}, (), frozenset(), frozenset(), False, False)
+NO_SPEC = DriveSpec(None, {}, (), frozenset(), frozenset(), frozenset(), False)
 
 
 class SpecDatabase:
@@ -101,6 +101,7 @@ class SpecDatabase:
         self.version = str(shipped.get('version', '?'))
         self.date = str(shipped.get('date', '?'))
         self._specs: Dict[int, DriveSpec] = {}
+        self._by_model: Dict[str, List[Tuple[int, str, Json]]] = {}
         self.roles = self._roles()
         for name, data in local:  # the shipped file is proved before it is shipped
             for problem in mistakes(name, data, self.roles, self.sets()):
@@ -142,18 +143,23 @@ class SpecDatabase:
 
     def claims(self, identity: Identity, attributes: Sequence[int]) -> List[Tuple[str, Json]]:
         """Return the entries of equal, highest strength that match: one, several by mistake, or none."""
-        model = ' '.join(identity.model.split())
         best: List[Tuple[str, Json]] = []
         best_rank: Tuple[int, ...] = ()
-        for number, (name, data) in enumerate(self._sources):
-            for entry in data['entries']:
-                if matches(entry, model, identity, attributes):
-                    rank = strength(entry, is_local=number > 0)
-                    if rank > best_rank:
-                        best, best_rank = [], rank
-                    if rank == best_rank:
-                        best.append((name, entry))
+        for number, name, entry in self._candidates(' '.join(identity.model.split())):
+            if conditions_hold(entry, identity, attributes):
+                rank = strength(entry, is_local=number > 0)
+                if rank > best_rank:
+                    best, best_rank = [], rank
+                if rank == best_rank:
+                    best.append((name, entry))
         return best
+
+    def _candidates(self, model: str) -> List[Tuple[int, str, Json]]:
+        """Return (number of the source, its name, entry) for all entries whose models do not exclude *model*."""
+        if model not in self._by_model:
+            self._by_model[model] = [(number, name, entry) for number, (name, data) in enumerate(self._sources)
+                                     for entry in data['entries'] if names_model(entry, model)]
+        return self._by_model[model]
 
     def _fallback(self, identity: Identity, attributes: Sequence[int]) -> DriveSpec:
         for name, entry in self.entries():
@@ -177,7 +183,7 @@ class SpecDatabase:
             readings=tuple(specs),
             traps=frozenset(number for number, row in rows.items() if row.get('trap')),
             ignored_thresholds=frozenset(entry.get('ignore_thresholds', ())),
-            distrusts_statistic=entry.get('statistic') == 'untrusted',
+            untrusted_statistics=frozenset(entry.get('untrusted_statistics', ())),
             is_generic=bool(entry.get('generic') or entry.get('fallback')))
 
     def rows_of(self, source: str, entry: Json) -> Mapping[int, Json]:
@@ -208,8 +214,16 @@ class SpecDatabase:
 
 def matches(entry: Json, model: str, identity: Identity, attributes: Sequence[int]) -> bool:
     """Say whether all conditions of *entry* hold. model: identity.model with single blanks."""
-    if 'models' in entry and not any(matches_pattern(pattern, model) for pattern in entry['models']):
-        return False
+    return names_model(entry, model) and conditions_hold(entry, identity, attributes)
+
+
+def names_model(entry: Json, model: str) -> bool:
+    """Say whether an entry is for *model*: one of its patterns matches, or it has none."""
+    return 'models' not in entry or any(matches_pattern(pattern, model) for pattern in entry['models'])
+
+
+def conditions_hold(entry: Json, identity: Identity, attributes: Sequence[int]) -> bool:
+    """Say whether all conditions of *entry* but the model hold."""
     if 'kind' in entry and entry['kind'] != identity.kind:
         return False
     if 'firmware' in entry and not re.fullmatch(entry['firmware'], identity.firmware):
@@ -229,7 +243,10 @@ def alternatives(guard: Sequence[Any]) -> Sequence[Sequence[int]]:
 def matches_pattern(pattern: str, text: str) -> bool:
     """Say whether *pattern* matches the whole *text*."""
     # Compiling a pattern takes longer than comparing its literal beginning with
-    # a hundred models, and almost every pattern fails there.
+    # a hundred models, and almost every pattern fails there, most at the first
+    # character: it is what it is unless made optional, or one of several choices.
+    if pattern[:1] != text[:1] and pattern[:1].isalnum() and pattern[1:2] not in ('?', '*', '{') and '|' not in pattern:
+        return False
     return text.startswith(literal_beginning(pattern)) and re.fullmatch(pattern, text) is not None
 
 

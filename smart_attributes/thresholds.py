@@ -66,6 +66,8 @@ class Thresholds:
                  command_line: CommandLineLimits = NO_LIMITS, today: str = ''):
         """today: ISO date on which overrides with "until" are looked at; '' keeps them all."""
         self._files: List[Tuple[str, Json]] = [*reversed(list(sites)), ('default.json', default)]
+        self._has_overrides = any(data.get('overrides') for _, data in self._files)
+        self._by_kind: Dict[Tuple[str, str], Limit] = {}
         self._command_line = command_line
         self._today = today
 
@@ -82,6 +84,14 @@ class Thresholds:
 
         Raises DataError when two overrides of equal rank disagree.
         """
+        if self._has_overrides:
+            return self._limit(role, device, identity, family)
+        key = role, identity.kind
+        if key not in self._by_kind:
+            self._by_kind[key] = self._limit(role, device, identity, family)
+        return self._by_kind[key]
+
+    def _limit(self, role: str, device: Device, identity: Identity, family: str) -> Limit:
         found: Dict[str, Tuple[Any, str]] = {}
         for layer in self._layers(role, device, identity, family):
             for field, value in _agreed(role, layer).items():

@@ -26,7 +26,7 @@ from smart_attributes import datafile, smartctl, specs  # noqa: E402
 
 PLUGIN = str(ROOT / '.venv/bin/check_smart_attributes')
 RUNS = 30
-DRIVE = ROOT / 'tests/drives/intel-s3500-healthy.json'
+DRIVE = ROOT / 'tests/reports/intel-s3500-healthy.json'
 PAUSE = 'sleep 0.1'
 
 

@@ -88,12 +88,12 @@ def run(*arguments: str, cwd: Optional[Path] = None, env: Optional[Dict[str, str
 
 
 def drive(name: str) -> bytes:
-    """Return the recorded output of one of tests/drives."""
-    return next((ROOT / 'tests/drives').glob(f'{name}.*')).read_bytes()
+    """Return the recorded output of one of tests/reports."""
+    return next((ROOT / 'tests/reports').glob(f'{name}.*')).read_bytes()
 
 
 def drive_path(name: str) -> str:
-    """Return the file of one of tests/drives."""
-    return str(next((ROOT / 'tests/drives').glob(f'{name}.*')))
+    """Return the file of one of tests/reports."""
+    return str(next((ROOT / 'tests/reports').glob(f'{name}.*')))
 
 

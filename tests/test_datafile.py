@@ -253,10 +253,7 @@ SENTENCES = {
     'type in a list': (entry(models=[5]), 'site.json: ACME X1: models 5 is not a text'),
     'guard': (entry(has=['233']), 'site.json: ACME X1: has "233" is not a whole number'),
     'unknown unit': (attribute({'from': 'raw', 'unit': 'GB'}), AT_233 + ': unit "GB" is not known; write "%", "s", "min", '),
-    'constant': (
-        entry(statistic='distrusted'),
-        'site.json: ACME X1: statistic "distrusted" is not known; write "untrusted" or leave it out',
-    ),
+    'renamed key': (entry(statistic='untrusted'), 'site.json: ACME X1: there is no key "statistic"; did you mean untrusted_statistics?'),
     'attribute number': (
         entry(attributes={'256': {'name': 'xx'}}),
         'site.json: ACME X1, attributes: the key "256" does not fit: an attribute number from 1 to 255',

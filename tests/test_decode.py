@@ -31,8 +31,6 @@ RENDERINGS = {
     'raw16(raw16)': (lambda b: f'{word(b, 0)} ({word(b, 2)} {word(b, 1)})' if any(b[2:]) else str(word(b, 0)), 6),
     'raw24(raw8)': (lambda b: f'{low(b, 3)} ({b[5]} {b[4]} {b[3]})' if any(b[3:]) else str(low(b, 3)), 6),
     'raw16(avg16)': (lambda b: f'{word(b, 0)} (Average {word(b, 1)})', 4),
-    'raw24/raw24': (lambda b: f'{low(b[3:], 3)}/{low(b, 3)}', 3),
-    'raw24/raw32': (lambda b: f'{low(b[4:], 2)}/{low(b, 4)}', 3),
     'tempminmax, other layouts': (lambda b: f'{b[0]} ({b[5]} {b[4]} {b[3]} {b[2]} {b[1]})', 6),
     'tempminmax': (lambda b: f'{b[0]} (Min/Max {b[2]}/{b[4]})', 1),
     'tempminmax with count': (lambda b: f'{b[0]} (Min/Max {b[2]}/{b[4]} #{b[5]})', 1),

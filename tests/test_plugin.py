@@ -574,7 +574,7 @@ def test_a_closed_pipe_ends_quietly(tmp_path: Path):
     import sys
 
     from conftest import ROOT
-    command = f'{sys.executable} -I {ROOT}/check_smart_attributes --report {ROOT}/tests/drives -vv | head -1'
+    command = f'{sys.executable} -I {ROOT}/check_smart_attributes --report {ROOT}/tests/reports -vv | head -1'
     done = subprocess.run(['/bin/sh', '-c', command], capture_output=True, text=True)
 
     assert done.stderr == ''

@@ -186,21 +186,21 @@ def test_the_larger_endurance_is_judged_and_both_are_kept(value, statistic, expe
 
 def test_a_statistic_that_the_entry_distrusts_is_not_judged():
     """Some controllers state a constant there."""
-    found = read(drive(row(233, 90), statistics={(7, 8): 255}), lambda entry: entry.update(statistic='untrusted'))
+    found = read(drive(row(233, 90), statistics={(7, 8): 255}), lambda entry: entry.update(untrusted_statistics=['endurance_used']))
 
     assert judged(found, 'endurance_used') == [(10, 'attribute 233')]
 
 
 def test_a_distrusted_statistic_is_not_judged_even_where_it_is_alone():
     """Better no figure than an invented one."""
-    found = read(drive(statistics={(7, 8): 255}), lambda entry: entry.update(statistic='untrusted'))
+    found = read(drive(statistics={(7, 8): 255}), lambda entry: entry.update(untrusted_statistics=['endurance_used']))
 
     assert judged(found, 'endurance_used') == []
 
 
 def test_the_statistics_that_are_left_are_trusted_all_the_same():
     """The distrust is about endurance only."""
-    found = read(drive(statistics={(5, 8): 40}), lambda entry: entry.update(statistic='untrusted'))
+    found = read(drive(statistics={(5, 8): 40}), lambda entry: entry.update(untrusted_statistics=['endurance_used']))
 
     assert judged(found, 'temperature') == [(40, STATISTIC)]
 
