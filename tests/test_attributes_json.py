@@ -45,7 +45,8 @@ CAPACITOR_TESTS = [
 @pytest.mark.parametrize(('value', 'state', 'word'), [
     (100, State.OK, 'passed'), (11, State.WARNING, 'too hot, no verdict'), (1, State.CRITICAL, 'failed')],
     ids=['ok-passed', 'warn-too-hot', 'crit-failed'])
-@pytest.mark.parametrize(('model', 'attributes', 'number'), CAPACITOR_TESTS, ids=['175', '175-beside-235', '201-dell', '235-lenovo', '237-lenovo'])
+@pytest.mark.parametrize(('model', 'attributes', 'number'), CAPACITOR_TESTS,
+                         ids=['175', '175-beside-235', '201-dell', '235-lenovo', '237-lenovo'])
 def test_power_loss_cap_test_is_understood_under_every_number(database, model, attributes, number, value, state, word):
     """A failed capacitor loses data at the next power cut; its attribute has four numbers."""
     rows = [AttributeRow(n, f'Attribute_{n}', 100, 100, 0, False, '', '0') for n in attributes]
