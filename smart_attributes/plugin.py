@@ -41,11 +41,17 @@ class Outcome(NamedTuple):
     state: State
 
 
-class Perfdata(nagiosplugin.Performance):  # type: ignore[misc]
+class Perfdata:
     """One value, always quoted and with all its fields: 'sda_endurance_used'=9%;85;95;0;"""
 
+    # A wrapper, because nagiosplugin 1.3.2 (Debian 12) cannot make a subclass of Performance.
+    def __init__(self, performance: nagiosplugin.Performance):
+        self.performance = performance
+
     def __str__(self) -> str:
-        return f"'{self.label}'={self.value}{self.uom};{self.warn};{self.crit};{self.min};{self.max}"
+        label, *fields = self.performance
+        value, unit, warning, critical, minimum, maximum = fields
+        return f"'{label}'={value}{unit};{warning};{critical};{minimum};{maximum}"
 
 
 class DriveResults(nagiosplugin.Results):  # type: ignore[misc]
@@ -104,9 +110,9 @@ class Reading(nagiosplugin.Context):  # type: ignore[misc]
             return None
         role = self.roles.get(reading.role)
         minimum, maximum = (role.minimum, role.maximum) if role else (None, None)
-        return Perfdata(f'{resource.name}_{reading.role}', plain(reading.number), reading.unit.replace('C', ''),
-                        judgement.warning, judgement.critical,
-                        '' if minimum is None else plain(minimum), '' if maximum is None else plain(maximum))
+        return Perfdata(nagiosplugin.Performance(
+            f'{resource.name}_{reading.role}', plain(reading.number), reading.unit.replace('C', ''), judgement.warning, judgement.critical,
+            None if minimum is None else plain(minimum), None if maximum is None else plain(maximum)))
 
 
 class Summary(nagiosplugin.Summary):  # type: ignore[misc]
