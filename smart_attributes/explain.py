@@ -32,7 +32,7 @@ def print_drive(verdict: Verdict, report: Optional[Report], database: SpecDataba
                                   _unused_rows(verdict, report, database))):
         table = Table(*columns, box=None, pad_edge=False, header_style='bold')
         for row in rows:
-            table.add_row(*(Text(clean(cell, limit=300)) for cell in row))
+            table.add_row(*(Text(sentence(cell, 300)) for cell in row))
         if table.row_count:
             console.print(Text(f'\n{title}', 'bold'))
             console.print(table)

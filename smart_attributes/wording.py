@@ -11,6 +11,7 @@ HOUR = 3600
 WORDS = 400  # characters of one statement; a drive's own words may be endless
 TELLING_ROLES = ('endurance_used', 'spare_available', 'reallocated', 'pending', 'media_errors', 'temperature', 'power_on_time')
 TELLING = 3
+SPEAKS_FOR_ITSELF = ('unknown_model', 'vendor_threshold', 'firmware_advisory')
 
 
 def plain(number: float) -> str:
@@ -40,6 +41,8 @@ def _size(number: float) -> str:
 
 def statement(reading: Reading) -> str:
     """Return a reading as a statement: "endurance_used 97 %", "self_test Short offline: Completed"."""
+    if reading.role in SPEAKS_FOR_ITSELF:
+        return reading.word
     if reading.state is not None:
         return f'{reading.role}: {reading.word}'
     words = f'{reading.role} {amount(reading.number, reading.unit)}'
@@ -56,7 +59,13 @@ def headline(verdict: Verdict) -> str:
     """Return the worst thing about a drive: "endurance_used 97 % (critical above 95)"."""
     if verdict.problem:
         return sentence(verdict.problem, WORDS)
-    judgement = verdict.judgements[0]
+    worst = [judgement for judgement in verdict.judgements if judgement.state is verdict.state]
+    # "FAILED" alone does not tell what to look at; what stands next does.
+    told = worst[:2] if worst[0].reading.role == 'smart_status' else worst[:1]
+    return '; '.join(_headed(judgement) for judgement in told)
+
+
+def _headed(judgement: Judgement) -> str:
     words = clean(statement(judgement.reading), limit=WORDS)
     return f'{words} ({judgement.state.name.lower()} {judgement.against})' if judgement.against else words
 
