@@ -2,7 +2,6 @@
 
 Pure functions, and the only place that knows the types smartctl takes after -d.
 """
-from __future__ import annotations
 
 import re
 from collections import Counter

@@ -3,7 +3,6 @@
 Pure functions from words to errors. A sentence continues the drive's name:
 "sdb: cannot be opened: Permission denied; run as root or through sudo".
 """
-from __future__ import annotations
 
 import re
 from typing import NamedTuple, Optional, Sequence, Tuple, Type

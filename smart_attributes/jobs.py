@@ -26,10 +26,9 @@ def check(options: Options, runner: smartctl.Runner) -> int:
     found = survey(options, runner, _load_plugin)
     from . import plugin
     face = plugin.Face(options.verbose, options.hide_serial, options.all_perfdata)
-    outcome = plugin.render(found.verdicts, found.judge.database.roles, face, found.failures, _notes(found))
+    transcript = _transcript(found) if options.verbose >= 3 else []
+    outcome = plugin.render(found.verdicts, found.judge.database.roles, face, found.failures, _notes(found), transcript)
     print(outcome.text, end='')
-    if options.verbose >= 3:
-        _print_transcripts(found)
     return int(outcome.state)
 
 
@@ -42,11 +41,9 @@ def _notes(found: Survey) -> List[str]:
     return [*found.notes, f'attributes.json {database.version} of {database.date}']
 
 
-def _print_transcripts(found: Survey) -> None:
-    from .clean import clean
-    for read in found.reads:
-        for line in read.transcript.splitlines():
-            print(f'  {read.device.name}: {clean(line, limit=300)}')
+def _transcript(found: Survey) -> List[str]:
+    from .clean import sentence
+    return [f'  {read.device.name}: {sentence(line, 500)}' for read in found.reads for line in read.transcript.splitlines()]
 
 
 def triage(options: Options, runner: smartctl.Runner) -> int:

@@ -3,7 +3,6 @@
 Whatever is not of the type that smartctl documents is taken as absent: a report
 may come from a ticket, an anonymiser or a program that speaks like smartctl.
 """
-from __future__ import annotations
 
 import json
 import re
@@ -109,6 +108,8 @@ def _json_start(text: str) -> int:
     """
     if text[:1] == '{':
         return 0
+    if '{' not in text:
+        return -1  # what stands behind a report: nothing, and no reason to compile a pattern for it
     match = re.search(r'^[ \t\ufeff]*\{(?=\s*["}]|\s*$)', text, re.MULTILINE)
     return match.end() - 1 if match else -1
 

@@ -136,11 +136,12 @@ class Summary(nagiosplugin.Summary):  # type: ignore[misc]
 
 
 def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face,
-           failures: Sequence[str] = (), notes: Sequence[str] = ()) -> Outcome:
+           failures: Sequence[str] = (), notes: Sequence[str] = (), transcript: Sequence[str] = ()) -> Outcome:
     """Return the plugin's whole output and its state.
 
     failures: sentences about the check as a whole (drives missing) that make it CRITICAL.
     notes: sentences about the check as a whole that change no state; shown with -v.
+    transcript: lines of what smartctl said; with them nothing is left out, for they are read by a person.
     """
     ordered = sorted(verdicts, key=lambda verdict: (-verdict.state.urgency, verdict.device.name))
     check = nagiosplugin.Check(*(Drive(verdict) for verdict in ordered), DriveResults(), Problem('problem'),
@@ -151,12 +152,18 @@ def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face,
     first = f'{NAME} {state.name} - {check.summary_str}'
     lines = [line for verdict in ordered for line in drive_lines(verdict, face)]
     lines.extend(f'note: {sentence(note, 500)}' for note in notes if face.verbose or not ordered)
-    return Outcome(_fit(first, lines, '| ' + ' '.join(check.perfdata) if check.perfdata else ''), state)
+    perfdata = ['| ' + ' '.join(check.perfdata)] if check.perfdata else []
+    if not transcript:
+        lines = _fitting(lines, len(first.encode()), sum(len(line.encode()) for line in perfdata))
+    return Outcome('\n'.join([first, *lines, *transcript, *perfdata]) + '\n', state)
 
 
-def _fit(first: str, lines: Sequence[str], perfdata: str) -> str:
-    """Join the output; lines at the end, the least urgent ones, give way to perfdata."""
-    room = max(TEXT_AT_LEAST, min(TEXT_LIMIT, OUTPUT_LIMIT - len(perfdata.encode()))) - len(first.encode())
+def _fitting(lines: Sequence[str], used: int, perfdata: int) -> List[str]:
+    """Return the lines that a daemon keeps; those at the end, the least urgent ones, give way to perfdata.
+
+    used, perfdata: bytes of the first line and of the last one.
+    """
+    room = max(TEXT_AT_LEAST, min(TEXT_LIMIT, OUTPUT_LIMIT - perfdata)) - used
     kept: List[str] = []
     for line in lines:
         room -= len(line.encode()) + 1
@@ -165,7 +172,7 @@ def _fit(first: str, lines: Sequence[str], perfdata: str) -> str:
                         'check_smart_attributes triage shows all')
             break
         kept.append(line)
-    return '\n'.join([first, *kept, *([perfdata] if perfdata else [])]) + '\n'
+    return kept
 
 
 def highest_wear(verdicts: Sequence[Verdict]) -> str:

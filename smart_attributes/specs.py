@@ -154,6 +154,10 @@ class SpecDatabase:
                     best.append((name, entry))
         return best
 
+    def prepare(self) -> None:
+        """Compile the patterns that no literal beginning rules out for any drive: work to do while drives think."""
+        self._candidates('')
+
     def _candidates(self, model: str) -> List[Tuple[int, str, Json]]:
         """Return (number of the source, its name, entry) for all entries whose models do not exclude *model*."""
         if model not in self._by_model:

@@ -3,7 +3,6 @@
 Sources: ACS-4 section 9.5 (device statistics log), NVM Express base
 specification (SMART / Health Information log), SBC-4 and SPC-5 (log pages).
 """
-from __future__ import annotations
 
 from typing import Mapping, NamedTuple, Sequence, Tuple
 

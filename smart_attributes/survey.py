@@ -68,6 +68,7 @@ def survey(options: Options, runner: smartctl.Runner, meanwhile: Callable[[], ob
         runner.start(command)
     # The drives are at work from here on; this takes as long as Python needs.
     judge = judge_of(options, site)
+    judge.database.prepare()
     meanwhile()
     reads = list(machine.read_all(plans, options, runner, deadline))
     return judged(in_order(reads, found.devices), found.notes, options, judge, found.is_scan)

@@ -70,8 +70,12 @@ def _attribute(row: List[Any]) -> Json:
                    'raw': {'string': raw}}
     found.update((key, int(number)) for key, number in (('value', value), ('worst', worst), ('thresh', threshold))
                  if str(number).isdigit())
+    words = re.fullmatch(r'([0-9]+) \(([0-9]+) ([0-9]+)\)', raw)  # raw16(raw16): word 0 (word 2 word 1)
     if raw.isdigit():
         found['raw']['value'] = int(raw)
+    elif words:
+        low, high, middle = map(int, words.groups())
+        found['raw']['value'] = low | middle << 16 | high << 32
     return found
 
 

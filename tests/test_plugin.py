@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 
@@ -579,3 +580,48 @@ def test_a_closed_pipe_ends_quietly(tmp_path: Path):
 
     assert done.stderr == ''
     assert done.stdout.startswith('SMART ')
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason='only root must not run what others can change')
+def test_root_does_not_run_a_smartctl_of_somebody_else(fake):
+    """A plugin option must not become a way to run anything as root."""
+    fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
+    os.chown(fake.path, 65534, 65534)
+
+    result = check(fake, '-d', '/dev/sda')
+
+    assert result.code == 3
+    assert 'does not belong to root' in result.first_line
+    assert fake.calls() == []
+
+
+def test_list_json_feeds_apply_rules(fake):
+    """One object a drive, with the address to paste after -d."""
+    fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
+
+    result = run('list', '--json', '-p', fake.path, '--nosudo', '-d', '/dev/sda')
+
+    assert json.loads(result.text) == {'version': 1, 'drives': [{
+        'address': '/dev/sda', 'name': 'sda', 'device': '/dev/sda', 'type': None, 'model': 'INTEL SSDSC2BB150G7', 'firmware': 'N2010101',
+        'serial': 'EXAMPLE0003', 'wwn': None, 'kind': 'ssd', 'problem': None}]}
+
+
+def test_a_sleeping_drive_says_nothing_about_its_health(fake):
+    """Its line says that it was left alone, and no perfdata is made up."""
+    fake.answers(read_arguments('/dev/sda'), ASLEEP, 2)
+
+    result = check(fake, '-d', '/dev/sda')
+
+    assert perfdata(result.text) == {}
+    assert 'left alone' in result.line_of('sda')
+
+
+def test_verbose_three_times_shows_the_call_and_what_smartctl_said(fake):
+    """For a bug report, without running anything by hand."""
+    fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
+
+    result = check(fake, '-d', '/dev/sda', '-vvv')
+
+    assert ' '.join(read_arguments('/dev/sda')) in result.text
+    assert '"model_name": "INTEL SSDSC2BB150G7"' in result.text
+    assert perfdata(result.text)['sda_endurance_used'].number == 86
