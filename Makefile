@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # What Debian 12 ships; pySMART is in no Debian.
 DEBIAN12 := nagiosplugin==1.3.2 jsonschema==4.10.3 rich==13.3.1 chardet==5.1.0 humanfriendly==10.0 pytest==7.2.1
 
-.PHONY: run test check test-debian12 bench prove format venv wheel clean help
+.PHONY: run test check test-debian12 bench prove measure format venv wheel clean help
 
 help:            ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -29,6 +29,9 @@ bench: $(VENV)/.tools  ## what a check costs, against the figures of the design
 
 prove: venv      ## the mistakes in attributes.json
 	$(BIN)/check_smart_attributes prove
+
+measure: venv    ## attributes.json against 40,182 real drives
+	$(BIN)/check_smart_attributes measure ../shared/drives/drives.jsonl.gz
 
 format: venv     ## attributes.json and samples in their usual layout
 	$(BIN)/check_smart_attributes prove --format

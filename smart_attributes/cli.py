@@ -7,11 +7,12 @@ from .errors import UsageError
 from .model import State
 
 PROGRAM = 'check_smart_attributes'
-JOBS = ('triage', 'list', 'explain', 'draft', 'prove')
+JOBS = ('triage', 'list', 'explain', 'sudoers', 'draft', 'prove', 'measure')
 CONFIG = '/etc/check-smart-attributes'
 SMARTCTL = '/usr/sbin/smartctl'
 DRIVE_TIMEOUT = 30.0  # seconds
 TIMEOUT = 55.0        # seconds; Icinga ends a check after 60
+USER = 'nagios'       # as whom Debian's daemons run checks
 PARALLEL = 64         # drives at once; the drives take the time, not this machine
 LABELS = ('device', 'by-id', 'serial', 'wwn')
 STATE_WORDS = tuple(state.name.lower() for state in State)
@@ -50,6 +51,9 @@ class Options(NamedTuple):
     samples: Optional[str] = None
     models: Optional[str] = None
     format: bool = False
+    write: bool = False
+    literal: bool = False
+    user: str = USER
     show_version: bool = False
 
 
@@ -184,8 +188,10 @@ other jobs, each with its own --help:
   {PROGRAM} triage    table of all drives, worst first
   {PROGRAM} list      addresses, models and serials, ready to paste after -d
   {PROGRAM} explain   one drive: what was read, which entry, which limit, why
+  {PROGRAM} sudoers   the rule that lets this plugin, and nothing else, run smartctl as root
   {PROGRAM} draft     a new entry for attributes.json from a drive or a report
   {PROGRAM} prove     find the mistakes in attributes.json
+  {PROGRAM} measure   compare attributes.json with real drives
 
 example:
   {PROGRAM} -d /dev/sda -d megaraid,0-7@/dev/bus/0 -w endurance_used=80
@@ -224,6 +230,21 @@ def _explain_parser() -> Parser:
     return parser
 
 
+def _sudoers_parser() -> Parser:
+    parser = _parser(f'{PROGRAM} sudoers', 'Print the sudoers rule that admits the calls of smartctl that checks make, and no others.', f'''\
+example:
+  {PROGRAM} sudoers > rule && visudo -cf rule && install -m 0440 rule /etc/sudoers.d/check-smart-attributes''', '%(prog)s [options]')
+    parser.add_argument('--user', default=USER, metavar='NAME', help='who runs the checks; default %(default)s')
+    parser.add_argument('--literal', action='store_true',
+                        help='a line for each drive of this machine instead of patterns; so also where sudo is older than 1.9.10 or another program')
+    parser.add_argument('-d', '--device', dest='devices', action='append', default=[], metavar='ADDRESS',
+                        help='lines for this drive; wanted where its path is of your own making; repeatable')
+    parser.add_argument('--config', default=CONFIG, metavar='DIR', help='folder whose thresholds.d/*.json say what is not read; default %(default)s')
+    _reading(parser)
+    _common(parser)
+    return parser
+
+
 def _draft_parser() -> Parser:
     parser = _parser(f'{PROGRAM} draft', 'Print a new entry for attributes.json, ready to edit.',
                      f'example:\n  {PROGRAM} draft -d /dev/sda > my-drive.json', '%(prog)s (-d ADDRESS | --report FILE) [options]')
@@ -245,9 +266,18 @@ def _prove_parser() -> Parser:
     return parser
 
 
+def _measure_parser() -> Parser:
+    parser = _parser(f'{PROGRAM} measure', 'Compare attributes.json with what real drives say of themselves.',
+                     f'example:\n  {PROGRAM} measure drives.jsonl.gz', '%(prog)s FILE [options]')
+    parser.add_argument('files', nargs=1, metavar='FILE', help='drives as facts, one JSON object a line, plain or gzip')
+    parser.add_argument('--write', action='store_true', help='fill in the evidence of each entry of attributes.json')
+    _common(parser)
+    return parser
+
+
 PARSERS: Mapping[str, Callable[[], Parser]] = {
     'check': _check_parser, 'triage': _triage_parser, 'list': _list_parser, 'explain': _explain_parser,
-    'draft': _draft_parser, 'prove': _prove_parser}
+    'sudoers': _sudoers_parser, 'draft': _draft_parser, 'prove': _prove_parser, 'measure': _measure_parser}
 
 
 def option_strings(job: str) -> List[str]:

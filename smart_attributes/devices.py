@@ -75,7 +75,7 @@ REFUSED = {
 }
 
 # The expressions are compiled where they are used (re keeps them): an import must not pay for those it does not need.
-_TUNNELS = r'(?:sat(,auto)?(,0|,12|,16)?|scsi)\+'
+TUNNELS = r'(?:sat(,auto)?(,0|,12|,16)?|scsi)\+'
 
 # One slot, "0-7", or "[0-7,16]"; without brackets a list is clear where the type takes one number.
 _SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?)'
@@ -177,7 +177,7 @@ def _expand(wanted: str, path: str, text: str) -> Tuple[List[str], bool]:
     """Return the exact types that *wanted* means, and whether it is a range."""
     if wanted in ('', 'auto'):
         return [''], False
-    tunnel = re.match(_TUNNELS, wanted)
+    tunnel = re.match(TUNNELS, wanted)
     base = wanted[tunnel.end():] if tunnel else wanted
     entry = _entry(base, text)
     if tunnel and not entry.is_scsi:

@@ -13,7 +13,7 @@ from .errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, NotARe
 _EXAMINED = 65536         # characters of an output; what smartctl complains about stands near the top
 _REASON = 160             # characters of smartctl's own reason that are quoted
 
-_SUDOERS = 'add "nagios ALL=(root) NOPASSWD: /usr/sbin/smartctl ..." (or the packaged file) to /etc/sudoers.d'
+_SUDOERS = '"check_smart_attributes sudoers" prints the rule for /etc/sudoers.d'
 _TYPE = 'give the type as TYPE@PATH, for instance sat@/dev/sda'
 _DISABLED = 'has SMART disabled: it does not watch itself and its verdict is worth nothing; enable it: smartctl -s on PATH'
 _UNSUPPORTED = 'has no SMART: device lacks SMART capability; behind a RAID or USB bridge the right type may help: TYPE@PATH'

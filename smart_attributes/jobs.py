@@ -27,7 +27,8 @@ def check(options: Options, runner: smartctl.Runner) -> int:
     from . import plugin
     face = plugin.Face(options.verbose, options.hide_serial, options.all_perfdata)
     transcript = _transcript(found) if options.verbose >= 3 else []
-    outcome = plugin.render(found.verdicts, found.judge.database.roles, face, found.failures, _notes(found), transcript)
+    outcome = plugin.render(found.verdicts, found.judge.database.roles, face, found.failures, _notes(found),
+                            transcript=transcript)
     print(outcome.text, end='')
     return int(outcome.state)
 
@@ -93,6 +94,13 @@ def explain(options: Options, runner: smartctl.Runner) -> int:
     return _was_read(found)
 
 
+def sudoers(options: Options, runner: smartctl.Runner) -> int:
+    """Print a file for /etc/sudoers.d."""
+    from . import sudoers as rules
+    print(rules.text(options, runner))
+    return OK
+
+
 def draft(options: Options, runner: smartctl.Runner) -> int:
     """Print a new entry for one drive."""
     found = survey(options, runner)
@@ -110,6 +118,12 @@ def prove(options: Options, runner: smartctl.Runner) -> int:
     return proving.main(options.files, options.samples, options.models, options.format)
 
 
+def measure(options: Options, runner: smartctl.Runner) -> int:
+    """Print how true the database is; 0."""
+    from . import measure as measuring
+    return measuring.main(options.files[0], options.write)
+
+
 def _version(options: Options) -> int:
     from . import datafile
     from .cli import PROGRAM
@@ -120,4 +134,5 @@ def _version(options: Options) -> int:
 
 VERSION = '2.0'
 Job = Callable[[Options, smartctl.Runner], int]
-JOBS: Mapping[str, Job] = {'check': check, 'triage': triage, 'list': list_, 'explain': explain, 'draft': draft, 'prove': prove}
+JOBS: Mapping[str, Job] = {
+    'check': check, 'triage': triage, 'list': list_, 'explain': explain, 'sudoers': sudoers, 'draft': draft, 'prove': prove, 'measure': measure}

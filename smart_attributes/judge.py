@@ -152,7 +152,7 @@ def drive_notes(report: Report, found: Sequence[Reading], spec: DriveSpec) -> Li
     notes.extend(reading.word for reading in found if reading.role == 'smart_status' and not reading.judged)
     notes.extend(f'{reading.role} from {reading.source} is unknown: {reading.word}'
                  for reading in found if reading.number is None)
-    return [*notes, *_differences(found), *_trust(found, spec), *exit_status_notes(report.exit_status or 0), *report.messages]
+    return [*notes, *_differences(found), *_warranty(found), *_trust(found, spec), *exit_status_notes(report.exit_status or 0), *report.messages]
 
 
 def _differences(found: Sequence[Reading]) -> List[str]:
@@ -163,6 +163,14 @@ def _differences(found: Sequence[Reading]) -> List[str]:
             by_role.setdefault(reading.role, []).append(reading)
     return [f'{role}: {_sources(same)}; the worse one counts' for role, same in by_role.items()
             if max(r.number or 0 for r in same) - min(r.number or 0 for r in same) > APART]
+
+
+def _warranty(found: Sequence[Reading]) -> List[str]:
+    """Say that more was written than the vendor warrants: a matter of warranty, not of health."""
+    known = {reading.role: reading.number for reading in found if reading.judged and reading.number is not None}
+    if 'rated_written' not in known or known.get('host_written', 0) <= known['rated_written']:
+        return []
+    return [f'host_written {amount(known["host_written"], "B")} is more than the {amount(known["rated_written"], "B")} of the warranty']
 
 
 def _sources(same: Sequence[Reading]) -> str:

@@ -136,7 +136,7 @@ class Summary(nagiosplugin.Summary):  # type: ignore[misc]
 
 
 def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face,
-           failures: Sequence[str] = (), notes: Sequence[str] = (), transcript: Sequence[str] = ()) -> Outcome:
+           failures: Sequence[str] = (), notes: Sequence[str] = (), *, transcript: Sequence[str] = ()) -> Outcome:
     """Return the plugin's whole output and its state.
 
     failures: sentences about the check as a whole (drives missing) that make it CRITICAL.

@@ -19,6 +19,8 @@ def readings(report: Report, spec: DriveSpec, roles: Mapping[str, Role]) -> Tupl
     entry distrusts the drive's own endurance statistic.
     """
     verdicts = own_verdicts(report, spec)
+    if spec.rated_written:
+        verdicts.append(Reading('rated_written', spec.rated_written[0], 'B', spec.rated_written[1]))
     numbers: Dict[str, List[Reading]] = {}
     for reading in [*standard_readings(report, roles), *vendor_readings(report, spec, roles)]:
         numbers.setdefault(reading.role, []).append(reading)
@@ -44,7 +46,7 @@ def own_verdicts(report: Report, spec: DriveSpec) -> List[Reading]:
 
 def _smart_status(report: Report, failing: Sequence[AttributeRow], spec: DriveSpec) -> List[Reading]:
     if report.smart_status is None:
-        return []
+        return [_silent()] if _fell_silent(report) else []
     if report.smart_status:
         return [_status('passed', State.OK, True)]
     word = report.smart_status_text or 'FAILED'
@@ -53,6 +55,16 @@ def _smart_status(report: Report, failing: Sequence[AttributeRow], spec: DriveSp
     if _only_bogus(failing, spec):
         return [_status(f'{word}, but only by a threshold that is known to be bogus', State.OK, False)]
     return [_status(word, State.CRITICAL, True)]
+
+
+def _fell_silent(report: Report) -> bool:
+    """Tell whether a command failed that would have told of the drive's health: its status, and the thresholds, too."""
+    return bool((report.exit_status or 0) & 4 and report.attributes and all(row.threshold is None for row in report.attributes))
+
+
+def _silent() -> Reading:
+    word = 'not told, the drive fell silent while it was read; check again, and see dmesg'
+    return Reading('smart_status', 0.5, '', standards.SELF_ASSESSMENT, word, State.UNKNOWN)
 
 
 def _status(word: str, state: State, judged: bool) -> Reading:

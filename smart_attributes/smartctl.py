@@ -76,10 +76,10 @@ def prefix(executable: str, nosudo: bool = False) -> Command:
     """
     if nosudo or os.geteuid() == 0:
         return (executable,)
-    return (_find_sudo(), '-n', executable)
+    return (find_sudo(), '-n', executable)
 
 
-def _find_sudo() -> str:
+def find_sudo() -> str:
     """Return sudo's absolute path. The caller's PATH counts: it decides nothing that the caller could not do."""
     for folder in (os.environ.get('PATH', '') + ':' + ENVIRONMENT['PATH']).split(':'):
         candidate = os.path.join(folder, 'sudo')

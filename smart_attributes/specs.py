@@ -74,6 +74,7 @@ class DriveSpec(NamedTuple):
     ignored_thresholds: FrozenSet[int]
     untrusted_statistics: FrozenSet[str]  # roles whose device statistic is no reading of these drives
     is_generic: bool
+    rated_written: Optional[Tuple[float, str]] = None  # bytes that the vendor warrants, and the document
     notes: Tuple[str, ...] = ()
 
 
@@ -134,7 +135,7 @@ class SpecDatabase:
             return NO_SPEC
         source, entry = winners[0]
         if len(winners) == 1:
-            return self._spec(source, entry)
+            return self._spec(source, entry)._replace(rated_written=_rated_written(entry, identity))
         problem = (f'{source}: {identity.model} is claimed by two entries, '
                    f'{entry["family"]} and {winners[1][1]["family"]}; narrow one pattern')
         if source != self._sources[0][0]:
@@ -285,6 +286,13 @@ def strength(entry: Json, is_local: bool) -> Tuple[int, ...]:
     # A family that is written for these very models beats a guess, however well guarded the guess is;
     # and a local fallback beats the shipped one only.
     return (rank > 0 and is_local, rank, sum(condition in entry for condition in CONDITIONS), is_local)
+
+
+def _rated_written(entry: Json, identity: Identity) -> Optional[Tuple[float, str]]:
+    """Return (bytes, document) that the vendor warrants for this very model."""
+    model = ' '.join(identity.model.split())
+    return next(((rated['bytes'], rated['source']) for pattern, rated in entry.get('rated_written', {}).items()
+                 if matches_pattern(pattern, model)), None)
 
 
 def _role(name: str, value: Json) -> Role:

@@ -19,7 +19,7 @@ OPEN = 'Smartctl open device: {} failed: {}'
 
 # words, kind of error, what the sentence must hold
 WORDS = [
-    pytest.param('sudo: a password is required', DriveError, 'NOPASSWD: /usr/sbin/smartctl', id='sudo-password'),
+    pytest.param('sudo: a password is required', DriveError, 'check_smart_attributes sudoers', id='sudo-password'),
     pytest.param('sudo: no tty present and no askpass program specified', DriveError, 'sudoers', id='sudo-old-password'),
     pytest.param("Sorry, user nagios is not allowed to execute '/usr/sbin/smartctl -a /dev/sda' as root on h1.",
                  DriveError, 'user nagios', id='sudo-not-allowed'),

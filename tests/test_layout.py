@@ -15,7 +15,7 @@ MODULES = sorted(path.stem for path in PACKAGE.glob('*.py') if path.stem != '__i
 ORDER = ('errors', 'model', 'clean', 'smartctl', 'early', 'cli', 'devices', 'diagnosis', 'json_report', 'text_report', 'machine',
          'recorded',
          'datafile', 'decode', 'specs', 'standards', 'readings', 'ranges', 'thresholds', 'wording', 'judge', 'survey', 'plugin', 'triage',
-         'explain', 'listing', 'patterns', 'samples', 'draft', 'prove', 'jobs', 'main')
+         'explain', 'listing', 'sudoers', 'patterns', 'samples', 'draft', 'prove', 'facts', 'measure', 'jobs', 'main')
 FOREIGN = {'nagiosplugin': {'ranges', 'plugin'}, 'pySMART': {'text_report'}, 'jsonschema': {'datafile'}, 'rich': {'triage', 'explain'}}
 # What a check with a drive must not load: each costs more than reading the drive's report.
 HEAVY = ('jsonschema', 'pySMART', 'rich', 'dataclasses', 'subprocess', 'inspect', 'smart_attributes.text_report', 'smart_attributes.prove',

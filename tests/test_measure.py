@@ -1,0 +1,134 @@
+"""measure: readings against what drives say of themselves, on collections made for the test."""
+import gzip
+import json
+
+import pytest
+from conftest import ROOT, run
+
+from smart_attributes import datafile, facts, measure, specs, thresholds
+from smart_attributes.errors import DataError
+
+ROLES = json.loads((ROOT / 'attributes.json').read_text())['roles']
+DATABASE = {'version': '1', 'date': '2026-11-20', 'documents': {}, 'roles': ROLES, 'sets': {}, 'advisories': [], 'entries': [
+    {'family': 'Acme', 'models': ['ACME SSD [0-9]+'], 'source': 'measured', 'attributes': {'233': {
+        'name': 'Wear', 'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}}}}},
+    {'family': 'any SSD', 'kind': 'ssd', 'generic': True, 'source': 'measured', 'attributes': {'9': {
+        'name': 'Hours', 'readings': {'power_on_time': {'from': 'raw bytes 0-2', 'unit': 'h'}}}}}]}
+
+
+def drive(model='ACME SSD 1', value=90, statistic=10, **more):
+    return {'path': f'SSD/{model}', 'model': model, 'firmware': '1', 'rotation': 'Solid State Device', 'health': 'PASSED',
+            'attributes': [[9, 'Hours', '-O--CK', 99, 99, 0, '-', '1000'], [233, 'Wear', '-O--CK', value, value, 0, '-', '0']],
+            'devstat': {} if statistic is None else {'7:0x008': [str(statistic), '---', 'Percentage Used Endurance Indicator']}, **more}
+
+
+def measured(*drives):
+    default = thresholds.Thresholds(json.loads((ROOT / 'thresholds/default.json').read_text()))
+    return measure.measure((facts.Drive(d['path'], facts.report_of(d)) for d in drives), specs.SpecDatabase(DATABASE), default)
+
+
+def lines(*drives):
+    said = []
+    measure.report(measured(*drives), said.append)
+    return '\n'.join(said)
+
+
+@pytest.mark.parametrize(('value', 'statistic', 'agrees'), [
+    (90, 10, True), (88, 10, True), (87, 10, False), (50, 53, True), (50, 54, False), (10, 95, True), (10, 96, False)],
+    ids=['equal', 'two-points', 'three-points', 'six-percent', 'more', 'six-percent-of-95', 'above'])
+def test_agreement_is_two_points_or_six_percent_of_the_statistic(value, statistic, agrees):
+    """The figure that issues quote; its edges are pinned."""
+    assert measured(drive(value=value, statistic=statistic)).comparisons[0].agrees is agrees
+
+
+@pytest.mark.parametrize(('statistic', 'is_worn'), [(0, False), (1, True), (99, True), (100, False), (None, False)])
+def test_only_statistics_from_1_to_99_prove_anything(statistic, is_worn):
+    """At 0 nothing can be told apart, at 100 a normalized value has stopped."""
+    assert measured(drive(statistic=statistic)).comparisons[0].is_worn is is_worn
+
+
+def test_totals_are_counted_over_all_ssds():
+    """Drives won by a generic entry are listed with their model."""
+    text = lines(drive(), drive(value=50), drive('OTHER SSD'), drive('OTHER SSD'))
+
+    assert 'worn SATA SSDs (own statistic 1 to 99): 4; agree: 1 of 4, 25.00 %' in text
+    assert 'won by an entry that is not generic: 2 of 4, 50.00 %' in text
+    assert 'won by a generic entry: 2\n    2 x OTHER SSD' in text
+    assert 'won by two entries: 0' in text
+    assert 'ACME SSD 1: reads 50 % (attribute 233), the drive says 10 %' in text
+
+
+def test_alarms_are_counted_by_what_the_drive_thinks_of_itself():
+    """False alarms are those among drives that say PASSED."""
+    text = lines(drive(value=2, statistic=98), drive(health='FAILED!'))
+
+    assert 'ssd   PASSED   CRITICAL 1' in text and 'ssd   FAILED   CRITICAL 1' in text
+    assert 'reasons for CRITICAL, own health PASSED\n         1 ssd   endurance_used' in text
+    assert 'reasons for CRITICAL, own health FAILED\n         1 ssd   smart_status' in text
+
+
+def test_evidence_is_what_was_measured_and_nothing_else():
+    """Entries without a drive carry no evidence, old evidence does not survive."""
+    data = {**DATABASE, 'entries': [*DATABASE['entries'], {'family': 'Unseen', 'models': ['UNSEEN.*'], 'evidence': {'drives': 7}}]}
+
+    entries = measure.with_evidence(data, measured(drive(), drive(value=50), drive(statistic=0)))['entries']
+
+    assert [entry.get('evidence') for entry in entries] == [{'drives': 3, 'compared': 2, 'agree': 1}, None, None]
+
+
+def test_write_fills_the_database_in_its_usual_layout(tmp_path, monkeypatch):
+    """`measure --write` leaves a file that prove --format would not change."""
+    database, drives = tmp_path / 'attributes.json', tmp_path / 'drives.jsonl.gz'
+    database.write_text(json.dumps(DATABASE))
+    drives.write_bytes(gzip.compress(json.dumps(drive()).encode()))
+    default = ROOT / 'thresholds/default.json'
+    monkeypatch.setattr(datafile, 'shipped', lambda name: str(database if name == 'attributes.json' else default))
+
+    measure.main(str(drives), True, lambda line: None)
+
+    text = database.read_text()
+    assert json.loads(text)['entries'][0]['evidence'] == {'drives': 1, 'compared': 1, 'agree': 1}
+    assert datafile.formatted(json.loads(text), 'attributes') == text
+
+
+def test_a_fifth_of_the_models_is_the_same_everywhere():
+    """Chosen by hash of the model, not by chance."""
+    assert [measure.fifth_of(model) for model in ('INTEL SSDSC2BB240G4', 'SAMSUNG MZ7LM960HMJP-00005')] == [
+        measure.fifth_of('INTEL SSDSC2BB240G4'), measure.fifth_of('SAMSUNG MZ7LM960HMJP-00005')]
+    assert {measure.fifth_of(str(n)) for n in range(100)} == {0, 1, 2, 3, 4}
+
+
+@pytest.mark.parametrize('line', ['not json', '[1]', '{"attributes": [[1]]}', '{"devstat": {"x": ["1", "-", "y"]}}'])
+def test_a_line_that_is_no_drive_is_named(tmp_path, line):
+    """A collection of 40,000 lines needs the number."""
+    file = tmp_path / 'drives.jsonl'
+    file.write_text(json.dumps(drive()) + '\n' + line + '\n')
+
+    with pytest.raises(DataError, match='line 2'):
+        list(facts.read(str(file)))
+
+
+def test_a_file_that_is_missing_is_unknown():
+    """Exit 3 with a sentence, as everywhere."""
+    result = run('measure', '/nowhere/drives.jsonl')
+
+    assert result.code == 3
+    assert '/nowhere/drives.jsonl' in result.first_line
+
+
+def test_facts_give_the_same_report_as_smartctls_json(shared):
+    """Two ways to one report: the facts themselves, and the JSON that smartctl would print for them."""
+    import itertools
+
+    import smartctl_output
+
+    from smart_attributes import json_report
+    with gzip.open(shared / 'drives/drives.jsonl.gz', 'rt') as all_lines:
+        for line in itertools.islice(all_lines, 0, None, 97):
+            known = json.loads(line)
+            one, other = facts.report_of(known), json_report.from_json(smartctl_output.as_json(known))
+            assert one.identity == other.identity
+            assert [row._replace(raw_number=None) for row in other.attributes] == list(one.attributes)
+            assert one.statistics == other.statistics
+            assert {key: other.nvme.get(key) for key in one.nvme} == one.nvme
+            assert (one.smart_status, one.error_count) == (other.smart_status, other.error_count)
