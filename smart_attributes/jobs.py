@@ -125,9 +125,9 @@ def measure(options: Options, runner: smartctl.Runner) -> int:
 
 
 def _version(options: Options) -> int:
-    from . import datafile
     from .cli import PROGRAM
-    database = datafile.load(datafile.shipped('attributes.json'))
+    from .survey import shipped_database
+    database = shipped_database(options)
     print(f'{PROGRAM} {VERSION}, attributes.json {database.get("version")} of {database.get("date")}, Python {sys.version.split()[0]}')
     return OK
 

@@ -14,6 +14,7 @@ from .errors import DataError, DriveAbsent, DriveError, DriveIsNoDrive, SmartErr
 from .machine import Plan, Read
 from .model import Device, Identity, Report, Verdict
 
+DATABASE = 'attributes.json'
 ADDITIONS = 'attributes.d'
 LIMITS = 'thresholds.d'
 BY_ID = '/dev/disk/by-id'
@@ -112,13 +113,29 @@ def _folder(config: str, name: str) -> List[str]:
 def judge_of(options: Options, site: Site) -> Judge:
     """Return database, limits and rules. Raises DataError and UsageError where they contradict each other."""
     from . import datafile, judge, specs, thresholds
-    database = specs.SpecDatabase(datafile.load(datafile.shipped('attributes.json')), site.attributes)
+    database = specs.SpecDatabase(shipped_database(options), site.attributes)
     limits = thresholds.Thresholds(
         datafile.load(datafile.shipped(SHIPPED_LIMITS)), site.thresholds,
         thresholds.CommandLineLimits(dict(options.warning), dict(options.critical)), time.strftime('%Y-%m-%d'))
     _check_roles(options, site, {*database.roles, DRAFTED, ADVISED})
     return Judge(database, limits, judge.Rules(
         frozenset(options.ignore_roles), frozenset(options.ignore_attributes), options.unknown_model, options.asleep, time.time()))
+
+
+def shipped_database(options: Options) -> Json:
+    """Return attributes.json: the shipped one, or a newer one in the configuration folder.
+
+    Raises DataError where the one in the configuration folder cannot be used.
+    """
+    from . import datafile
+    data: Json = datafile.load(datafile.shipped(DATABASE))
+    replacement = os.path.join(options.config, DATABASE)
+    if os.path.lexists(replacement):
+        newer: Json = datafile.load_checked(replacement, 'attributes')
+        # Left behind by a packet that has been overtaken by the next one, it must not hold back what is known today.
+        if newer.get('date', '') > data['date']:
+            return newer
+    return data
 
 
 def _check_roles(options: Options, site: Site, known: Collection[str]) -> None:

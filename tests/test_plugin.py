@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import drive, drive_path, perfdata, run
+from conftest import ROOT, drive, drive_path, perfdata, run
 from fake_smartctl import DIES, IGNORES_SIGTERM, FakeSmartctl
 
 from smart_attributes.smartctl import SCAN, read_arguments
@@ -388,6 +388,18 @@ def test_two_local_entries_for_one_drive_are_unknown_and_named(fake, tmp_path):
 
     assert result.code == 3
     assert 'mine.json' in result.first_line and 'One' in result.first_line and 'Two' in result.first_line
+
+
+@pytest.mark.parametrize(('date', 'is_used'), [('2999-01-01', True), ('2020-01-01', False)], ids=['newer', 'older'])
+def test_a_newer_database_in_the_configuration_folder_replaces_the_shipped_one(fake, tmp_path, date, is_used):
+    """Between two releases; left behind for years, it must not hold back what is known today."""
+    data = json.loads((ROOT / 'attributes.json').read_text())
+    (tmp_path / 'attributes.json').write_text(json.dumps({**data, 'version': '2.1', 'date': date}))
+    fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
+
+    result = check(fake, '-d', '/dev/sda', '--config', str(tmp_path), '-v')
+
+    assert (f'attributes.json 2.1 of {date}' in result.text) is is_used
 
 
 def test_a_local_entry_beats_the_shipped_one(fake, tmp_path):
