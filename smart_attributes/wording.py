@@ -1,7 +1,7 @@
 """How numbers, roles and states are said to a person."""
 from __future__ import annotations
 
-from typing import List, Optional
+from typing import List, Optional, Tuple
 
 from .clean import clean, sentence
 from .model import Judgement, Reading, State, Verdict
@@ -51,8 +51,14 @@ def statement(reading: Reading) -> str:
 
 def finding(judgement: Judgement) -> str:
     """Return what a judgement found, with its limit: "endurance_used 97 %, critical above 95"."""
-    words = clean(statement(judgement.reading), limit=WORDS)
-    return f'{words}, {judgement.state.name.lower()} {judgement.against}' if judgement.against else words
+    words, limit = _told(judgement)
+    return f'{words}, {limit}' if limit else words
+
+
+def _told(judgement: Judgement) -> Tuple[str, str]:
+    """Return ("endurance_used 97 %", "critical above 95"), the latter '' for a verdict."""
+    limit = f'{judgement.state.name.lower()} {judgement.against}' if judgement.against else ''
+    return clean(statement(judgement.reading), limit=WORDS), limit
 
 
 def headline(verdict: Verdict) -> str:
@@ -62,12 +68,7 @@ def headline(verdict: Verdict) -> str:
     worst = [judgement for judgement in verdict.judgements if judgement.state is verdict.state]
     # "FAILED" alone does not tell what to look at; what stands next does.
     told = worst[:2] if worst[0].reading.role == 'smart_status' else worst[:1]
-    return '; '.join(_headed(judgement) for judgement in told)
-
-
-def _headed(judgement: Judgement) -> str:
-    words = clean(statement(judgement.reading), limit=WORDS)
-    return f'{words} ({judgement.state.name.lower()} {judgement.against})' if judgement.against else words
+    return '; '.join(f'{words} ({limit})' if limit else words for words, limit in map(_told, told))
 
 
 def findings(verdict: Verdict) -> str:
