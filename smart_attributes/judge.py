@@ -152,7 +152,8 @@ def drive_notes(report: Report, found: Sequence[Reading], spec: DriveSpec) -> Li
     notes.extend(reading.word for reading in found if reading.role == 'smart_status' and not reading.judged)
     notes.extend(f'{reading.role} from {reading.source} is unknown: {reading.word}'
                  for reading in found if reading.number is None)
-    return [*notes, *_differences(found), *_warranty(found), *_trust(found, spec), *exit_status_notes(report.exit_status or 0), *report.messages]
+    return [*notes, *_differences(found), *_warranty(found), *_trust(found, spec), *exit_status_notes(report.exit_status),
+            *report.messages]
 
 
 def _differences(found: Sequence[Reading]) -> List[str]:

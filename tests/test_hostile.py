@@ -13,7 +13,8 @@ from smart_attributes import json_report, judge, plugin, specs, thresholds, tria
 from smart_attributes.errors import DriveError
 from smart_attributes.model import Device
 
-WRONG = [None, 0, -1, 1, 255, 256, 65535, 2**48 - 1, 2**64, 1e300, float('inf'), float('nan'), '', 'x', '0x10', "|'=\n\x1b[2J", '\u202eKO', [], {},
+WRONG = [None, 0, -1, 1, 255, 256, 65535, 2**48 - 1, 2**64, 1e300, float('inf'), float('nan'), '', 'x', '0x10',
+         "|'=\n\x1b[2J", '\u202eKO', [], {},
          True, False, '9' * 50]
 ROUNDS = 40
 
