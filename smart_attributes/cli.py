@@ -7,7 +7,7 @@ from .errors import UsageError
 from .model import State
 
 PROGRAM = 'check_smart_attributes'
-JOBS = ('triage', 'list', 'explain', 'sudoers', 'draft', 'prove', 'measure')
+JOBS = ('triage', 'list', 'explain', 'sudoers', 'draft', 'prove', 'measure', 'migrate')
 CONFIG = '/etc/check-smart-attributes'
 SMARTCTL = '/usr/sbin/smartctl'
 DRIVE_TIMEOUT = 30.0  # seconds
@@ -16,6 +16,15 @@ USER = 'nagios'       # as whom Debian's daemons run checks
 PARALLEL = 64         # drives at once; the drives take the time, not this machine
 LABELS = ('device', 'by-id', 'serial', 'wwn')
 STATE_WORDS = tuple(state.name.lower() for state in State)
+# The options of version 1.6, which took each with one dash or two, and shortened, in our spelling.
+OLD_NAMES: Mapping[str, str] = {
+    'd': '--device', 'device': '--device', 'r': '--regex', 'regex': '--regex', 'dbj': '--dbjson', 'dbjson': '--dbjson',
+    'ucfgj': '--ucfgjson', 'ucfgjson': '--ucfgjson', 'p': '--path', 'path': '--path', 'nosudo': '--nosudo',
+    'cu': '--critical_on_unknown', 'critical_on_unknown': '--critical_on_unknown', 'ap': '--allperfs', 'allperfs': '--allperfs',
+    's': '--ssdonly', 'ssdonly': '--ssdonly', 'O': '--options', 'options': '--options', 'v': '--verbose', 'verbose': '--verbose',
+    'vv': '-vv', 'vvv': '-vvv', 'V': '--version', 'version': '--version', 'h': '--help', 'help': '--help'}
+# Who gives one of these calls us as version 1.6, which ignored words that belong to no option.
+OLD_ONLY = ('regex', 'type_option', 'ssd_only', 'old_database', 'user_config')
 
 
 class Options(NamedTuple):
@@ -55,6 +64,13 @@ class Options(NamedTuple):
     literal: bool = False
     user: str = USER
     show_version: bool = False
+    regex: Optional[str] = None         # -r of version 1.6
+    type_option: Optional[str] = None   # -O of version 1.6
+    ssd_only: bool = False
+    old_database: Optional[str] = None
+    user_config: Optional[str] = None
+    strays: Tuple[str, ...] = ()        # words that belong to no option
+    output: Optional[str] = None        # folder for the files of a migration
 
 
 class Parser(argparse.ArgumentParser):
@@ -78,9 +94,36 @@ def parse(argv: Sequence[str]) -> Options:
     """
     job = argv[0] if argv and argv[0] in JOBS else 'check'
     parser = PARSERS[job]()
-    given: Dict[str, Any] = vars(parser.parse_args(argv if job == 'check' else argv[1:]))
-    values: Dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
-    return Options(job=job, **values)
+    given, rest = parser.parse_known_args([_modern(word, parser) for word in (argv if job == 'check' else argv[1:])])
+    values: Dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in vars(given).items()}
+    return Options(job=job, strays=_strays(rest, values, parser) if rest else (), **values)
+
+
+# --- as version 1.6 was called ---------------------------------------------------
+
+def _modern(word: str, parser: Parser) -> str:
+    """Return an option as this parser spells it, where only version 1.6 understood it: "-device", "--d", "-no"."""
+    if word[:1] != '-' or word.partition('=')[0] in parser._option_string_actions:
+        return word
+    name, sign, value = word.lstrip('-').partition('=')
+    if word.startswith('--'):  # argparse knows abbreviations of these
+        return f'{OLD_NAMES[name]}{sign}{value}' if name in OLD_NAMES else word
+    meant = {OLD_NAMES[name]} if name in OLD_NAMES else {OLD_NAMES[old] for old in OLD_NAMES if name and old.startswith(name)}
+    return f'{meant.pop()}{sign}{value}' if len(meant) == 1 else word
+
+
+def _strays(words: Sequence[str], given: Mapping[str, Any], parser: Parser) -> Tuple[str, ...]:
+    """Return the words that belong to no option, where version 1.6 was called and ignored them.
+
+    Raises UsageError for all others, and for a drive: nobody would notice that it is not checked.
+    """
+    words = [word for word in words if word != '--']
+    if any(word.startswith('-') for word in words) or (words and not any(given.get(name) for name in OLD_ONLY)):
+        parser.error(f'unrecognized arguments: {" ".join(words)}')
+    for word in words:
+        if '/dev/' in word:
+            parser.error(f'"{word}" stands alone and would not be checked; write -d {word}, or leave it out')
+    return tuple(word for word in words if word.strip())
 
 
 # --- values --------------------------------------------------------------------
@@ -133,7 +176,7 @@ def _drives(parser: Parser) -> None:
 def _reading(parser: Parser) -> None:
     group = parser.add_argument_group('how they are read')
     group.add_argument('-p', '--path', dest='smartctl', default=SMARTCTL, metavar='FILE', help=f'smartctl; default {SMARTCTL}')
-    group.add_argument('--nosudo', action='store_true', help='do not put sudo -n before smartctl when not root')
+    group.add_argument('--nosudo', '-nosudo', action='store_true', help='do not put sudo -n before smartctl when not root')
     group.add_argument('--jobs', type=_count, default=PARALLEL, metavar='N', help='drives read at once; default %(default)s')
     group.add_argument('--drive-timeout', type=_seconds, default=DRIVE_TIMEOUT, metavar='SECONDS',
                        help='a drive that takes longer is UNKNOWN; default %(default)g')
@@ -170,6 +213,19 @@ def _naming(parser: Parser) -> None:
     group.add_argument('--hide-serial', action='store_true', help='print no serial numbers')
 
 
+def _as_before(parser: Parser) -> None:
+    group = parser.add_argument_group('as version 1.6, which is called in the same way; see doc/upgrading.md')
+    group.add_argument('-r', '--regex', metavar='PATTERN',
+                       help='without -d: paths under /dev that this egrep expression matches wholly; or megaraid[0-7],/dev/sda')
+    group.add_argument('-O', '--options', dest='type_option', metavar='TYPE',
+                       help='sat+ for megaraid, sat or scsi for /dev/sgN, any type for /dev/disk/by-*')
+    group.add_argument('-s', '--ssdonly', dest='ssd_only', action='store_true', help='leave hard disks out')
+    group.add_argument('-dbj', '--dbjson', dest='old_database', metavar='FILE',
+                       help='database of version 1.6, which adds its limits and labels, or entries as for --attributes; may be absent')
+    group.add_argument('-ucfgj', '--ucfgjson', dest='user_config', metavar='FILE',
+                       help='limits of version 1.6 by device path, or limits as for --thresholds')
+
+
 def _common(parser: Parser) -> None:
     parser.add_argument('-v', '--verbose', action='count', default=0,
                         help='-v notes and sources, -vv all readings, -vvv smartctl\'s call and output')
@@ -192,12 +248,13 @@ other jobs, each with its own --help:
   {PROGRAM} draft     a new entry for attributes.json from a drive or a report
   {PROGRAM} prove     find the mistakes in attributes.json
   {PROGRAM} measure   compare attributes.json with real drives
+  {PROGRAM} migrate   turn files of version 1.6 into limits and entries of this one
 
 example:
   {PROGRAM} -d /dev/sda -d megaraid,0-7@/dev/bus/0 -w endurance_used=80
 
 exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN''', '%(prog)s [-d ADDRESS | --scan | --report FILE] [options]')
-    for group in (_drives, _reading, _judging, _data, _naming, _common):
+    for group in (_drives, _reading, _judging, _data, _naming, _common, _as_before):
         group(parser)
     parser.add_argument('--expect', type=_expected, metavar='N', help='CRITICAL when fewer drives answer; a sleeping one counts')
     parser.add_argument('-ap', '--allperfs', dest='all_perfdata', action='store_true', help='perfdata of every reading')
@@ -207,7 +264,7 @@ exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN''', '%(prog)s [-d ADDRESS | 
 def _triage_parser() -> Parser:
     parser = _parser(f'{PROGRAM} triage', 'Show all drives in one table, worst first.',
                      f'example:\n  {PROGRAM} triage --scan\n  {PROGRAM} triage --report tickets/ --json', '%(prog)s [options]')
-    for group in (_drives, _reading, _judging, _data, _naming, _common):
+    for group in (_drives, _reading, _judging, _data, _naming, _common, _as_before):
         group(parser)
     parser.add_argument('--json', dest='as_json', action='store_true', help='the same as JSON')
     return parser
@@ -225,21 +282,22 @@ def _list_parser() -> Parser:
 def _explain_parser() -> Parser:
     parser = _parser(f'{PROGRAM} explain', 'Explain one drive: what was read, which entry, which limit, why.',
                      f'example:\n  {PROGRAM} explain -d /dev/sda', '%(prog)s (-d ADDRESS | --report FILE) [options]')
-    for group in (_drives, _reading, _judging, _data, _naming, _common):
+    for group in (_drives, _reading, _judging, _data, _naming, _common, _as_before):
         group(parser)
     return parser
 
 
 def _sudoers_parser() -> Parser:
-    parser = _parser(f'{PROGRAM} sudoers', 'Print the sudoers rule that admits the calls of smartctl that checks make, and no others.', f'''\
-example:
-  {PROGRAM} sudoers > rule && visudo -cf rule && install -m 0440 rule /etc/sudoers.d/check-smart-attributes''', '%(prog)s [options]')
+    parser = _parser(f'{PROGRAM} sudoers', 'Print the sudoers rule that admits the calls of smartctl that checks make, and no others.',
+                     f'example:\n  {PROGRAM} sudoers > rule && visudo -cf rule && '
+                     'install -m 0440 rule /etc/sudoers.d/check-smart-attributes', '%(prog)s [options]')
     parser.add_argument('--user', default=USER, metavar='NAME', help='who runs the checks; default %(default)s')
     parser.add_argument('--literal', action='store_true',
-                        help='a line for each drive of this machine instead of patterns; so also where sudo is older than 1.9.10 or another program')
+                        help='a line for each drive of this machine, no patterns; also where sudo is older than 1.9.10 or another one')
     parser.add_argument('-d', '--device', dest='devices', action='append', default=[], metavar='ADDRESS',
                         help='lines for this drive; wanted where its path is of your own making; repeatable')
-    parser.add_argument('--config', default=CONFIG, metavar='DIR', help='folder whose thresholds.d/*.json say what is not read; default %(default)s')
+    parser.add_argument('--config', default=CONFIG, metavar='DIR',
+                        help='folder whose thresholds.d/*.json say what is not read; default %(default)s')
     _reading(parser)
     _common(parser)
     return parser
@@ -247,7 +305,7 @@ example:
 
 def _draft_parser() -> Parser:
     parser = _parser(f'{PROGRAM} draft', 'Print a new entry for attributes.json, ready to edit.',
-                     f'example:\n  {PROGRAM} draft -d /dev/sda > my-drive.json', '%(prog)s (-d ADDRESS | --report FILE) [options]')
+                     f'example:\n  {PROGRAM} draft -d /dev/sda > my-entry.json', '%(prog)s (-d ADDRESS | --report FILE) [options]')
     for group in (_drives, _reading, _data, _common):
         group(parser)
     return parser
@@ -255,9 +313,9 @@ def _draft_parser() -> Parser:
 
 def _prove_parser() -> Parser:
     parser = _parser(f'{PROGRAM} prove', 'Find the mistakes in attributes.json, or in local additions to it.',
-                     f'example:\n  {PROGRAM} prove\n  {PROGRAM} prove my-drive.json --samples my-samples.json',
+                     f'example:\n  {PROGRAM} prove\n  {PROGRAM} prove my-entry.json',
                      '%(prog)s [FILE ...] [options]')
-    parser.add_argument('files', nargs='*', metavar='FILE', help='local additions; without any, the shipped attributes.json')
+    parser.add_argument('files', nargs='*', metavar='FILE', help='your entries, on top of the shipped ones; without any, attributes.json')
     parser.add_argument('--samples', metavar='DIR|FILE',
                         help='samples to prove the entries with; default tests/samples beside attributes.json')
     parser.add_argument('--models', metavar='FILE', help='models on which overlaps are looked for; default tests/models.csv')
@@ -275,9 +333,26 @@ def _measure_parser() -> Parser:
     return parser
 
 
+def _migrate_parser() -> Parser:
+    parser = _parser(f'{PROGRAM} migrate', 'Turn a database or a user configuration of version 1.6 into files of this version.', f'''\
+example:
+  {PROGRAM} migrate /etc/nagios-plugins/config/check_smartdb.json my-config.json -d /dev/sda -o {CONFIG}
+
+Without -o the files are printed. A sentence for each thing that could not be carried over follows.
+A user configuration needs the database beside it, and its drives (-d), to know what its numbers mean.
+
+exit status: 0 all carried over, 1 something was not, 3 nothing was''', '%(prog)s OLD.json [OLD.json] [options]')
+    parser.add_argument('files', nargs='+', metavar='OLD.json', help='check_smartdb.json, or a user configuration (-ucfgj), or both')
+    parser.add_argument('-o', '--output', metavar='DIR', help='folder for attributes.d/*.json and thresholds.d/*.json')
+    for group in (_drives, _reading, _data, _common):
+        group(parser)
+    return parser
+
+
 PARSERS: Mapping[str, Callable[[], Parser]] = {
     'check': _check_parser, 'triage': _triage_parser, 'list': _list_parser, 'explain': _explain_parser,
-    'sudoers': _sudoers_parser, 'draft': _draft_parser, 'prove': _prove_parser, 'measure': _measure_parser}
+    'sudoers': _sudoers_parser, 'draft': _draft_parser, 'prove': _prove_parser, 'measure': _measure_parser,
+    'migrate': _migrate_parser}
 
 
 def option_strings(job: str) -> List[str]:

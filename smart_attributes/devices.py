@@ -339,12 +339,17 @@ def from_scan(text: str) -> Scan:
         except UsageError as error:
             refused.append(f'the scan found {_quoted(path)}, which is left out: {error}')
             continue
-        if failure or re.fullmatch(_VIRTUAL, path):
+        if failure or is_virtual(path):
             reason = clean(failure, 200) or 'it is no drive that has SMART'
             refused.append(f'the scan found {path}, which is left out: {reason}')
             continue
         devices.append(Device(path, _as_needed(types[0], path)))
     return Scan(tuple(named(devices)), tuple(refused))
+
+
+def is_virtual(path: str) -> bool:
+    """Tell whether a block device has no SMART by its very kind."""
+    return re.fullmatch(_VIRTUAL, path) is not None
 
 
 def _as_needed(kind: str, path: str) -> str:

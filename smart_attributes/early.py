@@ -15,15 +15,16 @@ from . import smartctl
 CONFIG = '/etc/check-smart-attributes'
 # Options that change neither drives nor command lines, with and without a value.
 HARMLESS = {'-w', '--warning', '-c', '--critical', '-t', '--timeout', '--drive-timeout', '--unknown-model', '--asleep',
-            '--expect', '--label', '--jobs', '--ignore-role', '--ignore-attribute', '--attributes'}
-HARMLESS_FLAGS = {'-v', '-vv', '-vvv', '--verbose', '-ap', '--allperfs', '-cu', '--hide-serial', '--json', 'triage'}
+            '--expect', '--label', '--jobs', '--ignore-role', '--ignore-attribute', '--attributes', '-dbj', '--dbjson'}
+HARMLESS_FLAGS = {'-v', '-vv', '-vvv', '--verbose', '-ap', '--allperfs', '-cu', '--critical_on_unknown', '-s', '--ssdonly',
+                  '--hide-serial', '--json', 'triage'}
 CONTROLLERS = ('megaraid', 'sat+megaraid', 'cciss')
 
 
 def sure_commands(argv: list[str]) -> list[tuple[str, ...]]:
     """Return the commands that *argv* surely leads to; [] when in doubt."""
     wish = _wish(argv)
-    if wish is None or os.path.exists(os.path.join(CONFIG, 'thresholds.d')):
+    if wish is None or _site_decides():
         return []
     executable, devices = wish
     try:
@@ -35,6 +36,16 @@ def sure_commands(argv: list[str]) -> list[tuple[str, ...]]:
     if not devices:
         return [(*prefix, *smartctl.SCAN)]
     return [(*prefix, *smartctl.read_arguments(path, device_type)) for device_type, path in devices]
+
+
+def _site_decides() -> bool:
+    """Tell whether a file of this site may forbid to read a drive."""
+    try:
+        return bool(os.listdir(os.path.join(CONFIG, 'thresholds.d')))
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
 
 
 def _wish(argv: list[str]) -> tuple[str, list[tuple[str, str]]] | None:

@@ -1,16 +1,16 @@
 """The jobs: each takes options, prints, and returns an exit status."""
 from __future__ import annotations
 
+import os
 import sys
 from typing import Callable, List, Mapping, Sequence
 
 from . import cli, smartctl
 from .cli import Options
-from .errors import UsageError
 from .model import Report
-from .survey import Survey, survey
+from .survey import Survey, judge_of, site_of, survey
 
-OK, UNKNOWN = 0, 3
+OK, PARTLY, UNKNOWN = 0, 1, 3
 
 
 def do(argv: Sequence[str], runner: smartctl.Runner) -> int:
@@ -102,14 +102,22 @@ def sudoers(options: Options, runner: smartctl.Runner) -> int:
 
 
 def draft(options: Options, runner: smartctl.Runner) -> int:
-    """Print a new entry for one drive."""
+    """Print a new entry for one drive, which goes into a file; why there is none goes to the person."""
     found = survey(options, runner)
     known = [read.outcome for read in found.reads if isinstance(read.outcome, Report)]
     if len(known) != 1:
-        raise UsageError(f'a draft is made from one drive, and {len(known)} answered; name it with -d or --report')
+        print(_why_no_draft(found, len(known)), file=sys.stderr)
+        return UNKNOWN
     from . import draft as drafting
-    print(drafting.draft(known[0], found.judge.database))
+    text = drafting.draft(known[0], found.judge.database)
+    print(text.rstrip(), file=sys.stdout if text.startswith('{') else sys.stderr)
     return OK
+
+
+def _why_no_draft(found: Survey, answered: int) -> str:
+    from .clean import sentence
+    problems = [f'{verdict.device.name} {verdict.problem}' for verdict in found.verdicts if verdict.problem and not answered]
+    return sentence('; '.join(problems), 1000) or f'a draft is made from one drive, and {answered} answered; name it with -d or --report'
 
 
 def prove(options: Options, runner: smartctl.Runner) -> int:
@@ -124,6 +132,26 @@ def measure(options: Options, runner: smartctl.Runner) -> int:
     return measuring.main(options.files[0], options.write)
 
 
+def migrate(options: Options, runner: smartctl.Runner) -> int:
+    """Turn files of version 1.6 into files of this one; 0 when all could be carried over, 1 otherwise."""
+    found = survey(options, runner) if options.devices or options.reports or options.scan else None
+    judge = found.judge if found else judge_of(options, site_of(options))
+    from . import migrate as migrating
+    from .clean import sentence
+    drives = [migrating.Drive(read.device, read.outcome) for read in found.reads if isinstance(read.outcome, Report)] if found else []
+    result = migrating.outcome(options.files, migrating.Site(judge.database, judge.thresholds, drives))
+    name = os.path.splitext(os.path.basename(options.files[0]))[0] + '.json'
+    if options.output:
+        for path in migrating.write(result, name, options.output):
+            print(f'written: {path}')
+    else:
+        for folder, text in (('attributes.d', result.attributes), ('thresholds.d', result.thresholds)):
+            print(f'{folder}/{name}:\n{text}' if text else '', end='')
+    for line in migrating.report(result):
+        print(sentence(line, 1000))
+    return PARTLY if result.lost else OK
+
+
 def _version(options: Options) -> int:
     from .cli import PROGRAM
     from .survey import shipped_database
@@ -135,4 +163,5 @@ def _version(options: Options) -> int:
 VERSION = '2.0'
 Job = Callable[[Options, smartctl.Runner], int]
 JOBS: Mapping[str, Job] = {
-    'check': check, 'triage': triage, 'list': list_, 'explain': explain, 'sudoers': sudoers, 'draft': draft, 'prove': prove, 'measure': measure}
+    'check': check, 'triage': triage, 'list': list_, 'explain': explain, 'sudoers': sudoers, 'draft': draft, 'prove': prove,
+    'measure': measure, 'migrate': migrate}

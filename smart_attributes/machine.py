@@ -47,11 +47,19 @@ def find(options: Options, runner: smartctl.Runner, deadline: float) -> Found:
 
     Raises UsageError for an impossible address, SmartError when the scan fails.
     """
-    named = [device for text in options.devices for device in devices.parse(text)]
+    named, is_search, notes = _named(options)
     if named and not options.scan:
-        return Found(tuple(devices.named(named)))
+        return Found(tuple(devices.named(named)), is_search, notes)
     scanned = _scan(options, runner, deadline)
-    return Found(tuple(devices.named([*named, *scanned.devices])), True, scanned.refused)
+    return Found(tuple(devices.named([*named, *scanned.devices])), True, (*notes, *scanned.refused))
+
+
+def _named(options: Options) -> Tuple[List[Device], bool, Tuple[str, ...]]:
+    """Return the devices of -d, else of -r, whether they were searched for, and notes."""
+    if options.regex is None and options.type_option is None:
+        return [device for text in options.devices for device in devices.parse(text)], False, ()
+    from . import oldforms
+    return oldforms.named(options.devices, options.regex, options.type_option or '')
 
 
 def _scan(options: Options, runner: smartctl.Runner, deadline: float) -> devices.Scan:

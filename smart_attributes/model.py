@@ -146,6 +146,15 @@ class Judgement(NamedTuple):
     graphed: bool = False
 
 
+class OldValue(NamedTuple):
+    """A value of perfdata under the label that version 1.6 gave it."""
+
+    label: str
+    number: float
+    warning: str = ''
+    critical: str = ''
+
+
 class Verdict(NamedTuple):
     """What became of one device: judgements, or the reason why there are none."""
 
@@ -156,3 +165,4 @@ class Verdict(NamedTuple):
     notes: Tuple[str, ...] = ()
     problem: str = ''             # why the drive could not be read; '' when it was
     entry: Optional[str] = None   # family of the entry that won
+    old_values: Tuple[OldValue, ...] = ()  # perfdata of version 1.6, beside that of the judgements

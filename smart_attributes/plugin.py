@@ -108,6 +108,8 @@ class Reading(nagiosplugin.Context):  # type: ignore[misc]
         reading = judgement.reading
         if reading.number is None or not reading.judged or not (judgement.graphed or self.face.all_perfdata):
             return None
+        if reading.role == 'legacy_limit':  # several on one drive; old_values has them, each under its own label
+            return None
         role = self.roles.get(reading.role)
         minimum, maximum = (role.minimum, role.maximum) if role else (None, None)
         return Perfdata(nagiosplugin.Performance(
@@ -152,10 +154,19 @@ def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face,
     first = f'{NAME} {state.name} - {check.summary_str}'
     lines = [line for verdict in ordered for line in drive_lines(verdict, face)]
     lines.extend(f'note: {sentence(note, 500)}' for note in notes if face.verbose or not ordered)
-    perfdata = ['| ' + ' '.join(check.perfdata)] if check.perfdata else []
+    values = [*check.perfdata, *old_perfdata(ordered, check.perfdata)]
+    perfdata = ['| ' + ' '.join(values)] if values else []
     if not transcript:
         lines = _fitting(lines, len(first.encode()), sum(len(line.encode()) for line in perfdata))
     return Outcome('\n'.join([first, *lines, *transcript, *perfdata]) + '\n', state)
+
+
+def old_perfdata(verdicts: Iterable[Verdict], printed: Sequence[str]) -> List[str]:
+    """Return the values under labels of version 1.6, ordered; none that is *printed* already."""
+    values = {value.label: str(Perfdata(nagiosplugin.Performance(value.label, plain(value.number), '', value.warning, value.critical)))
+              for verdict in verdicts for value in verdict.old_values}
+    taken = {value.partition('=')[0] for value in printed}
+    return [text for label, text in sorted(values.items()) if f"'{label}'" not in taken]
 
 
 def _fitting(lines: Sequence[str], used: int, perfdata: int) -> List[str]:

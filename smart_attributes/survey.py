@@ -6,7 +6,7 @@ imported while the drives think about their answers.
 
 import os
 import time
-from typing import Any, Callable, Collection, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Collection, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from . import devices, machine, smartctl
 from .cli import Options
@@ -19,7 +19,7 @@ ADDITIONS = 'attributes.d'
 LIMITS = 'thresholds.d'
 BY_ID = '/dev/disk/by-id'
 SHIPPED_LIMITS = os.path.join('thresholds', 'default.json')
-DRAFTED, ADVISED = 'unknown_model', 'firmware_advisory'  # roles that no data file defines
+DRAFTED, ADVISED, LEGACY = 'unknown_model', 'firmware_advisory', 'legacy_limit'  # roles that no data file defines
 
 Json = Mapping[str, Any]
 NamedFile = Tuple[str, Json]
@@ -30,6 +30,7 @@ class Site(NamedTuple):
 
     attributes: Tuple[NamedFile, ...] = ()
     thresholds: Tuple[NamedFile, ...] = ()
+    old_users: Any = None  # legacy.Users
 
 
 class Judge(NamedTuple):
@@ -38,6 +39,7 @@ class Judge(NamedTuple):
     database: Any    # specs.SpecDatabase
     thresholds: Any  # thresholds.Thresholds
     rules: Any       # judge.Rules
+    old: Any = None  # second_opinion.Files, where files of version 1.6 were given
 
 
 class Survey(NamedTuple):
@@ -90,14 +92,26 @@ def site_of(options: Options) -> Site:
     """
     attributes = [*_folder(options.config, ADDITIONS), *options.attributes]
     limits = [*_folder(options.config, LIMITS), *options.thresholds]
+    users = _old_users(options)
+    if options.user_config is not None and users is None:
+        limits.append(options.user_config)
     if not attributes and not limits:
-        return Site()
+        return Site(old_users=users)
     from . import datafile, thresholds
     site = Site(tuple((os.path.basename(path), datafile.load_checked(path, 'attributes')) for path in attributes),
-                tuple((os.path.basename(path), datafile.load_checked(path, 'thresholds')) for path in limits))
+                tuple((os.path.basename(path), datafile.load_checked(path, 'thresholds')) for path in limits), users)
     for name, data in site.thresholds:
         thresholds.check_ranges(name, data)
     return site
+
+
+def _old_users(options: Options) -> Any:
+    """Return the user configuration of version 1.6, None where -ucfgj holds limits of this version, or is not given."""
+    if options.user_config is None:
+        return None
+    from . import legacy
+    data = legacy.read(options.user_config)
+    return legacy.users(options.user_config, data) if legacy.is_of_1_6(data) else None
 
 
 def _folder(config: str, name: str) -> List[str]:
@@ -113,13 +127,33 @@ def _folder(config: str, name: str) -> List[str]:
 def judge_of(options: Options, site: Site) -> Judge:
     """Return database, limits and rules. Raises DataError and UsageError where they contradict each other."""
     from . import datafile, judge, specs, thresholds
-    database = specs.SpecDatabase(shipped_database(options), site.attributes)
+    old = _old_files(options, site)
+    database = specs.SpecDatabase(shipped_database(options), (*site.attributes, *(old.entries if old else ())))
     limits = thresholds.Thresholds(
         datafile.load(datafile.shipped(SHIPPED_LIMITS)), site.thresholds,
         thresholds.CommandLineLimits(dict(options.warning), dict(options.critical)), time.strftime('%Y-%m-%d'))
-    _check_roles(options, site, {*database.roles, DRAFTED, ADVISED})
+    _check_roles(options, site, {*database.roles, DRAFTED, ADVISED, LEGACY})
     return Judge(database, limits, judge.Rules(
-        frozenset(options.ignore_roles), frozenset(options.ignore_attributes), options.unknown_model, options.asleep, time.time()))
+        frozenset(options.ignore_roles), frozenset(options.ignore_attributes), options.unknown_model, options.asleep, time.time()), old)
+
+
+def _old_files(options: Options, site: Site) -> Any:
+    """Return the files of version 1.6, None where none were given: a check without them does not pay for their code."""
+    path = options.old_database if is_there(options.old_database) else None
+    if path is None and site.old_users is None:
+        return None
+    from . import second_opinion
+    return second_opinion.files(path, site.old_users, options.all_perfdata)
+
+
+def is_there(path: Optional[str]) -> bool:
+    """Tell whether there is something at a path, be it unreadable."""
+    try:
+        return path is not None and bool(os.lstat(path))
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError):  # whoever opens it says what is wrong
+        return True
 
 
 def shipped_database(options: Options) -> Json:
@@ -185,8 +219,11 @@ def judged(reads: Sequence[Read], notes: Sequence[str], options: Options, judge:
     kept, merged = distinct(wanted(reads, options))
     kept, left_out = without_empty(kept, is_scan)
     kept = labelled(kept, options.label)
+    if judge.old:
+        from . import second_opinion
+        judge = judge._replace(old=second_opinion.addressed(judge.old, [read.device for read in kept]))
     return Survey(tuple(verdict(read, judge) for read in kept), tuple(kept), missing(kept, options.expect),
-                  (*notes, *merged, *left_out), judge)
+                  (*notes, *merged, *left_out, *_as_before(options), *(judge.old.notes if judge.old else ())), judge)
 
 
 def verdict(read: Read, judge: Judge) -> Verdict:
@@ -194,7 +231,7 @@ def verdict(read: Read, judge: Judge) -> Verdict:
     from . import judge as judging
     try:
         if isinstance(read.outcome, Report):
-            return judging.judge(read.device, read.outcome, *judge)
+            return _with_old(judging.judge(read.device, read.outcome, judge.database, judge.thresholds, judge.rules), read.outcome, judge)
         return judging.unreadable(read.device, read.outcome, judge.rules)
     except DataError as error:
         problem: SmartError = error
@@ -204,10 +241,35 @@ def verdict(read: Read, judge: Judge) -> Verdict:
     return judging.unreadable(read.device, problem, judge.rules, read.identity)
 
 
+def _as_before(options: Options) -> Iterator[str]:
+    """Yield a note for what was given as to version 1.6 and has no effect."""
+    for word in options.strays:
+        yield f'"{word}" belongs to no option and is ignored, as version 1.6 did'
+    if options.old_database is not None and not is_there(options.old_database):
+        yield f'{options.old_database} is not there; the shipped attributes.json is used, which needs no such file'
+
+
+def _with_old(own: Verdict, report: Report, judge: Judge) -> Verdict:
+    """Return a verdict with what files of version 1.6 add to it."""
+    if judge.old is None:
+        return own
+    from . import second_opinion
+    exceptions = judge.thresholds.exceptions(own.device, own.identity, own.entry or '')
+    return second_opinion.joined(own, report, judge.old, judge.database, exceptions.ignored_attributes | judge.rules.ignored_attributes,
+                                 judge.rules.ignored_roles)
+
+
 def wanted(reads: Sequence[Read], options: Options) -> List[Read]:
-    """Return the drives that --match and --ignore leave over."""
+    """Return the drives that --match, --ignore and --ssdonly leave over."""
     match, ignore = devices.patterns(options.match), devices.patterns(options.ignore)
-    return [read for read in reads if devices.is_wanted(read.device, read.identity, match, ignore) is not False]
+    return [read for read in reads if devices.is_wanted(read.device, read.identity, match, ignore) is not False
+            and not (options.ssd_only and _is_hard_disk(read))]
+
+
+def _is_hard_disk(read: Read) -> bool:
+    """Tell whether this is surely a hard disk: a drive that could not be read is never left out."""
+    identity = read.identity
+    return identity is not None and (identity.kind == 'hdd' or (identity.kind == 'sas' and bool(identity.rotation)))
 
 
 def distinct(reads: Sequence[Read]) -> Tuple[List[Read], List[str]]:

@@ -11,7 +11,7 @@ HOUR = 3600
 WORDS = 400  # characters of one statement; a drive's own words may be endless
 TELLING_ROLES = ('endurance_used', 'spare_available', 'reallocated', 'pending', 'media_errors', 'temperature', 'power_on_time')
 TELLING = 3
-SPEAKS_FOR_ITSELF = ('unknown_model', 'vendor_threshold', 'firmware_advisory')
+SPEAKS_FOR_ITSELF = ('unknown_model', 'vendor_threshold', 'firmware_advisory', 'legacy_limit')
 
 
 def plain(number: float) -> str:

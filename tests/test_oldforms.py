@@ -1,0 +1,222 @@
+"""The command line of version 1.6: every spelling, every order, and which drives it means."""
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+
+import pytest
+from conftest import ROOT, drive, run
+from fake_smartctl import FakeSmartctl
+
+from smart_attributes import cli, early, oldforms
+from smart_attributes.errors import UsageError
+from smart_attributes.model import State
+from smart_attributes.smartctl import read_arguments
+
+# One option of version 1.6 a line, in the ways in which people wrote it.
+SPELLINGS = {
+    ('devices', ('/dev/sda',)): ['-d /dev/sda', '-device /dev/sda', '--device /dev/sda', '-d=/dev/sda', '-device=/dev/sda', '--d /dev/sda',
+                                 '--dev /dev/sda', '-dev /dev/sda', '--device=/dev/sda'],
+    ('regex', '/dev/sd.'): ['-r /dev/sd.', '-regex /dev/sd.', '--regex /dev/sd.', '--r /dev/sd.', '-reg=/dev/sd.', '--reg /dev/sd.'],
+    ('old_database', '/x.json'): ['-dbj /x.json', '--dbj /x.json', '-dbjson /x.json', '--dbjson /x.json', '-dbj=/x.json', '-db /x.json'],
+    ('user_config', '/u.json'): ['-ucfgj /u.json', '--ucfgj /u.json', '-ucfgjson /u.json', '--ucfgjson=/u.json', '-u /u.json'],
+    ('smartctl', '/s'): ['-p /s', '-path /s', '--path /s', '--p /s', '-pa /s', '-p=/s'],
+    ('nosudo', True): ['-nosudo', '--nosudo', '-no', '--nos', '-n'],
+    ('unknown_model', State.CRITICAL): ['-cu', '--cu', '-critical_on_unknown', '--critical_on_unknown', '-critical', '-crit'],
+    ('all_perfdata', True): ['-ap', '--ap', '-allperfs', '--allperfs', '--all', '-a'],
+    ('ssd_only', True): ['-s', '--s', '-ssdonly', '--ssdonly', '--ssd', '-ss'],
+    ('type_option', 'sat+'): ['-O sat+', '--O sat+', '-options sat+', '--options sat+', '--opt=sat+', '-o sat+'],
+    ('verbose', 1): ['-v', '--v', '-verbose', '--verbose'],
+    ('verbose', 2): ['-vv', '--vv'],
+    ('verbose', 3): ['-vvv', '--vvv'],
+    ('show_version', True): ['-V', '--V', '-version', '--version', '-vers']}
+
+
+@pytest.fixture
+def three(fake) -> FakeSmartctl:
+    """A stand-in with /dev/sda, /dev/null and a drive behind MegaRAID."""
+    fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
+    fake.answers(read_arguments('/dev/null'), drive('wd-gold-healthy'))
+    for slot in range(3):
+        fake.answers(read_arguments('/dev/sda', f'sat+megaraid,{slot}'), drive('samsung-worn-out'))
+    return fake
+
+
+@pytest.mark.parametrize(('field', 'value', 'words'), [
+    (field, value, words) for (field, value), spellings in SPELLINGS.items() for words in spellings])
+def test_every_spelling_of_an_option_means_the_same(field, value, words):
+    """Version 1.6 took one dash or two, a blank or =, and abbreviations."""
+    assert getattr(cli.parse(words.split()), field) == value
+
+
+@pytest.mark.parametrize('words', ['-device', '-ve', '--re /dev/sda', '-x', '-c', '-dbj', '-d/dev/sda/..'])
+def test_what_version_1_6_refused_is_still_refused(words):
+    """A typing mistake is UNKNOWN, never half a check."""
+    assert run(*words.split()).code == 3
+
+
+def test_every_option_of_version_1_6_is_in_the_document_for_its_admins():
+    """Who upgrades looks there."""
+    text = (ROOT / 'doc/upgrading.md').read_text()
+
+    assert [name for name in cli.OLD_NAMES if not re.search(f'`-{{1,2}}{name}[`,]', text)] == []
+
+
+def test_our_own_letters_keep_their_meaning():
+    """-c is the critical limit of all plugins, though version 1.6 took it for -cu."""
+    options = cli.parse(['-c', 'endurance_used=90', '-t', '9', '-w', 'temperature=50', '-d/dev/sda'])
+
+    assert (options.critical, options.timeout, options.devices) == ((('endurance_used', '90'),), 9, ('/dev/sda',))
+
+
+@pytest.mark.parametrize('arguments', [
+    [('-d', '/dev/sda'), ('-dbj', '/etc/icinga2/plugins-config/check_smartdb.json')],
+    [('--dbjson', '/etc/icinga2/plugins-config/check_smartdb.json'), ('--device', '/dev/sda'), ('--critical_on_unknown',), ('--allperfs',),
+     ('-nosudo',)],
+    [('-d', '/dev/sda'), ('-dbj', '/etc/nagios-plugins/config/check_smartdb.json'), ('-ap',)],
+], ids=['icinga-2.15', 'icinga-2.16', 'contrib'])
+def test_the_dialects_of_icinga_work_in_any_order(three, arguments):
+    """Icinga sorts arguments by their names, and names the database always."""
+    outputs = {run('-p', three.path, '-nosudo', *itertools.chain.from_iterable(order)) for order in itertools.permutations(arguments)}
+
+    assert len(outputs) == 1
+    assert outputs.pop().first_line == 'SMART WARNING - sda endurance_used 86 % (warning above 85); 1 drive: 1 warning'
+
+
+def test_words_without_an_option_are_ignored_as_before_and_told_with_v(three, tmp_path):
+    """An empty macro, or the rest of a comment: checks with such words have run for years."""
+    words = ['-p', three.path, '-nosudo', '-d', '/dev/sda', 'left', '', 'over']
+
+    assert run(*words).code == 3
+    result = run(*words, '-dbj', str(tmp_path / 'absent.json'), '-v')
+    assert result.code == 1
+    assert '"left" belongs to no option and is ignored' in result.text
+
+
+def test_a_drive_without_d_is_an_error(three, tmp_path):
+    """Version 1.6 ignored it in silence, and nobody noticed that sdb was never checked."""
+    result = run('-p', three.path, '-nosudo', '-d', '/dev/sda', '/dev/sdb', '-dbj', str(tmp_path / 'absent.json'))
+
+    assert result.code == 3
+    assert 'write -d /dev/sdb' in result.first_line
+
+
+@pytest.mark.parametrize(('address', 'option', 'meant'), [
+    ('megaraid6,/dev/sda', 'sat+', 'sat+megaraid6,/dev/sda'), ('/dev/sg2', 'sat', 'sat@/dev/sg2'), ('/dev/sg2', 'scsi', 'scsi@/dev/sg2'),
+    ('/dev/disk/by-id/ata-X', 'usbjmicron,1', 'usbjmicron,1@/dev/disk/by-id/ata-X'), ('/dev/sda', 'sat', '/dev/sda'),
+    ('cciss,1_/dev/sg2', 'sat', 'cciss,1_/dev/sg2'), ('3ware,8,/dev/twa0', 'sat', '3ware,8,/dev/twa0')])
+def test_the_type_of_o_concerns_the_same_addresses_as_before(address, option, meant):
+    """One -O stood for all -d; elsewhere it was ignored."""
+    assert oldforms.typed(address, option) == meant
+
+
+@pytest.mark.parametrize(('address', 'option'), [('megaraid6,/dev/sda', 'sat'), ('/dev/sg2', 'nvme')])
+def test_a_type_that_version_1_6_refused_is_refused_with_the_right_one(address, option):
+    """The sentence says what to write."""
+    with pytest.raises(UsageError, match=r'sat'):
+        oldforms.typed(address, option)
+
+
+def test_o_reaches_smartctl_as_it_did(three):
+    """-O sat+ stands before megaraid."""
+    result = run('-p', three.path, '-nosudo', '-O', 'sat+', '-d', 'megaraid1,/dev/sda', '-v')
+
+    assert result.code == 2
+    assert three.calls() == [' '.join(read_arguments('/dev/sda', 'sat+megaraid,1'))]
+
+
+def test_an_ignored_o_is_told(three):
+    """It has no effect, and the admin may think that it has."""
+    assert '-O sat does not concern /dev/sda' in run('-p', three.path, '-nosudo', '-O', 'sat', '-d', '/dev/sda', '-v').text
+
+
+@pytest.mark.parametrize('pattern', ['/dev/nul[l]', "'/dev/(null|zeros)'", '/dev/\\(null\\|zeros\\)', '^/dev/\\\\(null\\\\|sdx\\\\)\\\\$',
+                                     '"/dev/nul{1}l"', '/dev/n[[:lower:]]ll'])
+def test_r_takes_the_quotes_and_backslashes_that_its_shell_needed(three, pattern):
+    """Commands carry them, doubled where Nagios wanted it so."""
+    result = run('-p', three.path, '-nosudo', '-r', pattern)
+
+    assert result.code == 0
+    assert 'null' in result.line_of('null')
+
+
+def test_r_is_no_shell(tmp_path):
+    """Version 1.6 ran whatever stood behind a semicolon."""
+    result = run('--nosudo', '-r', f'/dev/sd[a-z]; touch {tmp_path}/made')
+    run('--nosudo', '-d', f'/dev/sda; touch {tmp_path}/made')
+    run('--nosudo', '-d', '/dev/disk/by-id/x', '-O', f'sat; touch {tmp_path}/made')
+
+    assert result.code == 3
+    assert os.listdir(tmp_path) == []
+
+
+def test_r_expands_slots_of_a_megaraid_and_skips_gaps(fake):
+    """Where version 1.6 gave up at the first empty slot, and lost the alarm of the next one."""
+    empty = json.dumps({'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 2, 'messages': [
+        {'string': 'Smartctl open device: /dev/sda [megaraid_disk_01] failed: INQUIRY failed', 'severity': 'error'}]}})
+    for slot, output, status in ((0, drive('wd-gold-healthy'), 0), (1, empty, 2), (2, drive('samsung-worn-out'), 0)):
+        fake.answers(read_arguments('/dev/sda', f'megaraid,{slot}'), output, status)
+
+    result = run('-p', fake.path, '-nosudo', '-r', 'megaraid[0-2],/dev/sda')
+
+    assert result.code == 2
+    assert '2 drives: 1 critical, 1 ok' in result.first_line
+
+
+def test_r_is_ignored_beside_d_and_says_so(three):
+    """As before."""
+    result = run('-p', three.path, '-nosudo', '-r', '/dev/null', '-d', '/dev/sda', '-v')
+
+    assert '-r is ignored beside -d' in result.text
+    assert '1 drive: ' in result.first_line
+
+
+@pytest.mark.parametrize('pattern', ['/dev/nothing-of-that-name', '/dev/nul', '['])
+def test_r_without_a_drive_is_unknown(pattern):
+    """No drive, no OK. The expression matches the whole path."""
+    result = run('--nosudo', '-r', pattern)
+
+    assert result.code == 3
+    assert len(result.text.splitlines()) == 1
+
+
+def test_r_finds_files_and_links_but_neither_partitions_nor_what_links_lead_to(tmp_path):
+    """As find did; partitions belong to drives that are checked already."""
+    for name in ('sda', 'sda1', 'sdb', 'nvme0n1', 'nvme0n1p2', 'disk/ata-X', 'disk/ata-X-part1', 'shm/sdc'):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text('')
+    (tmp_path / 'sdl').symlink_to('sda')
+    (tmp_path / 'sdm').symlink_to('disk')
+
+    paths, notes = oldforms.matching_paths(f'{tmp_path}/(sd.*|nvme.*|.*/ata.*)', str(tmp_path))
+
+    assert [path[len(str(tmp_path)) + 1:] for path in paths] == ['disk/ata-X', 'nvme0n1', 'sda', 'sdb', 'sdl', 'sdm']
+    assert notes == ['-r matches 3 partitions, which are left out']
+
+
+@pytest.mark.parametrize('words', ['-d /dev/sda -dbj /x.json', '--dbjson /x.json --device /dev/sda -s', '-dbj /x.json -cu -d /dev/sda -ap'])
+def test_a_database_does_not_delay_the_drives(words):
+    """It changes no command, and Icinga names one always."""
+    assert early.sure_commands([*words.split(), '-p', '/bin/true'])[0][-len(read_arguments('/dev/sda')):] == read_arguments('/dev/sda')
+
+
+@pytest.mark.parametrize('words', ['-d /dev/sda -O sat', '-r /dev/sda', '-d /dev/sda -ucfgj /u.json', '-device /dev/sda', '-d=/dev/sda',
+                                   '-dbj -d /dev/sda', '-d /dev/sda stray', '-d megaraid6,/dev/sda', '-critical -d /dev/sda'])
+def test_nothing_is_started_that_could_be_meant_otherwise(words):
+    """An early guess must never read a drive that the real command line leaves alone."""
+    assert early.sure_commands([*words.split(), '-p', '/bin/true']) == []
+
+
+def test_s_keeps_every_drive_without_a_spindle_and_every_unreadable_one(three):
+    """Version 1.6 dropped NVMe, and said OK about nothing."""
+    three.answers(read_arguments('/dev/nvme0'), drive('nvme-worn'))
+    three.answers(read_arguments('/dev/sdx'), b'', 2)
+    addresses = [word for path in ('sda', 'null', 'nvme0', 'sdx') for word in ('-d', f'/dev/{path}')]
+
+    result = run('-p', three.path, '-nosudo', '-s', *addresses)
+
+    assert {line.split()[1] for line in result.text.splitlines()[1:-1]} == {'sda', 'nvme0', 'sdx'}
+    nothing = run('-p', three.path, '-nosudo', '-s', '-d', '/dev/null')
+    assert nothing.code == 3 and 'no drives' in nothing.first_line
