@@ -56,7 +56,12 @@ def load_checked(path: str, schema_name: str, describe: Optional[Describe] = Non
     describe: says for a path into the data where that is, for example
         "Intel DC S3500, attribute 233"; left out, `place` does.
     """
-    return checked(read_text(_trusted(path), os.O_NOFOLLOW), schema_name, os.path.basename(path), describe)
+    return checked(site_text(path), schema_name, os.path.basename(path), describe)
+
+
+def site_text(path: str) -> str:
+    """Return the text of a site's file, which is refused as load_checked() says. Raises DataError."""
+    return read_text(_trusted(path), os.O_NOFOLLOW)
 
 
 def checked(text: str, schema_name: str, name: str, describe: Optional[Describe] = None) -> Any:
@@ -166,15 +171,59 @@ def parse(text: str, name: str, describe: Optional[Describe] = None) -> Tuple[An
             doubled[id(found)] = found, sorted({key for key in keys if keys.count(key) > 1})
         return found
 
+    data = decoded(text, name, note_doubled)
+    return data, [_sentence(name, (describe or place)(data, path), f'{_shown(key)} stands here twice; keep one')
+                  for path, found in _objects(data, ()) if id(found) in doubled for key in doubled[id(found)][1]]
+
+
+def decoded(text: str, name: str, of_pairs: Callable[[List[Tuple[str, Any]]], Any]) -> Any:
+    """Return the data of a JSON text. Raises DataError where it is no JSON.
+
+    of_pairs: makes an object of its keys and values, in the order in which they stand.
+    """
     try:
-        data = json.loads(text, object_pairs_hook=note_doubled, parse_constant=_refuse_constant)
+        return json.loads(text, object_pairs_hook=of_pairs, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        raise DataError(f'{name}: line {error.lineno}, column {error.colno}: {error.msg}; correct the JSON there') from None
+        raise DataError(f'{name}: {_no_json(error)}') from None
     except (ValueError, RecursionError) as error:
         reason = 'it is nested too deeply' if isinstance(error, RecursionError) else str(error)
         raise DataError(f'{name} is no JSON that can be used: {reason}') from None
-    return data, [_sentence(name, (describe or place)(data, path), f'{_shown(key)} stands here twice; keep one')
-                  for path, found in _objects(data, ()) if id(found) in doubled for key in doubled[id(found)][1]]
+
+
+def _no_json(error: json.JSONDecodeError) -> str:
+    """Return where a text is no JSON and what to do about it."""
+    position, advice = _syntax(error)
+    line, column = error.doc.count('\n', 0, position) + 1, position - error.doc.rfind('\n', 0, position)
+    return f'line {line}, column {column}: {advice}'
+
+
+def _syntax(error: json.JSONDecodeError) -> Tuple[int, str]:
+    """Return (position, what to do there); Python names the place where it gave up, which may be a line too late."""
+    before, rest = error.doc[:error.pos].rstrip(), error.doc[error.pos:].lstrip()
+    if not before + rest:
+        return 0, 'the file is empty; give a JSON file'
+    if not rest:
+        return error.pos, 'the text ends here; a } or ] is missing'
+    comma = error.pos if rest[0] == ',' else len(before) - 1
+    if re.compile(r',\s*[]}]').match(error.doc, comma):
+        return comma, 'nothing follows this comma; remove it'
+    known = next((words for start, words in _SYNTAX.items() if rest.startswith(start) or error.msg.startswith(start)), '')
+    return len(before) if known == _COMMA else error.pos, known or f'{error.msg}; correct the JSON there'
+
+
+_COMMA = 'a comma is missing here, or a closing bracket'
+# By what stands there, then by what Python calls it.
+_SYNTAX: Mapping[str, str] = {
+    '//': 'JSON has no comments; write "comment": "..." instead', '#': 'JSON has no comments; write "comment": "..." instead',
+    "'": 'a text stands between double quotes, not single ones',
+    "Expecting ',' delimiter": _COMMA,
+    "Expecting ':' delimiter": 'a colon is missing here, between key and value',
+    'Expecting property name': 'a key is expected here, between double quotes',
+    'Expecting value': 'a value is expected here: a number, true, or a text between double quotes',
+    'Invalid \\escape': 'a backslash is written twice in JSON: "\\\\." for \\.',
+    'Invalid control character': 'a text is not closed on its line; add the double quote',
+    'Unterminated string': 'a text begins here and is not closed; add the double quote',
+    'Extra data': 'the data ends before this; remove the rest, or a closing bracket too many'}
 
 
 def _refuse_constant(word: str) -> None:
@@ -263,7 +312,15 @@ def _unknown_keys(error: Any) -> str:
 
 def _missing_keys(error: Any) -> str:
     missing = [key for key in error.validator_value if key not in error.instance]
-    return f'{_listed(missing, "and")} {"is" if len(missing) == 1 else "are"} missing'
+    advice = _advice(error.schema.get('properties', {}).get(missing[0], {})) if len(missing) == 1 else ''
+    return f'{_listed(missing, "and")} {"is" if len(missing) == 1 else "are"} missing{advice}'
+
+
+def _advice(schema: Json) -> str:
+    """Return what a value can look like, where its schema says it: '; write "a" or "b"'."""
+    if 'enum' in schema:
+        return f'; write {_listed([_shown(value) for value in schema["enum"]], "or")}'
+    return f'; write it like {json.dumps(schema["examples"][0])}' if 'examples' in schema else ''
 
 
 _KINDS = {'object': 'an object', 'array': 'a list', 'string': 'a text', 'integer': 'a whole number', 'number': 'a number',
@@ -271,7 +328,7 @@ _KINDS = {'object': 'an object', 'array': 'a list', 'string': 'a text', 'integer
 
 
 def _wrong_type(error: Any) -> str:
-    return f'{_shown(error.instance)} is not {_listed(_expected_kinds(error), "or")}'
+    return f'{_shown(error.instance)} is not {_listed(_expected_kinds(error), "or")}{_advice(error.schema)}'
 
 
 def _expected_kinds(error: Any) -> List[str]:
@@ -294,7 +351,7 @@ ABOUT_KEYS: Mapping[str, Callable[[Any], str]] = {
 ABOUT_VALUES: Mapping[str, Callable[[Any], str]] = {
     'type': _wrong_type,
     'anyOf': _wrong_type,
-    'enum': lambda e: f'{_shown(e.instance)} is not known; write {_listed([_shown(v) for v in e.validator_value], "or")}',
+    'enum': lambda e: f'{_shown(e.instance)} is not known{_advice(e.schema)}',
     'const': lambda e: f'{_shown(e.instance)} is not known; write {_shown(e.validator_value)} or leave it out',
     'pattern': lambda e: f'{_shown(e.instance)} {_form(e)}',
     'minLength': lambda e: f'{_shown(e.instance)} is too short; write at least {e.validator_value} characters',

@@ -52,15 +52,30 @@ class Formula(NamedTuple):
 @lru_cache(maxsize=None)
 def parse(text: str) -> Formula:
     """Return the formula that *text* means. Raises FormulaError."""
+    formula = _formula(text)
+    if formula is None:
+        raise FormulaError(f'from "{text[:LONGEST]}" is not known; {_advice(text)}')
+    return formula
+
+
+def _formula(text: str) -> Optional[Formula]:
     words = text.split(' ')
     try:
         formula = _ratio(words) if words[:2] == ['100', '*'] else _sum_or_difference(words)
     except (ValueError, IndexError):
-        formula = None
-    if formula is None or words:
-        raise FormulaError(f'from "{text[:LONGEST]}" is not known; write {FORMS}, with 100 - or 200 - before it, / N behind it, '
-                           'of ID for another attribute, 100 * A / B for a ratio, or A + B for a sum')
-    return formula
+        return None
+    return None if words else formula
+
+
+def _advice(text: str) -> str:
+    """Return what to write in place of *text*, which is no formula: the one that is spelled nearly so, else all that there are."""
+    spaced = ' '.join(re.sub('([-+*/])', r' \1 ', text[:LONGEST].lower()).split())
+    near = re.sub('bytes? ([0-9]) - ([0-9])', r'bytes \1-\2', spaced)
+    near = re.sub('bytes ([0-9])(?!-)', r'byte \1', near)
+    if _formula(near):
+        return f'did you mean "{near}"?'
+    return (f'write {FORMS}, with 100 - or 200 - before it, / N behind it, of ID for another attribute, '
+            '100 * A / B for a ratio, or A + B for a sum')
 
 
 # Each of these takes its words from the front of the list. What is left over in

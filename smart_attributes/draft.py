@@ -1,8 +1,10 @@
 """From one drive to an entry that a person can finish.
 
-Nothing is invented: what a number means is taken over only where the entries
-of the database agree about it, and endurance only where the drive's own
-statistic says the same. Serial numbers never appear.
+Nothing is lost: what the entry that speaks for the drive so far reads, the
+new one reads as well. Nothing is invented: what a number means is taken over
+only where the entries of the database agree about it, endurance and amounts
+of data only where the drive's own statistics say the same. Serial numbers
+never appear.
 """
 from __future__ import annotations
 
@@ -26,11 +28,18 @@ ENDURANCE_FORMULAS: Mapping[str, Tuple[int, int]] = {
 # An attribute's meaning is taken over when so many vendors share it, and this part of all entries that have it.
 VENDORS, AGREEMENT = 3, 0.9
 DIFFERING_UNITS = ('%', 'B')
+# What the entry that speaks so far says of the drive beside its attributes.
+INHERITED = ('uses', 'no_endurance', 'untrusted_statistics', 'ignore_thresholds')
+TELLING = 1000         # counts; of fewer, some unit fits by chance. So 23,638 of 23,698 measured amounts are read as their entries do
+SAME = 0.001            # the drive counts on between its log and its attributes
 NEAR = 0.08             # the capacity in a name may be in powers of two
 LONGEST_NAME = 60       # characters
 LONGEST_FAMILY = 80
 MENTIONED = 8           # fits in the header
 
+# What a draft writes about a row; the words of a person, or of the entry before, stand behind it.
+HINT = re.compile('VALUE [-0-9]+, WORST [-0-9]+, RAW [^;]*'
+                  '(; read as by [^;]*|; [^;]* that the drive itself states)*(; )?')
 # prove refuses this, so that no draft is taken for proved.
 SOURCE = 'FILL IN: the document and the place in it, or on which and how many drives it was compared'
 NO_ENTRY_NEEDED = {
@@ -41,10 +50,12 @@ NOTHING_TO_DRAFT = ('No entry can be drafted: the report of {} has no attribute 
 
 
 class Fit(NamedTuple):
-    """A way of reading an attribute that gives the drive's own endurance figure."""
+    """A way of reading an attribute that gives what the drive itself states."""
 
     attribute: int
-    formula: str
+    role: str
+    spec: Mapping[str, Any]   # a reading, as an entry writes it
+    words: str
 
 
 def draft(report: Report, database: specs.SpecDatabase) -> str:
@@ -56,15 +67,18 @@ def draft(report: Report, database: specs.SpecDatabase) -> str:
     rows = _usable_rows(report)
     if not rows:
         return NOTHING_TO_DRAFT.format(model)
-    fallback = _fallback(identity, rows, database)
-    shared = database.rows_of('', fallback) if fallback else {}
-    own = [row for row in rows if row.id not in shared]
-    fits = endurance_fits(report, own)
-    meanings = _agreed_meanings(database, identity.kind)
-    entry = {'family': _family(identity), **_condition(identity, rows), **_uses(fallback),
-             'attributes': {str(row.id): _attribute(row, meanings, fits) for row in own}, 'source': SOURCE}
-    data = {'comment': _next_steps(report, database, fits), 'entries': [entry], 'samples': [_sample(identity, rows, entry, database)]}
+    base = _base(report, database)
+    fits = _fits(report, rows, database)
+    entry = {'family': _family(identity), **_condition(identity, rows), **{key: base[key] for key in INHERITED if key in base},
+             'attributes': _attributes(report, rows, base, fits, database), 'source': SOURCE}
+    data = {'$schema': _schema_address(), 'comment': _next_steps(report, base, fits), 'entries': [entry],
+            'samples': [_sample(report, rows, entry, database)]}
     return datafile.formatted(data, 'attributes')
+
+
+def _schema_address() -> str:
+    """Return where editors find what may stand in the file."""
+    return f'file://{datafile.PACKAGE}/schema/attributes.schema.json'
 
 
 def _usable_rows(report: Report) -> List[AttributeRow]:
@@ -75,14 +89,10 @@ def _usable_rows(report: Report) -> List[AttributeRow]:
 
 # --- the entry -----------------------------------------------------------------------
 
-def _fallback(identity: Identity, rows: Sequence[AttributeRow], database: specs.SpecDatabase) -> Optional[Json]:
-    """Return the entry for drives that no other one knows: what it takes in holds for every drive."""
-    numbers = [row.id for row in rows]
-    return next((entry for _, entry in database.entries() if entry.get('fallback') and specs.matches(entry, '', identity, numbers)), None)
-
-
-def _uses(fallback: Optional[Json]) -> Dict[str, Any]:
-    return {'uses': list(fallback['uses'])} if fallback and 'uses' in fallback else {}
+def _base(report: Report, database: specs.SpecDatabase) -> Json:
+    """Return the entry that speaks for the drive so far: one for its family, a generic one, or that for unknown drives."""
+    claims = database.claims(report.identity, [row.id for row in report.attributes])
+    return claims[0][1] if len(claims) == 1 else {}
 
 
 def _family(identity: Identity) -> str:
@@ -132,17 +142,46 @@ def _literally(text: str) -> str:
     return re.sub(r'([.^$*+?{}\[\]\\|()])', r'\\\1', text)
 
 
+def _attributes(report: Report, rows: Sequence[AttributeRow], base: Json, fits: Sequence[Fit],
+                database: specs.SpecDatabase) -> Dict[str, Any]:
+    """Return what the base says about the drive's rows, in its order, then the other rows with what is certain about them."""
+    by_number = {str(row.id): row for row in rows}
+    inherited = {number: known and _inherited(known, by_number[number], base)
+                 for number, known in base.get('attributes', {}).items() if number in by_number}
+    read_already = {role for row in database.rows_of('', base).values() for role in row.get('readings', ())}
+    of_sets = database.rows_of('', {**base, 'attributes': {}})
+    # A second reading of a role would count in the place of the first.
+    meanings = {key: meaning for key, meaning in _agreed_meanings(database, report.identity.kind).items()
+                if not read_already.intersection(meaning[0])}
+    new = {number: _attribute(row, meanings, [fit for fit in fits if fit.role not in read_already])
+           for number, row in by_number.items() if number not in inherited and row.id not in of_sets}
+    return {**inherited, **new}
+
+
+def _inherited(known: Json, row: AttributeRow, base: Json) -> Dict[str, Any]:
+    reason = f'read as by the entry {base["family"]}' if 'readings' in known else ''
+    return {**known, 'comment': _joined(_columns(row), reason, known.get('comment', ''))}
+
+
 def _attribute(row: AttributeRow, meanings: Mapping[Tuple[int, str], Tuple[Json, str]], fits: Sequence[Fit]) -> Dict[str, Any]:
     name = row.name[:LONGEST_NAME] if len(row.name) > 1 else 'Unknown_Attribute'
     found, reason = meanings.get((row.id, name), ({}, ''))
-    comments = [f'VALUE {_or_dashes(row.value)}, WORST {_or_dashes(row.worst)}, RAW {row.raw[:LONGEST_NAME]}', reason]
-    fitting = [fit for fit in fits if fit.attribute == row.id]
-    given = dict(found)
-    if fitting and len(fitting) == len(fits):  # no other attribute of the drive fits
-        given[ENDURANCE] = {'from': fitting[0].formula, 'valid': list(ENDURANCE_FORMULAS[fitting[0].formula])}
-    comments += [f'{fit.formula} equals the endurance that the drive itself states' for fit in fitting]
-    attribute: Dict[str, Any] = {'name': name, 'comment': '; '.join(comment for comment in comments if comment)}
+    own = [fit for fit in fits if fit.attribute == row.id]
+    # Where other attributes fit as well, chance has a hand in it. The first way of reading one is the commonest.
+    contested = {fit.role for fit in fits if fit.attribute != row.id}
+    certain = {fit.role: fit.spec for fit in reversed(own) if fit.role not in contested}
+    given = {**found, **certain}
+    attribute: Dict[str, Any] = {'name': name, 'comment': _joined(_columns(row), reason, *(fit.words for fit in own))}
     return {**attribute, 'readings': given} if given else attribute
+
+
+def _columns(row: AttributeRow) -> str:
+    """Return what the drive said, for whoever compares it with a datasheet; HINT knows it again."""
+    return f'VALUE {_or_dashes(row.value)}, WORST {_or_dashes(row.worst)}, RAW {row.raw[:LONGEST_NAME]}'
+
+
+def _joined(*words: str) -> str:
+    return '; '.join(word for word in words if word)
 
 
 def _or_dashes(number: Optional[int]) -> str:
@@ -172,7 +211,12 @@ def _agreed(given_by: Sequence[Tuple[str, str]]) -> Iterator[Tuple[Json, str]]:
         yield json.loads(text), f'read as by {count} of {len(given_by)} entries that name it so'
 
 
-# --- what the drive's own statistic says -------------------------------------------------
+# --- what the drive's own statistics say ------------------------------------------------
+
+def _fits(report: Report, rows: Sequence[AttributeRow], database: specs.SpecDatabase) -> List[Fit]:
+    return [*endurance_fits(report, rows), *(fit for role, number in _stated(report, database).items()
+                                             if database.roles[role].unit == 'B' for fit in amount_fits(role, number, rows))]
+
 
 def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> List[Fit]:
     """Return the readings of the vendor attributes that equal the drive's own endurance figure."""
@@ -180,8 +224,18 @@ def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> List[Fit]:
     by_number = {row.id: row for row in rows}
     if figure not in WORN:
         return []
-    return [Fit(row.id, text) for row in rows for text in ENDURANCE_FORMULAS
+    return [Fit(row.id, ENDURANCE, {'from': text, 'valid': list(valid)}, f'{text} equals the endurance that the drive itself states')
+            for row in rows for text, valid in ENDURANCE_FORMULAS.items()
             if decode.evaluate(decode.parse(text), row, by_number) == figure]
+
+
+def amount_fits(role: str, number: float, rows: Sequence[AttributeRow]) -> List[Fit]:
+    """Return the raw values that are, in some unit, the amount of data that the drive itself counts, in bytes."""
+    amounts = {unit: worth for unit, (base, worth) in specs.UNITS.items() if base == 'B'}
+    raws = {row.id: decode.evaluate(decode.parse('raw'), row, {row.id: row}) or 0 for row in rows}
+    return [Fit(attribute, role, {'from': 'raw', 'unit': unit}, f'raw times {unit} equals the {role} that the drive itself states')
+            for attribute, raw in raws.items() if raw >= TELLING
+            for unit, worth in amounts.items() if abs(raw * worth - number) <= max(worth, SAME * number)]
 
 
 def _figure(report: Report) -> Optional[int]:
@@ -189,18 +243,27 @@ def _figure(report: Report) -> Optional[int]:
     return None if statistic is None else statistic.number
 
 
-def _next_steps(report: Report, database: specs.SpecDatabase, fits: Sequence[Fit]) -> str:
+def _stated(report: Report, database: specs.SpecDatabase) -> Dict[str, float]:
+    """Return what the drive's own statistics say about the roles that vendors count in different ways."""
+    return {reading.role: reading.number for reading in readings.standard_readings(report, database.roles)
+            if reading.unit in DIFFERING_UNITS and reading.number is not None}
+
+
+def _next_steps(report: Report, base: Json, fits: Sequence[Fit]) -> str:
     """Return the header: what is known about endurance, and what to do with this file."""
-    return ' '.join([*_already_known(report, database), _about_endurance(_figure(report), fits),
-                     'Next: correct family and models; give each attribute that you know its readings (the roles are in attributes.json) '
-                     'and remove the others; name your source; list in "expect" what the sample must give. '
-                     'Then: check_smart_attributes prove THIS_FILE. It works once it lies in /etc/check-smart-attributes/attributes.d.'])
+    endurance = [fit for fit in fits if fit.role == ENDURANCE]
+    return ' '.join([*_already_known(base), _about_endurance(_figure(report), endurance),
+                     'Next: correct family and models; give each attribute that you know its readings (the README lists the roles), '
+                     'leave the others; name your source. Then: check_smart_attributes prove THIS_FILE. '
+                     'It works once it lies in /etc/check-smart-attributes/attributes.d.'])
 
 
-def _already_known(report: Report, database: specs.SpecDatabase) -> Iterator[str]:
-    for _, entry in database.claims(report.identity, [row.id for row in report.attributes]):
-        if not (entry.get('generic') or entry.get('fallback')):
-            yield f'The entry {entry["family"]} speaks for this drive already; this one would replace it wholly.'
+def _already_known(base: Json) -> Iterator[str]:
+    if base.get('generic'):
+        yield (f'The generic entry {base["family"]} speaks for this drive already: one of its own is needed only where that is wrong or '
+               'says too little. This one reads the same and would replace it wholly.')
+    elif base and not base.get('fallback'):
+        yield f'The entry {base["family"]} speaks for this drive already; this one reads the same and would replace it wholly.'
 
 
 def _about_endurance(figure: Optional[int], fits: Sequence[Fit]) -> str:
@@ -208,18 +271,19 @@ def _about_endurance(figure: Optional[int], fits: Sequence[Fit]) -> str:
         return 'The drive states no endurance itself, so no attribute could be compared with it.'
     if figure not in WORN:
         return f'The drive states {figure} % endurance used, which tells nothing about its attributes; draft again from a worn drive.'
-    found = ', '.join(f'{fit.formula} of {fit.attribute}' for fit in fits[:MENTIONED]) or 'no attribute'
+    found = ', '.join(f'{fit.spec["from"]} of {fit.attribute}' for fit in fits[:MENTIONED]) or 'no attribute'
     caution = 'one drive can agree by chance, so look at another one' if fits else 'the meaning must come from a document'
     return f'The drive states {figure} % endurance used; equal to it: {found}; {caution}.'
 
 
 # --- the sample ----------------------------------------------------------------------------
 
-def _sample(identity: Identity, rows: Sequence[AttributeRow], entry: Json, database: specs.SpecDatabase) -> Dict[str, Any]:
+def _sample(report: Report, rows: Sequence[AttributeRow], entry: Json, database: specs.SpecDatabase) -> Dict[str, Any]:
     """Return the drive's rows with what the entry reads from them now."""
+    identity, stated = report.identity, _stated(report, database)
     found = readings.vendor_readings(Report(identity, attributes=tuple(rows)), database.read_entry('', entry), database.roles)
     return {'family': entry['family'], 'model': ' '.join(identity.model.split()), 'firmware': identity.firmware, 'kind': identity.kind,
-            'origin': 'captured', 'lines': [_line(row) for row in rows],
+            'origin': 'captured', 'lines': [_line(row) for row in rows], **({'stated': stated} if stated else {}),
             'expect': {reading.role: reading.word if reading.state is not None else reading.number for reading in found}}
 
 

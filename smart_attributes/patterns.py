@@ -16,6 +16,8 @@ def model_problems(pattern: str) -> Iterator[str]:
         yield 'has blanks at an end or two in a row, which no model has once it is read; remove them'
     if has_top_level_bar(pattern):
         yield 'is a choice of whole patterns, which costs every check time; write one pattern for each'
+    elif re.search('[A-Za-z0-9 _-][*]', _ESCAPES_AND_SETS.sub('.', pattern)):
+        yield 'has * behind a character, which is that character any number of times; write .* for anything'
     elif shape(pattern).literals < LITERALS:
         yield f'can match with {shape(pattern).literals} literal characters; name at least {LITERALS}, or it claims strangers'
     yield from runaway_problems(pattern)
@@ -38,6 +40,7 @@ class Shape(NamedTuple):
     is_nested: bool   # a repetition without end of something that varies
 
 
+_ESCAPES_AND_SETS = re.compile(r'\\.|\[\^?\]?(?:\\.|[^]\\])*\]')
 _TOKEN = re.compile(r'(?P<escape>\\.)|(?P<set>\[\^?\]?(?:\\.|[^]\\])*\])|(?P<open>\((?:\?(?:P<\w+>|<?[=!]|:|[a-zA-Z]+:?))?)|(?P<close>\))'
                     r'|(?P<bar>\|)|(?P<repeat>(?:[*+?]|\{\d*,?\d*\})[?+]?)|(?P<any>[.^$])|(?P<literal>.)', re.S)
 

@@ -13,7 +13,7 @@ import math
 import os
 import re
 import tempfile
-from typing import Any, Callable, Collection, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Collection, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from . import datafile, decode, patterns, readings, samples, specs, standards
 from .errors import DataError
@@ -21,10 +21,12 @@ from .model import AttributeRow, Reading, Report
 
 Json = Mapping[str, Any]
 
+LOOKED_AT = 1000       # characters of a file that may be something else
 LONGEST_LIFE = 131072  # hours, fifteen years: no advisory bites later
 FEW_DRIVES = 5         # a firmware condition needs so many, or a document
 NO_FIGURES = (0, 253, 255)  # normalized values that mean "never set"
 LARGEST_ENDURANCE = 255     # %, as the standards end there
+NEAR_POINTS, NEAR_PART = 2, 0.1  # how far a reading may be from what the drive states: in %, and of an amount
 # What a standard log or the drive's own word is filed under, whatever the database says.
 STANDARD_ROLES = frozenset(
     [standard.role for log in (standards.ATA, standards.NVME, standards.SCSI) for standard in log.values()]
@@ -57,16 +59,17 @@ class Context(NamedTuple):
     """What the rules may look at beside the file that they prove."""
 
     database: specs.SpecDatabase
+    shipped: specs.SpecDatabase       # without additions
     sources: Sequence[Source]         # the shipped file first
     documents: Collection[str]
 
 
-class Figures(NamedTuple):
-    """What was proved, for the summary."""
+class Findings(NamedTuple):
+    """What was proved, and what came of it."""
 
-    entries: int
-    samples: int
-    models: int
+    problems: Sequence[str]
+    notes: Sequence[str] = ()    # what would be a problem in the shipped file, and is none in a file of a site
+    summary: Sequence[str] = ()  # "1 entry", "885 samples"; nothing where a file could not be used at all
 
 
 def main(files: Sequence[str] = (), samples_path: Optional[str] = None, models_path: Optional[str] = None,
@@ -79,17 +82,18 @@ def main(files: Sequence[str] = (), samples_path: Optional[str] = None, models_p
         proved = list(files) or [datafile.shipped('attributes.json')]
         for path in proved if formats else ():
             write(f'{path}: {"rewritten" if rewrite(path) else "has the usual layout already"}')
-        figures, problems = examine(proved, samples_path, models_path)
+        findings = examine(proved, samples_path, models_path)
     except DataError as problem:
         write(str(problem))
         return 1
-    for sentence in problems:
+    for sentence in findings.problems:
         write(sentence)
-    counts = [_counted(figures.entries, 'entry', 'entries'), _counted(figures.samples, 'sample')]
-    counts += [_counted(figures.models, 'measured model')] if figures.models else []
-    counts.append(_counted(len(problems), 'problem') if problems else 'no problem')
-    write(f'{", ".join(map(os.path.basename, proved))}: {", ".join(counts)}')
-    return 1 if problems else 0
+    for sentence in findings.notes:
+        write(f'before you send it: {sentence}')
+    found = _counted(len(findings.problems), 'problem') if findings.problems else 'no problem'
+    rest = [] if findings.summary else ['the rest is proved when that is mended']
+    write(f'{", ".join(map(os.path.basename, proved))}: {", ".join([*findings.summary, found, *rest])}')
+    return 1 if findings.problems else 0
 
 
 def prove(files: Sequence[str] = (), samples_path: Optional[str] = None, models_path: Optional[str] = None) -> List[str]:
@@ -100,30 +104,53 @@ def prove(files: Sequence[str] = (), samples_path: Optional[str] = None, models_
     samples_path: file or folder; None: tests/samples beside the database.
     models_path: CSV file; None: tests/models.csv beside the database.
     """
-    return examine(list(files) or [datafile.shipped('attributes.json')], samples_path, models_path)[1]
+    return list(examine(list(files) or [datafile.shipped('attributes.json')], samples_path, models_path).problems)
 
 
-def examine(files: Sequence[str], samples_path: Optional[str], models_path: Optional[str]) -> Tuple[Figures, List[str]]:
-    """Return what `prove` returns, and figures about it. Raises DataError where the shipped file cannot be read."""
+def examine(files: Sequence[str], samples_path: Optional[str], models_path: Optional[str]) -> Findings:
+    """Return what `prove` returns, and more about it. Raises DataError where the shipped file cannot be read."""
     proved, problems = _read_sources(files)
     if problems:
-        return Figures(0, 0, 0), problems
+        return Findings(problems)
     sources = proved if proved[0].is_whole else [_read_source(datafile.shipped('attributes.json'))[0], *proved]
-    entries = sum(len(source.data['entries']) for source in proved)
     problems = [sentence for source in proved for sentence in _unusable(source, sources)]
     if problems:
-        return Figures(entries, 0, 0), problems
+        return Findings(problems)
     context = _context(sources)
     samples_path = _beside(sources[0], samples_path, os.path.join('tests', 'samples'))
     drives, of_samples = _read_samples(sources, samples_path)
     models_path = _beside(sources[0], models_path, os.path.join('tests', 'models.csv'))
     measured, of_models = samples.measured(models_path) if models_path else ([], [])
-    claims = [Claim(drive, context.database.claims(drive.identity, drive.attributes)) for drive in [*drives, *measured]]
+    claims = _claims([*drives, *measured], context.database)
     problems = [*(sentence for source in proved for sentence in _file_problems(source, context)), *of_samples, *of_models,
-                *_claim_problems(claims), *(sentence for claim in claims for sentence in _sample_problems(claim, context))]
+                *_drive_problems(claims, context)]
     if drives or samples_path:
         problems += [sentence for source in proved for sentence in _coverage_problems(source, claims)]
-    return Figures(entries, len(drives), len(measured)), list(dict.fromkeys(problems))
+    problems = list(dict.fromkeys(problems))
+    summary = [_counted(sum(len(source.data['entries']) for source in proved), 'entry', 'entries'), _counted(len(drives), 'sample')]
+    summary += [_counted(len(measured), 'measured model')] if measured else []
+    return Findings(problems, _before_sending(sources, [*drives, *measured], problems), summary)
+
+
+def _claims(drives: Sequence[samples.Drive], database: specs.SpecDatabase) -> List[Claim]:
+    return [Claim(drive, database.claims(drive.identity, drive.attributes)) for drive in drives]
+
+
+def _before_sending(sources: Sequence[Source], drives: Sequence[samples.Drive], known: Collection[str]) -> List[str]:
+    """Return which drives would be claimed wrongly if additions stood in the shipped file, where they are no stronger than others."""
+    shipped, *local = sources
+    if not local:
+        return []
+    both = {**shipped.data, 'entries': [entry for source in sources for entry in source.data['entries']],
+            **{key: {name: value for source in sources for name, value in source.data.get(key, {}).items()} for key in ('roles', 'sets')}}
+    database = specs.SpecDatabase(both)
+    context = Context(database, database, (), ())
+    concerned = [drive for drive in drives if any(_is_for(entry, drive) for source in local for entry in source.data['entries'])]
+    return [sentence for sentence in _drive_problems(_claims(concerned, database), context) if sentence not in known]
+
+
+def _is_for(entry: Json, drive: samples.Drive) -> bool:
+    return specs.matches(entry, ' '.join(drive.identity.model.split()), drive.identity, drive.attributes)
 
 
 # --- reading ---------------------------------------------------------------------
@@ -144,6 +171,8 @@ def _read_sources(files: Sequence[str]) -> Tuple[List[Source], List[str]]:
 
 def _read_source(path: str) -> Tuple[Source, List[str]]:
     name, text = os.path.basename(path), datafile.read_text(path)
+    if text.startswith('smartctl ') or '"json_format_version"' in text[:LOOKED_AT]:
+        raise DataError(f'{name} is what smartctl says about a drive, no entry; check_smart_attributes draft --report {path} makes one')
     data, problems = datafile.parse(text, name)
     return Source(name, path, text, data), problems or datafile.schema_problems(data, 'attributes', name)
 
@@ -157,7 +186,8 @@ def _unusable(source: Source, sources: Sequence[Source]) -> Iterator[str]:
 def _context(sources: Sequence[Source]) -> Context:
     shipped, *local = sources
     documents = {key for source in sources for key in source.data.get('documents', ())}
-    return Context(specs.SpecDatabase(shipped.data, [(source.name, source.data) for source in local]), sources, documents)
+    database = specs.SpecDatabase(shipped.data, [(source.name, source.data) for source in local])
+    return Context(database, specs.SpecDatabase(shipped.data), sources, documents)
 
 
 def _beside(source: Source, given: Optional[str], usual: str) -> Optional[str]:
@@ -213,12 +243,12 @@ def _repeated_names(source: Source, _: Context) -> Iterator[str]:
 
 
 def _citations(source: Source, context: Context) -> Iterator[str]:
-    advice = 'write a key of it with a place, or "measured on" what and how many drives'
+    advice = 'add the document there and write its key and a place in it, or write "measured on" what and how many drives'
     for place, citation in _sources_of(source.data):
         unknown = [key for key in _keys(citation) if key not in context.documents]
         if unknown:
             yield f'{place}: source "{unknown[0]}" is none of "documents"; {advice}'
-        elif not any(_cites(citation, key) for key in context.documents) and 'measured ' not in citation:
+        elif not any(_cites(citation, key) for key in context.documents) and 'measured on ' not in citation:
             yield f'{place}: source {_quoted(citation)} names none of "documents"; {advice}'
 
 
@@ -401,7 +431,9 @@ def _interval_problems(valid: specs.Interval) -> Iterator[str]:
 def _plausible(spec: Json, formula: decode.Formula, role: specs.Role) -> Iterator[str]:
     """Yield how a value that means nothing could become a figure."""
     valid = _pair(spec.get('valid'))
-    if formula.minus_from and None in valid:
+    if formula.minus_from and role.worse == 'low' and formula.first.column in ('value', 'worst'):
+        yield f'from "{spec["from"]}" is what is used up, and {role.name} what is left; write {formula.first.column}'
+    elif formula.minus_from and None in valid:
         yield f'from "{spec["from"]}" turns a value that was never set into a figure; give valid, for example [0, {formula.minus_from - 1}]'
     elif role.name == 'endurance_used' and (valid[1] is None or valid[1] > LARGEST_ENDURANCE):
         yield f'valid must end at {LARGEST_ENDURANCE} or before, or a raw value of something else becomes a percentage'
@@ -492,23 +524,87 @@ def _called(drive: samples.Drive) -> str:
     return drive.identity.model or drive.place
 
 
+def _drive_problems(claims: Sequence[Claim], context: Context) -> Iterator[str]:
+    yield from _claim_problems(claims)
+    for claim in claims:
+        yield from _sample_problems(claim, context)
+    yield from _stolen_samples(claims, context)
+
+
+def _stolen_samples(claims: Sequence[Claim], context: Context) -> Iterator[str]:
+    """Yield each pair of entries of which the first takes samples of the second, once."""
+    stolen: Dict[Tuple[str, str], List[str]] = {}
+    for drive, winners in claims:
+        if len(winners) == 1 and drive.family not in (None, winners[0][1]['family']) and not _unmet(drive, context):
+            stolen.setdefault((_entry_of(winners[0], context), str(drive.family)), []).append(drive.place)
+    for (winner, family), places in stolen.items():
+        if family in _families(context):
+            more = f' and {_counted(len(places) - 1, "other sample")} of it' if len(places) > 1 else ''
+            yield f'{places[0]}: {winner} claims it{more}, not its own entry, {family}; narrow one of them'
+
+
+def _families(context: Context) -> Set[str]:
+    return {entry['family'] for _, entry in context.database.entries()}
+
+
+def _entry_of(winner: Tuple[str, Json], context: Context) -> str:
+    """Return what an entry is called, with its file where that is an addition."""
+    name, entry = winner
+    return f'{entry["family"]} of {name}' if context.sources and name != context.sources[0].name else str(entry['family'])
+
+
+def _unmet(drive: samples.Drive, context: Context) -> List[str]:
+    """Return the conditions of a sample's own entry that keep it from claiming the sample."""
+    model = ' '.join(drive.identity.model.split())
+    unmet = [[key for key in specs.CONDITIONS if key in entry
+              and not specs.matches({key: entry[key]}, model if key == 'models' else '', drive.identity, drive.attributes)]
+             for _, entry in context.database.entries() if entry['family'] == drive.family]
+    return min(unmet, key=len, default=[])
+
+
 def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
-    """Yield where a sample is not won by its own entry, or does not give exactly what it expects."""
+    """Yield where a sample does not fit its own entry, or does not give exactly what it expects."""
     drive, winners = claim
     if drive.expect is None or len(winners) > 1:
         return
-    families = {entry['family'] for _, entry in context.database.entries()}
+    families, unmet = _families(context), _unmet(drive, context)
     if drive.family not in families:
         near = difflib.get_close_matches(str(drive.family), families, 1)
         yield f'{drive.place}: no entry is called {drive.family}{"; did you mean " + near[0] + "?" if near else ""}'
-    elif not winners:
-        yield f'{drive.place}: no entry claims it, not even its own, {drive.family}; look at the conditions of that entry'
-    elif winners[0][1]['family'] != drive.family:
-        yield f'{drive.place}: {winners[0][1]["family"]} claims it, not its own entry, {drive.family}; narrow one of them'
-    else:
+    elif unmet:
+        reason = ' and '.join(f'"{key}"' for key in unmet)
+        yield f'{drive.place}: its own entry, {drive.family}, does not claim it because of {reason}; correct the entry or the sample'
+    elif winners[0][1]['family'] == drive.family:
         spec = context.database.identify(drive.identity, drive.attributes)
-        found = readings.vendor_readings(Report(drive.identity, attributes=drive.rows), spec, context.database.roles)
-        yield from (f'{drive.place}: {problem}' for problem in _differences({reading.role: reading for reading in found}, drive.expect))
+        found = {reading.role: reading for reading in readings.vendor_readings(Report(drive.identity, attributes=drive.rows), spec,
+                                                                               context.database.roles)}
+        for rule in (_differences(found, drive.expect), _contradictions(found, drive.stated or {}, spec), _lost(found, claim, context)):
+            yield from (f'{drive.place}: {problem}' for problem in rule)
+
+
+def _contradictions(found: Mapping[str, Reading], stated: Json, spec: specs.DriveSpec) -> Iterator[str]:
+    """Yield readings that are far from what the drive itself states."""
+    for role, number in stated.items():
+        reading = found.get(role)
+        if reading is None or reading.number is None or role in spec.untrusted_statistics:
+            continue
+        if abs(reading.number - number) > (NEAR_POINTS if reading.unit == '%' else NEAR_PART * number):
+            yield (f'{reading.source} gives {role} {_said(reading)}, but the drive itself states {_plain(number)}; '
+                   'correct "from" or "unit", read another attribute, or list the role in "untrusted_statistics"')
+
+
+def _lost(found: Mapping[str, Reading], claim: Claim, context: Context) -> Iterator[str]:
+    """Yield what the shipped file reads from a sample and an addition, which replaces that wholly, does not."""
+    drive, ((name, entry), *_) = claim
+    if not context.sources or name == context.sources[0].name:
+        return
+    before = context.shipped.identify(drive.identity, drive.attributes)
+    silenced = {number for number, row in entry.get('attributes', {}).items() if row is None or 'comment' in row or 'trap' in row}
+    for reading in readings.vendor_readings(Report(drive.identity, attributes=drive.rows), before, context.shipped.roles):
+        number = reading.source.split()[-1]
+        if reading.role not in found and reading.number is not None and number not in silenced:
+            yield (f'without this entry, attribute {number} gives {reading.role} {_said(reading)}, by {before.family or "default"}; '
+                   'take that over ("uses" or a reading), or write a "comment" at the attribute why not')
 
 
 def _differences(found: Mapping[str, Reading], expect: Json) -> Iterator[str]:
@@ -516,11 +612,11 @@ def _differences(found: Mapping[str, Reading], expect: Json) -> Iterator[str]:
         if role not in found:
             yield f'expect {role} {_quoted(expected)}, but its lines do not give this role'
         elif not _equal(found[role], expected):
-            got = _said(found[role])
-            yield f'expect {role} {_quoted(expected)}, but {found[role].source} gives {got}; correct the one that is wrong'
+            yield f'expect {role} {_quoted(expected)}, but {found[role].source} gives {_said(found[role])}; correct the one that is wrong'
     for role, reading in found.items():
         if role not in expect:
-            yield f'{reading.source} also gives {role} {_said(reading)}; list it in "expect"'
+            addition = f'"{role}": {_as_expected(reading)}'
+            yield f'{reading.source} also gives {role} {_said(reading)}; if that is right, add {addition} to "expect"'
 
 
 def _equal(reading: Reading, expected: Any) -> bool:
@@ -531,10 +627,22 @@ def _equal(reading: Reading, expected: Any) -> bool:
     return math.isclose(reading.number, expected, rel_tol=1e-4, abs_tol=1e-6)
 
 
+def _as_expected(reading: Reading) -> str:
+    """Return a reading as "expect" has it."""
+    if reading.number is None or reading.state is not None:
+        return _quoted(None if reading.number is None else reading.word)
+    return _plain(reading.number)
+
+
+def _plain(number: float) -> str:
+    return str(int(number)) if number == int(number) else f'{number:.12g}'
+
+
 def _said(reading: Reading) -> str:
+    """Return a reading with the unit that it is counted in."""
     if reading.number is None:
         return f'null ({reading.word})'
-    return _quoted(reading.word) if reading.state is not None else f'{reading.number:.12g}'
+    return f'{_as_expected(reading)} {reading.unit}' if reading.unit and reading.state is None else _as_expected(reading)
 
 
 def _coverage_problems(source: Source, claims: Sequence[Claim]) -> Iterator[str]:
@@ -564,8 +672,7 @@ def _is_matched(pattern: str, models: Sequence[str]) -> bool:
 def _winner_instead(entry: Json, claims: Sequence[Claim]) -> str:
     """Return the family of the same rank that wins a drive which *entry* matches as well."""
     for drive, winners in claims:
-        model = ' '.join(drive.identity.model.split())
-        if winners and _rank(winners[0][1]) == _rank(entry) and specs.matches(entry, model, drive.identity, drive.attributes):
+        if winners and _rank(winners[0][1]) == _rank(entry) and _is_for(entry, drive):
             return str(winners[0][1]['family'])
     return ''
 

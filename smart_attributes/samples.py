@@ -30,6 +30,7 @@ class Drive(NamedTuple):
     rows: Tuple[AttributeRow, ...]
     family: Optional[str] = None      # the entry that must win; None: any one
     expect: Optional[Json] = None
+    stated: Optional[Json] = None     # what the drive's own statistics said
 
     @property
     def attributes(self) -> Sequence[int]:
@@ -78,7 +79,8 @@ def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> R
         problems += [f'{place}: {json.dumps(line[:SHOWN])} is no row of an attribute table; paste one of smartctl -A or -x'
                      for line, row in rows if row is None]
         identity = _identity(sample['model'], sample.get('firmware', ''), sample.get('kind') or kinds.get(sample['family'], 'ssd'))
-        drives.append(Drive(place, identity, tuple(row for _, row in rows if row is not None), sample['family'], sample['expect']))
+        drives.append(Drive(place, identity, tuple(row for _, row in rows if row is not None), sample['family'], sample['expect'],
+                            sample.get('stated')))
     return drives, problems
 
 

@@ -338,14 +338,23 @@ def mistakes(name: str, data: Json, roles: Collection[str], sets: Collection[str
             yield f'{name}: {place} "{pattern}" is no regular expression: {error}; correct it'
     for entry in data['entries']:
         for unknown in set(entry.get('uses', ())) - set(sets):
-            yield f'{name}: {entry["family"]}: uses "{unknown}", but there is no such set; known are {", ".join(sorted(sets))}'
+            advice = _nearest(unknown, sets) or f'known are {", ".join(sorted(sets))}'
+            yield f'{name}: {entry["family"]}: uses "{unknown}", but there is no such set; {advice}'
     for place, role, spec in written_readings(data):
         if role not in roles:
-            yield f'{name}: {place}: there is no such role; write one of "roles" or add it there'
+            yield f'{name}: {place}: there is no such role; {_nearest(role, roles) or "the README lists them"}'
         try:
             decode.parse(spec['from'])
         except FormulaError as error:
             yield f'{name}: {place}: {error}'
+
+
+def _nearest(word: str, known: Collection[str]) -> str:
+    """Return "did you mean …?" where a known word is alike."""
+    import difflib
+
+    near = difflib.get_close_matches(word, known, 1)
+    return f'did you mean {near[0]}?' if near else ''
 
 
 def patterns(data: Json) -> Iterator[Tuple[str, str]]:

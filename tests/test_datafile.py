@@ -189,16 +189,28 @@ def test_root_refuses_a_file_of_others_in_a_folder_like_tmp(site):
 @pytest.mark.parametrize(
     ('text', 'sentence'),
     [
-        ('{"entries": [}', 'site.json: line 1, column 14: Expecting value; correct the JSON there'),
-        ('{"entries": []\n "documents": {}}', "site.json: line 2, column 2: Expecting ',' delimiter; correct the JSON there"),
-        ('', 'site.json: line 1, column 1: Expecting value; correct the JSON there'),
+        ('{"entries": [}', 'site.json: line 1, column 14: a value is expected here: '),
+        ('{"entries": []\n "documents": {}}', 'site.json: line 1, column 15: a comma is missing here, or a closing bracket'),
+        ('{"entries": [1,\n 2,\n]}', 'site.json: line 2, column 3: nothing follows this comma; remove it'),
+        ('{"entries": [],\n}', 'site.json: line 1, column 15: nothing follows this comma; remove it'),
+        ('{"entries": [', 'site.json: line 1, column 14: the text ends here; a } or ] is missing'),
+        ('{"entries": [] // mine\n}', 'site.json: line 1, column 16: JSON has no comments; write "comment": "..." instead'),
+        ("{'entries': []}", 'site.json: line 1, column 2: a text stands between double quotes, not single ones'),
+        ('{entries: []}', 'site.json: line 1, column 2: a key is expected here, between double quotes'),
+        ('{"entries" []}', 'site.json: line 1, column 12: a colon is missing here, between key and value'),
+        (r'{"a": "X1\.[0-9]"}', r'site.json: line 1, column 10: a backslash is written twice in JSON: "\\." for \.'),
+        ('{"a": "X1\n}', 'site.json: line 1, column 10: a text is not closed on its line; add the double quote'),
+        ('{"a": "X1', 'site.json: line 1, column 7: a text begins here and is not closed; add the double quote'),
+        ('{"a": 1}}', 'site.json: line 1, column 9: the data ends before this; remove the rest, or a closing bracket too many'),
+        (' \n', 'site.json: line 1, column 1: the file is empty; give a JSON file'),
         ('{"entries": NaN}', 'site.json is no JSON that can be used: NaN is not a number in JSON'),
         ('[' * 100_000, 'site.json is no JSON that can be used: it is nested too deeply'),
     ],
-    ids=['value', 'comma', 'empty', 'nan', 'deep'],
+    ids=['value', 'comma', 'list-comma', 'object-comma', 'end', 'comment', 'single-quotes', 'bare-key', 'colon', 'escape', 'open-line',
+         'open-end', 'extra', 'empty', 'nan', 'deep'],
 )
 def test_what_is_no_json_is_refused_with_line_and_column(text, sentence):
-    """An editor jumps there."""
+    """An editor jumps there; the line is the one to correct, in whatever words each Python has for it."""
     assert refusal(text).startswith(sentence)
 
 
@@ -239,16 +251,20 @@ SENTENCES = {
         AT_233 + ', item 2: there is no key "form"; did you mean from?',
     ),
     'missing key': (attribute({'valid': [0, 99]}), AT_233 + ': from is missing'),
-    'missing name': (entry(attributes={'5': {}}), 'site.json: ACME X1, attribute 5: name is missing'),
+    'missing name': (
+        entry(attributes={'5': {}}),
+        'site.json: ACME X1, attribute 5: name is missing; write it like "Media_Wearout_Indicator"',
+    ),
     'missing family': ({'entries': [{'models': ['ACME']}]}, 'site.json: entry 1: family is missing'),
     'missing keys': ({'entries': [], 'roles': {'a': {}}}, 'site.json: role a: meaning, unit and worse are missing'),
     'no condition': ({'entries': [{'family': 'ACME X1'}]}, 'site.json: ACME X1: models, has, first, only or kind is missing'),
     'no entries': ({}, 'site.json: entries is missing'),
     'no object': ([], 'site.json: a list is not an object'),
-    'type': (attribute({'from': 5}), AT_233 + ': from 5 is not a text'),
+    'type': (attribute({'from': 5}), AT_233 + ': from 5 is not a text; write it like "100 - value"'),
     'type of either': (
         attribute('100 - value'),
-        'site.json: ACME X1, attribute 233, readings: endurance_used "100 - value" is not an object or a list',
+        'site.json: ACME X1, attribute 233, readings: endurance_used "100 - value" is not an object or a list; '
+        'write it like {"from": "100 - value", "valid": [0, 99]}',
     ),
     'type in a list': (entry(models=[5]), 'site.json: ACME X1: models 5 is not a text'),
     'guard': (entry(has=['233']), 'site.json: ACME X1: has "233" is not a whole number'),
@@ -345,6 +361,45 @@ def test_the_place_can_be_described_by_the_caller():
     """A schema of its own may have words of its own."""
     with pytest.raises(DataError, match=r'^site\.json: somewhere: kind "x" is not known'):
         datafile.checked(json.dumps(entry(kind='x')), 'attributes', 'site.json', lambda data, path: 'somewhere')
+
+
+def undescribed(schema, root, place):
+    """Yield the keys that a person may write and that no editor could explain."""
+    for key, value in schema.get('properties', {}).items():
+        referred = root['definitions'][value['$ref'].rsplit('/', 1)[1]] if '$ref' in value else {}
+        if 'description' not in {**referred, **value}:
+            yield f'{place}/{key}'
+        yield from undescribed(value, root, f'{place}/{key}')
+    for key in ('items', 'additionalProperties'):
+        if isinstance(schema.get(key), dict):
+            yield from undescribed(schema[key], root, place)
+
+
+def test_every_key_that_a_contributor_writes_is_described_in_the_schema():
+    """Editors show it; evidence is not written by hand."""
+    root = datafile.schema('attributes')
+    parts = {'': root, **root['definitions']}
+
+    missing = [key for name, part in parts.items() for key in undescribed(part, root, name)]
+
+    assert [key for key in missing if '/evidence/' not in key] == []
+
+
+def test_the_examples_of_the_schema_fit_it():
+    """Sentences and editors offer them to be copied."""
+    import jsonschema
+
+    root = datafile.schema('attributes')
+    jsonschema.Draft7Validator.check_schema(root)
+
+    def check(value):
+        if isinstance(value, dict):
+            for example in value.get('examples', ()):
+                jsonschema.Draft7Validator({**value, 'definitions': root['definitions']}).validate(example)
+        for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            check(inner)
+
+    check(root)
 
 
 # --- the usual layout ------------------------------------------------------------------

@@ -160,6 +160,28 @@ def test_a_number_of_more_than_six_bytes_keeps_the_low_ones():
 
 
 @pytest.mark.parametrize(
+    ('formula', 'meant'),
+    [
+        ('100-value', '100 - value'),
+        ('VALUE', 'value'),
+        (' value', 'value'),
+        ('value\n', 'value'),
+        ('value  of 5', 'value of 5'),
+        ('raw byte 0-1', 'raw bytes 0-1'),
+        ('100 - raw bytes 3', '100 - raw byte 3'),
+        ('100*raw of 17/raw of 16', '100 * raw of 17 / raw of 16'),
+    ],
+)
+def test_a_formula_that_is_nearly_right_is_spelled_out(formula, meant):
+    """Blanks and small letters are no mistakes that anybody sees."""
+    with pytest.raises(FormulaError) as caught:
+        decode.parse(formula)
+
+    assert str(caught.value) == f'from "{formula}" is not known; did you mean "{meant}"?'
+    decode.parse(meant)
+
+
+@pytest.mark.parametrize(
     'formula',
     [
         '100 - normalised',
@@ -174,10 +196,6 @@ def test_a_number_of_more_than_six_bytes_keeps_the_low_ones():
         '100 * value',
         '100 * value / 3',
         'value + 3',
-        'value  of 5',
-        ' value',
-        'value\n',
-        'VALUE',
         '',
         'raw; import os',
         'value + value + value',

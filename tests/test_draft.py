@@ -96,7 +96,7 @@ def test_the_header_says_what_to_do_next():
 def test_the_header_says_when_an_entry_exists():
     """A local entry replaces it wholly."""
     assert drafted(drive(model='ACME X1-240'))['comment'].startswith(
-        'The entry ACME X1 speaks for this drive already; this one would replace it'
+        'The entry ACME X1 speaks for this drive already; this one reads the same and would replace it wholly.'
     )
     assert 'already' not in drafted(drive())['comment']
 
@@ -157,6 +157,64 @@ def test_a_drive_without_a_name_is_known_by_its_attributes():
 
     assert entry['first'] == [9, 5, 231, 241]
     assert 'models' not in entry
+
+
+GENERIC = {
+    'sets': {
+        'disk': {'source': 'measured on 9 drives', 'attributes': {'197': {'name': 'Pending', 'readings': {'pending': {'from': 'raw'}}}}}
+    },
+    'entries': [
+        {
+            'family': 'Any disk', 'kind': 'ssd', 'generic': True, 'uses': ['disk', 'ata-common'], 'no_endurance': 'nothing says it',
+            'untrusted_statistics': ['endurance_used'], 'ignore_thresholds': [5],
+            'attributes': {
+                '241': {'name': 'Writes', 'comment': 'In sectors.', 'readings': {'host_written': {'from': 'raw', 'unit': '512B'}}},
+                '5': {'name': 'Bad', 'trap': True},
+                '12': None,
+            },
+        }
+    ],
+}
+
+
+def test_a_draft_reads_what_the_entry_reads_that_spoke_for_the_drive_before():
+    """A local entry replaces it wholly; pending sectors must not become silent by adding a drive."""
+    report = drive(row(5, name='Reallocated_Sector_Ct'), row(12), row(197, raw='8'), row(241, raw='9', name='X'), row(250), model='DISK 1')
+
+    data = drafted(report, GENERIC)
+
+    (entry,) = data['entries']
+    assert data['comment'].startswith('The generic entry Any disk speaks for this drive already: one of its own is needed only where')
+    assert {key: entry[key] for key in draft.INHERITED} == {key: GENERIC['entries'][0][key] for key in draft.INHERITED}
+    assert entry['attributes'] == {
+        '241': {
+            'name': 'Writes', 'comment': 'VALUE 100, WORST 100, RAW 9; read as by the entry Any disk; In sectors.',
+            'readings': {'host_written': {'from': 'raw', 'unit': '512B'}},
+        },
+        '5': {'name': 'Bad', 'comment': 'VALUE 100, WORST 100, RAW 0', 'trap': True},
+        '12': None,
+        '250': {'name': 'Some_Name', 'comment': 'VALUE 100, WORST 100, RAW 0'},
+    }
+    assert data['samples'][0]['expect'] == {'host_written': 4608, 'pending': 8}
+
+
+def test_nothing_is_proposed_for_a_role_that_is_read_already():
+    """The first reading of a role counts, and the entry that spoke before has chosen it."""
+    data = drafted(drive(row(233, 97), row(177, 97), model='ACME X1-240', endurance=3))
+
+    attributes = data['entries'][0]['attributes']
+    assert 'readings' in attributes['233']
+    assert 'readings' not in attributes['177']
+
+
+def test_what_others_agree_about_is_not_taken_over_for_a_role_that_is_read_already():
+    """The same: here the pending sectors stand in 197."""
+    readings = {'pending': {'from': 'raw bytes 0-1'}}
+
+    data = drafted(drive(row(5, name='Reallocated_Sector_Ct'), row(197), model='DISK 1'), GENERIC,
+                   {'sets': {}, **vendor_entries(readings, readings, readings)})
+
+    assert 'readings' not in data['entries'][0]['attributes']['5']
 
 
 def vendor_entries(*readings, name='Reallocated_Sector_Ct', number='5', **more):
@@ -258,6 +316,33 @@ def test_what_is_proposed_never_turns_an_unset_value_into_a_figure(formula):
     assert [problem for spec, _ in readings for problem in prove._plausible(spec, prove.decode.parse(spec['from']), role)] == []
 
 
+# --- amounts of data -----------------------------------------------------------------------
+
+
+def written(*rows, sectors):
+    return Report(Y5, attributes=rows, statistics={(1, 0x018): Statistic(sectors, 'Logical Sectors Written')})
+
+
+def test_an_amount_that_the_drive_states_tells_the_unit_of_its_attribute():
+    """Nobody can see whether a count is one of sectors or of 32 MiB, and a wrong unit looks as plausible."""
+    data = drafted(written(row(241, raw='391022', name='Total_LBAs_Written'), row(9, raw='24871'), sectors=391022 * 65536 + 40000))
+
+    assert data['entries'][0]['attributes']['241']['readings'] == {'host_written': {'from': 'raw', 'unit': '32MiB'}}
+    assert data['samples'][0]['stated'] == {'host_written': (391022 * 65536 + 40000) * 512}
+    assert data['samples'][0]['expect']['host_written'] == 391022 * 2**25
+
+
+@pytest.mark.parametrize(
+    'rows', [(row(241, raw='391022'), row(246, raw='391023')), (row(241, raw='10'),), (row(241, raw='400000'),)],
+    ids=['two-attributes', 'few-counts', 'another-number'],
+)
+def test_an_amount_that_may_agree_by_chance_proposes_nothing(rows):
+    """Thirteen units fit many a small number."""
+    sectors = 10 * 65536 if rows[0].raw == '10' else 391022 * 65536
+
+    assert 'readings' not in drafted(written(*rows, sectors=sectors))['entries'][0]['attributes']['241']
+
+
 # --- the sample -------------------------------------------------------------------------------
 
 
@@ -277,6 +362,7 @@ def test_the_sample_is_made_of_the_drives_own_rows():
             '231 SSD_Life_Left           ------   097   097   000    -    3',
             '241 Host_Writes_32MiB       ------   100   100   000    -    9000',
         ],
+        'stated': {'endurance_used': 3},
         'expect': {'endurance_used': 3, 'power_on_time': 4442400},
     }
 

@@ -103,6 +103,8 @@ FILE = 'attributes.json: '
 AT_233 = FILE + 'ACME X1, attribute 233, endurance_used: '
 CAPACITOR = FILE + 'ACME X1, attribute 175, power_loss_protection: '
 SAMPLE_1 = 'acme.json: sample 1, ACME X1-240: '
+AS_STATED = 'correct "from" or "unit", read another attribute, or list the role in "untrusted_statistics"'
+CITE = 'add the document there and write its key and a place in it, or write "measured on" what and how many drives'
 MISTAKES = {
     # what the schema and the loader refuse
     'schema': (of_x1('famly', 'ACME'), FILE + 'ACME X1: there is no key "famly"; did you mean family?'),
@@ -117,7 +119,7 @@ MISTAKES = {
     'set unknown': (of_x1('uses', ['ata']), FILE + 'ACME X1: uses "ata", but there is no such set; known are ata-common'),
     'role unknown': (
         reading({'from': 'raw'}, role='wear'),
-        FILE + 'ACME X1, attribute 233, wear: there is no such role; write one of "roles" or add it there',
+        FILE + 'ACME X1, attribute 233, wear: there is no such role; the README lists them',
     ),
     'formula unknown': (
         reading({'from': '100 - normalised', 'valid': [0, 99]}),
@@ -132,24 +134,21 @@ MISTAKES = {
     ),
     'source unknown': (
         put('sets', 'ata-common', 'source', 'acme-manuel, page 3'),
-        FILE + 'set ata-common: source "acme-manuel" is none of "documents"; '
-        'write a key of it with a place, or "measured on" what and how many drives',
+        FILE + 'set ata-common: source "acme-manuel" is none of "documents"; ' + CITE,
     ),
     'source of an attribute unknown': (
         put('entries', X1, 'attributes', '233', 'source', 'hearsay'),
         FILE + 'ACME X1, attribute 233: source "hearsay" '
-        'names none of "documents"; write a key of it with a place, or "measured on" what and how many drives',
+        'names none of "documents"; ' + CITE,
     ),
     'source of an advisory unknown': (
         put('advisories', 0, 'source', 'a friend'),
-        FILE + 'advisory acme-x1-stops: source "a friend" names none of "documents"; '
-        'write a key of it with a place, or "measured on" what and how many drives',
+        FILE + 'advisory acme-x1-stops: source "a friend" names none of "documents"; ' + CITE,
     ),
     'source of a rating unknown': (
         of_x1('rated_written', {'ACME X1-240': {'bytes': 10**14, 'source': 'leaflet'}}),
         FILE + 'ACME X1, rated_written ACME '
-        'X1-240: source "leaflet" names none of "documents"; write a key of it with a place, or "measured on" what and how many '
-        'drives',
+        'X1-240: source "leaflet" names none of "documents"; ' + CITE,
     ),
     'document not cited': (
         put('documents', 'acme-blog', {'title': 'ACME blog'}),
@@ -208,6 +207,11 @@ MISTAKES = {
         reading({'from': 'raw byte 3', 'valid': [0, 255]}),
         AT_233 + 'a raw value of all ones, which means "never set", becomes 255 %; narrow valid or list it in "not"',
     ),
+    'spare turned round': (
+        reading({'from': '100 - value', 'valid': [0, 99]}, role='spare_available'),
+        FILE + 'ACME X1, attribute 233, spare_available: from "100 - value" is what is used up, and spare_available what is left; '
+        'write value',
+    ),
     'ratio without an end': (
         reading({'from': '100 * raw of 17 / raw of 16', 'valid': [0, 1000]}),
         AT_233 + 'valid must end at 255 or before, or a raw value of something else becomes a percentage',
@@ -250,6 +254,10 @@ MISTAKES = {
     'too few literals': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACM[A-Z]+']),
         FILE + 'ACME X1: models "ACM[A-Z]+" can match with 3 literal characters; name at least 4, or it claims strangers',
+    ),
+    'a pattern as of a shell': (
+        of_x1('models', ['ACME X1-[0-9]{3}', 'ACME X1*']),
+        FILE + 'ACME X1: models "ACME X1*" has * behind a character, which is that character any number of times; write .* for anything',
     ),
     'choice of patterns': (
         of_x1('models', ['ACME X1-[0-9]{3}|ACME X1']),
@@ -358,15 +366,20 @@ MISTAKES = {
     'sample of nobody': (sample(X1, 'family', 'ACME X11'), SAMPLE_1 + 'no entry is called ACME X11; did you mean ACME X1?'),
     'sample of another entry': (
         sample(X1, 'family', 'ACME X2'),
-        SAMPLE_1 + 'ACME X1 claims it, not its own entry, ACME X2; narrow one of them',
+        SAMPLE_1 + 'its own entry, ACME X2, does not claim it because of "models"; correct the entry or the sample',
+    ),
+    'samples of another entry': (
+        lambda data, proof: (data['entries'][X1].update(models=['ACME X[12]-.*'], kind='ssd'), proof.append(proof[1])),
+        'acme.json: sample 2, ACME X2-480: ACME X1 claims it and 1 other sample of it, not its own entry, ACME X2; narrow one of them',
     ),
     'sample that nobody claims': (
         lambda data, proof: proof[3].update(kind='hdd'),
-        'acme.json: sample 4, WHO: no entry claims it, not even its own, Unknown solid state drive; look at the conditions of that entry',
+        'acme.json: sample 4, WHO: its own entry, Unknown solid state drive, does not claim it because of "kind"; '
+        'correct the entry or the sample',
     ),
     'expects another number': (
         expecting('endurance_used', 77),
-        SAMPLE_1 + 'expect endurance_used 77, but attribute 233 gives 78; correct the one that is wrong',
+        SAMPLE_1 + 'expect endurance_used 77, but attribute 233 gives 78 %; correct the one that is wrong',
     ),
     'expects another word': (
         expecting('power_loss_protection', 'failed'),
@@ -378,7 +391,7 @@ MISTAKES = {
     ),
     'expects unknown': (
         expecting('endurance_used', None),
-        SAMPLE_1 + 'expect endurance_used null, but attribute 233 gives 78; correct the one that is wrong',
+        SAMPLE_1 + 'expect endurance_used null, but attribute 233 gives 78 %; correct the one that is wrong',
     ),
     'expects what is unknown': (
         sample(X2, 'expect', {'endurance_used': 300}),
@@ -388,13 +401,25 @@ MISTAKES = {
     'expects too much': (expecting('temperature', 30), SAMPLE_1 + 'expect temperature 30, but its lines do not give this role'),
     'expects too little': (
         not_expecting('capacitor_test_age'),
-        SAMPLE_1 + 'attribute 175 also gives capacitor_test_age 354360; list it in "expect"',
+        SAMPLE_1 + 'attribute 175 also gives capacitor_test_age 354360 s; if that is right, add "capacitor_test_age": 354360 to "expect"',
     ),
     'line that is no row': (
         sample(X2, 'lines', ['Serial Number: none']),
         'acme.json: sample 2, ACME X2-480: "Serial Number: none" is no row of an attribute table; paste one of smartctl -A or -x',
     ),
-    'sample without origin': (lambda _, proof: proof[X1].pop('origin'), 'acme.json: sample 1, ACME X1: origin is missing'),
+    'sample without origin': (
+        lambda _, proof: proof[X1].pop('origin'),
+        'acme.json: sample 1, ACME X1: origin is missing; write "captured" or "composed"',
+    ),
+    # what the drive itself says
+    'endurance turned round': (
+        sample(X1, 'stated', {'endurance_used': 22}),
+        SAMPLE_1 + 'attribute 233 gives endurance_used 78 %, but the drive itself states 22; ' + AS_STATED,
+    ),
+    'unit too large': (
+        sample(X1, 'stated', {'host_written': 512000}),
+        SAMPLE_1 + 'attribute 241 gives host_written 33554432000 B, but the drive itself states 512000; ' + AS_STATED,
+    ),
 }
 
 
@@ -525,9 +550,63 @@ def test_mistakes_of_a_file_of_a_site_are_named_with_its_name(shipped, tmp_path)
     problems = prove.prove([local(tmp_path, data)])
 
     assert problems == [
-        'acme-y5.json: sample 1, ACME Y5-1: attribute 12 also gives power_cycles 7; list it in "expect"',
-        'acme.json: sample 1, ACME X1-240: ACME Y5 claims it, not its own entry, ACME X1; narrow one of them',
-        'acme.json: sample 2, ACME X2-480: ACME Y5 claims it, not its own entry, ACME X2; narrow one of them',
+        'acme-y5.json: sample 1, ACME Y5-1: attribute 12 also gives power_cycles 7; if that is right, add "power_cycles": 7 to "expect"',
+        'acme.json: sample 1, ACME X1-240: ACME Y5 of acme-y5.json claims it, not its own entry, ACME X1; narrow one of them',
+        'acme.json: sample 2, ACME X2-480: ACME Y5 of acme-y5.json claims it, not its own entry, ACME X2; narrow one of them',
+    ]
+
+
+STATED = {'endurance_used': 78, 'host_written': 33_000_000_000}
+
+
+@pytest.mark.parametrize('stated', [STATED, {**STATED, 'endurance_used': 80}, {'temperature': 40}])
+def test_a_reading_near_what_the_drive_states_is_right(checkout, stated):
+    """Vendors round, and the drive counts on between its log and its attributes."""
+    assert problems_after(checkout, sample(X1, 'stated', stated)) == []
+
+
+def test_a_statistic_that_the_entry_distrusts_contradicts_nothing(checkout):
+    """Some firmware states a constant."""
+
+    def change(data, proof):
+        data['entries'][X1]['untrusted_statistics'] = ['endurance_used']
+        proof[X1]['stated'] = {'endurance_used': 0}
+
+    assert problems_after(checkout, change) == []
+
+
+def without_power_cycles():
+    data = copy.deepcopy(LOCAL)
+    del data['entries'][0]['uses']
+    data['samples'][0]['expect'] = {}
+    return data
+
+
+def test_what_an_addition_silences_is_named(shipped, tmp_path):
+    """It replaces the entry that spoke before wholly: pending sectors would be gone without a word."""
+    assert prove.prove([local(tmp_path, without_power_cycles())]) == [
+        'acme-y5.json: sample 1, ACME Y5-1: without this entry, attribute 12 gives power_cycles 7, by default; '
+        'take that over ("uses" or a reading), or write a "comment" at the attribute why not'
+    ]
+
+
+@pytest.mark.parametrize('row', [None, {'name': 'Power_Cycle_Count', 'comment': 'Counts something else.'}])
+def test_what_an_addition_silences_with_a_reason_is_right(shipped, tmp_path, row):
+    """The generic entry was wrong about these drives."""
+    data = without_power_cycles()
+    data['entries'][0].update({'uses': ['ata-common']} if row is None else {}, attributes={'12': row})
+
+    assert prove.prove([local(tmp_path, data)]) == []
+
+
+@pytest.mark.parametrize('text', ['smartctl 7.3 2022-02-28 r5338\n', '{\n  "json_format_version": [1, 0]}'])
+def test_a_report_in_the_place_of_an_entry_is_recognized(shipped, tmp_path, text):
+    """Both are files about the same drive."""
+    path = tmp_path / 'my-drive.json'
+    path.write_text(text)
+
+    assert prove.prove([str(path)]) == [
+        f'my-drive.json is what smartctl says about a drive, no entry; check_smart_attributes draft --report {path} makes one'
     ]
 
 
@@ -555,6 +634,19 @@ def test_the_job_ends_with_a_summary(shipped):
     assert run() == (0, [NOTHING_WRONG])
 
 
+def test_the_job_says_what_hinders_an_addition_to_become_a_part_of_the_shipped_file(shipped, tmp_path):
+    """A file of a site may replace a shipped entry; a pull request may not claim its drives."""
+    data = copy.deepcopy(LOCAL)
+    data['entries'][0]['models'].append('ACME X1-4.*')
+
+    code, lines = run(local(tmp_path, data))
+
+    assert (code, lines[0]) == (
+        0, 'before you send it: attributes.json: ACME X1-480 is claimed by two entries, ACME X1 and ACME Y5; narrow one pattern'
+    )
+    assert lines[1:] == ['acme-y5.json: 1 entry, 5 samples, 1 measured model, no problem']
+
+
 def test_the_job_exits_with_1_when_there_are_problems(shipped, tmp_path):
     """Continuous integration stops there."""
     data = copy.deepcopy(LOCAL)
@@ -579,7 +671,7 @@ def test_the_job_says_why_a_file_cannot_be_proved(shipped, tmp_path, content):
 
     assert code == 1
     assert 'broken.json: ' in lines[0]
-    assert lines[-1] == 'broken.json: 0 entries, 0 samples, 1 problem'
+    assert lines[-1] == 'broken.json: 1 problem, the rest is proved when that is mended'
 
 
 def test_samples_and_models_can_be_given(shipped, tmp_path):

@@ -138,10 +138,10 @@ MISTAKES = {
         'site1.json: mine: models "ACME{9999999999999999999999}" is no regular expression: ',
     ),
     'firmware': ({'firmware': '1.0)'}, 'site1.json: mine: firmware "1.0)" is no regular expression: '),
-    'set': ({'uses': ['nvme-common']}, 'site1.json: mine: uses "nvme-common", but there is no such set; known are ata-common'),
+    'set': ({'uses': ['nvme-common']}, 'site1.json: mine: uses "nvme-common", but there is no such set; did you mean ata-common?'),
     'role': (
         {'attributes': {'5': {'name': 'Some', 'readings': {'wear': {'from': 'raw'}}}}},
-        'site1.json: mine, attribute 5, wear: there is no such role; write one of "roles" or add it there',
+        'site1.json: mine, attribute 5, wear: there is no such role; the README lists them',
     ),
     'formula': (
         {'attributes': {'5': {'name': 'Some', 'readings': {'reallocated': [{'from': 'raw'}, {'from': '100 - normalised'}]}}}},

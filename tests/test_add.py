@@ -1,0 +1,142 @@
+"""From an unknown drive to a pull request, as CONTRIBUTING tells it: draft, name roles, cite, prove, use, send."""
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import json
+import shutil
+
+import pytest
+from conftest import ROOT, drive, run
+from small_database import Checkout, database, samples
+
+from smart_attributes import draft, prove
+from smart_attributes.errors import DataError
+
+loader = importlib.machinery.SourceFileLoader('add', str(ROOT / 'tools/add'))
+tool = importlib.util.module_from_spec(importlib.util.spec_from_loader('add', loader))  # type: ignore[arg-type]
+loader.exec_module(tool)
+
+
+@pytest.fixture(scope='module')
+def report(tmp_path_factory):
+    """A drive that nobody knows."""
+    data = json.loads(drive('no-name-ssd'))
+    table = data['ata_smart_attributes']['table']
+    data['ata_smart_attributes']['table'] = [row for row in table if row['id'] in (1, 5, 9, 12, 168, 194, 232)]
+    path = tmp_path_factory.mktemp('drive') / 'report.json'
+    path.write_text(json.dumps({**data, 'model_name': 'ACME Y20 512GB'}))
+    return str(path)
+
+
+@pytest.fixture(scope='module')
+def entry_file(tmp_path_factory, report):
+    """What a contributor has made of a draft."""
+    data = json.loads(run('draft', '--report', report).text)
+    (entry,), (sample,) = data['entries'], data['samples']
+    entry['family'] = sample['family'] = 'ACME Y20'
+    entry['source'] = 'measured on one drive'
+    entry['attributes']['232']['readings'] = {'spare_available': {'from': 'value', 'valid': [1, 100]}}
+    sample['expect']['spare_available'] = 100
+    path = tmp_path_factory.mktemp('mine') / 'my-entry.json'
+    path.write_text(json.dumps(data, indent=2))
+    return path
+
+
+def test_a_finished_draft_is_proved(entry_file):
+    """The last line says so."""
+    result = run('prove', str(entry_file))
+
+    assert (result.code, result.text.splitlines()[-1].split(', ')[-1]) == (0, 'no problem')
+
+
+def test_the_plugin_uses_it_at_once(entry_file, report):
+    """A site need not wait for a release."""
+    assert 'no entry for ACME Y20 512GB' in run('--report', report).text
+
+    result = run('--attributes', str(entry_file), '--report', report, '-v')
+
+    assert 'no entry for' not in result.text
+    assert 'entry: ACME Y20' in result.text
+
+
+def test_add_makes_it_a_part_of_the_shipped_files(entry_file, tmp_path):
+    """Nobody looks for the right line among 2,500, and what draft wrote for its reader does not stay."""
+    shutil.copy(ROOT / 'attributes.json', tmp_path)
+    shutil.copytree(ROOT / 'tests/samples', tmp_path / 'tests/samples')
+
+    paths = tool.add(str(entry_file), tmp_path)
+
+    assert paths == [str(tmp_path / 'attributes.json'), str(tmp_path / 'tests/samples/acme-y20.json')]
+    assert prove.prove([paths[0]], models_path=str(ROOT / 'tests/models.csv')) == []
+    (entry,) = (entry for entry in json.loads((tmp_path / 'attributes.json').read_text())['entries'] if entry['family'] == 'ACME Y20')
+    assert entry['attributes']['232']['readings'] == {'spare_available': {'from': 'value', 'valid': [1, 100]}}
+    assert all('readings' in attribute for attribute in entry['attributes'].values())
+
+
+# --- what is kept and what is not ------------------------------------------------------
+
+HINT = 'VALUE 100, WORST ---, RAW 640 (409 5906)'
+
+
+@pytest.mark.parametrize(('comment', 'kept'), [
+    (HINT, ''),
+    (f'{HINT}; read as by 110 of 119 entries that name it so', ''),
+    (f'{HINT}; read as by the entry Hard disk; Stands at 100.', 'Stands at 100.'),
+    (f'{HINT}; 100 - value equals the endurance that the drive itself states; mine', 'mine'),
+    (f'{HINT}; raw times 32MiB equals the host_written that the drive itself states', ''),
+    ('Stands at VALUE 100, WORST 100, RAW 1', 'Stands at VALUE 100, WORST 100, RAW 1')])
+def test_what_a_person_wrote_into_a_comment_is_kept(comment, kept):
+    """Behind the draft's words, or in their place."""
+    row = {'name': 'Some_Name', 'comment': comment, 'trap': True}
+
+    assert tool.without_hint(row) == {'name': 'Some_Name', **({'comment': kept} if kept else {}), 'trap': True}
+
+
+def test_attributes_without_a_meaning_are_left_out():
+    """A name that smartctl prints anyway says nothing; one that a person wrote alone, and a null, say something."""
+    entry = {'family': 'ACME', 'attributes': {'1': {'name': 'Read', 'comment': HINT}, '2': {'name': 'Known'}, '9': None}}
+
+    assert tool.finished(entry) == {'family': 'ACME', 'attributes': {'2': {'name': 'Known'}, '9': None}}
+    assert tool.finished({'family': 'ACME', 'attributes': {'1': {'name': 'Read', 'comment': HINT}}}) == {'family': 'ACME'}
+
+
+def test_documents_and_sets_come_along(tmp_path):
+    """An entry without its source would be a rumour."""
+    own = {'entries': [], 'documents': {'acme-y20': {'title': 'ACME Y20'}}, 'sets': {'y': {}}}
+
+    data = tool.merged(database(), own)
+
+    assert {'acme-manual', 'acme-y20'} == set(data['documents'])
+    assert {'ata-common', 'y'} == set(data['sets'])
+
+
+def test_nothing_is_overwritten(tmp_path):
+    """Two families may differ in signs only."""
+    checkout = Checkout(tmp_path)
+    checkout.write(database(), samples())
+    mine = tmp_path / 'mine.json'
+    mine.write_text(json.dumps({'entries': [{'family': 'ACME', 'kind': 'ssd'}]}))
+
+    with pytest.raises(DataError, match=r'tests/samples/acme\.json is there already; give the entry another family$'):
+        tool.add(str(mine), tmp_path)
+
+
+# --- a draft that is none --------------------------------------------------------------
+
+
+def test_why_there_is_no_draft_does_not_go_into_its_file(tmp_path):
+    """"> my-entry.json" would swallow it."""
+    import subprocess
+    import sys
+
+    command = [sys.executable, '-I', str(ROOT / 'check_smart_attributes'), 'draft', '--report', str(tmp_path / 'nothing.json')]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout) == (3, '')
+    assert done.stderr.startswith('nothing does not exist')
+
+
+def test_the_words_of_a_draft_are_those_that_add_knows():
+    """Else they would stay in the shipped file."""
+    assert draft.HINT.fullmatch(HINT)
