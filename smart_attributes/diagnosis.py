@@ -46,8 +46,10 @@ class Rule(NamedTuple):
 # Source: smartmontools 5.38 to 7.5 and 8.0 in work, os_linux.cpp, dev_*.cpp, *print.cpp; sudo 1.9.
 _RULES: Tuple[Rule, ...] = (
     # sudo
-    Rule(r'^sudo: .*(?:password is required|no tty present|terminal is required|askpass)', DriveError,
+    Rule(r'^sudo(?:-rs)?: .*(?:password is required|authentication is required|no tty present|terminal is required|askpass)', DriveError,
          'cannot be read: sudo wants a password, so the sudoers rule for this call is missing; ' + _SUDOERS),
+    Rule(r"^sudo-rs: I'm sorry (\S+)\. I'm afraid I can't do that", DriveError,
+         'cannot be read: sudo does not allow user {} this call of smartctl; ' + _SUDOERS),
     Rule(r'\buser (\S+) is not allowed to (?:execute|run)', DriveError,
          'cannot be read: sudo does not allow user {} this call of smartctl; ' + _SUDOERS),
     Rule(r'^(\S+) (?:is not in the sudoers file|may not run sudo)', DriveError,
@@ -58,7 +60,7 @@ _RULES: Tuple[Rule, ...] = (
          'cannot be read: sudo may not become root inside this service; remove NoNewPrivileges from its unit'),
     Rule(r'(?:smartctl|sudo)["\']?: (?:line \d+: )?(?:command )?not found|smartctl["\']?: No such file', DriveError,
          'cannot be read: smartctl is not where it was looked for; install smartmontools or give its path with -p'),
-    Rule(r'^sudo: (?!unable to resolve host|setrlimit)(.+)', DriveError, 'cannot be read: sudo says "{}"; ' + _SUDOERS),
+    Rule(r'^sudo(?:-rs)?: (?!unable to resolve host|setrlimit)(.+)', DriveError, 'cannot be read: sudo says "{}"; ' + _SUDOERS),
     # The command line
     Rule(r'UNRECOGNIZED OPTION: (?:j\b|json)', DriveError,
          'cannot be read: this smartctl is older than 7.0 and knows no JSON; install a newer smartmontools'),

@@ -59,14 +59,23 @@ def text(options: Options, runner: smartctl.Runner) -> str:
     """
     _check(options)
     said = _sudo_version(options, runner)
-    is_literal = options.literal or not knows_expressions(said)
-    lines = list(_literal(options, runner)) if is_literal or options.devices else []
-    expressions = () if is_literal else tuple(all_expressions())
-    lines = [line for line in lines if not admits(expressions, line)]
-    notes = [] if not is_literal else [_why_literal(options.literal, said)]
-    # Other programs of its kind do not know the word.
-    timeout = math.ceil(options.timeout) + SLACK if version(said) or not said else 0
-    return '\n'.join([HEAD, *notes, render(Rule(options.user, options.smartctl, timeout, expressions, tuple(lines)))])
+    rule = general(options)
+    if said and not version(said):
+        rule = rule._replace(timeout=0)  # other programs of its kind do not know the word
+    if options.literal or not knows_expressions(said):
+        return document(rule._replace(expressions=(), literal=tuple(_literal(options, runner))), _why_literal(options.literal, said))
+    lines = _literal(options, runner) if options.devices else ()
+    return document(rule._replace(literal=tuple(line for line in lines if not admits(rule.expressions, line))))
+
+
+def general(options: Options) -> Rule:
+    """Return the rule that admits every drive in a usual place."""
+    return Rule(options.user, options.smartctl, math.ceil(options.timeout) + SLACK, tuple(all_expressions()))
+
+
+def document(rule: Rule, note: str = '') -> str:
+    """Return the text of a file for /etc/sudoers.d."""
+    return '\n'.join([HEAD, *([note] if note else []), render(rule)])
 
 
 def render(rule: Rule) -> str:

@@ -27,6 +27,8 @@ WORDS = [
     pytest.param('sudo: sorry, you must have a tty to run sudo', DriveError, '!requiretty', id='sudo-tty'),
     pytest.param('sudo: The "no new privileges" flag is set, which prevents sudo from running as root.', DriveError,
                  'NoNewPrivileges', id='sudo-systemd'),
+    pytest.param("sudo-rs: I'm sorry icinga. I'm afraid I can't do that", DriveError, 'user icinga', id='sudo-rs-refuses'),
+    pytest.param('sudo-rs: interactive authentication is required', DriveError, 'wants a password', id='sudo-rs-password'),
     pytest.param('sudo: /etc/sudoers.d/x is world writable', DriveError, 'world writable', id='sudo-other'),
     pytest.param('sudo: /usr/sbin/smartctl: command not found', DriveError, 'install smartmontools', id='no-smartctl'),
     pytest.param('=======> UNRECOGNIZED OPTION: json=c', DriveError, 'older than 7.0', id='too-old-for-json'),

@@ -1,0 +1,383 @@
+"""The rule for sudo: what it admits and, above all, what it does not. Asked of the real sudo."""
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import subprocess
+from contextlib import contextmanager
+from itertools import combinations
+from pathlib import Path
+from typing import Iterator, List, NamedTuple, Tuple
+
+import pytest
+from conftest import run
+from fake_smartctl import FakeSmartctl
+
+from smart_attributes import devices, smartctl, sudoers
+from smart_attributes.errors import UsageError
+
+# One address or more for each type that there is; the paths are those of all transports.
+ADDRESSES = (
+    '/dev/sda', '/dev/sdabc1', '/dev/nvme0', '/dev/nvme12n1', '/dev/sg7', '/dev/hda', '/dev/disk/by-id/ata-ACME_X1_EXAMPLE0001',
+    '/dev/disk/by-path/pci-0000:00:1f.2-ata-1.0', '/dev/disk/by-id/nvme-eui.0025385b71b00001', '/dev/disk/by-partlabel/a=b@c+d',
+    'ata@/dev/sda', 'scsi@/dev/sg3', 'nvme@/dev/nvme0', 'nvme,0xffffffff@/dev/nvme0', 'sat@/dev/sg2', 'sat,auto@/dev/sda',
+    'sat,12@/dev/sda', 'usbcypress@/dev/sdb', 'usbjmicron,p,x,1@/dev/sdb', 'usbprolific@/dev/sdb', 'usbsunplus@/dev/sdb',
+    'usbasm1352r,1@/dev/sdb', 'sntasmedia@/dev/sda', 'sntasmedia/sat@/dev/sda', 'sntjmicron,0x1@/dev/sda', 'sntrealtek@/dev/sda',
+    'marvell@/dev/sda', 'atacam@/dev/sda', 'areca,1@/dev/sg2', 'areca,24/8@/dev/sg2', '3ware,0@/dev/twa0', '3ware,127@/dev/twl1',
+    'hpt,1/2/3@/dev/sda', 'hpt,1/2@/dev/sda', 'megaraid,6@/dev/bus/0', 'sat+megaraid,6@/dev/sda', 'scsi+megaraid,65535@/dev/bus/1',
+    'mpi3mr,3@/dev/bus/0', 'aacraid,0,0,4@/dev/sg3', 'sat+aacraid,1,0,12@/dev/sda', 'cciss,1@/dev/sg0', 'cciss,0@/dev/cciss/c0d0',
+    'sat,auto,16+cciss,7@/dev/sg1', 'sssraid,1,2@/dev/bus/0')
+
+READ = '--json=c --nocheck=standby -i -H -A -l error -l selftest -l devstat -l ssd'
+REFUSED = {
+    'no-arguments': '',
+    'another-program': '/bin/sh -c id',
+    'switch-smart-off': f'{READ} -s off /dev/sda',
+    'switch-smart-off-behind-the-drive': f'{READ} /dev/sda -s off',
+    'change-a-setting': f'{READ} --set=wcache,off /dev/sda',
+    'start-a-self-test': f'{READ} -t long /dev/sda',
+    'everything-there-is': '-x /dev/sda',
+    'everything-there-is-as-json': '--json=c -a /dev/sda',
+    'wake-it-up': '--json=c -i -H -A /dev/sda',
+    'another-log': f'{READ} -l scttempsts /dev/sda',
+    'write-a-log': f'{READ} -l gplog,0x80,0+1 /dev/sda',
+    'logs-in-another-order': '--json=c --nocheck=standby -i -H -A -l selftest -l error /dev/sda',
+    'a-log-twice': f'{READ} -l ssd /dev/sda',
+    'a-database-of-their-own': f'-B /tmp/drivedb.h {READ} /dev/sda',
+    'a-debug-level': f'{READ} -r ioctl,3 /dev/sda',
+    'two-drives': f'{READ} /dev/sda /dev/sdb',
+    'two-types': f'{READ} -d sat -d scsi /dev/sda',
+    'no-drive': READ,
+    'up-and-out': f'{READ} /dev/../etc/shadow',
+    'up-and-out-of-a-folder': f'{READ} /dev/disk/by-id/../../../etc/shadow',
+    'up-within-a-folder': f'{READ} /dev/disk/by-id/..',
+    'up-from-a-bus': f'{READ} -d megaraid,0 /dev/bus/../sda',
+    'shared-memory': f'{READ} /dev/shm/a',
+    'a-descriptor': f'{READ} /dev/fd/3',
+    'standard-input': f'{READ} /dev/stdin',
+    'a-file-elsewhere': f'{READ} /etc/shadow',
+    'a-file-nearby': f'{READ} sda',
+    'memory': f'{READ} /dev/mem',
+    'a-terminal': f'{READ} /dev/tty1',
+    'a-watchdog': f'{READ} /dev/watchdog',
+    'null': f'{READ} /dev/null',
+    'two-slashes': f'{READ} /dev//sda',
+    'without-a-guard': f'{READ} -d 3ware,0,force /dev/twa0',
+    'force-for-a-bridge': f'{READ} -d sat+megaraid,0,force /dev/sda',
+    'force-alone': f'{READ} -d force /dev/sda',
+    'a-type-that-writes': f'{READ} -d jmb39x,0 /dev/sda',
+    'a-type-that-switches': f'{READ} -d intelliprop,0 /dev/sda',
+    'a-dry-run': f'{READ} -d test /dev/sda',
+    'an-operation-code': f'{READ} -d usbcypress,0x24 /dev/sda',
+    'an-unknown-type': f'{READ} -d acme /dev/sda',
+    'a-number-out-of-bounds': f'{READ} -d megaraid,123456 /dev/bus/0',
+    'a-line-break': f'{READ}\n-s off /dev/sda',
+    'a-line-break-at-the-end': f'{READ} /dev/sda\n',
+    'a-scan-with-more': '--json=c --scan -d test',
+    'a-scan-that-opens': '--json=c --scan-open',
+    'another-form-of-json': f'{READ.replace("--json=c", "--json=o")} /dev/sda',
+    'the-version': '--version',
+}
+
+
+def arguments_of(address: str) -> Tuple[str, ...]:
+    device, = devices.parse(address)
+    return smartctl.read_arguments(device.path, device.type)
+
+
+def subsets() -> Iterator[Tuple[str, ...]]:
+    for size in range(len(smartctl.LOGS) + 1):
+        yield from combinations(smartctl.LOGS, size)
+
+
+# --- the expressions, as text ------------------------------------------------------------------
+
+def test_every_type_has_an_address_here():
+    """A new type in `devices` is tried with sudo as well."""
+    tried = {re.split('[],[/]', device.type.rpartition('+')[2])[0] for text in ADDRESSES for device in devices.parse(text)}
+
+    assert {entry.name for entry in devices.TYPES} - tried == set()
+
+
+@pytest.mark.parametrize('as_json', [True, False], ids=['json', 'text'])
+def test_every_command_line_is_admitted(as_json):
+    """Any log may be skipped, the type left out: whatever smartctl.py can make."""
+    expressions = list(sudoers.all_expressions())
+    lines = [smartctl.read_arguments(device.path, device.type, skip, as_json)
+             for text in ADDRESSES for device in devices.parse(text) for skip in subsets()]
+
+    assert [line for line in (*lines, smartctl.SCAN, smartctl.SCAN_TEXT) if not sudoers.admits(expressions, line)] == []
+
+
+def test_what_differs_in_a_character_is_admitted_only_if_it_is_ours():
+    """The rule is no wider than the plugin: 20,000 lines with a mistake, and a line that comes through is one we could make."""
+    chance = random.Random(2)
+    expressions = list(sudoers.all_expressions())
+    admitted = [line for line in (mutation(chance) for _ in range(20000)) if sudoers.admits(expressions, line)]
+
+    assert len(admitted) > 500
+    assert [line for line in admitted if line not in (smartctl.SCAN, smartctl.SCAN_TEXT) and not is_ours(line)] == []
+
+
+def mutation(chance: random.Random) -> Tuple[str, ...]:
+    line = list(' '.join(arguments_of(chance.choice(ADDRESSES))))
+    for _ in range(chance.choice((1, 1, 2))):
+        place = chance.randrange(len(line))
+        line[place:place + chance.randrange(2)] = chance.choice(('', *'/.-,+ 0az_=', '..', ' -s', 'force', '\n'))
+    return tuple(''.join(line).split(' '))
+
+
+def is_ours(line: Tuple[str, ...]) -> bool:
+    words = list(line)
+    kind = words[words.index('-d') + 1] if '-d' in words else ''
+    try:
+        device, = devices.parse(f'{kind}@{words[-1]}' if kind else words[-1])
+    except UsageError as error:
+        return 'numbers of' in str(error)  # 999 has as many digits as 127; smartctl itself refuses it
+    skip = [log for log in smartctl.LOGS if log not in words]
+    made = smartctl.read_arguments(device.path, device.type, skip, words[0] == '--json=c')
+    return [without_zeros(word) for word in words] == [without_zeros(word) for word in made]
+
+
+def without_zeros(word: str) -> str:
+    return re.sub(r'(?<![0-9a-z])0+(?=[0-9])', '', word)
+
+
+def test_sudo_takes_expressions_of_this_length():
+    """Source: sudo, lib/util/regex.c: an expression of more than 1024 characters is refused."""
+    assert max(map(len, sudoers.all_expressions())) < 1000
+
+
+@pytest.mark.parametrize('said, known', [
+    pytest.param('Sudo version 1.9.13p3', True, id='debian-12'), pytest.param('Sudo version 1.9.10', True, id='the-first'),
+    pytest.param('Sudo version 1.9.9', False, id='older'), pytest.param('Sudo version 1.8.31p2', False, id='much-older'),
+    pytest.param('sudo-rs 0.2.8', False, id='another-program'), pytest.param('', True, id='not-installed-yet')])
+def test_only_a_new_sudo_gets_expressions(said, known):
+    """Others would take them for words, or refuse the whole file."""
+    assert sudoers.knows_expressions(said) is known
+
+
+# --- the job -----------------------------------------------------------------------------------
+
+def stand_in_sudo(folder: Path, says: str) -> dict[str, str]:
+    folder.mkdir()
+    sudo = folder / 'sudo'
+    sudo.write_text(f'#!/bin/sh\necho "{says}"\n')
+    sudo.chmod(0o755)
+    return {'PATH': f'{folder}:/usr/bin:/bin'}
+
+
+def drives(fake: FakeSmartctl) -> FakeSmartctl:
+    scan = '{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":0},"devices":[' \
+           '{"name":"/dev/sda","type":"sat"},{"name":"/dev/bus/0","type":"megaraid,8"}]}'
+    fake.answers('--json=c --scan', scan)
+    fake.answers('--version', 'smartctl 7.3 2022-02-28 r5338')
+    return fake
+
+
+def lines_of(text: str) -> List[str]:
+    return [line.strip().rstrip(', \\') for line in text.splitlines() if line.startswith('    ')]
+
+
+def test_an_older_sudo_gets_a_line_for_each_drive(fake, tmp_path):
+    """Scan and both drives, each word of them; the file says why."""
+    printed = run('sudoers', '-p', drives(fake).path, env=stand_in_sudo(tmp_path / 'bin', 'Sudo version 1.9.5p2'))
+
+    assert printed.code == 0
+    assert '"Sudo version 1.9.5p2") knows no regular expressions' in printed.text
+    assert 'TIMEOUT=60' in printed.text
+    assert lines_of(printed.text) == [
+        f'{fake.path} --json\\=c --scan',
+        f'{fake.path} --json\\=c --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd /dev/sda',
+        f'{fake.path} --json\\=c --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd -d megaraid\\,8 /dev/bus/0']
+
+
+def test_another_program_gets_no_word_that_it_does_not_know(fake, tmp_path):
+    """sudo-rs has no TIMEOUT."""
+    printed = run('sudoers', '-p', drives(fake).path, env=stand_in_sudo(tmp_path / 'bin', 'sudo-rs 0.2.8')).text
+
+    assert 'TIMEOUT' not in printed
+    assert len(lines_of(printed)) == 3
+
+
+def test_a_smartctl_without_json_gets_the_lines_of_text(fake, tmp_path):
+    """What is not called is not admitted."""
+    fake.answers('--version', 'smartctl 6.6 2017-11-05 r4594')
+    printed = run('sudoers', '--literal', '-p', fake.path, '-d', '/dev/sda').text
+
+    assert lines_of(printed) == [f'{fake.path} --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd /dev/sda']
+
+
+def test_a_log_that_is_not_read_is_not_in_a_literal_line(fake, tmp_path):
+    """A site file says that the self-test log harms this drive."""
+    site = tmp_path / 'etc/thresholds.d'
+    site.mkdir(parents=True)
+    (site / 'x25.json').write_text('{"overrides": [{"for": {"device": "/dev/sda"}, "why": "hangs", "skip": ["selftest"]}]}')
+    printed = run('sudoers', '--literal', '-p', drives(fake).path, '--config', str(site.parent)).text
+
+    assert [line for line in lines_of(printed) if line.endswith('/dev/sda') and 'selftest' in line] == []
+
+
+def test_a_path_of_ones_own_making_gets_a_line_beside_the_expressions(fake):
+    """udev rules may call a drive what they like; a usual path needs nothing more."""
+    printed = run('sudoers', '-p', drives(fake).path, '-d', '/dev/tank/slot1', '-d', '/dev/sda').text
+
+    assert [line for line in lines_of(printed) if '^' not in line] == [
+        f'{fake.path} --json\\=c --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd /dev/tank/slot1']
+
+
+@pytest.mark.parametrize('arguments, words', [
+    pytest.param(['--user', 'ALL, root'], 'plain name', id='two-users'),
+    pytest.param(['-p', 'smartctl'], 'absolute path', id='any-smartctl-in-the-path'),
+    pytest.param(['-p', '/usr/sbin/smartctl, ALL'], 'absolute path', id='another-command'),
+    pytest.param(['-p', '/usr/../tmp/smartctl'], 'absolute path', id='up'),
+    pytest.param(['--literal', '-d', '/dev/shm/a'], 'no drive', id='shared-memory')])
+def test_a_rule_that_would_admit_more_is_not_printed(arguments, words):
+    """Exit status 3, so that "sudoers > rule && install rule" stops."""
+    printed = run('sudoers', *arguments)
+
+    assert printed.code == 3
+    assert words in printed.text
+    assert 'NOPASSWD' not in printed.text
+
+
+def test_a_smartctl_that_others_can_change_is_not_put_into_a_rule(fake):
+    """They would be root."""
+    os.chmod(drives(fake).path, 0o777)
+    printed = run('sudoers', '-p', fake.path)
+
+    assert printed.code == 3
+    assert 'root runs nothing that others can change' in printed.text
+
+
+# --- the real sudo -----------------------------------------------------------------------------
+
+class Sudo(NamedTuple):
+    """A user whom a rule of ours lets run a stand-in smartctl, and nothing else."""
+
+    user: str
+    fake: FakeSmartctl
+    rule: str
+
+    def runs(self, *command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(['setpriv', f'--reuid={self.user}', '--regid=nogroup', '--clear-groups', 'sudo', '-n', *command],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, cwd='/')
+
+    @contextmanager
+    def under(self, rule: str) -> Iterator[None]:
+        """Let another rule hold for a while."""
+        file = Path('/etc/sudoers.d') / self.user
+        file.write_text(rule)
+        yield
+        file.write_text(self.rule)
+
+    def admits(self, *arguments: str) -> bool:
+        """Tell whether the stand-in was run with exactly these arguments."""
+        before = len(self.fake.calls())
+        self.runs(self.fake.path, *arguments)
+        return self.fake.calls()[before:] == [' '.join(arguments)]
+
+
+def needs(*programs: str) -> None:
+    missing = [program for program in programs if not shutil.which(program, path='/usr/sbin:/usr/bin:/sbin:/bin')]
+    if os.geteuid() != 0 or missing:
+        reason = f'missing {" ".join(missing)}' if missing else 'only root can install it'
+        pytest.skip(f'the rule is not tried with the real sudo: {reason}')
+
+
+@pytest.fixture(scope='module')
+def sudo(tmp_path_factory) -> Iterator[Sudo]:
+    """A user and a rule, both gone afterwards. The stand-in belongs to root, in a folder of root's."""
+    needs('sudo', 'visudo', 'useradd', 'userdel', 'setpriv')
+    fake = FakeSmartctl(tmp_path_factory.mktemp('sudo') / 'fake')
+    user = f'csa-test-{os.getpid()}'
+    rule = run('sudoers', '--user', user, '-p', fake.path).text
+    file = Path('/etc/sudoers.d') / user
+    subprocess.run(['useradd', '--system', '--no-create-home', '--shell', '/bin/sh', user], check=True, capture_output=True)
+    try:
+        file.touch(0o440)
+        file.write_text(rule)
+        yield Sudo(user, fake, rule)
+    finally:
+        file.unlink()
+        subprocess.run(['userdel', user], check=True, capture_output=True)
+
+
+def test_visudo_accepts_the_rule(sudo, tmp_path):
+    """A file with a mistake would take sudo away from everybody."""
+    file = tmp_path / 'rule'
+    file.write_text(sudo.rule)
+    checked = subprocess.run(['visudo', '--check', '--strict', f'--file={file}'], capture_output=True, text=True)
+
+    assert checked.returncode == 0, checked.stderr
+
+
+@pytest.mark.parametrize('address', ADDRESSES)
+def test_sudo_admits_every_transport(sudo, address):
+    """The real sudo, the real regular expression library of libc."""
+    assert sudo.admits(*arguments_of(address))
+
+
+@pytest.mark.parametrize('arguments', [smartctl.SCAN, smartctl.SCAN_TEXT], ids=['json', 'text'])
+def test_sudo_admits_the_scan(sudo, arguments):
+    """Without -d it comes first."""
+    assert sudo.admits(*arguments)
+
+
+def test_sudo_admits_text_and_skipped_logs(sudo):
+    """Before smartctl 7.0, and for drives that a log harms."""
+    lines = [smartctl.read_arguments('/dev/sda', 'sat', skip, as_json) for skip in subsets() for as_json in (True, False)]
+
+    assert [line for line in lines if not sudo.admits(*line)] == []
+
+
+@pytest.mark.parametrize('line', REFUSED.values(), ids=REFUSED)
+def test_sudo_refuses(sudo, line):
+    """Whatever is not ours; a password is asked for, and there is none."""
+    arguments = line.split(' ') if line else []
+    program = [] if line.startswith('/') else [sudo.fake.path]
+    done = sudo.runs(*program, *arguments)
+
+    assert done.returncode == 1
+    assert 'password is required' in done.stderr or 'not allowed' in done.stderr
+    assert not [call for call in sudo.fake.calls() if call == ' '.join(arguments)]
+
+
+@pytest.mark.parametrize('options', [
+    pytest.param(['-u', 'nobody'], id='as-somebody-else'), pytest.param(['-g', 'shadow'], id='with-another-group'),
+    pytest.param(['LD_PRELOAD=/tmp/x.so'], id='with-a-library'), pytest.param(['-E'], id='with-its-environment'),
+    pytest.param(['-D', '/tmp'], id='in-another-folder'), pytest.param(['-s'], id='a-shell')])
+def test_sudo_refuses_what_comes_with_it(sudo, options):
+    """The right command line under other circumstances."""
+    before = len(sudo.fake.calls())
+    done = sudo.runs(*options, sudo.fake.path, *smartctl.SCAN)
+
+    assert done.returncode != 0
+    assert len(sudo.fake.calls()) == before
+
+
+def test_literal_lines_admit_their_drive_and_no_other(sudo, tmp_path):
+    """What sudo older than 1.9.10 gets; names with colon, comma and equals sign included."""
+    wanted = ['/dev/sda', 'sat+megaraid,6@/dev/bus/0', '/dev/disk/by-path/pci-0000:00:1f.2-ata-1', '/dev/tank/a=b']
+    named = [word for each in wanted for word in ('-d', each)]
+    with sudo.under(run('sudoers', '--user', sudo.user, '-p', sudo.fake.path, '--literal', *named).text):
+        admitted = [each for each in (*wanted, '/dev/sdb', 'megaraid,6@/dev/bus/0', 'sat+megaraid,60@/dev/bus/0')
+                    if sudo.admits(*arguments_of(each))]
+        with_more = sudo.admits(*arguments_of('/dev/sda'), '-s', 'off')
+
+    assert admitted == wanted
+    assert not with_more
+
+
+def test_sudo_ends_a_smartctl_that_hangs(sudo):
+    """nagios may not kill what is root's: TIMEOUT is the time for all drives, and five seconds more."""
+    arguments = smartctl.read_arguments('/dev/sdz')
+    sudo.fake.answers(arguments, before='exec sleep 60')
+    assert 'TIMEOUT=60 ' in sudo.rule
+    with sudo.under(sudo.rule.replace('TIMEOUT=60', 'TIMEOUT=1')):
+        done = sudo.runs(sudo.fake.path, *arguments)
+
+    assert done.returncode != 0
+    assert not Path(f'/proc/{sudo.fake.pids()[-1]}').exists()
