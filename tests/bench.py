@@ -19,6 +19,7 @@ from typing import Callable, List, NamedTuple, Sequence, Tuple
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / 'tests')]
 
+import bench_bed  # noqa: E402
 import fake_smartctl  # noqa: E402
 import smartctl_output  # noqa: E402
 
@@ -166,6 +167,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for part in parts:
             part(Path(folder))
+        bench_bed.bench_bed(Path(folder) / 'bed', line, paired)
 
 
 if __name__ == '__main__':

@@ -1,0 +1,87 @@
+"""What a check costs with the real smartctl on simulated drives; `make bench` calls it.
+
+A drive takes 0, 5 or 20 ms for each command. "Alone" is one smartctl with the plugin's own arguments;
+"by hand" are the smartctl calls for all drives at once, started by a shell: no plugin can be faster.
+"""
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Callable, List, Sequence, Tuple
+
+from simulator import Machine, why_not
+
+from smart_attributes import smartctl
+
+PLUGIN = str(Path(sys.executable).with_name('check_smart_attributes'))
+LATENCIES = (0, 5, 20)  # ms a command; a hard disk needs 1 to 30 for most of them, an SSD below 1
+SATA = ('samsung-healthy', 'intel-worn', 'wd-hdd-healthy', 'micron-healthy')
+RAID = ('sas-seagate-healthy', 'samsung-healthy', 'sas-ssd-worn', 'wd-hdd-healthy')
+
+Address = Tuple[str, str]  # type and path
+# Those of bench.py: what, figure, wanted; and medians of (wall, cpu, memory) of two commands with the ratio of their walls.
+Line = Callable[[str, str, str], None]
+Paired = Callable[..., Tuple[Sequence[float], Sequence[float], float]]
+
+
+def bench_bed(folder: Path, line: Line, paired: Paired) -> None:
+    """Print a row for each latency and number of drives."""
+    if why_not():
+        line('simulated drives', f'skipped: {why_not()}', '')
+        return
+    for latency in LATENCIES:
+        for count in (1, 8, 24):
+            addresses = [('', f'/dev/sd{chr(97 + number)}') for number in range(count)]
+            machine = filled(folder / f'sata-{latency}-{count}', addresses, SATA, latency)
+            row(f'{count} SATA, {latency} ms a command', machine, addresses, addresses, line, paired)
+    for latency in LATENCIES:
+        addresses = [(f'megaraid,{slot}', '/dev/bus/0') for slot in range(8)]
+        machine = filled(folder / f'raid-{latency}', addresses, RAID, latency)
+        row(f'MegaRAID with 8, {latency} ms a command', machine, [('megaraid,0-7', '/dev/bus/0')], addresses, line, paired)
+    machine = filled(folder / 'scan', [('', '/dev/sda'), ('', '/dev/sdb'), *addresses], RAID, 5)
+    row('scan of 2 and MegaRAID with 8, 5 ms a command', machine, [], [('', '/dev/sda'), ('', '/dev/sdb'), *addresses], line, paired)
+
+
+def filled(folder: Path, addresses: Sequence[Address], drives: Sequence[str], latency: int) -> Machine:
+    """Return a machine with a different drive at each address."""
+    machine = Machine(folder)
+    for number, (kind, path) in enumerate(addresses):
+        machine.add(f'{kind}@{path}' if kind else path, drives[number % len(drives)], serial=f'EXAMPLE-B-{number}', latency=latency)
+    return machine
+
+
+def row(what: str, machine: Machine, asked: Sequence[Address], drives: Sequence[Address], line: Line, paired: Paired) -> None:
+    """Measure the plugin against the slowest smartctl alone, and against all of them started by hand."""
+    alone, by_hand = slowest(machine, drives, paired), together(machine, drives)
+    words = [word for kind, path in asked for word in ('-d', f'{kind}@{path}' if kind else path)]
+    if os.geteuid() != 0:
+        words += ['--nosudo']
+    plugin, hand, ratio = paired([PLUGIN, '-p', machine.smartctl, *words], by_hand, 30 if len(drives) == 1 else 10)
+    line(what, f'{plugin[0]:.0f} ms; alone {alone:.0f} ms, ratio {plugin[0] / alone:.2f}; by hand {hand[0]:.0f} ms, ratio {ratio:.2f}; '
+               f'own CPU {plugin[1] - hand[1]:.0f} ms', wanted(len(drives), alone))
+
+
+def wanted(count: int, alone: float) -> str:
+    """Return the figure of the design that is meant for this case."""
+    if count == 1:
+        return 'at most 1.2 x alone, own CPU 75 ms' if alone >= 100 else 'own CPU 75 ms'
+    return 'at most 500 ms' if count == 24 and 80 <= alone <= 120 else ''
+
+
+def call(machine: Machine, address: Address) -> List[str]:
+    """Return the command line that the plugin reads a drive with."""
+    return [machine.smartctl, *smartctl.read_arguments(address[1], address[0])]
+
+
+def slowest(machine: Machine, drives: Sequence[Address], paired: Paired) -> float:
+    """Return the median wall time of the smartctl that takes longest, ms: SAS drives get more commands than SATA ones."""
+    kinds = drives[:4]
+    return max(paired(call(machine, address), call(machine, address), 5)[0][0] for address in kinds)
+
+
+def together(machine: Machine, drives: Sequence[Address]) -> List[str]:
+    """Return a shell that starts smartctl for all drives at once and waits for them."""
+    calls = ' & '.join(shlex.join(call(machine, address)) for address in drives)
+    return ['/bin/sh', '-c', f'{calls} & wait']
