@@ -502,7 +502,8 @@ def user():
     subprocess.run(['useradd', '--system', '--no-create-home', '--home-dir', '/nonexistent', '--shell', '/bin/sh', MADE_UP_USER],
                    check=True)
     yield MADE_UP_USER
-    subprocess.run(['userdel', MADE_UP_USER], check=True)
+    subprocess.run(['pkill', '-KILL', '-u', MADE_UP_USER], check=False)
+    subprocess.run(['userdel', '--force', MADE_UP_USER], check=True)
 
 
 @pytest.fixture

@@ -302,7 +302,8 @@ def sudo(tmp_path_factory) -> Iterator[Sudo]:
         yield Sudo(user, fake, rule)
     finally:
         file.unlink()
-        subprocess.run(['userdel', user], check=True, capture_output=True)
+        subprocess.run(['pkill', '-KILL', '-u', user], check=False)  # a hanging smartctl's sudo still has this user's name
+        subprocess.run(['userdel', '--force', user], check=True, capture_output=True)
 
 
 def test_visudo_accepts_the_rule(sudo, tmp_path):
