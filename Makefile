@@ -5,8 +5,12 @@ OLD := .venv-debian12
 BIN := $(VENV)/bin
 # What Debian 12 ships; pySMART is in no Debian.
 DEBIAN12 := nagiosplugin==1.3.2 jsonschema==4.10.3 rich==13.3.1 chardet==5.1.0 humanfriendly==10.0 pytest==7.2.1
+# What test-icinga runs: the daemons, and the libraries with which they run the plugin.
+DAEMONS := icinga2 nagios4-core nagios-nrpe-server nagios-nrpe-plugin icingacli icingaweb2-module-director php-cli php-mysql mariadb-server \
+	python3-nagiosplugin python3-jsonschema python3-rich
+AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test check test-debian12 bench prove measure format venv wheel clean help
+.PHONY: run test check test-debian12 playground bench prove measure add format generate deb test-deb test-icinga venv wheel clean help
 
 help:            ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -19,10 +23,15 @@ test: check test-debian12  ## all tests, style and types
 check: $(VENV)/.tools
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	@sh tools/compiler
 	$(BIN)/python -m pytest
 
 test-debian12: $(OLD)/.ready  ## the behaviour again, with the libraries of Debian 12
 	$(OLD)/bin/python -m pytest -m libraries
+
+playground: $(VENV)/.tools  ## a shell on a machine of simulated drives: smartctl --scan, check_smart_attributes
+	@sh tools/compiler
+	@PYTHONPATH=tests $(BIN)/python -m simulator playground
 
 bench: $(VENV)/.tools  ## what a check costs, against the figures of the design
 	$(BIN)/python tests/bench.py
@@ -33,7 +42,10 @@ prove: venv      ## the mistakes in attributes.json
 measure: venv    ## attributes.json against 40,182 real drives
 	$(BIN)/check_smart_attributes measure ../shared/drives/drives.jsonl.gz
 
-format: venv     ## attributes.json and samples in their usual layout
+add: venv        ## your entry and its sample to the shipped ones: make add FILE=my-entry.json
+	$(BIN)/python tools/add "$(FILE)"
+
+format: venv     ## attributes.json in its usual layout
 	$(BIN)/check_smart_attributes prove --format
 
 venv: $(BIN)/check_smart_attributes  ## .venv/bin/check_smart_attributes, nothing else
@@ -52,6 +64,21 @@ $(OLD)/.ready: pyproject.toml tools/prepare
 	sh tools/prepare $(PYTHON) $(OLD)
 	$(OLD)/bin/pip install --quiet --disable-pip-version-check $(DEBIAN12) --editable .
 	touch $@
+
+generate:        ## the man page, the tables of the documents and whatever else follows from the code
+	$(BIN)/python tools/generate
+	$(BIN)/python tools/tables
+
+deb: venv        ## dist/*.deb, built as Debian builds it
+	sh tools/deb $(BIN)/pip
+
+test-deb: $(VENV)/.tools deb  ## the package in fresh Debian 12 and 13: install, upgrade, run through sudo, purge
+	sh tools/install debootstrap lintian autopkgtest
+	$(AS_ROOT) env TEST_DEB=1 $(BIN)/python -m pytest tests/test_deb.py
+
+test-icinga: $(VENV)/.tools  ## Icinga 2, its Director, Nagios 4 and NRPE run the plugin
+	sh tools/install $(DAEMONS)
+	TEST_DAEMONS=1 $(BIN)/python -m pytest tests/test_icinga.py tests/test_director.py tests/test_nagios.py
 
 wheel: $(VENV)/.tools  ## dist/*.whl with its data
 	$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .

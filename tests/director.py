@@ -1,0 +1,72 @@
+"""Icinga Director with a database of its own, for a running Icinga of `daemons`."""
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any, Dict, Mapping
+
+from daemons import Ground, Icinga, free_port, until
+
+MODULES = Path('/usr/share/icingaweb2/modules')
+SCHEMA = 'CREATE DATABASE director CHARACTER SET utf8; CREATE USER director@127.0.0.1 IDENTIFIED BY "{password}"; ' \
+         'GRANT ALL ON director.* TO director@127.0.0.1;'
+
+
+class Director:
+    """The command line of the Director; its web pages do the same."""
+
+    def __init__(self, ground: Ground, icinga: Icinga) -> None:
+        self.ground = ground
+        self.icinga = icinga
+        self.database = Path(ground.folder) / 'database'
+        ground.own('database', 'scratch', 'web/modules/director', 'web/enabledModules')
+        self._start_database()
+        self._configure()
+        self.asks('migration', 'run')
+        self.asks('kickstart', 'run')
+
+    def _start_database(self) -> None:
+        options = [f'--datadir={self.database}', f'--socket={self.ground.folder}/database.sock', '--no-defaults']
+        done = self.ground.runs('mariadb-install-db', options[2], options[0], '--auth-root-authentication-method=normal',
+                                '--skip-test-db', f'--tmpdir={self.ground.folder}/scratch')
+        assert done.returncode == 0, done.stdout
+        self.port = free_port()
+        self.ground.starts('mariadbd', options[2], *options[:2], '--bind-address=127.0.0.1', f'--port={self.port}',
+                           f'--tmpdir={self.ground.folder}/scratch', '--innodb-buffer-pool-size=32M', '--skip-log-bin')
+        sql = SCHEMA.format(password=self.icinga.password)
+        command = ['mariadb', '--no-defaults', '-u', 'root', f'--socket={self.ground.folder}/database.sock', '-e', sql]
+        until(lambda: subprocess.run(command, capture_output=True).returncode == 0, 30, 'the database')
+
+    def _configure(self) -> None:
+        web = self.ground.folder / 'web'
+        self.ground.place('web/config.ini', '[global]\nmodule_path = "/usr/share/icingaweb2/modules"\nconfig_resource = "director"\n'
+                          '[logging]\nlog = "stderr"\nlevel = "ERROR"\n')
+        self.ground.place('web/resources.ini', '[director]\ntype = "db"\ndb = "mysql"\nhost = "127.0.0.1"\n'
+                          f'port = "{self.port}"\ndbname = "director"\nusername = "director"\n'
+                          f'password = "{self.icinga.password}"\ncharset = "utf8"\n')
+        self.ground.place('web/modules/director/config.ini', '[db]\nresource = "director"\n')
+        self.ground.place('web/modules/director/kickstart.ini', '[config]\nendpoint = "bed"\nhost = "127.0.0.1"\n'
+                          f'port = {self.icinga.port}\nusername = "root"\npassword = "{self.icinga.password}"\n')
+        for name in ('director', 'incubator', 'reactbundle'):
+            (web / 'enabledModules' / name).symlink_to(MODULES / name)
+
+    def asks(self, *words: str, given: str = '') -> str:
+        """Run "icingacli director ..."; return what it prints."""
+        command = self.ground.as_user('icingacli', 'director', *words)
+        done = subprocess.run(command, input=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120,
+                              cwd=self.ground.folder,
+                              env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'ICINGAWEB_CONFIGDIR': str(self.ground.folder / 'web')})
+        assert done.returncode == 0, f'{words}: {done.stdout}'
+        return done.stdout
+
+    def creates(self, kind: str, name: str, properties: Mapping[str, Any]) -> None:
+        self.asks(kind, 'create', name, '--json', json.dumps(properties))
+
+    def dumps(self, basket: str) -> Dict[str, Any]:
+        found: Dict[str, Any] = json.loads(self.asks('basket', 'dump', '--name', basket))
+        return found
+
+    def deploys(self) -> None:
+        """Let Icinga have all of it; waits until it runs with it."""
+        self.asks('config', 'deploy', '--force')

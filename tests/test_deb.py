@@ -1,0 +1,327 @@
+"""The Debian package in fresh Debian 12 and 13: installed, upgraded, run as nagios through sudo, purged.
+
+`make test-deb` builds the package and runs this; it takes minutes, so nothing
+else does. Each file system is a folder of its own that nothing is left of.
+"""
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Iterator, List, NamedTuple, Set
+
+import pytest
+from conftest import ROOT, drive, perfdata
+from daemons import ABSENT
+from fake_smartctl import FakeSmartctl
+
+from smart_attributes.smartctl import SCAN, read_arguments
+
+PACKAGE = 'monitoring-plugins-check-smart-attributes'
+PLUGIN = '/usr/lib/nagios/plugins/check_smart_attributes'
+DATABASE = '/etc/nagios-plugins/config/check_smartdb.json'
+COMMANDS = '/etc/nagios-plugins/config/smart_attributes.cfg'
+BUILD = ROOT / 'build/deb'
+CACHE = ROOT / 'build/chroots'
+# What changes whoever installs whatever: logs, caches, dpkg's books, copies of the list of users.
+IGNORED = re.compile(r'/(proc|dev|sys|run|tmp|root|var/log|var/cache|var/backups|var/lib/(apt|dpkg|systemd)'
+                     r'|etc/((passwd|group|shadow|gshadow|sub[ug]id)-?|\.pwd\.lock|ld\.so\.cache)$)')
+
+pytestmark = pytest.mark.skipif('TEST_DEB' not in os.environ, reason='the package is tested by "make test-deb" only: it takes minutes')
+
+
+def newest(pattern: str) -> Path:
+    return max(BUILD.glob(pattern), key=lambda path: path.stat().st_mtime)
+
+
+class Chroot(NamedTuple):
+    """A Debian in a folder."""
+
+    root: Path
+
+    def runs(self, *command: str, user: str = '') -> subprocess.CompletedProcess[str]:
+        """Run a command inside, with a /proc that goes away with it."""
+        inside = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
+        as_user = ['runuser', '-u', user, '--'] if user else []
+        return subprocess.run(['unshare', '--mount', '--propagation', 'private', 'sh', '-c', inside, str(self.root), *as_user, *command],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd='/', timeout=600,
+                              env={**os.environ, 'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'LC_ALL': 'C.UTF-8',
+                                   'DEBIAN_FRONTEND': 'noninteractive', 'HOME': '/root'})
+
+    def does(self, *command: str) -> str:
+        """Run a command that must succeed; return what it prints."""
+        done = self.runs(*command)
+        assert done.returncode == 0, f'{command}: {done.stdout[-3000:]}'
+        return done.stdout
+
+    def installs(self, *packages: str) -> str:
+        return self.does('apt-get', 'install', '-y', '-q', '--no-install-recommends', *packages)
+
+    def installs_ours(self) -> str:
+        deb = newest('*.deb')
+        shutil.copy(deb, self.root / 'tmp')
+        return self.installs(f'/tmp/{deb.name}')
+
+    def has(self, path: str) -> bool:
+        return os.path.lexists(str(self.root) + path)
+
+    def reads(self, path: str) -> str:
+        return Path(str(self.root) + path).read_text()
+
+    def writes(self, path: str, text: str) -> None:
+        file = Path(str(self.root) + path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def files(self) -> Set[str]:
+        """Return all that there is, but what changes whatever is installed."""
+        found = self.does('find', '/', '-xdev').splitlines()
+        return {path for path in found if not IGNORED.match(path)}
+
+
+def unpacked(suite: str, folder: Path) -> Chroot:
+    """Return a fresh Debian; the first time it is downloaded, as debootstrap does."""
+    archive = CACHE / f'{suite}.tar'
+    folder.mkdir(exist_ok=True)
+    folder.chmod(0o755)  # nagios has to get in
+    if not archive.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        subprocess.run(['debootstrap', '--variant=minbase', suite, str(folder)], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(['chroot', str(folder), 'apt-get', 'update', '-qq'], check=True)
+        subprocess.run(['tar', '-C', str(folder), '-cf', str(archive) + '.new', '.'], check=True)
+        os.rename(str(archive) + '.new', archive)
+    else:
+        subprocess.run(['tar', '-C', str(folder), '-xf', str(archive)], check=True)
+    return Chroot(folder)
+
+
+def removed(folder: Path) -> None:
+    """Remove a file system; shutil takes minutes for the ten of them."""
+    subprocess.run(['rm', '-rf', '--one-file-system', str(folder)], check=True)
+
+
+@pytest.fixture(scope='module', params=['bookworm', 'trixie'])
+def suite(request) -> str:
+    """Debian 12 and 13."""
+    return request.param
+
+
+@pytest.fixture(scope='module')
+def fresh(suite, tmp_path_factory) -> Iterator[Chroot]:
+    """A Debian with nothing but our package, and a stand-in for smartctl that has drives."""
+    chroot = unpacked(suite, tmp_path_factory.mktemp(suite))
+    chroot.installs_ours()
+    stand_in(chroot)
+    yield chroot
+    removed(chroot.root)
+
+
+def stand_in(chroot: Chroot) -> None:
+    """Put a smartctl with four drives in the place of the real one, as an administrator would."""
+    chroot.does('dpkg-divert', '--local', '--rename', '--add', '/usr/sbin/smartctl')
+    fake = FakeSmartctl(chroot.root / 'opt/fake')
+    for name, path in (('intel-s3500-healthy', '/dev/sda'), ('intel-worn', '/dev/sdb'), ('hgst-failed', '/dev/sdc')):
+        fake.answers(read_arguments(path), drive(name))
+    fake.answers(read_arguments('/dev/sdd'), ABSENT, status=2)
+    fake.answers(SCAN, '{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":0},"devices":['
+                 '{"name":"/dev/sda","type":"scsi"},{"name":"/dev/sdb","type":"scsi"}]}')
+    script = Path(fake.path).read_text().replace(str(chroot.root), '')
+    (chroot.root / 'usr/sbin/smartctl').write_text(script)
+    (chroot.root / 'usr/sbin/smartctl').chmod(0o755)
+
+
+@pytest.mark.parametrize('arguments, code, words', [
+    pytest.param(['-d', '/dev/sda'], 0, 'SMART OK', id='ok-healthy'),
+    pytest.param(['-d', '/dev/sdb'], 1, 'sdb endurance_used 86 % (warning above 85)', id='warning-worn'),
+    pytest.param(['-d', '/dev/sdc'], 2, 'SMART CRITICAL - sdc', id='critical-failing'),
+    pytest.param(['-d', '/dev/sdd'], 3, 'sdd is not there: No such device', id='unknown-absent'),
+    pytest.param(['-d', '/dev/sdd', '-d', '/dev/sdc'], 2, '2 drives: 1 critical, 1 unknown', id='critical-one-absent'),
+    pytest.param([], 1, '2 drives: 1 warning, 1 ok', id='warning-scan')])
+def test_nagios_runs_it_through_sudo(fresh, arguments, code, words):
+    """Nothing is configured: the package brings user, rule and data."""
+    done = fresh.runs(PLUGIN, *arguments, user='nagios')
+
+    assert done.returncode == code, done.stdout
+    assert words in done.stdout.splitlines()[0]
+    assert perfdata(done.stdout) or code == 3
+
+
+def test_nagios_may_do_nothing_else(fresh):
+    """The rule is not "smartctl" as a whole."""
+    done = fresh.runs('sudo', '-n', '/usr/sbin/smartctl', '-s', 'off', '/dev/sda', user='nagios')
+
+    assert done.returncode == 1
+    assert 'a password is required' in done.stdout
+
+
+def test_the_rule_is_what_the_job_prints(fresh):
+    """The file was made when the package was; this sudo might want another."""
+    assert fresh.does(PLUGIN, 'sudoers') == fresh.reads('/etc/sudoers.d/check-smart-attributes')
+    assert fresh.does('stat', '-c', '%U %G %a', '/etc/sudoers.d/check-smart-attributes') == 'root root 440\n'
+
+
+def test_the_table_is_there_for_a_person_at_a_terminal(fresh):
+    """In the PATH of root, with what the package depends on."""
+    table = fresh.does('check_smart_attributes', 'triage')
+
+    assert 'CRITICAL' not in table
+    assert table.index('sdb') < table.index('sda')
+
+
+def test_text_of_an_old_smartctl_is_understood(fresh):
+    """pySMART comes with the package."""
+    shutil.copy(ROOT / 'tests/reports/seagate-sas-healthy.txt', fresh.root / 'tmp')
+
+    assert 'SMART OK' in fresh.does(PLUGIN, '--report', '/tmp/seagate-sas-healthy.txt')
+
+
+def test_the_modules_are_compiled_and_not_in_anybodys_way(fresh):
+    """A check that compiles each time is three times as slow; private modules are nobody else's."""
+    compiled = fresh.does('find', '/usr/share/check-smart-attributes', '-name', '*.pyc').splitlines()
+    importing = fresh.runs('python3', '-c', 'import smart_attributes')
+
+    assert any('smart_attributes/__pycache__/main' in path for path in compiled)
+    assert any('pySMART/__pycache__/device' in path for path in compiled)
+    assert 'ModuleNotFoundError' in importing.stdout
+
+
+@pytest.fixture(scope='module')
+def prepared(suite, tmp_path_factory) -> Iterator[Chroot]:
+    """A Debian with what ours and the old package depend on, and the user that every daemon makes; to be copied."""
+    chroot = unpacked(suite, tmp_path_factory.mktemp(f'{suite}-prepared'))
+    control = subprocess.run(['dpkg-deb', '-f', str(newest('*.deb')), 'Depends'], check=True, capture_output=True, text=True).stdout
+    needed = [re.split(r'[ (|:]', part.strip())[0] for part in control.split(',')]
+    chroot.installs(*needed, 'libjson-perl')
+    chroot.does('adduser', '--system', '--group', '--home', '/var/lib/nagios', '--no-create-home', '--quiet', 'nagios')
+    chroot.writes('/root/files', '\n'.join(chroot.files()))
+    yield chroot
+    removed(chroot.root)
+
+
+@pytest.fixture
+def copy(prepared, tmp_path) -> Iterator[Chroot]:
+    """One of its own for each test."""
+    subprocess.run(['cp', '-a', '--reflink=auto', f'{prepared.root}/.', str(tmp_path)], check=True)
+    yield Chroot(tmp_path)
+    removed(tmp_path)
+
+
+def left_over(chroot: Chroot) -> Set[str]:
+    """Return the files that are there after a purge and were not before, or the other way round."""
+    chroot.does('apt-get', 'purge', '-y', '-q', PACKAGE)
+    return chroot.files() ^ set(chroot.reads('/root/files').splitlines())
+
+
+def test_removed_and_purged_it_leaves_nothing(copy):
+    """Each file of before, and no other; also what a site put into our folders."""
+    copy.installs_ours()
+    copy.writes('/etc/check-smart-attributes/thresholds.d/site.json', '{"roles": {}}')
+    copy.writes('/var/lib/check-smart-attributes/history', 'x')
+    copy.runs(PLUGIN, user='nagios')
+    copy.does('apt-get', 'remove', '-y', '-q', PACKAGE)
+    kept = copy.has('/etc/check-smart-attributes/thresholds.d/site.json')
+
+    assert kept
+    assert left_over(copy) == set()
+
+
+# --- version 1.6 before it -----------------------------------------------------------------------
+
+def install_old(chroot: Chroot, suite: str) -> None:
+    """Install Debian's package of version 1.6; Debian 12 has none and gets one with its files."""
+    if suite != 'bookworm':
+        chroot.installs(f'{PACKAGE}=1.6*')
+        return
+    for path, text in ((PLUGIN, '#!/bin/sh\necho "OK (sda) |"\n'), (DATABASE, '{"Devices": {}}\n'),
+                       (COMMANDS, 'define command{\n\tcommand_name\tsmart_attributes_all\n}\n'),
+                       ('/DEBIAN/conffiles', f'{DATABASE}\n{COMMANDS}\n'),
+                       ('/DEBIAN/control', f'Package: {PACKAGE}\nVersion: 1.6-156-g498eafa-2\nArchitecture: all\n'
+                        'Maintainer: nobody <nobody@check-smart-attributes.invalid>\nDescription: stand-in for version 1.6\n')):
+        chroot.writes(f'/tmp/old{path}', text)
+    chroot.does('chmod', '755', f'/tmp/old{PLUGIN}')
+    chroot.does('dpkg-deb', '--root-owner-group', '-b', '/tmp/old', '/tmp/old.deb')
+    chroot.installs('/tmp/old.deb')
+
+
+@pytest.fixture
+def before_upgrade(copy, suite) -> Chroot:
+    """Version 1.6 as Debian packages it."""
+    install_old(copy, suite)
+    assert copy.has(DATABASE) and copy.has(COMMANDS)
+    return copy
+
+
+def test_an_upgrade_takes_the_old_files_away(before_upgrade):
+    """Nobody changed them, nobody needs them; the command of Nagios is defined once, in the new file."""
+    before_upgrade.installs_ours()
+    definitions = before_upgrade.does('grep', '-rl', 'smart_attributes_all', '/etc/nagios-plugins').split()
+    conffiles = before_upgrade.does('dpkg-query', '-W', '-f', '${Conffiles}', PACKAGE)
+
+    assert not before_upgrade.has(DATABASE)
+    assert definitions == ['/etc/nagios-plugins/config/check-smart-attributes.cfg']
+    assert [line for line in conffiles.splitlines() if 'obsolete' in line and COMMANDS in line] == []
+    assert left_over(before_upgrade) == set()
+
+
+def test_an_upgrade_keeps_a_database_that_was_changed_and_says_so(before_upgrade):
+    """Its limits go on to hold for checks that name it."""
+    before_upgrade.writes(DATABASE, before_upgrade.reads(DATABASE) + '\n')
+    said = before_upgrade.installs_ours()
+
+    assert before_upgrade.has(DATABASE)
+    assert f'{DATABASE} was changed on this machine and is kept' in said
+    assert f'check_smart_attributes migrate {DATABASE}' in said
+    again = before_upgrade.does('dpkg-reconfigure', PACKAGE)
+    assert 'is kept' not in again
+    assert left_over(before_upgrade) == set()
+
+
+def test_an_upgrade_keeps_a_command_that_was_changed_out_of_nagios_way(before_upgrade):
+    """The new file defines the command, too; twice would be a mistake."""
+    before_upgrade.writes(COMMANDS, before_upgrade.reads(COMMANDS) + '# changed\n')
+    before_upgrade.installs_ours()
+
+    assert not before_upgrade.has(COMMANDS)
+    assert '# changed' in before_upgrade.reads(COMMANDS + '.dpkg-bak')
+    assert left_over(before_upgrade) == set()
+
+
+def test_the_command_of_version_1_6_goes_on_to_work(before_upgrade):
+    """A service of Nagios that names smart_attributes_all need not be touched."""
+    before_upgrade.installs_ours()
+    stand_in(before_upgrade)
+    text = before_upgrade.reads('/etc/nagios-plugins/config/check-smart-attributes.cfg')
+    line = re.search(r'smart_attributes_all\n\tcommand_line\t(.*)', text)
+    done = before_upgrade.runs('sh', '-c', line[1].replace('$$', '$'), user='nagios')
+
+    assert done.returncode == 1, done.stdout
+    assert '2 drives' in done.stdout
+
+
+# --- what others say about it --------------------------------------------------------------------
+
+def test_lintian_has_nothing_to_say():
+    """Errors and warnings; hints about a watch file are for packages inside Debian."""
+    said = subprocess.run(['lintian', '--fail-on', 'error,warning', '--allow-root', str(newest('*.changes'))],
+                          capture_output=True, text=True)
+
+    assert said.returncode == 0, said.stdout
+    assert tags(said.stdout) == []
+
+
+def tags(text: str) -> List[str]:
+    return [line for line in text.splitlines() if line[:2] in ('E:', 'W:')]
+
+
+def test_autopkgtest_passes(suite, tmp_path):
+    """As Debian's own machines would test it."""
+    chroot = unpacked(suite, tmp_path / 'chroot')
+    package = [str(newest('*.deb')), str(newest('*.dsc'))]
+    done = subprocess.run(['autopkgtest', '--no-built-binaries', *package, '--', 'chroot', str(chroot.root)],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r'^plugin +PASS$', done.stdout + done.stderr, re.MULTILINE)
+    removed(chroot.root)

@@ -1,0 +1,216 @@
+"""The pages in doc/ and the files in contrib/ say what the program does: they are compared, not trusted."""
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+import sys
+from types import ModuleType
+from typing import List
+
+import pytest
+from conftest import ROOT, SHARED
+from sentences import key, keys
+
+from smart_attributes import cli, datafile, devices, smartctl, sudoers, thresholds
+from smart_attributes.model import State
+
+
+def tool(name: str) -> ModuleType:
+    """Load a script of tools/, which has no suffix."""
+    sys.path.insert(0, str(ROOT / 'tools'))
+    loader = importlib.machinery.SourceFileLoader(name, str(ROOT / 'tools' / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))  # type: ignore[arg-type]
+    loader.exec_module(module)
+    return module
+
+
+generate = tool('generate')
+icinga = generate.icinga
+PAGE = ROOT / 'doc/check_smart_attributes.8'
+
+
+@pytest.mark.parametrize('name', generate.FILES)
+def test_a_generated_file_is_up_to_date(name):
+    """Run `make generate` after a change of options, roles, states or of the calls of smartctl."""
+    assert (ROOT / name).read_text() == generate.FILES[name]()
+
+
+# --- the man page --------------------------------------------------------------------------------
+
+def shown() -> str:
+    """Return the man page as a reader sees it, each word of it on a line of its own making."""
+    if not shutil.which('man'):
+        pytest.skip('the man page is not rendered: there is no man here')
+    done = subprocess.run(['man', '--warnings', '--local-file', str(PAGE)], capture_output=True, text=True,
+                          env={'PATH': '/usr/bin:/bin', 'MANWIDTH': '500', 'LC_ALL': 'C.UTF-8', 'MAN_KEEP_FORMATTING': ''})
+    assert (done.returncode, done.stderr) == (0, '')
+    return done.stdout
+
+
+@pytest.mark.parametrize('job', cli.PARSERS)
+def test_every_option_is_in_the_man_page(job):
+    """Also those of the jobs; rendered, so a mistake in its language shows."""
+    text = re.sub('\x1b\\[[0-9;]*m', '', shown())
+
+    assert [option for option in cli.option_strings(job) if not re.search(rf'(?<![\w-]){re.escape(option)}(?![\w-])', text)] == []
+
+
+def test_every_role_state_and_job_is_in_the_man_page():
+    """Who is offline has this and nothing else."""
+    text = shown()
+    roles = json.loads((ROOT / 'attributes.json').read_text())['roles']
+
+    assert [role for role in roles if not re.search(rf'\b{role} \(', text)] == []
+    assert [state for state in State if f'{int(state)} {state.name}' not in text] == []
+    assert [job for job in cli.JOBS if f'check_smart_attributes {job}' not in text] == []
+
+
+# --- the completion ------------------------------------------------------------------------------
+
+def completed(*words: str) -> List[str]:
+    """Return what bash proposes for the last word."""
+    script = ROOT / 'contrib/bash-completion/check_smart_attributes'
+    code = (f'. {script}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _check_smart_attributes; printf "%s\\n" "${{COMPREPLY[@]}}"')
+    done = subprocess.run(['bash', '-uec', code, 'bash', 'check_smart_attributes', *words], capture_output=True, text=True, cwd=ROOT)
+    assert done.stderr == ''
+    return [word for word in done.stdout.split('\n') if word]
+
+
+@pytest.mark.parametrize('words, expected', [
+    pytest.param(['--hide'], ['--hide-serial'], id='an-option'),
+    pytest.param(['tr'], ['triage'], id='a-job'),
+    pytest.param(['triage', '--js'], ['--json'], id='an-option-of-a-job'),
+    pytest.param(['list', '--warn'], [], id='not-those-of-another-job'),
+    pytest.param(['--label', 'w'], ['wwn'], id='a-choice'),
+    pytest.param(['--asleep', ''], ['ok', 'warning', 'critical', 'unknown'], id='a-state'),
+    pytest.param(['-w', 'endurance'], ['endurance_used='], id='a-role-with-its-limit'),
+    pytest.param(['--ignore-role', 'endurance'], ['endurance_used'], id='a-role'),
+    pytest.param(['--report', 'attributes.j'], ['attributes.json'], id='a-file'),
+    pytest.param(['--jobs', ''], [], id='a-number')])
+def test_bash_completes(words, expected):
+    """In a real bash, the file as it is installed."""
+    assert completed(*words) == expected
+
+
+@pytest.mark.parametrize('job', cli.PARSERS)
+def test_bash_knows_every_option(job):
+    """Nothing is proposed that there is not, either."""
+    proposed = completed('-') if job == 'check' else completed(job, '-')
+
+    assert set(proposed) == set(cli.option_strings(job))
+
+
+# --- Icinga --------------------------------------------------------------------------------------
+
+def test_every_option_is_an_argument_of_the_check_command():
+    """What only helps a person, or reads recordings, is left out on purpose."""
+    text = (ROOT / 'contrib/icinga2/check-smart-attributes.conf').read_text()
+    described = tool('generate').icinga.options('check')
+
+    assert [option.long for option in described
+            if (f'"{option.long}" = {{' in text) != (option.dest not in icinga.LEFT_OUT and not option.is_old)] == []
+
+
+def test_the_rules_in_the_page_are_those_that_we_ship():
+    """What is shown there is run by test_icinga."""
+    page = re.sub(r'\s+', ' ', (ROOT / 'doc/icinga.md').read_text())
+    shipped = re.search(r'apply Service "smart" \{.*?\n\}', (ROOT / 'contrib/icinga2/services.conf').read_text(), re.DOTALL)[0]
+
+    assert re.sub(r'\s+', ' ', shipped) in page
+
+
+def test_every_variable_in_the_page_is_one():
+    """A mistyped custom variable is silently without effect."""
+    page = (ROOT / 'doc/icinga.md').read_text()
+    known = {icinga.variable(option) for option in icinga.arguments()} | {'smart_attributes_config_path'}
+
+    assert set(re.findall(r'\bsmart_attributes_\w+', page)) - known == set()
+
+
+def test_every_command_in_the_page_on_nagios_is_defined():
+    """In the files that the package installs."""
+    page = (ROOT / 'doc/nagios.md').read_text()
+    defined = re.findall(r'command_name\s+(\S+)', (ROOT / 'contrib/nagios/check-smart-attributes.cfg').read_text())
+    served = re.findall(r'^(command\[\w+\]=.*)$', (ROOT / 'contrib/nrpe/check-smart-attributes.cfg').read_text(), re.MULTILINE)
+
+    assert set(re.findall(r'check_command\s+([a-z_]+)', page)) <= set(defined)
+    assert [line for line in served if line not in page] == []
+
+
+# --- pages ---------------------------------------------------------------------------------------
+
+def test_every_sentence_is_in_the_page_on_trouble_and_no_other():
+    """By its beginning; a sentence that was changed in the code is found here at once."""
+    headings = re.findall(r'^### `([^`]+)`', (ROOT / 'doc/troubleshooting.md').read_text(), re.MULTILINE)
+
+    assert {key(heading) for heading in headings} == keys()
+    assert len(set(headings)) == len(headings)
+
+
+def addresses(page: str) -> List[str]:
+    text = (ROOT / 'doc' / page).read_text()
+    return [word for word in re.findall(r'`([^` ]+@/dev/[^` ]+)`', text) if 'N' not in word]
+
+
+@pytest.mark.parametrize('address', addresses('raid.md'))
+def test_every_address_in_the_page_on_raid_is_understood(address):
+    """And the sudoers rule that we ship admits it."""
+    expressions = list(sudoers.all_expressions())
+    if 'jmb39x' in address:
+        pytest.skip('this one is shown as refused')
+
+    for device in devices.parse(address):
+        assert sudoers.admits(expressions, smartctl.read_arguments(device.path, device.type))
+
+
+def test_every_controller_is_in_the_page_on_raid():
+    """Each type that picks a drive by number, in the spelling of our messages."""
+    text = (ROOT / 'doc/raid.md').read_text()
+    forms = [entry.form.replace('[', '`, `').split('`')[0] for entry in devices.TYPES if entry.slots]
+
+    assert len(forms) > 6
+    assert [form for form in forms if f'`{form}' not in text] == []
+
+
+def test_the_rule_for_drives_that_reading_can_harm_is_valid():
+    """The example is copied as it is; it must keep the plugin from reading, and from one log."""
+    text = re.search(r'^    \{\n.*?^    \}\n', (ROOT / 'doc/harmful-drives.md').read_text(), re.MULTILINE | re.DOTALL)[0]
+    data = datafile.checked(text, 'thresholds', 'harmful.json')
+    limits = thresholds.Thresholds({}, [('harmful.json', data)])
+    first, second = (devices.parse(override['for']['device'])[0] for override in data['overrides'])
+
+    assert not limits.exceptions(first, devices.Identity(), '').is_read
+    assert limits.exceptions(second, devices.Identity(), '').skipped_logs == {'selftest'}
+
+
+def test_the_logs_that_can_be_skipped_are_those_in_the_page():
+    """`skip` of a site file."""
+    text = (ROOT / 'doc/harmful-drives.md').read_text()
+
+    assert ', '.join(f'`{log}`' for log in smartctl.LOGS) in text
+
+
+@pytest.mark.parametrize('page', sorted(path.name for path in (ROOT / 'doc').glob('*.md')))
+def test_links_lead_somewhere(page):
+    """From one page to another."""
+    targets = re.findall(r'\]\(([^)#:]+)\)', (ROOT / 'doc' / page).read_text())
+
+    assert [target for target in targets if not (ROOT / 'doc' / target).exists()] == []
+
+
+def test_nothing_of_the_folder_beside_is_quoted():
+    """Facts only; its sentences stay there."""
+    if not SHARED.exists():
+        pytest.skip('../shared is not here: nothing to compare with')
+    theirs = {sentence for page in SHARED.glob('*.md') for sentence in sentences_of(page.read_text())}
+    ours = {sentence for page in (ROOT / 'doc').glob('*.md') for sentence in sentences_of(page.read_text())}
+
+    assert ours & theirs == set()
+
+
+def sentences_of(text: str) -> List[str]:
+    return [' '.join(part.split()) for part in re.split(r'[.;|]\s', text) if len(part.split()) > 8]

@@ -1,0 +1,267 @@
+"""A real Icinga 2 runs the plugin: through our CheckCommand, through Icinga's own template, and passes the numbers on.
+
+`make test-icinga` installs what is missing first; `make test` runs this where it is there.
+"""
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
+
+import pytest
+from conftest import ROOT, perfdata
+from daemons import DRIVES, Graphite, Ground, Icinga, Influx, closing, missing, until
+
+# As Icinga has defined it since 2.16; Debian's is older. The first variable is misspelt there, too.
+SINCE_2_16 = '''
+object CheckCommand "smart-attributes-2.16" {
+	command = [ PluginContribDir + "/check_smart_attributes" ]
+	arguments = {
+		"--path" = "$smart_attributes_smartclt_path$"
+		"--device" = "$smart_attributes_device$"
+		"--regex" = "$smart_attributes_device_regex$"
+		"--dbjson" = {
+			value = "$smart_attributes_config_path$"
+			required = true
+		}
+		"--ucfgjson" = "$smart_attributes_user_config_path$"
+		"--critical_on_unknown" = { set_if = "$smart_attributes_critical_if_not_found$" }
+		"-nosudo" = { set_if = "$smart_attributes_no_sudo$" }
+		"--allperfs" = { set_if = "$smart_attributes_get_allperfs$" }
+		"--ssdonly" = { set_if = "$smart_attributes_ssd_only$" }
+		"--options" = "$smart_attributes_options$"
+	}
+	vars.smart_attributes_config_path = ConfigDir + "/plugins-config/check_smartdb.json"
+}
+'''
+COMMANDS = {'ours': 'check-smart-attributes', 'template': 'smart-attributes', 'template-2.16': 'smart-attributes-2.16'}
+SERVICE = '''
+object Service "{name}" {{
+	host_name = "bed"
+	check_command = "{command}"
+	check_interval = 1h
+	max_check_attempts = 1
+	{vars}
+}}
+'''
+HOST = '''
+object Host "bed" {{
+	check_command = "dummy"
+	enable_active_checks = false
+	vars.smart = true
+	{drives}
+}}
+'''
+WRITERS = '''
+object GraphiteWriter "graphite" {{
+	host = "127.0.0.1"
+	port = {graphite}
+	enable_send_thresholds = true
+}}
+object InfluxdbWriter "influx" {{
+	host = "127.0.0.1"
+	port = {influx}
+	database = "icinga2"
+	flush_threshold = 1
+	flush_interval = 1s
+	enable_send_thresholds = true
+	service_template = {{ measurement = "$service.check_command$", tags = {{ service = "$service.name$" }} }}
+}}
+'''
+# Drive -> state and a piece of the first line.
+EXPECTED = {'sda': (0, 'SMART OK - '), 'sdb': (1, 'SMART WARNING - sdb endurance_used 86 % (warning above 85)'),
+            'sdc': (2, 'SMART CRITICAL - sdc '),
+            'nvme0': (1, 'SMART WARNING - nvme0 endurance_used 91 %'), 'sdd': (3, 'SMART UNKNOWN - sdd is not there')}
+EVERY = 'all readings'
+
+
+class Bed(NamedTuple):
+    """The daemon and who listens to it."""
+
+    icinga: Icinga
+    graphite: Graphite
+    influx: Influx
+
+
+def lacking() -> None:
+    absent = missing('icinga2')
+    if absent and 'TEST_DAEMONS' in os.environ:
+        pytest.fail(f'missing: {absent}')
+    if absent:
+        pytest.skip(f'Icinga 2 is not tried: missing {absent}; "make test-icinga" installs it')
+
+
+def drives_of_the_host(ground: Ground) -> str:
+    """Return the custom variables that our script makes of what the plugin finds."""
+    found = ground.runs(str(ground.plugins / 'check_smart_attributes'), 'list', '--json')
+    script = [sys.executable, str(ROOT / 'contrib/icinga2/host-vars')]
+    return subprocess.run(script, input=found.stdout, capture_output=True, text=True, check=True).stdout
+
+
+def services() -> str:
+    found = [SERVICE.format(name=f'{dialect} {drive}', command=command, vars=f'vars.smart_attributes_device = "/dev/{drive}"')
+             for dialect, command in COMMANDS.items() for drive in DRIVES]
+    found.append(SERVICE.format(name=EVERY, command=COMMANDS['ours'], vars='vars.smart_attributes_allperfs = true'))
+    found.append(SERVICE.format(name='five drives', command=COMMANDS['ours'], vars='vars.smart_attributes_expect = 5'))
+    found.append(SERVICE.format(name='with limits', command=COMMANDS['ours'], vars='''
+	vars.smart_attributes_device = [ "/dev/sda", "/dev/sdb" ]
+	vars.smart_attributes_warning = [ "endurance_used=5", "temperature=90" ]
+	vars.smart_attributes_label = "serial"
+	vars.smart_attributes_hide_serial = true
+	vars.smart_attributes_verbose = true'''))
+    return ''.join(found)
+
+
+@pytest.fixture(scope='module')
+def bed() -> Iterator[Bed]:
+    """One Icinga for all tests of this file."""
+    lacking()
+    ground, graphite, influx = Ground(), Graphite(), Influx()
+    try:
+        icinga = Icinga(ground, {
+            'check-smart-attributes.conf': (ROOT / 'contrib/icinga2/check-smart-attributes.conf').read_text(),
+            'services.conf': (ROOT / 'contrib/icinga2/services.conf').read_text(),
+            'since-2.16.conf': SINCE_2_16, 'bed.conf': services(), 'host.conf': HOST.format(drives=drives_of_the_host(ground)),
+            'writers.conf': WRITERS.format(graphite=graphite.port, influx=influx.port)})
+        icinga.start()
+        yield Bed(icinga, graphite, influx)
+    finally:
+        closing([influx, graphite, ground])
+
+
+def output(result: Dict[str, Any]) -> Tuple[str, str]:
+    """Return the first line and the whole text as Icinga keeps it."""
+    return result['output'].splitlines()[0], result['output']
+
+
+@pytest.mark.parametrize('dialect', COMMANDS)
+@pytest.mark.parametrize('drive', DRIVES)
+def test_state_text_and_perfdata_come_back(bed, dialect, drive):
+    """Healthy, worn, failing, absent; however Icinga spells the options."""
+    result = bed.icinga.result(f'{dialect} {drive}')
+    code, words = EXPECTED[drive]
+
+    assert result['state'] == code, result['output']
+    assert result['exit_status'] == code
+    assert words in output(result)[0]
+    assert any(each.startswith(f'{drive}_') or each.startswith(f"'{drive}_") for each in result['performance_data']) or code == 3
+
+
+def test_the_template_of_2_16_passes_what_the_facts_say(bed):
+    """Required is the database only; the old default path, which does not exist, is no fault."""
+    command = bed.icinga.result('template-2.16 sdb')['command']
+
+    assert command[1:] == ['--dbjson', f'{bed.icinga.ground.folder}/etc/plugins-config/check_smartdb.json', '--device', '/dev/sdb']
+
+
+def test_custom_variables_become_options(bed):
+    """Arrays are repeated, true is a flag; the Director and a configuration file say it in the same way."""
+    result = bed.icinga.result('with limits')
+
+    assert result['state'] == 1
+    assert 'warning above 5' in result['output'].splitlines()[0]
+    assert '2 drives' in result['output'].splitlines()[0]
+    assert 'EXAMPLE' not in result['output']
+    assert 'entry: ' in result['output']
+
+
+def test_a_drive_too_few_is_critical(bed):
+    """The scan finds four; --expect belongs to the service, or each service of the host would expect as many."""
+    result = bed.icinga.result('five drives')
+
+    assert result['state'] == 2
+    assert '1 of 5 expected drives missing' in result['output'].splitlines()[0]
+
+
+def test_one_service_for_all_drives(bed):
+    """The apply rule that we ship."""
+    result = bed.icinga.result('smart')
+
+    assert result['state'] == 2
+    assert [name for name in ('sda', 'sdb', 'sdc', 'nvme0') if not re.search(rf'^[A-Z]+ +{name} ', result['output'], re.MULTILINE)] == []
+    assert '4 drives' in result['output'].splitlines()[0]
+
+
+def test_one_service_for_each_drive(bed):
+    """Made by apply for from what `list --json` finds: what is absent has none."""
+    made = [name for name in bed.icinga.services() if name.startswith('smart ')]
+
+    assert made == ['smart nvme0', 'smart sda', 'smart sdb', 'smart sdc']
+    assert {name: bed.icinga.result(name)['state'] for name in made} == {
+        f'smart {drive}': code for drive, (code, _) in EXPECTED.items() if drive != 'sdd'}
+
+
+def values_of(result: Dict[str, Any]) -> Dict[str, Any]:
+    """Return our own strict reading of the same perfdata."""
+    line = ' '.join(each if each.startswith("'") else f"'{each.partition('=')[0]}'={each.partition('=')[2]}"
+                    for each in result['performance_data'])
+    return perfdata(f'\n| {line}')
+
+
+@pytest.mark.parametrize('service', ['smart', EVERY])
+def test_icinga_parses_every_value(bed, service):
+    """Label, number, unit; and each limit that is a plain number."""
+    result = bed.icinga.result(service)
+    ours = values_of(result)
+
+    assert len(ours) > (40 if service == EVERY else 20)
+    for token, (label, value) in zip(result['performance_data'], ours.items()):
+        parsed = bed.icinga.evaluates(f'parse_performance_data({json.dumps(token)})')
+        assert (parsed['label'], parsed['value']) == (label, value.number), token
+        assert parsed['unit'] == {'': '', '%': 'percent', 's': 'seconds', 'B': 'bytes'}[value.unit], token
+        for theirs, limit in ((parsed['warn'], value.warning), (parsed['crit'], value.critical)):
+            assert theirs == (float(limit) if re.fullmatch('[0-9.]+', limit) else None), token
+
+
+def test_every_value_reaches_graphite_and_influx(bed):
+    """Nothing is rejected; limits that are plain numbers go with it."""
+    result = bed.icinga.result(EVERY)
+    ours = values_of(result)
+
+    def at_graphite() -> Dict[str, float]:
+        lines = [line.split(' ') for line in bed.graphite.lines if '.all_readings.' in line and line.split(' ')[0].endswith('.value')]
+        return {path.split('.perfdata.')[1][:-len('.value')]: float(number) for path, number, _ in lines if '.perfdata.' in path}
+
+    def at_influx() -> Dict[str, float]:
+        lines = [re.search(r'metric=([a-z0-9_]+).* (?:.*,)?value=([-0-9.e+]+)', line) for line in bed.influx.lines
+                 if r'service=all\ readings' in line]
+        return {match[1]: float(match[2]) for match in lines if match}
+
+    wanted = {label: value.number for label, value in ours.items()}
+
+    def have_arrived() -> bool:
+        if len(at_graphite()) >= len(wanted) and len(at_influx()) >= len(wanted):
+            return True
+        time.sleep(0.5)
+        bed.icinga.result(EVERY)  # what is written before the writer has connected is lost
+        return False
+
+    until(have_arrived, 40, f'{len(wanted)} values at Graphite and InfluxDB')
+
+    assert at_graphite() == pytest.approx(wanted)
+    assert at_influx() == pytest.approx(wanted)
+    limits = [line for line in bed.graphite.lines if 'sdb_endurance_used.warn ' in line or 'sdb_endurance_used.crit ' in line]
+    assert {line.split(' ')[1] for line in limits} >= {'85', '95'}
+    assert 'Ignoring invalid perfdata' not in bed.icinga.ground.log()
+
+
+def test_a_check_takes_no_longer_than_its_drives(bed):
+    """Through the daemon, with the imports of Debian's Python."""
+    began = time.monotonic()
+    bed.icinga.result('ours sda')
+
+    assert time.monotonic() - began < 5
+
+
+def names(text: str) -> List[str]:
+    return re.findall(r'object CheckCommand "([^"]+)"', text)
+
+
+def test_our_command_does_not_collide_with_icingas_own(bed):
+    """Both are defined at once, and Icinga has validated it."""
+    assert names((ROOT / 'contrib/icinga2/check-smart-attributes.conf').read_text()) == ['check-smart-attributes']
+    assert 'Instantiated' in bed.icinga.validate()

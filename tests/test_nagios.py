@@ -1,0 +1,95 @@
+"""A real NRPE and a real Nagios 4 run the plugin through the files that we ship.
+
+`make test-icinga` installs what is missing first; `make test` runs this where it is there.
+"""
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from typing import Iterator
+
+import pytest
+from conftest import ROOT, perfdata
+from daemons import Ground, Nagios, Nrpe, closing, missing
+
+NRPE_COMMANDS = (ROOT / 'contrib/nrpe/check-smart-attributes.cfg').read_text()
+NAGIOS_COMMANDS = (ROOT / 'contrib/nagios/check-smart-attributes.cfg').read_text()
+CHECK_NRPE = '/usr/lib/nagios/plugins/check_nrpe'
+# Service -> check_command, as an administrator writes it.
+SERVICES = {'healthy': 'check_smart_attributes!-d /dev/sda', 'worn': 'check_smart_attributes!-d /dev/sdb',
+            'failing': 'check_smart_attributes!-d /dev/sdc', 'absent': 'check_smart_attributes!-d /dev/sdd',
+            'all': 'check_smart_attributes', 'all as in 1.6': 'smart_attributes_all', 'through NRPE': 'check_smart_attributes_nrpe'}
+
+
+def lacking(*programs: str) -> None:
+    absent = missing(*programs) or ('' if shutil.which(CHECK_NRPE) else 'check_nrpe')
+    if absent and 'TEST_DAEMONS' in os.environ:
+        pytest.fail(f'missing: {absent}')
+    if absent:
+        pytest.skip(f'Nagios and NRPE are not tried: missing {absent}; "make test-icinga" installs them')
+
+
+@pytest.fixture(scope='module')
+def nrpe() -> Iterator[Nrpe]:
+    """One NRPE, with the commented examples of its file switched on."""
+    lacking('nrpe')
+    ground = Ground()
+    try:
+        daemon = Nrpe(ground, re.sub('^#command', 'command', NRPE_COMMANDS, flags=re.MULTILINE))
+        daemon.start()
+        yield daemon
+    finally:
+        closing([ground])
+
+
+@pytest.fixture(scope='module')
+def nagios(nrpe) -> Iterator[Nagios]:
+    """One Nagios 4 that also asks that NRPE."""
+    lacking('nrpe', 'nagios4')
+    ground = Ground()
+    try:
+        daemon = Nagios(ground, NAGIOS_COMMANDS.replace(' -t 60 ', f' -p {nrpe.port} -t 60 '), SERVICES)
+        daemon.start()
+        yield daemon
+    finally:
+        closing([ground])
+
+
+def test_nrpe_passes_state_text_and_perfdata(nrpe):
+    """All drives, without arguments: Debian's NRPE takes none."""
+    done = nrpe.asks('-t', '60', '-c', 'check_smart_attributes')
+
+    assert done.returncode == 2
+    assert done.stdout.startswith('SMART CRITICAL - sdc ')
+    assert '4 drives' in done.stdout.splitlines()[0]
+    assert {label.split('_')[0] for label in perfdata(done.stdout)} == {'sda', 'sdb', 'sdc', 'nvme0'}
+
+
+def test_nrpe_passes_a_range_without_brackets(nrpe):
+    """Its example line is understood by NRPE, the shell and the plugin: eight slots are asked for."""
+    before = len(nrpe.ground.fake.calls())
+    nrpe.asks('-t', '60', '-c', 'check_smart_attributes_raid')
+
+    asked = [call.partition(' -d ')[2] for call in nrpe.ground.fake.calls()[before:]]
+    assert sorted(asked) == [f'megaraid,{slot} /dev/bus/0' for slot in range(8)]
+
+
+@pytest.mark.parametrize('service, code, words', [
+    pytest.param('healthy', 0, 'SMART OK - ', id='ok-healthy'),
+    pytest.param('worn', 1, 'SMART WARNING - sdb endurance_used 86 % (warning above 85)', id='warning-worn'),
+    pytest.param('failing', 2, 'SMART CRITICAL - sdc ', id='critical-failing'),
+    pytest.param('absent', 3, 'SMART UNKNOWN - sdd is not there', id='unknown-absent'),
+    pytest.param('all', 2, '4 drives', id='critical-all'),
+    pytest.param('all as in 1.6', 2, '4 drives', id='critical-all-as-in-1.6'),
+    pytest.param('through NRPE', 2, '4 drives', id='critical-through-nrpe')])
+def test_nagios_keeps_state_text_and_perfdata(nagios, service, code, words):
+    """First line, drive lines and perfdata each where Nagios looks for them; through the file that we ship."""
+    result = nagios.result(service)
+    values = perfdata(f'\n| {result["performance_data"]}') if result['performance_data'] else {}
+
+    assert int(result['current_state']) == code, result['plugin_output']
+    assert words in result['plugin_output']
+    assert re.search(r'^(OK|WARNING|CRITICAL|UNKNOWN) +[a-z0-9]+ ', result['long_plugin_output'])
+    assert bool(values) == (code != 3)
+    assert '|' not in result['plugin_output'] + result['long_plugin_output']

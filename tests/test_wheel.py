@@ -1,0 +1,93 @@
+"""The wheel, as pip and pipx install it: a working plugin with its data, far from any clone."""
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+from conftest import ROOT, drive_path
+
+REPORT = drive_path('intel-worn')
+
+
+def does(*command: str, **environment: str) -> str:
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300,
+                          cwd='/', env={**os.environ, 'PIP_DISABLE_PIP_VERSION_CHECK': '1', **environment})
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+@pytest.fixture(scope='module')
+def source(tmp_path_factory) -> Path:
+    """A copy of what is committed or about to be: what was installed in the clone must not help."""
+    copy = tmp_path_factory.mktemp('source')
+    files = subprocess.run(['git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'], cwd=ROOT, capture_output=True)
+    if files.returncode:
+        pytest.skip('the wheel is not tried: this is no clone, so what belongs into it is not known')
+    for name in files.stdout.decode().split('\0'):
+        if name and (ROOT / name).exists() and not name.startswith('tests/'):
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, copy / name)
+    return copy
+
+
+@pytest.fixture(scope='module')
+def installed(source, tmp_path_factory) -> Iterator[Path]:
+    """The plugin in a fresh virtual environment."""
+    folder = tmp_path_factory.mktemp('wheel') / 'venv'
+    does(sys.executable, '-m', 'venv', str(folder))
+    does(str(folder / 'bin/pip'), 'install', '--quiet', str(source))
+    yield folder / 'bin/check_smart_attributes'
+    shutil.rmtree(folder)
+
+
+def runs(plugin: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(plugin), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=60, cwd='/', env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C'})
+
+
+def test_pip_installs_a_plugin_with_its_data(installed):
+    """Entries and limits come with it; nothing is looked for in a clone."""
+    done = runs(installed, '--report', REPORT)
+
+    assert done.returncode == 1
+    assert 'endurance_used 86 % (warning above 85)' in done.stdout.splitlines()[0]
+    assert str(ROOT) not in does(str(installed.parent / 'python'), '-I', '-c', 'import smart_attributes; print(smart_attributes.__file__)')
+
+
+@pytest.mark.parametrize('arguments, words', [
+    pytest.param(['-V'], 'attributes.json', id='version'),
+    pytest.param(['triage', '--report', REPORT], 'INTEL', id='triage'),
+    pytest.param(['explain', '--report', REPORT], 'endurance_used', id='explain'),
+    pytest.param(['list', '--json', '--report', REPORT], '"version": 1', id='list'),
+    pytest.param(['draft', '--report', REPORT], '"models"', id='draft'),
+    pytest.param(['sudoers'], 'NOPASSWD', id='sudoers'),
+    pytest.param(['--report', drive_path('seagate-sas-healthy')], 'SMART OK', id='text')])
+def test_every_job_finds_what_it_needs(installed, arguments, words):
+    """Libraries and data; draft and explain read more of them than a check."""
+    done = runs(installed, *arguments)
+
+    assert done.returncode == 0, done.stdout
+    assert words in done.stdout
+
+
+def test_a_file_of_this_site_is_checked_against_its_schema(installed, tmp_path):
+    """The schemas are in the wheel, too."""
+    (tmp_path / 'mine.json').write_text('{"rolls": {}}')
+    done = runs(installed, '--report', REPORT, '--thresholds', str(tmp_path / 'mine.json'))
+
+    assert done.returncode == 3
+    assert 'rolls' in done.stdout
+
+
+def test_pipx_installs_it(source, tmp_path):
+    """One command for a machine without a package."""
+    if not shutil.which('pipx'):
+        pytest.skip('pipx is not tried: it is not installed')
+    does('pipx', 'install', str(source), PIPX_HOME=str(tmp_path / 'home'), PIPX_BIN_DIR=str(tmp_path / 'bin'))
+
+    assert runs(tmp_path / 'bin/check_smart_attributes', '--report', REPORT).returncode == 1

@@ -1,0 +1,63 @@
+"""The completion for bash, from the parsers."""
+from __future__ import annotations
+
+from typing import Dict, Iterator, List
+
+from described import JOBS, options, roles, states
+
+HEAD = '''\
+# bash completion for check_smart_attributes                               -*- shell-script -*-
+# Made by tools/generate from the parsers in smart_attributes/cli.py.
+'''
+FUNCTION = '''\
+_check_smart_attributes()
+{{
+    local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} words=
+    case $prev in
+{values}
+    esac
+    case ${{COMP_WORDS[1]}} in
+{jobs}
+    esac
+    (( COMP_CWORD == 1 )) && words+=" {names}"
+    COMPREPLY=($(compgen -W "$words" -- "$cur"))
+}} &&
+    complete -o default -F _check_smart_attributes check_smart_attributes
+'''
+# How the value of an option is completed, by what the help calls the value.
+FILES = ('FILE', 'FILE|DIR', 'DIR')
+DEVICES = ('/dev/sd*', '/dev/nvme*', '/dev/bus/*', '/dev/disk/by-id/*')
+
+
+def script() -> str:
+    """Return the whole completion script."""
+    return HEAD + FUNCTION.format(values='\n'.join(_values()), jobs='\n'.join(_jobs()), names=' '.join(JOBS[1:]))
+
+
+def _values() -> Iterator[str]:
+    """Yield the cases of options that want a value."""
+    names_of: Dict[str, List[str]] = {}
+    for job in JOBS:
+        for option in options(job):
+            if option.value:
+                kind = ' '.join(option.choices) or option.value
+                names_of.setdefault(kind, []).extend(name for name in option.names if name not in names_of.get(kind, ()))
+    for kind, names in names_of.items():
+        yield f'        {"|".join(names)})\n            {_replies(kind)}\n            return ;;'
+
+
+def _replies(kind: str) -> str:
+    words = {'ADDRESS': f'$({"; ".join(f"compgen -G {pattern!r}" for pattern in DEVICES)})',
+             'STATE': ' '.join(state.lower() for state, _, _ in states()), 'ROLE': ' '.join(roles()),
+             'ROLE=RANGE': ' '.join(f'{role}=' for role in roles())}.get(kind)
+    if kind in FILES:
+        return 'COMPREPLY=($(compgen -f -- "$cur"))'
+    if words is None and not kind.islower():
+        return 'COMPREPLY=()  # a number or a pattern of your own'
+    return f'COMPREPLY=($(compgen -W "{words or kind}" -- "$cur"))'
+
+
+def _jobs() -> Iterator[str]:
+    for job in (*JOBS[1:], JOBS[0]):
+        names = ' '.join(name for option in options(job) for name in option.names)
+        yield f'        {"*" if job == "check" else job}) words="{names}" ;;'

@@ -1,0 +1,77 @@
+"""What the generated files are made of: the parsers, the data files, and one table of the README."""
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any, Dict, List, NamedTuple, Tuple
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from smart_attributes import cli  # noqa: E402
+
+JOBS = ('check', *cli.JOBS)
+OLD = '1.6'  # a group of options with this in its title serves callers of the original plugin
+
+
+class Option(NamedTuple):
+    """One option of one job."""
+
+    names: Tuple[str, ...]
+    value: str              # what stands behind it: "ADDRESS"; '' for a flag
+    help: str
+    group: str              # title of its group in the help; '' for the rest
+    dest: str               # Options field
+    repeats: bool
+    choices: Tuple[str, ...]
+
+    @property
+    def long(self) -> str:
+        """Return its long name with hyphens."""
+        return next((name for name in self.names if name.startswith('--')), self.names[0])
+
+    @property
+    def is_old(self) -> bool:
+        """Tell whether it only serves callers of version 1.6."""
+        return OLD in self.group
+
+
+def options(job: str) -> List[Option]:
+    """Return the options of a job in the order of its help."""
+    parser = cli.PARSERS[job]()
+    found = []
+    for group in parser._action_groups:
+        title = group.title if group.title not in ('options', 'optional arguments', 'positional arguments') else ''
+        found += [_option(action, title or '') for action in group._group_actions if action.option_strings]
+    return found
+
+
+def _option(action: argparse.Action, group: str) -> Option:
+    value = action.metavar if isinstance(action.metavar, str) else '|'.join(map(str, action.choices or ()))
+    text = (action.help or '').replace('%(default)s', str(action.default)).replace('%(default)g', re.sub(r'\.0$', '', str(action.default)))
+    return Option(tuple(action.option_strings), value if action.nargs != 0 else '', text, group, action.dest,
+                  isinstance(action, argparse._AppendAction), tuple(map(str, action.choices or ())))
+
+
+def description(job: str) -> str:
+    """Return the first sentence of a job's help."""
+    return cli.PARSERS[job]().description or ''
+
+
+def example(job: str) -> str:
+    """Return what stands under "example:" in a job's help."""
+    return (cli.PARSERS[job]().epilog or '').partition('example:\n')[2].partition('\n\n')[0]
+
+
+def roles() -> Dict[str, Dict[str, Any]]:
+    """Return every role by its name."""
+    found: Dict[str, Dict[str, Any]] = json.loads((ROOT / 'attributes.json').read_text())['roles']
+    return dict(sorted(found.items()))
+
+
+def states() -> List[Tuple[str, str, str]]:
+    """Return (state, exit status, when) from the table of the README."""
+    return re.findall(r'^\| ([A-Z]+) \| ([0-3]) \| (.*) \|$', (ROOT / 'README').read_text(), re.MULTILINE)

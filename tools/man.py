@@ -1,0 +1,123 @@
+"""The man page, from what `--help` says."""
+from __future__ import annotations
+
+from typing import Iterator, List
+
+from described import JOBS, Option, description, example, options, roles, states
+
+HEAD = '''.\\" Made by tools/generate; change the help texts in smart_attributes/cli.py instead.
+.TH CHECK_SMART_ATTRIBUTES 8 "" "check_smart_attributes 2.0" "Monitoring plugins"
+.SH NAME
+check_smart_attributes \\- judge the SMART data of drives, as a plugin for Icinga and Nagios'''
+
+TEXT = '''
+.SH DESCRIPTION
+Reads the SMART data of SATA, SAS and NVMe drives through
+.BR smartctl (8),
+also behind RAID controllers, and prints what a monitoring daemon reads: the worst thing first, then a line for each drive, then
+performance data.
+Without
+.B \\-d
+it checks what
+.B smartctl \\-\\-scan
+finds.
+Only root may read drives; as another user it puts
+.B sudo \\-n
+before smartctl.
+.SH ADDRESSES
+.I /dev/sda\\fR, \\fI/dev/nvme0\\fR, \\fI/dev/disk/by\\-id/...\\fR,
+or
+.IR TYPE @ PATH
+with a type of
+.BR smartctl :
+.BR megaraid,6@/dev/bus/0 ,
+.BR sat+megaraid,6@/dev/sda ,
+.BR sat@/dev/sg2 ,
+.BR cciss,1@/dev/sg0 ,
+.BR areca,1/1@/dev/sg2 ,
+.BR 3ware,0@/dev/twa0 ,
+.BR aacraid,0,0,4@/dev/sg3 .
+A range is written
+.B megaraid,[0\\-7,16]@/dev/bus/0
+or, for shells and NRPE,
+.BR megaraid,0\\-7@/dev/bus/0 ;
+its empty slots are skipped.
+.B check_smart_attributes list
+shows what there is.'''
+
+FILES = '''
+.SH FILES
+.TP
+.I /etc/check\\-smart\\-attributes/attributes.d/*.json
+entries for drives that the shipped
+.I attributes.json
+does not know
+.TP
+.I /etc/check\\-smart\\-attributes/thresholds.d/*.json
+limits of this site, for a role, a model, a serial number
+.TP
+.I /etc/sudoers.d/check\\-smart\\-attributes
+lets nagios run smartctl with the arguments of this plugin, and nothing else
+.TP
+.I /var/lib/check\\-smart\\-attributes
+what is remembered from one check to the next
+.SH SEE ALSO
+.BR smartctl (8),
+.BR sudoers (5)'''
+
+
+def page() -> str:
+    """Return the whole man page."""
+    lines = [HEAD, *_synopsis(), TEXT.strip('\n'), '.SH OPTIONS', *_options('check')]
+    lines += ['.SH JOBS', 'A word instead of options does something else than a check.']
+    for job in JOBS[1:]:
+        lines += _job(job)
+    lines += ['.SH EXIT STATUS']
+    for state, code, when in states():
+        lines += ['.TP', f'.B {code} {state}', _roff(when.replace('`', ''))]
+    lines += ['The worst state wins, in the order CRITICAL, UNKNOWN, WARNING, OK.']
+    lines += ['.SH ROLES', 'What the numbers of drives say, whatever the vendor calls them; '
+              'performance data and limits carry these names. Units are those of the values.']
+    for name, role in roles().items():
+        unit = 'verdict' if role.get('verdict') else role['unit'] or 'count'
+        lines += ['.TP', f'.BR {name} " ({_roff(unit)})"', _roff(role['meaning'])]
+    lines += ['.SH EXAMPLES', '.EX', _roff(example('check')).strip(), '.EE', FILES.strip('\n')]
+    return '\n'.join(lines) + '\n'
+
+
+def _synopsis() -> Iterator[str]:
+    yield '.SH SYNOPSIS'
+    yield '.B check_smart_attributes'
+    yield '[\\fB\\-d\\fR \\fIADDRESS\\fR | \\fB\\-\\-scan\\fR | \\fB\\-\\-report\\fR \\fIFILE\\fR] [\\fIoptions\\fR]'
+    for job in JOBS[1:]:
+        yield f'.br\n.B check_smart_attributes {job}\n[\\fIoptions\\fR]'
+
+
+def _options(job: str, known: List[Option] = []) -> Iterator[str]:  # noqa: B006 - never changed
+    """Yield the options of a job that are not known already."""
+    group = ''
+    for option in options(job):
+        if any(option.names == other.names and option.help == other.help for other in known):
+            continue
+        if option.group != group and not known:
+            group = option.group
+            yield f'.SS {group.capitalize() or "Others"}'
+        names = ', '.join(f'\\fB{_roff(name)}\\fR' for name in option.names)
+        value = f' \\fI{_roff(option.value)}\\fR' if option.value else ''
+        yield f'.TP\n{names}{value}\n{_roff(option.help)}'
+
+
+def _job(job: str) -> Iterator[str]:
+    yield f'.SS {job}'
+    yield _roff(description(job))
+    yield from _options(job, options('check'))
+    shared = {option.dest for option in options(job)} & {option.dest for option in options('check')}
+    if len(shared) > 3:  # beyond help and version
+        yield '.PP\nOptions with the same name as above mean the same.'
+    yield f'.PP\n.EX\n{_roff(example(job)).strip()}\n.EE'
+
+
+def _roff(text: str) -> str:
+    """Return text as roff prints it: hyphens stay hyphens, and no line is taken for a request."""
+    escaped = text.replace('\\', '\\e').replace('-', '\\-').replace("'", '\\(aq')
+    return '\n'.join('\\&' + line if line.startswith('.') else line for line in escaped.splitlines())
