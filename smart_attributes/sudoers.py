@@ -9,7 +9,7 @@ none, and get a literal line for each drive.
 import math
 import os
 import re
-from typing import Iterable, Iterator, List, NamedTuple, Sequence, Tuple
+from typing import Iterable, Iterator, NamedTuple, Sequence, Tuple
 
 from . import devices, machine, smartctl
 from .cli import Options
@@ -197,8 +197,8 @@ def _sudo_version(options: Options, runner: smartctl.Runner) -> str:
 
 
 def _output(options: Options, runner: smartctl.Runner, command: Sequence[str]) -> bytes:
-    answers: List[bytes] = [answer.stdout for answer in runner.run([tuple(command)], 1, options.drive_timeout, _deadline(options))]
-    return answers[0]
+    answer = next(runner.run([tuple(command)], 1, options.drive_timeout, _deadline(options)))
+    return answer.stdout or answer.stderr  # sudo-rs tells its version there
 
 
 def _deadline(options: Options) -> float:

@@ -269,8 +269,7 @@ class Icinga:
 
     def evaluates(self, expression: str) -> Any:
         """Return what Icinga's own language makes of an expression."""
-        path = '/v1/console/execute-script?command=' + urllib.request.quote(expression)
-        return self.asks(path, {})[0]['result']
+        return self.asks('/v1/console/execute-script', {'command': expression})[0]['result']
 
 
 # --- what metrics are sent to ---------------------------------------------------------------------

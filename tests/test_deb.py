@@ -214,6 +214,23 @@ def left_over(chroot: Chroot) -> Set[str]:
     return chroot.files() ^ set(chroot.reads('/root/files').splitlines())
 
 
+def test_sudo_rs_gets_lines_that_it_understands(copy, suite):
+    """The sudo of newer systems knows neither expressions nor TIMEOUT; it takes over where its folder stands first in PATH."""
+    if suite == 'bookworm':
+        pytest.skip('sudo-rs is not tried: Debian 12 has none')
+    copy.installs('sudo-rs')
+    copy.installs_ours()
+    stand_in(copy)
+    first = ('env', 'PATH=/usr/lib/cargo/bin:/usr/sbin:/usr/bin:/sbin:/bin')
+    copy.writes('/etc/sudoers.d/check-smart-attributes', copy.does(*first, PLUGIN, 'sudoers'))
+    one, all_ = (copy.runs(*first, PLUGIN, *arguments, user='nagios') for arguments in (['-d', '/dev/sdb'], []))
+    other = copy.runs(*first, PLUGIN, '-d', '/dev/sdc', user='nagios')
+
+    assert '(sudo-rs ' in copy.reads('/etc/sudoers.d/check-smart-attributes').replace('"', '')
+    assert (one.returncode, all_.returncode) == (1, 1), one.stdout + all_.stdout
+    assert 'sudo does not allow user nagios' in other.stdout or 'sudo wants a password' in other.stdout
+
+
 def test_removed_and_purged_it_leaves_nothing(copy):
     """Each file of before, and no other; also what a site put into our folders."""
     copy.installs_ours()

@@ -13,7 +13,7 @@ import time
 from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
 
 import pytest
-from conftest import ROOT, perfdata
+from conftest import ROOT, Value, perfdata, run
 from daemons import DRIVES, Graphite, Ground, Icinga, Influx, closing, missing, until
 
 # As Icinga has defined it since 2.16; Debian's is older. The first variable is misspelt there, too.
@@ -209,12 +209,27 @@ def test_icinga_parses_every_value(bed, service):
     ours = values_of(result)
 
     assert len(ours) > (40 if service == EVERY else 20)
-    for token, (label, value) in zip(result['performance_data'], ours.items()):
-        parsed = bed.icinga.evaluates(f'parse_performance_data({json.dumps(token)})')
-        assert (parsed['label'], parsed['value']) == (label, value.number), token
-        assert parsed['unit'] == {'': '', '%': 'percent', 's': 'seconds', 'B': 'bytes'}[value.unit], token
-        for theirs, limit in ((parsed['warn'], value.warning), (parsed['crit'], value.critical)):
-            assert theirs == (float(limit) if re.fullmatch('[0-9.]+', limit) else None), token
+    compare(bed.icinga, ours, result['performance_data'])
+
+
+def test_icinga_parses_every_value_of_every_recorded_drive(bed):
+    """All vendors and kinds, all readings: what no machine of ours has."""
+    reports = [str(ROOT / 'tests' / folder) for folder in ('reports', 'drives') if (ROOT / 'tests' / folder).exists()]
+    printed = run('-ap', *(word for report in reports for word in ('--report', report))).text
+    ours = perfdata(printed)
+
+    assert len(ours) > 200
+    compare(bed.icinga, ours, re.findall(r"'[^']*'=\S+", printed.splitlines()[-1]))
+
+
+def compare(icinga: Icinga, ours: Dict[str, Value], tokens: List[str]) -> None:
+    """See that Icinga reads the same in each token as we do."""
+    parsed = icinga.evaluates(f'{json.dumps(tokens)}.map(token => parse_performance_data(token))')
+    for token, theirs, (label, value) in zip(tokens, parsed, ours.items()):
+        limits = [float(limit) if re.fullmatch('[0-9.]+', limit) else None for limit in (value.warning, value.critical)]
+        assert (theirs['label'], theirs['value']) == (label, value.number), token
+        assert theirs['unit'] == {'': '', '%': 'percent', 's': 'seconds', 'B': 'bytes'}[value.unit], token
+        assert [theirs['warn'], theirs['crit']] == limits, token
 
 
 def test_every_value_reaches_graphite_and_influx(bed):

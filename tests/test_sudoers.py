@@ -161,10 +161,19 @@ def test_only_a_new_sudo_gets_expressions(said, known):
 
 # --- the job -----------------------------------------------------------------------------------
 
+@pytest.fixture
+def roots_smartctl(fake: FakeSmartctl) -> FakeSmartctl:
+    """A stand-in that a rule may name."""
+    if os.geteuid() != 0:
+        pytest.skip('rules for a stand-in smartctl are not tried: it would have to belong to root')
+    return fake
+
+
 def stand_in_sudo(folder: Path, says: str) -> dict[str, str]:
+    """Return the environment in which another sudo comes first; sudo-rs tells its version on stderr."""
     folder.mkdir()
     sudo = folder / 'sudo'
-    sudo.write_text(f'#!/bin/sh\necho "{says}"\n')
+    sudo.write_text(f'#!/bin/sh\necho "{says}" >&{2 if "rs" in says.split()[0] else 1}\n')
     sudo.chmod(0o755)
     return {'PATH': f'{folder}:/usr/bin:/bin'}
 
@@ -181,51 +190,51 @@ def lines_of(text: str) -> List[str]:
     return [line.strip().rstrip(', \\') for line in text.splitlines() if line.startswith('    ')]
 
 
-def test_an_older_sudo_gets_a_line_for_each_drive(fake, tmp_path):
+def test_an_older_sudo_gets_a_line_for_each_drive(roots_smartctl, tmp_path):
     """Scan and both drives, each word of them; the file says why."""
-    printed = run('sudoers', '-p', drives(fake).path, env=stand_in_sudo(tmp_path / 'bin', 'Sudo version 1.9.5p2'))
+    printed = run('sudoers', '-p', drives(roots_smartctl).path, env=stand_in_sudo(tmp_path / 'bin', 'Sudo version 1.9.5p2'))
 
     assert printed.code == 0
     assert '"Sudo version 1.9.5p2") knows no regular expressions' in printed.text
     assert 'TIMEOUT=60' in printed.text
     assert lines_of(printed.text) == [
-        f'{fake.path} --json\\=c --scan',
-        f'{fake.path} --json\\=c --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd /dev/sda',
-        f'{fake.path} --json\\=c --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd -d megaraid\\,8 /dev/bus/0']
+        f'{roots_smartctl.path} --json\\=c --scan',
+        f'{roots_smartctl.path} --json\\=c --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd /dev/sda',
+        f'{roots_smartctl.path} --json\\=c --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd -d megaraid\\,8 /dev/bus/0']
 
 
-def test_another_program_gets_no_word_that_it_does_not_know(fake, tmp_path):
+def test_another_program_gets_no_word_that_it_does_not_know(roots_smartctl, tmp_path):
     """sudo-rs has no TIMEOUT."""
-    printed = run('sudoers', '-p', drives(fake).path, env=stand_in_sudo(tmp_path / 'bin', 'sudo-rs 0.2.8')).text
+    printed = run('sudoers', '-p', drives(roots_smartctl).path, env=stand_in_sudo(tmp_path / 'bin', 'sudo-rs 0.2.8')).text
 
     assert 'TIMEOUT' not in printed
     assert len(lines_of(printed)) == 3
 
 
-def test_a_smartctl_without_json_gets_the_lines_of_text(fake, tmp_path):
+def test_a_smartctl_without_json_gets_the_lines_of_text(roots_smartctl, tmp_path):
     """What is not called is not admitted."""
-    fake.answers('--version', 'smartctl 6.6 2017-11-05 r4594')
-    printed = run('sudoers', '--literal', '-p', fake.path, '-d', '/dev/sda').text
+    roots_smartctl.answers('--version', 'smartctl 6.6 2017-11-05 r4594')
+    printed = run('sudoers', '--literal', '-p', roots_smartctl.path, '-d', '/dev/sda').text
 
-    assert lines_of(printed) == [f'{fake.path} --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd /dev/sda']
+    assert lines_of(printed) == [f'{roots_smartctl.path} --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd /dev/sda']
 
 
-def test_a_log_that_is_not_read_is_not_in_a_literal_line(fake, tmp_path):
+def test_a_log_that_is_not_read_is_not_in_a_literal_line(roots_smartctl, tmp_path):
     """A site file says that the self-test log harms this drive."""
     site = tmp_path / 'etc/thresholds.d'
     site.mkdir(parents=True)
     (site / 'x25.json').write_text('{"overrides": [{"for": {"device": "/dev/sda"}, "why": "hangs", "skip": ["selftest"]}]}')
-    printed = run('sudoers', '--literal', '-p', drives(fake).path, '--config', str(site.parent)).text
+    printed = run('sudoers', '--literal', '-p', drives(roots_smartctl).path, '--config', str(site.parent)).text
 
     assert [line for line in lines_of(printed) if line.endswith('/dev/sda') and 'selftest' in line] == []
 
 
-def test_a_path_of_ones_own_making_gets_a_line_beside_the_expressions(fake):
+def test_a_path_of_ones_own_making_gets_a_line_beside_the_expressions(roots_smartctl):
     """udev rules may call a drive what they like; a usual path needs nothing more."""
-    printed = run('sudoers', '-p', drives(fake).path, '-d', '/dev/tank/slot1', '-d', '/dev/sda').text
+    printed = run('sudoers', '-p', drives(roots_smartctl).path, '-d', '/dev/tank/slot1', '-d', '/dev/sda').text
 
     assert [line for line in lines_of(printed) if '^' not in line] == [
-        f'{fake.path} --json\\=c --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd /dev/tank/slot1']
+        f'{roots_smartctl.path} --json\\=c --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd /dev/tank/slot1']
 
 
 @pytest.mark.parametrize('arguments, words', [
