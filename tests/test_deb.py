@@ -29,7 +29,8 @@ CACHE = ROOT / 'build/chroots'
 IGNORED = re.compile(r'/(proc|dev|sys|run|tmp|root|var/log|var/cache|var/backups|var/lib/(apt|dpkg|systemd)'
                      r'|etc/((passwd|group|shadow|gshadow|sub[ug]id)-?|\.pwd\.lock|ld\.so\.cache)$)')
 
-pytestmark = pytest.mark.skipif('TEST_DEB' not in os.environ, reason='the package is tested by "make test-deb" only: it takes minutes')
+if 'TEST_DEB' not in os.environ:
+    pytest.skip('the package is tested by "make test-deb" only: it takes minutes', allow_module_level=True)
 
 
 def newest(pattern: str) -> Path:
