@@ -65,7 +65,7 @@ $(OLD)/.ready: pyproject.toml tools/prepare
 	$(OLD)/bin/pip install --quiet --disable-pip-version-check $(DEBIAN12) --editable .
 	touch $@
 
-generate:        ## the man page, the tables of the documents and whatever else follows from the code
+generate: venv   ## the man page, the tables of the documents and whatever else follows from the code
 	$(BIN)/python tools/generate
 	$(BIN)/python tools/tables
 
