@@ -370,6 +370,16 @@ def test_without_its_library_the_wrapper_refuses(machine, tmp_path):
     assert done.stdout == '' and 'no simulated drives' in done.stderr
 
 
+def test_a_machine_outlives_the_library_it_was_made_with(machine, tmp_path):
+    """Somebody cleans /tmp while the tests run: this machine goes on, and the next one builds the library again."""
+    library.built().unlink()
+    machine.add('/dev/sda', 'intel-worn')
+    later = Machine(tmp_path / 'later')
+    later.add('/dev/sda', 'intel-worn')
+
+    assert [smartctl(one, '-i', '/dev/sda').returncode for one in (machine, later)] == [0, 0]
+
+
 def test_every_way_of_smartctl_to_a_file_is_hooked():
     """A newer smartctl that calls openat() or statx() would see the real drives; then a hook is missing."""
     if not shutil.which('nm'):

@@ -1,8 +1,7 @@
-"""The library that smartctl is started with: built once a run, from *.c of this folder."""
+"""The library that smartctl is started with: built once, from *.c of this folder; each machine takes a copy."""
 from __future__ import annotations
 
 import ctypes
-import functools
 import hashlib
 import os
 import shutil
@@ -30,9 +29,8 @@ def _compiler() -> Optional[str]:
     return shutil.which(os.environ.get('CC', 'cc'))
 
 
-@functools.lru_cache(maxsize=None)
 def built() -> Path:
-    """Return the library, built where any user can read it.
+    """Return the library; it is built when it is missing, also when somebody cleaned /tmp meanwhile.
 
     Raises CalledProcessError with the compiler's words where it cannot be built.
     """

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 from pathlib import Path
 from typing import Any, List, Mapping, Optional, Union
 
@@ -97,7 +98,8 @@ class Machine:
         return file
 
     def _wrapper(self, smartctl: str) -> Path:
-        library_, machine, program = (shlex.quote(str(part)) for part in (library.built(), self.folder, smartctl))
+        own = shutil.copy(library.built(), self.folder)  # what happens to /tmp, or to another user's rights, is no matter then
+        library_, machine, program = (shlex.quote(str(part)) for part in (own, self.folder, smartctl))
         file = self._write('smartctl', _WRAPPER.format(library=library_, machine=machine, smartctl=program))
         file.chmod(0o755)
         return file
