@@ -18,6 +18,7 @@ DATABASE = 'attributes.json'
 ADDITIONS = 'attributes.d'
 LIMITS = 'thresholds.d'
 BY_ID = '/dev/disk/by-id'
+KEPT_DATABASE = 'check_smartdb-1.6.json'  # where the Debian package puts that of version 1.6, unchanged, when it takes its place
 SHIPPED_LIMITS = os.path.join('thresholds', 'default.json')
 DRAFTED, ADVISED, LEGACY = 'unknown_model', 'firmware_advisory', 'legacy_limit'  # roles that no data file defines
 
@@ -139,11 +140,17 @@ def judge_of(options: Options, site: Site) -> Judge:
 
 def _old_files(options: Options, site: Site) -> Any:
     """Return the files of version 1.6, None where none were given: a check without them does not pay for their code."""
-    path = options.old_database if is_there(options.old_database) else None
+    path = old_database(options)
     if path is None and site.old_users is None:
         return None
     from . import second_opinion
     return second_opinion.files(path, site.old_users, options.all_perfdata)
+
+
+def old_database(options: Options) -> Optional[str]:
+    """Return the file behind -dbj; where it is gone, the one that the upgrade of a package has kept, so that graphs go on."""
+    kept = os.path.join(options.config, KEPT_DATABASE)
+    return next((path for path in (options.old_database, kept) if is_there(path)), None) if options.old_database is not None else None
 
 
 def is_there(path: Optional[str]) -> bool:
@@ -246,7 +253,9 @@ def _as_before(options: Options) -> Iterator[str]:
     for word in options.strays:
         yield f'"{word}" belongs to no option and is ignored, as version 1.6 did'
     if options.old_database is not None and not is_there(options.old_database):
-        yield f'{options.old_database} is not there; the shipped attributes.json is used, which needs no such file'
+        kept = old_database(options)
+        yield f'{options.old_database} is not there; ' + (f'{kept}, kept by an upgrade, adds its labels' if kept else
+                                                          'the shipped attributes.json is used, which needs no such file')
 
 
 def _with_old(own: Verdict, report: Report, judge: Judge) -> Verdict:

@@ -162,6 +162,17 @@ def test_an_absent_database_is_no_fault(intel):
     assert 'check_smartdb.json is not there; the shipped attributes.json is used' in result.text
 
 
+def test_a_database_that_an_upgrade_kept_serves_the_checks_that_name_the_old_path(intel, tmp_path):
+    """Their graphs go on; a check that names no database has never had its labels."""
+    database(tmp_path / 'check_smartdb-1.6.json', Mine=entry({}, ['233']))
+    there = ['--config', str(tmp_path), '-d', '/dev/sda', '-v']
+
+    with_path, without = check(intel, *there, '-dbj', str(tmp_path / 'check_smartdb.json')), check(intel, *there)
+
+    assert old_values(with_path) and not old_values(without)
+    assert f"{tmp_path / 'check_smartdb-1.6.json'}, kept by an upgrade, adds its labels" in with_path.text
+
+
 def test_entries_of_this_version_are_taken_as_well(intel, tmp_path):
     """So that the file behind -dbj can be replaced by its successor."""
     file = tmp_path / 'check_smartdb.json'
