@@ -238,6 +238,9 @@ def _parser(prog: str, description: str, example: str, usage: str) -> Parser:
     return Parser(prog=prog, description=description, epilog=example, usage=usage, formatter_class=Help)
 
 
+_WHAT_A_CHECK_TAKES = (_drives, _reading, _judging, _data, _naming, _common, _as_before)
+
+
 def _check_parser() -> Parser:
     parser = _parser(PROGRAM, 'Judge the SMART data of drives, as a plugin for Icinga and Nagios.', f'''\
 other jobs, each with its own --help:
@@ -254,7 +257,7 @@ example:
   {PROGRAM} -d /dev/sda -d megaraid,0-7@/dev/bus/0 -w endurance_used=80
 
 exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN''', '%(prog)s [-d ADDRESS | --scan | --report FILE] [options]')
-    for group in (_drives, _reading, _judging, _data, _naming, _common, _as_before):
+    for group in _WHAT_A_CHECK_TAKES:
         group(parser)
     parser.add_argument('--expect', type=_expected, metavar='N', help='CRITICAL when fewer drives answer; a sleeping one counts')
     parser.add_argument('-ap', '--allperfs', dest='all_perfdata', action='store_true', help='perfdata of every reading')
@@ -264,7 +267,7 @@ exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN''', '%(prog)s [-d ADDRESS | 
 def _triage_parser() -> Parser:
     parser = _parser(f'{PROGRAM} triage', 'Show all drives in one table, worst first.',
                      f'example:\n  {PROGRAM} triage --scan\n  {PROGRAM} triage --report tickets/ --json', '%(prog)s [options]')
-    for group in (_drives, _reading, _judging, _data, _naming, _common, _as_before):
+    for group in _WHAT_A_CHECK_TAKES:
         group(parser)
     parser.add_argument('--json', dest='as_json', action='store_true', help='the same as JSON')
     return parser
@@ -282,7 +285,7 @@ def _list_parser() -> Parser:
 def _explain_parser() -> Parser:
     parser = _parser(f'{PROGRAM} explain', 'Explain one drive: what was read, which entry, which limit, why.',
                      f'example:\n  {PROGRAM} explain -d /dev/sda', '%(prog)s (-d ADDRESS | --report FILE) [options]')
-    for group in (_drives, _reading, _judging, _data, _naming, _common, _as_before):
+    for group in _WHAT_A_CHECK_TAKES:
         group(parser)
     return parser
 

@@ -21,7 +21,7 @@ import threading
 import time
 import urllib.request
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Type
 
 from conftest import ROOT, drive
 from fake_smartctl import FakeSmartctl
@@ -274,22 +274,22 @@ class Icinga:
 
 # --- what metrics are sent to ---------------------------------------------------------------------
 
-class Graphite(threading.Thread):
-    """Listens as Graphite does and keeps the lines."""
+class Listener(threading.Thread):
+    """A server of this process: keeps the lines that it is sent."""
+
+    server_class: Type[socketserver.TCPServer] = socketserver.ThreadingTCPServer
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
         self.lines: List[str] = []
-        lines = self.lines
-
-        class Handler(socketserver.StreamRequestHandler):
-            def handle(self) -> None:
-                lines.extend(line.decode().strip() for line in self.rfile)
-
-        self.server = socketserver.ThreadingTCPServer(('127.0.0.1', 0), Handler)
-        self.server.daemon_threads = True
+        self.server = self.server_class(('127.0.0.1', 0), self.handler(self.lines))
         self.port = self.server.server_address[1]
         self.start()
+
+    @staticmethod
+    def handler(lines: List[str]) -> Type[socketserver.BaseRequestHandler]:
+        """Return what answers a connection and puts into *lines* what comes in."""
+        raise NotImplementedError
 
     def run(self) -> None:
         self.server.serve_forever(0.05)
@@ -299,14 +299,24 @@ class Graphite(threading.Thread):
         self.server.server_close()
 
 
-class Influx(threading.Thread):
-    """Listens as InfluxDB does and keeps the lines."""
+class Graphite(Listener):
+    """Listens as Graphite does."""
 
-    def __init__(self) -> None:
-        super().__init__(daemon=True)
-        self.lines: List[str] = []
-        lines = self.lines
+    @staticmethod
+    def handler(lines: List[str]) -> Type[socketserver.BaseRequestHandler]:
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self) -> None:
+                lines.extend(line.decode().strip() for line in self.rfile)
+        return Handler
 
+
+class Influx(Listener):
+    """Listens as InfluxDB does."""
+
+    server_class = http.server.ThreadingHTTPServer
+
+    @staticmethod
+    def handler(lines: List[str]) -> Type[socketserver.BaseRequestHandler]:
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 lines.extend(self.rfile.read(int(self.headers['Content-Length'])).decode().splitlines())
@@ -315,17 +325,7 @@ class Influx(threading.Thread):
 
             def log_message(self, *_: object) -> None:
                 pass
-
-        self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
-        self.port = self.server.server_address[1]
-        self.start()
-
-    def run(self) -> None:
-        self.server.serve_forever(0.05)
-
-    def close(self) -> None:
-        self.server.shutdown()
-        self.server.server_close()
+        return Handler
 
 
 # --- NRPE and Nagios --------------------------------------------------------------------------------
