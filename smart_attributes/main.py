@@ -16,8 +16,16 @@ def main() -> None:
     # Nothing is worth waiting for at the end: an abandoned smartctl under
     # sudo is root's, and taking Python down properly takes 5 ms.
     code = run(sys.argv[1:])
-    sys.stdout.flush()
-    os._exit(code)
+    os._exit(code if _is_printed() else UNKNOWN)
+
+
+def _is_printed() -> bool:
+    """Tell whether the answer has gone out; not where the reader is gone, the disk full or standard output closed."""
+    try:
+        sys.stdout.flush()
+    except (OSError, AttributeError):
+        return False
+    return True
 
 
 def run(argv: list[str]) -> int:
@@ -29,10 +37,9 @@ def run(argv: list[str]) -> int:
             runner.start(command)
         from .jobs import do
         return do(argv, runner)
-    except SystemExit as error:  # argparse, after --help
-        return error.code if isinstance(error.code, int) else UNKNOWN
+    except SystemExit as error:  # argparse after --help with 0, rich with 1 where nobody reads any more
+        return 0 if error.code == 0 else UNKNOWN
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return UNKNOWN
     except BaseException as error:
         return _explained(error)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import time
 from pathlib import Path
 
@@ -581,17 +582,19 @@ def test_the_launcher_runs_from_any_folder_through_a_link(tmp_path):
     assert done.stdout.startswith('check_smart_attributes 2.0')
 
 
-def test_a_closed_pipe_ends_quietly(tmp_path: Path):
-    """`triage | head -1` must not end in a traceback."""
+@pytest.mark.parametrize('job', [[], ['-vv'], ['triage'], ['explain']], ids=lambda words: ' '.join(words) or 'check')
+@pytest.mark.parametrize('redirection', ['| true', '>/dev/full', '>&-'])
+def test_an_output_that_cannot_be_written_ends_quietly_with_3(job, redirection):
+    """A reader that has gone (`triage | head -1`), a full disk, no standard output: no traceback, and never 0."""
     import subprocess
     import sys
 
     from conftest import ROOT
-    command = f'{sys.executable} -I {ROOT}/check_smart_attributes --report {ROOT}/tests/reports -vv | head -1'
-    done = subprocess.run(['/bin/sh', '-c', command], capture_output=True, text=True)
+    command = [sys.executable, '-I', f'{ROOT}/check_smart_attributes', *job, '--report', f'{ROOT}/tests/reports/intel-s3500-healthy.json']
+    done = subprocess.run(['/bin/bash', '-c', f'{{ sleep 0.1; {shlex.join(command)}; echo $? >&2; }} {redirection}'],
+                          stderr=subprocess.PIPE, text=True)
 
-    assert done.stderr == ''
-    assert done.stdout.startswith('SMART ')
+    assert done.stderr == '3\n'
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason='only root must not run what others can change')
