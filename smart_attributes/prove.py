@@ -26,6 +26,7 @@ LONGEST_LIFE = 131072  # hours, fifteen years: no advisory bites later
 FEW_DRIVES = 5         # a firmware condition needs so many, or a document
 NO_FIGURES = (0, 253, 255)  # normalized values that mean "never set"
 LARGEST_ENDURANCE = 255     # %, as the standards end there
+BEYOND_CEILING = 999        # %, where a drive counts on beyond that; the worst of 40,182 is at 470
 NEAR_POINTS, NEAR_PART = 2, 0.1  # how far a reading may be from what the drive states: in %, and of an amount
 # What a standard log or the drive's own word is filed under, whatever the database says.
 STANDARD_ROLES = frozenset(
@@ -422,6 +423,11 @@ def _interval(spec: Json, formula: decode.Formula, _: specs.Role) -> Iterator[st
         yield f'ceiling {spec["ceiling"]} is never reached: {spec["from"]} ends at {highest:g}'
 
 
+def _largest_endurance(spec: Json) -> int:
+    """Return what a drive may say it has used, %: some count on, and are shown with the ceiling."""
+    return BEYOND_CEILING if spec.get('ceiling', math.inf) <= LARGEST_ENDURANCE else LARGEST_ENDURANCE
+
+
 def _interval_problems(valid: specs.Interval) -> Iterator[str]:
     lowest, highest = valid
     if lowest is not None and highest is not None and lowest > highest:
@@ -435,8 +441,9 @@ def _plausible(spec: Json, formula: decode.Formula, role: specs.Role) -> Iterato
         yield f'from "{spec["from"]}" is what is used up, and {role.name} what is left; write {formula.first.column}'
     elif formula.minus_from and None in valid:
         yield f'from "{spec["from"]}" turns a value that was never set into a figure; give valid, for example [0, {formula.minus_from - 1}]'
-    elif role.name == 'endurance_used' and (valid[1] is None or valid[1] > LARGEST_ENDURANCE):
-        yield f'valid must end at {LARGEST_ENDURANCE} or before, or a raw value of something else becomes a percentage'
+    elif role.name == 'endurance_used' and (valid[1] is None or valid[1] > _largest_endurance(spec)):
+        yield (f'valid must end at {LARGEST_ENDURANCE} or before (with "ceiling": {LARGEST_ENDURANCE}, for drives that were seen '
+               f'beyond it, at {BEYOND_CEILING}), or a raw value of something else becomes a percentage')
     else:
         wrong = [(row, number) for row, number in _figures_of_nothing(formula, role)
                  if _inside(number, valid) and _inside(number, role.valid) and number not in spec.get('not', ())]

@@ -101,6 +101,8 @@ def also(**entry):
 
 FILE = 'attributes.json: '
 AT_233 = FILE + 'ACME X1, attribute 233, endurance_used: '
+ENDLESS = AT_233 + ('valid must end at 255 or before (with "ceiling": 255, for drives that were seen beyond it, at 999), or a raw value of '
+                    'something else becomes a percentage')
 CAPACITOR = FILE + 'ACME X1, attribute 175, power_loss_protection: '
 SAMPLE_1 = 'acme.json: sample 1, ACME X1-240: '
 AS_STATED = 'correct "from" or "unit", read another attribute, or list the role in "untrusted_statistics"'
@@ -201,7 +203,7 @@ MISTAKES = {
     ),
     'garbage becomes a percentage': (
         reading({'from': 'raw'}),
-        AT_233 + 'valid must end at 255 or before, or a raw value of something else becomes a percentage',
+        ENDLESS,
     ),
     'a byte of ones becomes a percentage': (
         reading({'from': 'raw byte 3', 'valid': [0, 255]}),
@@ -212,9 +214,13 @@ MISTAKES = {
         FILE + 'ACME X1, attribute 233, spare_available: from "100 - value" is what is used up, and spare_available what is left; '
         'write value',
     ),
+    'a ceiling over garbage': (
+        reading({'from': 'raw', 'valid': [0, 9999], 'ceiling': 255}),
+        ENDLESS,
+    ),
     'ratio without an end': (
         reading({'from': '100 * raw of 17 / raw of 16', 'valid': [0, 1000]}),
-        AT_233 + 'valid must end at 255 or before, or a raw value of something else becomes a percentage',
+        ENDLESS,
     ),
     'empty valid range': (
         reading({'from': '100 - value', 'valid': [99, 0]}),
