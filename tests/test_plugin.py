@@ -5,7 +5,6 @@ import json
 import os
 import shlex
 import time
-from pathlib import Path
 
 import pytest
 from conftest import ROOT, drive, drive_path, perfdata, run
