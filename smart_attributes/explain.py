@@ -7,7 +7,7 @@ from .clean import clean, sentence
 from .model import Judgement, Report, Verdict
 from .specs import SpecDatabase
 from .thresholds import Thresholds
-from .wording import amount, findings
+from .wording import findings, quantity
 
 WIDTH_WITHOUT_TERMINAL = 140
 
@@ -56,7 +56,7 @@ def head(verdict: Verdict, hide_serial: bool) -> List[str]:
 def _reading_rows(verdict: Verdict) -> Iterator[Tuple[str, ...]]:
     for judgement in verdict.judgements:
         reading = judgement.reading
-        value = reading.word if reading.state is not None else amount(reading.number, reading.unit)
+        value = reading.word if reading.state is not None else quantity(reading)
         why_not = '' if reading.judged else f'not judged{": " + reading.word if reading.number is None and reading.word else ""}'
         yield judgement.state.name if reading.judged else '-', reading.role, value, reading.source, why_not or _limits(judgement)
 

@@ -39,14 +39,20 @@ def _size(number: float) -> str:
     return f'{number:.3g} {_SIZES[power]}'
 
 
+def quantity(reading: Reading) -> str:
+    """Return the number of a reading that is no verdict: "97 %", "255 % or more", "unknown"."""
+    number = amount(reading.number, reading.unit)
+    return f'{number} {reading.word}' if reading.word and reading.number is not None else number
+
+
 def statement(reading: Reading) -> str:
     """Return a reading as a statement: "endurance_used 97 %", "self_test Short offline: Completed"."""
     if reading.role in SPEAKS_FOR_ITSELF:
         return reading.word
     if reading.state is not None:
         return f'{reading.role}: {reading.word}'
-    words = f'{reading.role} {amount(reading.number, reading.unit)}'
-    return f'{words} ({reading.word})' if reading.word else words
+    words = f'{reading.role} {quantity(reading)}'
+    return f'{words} ({reading.word})' if reading.word and reading.number is None else words
 
 
 def finding(judgement: Judgement) -> str:

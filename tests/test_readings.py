@@ -8,6 +8,7 @@ from small_database import database, row, spec_database
 from smart_attributes import specs
 from smart_attributes.model import Identity, Report, SelfTest, State, Statistic
 from smart_attributes.readings import readings
+from smart_attributes.wording import quantity
 
 X1 = Identity(protocol='ATA', model='ACME X1-240', firmware='1.0', rotation=0)
 NVME = Identity(protocol='NVMe', model='ACME N1', rotation=0)
@@ -103,6 +104,7 @@ def test_a_counter_at_its_ceiling_says_or_more():
 
     assert (age(65535).number, age(65535).word) == (65535 * 60, 'or more')
     assert age(65534).word == ''
+    assert (quantity(age(65535)), quantity(age(65534))) == ('1092.2 h or more', '1092.2 h')
 
 
 @pytest.mark.parametrize(
