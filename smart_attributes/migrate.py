@@ -285,7 +285,7 @@ def _roles(entry: Entry, target: Target, site: Site, findings: Findings) -> Json
     for number, limit in sorted(entry.limits.items()):
         if number not in target.columns and target.is_database:
             continue  # said already: it never had an effect
-        said = f'{target.where}: {_said(number, target)}, {limit.warning} and {limit.critical}'
+        said = f'{target.where}: {_said(number, target)}, "{limit.warning}" and "{limit.critical}"'
         meaning = target.meanings.get(number, ())
         if len(meaning) == 1:
             _add_limit(meaning[0], limit, said, roles, target, site, findings)

@@ -38,7 +38,7 @@ def test_limits_of_a_known_model_move_to_roles(tmp_path):
         'for': {'model': MODEL}, 'why': 'carried over from version 1.6, old.json, Mine', 'roles': {
             'reallocated': {'warning': '3', 'critical': '10'}, 'endurance_used': {'warning': '80', 'critical': '90'},
             'error_log_count': {'warning': '0', 'critical': '10'}}}]}}
-    assert ('carried over: old.json, Mine: attribute 233 VALUE, 20: and 10:: endurance_used of INTEL SSDSC2BB240G4, '
+    assert ('carried over: old.json, Mine: attribute 233 VALUE, "20:" and "10:": endurance_used of INTEL SSDSC2BB240G4, '
             'warning 80, critical 90, instead of 85 and 95') in result.text
 
 
@@ -72,7 +72,7 @@ def test_changed_limits_of_nvme_move_to_all_nvme_drives(tmp_path):
     assert {role: fields['nvme']['warning'] for role, fields in roles.items()} == {'endurance_used': '70', 'over_temperature_time': '600'}
     assert roles['over_temperature_time']['graph'] is True
     assert result.code == 1
-    assert 'not carried over: old.json, Generic NVMe: number 3, 1 and 2: attributes.json reads no number from it' in result.text
+    assert 'not carried over: old.json, Generic NVMe: number 3, "1" and "2": attributes.json reads no number from it' in result.text
 
 
 def test_a_model_that_we_do_not_know_gets_an_entry_that_compares_numbers(fake, tmp_path):
@@ -93,7 +93,7 @@ def test_a_model_that_we_do_not_know_gets_an_entry_that_compares_numbers(fake, t
 
 
 @pytest.mark.parametrize(('limits', 'models', 'words'), [
-    ({'175': ['100:', '100:']}, [MODEL], 'attribute 175 VALUE, 100: and 100:: attributes.json reads no number from it'),
+    ({'175': ['100:', '100:']}, [MODEL], 'attribute 175 VALUE, "100:" and "100:": attributes.json reads no number from it'),
     ({'12': ['1', '2']}, [MODEL], 'Threshs 12: it is not in ID#'),
     ({'5': ['1', 'x']}, [MODEL], 'Threshs 5: "x" is no Nagios range'),
     ({'5': ['1', '2', 'q']}, [MODEL], 'Threshs 5: "q" is no shift'),
