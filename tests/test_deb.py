@@ -320,6 +320,24 @@ def test_an_upgrade_keeps_a_command_that_was_changed_out_of_nagios_way(before_up
     assert left_over(before_upgrade) == set()
 
 
+def test_an_upgrade_that_fails_leaves_what_there_was(before_upgrade):
+    """Half way: another package has a file of ours, so dpkg gives up."""
+    text = before_upgrade.reads(DATABASE)
+    before_upgrade.writes('/tmp/other/DEBIAN/control', 'Package: other\nVersion: 1\nArchitecture: all\n'
+                          'Maintainer: nobody <nobody@check-smart-attributes.invalid>\nDescription: has a file of ours\n')
+    before_upgrade.writes('/tmp/other/usr/share/check-smart-attributes/attributes.json', '{}')
+    before_upgrade.does('dpkg-deb', '--root-owner-group', '-b', '/tmp/other', '/tmp/other.deb')
+    before_upgrade.installs('/tmp/other.deb')
+    shutil.copy(newest('*.deb'), before_upgrade.root / 'tmp/ours.deb')
+    done = before_upgrade.runs('dpkg', '-i', '/tmp/ours.deb')
+
+    assert done.returncode != 0 and 'trying to overwrite' in done.stdout
+    assert before_upgrade.reads(DATABASE) == text
+    assert before_upgrade.has(COMMANDS) and not before_upgrade.has(DATABASE + '.dpkg-remove')
+    assert before_upgrade.does('dpkg-query', '-W', '-f', '${Version} ${db:Status-Status}', PACKAGE).startswith('1.6')
+    assert before_upgrade.does('dpkg-query', '-W', '-f', '${db:Status-Status}', PACKAGE) == 'installed'
+
+
 def test_the_command_of_version_1_6_goes_on_to_work(before_upgrade):
     """A service of Nagios that names smart_attributes_all need not be touched."""
     before_upgrade.installs_ours()
