@@ -26,6 +26,14 @@ KEPT = '/etc/check-smart-attributes/check_smartdb-1.6.json'
 COMMANDS = '/etc/nagios-plugins/config/smart_attributes.cfg'
 BUILD = ROOT / 'build/deb'
 CACHE = ROOT / 'build/chroots'
+# Starts NRPE as Debian has configured it, and asks it once it is there.
+NRPE_ANSWERS = """
+    mkdir -p /run/nagios && chown nagios: /run/nagios  # systemd's work
+    nrpe -c /etc/nagios/nrpe.cfg -f & daemon=$!
+    cd /usr/lib/nagios/plugins
+    for try in 1 2 3 4 5 6 7 8 9; do sleep 0.5; ./check_nrpe -H 127.0.0.1 >/dev/null && break; done
+    ./check_nrpe -H 127.0.0.1 -t 60 -c check_smart_attributes; code=$?
+    kill $daemon; wait $daemon; exit $code"""
 # What changes whoever installs whatever: logs, caches, dpkg's books, copies of the list of users.
 IGNORED = re.compile(r'/(proc|dev|sys|run|tmp|root|var/log|var/cache|var/backups|var/lib/(apt|dpkg|systemd)'
                      r'|etc/((passwd|group|shadow|gshadow|sub[ug]id)-?|\.pwd\.lock|ld\.so\.cache)$)')
@@ -231,6 +239,23 @@ def test_sudo_rs_gets_lines_that_it_understands(copy, suite):
     assert '(sudo-rs ' in copy.reads('/etc/sudoers.d/check-smart-attributes').replace('"', '')
     assert (one.returncode, all_.returncode) == (1, 1), one.stdout + all_.stdout
     assert 'sudo does not allow user nagios' in other.stdout or 'sudo wants a password' in other.stdout
+
+
+def test_the_daemons_of_this_debian_find_what_the_package_brings(copy):
+    """Icinga 2, Nagios 4 and NRPE as their packages configure them: nobody has to edit or copy a file."""
+    copy.installs_ours()
+    stand_in(copy)
+    copy.installs('icinga2-bin', 'icinga2-common', 'nagios4-core', 'nagios-nrpe-server', 'nagios-nrpe-plugin')
+    copy.does('sh', '-c', 'icinga2 daemon -C --dump-objects || icinga2 daemon -C')  # 2.13 dumps unasked
+    listed = copy.does('icinga2', 'object', 'list', '--type', 'CheckCommand', '--name', 'check-smart-attributes')
+    nagios = copy.does('nagios4', '-v', '/etc/nagios4/nagios.cfg')
+    asked = copy.runs('sh', '-c', NRPE_ANSWERS)
+
+    assert "Object 'check-smart-attributes' of type 'CheckCommand'" in listed
+    assert '* command = [ "/usr/lib/nagios/plugins/check_smart_attributes" ]' in listed
+    assert 'Total Errors:   0' in nagios and 'check_smart_attributes' in copy.reads('/etc/nagios-plugins/config/check-smart-attributes.cfg')
+    assert asked.returncode == 1, asked.stdout
+    assert asked.stdout.startswith('SMART WARNING - sdb endurance_used 86 %')
 
 
 def test_removed_and_purged_it_leaves_nothing(copy):
