@@ -36,11 +36,12 @@ from .model import AttributeRow, Identity, Report, SelfTest, Statistic
 _LONGEST_LINE = 400       # smartctl prints none longer in a report
 _MOST_ROWS = 255          # what pySMART has room for; a drive has thirty
 
-_BANNER = re.compile(r'^[> \t]*smartctl (?:version )?(?:pre-)?(\d+)\.(\d+)', re.MULTILINE)
+_BANNER = re.compile(r'^[ \t]*smartctl (?:version )?(?:pre-)?(\d+)\.(\d+)', re.MULTILINE)
 
 # Blanks and apostrophes that locales put between groups of digits, made ASCII.
 _TYPOGRAPHY = str.maketrans({'\u00a0': ' ', '\u202f': ' ', '\u2009': ' ', '\u2007': ' ', '\u2019': "'", '\u02bc': "'",
                              '\ufeff': None, '\r': None})
+_QUOTED = re.compile(r'^(?:>[> \t]?)+', re.MULTILINE)  # an answer to a mail; smartctl begins no line so
 
 _COLUMN = r'(?:----?|0x[0-9a-f]{2}|\d{1,3})'  # "100", "0x64" with -f hex, "---" or "----" where there is none
 # A row of the attribute table, old layout: "  5 Reallocated_Sector_Ct   0x0033   100   100   010    Pre-fail  Always
@@ -177,7 +178,7 @@ def parse(text: str, exit_status: Optional[int] = None, error_text: str = '') ->
     Raises DriveError (or a kind of it) when the text gives no verdict, or when
     pySMART is not installed.
     """
-    text = text.translate(_TYPOGRAPHY)
+    text = _QUOTED.sub('', text.translate(_TYPOGRAPHY))
     banners = list(_BANNER.finditer(text))
     if len(banners) > 1:
         raise DriveError('holds several reports; write each to a file of its own')

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
 import independent
 import pytest
@@ -154,6 +155,36 @@ FAILURES = {
     'L26': 'no SMART data', 'L27': 'no SMART data', 'L28': 'no SMART data',
 }
 KINDS = {'002': DriveIsNoDrive, '005': DriveIsNoDrive, '033': DriveIsNoDrive, '037': DriveIsNoDrive, 'L02': DriveAbsent}
+
+
+DISGUISES = {
+    'lines of Windows': lambda text: text.replace('\n', '\r\n'),
+    'as PowerShell writes it': lambda text: text.encode('utf-16'),
+    'indented': lambda text: ''.join('    ' + line for line in text.splitlines(True)),
+    'blanks at the ends cut off': lambda text: '\n'.join(line.strip() for line in text.splitlines()),
+    'empty lines between': lambda text: text.replace('\n', '\n\n'),
+    'no empty lines': lambda text: re.sub('\n{2,}', '\n', text),
+    'below a prompt': lambda text: f'root@host:~# smartctl -a /dev/sda\n{text}\nroot@host:~# ',
+    'quoted in an answer': lambda text: ''.join('> ' + line for line in text.splitlines(True)),
+    'blanks of a web page': lambda text: text.replace('  ', '\u00a0 '),
+}
+
+
+@pytest.mark.parametrize('disguise', DISGUISES)
+def test_a_text_that_went_through_mails_and_forums_is_read_the_same(reports, disguise):
+    """Tickets arrive so; nothing of a report depends on its blanks and line ends."""
+    different = []
+    for case, (expected, content) in reports.items():
+        text = content.decode('utf-8', 'replace').replace('\r\n', '\n')
+        if text_report.looks_like_json(text):
+            continue
+        changed = DISGUISES[disguise](text)
+        found = text_report.parse_report(changed if isinstance(changed, bytes) else changed.encode())
+        if found != expected:
+            different.append(case)
+
+    assert different == []
+
 
 
 def test_every_failure_of_the_corpus_has_an_expected_word():
