@@ -176,7 +176,8 @@ def alarm_lines(alarms: Sequence[Alarm]) -> Iterator[str]:
             yield f'reasons for {state.name}, own health {health}'
             reasons = Counter((a.kind, role) for a in alarms if a.health == health
                               for role in {role for role, found in a.reasons if found is state})
-            yield from (f'    {count:6} {kind:<5} {role}' for (kind, role), count in reasons.most_common())
+            often_first = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+            yield from (f'    {count:6} {kind:<5} {role}' for (kind, role), count in often_first)
 
 
 def _by(alarms: Iterable[Alarm], key: Callable[[Alarm], Tuple[str, str]]) -> Dict[Tuple[str, str], List[Alarm]]:
