@@ -6,15 +6,14 @@ leaves out the quotes and the empty maximum of perfdata.
 """
 
 from collections import Counter
-from typing import Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence
-
-import nagiosplugin
+from typing import Iterable, List, Mapping, NamedTuple, Sequence
 
 from .clean import clean, sentence
 from .judge import worst
 from .model import Judgement, State, Verdict
+from .nagios import Critical, Metric, Ok, Performance, Result, Results, ServiceState, Summary, Unknown, Warn
 from .specs import Role
-from .wording import finding, findings, headline, plain, reading_line, statement
+from .wording import findings, headline, plain, reading_line, statement
 
 NAME = 'SMART'
 # Nagios 4 keeps 20,000 bytes of text and 30,889 of everything; the worst drives are always told.
@@ -22,8 +21,7 @@ TEXT_LIMIT, OUTPUT_LIMIT, TEXT_AT_LEAST = 19500, 30500, 4000
 NOTHING = ('no drives to check: smartctl --scan finds none, or patterns and empty slots leave none over; '
            'name drives with -d, for example -d /dev/sda')
 
-SERVICE_STATES = {State.OK: nagiosplugin.Ok, State.WARNING: nagiosplugin.Warn,
-                  State.CRITICAL: nagiosplugin.Critical, State.UNKNOWN: nagiosplugin.Unknown}
+SERVICE_STATES = {State.OK: Ok, State.WARNING: Warn, State.CRITICAL: Critical, State.UNKNOWN: Unknown}
 
 
 class Face(NamedTuple):
@@ -41,93 +39,35 @@ class Outcome(NamedTuple):
     state: State
 
 
-class Perfdata:
-    """One value, always quoted and with all its fields: 'sda_endurance_used'=9%;85;95;0;"""
-
-    # A wrapper, because nagiosplugin 1.3.2 (Debian 12) cannot make a subclass of Performance.
-    def __init__(self, performance: nagiosplugin.Performance):
-        self.performance = performance
-
-    def __str__(self) -> str:
-        label, *fields = self.performance
-        value, unit, warning, critical, minimum, maximum = fields
-        return f"'{label}'={value}{unit};{warning};{critical};{minimum};{maximum}"
-
-
-class DriveResults(nagiosplugin.Results):  # type: ignore[misc]
+class DriveResults(Results):  # type: ignore[misc]
     """Results whose worst state is the most urgent one."""
 
     # The library ranks UNKNOWN above CRITICAL: a drive that cannot be opened
     # would then hide another one that is dying.
-    urgency = (nagiosplugin.Ok, nagiosplugin.Warn, nagiosplugin.Unknown, nagiosplugin.Critical)
+    urgency = (Ok, Warn, Unknown, Critical)
 
     @property
-    def most_significant_state(self) -> nagiosplugin.state.ServiceState:
+    def most_significant_state(self) -> ServiceState:
         return max(self.by_state, key=self.urgency.index)
 
 
-class Drive(nagiosplugin.Resource):  # type: ignore[misc]
-    """One drive with all its judgements; a drive without any is one metric of its own."""
-
-    def __init__(self, verdict: Verdict):
-        self.verdict = verdict
-
-    @property
-    def name(self) -> str:
-        return self.verdict.device.name
-
-    def probe(self) -> Iterator[nagiosplugin.Metric]:
-        # The judgements are complete before the first one is yielded, so that
-        # no drive can fail half-way through.
-        if self.verdict.problem or not self.verdict.judgements:
-            yield nagiosplugin.Metric(f'{self.name} problem', self.verdict, context='problem')
-        for number, judgement in enumerate(self.verdict.judgements):
-            yield nagiosplugin.Metric(f'{self.name} {number}', judgement, context='reading')
-
-
-class Problem(nagiosplugin.Context):  # type: ignore[misc]
-    """A drive that could not be read."""
-
-    def evaluate(self, metric: nagiosplugin.Metric, resource: Drive) -> nagiosplugin.Result:
-        return nagiosplugin.Result(SERVICE_STATES[metric.value.state], metric.value.problem, metric)
-
-
-class Reading(nagiosplugin.Context):  # type: ignore[misc]
-    """A reading that has met its limits already."""
-
-    def __init__(self, name: str, roles: Mapping[str, Role], face: Face):
-        super().__init__(name)
-        self.roles = roles
-        self.face = face
-
-    def evaluate(self, metric: nagiosplugin.Metric, resource: Drive) -> nagiosplugin.Result:
-        return nagiosplugin.Result(SERVICE_STATES[metric.value.state], finding(metric.value), metric)
-
-    def performance(self, metric: nagiosplugin.Metric, resource: Drive) -> Optional[Perfdata]:
-        judgement: Judgement = metric.value
-        reading = judgement.reading
-        if reading.number is None or not reading.judged or not (judgement.graphed or self.face.all_perfdata):
-            return None
-        if reading.role == 'legacy_limit':  # several on one drive; old_values has them, each under its own label
-            return None
-        role = self.roles.get(reading.role)
-        minimum, maximum = (role.minimum, role.maximum) if role else (None, None)
-        return Perfdata(nagiosplugin.Performance(
-            f'{resource.name}_{reading.role}', plain(reading.number), reading.unit.replace('C', ''), judgement.warning, judgement.critical,
-            None if minimum is None else plain(minimum), None if maximum is None else plain(maximum)))
-
-
-class Summary(nagiosplugin.Summary):  # type: ignore[misc]
+class FirstLine(Summary):  # type: ignore[misc]
     """The first line: what is worst, on which drive, against which limit."""
 
     def __init__(self, verdicts: Sequence[Verdict], extra: str):
         self.verdicts = verdicts
         self.extra = extra
 
-    def ok(self, results: nagiosplugin.Results) -> str:
+    def of(self, results: Results) -> str:
+        """Return the line for whatever was found."""
+        if not results:
+            return self.empty()
+        return self.ok(results) if results.most_significant_state is Ok else self.problem(results)
+
+    def ok(self, results: Results) -> str:
         return self._line(highest_wear(self.verdicts))
 
-    def problem(self, results: nagiosplugin.Results) -> str:
+    def problem(self, results: Results) -> str:
         return self._line(f'{self.verdicts[0].device.name} {headline(self.verdicts[0])}')
 
     def empty(self) -> str:
@@ -146,24 +86,56 @@ def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face,
     transcript: lines of what smartctl said; with them nothing is left out, for they are read by a person.
     """
     ordered = sorted(verdicts, key=lambda verdict: (-verdict.state.urgency, verdict.device.name))
-    check = nagiosplugin.Check(*(Drive(verdict) for verdict in ordered), DriveResults(), Problem('problem'),
-                               Reading('reading', roles, face), Summary(ordered, '; '.join(failures)))
-    check()
-    state = worst([State.CRITICAL if failures else State.OK if ordered else State.UNKNOWN,
-                   State(check.exitcode) if ordered else State.OK])
-    first = f'{NAME} {state.name} - {check.summary_str}'
+    results = DriveResults()
+    for verdict in ordered:
+        results.add(Result(SERVICE_STATES[verdict.state]))
+    found = State(results.most_significant_state.code) if results else State.UNKNOWN
+    state = worst([State.CRITICAL, found]) if failures else found
+    first = f'{NAME} {state.name} - {FirstLine(ordered, "; ".join(failures)).of(results)}'
     lines = [line for verdict in ordered for line in drive_lines(verdict, face)]
     lines.extend(f'note: {sentence(note, 500)}' for note in notes if face.verbose or not ordered)
-    values = [*check.perfdata, *old_perfdata(ordered, check.perfdata)]
-    perfdata = ['| ' + ' '.join(values)] if values else []
+    values = perfdata(ordered, roles, face)
+    values += old_perfdata(ordered, values)
+    last = ['| ' + ' '.join(values)] if values else []
     if not transcript:
-        lines = _fitting(lines, len(first.encode()), sum(len(line.encode()) for line in perfdata))
-    return Outcome('\n'.join([first, *lines, *transcript, *perfdata]) + '\n', state)
+        lines = _fitting(lines, len(first.encode()), sum(len(line.encode()) for line in last))
+    return Outcome('\n'.join([first, *lines, *transcript, *last]) + '\n', state)
+
+
+def perfdata(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face) -> List[str]:
+    """Return the values of all drives, ordered: 'sda_endurance_used'=9%;85;95;0;"""
+    return sorted(_quoted(_performance(_metric(verdict.device.name, judgement, roles), judgement))
+                  for verdict in verdicts for judgement in verdict.judgements if _is_graphed(judgement, face))
+
+
+def _is_graphed(judgement: Judgement, face: Face) -> bool:
+    """Tell whether a value is printed; legacy_limit, several on one drive, has labels of its own in old_values."""
+    reading = judgement.reading
+    return (reading.number is not None and reading.judged and reading.role != 'legacy_limit'
+            and (judgement.graphed or face.all_perfdata))
+
+
+def _metric(name: str, judgement: Judgement, roles: Mapping[str, Role]) -> Metric:
+    """Return the value of a drive's reading under its label, in base units, with the ends of its role."""
+    reading, role = judgement.reading, roles.get(judgement.reading.role)
+    ends = (role.minimum, role.maximum) if role else (None, None)
+    return Metric(f'{name}_{reading.role}', plain(reading.number or 0), reading.unit.replace('C', ''),
+                  *(None if end is None else plain(end) for end in ends))
+
+
+def _performance(metric: Metric, judgement: Judgement) -> Performance:
+    return Performance(metric.name, metric.value, metric.uom, judgement.warning, judgement.critical, metric.min, metric.max)
+
+
+def _quoted(performance: Performance) -> str:
+    """Return a value, always quoted and with all its fields, which the library leaves out where they are empty."""
+    label, value, unit, *limits = performance
+    return f"'{label}'={value}{unit};{';'.join(map(str, limits))}"
 
 
 def old_perfdata(verdicts: Iterable[Verdict], printed: Sequence[str]) -> List[str]:
     """Return the values under labels of version 1.6, ordered; none that is *printed* already."""
-    values = {value.label: str(Perfdata(nagiosplugin.Performance(value.label, plain(value.number), '', value.warning, value.critical)))
+    values = {value.label: _quoted(Performance(value.label, plain(value.number), '', value.warning, value.critical))
               for verdict in verdicts for value in verdict.old_values}
     taken = {value.partition('=')[0] for value in printed}
     return [text for label, text in sorted(values.items()) if f"'{label}'" not in taken]

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from nagiosplugin import Range
-
 from .errors import UsageError
+from .nagios import Range
 
 INFINITY = float('inf')
 

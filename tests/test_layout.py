@@ -14,13 +14,13 @@ MODULES = sorted(path.stem for path in PACKAGE.glob('*.py') if path.stem != '__i
 # A module imports only what stands before it.
 ORDER = ('errors', 'model', 'clean', 'smartctl', 'early', 'cli', 'devices', 'diagnosis', 'json_report', 'text_report', 'oldforms',
          'machine', 'recorded',
-         'datafile', 'decode', 'specs', 'standards', 'readings', 'ranges', 'thresholds', 'legacy', 'conversion',
+         'datafile', 'decode', 'specs', 'standards', 'readings', 'nagios', 'ranges', 'thresholds', 'legacy', 'conversion',
          'wording', 'judge', 'second_opinion', 'survey', 'plugin', 'triage',
          'explain', 'listing', 'sudoers', 'patterns', 'samples', 'draft', 'prove', 'facts', 'measure', 'migrate', 'jobs', 'main')
-FOREIGN = {'nagiosplugin': {'ranges', 'plugin'}, 'pySMART': {'text_report'}, 'jsonschema': {'datafile'}, 'rich': {'triage', 'explain'}}
+FOREIGN = {'nagiosplugin': {'nagios'}, 'pySMART': {'text_report'}, 'jsonschema': {'datafile'}, 'rich': {'triage', 'explain'}}
 # What a check with a drive must not load: each costs more than reading the drive's report.
-HEAVY = ('jsonschema', 'pySMART', 'rich', 'dataclasses', 'subprocess', 'inspect', 'smart_attributes.text_report', 'smart_attributes.prove',
-         'smart_attributes.oldforms', 'smart_attributes.legacy', 'smart_attributes.second_opinion',
+HEAVY = ('jsonschema', 'pySMART', 'rich', 'dataclasses', 'subprocess', 'inspect', 'logging', 'tempfile', 'smart_attributes.text_report',
+         'smart_attributes.prove', 'smart_attributes.oldforms', 'smart_attributes.legacy', 'smart_attributes.second_opinion',
          'smart_attributes.triage')
 
 
