@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from typing import Dict, Iterator, Set, Tuple
@@ -11,12 +12,9 @@ from conftest import ROOT, drive_path
 
 PACKAGE = ROOT / 'smart_attributes'
 MODULES = sorted(path.stem for path in PACKAGE.glob('*.py') if path.stem != '__init__')
-# A module imports only what stands before it.
-ORDER = ('errors', 'model', 'clean', 'smartctl', 'early', 'cli', 'devices', 'diagnosis', 'json_report', 'text_report', 'oldforms',
-         'machine', 'recorded',
-         'datafile', 'decode', 'specs', 'standards', 'readings', 'nagios', 'ranges', 'thresholds', 'legacy', 'conversion',
-         'wording', 'judge', 'second_opinion', 'survey', 'plugin', 'triage',
-         'explain', 'listing', 'sudoers', 'patterns', 'samples', 'draft', 'prove', 'facts', 'measure', 'migrate', 'jobs', 'main')
+# The table of CONTRIBUTING.md: a module imports only what stands above it there.
+TABLE = (ROOT / 'CONTRIBUTING.md').read_text().partition('<!-- modules -->')[2].partition('<!-- end of modules -->')[0]
+ORDER = re.findall(r'^\| `(\w+)` \|', TABLE, re.MULTILINE)
 FOREIGN = {'nagiosplugin': {'nagios'}, 'pySMART': {'text_report'}, 'jsonschema': {'datafile'}, 'rich': {'triage', 'explain'}}
 # What a check with a drive must not load: each costs more than reading the drive's report.
 HEAVY = ('jsonschema', 'pySMART', 'rich', 'dataclasses', 'subprocess', 'inspect', 'logging', 'tempfile', 'smart_attributes.text_report',
@@ -39,7 +37,7 @@ def imports(module: str) -> Iterator[Tuple[str, bool]]:
 
 def test_every_module_has_its_place_in_the_flow():
     """A new module says where it belongs."""
-    assert set(ORDER) == set(MODULES)
+    assert sorted(ORDER) == MODULES
 
 
 @pytest.mark.parametrize('module', MODULES)
