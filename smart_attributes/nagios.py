@@ -20,11 +20,8 @@ def _enter(name: str) -> None:
 
 _enter('nagiosplugin')
 
-from nagiosplugin.metric import Metric  # noqa: E402
 from nagiosplugin.performance import Performance  # noqa: E402
 from nagiosplugin.range import Range  # noqa: E402
-from nagiosplugin.result import Result, Results  # noqa: E402
-from nagiosplugin.state import Critical, Ok, ServiceState, Unknown, Warn  # noqa: E402
 from nagiosplugin.summary import Summary  # noqa: E402
 
-__all__ = ['Critical', 'Metric', 'Ok', 'Performance', 'Range', 'Result', 'Results', 'ServiceState', 'Summary', 'Unknown', 'Warn']
+__all__ = ['Performance', 'Range', 'Summary']

@@ -1,8 +1,8 @@
 """Verdicts -> what a monitoring daemon reads: one line, one line a drive, perfdata.
 
-nagiosplugin does the bookkeeping; three of its habits are corrected here: it
-ranks UNKNOWN above CRITICAL, it is silent about details without -v, and it
-leaves out the quotes and the empty maximum of perfdata.
+Of nagiosplugin three habits are not taken over: it ranks UNKNOWN above CRITICAL,
+which would let a drive that cannot be opened hide one that is dying, it is silent
+about details without -v, and it leaves out the quotes and the empty maximum of perfdata.
 """
 
 from collections import Counter
@@ -11,7 +11,7 @@ from typing import Iterable, List, Mapping, NamedTuple, Sequence
 from .clean import clean, sentence
 from .judge import worst
 from .model import Judgement, State, Verdict
-from .nagios import Critical, Metric, Ok, Performance, Result, Results, ServiceState, Summary, Unknown, Warn
+from .nagios import Performance, Summary
 from .specs import Role
 from .wording import findings, headline, plain, reading_line, statement
 
@@ -20,8 +20,6 @@ NAME = 'SMART'
 TEXT_LIMIT, OUTPUT_LIMIT, TEXT_AT_LEAST = 19500, 30500, 4000
 NOTHING = ('no drives to check: smartctl --scan finds none, or patterns and empty slots leave none over; '
            'name drives with -d, for example -d /dev/sda')
-
-SERVICE_STATES = {State.OK: Ok, State.WARNING: Warn, State.CRITICAL: Critical, State.UNKNOWN: Unknown}
 
 
 class Face(NamedTuple):
@@ -39,42 +37,29 @@ class Outcome(NamedTuple):
     state: State
 
 
-class DriveResults(Results):  # type: ignore[misc]
-    """Results whose worst state is the most urgent one."""
-
-    # The library ranks UNKNOWN above CRITICAL: a drive that cannot be opened
-    # would then hide another one that is dying.
-    urgency = (Ok, Warn, Unknown, Critical)
-
-    @property
-    def most_significant_state(self) -> ServiceState:
-        return max(self.by_state, key=self.urgency.index)
-
-
 class FirstLine(Summary):  # type: ignore[misc]
     """The first line: what is worst, on which drive, against which limit."""
 
-    def __init__(self, verdicts: Sequence[Verdict], extra: str):
-        self.verdicts = verdicts
+    def __init__(self, extra: str):
         self.extra = extra
 
-    def of(self, results: Results) -> str:
-        """Return the line for whatever was found."""
-        if not results:
+    def of(self, verdicts: Sequence[Verdict]) -> str:
+        """Return the line for verdicts, worst first."""
+        if not verdicts:
             return self.empty()
-        return self.ok(results) if results.most_significant_state is Ok else self.problem(results)
+        return self.ok(verdicts) if verdicts[0].state is State.OK else self.problem(verdicts)
 
-    def ok(self, results: Results) -> str:
-        return self._line(highest_wear(self.verdicts))
+    def ok(self, verdicts: Sequence[Verdict]) -> str:
+        return self._line(highest_wear(verdicts), verdicts)
 
-    def problem(self, results: Results) -> str:
-        return self._line(f'{self.verdicts[0].device.name} {headline(self.verdicts[0])}')
+    def problem(self, verdicts: Sequence[Verdict]) -> str:
+        return self._line(f'{verdicts[0].device.name} {headline(verdicts[0])}', verdicts)
 
     def empty(self) -> str:
         return self.extra or NOTHING
 
-    def _line(self, worst_thing: str) -> str:
-        return '; '.join(part for part in (self.extra, worst_thing, count(self.verdicts)) if part)
+    def _line(self, worst_thing: str, verdicts: Sequence[Verdict]) -> str:
+        return '; '.join(part for part in (self.extra, worst_thing, count(verdicts)) if part)
 
 
 def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face,
@@ -86,12 +71,9 @@ def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face,
     transcript: lines of what smartctl said; with them nothing is left out, for they are read by a person.
     """
     ordered = sorted(verdicts, key=lambda verdict: (-verdict.state.urgency, verdict.device.name))
-    results = DriveResults()
-    for verdict in ordered:
-        results.add(Result(SERVICE_STATES[verdict.state]))
-    found = State(results.most_significant_state.code) if results else State.UNKNOWN
+    found = ordered[0].state if ordered else State.UNKNOWN
     state = worst([State.CRITICAL, found]) if failures else found
-    first = f'{NAME} {state.name} - {FirstLine(ordered, "; ".join(failures)).of(results)}'
+    first = f'{NAME} {state.name} - {FirstLine("; ".join(failures)).of(ordered)}'
     lines = [line for verdict in ordered for line in drive_lines(verdict, face)]
     lines.extend(f'note: {sentence(note, 500)}' for note in notes if face.verbose or not ordered)
     values = perfdata(ordered, roles, face)
@@ -104,7 +86,7 @@ def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face,
 
 def perfdata(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face) -> List[str]:
     """Return the values of all drives, ordered: 'sda_endurance_used'=9%;85;95;0;"""
-    return sorted(_quoted(_performance(_metric(verdict.device.name, judgement, roles), judgement))
+    return sorted(_quoted(_performance(verdict.device.name, judgement, roles))
                   for verdict in verdicts for judgement in verdict.judgements if _is_graphed(judgement, face))
 
 
@@ -115,16 +97,12 @@ def _is_graphed(judgement: Judgement, face: Face) -> bool:
             and (judgement.graphed or face.all_perfdata))
 
 
-def _metric(name: str, judgement: Judgement, roles: Mapping[str, Role]) -> Metric:
+def _performance(name: str, judgement: Judgement, roles: Mapping[str, Role]) -> Performance:
     """Return the value of a drive's reading under its label, in base units, with the ends of its role."""
     reading, role = judgement.reading, roles.get(judgement.reading.role)
     ends = (role.minimum, role.maximum) if role else (None, None)
-    return Metric(f'{name}_{reading.role}', plain(reading.number or 0), reading.unit.replace('C', ''),
-                  *(None if end is None else plain(end) for end in ends))
-
-
-def _performance(metric: Metric, judgement: Judgement) -> Performance:
-    return Performance(metric.name, metric.value, metric.uom, judgement.warning, judgement.critical, metric.min, metric.max)
+    return Performance(f'{name}_{reading.role}', plain(reading.number or 0), reading.unit.replace('C', ''), judgement.warning,
+                       judgement.critical, *(None if end is None else plain(end) for end in ends))
 
 
 def _quoted(performance: Performance) -> str:
