@@ -26,6 +26,11 @@ _INVISIBLE = '\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0'
 _REPLACED = str.maketrans({"'": None, '|': ' ', '=': ' ', **dict.fromkeys(_INVISIBLE, ' ')})
 
 
+def literally(text: str) -> str:
+    """Return the expression, in Python's language as in POSIX's, that *text* and nothing else matches."""
+    return re.sub(r'[.^$*+?{}\[\]\\|()]', r'\\\g<0>', text)
+
+
 def clean(text: str, limit: int = LIMIT) -> str:
     """Return *text* as one printable line of at most *limit* characters.
 

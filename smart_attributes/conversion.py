@@ -7,6 +7,7 @@ reading converts the limit as well.
 from typing import Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from . import legacy, ranges, standards
+from .clean import literally
 from .legacy import ERROR_COUNT, RAW, VALUE
 from .ranges import INFINITY
 from .specs import UNITS, DriveSpec, ReadingSpec
@@ -93,8 +94,4 @@ def _number(number: float) -> str:
 
 def patterns(models: Sequence[str]) -> List[str]:
     """Return expressions for whole models; version 1.6 compared their ends, which matters where the vendor is left out."""
-    return [('' if ' ' in model or '_' in model else '(?:.*[ _])?') + _literally(model) for model in dict.fromkeys(models)]
-
-
-def _literally(text: str) -> str:
-    return ''.join(f'\\{sign}' if sign in '.^$*+?{}[]\\|()' else sign for sign in ' '.join(text.split()))
+    return [('' if ' ' in model or '_' in model else '(?:.*[ _])?') + literally(' '.join(model.split())) for model in dict.fromkeys(models)]

@@ -14,6 +14,7 @@ from collections import Counter
 from typing import Any, Dict, Iterator, List, Mapping, Match, NamedTuple, Optional, Sequence, Tuple
 
 from . import datafile, decode, patterns, readings, specs
+from .clean import literally
 from .model import AttributeRow, Identity, Report
 
 Json = Mapping[str, Any]
@@ -61,7 +62,7 @@ class Fit(NamedTuple):
 def draft(report: Report, database: specs.SpecDatabase) -> str:
     """Return the JSON text of a file with one new entry and its sample, or a sentence why there is none."""
     identity = report.identity
-    model = json.dumps(' '.join(identity.model.split()) or 'this drive')
+    model = json.dumps(identity.plain_model or 'this drive')
     if identity.protocol in NO_ENTRY_NEEDED:
         return NO_ENTRY_NEEDED[identity.protocol].format(model)
     rows = _usable_rows(report)
@@ -99,7 +100,7 @@ def _family(identity: Identity) -> str:
     """Return smartctl's family, else the model up to its capacity."""
     if len(identity.family) >= 3:
         return identity.family[:LONGEST_FAMILY]
-    name = ' '.join(identity.model.split())
+    name = identity.plain_model
     words = re.split(r'\s+\d+\s*[GT]B?\b', name)[0]
     return (words if len(words) >= 3 else f'drive {name}')[:LONGEST_FAMILY]
 
@@ -115,15 +116,15 @@ _CAPACITY = re.compile(r'(?<!\d)(?:(?P<amount>\d+(?:\.\d+)?)(?P<blank>\s?)(?P<un
 
 def model_pattern(identity: Identity) -> str:
     """Return a pattern for the drive's model in every capacity; '' where it has no name."""
-    name = ' '.join(identity.model.split())
+    name = identity.plain_model
     capacities = [match for match in _CAPACITY.finditer(name) if _is_capacity(match, identity.capacity)]
-    pattern = _literally(name)
+    pattern = literally(name)
     if capacities:
         match = next((match for match in capacities if match['unit']), capacities[0])  # MX500 is no capacity in "MX500 500GB"
         any_capacity = f'[0-9.]+{match["blank"]}[GT]B' if match['unit'] else '[0-9T]{2,4}'
-        pattern = _literally(name[:match.start()]) + any_capacity + _literally(name[match.end():])
+        pattern = literally(name[:match.start()]) + any_capacity + literally(name[match.end():])
     if patterns.shape(pattern).literals < patterns.LITERALS:
-        pattern = _literally(name)
+        pattern = literally(name)
     return pattern if len(pattern) >= patterns.LITERALS or not pattern else f'(?:{pattern})'  # the schema wants four characters
 
 
@@ -136,10 +137,6 @@ def _is_capacity(match: Match[str], capacity: Optional[int]) -> bool:
     else:
         size = int(match['giga']) * 1e9 if match['giga'] else float(f'{match["tera"]}.{match["tenth"]}') * 1e12
     return abs(size - capacity) <= NEAR * capacity
-
-
-def _literally(text: str) -> str:
-    return re.sub(r'([.^$*+?{}\[\]\\|()])', r'\\\1', text)
 
 
 def _attributes(report: Report, rows: Sequence[AttributeRow], base: Json, fits: Sequence[Fit],
@@ -282,7 +279,7 @@ def _sample(report: Report, rows: Sequence[AttributeRow], entry: Json, database:
     """Return the drive's rows with what the entry reads from them now."""
     identity, stated = report.identity, _stated(report, database)
     found = readings.vendor_readings(Report(identity, attributes=tuple(rows)), database.read_entry('', entry), database.roles)
-    return {'family': entry['family'], 'model': ' '.join(identity.model.split()), 'firmware': identity.firmware, 'kind': identity.kind,
+    return {'family': entry['family'], 'model': identity.plain_model, 'firmware': identity.firmware, 'kind': identity.kind,
             'origin': 'captured', 'lines': [_line(row) for row in rows], **({'stated': stated} if stated else {}),
             'expect': {reading.role: reading.word if reading.state is not None else reading.number for reading in found}}
 

@@ -10,16 +10,11 @@ from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Tuple
 
 from .errors import DataError
 from .json_report import has_spindle
-from .model import AttributeRow, Identity, Report, Statistic
+from .model import WHEN_FAILED, AttributeRow, Identity, Report, Statistic
+from .text_report import NVME_LABELS
 
-WHEN_FAILED = {'NOW': 'now', 'FAILING_NOW': 'now', 'Past': 'past', 'In_the_past': 'past'}
 HEALTH = {'PASSED': True, 'OK': True, 'FAILED!': False}
-NVME_LINES = {
-    'Critical Warning': 'critical_warning', 'Temperature': 'temperature', 'Available Spare': 'available_spare',
-    'Available Spare Threshold': 'available_spare_threshold', 'Percentage Used': 'percentage_used',
-    'Data Units Read': 'data_units_read', 'Data Units Written': 'data_units_written', 'Power Cycles': 'power_cycles',
-    'Power On Hours': 'power_on_hours', 'Unsafe Shutdowns': 'unsafe_shutdowns', 'Media and Data Integrity Errors': 'media_errors',
-    'Error Information Log Entries': 'num_err_log_entries', 'Warning  Comp. Temperature Time': 'warning_temp_time'}
+NVME_LINES = {'Critical Warning': 'critical_warning', **NVME_LABELS}
 
 Facts = Mapping[str, Any]
 
@@ -53,8 +48,7 @@ def report_of(facts: Facts) -> Report:
     return Report(
         identity=_identity(facts)._replace(spins=has_spindle(rows)), smart_status=HEALTH.get(facts.get('health', '')), attributes=rows,
         statistics=dict(_statistics(facts.get('devstat', {}))),
-        nvme={key: number for line, key in NVME_LINES.items() if (number := _count(facts.get('nvme', {}).get(line, ''))) is not None},
-        scsi=_scsi(facts), error_count=_count(str(facts.get('errors', ''))))
+        nvme=dict(_nvme(facts.get('nvme', {}))), scsi=_scsi(facts), error_count=_count(str(facts.get('errors', ''))))
 
 
 def _identity(facts: Facts) -> Identity:
@@ -75,6 +69,13 @@ def _statistics(lines: Mapping[str, Any]) -> Iterator[Tuple[Tuple[int, int], Sta
         if re.fullmatch('-?[0-9]+', value):
             page, offset = (int(part, 0) for part in place.split(':'))
             yield (page, offset), Statistic(int(value), name, flags.replace('-', ''))
+
+
+def _nvme(lines: Mapping[str, str]) -> Iterator[Tuple[str, int]]:
+    for label, value in lines.items():
+        key, number = NVME_LINES.get(' '.join(label.split())), _count(value)
+        if key and number is not None:
+            yield key, number
 
 
 def _scsi(facts: Facts) -> Dict[str, float]:

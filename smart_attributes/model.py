@@ -25,6 +25,10 @@ class State(IntEnum):
         return (0, 1, 3, 2)[self]
 
 
+# smartctl's words in column WHEN_FAILED, of all its layouts -> AttributeRow.when_failed.
+WHEN_FAILED: Mapping[str, str] = {'-': '', 'FAILING_NOW': 'now', 'NOW': 'now', 'In_the_past': 'past', 'Past': 'past'}
+
+
 class Answer(NamedTuple):
     """What became of one smartctl process. Bytes, not yet understood."""
 
@@ -71,6 +75,11 @@ class Identity(NamedTuple):
             return 'sas'
         # Drives older than ATA-8 and smartctl older than 5.43 do not tell the rotation.
         return 'hdd' if self.rotation or (self.rotation is None and self.spins) else 'ssd'
+
+    @property
+    def plain_model(self) -> str:
+        """The model with single blanks, as the patterns of attributes.json name it."""
+        return ' '.join(self.model.split())
 
 
 class AttributeRow(NamedTuple):

@@ -151,7 +151,7 @@ def _before_sending(sources: Sequence[Source], drives: Sequence[samples.Drive], 
 
 
 def _is_for(entry: Json, drive: samples.Drive) -> bool:
-    return specs.matches(entry, ' '.join(drive.identity.model.split()), drive.identity, drive.attributes)
+    return specs.matches(entry, drive.identity.plain_model, drive.identity, drive.attributes)
 
 
 # --- reading ---------------------------------------------------------------------
@@ -562,7 +562,7 @@ def _entry_of(winner: Tuple[str, Json], context: Context) -> str:
 
 def _unmet(drive: samples.Drive, context: Context) -> List[str]:
     """Return the conditions of a sample's own entry that keep it from claiming the sample."""
-    model = ' '.join(drive.identity.model.split())
+    model = drive.identity.plain_model
     unmet = [[key for key in specs.CONDITIONS if key in entry
               and not specs.matches({key: entry[key]}, model if key == 'models' else '', drive.identity, drive.attributes)]
              for _, entry in context.database.entries() if entry['family'] == drive.family]
@@ -654,7 +654,7 @@ def _said(reading: Reading) -> str:
 
 def _coverage_problems(source: Source, claims: Sequence[Claim]) -> Iterator[str]:
     """Yield entries and patterns that no drive proves, and entries that never win."""
-    models = sorted({' '.join(claim.drive.identity.model.split()) for claim in claims})
+    models = sorted({claim.drive.identity.plain_model for claim in claims})
     proved = {claim.drive.family for claim in claims}
     won = {id(winner) for claim in claims for _, winner in claim.winners}
     for entry in source.data['entries']:

@@ -14,7 +14,7 @@ from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from . import datafile
 from .errors import DataError
-from .model import AttributeRow, Identity
+from .model import WHEN_FAILED, AttributeRow, Identity
 
 SHOWN = 80  # characters of a line that a sentence may quote
 
@@ -112,7 +112,6 @@ _ROW = re.compile(r'\s*(?P<id>\d{1,3}) (?P<name>\S+)\s+(?P<flags>0x[0-9a-f]{4}|[
                   r'\s+(?P<value>\d+|---)\s+(?P<worst>\d+|---)\s+(?P<threshold>\d+|---)'
                   r'(?:\s+(?P<type>Pre-fail|Old_age)\s+(?:Always|Offline))?'
                   r'\s+(?P<failed>-|FAILING_NOW|In_the_past|NOW|Past)\s+(?P<raw>\S.*?)\s*')
-_WHEN_FAILED = {'-': '', 'FAILING_NOW': 'now', 'NOW': 'now', 'In_the_past': 'past', 'Past': 'past'}
 
 
 def parse_row(line: str) -> Optional[AttributeRow]:
@@ -122,4 +121,4 @@ def parse_row(line: str) -> Optional[AttributeRow]:
         return None
     value, worst, threshold = (None if text == '---' else int(text) for text in match.group('value', 'worst', 'threshold'))
     prefail = match['type'] == 'Pre-fail' or match['flags'].startswith('P')
-    return AttributeRow(int(match['id']), match['name'], value, worst, threshold, prefail, _WHEN_FAILED[match['failed']], match['raw'])
+    return AttributeRow(int(match['id']), match['name'], value, worst, threshold, prefail, WHEN_FAILED[match['failed']], match['raw'])

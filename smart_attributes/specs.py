@@ -146,7 +146,7 @@ class SpecDatabase:
         """Return the entries of equal, highest strength that match: one, several by mistake, or none."""
         best: List[Tuple[str, Json]] = []
         best_rank: Tuple[int, ...] = ()
-        for number, name, entry in self._candidates(' '.join(identity.model.split())):
+        for number, name, entry in self._candidates(identity.plain_model):
             if conditions_hold(entry, identity, attributes):
                 rank = strength(entry, is_local=number > 0)
                 if rank > best_rank:
@@ -211,7 +211,7 @@ class SpecDatabase:
 
     def advisories(self, identity: Identity) -> List[Advisory]:
         """Return the firmware defects that concern a drive of this identity."""
-        model = ' '.join(identity.model.split())
+        model = identity.plain_model
         return [_advisory(advisory) for _, data in self._sources for advisory in data.get('advisories', ())
                 if any(matches_pattern(pattern, model) for pattern in advisory['models'])
                 and re.fullmatch(advisory.get('firmware', '.*'), identity.firmware)]
@@ -290,7 +290,7 @@ def strength(entry: Json, is_local: bool) -> Tuple[int, ...]:
 
 def _rated_written(entry: Json, identity: Identity) -> Optional[Tuple[float, str]]:
     """Return (bytes, document) that the vendor warrants for this very model."""
-    model = ' '.join(identity.model.split())
+    model = identity.plain_model
     return next(((rated['bytes'], rated['source']) for pattern, rated in entry.get('rated_written', {}).items()
                  if matches_pattern(pattern, model)), None)
 

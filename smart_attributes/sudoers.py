@@ -12,6 +12,7 @@ import re
 from typing import Iterable, Iterator, NamedTuple, Sequence, Tuple
 
 from . import devices, machine, smartctl
+from .clean import literally
 from .cli import Options
 from .devices import DeviceType
 from .errors import SmartError, UsageError
@@ -31,7 +32,6 @@ PATHS = (
     'tw[ael][0-9]+', 'cciss/c[0-9]+d[0-9]+', 'hpsa[0-9]+', 'disk/by-[a-z]+/[A-Za-z0-9_][A-Za-z0-9_.:+=@-]*')
 
 _PATH, _TYPE = 'PATH', 'TYPE'
-_SPECIAL = re.compile(r'[][\\.*+?(){}^$|]')   # in an extended regular expression
 _RESERVED = re.compile(r'[\\,:=]')            # in a literal argument; source: sudoers(5), "Other special characters"
 _USER = r'[A-Za-z_][A-Za-z0-9_.-]*'
 _EXECUTABLE = r'(/[A-Za-z0-9_+-][A-Za-z0-9_.+-]*)+'
@@ -96,7 +96,7 @@ def admits(expressions: Iterable[str], arguments: Arguments) -> bool:
 def all_expressions() -> Iterator[str]:
     """Yield the expressions that together admit every command line of `smartctl` for drives."""
     for scan in (smartctl.SCAN, smartctl.SCAN_TEXT):
-        yield ' '.join(map(_literally, scan))
+        yield ' '.join(map(literally, scan))
     tunnelled = [type_expression(entry) for entry in devices.TYPES if entry.is_scsi]
     others = [type_expression(entry) for entry in devices.TYPES if not entry.is_scsi]
     tunnel = devices.TUNNELS.replace('(?:', '(')  # POSIX has no groups that are not counted
@@ -110,16 +110,16 @@ def _read_expression(types: str) -> str:
     words = iter(smartctl.read_arguments(_PATH, _TYPE))
     for word in words:
         if word in smartctl.JSON:
-            parts.append(f'({_literally(word)} )?')
+            parts.append(f'({literally(word)} )?')
         elif word == '-l':
-            parts.append(f'({word} {_literally(next(words))} )?')
+            parts.append(f'({word} {literally(next(words))} )?')
         elif word == '-d':
             parts.append(f'({word} {types} )?')
             next(words)
         elif word == _PATH:
             parts.append(f'/dev/({"|".join(PATHS)})')
         else:
-            parts.append(_literally(word) + ' ')
+            parts.append(literally(word) + ' ')
     return ''.join(parts)
 
 
@@ -129,7 +129,7 @@ def type_expression(entry: DeviceType) -> str:
     Numbers have as many digits as the highest one; smartctl refuses those beyond it.
     """
     if not entry.slots:
-        return _literally(entry.name) + entry.arguments
+        return literally(entry.name) + entry.arguments
     limits = iter(entry.slots)
     form = entry.form.replace('[', '(').replace(']', ')?')
     return re.sub('[A-Z]+', lambda _: _number_up_to(next(limits)[1]), form)
@@ -138,10 +138,6 @@ def type_expression(entry: DeviceType) -> str:
 def _number_up_to(highest: int) -> str:
     digits = len(str(highest))
     return '[0-9]' if digits == 1 else f'[0-9]{{1,{digits}}}'
-
-
-def _literally(word: str) -> str:
-    return _SPECIAL.sub(r'\\\g<0>', word)
 
 
 # --- literal lines ------------------------------------------------------------------

@@ -31,7 +31,7 @@ from .json_report import (
     with_pending,
 )
 from .json_report import parse as parse_json
-from .model import AttributeRow, Identity, Report, SelfTest, Statistic
+from .model import WHEN_FAILED, AttributeRow, Identity, Report, SelfTest, Statistic
 
 _LONGEST_LINE = 400       # smartctl prints none longer in a report
 _MOST_ROWS = 255          # what pySMART has room for; a drive has thirty
@@ -56,7 +56,6 @@ _BRIEF_ROW = re.compile(
     rf'(?P<value>{_COLUMN})\s+(?P<worst>{_COLUMN})\s+(?P<threshold>{_COLUMN})\s+'
     r'(?P<failed>-|NOW|Past)\s+(?P<raw>\S.*)')
 _FLAG_BITS = 'POSRCK'     # bit 0 first. Source: smartmontools atacmds.h, ATTRIBUTE_FLAGS_*
-_WHEN_FAILED = {'-': '', 'FAILING_NOW': 'now', 'NOW': 'now', 'In_the_past': 'past', 'Past': 'past'}
 _NO_VALUE = 999           # stands for "---" while pySMART, which wants digits, reads the row
 
 # "0x01  0x010  4            3188  ND-  Power-on Hours", until 6.3 "  1  0x010  4            3188~ Power-on Hours"
@@ -107,6 +106,7 @@ _NVME_LOG = (
     ('Critical Comp. Temperature Time', 'criticalTemperatureTime', 'critical_comp_time', '{}'),
     ('Temperature', 'temperature', 'temperature', '{} Celsius'),
 )
+NVME_LABELS = {label: key for label, _, key, _ in _NVME_LOG}
 _NVME_HEADLINE = 'SMART/Health Information (NVMe Log 0x02)'
 
 # The same for the SCSI counters. pySMART turns used into left endurance.
@@ -430,7 +430,7 @@ def _attribute(row: Match[str], read: Any) -> AttributeRow:
         worst=worst,
         threshold=threshold,
         prefail=read.type == 'Pre-fail',
-        when_failed=_WHEN_FAILED[read.when_failed],
+        when_failed=WHEN_FAILED[read.when_failed],
         raw=read.raw,
     )
 

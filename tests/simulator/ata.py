@@ -179,8 +179,7 @@ def self_test_log(tests: Sequence[SelfTest]) -> bytes:
     block = bytearray(SECTOR)
     block[0] = 1
     newest_last = tests[20::-1]
-    for place, test in enumerate(newest_last):
-        put(block, 2 + 24 * place, _tested(test) + little(_failing_lba(test) & 0xffffffff, 4))
+    _put_tests(block, newest_last, start=2, size=24, lba_bytes=4)
     block[508] = len(newest_last)
     return summed(bytes(block))
 
@@ -190,10 +189,16 @@ def extended_self_test_log(tests: Sequence[SelfTest]) -> bytes:
     block = bytearray(SECTOR)
     block[0] = 1
     newest_last = tests[18::-1]
-    for place, test in enumerate(newest_last):
-        put(block, 4 + 26 * place, _tested(test) + little(_failing_lba(test), 6))
+    _put_tests(block, newest_last, start=4, size=26, lba_bytes=6)
     put(block, 2, little(len(newest_last), 2))
     return summed(bytes(block))
+
+
+def _put_tests(block: bytearray, tests: Sequence[SelfTest], start: int, size: int, lba_bytes: int) -> None:
+    """Write the entries of a self-test log, which differ in their places and in how long an LBA may be."""
+    for place, test in enumerate(tests):
+        lba = _failing_lba(test) & (1 << 8 * lba_bytes) - 1
+        put(block, start + size * place, _tested(test) + little(lba, lba_bytes))
 
 
 def _tested(test: SelfTest) -> bytes:
