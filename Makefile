@@ -10,7 +10,7 @@ DAEMONS := icinga2 nagios4-core nagios-nrpe-server nagios-nrpe-plugin icingacli 
 	python3-nagiosplugin python3-jsonschema python3-rich
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test check test-debian12 playground bench prove measure add format generate deb test-deb test-icinga venv wheel clean help
+.PHONY: run test check test-debian12 playground bench prove measure add format generate deb test-deb daemons test-icinga venv wheel clean help
 
 help:            ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -76,8 +76,10 @@ test-deb: $(VENV)/.tools deb  ## the package in fresh Debian 12 and 13: install,
 	sh tools/install debootstrap lintian autopkgtest
 	$(AS_ROOT) env TEST_DEB=1 $(BIN)/python -m pytest tests/test_deb.py
 
-test-icinga: $(VENV)/.tools  ## Icinga 2, its Director, Nagios 4 and NRPE run the plugin
+daemons:         ## what test-icinga runs, installed; where it is, make test runs it as well
 	sh tools/install $(DAEMONS)
+
+test-icinga: $(VENV)/.tools daemons  ## Icinga 2, its Director, Nagios 4 and NRPE run the plugin
 	TEST_DAEMONS=1 $(BIN)/python -m pytest tests/test_icinga.py tests/test_director.py tests/test_nagios.py
 
 wheel: $(VENV)/.tools  ## dist/*.whl with its data
