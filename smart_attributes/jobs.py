@@ -5,9 +5,10 @@ import os
 import sys
 from typing import Callable, List, Mapping, Sequence
 
-from . import cli, smartctl
+from . import cli
 from .cli import Options
 from .model import Report
+from .reading import smartctl
 from .survey import Survey, judge_of, site_of, survey
 
 OK, PARTLY, UNKNOWN = 0, 1, 3
@@ -24,7 +25,7 @@ def do(argv: Sequence[str], runner: smartctl.Runner) -> int:
 def check(options: Options, runner: smartctl.Runner) -> int:
     """Print what a monitoring daemon reads; the exit status is the state."""
     found = survey(options, runner, _load_plugin)
-    from . import plugin
+    from .faces import plugin
     face = plugin.Face(options.verbose, options.hide_serial, options.all_perfdata)
     transcript = _transcript(found) if options.verbose >= 3 else []
     outcome = plugin.render(found.verdicts, found.judge.database.roles, face, found.failures, _notes(found),
@@ -34,7 +35,8 @@ def check(options: Options, runner: smartctl.Runner) -> int:
 
 
 def _load_plugin() -> None:
-    from . import json_report, plugin  # noqa: F401  needed only when the drives have answered
+    from .faces import plugin  # noqa: F401  needed only when the drives have answered
+    from .reading import json_report  # noqa: F401  needed only when the drives have answered
 
 
 def _notes(found: Survey) -> List[str]:
@@ -43,14 +45,14 @@ def _notes(found: Survey) -> List[str]:
 
 
 def _transcript(found: Survey) -> List[str]:
-    from .clean import sentence
+    from .words import sentence
     return [f'  {read.device.name}: {sentence(line, 500)}' for read in found.reads for line in read.transcript.splitlines()]
 
 
 def triage(options: Options, runner: smartctl.Runner) -> int:
     """Print the table; 0 when at least one drive was read."""
     found = survey(options, runner)
-    from . import triage as face
+    from .faces import triage as face
     if options.as_json:
         print(face.as_json(found.verdicts, found.failures, options.hide_serial))
     else:
@@ -60,7 +62,7 @@ def triage(options: Options, runner: smartctl.Runner) -> int:
 
 
 def _print_notes(found: Survey, options: Options) -> None:
-    from .clean import sentence
+    from .words import sentence
     for note in found.notes:
         print(f'note: {sentence(note, 500)}')
     if options.verbose:
@@ -76,7 +78,7 @@ def _was_read(found: Survey) -> int:
 def list_(options: Options, runner: smartctl.Runner) -> int:
     """Print addresses with who answers there; 0 when at least one drive does."""
     found = survey(options, runner)
-    from . import listing
+    from .faces import listing
     print(listing.as_json(found.reads, found.verdicts, options.hide_serial) if options.as_json
           else listing.as_text(found.reads, options.hide_serial))
     return _was_read(found)
@@ -85,7 +87,7 @@ def list_(options: Options, runner: smartctl.Runner) -> int:
 def explain(options: Options, runner: smartctl.Runner) -> int:
     """Print all about each drive; 0 when at least one was read."""
     found = survey(options, runner)
-    from . import explain as face
+    from .faces import explain as face
     for verdict, read in zip(found.verdicts, found.reads):
         report = read.outcome if isinstance(read.outcome, Report) else None
         face.print_drive(verdict, report, found.judge.database, found.judge.thresholds, options.hide_serial)
@@ -96,7 +98,7 @@ def explain(options: Options, runner: smartctl.Runner) -> int:
 
 def sudoers(options: Options, runner: smartctl.Runner) -> int:
     """Print a file for /etc/sudoers.d."""
-    from . import sudoers as rules
+    from .reading import sudoers as rules
     print(rules.text(options, runner))
     return OK
 
@@ -108,27 +110,27 @@ def draft(options: Options, runner: smartctl.Runner) -> int:
     if len(known) != 1:
         print(_why_no_draft(found, len(known)), file=sys.stderr)
         return UNKNOWN
-    from . import draft as drafting
+    from .workshop import draft as drafting
     text = drafting.draft(known[0], found.judge.database)
     print(text.rstrip(), file=sys.stdout if text.startswith('{') else sys.stderr)
     return OK
 
 
 def _why_no_draft(found: Survey, answered: int) -> str:
-    from .clean import sentence
+    from .words import sentence
     problems = [f'{verdict.device.name} {verdict.problem}' for verdict in found.verdicts if verdict.problem and not answered]
     return sentence('; '.join(problems), 1000) or f'a draft is made from one drive, and {answered} answered; name it with -d or --report'
 
 
 def prove(options: Options, runner: smartctl.Runner) -> int:
     """Print the mistakes in data files; 0 when there are none, 1 otherwise."""
-    from . import prove as proving
+    from .workshop import prove as proving
     return proving.main(options.files, options.samples, options.models, options.format)
 
 
 def measure(options: Options, runner: smartctl.Runner) -> int:
     """Print how true the database is; 0."""
-    from . import measure as measuring
+    from .workshop import measure as measuring
     return measuring.main(options.files[0], options.write)
 
 
@@ -136,8 +138,8 @@ def migrate(options: Options, runner: smartctl.Runner) -> int:
     """Turn files of version 1.6 into files of this one; 0 when all could be carried over, 1 otherwise."""
     found = survey(options, runner) if options.devices or options.reports or options.scan else None
     judge = found.judge if found else judge_of(options, site_of(options))
-    from . import migrate as migrating
-    from .clean import sentence
+    from .v1_6 import migrate as migrating
+    from .words import sentence
     drives = [migrating.Drive(read.device, read.outcome) for read in found.reads if isinstance(read.outcome, Report)] if found else []
     result = migrating.outcome(options.files, migrating.Site(judge.database, judge.thresholds, drives))
     name = os.path.splitext(os.path.basename(options.files[0]))[0] + '.json'

@@ -3,14 +3,14 @@
 import time
 from typing import Dict, FrozenSet, Iterable, List, Mapping, NamedTuple, Optional, Sequence
 
-from . import ranges, readings, standards
-from .devices import address
-from .diagnosis import exit_status_notes
 from .errors import DriveAsleep, SmartError
+from .knowledge import ranges, readings, standards
+from .knowledge.specs import Advisory, DriveSpec, Role, SpecDatabase
+from .knowledge.thresholds import Bound, DriveLimit, Limit, Thresholds
 from .model import Device, Identity, Judgement, Reading, Report, State, Verdict
-from .specs import Advisory, DriveSpec, Role, SpecDatabase
-from .thresholds import Bound, DriveLimit, Limit, Thresholds
-from .wording import amount
+from .reading.devices import address
+from .reading.diagnosis import exit_status_notes
+from .words import amount
 
 APART = 5              # points between two endurance readings that are worth a note
 ADVISORY_HOURS = 1000  # an hour that comes within this time is critical

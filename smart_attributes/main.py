@@ -5,8 +5,8 @@ import gc
 import os
 import sys
 
-from . import smartctl
-from .early import sure_commands
+from .reading import smartctl
+from .reading.head_start import sure_commands
 
 UNKNOWN = 3
 
@@ -49,8 +49,8 @@ def run(argv: list[str]) -> int:
 
 def _explained(error: BaseException) -> int:
     """Print why there is no verdict, as a plugin does."""
-    from .clean import sentence
     from .errors import SmartError
+    from .words import sentence
     if isinstance(error, SmartError):
         words = str(error)
     elif isinstance(error, KeyboardInterrupt):

@@ -8,11 +8,11 @@ import os
 import time
 from typing import Any, Callable, Collection, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from . import devices, machine, smartctl
 from .cli import Options
 from .errors import DataError, DriveAbsent, DriveError, DriveIsNoDrive, SmartError, UsageError
-from .machine import Plan, Read
 from .model import Device, Identity, Report, Verdict
+from .reading import devices, machine, smartctl
+from .reading.machine import Plan, Read
 
 DATABASE = 'attributes.json'
 ADDITIONS = 'attributes.d'
@@ -61,7 +61,7 @@ def survey(options: Options, runner: smartctl.Runner, meanwhile: Callable[[], ob
     deadline = time.monotonic() + options.timeout
     site = site_of(options)
     if options.reports:
-        from . import recorded
+        from .reading import recorded
         reads, notes = recorded.read_files(options.reports)
         return judged(reads, notes, options, judge_of(options, site))
     as_root = os.geteuid() == 0
@@ -98,7 +98,7 @@ def site_of(options: Options) -> Site:
         limits.append(options.user_config)
     if not attributes and not limits:
         return Site(old_users=users)
-    from . import datafile, thresholds
+    from .knowledge import datafile, thresholds
     site = Site(tuple((os.path.basename(path), datafile.load_checked(path, 'attributes')) for path in attributes),
                 tuple((os.path.basename(path), datafile.load_checked(path, 'thresholds')) for path in limits), users)
     for name, data in site.thresholds:
@@ -110,7 +110,7 @@ def _old_users(options: Options) -> Any:
     """Return the user configuration of version 1.6, None where -ucfgj holds limits of this version, or is not given."""
     if options.user_config is None:
         return None
-    from . import legacy
+    from .v1_6 import legacy
     data = legacy.read(options.user_config)
     return legacy.users(options.user_config, data) if legacy.is_of_1_6(data) else None
 
@@ -127,7 +127,8 @@ def _folder(config: str, name: str) -> List[str]:
 
 def judge_of(options: Options, site: Site) -> Judge:
     """Return database, limits and rules. Raises DataError and UsageError where they contradict each other."""
-    from . import datafile, judge, specs, thresholds
+    from . import judge
+    from .knowledge import datafile, specs, thresholds
     old = _old_files(options, site)
     database = specs.SpecDatabase(shipped_database(options), (*site.attributes, *(old.entries if old else ())))
     limits = thresholds.Thresholds(
@@ -143,7 +144,7 @@ def _old_files(options: Options, site: Site) -> Any:
     path = old_database(options)
     if path is None and site.old_users is None:
         return None
-    from . import second_opinion
+    from .v1_6 import second_opinion
     return second_opinion.files(path, site.old_users, options.all_perfdata)
 
 
@@ -168,7 +169,7 @@ def shipped_database(options: Options) -> Json:
 
     Raises DataError where the one in the configuration folder cannot be used.
     """
-    from . import datafile
+    from .knowledge import datafile
     data: Json = datafile.load(datafile.shipped(DATABASE))
     replacement = os.path.join(options.config, DATABASE)
     if os.path.lexists(replacement):
@@ -180,7 +181,7 @@ def shipped_database(options: Options) -> Json:
 
 
 def _check_roles(options: Options, site: Site, known: Collection[str]) -> None:
-    from . import ranges
+    from .knowledge import ranges
     for name in (*(role for role, _ in (*options.warning, *options.critical)), *options.ignore_roles):
         if name not in known:
             raise UsageError(f'"{name}" is no role; the README lists them, for example endurance_used')
@@ -210,7 +211,7 @@ def _exceptions_before_reading(site: Site) -> Callable[[Device], Tuple[bool, Seq
     """Return what tells of a device whether it is read, and which logs are not."""
     if not site.thresholds:
         return lambda device: (True, ())
-    from .thresholds import Thresholds
+    from .knowledge.thresholds import Thresholds
     limits = Thresholds({}, site.thresholds, today=time.strftime('%Y-%m-%d'))
 
     def tell(device: Device) -> Tuple[bool, Sequence[str]]:
@@ -227,7 +228,7 @@ def judged(reads: Sequence[Read], notes: Sequence[str], options: Options, judge:
     kept, left_out = without_empty(kept, is_scan)
     kept = labelled(kept, options.label)
     if judge.old:
-        from . import second_opinion
+        from .v1_6 import second_opinion
         judge = judge._replace(old=second_opinion.addressed(judge.old, [read.device for read in kept]))
     return Survey(tuple(verdict(read, judge) for read in kept), tuple(kept), missing(kept, options.expect),
                   (*notes, *merged, *left_out, *_as_before(options), *(judge.old.notes if judge.old else ())), judge)
@@ -262,7 +263,7 @@ def _with_old(own: Verdict, report: Report, judge: Judge) -> Verdict:
     """Return a verdict with what files of version 1.6 add to it."""
     if judge.old is None:
         return own
-    from . import second_opinion
+    from .v1_6 import second_opinion
     exceptions = judge.thresholds.exceptions(own.device, own.identity, own.entry or '')
     return second_opinion.joined(own, report, judge.old, judge.database, exceptions.ignored_attributes | judge.rules.ignored_attributes,
                                  judge.rules.ignored_roles)

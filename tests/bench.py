@@ -23,7 +23,8 @@ import bench_bed  # noqa: E402
 import fake_smartctl  # noqa: E402
 import smartctl_output  # noqa: E402
 
-from smart_attributes import datafile, smartctl, specs  # noqa: E402
+from smart_attributes.knowledge import datafile, specs  # noqa: E402
+from smart_attributes.reading import smartctl  # noqa: E402
 
 PLUGIN = str(ROOT / '.venv/bin/check_smart_attributes')
 RUNS = 30
@@ -119,7 +120,7 @@ def load_time(data: object) -> float:
 
 def smartctl_output_identity() -> object:
     """Return the identity of the benchmark's drive."""
-    from smart_attributes import json_report
+    from smart_attributes.reading import json_report
     return json_report.parse(DRIVE.read_bytes()).identity
 
 

@@ -13,7 +13,7 @@ from typing import Callable, List, Sequence, Tuple
 
 from simulator import Machine, why_not
 
-from smart_attributes import smartctl
+from smart_attributes.reading import smartctl
 
 PLUGIN = str(Path(sys.executable).with_name('check_smart_attributes'))
 LATENCIES = (0, 5, 20)  # ms a command; a hard disk needs 1 to 30 for most of them, an SSD below 1

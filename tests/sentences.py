@@ -7,10 +7,11 @@ from typing import Iterator, Set
 
 from conftest import ROOT
 
-from smart_attributes import diagnosis, errors
+from smart_attributes import errors
+from smart_attributes.reading import diagnosis
 
 ERRORS = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, errors.DriveError)}
-MODULES = ('diagnosis', 'machine', 'json_report', 'text_report', 'survey')
+MODULES = ('reading/diagnosis', 'reading/machine', 'reading/json_report', 'reading/text_report', 'survey')
 
 
 def key(sentence: str) -> str:

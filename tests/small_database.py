@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple
 
-from smart_attributes import datafile, prove, specs
+from smart_attributes.knowledge import datafile, specs
 from smart_attributes.model import AttributeRow
+from smart_attributes.workshop import prove
 
 Json = Dict[str, Any]
 

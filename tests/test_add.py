@@ -10,8 +10,8 @@ import pytest
 from conftest import ROOT, drive, run
 from small_database import Checkout, database, samples
 
-from smart_attributes import draft, prove
 from smart_attributes.errors import DataError
+from smart_attributes.workshop import draft, prove
 
 loader = importlib.machinery.SourceFileLoader('add', str(ROOT / 'tools/add'))
 tool = importlib.util.module_from_spec(importlib.util.spec_from_loader('add', loader))  # type: ignore[arg-type]

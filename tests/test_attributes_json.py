@@ -7,8 +7,9 @@ import os
 import pytest
 from conftest import ROOT, run
 
-from smart_attributes import prove, readings, specs
+from smart_attributes.knowledge import readings, specs
 from smart_attributes.model import AttributeRow, Identity, Report, State
+from smart_attributes.workshop import prove
 
 
 @pytest.fixture(scope='module')

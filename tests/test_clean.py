@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from smart_attributes.clean import LIMIT, clean
+from smart_attributes.words import LIMIT, clean
 
 HOSTILE = [
     pytest.param('INTEL SSDSC2BB240G4', 'INTEL SSDSC2BB240G4', id='ok-usual-model'),

@@ -11,8 +11,8 @@ import re
 import independent
 import pytest
 
-from smart_attributes import json_report, text_report
 from smart_attributes.errors import DriveAbsent, DriveError, DriveIsNoDrive, NotAReport
+from smart_attributes.reading import json_report, text_report
 
 CORPUS = os.path.join(os.path.dirname(__file__), '..', '..', 'shared', 'corpus')
 ENOUGH = 0.999  # of all values equal the second reading

@@ -10,8 +10,8 @@ import sys
 import pytest
 from small_database import database
 
-from smart_attributes import datafile
 from smart_attributes.errors import DataError
+from smart_attributes.knowledge import datafile
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason='needs root: only root can own files of others')
 
@@ -68,7 +68,7 @@ def test_a_damaged_shipped_file_says_so(tmp_path):
 def test_loading_a_shipped_file_does_not_import_jsonschema():
     """It takes longer to import than a whole check may take."""
     code = (
-        'import sys, smart_attributes.datafile as d; d.load(d.PACKAGE + "/schema/attributes.schema.json"); '
+        'import sys, smart_attributes.knowledge.datafile as d; d.load(d.PACKAGE + "/schema/attributes.schema.json"); '
         'sys.exit("jsonschema" in sys.modules)'
     )
 

@@ -7,8 +7,8 @@ import random
 import pytest
 from small_database import row
 
-from smart_attributes import decode
 from smart_attributes.errors import FormulaError
+from smart_attributes.knowledge import decode
 
 RANDOM = random.Random(5)
 SOME_BYTES = [tuple(RANDOM.randrange(256) for _ in range(6)) for _ in range(40)] + [(0,) * 6, (255,) * 6, (1, 0, 0, 0, 0, 0)]

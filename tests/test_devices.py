@@ -10,7 +10,9 @@ from itertools import product
 
 import pytest
 
-from smart_attributes.devices import (
+from smart_attributes.errors import SmartError, UsageError
+from smart_attributes.model import Device, Identity
+from smart_attributes.reading.devices import (
     MAX_SLOTS,
     REFUSED,
     TYPES,
@@ -25,9 +27,7 @@ from smart_attributes.devices import (
     parse,
     patterns,
 )
-from smart_attributes.errors import SmartError, UsageError
-from smart_attributes.model import Device, Identity
-from smart_attributes.smartctl import DEFAULT
+from smart_attributes.reading.smartctl import DEFAULT
 
 
 def one(text):

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import pytest
 
-from smart_attributes.diagnosis import (
+from smart_attributes.errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, NotAReport
+from smart_attributes.reading.diagnosis import (
     EXIT_STATUS_BITS,
     Remains,
     diagnose,
@@ -13,7 +14,6 @@ from smart_attributes.diagnosis import (
     smart_disabled,
     without_data,
 )
-from smart_attributes.errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, NotAReport
 
 OPEN = 'Smartctl open device: {} failed: {}'
 

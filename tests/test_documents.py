@@ -15,8 +15,10 @@ import pytest
 from conftest import ROOT, SHARED
 from sentences import key, keys
 
-from smart_attributes import cli, datafile, devices, smartctl, sudoers, thresholds
+from smart_attributes import cli
+from smart_attributes.knowledge import datafile, thresholds
 from smart_attributes.model import State
+from smart_attributes.reading import devices, smartctl, sudoers
 
 
 def tool(name: str) -> ModuleType:

@@ -8,8 +8,9 @@ import re
 import pytest
 from small_database import database, formatted, row, spec_database
 
-from smart_attributes import datafile, draft, prove, specs
+from smart_attributes.knowledge import datafile, specs
 from smart_attributes.model import Identity, Report, Statistic
+from smart_attributes.workshop import draft, prove
 
 Y5 = Identity(
     protocol='ATA', model='ACME Y5 240GB', firmware='7.1', serial='SECRET0001', wwn='5000c500a1b2c3d4', rotation=0, capacity=240_057_409_536

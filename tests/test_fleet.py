@@ -16,9 +16,11 @@ import pytest
 import smartctl_output
 from conftest import ROOT
 
-from smart_attributes import json_report, judge, specs, thresholds
+from smart_attributes import judge
+from smart_attributes.knowledge import specs, thresholds
+from smart_attributes.knowledge.standards import DEVICE_STATISTICS
 from smart_attributes.model import Device, State, Verdict
-from smart_attributes.standards import DEVICE_STATISTICS
+from smart_attributes.reading import json_report
 
 DRIVES = 40182
 

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 from conftest import ROOT, perfdata
 
-from smart_attributes import json_report, judge, plugin, specs, thresholds, triage
+from smart_attributes import judge
 from smart_attributes.errors import DriveError
+from smart_attributes.faces import plugin, triage
+from smart_attributes.knowledge import specs, thresholds
 from smart_attributes.model import Device
+from smart_attributes.reading import json_report
 
 WRONG = [None, 0, -1, 1, 255, 256, 65535, 2**48 - 1, 2**64, 1e300, float('inf'), float('nan'), '', 'x', '0x10',
          "|'=\n\x1b[2J", '\u202eKO', [], {},

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from smart_attributes import json_report
 from smart_attributes.errors import DriveAsleep, DriveError, DriveIsNoDrive, NotAReport
 from smart_attributes.model import AttributeRow, SelfTest, Statistic
+from smart_attributes.reading import json_report
 
 
 def smartctl(version=(7, 3), status=0, messages=(), argv=('smartctl', '--json=c', '-a', '/dev/sda')):

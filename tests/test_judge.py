@@ -4,9 +4,10 @@ import json
 import pytest
 from conftest import ROOT
 
-from smart_attributes import judge, specs, thresholds
+from smart_attributes import judge
+from smart_attributes.knowledge import specs, thresholds
+from smart_attributes.knowledge.thresholds import DriveLimit, Limit
 from smart_attributes.model import AttributeRow, Device, Identity, Reading, Report, SelfTest, State, Statistic
-from smart_attributes.thresholds import DriveLimit, Limit
 
 SDA = Device('/dev/sda', name='sda')
 HOUR = 3600
@@ -79,7 +80,7 @@ def nvme(bits=0, **log):
          'crit-unknown-bit'])
 def test_nvme_is_judged_by_its_bits_in_words(database, limits, bits, state, word):
     """The word FAILED covers a warm drive and a dying one alike."""
-    from smart_attributes.wording import findings
+    from smart_attributes.words import findings
     verdict = judge.judge(SDA, nvme(bits), database, limits, judge.Rules())
 
     assert verdict.state is state

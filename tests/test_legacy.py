@@ -10,9 +10,9 @@ import pytest
 from conftest import Result, drive, run
 from fake_smartctl import FakeSmartctl
 
-from smart_attributes import conversion, legacy
 from smart_attributes.model import Device, Identity
-from smart_attributes.smartctl import read_arguments
+from smart_attributes.reading.smartctl import read_arguments
+from smart_attributes.v1_6 import conversion, legacy
 
 Json = Dict[str, Any]
 

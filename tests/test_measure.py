@@ -5,8 +5,9 @@ import json
 import pytest
 from conftest import ROOT, run
 
-from smart_attributes import datafile, facts, measure, specs, thresholds
 from smart_attributes.errors import DataError
+from smart_attributes.knowledge import datafile, specs, thresholds
+from smart_attributes.workshop import collection, measure
 
 ROLES = json.loads((ROOT / 'attributes.json').read_text())['roles']
 DATABASE = {'version': '1', 'date': '2026-11-20', 'documents': {}, 'roles': ROLES, 'sets': {}, 'advisories': [], 'entries': [
@@ -24,7 +25,7 @@ def drive(model='ACME SSD 1', value=90, statistic=10, **more):
 
 def measured(*drives):
     default = thresholds.Thresholds(json.loads((ROOT / 'thresholds/default.json').read_text()))
-    return measure.measure((facts.Drive(d['path'], facts.report_of(d)) for d in drives), specs.SpecDatabase(DATABASE), default)
+    return measure.measure((collection.Drive(d['path'], collection.report_of(d)) for d in drives), specs.SpecDatabase(DATABASE), default)
 
 
 def lines(*drives):
@@ -105,7 +106,7 @@ def test_a_line_that_is_no_drive_is_named(tmp_path, line):
     file.write_text(json.dumps(drive()) + '\n' + line + '\n')
 
     with pytest.raises(DataError, match='line 2'):
-        list(facts.read(str(file)))
+        list(collection.read(str(file)))
 
 
 def test_a_file_that_is_missing_is_unknown():
@@ -122,11 +123,11 @@ def test_facts_give_the_same_report_as_smartctls_json(shared):
 
     import smartctl_output
 
-    from smart_attributes import json_report
+    from smart_attributes.reading import json_report
     with gzip.open(shared / 'drives/drives.jsonl.gz', 'rt') as all_lines:
         for line in itertools.islice(all_lines, 0, None, 97):
             known = json.loads(line)
-            one, other = facts.report_of(known), json_report.from_json(smartctl_output.as_json(known))
+            one, other = collection.report_of(known), json_report.from_json(smartctl_output.as_json(known))
             assert one.identity == other.identity
             assert [row._replace(raw_number=None) for row in other.attributes] == list(one.attributes)
             assert one.statistics == other.statistics

@@ -10,10 +10,12 @@ import pytest
 from conftest import ROOT, drive, run
 from fake_smartctl import FakeSmartctl
 
-from smart_attributes import cli, early, oldforms
+from smart_attributes import cli
 from smart_attributes.errors import UsageError
 from smart_attributes.model import State
-from smart_attributes.smartctl import read_arguments
+from smart_attributes.reading import head_start
+from smart_attributes.reading.smartctl import read_arguments
+from smart_attributes.v1_6 import oldforms
 
 # One option of version 1.6 a line, in the ways in which people wrote it.
 SPELLINGS = {
@@ -199,14 +201,14 @@ def test_r_finds_files_and_links_but_neither_partitions_nor_what_links_lead_to(t
 @pytest.mark.parametrize('words', ['-d /dev/sda -dbj /x.json', '--dbjson /x.json --device /dev/sda -s', '-dbj /x.json -cu -d /dev/sda -ap'])
 def test_a_database_does_not_delay_the_drives(words):
     """It changes no command, and Icinga names one always."""
-    assert early.sure_commands([*words.split(), '-p', '/bin/true'])[0][-len(read_arguments('/dev/sda')):] == read_arguments('/dev/sda')
+    assert head_start.sure_commands([*words.split(), '-p', '/bin/true'])[0][-len(read_arguments('/dev/sda')):] == read_arguments('/dev/sda')
 
 
 @pytest.mark.parametrize('words', ['-d /dev/sda -O sat', '-r /dev/sda', '-d /dev/sda -ucfgj /u.json', '-device /dev/sda', '-d=/dev/sda',
                                    '-dbj -d /dev/sda', '-d /dev/sda stray', '-d megaraid6,/dev/sda', '-critical -d /dev/sda'])
 def test_nothing_is_started_that_could_be_meant_otherwise(words):
     """An early guess must never read a drive that the real command line leaves alone."""
-    assert early.sure_commands([*words.split(), '-p', '/bin/true']) == []
+    assert head_start.sure_commands([*words.split(), '-p', '/bin/true']) == []
 
 
 def test_s_keeps_every_drive_without_a_spindle_and_every_unreadable_one(three):

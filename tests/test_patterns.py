@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from smart_attributes import patterns
+from smart_attributes.workshop import patterns
 
 
 @pytest.mark.parametrize(

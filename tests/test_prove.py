@@ -9,7 +9,8 @@ import os
 import pytest
 from small_database import Checkout, database, samples
 
-from smart_attributes import datafile, decode, prove
+from smart_attributes.knowledge import datafile, decode
+from smart_attributes.workshop import prove
 
 X1, X2, Z, FALLBACK = range(4)  # entries of the small database
 NOTHING_WRONG = 'attributes.json: 4 entries, 4 samples, 1 measured model, no problem'

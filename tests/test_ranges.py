@@ -1,8 +1,8 @@
 """Nagios ranges: what alerts, and how it is said."""
 import pytest
 
-from smart_attributes import ranges
 from smart_attributes.errors import UsageError
+from smart_attributes.knowledge import ranges
 
 
 @pytest.mark.parametrize(('text', 'good', 'bad', 'words'), [

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from small_database import database, row, spec_database
 
-from smart_attributes import specs
+from smart_attributes.knowledge import specs
+from smart_attributes.knowledge.readings import readings
 from smart_attributes.model import Identity, Report, SelfTest, State, Statistic
-from smart_attributes.readings import readings
-from smart_attributes.wording import quantity
+from smart_attributes.words import quantity
 
 X1 = Identity(protocol='ATA', model='ACME X1-240', firmware='1.0', rotation=0)
 NVME = Identity(protocol='NVMe', model='ACME N1', rotation=0)

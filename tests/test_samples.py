@@ -7,8 +7,8 @@ import json
 import pytest
 from small_database import samples as small_samples
 
-from smart_attributes import samples
 from smart_attributes.model import AttributeRow
+from smart_attributes.workshop import samples
 
 
 @pytest.mark.parametrize(

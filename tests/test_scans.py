@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from smart_attributes.devices import address, from_scan
 from smart_attributes.errors import SmartError
+from smart_attributes.reading.devices import address, from_scan
 
 SCANS = Path(__file__).resolve().parent.parent.parent / 'shared' / 'corpus' / 'scans'
 

@@ -15,8 +15,8 @@ from conftest import ROOT
 from simulator import Machine, library, names, read, why_not
 from simulator.ata import raw_bytes
 
-from smart_attributes import json_report, text_report
-from smart_attributes.smartctl import read_arguments
+from smart_attributes.reading import json_report, text_report
+from smart_attributes.reading.smartctl import read_arguments
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
 

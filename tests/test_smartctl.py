@@ -22,9 +22,9 @@ from fake_smartctl import (
     FakeSmartctl,
 )
 
-from smart_attributes import smartctl
 from smart_attributes.errors import UsageError
-from smart_attributes.smartctl import Runner, check_executable, is_too_old, prefix, read_arguments, version
+from smart_attributes.reading import smartctl
+from smart_attributes.reading.smartctl import Runner, check_executable, is_too_old, prefix, read_arguments, version
 
 ROOT = Path(__file__).resolve().parent.parent
 NOBODY = 65534
@@ -123,7 +123,7 @@ def test_another_user_goes_through_sudo_without_a_question():
     """-n: a password prompt would hang until the timeout."""
     if not shutil.which('sudo', path='/usr/bin:/bin'):
         pytest.skip('sudo is not installed')
-    code = 'import json; from smart_attributes.smartctl import prefix\nprint(json.dumps(prefix("/usr/sbin/smartctl")))'
+    code = 'import json; from smart_attributes.reading.smartctl import prefix\nprint(json.dumps(prefix("/usr/sbin/smartctl")))'
 
     sudo, *rest = run_as_nobody(code)
 
@@ -135,7 +135,7 @@ def test_another_user_goes_through_sudo_without_a_question():
 @needs_setpriv
 def test_nosudo_means_no_sudo():
     """For those who gave the plugin's user its rights another way."""
-    code = 'import json; from smart_attributes.smartctl import prefix\nprint(json.dumps(prefix("/x/smartctl", True)))'
+    code = 'import json; from smart_attributes.reading.smartctl import prefix\nprint(json.dumps(prefix("/x/smartctl", True)))'
 
     assert run_as_nobody(code) == ['/x/smartctl']
 
@@ -147,7 +147,7 @@ def test_importing_it_loads_none_of_the_expensive_modules():
     loaded = subprocess.run([sys.executable, '-I', '-S', '-c', code], capture_output=True, text=True, check=True).stdout
 
     assert set(loaded.split()) - {'__future__', 'errno', 'select', 'time'} == {
-        'smart_attributes', 'smart_attributes.smartctl'}
+        'smart_attributes', 'smart_attributes.reading.smartctl'}
 
 
 # Which program
@@ -224,7 +224,7 @@ def test_through_sudo_it_is_enough_that_the_program_exists(open_place):
     (open_place / 'smartctl').write_text('')
     code = '''import json
 from smart_attributes.errors import UsageError
-from smart_attributes.smartctl import check_executable
+from smart_attributes.reading.smartctl import check_executable
 def fault(path, sudo):
     try:
         check_executable(path, as_root=False, through_sudo=sudo)
@@ -349,7 +349,7 @@ def test_a_smartctl_of_root_is_left_behind_and_everything_else_reported(open_pla
     if os.statvfs(open_place).f_flag & os.ST_NOSUID:
         pytest.skip(f'{open_place} is mounted nosuid')
     code = '''import json, time
-from smart_attributes.smartctl import Runner
+from smart_attributes.reading.smartctl import Runner
 runner = Runner()
 started = time.monotonic()
 answers = list(runner.run([tuple(c) for c in json.loads(sys.argv[1])], 10, 1.0, started + 20))
@@ -421,7 +421,7 @@ def test_few_descriptors_only_mean_fewer_at_once(fake):
     commands = [fake.answers(f'drive {number}', before='sleep 0.02') for number in range(60)]
     code = f'''import resource, sys, time
 sys.path.insert(0, {str(ROOT)!r})
-from smart_attributes.smartctl import Runner
+from smart_attributes.reading.smartctl import Runner
 resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
 answers = Runner().run([tuple(line.split()) for line in sys.stdin], 100, 20, time.monotonic() + 25)
 print(*sorted(answer.outcome for answer in answers))'''

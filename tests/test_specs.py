@@ -9,8 +9,8 @@ import re
 import pytest
 from small_database import database, spec_database
 
-from smart_attributes import datafile, specs
 from smart_attributes.errors import DataError
+from smart_attributes.knowledge import datafile, specs
 from smart_attributes.model import Identity, State
 
 SSD = Identity(protocol='ATA', model='ACME X1-240', firmware='1.0', rotation=0)

@@ -15,8 +15,8 @@ import pytest
 from conftest import run
 from fake_smartctl import FakeSmartctl
 
-from smart_attributes import devices, smartctl, sudoers
 from smart_attributes.errors import UsageError
+from smart_attributes.reading import devices, smartctl, sudoers
 
 # One address or more for each type that there is; the paths are those of all transports.
 ADDRESSES = (

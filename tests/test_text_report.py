@@ -10,9 +10,9 @@ import textwrap
 import pytest
 import replay
 
-from smart_attributes import text_report
 from smart_attributes.errors import DriveAsleep, DriveError, DriveIsNoDrive, NotAReport
 from smart_attributes.model import AttributeRow, SelfTest, Statistic
+from smart_attributes.reading import text_report
 
 BANNER = ('smartctl 7.2 2020-12-30 r5155 [x86_64-linux-5.10.0] (local build)\n'
           'Copyright (C) 2002-20, Bruce Allen, Christian Franke, www.smartmontools.org\n\n')
@@ -476,7 +476,7 @@ def test_reading_starts_no_process_and_prints_nothing(tmp_path):
         def forbidden(*arguments, **options):
             raise AssertionError('a process was started')
         subprocess.Popen = os.system = os.posix_spawn = os.fork = forbidden
-        from smart_attributes import text_report
+        from smart_attributes.reading import text_report
         assert 'pySMART' not in sys.modules
         with open(sys.argv[1], 'rb') as file:
             print(text_report.parse_report(file.read()).nvme['percentage_used'], os.environ.get('LANG'))

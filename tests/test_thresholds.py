@@ -2,8 +2,8 @@
 import pytest
 
 from smart_attributes.errors import DataError
+from smart_attributes.knowledge.thresholds import CommandLineLimits, DriveLimit, Thresholds, check_ranges, selects
 from smart_attributes.model import Device, Identity
-from smart_attributes.thresholds import CommandLineLimits, DriveLimit, Thresholds, check_ranges, selects
 
 DEFAULT = {'roles': {'endurance_used': {'warning': '85', 'critical': '95', 'graph': True, 'why': 'rated life'},
                      'temperature': {'hdd': {'warning': '50'},

@@ -1,0 +1,84 @@
+"""One drive for a person: what was read, which entry, which limit, and why."""
+from __future__ import annotations
+
+from typing import Iterator, List, Optional, Tuple
+
+from ..knowledge.specs import SpecDatabase
+from ..knowledge.thresholds import Thresholds
+from ..model import Judgement, Report, Verdict
+from ..words import clean, findings, quantity, sentence
+
+WIDTH_WITHOUT_TERMINAL = 140
+
+
+def print_drive(verdict: Verdict, report: Optional[Report], database: SpecDatabase, thresholds: Thresholds,
+                hide_serial: bool) -> None:
+    """Print everything that led to a verdict; rich is imported here."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=WIDTH_WITHOUT_TERMINAL)
+    for line in head(verdict, hide_serial):
+        console.print(Text(line))
+    if report is None:
+        return
+    for title, columns, rows in (('readings', ('state', 'role', 'value', 'source', 'limit'), _reading_rows(verdict)),
+                                 ('limits', ('role', 'set by', 'why'), _limit_rows(verdict, thresholds)),
+                                 ('attributes that say nothing here', ('id', 'name', 'value', 'raw'),
+                                  _unused_rows(verdict, report, database))):
+        table = Table(*columns, box=None, pad_edge=False, header_style='bold')
+        for row in rows:
+            table.add_row(*(Text(sentence(cell, 300)) for cell in row))
+        if table.row_count:
+            console.print(Text(f'\n{title}', 'bold'))
+            console.print(table)
+    for note in verdict.notes:
+        console.print(Text(f'note: {sentence(note, 500)}'))
+
+
+def head(verdict: Verdict, hide_serial: bool) -> List[str]:
+    """Return the lines that say which drive this is and what became of it."""
+    identity, device = verdict.identity, verdict.device
+    through = f', type {device.type}' if device.type else ''
+    lines = [f'{verdict.state.name}: {findings(verdict)}', '',
+             f'device    {device.path}{through}, called {device.name}',
+             f'model     {clean(identity.model) or "-"}, firmware {clean(identity.firmware) or "-"}, kind {identity.kind}']
+    if not hide_serial:
+        lines.append(f'serial    {clean(identity.serial) or "-"}, WWN {clean(identity.wwn) or "-"}')
+    lines.append(f'entry     {verdict.entry or "none: only what holds for every drive is read"}')
+    return lines
+
+
+def _reading_rows(verdict: Verdict) -> Iterator[Tuple[str, ...]]:
+    for judgement in verdict.judgements:
+        reading = judgement.reading
+        value = reading.word if reading.state is not None else quantity(reading)
+        why_not = '' if reading.judged else f'not judged{": " + reading.word if reading.number is None and reading.word else ""}'
+        yield judgement.state.name if reading.judged else '-', reading.role, value, reading.source, why_not or _limits(judgement)
+
+
+def _limits(judgement: Judgement) -> str:
+    words = [f'{name} {text}' for name, text in (('warning', judgement.warning), ('critical', judgement.critical)) if text]
+    return ', '.join(words) or 'none'
+
+
+def _limit_rows(verdict: Verdict, thresholds: Thresholds) -> Iterator[Tuple[str, ...]]:
+    for judgement in verdict.judgements:
+        if judgement.reading.judged:
+            limit = thresholds.limit(judgement.reading.role, verdict.device, verdict.identity, verdict.entry or '')
+            origins = sorted({origin for origin in (limit.warning_origin, limit.critical_origin) if origin})
+            if limit.why:
+                yield judgement.reading.role, ', '.join(origins) or 'default.json', limit.why
+
+
+def _unused_rows(verdict: Verdict, report: Report, database: SpecDatabase) -> Iterator[Tuple[str, ...]]:
+    spec = database.identify(report.identity, [row.id for row in report.attributes])
+    used = {item.attribute for item in spec.readings}
+    for row in report.attributes:
+        if row.id not in used:
+            yield str(row.id), spec.names.get(row.id, row.name), '-' if row.value is None else str(row.value), row.raw
+
+

@@ -1,0 +1,168 @@
+"""Verdicts -> what a monitoring daemon reads: one line, one line a drive, perfdata.
+
+Of nagiosplugin three habits are not taken over: it ranks UNKNOWN above CRITICAL,
+which would let a drive that cannot be opened hide one that is dying, it is silent
+about details without -v, and it leaves out the quotes and the empty maximum of perfdata.
+"""
+
+from collections import Counter
+from typing import Iterable, List, Mapping, NamedTuple, Sequence
+
+from ..judge import worst
+from ..knowledge.nagios import Performance, Summary
+from ..knowledge.specs import Role
+from ..model import Judgement, State, Verdict
+from ..words import clean, findings, headline, plain, reading_line, sentence, statement
+
+NAME = 'SMART'
+# Nagios 4 keeps 20,000 bytes of text and 30,889 of everything; the worst drives are always told.
+TEXT_LIMIT, OUTPUT_LIMIT, TEXT_AT_LEAST = 19500, 30500, 4000
+NOTHING = ('no drives to check: smartctl --scan finds none, or patterns and empty slots leave none over; '
+           'name drives with -d, for example -d /dev/sda')
+
+
+class Face(NamedTuple):
+    """How much is shown."""
+
+    verbose: int = 0
+    hide_serial: bool = False
+    all_perfdata: bool = False
+
+
+class Outcome(NamedTuple):
+    """What a daemon gets."""
+
+    text: str
+    state: State
+
+
+class FirstLine(Summary):  # type: ignore[misc]
+    """The first line: what is worst, on which drive, against which limit."""
+
+    def __init__(self, extra: str):
+        self.extra = extra
+
+    def of(self, verdicts: Sequence[Verdict]) -> str:
+        """Return the line for verdicts, worst first."""
+        if not verdicts:
+            return self.empty()
+        return self.ok(verdicts) if verdicts[0].state is State.OK else self.problem(verdicts)
+
+    def ok(self, verdicts: Sequence[Verdict]) -> str:
+        return self._line(highest_wear(verdicts), verdicts)
+
+    def problem(self, verdicts: Sequence[Verdict]) -> str:
+        return self._line(f'{verdicts[0].device.name} {headline(verdicts[0])}', verdicts)
+
+    def empty(self) -> str:
+        return self.extra or NOTHING
+
+    def _line(self, worst_thing: str, verdicts: Sequence[Verdict]) -> str:
+        return '; '.join(part for part in (self.extra, worst_thing, count(verdicts)) if part)
+
+
+def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face,
+           failures: Sequence[str] = (), notes: Sequence[str] = (), *, transcript: Sequence[str] = ()) -> Outcome:
+    """Return the plugin's whole output and its state.
+
+    failures: sentences about the check as a whole (drives missing) that make it CRITICAL.
+    notes: sentences about the check as a whole that change no state; shown with -v.
+    transcript: lines of what smartctl said; with them nothing is left out, for they are read by a person.
+    """
+    ordered = sorted(verdicts, key=lambda verdict: (-verdict.state.urgency, verdict.device.name))
+    found = ordered[0].state if ordered else State.UNKNOWN
+    state = worst([State.CRITICAL, found]) if failures else found
+    first = f'{NAME} {state.name} - {FirstLine("; ".join(failures)).of(ordered)}'
+    lines = [line for verdict in ordered for line in drive_lines(verdict, face)]
+    lines.extend(f'note: {sentence(note, 500)}' for note in notes if face.verbose or not ordered)
+    values = perfdata(ordered, roles, face)
+    values += old_perfdata(ordered, values)
+    last = ['| ' + ' '.join(values)] if values else []
+    if not transcript:
+        lines = _fitting(lines, len(first.encode()), sum(len(line.encode()) for line in last))
+    return Outcome('\n'.join([first, *lines, *transcript, *last]) + '\n', state)
+
+
+def perfdata(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face) -> List[str]:
+    """Return the values of all drives, ordered: 'sda_endurance_used'=9%;85;95;0;"""
+    return sorted(_quoted(_performance(verdict.device.name, judgement, roles))
+                  for verdict in verdicts for judgement in verdict.judgements if _is_graphed(judgement, face))
+
+
+def _is_graphed(judgement: Judgement, face: Face) -> bool:
+    """Tell whether a value is printed; legacy_limit, several on one drive, has labels of its own in old_values."""
+    reading = judgement.reading
+    return (reading.number is not None and reading.judged and reading.role != 'legacy_limit'
+            and (judgement.graphed or face.all_perfdata))
+
+
+def _performance(name: str, judgement: Judgement, roles: Mapping[str, Role]) -> Performance:
+    """Return the value of a drive's reading under its label, in base units, with the ends of its role."""
+    reading, role = judgement.reading, roles.get(judgement.reading.role)
+    ends = (role.minimum, role.maximum) if role else (None, None)
+    return Performance(f'{name}_{reading.role}', plain(reading.number or 0), reading.unit.replace('C', ''), judgement.warning,
+                       judgement.critical, *(None if end is None else plain(end) for end in ends))
+
+
+def _quoted(performance: Performance) -> str:
+    """Return a value, always quoted and with all its fields, which the library leaves out where they are empty."""
+    label, value, unit, *limits = performance
+    return f"'{label}'={value}{unit};{';'.join(map(str, limits))}"
+
+
+def old_perfdata(verdicts: Iterable[Verdict], printed: Sequence[str]) -> List[str]:
+    """Return the values under labels of version 1.6, ordered; none that is *printed* already."""
+    values = {value.label: _quoted(Performance(value.label, plain(value.number), '', value.warning, value.critical))
+              for verdict in verdicts for value in verdict.old_values}
+    taken = {value.partition('=')[0] for value in printed}
+    return [text for label, text in sorted(values.items()) if f"'{label}'" not in taken]
+
+
+def _fitting(lines: Sequence[str], used: int, perfdata: int) -> List[str]:
+    """Return the lines that a daemon keeps; those at the end, the least urgent ones, give way to perfdata.
+
+    used, perfdata: bytes of the first line and of the last one.
+    """
+    room = max(TEXT_AT_LEAST, min(TEXT_LIMIT, OUTPUT_LIMIT - perfdata)) - used
+    kept: List[str] = []
+    for line in lines:
+        room -= len(line.encode()) + 1
+        if room < 0:
+            kept.append(f'... {len(lines) - len(kept)} more lines are left out, Nagios would cut them off; '
+                        'check_smart_attributes triage shows all')
+            break
+        kept.append(line)
+    return kept
+
+
+def highest_wear(verdicts: Sequence[Verdict]) -> str:
+    """Return "most worn: sdc endurance_used 9 %", or '' where no drive tells."""
+    worn = [(judgement.reading.number or 0, verdict.device.name, judgement.reading) for verdict in verdicts
+            for judgement in verdict.judgements
+            if judgement.reading.role == 'endurance_used' and judgement.reading.judged and judgement.reading.number is not None]
+    if not worn:
+        return ''
+    _, name, reading = max(worn, key=lambda entry: entry[0])
+    return f'most worn: {name} {statement(reading)}'
+
+
+def count(verdicts: Sequence[Verdict]) -> str:
+    """Return "3 drives: 1 critical, 1 unknown, 1 ok"."""
+    states = Counter(verdict.state for verdict in verdicts)
+    drives = '1 drive' if len(verdicts) == 1 else f'{len(verdicts)} drives'
+    parts = [f'{states[state]} {state.name.lower()}' for state in sorted(State, key=lambda state: -state.urgency) if states[state]]
+    return f'{drives}: {", ".join(parts)}' if parts else 'no drives'
+
+
+def drive_lines(verdict: Verdict, face: Face) -> List[str]:
+    """Return the line of a drive and, with -v, what is worth knowing beside it."""
+    columns = [f'{verdict.state.name:<8}', verdict.device.name, clean(verdict.identity.model, limit=60) or '-', findings(verdict)]
+    if not face.hide_serial:
+        columns.append(clean(verdict.identity.serial, limit=40) or '-')
+    lines = ['  '.join(columns)]
+    if face.verbose >= 1:
+        lines += [f'  note: {sentence(note, 500)}' for note in verdict.notes]
+        lines.append(f'  entry: {verdict.entry or "none"}')
+    if face.verbose >= 2:
+        lines += [f'  {reading_line(judgement)}' for judgement in verdict.judgements]
+    return lines

@@ -1,0 +1,214 @@
+"""From a report and what its entry says to vendor-neutral readings.
+
+Pure: everything comes in as values. A reading outside its valid range is
+unknown, never 0 % and never 100 %.
+"""
+from __future__ import annotations
+
+from typing import Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
+
+from ..model import AttributeRow, Reading, Report, SelfTest, State
+from . import decode, standards
+from .specs import STATES, UNITS, DriveSpec, Interval, ReadingSpec, Role
+
+
+def readings(report: Report, spec: DriveSpec, roles: Mapping[str, Role]) -> Tuple[Reading, ...]:
+    """Return everything that the report says, the drive's own verdicts first.
+
+    Of several readings of one role, one is judged: the worst, unless the
+    entry distrusts the drive's own endurance statistic.
+    """
+    verdicts = own_verdicts(report, spec)
+    if spec.rated_written:
+        verdicts.append(Reading('rated_written', spec.rated_written[0], 'B', spec.rated_written[1]))
+    numbers: Dict[str, List[Reading]] = {}
+    for reading in [*standard_readings(report, roles), *vendor_readings(report, spec, roles)]:
+        numbers.setdefault(reading.role, []).append(reading)
+    judged = [reading for role, found in numbers.items() for reading in _choose(found, roles.get(role), spec)]
+    return (*verdicts, *judged)
+
+
+# --- 1. the drive's own word -------------------------------------------------
+
+def own_verdicts(report: Report, spec: DriveSpec) -> List[Reading]:
+    """Return health, attributes at the vendor's threshold, warning bits and the newest self-test."""
+    failing = [row for row in report.attributes if row.when_failed == 'now']
+    found = _smart_status(report, failing, spec)
+    found.extend(_failing(row) for row in failing if row.id not in spec.ignored_thresholds)
+    bits = report.nvme.get('critical_warning', 0)
+    found.extend(Reading(warning.role, 0, '', standards.NVME_LOG, warning.word, warning.state)
+                 for warning in standards.NVME_WARNINGS if bits & warning.mask)
+    newest = _newest_result(report.self_tests)
+    if newest:
+        found.append(_self_test(newest))
+    return found
+
+
+def _smart_status(report: Report, failing: Sequence[AttributeRow], spec: DriveSpec) -> List[Reading]:
+    if report.smart_status is None:
+        return [_silent()] if _fell_silent(report) else []
+    if report.smart_status:
+        return [_status('passed', State.OK, True)]
+    word = report.smart_status_text or 'FAILED'
+    if any(report.nvme.get('critical_warning', 0) & warning.mask for warning in standards.NVME_WARNINGS):
+        return [_status(word, State.OK, False)]  # the bits say it better
+    if _only_bogus(failing, spec):
+        return [_status(f'{word}, but only by a threshold that is known to be bogus', State.OK, False)]
+    return [_status(word, State.CRITICAL, True)]
+
+
+def _fell_silent(report: Report) -> bool:
+    """Tell whether a command failed that would have told of the drive's health: its status, and the thresholds, too."""
+    return bool((report.exit_status or 0) & 4 and report.attributes and all(row.threshold is None for row in report.attributes))
+
+
+def _silent() -> Reading:
+    word = 'not told, the drive fell silent while it was read; check again, and see dmesg'
+    return Reading('smart_status', 0.5, '', standards.SELF_ASSESSMENT, word, State.UNKNOWN)
+
+
+def _status(word: str, state: State, judged: bool) -> Reading:
+    return Reading('smart_status', 1 if state is State.OK and judged else 0, '', standards.SELF_ASSESSMENT, word, state, judged)
+
+
+def _only_bogus(failing: Sequence[AttributeRow], spec: DriveSpec) -> bool:
+    # Only a pre-fail attribute makes a drive say FAILED; the others cannot explain it.
+    guilty = [row for row in failing if row.prefail]
+    return bool(guilty) and all(row.id in spec.ignored_thresholds for row in guilty)
+
+
+def _failing(row: AttributeRow) -> Reading:
+    word = f'attribute {row.id} {row.name} is at {row.value}, not above its vendor threshold {row.threshold}'
+    state = State.CRITICAL if row.prefail else State.WARNING
+    return Reading('vendor_threshold', row.value, '', f'attribute {row.id}', word, state, drive_limit=row.threshold)
+
+
+def _newest_result(tests: Sequence[SelfTest]) -> Optional[SelfTest]:
+    """Return the newest self-test that proves something: aborted ones do not."""
+    return next((test for test in tests if test.passed is not None), None)
+
+
+def _self_test(test: SelfTest) -> Reading:
+    state = State.OK if test.passed else State.CRITICAL
+    when = '' if test.hours is None else f' at {test.hours} h'
+    return Reading('self_test', 1 if test.passed else 0, '', standards.SELF_TEST_LOG,
+                   f'{test.kind}: {test.status}{when}', state)
+
+
+# --- 2. standard logs --------------------------------------------------------
+
+def standard_readings(report: Report, roles: Mapping[str, Role]) -> Iterable[Reading]:
+    """Yield what the ATA, NVMe and SCSI standards define."""
+    for place, statistic in report.statistics.items():
+        # 29 of the measured disks report 200 "reallocated sectors", normalized.
+        if place in standards.ATA and ('N' not in statistic.flags or place[0] == standards.ENDURANCE_PAGE):
+            role, factor = standards.ATA[place]
+            number = statistic.number * (factor or report.identity.sector_size)
+            yield _number(role, number, standards.DEVICE_STATISTICS, roles)
+    for key, number in report.nvme.items():
+        if key in standards.NVME and not _is_spare_unreported(key, report.nvme):
+            role, factor = standards.NVME[key]
+            yield _number(role, number * factor, standards.NVME_LOG, roles, _nvme_threshold(key, report))
+    for key, count in report.scsi.items():
+        if key in standards.SCSI:
+            role, factor = standards.SCSI[key]
+            yield _number(role, count * factor, standards.SCSI_LOG, roles)
+    uncorrected = [report.scsi[key] for key in standards.SCSI_UNCORRECTED if key in report.scsi]
+    if uncorrected:
+        yield _number('reported_uncorrect', sum(uncorrected), standards.SCSI_LOG, roles)
+    if report.error_count is not None:
+        yield _number('error_log_count', report.error_count, standards.ERROR_LOG, roles)
+
+
+def _is_spare_unreported(key: str, log: Mapping[str, int]) -> bool:
+    """Tell a drive that has no spare from one that tells nothing: 0 % of a threshold of 0 %."""
+    return key == 'available_spare' and log[key] == 0 and log.get('available_spare_threshold') == 0
+
+
+def _nvme_threshold(key: str, report: Report) -> Optional[float]:
+    threshold = report.nvme.get('available_spare_threshold')
+    if key != 'available_spare' or threshold in (None, 0, 100):
+        return None
+    return threshold
+
+
+def _number(role: str, number: float, source: str, roles: Mapping[str, Role], limit: Optional[float] = None) -> Reading:
+    unit = roles[role].unit
+    if not _inside(number, roles[role].valid):
+        return Reading(role, None, unit, source, f'{number:g} is no plausible value', judged=False)
+    return Reading(role, number, unit, source, drive_limit=limit)
+
+
+def _inside(number: float, valid: Interval) -> bool:
+    lowest, highest = valid
+    return (lowest is None or number >= lowest) and (highest is None or number <= highest)
+
+
+# --- 3. vendor attributes ----------------------------------------------------
+
+def vendor_readings(report: Report, spec: DriveSpec, roles: Mapping[str, Role]) -> Iterable[Reading]:
+    """Yield one reading for each role of the entry: the first valid one, else the first unknown one."""
+    rows = {row.id: row for row in report.attributes}
+    found: Dict[str, Reading] = {}
+    for item in spec.readings:
+        row = rows.get(item.attribute)
+        if row is None or (item.role in found and found[item.role].number is not None):
+            continue
+        reading = vendor_reading(item, row, rows, roles[item.role])
+        if item.role not in found or reading.number is not None:
+            found[item.role] = reading
+    return found.values()
+
+
+def vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, AttributeRow], role: Role) -> Reading:
+    """Return what one attribute says about one role, in the role's base unit."""
+    source = f'attribute {row.id}'
+    number = decode.evaluate(item.formula, row, rows)
+    if number is None:
+        return Reading(role.name, None, role.unit, source, f'{row.raw} does not hold it', judged=False)
+    if number in item.sentinels:
+        return Reading(role.name, None, role.unit, source, f'{number:g} means no value', judged=False)
+    if not _inside(number, item.valid):
+        return Reading(role.name, None, role.unit, source, f'{number:g} is outside its valid range', judged=False)
+    if item.states:
+        return _verdict(item, role, source, int(number))
+    word = ''
+    if item.ceiling is not None and number >= item.ceiling:
+        number, word = item.ceiling, 'or more'
+    number *= UNITS[item.unit][1] if item.unit else 1
+    if not _inside(number, role.valid):
+        return Reading(role.name, None, role.unit, source, f'{number:g} is no plausible value', judged=False)
+    return Reading(role.name, number, role.unit, source, word,
+                   judged=not item.is_trap, drive_limit=_vendor_threshold(item, row))
+
+
+def _verdict(item: ReadingSpec, role: Role, source: str, number: int) -> Reading:
+    for lowest, highest, word in item.states:
+        if lowest <= number <= highest:
+            state = STATES.get(word, State.WARNING)
+            return Reading(role.name, {State.OK: 1, State.WARNING: 0.5}.get(state, 0), role.unit, source, word, state,
+                           judged=not item.is_trap)
+    return Reading(role.name, None, role.unit, source, f'{number} is no known result', judged=False)
+
+
+def _vendor_threshold(item: ReadingSpec, row: AttributeRow) -> Optional[float]:
+    """Return the row's threshold where the reading is its value itself."""
+    formula = item.formula
+    is_value = formula.first.column == 'value' and not (formula.attributes or formula.minus_from or formula.second)
+    return row.threshold if is_value and row.threshold else None
+
+
+# --- which of several is judged ------------------------------------------------
+
+def _choose(found: Sequence[Reading], role: Optional[Role], spec: DriveSpec) -> List[Reading]:
+    """Mark all but the decisive reading of one role as not judged."""
+    candidates = [r for r in found if r.number is not None and r.judged and not _is_distrusted(r, spec)]
+    if not candidates or role is None:
+        return [reading._replace(judged=False) for reading in found]
+    worst = min if role.worse == 'low' else max
+    decisive = worst(candidates, key=lambda reading: reading.number or 0)
+    return [reading if reading is decisive else reading._replace(judged=False) for reading in found]
+
+
+def _is_distrusted(reading: Reading, spec: DriveSpec) -> bool:
+    return reading.source == standards.DEVICE_STATISTICS and reading.role in spec.untrusted_statistics

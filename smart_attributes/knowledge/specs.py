@@ -1,0 +1,383 @@
+"""attributes.json: which entry speaks for a drive, and what it says.
+
+The data has passed its schema (see `datafile`) before it comes here. Nothing
+is compiled or copied for entries that cannot concern the drive at hand, so
+that the size of the database hardly matters to a check.
+"""
+
+import re
+from functools import lru_cache
+from typing import Any, Callable, Collection, Dict, FrozenSet, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from ..errors import DataError, FormulaError
+from ..model import Identity, State
+from . import decode
+
+Number = float
+Interval = Tuple[Optional[Number], Optional[Number]]
+Json = Mapping[str, Any]
+
+CONDITIONS = ('models', 'firmware', 'kind', 'has', 'lacks', 'first', 'only')
+
+GuardTest = Callable[[Sequence[int], Sequence[int]], bool]
+GUARDS: Mapping[str, GuardTest] = {
+    'has': lambda present, wanted: set(wanted) <= set(present),
+    'lacks': lambda present, unwanted: not set(unwanted) & set(present),
+    'first': lambda present, wanted: list(present[:len(wanted)]) == list(wanted),
+    'only': lambda present, allowed: set(present) <= set(allowed)}
+
+# What one count of a source unit is in base units.
+UNITS: Mapping[str, Tuple[str, float]] = {
+    '%': ('%', 1), 'C': ('C', 1),
+    's': ('s', 1), 'min': ('s', 60), 'h': ('s', 3600), 'ms': ('s', 1e-3), 'us': ('s', 1e-6), '30s': ('s', 30),
+    'B': ('B', 1), '512B': ('B', 512), '4KiB': ('B', 4096), '8KiB': ('B', 8192), '16KiB': ('B', 16384),
+    '1MiB': ('B', 2**20), '16MiB': ('B', 2**24), '32MiB': ('B', 2**25),
+    '1GiB': ('B', 2**30), '16GiB': ('B', 2**34), '64GiB': ('B', 2**36), '1GB': ('B', 1e9), '64GB': ('B', 64e9)}
+
+STATES = {'passed': State.OK, 'failed': State.CRITICAL}
+
+
+class Role(NamedTuple):
+    """What a number says about any drive."""
+
+    name: str
+    meaning: str
+    unit: str                # base unit: "%", "s", "B", "C" or ""
+    worse: str               # "high", "low" or "none"
+    valid: Interval
+    is_verdict: bool         # words with a state instead of numbers with limits
+    minimum: Optional[Number]
+    maximum: Optional[Number]
+
+
+class ReadingSpec(NamedTuple):
+    """How one attribute gives a reading of one role."""
+
+    role: str
+    attribute: int
+    formula: decode.Formula
+    valid: Interval
+    sentinels: Tuple[Number, ...]   # results that mean "no value"
+    unit: str                       # of the source; '' is the role's own
+    ceiling: Optional[int]          # the counter stops here
+    states: Tuple[Tuple[int, int, str], ...]  # (lowest, highest, word)
+    is_trap: bool
+
+
+class DriveSpec(NamedTuple):
+    """What the winning entry says about a drive."""
+
+    family: Optional[str]           # None: nothing but the fallback speaks for it
+    names: Mapping[int, str]
+    readings: Tuple[ReadingSpec, ...]  # within a role, the first valid one counts
+    traps: FrozenSet[int]
+    ignored_thresholds: FrozenSet[int]
+    untrusted_statistics: FrozenSet[str]  # roles whose device statistic is no reading of these drives
+    is_generic: bool
+    rated_written: Optional[Tuple[float, str]] = None  # bytes that the vendor warrants, and the document
+    notes: Tuple[str, ...] = ()
+
+
+class Advisory(NamedTuple):
+    """A firmware defect that concerns a drive."""
+
+    id: str
+    effect: str
+    action: str
+    fixed_in: str
+    hour: Optional[int]             # power-on hour at which it bites
+    state: State
+    source: str
+
+
+NO_SPEC = DriveSpec(None, {}, (), frozenset(), frozenset(), frozenset(), False)
+
+
+class SpecDatabase:
+    """The shipped attributes.json with the local additions on top."""
+
+    def __init__(self, shipped: Json, local: Sequence[Tuple[str, Json]] = ()):
+        """local: (file, data) of each addition. Raises DataError where one of them cannot be used."""
+        self._sources: List[Tuple[str, Json]] = [('attributes.json', shipped), *local]
+        self.version = str(shipped.get('version', '?'))
+        self.date = str(shipped.get('date', '?'))
+        self._specs: Dict[int, DriveSpec] = {}
+        self._by_model: Dict[str, List[Tuple[int, str, Json]]] = {}
+        self.roles = self._roles()
+        for name, data in local:  # the shipped file is proved before it is shipped
+            for problem in mistakes(name, data, self.roles, self.sets()):
+                raise DataError(problem)
+
+    def _roles(self) -> Mapping[str, Role]:
+        found: Dict[str, Role] = {}
+        for _, data in self._sources:
+            found.update((name, _role(name, value)) for name, value in data.get('roles', {}).items())
+        return found
+
+    def entries(self) -> Iterable[Tuple[str, Json]]:
+        """Yield (file, entry) in the files' order, the shipped file first."""
+        for name, data in self._sources:
+            for entry in data['entries']:
+                yield name, entry
+
+    def sets(self) -> FrozenSet[str]:
+        """Return the names of all shared sets."""
+        return frozenset(name for _, data in self._sources for name in data.get('sets', ()))
+
+    def identify(self, identity: Identity, attributes: Sequence[int]) -> DriveSpec:
+        """Return what the strongest matching entry says about the drive.
+
+        attributes: attribute numbers in the order of the drive's table.
+        Raises DataError when two local entries claim the drive equally.
+        """
+        winners = self.claims(identity, attributes)
+        if not winners:
+            return NO_SPEC
+        source, entry = winners[0]
+        if len(winners) == 1:
+            return self._spec(source, entry)._replace(rated_written=_rated_written(entry, identity))
+        problem = (f'{source}: {identity.model} is claimed by two entries, '
+                   f'{entry["family"]} and {winners[1][1]["family"]}; narrow one pattern')
+        if source != self._sources[0][0]:
+            raise DataError(problem)
+        return self._fallback(identity, attributes)._replace(notes=(problem,))
+
+    def claims(self, identity: Identity, attributes: Sequence[int]) -> List[Tuple[str, Json]]:
+        """Return the entries of equal, highest strength that match: one, several by mistake, or none."""
+        best: List[Tuple[str, Json]] = []
+        best_rank: Tuple[int, ...] = ()
+        for number, name, entry in self._candidates(identity.plain_model):
+            if conditions_hold(entry, identity, attributes):
+                rank = strength(entry, is_local=number > 0)
+                if rank > best_rank:
+                    best, best_rank = [], rank
+                if rank == best_rank:
+                    best.append((name, entry))
+        return best
+
+    def prepare(self) -> None:
+        """Compile the patterns that no literal beginning rules out for any drive: work to do while drives think."""
+        self._candidates('')
+
+    def _candidates(self, model: str) -> List[Tuple[int, str, Json]]:
+        """Return (number of the source, its name, entry) for all entries whose models do not exclude *model*."""
+        if model not in self._by_model:
+            self._by_model[model] = [(number, name, entry) for number, (name, data) in enumerate(self._sources)
+                                     for entry in data['entries'] if names_model(entry, model)]
+        return self._by_model[model]
+
+    def _fallback(self, identity: Identity, attributes: Sequence[int]) -> DriveSpec:
+        for name, entry in self.entries():
+            if entry.get('fallback') and matches(entry, '', identity, attributes):
+                return self._spec(name, entry)
+        return NO_SPEC
+
+    def _spec(self, source: str, entry: Json) -> DriveSpec:
+        key = id(entry)
+        if key not in self._specs:
+            self._specs[key] = self.read_entry(source, entry)
+        return self._specs[key]
+
+    def read_entry(self, source: str, entry: Json) -> DriveSpec:
+        """Return what *entry*, of the file *source*, says about any drive that it wins."""
+        rows = self.rows_of(source, entry)
+        specs = [spec for number, row in rows.items() for spec in _reading_specs(number, row)]
+        return DriveSpec(
+            family=None if entry.get('fallback') else entry['family'],
+            names={number: row['name'] for number, row in rows.items()},
+            readings=tuple(specs),
+            traps=frozenset(number for number, row in rows.items() if row.get('trap')),
+            ignored_thresholds=frozenset(entry.get('ignore_thresholds', ())),
+            untrusted_statistics=frozenset(entry.get('untrusted_statistics', ())),
+            is_generic=bool(entry.get('generic') or entry.get('fallback')))
+
+    def rows_of(self, source: str, entry: Json) -> Mapping[int, Json]:
+        """Return the entry's attributes by number: its own, then those of the sets that it uses.
+
+        Raises DataError for a set that no file has.
+        """
+        rows: Dict[str, Any] = dict(entry.get('attributes', {}))
+        for name in entry.get('uses', ()):
+            for number, row in self._set(name, source, entry).items():
+                rows.setdefault(number, row)
+        return {int(number): row for number, row in rows.items() if row is not None}
+
+    def _set(self, name: str, source: str, entry: Json) -> Json:
+        for _, data in reversed(self._sources):
+            if name in data.get('sets', {}):
+                attributes: Json = data['sets'][name]['attributes']
+                return attributes
+        raise DataError(f'{source}: {entry["family"]}, uses: there is no set "{name}"')
+
+    def advisories(self, identity: Identity) -> List[Advisory]:
+        """Return the firmware defects that concern a drive of this identity."""
+        model = identity.plain_model
+        return [_advisory(advisory) for _, data in self._sources for advisory in data.get('advisories', ())
+                if any(matches_pattern(pattern, model) for pattern in advisory['models'])
+                and re.fullmatch(advisory.get('firmware', '.*'), identity.firmware)]
+
+
+def matches(entry: Json, model: str, identity: Identity, attributes: Sequence[int]) -> bool:
+    """Say whether all conditions of *entry* hold. model: identity.model with single blanks."""
+    return names_model(entry, model) and conditions_hold(entry, identity, attributes)
+
+
+def names_model(entry: Json, model: str) -> bool:
+    """Say whether an entry is for *model*: one of its patterns matches, or it has none."""
+    return 'models' not in entry or any(matches_pattern(pattern, model) for pattern in entry['models'])
+
+
+def conditions_hold(entry: Json, identity: Identity, attributes: Sequence[int]) -> bool:
+    """Say whether all conditions of *entry* but the model hold."""
+    if 'kind' in entry and entry['kind'] != identity.kind:
+        return False
+    if 'firmware' in entry and not re.fullmatch(entry['firmware'], identity.firmware):
+        return False
+    return all(_guard_holds(test, entry[guard], attributes) for guard, test in GUARDS.items() if guard in entry)
+
+
+def _guard_holds(test: GuardTest, guard: Sequence[Any], attributes: Sequence[int]) -> bool:
+    return any(test(attributes, alternative) for alternative in alternatives(guard))
+
+
+def alternatives(guard: Sequence[Any]) -> Sequence[Sequence[int]]:
+    """Return a guard as a list of alternatives, also when it was written as one plain list."""
+    return guard if isinstance(guard[0], (list, tuple)) else [guard]
+
+
+def matches_pattern(pattern: str, text: str) -> bool:
+    """Say whether *pattern* matches the whole *text*."""
+    # Compiling a pattern takes longer than comparing its literal beginning with
+    # a hundred models, and almost every pattern fails there, most at the first
+    # character: it is what it is unless made optional, or one of several choices.
+    if pattern[:1] != text[:1] and pattern[:1].isalnum() and pattern[1:2] not in ('?', '*', '{') and '|' not in pattern:
+        return False
+    return text.startswith(literal_beginning(pattern)) and re.fullmatch(pattern, text) is not None
+
+
+_LITERALS = re.compile(r'[A-Za-z0-9 _/,:-]*')
+_ESCAPES_AND_CLASSES = re.compile(r'\\.|\[\^?\]?(?:\\.|[^]\\])*\]')
+
+
+@lru_cache(maxsize=None)
+def literal_beginning(pattern: str) -> str:
+    """Return the characters that everything matched by *pattern* starts with."""
+    match = _LITERALS.match(pattern)
+    literal = match.group() if match else ''
+    if '|' in pattern and has_top_level_bar(pattern):
+        return ''
+    # A quantifier behind the last literal may make it optional.
+    return literal[:-1] if pattern[len(literal):len(literal) + 1] in ('?', '*', '{') else literal
+
+
+def has_top_level_bar(pattern: str) -> bool:
+    """Say whether *pattern* is a choice of whole patterns: "ABC|DEF", but not "A(BC|DEF)"."""
+    depth = 0
+    for character in _ESCAPES_AND_CLASSES.sub('', pattern):
+        depth += {'(': 1, ')': -1}.get(character, 0)
+        if character == '|' and depth == 0:
+            return True
+    return False
+
+
+def strength(entry: Json, is_local: bool) -> Tuple[int, ...]:
+    """Return what entries that match one drive are compared by; the largest wins."""
+    rank = 0 if entry.get('fallback') else 1 if entry.get('generic') else 2
+    # A family that is written for these very models beats a guess, however well guarded the guess is;
+    # and a local fallback beats the shipped one only.
+    return (rank > 0 and is_local, rank, sum(condition in entry for condition in CONDITIONS), is_local)
+
+
+def _rated_written(entry: Json, identity: Identity) -> Optional[Tuple[float, str]]:
+    """Return (bytes, document) that the vendor warrants for this very model."""
+    model = identity.plain_model
+    return next(((rated['bytes'], rated['source']) for pattern, rated in entry.get('rated_written', {}).items()
+                 if matches_pattern(pattern, model)), None)
+
+
+def _role(name: str, value: Json) -> Role:
+    return Role(name=name, meaning=value['meaning'], unit=value['unit'], worse=value['worse'],
+                valid=_interval(value.get('valid', (0, None))), is_verdict=bool(value.get('verdict')),
+                minimum=value.get('minimum'), maximum=value.get('maximum'))
+
+
+def _interval(pair: Sequence[Optional[Number]]) -> Interval:
+    return pair[0], pair[1]
+
+
+def _reading_specs(number: int, row: Json) -> Iterable[ReadingSpec]:
+    for role, specs in row.get('readings', {}).items():
+        for spec in specs if isinstance(specs, list) else [specs]:
+            yield ReadingSpec(
+                role=role, attribute=number, formula=decode.parse(spec['from']),
+                valid=_interval(spec.get('valid', (None, None))), sentinels=tuple(spec.get('not', ())),
+                unit=spec.get('unit', ''), ceiling=spec.get('ceiling'),
+                states=tuple((*span(key), word) for key, word in spec.get('states', {}).items()),
+                is_trap=bool(row.get('trap')))
+
+
+def span(text: str) -> Tuple[int, int]:
+    """Return the first and the last number of "11" or "0-10"."""
+    first, _, last = text.partition('-')
+    return int(first), int(last or first)
+
+
+def _advisory(data: Json) -> Advisory:
+    return Advisory(id=data['id'], effect=data['effect'], action=data['action'], fixed_in=data.get('fixed_in', ''),
+                    hour=data.get('hour'), state=State[data.get('state', 'warning').upper()], source=data['source'])
+
+
+# --- what a person wrote ------------------------------------------------------------
+
+def mistakes(name: str, data: Json, roles: Collection[str], sets: Collection[str]) -> Iterator[str]:
+    """Yield a sentence for each pattern, set, role and formula of the file *name* that would break a check."""
+    for place, pattern in patterns(data):
+        try:
+            re.compile(pattern)
+        except (re.error, OverflowError, RecursionError) as error:
+            yield f'{name}: {place} "{pattern}" is no regular expression: {error}; correct it'
+    for entry in data['entries']:
+        for unknown in set(entry.get('uses', ())) - set(sets):
+            advice = _nearest(unknown, sets) or f'known are {", ".join(sorted(sets))}'
+            yield f'{name}: {entry["family"]}: uses "{unknown}", but there is no such set; {advice}'
+    for place, role, spec in written_readings(data):
+        if role not in roles:
+            yield f'{name}: {place}: there is no such role; {_nearest(role, roles) or "the README lists them"}'
+        try:
+            decode.parse(spec['from'])
+        except FormulaError as error:
+            yield f'{name}: {place}: {error}'
+
+
+def _nearest(word: str, known: Collection[str]) -> str:
+    """Return "did you mean …?" where a known word is alike."""
+    import difflib
+
+    near = difflib.get_close_matches(word, known, 1)
+    return f'did you mean {near[0]}?' if near else ''
+
+
+def patterns(data: Json) -> Iterator[Tuple[str, str]]:
+    """Yield (place, regular expression) for every pattern of a file."""
+    for entry in data['entries']:
+        yield from ((f'{entry["family"]}: models', pattern) for pattern in entry.get('models', ()))
+        yield from ((f'{entry["family"]}: rated_written', pattern) for pattern in entry.get('rated_written', ()))
+        if 'firmware' in entry:
+            yield f'{entry["family"]}: firmware', entry['firmware']
+    for advisory in data.get('advisories', ()):
+        yield from ((f'advisory {advisory["id"]}: models', pattern) for pattern in advisory['models'])
+        if 'firmware' in advisory:
+            yield f'advisory {advisory["id"]}: firmware', advisory['firmware']
+
+
+def written_readings(data: Json) -> Iterator[Tuple[str, str, Json]]:
+    """Yield (place, attribute, role, reading) for every reading of a file, those of its sets first."""
+    owners = [(f'set {name}', value) for name, value in data.get('sets', {}).items()]
+    owners += [(entry['family'], entry) for entry in data['entries']]
+    for owner, value in owners:
+        for number, row in value.get('attributes', {}).items():
+            for role, specs in (row or {}).get('readings', {}).items():
+                alternatives_of_role = specs if isinstance(specs, list) else [specs]
+                for position, spec in enumerate(alternatives_of_role, 1):
+                    item = f', item {position}' if len(alternatives_of_role) > 1 else ''
+                    yield f'{owner}, attribute {number}, {role}{item}', role, spec

@@ -1,0 +1,214 @@
+"""thresholds/*.json: the limits for one drive and one role, and who set them.
+
+The data has passed its schema before it comes here. Levels are asked in this
+order, field by field, and the first that has the field wins: command line,
+serial, device, model, family, role (site files), role (default.json).
+"""
+
+import re
+from typing import Any, Callable, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+
+from ..errors import DataError
+from ..model import Device, Identity
+from . import ranges
+
+Json = Mapping[str, Any]
+SELECTORS = ('serial', 'device', 'model', 'family')  # most telling first
+FIELDS = ('warning', 'critical', 'graph', 'why')
+
+
+class DriveLimit(NamedTuple):
+    """A limit that the drive itself knows."""
+
+    reading: str              # "threshold": the reading's own; else a role
+    offset: float             # added to it
+    otherwise: Optional[str]  # the range where the drive does not know
+
+
+Bound = Union[None, str, DriveLimit]  # None: never
+
+
+class Limit(NamedTuple):
+    """What holds for one role of one drive."""
+
+    warning: Bound = None
+    critical: Bound = None
+    warning_origin: str = ''
+    critical_origin: str = ''
+    is_graphed: bool = False
+    set_fields: FrozenSet[str] = frozenset()  # null was written, not just left out
+    why: str = ''
+
+
+class Exceptions(NamedTuple):
+    """What a site file says about a drive beside limits."""
+
+    ignored_attributes: FrozenSet[int]
+    skipped_logs: FrozenSet[str]
+    is_read: bool
+    notes: Tuple[str, ...]
+
+
+class CommandLineLimits(NamedTuple):
+    """-w role=RANGE and -c role=RANGE."""
+
+    warning: Mapping[str, str]
+    critical: Mapping[str, str]
+
+
+NO_LIMITS = CommandLineLimits({}, {})
+
+
+class Thresholds:
+    """default.json, the site files on top, and the command line on top of those."""
+
+    def __init__(self, default: Json, sites: Sequence[Tuple[str, Json]] = (),
+                 command_line: CommandLineLimits = NO_LIMITS, today: str = ''):
+        """today: ISO date on which overrides with "until" are looked at; '' keeps them all."""
+        self._files: List[Tuple[str, Json]] = [*reversed(list(sites)), ('default.json', default)]
+        self._has_overrides = any(data.get('overrides') for _, data in self._files)
+        self._by_kind: Dict[Tuple[str, str], Limit] = {}
+        self._command_line = command_line
+        self._today = today
+
+    def roles(self) -> FrozenSet[str]:
+        """Return every role that any file or the command line has a limit for."""
+        names = set(self._command_line.warning) | set(self._command_line.critical)
+        for _, data in self._files:
+            names.update(data.get('roles', ()))
+            names.update(role for override in data.get('overrides', ()) for role in override.get('roles', ()))
+        return frozenset(names)
+
+    def limit(self, role: str, device: Device, identity: Identity, family: str) -> Limit:
+        """Return what holds for *role* on this drive.
+
+        Raises DataError when two overrides of equal rank disagree.
+        """
+        if self._has_overrides:
+            return self._limit(role, device, identity, family)
+        key = role, identity.kind
+        if key not in self._by_kind:
+            self._by_kind[key] = self._limit(role, device, identity, family)
+        return self._by_kind[key]
+
+    def _limit(self, role: str, device: Device, identity: Identity, family: str) -> Limit:
+        found: Dict[str, Tuple[Any, str]] = {}
+        for layer in self._layers(role, device, identity, family):
+            for field, value in _agreed(role, layer).items():
+                found.setdefault(field, value)
+        warning, critical, graph, why = (found.get(field, (None, '')) for field in FIELDS)
+        return Limit(_bound(warning[0]), _bound(critical[0]), warning[1], critical[1], bool(graph[0]), frozenset(found),
+                     why[0] or '')
+
+    def _layers(self, role: str, device: Device, identity: Identity, family: str) -> List[List[Tuple[str, Json]]]:
+        """Return lists of (origin, fields); within a list all are of equal rank."""
+        layers: List[List[Tuple[str, Json]]] = [[('command line', self._given(role))]]
+        for selector in SELECTORS:
+            layers.append([(f'{name}: {selector} {override["for"][selector]}',
+                            {'why': override['why'], **_of_kind(override['roles'][role], identity)})
+                           for name, override in self._overrides(device, identity, family)
+                           if rank(override) == selector and role in override.get('roles', ())])
+        layers.extend([(name, _of_kind(data['roles'][role], identity))] for name, data in self._files
+                      if role in data.get('roles', ()))
+        return layers
+
+    def _given(self, role: str) -> Json:
+        given = {'warning': self._command_line.warning, 'critical': self._command_line.critical}
+        fields = {field: values[role] for field, values in given.items() if role in values}
+        return {**fields, 'why': 'asked for on the command line'} if fields else {}
+
+    def _overrides(self, device: Device, identity: Identity, family: str) -> List[Tuple[str, Json]]:
+        return [(name, override) for name, data in self._files for override in data.get('overrides', ())
+                if not self._is_over(override) and selects(override['for'], device, identity, family)]
+
+    def _is_over(self, override: Json) -> bool:
+        return bool(self._today) and override.get('until', '9999') < self._today
+
+    def exceptions(self, device: Device, identity: Identity, family: str) -> Exceptions:
+        """Return what is to be left alone on this drive. Before it is read, identity and family are empty."""
+        overrides = [override for _, override in self._overrides(device, identity, family)]
+        return Exceptions(
+            ignored_attributes=frozenset(int(number) for o in overrides for number in o.get('attributes', ())),
+            skipped_logs=frozenset(log for o in overrides for log in o.get('skip', ())),
+            is_read=all(o.get('read', True) for o in overrides),
+            notes=tuple(o['why'] for o in overrides))
+
+    def over(self, device: Device, identity: Identity, family: str) -> List[str]:
+        """Return a sentence for each override that would hold but for its date."""
+        return [f'{name}: the override for {rank(o)} {o["for"][rank(o)]} ended on {o["until"]}'
+                for name, data in self._files for o in data.get('overrides', ())
+                if self._is_over(o) and selects(o['for'], device, identity, family)]
+
+
+def rank(override: Json) -> str:
+    """Return the most telling selector of an override."""
+    return next(selector for selector in SELECTORS if selector in override['for'])
+
+
+def selects(selector: Json, device: Device, identity: Identity, family: str) -> bool:
+    """Say whether every key of a "for" fits the drive."""
+    address = f'{device.type}@{device.path}' if device.type else device.path
+    tests: Dict[str, Callable[[str], bool]] = {
+        'serial': lambda wanted: bool(identity.serial) and wanted == identity.serial,
+        'device': lambda wanted: wanted in (device.name, address),
+        'model': lambda wanted: bool(identity.model) and re.fullmatch(wanted, identity.model) is not None,
+        'family': lambda wanted: bool(family) and wanted == family}
+    return all(tests[key](wanted) for key, wanted in selector.items())
+
+
+def _of_kind(role: Json, identity: Identity) -> Json:
+    """Return a role's fields with those of the drive's kind on top."""
+    fields = {field: role[field] for field in FIELDS if field in role}
+    fields.update(role.get(identity.kind, {}))
+    return fields
+
+
+def _agreed(role: str, layer: Sequence[Tuple[str, Json]]) -> Dict[str, Tuple[Any, str]]:
+    """Merge layers of equal rank. Raises DataError where they disagree."""
+    merged: Dict[str, Tuple[Any, str]] = {}
+    for origin, fields in layer:
+        for field in FIELDS:
+            if field not in fields:
+                continue
+            if field != 'why' and field in merged and merged[field][0] != fields[field]:
+                raise DataError(f'{role}, {field}: {merged[field][1]} and {origin} disagree and neither is stronger; '
+                                'remove one of them')
+            merged[field] = fields[field], origin
+    return merged
+
+
+def _bound(value: Any) -> Bound:
+    if isinstance(value, Mapping):
+        return DriveLimit(value['drive'], value.get('plus', 0) - value.get('minus', 0), value['else'])
+    return value if value is None else str(value)
+
+
+def check_ranges(name: str, data: Json) -> None:
+    """Raise DataError naming the first limit of *data* that is no Nagios range, or pattern that does not compile."""
+    for where, bound in _bounds(data):
+        if isinstance(bound, str):
+            try:
+                ranges.parse(bound)
+            except Exception as error:
+                raise DataError(f'{name}: {where}: {error}') from None
+    for override in data.get('overrides', ()):
+        try:
+            re.compile(override['for'].get('model', ''))
+        except re.error as error:
+            raise DataError(f'{name}: overrides, model "{override["for"]["model"]}": {error}; '
+                            'it must be a regular expression for the whole model name') from None
+
+
+def _bounds(data: Json) -> List[Tuple[str, Any]]:
+    """Return (place, range text or None) of every limit in a thresholds file."""
+    groups = [('roles', data.get('roles', {}))]
+    groups += [(f'override for {rank(o)} {o["for"][rank(o)]}', o.get('roles', {})) for o in data.get('overrides', ())]
+    found: List[Tuple[str, Any]] = []
+    for place, roles in groups:
+        for role, fields in roles.items():
+            for kind, limits in [('', fields), *((k, fields[k]) for k in ('hdd', 'ssd', 'nvme', 'sas') if k in fields)]:
+                for field in ('warning', 'critical'):
+                    value = limits.get(field)
+                    text = value['else'] if isinstance(value, Mapping) else value
+                    found.append((', '.join(part for part in (place, role, kind, field) if part), text))
+    return found

@@ -1,0 +1,286 @@
+"""What smartctl's words mean when there is no verdict: a reason and the next step.
+
+Pure functions from words to errors. A sentence continues the drive's name:
+"sdb: cannot be opened: Permission denied; run as root or through sudo".
+"""
+
+import re
+from typing import NamedTuple, Optional, Sequence, Tuple, Type
+
+from ..errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, NotAReport
+from ..words import clean
+
+_EXAMINED = 65536         # characters of an output; what smartctl complains about stands near the top
+_REASON = 160             # characters of smartctl's own reason that are quoted
+
+_SUDOERS = '"check_smart_attributes sudoers" prints the rule for /etc/sudoers.d'
+_TYPE = 'give the type as TYPE@PATH, for instance sat@/dev/sda'
+_DISABLED = 'has SMART disabled: it does not watch itself and its verdict is worth nothing; enable it: smartctl -s on PATH'
+_UNSUPPORTED = 'has no SMART: device lacks SMART capability; behind a RAID or USB bridge the right type may help: TYPE@PATH'
+_RECORD = 'holds no SMART data: {}; record with smartctl -x'
+_SLOT = r'\[(?:megaraid|cciss|3ware|areca|aacraid|hpt)_disk[^\]\n]*\]'
+_OPEN = r'open device: [^\n]*? failed: '
+
+EXIT_STATUS_BITS = (
+    'smartctl could not make sense of its command line',
+    'the drive could not be opened, did not identify itself or is asleep',
+    'a command to the drive failed or a checksum was wrong',
+    'the drive itself says that it is failing',
+    'a pre-fail attribute is at or below its threshold',
+    'an attribute is or was at or below its threshold',
+    'the error log holds errors',
+    'the self-test log holds failed tests',
+)
+"""smartctl's exit status, bit 0 first. Source: smartctl(8), section EXIT STATUS."""
+
+
+class Rule(NamedTuple):
+    """Words of smartctl (or sudo), and what to say about them."""
+
+    pattern: str          # compiled when it is needed: an import must not pay for sixty of them
+    error: Type[DriveError]
+    sentence: str         # {} is the first group that matched, cleaned
+
+
+# The first rule that matches decides, so the particular stands before the general.
+# Source: smartmontools 5.38 to 7.5 and 8.0 in work, os_linux.cpp, dev_*.cpp, *print.cpp; sudo 1.9.
+_RULES: Tuple[Rule, ...] = (
+    # sudo
+    Rule(r'^sudo(?:-rs)?: .*(?:password is required|authentication is required|no tty present|terminal is required|askpass)', DriveError,
+         'cannot be read: sudo wants a password, so the sudoers rule for this call is missing; ' + _SUDOERS),
+    Rule(r"^sudo-rs: I'm sorry (\S+)\. I'm afraid I can't do that", DriveError,
+         'cannot be read: sudo does not allow user {} this call of smartctl; ' + _SUDOERS),
+    Rule(r'\buser (\S+) is not allowed to (?:execute|run)', DriveError,
+         'cannot be read: sudo does not allow user {} this call of smartctl; ' + _SUDOERS),
+    Rule(r'^(\S+) (?:is not in the sudoers file|may not run sudo)', DriveError,
+         'cannot be read: user {} may not use sudo; ' + _SUDOERS),
+    Rule(r'^sudo: .*must have a tty', DriveError,
+         'cannot be read: sudo insists on a terminal; add "Defaults:nagios !requiretty" to /etc/sudoers.d'),
+    Rule(r'no new privileges', DriveError,
+         'cannot be read: sudo may not become root inside this service; remove NoNewPrivileges from its unit'),
+    Rule(r'(?:smartctl|sudo)["\']?: (?:line \d+: )?(?:command )?not found|smartctl["\']?: No such file', DriveError,
+         'cannot be read: smartctl is not where it was looked for; install smartmontools or give its path with -p'),
+    Rule(r'^sudo(?:-rs)?: (?!unable to resolve host|setrlimit)(.+)', DriveError, 'cannot be read: sudo says "{}"; ' + _SUDOERS),
+    # The command line
+    Rule(r'UNRECOGNIZED OPTION: (?:j\b|json)', DriveError,
+         'cannot be read: this smartctl is older than 7.0 and knows no JSON; install a newer smartmontools'),
+    Rule(r'(?:UNRECOGNIZED OPTION|ARGUMENT REQUIRED FOR OPTION): ?(.*)', DriveError,
+         'cannot be read: smartctl does not understand the option {}; it is mistyped, or this smartctl is too old'),
+    Rule(r'INVALID ARGUMENT TO ([^:\s]+)', DriveError,
+         'cannot be read: smartctl does not understand what stands after {}; it is mistyped, or smartctl is too old'),
+    Rule(r'requires a device name', DriveError, 'cannot be read: smartctl was called without a device; name one'),
+    Rule(r'takes ONE device name', DriveError, 'cannot be read: smartctl was called with several devices; name one'),
+    Rule(r"multiple -d TYPE options", DriveError, 'cannot be read: several types were given; one device has one type'),
+    # Asleep
+    # smartctl 7.3 takes a drive that answers nothing for one in SLEEP; one in standby still answers.
+    Rule(r'^Device is in SLEEP mode, exit\(\d+\)', DriveError,
+         'answers nothing: in SLEEP mode or dead, which look alike; wake it up with smartctl -n never -i, or let it use standby'),
+    Rule(r'^Device is in (.+?) mode, exit\(\d+\)', DriveAsleep, 'is asleep ({}) and was left alone'),
+    Rule(r'^(CHECK POWER MODE .*?), exit\(\d+\)', DriveError,
+         'does not tell whether it sleeps, so it was left alone: {}; call smartctl without "-n" once to see more'),
+    Rule(r'device is NOT READY', DriveError,
+         'is not ready: spun down, busy or failing to start; wake it (reading from it does) and check again'),
+    Rule(r'device becoming ready', DriveError, 'is just becoming ready; check again in a minute'),
+    Rule(r'NO (?:MEDIUM|tape) present', DriveIsNoDrive, 'is a drive for removable media without a medium: no SMART'),
+    # Volumes of a RAID controller, and its slots
+    Rule(r"try adding '-d megaraid,N'", DriveIsNoDrive,
+         'is a RAID volume of a MegaRAID controller; address its drives as megaraid,N@/dev/bus/0 (see smartctl --scan)'),
+    Rule(r"try adding '-d 3ware,N'", DriveIsNoDrive,
+         'is a RAID volume of a 3ware controller; address its drives as 3ware,N@/dev/twa0 (or twl0, twe0)'),
+    Rule(r"(?:requires option|try (?:adding )?)\s*'-d ([^,']+,[^']*)'", DriveIsNoDrive,
+         'is a RAID volume; address its drives as {}@PATH, with a number for each letter'),
+    Rule(r'(Device \d+(?: \d+)? does not exist|No (?:drive|device connected)\b[^\n]*)', DriveAbsent,
+         'is an empty slot: {}'),
+    Rule(_SLOT + r'[^\n]*failed: [^\n]*No such device', DriveAbsent,
+         'is an empty slot: No such device; smartctl --scan lists the drives there are'),
+    Rule(_SLOT + r'[^\n]*failed: INQUIRY failed', DriveAbsent,
+         'is an empty slot, or its drive is dead: INQUIRY failed; the RAID controller\'s own tool tells which'),
+    Rule(r'cannot open /dev/megaraid_sas_ioctl_node', DriveError,
+         'cannot be opened: no MegaRAID controller, or its driver megaraid_sas is not loaded, or this is not root'),
+    Rule(r'setup_3ware_nodes', DriveError,
+         'cannot be opened: no 3ware controller, or its driver (3w-9xxx, 3w-sas, 3w-xxxx) is not loaded'),
+    Rule(r'aac entry not found', DriveError, 'cannot be opened: no aacraid controller, or its driver is not loaded'),
+    Rule(r"can't get bus number", DriveError,
+         'cannot be opened: this path belongs to no SCSI bus; name the controller instead: megaraid,N@/dev/bus/0'),
+    Rule(r'\[areca_disk[^\n]*failed: (.+)', DriveError,
+         'cannot be opened: no Areca controller answers at this path ({}); its own /dev/sgN is wanted'),
+    # Opening
+    Rule(_OPEN + r'[^\n]*(Permission denied)', DriveError, 'cannot be opened: {}; run as root or through sudo'),
+    Rule(_OPEN + r'[^\n]*(Operation not permitted)', DriveError,
+         'cannot be opened: {}; run as root or through sudo. Root is refused too where the device takes no such '
+         'commands: a virtual disk, a container'),
+    Rule(_OPEN + r'[^\n]*?(No such (?:device|file)\b[^\n]*)', DriveAbsent,
+         'is not there: {}; check path and slot, smartctl --scan lists the drives there are'),
+    Rule(r'(Un(?:known|supported) USB bridge .*)', DriveError,
+         'cannot be read through its USB bridge: {}; ' + _TYPE + ', if the bridge passes SMART at all'),
+    Rule(r'(USB bridge .* type is ambiguous.*)', DriveError, 'cannot be read through its USB bridge: {}; ' + _TYPE),
+    Rule(r"(Unknown (?:USB )?device type '.*')", DriveError,
+         'cannot be read: {}; smartctl -h lists the types, and most want a number (megaraid,0)'),
+    Rule(r"(?:Unable to detect device type|Not a device of type)", DriveError,
+         'is not there, or smartctl cannot detect its device type (no such device, a partition, a virtual disk, a '
+         'plain file); check the path, or ' + _TYPE),
+    Rule(r'((?:Option )?-d \S+ (?:requires|must|supports).*|Type \'[^\']*\': .*)', DriveError, 'cannot be read: {}'),
+    Rule(r'Probable ATA device behind a SAT layer', DriveError,
+         'is a SATA drive behind a translating controller; give the type sat: sat@PATH'),
+    Rule(r'Inappropriate ioctl for device', DriveError,
+         'is no drive that takes such commands (Inappropriate ioctl: not a disk, or the wrong type); check the path '
+         'and the type'),
+    Rule(_OPEN + r'(INQUIRY\b.*)', DriveError,
+         'does not say who it is: {}; the drive is failing, or it needs a type: TYPE@PATH'),
+    Rule(_OPEN + r'(.*(?:Input/output error|timed out).*)', DriveError,
+         'cannot be opened: {}; check drive, cable and controller, the kernel log (dmesg) tells more'),
+    Rule(_OPEN + r'(.*busy.*)', DriveError, 'cannot be opened: {}; another program holds it'),
+    Rule(_OPEN + r'(.+)', DriveError, 'cannot be opened: {}'),
+    # No identity
+    Rule(r'Read Device Identity failed: (.+)', DriveError,
+         'does not say who it is (IDENTIFY failed: {}); a USB or RAID device wants a type: TYPE@PATH'),
+    Rule(r'Standard Inquiry .* failed \[(.+?)\]', DriveError,
+         'does not say who it is (INQUIRY failed: {}); it is failing, or it wants a type: TYPE@PATH'),
+    Rule(r'Short INQUIRY response', DriveError, 'does not say who it is: its INQUIRY answer is too short to be a disk'),
+    Rule(r'Read NVMe Identify \S+ (?:\S+ )?failed: (.+)', DriveError,
+         'does not say who it is (NVMe Identify failed: {}); it is failing, or it is no NVMe drive'),
+    # No SMART
+    Rule(r'Packet Interface Devices \[this device: ([^\]\n]+)\]', DriveIsNoDrive, 'is a {} drive: no SMART'),
+    Rule(r'Read NVMe SMART/Health Information .*?failed: (.+)', DriveError,
+         'identifies itself, but its SMART/Health log cannot be read: {}; it may be failing, see dmesg'),
+    Rule(r'^SMART support is: +Disabled|^SMART Disabled', DriveError, _DISABLED),
+    Rule(r'^SMART support is: +(?:Unknown|Ambiguous)', DriveError,
+         'does not tell whether it supports SMART; try to enable it: smartctl -s on PATH'),
+    Rule(r'device lacks SMART capability|does not support SMART', DriveError, _UNSUPPORTED),
+    Rule(r'bad response to IEC mode page|IE page \[', DriveError,
+         'has no SMART that can be read (informational exceptions page: bad response); a RAID volume or a simple USB '
+         'device answers so'),
+    Rule(r'Read SMART (?:Data|Thresholds) failed: (.+)', DriveError, 'gives no SMART data: {}; see dmesg'),
+    Rule(r'A mandatory SMART command failed', DriveError,
+         'failed a mandatory SMART command; it is no drive with SMART, or it needs a type: TYPE@PATH'),
+    # Not about a drive
+    Rule(r'ABSOLUTELY NO WARRANTY|^smartmontools release', NotAReport,
+         _RECORD.replace('{}', 'this is the version of smartctl')),
+    Rule(r'^(?:# )?\S.* -d \S+ # .* device', NotAReport,
+         _RECORD.replace('{}', 'this is a list of devices (smartctl --scan)')),
+    Rule(r'\] (?:detected|opened)$|^(?:ATA|NVMe) device successfully opened', DriveError,
+         _RECORD.replace('{}', 'smartctl only opened the drive')),
+)
+
+# Options that make smartctl read SMART data, alone or among others (-iHA).
+_ASKS_FOR_DATA = r'-[a-zA-Z]*[axHAl]\w*|--(?:all|xall|health|attributes|log)(?:=.*)?'
+
+# SCSI peripheral device types that can have SMART. Source: SPC-5, table "Peripheral device type".
+_DISK_TYPES = ('', 'disk', 'simplified disk', 'host managed zoned block device', 'object based storage')
+_VOLUME = r'(?i)\b(?:logical volume|virtual[ _-]?di[sc]k|raid\w*|volume|vdisk|lun)\b'
+_OPTICAL = r'(?i)\b(?:DVD|BD|CD)(?:[-_ +]?(?:ROM|RW?|RAM|RE|WRITER))?\b'
+# A logical unit name of NAA format 6 has 32 digits and numbers what a controller made up;
+# a drive has one of 16 digits. Source: SPC-5, 7.7.6.6 "NAA designator format".
+_NAA_6 = r'(?i)6[0-9a-f]{31}'
+
+
+def diagnose(messages: Sequence[str], exit_status: Optional[int] = None, output_text: str = '') -> Optional[DriveError]:
+    """Return why there is no verdict, or None where these words do not tell.
+
+    messages: smartctl's own (JSON), of any severity.
+    exit_status: as the operating system gave it, negative for a signal.
+    output_text: standard output and error, as far as they are not JSON.
+    Call it when a report lacks SMART data; words in a complete report may match as well.
+    """
+    text = '\n'.join(messages) + '\n' + output_text[:_EXAMINED]
+    for rule in _RULES:
+        match = re.search(rule.pattern, text, re.MULTILINE | re.IGNORECASE)
+        if match:
+            return rule.error(rule.sentence.replace('{}', _quoted(match.groups())))
+    if exit_status is not None and exit_status < 0:
+        return DriveError(f'cannot be read: smartctl was ended by signal {-exit_status}; see dmesg, try it by hand')
+    return None
+
+
+def _quoted(groups: Tuple[Optional[str], ...]) -> str:
+    """Return the first group that matched, fit for a sentence."""
+    return clean(next((group for group in groups if group), ''), _REASON).rstrip('.;, ')
+
+
+def silence(exit_status: Optional[int]) -> DriveError:
+    """Return the sentence for a smartctl that printed nothing at all."""
+    if not exit_status:
+        return DriveError(_RECORD.format('it is empty, smartctl printed nothing'))
+    return DriveError(f'cannot be read: smartctl printed nothing and ended with exit status {exit_status}; '
+                      'try it by hand')
+
+
+def exit_status_notes(status: Optional[int]) -> Tuple[str, ...]:
+    """Return one sentence for each bit that is set in smartctl's exit status.
+
+    Bit 2 (0x04) is a note and no more where the data is complete: smartctl sets
+    it always behind some RAID controllers.
+    """
+    if not status:
+        return ()
+    if status < 0:
+        return (f'smartctl was ended by signal {-status}',)
+    return tuple(sentence for bit, sentence in enumerate(EXIT_STATUS_BITS) if status >> bit & 1)
+
+
+class Remains(NamedTuple):
+    """What a report without SMART data does hold. JSON leaves out what smartctl prints as text only."""
+
+    exit_status: int = 0
+    is_identified: bool = False         # it names a model
+    device_type: str = ''               # smartctl's -d argument; '' without a device
+    arguments: Sequence[str] = ()       # smartctl's command line
+    complaint: str = ''                 # words of smartctl that no rule knows
+
+
+def without_data(remains: Remains) -> DriveError:
+    """Return the reason when a report holds no SMART data and no known words why."""
+    if remains.arguments and not any(re.fullmatch(_ASKS_FOR_DATA, argument) for argument in remains.arguments):
+        return DriveError(_RECORD.format('smartctl was not asked for any'))
+    if remains.complaint:
+        return DriveError(f'cannot be read: smartctl says "{clean(remains.complaint, _REASON)}"')
+    if not remains.device_type and not remains.is_identified:
+        return DriveError(_RECORD.format('it is about no drive'))
+    if remains.exit_status & 2:
+        return _unanswered(remains)
+    if remains.exit_status & 4:
+        return DriveError('gives no SMART data, a command to it failed: SMART is disabled (smartctl -s on PATH), '
+                          'unsupported, or lost behind a bridge that wants a type (TYPE@PATH)')
+    return DriveError(_RECORD.format('only what the drive is'))
+
+
+def _unanswered(remains: Remains) -> DriveError:
+    """Return the sentence for something that smartctl opened and that fell silent."""
+    if remains.is_identified:
+        return DriveError('says who it is and no more: not ready, asleep or failing; the kernel log (dmesg) tells more')
+    if re.search('megaraid|cciss|3ware|areca|aacraid', remains.device_type):
+        return DriveAbsent(f'is an empty slot, or its drive is dead: nothing answers as {clean(remains.device_type)}')
+    return DriveError('does not say who it is (IDENTIFY or INQUIRY failed): no drive of this type, or it no longer '
+                      'answers; check path and type (TYPE@PATH), the kernel log (dmesg) tells more')
+
+
+def smart_unsupported() -> DriveError:
+    """Return the sentence for a drive that says it has no SMART."""
+    return DriveError(_UNSUPPORTED)
+
+
+def smart_disabled() -> DriveError:
+    """Return the sentence for a drive that was told not to watch itself.
+
+    Its counters are real, but its own "OK" is not: a SCSI drive with exceptions
+    disabled reports none (SPC-5, DEXCPT), an ATA drive stops updating attributes.
+    """
+    return DriveError(_DISABLED)
+
+
+def not_a_drive(model: str, kind: str, transport: str, unit_id: str) -> Optional[DriveIsNoDrive]:
+    """Return why this SCSI device has no SMART of its own, None where it may be a drive.
+
+    kind: the peripheral device type as smartctl names it: "disk", "CD/DVD".
+    transport: "iSCSI", "SAS (SPL-4)". unit_id: hexadecimal digits.
+    """
+    if kind not in _DISK_TYPES:
+        return DriveIsNoDrive(f'is no disk ({clean(kind)}): no SMART to judge')
+    if transport.lower().startswith('iscsi'):
+        return DriveIsNoDrive('is an iSCSI volume: its drives are in the storage system, check them there')
+    if re.search(_OPTICAL, model):
+        return DriveIsNoDrive('is an optical drive: no SMART to judge')
+    if re.search(_VOLUME, model) or re.fullmatch(_NAA_6, unit_id):
+        return DriveIsNoDrive('is a RAID volume or virtual disk, not a drive: it has no SMART; address the drives behind '
+                              'it, for instance megaraid,N@/dev/bus/0 or cciss,N@/dev/sg0 (see smartctl --scan)')
+    return None

@@ -1,0 +1,126 @@
+"""The drives of this machine: found, addressed, read through smartctl.
+
+Imported before the first process starts, so everything that waits for an
+answer anyway is imported where it is used.
+"""
+
+from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+from ..cli import Options
+from ..errors import DriveError, SmartError
+from ..model import Answer, Device, Identity, Report
+from . import devices, smartctl
+
+Outcome = Union[Report, DriveError]
+
+
+class Found(NamedTuple):
+    """Which devices there are, and what was left out."""
+
+    devices: Tuple[Device, ...]
+    is_scan: bool = False
+    notes: Tuple[str, ...] = ()
+
+
+class Plan(NamedTuple):
+    """The command that reads a device."""
+
+    device: Device
+    command: Tuple[str, ...]
+
+
+class Read(NamedTuple):
+    """One device with what came of reading it."""
+
+    device: Device
+    outcome: Outcome
+    transcript: str = ''          # smartctl's call and output, for -vvv
+
+    @property
+    def identity(self) -> Optional[Identity]:
+        """Return who answered; None when nobody did."""
+        return self.outcome.identity if isinstance(self.outcome, Report) else None
+
+
+def find(options: Options, runner: smartctl.Runner, deadline: float) -> Found:
+    """Return the devices that the options name, or those of smartctl's scan.
+
+    Raises UsageError for an impossible address, SmartError when the scan fails.
+    """
+    named, is_search, notes = _named(options)
+    if named and not options.scan:
+        return Found(tuple(devices.named(named)), is_search, notes)
+    scanned = _scan(options, runner, deadline)
+    return Found(tuple(devices.named([*named, *scanned.devices])), True, (*notes, *scanned.refused))
+
+
+def _named(options: Options) -> Tuple[List[Device], bool, Tuple[str, ...]]:
+    """Return the devices of -d, else of -r, whether they were searched for, and notes."""
+    if options.regex is None and options.type_option is None:
+        return [device for text in options.devices for device in devices.parse(text)], False, ()
+    from ..v1_6 import oldforms
+    return oldforms.named(options.devices, options.regex, options.type_option or '')
+
+
+def _scan(options: Options, runner: smartctl.Runner, deadline: float) -> devices.Scan:
+    prefix = smartctl.prefix(options.smartctl, options.nosudo)
+    for arguments in (smartctl.SCAN, smartctl.SCAN_TEXT):
+        answer = next(runner.run([(*prefix, *arguments)], 1, options.drive_timeout, deadline))
+        if not smartctl.is_too_old(answer.stdout):
+            break
+    if answer.outcome == 'done' and answer.status == 0:
+        return devices.from_scan(answer.stdout.decode('utf-8', 'replace'))
+    from .diagnosis import diagnose
+    reason = diagnose((), answer.status, _text_of(answer)) or answer.reason or f'failed with exit status {answer.status}'
+    raise SmartError(f'smartctl --scan: {reason}; name the drives with -d, or run it by hand')
+
+
+def _text_of(answer: Answer) -> str:
+    return (answer.stdout + b'\n' + answer.stderr).decode('utf-8', 'replace')
+
+
+def read_all(plans: Sequence[Plan], options: Options, runner: smartctl.Runner, deadline: float) -> Iterator[Read]:
+    """Yield each device with its report, as the drives answer."""
+    by_command: Dict[Tuple[str, ...], List[Device]] = {}
+    for device, command in plans:
+        by_command.setdefault(command, []).append(device)
+    old: List[Plan] = []
+    for answer in runner.run(list(by_command), options.jobs, options.drive_timeout, deadline):
+        for device in by_command[answer.command]:
+            if smartctl.is_too_old(answer.stdout):
+                old.append(Plan(device, _as_text(answer.command)))
+            else:
+                yield Read(device, understood(answer), _transcript(answer))
+    if old:
+        yield from read_all(old, options, runner, deadline)
+
+
+def _as_text(command: Sequence[str]) -> Tuple[str, ...]:
+    return tuple(word for word in command if word not in smartctl.JSON)
+
+
+def understood(answer: Answer) -> Outcome:
+    """Return the report in an answer, or why there is none."""
+    if answer.outcome != 'done':
+        return DriveError(f'cannot be read: {answer.reason}; {_next_step(answer)}')
+    if answer.signal is not None:
+        return DriveError(f'cannot be read: smartctl was ended by signal {answer.signal}; run it by hand: {" ".join(answer.command)}')
+    error_text = answer.stderr.decode('utf-8', 'replace')
+    try:
+        if smartctl.JSON[0] in answer.command:
+            from . import json_report
+            return json_report.parse(answer.stdout, answer.status, error_text)
+        from . import text_report
+        return text_report.parse_report(answer.stdout, answer.status, error_text)
+    except DriveError as error:
+        return error
+
+
+def _next_step(answer: Answer) -> str:
+    if answer.outcome == 'timeout':
+        return 'a drive that hangs may be dying; try smartctl by hand, or give more time with --drive-timeout and -t'
+    return f'run it by hand: {" ".join(answer.command)}'
+
+
+def _transcript(answer: Answer) -> str:
+    return f'{" ".join(answer.command)}\n{_text_of(answer)}'

@@ -1,0 +1,67 @@
+"""Recorded outputs of smartctl -> reports: for a ticket, a desk, a test."""
+from __future__ import annotations
+
+import os
+from typing import Iterator, List, Sequence, Tuple
+
+from ..errors import DriveError, NotAReport
+from ..model import Device
+from . import devices, text_report
+from .machine import Read
+
+LARGEST = 16 << 20  # bytes
+
+
+def read_files(paths: Sequence[str]) -> Tuple[List[Read], List[str]]:
+    """Return what the recorded files hold, and a note for each file of a folder that is no report."""
+    found: List[Read] = []
+    notes: List[str] = []
+    for path, is_listed in _report_files(paths):
+        device = Device(path, is_recorded=True)
+        try:
+            found.append(Read(device, text_report.parse_report(_contents(path))))
+        except NotAReport as error:
+            if is_listed:
+                found.append(Read(device, error))
+            else:
+                notes.append(f'{path} {error}; skipped')
+        except DriveError as error:
+            found.append(Read(device, error))
+    names = _report_names([read.device.path for read in found])
+    return [read._replace(device=read.device._replace(name=name)) for read, name in zip(found, names)], notes
+
+
+def _report_files(paths: Sequence[str]) -> Iterator[Tuple[str, bool]]:
+    """Yield (file, named by the user) for files, and for folders what they hold at any depth."""
+    for path in paths:
+        if not os.path.isdir(path):
+            yield path, True
+        for folder, folders, files in os.walk(path):
+            folders.sort()
+            for file in sorted(files):
+                yield os.path.join(folder, file), False
+
+
+def _contents(path: str) -> bytes:
+    try:
+        # A pipe would make us wait for ever.
+        if not os.path.isfile(path):
+            raise NotAReport('is no file' if os.path.exists(path) else 'does not exist')
+        with open(path, 'rb') as file:
+            return file.read(LARGEST + 1)
+    except OSError as error:
+        raise DriveError(f'cannot be opened: {error.strerror}') from None
+
+
+def _report_names(paths: Sequence[str]) -> List[str]:
+    """Return short, unique names for files: the last parts of their paths that tell them apart."""
+    slugs = [[devices.slug(part) for part in path.split('/') if part] for path in (os.path.splitext(p)[0] for p in paths)]
+    depth = [1] * len(paths)
+    while True:
+        names = ['_'.join(slug[-length:]) or 'report' for slug, length in zip(slugs, depth)]
+        twice = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
+        longer = [number for number, name in enumerate(names) if name in twice and depth[number] < len(slugs[number])]
+        if not longer:
+            return [name if name not in twice else f'{name}_{number}' for number, name in enumerate(names)]
+        for number in longer:
+            depth[number] += 1

@@ -1,0 +1,213 @@
+"""The sudoers rule that admits our smartctl command lines and no others.
+
+It is made of the very tuples in `smartctl` and the types in `devices`, so it
+cannot fall behind them. sudo compares all arguments, joined by blanks, with one
+extended regular expression; older sudo and other programs of its kind know
+none, and get a literal line for each drive.
+"""
+
+import math
+import os
+import re
+from typing import Iterable, Iterator, NamedTuple, Sequence, Tuple
+
+from ..cli import Options
+from ..errors import SmartError, UsageError
+from ..survey import plan, site_of
+from ..words import literally
+from . import devices, machine, smartctl
+from .devices import DeviceType
+
+Arguments = Tuple[str, ...]
+
+FIRST_WITH_EXPRESSIONS = (1, 9, 10)  # sudo(8), release notes of 1.9.10
+FIRST_WITH_JSON = (7, 0)             # smartctl
+SLACK = 5                            # seconds after our own time limit in which a smartctl ends by itself
+
+# Where drives and controllers stand below /dev. Everything else there is left
+# out, above all what anybody may fill (shm, mqueue) or lead elsewhere (fd), so
+# a path of one's own making wants a literal line. No part may start with a dot.
+PATHS = (
+    'sd[a-z]+[0-9]*', 'hd[a-z][0-9]*', 'sg[0-9]+', 'nvme[0-9]+(n[0-9]+(p[0-9]+)?)?', 'ng[0-9]+n[0-9]+', 'bus/[0-9]+',
+    'tw[ael][0-9]+', 'cciss/c[0-9]+d[0-9]+', 'hpsa[0-9]+', 'disk/by-[a-z]+/[A-Za-z0-9_][A-Za-z0-9_.:+=@-]*')
+
+_PATH, _TYPE = 'PATH', 'TYPE'
+_RESERVED = re.compile(r'[\\,:=]')            # in a literal argument; source: sudoers(5), "Other special characters"
+_USER = r'[A-Za-z_][A-Za-z0-9_.-]*'
+_EXECUTABLE = r'(/[A-Za-z0-9_+-][A-Za-z0-9_.+-]*)+'
+
+HEAD = '''\
+# Admits the calls of smartctl that check_smart_attributes makes, and no others.
+# Printed by "check_smart_attributes sudoers"; belongs into /etc/sudoers.d, owner root, mode 0440.'''
+
+
+class Rule(NamedTuple):
+    """Who may do what, and for how long."""
+
+    user: str
+    executable: str
+    timeout: int                          # seconds; sudo ends what takes longer. 0: no limit
+    expressions: Tuple[str, ...] = ()     # extended regular expressions for all arguments
+    literal: Tuple[Arguments, ...] = ()
+
+
+def text(options: Options, runner: smartctl.Runner) -> str:
+    """Return the file for /etc/sudoers.d that the options ask for.
+
+    Raises UsageError for a user or a smartctl that no rule should name, and
+    SmartError where literal lines are wanted and there are no drives.
+    """
+    _check(options)
+    said = _sudo_version(options, runner)
+    rule = general(options)
+    if said and not version(said):
+        rule = rule._replace(timeout=0)  # other programs of its kind do not know the word
+    if options.literal or not knows_expressions(said):
+        return document(rule._replace(expressions=(), literal=tuple(_literal(options, runner))), _why_literal(options.literal, said))
+    lines = _literal(options, runner) if options.devices else ()
+    return document(rule._replace(literal=tuple(line for line in lines if not admits(rule.expressions, line))))
+
+
+def general(options: Options) -> Rule:
+    """Return the rule that admits every drive in a usual place."""
+    return Rule(options.user, options.smartctl, math.ceil(options.timeout) + SLACK, tuple(all_expressions()))
+
+
+def document(rule: Rule, note: str = '') -> str:
+    """Return the text of a file for /etc/sudoers.d."""
+    return '\n'.join([HEAD, *([note] if note else []), render(rule)])
+
+
+def render(rule: Rule) -> str:
+    """Return a rule in the language of sudoers(5)."""
+    commands = [f'{rule.executable} ^{expression}$' for expression in rule.expressions]
+    commands += [f'{rule.executable} {" ".join(map(_escaped, line))}' for line in rule.literal]
+    limit = f'TIMEOUT={rule.timeout} ' if rule.timeout else ''
+    return f'{rule.user} ALL=(root) {limit}NOPASSWD: \\\n    ' + ', \\\n    '.join(commands)
+
+
+def admits(expressions: Iterable[str], arguments: Arguments) -> bool:
+    """Tell whether one of the expressions admits a command line; Python reads them as POSIX does."""
+    return any(re.fullmatch(expression, ' '.join(arguments)) for expression in expressions)
+
+
+# --- expressions --------------------------------------------------------------------
+
+def all_expressions() -> Iterator[str]:
+    """Yield the expressions that together admit every command line of `smartctl` for drives."""
+    for scan in (smartctl.SCAN, smartctl.SCAN_TEXT):
+        yield ' '.join(map(literally, scan))
+    tunnelled = [type_expression(entry) for entry in devices.TYPES if entry.is_scsi]
+    others = [type_expression(entry) for entry in devices.TYPES if not entry.is_scsi]
+    tunnel = devices.TUNNELS.replace('(?:', '(')  # POSIX has no groups that are not counted
+    for types in (f'({tunnel})?({"|".join(tunnelled)})', f'({"|".join(others)})'):
+        yield _read_expression(types)
+
+
+def _read_expression(types: str) -> str:
+    """Return the expression of everything that read_arguments() can make: any log may be skipped, JSON and type left out."""
+    parts = []
+    words = iter(smartctl.read_arguments(_PATH, _TYPE))
+    for word in words:
+        if word in smartctl.JSON:
+            parts.append(f'({literally(word)} )?')
+        elif word == '-l':
+            parts.append(f'({word} {literally(next(words))} )?')
+        elif word == '-d':
+            parts.append(f'({word} {types} )?')
+            next(words)
+        elif word == _PATH:
+            parts.append(f'/dev/({"|".join(PATHS)})')
+        else:
+            parts.append(literally(word) + ' ')
+    return ''.join(parts)
+
+
+def type_expression(entry: DeviceType) -> str:
+    """Return the expression of one type with its arguments; "megaraid,N" is megaraid,[0-9]{1,5}.
+
+    Numbers have as many digits as the highest one; smartctl refuses those beyond it.
+    """
+    if not entry.slots:
+        return literally(entry.name) + entry.arguments
+    limits = iter(entry.slots)
+    form = entry.form.replace('[', '(').replace(']', ')?')
+    return re.sub('[A-Z]+', lambda _: _number_up_to(next(limits)[1]), form)
+
+
+def _number_up_to(highest: int) -> str:
+    digits = len(str(highest))
+    return '[0-9]' if digits == 1 else f'[0-9]{{1,{digits}}}'
+
+
+# --- literal lines ------------------------------------------------------------------
+
+def _literal(options: Options, runner: smartctl.Runner) -> Iterator[Arguments]:
+    """Yield the command lines for the drives named, or for those of this machine."""
+    found = machine.find(options, runner, _deadline(options))
+    plans = plan(found.devices, options, site_of(options))
+    if not plans:
+        raise SmartError('there are no drives to write lines for; name them with -d, or run this as root on the machine that has them')
+    has_json = _speaks_json(options, runner)
+    if found.is_scan:
+        yield smartctl.SCAN if has_json else smartctl.SCAN_TEXT
+    for each in plans:
+        arguments = each.command[each.command.index(options.smartctl) + 1:]
+        yield arguments if has_json else tuple(word for word in arguments if word not in smartctl.JSON)
+
+
+def _speaks_json(options: Options, runner: smartctl.Runner) -> bool:
+    """Tell which of our two forms this smartctl is called with; one that does not run is taken for a new one."""
+    told = smartctl.version(_output(options, runner, (options.smartctl, *smartctl.VERSION)))
+    return not told or told >= FIRST_WITH_JSON
+
+
+def _escaped(argument: str) -> str:
+    return _RESERVED.sub(r'\\\g<0>', argument)
+
+
+def _why_literal(was_asked: bool, said: str) -> str:
+    reason = 'as asked for' if was_asked else f'because this sudo ("{said}") knows no regular expressions; that of 1.9.10 does'
+    return f'# A line for each drive, {reason}: print it again when drives or data files change.'
+
+
+# --- this machine -------------------------------------------------------------------
+
+def _check(options: Options) -> None:
+    if not re.fullmatch(_USER, options.user):
+        raise UsageError('the user of a rule is a plain name, such as --user nagios')
+    if not re.fullmatch(_EXECUTABLE, options.smartctl):
+        raise UsageError(f'smartctl is named by its absolute path in a rule, of letters, digits and _ . + -, such as -p {smartctl.DEFAULT}')
+    if os.path.lexists(options.smartctl):  # a rule may be there before smartmontools
+        smartctl.check_executable(options.smartctl, as_root=True, through_sudo=True)
+
+
+def _sudo_version(options: Options, runner: smartctl.Runner) -> str:
+    """Return the first line that sudo says about itself: "Sudo version 1.9.13p3"; '' where there is none."""
+    try:
+        sudo = smartctl.find_sudo()
+    except UsageError:
+        return ''
+    lines = _output(options, runner, (sudo, *smartctl.VERSION)).decode('utf-8', 'replace').splitlines()
+    return ''.join(sign for sign in lines[0] if sign.isprintable())[:60] if lines else ''
+
+
+def _output(options: Options, runner: smartctl.Runner, command: Sequence[str]) -> bytes:
+    answer = next(runner.run([tuple(command)], 1, options.drive_timeout, _deadline(options)))
+    return answer.stdout or answer.stderr  # sudo-rs tells its version there
+
+
+def _deadline(options: Options) -> float:
+    import time
+    return time.monotonic() + options.timeout
+
+
+def knows_expressions(said: str) -> bool:
+    """Tell whether the sudo that says this of itself compares regular expressions; where there is none, the next one will."""
+    return not said or version(said) >= FIRST_WITH_EXPRESSIONS
+
+
+def version(said: str) -> Tuple[int, ...]:
+    """Return (1, 9, 13) of "Sudo version 1.9.13p3"; () where another program speaks: "sudo-rs 0.2.8"."""
+    told = re.match(r'Sudo version ([0-9.]+)', said)
+    return tuple(int(number) for number in told[1].split('.') if number) if told else ()

@@ -1,0 +1,166 @@
+"""Strings that a drive or a program made up, made fit for a line of output.
+
+A model or serial is whatever the firmware wants it to be, and the output is
+parsed by a daemon, shown on terminals and pasted into tickets.
+"""
+from __future__ import annotations
+
+import re
+from typing import List, Optional, Tuple
+
+from .model import Judgement, Reading, State, Verdict
+
+LIMIT = 80                # characters of a model with its marketing name; the standards allow 40
+_ELLIPSIS = '...'
+
+# Printable ASCII except | ' and =, single blanks inside: nothing to do for these.
+_HARMLESS = re.compile(r'[!-&(-<>-{}~]+(?: [!-&(-<>-{}~]+)*').fullmatch
+
+# ECMA-48: control sequences (CSI), strings (OSC, DCS, SOS, PM, APC) and two-character
+# escapes, each in the 7-bit and the 8-bit form. A string without an end goes as a whole.
+_ESCAPES = re.compile(
+    '(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]?'
+    '|(?:\x1b[\\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\\\|\x9c)?'
+    '|\x1b[ -/]*[0-~]?',
+)
+# Printable for Unicode, but nothing to see: they would forge an empty or equal name.
+_INVISIBLE = '\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0'
+# The apostrophe vanishes ("Drive's" stays one word), the others part words.
+_REPLACED = str.maketrans({"'": None, '|': ' ', '=': ' ', **dict.fromkeys(_INVISIBLE, ' ')})
+
+
+def literally(text: str) -> str:
+    """Return the expression, in Python's language as in POSIX's, that *text* and nothing else matches."""
+    return re.sub(r'[.^$*+?{}\[\]\\|()]', r'\\\g<0>', text)
+
+
+def clean(text: str, limit: int = LIMIT) -> str:
+    """Return *text* as one printable line of at most *limit* characters.
+
+    Control characters, escape sequences, line breaks, characters without a shape
+    (bidirectional marks, zero width) and the three that Nagios reserves in its
+    output (| ' =) are removed; blanks are collapsed.
+    """
+    if len(text) <= limit and _HARMLESS(text):
+        return text
+    return _shortened(_printable(text[:limit * 20]), limit)
+
+
+def sentence(text: str, limit: int) -> str:
+    """Return words of our own, with strings from outside in them, as one line: = and ' may stay, a bar may not."""
+    visible = ''.join(character if character.isprintable() and character != '|' else ' ' for character in text)
+    return _shortened(' '.join(visible.split()), limit)
+
+
+def _printable(text: str) -> str:
+    """Return *text* without whatever does not print as itself."""
+    if '\x1b' in text or not text.isascii():
+        text = _ESCAPES.sub('', text)
+    # str.isprintable() is false for every control, format, surrogate and unassigned character.
+    visible = ''.join(character if character.isprintable() else ' ' for character in text.translate(_REPLACED))
+    return ' '.join(visible.split())
+
+
+def _shortened(text: str, limit: int) -> str:
+    """Return *text*, its end replaced by "..." where it is longer than *limit*."""
+    if len(text) <= limit:
+        return text
+    return text[:max(limit - len(_ELLIPSIS), 0)].rstrip() + _ELLIPSIS[:limit]
+
+
+# --- numbers, roles and states, as they are said to a person ---
+
+_SIZES = ('B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB')
+HOUR = 3600
+WORDS = 400  # characters of one statement; a drive's own words may be endless
+TELLING_ROLES = ('endurance_used', 'spare_available', 'reallocated', 'pending', 'media_errors', 'temperature', 'power_on_time')
+TELLING = 3
+SPEAKS_FOR_ITSELF = ('unknown_model', 'vendor_threshold', 'firmware_advisory', 'legacy_limit')
+
+
+def plain(number: float) -> str:
+    """Return *number* without exponent and without decimals that say nothing: "97", "0.025"."""
+    if number == int(number):
+        return str(int(number))
+    return f'{number:.6f}'.rstrip('0') if abs(number) < 1 else f'{number:.2f}'.rstrip('0').rstrip('.')
+
+
+def amount(number: Optional[float], unit: str) -> str:
+    """Return a reading's number as a person says it: "97 %", "21473 h", "12.3 TB", "unknown"."""
+    if number is None:
+        return 'unknown'
+    if unit == 's':
+        return f'{plain(round(number / HOUR, 1))} h' if number >= HOUR else f'{plain(number)} s'
+    if unit == 'B':
+        return _size(number)
+    return f'{plain(number)} {unit}'.rstrip()
+
+
+def _size(number: float) -> str:
+    power = 0
+    while number >= 1000 and power < len(_SIZES) - 1:
+        number, power = number / 1000, power + 1
+    return f'{number:.3g} {_SIZES[power]}'
+
+
+def quantity(reading: Reading) -> str:
+    """Return the number of a reading that is no verdict: "97 %", "255 % or more", "unknown"."""
+    number = amount(reading.number, reading.unit)
+    return f'{number} {reading.word}' if reading.word and reading.number is not None else number
+
+
+def statement(reading: Reading) -> str:
+    """Return a reading as a statement: "endurance_used 97 %", "self_test Short offline: Completed"."""
+    if reading.role in SPEAKS_FOR_ITSELF:
+        return reading.word
+    if reading.state is not None:
+        return f'{reading.role}: {reading.word}'
+    words = f'{reading.role} {quantity(reading)}'
+    return f'{words} ({reading.word})' if reading.word and reading.number is None else words
+
+
+def finding(judgement: Judgement) -> str:
+    """Return what a judgement found, with its limit: "endurance_used 97 %, critical above 95"."""
+    words, limit = _told(judgement)
+    return f'{words}, {limit}' if limit else words
+
+
+def _told(judgement: Judgement) -> Tuple[str, str]:
+    """Return ("endurance_used 97 %", "critical above 95"), the latter '' for a verdict."""
+    limit = f'{judgement.state.name.lower()} {judgement.against}' if judgement.against else ''
+    return clean(statement(judgement.reading), limit=WORDS), limit
+
+
+def headline(verdict: Verdict) -> str:
+    """Return the worst thing about a drive: "endurance_used 97 % (critical above 95)"."""
+    if verdict.problem:
+        return sentence(verdict.problem, WORDS)
+    worst = [judgement for judgement in verdict.judgements if judgement.state is verdict.state]
+    # "FAILED" alone does not tell what to look at; what stands next does.
+    told = worst[:2] if worst[0].reading.role == 'smart_status' else worst[:1]
+    return '; '.join(f'{words} ({limit})' if limit else words for words, limit in map(_told, told))
+
+
+def findings(verdict: Verdict) -> str:
+    """Return all that is wrong with a drive, worst first, or the readings that say that it is well."""
+    if verdict.problem:
+        return sentence(verdict.problem, WORDS)
+    wrong = [finding(judgement) for judgement in verdict.judgements if judgement.state is not State.OK]
+    return '; '.join(wrong or _well(verdict)) or 'nothing but its own health: passed'
+
+
+def _well(verdict: Verdict) -> List[str]:
+    """Return the most telling readings of a healthy drive."""
+    judged = {j.reading.role: j.reading for j in verdict.judgements if j.reading.judged and j.reading.number is not None}
+    telling = [role for role in TELLING_ROLES if role in judged][:TELLING]
+    return [clean(statement(judged[role]), limit=WORDS) for role in (*telling, 'unknown_model') if role in judged]
+
+
+def reading_line(judgement: Judgement) -> str:
+    """Return one reading with its source and its limits."""
+    reading = judgement.reading
+    words = f'{reading.role} unknown: {reading.word}' if reading.number is None else statement(reading)
+    parts = [clean(words, limit=WORDS), reading.source, '' if reading.judged else 'not judged',
+             f'warning {judgement.warning}' if judgement.warning else '', f'critical {judgement.critical}' if judgement.critical else '',
+             f'limit from {judgement.origin}' if judgement.against else '']
+    return ', '.join(part for part in parts if part)

@@ -1,0 +1,94 @@
+"""Drives as lines of facts -> reports: a collection of drives that others have read.
+
+One JSON object a line, as in linuxhw/EnterpriseDrive's collection: identity,
+attribute rows, device statistics and NVMe log lines as smartctl -x prints them.
+"""
+import gzip
+import json
+import re
+from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Tuple
+
+from ..errors import DataError
+from ..model import WHEN_FAILED, AttributeRow, Identity, Report, Statistic
+from ..reading.json_report import has_spindle
+from ..reading.text_report import NVME_LABELS
+
+HEALTH = {'PASSED': True, 'OK': True, 'FAILED!': False}
+NVME_LINES = {'Critical Warning': 'critical_warning', **NVME_LABELS}
+
+Facts = Mapping[str, Any]
+
+
+class Drive(NamedTuple):
+    """One drive of a collection."""
+
+    name: str        # where it stands in the collection
+    report: Report
+
+
+def read(path: str) -> Iterator[Drive]:
+    """Yield the drives of a file, plain or gzip. Raises DataError with the line that is none."""
+    opened = gzip.open if path.endswith('.gz') else open
+    try:
+        with opened(path, 'rt', encoding='utf-8') as lines:
+            for number, line in enumerate(lines, 1):
+                try:
+                    facts = json.loads(line)
+                    yield Drive(str(facts.get('path', number)), report_of(facts))
+                except (ValueError, TypeError, KeyError, AttributeError) as error:
+                    raise DataError(f'{path}, line {number}: {type(error).__name__}: this is no drive; '
+                                    'each line is an object with model, attributes, devstat') from None
+    except OSError as error:
+        raise DataError(f'{path}: {error.strerror}; name a file with one drive a line') from None
+
+
+def report_of(facts: Facts) -> Report:
+    """Return what smartctl would have said about the drive."""
+    rows = tuple(_row(*row) for row in facts.get('attributes', ()))
+    return Report(
+        identity=_identity(facts)._replace(spins=has_spindle(rows)), smart_status=HEALTH.get(facts.get('health', '')), attributes=rows,
+        statistics=dict(_statistics(facts.get('devstat', {}))),
+        nvme=dict(_nvme(facts.get('nvme', {}))), scsi=_scsi(facts), error_count=_count(str(facts.get('errors', ''))))
+
+
+def _identity(facts: Facts) -> Identity:
+    protocol = 'NVMe' if 'nvme' in facts else 'SCSI' if 'vendor' in facts else 'ATA'
+    model = facts.get('model') or f'{facts.get("vendor", "")} {facts.get("product", "")}'.strip()
+    rotation = facts.get('rotation', '')
+    return Identity(protocol=protocol, model=model, firmware=facts.get('firmware') or facts.get('revision') or '',
+                    rotation=0 if 'Solid' in rotation else _count(rotation), family=facts.get('family', ''))
+
+
+def _row(number: int, name: str, flags: str, value: object, worst: object, threshold: object, failed: str, raw: str) -> AttributeRow:
+    return AttributeRow(number, name, _count(str(value)), _count(str(worst)), _count(str(threshold)), 'P' in flags,
+                        WHEN_FAILED.get(failed, ''), raw)
+
+
+def _statistics(lines: Mapping[str, Any]) -> Iterator[Tuple[Tuple[int, int], Statistic]]:
+    for place, (value, flags, name) in lines.items():
+        if re.fullmatch('-?[0-9]+', value):
+            page, offset = (int(part, 0) for part in place.split(':'))
+            yield (page, offset), Statistic(int(value), name, flags.replace('-', ''))
+
+
+def _nvme(lines: Mapping[str, str]) -> Iterator[Tuple[str, int]]:
+    for label, value in lines.items():
+        key, number = NVME_LINES.get(' '.join(label.split())), _count(value)
+        if key and number is not None:
+            yield key, number
+
+
+def _scsi(facts: Facts) -> Dict[str, float]:
+    lines = facts.get('scsi', {})
+    found = {'temperature': _count(lines.get('Current Drive Temperature', '')),
+             'drive_trip': _count(lines.get('Drive Trip Temperature', '')),
+             'percentage_used': _count(str(facts.get('scsi_percent_used', '')))}
+    return {key: number for key, number in found.items() if number is not None}
+
+
+def _count(text: str) -> Optional[int]:
+    """Return the number that *text* starts with: "3%", "0x01", "2,020,626 [1.03 TB]"; None where there is none."""
+    match = re.match(r'(0x[0-9a-fA-F]+)|([0-9][0-9,.\s]*)', text)
+    if not match:
+        return None
+    return int(match[1], 16) if match[1] else int(re.sub('[^0-9]', '', match[2]))

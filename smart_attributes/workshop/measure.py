@@ -1,0 +1,225 @@
+"""How true attributes.json is: its readings against what real drives say of themselves.
+
+Endurance from the vendor attribute is compared with the drive's own statistic
+(device statistics, page 7), hidden from the reading. Then every drive is judged
+with the default limits, and what alarms is counted.
+"""
+import hashlib
+from collections import Counter
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from .. import judge
+from ..knowledge import datafile, readings
+from ..knowledge.specs import SpecDatabase
+from ..knowledge.thresholds import Thresholds
+from ..model import Device, State
+from . import collection
+
+ENDURANCE = (7, 0x008)
+WORN = range(1, 100)      # at 0 nothing can be told apart, at 100 a normalized value has stopped
+POINTS, SHARE = 2, 0.06   # agreement: within 2 points, or 6 % of the statistic
+FIFTHS = 5
+WORST_SHOWN = 3
+
+Print = Callable[[str], None]
+
+
+class Comparison(NamedTuple):
+    """One drive: what its entry reads, and what the drive says."""
+
+    name: str
+    model: str
+    family: Optional[str]
+    is_generic: bool
+    claims: Tuple[str, ...]          # families of the entries that win
+    vendor: Optional[float]          # endurance from a vendor attribute, %
+    statistic: Optional[int]         # the drive's own, %
+    source: str = ''
+
+    @property
+    def is_worn(self) -> bool:
+        """Say whether the drive can prove anything."""
+        return self.statistic is not None and self.statistic in WORN
+
+    @property
+    def distance(self) -> float:
+        """Return how far apart both are, in points; infinite where the entry reads nothing."""
+        return abs(self.vendor - (self.statistic or 0)) if self.vendor is not None else float('inf')
+
+    @property
+    def agrees(self) -> bool:
+        """Say whether the reading is as good as the statistic."""
+        return self.distance <= max(POINTS, SHARE * (self.statistic or 0))
+
+
+class Alarm(NamedTuple):
+    """One drive as it is judged by default."""
+
+    kind: str
+    health: str                      # "PASSED", "FAILED" or "not told"
+    state: State
+    reasons: Tuple[Tuple[str, State], ...]
+    is_out_of_range: bool            # some endurance figure below 0 or above 255
+    family: Optional[str]
+
+
+class Measurement(NamedTuple):
+    """All drives of a collection."""
+
+    comparisons: Tuple[Comparison, ...]
+    alarms: Tuple[Alarm, ...]
+
+
+def measure(drives: Iterable[collection.Drive], database: SpecDatabase, thresholds: Thresholds) -> Measurement:
+    """Compare and judge every drive."""
+    comparisons: List[Comparison] = []
+    alarms: List[Alarm] = []
+    for drive in drives:
+        if drive.report.identity.kind == 'ssd':
+            comparisons.append(compare(drive, database))
+        alarms.append(alarm(drive, database, thresholds))
+    return Measurement(tuple(comparisons), tuple(alarms))
+
+
+def compare(drive: collection.Drive, database: SpecDatabase) -> Comparison:
+    """Return what the vendor attribute says beside what the drive says."""
+    identity = drive.report.identity
+    numbers = [row.id for row in drive.report.attributes]
+    spec = database.identify(identity, numbers)
+    found = next((reading for reading in readings.vendor_readings(drive.report, spec, database.roles)
+                  if reading.role == 'endurance_used' and reading.number is not None), None)
+    statistic = drive.report.statistics.get(ENDURANCE)
+    return Comparison(drive.name, identity.model, spec.family, spec.is_generic,
+                      tuple(entry['family'] for _, entry in database.claims(identity, numbers)),
+                      found.number if found else None, statistic.number if statistic else None, found.source if found else '')
+
+
+def alarm(drive: collection.Drive, database: SpecDatabase, thresholds: Thresholds) -> Alarm:
+    """Return how a drive is judged by default."""
+    verdict = judge.judge(Device(drive.name, name='drive'), drive.report, database, thresholds, judge.Rules())
+    health = {True: 'PASSED', False: 'FAILED', None: 'not told'}[drive.report.smart_status]
+    figures = [j.reading.number for j in verdict.judgements if j.reading.role == 'endurance_used' and j.reading.number is not None]
+    return Alarm(drive.report.identity.kind, health, verdict.state,
+                 tuple((j.reading.role, j.state) for j in verdict.judgements if j.state is not State.OK),
+                 any(not 0 <= figure <= 255 for figure in figures), verdict.entry)
+
+
+# --- what is said about it ---------------------------------------------------------
+
+def report(measured: Measurement, write: Print) -> None:
+    """Print the tables: per entry, totals, fifths, alarms."""
+    for line in (*entry_lines(measured.comparisons), '', *total_lines(measured), '', *fifth_lines(measured.comparisons), '',
+                 *alarm_lines(measured.alarms)):
+        write(line)
+
+
+def entry_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """Yield a line for each entry, then for each entry with disagreements its worst ones."""
+    yield f'{"entry":<62} {"drives":>6} {"read":>6} {"worn":>6} {"agree":>6} {"in 1":>6}'
+    groups = grouped(comparisons)
+    for family, group in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
+        worn = [c for c in group if c.is_worn]
+        yield (f'{family[:62]:<62} {len(group):6} {sum(c.vendor is not None for c in group):6} {len(worn):6} '
+               f'{sum(c.agrees for c in worn):6} {sum(c.distance <= 1 for c in worn):6}')
+        for c in sorted((c for c in worn if not c.agrees), key=lambda c: -c.distance)[:WORST_SHOWN]:
+            said = 'nothing' if c.vendor is None else f'{c.vendor:g} % ({c.source})'
+            yield f'    {c.model}: reads {said}, the drive says {c.statistic} %'
+
+
+def grouped(comparisons: Iterable[Comparison]) -> Dict[str, List[Comparison]]:
+    """Return comparisons by family."""
+    groups: Dict[str, List[Comparison]] = {}
+    for comparison in comparisons:
+        groups.setdefault(comparison.family or '(no entry)', []).append(comparison)
+    return groups
+
+
+def total_lines(measured: Measurement) -> Iterator[str]:
+    """Yield the figures over all SATA SSDs."""
+    ssds = measured.comparisons
+    worn = [c for c in ssds if c.is_worn]
+    beside = [c for c in worn if c.vendor is not None]
+    yield f'SATA SSDs: {len(ssds)}; with an endurance figure from an attribute: {share(sum(c.vendor is not None for c in ssds), len(ssds))}'
+    yield f'worn SATA SSDs (own statistic 1 to 99): {len(worn)}; agree: {share(sum(c.agrees for c in worn), len(worn))}'
+    yield f'beside the statistic, within 1 point: {share(sum(c.distance <= 1 for c in beside), len(beside))}'
+    yield f'won by an entry that is not generic: {share(sum(c.family is not None and not c.is_generic for c in ssds), len(ssds))}'
+    yield from _listed('won by a generic entry', (c for c in ssds if c.family is not None and c.is_generic))
+    yield from _listed('won by none', (c for c in ssds if c.family is None))
+    yield from _listed('won by two entries', (c for c in ssds if len(c.claims) > 1))
+    yield f'endurance figures below 0 or above 255: {sum(a.is_out_of_range for a in measured.alarms)}'
+
+
+def _listed(what: str, comparisons: Iterable[Comparison]) -> Iterator[str]:
+    models = Counter(c.model for c in comparisons)
+    yield f'{what}: {sum(models.values())}'
+    yield from (f'    {count} x {model}' for model, count in models.most_common(20))
+
+
+def fifth_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """Yield agreement by fifths of the models, chosen by hash: a fifth that stands out was fitted or forgotten."""
+    for fifth in range(FIFTHS):
+        worn = [c for c in comparisons if c.is_worn and fifth_of(c.model) == fifth]
+        yield f'models of fifth {fifth}: {share(sum(c.agrees for c in worn), len(worn))} of worn drives agree'
+
+
+def fifth_of(model: str) -> int:
+    """Return 0 to 4, the same for a model everywhere."""
+    return hashlib.sha256(model.encode()).digest()[0] % FIFTHS
+
+
+def alarm_lines(alarms: Sequence[Alarm]) -> Iterator[str]:
+    """Yield states per kind and the reasons of WARNING and CRITICAL, by what the drive thinks of itself."""
+    yield 'states under the default limits'
+    for (kind, health), group in sorted(_by(alarms, lambda a: (a.kind, a.health)).items()):
+        states = Counter(a.state for a in group)
+        yield f'    {kind:<5} {health:<8} ' + ', '.join(f'{state.name} {states[state]}' for state in State if states[state])
+    for health in ('PASSED', 'FAILED'):
+        for state in (State.CRITICAL, State.WARNING):
+            yield f'reasons for {state.name}, own health {health}'
+            reasons = Counter((a.kind, role) for a in alarms if a.health == health
+                              for role in {role for role, found in a.reasons if found is state})
+            often_first = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+            yield from (f'    {count:6} {kind:<5} {role}' for (kind, role), count in often_first)
+
+
+def _by(alarms: Iterable[Alarm], key: Callable[[Alarm], Tuple[str, str]]) -> Dict[Tuple[str, str], List[Alarm]]:
+    groups: Dict[Tuple[str, str], List[Alarm]] = {}
+    for each in alarms:
+        groups.setdefault(key(each), []).append(each)
+    return groups
+
+
+def share(part: int, whole: int) -> str:
+    """Return "7162 of 7301, 98.10 %"."""
+    return f'{part} of {whole}, {100 * part / whole:.2f} %' if whole else 'none'
+
+
+# --- evidence ----------------------------------------------------------------------
+
+def with_evidence(data: Mapping[str, Any], measured: Measurement) -> Dict[str, Any]:
+    """Return a database whose entries carry what was measured on them, and nothing that was not."""
+    groups = grouped(measured.comparisons)
+    seen = Counter(a.family for a in measured.alarms)
+    return {**data, 'entries': [_evident(entry, seen[entry['family']], groups.get(entry['family'], [])) for entry in data['entries']]}
+
+
+def _evident(entry: Mapping[str, Any], drives: int, group: Sequence[Comparison]) -> Dict[str, Any]:
+    plain = {key: value for key, value in entry.items() if key != 'evidence'}
+    worn = [c for c in group if c.is_worn and c.vendor is not None]
+    proof = {'compared': len(worn), 'agree': sum(c.agrees for c in worn)} if worn else {}
+    return {**plain, 'evidence': {'drives': drives, **proof}} if drives else plain
+
+
+def main(path: str, is_written: bool, write: Print = print) -> int:
+    """Measure the shipped database on the drives of a file; with *is_written*, fill in its evidence. Returns 0."""
+    database_path = datafile.shipped('attributes.json')
+    data = datafile.load(database_path)
+    thresholds = Thresholds(datafile.load(datafile.shipped('thresholds/default.json')))
+    measured = measure(collection.read(path), SpecDatabase(data), thresholds)
+    report(measured, write)
+    if is_written:
+        text = datafile.formatted(with_evidence(data, measured), 'attributes')
+        with open(database_path, 'w', encoding='utf-8') as file:
+            file.write(text)
+        write(f'{database_path}: evidence written')
+    return 0
