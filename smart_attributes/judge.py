@@ -7,10 +7,8 @@ from .errors import DriveAsleep, SmartError
 from .knowledge import ranges, readings, standards
 from .knowledge.specs import Advisory, DriveSpec, Role, SpecDatabase
 from .knowledge.thresholds import Bound, DriveLimit, Limit, Thresholds
-from .model import Device, Identity, Judgement, Reading, Report, State, Verdict
-from .reading.devices import address
-from .reading.diagnosis import exit_status_notes
-from .words import amount
+from .model import Device, Identity, Judgement, Reading, Report, Source, State, Verdict, worst
+from .words import amount, exit_status_notes
 
 APART = 5              # points between two endurance readings that are worth a note
 ADVISORY_HOURS = 1000  # an hour that comes within this time is critical
@@ -59,15 +57,9 @@ def unreadable(device: Device, error: SmartError, rules: Rules, identity: Option
     return Verdict(device, identity or Identity(), state, problem=str(error))
 
 
-def worst(states: Iterable[State]) -> State:
-    """Return the most urgent of *states*: CRITICAL, UNKNOWN, WARNING, OK."""
-    return max(states, key=lambda state: state.urgency, default=State.OK)
-
-
 def without(ignored: FrozenSet[int], found: Iterable[Reading]) -> List[Reading]:
     """Leave out what comes from an ignored attribute."""
-    sources = {f'attribute {number}' for number in ignored}
-    return [reading for reading in found if reading.source not in sources]
+    return [reading for reading in found if reading.source.attribute not in ignored]
 
 
 def judge_reading(reading: Reading, limit: Limit, by_role: Mapping[str, Reading], roles: Mapping[str, Role]) -> Judgement:
@@ -95,7 +87,7 @@ def _judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:
         state = State.WARNING
     if state is State.WARNING and 'warning' in limit.set_fields and limit.warning is None:
         state = State.OK
-    return Judgement(reading, state, origin=reading.source, graphed=limit.is_graphed)
+    return Judgement(reading, state, origin=str(reading.source), graphed=limit.is_graphed)
 
 
 def _resolve(bound: Bound, reading: Reading, by_role: Mapping[str, Reading], is_floor: bool) -> str:
@@ -117,7 +109,7 @@ def advisory_reading(advisory: Advisory, identity: Identity, hours: Optional[flo
     when = f' ({_countdown(advisory.hour, hours, now)})' if advisory.hour else ''
     fix = f', fixed in {advisory.fixed_in}' if advisory.fixed_in else ''
     words = f'firmware {identity.firmware}{fix}: {advisory.effect}{when}; {advisory.action}'
-    return Reading('firmware_advisory', 0, '', advisory.source, words, State.CRITICAL if is_near else advisory.state)
+    return Reading('firmware_advisory', 0, '', Source(advisory.source), words, State.CRITICAL if is_near else advisory.state)
 
 
 def _countdown(hour: int, hours: Optional[float], now: float) -> str:
@@ -135,8 +127,8 @@ def _hours(by_role: Mapping[str, Reading]) -> Optional[float]:
 
 
 def _unknown_model(device: Device, identity: Identity, state: State) -> Reading:
-    source = f'--report {device.path}' if device.is_recorded else f'-d {address(device)}'
-    return Reading('unknown_model', 0, '', 'attributes.json',
+    source = f'--report {device.path}' if device.is_recorded else f'-d {device.address}'
+    return Reading('unknown_model', 0, '', Source('attributes.json'),
                    f'no entry for {identity.model or "this drive"} (firmware {identity.firmware or "not told"}); '
                    f'check_smart_attributes draft {source} prints one to start from', state)
 
@@ -149,8 +141,8 @@ def drive_notes(report: Report, found: Sequence[Reading], spec: DriveSpec) -> Li
              if row.when_failed == 'past']
     if report.smart_status is None:
         notes.append('the report does not tell what the drive thinks of its own health')
-    notes.extend(reading.word for reading in found if reading.role == 'smart_status' and not reading.judged)
-    notes.extend(f'{reading.role} from {reading.source} is unknown: {reading.word}'
+    notes.extend(reading.verdict for reading in found if reading.role == 'smart_status' and not reading.judged)
+    notes.extend(f'{reading.role} from {reading.source} is unknown: {reading.unknown}'
                  for reading in found if reading.number is None)
     return [*notes, *_differences(found), *_warranty(found), *_trust(found, spec), *exit_status_notes(report.exit_status),
             *report.messages]
@@ -180,4 +172,4 @@ def _sources(same: Sequence[Reading]) -> str:
 
 def _trust(found: Sequence[Reading], spec: DriveSpec) -> List[str]:
     return [f'{reading.role}: the device statistics of this family are not to be believed, here {amount(reading.number, reading.unit)}'
-            for reading in found if reading.source == standards.DEVICE_STATISTICS and reading.role in spec.untrusted_statistics]
+            for reading in found if reading.source.log == standards.DEVICE_STATISTICS and reading.role in spec.untrusted_statistics]

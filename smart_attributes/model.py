@@ -6,7 +6,9 @@ typing compiles each one again when it is a text, half a millisecond a class.
 """
 
 from enum import IntEnum
-from typing import Mapping, NamedTuple, Optional, Tuple
+from typing import Iterable, Mapping, NamedTuple, Optional, Tuple, Union
+
+from .errors import DriveError
 
 
 class State(IntEnum):
@@ -23,6 +25,11 @@ class State(IntEnum):
         # A drive that cannot be read must not hide one that is dying, so the
         # exit codes' own order is not the order of urgency.
         return (0, 1, 3, 2)[self]
+
+
+def worst(states: Iterable[State]) -> State:
+    """Return the most urgent of *states*: CRITICAL, UNKNOWN, WARNING, OK."""
+    return max(states, key=lambda state: state.urgency, default=State.OK)
 
 
 # smartctl's words in column WHEN_FAILED, of all its layouts -> AttributeRow.when_failed.
@@ -50,6 +57,11 @@ class Device(NamedTuple):
     name: str = ''         # short and unique among the devices of one run: "bus_0_megaraid_6"
     optional: bool = False  # out of a range: an empty slot here is no error
     is_recorded: bool = False  # path is a file with a recorded report
+
+    @property
+    def address(self) -> str:
+        """What an admin writes after -d for this one device."""
+        return f'{self.type}@{self.path}' if self.type else self.path
 
 
 class Identity(NamedTuple):
@@ -130,17 +142,46 @@ class Report(NamedTuple):
     version: Tuple[int, ...] = ()         # smartctl's version: (7, 3)
 
 
+Outcome = Union[Report, DriveError]
+
+
+class Read(NamedTuple):
+    """One device with what came of reading it."""
+
+    device: Device
+    outcome: Outcome
+    transcript: str = ''          # smartctl's call and output, for -vvv
+
+    @property
+    def identity(self) -> Optional[Identity]:
+        """Return who answered; None when nobody did."""
+        return self.outcome.identity if isinstance(self.outcome, Report) else None
+
+
+class Source(NamedTuple):
+    """Where a number comes from: an attribute of the ATA table, or a log."""
+
+    log: str = ''                 # a name of `standards`, or a document; '' where an attribute says it
+    attribute: Optional[int] = None
+    definition: str = ''          # how the attribute is read: "100 - value"; another one is another series of numbers
+
+    def __str__(self) -> str:
+        return self.log if self.attribute is None else f'attribute {self.attribute}'
+
+
 class Reading(NamedTuple):
     """One number of one drive, vendor-neutral: "endurance_used is 78 %"."""
 
     role: str
-    number: Optional[float]       # base unit; None: unknown, and `word` says why
+    number: Optional[float]       # base unit; None: unknown, and `unknown` says why
     unit: str                     # "%", "s", "B", "C" or ""
-    source: str                   # "device statistics", "attribute 233", "NVMe health log", "SCSI log"
-    word: str = ''                # a verdict in words: "passed", "read-only"
+    source: Source
+    verdict: str = ''             # what the drive says in words: "passed", "read-only"
     state: Optional[State] = None  # verdicts carry their state themselves; numbers meet limits
     judged: bool = True           # False: kept for comparison, or shown only
     drive_limit: Optional[float] = None  # the drive's own limit for this role, same unit
+    unknown: str = ''             # why there is no number: "255 means no value"
+    at_ceiling: bool = False      # the counter stops here; the truth may be more
 
 
 class Judgement(NamedTuple):

@@ -10,9 +10,9 @@ from typing import Any, Callable, Collection, Iterator, List, Mapping, NamedTupl
 
 from .cli import Options
 from .errors import DataError, DriveAbsent, DriveError, DriveIsNoDrive, SmartError, UsageError
-from .model import Device, Identity, Report, Verdict
+from .model import Device, Identity, Read, Report, Verdict
 from .reading import devices, machine, smartctl
-from .reading.machine import Plan, Read
+from .reading.machine import Plan
 
 DATABASE = 'attributes.json'
 ADDITIONS = 'attributes.d'

@@ -106,17 +106,17 @@ def _size(number: float) -> str:
 def quantity(reading: Reading) -> str:
     """Return the number of a reading that is no verdict: "97 %", "255 % or more", "unknown"."""
     number = amount(reading.number, reading.unit)
-    return f'{number} {reading.word}' if reading.word and reading.number is not None else number
+    return f'{number} or more' if reading.at_ceiling else number
 
 
 def statement(reading: Reading) -> str:
     """Return a reading as a statement: "endurance_used 97 %", "self_test Short offline: Completed"."""
     if reading.role in SPEAKS_FOR_ITSELF:
-        return reading.word
+        return reading.verdict
     if reading.state is not None:
-        return f'{reading.role}: {reading.word}'
+        return f'{reading.role}: {reading.verdict}'
     words = f'{reading.role} {quantity(reading)}'
-    return f'{words} ({reading.word})' if reading.word and reading.number is None else words
+    return f'{words} ({reading.unknown})' if reading.unknown else words
 
 
 def finding(judgement: Judgement) -> str:
@@ -159,8 +159,34 @@ def _well(verdict: Verdict) -> List[str]:
 def reading_line(judgement: Judgement) -> str:
     """Return one reading with its source and its limits."""
     reading = judgement.reading
-    words = f'{reading.role} unknown: {reading.word}' if reading.number is None else statement(reading)
-    parts = [clean(words, limit=WORDS), reading.source, '' if reading.judged else 'not judged',
+    words = f'{reading.role} unknown: {reading.unknown}' if reading.number is None else statement(reading)
+    parts = [clean(words, limit=WORDS), str(reading.source), '' if reading.judged else 'not judged',
              f'warning {judgement.warning}' if judgement.warning else '', f'critical {judgement.critical}' if judgement.critical else '',
              f'limit from {judgement.origin}' if judgement.against else '']
     return ', '.join(part for part in parts if part)
+
+
+EXIT_STATUS_BITS = (
+    'smartctl could not make sense of its command line',
+    'the drive could not be opened, did not identify itself or is asleep',
+    'a command to the drive failed or a checksum was wrong',
+    'the drive itself says that it is failing',
+    'a pre-fail attribute is at or below its threshold',
+    'an attribute is or was at or below its threshold',
+    'the error log holds errors',
+    'the self-test log holds failed tests',
+)
+"""smartctl's exit status, bit 0 first. Source: smartctl(8), section EXIT STATUS."""
+
+
+def exit_status_notes(status: Optional[int]) -> Tuple[str, ...]:
+    """Return one sentence for each bit that is set in smartctl's exit status.
+
+    Bit 2 (0x04) is a note and no more where the data is complete: smartctl sets
+    it always behind some RAID controllers.
+    """
+    if not status:
+        return ()
+    if status < 0:
+        return (f'smartctl was ended by signal {-status}',)
+    return tuple(sentence for bit, sentence in enumerate(EXIT_STATUS_BITS) if status >> bit & 1)

@@ -61,7 +61,7 @@ def test_power_loss_cap_test_is_understood_under_every_number(database, model, a
     spec = database.identify(identity, [row.id for row in report.attributes])
     found = {reading.role: reading for reading in readings.vendor_readings(report, spec, database.roles)}
 
-    assert (found['power_loss_protection'].state, found['power_loss_protection'].word) == (state, word)
+    assert (found['power_loss_protection'].state, found['power_loss_protection'].verdict) == (state, word)
     assert found['capacitor_test_result'].number == pytest.approx(640e-6)
 
 

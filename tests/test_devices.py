@@ -16,7 +16,6 @@ from smart_attributes.reading.devices import (
     MAX_SLOTS,
     REFUSED,
     TYPES,
-    address,
     distinct,
     from_scan,
     is_raid,
@@ -269,13 +268,13 @@ def test_an_address_can_be_pasted_again(kind, path):
     """`list` prints addresses to put after -d."""
     [device] = parse(f'{kind}@{path}')
 
-    assert parse(address(device)) == [device]
+    assert parse(device.address) == [device]
 
 
 def test_slots_of_a_range_can_be_pasted_one_by_one():
     """A slot that is named alone is expected to hold a drive."""
     for device in parse('megaraid,[0-2]@/dev/bus/0'):
-        assert parse(address(device)) == [device._replace(optional=False)]
+        assert parse(device.address) == [device._replace(optional=False)]
 
 
 # Names
@@ -313,21 +312,21 @@ def test_names_depend_on_the_devices_and_not_on_their_order():
     """A scan may list drives in another order after each boot."""
     paths = ['/dev/sda', '/dev/sdA', '/dev/s-da', '/dev/disk/by-id/sda', '/dev/@']
     devices = [device for kind, path in product(_ALL, paths) for device in parse(f'{kind}@{path}')]
-    expected = {address(device): device.name for device in named(devices)}
+    expected = {device.address: device.name for device in named(devices)}
     shuffler = random.Random(1)
 
     assert len(set(expected.values())) == len(expected)
     assert all(set(name) <= set(string.ascii_lowercase + string.digits + '_') and name for name in expected.values())
     for _ in range(5):
         shuffler.shuffle(devices)
-        assert {address(device): device.name for device in named(devices)} == expected
+        assert {device.address: device.name for device in named(devices)} == expected
 
 
 # Scans (real ones are in test_scans.py)
 
 def scan(text):
     found = from_scan(text)
-    return [address(device) for device in found.devices], found.refused
+    return [device.address for device in found.devices], found.refused
 
 
 def test_an_unopened_scan_does_not_pin_drives_to_scsi():
@@ -408,7 +407,7 @@ NVME = Identity(protocol='NVMe', model='MODEL N1', serial='N0A1B2C3')
 
 def addresses_kept(*pairs):
     found = [(parse(text)[0], identity) for text, identity in pairs]
-    return [(address(drive.device), *map(address, drive.others)) for drive in distinct(found)]
+    return [(drive.device.address, *(device.address for device in drive.others)) for drive in distinct(found)]
 
 
 def test_of_two_addresses_the_one_behind_raid_is_kept():

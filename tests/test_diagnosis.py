@@ -5,15 +5,14 @@ import pytest
 
 from smart_attributes.errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, NotAReport
 from smart_attributes.reading.diagnosis import (
-    EXIT_STATUS_BITS,
     Remains,
     diagnose,
-    exit_status_notes,
     not_a_drive,
     silence,
     smart_disabled,
     without_data,
 )
+from smart_attributes.words import EXIT_STATUS_BITS, exit_status_notes
 
 OPEN = 'Smartctl open device: {} failed: {}'
 

@@ -76,7 +76,7 @@ def statistic(judged: Judged) -> int:
 
 def readings_of(judged: Judged, role: str) -> List[Tuple[float, str]]:
     """Return (number, source) of every known reading of a role."""
-    return [(j.reading.number, j.reading.source) for j in judged.verdict.judgements
+    return [(j.reading.number, str(j.reading.source)) for j in judged.verdict.judgements
             if j.reading.role == role and j.reading.number is not None]
 
 

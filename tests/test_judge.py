@@ -7,7 +7,7 @@ from conftest import ROOT
 from smart_attributes import judge
 from smart_attributes.knowledge import specs, thresholds
 from smart_attributes.knowledge.thresholds import DriveLimit, Limit
-from smart_attributes.model import AttributeRow, Device, Identity, Reading, Report, SelfTest, State, Statistic
+from smart_attributes.model import AttributeRow, Device, Identity, Reading, Report, SelfTest, Source, State, Statistic
 
 SDA = Device('/dev/sda', name='sda')
 HOUR = 3600
@@ -25,7 +25,7 @@ def limits():
 
 
 def spare(number, threshold=None):
-    return Reading('spare_available', number, '%', 'NVMe health log', drive_limit=threshold)
+    return Reading('spare_available', number, '%', Source('NVMe health log'), drive_limit=threshold)
 
 
 SPARE_LIMIT = Limit(DriveLimit('threshold', 6, '16:'), DriveLimit('threshold', 0, '11:'))
@@ -147,8 +147,8 @@ def test_a_firmware_defect_with_an_hour_tells_when_it_bites(hours, state, words)
     reading = judge.advisory_reading(ADVISORY, Identity(firmware='HPD5'), hours, DAY_0)
 
     assert reading.state is state
-    assert words in reading.word
-    assert 'firmware HPD5, fixed in HPD8' in reading.word and 'update the firmware' in reading.word
+    assert words in reading.verdict
+    assert 'firmware HPD5, fixed in HPD8' in reading.verdict and 'update the firmware' in reading.verdict
 
 
 @pytest.mark.parametrize(('model', 'firmware', 'is_affected'), [
@@ -198,5 +198,5 @@ def test_two_endurance_readings_far_apart_are_worth_a_note(database, limits):
     verdict = judge.judge(SDA, report, database, limits, judge.Rules())
 
     judged = [j.reading for j in verdict.judgements if j.reading.role == 'endurance_used' and j.reading.judged]
-    assert [(reading.number, reading.source) for reading in judged] == [(30, 'device statistics')]
+    assert [(reading.number, str(reading.source)) for reading in judged] == [(30, 'device statistics')]
     assert any('attribute 233 says 10 %' in note for note in verdict.notes)

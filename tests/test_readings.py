@@ -37,7 +37,7 @@ def one(found, role):
 
 
 def judged(found, role):
-    return [(reading.number, reading.source) for reading in found[role] if reading.judged]
+    return [(reading.number, str(reading.source)) for reading in found[role] if reading.judged]
 
 
 # --- vendor attributes -------------------------------------------------------------------
@@ -55,7 +55,7 @@ def test_a_value_that_was_never_set_is_unknown_and_never_a_percentage(value):
     reading = one(read(drive(row(233, value))), 'endurance_used')
 
     assert (reading.number, reading.judged) == (None, False)
-    assert reading.word
+    assert reading.unknown
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_readings_are_in_base_units(number, raw, role, expected, unit):
     """Limits and graphs know nothing of minutes, hours and 32 MiB."""
     reading = one(read(drive(row(number, raw=raw))), role)
 
-    assert (reading.number, reading.unit, reading.source) == (expected, unit, f'attribute {number}')
+    assert (reading.number, reading.unit, str(reading.source)) == (expected, unit, f'attribute {number}')
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_what_no_drive_can_have_is_unknown(number, raw, role):
     reading = one(read(drive(row(number, raw=raw))), role)
 
     assert (reading.number, reading.judged) == (None, False)
-    assert 'no plausible value' in reading.word
+    assert 'no plausible value' in reading.unknown
 
 
 def test_a_sentinel_is_unknown():
@@ -102,8 +102,8 @@ def test_a_counter_at_its_ceiling_says_or_more():
     def age(minutes):
         return one(read(drive(row(175, raw=f'640 (409 {minutes})'))), 'capacitor_test_age')
 
-    assert (age(65535).number, age(65535).word) == (65535 * 60, 'or more')
-    assert age(65534).word == ''
+    assert (age(65535).number, age(65535).at_ceiling) == (65535 * 60, True)
+    assert not age(65534).at_ceiling
     assert (quantity(age(65535)), quantity(age(65534))) == ('1092.2 h or more', '1092.2 h')
 
 
@@ -120,7 +120,7 @@ def test_a_verdict_is_a_word_with_a_state(value, word, number, state):
     """ "passed" is OK, "failed" CRITICAL, everything else WARNING."""
     reading = one(read(drive(row(175, value))), 'power_loss_protection')
 
-    assert (reading.word, reading.number, reading.state, reading.judged) == (word, number, state, True)
+    assert (reading.verdict, reading.number, reading.state, reading.judged) == (word, number, state, True)
 
 
 @pytest.mark.parametrize('value', [50, 101, 255])
@@ -140,9 +140,9 @@ def test_of_the_readings_of_one_role_the_first_valid_one_counts():
             '233': {'name': 'B', 'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}}},
         }
 
-    assert one(read(drive(row(231, raw='5'), row(233, 22)), with_two), 'endurance_used').source == 'attribute 231'
-    assert one(read(drive(row(231, raw='999'), row(233, 22)), with_two), 'endurance_used').source == 'attribute 233'
-    assert one(read(drive(row(231, raw='999'), row(233, 0)), with_two), 'endurance_used').source == 'attribute 231'
+    assert str(one(read(drive(row(231, raw='5'), row(233, 22)), with_two), 'endurance_used').source) == 'attribute 231'
+    assert str(one(read(drive(row(231, raw='999'), row(233, 22)), with_two), 'endurance_used').source) == 'attribute 233'
+    assert str(one(read(drive(row(231, raw='999'), row(233, 0)), with_two), 'endurance_used').source) == 'attribute 231'
     assert one(read(drive(row(231, raw='999'), row(233, 0)), with_two), 'endurance_used').number is None
 
 
@@ -262,7 +262,7 @@ def test_a_bogus_threshold_suppresses_itself_and_the_failed_that_comes_from_it()
 
     assert 'vendor_threshold' not in found
     assert states(found, 'smart_status') == [(State.OK, False)]
-    assert 'bogus' in one(found, 'smart_status').word
+    assert 'bogus' in one(found, 'smart_status').verdict
 
 
 @pytest.mark.parametrize('other', [row(5, 1, threshold=10, prefail=True, when_failed='now')])

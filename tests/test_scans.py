@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from smart_attributes.errors import SmartError
-from smart_attributes.reading.devices import address, from_scan
+from smart_attributes.reading.devices import from_scan
 
 SCANS = Path(__file__).resolve().parent.parent.parent / 'shared' / 'corpus' / 'scans'
 
@@ -90,7 +90,7 @@ def test_every_recorded_scan_is_judged_here():
 @pytest.mark.parametrize('case', [case for case, devices in EXPECTED.items() if devices is not NO_SCAN])
 def test_a_recorded_scan_gives_its_drives(case):
     """Of Linux, macOS and Windows, by smartctl 6 to 7.5, as text and as JSON."""
-    assert [address(device) for device in from_scan(output(case)).devices] == EXPECTED[case]
+    assert [device.address for device in from_scan(output(case)).devices] == EXPECTED[case]
 
 
 @needs_corpus

@@ -55,9 +55,9 @@ def head(verdict: Verdict, hide_serial: bool) -> List[str]:
 def _reading_rows(verdict: Verdict) -> Iterator[Tuple[str, ...]]:
     for judgement in verdict.judgements:
         reading = judgement.reading
-        value = reading.word if reading.state is not None else quantity(reading)
-        why_not = '' if reading.judged else f'not judged{": " + reading.word if reading.number is None and reading.word else ""}'
-        yield judgement.state.name if reading.judged else '-', reading.role, value, reading.source, why_not or _limits(judgement)
+        value = reading.verdict if reading.state is not None else quantity(reading)
+        why_not = '' if reading.judged else f'not judged{": " + reading.unknown if reading.unknown else ""}'
+        yield judgement.state.name if reading.judged else '-', reading.role, value, str(reading.source), why_not or _limits(judgement)
 
 
 def _limits(judgement: Judgement) -> str:

@@ -4,15 +4,13 @@ from __future__ import annotations
 import json
 from typing import List, Optional, Sequence
 
-from ..model import Identity, Verdict
-from ..reading import devices
-from ..reading.machine import Read
+from ..model import Identity, Read, Verdict
 from ..words import clean, sentence
 
 
 def as_text(reads: Sequence[Read], hide_serial: bool) -> str:
     """Return one line a drive, the address first."""
-    rows = [[devices.address(read.device), *_identity(read.identity, hide_serial)] for read in reads]
+    rows = [[read.device.address, *_identity(read.identity, hide_serial)] for read in reads]
     widths = [max(map(len, column)) for column in zip(*rows)]
     return '\n'.join('  '.join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
 
@@ -30,7 +28,7 @@ def as_json(reads: Sequence[Read], verdicts: Sequence[Verdict], hide_serial: boo
 
 def _drive(read: Read, verdict: Verdict, hide_serial: bool) -> object:
     identity = read.identity or Identity()
-    return {'address': devices.address(read.device), 'name': read.device.name,
+    return {'address': read.device.address, 'name': read.device.name,
             'device': read.device.path, 'type': read.device.type or None,
             'model': clean(identity.model) or None, 'firmware': clean(identity.firmware) or None,
             'serial': None if hide_serial else clean(identity.serial) or None,

@@ -8,10 +8,9 @@ about details without -v, and it leaves out the quotes and the empty maximum of 
 from collections import Counter
 from typing import Iterable, List, Mapping, NamedTuple, Sequence
 
-from ..judge import worst
 from ..knowledge.nagios import Performance, Summary
 from ..knowledge.specs import Role
-from ..model import Judgement, State, Verdict
+from ..model import Judgement, State, Verdict, worst
 from ..words import clean, findings, headline, plain, reading_line, sentence, statement
 
 NAME = 'SMART'

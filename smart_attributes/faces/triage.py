@@ -4,8 +4,7 @@ from __future__ import annotations
 import json
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
-from ..judge import worst
-from ..model import Judgement, State, Verdict
+from ..model import Judgement, State, Verdict, worst
 from ..words import amount, clean, findings, sentence
 
 JSON_VERSION = 1
@@ -82,7 +81,7 @@ def _drive(verdict: Verdict, hide_serial: bool) -> Dict[str, Any]:
 def _reading(judgement: Judgement) -> Dict[str, Any]:
     reading = judgement.reading
     value, unit = _value(judgement)
-    return {'role': reading.role, 'value': value, 'unit': unit, 'source': reading.source, 'judged': reading.judged,
+    return {'role': reading.role, 'value': value, 'unit': unit, 'source': str(reading.source), 'judged': reading.judged,
             'state': judgement.state.name, 'warning': judgement.warning or None, 'critical': judgement.critical or None}
 
 
@@ -92,5 +91,5 @@ def _value(judgement: Judgement) -> Tuple[Any, str]:
     if reading.number is None:
         return None, reading.unit
     if reading.state is not None:
-        return clean(reading.word, limit=500), ''
+        return clean(reading.verdict, limit=500), ''
     return int(reading.number) if reading.number == int(reading.number) else reading.number, reading.unit

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
-from ..model import AttributeRow, Reading, Report, SelfTest, State
+from ..model import AttributeRow, Reading, Report, SelfTest, Source, State
 from . import decode, standards
 from .specs import STATES, UNITS, DriveSpec, Interval, ReadingSpec, Role
 
@@ -20,7 +20,7 @@ def readings(report: Report, spec: DriveSpec, roles: Mapping[str, Role]) -> Tupl
     """
     verdicts = own_verdicts(report, spec)
     if spec.rated_written:
-        verdicts.append(Reading('rated_written', spec.rated_written[0], 'B', spec.rated_written[1]))
+        verdicts.append(Reading('rated_written', spec.rated_written[0], 'B', Source(spec.rated_written[1])))
     numbers: Dict[str, List[Reading]] = {}
     for reading in [*standard_readings(report, roles), *vendor_readings(report, spec, roles)]:
         numbers.setdefault(reading.role, []).append(reading)
@@ -36,7 +36,7 @@ def own_verdicts(report: Report, spec: DriveSpec) -> List[Reading]:
     found = _smart_status(report, failing, spec)
     found.extend(_failing(row) for row in failing if row.id not in spec.ignored_thresholds)
     bits = report.nvme.get('critical_warning', 0)
-    found.extend(Reading(warning.role, 0, '', standards.NVME_LOG, warning.word, warning.state)
+    found.extend(Reading(warning.role, 0, '', Source(standards.NVME_LOG), warning.word, warning.state)
                  for warning in standards.NVME_WARNINGS if bits & warning.mask)
     newest = _newest_result(report.self_tests)
     if newest:
@@ -64,11 +64,11 @@ def _fell_silent(report: Report) -> bool:
 
 def _silent() -> Reading:
     word = 'not told, the drive fell silent while it was read; check again, and see dmesg'
-    return Reading('smart_status', 0.5, '', standards.SELF_ASSESSMENT, word, State.UNKNOWN)
+    return Reading('smart_status', 0.5, '', Source(standards.SELF_ASSESSMENT), word, State.UNKNOWN)
 
 
 def _status(word: str, state: State, judged: bool) -> Reading:
-    return Reading('smart_status', 1 if state is State.OK and judged else 0, '', standards.SELF_ASSESSMENT, word, state, judged)
+    return Reading('smart_status', 1 if state is State.OK and judged else 0, '', Source(standards.SELF_ASSESSMENT), word, state, judged)
 
 
 def _only_bogus(failing: Sequence[AttributeRow], spec: DriveSpec) -> bool:
@@ -80,7 +80,7 @@ def _only_bogus(failing: Sequence[AttributeRow], spec: DriveSpec) -> bool:
 def _failing(row: AttributeRow) -> Reading:
     word = f'attribute {row.id} {row.name} is at {row.value}, not above its vendor threshold {row.threshold}'
     state = State.CRITICAL if row.prefail else State.WARNING
-    return Reading('vendor_threshold', row.value, '', f'attribute {row.id}', word, state, drive_limit=row.threshold)
+    return Reading('vendor_threshold', row.value, '', Source(attribute=row.id), word, state, drive_limit=row.threshold)
 
 
 def _newest_result(tests: Sequence[SelfTest]) -> Optional[SelfTest]:
@@ -91,7 +91,7 @@ def _newest_result(tests: Sequence[SelfTest]) -> Optional[SelfTest]:
 def _self_test(test: SelfTest) -> Reading:
     state = State.OK if test.passed else State.CRITICAL
     when = '' if test.hours is None else f' at {test.hours} h'
-    return Reading('self_test', 1 if test.passed else 0, '', standards.SELF_TEST_LOG,
+    return Reading('self_test', 1 if test.passed else 0, '', Source(standards.SELF_TEST_LOG),
                    f'{test.kind}: {test.status}{when}', state)
 
 
@@ -132,11 +132,11 @@ def _nvme_threshold(key: str, report: Report) -> Optional[float]:
     return threshold
 
 
-def _number(role: str, number: float, source: str, roles: Mapping[str, Role], limit: Optional[float] = None) -> Reading:
+def _number(role: str, number: float, log: str, roles: Mapping[str, Role], limit: Optional[float] = None) -> Reading:
     unit = roles[role].unit
     if not _inside(number, roles[role].valid):
-        return Reading(role, None, unit, source, f'{number:g} is no plausible value', judged=False)
-    return Reading(role, number, unit, source, drive_limit=limit)
+        return Reading(role, None, unit, Source(log), judged=False, unknown=f'{number:g} is no plausible value')
+    return Reading(role, number, unit, Source(log), drive_limit=limit)
 
 
 def _inside(number: float, valid: Interval) -> bool:
@@ -162,33 +162,40 @@ def vendor_readings(report: Report, spec: DriveSpec, roles: Mapping[str, Role]) 
 
 def vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, AttributeRow], role: Role) -> Reading:
     """Return what one attribute says about one role, in the role's base unit."""
-    source = f'attribute {row.id}'
-    number = decode.evaluate(item.formula, row, rows)
-    if number is None:
-        return Reading(role.name, None, role.unit, source, f'{row.raw} does not hold it', judged=False)
-    if number in item.sentinels:
-        return Reading(role.name, None, role.unit, source, f'{number:g} means no value', judged=False)
-    if not _inside(number, item.valid):
-        return Reading(role.name, None, role.unit, source, f'{number:g} is outside its valid range', judged=False)
+    source = Source(attribute=row.id, definition=item.definition)
+    count = decode.evaluate(item.formula, row, rows)
+    unknown = _why_unknown(count, item, row)
+    if count is None or unknown:
+        return _unknown(role, source, unknown)
     if item.states:
-        return _verdict(item, role, source, int(number))
-    word = ''
-    if item.ceiling is not None and number >= item.ceiling:
-        number, word = item.ceiling, 'or more'
-    number *= UNITS[item.unit][1] if item.unit else 1
+        return _verdict(item, role, source, int(count))
+    at_ceiling = item.ceiling is not None and count >= item.ceiling
+    number = (item.ceiling if item.ceiling is not None and at_ceiling else count) * (UNITS[item.unit][1] if item.unit else 1)
     if not _inside(number, role.valid):
-        return Reading(role.name, None, role.unit, source, f'{number:g} is no plausible value', judged=False)
-    return Reading(role.name, number, role.unit, source, word,
-                   judged=not item.is_trap, drive_limit=_vendor_threshold(item, row))
+        return _unknown(role, source, f'{number:g} is no plausible value')
+    return Reading(role.name, number, role.unit, source, judged=not item.is_trap, drive_limit=_vendor_threshold(item, row),
+                   at_ceiling=at_ceiling)
 
 
-def _verdict(item: ReadingSpec, role: Role, source: str, number: int) -> Reading:
+def _why_unknown(count: Optional[float], item: ReadingSpec, row: AttributeRow) -> str:
+    if count is None:
+        return f'{row.raw} does not hold it'
+    if count in item.sentinels:
+        return f'{count:g} means no value'
+    return '' if _inside(count, item.valid) else f'{count:g} is outside its valid range'
+
+
+def _unknown(role: Role, source: Source, why: str) -> Reading:
+    return Reading(role.name, None, role.unit, source, judged=False, unknown=why)
+
+
+def _verdict(item: ReadingSpec, role: Role, source: Source, number: int) -> Reading:
     for lowest, highest, word in item.states:
         if lowest <= number <= highest:
             state = STATES.get(word, State.WARNING)
             return Reading(role.name, {State.OK: 1, State.WARNING: 0.5}.get(state, 0), role.unit, source, word, state,
                            judged=not item.is_trap)
-    return Reading(role.name, None, role.unit, source, f'{number} is no known result', judged=False)
+    return _unknown(role, source, f'{number} is no known result')
 
 
 def _vendor_threshold(item: ReadingSpec, row: AttributeRow) -> Optional[float]:
@@ -211,4 +218,4 @@ def _choose(found: Sequence[Reading], role: Optional[Role], spec: DriveSpec) -> 
 
 
 def _is_distrusted(reading: Reading, spec: DriveSpec) -> bool:
-    return reading.source == standards.DEVICE_STATISTICS and reading.role in spec.untrusted_statistics
+    return reading.source.log == standards.DEVICE_STATISTICS and reading.role in spec.untrusted_statistics

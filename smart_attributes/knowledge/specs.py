@@ -62,6 +62,7 @@ class ReadingSpec(NamedTuple):
     ceiling: Optional[int]          # the counter stops here
     states: Tuple[Tuple[int, int, str], ...]  # (lowest, highest, word)
     is_trap: bool
+    definition: str                 # how the entry writes it: "raw bytes 2-3 min"
 
 
 class DriveSpec(NamedTuple):
@@ -313,7 +314,7 @@ def _reading_specs(number: int, row: Json) -> Iterable[ReadingSpec]:
                 valid=_interval(spec.get('valid', (None, None))), sentinels=tuple(spec.get('not', ())),
                 unit=spec.get('unit', ''), ceiling=spec.get('ceiling'),
                 states=tuple((*span(key), word) for key, word in spec.get('states', {}).items()),
-                is_trap=bool(row.get('trap')))
+                is_trap=bool(row.get('trap')), definition=f'{spec["from"]} {spec.get("unit", "")}'.rstrip())
 
 
 def span(text: str) -> Tuple[int, int]:

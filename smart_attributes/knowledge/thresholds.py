@@ -147,10 +147,9 @@ def rank(override: Json) -> str:
 
 def selects(selector: Json, device: Device, identity: Identity, family: str) -> bool:
     """Say whether every key of a "for" fits the drive."""
-    address = f'{device.type}@{device.path}' if device.type else device.path
     tests: Dict[str, Callable[[str], bool]] = {
         'serial': lambda wanted: bool(identity.serial) and wanted == identity.serial,
-        'device': lambda wanted: wanted in (device.name, address),
+        'device': lambda wanted: wanted in (device.name, device.address),
         'model': lambda wanted: bool(identity.model) and re.fullmatch(wanted, identity.model) is not None,
         'family': lambda wanted: bool(family) and wanted == family}
     return all(tests[key](wanted) for key, wanted in selector.items())

@@ -109,11 +109,6 @@ def parse(text: str) -> List[Device]:
     return [_with_short_name(Device(path, each, optional=is_range)) for each in types]
 
 
-def address(device: Device) -> str:
-    """Return what parse() takes for this one device."""
-    return f'{device.type}@{device.path}' if device.type else device.path
-
-
 def _split(text: str) -> Tuple[str, str]:
     """Return type and path of an address, the type still as written."""
     if not text.isascii() or not text.isprintable():
@@ -266,8 +261,8 @@ def named(devices: Iterable[Device]) -> List[Device]:
     """
     merged: Dict[str, Device] = {}
     for device in devices:
-        known = merged.get(address(device), device)
-        merged[address(device)] = known._replace(optional=known.optional and device.optional)
+        known = merged.get(device.address, device)
+        merged[device.address] = known._replace(optional=known.optional and device.optional)
     length = dict.fromkeys(merged, 0)
     while True:
         names = {each: _NAMES[length[each]](device) for each, device in merged.items()}
@@ -299,7 +294,7 @@ def _long_name(device: Device) -> str:
 
 def _certain_name(device: Device) -> str:
     """Return a name that differs even where addresses differ only in signs and case: "/dev/sdA" is _2fdev_2fsd_41."""
-    return re.sub(r'[^a-z0-9]', lambda sign: f'_{ord(sign[0]):02x}', address(device))
+    return re.sub(r'[^a-z0-9]', lambda sign: f'_{ord(sign[0]):02x}', device.address)
 
 
 _NAMES: Tuple[Callable[[Device], str], ...] = (_short_name, _long_name, _certain_name)
@@ -428,7 +423,7 @@ def _kept(group: List[Tuple[Device, Identity]]) -> Distinct:
 
 def note(drive: Distinct) -> str:
     """Return what to tell about the addresses that were given up, or ''."""
-    return 'also reached as ' + ', '.join(map(address, drive.others)) if drive.others else ''
+    return 'also reached as ' + ', '.join(device.address for device in drive.others) if drive.others else ''
 
 
 def is_same_drive(one: Identity, other: Identity) -> bool:
@@ -493,7 +488,7 @@ def is_wanted(device: Device, identity: Optional[Identity],
     number. identity: None as long as it is not known. A drive that cannot be
     read stays None, and so stays in the check.
     """
-    texts = [address(device), device.path, device.name]
+    texts = [device.address, device.path, device.name]
     texts += [identity.model, identity.serial] if identity else []
     if _any_in(ignore, texts):
         return False

@@ -21,17 +21,6 @@ _RECORD = 'holds no SMART data: {}; record with smartctl -x'
 _SLOT = r'\[(?:megaraid|cciss|3ware|areca|aacraid|hpt)_disk[^\]\n]*\]'
 _OPEN = r'open device: [^\n]*? failed: '
 
-EXIT_STATUS_BITS = (
-    'smartctl could not make sense of its command line',
-    'the drive could not be opened, did not identify itself or is asleep',
-    'a command to the drive failed or a checksum was wrong',
-    'the drive itself says that it is failing',
-    'a pre-fail attribute is at or below its threshold',
-    'an attribute is or was at or below its threshold',
-    'the error log holds errors',
-    'the self-test log holds failed tests',
-)
-"""smartctl's exit status, bit 0 first. Source: smartctl(8), section EXIT STATUS."""
 
 
 class Rule(NamedTuple):
@@ -203,19 +192,6 @@ def silence(exit_status: Optional[int]) -> DriveError:
         return DriveError(_RECORD.format('it is empty, smartctl printed nothing'))
     return DriveError(f'cannot be read: smartctl printed nothing and ended with exit status {exit_status}; '
                       'try it by hand')
-
-
-def exit_status_notes(status: Optional[int]) -> Tuple[str, ...]:
-    """Return one sentence for each bit that is set in smartctl's exit status.
-
-    Bit 2 (0x04) is a note and no more where the data is complete: smartctl sets
-    it always behind some RAID controllers.
-    """
-    if not status:
-        return ()
-    if status < 0:
-        return (f'smartctl was ended by signal {-status}',)
-    return tuple(sentence for bit, sentence in enumerate(EXIT_STATUS_BITS) if status >> bit & 1)
 
 
 class Remains(NamedTuple):

@@ -4,14 +4,12 @@ Imported before the first process starts, so everything that waits for an
 answer anyway is imported where it is used.
 """
 
-from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
 from ..cli import Options
 from ..errors import DriveError, SmartError
-from ..model import Answer, Device, Identity, Report
+from ..model import Answer, Device, Outcome, Read
 from . import devices, smartctl
-
-Outcome = Union[Report, DriveError]
 
 
 class Found(NamedTuple):
@@ -27,19 +25,6 @@ class Plan(NamedTuple):
 
     device: Device
     command: Tuple[str, ...]
-
-
-class Read(NamedTuple):
-    """One device with what came of reading it."""
-
-    device: Device
-    outcome: Outcome
-    transcript: str = ''          # smartctl's call and output, for -vvv
-
-    @property
-    def identity(self) -> Optional[Identity]:
-        """Return who answered; None when nobody did."""
-        return self.outcome.identity if isinstance(self.outcome, Report) else None
 
 
 def find(options: Options, runner: smartctl.Runner, deadline: float) -> Found:

@@ -5,9 +5,8 @@ import os
 from typing import Iterator, List, Sequence, Tuple
 
 from ..errors import DriveError, NotAReport
-from ..model import Device
+from ..model import Device, Read
 from . import devices, text_report
-from .machine import Read
 
 LARGEST = 16 << 20  # bytes
 

@@ -12,8 +12,7 @@ from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Map
 
 from ..errors import DataError, UsageError
 from ..knowledge import datafile, ranges, standards
-from ..model import AttributeRow, Device, Identity, Report
-from ..reading.devices import address
+from ..model import AttributeRow, Device, Identity, Report, Source
 
 Json = Mapping[str, Any]
 
@@ -88,7 +87,7 @@ class Number(NamedTuple):
     id: int
     number: float
     label: str    # without the drive
-    source: str   # as Reading.source
+    source: Source
 
 
 # --- reading the files --------------------------------------------------------------
@@ -318,14 +317,14 @@ def numbers(report: Report, columns: Mapping[int, str]) -> Dict[int, Number]:
     else:
         found = _from_table({row.id: row for row in report.attributes}, columns)
         if report.error_count is not None:
-            found.append(Number(ERROR_COUNT, report.error_count, 'ATA_Error_Count', standards.ERROR_LOG))
+            found.append(Number(ERROR_COUNT, report.error_count, 'ATA_Error_Count', Source(standards.ERROR_LOG)))
     if report.smart_status is not None:
-        found.append(Number(HEALTH, 0 if report.smart_status else 1, 'Overall_Health_Test_Result', standards.SELF_ASSESSMENT))
+        found.append(Number(HEALTH, 0 if report.smart_status else 1, 'Overall_Health_Test_Result', Source(standards.SELF_ASSESSMENT)))
     return {each.id: each for each in found if each.id in columns}
 
 
-def _from_log(log: Sequence[Tuple[str, str, float]], values: Mapping[str, float], source: str) -> List[Number]:
-    return [Number(number, values[key] * factor, label, source) for number, (key, label, factor) in enumerate(log) if key in values]
+def _from_log(log: Sequence[Tuple[str, str, float]], values: Mapping[str, float], name: str) -> List[Number]:
+    return [Number(number, values[key] * factor, label, Source(name)) for number, (key, label, factor) in enumerate(log) if key in values]
 
 
 def _from_table(rows: Mapping[int, AttributeRow], columns: Mapping[int, str]) -> List[Number]:
@@ -334,7 +333,7 @@ def _from_table(rows: Mapping[int, AttributeRow], columns: Mapping[int, str]) ->
         row = rows.get(number)
         amount = None if row is None else row.value if column == VALUE else leading_number(row.raw)
         if row is not None and amount is not None:
-            found.append(Number(number, amount, slug(row.name) or f'Attribute_{number}', f'attribute {number}'))
+            found.append(Number(number, amount, slug(row.name) or f'Attribute_{number}', Source(attribute=number)))
     return found
 
 
@@ -391,7 +390,7 @@ def old_names(found: Sequence[Device]) -> Dict[str, str]:
 
 def keys_of(device: Device) -> FrozenSet[str]:
     """Return the keys under which a user configuration may speak of a device."""
-    return frozenset((old_path(device), device.path if not device.type else '', address(device)))
+    return frozenset((old_path(device), device.path if not device.type else '', device.address))
 
 
 def entry_for(found: Users, device: Device) -> Optional[Entry]:

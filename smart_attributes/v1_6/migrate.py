@@ -9,7 +9,6 @@ from ..knowledge import datafile, specs
 from ..knowledge.specs import SpecDatabase
 from ..knowledge.thresholds import DriveLimit, Thresholds, check_ranges
 from ..model import Device, Identity, Report
-from ..reading.devices import address
 from ..words import clean
 from . import conversion, legacy
 from .conversion import Meaning
@@ -245,7 +244,7 @@ def _read_target(drive: Drive, entry: Entry, where: str, databases: Sequence[leg
     meanings: Dict[int, Sequence[Meaning]] = {}
     if identity.protocol == 'ATA':
         meanings = {number: conversion.of_specs(number, column, [spec]) for number, column in columns.items()}
-    name = address(drive.device)
+    name = drive.device.address
     return Target(where, name, {'device': name}, identity, columns, {**meanings, **_standard_meanings(entry, identity.protocol)})
 
 
@@ -259,7 +258,7 @@ def _with_shifts(entry: Entry, target: Target, drives: Sequence[Drive], database
     shifts: Dict[int, Optional[int]] = {}
     for database in databases:
         for drive in drives:
-            known = legacy.entry_of(database, drive.report.identity) if address(drive.device) == target.shown else None
+            known = legacy.entry_of(database, drive.report.identity) if drive.device.address == target.shown else None
             shifts.update((number, limit.shift) for number, limit in (known.limits if known else {}).items())
     return entry._replace(limits={number: limit if limit.shift is not None else limit._replace(shift=shifts.get(number))
                                   for number, limit in entry.limits.items()})

@@ -8,10 +8,9 @@ they add the labels that version 1.6 printed, so that its graphs go on.
 import os
 from typing import Dict, FrozenSet, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
-from ..judge import worst
 from ..knowledge import datafile, ranges, standards
 from ..knowledge.specs import DriveSpec, SpecDatabase
-from ..model import Device, Judgement, OldValue, Reading, Report, State, Verdict
+from ..model import Device, Judgement, OldValue, Reading, Report, State, Verdict, worst
 from ..words import plain
 from . import conversion, legacy
 from .legacy import ERROR_COUNT, HEALTH, Entry, Limit, Number
@@ -163,22 +162,26 @@ def _opinion(rule: Rule, number: Number, verdict: Verdict) -> Opinion:
 
 
 def _is_threshold(judgement: Judgement, number: Number) -> bool:
-    return judgement.reading.role == 'vendor_threshold' and judgement.reading.source == number.source
+    return judgement.reading.role == 'vendor_threshold' and _same_source(judgement, number)
+
+
+def _same_source(judgement: Judgement, number: Number) -> bool:
+    return judgement.reading.source[:2] == number.source[:2]  # whatever the formula
 
 
 def _roles(number: Number, verdict: Verdict) -> Set[str]:
     """Return the roles that say the same as a number of version 1.6."""
-    if number.source == standards.NVME_LOG:
+    if number.source.log == standards.NVME_LOG:
         key = legacy.NVME[number.id][0]
         bits = [warning.role for warning in standards.NVME_WARNINGS] if key == 'critical_warning' else []
         return {standards.NVME[key].role, *bits} if key in standards.NVME else set()
-    if number.source == standards.SCSI_LOG:
+    if number.source.log == standards.SCSI_LOG:
         meaning = conversion.of_standard(number.id, 'SCSI')
         return {meaning.role} if meaning else set()
     if number.id in (ERROR_COUNT, HEALTH):
         return {'error_log_count' if number.id == ERROR_COUNT else 'smart_status'}
     # Whatever reads this attribute, and the statistic that says the same.
-    return {judgement.reading.role for judgement in verdict.judgements if judgement.reading.source == number.source} - {'vendor_threshold'}
+    return {judgement.reading.role for judgement in verdict.judgements if _same_source(judgement, number)} - {'vendor_threshold'}
 
 
 def _without_overruled(verdict: Verdict, opinions: Sequence[Opinion], known: Optional[Entry]) -> List[Judgement]:
@@ -210,7 +213,7 @@ def _judgement(opinion: Opinion, ours: Sequence[Judgement]) -> Judgement:
 
 
 def _said(number: Number) -> str:
-    name = f'{number.source} {number.label}' if number.source.startswith('attribute ') else number.label
+    name = f'{number.source} {number.label}' if number.source.attribute is not None else number.label
     return f'{name} {plain(number.number)}'
 
 

@@ -282,7 +282,7 @@ def _sample(report: Report, rows: Sequence[AttributeRow], entry: Json, database:
     found = readings.vendor_readings(Report(identity, attributes=tuple(rows)), database.read_entry('', entry), database.roles)
     return {'family': entry['family'], 'model': identity.plain_model, 'firmware': identity.firmware, 'kind': identity.kind,
             'origin': 'captured', 'lines': [_line(row) for row in rows], **({'stated': stated} if stated else {}),
-            'expect': {reading.role: reading.word if reading.state is not None else reading.number for reading in found}}
+            'expect': {reading.role: reading.verdict if reading.state is not None else reading.number for reading in found}}
 
 
 def _line(row: AttributeRow) -> str:

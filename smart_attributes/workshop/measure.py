@@ -91,7 +91,7 @@ def compare(drive: collection.Drive, database: SpecDatabase) -> Comparison:
     statistic = drive.report.statistics.get(ENDURANCE)
     return Comparison(drive.name, identity.model, spec.family, spec.is_generic,
                       tuple(entry['family'] for _, entry in database.claims(identity, numbers)),
-                      found.number if found else None, statistic.number if statistic else None, found.source if found else '')
+                      found.number if found else None, statistic.number if statistic else None, str(found.source) if found else '')
 
 
 def alarm(drive: collection.Drive, database: SpecDatabase, thresholds: Thresholds) -> Alarm:

@@ -609,9 +609,8 @@ def _lost(found: Mapping[str, Reading], claim: Claim, context: Context) -> Itera
     before = context.shipped.identify(drive.identity, drive.attributes)
     silenced = {number for number, row in entry.get('attributes', {}).items() if row is None or 'comment' in row or 'trap' in row}
     for reading in readings.vendor_readings(Report(drive.identity, attributes=drive.rows), before, context.shipped.roles):
-        number = reading.source.split()[-1]
-        if reading.role not in found and reading.number is not None and number not in silenced:
-            yield (f'without this entry, attribute {number} gives {reading.role} {_said(reading)}, by {before.family or "default"}; '
+        if reading.role not in found and reading.number is not None and str(reading.source.attribute) not in silenced:
+            yield (f'without this entry, {reading.source} gives {reading.role} {_said(reading)}, by {before.family or "default"}; '
                    'take that over ("uses" or a reading), or write a "comment" at the attribute why not')
 
 
@@ -631,14 +630,14 @@ def _equal(reading: Reading, expected: Any) -> bool:
     if expected is None or reading.number is None:
         return expected is reading.number
     if isinstance(expected, str) or reading.state is not None:
-        return bool(reading.state is not None and reading.word == expected)
+        return bool(reading.state is not None and reading.verdict == expected)
     return math.isclose(reading.number, expected, rel_tol=1e-4, abs_tol=1e-6)
 
 
 def _as_expected(reading: Reading) -> str:
     """Return a reading as "expect" has it."""
     if reading.number is None or reading.state is not None:
-        return _quoted(None if reading.number is None else reading.word)
+        return _quoted(None if reading.number is None else reading.verdict)
     return _plain(reading.number)
 
 
@@ -649,7 +648,7 @@ def _plain(number: float) -> str:
 def _said(reading: Reading) -> str:
     """Return a reading with the unit that it is counted in."""
     if reading.number is None:
-        return f'null ({reading.word})'
+        return f'null ({reading.unknown})'
     return f'{_as_expected(reading)} {reading.unit}' if reading.unit and reading.state is None else _as_expected(reading)
 
 
