@@ -8,13 +8,13 @@ from typing import Callable, List, Mapping, Sequence
 from . import cli
 from .cli import Options
 from .model import Report
-from .reading import smartctl
+from .reading import processes
 from .survey import Survey, judge_of, site_of, survey
 
 OK, PARTLY, UNKNOWN = 0, 1, 3
 
 
-def do(argv: Sequence[str], runner: smartctl.Runner) -> int:
+def do(argv: Sequence[str], runner: processes.Runner) -> int:
     """Run the job of a command line. Raises SmartError where it cannot be done."""
     options = cli.parse(argv)
     if options.show_version:
@@ -22,7 +22,7 @@ def do(argv: Sequence[str], runner: smartctl.Runner) -> int:
     return JOBS[options.job](options, runner)
 
 
-def check(options: Options, runner: smartctl.Runner) -> int:
+def check(options: Options, runner: processes.Runner) -> int:
     """Print what a monitoring daemon reads; the exit status is the state."""
     found = survey(options, runner, _load_plugin)
     from .faces import plugin
@@ -49,7 +49,7 @@ def _transcript(found: Survey) -> List[str]:
     return [f'  {read.device.name}: {sentence(line, 500)}' for read in found.reads for line in read.transcript.splitlines()]
 
 
-def triage(options: Options, runner: smartctl.Runner) -> int:
+def triage(options: Options, runner: processes.Runner) -> int:
     """Print the table; 0 when at least one drive was read."""
     found = survey(options, runner)
     from .faces import triage as face
@@ -75,7 +75,7 @@ def _was_read(found: Survey) -> int:
     return OK if any(not verdict.problem for verdict in found.verdicts) else UNKNOWN
 
 
-def list_(options: Options, runner: smartctl.Runner) -> int:
+def list_(options: Options, runner: processes.Runner) -> int:
     """Print addresses with who answers there; 0 when at least one drive does."""
     found = survey(options, runner)
     from .faces import listing
@@ -84,7 +84,7 @@ def list_(options: Options, runner: smartctl.Runner) -> int:
     return _was_read(found)
 
 
-def explain(options: Options, runner: smartctl.Runner) -> int:
+def explain(options: Options, runner: processes.Runner) -> int:
     """Print all about each drive; 0 when at least one was read."""
     found = survey(options, runner)
     from .faces import explain as face
@@ -96,14 +96,14 @@ def explain(options: Options, runner: smartctl.Runner) -> int:
     return _was_read(found)
 
 
-def sudoers(options: Options, runner: smartctl.Runner) -> int:
+def sudoers(options: Options, runner: processes.Runner) -> int:
     """Print a file for /etc/sudoers.d."""
     from .reading import sudoers as rules
     print(rules.text(options, runner))
     return OK
 
 
-def draft(options: Options, runner: smartctl.Runner) -> int:
+def draft(options: Options, runner: processes.Runner) -> int:
     """Print a new entry for one drive, which goes into a file; why there is none goes to the person."""
     found = survey(options, runner)
     known = [read.outcome for read in found.reads if isinstance(read.outcome, Report)]
@@ -122,19 +122,19 @@ def _why_no_draft(found: Survey, answered: int) -> str:
     return sentence('; '.join(problems), 1000) or f'a draft is made from one drive, and {answered} answered; name it with -d or --report'
 
 
-def prove(options: Options, runner: smartctl.Runner) -> int:
+def prove(options: Options, runner: processes.Runner) -> int:
     """Print the mistakes in data files; 0 when there are none, 1 otherwise."""
     from .workshop import prove as proving
     return proving.main(options.files, options.samples, options.models, options.format)
 
 
-def measure(options: Options, runner: smartctl.Runner) -> int:
+def measure(options: Options, runner: processes.Runner) -> int:
     """Print how true the database is; 0."""
     from .workshop import measure as measuring
     return measuring.main(options.files[0], options.write)
 
 
-def migrate(options: Options, runner: smartctl.Runner) -> int:
+def migrate(options: Options, runner: processes.Runner) -> int:
     """Turn files of version 1.6 into files of this one; 0 when all could be carried over, 1 otherwise."""
     found = survey(options, runner) if options.devices or options.reports or options.scan else None
     judge = found.judge if found else judge_of(options, site_of(options))
@@ -163,7 +163,7 @@ def _version(options: Options) -> int:
 
 
 VERSION = '2.0'
-Job = Callable[[Options, smartctl.Runner], int]
+Job = Callable[[Options, processes.Runner], int]
 JOBS: Mapping[str, Job] = {
     'check': check, 'triage': triage, 'list': list_, 'explain': explain, 'sudoers': sudoers, 'draft': draft, 'prove': prove,
     'measure': measure, 'migrate': migrate}

@@ -5,7 +5,7 @@ import gc
 import os
 import sys
 
-from .reading import smartctl
+from .reading import processes
 from .reading.head_start import sure_commands
 
 UNKNOWN = 3
@@ -31,7 +31,7 @@ def _is_printed() -> bool:
 def run(argv: list[str]) -> int:
     """Return the exit status of a job: 3 with a sentence for everything that goes wrong."""
     gc.disable()  # nothing here makes cycles worth the search for them; 3 ms of a check
-    runner = smartctl.Runner()
+    runner = processes.Runner()
     try:
         for command in sure_commands(argv):
             runner.start(command)

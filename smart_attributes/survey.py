@@ -11,7 +11,7 @@ from typing import Any, Callable, Collection, Iterator, List, Mapping, NamedTupl
 from .cli import Options
 from .errors import DataError, DriveAbsent, DriveError, DriveIsNoDrive, SmartError, UsageError
 from .model import Device, Identity, Read, Report, Verdict
-from .reading import devices, machine, smartctl
+from .reading import commands, devices, machine, processes
 from .reading.machine import Plan
 
 DATABASE = 'attributes.json'
@@ -53,7 +53,7 @@ class Survey(NamedTuple):
     judge: Judge
 
 
-def survey(options: Options, runner: smartctl.Runner, meanwhile: Callable[[], object] = tuple) -> Survey:
+def survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], object] = tuple) -> Survey:
     """Return the verdicts that the options ask for. Raises SmartError where none can be formed at all.
 
     meanwhile: called when the drives are at work and nothing is left to do but wait.
@@ -65,7 +65,7 @@ def survey(options: Options, runner: smartctl.Runner, meanwhile: Callable[[], ob
         reads, notes = recorded.read_files(options.reports)
         return judged(reads, notes, options, judge_of(options, site))
     as_root = os.geteuid() == 0
-    smartctl.check_executable(options.smartctl, as_root, through_sudo=not (as_root or options.nosudo))
+    commands.check_executable(options.smartctl, as_root, through_sudo=not (as_root or options.nosudo))
     found = machine.find(options, runner, deadline)
     plans = plan(found.devices, options, site)
     for _, command in plans[:options.jobs]:
@@ -196,14 +196,14 @@ def _check_roles(options: Options, site: Site, known: Collection[str]) -> None:
 
 def plan(found: Sequence[Device], options: Options, site: Site) -> List[Plan]:
     """Return how each device is read; what nobody wants, or a site file forbids to read, is left out."""
-    prefix = smartctl.prefix(options.smartctl, options.nosudo)
+    prefix = commands.prefix(options.smartctl, options.nosudo)
     match, ignore = devices.patterns(options.match), devices.patterns(options.ignore)
     exceptions = _exceptions_before_reading(site)
     plans = []
     for device in found:
         is_read, skipped = exceptions(device)
         if is_read and devices.is_wanted(device, None, match, ignore) is not False:
-            plans.append(Plan(device, (*prefix, *smartctl.read_arguments(device.path, device.type, skipped))))
+            plans.append(Plan(device, (*prefix, *commands.read_arguments(device.path, device.type, skipped))))
     return plans
 
 

@@ -24,7 +24,7 @@ import fake_smartctl  # noqa: E402
 import smartctl_output  # noqa: E402
 
 from smart_attributes.knowledge import datafile, specs  # noqa: E402
-from smart_attributes.reading import smartctl  # noqa: E402
+from smart_attributes.reading import commands  # noqa: E402
 
 PLUGIN = str(ROOT / '.venv/bin/check_smart_attributes')
 RUNS = 30
@@ -73,9 +73,9 @@ def bench_drives(folder: Path) -> None:
     output = DRIVE.read_bytes()
     names = [f'/dev/sd{chr(97 + n)}' for n in range(24)]
     for name in names:
-        fake.answers(smartctl.read_arguments(name), output, before=PAUSE)
-    fake.answers(smartctl.SCAN, b'{"smartctl": {"exit_status": 0}, "devices": []}')
-    alone = [fake.path, *smartctl.read_arguments(names[0])]
+        fake.answers(commands.read_arguments(name), output, before=PAUSE)
+    fake.answers(commands.SCAN, b'{"smartctl": {"exit_status": 0}, "devices": []}')
+    alone = [fake.path, *commands.read_arguments(names[0])]
     plugin, single, ratio = paired([PLUGIN, '-p', fake.path, '-d', names[0]], alone)
     line('one drive of 100 ms, wall', f'{plugin.wall:.0f} ms, smartctl alone {single.wall:.0f} ms, ratio {ratio:.2f}', 'at most 1.2 x')
     line('one drive, own CPU', f'{plugin.cpu - single.cpu:.0f} ms', 'at most 75 ms')

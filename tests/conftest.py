@@ -1,17 +1,21 @@
 """What several test files use."""
 from __future__ import annotations
 
+import json
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
-from typing import Dict, List, NamedTuple, Optional
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional
 
 import pytest
 from fake_smartctl import FakeSmartctl
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / 'shared'
+NOBODY = 65534
 
 
 class Result(NamedTuple):
@@ -79,12 +83,31 @@ def fake(tmp_path: Path) -> FakeSmartctl:
     return FakeSmartctl(tmp_path / 'fake')
 
 
+@pytest.fixture
+def open_place() -> Iterator[Path]:
+    """A folder that other users can enter, unlike pytest's own."""
+    folder = Path(tempfile.mkdtemp(prefix='check-smart-attributes-'))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
 def run(*arguments: str, cwd: Optional[Path] = None, env: Optional[Dict[str, str]] = None, timeout: float = 60) -> Result:
     """Run the plugin as a daemon does: a process of its own, no terminal."""
     command: List[str] = [sys.executable, '-I', str(ROOT / 'check_smart_attributes'), *arguments]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=cwd,
                           env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', **(env or {})}, timeout=timeout)
     return Result(done.returncode, done.stdout.decode())
+
+
+def run_as_nobody(code: str, *arguments: str) -> Any:
+    """Run Python code as a user without rights; returns what it prints as JSON."""
+    done = subprocess.run(
+        ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups',
+         '/usr/bin/python3', '-I', '-B', '-c', f'import sys; sys.path.insert(0, {str(ROOT)!r})\n{code}', *arguments],
+        capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 def drive(name: str) -> bytes:

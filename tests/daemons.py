@@ -26,7 +26,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Type
 from conftest import ROOT, drive
 from fake_smartctl import FakeSmartctl
 
-from smart_attributes.reading.smartctl import SCAN, read_arguments
+from smart_attributes.reading.commands import SCAN, read_arguments
 
 PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
 LIBRARIES = ('nagiosplugin', 'jsonschema', 'rich')

@@ -17,7 +17,7 @@ from conftest import ROOT, drive, perfdata
 from daemons import ABSENT
 from fake_smartctl import FakeSmartctl
 
-from smart_attributes.reading.smartctl import SCAN, read_arguments
+from smart_attributes.reading.commands import SCAN, read_arguments
 
 PACKAGE = 'monitoring-plugins-check-smart-attributes'
 PLUGIN = '/usr/lib/nagios/plugins/check_smart_attributes'

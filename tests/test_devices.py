@@ -12,6 +12,7 @@ import pytest
 
 from smart_attributes.errors import SmartError, UsageError
 from smart_attributes.model import Device, Identity
+from smart_attributes.reading.commands import DEFAULT
 from smart_attributes.reading.devices import (
     MAX_SLOTS,
     REFUSED,
@@ -26,7 +27,6 @@ from smart_attributes.reading.devices import (
     parse,
     patterns,
 )
-from smart_attributes.reading.smartctl import DEFAULT
 
 
 def one(text):

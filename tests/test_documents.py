@@ -18,7 +18,7 @@ from sentences import key, keys
 from smart_attributes import cli
 from smart_attributes.knowledge import datafile, thresholds
 from smart_attributes.model import State
-from smart_attributes.reading import devices, smartctl, sudoers
+from smart_attributes.reading import commands, devices, sudoers
 
 
 def tool(name: str) -> ModuleType:
@@ -166,7 +166,7 @@ def test_every_address_in_the_page_on_raid_is_understood(address):
         pytest.skip('this one is shown as refused')
 
     for device in devices.parse(address):
-        assert sudoers.admits(expressions, smartctl.read_arguments(device.path, device.type))
+        assert sudoers.admits(expressions, commands.read_arguments(device.path, device.type))
 
 
 def test_every_controller_is_in_the_page_on_raid():
@@ -193,7 +193,7 @@ def test_the_logs_that_can_be_skipped_are_those_in_the_page():
     """`skip` of a site file."""
     text = (ROOT / 'doc/harmful-drives.md').read_text()
 
-    assert ', '.join(f'`{log}`' for log in smartctl.LOGS) in text
+    assert ', '.join(f'`{log}`' for log in commands.LOGS) in text
 
 
 @pytest.mark.parametrize('page', sorted(path.name for path in (ROOT / 'doc').glob('*.md')))

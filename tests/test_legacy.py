@@ -11,7 +11,7 @@ from conftest import Result, drive, run
 from fake_smartctl import FakeSmartctl
 
 from smart_attributes.model import Device, Identity
-from smart_attributes.reading.smartctl import read_arguments
+from smart_attributes.reading.commands import read_arguments
 from smart_attributes.v1_6 import conversion, legacy
 
 Json = Dict[str, Any]

@@ -9,7 +9,7 @@ from conftest import Result, drive, run
 from fake_smartctl import FakeSmartctl
 from test_legacy import LOG, MODEL, SHIPPED_NVME, database, entry, users
 
-from smart_attributes.reading.smartctl import read_arguments
+from smart_attributes.reading.commands import read_arguments
 
 
 def files_of(result: Result) -> dict:

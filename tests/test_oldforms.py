@@ -14,7 +14,7 @@ from smart_attributes import cli
 from smart_attributes.errors import UsageError
 from smart_attributes.model import State
 from smart_attributes.reading import head_start
-from smart_attributes.reading.smartctl import read_arguments
+from smart_attributes.reading.commands import read_arguments
 from smart_attributes.v1_6 import oldforms
 
 # One option of version 1.6 a line, in the ways in which people wrote it.

@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT, drive, drive_path, perfdata, run
 from fake_smartctl import DIES, IGNORES_SIGTERM, FakeSmartctl
 
-from smart_attributes.reading.smartctl import SCAN, read_arguments
+from smart_attributes.reading.commands import SCAN, read_arguments
 
 pytestmark = pytest.mark.libraries
 

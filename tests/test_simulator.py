@@ -16,7 +16,7 @@ from simulator import Machine, library, names, read, why_not
 from simulator.ata import raw_bytes
 
 from smart_attributes.reading import json_report, text_report
-from smart_attributes.reading.smartctl import read_arguments
+from smart_attributes.reading.commands import read_arguments
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
 

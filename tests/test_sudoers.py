@@ -16,7 +16,7 @@ from conftest import run
 from fake_smartctl import FakeSmartctl
 
 from smart_attributes.errors import UsageError
-from smart_attributes.reading import devices, smartctl, sudoers
+from smart_attributes.reading import commands, devices, sudoers
 
 # One address or more for each type that there is; the paths are those of all transports.
 ADDRESSES = (
@@ -84,12 +84,12 @@ REFUSED = {
 
 def arguments_of(address: str) -> Tuple[str, ...]:
     device, = devices.parse(address)
-    return smartctl.read_arguments(device.path, device.type)
+    return commands.read_arguments(device.path, device.type)
 
 
 def subsets() -> Iterator[Tuple[str, ...]]:
-    for size in range(len(smartctl.LOGS) + 1):
-        yield from combinations(smartctl.LOGS, size)
+    for size in range(len(commands.LOGS) + 1):
+        yield from combinations(commands.LOGS, size)
 
 
 # --- the expressions, as text ------------------------------------------------------------------
@@ -103,12 +103,12 @@ def test_every_type_has_an_address_here():
 
 @pytest.mark.parametrize('as_json', [True, False], ids=['json', 'text'])
 def test_every_command_line_is_admitted(as_json):
-    """Any log may be skipped, the type left out: whatever smartctl.py can make."""
+    """Any log may be skipped, the type left out: whatever commands.py can make."""
     expressions = list(sudoers.all_expressions())
-    lines = [smartctl.read_arguments(device.path, device.type, skip, as_json)
+    lines = [commands.read_arguments(device.path, device.type, skip, as_json)
              for text in ADDRESSES for device in devices.parse(text) for skip in subsets()]
 
-    assert [line for line in (*lines, smartctl.SCAN, smartctl.SCAN_TEXT) if not sudoers.admits(expressions, line)] == []
+    assert [line for line in (*lines, commands.SCAN, commands.SCAN_TEXT) if not sudoers.admits(expressions, line)] == []
 
 
 def test_what_differs_in_a_character_is_admitted_only_if_it_is_ours():
@@ -118,7 +118,7 @@ def test_what_differs_in_a_character_is_admitted_only_if_it_is_ours():
     admitted = [line for line in (mutation(chance) for _ in range(20000)) if sudoers.admits(expressions, line)]
 
     assert len(admitted) > 500
-    assert [line for line in admitted if line not in (smartctl.SCAN, smartctl.SCAN_TEXT) and not is_ours(line)] == []
+    assert [line for line in admitted if line not in (commands.SCAN, commands.SCAN_TEXT) and not is_ours(line)] == []
 
 
 def mutation(chance: random.Random) -> Tuple[str, ...]:
@@ -136,8 +136,8 @@ def is_ours(line: Tuple[str, ...]) -> bool:
         device, = devices.parse(f'{kind}@{words[-1]}' if kind else words[-1])
     except UsageError as error:
         return 'numbers of' in str(error)  # 999 has as many digits as 127; smartctl itself refuses it
-    skip = [log for log in smartctl.LOGS if log not in words]
-    made = smartctl.read_arguments(device.path, device.type, skip, words[0] == '--json=c')
+    skip = [log for log in commands.LOGS if log not in words]
+    made = commands.read_arguments(device.path, device.type, skip, words[0] == '--json=c')
     return [without_zeros(word) for word in words] == [without_zeros(word) for word in made]
 
 
@@ -330,7 +330,7 @@ def test_sudo_admits_every_transport(sudo, address):
     assert sudo.admits(*arguments_of(address))
 
 
-@pytest.mark.parametrize('arguments', [smartctl.SCAN, smartctl.SCAN_TEXT], ids=['json', 'text'])
+@pytest.mark.parametrize('arguments', [commands.SCAN, commands.SCAN_TEXT], ids=['json', 'text'])
 def test_sudo_admits_the_scan(sudo, arguments):
     """Without -d it comes first."""
     assert sudo.admits(*arguments)
@@ -338,7 +338,7 @@ def test_sudo_admits_the_scan(sudo, arguments):
 
 def test_sudo_admits_text_and_skipped_logs(sudo):
     """Before smartctl 7.0, and for drives that a log harms."""
-    lines = [smartctl.read_arguments('/dev/sda', 'sat', skip, as_json) for skip in subsets() for as_json in (True, False)]
+    lines = [commands.read_arguments('/dev/sda', 'sat', skip, as_json) for skip in subsets() for as_json in (True, False)]
 
     assert [line for line in lines if not sudo.admits(*line)] == []
 
@@ -362,7 +362,7 @@ def test_sudo_refuses(sudo, line):
 def test_sudo_refuses_what_comes_with_it(sudo, options):
     """The right command line under other circumstances."""
     before = len(sudo.fake.calls())
-    done = sudo.runs(*options, sudo.fake.path, *smartctl.SCAN)
+    done = sudo.runs(*options, sudo.fake.path, *commands.SCAN)
 
     assert done.returncode != 0
     assert len(sudo.fake.calls()) == before
@@ -383,7 +383,7 @@ def test_literal_lines_admit_their_drive_and_no_other(sudo, tmp_path):
 
 def test_sudo_ends_a_smartctl_that_hangs(sudo):
     """nagios may not kill what is root's: TIMEOUT is the time for all drives, and five seconds more."""
-    arguments = smartctl.read_arguments('/dev/sdz')
+    arguments = commands.read_arguments('/dev/sdz')
     sudo.fake.answers(arguments, before='exec sleep 60')
     assert 'TIMEOUT=60 ' in sudo.rule
     with sudo.under(sudo.rule.replace('TIMEOUT=60', 'TIMEOUT=1')):

@@ -12,7 +12,7 @@ from fake_smartctl import FakeSmartctl
 
 from smart_attributes import cli
 from smart_attributes.model import State
-from smart_attributes.reading.smartctl import read_arguments
+from smart_attributes.reading.commands import read_arguments
 
 loader = importlib.machinery.SourceFileLoader('tables', str(ROOT / 'tools/tables'))
 tables = importlib.util.module_from_spec(importlib.util.spec_from_loader('tables', loader))  # type: ignore[arg-type]

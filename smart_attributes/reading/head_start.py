@@ -4,13 +4,13 @@ A check waits for its drives; Python needs 30 ms to import what understands a
 command line. For the usual ones the drives can work meanwhile. This is a
 guess that may be wrong but not harmful: what is started here is used only if
 the same command comes out in the end, and it reads nothing that the options
-could forbid. Must import nothing slow; see `smartctl`.
+could forbid. Must import nothing slow; see `processes`.
 """
 from __future__ import annotations
 
 import os
 
-from . import smartctl
+from . import commands
 
 CONFIG = '/etc/check-smart-attributes'
 # Options that change neither drives nor command lines, with and without a value.
@@ -29,13 +29,13 @@ def sure_commands(argv: list[str]) -> list[tuple[str, ...]]:
     executable, devices = wish
     try:
         as_root = os.geteuid() == 0
-        smartctl.check_executable(executable, as_root, through_sudo=not as_root)
-        prefix = smartctl.prefix(executable)
+        commands.check_executable(executable, as_root, through_sudo=not as_root)
+        prefix = commands.prefix(executable)
     except Exception:  # the real run says why
         return []
     if not devices:
-        return [(*prefix, *smartctl.SCAN)]
-    return [(*prefix, *smartctl.read_arguments(path, device_type)) for device_type, path in devices]
+        return [(*prefix, *commands.SCAN)]
+    return [(*prefix, *commands.read_arguments(path, device_type)) for device_type, path in devices]
 
 
 def _site_decides() -> bool:
@@ -50,7 +50,7 @@ def _site_decides() -> bool:
 
 def _wish(argv: list[str]) -> tuple[str, list[tuple[str, str]]] | None:
     """Return smartctl and (type, path) of plainly written drives, none for a scan; None when in doubt."""
-    executable = smartctl.DEFAULT
+    executable = commands.DEFAULT
     devices = []
     words = iter(argv)
     for word in words:

@@ -9,7 +9,7 @@ from typing import Dict, Iterator, List, NamedTuple, Sequence, Tuple
 from ..cli import Options
 from ..errors import DriveError, SmartError
 from ..model import Answer, Device, Outcome, Read
-from . import devices, smartctl
+from . import commands, devices, processes
 
 
 class Found(NamedTuple):
@@ -27,7 +27,7 @@ class Plan(NamedTuple):
     command: Tuple[str, ...]
 
 
-def find(options: Options, runner: smartctl.Runner, deadline: float) -> Found:
+def find(options: Options, runner: processes.Runner, deadline: float) -> Found:
     """Return the devices that the options name, or those of smartctl's scan.
 
     Raises UsageError for an impossible address, SmartError when the scan fails.
@@ -47,11 +47,11 @@ def _named(options: Options) -> Tuple[List[Device], bool, Tuple[str, ...]]:
     return oldforms.named(options.devices, options.regex, options.type_option or '')
 
 
-def _scan(options: Options, runner: smartctl.Runner, deadline: float) -> devices.Scan:
-    prefix = smartctl.prefix(options.smartctl, options.nosudo)
-    for arguments in (smartctl.SCAN, smartctl.SCAN_TEXT):
+def _scan(options: Options, runner: processes.Runner, deadline: float) -> devices.Scan:
+    prefix = commands.prefix(options.smartctl, options.nosudo)
+    for arguments in (commands.SCAN, commands.SCAN_TEXT):
         answer = next(runner.run([(*prefix, *arguments)], 1, options.drive_timeout, deadline))
-        if not smartctl.is_too_old(answer.stdout):
+        if not commands.is_too_old(answer.stdout):
             break
     if answer.outcome == 'done' and answer.status == 0:
         return devices.from_scan(answer.stdout.decode('utf-8', 'replace'))
@@ -64,7 +64,7 @@ def _text_of(answer: Answer) -> str:
     return (answer.stdout + b'\n' + answer.stderr).decode('utf-8', 'replace')
 
 
-def read_all(plans: Sequence[Plan], options: Options, runner: smartctl.Runner, deadline: float) -> Iterator[Read]:
+def read_all(plans: Sequence[Plan], options: Options, runner: processes.Runner, deadline: float) -> Iterator[Read]:
     """Yield each device with its report, as the drives answer."""
     by_command: Dict[Tuple[str, ...], List[Device]] = {}
     for device, command in plans:
@@ -72,7 +72,7 @@ def read_all(plans: Sequence[Plan], options: Options, runner: smartctl.Runner, d
     old: List[Plan] = []
     for answer in runner.run(list(by_command), options.jobs, options.drive_timeout, deadline):
         for device in by_command[answer.command]:
-            if smartctl.is_too_old(answer.stdout):
+            if commands.is_too_old(answer.stdout):
                 old.append(Plan(device, _as_text(answer.command)))
             else:
                 yield Read(device, understood(answer), _transcript(answer))
@@ -81,7 +81,7 @@ def read_all(plans: Sequence[Plan], options: Options, runner: smartctl.Runner, d
 
 
 def _as_text(command: Sequence[str]) -> Tuple[str, ...]:
-    return tuple(word for word in command if word not in smartctl.JSON)
+    return tuple(word for word in command if word not in commands.JSON)
 
 
 def understood(answer: Answer) -> Outcome:
@@ -92,7 +92,7 @@ def understood(answer: Answer) -> Outcome:
         return DriveError(f'cannot be read: smartctl was ended by signal {answer.signal}; run it by hand: {" ".join(answer.command)}')
     error_text = answer.stderr.decode('utf-8', 'replace')
     try:
-        if smartctl.JSON[0] in answer.command:
+        if commands.JSON[0] in answer.command:
             from . import json_report
             return json_report.parse(answer.stdout, answer.status, error_text)
         from . import text_report

@@ -1,6 +1,6 @@
 """The sudoers rule that admits our smartctl command lines and no others.
 
-It is made of the very tuples in `smartctl` and the types in `devices`, so it
+It is made of the very tuples in `commands` and the types in `devices`, so it
 cannot fall behind them. sudo compares all arguments, joined by blanks, with one
 extended regular expression; older sudo and other programs of its kind know
 none, and get a literal line for each drive.
@@ -15,7 +15,7 @@ from ..cli import Options
 from ..errors import SmartError, UsageError
 from ..survey import plan, site_of
 from ..words import literally
-from . import devices, machine, smartctl
+from . import commands, devices, machine, processes
 from .devices import DeviceType
 
 Arguments = Tuple[str, ...]
@@ -51,7 +51,7 @@ class Rule(NamedTuple):
     literal: Tuple[Arguments, ...] = ()
 
 
-def text(options: Options, runner: smartctl.Runner) -> str:
+def text(options: Options, runner: processes.Runner) -> str:
     """Return the file for /etc/sudoers.d that the options ask for.
 
     Raises UsageError for a user or a smartctl that no rule should name, and
@@ -94,8 +94,8 @@ def admits(expressions: Iterable[str], arguments: Arguments) -> bool:
 # --- expressions --------------------------------------------------------------------
 
 def all_expressions() -> Iterator[str]:
-    """Yield the expressions that together admit every command line of `smartctl` for drives."""
-    for scan in (smartctl.SCAN, smartctl.SCAN_TEXT):
+    """Yield the expressions that together admit every command line of `commands` for drives."""
+    for scan in (commands.SCAN, commands.SCAN_TEXT):
         yield ' '.join(map(literally, scan))
     tunnelled = [type_expression(entry) for entry in devices.TYPES if entry.is_scsi]
     others = [type_expression(entry) for entry in devices.TYPES if not entry.is_scsi]
@@ -107,9 +107,9 @@ def all_expressions() -> Iterator[str]:
 def _read_expression(types: str) -> str:
     """Return the expression of everything that read_arguments() can make: any log may be skipped, JSON and type left out."""
     parts = []
-    words = iter(smartctl.read_arguments(_PATH, _TYPE))
+    words = iter(commands.read_arguments(_PATH, _TYPE))
     for word in words:
-        if word in smartctl.JSON:
+        if word in commands.JSON:
             parts.append(f'({literally(word)} )?')
         elif word == '-l':
             parts.append(f'({word} {literally(next(words))} )?')
@@ -142,7 +142,7 @@ def _number_up_to(highest: int) -> str:
 
 # --- literal lines ------------------------------------------------------------------
 
-def _literal(options: Options, runner: smartctl.Runner) -> Iterator[Arguments]:
+def _literal(options: Options, runner: processes.Runner) -> Iterator[Arguments]:
     """Yield the command lines for the drives named, or for those of this machine."""
     found = machine.find(options, runner, _deadline(options))
     plans = plan(found.devices, options, site_of(options))
@@ -150,15 +150,15 @@ def _literal(options: Options, runner: smartctl.Runner) -> Iterator[Arguments]:
         raise SmartError('there are no drives to write lines for; name them with -d, or run this as root on the machine that has them')
     has_json = _speaks_json(options, runner)
     if found.is_scan:
-        yield smartctl.SCAN if has_json else smartctl.SCAN_TEXT
+        yield commands.SCAN if has_json else commands.SCAN_TEXT
     for each in plans:
         arguments = each.command[each.command.index(options.smartctl) + 1:]
-        yield arguments if has_json else tuple(word for word in arguments if word not in smartctl.JSON)
+        yield arguments if has_json else tuple(word for word in arguments if word not in commands.JSON)
 
 
-def _speaks_json(options: Options, runner: smartctl.Runner) -> bool:
+def _speaks_json(options: Options, runner: processes.Runner) -> bool:
     """Tell which of our two forms this smartctl is called with; one that does not run is taken for a new one."""
-    told = smartctl.version(_output(options, runner, (options.smartctl, *smartctl.VERSION)))
+    told = commands.version(_output(options, runner, (options.smartctl, *commands.VERSION)))
     return not told or told >= FIRST_WITH_JSON
 
 
@@ -177,22 +177,22 @@ def _check(options: Options) -> None:
     if not re.fullmatch(_USER, options.user):
         raise UsageError('the user of a rule is a plain name, such as --user nagios')
     if not re.fullmatch(_EXECUTABLE, options.smartctl):
-        raise UsageError(f'smartctl is named by its absolute path in a rule, of letters, digits and _ . + -, such as -p {smartctl.DEFAULT}')
+        raise UsageError(f'smartctl is named by its absolute path in a rule, of letters, digits and _ . + -, such as -p {commands.DEFAULT}')
     if os.path.lexists(options.smartctl):  # a rule may be there before smartmontools
-        smartctl.check_executable(options.smartctl, as_root=True, through_sudo=True)
+        commands.check_executable(options.smartctl, as_root=True, through_sudo=True)
 
 
-def _sudo_version(options: Options, runner: smartctl.Runner) -> str:
+def _sudo_version(options: Options, runner: processes.Runner) -> str:
     """Return the first line that sudo says about itself: "Sudo version 1.9.13p3"; '' where there is none."""
     try:
-        sudo = smartctl.find_sudo()
+        sudo = commands.find_sudo()
     except UsageError:
         return ''
-    lines = _output(options, runner, (sudo, *smartctl.VERSION)).decode('utf-8', 'replace').splitlines()
+    lines = _output(options, runner, (sudo, *commands.VERSION)).decode('utf-8', 'replace').splitlines()
     return ''.join(sign for sign in lines[0] if sign.isprintable())[:60] if lines else ''
 
 
-def _output(options: Options, runner: smartctl.Runner, command: Sequence[str]) -> bytes:
+def _output(options: Options, runner: processes.Runner, command: Sequence[str]) -> bytes:
     answer = next(runner.run([tuple(command)], 1, options.drive_timeout, _deadline(options)))
     return answer.stdout or answer.stderr  # sudo-rs tells its version there
 

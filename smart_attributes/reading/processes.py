@@ -1,4 +1,4 @@
-"""Run smartctl: the exact command lines, processes in parallel, time limits.
+"""Processes of smartctl: started in parallel, listened to, ended in time.
 
 Nothing here understands what smartctl says about a drive; a process becomes an
 Answer of bytes. This module is imported first and starts the processes, so it
@@ -9,39 +9,22 @@ from __future__ import annotations
 import errno
 import os
 import select
-import stat
 import time
+
+from .commands import ENVIRONMENT
 
 # ruff: noqa: SIM105 - imports within functions, and contextlib is one of the expensive ones
 #
 # Drives answer while Python is still importing the rest. What would delay the
 # first process stays out of here: typing, re, enum (with it signal), model and
-# errors take 30 ms together, these six modules less than 1 ms. Type checkers
+# errors take 30 ms together, these modules less than 1 ms. Type checkers
 # read this name as typing.TYPE_CHECKING.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from ..model import Answer
-
-    Command = tuple[str, ...]
-
-DEFAULT = '/usr/sbin/smartctl'
-
-# The whole environment of smartctl and of sudo. LC_ALL=C keeps thousands
-# separators and translated words out of what is parsed.
-ENVIRONMENT = {'LC_ALL': 'C', 'PATH': '/usr/sbin:/usr/bin:/sbin:/bin'}
-
-# The command lines. The sudoers rule, the simulator and the benchmarks depend
-# on every word and on the order. Judged by smartctl 7.3 and 7.5 and left out:
-# "-l background" (-A already prints its power-on time; where the page is
-# missing it sets exit bit 2) and "-l defects" ("-l error" already prints the
-# SCSI page; the ATA count is in the device statistics too).
-LOGS = ('error', 'selftest', 'devstat', 'ssd')
-JSON = ('--json=c',)
-SCAN = ('--json=c', '--scan')
-SCAN_TEXT = ('--scan',)
-VERSION = ('--version',)
+    from .commands import Command
 
 MAX_OUTPUT = 4 << 20     # bytes of one stream; the longest report known has 0.1 MB
 _CHUNK = 1 << 16         # bytes that Linux keeps in a pipe
@@ -52,139 +35,6 @@ LINGER = 0.2             # seconds a pipe may stay open after smartctl itself ha
 SIGKILL, SIGPIPE, SIGTERM = 9, 13, 15
 
 _LATER = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
-
-
-def read_arguments(path: str, device_type: str = '', skip: Collection[str] = (), json: bool = True) -> Command:
-    """Return the arguments that read one drive, as JSON or (before smartctl 7.0) as text.
-
-    skip: those of LOGS that reading can harm this drive with: {"selftest"}.
-    """
-    arguments = list(JSON if json else ())
-    arguments += ['--nocheck=standby', '-i', '-H', '-A']
-    for log in LOGS:
-        if log not in skip:
-            arguments += ['-l', log]
-    if device_type:
-        arguments += ['-d', device_type]
-    return (*arguments, path)
-
-
-def prefix(executable: str, nosudo: bool = False) -> Command:
-    """Return what stands before the arguments: smartctl itself, behind `sudo -n` for all but root.
-
-    Raises UsageError where sudo is needed and missing.
-    """
-    if nosudo or os.geteuid() == 0:
-        return (executable,)
-    return (find_sudo(), '-n', executable)
-
-
-def find_sudo() -> str:
-    """Return sudo's absolute path. The caller's PATH counts: it decides nothing that the caller could not do."""
-    for folder in (os.environ.get('PATH', '') + ':' + ENVIRONMENT['PATH']).split(':'):
-        candidate = os.path.join(folder, 'sudo')
-        if folder.startswith('/') and os.path.isfile(candidate) and os.access(candidate, os.X_OK):
-            return candidate
-    from ..errors import UsageError
-    raise UsageError('sudo is not installed, and only root may read drives; install sudo, '
-                     'or use --nosudo where this user may run smartctl itself')
-
-
-def check_executable(path: str, as_root: bool, through_sudo: bool = False) -> None:
-    """Raise UsageError unless *path* can and may be run as smartctl.
-
-    as_root: we are root; then nobody else may be able to change the file.
-    through_sudo: sudo runs it, so this user need not be able to see more than
-        that it exists.
-    """
-    fault = _fault(path, as_root, through_sudo)
-    if fault:
-        from ..errors import UsageError
-        raise UsageError(f'{path}: {fault}')
-
-
-def _fault(path: str, as_root: bool, through_sudo: bool) -> str:
-    if not path.startswith('/'):
-        return 'smartctl is named by its absolute path, such as -p ' + DEFAULT
-    try:
-        status = os.stat(path)
-    except PermissionError:
-        return '' if through_sudo else 'this user may not look there; use sudo or another -p'
-    except (OSError, ValueError):
-        return 'there is no such file; install smartmontools, or say with -p where smartctl is'
-    if not stat.S_ISREG(status.st_mode):
-        return 'this is no program; say with -p where smartctl is, such as ' + DEFAULT
-    if not through_sudo and not os.access(path, os.X_OK):
-        return 'this user may not execute it; check its mode, or say with -p where smartctl is'
-    return _distrusted(path) if as_root else ''
-
-
-def _distrusted(path: str) -> str:
-    """Return why root should not run *path*: someone else could have put a program there."""
-    for part in _steps(path):
-        status = os.lstat(part)
-        if status.st_uid != 0:
-            return f'root runs nothing that others can change: {part} does not belong to root; use {DEFAULT}'
-        if _others_can_write(status):
-            return f'root runs nothing that others can change: {part} is writable by others; use {DEFAULT}'
-    return ''
-
-
-def _others_can_write(status: os.stat_result) -> bool:
-    if stat.S_ISLNK(status.st_mode):
-        return False  # a link has no mode of its own; its folder decides
-    if stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX:
-        return False  # as in /tmp: what root owns there, nobody else can replace
-    by_group = status.st_mode & stat.S_IWGRP and status.st_gid != 0
-    return bool(by_group or status.st_mode & stat.S_IWOTH)
-
-
-def _steps(path: str) -> Iterator[str]:
-    """Yield every folder, link and file that the kernel passes on its way to *path*."""
-    ahead = path.split('/')
-    here = '/'
-    yield here
-    for _ in range(1000):  # os.stat() has succeeded, so links do not run in circles
-        if not ahead:
-            return
-        part = ahead.pop(0)
-        if part in ('', '.'):
-            continue
-        if part == '..':
-            here = os.path.dirname(here)
-            continue
-        step = os.path.join(here, part)
-        yield step
-        if not os.path.islink(step):
-            here = step
-            continue
-        target = os.readlink(step)
-        ahead[:0] = target.split('/')
-        here = '/' if target.startswith('/') else here
-
-
-def is_too_old(stdout: bytes) -> bool:
-    """Tell whether this smartctl, before 7.0, knows no --json; ask again for text.
-
-    Source: smartctl.cpp, parse_options(): the unknown option is named, exit status 1.
-    """
-    return not stdout.lstrip().startswith(b'{') and b'UNRECOGNIZED OPTION: json' in stdout
-
-
-def version(stdout: bytes) -> tuple[int, ...]:
-    """Return smartctl's version, (7, 3), from the head of anything it printed; () where it is not told.
-
-    "smartctl 7.3 2022-02-28 r5338 …", "smartctl pre-7.4 …", "smartctl version 5.38 …", '"version":[7,3]'.
-    """
-    head = stdout[:2000].decode('ascii', 'replace').lstrip()
-    if head.startswith('{'):
-        numbers = head.partition('"version"')[2].partition('[')[2].partition(']')[0].split(',')
-    elif head.startswith('smartctl '):
-        words = [word for word in head.split()[1:3] if word != 'version']
-        numbers = words[0].replace('pre-', '').split('.') if words else []
-    else:
-        return ()
-    return tuple(int(number) for number in numbers if number.strip().isdigit())
 
 
 class _Process:
