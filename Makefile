@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 DEBIAN12 := nagiosplugin==1.3.2 jsonschema==4.10.3 rich==13.3.1 chardet==5.1.0 humanfriendly==10.0 pytest==7.2.1
 # What test-icinga runs: the daemons, and the libraries with which they run the plugin.
 DAEMONS := icinga2 nagios4-core nagios-nrpe-server nagios-nrpe-plugin icingacli icingaweb2-module-director php-cli php-mysql mariadb-server \
-	python3-nagiosplugin python3-jsonschema python3-rich
+	python3-nagiosplugin python3-jsonschema python3-rich acl
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
 .PHONY: run test check test-debian12 playground bench prove measure add format generate deb test-deb daemons test-icinga venv wheel clean help

@@ -47,7 +47,8 @@ def test_importing_it_loads_none_of_the_expensive_modules():
     loaded = subprocess.run([sys.executable, '-I', '-S', '-c', code], capture_output=True, text=True, check=True).stdout
 
     assert set(loaded.split()) - {'__future__', 'errno', 'select', 'time'} == {
-        'smart_attributes', 'smart_attributes.reading', 'smart_attributes.reading.commands', 'smart_attributes.reading.processes'}
+        'smart_attributes', 'smart_attributes.trust', 'smart_attributes.reading', 'smart_attributes.reading.commands',
+        'smart_attributes.reading.processes'}
 
 
 def test_24_drives_take_as_long_as_the_slowest(fake, runner):

@@ -7,9 +7,11 @@ from __future__ import annotations
 import os
 import stat
 
+from .. import trust
+
 TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING, which would be expensive
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
     Command = tuple[str, ...]
 
@@ -98,46 +100,8 @@ def _fault(path: str, as_root: bool, through_sudo: bool) -> str:
 
 def _distrusted(path: str) -> str:
     """Return why root should not run *path*: someone else could have put a program there."""
-    for part in _steps(path):
-        status = os.lstat(part)
-        if status.st_uid != 0:
-            return f'root runs nothing that others can change: {part} does not belong to root; use {DEFAULT}'
-        if _others_can_write(status):
-            return f'root runs nothing that others can change: {part} is writable by others; use {DEFAULT}'
-    return ''
-
-
-def _others_can_write(status: os.stat_result) -> bool:
-    if stat.S_ISLNK(status.st_mode):
-        return False  # a link has no mode of its own; its folder decides
-    if stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX:
-        return False  # as in /tmp: what root owns there, nobody else can replace
-    by_group = status.st_mode & stat.S_IWGRP and status.st_gid != 0
-    return bool(by_group or status.st_mode & stat.S_IWOTH)
-
-
-def _steps(path: str) -> Iterator[str]:
-    """Yield every folder, link and file that the kernel passes on its way to *path*."""
-    ahead = path.split('/')
-    here = '/'
-    yield here
-    for _ in range(1000):  # os.stat() has succeeded, so links do not run in circles
-        if not ahead:
-            return
-        part = ahead.pop(0)
-        if part in ('', '.'):
-            continue
-        if part == '..':
-            here = os.path.dirname(here)
-            continue
-        step = os.path.join(here, part)
-        yield step
-        if not os.path.islink(step):
-            here = step
-            continue
-        target = os.readlink(step)
-        ahead[:0] = target.split('/')
-        here = '/' if target.startswith('/') else here
+    foreign = trust.fault(path, trust.ROOT)
+    return f'root runs nothing that others can change: {foreign}; use {DEFAULT}' if foreign else ''
 
 
 def is_too_old(stdout: bytes) -> bool:

@@ -1,0 +1,142 @@
+"""Who else could change a path: owners, modes, links and access-control lists."""
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from smart_attributes import trust
+
+OTHER, MANY = 65534, 12345  # a user and a group that are nobody's
+ME = os.geteuid()
+as_root = pytest.mark.skipif(ME != 0, reason='only root can give files away')
+needs_acl = pytest.mark.skipif(not shutil.which('setfacl'), reason='setfacl (acl) is not installed')
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A file of one's own, in a folder of its own."""
+    folder = tmp_path / 'folder'
+    folder.mkdir(mode=0o755)
+    path = folder / 'site.json'
+    path.write_text('{}')
+    path.chmod(0o644)
+    return path
+
+
+def test_what_only_one_self_could_have_written_is_trusted(file):
+    """For root and for everybody else; links of one's own count as well."""
+    (file.parent / 'link').symlink_to('../folder/site.json')
+
+    assert trust.fault(str(file), ME) == ''
+    assert trust.fault(str(file.parent / 'link'), ME) == ''
+    assert trust.fault('/etc/passwd', OTHER) == ''
+
+
+@as_root
+@pytest.mark.parametrize('name', ['site.json', '.', 'link'])
+def test_one_step_of_another_owner_is_enough(file, name):
+    """`chown -R nagios` of a folder that nobody else may write to: nagios may, file, folder and link alike."""
+    (file.parent / 'link').symlink_to('site.json')
+    foreign = file.parent / name
+    os.chown(foreign, OTHER, -1, follow_symlinks=False)
+
+    assert trust.fault(str(file.parent / 'link'), 0) == f'{foreign} does not belong to root'.replace('/.', '')
+    assert trust.fault(str(file.parent / 'link'), 1) == f'{foreign} does not belong to root or to you'.replace('/.', '')
+    assert trust.fault(str(file.parent / 'link'), OTHER) == ''
+
+
+@as_root
+def test_a_link_of_another_is_seen_however_deep_it_lies(file, tmp_path):
+    """It leads through a folder of another, who can turn it."""
+    foreign = tmp_path / 'foreign'
+    foreign.mkdir()
+    os.chown(foreign, OTHER, -1)
+    (foreign / 'back').symlink_to(file)
+    (tmp_path / 'first').symlink_to('foreign/back')
+
+    assert trust.fault(str(tmp_path / 'first'), 0) == f'{foreign} does not belong to root'
+
+
+@as_root
+@pytest.mark.parametrize(('name', 'mode', 'group'), [
+    ('site.json', 0o666, 0), ('site.json', 0o664, MANY), ('.', 0o777, 0), ('.', 0o775, MANY)])
+def test_modes_that_let_others_write_are_seen(file, name, mode, group):
+    """In a file, or in a folder in which it could be replaced."""
+    changed = file.parent / name
+    os.chown(changed, 0, group)
+    changed.chmod(mode)
+
+    assert trust.fault(str(file), 0) == f'{changed} is writable by others'.replace('/.', '')
+
+
+@as_root
+def test_the_group_of_root_may_write(file):
+    """Who is in it, root has put there."""
+    file.chmod(0o664)
+    os.chown(file, 0, 0)
+
+    assert trust.fault(str(file), 0) == ''
+
+
+@as_root
+def test_in_a_folder_like_tmp_the_owner_decides(file):
+    """Nobody can replace there what is another's."""
+    file.parent.chmod(0o1777)
+    assert trust.fault(str(file), 0) == ''
+
+    os.chown(file, OTHER, -1)
+    assert trust.fault(str(file), 0) == f'{file} does not belong to root'
+
+
+@as_root
+@needs_acl
+@pytest.mark.parametrize(('entry', 'is_foreign'), [
+    (f'u:{OTHER}:rw', True), (f'g:{MANY}:rw', True), (f'u:{OTHER}:r', False), ('u:0:rw', False), (f'u:{OTHER}:rw,m::r', False)])
+def test_an_access_control_list_counts(file, entry, is_foreign):
+    """It shows as bits of root's own group, which would be fine."""
+    subprocess.run(['setfacl', '-m', entry, file], check=True)
+    assert file.stat().st_gid == 0
+
+    assert trust.fault(str(file), 0) == (f'{file} is writable by others' if is_foreign else '')
+
+
+@as_root
+@needs_acl
+def test_the_list_and_not_the_mask_says_what_a_group_may(file):
+    """setfacl widens the mask, which a plain look takes for the group's own right."""
+    os.chown(file, 0, MANY)
+    subprocess.run(['setfacl', '-m', 'u:0:rw', file], check=True)
+    assert file.stat().st_mode & 0o020
+    assert trust.fault(str(file), 0) == ''
+
+    subprocess.run(['setfacl', '-m', 'g::rw', file], check=True)
+    assert trust.fault(str(file), 0) == f'{file} is writable by others'
+
+
+def test_steps_are_those_of_the_kernel(tmp_path):
+    """".." leaves the folder that a link leads to, not the one where the link lies."""
+    (tmp_path / 'a' / 'b').mkdir(parents=True)
+    (tmp_path / 'link').symlink_to('a/b')
+
+    assert list(trust.steps(f'{tmp_path}/link/../x'))[-4:] == [f'{tmp_path}/link', f'{tmp_path}/a', f'{tmp_path}/a/b', f'{tmp_path}/a/x']
+
+
+def test_a_path_may_be_relative(file, monkeypatch):
+    """--thresholds takes what a person types; every folder above counts."""
+    monkeypatch.chdir(file.parent)
+
+    assert list(trust.steps('site.json')) == list(trust.steps(str(file)))
+
+
+def test_links_in_a_circle_end(tmp_path):
+    """Where the kernel gives up as well, with its words."""
+    (tmp_path / 'a').symlink_to('b')
+    (tmp_path / 'b').symlink_to('a')
+
+    with pytest.raises(OSError, match='symbolic links') as caught:
+        trust.fault(str(tmp_path / 'a'), ME)
+    assert caught.value.errno == errno.ELOOP
