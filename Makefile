@@ -43,7 +43,7 @@ measure: venv    ## attributes.json against 40,182 real drives
 	$(BIN)/check_smart_attributes measure ../shared/drives/drives.jsonl.gz
 
 add: venv        ## your entry and its sample to the shipped ones: make add FILE=my-entry.json
-	$(BIN)/python tools/add "$(FILE)"
+	$(BIN)/python tools/add.py "$(FILE)"
 
 format: venv     ## attributes.json in its usual layout
 	$(BIN)/check_smart_attributes prove --format
@@ -66,8 +66,8 @@ $(OLD)/.ready: pyproject.toml tools/prepare
 	touch $@
 
 generate: venv   ## the man page, the tables of the documents and whatever else follows from the code
-	$(BIN)/python tools/generate
-	$(BIN)/python tools/tables
+	$(BIN)/python tools/generate.py
+	$(BIN)/python tools/tables.py
 
 deb: venv        ## dist/*.deb, built as Debian builds it
 	sh tools/deb $(BIN)/pip

@@ -1,21 +1,16 @@
 """From an unknown drive to a pull request, as CONTRIBUTING tells it: draft, name roles, cite, prove, use, send."""
 from __future__ import annotations
 
-import importlib.machinery
-import importlib.util
 import json
 import shutil
 
+import add as tool
 import pytest
 from conftest import ROOT, drive, run
 from small_database import Checkout, database, samples
 
 from smart_attributes.errors import DataError
 from smart_attributes.workshop import draft, prove
-
-loader = importlib.machinery.SourceFileLoader('add', str(ROOT / 'tools/add'))
-tool = importlib.util.module_from_spec(importlib.util.spec_from_loader('add', loader))  # type: ignore[arg-type]
-loader.exec_module(tool)
 
 
 @pytest.fixture(scope='module')

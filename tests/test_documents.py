@@ -1,16 +1,14 @@
 """The pages in doc/ and the files in contrib/ say what the program does: they are compared, not trusted."""
 from __future__ import annotations
 
-import importlib.machinery
-import importlib.util
 import json
 import re
 import shutil
 import subprocess
-import sys
-from types import ModuleType
 from typing import List
 
+import generate
+import icinga
 import pytest
 from conftest import ROOT, SHARED
 from sentences import key, keys
@@ -20,18 +18,6 @@ from smart_attributes.knowledge import datafile, thresholds
 from smart_attributes.model import State
 from smart_attributes.reading import commands, devices, sudoers
 
-
-def tool(name: str) -> ModuleType:
-    """Load a script of tools/, which has no suffix."""
-    sys.path.insert(0, str(ROOT / 'tools'))
-    loader = importlib.machinery.SourceFileLoader(name, str(ROOT / 'tools' / name))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))  # type: ignore[arg-type]
-    loader.exec_module(module)
-    return module
-
-
-generate = tool('generate')
-icinga = generate.icinga
 PAGE = ROOT / 'doc/check_smart_attributes.8'
 
 
@@ -111,7 +97,7 @@ def test_bash_knows_every_option(job):
 def test_every_option_is_an_argument_of_the_check_command():
     """What only helps a person, or reads recordings, is left out on purpose."""
     text = (ROOT / 'contrib/icinga2/check-smart-attributes.conf').read_text()
-    described = tool('generate').icinga.options('check')
+    described = icinga.options('check')
 
     assert [option.long for option in described
             if (f'"{option.long}" = {{' in text) != (option.dest not in icinga.LEFT_OUT and not option.is_old)] == []

@@ -144,7 +144,7 @@ def test_a_fingerprint_is_of_limits_and_columns_not_of_models_and_comments():
 
 
 def test_an_entry_with_a_known_fingerprint_counts_as_shipped(monkeypatch):
-    """The list is made by tools/legacy; the databases themselves stay out of the project."""
+    """The list is made by tools/legacy.py; the databases themselves stay out of the project."""
     known = legacy.datafile.load(legacy.datafile.shipped(legacy.KNOWN))
     one = entry({'5': ['20', '40']}, ['5'])
 

@@ -1,12 +1,11 @@
 """The documents say what the program does: they are compared, not trusted."""
 from __future__ import annotations
 
-import importlib.machinery
-import importlib.util
 import json
 import re
 
 import pytest
+import tables
 from conftest import ROOT, drive, run
 from fake_smartctl import FakeSmartctl
 
@@ -14,14 +13,10 @@ from smart_attributes import cli
 from smart_attributes.model import State
 from smart_attributes.reading.commands import read_arguments
 
-loader = importlib.machinery.SourceFileLoader('tables', str(ROOT / 'tools/tables'))
-tables = importlib.util.module_from_spec(importlib.util.spec_from_loader('tables', loader))  # type: ignore[arg-type]
-loader.exec_module(tables)
-
 
 @pytest.mark.parametrize('document', tables.TABLES)
 def test_the_tables_of_a_document_are_up_to_date(document):
-    """Run `.venv/bin/python tools/tables` after a change of options, roles, limits or modules."""
+    """Run `.venv/bin/python tools/tables.py` after a change of options, roles, limits or modules."""
     assert tables.filled(document) == (ROOT / document).read_text()
 
 

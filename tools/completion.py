@@ -7,7 +7,7 @@ from described import JOBS, options, roles, states
 
 HEAD = '''\
 # bash completion for check_smart_attributes                               -*- shell-script -*-
-# Made by tools/generate from the parsers in smart_attributes/cli.py.
+# Made by tools/generate.py from the parsers in smart_attributes/cli.py.
 '''
 FUNCTION = '''\
 _check_smart_attributes()

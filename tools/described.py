@@ -4,14 +4,12 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Tuple
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from smart_attributes import cli
 
-from smart_attributes import cli  # noqa: E402
+ROOT = Path(__file__).resolve().parent.parent
 
 JOBS = ('check', *cli.JOBS)
 OLD = '1.6'  # a group of options with this in its title serves callers of the original plugin

@@ -13,7 +13,7 @@ TIMEOUT = 60                  # seconds; the plugin itself gives up after 55
 LEFT_OUT = ('help', 'show_version', 'reports')
 
 COMMAND = '''\
-/* Made by tools/generate from the plugin's own options.
+/* Made by tools/generate.py from the plugin's own options.
  *
  * The Debian package puts this file where "include <plugins-contrib>" finds it. Elsewhere copy it
  * to /etc/icinga2/conf.d or into a global zone, once: two definitions are an error. */

@@ -5,7 +5,7 @@ from typing import Iterator, List
 
 from described import JOBS, Option, description, example, options, roles, states
 
-HEAD = '''.\\" Made by tools/generate; change the help texts in smart_attributes/cli.py instead.
+HEAD = '''.\\" Made by tools/generate.py; change the help texts in smart_attributes/cli.py instead.
 .TH CHECK_SMART_ATTRIBUTES 8 "" "check_smart_attributes 2.0" "Monitoring plugins"
 .SH NAME
 check_smart_attributes \\- judge the SMART data of drives, as a plugin for Icinga and Nagios'''

@@ -1,24 +1,21 @@
 #!/usr/bin/env python3
 """Fill the tables of the documents from what they describe; the tests fail when one is out of date.
 
-Usage: tools/tables          (from the project's virtual environment: .venv/bin/python tools/tables)
+Usage: tools/tables.py          (from the project's virtual environment: .venv/bin/python tools/tables.py)
 """
 from __future__ import annotations
 
 import ast
 import json
-import sys
 from pathlib import Path
 from typing import Any, Callable, Dict, List
 
+import icinga
+
+from smart_attributes import cli
+from smart_attributes.reading import devices
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / 'tools')]
-
-import icinga  # noqa: E402
-
-from smart_attributes import cli  # noqa: E402
-
-from smart_attributes.reading import devices  # noqa: E402
 
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
 # What the house holds, in the order in which a drive meets it; tests/test_layout.py reads the rooms' rules.
@@ -106,7 +103,7 @@ def said_role(role: Dict[str, Any]) -> str:
 
 
 SCHEMA = 'smart_attributes/schema/attributes.schema.json'
-SCHEMA_TABLE = '"$comment": "tools/tables writes these",\n      "properties": {\n'
+SCHEMA_TABLE = '"$comment": "tools/tables.py writes these",\n      "properties": {\n'
 TABLES: Dict[str, Dict[str, Callable[[], List[str]]]] = {
     'README': {'options': options, 'roles': roles},
     'thresholds/README.md': {'limits': limits},

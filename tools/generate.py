@@ -1,26 +1,22 @@
 #!/usr/bin/env python3
 """Write the files that follow from the parsers and the data; the tests fail when one is out of date.
 
-Usage: tools/generate        (from the project's virtual environment: .venv/bin/python tools/generate)
+Usage: tools/generate.py        (from the project's virtual environment: .venv/bin/python tools/generate.py)
 """
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Callable, Dict
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-import completion  # noqa: E402
-import icinga  # noqa: E402
-import man  # noqa: E402
-from described import ROOT  # noqa: E402
+import completion
+import icinga
+import man
+from described import ROOT
 
 
 def sudoers_rule() -> str:
     """Return the file for /etc/sudoers.d, as the job prints it where sudo is a new one."""
-    from smart_attributes.reading import sudoers
     from smart_attributes.cli import Options
+    from smart_attributes.reading import sudoers
     return sudoers.document(sudoers.general(Options())) + '\n'
 
 

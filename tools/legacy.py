@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Add entries of databases that version 1.x shipped to smart_attributes/v1_6/legacy.json, as fingerprints.
 
-Usage: tools/legacy check_smartdb.json [check_smartdb.json ...]
+Usage: tools/legacy.py check_smartdb.json [check_smartdb.json ...]
 
 The databases themselves stay out of the project. To get one: take apart the package of Debian 13
 (apt-get download monitoring-plugins-check-smart-attributes; dpkg-deb -x), or check out a tag of version 1.x.
@@ -12,10 +12,9 @@ import json
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from smart_attributes.v1_6 import legacy
 
-from smart_attributes.v1_6 import legacy  # noqa: E402
+ROOT = Path(__file__).resolve().parent.parent
 
 FILE = ROOT / 'smart_attributes' / legacy.KNOWN
 

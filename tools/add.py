@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Move the entries and samples of a file of your own to where the shipped ones stand: attributes.json and tests/samples.
 
-Usage: make add FILE=my-entry.json      (or .venv/bin/python tools/add my-entry.json)
+Usage: make add FILE=my-entry.json      (or .venv/bin/python tools/add.py my-entry.json)
 """
 from __future__ import annotations
 
@@ -11,20 +11,18 @@ import sys
 from pathlib import Path
 from typing import Any, Dict, List
 
+from smart_attributes.errors import DataError
+from smart_attributes.knowledge import datafile
+from smart_attributes.workshop import draft, prove
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from smart_attributes.knowledge import datafile  # noqa: E402
-
-from smart_attributes.workshop import draft, prove  # noqa: E402
-from smart_attributes.errors import DataError  # noqa: E402
 
 Json = Dict[str, Any]
 
 
 def merged(shipped: Json, own: Json) -> Json:
     """Return the shipped data with everything of *own* but its samples, and without what draft wrote for its reader."""
-    tables = {key: {**shipped.get(key, {}), **own[key]} for key in ('documents', 'roles', 'sets') if key in own}
+    tables: Json = {key: {**shipped.get(key, {}), **own[key]} for key in ('documents', 'roles', 'sets') if key in own}
     return {**shipped, **tables, 'entries': [*shipped['entries'], *map(finished, own['entries'])],
             'advisories': [*shipped.get('advisories', ()), *own.get('advisories', ())]}
 
