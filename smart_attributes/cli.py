@@ -61,6 +61,7 @@ class Options(NamedTuple):
     models: Optional[str] = None
     format: bool = False
     write: bool = False
+    timelines: Optional[str] = None
     literal: bool = False
     user: str = USER
     show_version: bool = False
@@ -329,8 +330,12 @@ def _prove_parser() -> Parser:
 
 def _measure_parser() -> Parser:
     parser = _parser(f'{PROGRAM} measure', 'Compare attributes.json with what real drives say of themselves.',
-                     f'example:\n  {PROGRAM} measure drives.jsonl.gz', '%(prog)s FILE [options]')
-    parser.add_argument('files', nargs=1, metavar='FILE', help='drives as facts, one JSON object a line, plain or gzip')
+                     f'example:\n  {PROGRAM} measure drives.jsonl.gz\n  {PROGRAM} measure --timelines timelines.csv.gz --json',
+                     '%(prog)s (FILE | --timelines FILE) [options]')
+    parser.add_argument('files', nargs='*', metavar='FILE', help='drives as facts, one JSON object a line, plain or gzip')
+    parser.add_argument('--timelines', metavar='FILE',
+                        help='hard disks until they failed, a row for each time in which no counter moved: how many fail in which state')
+    parser.add_argument('--json', dest='as_json', action='store_true', help='with --timelines: the same as JSON')
     parser.add_argument('--write', action='store_true', help='fill in the evidence of each entry of attributes.json')
     _common(parser)
     return parser

@@ -7,9 +7,10 @@ from typing import Callable, List, Mapping, Sequence
 
 from . import cli
 from .cli import Options
-from .model import Report
+from .errors import UsageError
+from .model import Device, Report, Verdict
 from .reading import processes
-from .survey import Survey, judge_of, site_of, survey
+from .survey import Site, Survey, judge_of, site_of, survey
 
 OK, PARTLY, UNKNOWN = 0, 1, 3
 
@@ -129,9 +130,21 @@ def prove(options: Options, runner: processes.Runner) -> int:
 
 
 def measure(options: Options, runner: processes.Runner) -> int:
-    """Print how true the database is; 0."""
+    """Print how true the database is, or what its verdicts mean; 0."""
+    if len(options.files) != (options.timelines is None) or (options.as_json and not options.timelines):
+        raise UsageError('measure takes one FILE of drives, or --timelines FILE [--json]')
+    if options.timelines:
+        from .workshop import timelines
+        return timelines.main(options.timelines, _shipped_judge(options), options.as_json)
     from .workshop import measure as measuring
     return measuring.main(options.files[0], options.write)
+
+
+def _shipped_judge(options: Options) -> Callable[[Report], Verdict]:
+    """Return the judge as it is without the files of a site."""
+    from . import judge as judging
+    judge = judge_of(options, Site())
+    return lambda report: judging.judge(Device('', name='drive'), report, judge.database, judge.thresholds, judge.rules)
 
 
 def migrate(options: Options, runner: processes.Runner) -> int:

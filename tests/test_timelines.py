@@ -1,0 +1,112 @@
+"""measure --timelines: what states and alarms are worth, on timelines made for the test."""
+import gzip
+import json
+
+import pytest
+from conftest import run
+
+HEAD = 'drive,model,from,to,failed,a5,a187,a197\n'
+YEAR, DAY = 8766, 24
+
+
+def row(drive, start, end, failed=0, reallocated=0, uncorrect=0, pending=0):
+    return f'{drive},ST31500541AS,{start},{end},{failed},{reallocated},{uncorrect},{pending}\n'
+
+
+@pytest.fixture
+def measured(tmp_path):
+    def measure(*rows, head=HEAD):
+        file = tmp_path / 'timelines.csv'
+        file.write_text(head + ''.join(rows))
+        result = run('measure', '--timelines', str(file), '--json')
+        assert result.code == 0, result.text
+        return json.loads(result.text)
+    return measure
+
+
+def test_a_failure_counts_for_the_state_that_the_drive_was_in(measured):
+    """One quiet year, half a year of 100 uncorrectable errors, then the failure: 200 % a year in CRITICAL."""
+    found = measured(row(1, 0, YEAR), row(1, YEAR, 1.5 * YEAR, failed=1, uncorrect=100), row(2, 0, 2 * YEAR))
+
+    assert (found['drives'], found['drive_years'], found['failures']) == (2, 3.5, 1)
+    assert found['states'] == {
+        'OK': {'drive_years': 3.0, 'failures': 0, 'percent_per_year': 0.0},
+        'WARNING': {'drive_years': 0.0, 'failures': 0, 'percent_per_year': None},
+        'CRITICAL': {'drive_years': 0.5, 'failures': 1, 'percent_per_year': 200.0}}
+
+
+def test_a_drive_alarms_once_however_often_it_returns(measured):
+    """An admin who was told of the drive needs no second alarm; WARNING and CRITICAL are two levels."""
+    found = measured(row(1, 0, YEAR, pending=1), row(1, YEAR, 2 * YEAR), row(1, 2 * YEAR, 3 * YEAR, pending=1),
+                     row(1, 3 * YEAR, 4 * YEAR, pending=100), row(2, 0, YEAR))
+
+    assert found['alarms_per_1000_drive_years'] == 200.0
+    assert found['critical']['alarms_per_1000_drive_years'] == 200.0
+
+
+@pytest.mark.parametrize(('end', 'failed', 'share'), [(90, 1, 100.0), (91, 1, 0.0), (90, 0, 0.0), (89, 0, None)],
+                         ids=['failed-in-time', 'failed-later', 'survived', 'not-watched-for-so-long'])
+def test_an_alarm_is_believed_when_the_drive_fails_within_90_days(measured, end, failed, share):
+    """A drive that leaves the fleet sound before the 90 days are over proves nothing."""
+    found = measured(row(1, 0, YEAR), row(1, YEAR, YEAR + end * DAY, failed, pending=1))
+
+    assert found['failed_within_90_days_percent'] == share
+
+
+def test_a_failure_is_caught_when_the_drive_alarmed_before(measured):
+    """Also where the counter has gone back since; the lead runs from the first alarm."""
+    found = measured(row(1, 0, 10 * DAY, pending=1), row(1, 10 * DAY, 30 * DAY, failed=1),
+                     row(2, 0, YEAR, failed=1), row(3, 0, YEAR, uncorrect=100))
+
+    assert (found['caught_percent'], found['median_lead_days']) == (50.0, 30.0)
+    assert (found['critical']['caught_percent'], found['critical']['median_lead_days']) == (0.0, None)
+
+
+def test_a_counter_that_a_drive_does_not_have_is_no_zero(measured):
+    """Empty fields are attributes that the drive lacks, as on disks of Western Digital without 187."""
+    found = measured('1,WDC WD30EFRX-68EUZN0,0,8766,0,,,\n')
+
+    assert found['states']['OK']['drive_years'] == 1.0
+
+
+def test_the_drive_is_judged_by_the_entry_of_its_model(measured):
+    """Two words of attribute 10 on a Hitachi disk are two counts, not a number of 65536."""
+    found = measured('1,Hitachi HDS722020ALA330,0,8766,0,65536\n', '2,ACME X1,0,8766,0,65536\n', head='drive,model,from,to,failed,a10\n')
+
+    assert [found['states'][state]['drive_years'] for state in ('OK', 'WARNING', 'CRITICAL')] == [1.0, 1.0, 0.0]
+
+
+def test_the_table_says_the_same(tmp_path):
+    """For people; plain or gzip."""
+    file = tmp_path / 'timelines.csv.gz'
+    file.write_bytes(gzip.compress((HEAD + row(1, 0, YEAR) + row(1, YEAR, 1.5 * YEAR, 1, uncorrect=100) + row(2, 0, YEAR)).encode()))
+
+    text = run('measure', '--timelines', str(file)).text
+
+    assert '2 drives, 2 drive-years, 1 failures' in text
+    assert [line.split() for line in text.splitlines() if line.startswith(('OK', 'WARNING ', 'CRITICAL'))] == [
+        ['OK', '2', '0', '0', '%'], ['WARNING', '0', '0', '-'], ['CRITICAL', '0', '1', '200', '%'],
+        ['WARNING', 'or', 'CRITICAL', '400', '0', '%', '100', '%', '182.6', 'd'],
+        ['CRITICAL', '400', '0', '%', '100', '%', '182.6', 'd']]
+
+
+@pytest.mark.parametrize(('content', 'reason'), [
+    (b'', 'these are no timelines'), (b'drive,model\n1,X\n', 'these are no timelines'),
+    ((HEAD + row(1, 0, 'soon')).encode(), 'line 2'), ((HEAD + '1,X,0\n').encode(), 'line 2'), (b'\xff\xfe\n', 'is CSV, plain or gzip')],
+    ids=['empty', 'no-counters', 'no-number', 'short-row', 'no-text'])
+def test_a_file_without_timelines_is_unknown(tmp_path, content, reason):
+    """Exit 3 with a sentence that names file and line."""
+    file = tmp_path / 'timelines.csv'
+    file.write_bytes(content)
+
+    result = run('measure', '--timelines', str(file))
+
+    assert (result.code, str(file) in result.first_line, reason in result.first_line) == (3, True, True), result.first_line
+
+
+@pytest.mark.parametrize('arguments', [(), ('--json',), ('drives.jsonl', '--json'), ('a', 'b'), ('drives.jsonl', '--timelines', 'x.csv')])
+def test_measure_wants_one_file(arguments):
+    """What is given twice, or for the other table, is not ignored."""
+    result = run('measure', *arguments)
+
+    assert (result.code, '--timelines FILE' in result.first_line) == (3, True), result.first_line
