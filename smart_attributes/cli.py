@@ -64,6 +64,7 @@ class Options(NamedTuple):
     timelines: Optional[str] = None
     literal: bool = False
     user: str = USER
+    types: Tuple[str, ...] = ()         # that a sudoers rule admits only when asked to
     show_version: bool = False
     regex: Optional[str] = None         # -r of version 1.6
     type_option: Optional[str] = None   # -O of version 1.6
@@ -300,6 +301,8 @@ def _sudoers_parser() -> Parser:
                         help='a line for each drive of this machine, no patterns; also where sudo is older than 1.9.10 or another one')
     parser.add_argument('-d', '--device', dest='devices', action='append', default=[], metavar='ADDRESS',
                         help='lines for this drive; wanted where its path is of your own making; repeatable')
+    parser.add_argument('--type', dest='types', action='append', default=[], metavar='TYPE',
+                        help='admit areca, or this type of a USB bridge, too, which sends vendor commands; repeatable')
     parser.add_argument('--config', default=CONFIG, metavar='DIR',
                         help='folder whose thresholds.d/*.json say what is not read; default %(default)s')
     _reading(parser)

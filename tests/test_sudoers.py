@@ -5,8 +5,9 @@ import os
 import random
 import re
 import shutil
+import socket
 import subprocess
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import combinations
 from pathlib import Path
 from typing import Iterator, List, NamedTuple, Tuple
@@ -29,6 +30,9 @@ ADDRESSES = (
     'hpt,1/2/3@/dev/sda', 'hpt,1/2@/dev/sda', 'megaraid,6@/dev/bus/0', 'sat+megaraid,6@/dev/sda', 'scsi+megaraid,65535@/dev/bus/1',
     'mpi3mr,3@/dev/bus/0', 'aacraid,0,0,4@/dev/sg3', 'sat+aacraid,1,0,12@/dev/sda', 'cciss,1@/dev/sg0', 'cciss,0@/dev/cciss/c0d0',
     'sat,auto,16+cciss,7@/dev/sg1', 'sssraid,1,2@/dev/bus/0')
+
+# Types that ask with vendor commands: admitted where somebody has asked for them.
+ON_REQUEST = tuple(entry.name for entry in devices.TYPES if entry.is_vendors)
 
 READ = '--json=c --nocheck=standby -i -H -A -l error -l selftest -l devstat -l ssd'
 REFUSED = {
@@ -71,6 +75,10 @@ REFUSED = {
     'a-type-that-switches': f'{READ} -d intelliprop,0 /dev/sda',
     'a-dry-run': f'{READ} -d test /dev/sda',
     'an-operation-code': f'{READ} -d usbcypress,0x24 /dev/sda',
+    'areca-at-a-disk': f'{READ} -d areca,1 /dev/sdb',
+    'areca-by-id': f'{READ} -d areca,1/2 /dev/disk/by-id/ata-ACME_X1_EXAMPLE0001',
+    '3ware-at-a-disk': f'{READ} -d 3ware,0 /dev/sdb',
+    '3ware-at-a-generic-node': f'{READ} -d 3ware,0 /dev/sg1',
     'an-unknown-type': f'{READ} -d acme /dev/sda',
     'a-number-out-of-bounds': f'{READ} -d megaraid,123456 /dev/bus/0',
     'a-line-break': f'{READ}\n-s off /dev/sda',
@@ -85,6 +93,10 @@ REFUSED = {
 def arguments_of(address: str) -> Tuple[str, ...]:
     device, = devices.parse(address)
     return commands.read_arguments(device.path, device.type)
+
+
+def is_on_request(address: str) -> bool:
+    return re.split('[@,/]', address)[0] in ON_REQUEST
 
 
 def subsets() -> Iterator[Tuple[str, ...]]:
@@ -104,7 +116,7 @@ def test_every_type_has_an_address_here():
 @pytest.mark.parametrize('as_json', [True, False], ids=['json', 'text'])
 def test_every_command_line_is_admitted(as_json):
     """Any log may be skipped, the type left out: whatever commands.py can make."""
-    expressions = list(sudoers.all_expressions())
+    expressions = list(sudoers.all_expressions(ON_REQUEST))
     lines = [commands.read_arguments(device.path, device.type, skip, as_json)
              for text in ADDRESSES for device in devices.parse(text) for skip in subsets()]
 
@@ -114,11 +126,20 @@ def test_every_command_line_is_admitted(as_json):
 def test_what_differs_in_a_character_is_admitted_only_if_it_is_ours():
     """The rule is no wider than the plugin: 20,000 lines with a mistake, and a line that comes through is one we could make."""
     chance = random.Random(2)
-    expressions = list(sudoers.all_expressions())
+    expressions = list(sudoers.all_expressions(ON_REQUEST))
     admitted = [line for line in (mutation(chance) for _ in range(20000)) if sudoers.admits(expressions, line)]
 
     assert len(admitted) > 500
     assert [line for line in admitted if line not in (commands.SCAN, commands.SCAN_TEXT) and not is_ours(line)] == []
+
+
+@pytest.mark.parametrize('requested', [(), ('areca',), ('usbjmicron', 'sntasmedia')], ids=['none', 'areca', 'bridges'])
+def test_vendor_commands_are_admitted_only_on_request(requested):
+    """Another disk under that path would get them, too; so no rule admits a type that nobody here needs."""
+    expressions = list(sudoers.all_expressions(requested))
+    admitted = {re.split('[@,/]', text)[0] for text in ADDRESSES if is_on_request(text) and sudoers.admits(expressions, arguments_of(text))}
+
+    assert admitted == set(requested)
 
 
 def mutation(chance: random.Random) -> Tuple[str, ...]:
@@ -147,7 +168,7 @@ def without_zeros(word: str) -> str:
 
 def test_sudo_takes_expressions_of_this_length():
     """Source: sudo, lib/util/regex.c: an expression of more than 1024 characters is refused."""
-    assert max(map(len, sudoers.all_expressions())) < 1000
+    assert max(map(len, sudoers.all_expressions(ON_REQUEST))) < 1000
 
 
 @pytest.mark.parametrize('said, known', [
@@ -204,11 +225,20 @@ def test_an_older_sudo_gets_a_line_for_each_drive(roots_smartctl, tmp_path):
 
 
 def test_another_program_gets_no_word_that_it_does_not_know(roots_smartctl, tmp_path):
-    """sudo-rs has no TIMEOUT."""
+    """sudo-rs has no TIMEOUT and no log_allowed."""
     printed = run('sudoers', '-p', drives(roots_smartctl).path, env=stand_in_sudo(tmp_path / 'bin', 'sudo-rs 0.2.8')).text
 
     assert 'TIMEOUT' not in printed
+    assert 'Defaults' not in printed
     assert len(lines_of(printed)) == 3
+
+
+@pytest.mark.parametrize('said, is_quiet', [('1.8.27', False), ('1.8.29', True), ('1.9.5p2', True)])
+def test_a_sudo_that_can_leave_its_log_alone_is_told_to(roots_smartctl, tmp_path, said, is_quiet):
+    """An older one would complain of a word that it does not know, at every call."""
+    printed = run('sudoers', '-p', drives(roots_smartctl).path, env=stand_in_sudo(tmp_path / 'bin', f'Sudo version {said}')).text
+
+    assert ('!log_allowed, !pam_session' in printed) is is_quiet
 
 
 def test_a_smartctl_without_json_gets_the_lines_of_text(roots_smartctl, tmp_path):
@@ -238,7 +268,15 @@ def test_a_path_of_ones_own_making_gets_a_line_beside_the_expressions(roots_smar
 
 
 @pytest.mark.parametrize('arguments, words', [
-    pytest.param(['--user', 'ALL, root'], 'plain name', id='two-users'),
+    pytest.param(['--user', 'ALL, root'], 'one user by name', id='two-users'),
+    pytest.param(['--user', 'ALL'], 'one user by name', id='everybody'),
+    pytest.param(['--user', 'ADMINS'], 'one user by name', id='an-alias'),
+    pytest.param(['--user', '%disk'], 'one user by name', id='a-group'),
+    pytest.param(['--user', '#0'], 'one user by name', id='a-number'),
+    pytest.param(['--user', 'Defaults'], 'one user by name', id='a-word-of-sudo'),
+    pytest.param(['--type', 'megaraid'], '--type takes one of', id='a-type-that-needs-no-request'),
+    pytest.param(['--type', 'jmb39x'], '--type takes one of', id='a-type-that-writes'),
+    pytest.param(['--type', 'areca).*('], '--type takes one of', id='a-type-with-an-expression'),
     pytest.param(['-p', 'smartctl'], 'absolute path', id='any-smartctl-in-the-path'),
     pytest.param(['-p', '/usr/sbin/smartctl, ALL'], 'absolute path', id='another-command'),
     pytest.param(['-p', '/usr/../tmp/smartctl'], 'absolute path', id='up'),
@@ -324,10 +362,99 @@ def test_visudo_accepts_the_rule(sudo, tmp_path):
     assert checked.returncode == 0, checked.stderr
 
 
-@pytest.mark.parametrize('address', ADDRESSES)
+@pytest.mark.parametrize('address', [address for address in ADDRESSES if not is_on_request(address)])
 def test_sudo_admits_every_transport(sudo, address):
     """The real sudo, the real regular expression library of libc."""
     assert sudo.admits(*arguments_of(address))
+
+
+def test_sudo_admits_what_was_asked_for(sudo):
+    """Each type of a bridge; without the request none of them."""
+    asked_for = [address for address in ADDRESSES if is_on_request(address)]
+    before = [address for address in asked_for if sudo.admits(*arguments_of(address))]
+    words = [word for name in ON_REQUEST for word in ('--type', name)]
+    with sudo.under(run('sudoers', '--user', sudo.user, '-p', sudo.fake.path, *words).text):
+        after = [address for address in asked_for if sudo.admits(*arguments_of(address))]
+
+    assert before == []
+    assert after == asked_for
+
+
+class Syslog:
+    """Listens at /dev/log while a command runs; sudo and PAM write there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / 'log'
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+        self.socket.bind(str(self.path))
+        self.path.chmod(0o666)
+
+    def lines(self) -> List[str]:
+        found = []
+        with suppress(BlockingIOError):
+            while True:
+                found.append(self.socket.recv(1 << 16).decode())
+        return found
+
+
+@pytest.fixture
+def syslog(tmp_path) -> Iterator[Syslog]:
+    """In the place of this machine's own, for those who ask for it with `in_sight_of`."""
+    needs('unshare', 'mount')
+    was_there = os.path.lexists('/dev/log')
+    Path('/dev/log').touch()
+    log = Syslog(tmp_path)
+    yield log
+    log.socket.close()
+    if not was_there:
+        os.unlink('/dev/log')
+
+
+def in_sight_of(syslog: Syslog, command: List[str]) -> List[str]:
+    """Run a command; return what was logged meanwhile."""
+    listening = ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', 'mount --bind "$0" /dev/log && exec "$@"', str(syslog.path)]
+    subprocess.run([*listening, *command], stdin=subprocess.DEVNULL, capture_output=True, timeout=30, cwd='/', check=False)
+    return syslog.lines()
+
+
+@pytest.mark.parametrize('literal', [[], ['--literal', '-d', '/dev/sda']], ids=['expressions', 'literal'])
+def test_a_check_writes_nothing_into_the_log(sudo, syslog, literal):
+    """Sixty drives would be 180 lines, twelve times an hour; who wants them takes a line away."""
+    as_user = ['setpriv', f'--reuid={sudo.user}', '--regid=nogroup', '--clear-groups', 'sudo', '-n']
+    call = [*as_user, sudo.fake.path, *commands.read_arguments('/dev/sda')]
+    rule = run('sudoers', '--user', sudo.user, '-p', sudo.fake.path, *literal).text
+    with sudo.under(rule):
+        before = len(sudo.fake.calls())
+        quiet = in_sight_of(syslog, call)
+        ran = len(sudo.fake.calls()) - before
+    with sudo.under('\n'.join(line for line in rule.splitlines() if not line.startswith('Defaults')) + '\n'):
+        told = in_sight_of(syslog, call)
+
+    assert (ran, quiet) == (1, [])
+    assert [line for line in told if f'COMMAND={sudo.fake.path}' in line]
+
+
+def test_what_the_admin_runs_is_logged_as_before(sudo, syslog):
+    """The rule is quiet about its own lines, not about smartctl."""
+    with sudo.under(sudo.rule + f'{sudo.user} ALL=(root) NOPASSWD: {sudo.fake.path}\n'):
+        told = in_sight_of(syslog, ['setpriv', f'--reuid={sudo.user}', '--regid=nogroup', '--clear-groups', 'sudo', '-n',
+                                    sudo.fake.path, '-s', 'off', '/dev/sda'])
+
+    assert [line for line in told if 'COMMAND=' in line and '-s off /dev/sda' in line]
+
+
+def test_two_rules_for_one_user_get_along(sudo, tmp_path):
+    """That of the package and one for a bridge: sudo complains at every call where two files define one name."""
+    more = Path('/etc/sudoers.d') / f'{sudo.user}-more'
+    more.touch(0o440)
+    try:
+        more.write_text(run('sudoers', '--user', sudo.user, '-p', sudo.fake.path, '--type', 'usbjmicron').text)
+        done = sudo.runs(sudo.fake.path, *commands.read_arguments('/dev/sda'))
+    finally:
+        more.unlink()
+
+    assert 'no answer to' in done.stderr
+    assert 'sudoers' not in done.stderr
 
 
 @pytest.mark.parametrize('arguments', [commands.SCAN, commands.SCAN_TEXT], ids=['json', 'text'])
@@ -348,11 +475,12 @@ def test_sudo_refuses(sudo, line):
     """Whatever is not ours; a password is asked for, and there is none."""
     arguments = line.split(' ') if line else []
     program = [] if line.startswith('/') else [sudo.fake.path]
+    before = len(sudo.fake.calls())
     done = sudo.runs(*program, *arguments)
 
     assert done.returncode == 1
     assert 'password is required' in done.stderr or 'not allowed' in done.stderr
-    assert not [call for call in sudo.fake.calls() if call == ' '.join(arguments)]
+    assert len(sudo.fake.calls()) == before
 
 
 @pytest.mark.parametrize('options', [

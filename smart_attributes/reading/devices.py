@@ -22,6 +22,8 @@ class DeviceType(NamedTuple):
     arguments: str = ''      # regular expression of what may follow the name
     is_scsi: bool = False    # "sat+" or "scsi+" may stand before it
     slots: Tuple[Tuple[int, int], ...] = ()  # lowest and highest number of each N of the form
+    nodes: str = ''          # regular expression of the paths below /dev that it belongs to; '': any drive's
+    is_vendors: bool = False  # asks with vendor commands, which another disk under that path would get as well
 
     @property
     def name(self) -> str:
@@ -41,18 +43,19 @@ TYPES = (
     DeviceType('nvme[,0xNSID]', _NSID),
     DeviceType('sat[,auto][,N]', r'(,auto)?(,0|,12|,16)?'),
     # usbcypress takes an operation code, too; a wrong one may damage the drive (smartctl(8)).
-    DeviceType('usbcypress'),
-    DeviceType('usbjmicron[,p][,x][,PORT]', r'(,p)?(,x)?(,[01])?'),
-    DeviceType('usbprolific'),
-    DeviceType('usbsunplus[/sat]', _SAT_OR_NVME),
-    DeviceType('usbasm1352r,PORT', r',[01]'),
-    DeviceType('sntasmedia[/sat]', _SAT_OR_NVME),
-    DeviceType('sntjmicron[,0xNSID][/sat]', _NSID + _SAT_OR_NVME),
-    DeviceType('sntrealtek[/sat]', _SAT_OR_NVME),
-    DeviceType('marvell'),
+    DeviceType('usbcypress', is_vendors=True),
+    DeviceType('usbjmicron[,p][,x][,PORT]', r'(,p)?(,x)?(,[01])?', is_vendors=True),
+    DeviceType('usbprolific', is_vendors=True),
+    DeviceType('usbsunplus[/sat]', _SAT_OR_NVME, is_vendors=True),
+    DeviceType('usbasm1352r,PORT', r',[01]', is_vendors=True),
+    DeviceType('sntasmedia[/sat]', _SAT_OR_NVME, is_vendors=True),
+    DeviceType('sntjmicron[,0xNSID][/sat]', _NSID + _SAT_OR_NVME, is_vendors=True),
+    DeviceType('sntrealtek[/sat]', _SAT_OR_NVME, is_vendors=True),
+    DeviceType('marvell', is_vendors=True),
     DeviceType('atacam'),  # FreeBSD's scan prints it
-    DeviceType('areca,N[/E]', slots=((1, 128), (1, 8))),
-    DeviceType('3ware,N', slots=((0, 127),)),
+    # WRITE BUFFER to whatever has that /dev/sgN, which every disk may have.
+    DeviceType('areca,N[/E]', slots=((1, 128), (1, 8)), nodes='sg[0-9]+', is_vendors=True),
+    DeviceType('3ware,N', slots=((0, 127),), nodes='tw[ael][0-9]+'),
     DeviceType('hpt,L/M[/N]', slots=((1, 8), (1, 128), (1, 15))),
     DeviceType('megaraid,N', is_scsi=True, slots=((0, 65535),)),
     DeviceType('mpi3mr,N', is_scsi=True, slots=((0, 65535),)),

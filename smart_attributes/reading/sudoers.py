@@ -21,6 +21,7 @@ from .devices import DeviceType
 Arguments = Tuple[str, ...]
 
 FIRST_WITH_EXPRESSIONS = (1, 9, 10)  # sudo(8), release notes of 1.9.10
+FIRST_WITH_LOG_ALLOWED = (1, 8, 29)  # sudoers(5)
 FIRST_WITH_JSON = (7, 0)             # smartctl
 SLACK = 5                            # seconds after our own time limit in which a smartctl ends by itself
 
@@ -36,9 +37,15 @@ _RESERVED = re.compile(r'[\\,:=]')            # in a literal argument; source: s
 _USER = r'[A-Za-z_][A-Za-z0-9_.-]*'
 _EXECUTABLE = r'(/[A-Za-z0-9_+-][A-Za-z0-9_.+-]*)+'
 
+# To sudo a name in capitals is an alias, or ALL; and these words begin lines of another kind.
+_NO_USER = r'[A-Z][A-Z0-9_]*|Defaults.*|[A-Z][a-z]+_Alias.*'
+
 HEAD = '''\
 # Admits the calls of smartctl that check_smart_attributes makes, and no others.
 # Printed by "check_smart_attributes sudoers"; belongs into /etc/sudoers.d, owner root, mode 0440.'''
+QUIET = '''\
+# These calls are not logged: three lines each would be some 10,000 a day on a usual server. Who wants to have
+# them removes the line that begins with Defaults. Linux' audit records them anyway.'''
 
 
 class Rule(NamedTuple):
@@ -49,6 +56,7 @@ class Rule(NamedTuple):
     timeout: int                          # seconds; sudo ends what takes longer. 0: no limit
     expressions: Tuple[str, ...] = ()     # extended regular expressions for all arguments
     literal: Tuple[Arguments, ...] = ()
+    is_quiet: bool = True                 # sudo does not log what this rule admits
 
 
 def text(options: Options, runner: processes.Runner) -> str:
@@ -62,6 +70,8 @@ def text(options: Options, runner: processes.Runner) -> str:
     rule = general(options)
     if said and not version(said):
         rule = rule._replace(timeout=0)  # other programs of its kind do not know the word
+    if said and version(said) < FIRST_WITH_LOG_ALLOWED:
+        rule = rule._replace(is_quiet=False)
     if options.literal or not knows_expressions(said):
         return document(rule._replace(expressions=(), literal=tuple(_literal(options, runner))), _why_literal(options.literal, said))
     lines = _literal(options, runner) if options.devices else ()
@@ -70,20 +80,34 @@ def text(options: Options, runner: processes.Runner) -> str:
 
 def general(options: Options) -> Rule:
     """Return the rule that admits every drive in a usual place."""
-    return Rule(options.user, options.smartctl, math.ceil(options.timeout) + SLACK, tuple(all_expressions()))
+    expressions = tuple(all_expressions(options.types))
+    return Rule(options.user, options.smartctl, math.ceil(options.timeout) + SLACK, expressions)
 
 
 def document(rule: Rule, note: str = '') -> str:
     """Return the text of a file for /etc/sudoers.d."""
-    return '\n'.join([HEAD, *([note] if note else []), render(rule)])
+    return '\n'.join([HEAD, *([note] if note else []), *([QUIET] if rule.is_quiet else []), render(rule)])
 
 
 def render(rule: Rule) -> str:
     """Return a rule in the language of sudoers(5)."""
     commands = [f'{rule.executable} ^{expression}$' for expression in rule.expressions]
     commands += [f'{rule.executable} {" ".join(map(_escaped, line))}' for line in rule.literal]
+    listed = ', \\\n    '.join(commands)
+    alias = _alias(rule.user, listed)
     limit = f'TIMEOUT={rule.timeout} ' if rule.timeout else ''
-    return f'{rule.user} ALL=(root) {limit}NOPASSWD: \\\n    ' + ', \\\n    '.join(commands)
+    lines = [f'Cmnd_Alias {alias} = \\\n    {listed}', f'{rule.user} ALL=(root) {limit}NOPASSWD: {alias}']
+    if rule.is_quiet:
+        # Of the forms that sudoers(5) has only this one means our lines and not every call of smartctl.
+        lines.insert(1, f'Defaults!{alias} !log_allowed, !pam_session')
+    return '\n'.join(lines)
+
+
+def _alias(user: str, listed: str) -> str:
+    """Return a name that two different rules on one machine do not share; sudo complains of a second definition."""
+    import zlib
+    name = re.sub('[^A-Z0-9]', '_', user.upper())
+    return f'SMARTCTL_FOR_{name}_{zlib.crc32(f"{user} {listed}".encode()):08X}'
 
 
 def admits(expressions: Iterable[str], arguments: Arguments) -> bool:
@@ -93,18 +117,27 @@ def admits(expressions: Iterable[str], arguments: Arguments) -> bool:
 
 # --- expressions --------------------------------------------------------------------
 
-def all_expressions() -> Iterator[str]:
-    """Yield the expressions that together admit every command line of `commands` for drives."""
+def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
+    """Yield the expressions that together admit every command line of `commands` for drives.
+
+    requested: names of types that ask with vendor commands; without it, none of these.
+    """
     for scan in (commands.SCAN, commands.SCAN_TEXT):
         yield ' '.join(map(literally, scan))
-    tunnelled = [type_expression(entry) for entry in devices.TYPES if entry.is_scsi]
-    others = [type_expression(entry) for entry in devices.TYPES if not entry.is_scsi]
+    admitted = [entry for entry in devices.TYPES if not entry.is_vendors or entry.name in requested]
+    usual = f'({"|".join(PATHS)})'
     tunnel = devices.TUNNELS.replace('(?:', '(')  # POSIX has no groups that are not counted
-    for types in (f'({tunnel})?({"|".join(tunnelled)})', f'({"|".join(others)})'):
-        yield _read_expression(types)
+    yield _read_expression(f'({tunnel})?({_types(entry for entry in admitted if entry.is_scsi)})', usual)
+    for nodes in dict.fromkeys(entry.nodes for entry in admitted):
+        types = _types(entry for entry in admitted if entry.nodes == nodes and not entry.is_scsi)
+        yield _read_expression(f'({types})', nodes or usual)
 
 
-def _read_expression(types: str) -> str:
+def _types(entries: Iterable[DeviceType]) -> str:
+    return '|'.join(map(type_expression, entries))
+
+
+def _read_expression(types: str, nodes: str) -> str:
     """Return the expression of everything that read_arguments() can make: any log may be skipped, JSON and type left out."""
     parts = []
     words = iter(commands.read_arguments(_PATH, _TYPE))
@@ -117,7 +150,7 @@ def _read_expression(types: str) -> str:
             parts.append(f'({word} {types} )?')
             next(words)
         elif word == _PATH:
-            parts.append(f'/dev/({"|".join(PATHS)})')
+            parts.append(f'/dev/{nodes}')
         else:
             parts.append(literally(word) + ' ')
     return ''.join(parts)
@@ -174,8 +207,12 @@ def _why_literal(was_asked: bool, said: str) -> str:
 # --- this machine -------------------------------------------------------------------
 
 def _check(options: Options) -> None:
-    if not re.fullmatch(_USER, options.user):
-        raise UsageError('the user of a rule is a plain name, such as --user nagios')
+    if not re.fullmatch(_USER, options.user) or re.fullmatch(_NO_USER, options.user):
+        raise UsageError('the user of a rule is one user by name, such as --user nagios; '
+                         'ALL, names in capitals, groups and numbers may mean others to sudo')
+    requestable = [entry.name for entry in devices.TYPES if entry.is_vendors]
+    if not set(options.types) <= set(requestable):
+        raise UsageError(f'--type takes one of {", ".join(requestable)}; the rule admits all other types without being asked')
     if not re.fullmatch(_EXECUTABLE, options.smartctl):
         raise UsageError(f'smartctl is named by its absolute path in a rule, of letters, digits and _ . + -, such as -p {commands.DEFAULT}')
     if os.path.lexists(options.smartctl):  # a rule may be there before smartmontools
