@@ -184,14 +184,14 @@ def _check_roles(options: Options, site: Site, known: Collection[str]) -> None:
     from .knowledge import ranges
     for name in (*(role for role, _ in (*options.warning, *options.critical)), *options.ignore_roles):
         if name not in known:
-            raise UsageError(f'"{name}" is no role; the README lists them, for example endurance_used')
+            raise UsageError(f'"{name}" is no role; doc/roles.md lists them, for example endurance_used')
     for _, limit in (*options.warning, *options.critical):
         ranges.parse(limit)
     for file, data in site.thresholds:
         for roles in (data.get('roles', {}), *(override.get('roles', {}) for override in data.get('overrides', ()))):
             for name in roles:
                 if name not in known:
-                    raise DataError(f'{file}: "{name}" is no role; the README lists them, for example endurance_used')
+                    raise DataError(f'{file}: "{name}" is no role; doc/roles.md lists them, for example endurance_used')
 
 
 def plan(found: Sequence[Device], options: Options, site: Site) -> List[Plan]:

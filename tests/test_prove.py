@@ -122,7 +122,7 @@ MISTAKES = {
     'set unknown': (of_x1('uses', ['ata']), FILE + 'ACME X1: uses "ata", but there is no such set; known are ata-common'),
     'role unknown': (
         reading({'from': 'raw'}, role='wear'),
-        FILE + 'ACME X1, attribute 233, wear: there is no such role; the README lists them',
+        FILE + 'ACME X1, attribute 233, wear: there is no such role; doc/roles.md lists them',
     ),
     'formula unknown': (
         reading({'from': '100 - normalised', 'valid': [0, 99]}),

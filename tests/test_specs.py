@@ -141,7 +141,7 @@ MISTAKES = {
     'set': ({'uses': ['nvme-common']}, 'site1.json: mine: uses "nvme-common", but there is no such set; did you mean ata-common?'),
     'role': (
         {'attributes': {'5': {'name': 'Some', 'readings': {'wear': {'from': 'raw'}}}}},
-        'site1.json: mine, attribute 5, wear: there is no such role; the README lists them',
+        'site1.json: mine, attribute 5, wear: there is no such role; doc/roles.md lists them',
     ),
     'formula': (
         {'attributes': {'5': {'name': 'Some', 'readings': {'reallocated': [{'from': 'raw'}, {'from': '100 - normalised'}]}}}},

@@ -1,17 +1,18 @@
 """The documents say what the program does: they are compared, not trusted."""
 from __future__ import annotations
 
+import html
 import json
 import re
 
+import example
+import picture
 import pytest
 import tables
-from conftest import ROOT, drive, run
-from fake_smartctl import FakeSmartctl
+from conftest import ROOT
 
 from smart_attributes import cli
 from smart_attributes.model import State
-from smart_attributes.reading.commands import read_arguments
 
 
 @pytest.mark.parametrize('document', tables.TABLES)
@@ -20,9 +21,9 @@ def test_the_tables_of_a_document_are_up_to_date(document):
     assert tables.filled(document) == (ROOT / document).read_text()
 
 
-def test_every_option_is_in_the_readme():
+def test_every_option_is_in_the_documents():
     """An option that nobody can find is none."""
-    text = (ROOT / 'README').read_text()
+    text = (ROOT / 'doc/options.md').read_text()
 
     assert [option for option in cli.option_strings('check') if f'`{option}`' not in text] == []
 
@@ -49,17 +50,22 @@ def test_every_default_limit_has_a_reason():
             assert limit.get('why') or not has_limit, name
 
 
-def test_the_output_in_the_readme_is_what_the_program_prints(tmp_path):
-    """A made-up example would be believed."""
-    fake = FakeSmartctl(tmp_path / 'fake')
-    for arguments, name in ((('/dev/sda',), 'intel-worn'), (('/dev/sdb',), 'seagate-exos-failing'),
-                            (('/dev/bus/0', 'megaraid,0'), 'micron-5200-healthy')):
-        fake.answers(read_arguments(*arguments), drive(name))
-    empty = json.dumps({'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 2, 'messages': [
-        {'string': 'Smartctl open device: /dev/bus/0 [megaraid_disk_01] failed: INQUIRY failed', 'severity': 'error'}]}})
-    fake.answers(read_arguments('/dev/bus/0', 'megaraid,1'), empty, 2)
+def test_the_output_in_the_documents_is_what_the_program_prints():
+    """A made-up example would be believed; whoever has three minutes sees three values of perfdata."""
+    printed = example.printed()
 
-    printed = run('-p', fake.path, '--nosudo', '-d', '/dev/sda', '-d', '/dev/sdb', '-d', 'megaraid,[0-1]@/dev/bus/0').text
+    assert example.shown('doc/output.md') == printed
+    assert example.shown('README') == example.short(printed)
 
-    shown = re.search(r'    \$ check_smart_attributes -d /dev/sda.*?\n((?:    .*\n)+)', (ROOT / 'README').read_text()).group(1)
-    assert re.sub(r'^    ', '', shown, flags=re.MULTILINE) == printed
+
+def test_the_picture_shows_what_the_program_prints():
+    """`make generate` draws it anew; rich's versions differ in everything but the words."""
+    words = re.sub(r'<[^>]+>', ' ', picture.PICTURE.read_text()).replace('&#160;', ' ')
+    missing = set(picture.plain(picture.printed()).split()) - set(html.unescape(words).replace('\xa0', ' ').split())
+
+    assert missing == set()
+
+
+def test_the_readme_is_shown_formatted_by_hosts():
+    """They look at the name's end."""
+    assert (ROOT / 'README.md').resolve() == ROOT / 'README'

@@ -8,8 +8,10 @@ from __future__ import annotations
 from typing import Callable, Dict
 
 import completion
+import example
 import icinga
 import man
+import picture
 from described import ROOT
 
 
@@ -36,6 +38,9 @@ def main() -> None:
         if not path.exists() or path.read_text() != content():
             path.write_text(content())
             print(f'{name}: written')
+    for name in example.write():
+        print(f'{name}: the example is the output of today')
+    picture.write()
 
 
 if __name__ == '__main__':

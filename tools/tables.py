@@ -105,7 +105,8 @@ def said_role(role: Dict[str, Any]) -> str:
 SCHEMA = 'smart_attributes/schema/attributes.schema.json'
 SCHEMA_TABLE = '"$comment": "tools/tables.py writes these",\n      "properties": {\n'
 TABLES: Dict[str, Dict[str, Callable[[], List[str]]]] = {
-    'README': {'options': options, 'roles': roles},
+    'doc/options.md': {'options': options},
+    'doc/roles.md': {'roles': roles},
     'thresholds/README.md': {'limits': limits},
     'CONTRIBUTING.md': {'modules': modules},
     'doc/icinga.md': {'variables': icinga.rows},

@@ -343,7 +343,7 @@ def mistakes(name: str, data: Json, roles: Collection[str], sets: Collection[str
             yield f'{name}: {entry["family"]}: uses "{unknown}", but there is no such set; {advice}'
     for place, role, spec in written_readings(data):
         if role not in roles:
-            yield f'{name}: {place}: there is no such role; {_nearest(role, roles) or "the README lists them"}'
+            yield f'{name}: {place}: there is no such role; {_nearest(role, roles) or "doc/roles.md lists them"}'
         try:
             decode.parse(spec['from'])
         except FormulaError as error:

@@ -251,7 +251,7 @@ def _next_steps(report: Report, base: Json, fits: Sequence[Fit]) -> str:
     """Return the header: what is known about endurance, and what to do with this file."""
     endurance = [fit for fit in fits if fit.role == ENDURANCE]
     return ' '.join([*_already_known(base), _about_endurance(_figure(report), endurance),
-                     'Next: correct family and models; give each attribute that you know its readings (the README lists the roles), '
+                     'Next: correct family and models; give each attribute that you know its readings (doc/roles.md lists the roles), '
                      'leave the others; name your source. Then: check_smart_attributes prove THIS_FILE. '
                      'It works once it lies in /etc/check-smart-attributes/attributes.d.'])
 
