@@ -11,7 +11,9 @@ from typing import Any, Callable, Collection, Iterator, List, Mapping, NamedTupl
 from .cli import Options
 from .errors import DataError, DriveAbsent, DriveError, DriveIsNoDrive, SmartError, UsageError
 from .model import Device, Identity, Read, Report, Verdict
-from .reading import commands, devices, machine, processes
+from .reading import choice, commands, machine, names, processes
+from .reading.device_types import is_raid
+from .reading.identity import distinct, note
 from .reading.machine import Plan
 
 DATABASE = 'attributes.json'
@@ -197,12 +199,12 @@ def _check_roles(options: Options, site: Site, known: Collection[str]) -> None:
 def plan(found: Sequence[Device], options: Options, site: Site) -> List[Plan]:
     """Return how each device is read; what nobody wants, or a site file forbids to read, is left out."""
     prefix = commands.prefix(options.smartctl, options.nosudo)
-    match, ignore = devices.patterns(options.match), devices.patterns(options.ignore)
+    match, ignore = choice.patterns(options.match), choice.patterns(options.ignore)
     exceptions = _exceptions_before_reading(site)
     plans = []
     for device in found:
         is_read, skipped = exceptions(device)
-        if is_read and devices.is_wanted(device, None, match, ignore) is not False:
+        if is_read and choice.is_wanted(device, None, match, ignore) is not False:
             plans.append(Plan(device, (*prefix, *commands.read_arguments(device.path, device.type, skipped))))
     return plans
 
@@ -224,7 +226,7 @@ def _exceptions_before_reading(site: Site) -> Callable[[Device], Tuple[bool, Seq
 
 def judged(reads: Sequence[Read], notes: Sequence[str], options: Options, judge: Judge, is_scan: bool = False) -> Survey:
     """Return the survey of what was read: each drive once, under its final name."""
-    kept, merged = distinct(wanted(reads, options))
+    kept, merged = without_twins(wanted(reads, options))
     kept, left_out = without_empty(kept, is_scan)
     kept = labelled(kept, options.label)
     if judge.old:
@@ -271,8 +273,8 @@ def _with_old(own: Verdict, report: Report, judge: Judge) -> Verdict:
 
 def wanted(reads: Sequence[Read], options: Options) -> List[Read]:
     """Return the drives that --match, --ignore and --ssdonly leave over."""
-    match, ignore = devices.patterns(options.match), devices.patterns(options.ignore)
-    return [read for read in reads if devices.is_wanted(read.device, read.identity, match, ignore) is not False
+    match, ignore = choice.patterns(options.match), choice.patterns(options.ignore)
+    return [read for read in reads if choice.is_wanted(read.device, read.identity, match, ignore) is not False
             and not (options.ssd_only and _is_hard_disk(read))]
 
 
@@ -282,14 +284,14 @@ def _is_hard_disk(read: Read) -> bool:
     return identity is not None and (identity.kind == 'hdd' or (identity.kind == 'sas' and bool(identity.rotation)))
 
 
-def distinct(reads: Sequence[Read]) -> Tuple[List[Read], List[str]]:
+def without_twins(reads: Sequence[Read]) -> Tuple[List[Read], List[str]]:
     """Return each drive once, and a note for each further address of it."""
     by_device = {read.device: read for read in reads}
     # Two recordings of one drive are two reports, and someone wants to compare them.
     known = [(read.device, read.identity) for read in reads if read.identity and not read.device.is_recorded]
-    drives = {drive.device: drive for drive in devices.distinct(known)}
+    drives = {drive.device: drive for drive in distinct(known)}
     given_up = {other for drive in drives.values() for other in drive.others}
-    notes = [f'{device.name}: {devices.note(drive)}' for device, drive in drives.items() if drive.others]
+    notes = [f'{device.name}: {note(drive)}' for device, drive in drives.items() if drive.others]
     return [read for device, read in by_device.items() if device not in given_up], notes
 
 
@@ -321,16 +323,17 @@ def labelled(reads: Sequence[Read], label: str) -> List[Read]:
     if label == 'device':
         return list(reads)
     links = _links() if label == 'by-id' else {}
-    names = [_label(read, label, links) for read in reads]
-    return [read._replace(device=read.device._replace(name=name if names.count(name) == 1 else f'{name}_{read.device.name}'))
-            for read, name in zip(reads, names)]
+    devices = names.labelled([(read.device, _label(read, label, links)) for read in reads])
+    return [read._replace(device=device) for read, device in zip(reads, devices)]
 
 
 def _label(read: Read, label: str, links: Mapping[str, str]) -> str:
+    """Return what a name is made of, '' where the drive does not tell it."""
     identity = read.identity or Identity()
-    text = {'serial': identity.serial, 'wwn': identity.wwn, 'by-id': links.get(os.path.realpath(read.device.path), '')}[label]
-    # Behind a controller the path is the controller's, and so is its link.
-    return devices.slug(text) if text and not (label == 'by-id' and devices.is_raid(read.device)) else read.device.name
+    if label == 'by-id':
+        # Behind a controller the path is the controller's, and so is its link.
+        return '' if is_raid(read.device) else links.get(os.path.realpath(read.device.path), '')
+    return identity.serial if label == 'serial' else identity.wwn
 
 
 def _links() -> Mapping[str, str]:

@@ -15,8 +15,9 @@ from sentences import key, keys
 
 from smart_attributes import cli
 from smart_attributes.knowledge import datafile, thresholds
-from smart_attributes.model import State
-from smart_attributes.reading import commands, devices, sudoers
+from smart_attributes.model import Identity, State
+from smart_attributes.reading import commands, device_types, sudoers
+from smart_attributes.reading.addresses import parse
 
 PAGE = ROOT / 'doc/check_smart_attributes.8'
 
@@ -147,19 +148,19 @@ def addresses(page: str) -> List[str]:
 @pytest.mark.parametrize('address', addresses('raid.md'))
 def test_every_address_in_the_page_on_raid_is_understood(address):
     """And the sudoers rule admits it; where that takes a request, the page says so."""
-    on_request = {entry.name for entry in devices.TYPES if entry.is_vendors}
+    on_request = {entry.name for entry in device_types.TYPES if entry.is_vendors}
     expressions = list(sudoers.all_expressions({re.split('[@,/]', address)[0]} & on_request))
     if 'jmb39x' in address:
         pytest.skip('this one is shown as refused')
 
-    for device in devices.parse(address):
+    for device in parse(address):
         assert sudoers.admits(expressions, commands.read_arguments(device.path, device.type))
 
 
 def test_every_controller_is_in_the_page_on_raid():
     """Each type that picks a drive by number, in the spelling of our messages."""
     text = (ROOT / 'doc/raid.md').read_text()
-    forms = [entry.form.replace('[', '`, `').split('`')[0] for entry in devices.TYPES if entry.slots]
+    forms = [entry.form.replace('[', '`, `').split('`')[0] for entry in device_types.TYPES if entry.slots]
 
     assert len(forms) > 6
     assert [form for form in forms if f'`{form}' not in text] == []
@@ -170,10 +171,10 @@ def test_the_rule_for_drives_that_reading_can_harm_is_valid():
     text = re.search(r'^    \{\n.*?^    \}\n', (ROOT / 'doc/harmful-drives.md').read_text(), re.MULTILINE | re.DOTALL)[0]
     data = datafile.checked(text, 'thresholds', 'harmful.json')
     limits = thresholds.Thresholds({}, [('harmful.json', data)])
-    first, second = (devices.parse(override['for']['device'])[0] for override in data['overrides'])
+    first, second = (parse(override['for']['device'])[0] for override in data['overrides'])
 
-    assert not limits.exceptions(first, devices.Identity(), '').is_read
-    assert limits.exceptions(second, devices.Identity(), '').skipped_logs == {'selftest'}
+    assert not limits.exceptions(first, Identity(), '').is_read
+    assert limits.exceptions(second, Identity(), '').skipped_logs == {'selftest'}
 
 
 def test_the_logs_that_can_be_skipped_are_those_in_the_page():

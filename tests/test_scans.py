@@ -1,12 +1,13 @@
-"""devices.from_scan on real outputs of smartctl --scan and --scan-open."""
+"""scans: real outputs of smartctl --scan and --scan-open, and what else comes in their place."""
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from smart_attributes.errors import SmartError
-from smart_attributes.reading.devices import from_scan
+from smart_attributes.reading.scans import from_scan
 
 SCANS = Path(__file__).resolve().parent.parent.parent / 'shared' / 'corpus' / 'scans'
 
@@ -108,3 +109,78 @@ def test_volumes_that_could_not_be_opened_are_named():
 
     assert len(refused) == 14
     assert '/dev/sda' in refused[0] and 'megaraid,N' in refused[0]
+
+
+def scan(text):
+    found = from_scan(text)
+    return [device.address for device in found.devices], found.refused
+
+
+def test_an_unopened_scan_does_not_pin_drives_to_scsi():
+    """--scan calls every SATA drive "scsi"; -d scsi would hide its attributes."""
+    assert scan('/dev/sda -d scsi # /dev/sda, SCSI device\n')[0] == ['/dev/sda']
+
+
+def test_what_is_no_drive_is_left_out_and_named():
+    """Optical drives and memory disks would be UNKNOWN for ever."""
+    devices, refused = scan('/dev/sr0 -d scsi # /dev/sr0, SCSI device\n'
+                            '/dev/zram0 -d scsi # /dev/zram0, SCSI device\n'
+                            '/dev/sda -d sat # /dev/sda [SAT], ATA device\n')
+
+    assert devices == ['/dev/sda']
+    assert len(refused) == 2 and '/dev/sr0' in refused[0]
+
+
+def test_what_smartctl_could_not_open_is_left_out_with_its_reason():
+    """In both forms; a message of two lines is one entry."""
+    text = '# /dev/sda -d scsi # /dev/sda, SCSI device open failed: AMCC/3ware controller, ' \
+           "please try adding '-d 3ware,N',\n" \
+           'you may need to replace /dev/sda with /dev/twlN, /dev/twaN or /dev/tweN\n'
+    as_json = json.dumps({'smartctl': {'argv': ['smartctl', '--scan-open'], 'exit_status': 0}, 'devices': [
+        {'name': '/dev/sda', 'type': 'scsi', 'open_error': 'AMCC/3ware controller'}]})
+
+    for form in (text, as_json):
+        devices, [refused] = scan(form)
+        assert devices == [] and 'AMCC/3ware controller' in refused
+
+
+def test_words_appended_by_scan_open_are_not_read():
+    """smartctl --scan-open -- -a -m admin makes a draft of smartd.conf."""
+    assert scan('/dev/sda -d sat -a -m admin\n')[0] == ['/dev/sda']
+
+
+@pytest.mark.parametrize('entry', [
+    '/dev/sda;reboot -d scsi # x', '/etc/shadow -d scsi # x', '/dev/../etc/shadow -d scsi # x',
+    '/dev/sda -d scsi,$(id) # x', '/dev/sda -d jmb39x,0 # x', '/dev/sda -d -s # x',
+    '/dev/bus/0 -d megaraid,0-1000 # x'])
+def test_a_scan_is_trusted_no_more_than_an_admin(entry):
+    """What it prints is run by root."""
+    devices, refused = scan(entry)
+
+    assert devices == [] and len(refused) == 1
+
+
+def test_an_empty_scan_is_a_scan_without_drives():
+    """A virtual machine has none; that is for others to judge."""
+    assert scan('') == ([], ())
+    assert scan('{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":0}}') == ([], ())
+
+
+_SCAN = '{"smartctl":{"argv":["smartctl","--scan"],"exit_status":0},'
+
+
+@pytest.mark.parametrize('text', [
+    pytest.param('{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":1}}', id='failed'),
+    pytest.param('{"smartctl":{"argv":["smartctl","-j","--version"],"exit_status":0}}', id='another-question'),
+    pytest.param(_SCAN + '"devices":[{"name":"/dev/sda","ty', id='half'),
+    pytest.param(_SCAN + '"devices":[{"name":7,"type":[]}]}', id='wrong-types'),
+    pytest.param(_SCAN + '"devices":{"name":"x"}}', id='no-list'),
+    pytest.param('{"smartctl":null}', id='null'),
+    pytest.param('{' * 100000, id='deep'),
+    pytest.param('sudo: a password is required\n', id='sudo'),
+    pytest.param('smartctl 7.3 2022-02-28 r5338\n\n=======> UNRECOGNIZED OPTION: scna\n', id='usage'),
+])
+def test_what_is_no_scan_is_not_taken_for_an_empty_one(text):
+    """No drive found by mistake would look like a machine without drives."""
+    with pytest.raises(SmartError, match='no list of devices'):
+        from_scan(text)

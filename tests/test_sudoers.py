@@ -17,7 +17,7 @@ from conftest import run
 from fake_smartctl import FakeSmartctl
 
 from smart_attributes.errors import UsageError
-from smart_attributes.reading import commands, devices, sudoers
+from smart_attributes.reading import addresses, commands, device_types, sudoers
 
 # One address or more for each type that there is; the paths are those of all transports.
 ADDRESSES = (
@@ -32,7 +32,7 @@ ADDRESSES = (
     'sat,auto,16+cciss,7@/dev/sg1', 'sssraid,1,2@/dev/bus/0')
 
 # Types that ask with vendor commands: admitted where somebody has asked for them.
-ON_REQUEST = tuple(entry.name for entry in devices.TYPES if entry.is_vendors)
+ON_REQUEST = tuple(entry.name for entry in device_types.TYPES if entry.is_vendors)
 
 READ = '--json=c --nocheck=standby -i -H -A -l error -l selftest -l devstat -l ssd'
 REFUSED = {
@@ -91,7 +91,7 @@ REFUSED = {
 
 
 def arguments_of(address: str) -> Tuple[str, ...]:
-    device, = devices.parse(address)
+    device, = addresses.parse(address)
     return commands.read_arguments(device.path, device.type)
 
 
@@ -107,10 +107,10 @@ def subsets() -> Iterator[Tuple[str, ...]]:
 # --- the expressions, as text ------------------------------------------------------------------
 
 def test_every_type_has_an_address_here():
-    """A new type in `devices` is tried with sudo as well."""
-    tried = {re.split('[],[/]', device.type.rpartition('+')[2])[0] for text in ADDRESSES for device in devices.parse(text)}
+    """A new type in `device_types` is tried with sudo as well."""
+    tried = {re.split('[],[/]', device.type.rpartition('+')[2])[0] for text in ADDRESSES for device in addresses.parse(text)}
 
-    assert {entry.name for entry in devices.TYPES} - tried == set()
+    assert {entry.name for entry in device_types.TYPES} - tried == set()
 
 
 @pytest.mark.parametrize('as_json', [True, False], ids=['json', 'text'])
@@ -118,7 +118,7 @@ def test_every_command_line_is_admitted(as_json):
     """Any log may be skipped, the type left out: whatever commands.py can make."""
     expressions = list(sudoers.all_expressions(ON_REQUEST))
     lines = [commands.read_arguments(device.path, device.type, skip, as_json)
-             for text in ADDRESSES for device in devices.parse(text) for skip in subsets()]
+             for text in ADDRESSES for device in addresses.parse(text) for skip in subsets()]
 
     assert [line for line in (*lines, commands.SCAN, commands.SCAN_TEXT) if not sudoers.admits(expressions, line)] == []
 
@@ -154,7 +154,7 @@ def is_ours(line: Tuple[str, ...]) -> bool:
     words = list(line)
     kind = words[words.index('-d') + 1] if '-d' in words else ''
     try:
-        device, = devices.parse(f'{kind}@{words[-1]}' if kind else words[-1])
+        device, = addresses.parse(f'{kind}@{words[-1]}' if kind else words[-1])
     except UsageError as error:
         return 'numbers of' in str(error)  # 999 has as many digits as 127; smartctl itself refuses it
     skip = [log for log in commands.LOGS if log not in words]

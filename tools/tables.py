@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List
 import icinga
 
 from smart_attributes import cli
-from smart_attributes.reading import devices
+from smart_attributes.reading import device_types
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -80,7 +80,7 @@ def modules() -> List[str]:
 
 def refused() -> List[str]:
     """One row a type that smartctl knows and a check must not use."""
-    return [f'| `{name}` | {why} |' for name, why in devices.REFUSED.items()]
+    return [f'| `{name}` | {why} |' for name, why in device_types.REFUSED.items()]
 
 
 def first_line(module: Path) -> str:

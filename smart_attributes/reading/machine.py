@@ -9,7 +9,8 @@ from typing import Dict, Iterator, List, NamedTuple, Sequence, Tuple
 from ..cli import Options
 from ..errors import DriveError, SmartError
 from ..model import Answer, Device, Outcome, Read
-from . import commands, devices, processes
+from . import addresses, commands, processes, scans
+from .names import named as uniquely_named
 
 
 class Found(NamedTuple):
@@ -34,27 +35,27 @@ def find(options: Options, runner: processes.Runner, deadline: float) -> Found:
     """
     named, is_search, notes = _named(options)
     if named and not options.scan:
-        return Found(tuple(devices.named(named)), is_search, notes)
+        return Found(tuple(uniquely_named(named)), is_search, notes)
     scanned = _scan(options, runner, deadline)
-    return Found(tuple(devices.named([*named, *scanned.devices])), True, (*notes, *scanned.refused))
+    return Found(tuple(uniquely_named([*named, *scanned.devices])), True, (*notes, *scanned.refused))
 
 
 def _named(options: Options) -> Tuple[List[Device], bool, Tuple[str, ...]]:
     """Return the devices of -d, else of -r, whether they were searched for, and notes."""
     if options.regex is None and options.type_option is None:
-        return [device for text in options.devices for device in devices.parse(text)], False, ()
+        return [device for text in options.devices for device in addresses.parse(text)], False, ()
     from ..v1_6 import oldforms
     return oldforms.named(options.devices, options.regex, options.type_option or '')
 
 
-def _scan(options: Options, runner: processes.Runner, deadline: float) -> devices.Scan:
+def _scan(options: Options, runner: processes.Runner, deadline: float) -> scans.Scan:
     prefix = commands.prefix(options.smartctl, options.nosudo)
     for arguments in (commands.SCAN, commands.SCAN_TEXT):
         answer = next(runner.run([(*prefix, *arguments)], 1, options.drive_timeout, deadline))
         if not commands.is_too_old(answer.stdout):
             break
     if answer.outcome == 'done' and answer.status == 0:
-        return devices.from_scan(answer.stdout.decode('utf-8', 'replace'))
+        return scans.from_scan(answer.stdout.decode('utf-8', 'replace'))
     from .diagnosis import diagnose
     reason = diagnose((), answer.status, _text_of(answer)) or answer.reason or f'failed with exit status {answer.status}'
     raise SmartError(f'smartctl --scan: {reason}; name the drives with -d, or run it by hand')

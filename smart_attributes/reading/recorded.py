@@ -6,7 +6,8 @@ from typing import Iterator, List, Sequence, Tuple
 
 from ..errors import DriveError, NotAReport
 from ..model import Device, Read
-from . import devices, text_report
+from . import text_report
+from .names import slug, unique
 
 LARGEST = 16 << 20  # bytes
 
@@ -54,13 +55,10 @@ def _contents(path: str) -> bytes:
 
 def _report_names(paths: Sequence[str]) -> List[str]:
     """Return short, unique names for files: the last parts of their paths that tell them apart."""
-    slugs = [[devices.slug(part) for part in path.split('/') if part] for path in (os.path.splitext(p)[0] for p in paths)]
-    depth = [1] * len(paths)
-    while True:
-        names = ['_'.join(slug[-length:]) or 'report' for slug, length in zip(slugs, depth)]
-        twice = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
-        longer = [number for number, name in enumerate(names) if name in twice and depth[number] < len(slugs[number])]
-        if not longer:
-            return [name if name not in twice else f'{name}_{number}' for number, name in enumerate(names)]
-        for number in longer:
-            depth[number] += 1
+    return unique(_forms(os.path.splitext(path)[0], number) for number, path in enumerate(paths))
+
+
+def _forms(path: str, number: int) -> Iterator[str]:
+    parts = [slug(part) for part in path.split('/') if part] or ['report']
+    yield from ('_'.join(parts[-length:]) for length in range(1, len(parts) + 1))
+    yield f'{"_".join(parts)}_{number}'

@@ -1,6 +1,6 @@
 """The sudoers rule that admits our smartctl command lines and no others.
 
-It is made of the very tuples in `commands` and the types in `devices`, so it
+It is made of the very tuples in `commands` and the types in `device_types`, so it
 cannot fall behind them. sudo compares all arguments, joined by blanks, with one
 extended regular expression; older sudo and other programs of its kind know
 none, and get a literal line for each drive.
@@ -15,8 +15,8 @@ from ..cli import Options
 from ..errors import SmartError, UsageError
 from ..survey import plan, site_of
 from ..words import literally
-from . import commands, devices, machine, processes
-from .devices import DeviceType
+from . import commands, device_types, machine, processes
+from .device_types import DeviceType
 
 Arguments = Tuple[str, ...]
 
@@ -124,9 +124,9 @@ def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
     """
     for scan in (commands.SCAN, commands.SCAN_TEXT):
         yield ' '.join(map(literally, scan))
-    admitted = [entry for entry in devices.TYPES if not entry.is_vendors or entry.name in requested]
+    admitted = [entry for entry in device_types.TYPES if not entry.is_vendors or entry.name in requested]
     usual = f'({"|".join(PATHS)})'
-    tunnel = devices.TUNNELS.replace('(?:', '(')  # POSIX has no groups that are not counted
+    tunnel = device_types.TUNNELS.replace('(?:', '(')  # POSIX has no groups that are not counted
     yield _read_expression(f'({tunnel})?({_types(entry for entry in admitted if entry.is_scsi)})', usual)
     for nodes in dict.fromkeys(entry.nodes for entry in admitted):
         types = _types(entry for entry in admitted if entry.nodes == nodes and not entry.is_scsi)
@@ -210,7 +210,7 @@ def _check(options: Options) -> None:
     if not re.fullmatch(_USER, options.user) or re.fullmatch(_NO_USER, options.user):
         raise UsageError('the user of a rule is one user by name, such as --user nagios; '
                          'ALL, names in capitals, groups and numbers may mean others to sudo')
-    requestable = [entry.name for entry in devices.TYPES if entry.is_vendors]
+    requestable = [entry.name for entry in device_types.TYPES if entry.is_vendors]
     if not set(options.types) <= set(requestable):
         raise UsageError(f'--type takes one of {", ".join(requestable)}; the rule admits all other types without being asked')
     if not re.fullmatch(_EXECUTABLE, options.smartctl):

@@ -12,7 +12,8 @@ from typing import Dict, Iterator, List, Optional, Pattern, Sequence, Tuple
 
 from ..errors import UsageError
 from ..model import Device
-from ..reading import devices
+from ..reading.addresses import parse
+from ..reading.scans import is_virtual
 
 DEV = '/dev'
 # The order in which version 1.6 asked find for them: files, block devices, links, character devices.
@@ -39,7 +40,7 @@ def named(addresses: Sequence[str], pattern: Optional[str], option: str) -> Tupl
     notes = [] if pattern is None else ['-r is ignored beside -d, as version 1.6 did']
     notes += [f'-O {option} does not concern {address} and is ignored, as version 1.6 did'
               for address in addresses if option and typed(address, option) == address]
-    return [device for address in addresses for device in devices.parse(typed(address, option) if option else address)], False, tuple(notes)
+    return [device for address in addresses for device in parse(typed(address, option) if option else address)], False, tuple(notes)
 
 
 def typed(address: str, option: str) -> str:
@@ -67,14 +68,14 @@ def matching(pattern: str, option: str = '', root: str = DEV) -> Tuple[List[Devi
     """
     text = unquoted(pattern)
     if re.fullmatch(_RANGE, text):
-        return devices.parse(typed(text, option) if option else text), []
+        return parse(typed(text, option) if option else text), []
     paths, notes = matching_paths(text, root)
     known: List[Device] = []
     for path in paths:
         try:
-            if devices.is_virtual(path):
+            if is_virtual(path):
                 raise UsageError('it is no drive that has SMART')
-            known += devices.parse(typed(path, option) if option else path)
+            known += parse(typed(path, option) if option else path)
         except UsageError as error:
             notes.append(f'-r matches {path}, which is left out: {error}')
     if not known:

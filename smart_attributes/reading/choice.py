@@ -1,0 +1,41 @@
+"""Choice: which drives the patterns of --match and --ignore leave over. Pure functions."""
+
+import re
+from typing import Iterable, List, Optional, Pattern, Sequence
+
+from ..errors import UsageError
+from ..model import Device, Identity
+from .addresses import quoted
+
+
+def patterns(texts: Iterable[str]) -> List[Pattern[str]]:
+    """Return the regular expressions of --match or --ignore. Raises UsageError."""
+    compiled = []
+    for text in texts:
+        try:
+            compiled.append(re.compile(text))
+        except (re.error, RecursionError, OverflowError) as error:
+            raise UsageError(f'{quoted(text)} is no regular expression ({error}); '
+                             'write one such as "^/dev/sd" or "ST4000.*"') from None
+    return compiled
+
+
+def is_wanted(device: Device, identity: Optional[Identity],
+              match: Sequence[Pattern[str]], ignore: Sequence[Pattern[str]]) -> Optional[bool]:
+    """Tell whether a drive is to be checked; None: that depends on model and serial, read them.
+
+    Each pattern is searched in the address, the path, the name, the model and the serial
+    number. identity: None as long as it is not known. A drive that cannot be
+    read stays None, and so stays in the check.
+    """
+    texts = [device.address, device.path, device.name]
+    texts += [identity.model, identity.serial] if identity else []
+    if _any_in(ignore, texts):
+        return False
+    if identity is None:
+        return True if not ignore and (not match or _any_in(match, texts)) else None
+    return not match or _any_in(match, texts)
+
+
+def _any_in(patterns_: Sequence[Pattern[str]], texts: Sequence[str]) -> bool:
+    return any(pattern.search(text) for pattern in patterns_ for text in texts)

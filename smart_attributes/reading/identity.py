@@ -1,0 +1,83 @@
+"""Identity: which addresses lead to one drive. Pure functions."""
+
+import re
+from typing import List, NamedTuple, Sequence, Tuple
+
+from ..model import Device, Identity
+from .device_types import is_raid
+
+
+class Distinct(NamedTuple):
+    """A drive: the address to keep, and the others that reach it, too."""
+
+    device: Device
+    identity: Identity
+    others: Tuple[Device, ...] = ()
+
+
+def distinct(found: Sequence[Tuple[Device, Identity]]) -> List[Distinct]:
+    """Return each drive once, in the order found.
+
+    When in doubt two addresses are two drives: a drive shown twice is a
+    nuisance, a failing one merged into another is lost. Of several addresses
+    the one behind RAID is kept: it stays when the volume gets another letter.
+    """
+    groups: List[List[Tuple[Device, Identity]]] = []
+    for device, identity in found:
+        for group in groups:
+            if all(is_same_drive(identity, known) for _, known in group):
+                group.append((device, identity))
+                break
+        else:
+            groups.append([(device, identity)])
+    return [_kept(group) for group in groups]
+
+
+def _kept(group: List[Tuple[Device, Identity]]) -> Distinct:
+    best = min(group, key=lambda pair: (not is_raid(pair[0]), pair[0].optional))  # the first of equals
+    return Distinct(*best, tuple(device for device, _ in group if device is not best[0]))
+
+
+def note(drive: Distinct) -> str:
+    """Return what to tell about the addresses that were given up, or ''."""
+    return 'also reached as ' + ', '.join(device.address for device in drive.others) if drive.others else ''
+
+
+def is_same_drive(one: Identity, other: Identity) -> bool:
+    """Tell whether two identities are surely those of one drive."""
+    if not _models_agree(one.model, other.model):
+        return False  # one WWN under two models is a manufacturer's slip
+    serials = _serial(one), _serial(other)
+    if all(serials) and serials[0] != serials[1]:
+        return False
+    wwns = _wwn(one), _wwn(other)
+    # An NVMe drive has a WWN for each namespace, and one health log for all of them.
+    if all(wwns) and (wwns[0] == wwns[1] or 'NVMe' not in (one.protocol, other.protocol)):
+        return wwns[0] == wwns[1]
+    return bool(serials[0] and serials[0] == serials[1] and one.model and other.model)
+
+
+def _models_agree(one: str, other: str) -> bool:
+    """SCSI shows a SATA drive as vendor "ATA" and the first 16 characters of its model."""
+    first, second = (re.sub(r'^ATA +| +', '', model.upper()) for model in (one, other))
+    return first.startswith(second) or second.startswith(first)
+
+
+def _serial(identity: Identity) -> str:
+    """Return the serial number for comparing, '' where it identifies nothing."""
+    serial = re.sub(r'[^0-9A-Z]', '', identity.serial.upper())
+    return '' if re.match(_PLACEHOLDER, serial) or serial in _COUNTING or len(serial.lstrip('0')) < 4 else serial
+
+
+def _wwn(identity: Identity) -> str:
+    wwn = re.sub(r'^0X|[^0-9A-F]', '', identity.wwn.upper())
+    return '' if len(set(wwn[1:])) < 2 or re.match(_NO_WWN, wwn) else wwn
+
+
+# Empty, one character throughout, masked by people or by RAID volumes, or a word instead of a number.
+_PLACEHOLDER = (r'(.?)\1*$|.*XXXX|(NONE|NULL|NA|UNKNOWN|DEFAULT|SERIAL(NUMBER)?|NOTAVAILABLE|NOSERIAL'
+                r'|TOBEFILLED.*|REDACTED|HIDDEN|MASKED|VOLUME[0-9]*|SN)$')
+# What cheap bridges are shipped with: digits or letters in a row.
+_COUNTING = '12345678901234567890 0123456789ABCDEF0123456789ABCDEF ABCDEFGHIJKLMNOPQRSTUVWXYZ'
+# Organisation 0, or a drive number that was never set: all zero, or 1234567890 (in hexadecimal, or as written).
+_NO_WWN = r'[0-9A-F]000000|[0-9A-F]{7}(000000000|0499602D2|123456789)'

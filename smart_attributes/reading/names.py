@@ -1,0 +1,81 @@
+"""Names: short, in [a-z0-9_], and each borne by one drive of a run. Pure functions."""
+
+import re
+from collections import Counter
+from typing import Dict, Iterable, Iterator, List, Sequence, Tuple
+
+from ..model import Device
+from .device_types import base
+
+
+def unique(forms: Iterable[Iterator[str]]) -> List[str]:
+    """Return a name for each: the first of its forms that no other one bears.
+
+    forms: the names that one may have, from the shortest to the one that is surely its own.
+    """
+    left = list(forms)
+    names = [next(each) for each in left]
+    while True:
+        bearers = Counter(names)
+        longer = [(place, next(left[place], '')) for place, name in enumerate(names) if bearers[name] > 1]
+        if not any(name for _, name in longer):
+            return names
+        for place, name in longer:
+            names[place] = name or names[place]
+
+
+def named(devices: Iterable[Device]) -> List[Device]:
+    """Return the devices, each address once and each under a name that no other has.
+
+    A name is as short as the others allow, and depends on which devices there
+    are, not on their order.
+    """
+    merged: Dict[str, Device] = {}
+    for device in devices:
+        known = merged.get(device.address, device)
+        merged[device.address] = known._replace(optional=known.optional and device.optional)
+    return _renamed(list(merged.values()), map(_forms, merged.values()))
+
+
+def labelled(devices: Sequence[Tuple[Device, str]]) -> List[Device]:
+    """Return the devices under labels of somebody's choice, lengthened where several are equal.
+
+    A device with the label '' keeps its name.
+    """
+    return _renamed([device for device, _ in devices], (_label_forms(device, label) for device, label in devices))
+
+
+def _renamed(devices: Sequence[Device], forms: Iterable[Iterator[str]]) -> List[Device]:
+    return [device._replace(name=name) for device, name in zip(devices, unique(forms))]
+
+
+def _forms(device: Device) -> Iterator[str]:
+    yield short_name(device)
+    yield slug(device.path.replace('/dev/', '', 1) + '_' + device.type)
+    yield _certain_name(device)
+
+
+def _label_forms(device: Device, label: str) -> Iterator[str]:
+    yield slug(label) if label else device.name
+    yield f'{slug(label)}_{device.name}'
+    yield _certain_name(device)
+
+
+def short_name(device: Device) -> str:
+    """Return "sda", "bus_0_megaraid_6", "ata_intel_ssdsc2bb240g4_btwl0000"."""
+    path = re.sub(r'^/dev/(disk/by-[a-z]+/)?|^IOService:.*/', '', device.path)
+    kind = base(device)
+    # Only the numbers say which drive it is; "sat,12" and "usbjmicron,x" say how it is asked.
+    numbers = re.findall(r'0x[0-9a-f]+|(?<![0-9a-z])[0-9]+', kind.partition(',')[2])
+    picks = numbers and not kind.startswith('sat')
+    return slug('_'.join([path, kind.partition(',')[0], *numbers]) if picks else path)
+
+
+def _certain_name(device: Device) -> str:
+    """Return a name that differs even where addresses differ only in signs and case: "/dev/sdA" is _2fdev_2fsd_41."""
+    return re.sub(r'[^a-z0-9]', lambda sign: f'_{ord(sign[0]):02x}', device.address)
+
+
+def slug(text: str) -> str:
+    """Return *text* in [a-z0-9_], as labels are made of."""
+    return re.sub(r'[^a-z0-9]+', '_', text.lower()).strip('_') or 'drive'

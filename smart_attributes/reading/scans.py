@@ -1,0 +1,95 @@
+"""Scans: what smartctl --scan prints becomes Devices. Pure functions."""
+
+import re
+from typing import List, NamedTuple, Tuple
+
+from ..errors import SmartError, UsageError
+from ..model import Device
+from ..words import clean
+from . import addresses
+from .addresses import quoted
+from .names import named
+
+# Block devices that have no SMART: optical, tape, memory, mapped, remote.
+_VIRTUAL = (r'/dev/(?:sr|scd|cdrom|st|nst|zram|ram|loop|md|dm-|mapper/|fd|nbd|rbd|drbd|zd|bcache)[^/]*'
+            r'|/dev/disk/by-path/.*iscsi.*')
+
+
+class Scan(NamedTuple):
+    """What smartctl --scan found."""
+
+    devices: Tuple[Device, ...]
+    refused: Tuple[str, ...]  # a sentence for each that was left out
+
+
+# "# " stands before what --scan-open could not open. What follows the type is info, or words
+# that --scan-open was told to append.
+_SCAN_LINE = r'(?P<failed># )?(?P<path>\S+) -d (?P<type>\S+)(?: (?P<rest>.*))?'
+
+
+def from_scan(text: str) -> Scan:
+    """Return the drives in the output of smartctl --scan or --scan-open, JSON or text.
+
+    Raises SmartError where the text is no such output at all.
+    """
+    entries = _json_entries(text) if text.lstrip().startswith('{') else _text_entries(text)
+    devices: List[Device] = []
+    refused: List[str] = []
+    for path, kind, failure in entries:
+        try:
+            known = addresses.at(path, _as_needed(kind, path), path)
+        except UsageError as error:
+            refused.append(f'the scan found {quoted(path)}, which is left out: {error}')
+            continue
+        if failure or is_virtual(path):
+            reason = clean(failure, 200) or 'it is no drive that has SMART'
+            refused.append(f'the scan found {path}, which is left out: {reason}')
+            continue
+        devices += known
+    return Scan(tuple(named(devices)), tuple(refused))
+
+
+def is_virtual(path: str) -> bool:
+    """Tell whether a block device has no SMART by its very kind."""
+    return re.fullmatch(_VIRTUAL, path) is not None
+
+
+def _as_needed(kind: str, path: str) -> str:
+    """Return the type to ask with: none where smartctl finds out by itself.
+
+    A scan that opens nothing calls every SATA drive "scsi". Said aloud, that
+    would be obeyed, and the drive's ATA side never be seen.
+    """
+    if kind == 'scsi' or (kind in ('sat', 'ata') and re.match(r'/dev/[sh]d', path)):
+        return ''
+    return '' if kind == 'nvme' and path.startswith('/dev/nvme') else kind
+
+
+def _text_entries(text: str) -> List[Tuple[str, str, str]]:
+    """Return path, type and failure of each line. Source: smartctl.cpp, scan_devices()."""
+    entries = []
+    for line in text.splitlines():
+        entry = re.fullmatch(_SCAN_LINE, line.strip())
+        if entry:
+            _, _, failure = (entry['rest'] or '').partition('open failed: ')
+            failure = (failure or 'it cannot be opened') if entry['failed'] else ''
+            entries.append((entry['path'], entry['type'], failure))
+    if text.strip() and not entries:
+        raise SmartError('smartctl --scan printed no list of devices; run it by hand to see what it says')
+    return entries
+
+
+def _json_entries(text: str) -> List[Tuple[str, str, str]]:
+    """Return path, type and failure of each device of a JSON scan."""
+    import json
+    try:
+        scan = json.loads(text)
+        # A scan that finds nothing has no key "devices"; neither have other outputs.
+        head = scan['smartctl']
+        is_scan = not head['exit_status'] and any(word in ('--scan', '--scan-open') for word in head['argv'])
+        entries = [(each['name'], each['type'], each.get('open_error', '')) for each in scan.get('devices', [])]
+        if is_scan and all(isinstance(word, str) for entry in entries for word in entry):
+            return entries
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        pass
+    raise SmartError('smartctl --scan printed JSON that is no list of devices; run it by hand to see what it says')

@@ -1,0 +1,102 @@
+"""identity: several addresses of one drive."""
+from __future__ import annotations
+
+import pytest
+
+from smart_attributes.model import Identity
+from smart_attributes.reading.addresses import parse
+from smart_attributes.reading.identity import distinct, is_same_drive, note
+
+SSD = Identity(protocol='ATA', model='MODEL X1', serial='S0A1B2C3', wwn='5000c500a1b2c3d4')
+NVME = Identity(protocol='NVMe', model='MODEL N1', serial='N0A1B2C3')
+
+
+def addresses_kept(*pairs):
+    found = [(parse(text)[0], identity) for text, identity in pairs]
+    return [tuple(device.address for device in (drive.device, *drive.others)) for drive in distinct(found)]
+
+
+def test_of_two_addresses_the_one_behind_raid_is_kept():
+    """It stays when the volume gets another letter; the other one is told."""
+    pairs = [('/dev/sda', SSD), ('megaraid,6@/dev/bus/0', SSD), ('/dev/sdb', SSD._replace(serial='S9', wwn=''))]
+
+    assert addresses_kept(*pairs) == [('megaraid,6@/dev/bus/0', '/dev/sda'), ('/dev/sdb',)]
+
+
+def test_the_address_given_up_is_named():
+    """An admin who wrote it should find it again."""
+    [drive] = distinct([(parse('/dev/sda')[0], SSD), (parse('megaraid,6@/dev/bus/0')[0], SSD)])
+
+    assert note(drive) == 'also reached as /dev/sda'
+
+
+def test_a_drive_with_one_address_needs_no_note():
+    [drive] = distinct([(parse('/dev/sda')[0], SSD)])
+
+    assert note(drive) == ''
+
+
+def test_a_controller_and_its_namespaces_are_one_nvme_drive():
+    """Each namespace has its own EUI64; health belongs to the drive."""
+    pairs = [('/dev/nvme0', NVME), ('/dev/nvme0n1', NVME._replace(wwn='0025385b11b00001')),
+             ('/dev/nvme0n2', NVME._replace(wwn='0025385b11b00002')), ('/dev/nvme1', NVME._replace(serial='N0A1B2C4'))]
+
+    assert addresses_kept(*pairs) == [('/dev/nvme0', '/dev/nvme0n1', '/dev/nvme0n2'), ('/dev/nvme1',)]
+
+
+def test_both_ports_of_a_sas_drive_are_one_drive():
+    """smartctl tells the WWN of the logical unit, which both ports share."""
+    sas = Identity(protocol='SCSI', model='VENDOR S1', serial='Z1A2B3C4', wwn='5000c500a1b2c3d4')
+
+    assert addresses_kept(('/dev/sda', sas), ('/dev/sdb', sas)) == [('/dev/sda', '/dev/sdb')]
+
+
+@pytest.mark.parametrize('one_, other, same', [
+    pytest.param(SSD, SSD, True, id='equal'),
+    pytest.param(SSD, SSD._replace(wwn='0x5000C500A1B2C3D4'), True, id='wwn-written-otherwise'),
+    pytest.param(SSD, SSD._replace(serial=''), True, id='serial-not-told-by-raid'),
+    pytest.param(SSD, SSD._replace(wwn=''), True, id='wwn-not-told-by-raid'),
+    pytest.param(SSD._replace(model='INTEL SSDSC2BB240G4', wwn=''),
+                 SSD._replace(model='ATA      INTEL SSDSC2BB24', wwn=''), True, id='scsi-cuts-the-model'),
+    pytest.param(SSD._replace(wwn=''), SSD._replace(wwn='', serial=' s0a1b2c3 '), True, id='serial-written-otherwise'),
+    pytest.param(SSD, SSD._replace(wwn='5000c500a1b2c3d5'), False, id='neighbouring-wwn'),
+    pytest.param(SSD, SSD._replace(model='MODEL Y2'), False, id='two-models-under-one-wwn'),
+    pytest.param(SSD, SSD._replace(serial='S0A1B2C4'), False, id='two-serials-under-one-wwn'),
+    pytest.param(SSD._replace(wwn=''), SSD._replace(wwn='', model='MODEL Y2'), False, id='two-models-under-one-serial'),
+    pytest.param(SSD._replace(wwn='', model=''), SSD._replace(wwn=''), False, id='no-model'),
+    pytest.param(Identity(), Identity(), False, id='nothing-known'),
+])
+def test_two_identities_are_one_drive_only_when_that_is_sure(one_, other, same):
+    """A drive shown twice is a nuisance; a failing one merged into another is lost."""
+    assert is_same_drive(one_, other) is same
+    assert is_same_drive(other, one_) is same
+
+
+@pytest.mark.parametrize('serial', [
+    '', '0', '000000000000', 'XXXXXXXX', 'xxx', 'S1XXXXXXXXXXXX', 'AB000000XXXXXXXX', '****', 'None', 'N/A',
+    'unknown', 'REDACTED', 'Volume1', 'VOLUME0', 'ZZZZZZZZZ', '123456789012', '0123456789ABCDEF',
+    'ABCDEF0123456789', '000000000001',
+    'Serial Number', 'To be filled by O.E.M.', '--------'])
+def test_a_placeholder_is_no_serial_number(serial):
+    """RAID volumes, cheap bridges and cautious people all use the same ones."""
+    identity = Identity(protocol='ATA', model='MODEL X1', serial=serial)
+
+    assert not is_same_drive(identity, identity)
+
+
+@pytest.mark.parametrize('serial', [
+    'S0A1B2C3', 'WD-WXX0A0000001', '9QQ1', 'EXAM000000EXAMPLE0', '99A012345678', '74747474X'])
+def test_an_ordinary_serial_number_is_one(serial):
+    """Also a short one and one with many equal digits."""
+    identity = Identity(protocol='ATA', model='MODEL X1', serial=serial)
+
+    assert is_same_drive(identity, identity)
+
+
+@pytest.mark.parametrize('wwn', ['', '0', '0000000000000000', '5000000000000000', '5000000000000001',
+                                 'ffffffffffffffff', '5000c50000000000', '5000c500499602d2', '50014ee0499602d2'])
+def test_a_wwn_that_was_never_set_is_none(wwn):
+    """Organisation 0, a number of zeros, or the 1234567890 of an anonymiser."""
+    identity = Identity(protocol='ATA', model='MODEL X1', wwn=wwn)
+
+    assert not is_same_drive(identity, identity)

@@ -1,0 +1,69 @@
+"""names: short, and each borne by one drive."""
+from __future__ import annotations
+
+import random
+import string
+from itertools import product
+
+from smart_attributes.reading.addresses import parse
+from smart_attributes.reading.names import labelled, named, unique
+
+KINDS = ('ata', 'scsi', 'sat', 'sat,12', 'sat,auto,16', 'nvme,0x1', 'usbjmicron,p,x,0', 'usbasm1352r,1', 'sntjmicron,0x1/sat',
+         'areca,1', 'areca,128/8', '3ware,0', 'hpt,8/128/15', 'megaraid,255', 'sat+megaraid,0', 'scsi+megaraid,0', 'aacraid,1,2,3',
+         'cciss,127', 'sat,auto+cciss,1', 'sssraid,0,1')
+
+
+def names(*addresses):
+    return [device.name for device in named([device for text in addresses for device in parse(text)])]
+
+
+def test_names_stay_unique_behind_raid():
+    """The original lost a failing drive because two controllers shared a name."""
+    assert names('megaraid,6@/dev/sda', 'megaraid,6@/dev/sdb', 'megaraid,6@/dev/bus/0') == [
+        'sda_megaraid_6', 'sdb_megaraid_6', 'bus_0_megaraid_6']
+
+
+def test_a_name_grows_only_where_it_must():
+    """Graphs hang on names: an unrelated drive must not rename another."""
+    assert names('sat@/dev/sda', 'scsi@/dev/sda', '/dev/sdb') == ['sda_sat', 'sda_scsi', 'sdb']
+
+
+def test_names_that_differ_only_in_signs_are_told_apart():
+    """Whatever udev rules make up, a label belongs to one drive."""
+    together = names('/dev/disk/by-id/A-1', '/dev/disk/by-id/a_1', '/dev/disk/by-path/a.1', '/dev/a+1')
+
+    assert len(set(together)) == 4
+
+
+def test_the_same_address_twice_is_one_device():
+    """And it is wanted if it is wanted by one of them."""
+    [device] = named([*parse('megaraid,[6]@/dev/bus/0'), *parse('megaraid6,/dev/bus/0')])
+
+    assert (device.name, device.optional) == ('bus_0_megaraid_6', False)
+
+
+def test_names_depend_on_the_devices_and_not_on_their_order():
+    """A scan may list drives in another order after each boot."""
+    paths = ['/dev/sda', '/dev/sdA', '/dev/s-da', '/dev/disk/by-id/sda', '/dev/@']
+    devices = [device for kind, path in product(KINDS, paths) for device in parse(f'{kind}@{path}')]
+    expected = {device.address: device.name for device in named(devices)}
+    shuffler = random.Random(1)
+
+    assert len(set(expected.values())) == len(expected)
+    assert all(set(name) <= set(string.ascii_lowercase + string.digits + '_') and name for name in expected.values())
+    for _ in range(5):
+        shuffler.shuffle(devices)
+        assert {device.address: device.name for device in named(devices)} == expected
+
+
+def test_a_label_that_two_drives_share_tells_their_addresses():
+    """Serial numbers of cheap drives repeat; a graph belongs to one drive."""
+    devices = named([*parse('/dev/sda'), *parse('/dev/sdb'), *parse('/dev/sdc'), *parse('/dev/sdd')])
+    labels = ['S1', 's1', 'S1 sda', '']
+
+    assert [device.name for device in labelled(list(zip(devices, labels)))] == ['_2fdev_2fsda', 's1_sdb', 's1_sda_sdc', 'sdd']
+
+
+def test_names_grow_until_no_two_are_equal():
+    """One that has nothing longer keeps what it has."""
+    assert unique(map(iter, (['a', 'a_1'], ['a', 'b', 'b_2'], ['b']))) == ['a_1', 'b_2', 'b']
