@@ -1,9 +1,12 @@
 """smartctl's and sudo's words, and the reason and next step made of them."""
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from smart_attributes.errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, NotAReport
+from smart_attributes.reading import diagnosis
 from smart_attributes.reading.diagnosis import (
     Remains,
     diagnose,
@@ -13,6 +16,11 @@ from smart_attributes.reading.diagnosis import (
     without_data,
 )
 from smart_attributes.words import EXIT_STATUS_BITS, exit_status_notes
+
+try:
+    from re import _parser as parser  # type: ignore[attr-defined]
+except ImportError:  # until Python 3.10
+    import sre_parse as parser
 
 OPEN = 'Smartctl open device: {} failed: {}'
 
@@ -251,3 +259,52 @@ def test_the_set_bits_are_said_and_no_others(status, parts):
 
     assert len(notes) == len(parts)
     assert all(part in note for part, note in zip(parts, notes))
+
+
+def literal_text(tree) -> str:
+    """Return a text that a parsed expression matches: the first of alternatives, the fewest of repetitions."""
+    text = ''
+    for operation, argument in tree:
+        name = str(operation)
+        if name == 'LITERAL':
+            text += chr(argument)
+        elif name == 'BRANCH':
+            text += literal_text(argument[1][0])
+        elif name == 'SUBPATTERN':
+            text += literal_text(argument[3])
+        elif name in ('MAX_REPEAT', 'MIN_REPEAT'):
+            text += literal_text(argument[2]) * argument[0]
+        elif name in ('IN', 'ANY', 'NOT_LITERAL'):
+            text += 'x'
+    return text
+
+
+@pytest.mark.parametrize('rule', diagnosis._RULES, ids=lambda rule: rule.pattern[:40])
+@pytest.mark.parametrize('end', ['', ' ', '\n'], ids=['glued', 'in-one-line', 'line-by-line'])
+@pytest.mark.parametrize('cut', [0, 1], ids=['whole', 'almost'])
+def test_every_rule_ends_soon_on_its_own_words(rule, end, cut):
+    """A drive, or a file, may say them 64 KiB long; the check has a time limit, and an expression knows none."""
+    words = literal_text(parser.parse(rule.pattern))
+    text = (words[:len(words) - cut] + end) * (65536 // len(words))
+
+    started = time.process_time()
+    diagnose([text], None, text)
+
+    assert time.process_time() - started < 0.2
+
+
+@pytest.mark.parametrize('words', ['open device:  failed: ', "Type 'a': try '-d a,", '[areca_disk failed: ', '\n'])
+def test_a_complaint_without_end_is_diagnosed_soon(words):
+    """8,000 characters of the first took 28 seconds, growing with their cube."""
+    started = time.process_time()
+    diagnose((), None, words * 3000)
+    diagnose([words * 20] * 200, None)
+
+    assert time.process_time() - started < 0.5
+
+
+def test_words_that_stand_below_a_lecture_are_still_found():
+    """sudo greets first; what it wants stands at the end, and what smartctl says, too."""
+    lecture = 'We trust you have received the usual lecture from the local System Administrator.\n' * 20
+
+    assert 'sudo wants a password' in str(diagnose((), 1, lecture + 'sudo: a password is required\n'))

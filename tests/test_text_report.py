@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 
 import pytest
 import replay
@@ -537,3 +538,21 @@ def test_the_real_smartctl_on_a_drive_with_smart_disabled(options):
         text_report.parse_report(replay.printed(ARGO._replace(is_enabled=False), '-a', *options))
 
     assert 'smartctl -s on' in str(caught.value)
+
+
+@pytest.mark.parametrize('start', ['# 1 Short Completed', '1 Short Completed', '# 1 a', '# 1 Background', '1 a 0x0033'])
+def test_a_report_of_nothing_but_almost_rows_is_read_soon(start):
+    """An expression that shares a run of blanks in every possible way takes minutes for a file that fits a mail."""
+    text = 'smartctl 7.3\n' + f'{start:399}x\n' * 2500
+    started = time.process_time()
+
+    with pytest.raises(DriveError):
+        text_report.parse(text)
+
+    assert time.process_time() - started < 1.5
+
+
+def test_a_file_of_more_lines_than_any_report_is_none():
+    """The longest of 900 real ones has 1,041."""
+    with pytest.raises(NotAReport, match='more than 3000 lines'):
+        text_report.parse('smartctl 7.3\n' + '1 2 3\n' * 3001)

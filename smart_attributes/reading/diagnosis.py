@@ -10,7 +10,9 @@ from typing import NamedTuple, Optional, Sequence, Tuple, Type
 from ..errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, NotAReport
 from ..words import clean
 
-_EXAMINED = 65536         # characters of an output; what smartctl complains about stands near the top
+# What smartctl complains about stands near the top, in lines shorter than 200 characters. A drive may make up what it
+# likes, and the time that the expressions below take grows with the cube of a line's length.
+_LONGEST_LINE, _MOST_LINES, _EXAMINED = 300, 200, 8192
 _REASON = 160             # characters of smartctl's own reason that are quoted
 
 _SUDOERS = '"check_smart_attributes sudoers" prints the rule for /etc/sudoers.d'
@@ -76,7 +78,7 @@ _RULES: Tuple[Rule, ...] = (
          'is a RAID volume of a MegaRAID controller; address its drives as megaraid,N@/dev/bus/0 (see smartctl --scan)'),
     Rule(r"try adding '-d 3ware,N'", DriveIsNoDrive,
          'is a RAID volume of a 3ware controller; address its drives as 3ware,N@/dev/twa0 (or twl0, twe0)'),
-    Rule(r"(?:requires option|try (?:adding )?)\s*'-d ([^,']+,[^']*)'", DriveIsNoDrive,
+    Rule(r"(?:requires option|try (?:adding )?)[ \t]*'-d ([^,'\n]+,[^'\n]*)'", DriveIsNoDrive,
          'is a RAID volume; address its drives as {}@PATH, with a number for each letter'),
     Rule(r'(Device \d+(?: \d+)? does not exist|No (?:drive|device connected)\b[^\n]*)', DriveAbsent,
          'is an empty slot: {}'),
@@ -108,7 +110,7 @@ _RULES: Tuple[Rule, ...] = (
     Rule(r"(?:Unable to detect device type|Not a device of type)", DriveError,
          'is not there, or smartctl cannot detect its device type (no such device, a partition, a virtual disk, a '
          'plain file); check the path, or ' + _TYPE),
-    Rule(r'((?:Option )?-d \S+ (?:requires|must|supports).*|Type \'[^\']*\': .*)', DriveError, 'cannot be read: {}'),
+    Rule(r'((?:Option )?-d \S+ (?:requires|must|supports).*|Type \'[^\'\n]*\': .*)', DriveError, 'cannot be read: {}'),
     Rule(r'Probable ATA device behind a SAT layer', DriveError,
          'is a SATA drive behind a translating controller; give the type sat: sat@PATH'),
     Rule(r'Inappropriate ioctl for device', DriveError,
@@ -171,7 +173,7 @@ def diagnose(messages: Sequence[str], exit_status: Optional[int] = None, output_
     output_text: standard output and error, as far as they are not JSON.
     Call it when a report lacks SMART data; words in a complete report may match as well.
     """
-    text = '\n'.join(messages) + '\n' + output_text[:_EXAMINED]
+    text = examined('\n'.join([*messages, output_text]))
     for rule in _RULES:
         match = re.search(rule.pattern, text, re.MULTILINE | re.IGNORECASE)
         if match:
@@ -179,6 +181,12 @@ def diagnose(messages: Sequence[str], exit_status: Optional[int] = None, output_
     if exit_status is not None and exit_status < 0:
         return DriveError(f'cannot be read: smartctl was ended by signal {-exit_status}; see dmesg, try it by hand')
     return None
+
+
+def examined(text: str) -> str:
+    """Return the part of an output that is searched for words: its first lines, each cut, so that a search has an end."""
+    lines = text.split('\n', _MOST_LINES)[:_MOST_LINES]
+    return '\n'.join(line[:_LONGEST_LINE] for line in lines)[:_EXAMINED]
 
 
 def _quoted(groups: Tuple[Optional[str], ...]) -> str:

@@ -16,9 +16,9 @@ import re
 from functools import cache
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Match, NamedTuple, Optional, Tuple
 
-from ..errors import DriveError
+from ..errors import DriveError, NotAReport
 from ..model import WHEN_FAILED, AttributeRow, Identity, Report, SelfTest, Statistic
-from .diagnosis import Remains, diagnose, smart_disabled, without_data
+from .diagnosis import Remains, diagnose, examined, smart_disabled, without_data
 from .json_report import (
     ERROR_COUNTERS,
     as_text,
@@ -34,6 +34,7 @@ from .json_report import (
 from .json_report import parse as parse_json
 
 _LONGEST_LINE = 400       # smartctl prints none longer in a report
+_MOST_LINES = 3000        # and never half of this; each is matched with expressions that take their time
 _MOST_ROWS = 255          # what pySMART has room for; a drive has thirty
 
 _BANNER = re.compile(r'^[ \t]*smartctl (?:version )?(?:pre-)?(\d+)\.(\d+)', re.MULTILINE)
@@ -63,15 +64,17 @@ _STATISTIC = re.compile(
     r'(?P<page>\d{1,3}|0x[0-9a-f]{2})\s+(?P<offset>0x[0-9a-f]{3})\s+\d\s+(?P<number>-?\d{1,20})(?P<normalized>~?)\s+'
     r'(?:(?P<flags>[N-][D-][C-])[+ ]?\s+)?(?P<name>\S.*)')
 
+_WORDS = r'\S*(?: \S+)*?'  # the rest of a column; ".*?" would share long runs of blanks with what follows in every way there is
 _ATA_TEST = re.compile(
-    r'#\s*(?P<number>\d+)\s+(?P<kind>\S.*?)\s+(?P<status>(?:Completed|Aborted|Interrupted|Fatal|Self-test|Unknown status)\b.*?)\s*'
+    rf'#\s*(?P<number>\d+)\s+(?P<kind>\S{_WORDS})\s+'
+    rf'(?P<status>(?:Completed|Aborted|Interrupted|Fatal|Self-test|Unknown status)\b{_WORDS})\s*'
     r'\b\d+%\s+(?P<hours>\d+)\b')
 _SCSI_TEST = re.compile(
     r'#\s*\d+\s+(?P<kind>(?:Background|Foreground|Abort|Default|Reserved\(\d+\))(?: short| long| background)?)\s+'
-    r'(?P<status>\S.*?)\s+(?:-|\d+)\s+(?P<hours>\d+|NOW)\s+(?:-|0x[0-9a-f]+|\d+)\s+\[')
+    rf'(?P<status>\S{_WORDS})\s+(?:-|\d+)\s+(?P<hours>\d+|NOW)\s+(?:-|0x[0-9a-f]+|\d+)\s+\[')
 _NVME_TEST = re.compile(
     r'\d+\s+(?P<kind>Short|Extended|Vendor specific|Unknown \(0x[0-9a-f]\))\s+'
-    r'(?P<status>(?:Completed|Aborted|Fatal|Unknown result)\b.*?)\s+(?P<hours>\d+)\s+(?:-|\d+)\s+(?:-|\*|\d+)\s')
+    rf'(?P<status>(?:Completed|Aborted|Fatal|Unknown result)\b{_WORDS})\s+(?P<hours>\d+)\s+(?:-|\d+)\s+(?:-|\*|\d+)\s')
 
 # "    0            11723104     8211": index, LBA, hours
 _PENDING = re.compile(r'\d{1,5}\s+\d{1,18}\s+(?:\d{1,10}|-)$')
@@ -231,14 +234,16 @@ def _problem(lines: _Lines, report: Report, text: str) -> Optional[DriveError]:
 
 def _complaint(text: str) -> str:
     """Return the line in which smartctl speaks of a failure, '' without one."""
-    line = re.search(r'^\S.*\b(?:failed\b|cannot\b|unable to\b|error:).*$', text, re.MULTILINE | re.IGNORECASE)
+    line = re.search(r'^\S.*\b(?:failed\b|cannot\b|unable to\b|error:).*$', examined(text), re.MULTILINE | re.IGNORECASE)
     return line.group() if line else ''
 
 
 # Sorting lines
 
 def _sorted_lines(text: str) -> _Lines:
-    """Return the lines of a report by kind. Each line is looked at once."""
+    """Return the lines of a report by kind. Each line is looked at once. Raises NotAReport for too many of them."""
+    if text.count('\n') > _MOST_LINES:
+        raise NotAReport(f'is not a smartctl report: it has more than {_MOST_LINES} lines')
     lines = _Lines({}, {}, [], [], [], [], [], [], [], [])
     for line in map(str.strip, text.split('\n')):
         if line and len(line) <= _LONGEST_LINE:
