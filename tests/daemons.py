@@ -188,6 +188,7 @@ object ApiUser "root" {{
 	permissions = [ "*" ]
 }}
 include "conf.d/*.conf"
+include_zones "etc", "{zones}"
 '''
 
 
@@ -200,9 +201,11 @@ class Icinga:
         self.password = base64.b16encode(os.urandom(8)).decode()
         folders = {'ConfigDir': 'etc', 'DataDir': 'data', 'LogDir': 'log', 'CacheDir': 'cache', 'SpoolDir': 'spool', 'InitRunDir': 'run'}
         self._define = [f'-D{name}={ground.folder / folder}' for name, folder in folders.items()]
-        ground.place('etc/icinga2.conf', ICINGA.format(plugins=ground.plugins, port=self.port, password=self.password))
+        ground.place('etc/icinga2.conf', ICINGA.format(plugins=ground.plugins, port=self.port, password=self.password,
+                                                        zones=ground.folder / 'etc/zones.d'))
+        (ground.folder / 'etc/zones.d').mkdir()
         for name, text in configuration.items():
-            ground.place(f'etc/conf.d/{name}', text)
+            ground.place(f'etc/{name}' if '/' in name else f'etc/conf.d/{name}', text)
         ground.own('data/certs', 'data/ca', 'log', 'cache', 'spool', 'run')
         self._certificates()
 
@@ -252,14 +255,16 @@ class Icinga:
             results: List[Dict[str, Any]] = json.load(answer)['results']
             return results
 
-    def services(self) -> List[str]:
-        return sorted(service['attrs']['name'] for service in self.asks('/v1/objects/services?attrs=name'))
+    def services(self, host: str = 'bed') -> List[str]:
+        found = [service['attrs'] for service in self.asks('/v1/objects/services?attrs=name&attrs=host_name')]
+        return sorted(service['name'] for service in found if service['host_name'] == host)
 
-    def result(self, service: str) -> Dict[str, Any]:
+    def result(self, service: str, host: str = 'bed') -> Dict[str, Any]:
         """Have a service of the host checked now, and return what Icinga made of it."""
         began = time.time()
-        path = '/v1/objects/services/bed!' + urllib.request.quote(service, safe='')
-        self.asks('/v1/actions/reschedule-check', {'type': 'Service', 'filter': f'service.name=="{service}"', 'force': True})
+        path = f'/v1/objects/services/{host}!' + urllib.request.quote(service, safe='')
+        self.asks('/v1/actions/reschedule-check', {
+            'type': 'Service', 'filter': f'service.name=="{service}" && host.name=="{host}"', 'force': True})
 
         def fresh() -> Optional[Dict[str, Any]]:
             found = self.asks(f'{path}?attrs=last_check_result')
@@ -454,11 +459,15 @@ class Nagios:
 
     def result(self, service: str) -> Dict[str, str]:
         """Have a service checked now, and return its block of status.dat."""
+        return self.results([service])[0]
+
+    def results(self, services: Sequence[str]) -> List[Dict[str, str]]:
+        """Have services checked now, all at once, and return their blocks of status.dat."""
+        time.sleep(1.01 - time.time() % 1)  # Nagios tells the time of a check in whole seconds
         began = int(time.time())
         with open(self.ground.folder / 'nagios.cmd', 'w') as commands:
-            commands.write(f'[{began}] SCHEDULE_FORCED_SVC_CHECK;bed;{service};{began}\n')
-        answer: Dict[str, str] = until(lambda: self._fresh(service, began), 60, f'the check of {service}')
-        return answer
+            commands.writelines(f'[{began}] SCHEDULE_FORCED_SVC_CHECK;bed;{service};{began}\n' for service in services)
+        return [until(lambda service=service: self._fresh(service, began), 60, f'the check of {service}') for service in services]
 
     def _fresh(self, service: str, began: int) -> Optional[Dict[str, str]]:
         status = self.ground.folder / 'status.dat'

@@ -58,16 +58,20 @@ def services_of(icinga: Icinga) -> List[str]:
 
 
 def test_the_basket_becomes_services_that_run(bed):
-    """Restored twice without harm, deployed, checked: a service for all drives and one for each."""
+    """Restored twice without harm, deployed, checked: a service for all drives, or one for each where these are known."""
     bed.director.asks('basket', 'restore', given=BASKET)
     bed.director.asks('basket', 'restore', given=BASKET)
-    bed.director.creates('host', 'bed', {'object_type': 'object', 'imports': ['smart'], 'check_command': 'dummy', 'vars': {'smart': True}})
+    for host in ('bed', 'other'):
+        bed.director.creates('host', host, {
+            'object_type': 'object', 'imports': ['smart'], 'check_command': 'dummy', 'vars': {'smart': True}})
     bed.director.asks('host', 'set', 'bed', '--json', found_drives(bed))
     bed.director.deploys()
-    until(lambda: len(services_of(bed.icinga)) == 5, 30, 'the services that the Director deployed')
+    until(lambda: len(services_of(bed.icinga)) == 4, 30, 'the services that the Director deployed')
 
+    assert bed.icinga.services('other') == ['smart']
+    assert bed.icinga.result('smart', 'other')['state'] == 2
     assert {name: bed.icinga.result(name)['state'] for name in bed.icinga.services()} == {
-        'smart': 2, 'smart /dev/sda': 0, 'smart /dev/sdb': 1, 'smart /dev/sdc': 2, 'smart /dev/nvme0': 1}
+        'smart /dev/sda': 0, 'smart /dev/sdb': 1, 'smart /dev/sdc': 2, 'smart /dev/nvme0': 1}
     assert bed.icinga.result('smart /dev/sdb')['command'][1:] == ['--device', '/dev/sdb']
 
 

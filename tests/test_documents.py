@@ -123,7 +123,7 @@ def test_every_variable_in_the_page_is_one():
 def test_every_command_in_the_page_on_nagios_is_defined():
     """In the files that the package installs."""
     page = (ROOT / 'doc/nagios.md').read_text()
-    defined = re.findall(r'command_name\s+(\S+)', (ROOT / 'contrib/nagios/check-smart-attributes.cfg').read_text())
+    defined = re.findall(r'command_name\s+(\S+)', (ROOT / 'contrib/nagios/smart_attributes.cfg').read_text())
     served = re.findall(r'^(command\[\w+\]=.*)$', (ROOT / 'contrib/nrpe/check-smart-attributes.cfg').read_text(), re.MULTILINE)
 
     assert set(re.findall(r'check_command\s+([a-z_]+)', page)) <= set(defined)

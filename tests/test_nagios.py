@@ -7,19 +7,23 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from typing import Iterator
+import subprocess
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Dict, Iterator
 
 import pytest
-from conftest import ROOT, perfdata
+from conftest import ROOT, drive, perfdata
 from daemons import Ground, Nagios, Nrpe, closing, missing
 
 NRPE_COMMANDS = (ROOT / 'contrib/nrpe/check-smart-attributes.cfg').read_text()
-NAGIOS_COMMANDS = (ROOT / 'contrib/nagios/check-smart-attributes.cfg').read_text()
+NAGIOS_COMMANDS = (ROOT / 'contrib/nagios/smart_attributes.cfg').read_text()
 CHECK_NRPE = '/usr/lib/nagios/plugins/check_nrpe'
 # Service -> check_command, as an administrator writes it.
-SERVICES = {'healthy': 'check_smart_attributes!-d /dev/sda', 'worn': 'check_smart_attributes!-d /dev/sdb',
-            'failing': 'check_smart_attributes!-d /dev/sdc', 'absent': 'check_smart_attributes!-d /dev/sdd',
-            'all': 'check_smart_attributes', 'all as in 1.6': 'smart_attributes_all', 'through NRPE': 'check_smart_attributes_nrpe'}
+SERVICES = {'healthy': 'smart_attributes_drives!-d /dev/sda', 'worn': 'smart_attributes_drives!-d /dev/sdb',
+            'failing': 'smart_attributes_drives!-d /dev/sdc', 'absent': 'smart_attributes_drives!-d /dev/sdd',
+            'all': 'smart_attributes_all', 'all by no argument': 'smart_attributes_drives', 'through NRPE': 'smart_attributes_nrpe'}
+SIXTY = [f'sixty drives {number}' for number in range(5)]
 
 
 def lacking(*programs: str) -> None:
@@ -43,13 +47,24 @@ def nrpe() -> Iterator[Nrpe]:
         closing([ground])
 
 
+def sixty_drives(ground: Ground) -> Path:
+    """Return a folder with recordings of as many healthy drives."""
+    report = drive('intel-s3500-healthy').decode()
+    serial = re.search('"serial_number":\\s*"(.*?)"', report)[1]
+    for number in range(60):
+        ground.place(f'sixty/drive{number}.json', report.replace(serial, f'EXAMPLE{number:04}'))
+    return ground.folder / 'sixty'
+
+
 @pytest.fixture(scope='module')
 def nagios(nrpe) -> Iterator[Nagios]:
     """One Nagios 4 that also asks that NRPE."""
     lacking('nrpe', 'nagios4')
     ground = Ground()
     try:
-        daemon = Nagios(ground, NAGIOS_COMMANDS.replace(' -t 60 ', f' -p {nrpe.port} -t 60 '), SERVICES)
+        recorded = f'smart_attributes_drives!--report {sixty_drives(ground)}'
+        services = {**SERVICES, **dict.fromkeys(SIXTY, recorded)}
+        daemon = Nagios(ground, NAGIOS_COMMANDS.replace(' -t 60 ', f' -p {nrpe.port} -t 60 '), services)
         daemon.start()
         yield daemon
     finally:
@@ -81,7 +96,7 @@ def test_nrpe_passes_a_range_without_brackets(nrpe):
     pytest.param('failing', 2, 'SMART CRITICAL - sdc ', id='critical-failing'),
     pytest.param('absent', 3, 'SMART UNKNOWN - sdd is not there', id='unknown-absent'),
     pytest.param('all', 2, '4 drives', id='critical-all'),
-    pytest.param('all as in 1.6', 2, '4 drives', id='critical-all-as-in-1.6'),
+    pytest.param('all by no argument', 2, '4 drives', id='critical-all-by-no-argument'),
     pytest.param('through NRPE', 2, '4 drives', id='critical-through-nrpe')])
 def test_nagios_keeps_state_text_and_perfdata(nagios, service, code, words):
     """First line, drive lines and perfdata each where Nagios looks for them; through the file that we ship."""
@@ -93,3 +108,35 @@ def test_nagios_keeps_state_text_and_perfdata(nagios, service, code, words):
     assert re.search(r'^(OK|WARNING|CRITICAL|UNKNOWN) +[a-z0-9]+ ', result['long_plugin_output'])
     assert bool(values) == (code != 3)
     assert '|' not in result['plugin_output'] + result['long_plugin_output']
+
+
+@contextmanager
+def load() -> Iterator[None]:
+    """Keep every processor busy, and one more."""
+    busy = [subprocess.Popen(['sh', '-c', 'while :; do :; done']) for _ in range((os.cpu_count() or 1) + 1)]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
+def test_sixty_drives_arrive_whole_under_load(nagios):
+    """Nagios 4.4 reads a pipe whose writer has ended only once, 4 to 8 kB: whoever leaves at once loses the rest."""
+    ground = nagios.ground
+    printed = ground.runs(f'{ground.plugins}/check_smart_attributes', '--report', f'{ground.folder}/sixty').stdout
+    cut = []
+    with load():
+        for _ in range(10):
+            results = nagios.results(SIXTY)
+            cut += [result for result in results if whole(result) != printed.rstrip('\n').replace(';', ':')]
+
+    assert len(printed) > 10000
+    assert [len(whole(result)) for result in cut] == []
+
+
+def whole(result: Dict[str, str]) -> str:
+    """Return the plugin's output, put together again from where Nagios keeps its parts."""
+    text = '\n'.join([result['plugin_output'], result['long_plugin_output'].replace('\\n', '\n').rstrip('\n')])
+    return f'{text}\n| {result["performance_data"]}'.replace(';', ':')  # as Nagios does in the first line

@@ -16,14 +16,19 @@ COMMAND = '''\
 /* Made by tools/generate.py from the plugin's own options.
  *
  * The Debian package puts this file where "include <plugins-contrib>" finds it. Elsewhere copy it
- * to /etc/icinga2/conf.d or into a global zone, once: two definitions are an error. */
+ * to /etc/icinga2/conf.d or into a global zone. */
 
-object CheckCommand "{name}" {{
-	command = [ PluginDir + "/check_smart_attributes" ]
-	timeout = {timeout}s
+// An agent that has the package may get this from a global zone as well, and Icinga refuses a second definition.
+if (!globals.contains("SmartAttributesCommand")) {{
+	globals.SmartAttributesCommand = true
 
-	arguments = {{
+	object CheckCommand "{name}" {{
+		command = [ PluginDir + "/check_smart_attributes" ]
+		timeout = {timeout}s
+
+		arguments = {{
 {arguments}
+		}}
 	}}
 }}
 '''
@@ -47,7 +52,7 @@ def check_command() -> str:
 def _argument(option: Option) -> str:
     kind = 'value' if option.value else 'set_if'
     text = option.help.replace('"', "'")
-    return f'\t\t"{option.long}" = {{\n\t\t\t{kind} = "${variable(option)}$"\n\t\t\tdescription = "{text}"\n\t\t}}'
+    return f'\t\t\t"{option.long}" = {{\n\t\t\t\t{kind} = "${variable(option)}$"\n\t\t\t\tdescription = "{text}"\n\t\t\t}}'
 
 
 def basket() -> str:
@@ -69,7 +74,7 @@ def _basket() -> Dict[str, Any]:
         'ServiceTemplate': {'smart': {
             'object_name': 'smart', 'object_type': 'template', 'check_command': NAME, 'check_interval': '300', 'retry_interval': '60'}},
         'ServiceSet': {
-            'SMART': _set('SMART', 'One service for all drives of a host', 'host.vars.smart=true', {
+            'SMART': _set('SMART', 'One service for all drives of a host', 'host.vars.smart=true&!host.vars.smart_drives=true', {
                 'object_name': 'smart', 'object_type': 'object', 'imports': ['smart']}),
             'SMART, each drive': _set('SMART, each drive', 'One service for each drive of a host', 'host.vars.smart_drives=true', {
                 'object_name': 'smart $config$', 'object_type': 'object', 'imports': ['smart'], 'apply_for': 'host.vars.smart_drives',
