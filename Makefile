@@ -10,7 +10,7 @@ DAEMONS := icinga2 nagios4-core nagios-nrpe-server nagios-nrpe-plugin icingacli 
 	python3-nagiosplugin python3-jsonschema python3-rich acl
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test check test-debian12 playground bench prove measure add format generate deb test-deb daemons test-icinga venv wheel clean help
+.PHONY: run test check mutants test-debian12 playground bench prove measure add format generate deb test-deb daemons test-icinga venv wheel clean help
 
 help:            ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -28,6 +28,9 @@ check: $(VENV)/.tools
 
 test-debian12: $(OLD)/.ready  ## the behaviour again, with the libraries of Debian 12
 	$(OLD)/bin/python -m pytest -m libraries
+
+mutants: $(VENV)/.mutants  ## how many small mistakes in what decides the unit tests notice: make mutants MODULES="judge words"
+	$(BIN)/python tools/mutants.py $(MODULES)
 
 playground: $(VENV)/.tools  ## a shell on a machine of simulated drives: smartctl --scan, check_smart_attributes
 	@sh tools/compiler
@@ -57,6 +60,11 @@ $(BIN)/check_smart_attributes: pyproject.toml tools/prepare tools/launcher
 
 $(VENV)/.tools: $(BIN)/check_smart_attributes
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test]'
+	sh tools/launcher $(VENV)
+	touch $@
+
+$(VENV)/.mutants: $(VENV)/.tools
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test,mutants]'
 	sh tools/launcher $(VENV)
 	touch $@
 

@@ -2,9 +2,12 @@
 import json
 
 import pytest
+import small_database
 from conftest import ROOT
+from small_database import row
 
 from smart_attributes import judge
+from smart_attributes.errors import DriveAsleep, DriveError
 from smart_attributes.knowledge import specs, thresholds
 from smart_attributes.knowledge.thresholds import DriveLimit, Limit
 from smart_attributes.model import AttributeRow, Device, Identity, Reading, Report, SelfTest, Source, State, Statistic
@@ -200,3 +203,337 @@ def test_two_endurance_readings_far_apart_are_worth_a_note(database, limits):
     judged = [j.reading for j in verdict.judgements if j.reading.role == 'endurance_used' and j.reading.judged]
     assert [(reading.number, str(reading.source)) for reading in judged] == [(30, 'device statistics')]
     assert any('attribute 233 says 10 %' in note for note in verdict.notes)
+
+
+# --- verdicts and limits -------------------------------------------------------------------
+
+PLAIN = judge.Rules()
+WARRANTED = specs.NO_SPEC._replace(family='ACME X1')
+X1 = Identity(protocol='ATA', model='ACME X1-240', firmware='1.1', serial='EXAMPLE0001', rotation=0)
+SDB = Device('/dev/sdb', name='sdb')
+
+
+def verdict_reading(state):
+    return Reading('power_loss_protection', 0, '', Source(attribute=175), 'failed', state)
+
+
+def limit_of(**fields):
+    """Return the limit of a role for which a site wrote *fields*, None being null."""
+    return Limit(**fields, set_fields=frozenset(fields))
+
+
+@pytest.mark.parametrize(('state', 'limit', 'expected'), [
+    (State.CRITICAL, limit_of(critical=None), State.WARNING), (State.WARNING, limit_of(warning=None), State.OK),
+    (State.CRITICAL, limit_of(warning=None, critical=None), State.OK), (State.CRITICAL, limit_of(warning=None), State.CRITICAL),
+    (State.WARNING, limit_of(critical=None), State.WARNING), (State.UNKNOWN, limit_of(warning=None, critical=None), State.UNKNOWN),
+    (State.CRITICAL, Limit(), State.CRITICAL), (State.WARNING, Limit(), State.WARNING),
+    (State.CRITICAL, limit_of(critical='1'), State.CRITICAL), (State.WARNING, limit_of(warning='1'), State.WARNING)],
+    ids=['warn-critical-null', 'ok-warning-null', 'ok-both-null', 'crit-warning-null', 'warn-critical-null-only', 'unknown-both-null',
+         'crit-left-out', 'warn-left-out', 'crit-a-range-is-no-null', 'warn-a-range-is-no-null'])
+def test_null_takes_one_step_off_a_verdict(state, limit, expected):
+    """thresholds/README.md promises it: a site that knows its capacitors are dead is still told of the rest."""
+    assert judge.judge_reading(verdict_reading(state), limit, {}, {}).state is expected
+
+
+def test_a_verdict_tells_who_gave_it_and_whether_it_is_graphed():
+    """No limit decided, the drive did."""
+    judgement = judge.judge_reading(verdict_reading(State.WARNING), Limit(is_graphed=True), {}, {})
+
+    assert (judgement.origin, judgement.graphed, judgement.reading.verdict) == ('attribute 175', True, 'failed')
+
+
+@pytest.mark.parametrize('reading', [
+    verdict_reading(State.CRITICAL)._replace(judged=False), spare(1)._replace(judged=False), spare(None)],
+    ids=['verdict-for-comparison', 'number-for-comparison', 'unknown'])
+def test_what_is_shown_only_or_unknown_alarms_nobody(reading):
+    """One reading of a role decides, and nothing can be said of a number that is not there."""
+    assert judge.judge_reading(reading, SPARE_LIMIT, {}, {}) == judge.Judgement(reading, State.OK)
+
+
+@pytest.mark.parametrize(('number', 'expected'), [
+    (80, (State.OK, '85', '95', '', 'site.json', True)), (86, (State.WARNING, '85', '95', 'above 85', 'default.json', True)),
+    (96, (State.CRITICAL, '85', '95', 'above 95', 'site.json', True))], ids=['ok', 'warn', 'crit'])
+def test_a_judgement_keeps_its_limits_and_who_set_the_one_that_decided(number, expected):
+    """perfdata and explain show them, also where all is well."""
+    reading = Reading('endurance_used', number, '%', Source(attribute=233))
+
+    judgement = judge.judge_reading(reading, Limit('85', '95', 'default.json', 'site.json', True), {}, {})
+
+    assert judgement == (reading, *expected)
+
+
+def test_a_limit_that_is_only_a_warning_says_who_set_it():
+    """Where there is no critical one, its origin is the only one."""
+    assert judge.judge_reading(spare(50), Limit('10:', None, 'site.json'), {}, {}).origin == 'site.json'
+
+
+@pytest.mark.parametrize('bound', [None, DriveLimit('threshold', 0, None), DriveLimit('temperature_limit', 0, None)])
+def test_no_limit_is_no_range(bound):
+    """The empty text is what perfdata leaves out."""
+    assert judge.judge_reading(spare(1), Limit(bound, bound), {}, {})[1:5] == (State.OK, '', '', '')
+
+
+# --- one drive, whole ----------------------------------------------------------------------
+
+def worn(*rows, identity=X1, **more):
+    return Report(identity, smart_status=True, attributes=rows, **more)
+
+
+def verdict_on(report, *sites, rules=PLAIN, device=SDA, today='', data=None):
+    """Return the verdict by the small database, with a limit on wear and what sites add to it."""
+    default = {'roles': {'endurance_used': {'warning': '85', 'critical': '95', 'graph': True, 'why': 'rated life'}}}
+    limits = thresholds.Thresholds(default, [('site.json', {'overrides': list(sites)})], today=today)
+    return judge.judge(device, report, specs.SpecDatabase(data or small_database.database()), limits, rules)
+
+
+def judgement_of(verdict, role):
+    (found,) = [judgement for judgement in verdict.judgements if judgement.reading.role == role]
+    return found
+
+
+def override(selector, **more):
+    return {'for': selector, 'why': 'known', **more}
+
+
+WORN = row(233, 3)  # 97 %
+NO_WEAR_LIMIT = {'endurance_used': {'warning': None, 'critical': None}}
+
+
+def test_a_verdict_names_the_drive_the_entry_and_the_worst_state():
+    """What the line of a drive is made of."""
+    verdict = verdict_on(worn(WORN))
+
+    assert (verdict.device, verdict.identity, verdict.state, verdict.entry, verdict.problem) == (SDA, X1, State.CRITICAL, 'ACME X1', '')
+
+
+def test_judgements_stand_worst_first():
+    """The first line takes them in this order."""
+    report = worn(row(233, 3), row(175, 11), row(12, raw='7'))
+
+    assert [judgement.state for judgement in verdict_on(report).judgements] == [State.CRITICAL, State.WARNING, *[State.OK] * 3]
+
+
+@pytest.mark.parametrize('selector', [{'serial': 'EXAMPLE0001'}, {'device': 'sda'}, {'model': 'ACME X1.*'}, {'family': 'ACME X1'}], ids=str)
+@pytest.mark.parametrize('change', [{'roles': NO_WEAR_LIMIT}, {'attributes': {'233': None}}], ids=['limit', 'attribute'])
+def test_an_override_reaches_the_drive_by_whatever_names_it(selector, change):
+    """Serial, device, model and family are all known once the drive was read."""
+    assert verdict_on(worn(WORN), override(selector, **change)).state is State.OK
+
+
+@pytest.mark.parametrize(('selector', 'is_told'), [
+    ({'serial': 'EXAMPLE0001'}, True), ({'device': 'sda'}, True), ({'family': 'ACME X1'}, True), ({'serial': 'EXAMPLE0002'}, False),
+    ({'device': 'sdb'}, False), ({'family': 'ACME X2'}, False)], ids=str)
+def test_an_override_that_has_ended_is_told_of_its_own_drive_only(selector, is_told):
+    """An admin would search the wrong drive."""
+    ended = override(selector, roles=NO_WEAR_LIMIT, until='2026-01-31')
+
+    notes = verdict_on(worn(WORN), ended, today='2026-11-20').notes
+
+    assert [note for note in notes if 'ended on 2026-01-31' in note] == [
+        f'site.json: the override for {name} {value} ended on 2026-01-31' for name, value in selector.items() if is_told]
+
+
+def test_a_family_that_no_entry_tells_is_no_override_s_family():
+    """A drive without an entry has none."""
+    unknown = X1._replace(model='WHO')
+    other = override({'family': 'XXXX'}, roles=NO_WEAR_LIMIT)
+
+    assert verdict_on(worn(identity=unknown, statistics={(7, 8): Statistic(97, 'some')}), other).state is State.CRITICAL
+
+
+def test_an_ignored_role_is_kept_graphed_and_alarms_nobody():
+    """--ignore-role silences one thing and hides nothing."""
+    verdict = verdict_on(worn(WORN), rules=judge.Rules(ignored_roles=frozenset(('endurance_used',))))
+
+    assert verdict.state is State.OK
+    assert judgement_of(verdict, 'endurance_used')[1:] == (State.OK, '', '', '', '', True)
+    assert judgement_of(verdict, 'endurance_used').reading.number == 97
+
+
+def test_an_ignored_role_ignores_no_other():
+    """What it names is all that it silences."""
+    assert verdict_on(worn(WORN), rules=judge.Rules(ignored_roles=frozenset(('temperature',)))).state is State.CRITICAL
+
+
+def test_a_limit_refers_to_the_reading_that_is_judged():
+    """A figure that is kept for comparison is no limit."""
+    data = small_database.database()
+    data['entries'][0]['attributes'] = {
+        '1': {'name': 'Limit', 'readings': {'temperature_limit': {'from': 'raw'}}},
+        '2': {'name': 'Trap', 'trap': True, 'readings': {'temperature_limit': {'from': 'raw'}}},
+        '194': {'name': 'Temperature', 'readings': {'temperature': {'from': 'raw'}}}}
+    limit = {'drive': 'temperature_limit', 'minus': 5, 'else': '40'}
+    hot = override({'device': 'sda'}, roles={'temperature': {'warning': limit}})
+
+    assert judgement_of(verdict_on(worn(row(194, raw='50'), row(1, raw='60')), hot, data=data), 'temperature').warning == '55'
+    assert judgement_of(verdict_on(worn(row(194, raw='50'), row(2, raw='60')), hot, data=data), 'temperature').warning == '40'
+
+
+# --- what a drive without entry, with defects or without an answer is told --------------------
+
+@pytest.mark.parametrize('state', list(State))
+def test_a_model_without_entry_is_said_aloud_in_the_state_that_was_asked_for(state):
+    """--unknown-model; the default is OK."""
+    report = worn(row(12, raw='7'), identity=X1._replace(model='WHO'))
+
+    found = judgement_of(verdict_on(report, rules=judge.Rules(unknown_model=state)), 'unknown_model')
+
+    assert found.state is state
+    assert found.reading == Reading('unknown_model', 0, '', Source('attributes.json'), (
+        'no entry for WHO (firmware 1.1); check_smart_attributes draft -d /dev/sda prints one to start from'), state)
+
+
+def test_a_drive_that_tells_no_name_has_no_entry_either():
+    """The sentence stays one."""
+    found = judgement_of(verdict_on(worn(identity=Identity())), 'unknown_model')
+
+    assert found.reading.verdict == (
+        'no entry for this drive (firmware not told); check_smart_attributes draft -d /dev/sda prints one to start from')
+
+
+def test_of_a_recorded_report_the_file_is_named():
+    """So that the line can be typed."""
+    found = judgement_of(verdict_on(worn(identity=Identity()), device=Device('ticket.txt', is_recorded=True)), 'unknown_model')
+
+    assert 'draft --report ticket.txt prints' in found.reading.verdict
+
+
+def test_a_model_with_an_entry_needs_no_word_about_it():
+    """Nothing is missing."""
+    assert [j for j in verdict_on(worn(WORN)).judgements if j.reading.role == 'unknown_model'] == []
+
+
+@pytest.mark.parametrize(('hours', 'state', 'words'), [
+    ('0', State.WARNING, 'the drive stops (at 1000 power-on hours, 1000 from now, on 2026-12-31 if it is never switched off); '),
+    ('1', State.CRITICAL, 'the drive stops (at 1000 power-on hours, 999 from now, on 2026-12-31 if it is never switched off); '),
+    ('1000', State.CRITICAL, 'the drive stops (its hour 1000 is past, the drive is at 1000); ')])
+def test_a_firmware_defect_counts_from_the_hours_of_this_very_drive(hours, state, words):
+    """attributes.json knows the defect, the drive its age, the clock the day."""
+    report = worn(row(9, raw=hours), identity=X1._replace(firmware='1.0'))
+
+    found = judgement_of(verdict_on(report, rules=judge.Rules(now=DAY_0)), 'firmware_advisory')
+
+    assert found.state is state
+    assert found.reading == Reading('firmware_advisory', 0, '', Source('acme-manual, erratum 3'), (
+        f'firmware 1.0, fixed in 1.1: {words}update the firmware'), state)
+
+
+def test_a_firmware_defect_of_a_drive_that_tells_no_hours_is_a_warning():
+    """Without an age there is no day."""
+    found = judgement_of(verdict_on(worn(identity=X1._replace(firmware='1.0'))), 'firmware_advisory')
+
+    assert (found.state, '(at 1000 power-on hours);' in found.reading.verdict) == (State.WARNING, True)
+
+
+def test_a_firmware_defect_without_hour_and_without_cure_says_neither():
+    """No empty brackets, and no firmware to wait for."""
+    reading = judge.advisory_reading(ADVISORY._replace(hour=None, fixed_in=''), Identity(firmware='HPD5'), 40000, DAY_0)
+
+    assert (reading.verdict, reading.state) == ('firmware HPD5: drive and data are lost for good; update the firmware', State.WARNING)
+
+
+@pytest.mark.parametrize(('error', 'state'), [(DriveError('gone'), State.UNKNOWN), (DriveAsleep('gone'), State.OK)])
+def test_a_drive_that_gave_no_report_keeps_its_name_and_the_reason(error, state):
+    """UNKNOWN, or what --asleep says; its serial number is what the admin looks for."""
+    assert judge.unreadable(SDB, error, judge.Rules(), X1) == judge.Verdict(SDB, X1, state, problem='gone')
+    assert judge.unreadable(SDB, error, judge.Rules()).identity == Identity()
+
+
+def test_a_sleeping_drive_has_the_state_that_the_site_wants():
+    """--asleep."""
+    assert judge.unreadable(SDB, DriveAsleep('asleep'), judge.Rules(asleep=State.WARNING)).state is State.WARNING
+
+
+# --- notes -----------------------------------------------------------------------------------
+
+def notes_on(report, *found, spec=WARRANTED):
+    return judge.drive_notes(report, found, spec)
+
+
+def percent(number, source, role='endurance_used', unit='%'):
+    return Reading(role, number, unit, Source(source))
+
+
+def test_a_drive_with_nothing_to_say_has_no_notes():
+    """A note for every drive is read by nobody."""
+    rows = (row(5, 1, threshold=10, when_failed='now'), row(190, when_failed=''))
+
+    assert notes_on(worn(*rows, exit_status=0), percent(5, 'a')) == []
+
+
+def test_only_the_attribute_that_failed_in_the_past_is_named():
+    """The others never did."""
+    rows = (row(5, name='Reallocated'), row(190, name='Airflow', when_failed='past'), row(191, name='Shock', when_failed='now'))
+
+    assert notes_on(worn(*rows)) == ['attribute 190 Airflow was at its vendor threshold in the past']
+
+
+def test_a_drive_that_does_not_tell_its_health_is_noted():
+    """Its silence is no verdict."""
+    assert notes_on(Report(X1)) == ['the report does not tell what the drive thinks of its own health']
+
+
+def test_a_health_that_is_not_judged_is_a_note():
+    """The bits, or a threshold that is known to be bogus, say it better."""
+    status = Reading('smart_status', 0, '', Source('health self-assessment'), 'FAILED', State.OK, judged=False)
+
+    assert notes_on(worn(), status, percent(5, 'a')) == ['FAILED']
+    assert notes_on(worn(), status._replace(judged=True)) == []
+    assert notes_on(worn(), status._replace(role='write_protect')) == []
+
+
+def test_a_number_that_is_not_known_is_a_note_with_its_reason():
+    """Never OK by silence."""
+    unknown = percent(None, 'NVMe health log')._replace(unknown='255 is no plausible value', judged=False)
+
+    assert notes_on(worn(), unknown) == ['endurance_used from NVMe health log is unknown: 255 is no plausible value']
+
+
+def test_what_smartctl_complained_of_is_a_note():
+    """Its exit status in words, and its messages."""
+    notes = notes_on(worn(exit_status=0x40, messages=('Read log failed',)))
+
+    assert notes == ['the error log holds errors', 'Read log failed']
+
+
+@pytest.mark.parametrize(('one', 'other', 'unit', 'is_noted'), [
+    (10, 16, '%', True), (10, 15, '%', False), (0, 6, '%', True), (0, 5, '%', False), (10, 16, '', False), (10, None, '%', False)])
+def test_two_percentages_more_than_five_points_apart_are_a_note(one, other, unit, is_noted):
+    """One of the two is wrong, and the admin may know which."""
+    pair = percent(one, 'log a', unit=unit), percent(other, 'log b', unit=unit)._replace(unknown='' if other else 'gone')
+
+    noted = [note for note in notes_on(worn(), *pair) if 'the worse one' in note]
+
+    assert noted == ([f'endurance_used: log a says {one} %, log b says {other} %; the worse one counts'] if is_noted else [])
+
+
+def test_percentages_of_two_roles_are_not_compared():
+    """Full spare and little wear belong together."""
+    assert notes_on(worn(), percent(3, 'a'), percent(100, 'a', 'spare_available')) == []
+
+
+@pytest.mark.parametrize(('written', 'warranted', 'is_noted'), [
+    (2.5e12, 2e12, True), (2e12, 2e12, False), (None, 0.5, False), (1e12, 2e12, False), (2.5e12, None, False)])
+def test_more_written_than_the_vendor_warrants_is_a_note(written, warranted, is_noted):
+    """A matter of warranty, not of health."""
+    pairs = ('host_written', written), ('rated_written', warranted)
+    found = [Reading(role, number, 'B', Source('x')) for role, number in pairs if number is not None]
+
+    assert notes_on(worn(), *found) == (['host_written 2.5 TB is more than the 2 TB of the warranty'] if is_noted else [])
+
+
+def test_what_was_written_counts_only_where_it_is_judged():
+    """A figure that is kept for comparison voids no warranty."""
+    found = Reading('host_written', 9e12, 'B', Source('x'), judged=False), Reading('rated_written', 2e12, 'B', Source('y'))
+
+    assert notes_on(worn(), *found) == []
+
+
+@pytest.mark.parametrize(('log', 'role', 'is_noted'), [
+    ('device statistics', 'endurance_used', True), ('device statistics', 'temperature', False), ('SCSI log', 'endurance_used', False)])
+def test_a_statistic_that_is_not_to_be_believed_is_a_note(log, role, is_noted):
+    """The figure is shown with what is known of its like."""
+    noted = notes_on(worn(), percent(255, log, role), spec=WARRANTED._replace(untrusted_statistics=frozenset(('endurance_used',))))
+
+    words = 'endurance_used: the device statistics of this family are not to be believed, here 255 %'
+    assert noted == ([words] if is_noted else [])

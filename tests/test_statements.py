@@ -1,0 +1,181 @@
+"""How numbers, readings and judgements are said to a person: one value each."""
+from __future__ import annotations
+
+import pytest
+
+from smart_attributes import words
+from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
+
+SDA = Device('/dev/sda', name='sda')
+
+
+# --- sentences of ours with strings from outside -----------------------------------------
+
+@pytest.mark.parametrize(('text', 'said'), [
+    ('a=b', 'a=b'), ("it's", "it's"), ('a|b', 'a b'), ('a\nb\x1b[1mc', 'a b [1mc'), ('  two   blanks ', 'two blanks'), ('ä€', 'ä€')])
+def test_a_sentence_keeps_its_words_and_lets_no_bar_pass(text, said):
+    """A bar begins perfdata: all behind it would be parsed as numbers."""
+    assert words.sentence(text, 80) == said
+
+
+def test_a_sentence_is_cut_at_its_limit_and_says_so():
+    """A drive's own words may be endless."""
+    assert [words.sentence('word ' * 30, limit) for limit in (149, 13)] == [('word ' * 30).rstrip(), 'word word...']
+
+
+@pytest.mark.parametrize('text', ['plain', 'a.b', '(a|b)*', '[^x]{2}', 'A\\B', '$^?+'])
+def test_a_text_becomes_the_expression_that_matches_it_alone(text):
+    """The sudoers rule and a drafted entry take names literally."""
+    import re
+
+    assert re.fullmatch(words.literally(text), text)
+    assert not re.fullmatch(words.literally(text), text.replace('.', 'x') + 'x')
+
+
+# --- numbers --------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(('number', 'said'), [
+    (97, '97'), (97.0, '97'), (0, '0'), (0.025, '0.025'), (0.5, '0.5'), (1.5, '1.5'), (1.25, '1.25'), (1.999, '2'), (20.004, '20'),
+    (-0.5, '-0.5'), (1e20, '100000000000000000000'), (0.000001, '0.000001')])
+def test_a_number_is_said_without_exponent_and_without_empty_decimals(number, said):
+    """It is read at three in the morning."""
+    assert words.plain(number) == said
+
+
+@pytest.mark.parametrize(('number', 'unit', 'said'), [
+    (None, '%', 'unknown'), (97, '%', '97 %'), (5, '', '5'), (30, 'C', '30 C'), (3599, 's', '3599 s'), (3600, 's', '1 h'),
+    (77302800, 's', '21473 h'), (5400, 's', '1.5 h'), (0, 'B', '0 B'), (999, 'B', '999 B'), (1000, 'B', '1 kB'), (1000.5, 'B', '1 kB'),
+    (12.3e12, 'B', '12.3 TB'), (1.5e18, 'B', '1.5 EB'), (2.5e21, 'B', '2.5e+03 EB'), (2e6, 'B', '2 MB'), (2e9, 'B', '2 GB')])
+def test_an_amount_is_said_in_the_unit_of_people(number, unit, said):
+    """Seconds as hours, bytes as terabytes; an unknown number never as 0."""
+    assert words.amount(number, unit) == said
+
+
+# --- readings -------------------------------------------------------------------------------
+
+def reading(number=97, role='endurance_used', unit='%', **more):
+    return Reading(role, number, unit, Source(attribute=233), **more)
+
+
+@pytest.mark.parametrize(('of', 'said'), [
+    (reading(), 'endurance_used 97 %'), (reading(255, at_ceiling=True), 'endurance_used 255 % or more'),
+    (reading(None, unknown='255 means no value'), 'endurance_used unknown (255 means no value)'),
+    (reading(0, 'self_test', '', verdict='Short: passed', state=State.OK), 'self_test: Short: passed'),
+    (reading(0, 'unknown_model', '', verdict='no entry for WHO', state=State.OK), 'no entry for WHO'),
+    (reading(0, 'vendor_threshold', '', verdict='attribute 5 is at 1', state=State.WARNING), 'attribute 5 is at 1')])
+def test_a_reading_is_a_statement(of, said):
+    """A number with its role, a verdict with its words; some say it all themselves."""
+    assert words.statement(of) == said
+
+
+def judgement(state=State.OK, **more):
+    return Judgement(more.pop('of', reading()), state, **more)
+
+
+CRITICAL = judgement(State.CRITICAL, warning='85', critical='95', against='above 95', origin='site.json')
+FAILED = judgement(State.CRITICAL, of=reading(0, 'smart_status', '', verdict='FAILED', state=State.CRITICAL))
+WARM = judgement(State.WARNING, of=reading(61, 'temperature', 'C'), against='above 60')
+
+
+@pytest.mark.parametrize(('of', 'said'), [
+    (CRITICAL, 'endurance_used 97 %, critical above 95'), (WARM, 'temperature 61 C, warning above 60'), (FAILED, 'smart_status: FAILED'),
+    (judgement(of=reading(3)), 'endurance_used 3 %')])
+def test_a_finding_names_the_limit_that_it_is_beyond(of, said):
+    """A verdict has none."""
+    assert words.finding(of) == said
+
+
+def test_a_finding_is_harmless_and_of_bounded_length():
+    """Its words may be the drive's own."""
+    hostile = judgement(State.CRITICAL, of=reading(0, 'self_test', '', verdict='a|b=' + 'c' * 900, state=State.CRITICAL))
+
+    assert len(words.finding(hostile)) == words.WORDS
+    assert not set('|=') & set(words.finding(hostile))
+
+
+@pytest.mark.parametrize(('of', 'said'), [
+    (CRITICAL, 'endurance_used 97 %, attribute 233, warning 85, critical 95, limit from site.json'),
+    (judgement(warning='85', origin='site.json'), 'endurance_used 97 %, attribute 233, warning 85'),
+    (judgement(critical='95'), 'endurance_used 97 %, attribute 233, critical 95'),
+    (judgement(of=reading(judged=False)), 'endurance_used 97 %, attribute 233, not judged'),
+    (judgement(of=reading(None, judged=False, unknown='no value')), 'endurance_used unknown: no value, attribute 233, not judged')])
+def test_a_line_of_a_reading_tells_source_limits_and_who_set_them(of, said):
+    """-vv and explain: all that led to the verdict."""
+    assert words.reading_line(of) == said
+
+
+def test_a_line_of_a_reading_is_of_bounded_length():
+    """One endless verdict must not fill the screen."""
+    endless = judgement(of=reading(0, 'self_test', '', verdict='x' * 900, state=State.OK))
+
+    assert words.reading_line(endless) == f'self_test: {"x" * (words.WORDS - 14)}..., attribute 233'
+
+
+# --- drives ---------------------------------------------------------------------------------
+
+def verdict(*judgements, state=State.CRITICAL, **more):
+    return Verdict(SDA, Identity(), state, judgements, **more)
+
+
+@pytest.mark.parametrize(('judgements', 'said'), [
+    ((CRITICAL, WARM), 'endurance_used 97 % (critical above 95)'),
+    ((FAILED, CRITICAL, CRITICAL), 'smart_status: FAILED; endurance_used 97 % (critical above 95)'),
+    ((FAILED, WARM), 'smart_status: FAILED'), ((WARM, CRITICAL), 'endurance_used 97 % (critical above 95)'),
+    ((CRITICAL, FAILED), 'endurance_used 97 % (critical above 95)')])
+def test_the_headline_is_the_worst_thing_and_what_the_word_failed_comes_from(judgements, said):
+    """FAILED alone does not tell what to look at."""
+    assert words.headline(verdict(*judgements)) == said
+
+
+@pytest.mark.parametrize('said', [words.headline, words.findings])
+def test_of_a_drive_that_cannot_be_read_the_reason_is_told(said):
+    """One line, without a bar, and no longer than it may be."""
+    assert said(verdict(problem='cannot be opened: a|b; run as root')) == 'cannot be opened: a b; run as root'
+    assert len(said(verdict(problem='x' * 900))) == words.WORDS
+
+
+def test_the_findings_are_all_that_is_wrong():
+    """What is well is left out as soon as something is not."""
+    well = judgement(of=reading(35, 'temperature', 'C'))
+
+    assert words.findings(verdict(CRITICAL, WARM, well)) == (
+        'endurance_used 97 %, critical above 95; temperature 61 C, warning above 60')
+
+
+def test_a_healthy_drive_is_told_by_its_three_most_telling_readings():
+    """Wear first, then space, then sectors; a row of counters would tell less."""
+    numbers = (('power_on_time', 7200, 's'), ('temperature', 35, 'C'), ('reallocated', 0, ''), ('endurance_used', 9, '%'))
+    judgements = [judgement(of=reading(number, role, unit)) for role, number, unit in numbers]
+
+    assert words.findings(verdict(*judgements, state=State.OK)) == 'endurance_used 9 %; reallocated 0; temperature 35 C'
+
+
+def test_a_healthy_drive_without_an_entry_says_so():
+    """It stands behind what was read."""
+    entry = judgement(of=reading(0, 'unknown_model', '', verdict='no entry for WHO', state=State.OK))
+
+    assert words.findings(verdict(entry, judgement(of=reading(9)), state=State.OK)) == 'endurance_used 9 %; no entry for WHO'
+
+
+@pytest.mark.parametrize('of', [reading(9, judged=False), reading(None, unknown='no value'), reading(9, 'power_cycles', '')])
+def test_a_healthy_drive_is_not_told_by_what_is_not_judged_or_not_telling(of):
+    """Then its own word is all that is left."""
+    assert words.findings(verdict(judgement(of=of), state=State.OK)) == 'nothing but its own health: passed'
+
+
+def test_the_words_of_a_healthy_drive_are_of_bounded_length():
+    """A model's name may be long, and stands in the word that it has no entry."""
+    entry = judgement(of=reading(0, 'unknown_model', '', verdict='x' * 900, state=State.OK))
+
+    assert words.findings(verdict(entry, state=State.OK)) == 'x' * (words.WORDS - 3) + '...'
+
+
+# --- smartctl's exit status -------------------------------------------------------------------
+
+@pytest.mark.parametrize(('status', 'notes'), [
+    (None, ()), (0, ()), (1, (words.EXIT_STATUS_BITS[0],)), (4, (words.EXIT_STATUS_BITS[2],)),
+    (0x82, (words.EXIT_STATUS_BITS[1], words.EXIT_STATUS_BITS[7])), (255, words.EXIT_STATUS_BITS),
+    (-9, ('smartctl was ended by signal 9',))])
+def test_every_bit_of_the_exit_status_has_a_sentence(status, notes):
+    """smartctl(8), EXIT STATUS; a negative one is a signal."""
+    assert words.exit_status_notes(status) == notes
