@@ -125,8 +125,9 @@ def _why_no_draft(found: Survey, answered: int) -> str:
 
 def prove(options: Options, runner: processes.Runner) -> int:
     """Print the mistakes in data files; 0 when there are none, 1 otherwise."""
+    from .words import visible
     from .workshop import prove as proving
-    return proving.main(options.files, options.samples, options.models, options.format)
+    return proving.main(options.files, options.samples, options.models, options.format, lambda line: print(visible(line)))
 
 
 def measure(options: Options, runner: processes.Runner) -> int:
@@ -152,16 +153,16 @@ def migrate(options: Options, runner: processes.Runner) -> int:
     found = survey(options, runner) if options.devices or options.reports or options.scan else None
     judge = found.judge if found else judge_of(options, site_of(options))
     from .v1_6 import migrate as migrating
-    from .words import sentence
+    from .words import sentence, visible
     drives = [migrating.Drive(read.device, read.outcome) for read in found.reads if isinstance(read.outcome, Report)] if found else []
     result = migrating.outcome(options.files, migrating.Site(judge.database, judge.thresholds, drives))
     name = os.path.splitext(os.path.basename(options.files[0]))[0] + '.json'
     if options.output:
         for path in migrating.write(result, name, options.output):
-            print(f'written: {path}')
+            print(f'written: {visible(path)}')
     else:
         for folder, text in (('attributes.d', result.attributes), ('thresholds.d', result.thresholds)):
-            print(f'{folder}/{name}:\n{text}' if text else '', end='')
+            print(f'{folder}/{visible(name)}:\n{text}' if text else '', end='')
     for line in migrating.report(result):
         print(sentence(line, 1000))
     return PARTLY if result.lost else OK

@@ -8,7 +8,7 @@ from .knowledge import ranges, readings, standards
 from .knowledge.specs import Advisory, DriveSpec, Role, SpecDatabase
 from .knowledge.thresholds import Bound, DriveLimit, Limit, Thresholds
 from .model import Device, Identity, Judgement, Reading, Report, Source, State, Verdict, worst
-from .words import amount, exit_status_notes
+from .words import WORDS, amount, clean, exit_status_notes
 
 APART = 5              # points between two endurance readings that are worth a note
 ADVISORY_HOURS = 1000  # an hour that comes within this time is critical
@@ -137,7 +137,7 @@ def _unknown_model(device: Device, identity: Identity, state: State) -> Reading:
 
 def drive_notes(report: Report, found: Sequence[Reading], spec: DriveSpec) -> List[str]:
     """Return what is worth a line with -v and changes no state."""
-    notes = [f'attribute {row.id} {row.name} was at its vendor threshold in the past' for row in report.attributes
+    notes = [f'attribute {row.id} {clean(row.name)} was at its vendor threshold in the past' for row in report.attributes
              if row.when_failed == 'past']
     if report.smart_status is None:
         notes.append('the report does not tell what the drive thinks of its own health')
@@ -145,7 +145,7 @@ def drive_notes(report: Report, found: Sequence[Reading], spec: DriveSpec) -> Li
     notes.extend(f'{reading.role} from {reading.source} is unknown: {reading.unknown}'
                  for reading in found if reading.number is None)
     return [*notes, *_differences(found), *_warranty(found), *_trust(found, spec), *exit_status_notes(report.exit_status),
-            *report.messages]
+            *(clean(message, WORDS) for message in report.messages)]
 
 
 def _differences(found: Sequence[Reading]) -> List[str]:

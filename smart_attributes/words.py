@@ -1,7 +1,9 @@
 """Strings that a drive or a program made up, made fit for a line of output.
 
-A model or serial is whatever the firmware wants it to be, and the output is
-parsed by a daemon, shown on terminals and pasted into tickets.
+A model or serial is whatever the firmware wants it to be, and the output is parsed by a daemon, put into the command
+line of a notification, into a page and a mail, shown on terminals and pasted into tickets. Every face prints such strings
+through one of three: `visible` what must stay as it is called (a path), `sentence` words of our own with names in them,
+`clean` whatever a drive or smartctl said.
 """
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ from .model import Judgement, Reading, State, Verdict
 LIMIT = 80                # characters of a model with its marketing name; the standards allow 40
 _ELLIPSIS = '...'
 
-# Printable ASCII except | ' and =, single blanks inside: nothing to do for these.
-_HARMLESS = re.compile(r'[!-&(-<>-{}~]+(?: [!-&(-<>-{}~]+)*').fullmatch
+# Printable ASCII but for _FOREIGN, single blanks inside: nothing to do for these.
+_HARMLESS = re.compile(r'[]!#%&(-;?-[^_a-{}~]+(?: []!#%&(-;?-[^_a-{}~]+)*').fullmatch
 
 # ECMA-48: control sequences (CSI), strings (OSC, DCS, SOS, PM, APC) and two-character
 # escapes, each in the 7-bit and the 8-bit form. A string without an end goes as a whole.
@@ -24,9 +26,14 @@ _ESCAPES = re.compile(
     '|\x1b[ -/]*[0-~]?',
 )
 # Printable for Unicode, but nothing to see: they would forge an empty or equal name.
-_INVISIBLE = '\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0'
+_SHAPELESS = str.maketrans(dict.fromkeys('\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0', ' '))
+# A bar begins perfdata. <, > and ` have no business in our own sentences: they would be tags of a page (Nagios with
+# escape_html_tags=0) and a command of a notification's shell.
+_OURS = str.maketrans(dict.fromkeys('|<>`', ' '))
+# What a drive made up may hold none of perfdata's signs, nor what a shell obeys inside double quotes.
 # The apostrophe vanishes ("Drive's" stays one word), the others part words.
-_REPLACED = str.maketrans({"'": None, '|': ' ', '=': ' ', **dict.fromkeys(_INVISIBLE, ' ')})
+_FOREIGN = str.maketrans({"'": None, **dict.fromkeys('|=<>`"$\\', ' ')})
+_SHOWN = 20  # characters looked at for each one that may be printed: escape sequences need room
 
 
 def literally(text: str) -> str:
@@ -35,34 +42,35 @@ def literally(text: str) -> str:
 
 
 def clean(text: str, limit: int = LIMIT) -> str:
-    """Return *text* as one printable line of at most *limit* characters.
+    """Return a string of a drive or of smartctl as one line of at most *limit* characters, harmless wherever it is put.
 
-    Control characters, escape sequences, line breaks, characters without a shape
-    (bidirectional marks, zero width) and the three that Nagios reserves in its
-    output (| ' =) are removed; blanks are collapsed.
+    Beside what is not visible, the signs that Nagios reserves in its output (| ' =), that a page takes for tags and a
+    shell for commands are removed; blanks are collapsed.
     """
     if len(text) <= limit and _HARMLESS(text):
         return text
-    return _shortened(_printable(text[:limit * 20]), limit)
+    return _shortened(visible(text[:limit * _SHOWN]).translate(_FOREIGN), limit)
 
 
 def sentence(text: str, limit: int) -> str:
-    """Return words of our own, with strings from outside in them, as one line: = and ' may stay, a bar may not."""
-    visible = ''.join(character if character.isprintable() and character != '|' else ' ' for character in text)
-    return _shortened(' '.join(visible.split()), limit)
+    """Return words of our own, with names of files and options in them, as one line: = and quotes may stay, a bar may not."""
+    return _shortened(visible(text[:limit * _SHOWN]).translate(_OURS), limit)
 
 
-def _printable(text: str) -> str:
-    """Return *text* without whatever does not print as itself."""
+def visible(text: str) -> str:
+    """Return *text* as one line, without escape sequences and with a blank for each character that has no shape.
+
+    Those are control characters, line breaks of all kinds, bidirectional marks, zero width, halves of a character.
+    """
     if '\x1b' in text or not text.isascii():
-        text = _ESCAPES.sub('', text)
+        text = _ESCAPES.sub('', text).translate(_SHAPELESS)
     # str.isprintable() is false for every control, format, surrogate and unassigned character.
-    visible = ''.join(character if character.isprintable() else ' ' for character in text.translate(_REPLACED))
-    return ' '.join(visible.split())
+    return text if text.isprintable() else ''.join(character if character.isprintable() else ' ' for character in text)
 
 
 def _shortened(text: str, limit: int) -> str:
-    """Return *text*, its end replaced by "..." where it is longer than *limit*."""
+    """Return *text* with single blanks, its end replaced by "..." where it is longer than *limit*."""
+    text = ' '.join(text.split())
     if len(text) <= limit:
         return text
     return text[:max(limit - len(_ELLIPSIS), 0)].rstrip() + _ELLIPSIS[:limit]

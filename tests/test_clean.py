@@ -3,14 +3,17 @@ from __future__ import annotations
 
 import pytest
 
-from smart_attributes.words import LIMIT, clean
+from smart_attributes.words import LIMIT, clean, sentence, visible
 
 HOSTILE = [
     pytest.param('INTEL SSDSC2BB240G4', 'INTEL SSDSC2BB240G4', id='ok-usual-model'),
     pytest.param('', '', id='ok-empty'),
     pytest.param('Größe 5 µm', 'Größe 5 µm', id='ok-letters-of-other-languages'),
     pytest.param('  two   blanks ', 'two blanks', id='blanks-collapsed'),
+    pytest.param('two  blanks', 'two blanks', id='two-blanks-inside'),
     pytest.param('a|b', 'a b', id='pipe-starts-perfdata'),
+    pytest.param('<script>x</script>', 'script x /script', id='tags-of-a-page'),
+    pytest.param('a$(reboot)`reboot`"b\\c', 'a (reboot) reboot b c', id='what-a-shell-obeys'),
     pytest.param("x'=9;1;2", 'x 9;1;2', id='quote-and-equals-make-a-label'),
     pytest.param('OK\nCRITICAL', 'OK CRITICAL', id='line-break'),
     pytest.param('a\r\nb\tc\x00d\x7fe', 'a b c d e', id='control-characters'),
@@ -32,6 +35,24 @@ HOSTILE = [
 def test_a_string_becomes_one_harmless_line(text, expected):
     """The daemon splits at | ' = and line breaks, a terminal obeys escape sequences."""
     assert clean(text) == expected
+
+
+def test_every_other_sign_of_ascii_stays():
+    """A model of signs is strange, and what is printed is what --match has to find."""
+    signs = [chr(code) for code in range(33, 127)]
+
+    assert [sign for sign in signs if clean(f'a{sign}b') != f'a{sign}b'] == list('"$\'<=>\\`|')
+
+
+def test_a_sentence_keeps_its_quotes_and_may_not_hold_a_bar():
+    """An error names a pattern or a file as it is written; a bar would begin perfdata."""
+    assert sentence('a|b "c=1" \'d\' \\d$ <b> `x`\n\x1b[2Je', 99) == 'a b "c=1" \'d\' \\d$ b x e'
+    assert sentence('M' * 300, 40) == 'M' * 37 + '...'
+
+
+def test_a_path_keeps_every_sign_that_can_be_seen():
+    """It is pasted after -d."""
+    assert visible("/a  b'=|<\n\x1b[2J\u202e>") == "/a  b'=|<  >"
 
 
 def test_a_long_string_is_shortened_and_says_so():

@@ -1,25 +1,27 @@
-"""Reports with wrong numbers, wrong types and hostile strings anywhere: a verdict, and one Nagios result."""
+"""Reports with wrong numbers, wrong types and hostile strings anywhere, and hostile names of files: a verdict, and one harmless text."""
 from __future__ import annotations
 
 import copy
 import json
 import random
-from typing import Any
+import shutil
+from typing import Any, Iterator, List
 
 import pytest
-from conftest import ROOT, perfdata
+from conftest import ROOT, drive_path, perfdata, run
 
 from smart_attributes import judge
 from smart_attributes.errors import DriveError
-from smart_attributes.faces import plugin, triage
+from smart_attributes.faces import explain, listing, plugin, triage
 from smart_attributes.knowledge import specs, thresholds
-from smart_attributes.model import Device
-from smart_attributes.reading import json_report
+from smart_attributes.model import Device, Read, Report, Verdict
+from smart_attributes.reading import json_report, text_report
 
-WRONG = [None, 0, -1, 1, 255, 256, 65535, 2**48 - 1, 2**64, 1e300, float('inf'), float('nan'), '', 'x', '0x10',
-         "|'=\n\x1b[2J", '\u202eKO', [], {},
-         True, False, '9' * 50]
+NASTY = ["|'=\n\x1b[2J", '\u202eKO', '\x9b2J', '\u2028|x=1', '$(reboot)`reboot`"\\', '<script>', '\udc80', '\r\x07\x00']
+WRONG = [None, 0, -1, 1, 255, 256, 65535, 2**48 - 1, 2**64, 1e300, 1e-300, float('inf'), float('nan'), '', 'x', '0x10', [], {},
+         True, False, '9' * 50, *NASTY]
 ROUNDS = 40
+REPORTS = sorted((ROOT / 'tests/reports').iterdir())
 
 
 def spoil(document: Any, chance: random.Random) -> None:
@@ -34,26 +36,130 @@ def spoil(document: Any, chance: random.Random) -> None:
             spoil(document[place], chance)
 
 
-@pytest.mark.parametrize('name', sorted(path.stem for path in (ROOT / 'tests/reports').glob('*.json')))
-def test_a_spoiled_report_gives_one_nagios_result(name):
-    """A drive's firmware, a bridge or a bug may put anything anywhere; the daemon must still understand."""
-    database = specs.SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
-    limits = thresholds.Thresholds(json.loads((ROOT / 'thresholds/default.json').read_text()))
-    whole = json.loads((ROOT / f'tests/reports/{name}.json').read_text())
-    chance = random.Random(name)
-    judged = 0
+def spoilt_documents(text: str, chance: random.Random) -> Iterator[Report]:
+    """Yield the reports that can still be read of a JSON report that was spoilt again and again."""
+    whole = json.loads(text)
     for _ in range(ROUNDS):
         document = copy.deepcopy(whole)
         spoil(document, chance)
         try:
-            report = json_report.from_json(document)
+            yield json_report.from_json(document)
         except DriveError:
             continue
-        verdict = judge.judge(Device('/dev/sda', name='sda'), report, database, limits, judge.Rules())
-        text = plugin.render([verdict], database.roles, plugin.Face(verbose=2, all_perfdata=True)).text
-        perfdata(text)
-        json.loads(triage.as_json([verdict], [], False))
-        assert not any(ord(character) < 32 for character in text.replace('\n', ''))
+
+
+def spoilt_texts(text: str, chance: random.Random) -> Iterator[Report]:
+    """Yield the same of a text: about every thirtieth line has something nasty in it, behind a word or in its place."""
+    for _ in range(ROUNDS):
+        lines = text.splitlines()
+        for place, line in enumerate(lines):
+            if line and chance.random() < 0.03:
+                cut = chance.randrange(len(line))
+                lines[place] = line[:cut] + str(chance.choice(WRONG)) + line[cut + chance.choice([0, 5]):]
+        try:
+            yield text_report.parse('\n'.join(lines))
+        except DriveError:
+            continue
+
+
+def assert_harmless(text: str, forbidden: str = '<>`|') -> None:
+    """No control character, no line break but our own, no bidirectional mark, nothing without a shape, no tag, no command."""
+    assert [line for line in text.split('\n') if not line.isprintable() or set(line) & set(forbidden)] == []
+
+
+def assert_answer_is_harmless(text: str) -> None:
+    """One Nagios result: a bar before the perfdata and nowhere else."""
+    perfdata(text)
+    assert_harmless(text.replace('\n| ', '\n', 1))
+
+
+@pytest.fixture(scope='module')
+def database() -> specs.SpecDatabase:
+    return specs.SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
+
+
+@pytest.fixture(scope='module')
+def limits() -> thresholds.Thresholds:
+    return thresholds.Thresholds(json.loads((ROOT / 'thresholds/default.json').read_text()))
+
+
+def spoken(device: Device, report: Report, verdict: Verdict) -> List[str]:
+    """Return what each face that is no daemon's says of a drive."""
+    return ['\n'.join(explain.head(verdict, False)), '\n'.join(triage._cells(verdict, False)), triage.as_json([verdict], [], False),
+            listing.as_text([Read(device, report)], False), listing.as_json([Read(device, report)], [verdict], False)]
+
+
+@pytest.mark.parametrize('path', REPORTS, ids=lambda path: path.stem)
+def test_a_spoiled_report_gives_one_harmless_result_in_every_face(path, database, limits):
+    """A drive's firmware, a bridge or a bug may put anything anywhere; daemon, terminal, page and shell must survive it."""
+    judged = 0
+    spoilt = spoilt_documents if path.suffix == '.json' else spoilt_texts
+    device = Device('/dev/sda', name='sda')
+    for report in spoilt(path.read_text(errors='replace'), random.Random(path.stem)):
+        verdict = judge.judge(device, report, database, limits, judge.Rules())
+        assert_answer_is_harmless(plugin.render([verdict], database.roles, plugin.Face(verbose=2, all_perfdata=True)).text)
+        for text in spoken(device, report, verdict):
+            assert_harmless(text)
         judged += 1
 
     assert judged > ROUNDS / 2
+
+
+@pytest.mark.parametrize('nasty', NASTY, ids=ascii)
+def test_what_a_drive_calls_itself_is_harmless_in_every_face(nasty, database, limits):
+    """Model, serial number, firmware, names of attributes, words of a self-test and complaints of smartctl."""
+    document = json.loads((ROOT / 'tests/reports/hgst-failed.json').read_text())
+    document.update(model_name=f'X{nasty}Y', serial_number=nasty, firmware_version=f'1{nasty}', smartctl={
+        **document['smartctl'], 'messages': [{'string': f'Warning: {nasty}', 'severity': 'error'}]})
+    for row in document['ata_smart_attributes']['table']:
+        row.update(name=nasty, when_failed='past')
+    device, report = Device('/dev/sda', name='sda'), json_report.from_json(document)
+    verdict = judge.judge(device, report, database, limits, judge.Rules())
+
+    answer = plugin.render([verdict], database.roles, plugin.Face(verbose=2)).text
+    assert_answer_is_harmless(answer)
+    assert not set(answer) & set('$\\')
+    assert 'note: Warning:' in answer
+    for text in spoken(device, report, verdict):
+        assert_harmless(text)
+
+
+@pytest.mark.parametrize('problem', NASTY, ids=ascii)
+def test_a_problem_and_a_note_are_harmless(problem, database):
+    """A bar in a sentence would be perfdata; a line break would be another drive."""
+    verdict = judge.unreadable(Device('/dev/sda', name='sda'), DriveError(f'cannot be read: {problem}'), judge.Rules())
+
+    answer = plugin.render([verdict._replace(notes=(problem,))], database.roles, plugin.Face(verbose=1), notes=[problem],
+                           transcript=[]).text
+
+    assert_answer_is_harmless(answer)
+    assert len(answer.splitlines()) == 5
+
+
+JOBS = [(), ('-v',), ('-vvv',), ('triage',), ('triage', '-v'), ('list',), ('explain',), ('draft',)]
+
+
+@pytest.mark.parametrize('job', JOBS, ids=lambda job: '-'.join(job) or 'check')
+@pytest.mark.parametrize('is_alone', [True, False], ids=['file', 'folder'])
+def test_names_of_files_are_harmless_in_every_face(job, is_alone, tmp_path):
+    """A ticket brings files that are called what their sender liked; list and explain printed them raw."""
+    folder = tmp_path / 'a\n\x1b[31mX'
+    folder.mkdir()
+    file = folder / 'b|c\u202e\u2028\x9b2J.json'
+    shutil.copy(drive_path('hgst-failed'), file)
+    (folder / 'no\x1b[2Jreport.txt').write_text('hello')
+
+    answer = run(*job, '--report', str(file if is_alone else folder), env={'LC_ALL': 'C.UTF-8'}).text
+
+    assert_harmless(answer, forbidden='')
+    if not job or job[0].startswith('-'):
+        assert_answer_is_harmless(answer)
+
+
+@pytest.mark.parametrize('job', ['prove', 'migrate', 'measure'])
+def test_names_of_data_files_are_harmless(job, tmp_path):
+    """They come with a ticket, too."""
+    file = tmp_path / 'a\x1b[31mX\u202e\n.json'
+    file.write_text('{"x": 1}')
+
+    assert_harmless(run(job, str(file), env={'LC_ALL': 'C.UTF-8'}).text, forbidden='')

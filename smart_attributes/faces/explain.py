@@ -6,7 +6,7 @@ from typing import Iterator, List, Optional, Tuple
 from ..knowledge.specs import SpecDatabase
 from ..knowledge.thresholds import Thresholds
 from ..model import Judgement, Report, Verdict
-from ..words import clean, findings, quantity, sentence
+from ..words import clean, findings, quantity, sentence, visible
 
 WIDTH_WITHOUT_TERMINAL = 140
 
@@ -22,7 +22,7 @@ def print_drive(verdict: Verdict, report: Optional[Report], database: SpecDataba
     if not console.is_terminal:
         console = Console(width=WIDTH_WITHOUT_TERMINAL)
     for line in head(verdict, hide_serial):
-        console.print(Text(line))
+        console.print(Text(visible(line)))
     if report is None:
         return
     for title, columns, rows in (('readings', ('state', 'role', 'value', 'source', 'limit'), _reading_rows(verdict)),

@@ -5,12 +5,12 @@ import json
 from typing import List, Optional, Sequence
 
 from ..model import Identity, Read, Verdict
-from ..words import clean, sentence
+from ..words import clean, sentence, visible
 
 
 def as_text(reads: Sequence[Read], hide_serial: bool) -> str:
     """Return one line a drive, the address first."""
-    rows = [[read.device.address, *_identity(read.identity, hide_serial)] for read in reads]
+    rows = [[visible(read.device.address), *_identity(read.identity, hide_serial)] for read in reads]
     widths = [max(map(len, column)) for column in zip(*rows)]
     return '\n'.join('  '.join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
 

@@ -161,7 +161,7 @@ def drive_lines(verdict: Verdict, face: Face) -> List[str]:
     lines = ['  '.join(columns)]
     if face.verbose >= 1:
         lines += [f'  note: {sentence(note, 500)}' for note in verdict.notes]
-        lines.append(f'  entry: {verdict.entry or "none"}')
+        lines.append(f'  entry: {sentence(verdict.entry or "none", 100)}')
     if face.verbose >= 2:
         lines += [f'  {reading_line(judgement)}' for judgement in verdict.judgements]
     return lines
