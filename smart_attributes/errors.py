@@ -22,6 +22,10 @@ class DriveAbsent(DriveError):
     """Nothing answers at this address: no such device, an empty slot."""
 
 
+class DriveNotReached(DriveError):
+    """Time was over before anybody asked this drive."""
+
+
 class DriveAsleep(DriveError):
     """The drive is in standby and was left alone."""
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Callable, List, Mapping, Sequence
+from typing import Any, Callable, List, Mapping, Sequence
 
-from . import cli
+from . import alarm, cli
 from .cli import Options
 from .errors import UsageError
 from .model import Device, Report, Verdict
@@ -20,19 +20,28 @@ def do(argv: Sequence[str], runner: processes.Runner) -> int:
     options = cli.parse(argv)
     if options.show_version:
         return _version(options)
+    if options.job in LIMITED:
+        alarm.arm(options.timeout)
     return JOBS[options.job](options, runner)
 
 
 def check(options: Options, runner: processes.Runner) -> int:
     """Print what a monitoring daemon reads; the exit status is the state."""
     found = survey(options, runner, _load_plugin)
+    try:
+        outcome = _rendered(found, options)
+    except alarm.TimeIsOver:  # all is known: it only remains to be said
+        outcome = _rendered(found, options)
+    print(outcome.text, end='')
+    return int(outcome.state)
+
+
+def _rendered(found: Survey, options: Options) -> Any:
     from .faces import plugin
     face = plugin.Face(options.verbose, options.hide_serial, options.all_perfdata)
     transcript = _transcript(found) if options.verbose >= 3 else []
-    outcome = plugin.render(found.verdicts, found.judge.database.roles, face, found.failures, _notes(found),
-                            transcript=transcript)
-    print(outcome.text, end='')
-    return int(outcome.state)
+    return plugin.render(found.verdicts, found.judge.database.roles, face, found.failures, _notes(found),
+                         faults=found.faults, transcript=transcript)
 
 
 def _load_plugin() -> None:
@@ -64,7 +73,7 @@ def triage(options: Options, runner: processes.Runner) -> int:
 
 def _print_notes(found: Survey, options: Options) -> None:
     from .words import sentence
-    for note in found.notes:
+    for note in (*found.faults, *found.notes):
         print(f'note: {sentence(note, 500)}')
     if options.verbose:
         for verdict in found.verdicts:
@@ -177,6 +186,8 @@ def _version(options: Options) -> int:
 
 
 VERSION = '2.0'
+# What has a time limit: whatever reads drives. The others work for a person, who can end them.
+LIMITED = ('check', 'triage', 'list', 'explain', 'draft')
 Job = Callable[[Options, processes.Runner], int]
 JOBS: Mapping[str, Job] = {
     'check': check, 'triage': triage, 'list': list_, 'explain': explain, 'sudoers': sudoers, 'draft': draft, 'prove': prove,

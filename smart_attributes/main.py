@@ -7,6 +7,7 @@ import stat
 import sys
 import time
 
+from . import alarm
 from .reading import processes
 from .reading.head_start import sure_commands
 
@@ -18,11 +19,14 @@ def main() -> None:
     """Run the job that sys.argv asks for and leave with its exit status."""
     # Nothing is worth waiting for at the end: an abandoned smartctl under
     # sudo is root's, and taking Python down properly takes 5 ms.
-    _never_fail_by_encoding()
-    code = run(sys.argv[1:])
-    is_printed = _is_printed()
-    _wait_for_reader()
-    os._exit(code if is_printed else UNKNOWN)
+    code = UNKNOWN
+    try:
+        _never_fail_by_encoding()
+        code = run(sys.argv[1:])
+        code = code if _is_printed() else UNKNOWN
+        _wait_for_reader()
+    finally:
+        os._exit(code)  # also where an alarm comes while the answer is printed to somebody who does not read
 
 
 def _never_fail_by_encoding() -> None:
@@ -61,6 +65,7 @@ def run(argv: list[str]) -> int:
     """Return the exit status of a job: 3 with a sentence for everything that goes wrong."""
     gc.disable()  # nothing here makes cycles worth the search for them; 3 ms of a check
     runner = processes.Runner()
+    alarm.obey()
     try:
         for command in sure_commands(argv):
             runner.start(command)
@@ -73,6 +78,8 @@ def run(argv: list[str]) -> int:
     except BaseException as error:
         return _explained(error)
     finally:
+        alarm.disarm()
+        _is_printed()  # before processes are waited for: whoever waits for us may have no patience left
         runner.close()
 
 
@@ -84,6 +91,8 @@ def _explained(error: BaseException) -> int:
         words = str(error)
     elif isinstance(error, KeyboardInterrupt):
         words = 'interrupted'
+    elif isinstance(error, alarm.TimeIsOver):
+        words = f'{error}, and no drive was judged by then; see with -v what takes so long, or give more time with -t'
     else:
         words = f'{type(error).__name__} inside check_smart_attributes: {error}; please report it with the command line'
     print(f'SMART UNKNOWN - {sentence(words, 2000)}')

@@ -6,10 +6,11 @@ imported while the drives think about their answers.
 
 import os
 import time
-from typing import Any, Callable, Collection, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Collection, Dict, Iterator, List, Mapping, NamedTuple, Optional, Pattern, Sequence, Tuple
 
+from . import alarm
 from .cli import Options
-from .errors import DataError, DriveAbsent, DriveError, DriveIsNoDrive, SmartError, UsageError
+from .errors import DataError, DriveAbsent, DriveError, DriveIsNoDrive, DriveNotReached, SmartError, UsageError
 from .model import Device, Identity, Read, Report, Verdict
 from .reading import choice, commands, machine, names, processes
 from .reading.device_types import is_raid
@@ -20,12 +21,14 @@ DATABASE = 'attributes.json'
 ADDITIONS = 'attributes.d'
 LIMITS = 'thresholds.d'
 BY_ID = '/dev/disk/by-id'
+_UNDECIDED = '{} is checked although --match and --ignore may leave it out: {} to tell; simplify these patterns'
 KEPT_DATABASE = 'check_smartdb-1.6.json'  # where the Debian package puts that of version 1.6, unchanged, when it takes its place
 SHIPPED_LIMITS = os.path.join('thresholds', 'default.json')
 DRAFTED, ADVISED, LEGACY = 'unknown_model', 'firmware_advisory', 'legacy_limit'  # roles that no data file defines
 
 Json = Mapping[str, Any]
 NamedFile = Tuple[str, Json]
+Address = Tuple[str, str]  # path and type, which a name for the output does not change
 
 
 class Site(NamedTuple):
@@ -53,6 +56,22 @@ class Survey(NamedTuple):
     failures: Tuple[str, ...]        # make the run CRITICAL: drives missing
     notes: Tuple[str, ...]
     judge: Judge
+    faults: Tuple[str, ...] = ()     # make the run UNKNOWN, where it is no worse: slots that nobody looked at
+
+
+class Progress:
+    """What has been found out so far, where no alarm can take it away."""
+
+    def __init__(self) -> None:
+        self.found = machine.Found(())
+        self.planned: Sequence[Device] = ()
+        self.reads: List[Read] = []
+        self.judge: Optional[Judge] = None
+        self.wanted: Dict[Address, bool] = {}
+        self.verdicts: Dict[Address, Verdict] = {}
+        self.faults: Tuple[str, ...] = ()
+        self.late = ''                # why patterns are asked no more
+        self.is_over = False          # nor are drives judged
 
 
 def survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], object] = tuple) -> Survey:
@@ -60,24 +79,58 @@ def survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], o
 
     meanwhile: called when the drives are at work and nothing is left to do but wait.
     """
-    deadline = time.monotonic() + options.timeout
+    progress = Progress()
+    try:
+        return _survey(options, runner, meanwhile, progress)
+    except alarm.TimeIsOver as over:
+        if progress.judge is None:
+            raise
+        return _so_far(progress, options, progress.judge, str(over))
+
+
+def _survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], object], progress: Progress) -> Survey:
+    deadline = time.monotonic() + options.timeout - 2 * alarm.reserve(options.timeout)
     site = site_of(options)
     if options.reports:
+        progress.judge = judge_of(options, site)
         from .reading import recorded
-        reads, notes = recorded.read_files(options.reports)
-        return judged(reads, notes, options, judge_of(options, site))
+        notes = recorded.read_files(options.reports, progress.reads)
+        _found_recorded(progress, notes)
+        return judged(progress, options, progress.judge)
     as_root = os.geteuid() == 0
     commands.check_executable(options.smartctl, as_root, through_sudo=not (as_root or options.nosudo))
-    found = machine.find(options, runner, deadline)
-    plans = plan(found.devices, options, site)
+    progress.found = machine.find(options, runner, deadline)
+    plans = plan(progress.found.devices, options, site)
+    progress.planned = [planned.device for planned in plans]
     for _, command in plans[:options.jobs]:
         runner.start(command)
     # The drives are at work from here on; this takes as long as Python needs.
-    judge = judge_of(options, site)
-    judge.database.prepare()
+    progress.judge = judge_of(options, site)
+    progress.judge.database.prepare()
     meanwhile()
-    reads = list(machine.read_all(plans, options, runner, deadline))
-    return judged(in_order(reads, found.devices), found.notes, options, judge, found.is_scan)
+    progress.reads.extend(machine.read_all(plans, options, runner, deadline))  # one by one: what is there, stays there
+    return judged(progress, options, progress.judge)
+
+
+def _found_recorded(progress: Progress, notes: Sequence[str]) -> None:
+    from .reading import recorded
+    progress.reads = recorded.named(progress.reads)
+    progress.found = machine.Found(tuple(read.device for read in progress.reads), notes=tuple(notes))
+
+
+def _so_far(progress: Progress, options: Options, judge: Judge, why: str) -> Survey:
+    """Return the survey of what is known when time is over; what is not known says so."""
+    if options.reports and not progress.found.devices:
+        _found_recorded(progress, ())
+        progress.faults = (f'only {len(progress.reads)} recorded reports were read, {why}; give fewer, or more time with -t',)
+    reached = {read.device for read in progress.reads}
+    progress.reads += [Read(device, DriveNotReached(f'was not read: {why}')) for device in progress.planned if device not in reached]
+    progress.late = why
+    try:
+        return judged(progress, options, judge)
+    except alarm.TimeIsOver:  # judging takes too long as well
+        progress.is_over = True
+        return judged(progress, options, judge)
 
 
 def in_order(reads: Sequence[Read], asked: Sequence[Device]) -> List[Read]:
@@ -224,31 +277,56 @@ def _exceptions_before_reading(site: Site) -> Callable[[Device], Tuple[bool, Seq
 
 # --- judging ----------------------------------------------------------------------
 
-def judged(reads: Sequence[Read], notes: Sequence[str], options: Options, judge: Judge, is_scan: bool = False) -> Survey:
+def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
     """Return the survey of what was read: each drive once, under its final name."""
-    kept, merged = without_twins(wanted(reads, options))
-    kept, left_out = without_empty(kept, is_scan)
+    kept, merged = without_twins(wanted(in_order(progress.reads, progress.found.devices), options, progress))
+    kept, left_out = without_empty(kept, progress.found.is_scan)
+    kept, unseen = without_unseen(kept, sum(device.optional for device in progress.found.devices))
     kept = labelled(kept, options.label)
     if judge.old:
         from .v1_6 import second_opinion
         judge = judge._replace(old=second_opinion.addressed(judge.old, [read.device for read in kept]))
-    return Survey(tuple(verdict(read, judge) for read in kept), tuple(kept), missing(kept, options.expect),
-                  (*notes, *merged, *left_out, *_as_before(options), *(judge.old.notes if judge.old else ())), judge)
+    return Survey(tuple(_verdict(read, judge, progress) for read in kept), tuple(kept), missing(kept, options.expect),
+                  (*progress.found.notes, *merged, *left_out, *_as_before(options), *(judge.old.notes if judge.old else ())), judge,
+                  (*progress.faults, *unseen))
+
+
+def _verdict(read: Read, judge: Judge, progress: Progress) -> Verdict:
+    """Return the verdict on one device, which is formed once and while there is time."""
+    known = progress.verdicts.get(_address(read))
+    if known is None and progress.is_over:
+        from . import judge as judging
+        return judging.unreadable(read.device, DriveError(f'was read and not judged: {progress.late}'), judge.rules, read.identity)
+    if known is None:
+        known = progress.verdicts[_address(read)] = verdict(read, judge)
+    return known
+
+
+def _address(read: Read) -> Address:
+    return read.device.path, read.device.type
 
 
 def verdict(read: Read, judge: Judge) -> Verdict:
     """Return the verdict on one device; whatever goes wrong with it stays with it."""
     from . import judge as judging
     try:
-        if isinstance(read.outcome, Report):
-            return _with_old(judging.judge(read.device, read.outcome, judge.database, judge.thresholds, judge.rules), read.outcome, judge)
-        return judging.unreadable(read.device, read.outcome, judge.rules)
+        return alarm.limited(_judged_alone, read, judge)
     except DataError as error:
         problem: SmartError = error
+    except alarm.TakesTooLong as slow:
+        problem = DriveError(f'cannot be judged: {slow} were not enough; a pattern in a data file may never end, '
+                             'check_smart_attributes prove names it')
     except Exception as error:  # one drive must not take the others with it
         problem = DriveError(f'cannot be judged: {type(error).__name__} inside check_smart_attributes; '
                              'please report it with the output of smartctl --json -x')
     return judging.unreadable(read.device, problem, judge.rules, read.identity)
+
+
+def _judged_alone(read: Read, judge: Judge) -> Verdict:
+    from . import judge as judging
+    if isinstance(read.outcome, Report):
+        return _with_old(judging.judge(read.device, read.outcome, judge.database, judge.thresholds, judge.rules), read.outcome, judge)
+    return judging.unreadable(read.device, read.outcome, judge.rules)
 
 
 def _as_before(options: Options) -> Iterator[str]:
@@ -271,11 +349,27 @@ def _with_old(own: Verdict, report: Report, judge: Judge) -> Verdict:
                                  judge.rules.ignored_roles)
 
 
-def wanted(reads: Sequence[Read], options: Options) -> List[Read]:
-    """Return the drives that --match, --ignore and --ssdonly leave over."""
+def wanted(reads: Sequence[Read], options: Options, progress: Progress) -> List[Read]:
+    """Return the drives that --match, --ignore and --ssdonly leave over; one that a pattern never decides is checked, and said."""
     match, ignore = choice.patterns(options.match), choice.patterns(options.ignore)
-    return [read for read in reads if choice.is_wanted(read.device, read.identity, match, ignore) is not False
-            and not (options.ssd_only and _is_hard_disk(read))]
+    kept = []
+    for read in reads:
+        if _address(read) not in progress.wanted:
+            progress.wanted[_address(read)] = _is_wanted(read, match, ignore, progress)
+        if progress.wanted[_address(read)] and not (options.ssd_only and _is_hard_disk(read)):
+            kept.append(read)
+    return kept
+
+
+def _is_wanted(read: Read, match: Sequence[Pattern[str]], ignore: Sequence[Pattern[str]], progress: Progress) -> bool:
+    try:
+        if not progress.late or not (match or ignore):
+            return alarm.limited(choice.is_wanted, read.device, read.identity, match, ignore) is not False
+        why = progress.late + ' before there was time'
+    except alarm.TakesTooLong as slow:
+        why = f'{slow} were not enough'
+    progress.faults += (_UNDECIDED.format(read.device.name, why),)
+    return True
 
 
 def _is_hard_disk(read: Read) -> bool:
@@ -305,6 +399,13 @@ def without_empty(reads: Sequence[Read], is_scan: bool) -> Tuple[List[Read], Lis
 def _is_nothing(read: Read, is_scan: bool) -> bool:
     return (isinstance(read.outcome, DriveAbsent) and read.device.optional) or (
         isinstance(read.outcome, DriveIsNoDrive) and is_scan)
+
+
+def without_unseen(reads: Sequence[Read], slots: int) -> Tuple[List[Read], Tuple[str, ...]]:
+    """Leave out the slots of a range that nobody looked at when time was over: whether there are drives, nobody knows."""
+    unseen = [read for read in reads if read.device.optional and isinstance(read.outcome, DriveNotReached)]
+    told = (f'{len(unseen)} of {slots} slots were not looked at, time was over; name fewer slots, or give more time with -t',)
+    return [read for read in reads if read not in unseen], told if unseen else ()
 
 
 def missing(reads: Sequence[Read], expected: Optional[int]) -> Tuple[str, ...]:

@@ -164,7 +164,7 @@ def test_when_the_time_for_all_is_over_each_drive_says_so(fake, runner):
     assert answers[good].outcome == 'done'
     assert {answers[command].outcome for command in hanging} == {'timeout'}
     assert 'the time for all drives' in answers[hanging[0]].reason
-    assert (answers[never].outcome, answers[never].reason) == ('not started', 'its turn did not come in time')
+    assert (answers[never].outcome, answers[never].reason) == ('too late', 'its turn did not come in time')
     assert 'never' not in fake.calls()
 
 

@@ -61,18 +61,21 @@ class FirstLine(Summary):  # type: ignore[misc]
 
 
 def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face,
-           failures: Sequence[str] = (), notes: Sequence[str] = (), *, transcript: Sequence[str] = ()) -> Outcome:
+           failures: Sequence[str] = (), notes: Sequence[str] = (), *, faults: Sequence[str] = (),
+           transcript: Sequence[str] = ()) -> Outcome:
     """Return the plugin's whole output and its state.
 
     failures: sentences about the check as a whole (drives missing) that make it CRITICAL.
     notes: sentences about the check as a whole that change no state; shown with -v.
+    faults: sentences about the check as a whole (slots nobody looked at) that make it UNKNOWN, unless something is CRITICAL.
     transcript: lines of what smartctl said; with them nothing is left out, for they are read by a person.
     """
     ordered = sorted(verdicts, key=lambda verdict: (-verdict.state.urgency, verdict.device.name))
-    found = ordered[0].state if ordered else State.UNKNOWN
-    state = worst([State.CRITICAL, found]) if failures else found
-    first = f'{NAME} {state.name} - {FirstLine("; ".join(failures)).of(ordered)}'
-    lines = [line for verdict in ordered for line in drive_lines(verdict, face)]
+    state = worst([*_whole(failures, faults), ordered[0].state if ordered else State.UNKNOWN])
+    told_first = [*failures, *(faults if state is State.UNKNOWN else ())]
+    first = f'{NAME} {state.name} - {FirstLine("; ".join(told_first)).of(ordered)}'
+    lines = [f'{State.UNKNOWN.name:<8}  (check)  {sentence(fault, 500)}' for fault in faults]
+    lines += [line for verdict in ordered for line in drive_lines(verdict, face)]
     lines.extend(f'note: {sentence(note, 500)}' for note in notes if face.verbose or not ordered)
     values = perfdata(ordered, roles, face)
     values += old_perfdata(ordered, values)
@@ -80,6 +83,11 @@ def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face,
     if not transcript:
         lines = _fitting(lines, len(first.encode()), sum(len(line.encode()) for line in last))
     return Outcome('\n'.join([first, *lines, *transcript, *last]) + '\n', state)
+
+
+def _whole(failures: Sequence[str], faults: Sequence[str]) -> List[State]:
+    """Return the states that sentences about the check as a whole give it."""
+    return [*([State.CRITICAL] if failures else []), *([State.UNKNOWN] if faults else [])]
 
 
 def perfdata(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face) -> List[str]:

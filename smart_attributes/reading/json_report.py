@@ -49,7 +49,7 @@ ATA_SELF_TEST_STATUS = {
 
 _SAFE_INTEGER = 2 ** 53   # above this a JSON number may have been rounded on its way
 _LARGEST = 2 ** 128       # the widest counter there is (NVMe)
-_LARGEST_FILE = 16 * 1024 * 1024
+LARGEST_FILE = 4 << 20  # bytes; the longest report known has 0.1 MB, and an alarm cannot end json.loads()
 _SMARTCTL_KEYS = ('smartctl', 'json_format_version', 'smart_status', 'smart_support', 'ata_smart_attributes',
                   'nvme_smart_health_information_log', 'scsi_error_counter_log', 'ata_device_statistics')
 # Start_Stop_Count and Spin_Retry_Count: both in the tables of 98 % of 18,433 hard disks, of no solid state
@@ -83,8 +83,8 @@ def as_text(data: bytes) -> str:
     or a Windows apostrophe (92). Never fails.
     Raises DriveError for a file that is too large to be a report.
     """
-    if len(data) > _LARGEST_FILE:
-        raise NotAReport(f'is not a smartctl report: it is larger than {_LARGEST_FILE >> 20} MiB')
+    if len(data) > LARGEST_FILE:
+        raise NotAReport(f'is not a smartctl report: it is larger than {LARGEST_FILE >> 20} MiB')
     if data[:2] in (b'\xff\xfe', b'\xfe\xff'):
         return data.decode('utf-16', 'replace')
     if b'\0' in data[:64]:

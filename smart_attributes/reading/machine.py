@@ -6,8 +6,9 @@ answer anyway is imported where it is used.
 
 from typing import Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
+from .. import alarm
 from ..cli import Options
-from ..errors import DriveError, SmartError
+from ..errors import DriveError, DriveNotReached, SmartError
 from ..model import Answer, Device, Outcome, Read
 from . import addresses, commands, processes, scans
 from .names import named as uniquely_named
@@ -87,6 +88,16 @@ def _as_text(command: Sequence[str]) -> Tuple[str, ...]:
 
 def understood(answer: Answer) -> Outcome:
     """Return the report in an answer, or why there is none."""
+    try:
+        return alarm.limited(_understood, answer)
+    except alarm.TakesTooLong as error:
+        return DriveError(f'cannot be understood: {error} were not enough for what smartctl printed; '
+                          f'look at it by hand: {" ".join(answer.command)}')
+
+
+def _understood(answer: Answer) -> Outcome:
+    if answer.outcome == 'too late':
+        return DriveNotReached(f'was not read: {answer.reason}; name fewer drives, or give more time with -t')
     if answer.outcome != 'done':
         return DriveError(f'cannot be read: {answer.reason}; {_next_step(answer)}')
     if answer.signal is not None:

@@ -164,7 +164,7 @@ class Runner:
         refused: list[Answer] = []
         while waiting and (len(self._active) < jobs or time.monotonic() >= deadline):
             if time.monotonic() >= deadline:
-                refused.append(_not_started(waiting.pop(), 'its turn did not come in time'))
+                refused.append(_not_started(waiting.pop(), 'its turn did not come in time', 'too late'))
                 continue
             try:
                 self._enlist(_spawn(waiting[-1]))
@@ -237,12 +237,12 @@ class Runner:
 
     def _end(self, process: _Process) -> None:
         """Take leave of *process*: shut its pipes and, if it still runs, tell it to end."""
-        self._active.remove(process)
         for descriptor in list(process.streams):
             self._shut(process, descriptor)
         if not process.reap() and process.signal(SIGTERM):
             process.since = time.monotonic()
             self._dying.append(process)
+        self._active.remove(process)  # last: an alarm may come between two lines, and close() ends what it finds here
 
     def _escalate(self) -> None:
         """Kill what has not obeyed SIGTERM; give up what survives that too, stuck in the kernel.
@@ -267,6 +267,6 @@ def _answer(process: _Process, outcome: str, reason: str) -> Answer:
                   seconds=time.monotonic() - process.started)
 
 
-def _not_started(command: Command, reason: str) -> Answer:
+def _not_started(command: Command, reason: str, outcome: str = 'not started') -> Answer:
     from ..model import Answer
-    return Answer(command=command, outcome='not started', reason=reason)
+    return Answer(command=command, outcome=outcome, reason=reason)

@@ -4,22 +4,26 @@ from __future__ import annotations
 import os
 from typing import Iterator, List, Sequence, Tuple
 
+from .. import alarm
 from ..errors import DriveError, NotAReport
 from ..model import Device, Read
 from . import text_report
+from .json_report import LARGEST_FILE
 from .names import slug, unique
 
-LARGEST = 16 << 20  # bytes
 
+def read_files(paths: Sequence[str], found: List[Read]) -> List[str]:
+    """Fill *found* with what the recorded files hold; return a note for each file of a folder that is no report.
 
-def read_files(paths: Sequence[str]) -> Tuple[List[Read], List[str]]:
-    """Return what the recorded files hold, and a note for each file of a folder that is no report."""
-    found: List[Read] = []
+    Names that tell them apart come when all is read, see named().
+    """
     notes: List[str] = []
     for path, is_listed in _report_files(paths):
         device = Device(path, is_recorded=True)
         try:
-            found.append(Read(device, text_report.parse_report(_contents(path))))
+            found.append(Read(device, alarm.limited(text_report.parse_report, _contents(path))))
+        except alarm.TakesTooLong as error:
+            found.append(Read(device, DriveError(f'cannot be understood: {error} were not enough for this text')))
         except NotAReport as error:
             if is_listed:
                 found.append(Read(device, error))
@@ -27,8 +31,13 @@ def read_files(paths: Sequence[str]) -> Tuple[List[Read], List[str]]:
                 notes.append(f'{path} {error}; skipped')
         except DriveError as error:
             found.append(Read(device, error))
+    return notes
+
+
+def named(found: Sequence[Read]) -> List[Read]:
+    """Return the recorded reports under short names that tell them apart."""
     names = _report_names([read.device.path for read in found])
-    return [read._replace(device=read.device._replace(name=name)) for read, name in zip(found, names)], notes
+    return [read._replace(device=read.device._replace(name=name)) for read, name in zip(found, names)]
 
 
 def _report_files(paths: Sequence[str]) -> Iterator[Tuple[str, bool]]:
@@ -48,7 +57,7 @@ def _contents(path: str) -> bytes:
         if not os.path.isfile(path):
             raise NotAReport('is no file' if os.path.exists(path) else 'does not exist')
         with open(path, 'rb') as file:
-            return file.read(LARGEST + 1)
+            return file.read(LARGEST_FILE + 1)
     except OSError as error:
         raise DriveError(f'cannot be opened: {error.strerror}') from None
 

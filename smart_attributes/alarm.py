@@ -1,0 +1,88 @@
+"""The kernel's alarms: time is over, one drive takes too long, somebody ends us.
+
+An alarm raises wherever it finds the check, be it in a regular expression that
+never ends. Imported before the first process starts, so it must be cheap:
+`signal` imports enum, 5 ms; `_signal` is what that is made of.
+"""
+from __future__ import annotations
+
+TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING, which would be expensive
+if TYPE_CHECKING:
+    import signal as _signal
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    T = TypeVar('T')
+else:
+    import _signal
+
+GRACE = 1.0  # seconds from a signal that ends us until what is known has to be told
+_ENDINGS = {int(_signal.SIGTERM): 'SIGTERM', int(_signal.SIGHUP): 'SIGHUP'}
+
+
+class TimeIsOver(BaseException):
+    """Ends whatever a check is busy with; str() says why. No handler of mere errors catches it."""
+
+
+class TakesTooLong(Exception):
+    """Ends what is done for one drive; the others have their own time."""
+
+
+class _Granted:
+    """What one drive may take of the time, in seconds of CPU; 0 while there is no limit."""
+
+    share = 0.0
+
+
+def obey() -> None:
+    """Let SIGTERM and SIGHUP raise TimeIsOver, where whoever started us has not had them ignored."""
+    for number in _ENDINGS:
+        if _signal.getsignal(number) == _signal.SIG_DFL:
+            _signal.signal(number, _end)
+
+
+def reserve(seconds: float) -> float:
+    """Return the part of a time limit that is kept for judging, and again for telling, what is known by then."""
+    return min(2.0, seconds / 10)
+
+
+def arm(seconds: float) -> None:
+    """Let time be over in *seconds*, less the reserve for telling; and again each time the reserve is used up.
+
+    limited() then grants each drive a tenth, on small limits more: the first one pays for imports, too.
+    """
+    _Granted.share = min(seconds / 2, max(1.0, seconds / 10))
+    _signal.signal(_signal.SIGALRM, lambda number, frame: _raise(TimeIsOver(f'time was over after {seconds:g} s')))
+    _signal.signal(_signal.SIGVTALRM, lambda number, frame: _raise(TakesTooLong(f'{_Granted.share:g} s of computing')))
+    _signal.setitimer(_signal.ITIMER_REAL, seconds - reserve(seconds), reserve(seconds))
+
+
+def disarm() -> None:
+    """Let no alarm come any more."""
+    _Granted.share = 0.0
+    _signal.setitimer(_signal.ITIMER_REAL, 0)
+    _signal.setitimer(_signal.ITIMER_VIRTUAL, 0)
+
+
+def limited(function: Callable[..., T], *arguments: object) -> T:
+    """Return function(*arguments). Raises TakesTooLong when it has used up the CPU time of one drive.
+
+    CPU time, since a machine under load must not make a good drive unknown.
+    """
+    _signal.setitimer(_signal.ITIMER_VIRTUAL, _Granted.share, _Granted.share)  # a share of 0, without arm(), sets none
+    try:
+        return function(*arguments)
+    finally:
+        _signal.setitimer(_signal.ITIMER_VIRTUAL, 0)
+
+
+def _end(number: int, frame: object) -> None:
+    for ending in _ENDINGS:  # impatience ends nothing sooner, but would interrupt the telling
+        _signal.signal(ending, _signal.SIG_IGN)
+    if _Granted.share:
+        _signal.setitimer(_signal.ITIMER_REAL, GRACE, GRACE)
+    raise TimeIsOver(f'ended by {_ENDINGS[number]}')
+
+
+def _raise(error: BaseException) -> None:
+    raise error

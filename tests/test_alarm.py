@@ -1,0 +1,156 @@
+"""Whatever happens, an answer in time: alarms of the kernel, signals, texts and patterns that never end."""
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, drive, drive_path, run
+from fake_smartctl import IGNORES_SIGTERM, FakeSmartctl
+
+from smart_attributes import alarm
+from smart_attributes.reading.commands import read_arguments
+from smart_attributes.reading.json_report import LARGEST_FILE
+
+PLUGIN = (sys.executable, '-I', str(ROOT / 'check_smart_attributes'))
+NEVER_ENDS = '(a+)+X'  # on a text of forty a
+
+
+@pytest.fixture
+def endless(tmp_path: Path) -> str:
+    """A report of a drive whose model lets a careless pattern run for ever."""
+    data = json.loads(drive('intel-s3500-healthy'))
+    path = tmp_path / 'endless.json'
+    path.write_text(json.dumps({**data, 'model_name': 'Gr' + 'a' * 40}))
+    return str(path)
+
+
+@pytest.mark.parametrize('option', ['--match', '--ignore'])
+def test_a_pattern_that_never_ends_costs_one_drive_its_choice_and_no_drive_its_verdict(endless, option):
+    """Somebody's careless expression must not hide the drive that is dying beside it."""
+    pattern = f'{NEVER_ENDS}|HGST|HITACHI|WDC|ST' if option == '--match' else NEVER_ENDS
+    started = time.monotonic()
+    result = run('--report', endless, '--report', drive_path('hgst-failed'), option, pattern, '-t', '10')
+
+    assert result.code == 2
+    assert 'endless is checked although --match and --ignore may leave it out: 1 s of computing' in result.text
+    assert result.line_of('endless').startswith('OK')
+    assert time.monotonic() - started < 9
+
+
+def test_an_entry_whose_pattern_never_ends_is_named_by_prove_and_ends_in_time(endless, tmp_path):
+    """A local attributes file is somebody's Sunday afternoon."""
+    local = tmp_path / 'local.json'
+    local.write_text(json.dumps({'entries': [{
+        'family': 'Endless', 'models': ['Gr(a+)+X'], 'source': 'none', 'attributes': {}}]}))
+    started = time.monotonic()
+    result = run('--report', endless, '--report', drive_path('hgst-failed'), '--attributes', str(local), '-t', '10')
+
+    assert time.monotonic() - started < 9
+    assert result.code in (2, 3)
+
+
+def test_when_even_all_drives_together_take_too_long_those_that_were_judged_are_told(endless, tmp_path):
+    """Each hostile drive has its share of the time; many of them use it up, and -t holds."""
+    for number in range(30):
+        (tmp_path / f'drive{number:02}.json').write_bytes(Path(endless).read_bytes())
+    started = time.monotonic()
+    result = run('--report', drive_path('hgst-failed'), '--report', str(tmp_path), '--match', f'{NEVER_ENDS}|H', '-t', '4')
+
+    assert time.monotonic() - started < 5
+    assert result.code == 2
+    assert result.line_of('hgst_failed').startswith('CRITICAL')
+    assert 'time was over after 4 s' in result.text
+
+
+def test_a_report_too_large_for_an_alarm_is_not_parsed(tmp_path):
+    """json.loads() of 15 MB of nested lists takes 14 s and hears no signal."""
+    large = tmp_path / 'large.json'
+    large.write_text('{"smartctl":' + '[' * LARGEST_FILE)
+
+    result = run('--report', str(large))
+
+    assert result.code == 3 and 'larger than 4 MiB' in result.text
+
+
+def test_slots_that_nobody_looked_at_are_counted_and_are_no_drives(tmp_path):
+    """A slow machine with megaraid,[0-255] would have 200 unknown drives."""
+    fake = FakeSmartctl(tmp_path / 'fake')
+    answer = json.loads(drive('intel-worn'))
+    for number in range(12):
+        fake.answers(read_arguments('/dev/bus/0', f'megaraid,{number}'),
+                     json.dumps({**answer, 'serial_number': f'EXAMPLE{number:04}', 'wwn': {}}), before='sleep 1.5')
+
+    started = time.monotonic()
+    result = run('-p', fake.path, '-d', 'megaraid,[0-11]@/dev/bus/0', '--jobs', '2', '-t', '2.5')
+
+    assert time.monotonic() - started < 2.5 + 1.2
+    assert result.code == 3
+    assert '8 of 12 slots were not looked at' in result.first_line
+    assert '4 drives: 2 unknown, 2 warning' in result.first_line
+    assert result.line_of('bus_0_megaraid_0').startswith('WARNING')
+
+
+@pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+@pytest.mark.parametrize('known, code', [('intel-worn', 3), ('hgst-failed', 2)])
+def test_who_ends_the_check_gets_what_is_known_and_no_process_stays(tmp_path, number, known, code):
+    """`timeout 40 check_smart_attributes …` around a drive that hangs must not lose the others' verdicts."""
+    fake = FakeSmartctl(tmp_path / 'fake')
+    fake.answers(read_arguments('/dev/sda'), drive(known))
+    fake.answers(read_arguments('/dev/sdb'), before=IGNORES_SIGTERM)
+    check = subprocess.Popen([*PLUGIN, '-p', fake.path, '-d', '/dev/sda', '-d', '/dev/sdb'], stdout=subprocess.PIPE, text=True)
+    _wait(lambda: len(fake.pids()) == 2)
+    time.sleep(1.5)  # sda has answered and is understood
+
+    check.send_signal(number)
+    text = check.communicate(timeout=10)[0]
+
+    assert check.returncode == code
+    assert f'ended by {number.name}' in text
+    assert ('\nWARNING   sda' if known == 'intel-worn' else '\nCRITICAL  sda') in text
+    assert [pid for pid in fake.pids() if os.path.exists(f'/proc/{pid}')] == []
+
+
+def test_before_anything_is_known_a_signal_still_gets_its_line(tmp_path):
+    """A scan that hangs leaves nothing to tell but that."""
+    fake = FakeSmartctl(tmp_path / 'fake')
+    fake.answers('--json=c --scan', before='sleep 20')
+    check = subprocess.Popen([*PLUGIN, '-p', fake.path], stdout=subprocess.PIPE, text=True)
+    _wait(lambda: bool(fake.pids()))
+    time.sleep(0.5)
+
+    check.terminate()
+
+    assert check.communicate(timeout=10)[0].startswith('SMART UNKNOWN - ended by SIGTERM')
+    assert check.returncode == 3
+
+
+def test_a_signal_that_is_ignored_stays_ignored():
+    """nohup means it."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        alarm.obey()
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def test_without_a_time_limit_nothing_is_cut_short():
+    """Jobs for a person have none."""
+    alarm.disarm()
+
+    assert alarm.limited(sum, range(1000)) == 499500
+    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
+
+
+def _wait(is_there, seconds=10.0):
+    end = time.monotonic() + seconds
+    while not is_there() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert is_there()
