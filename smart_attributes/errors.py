@@ -1,6 +1,11 @@
 """The exception tree. Each message is a whole sentence: where, what, what next."""
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Optional
+
+if TYPE_CHECKING:  # these are the values' own errors: model imports this module
+    from .model import Identity
+
 
 class SmartError(Exception):
     """Whatever ends a job or a drive with UNKNOWN. str() is the sentence."""
@@ -15,7 +20,17 @@ class DataError(SmartError):
 
 
 class DriveError(SmartError):
-    """This one drive gives no verdict; the others still do."""
+    """This one drive gives no verdict; the others still do.
+
+    identity: who gives none, as far as smartctl told; None where nobody answered.
+    """
+
+    identity: Optional[Identity] = None
+
+    def of(self, identity: Identity) -> DriveError:
+        """Return this error with the drive that it is about."""
+        self.identity = identity if identity.model or identity.serial or identity.wwn else None
+        return self
 
 
 class DriveAbsent(DriveError):

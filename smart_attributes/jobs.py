@@ -89,9 +89,17 @@ def list_(options: Options, runner: processes.Runner) -> int:
     """Print addresses with who answers there; 0 when at least one drive does."""
     found = survey(options, runner)
     from .faces import listing
-    print(listing.as_json(found.reads, found.verdicts, options.hide_serial) if options.as_json
-          else listing.as_text(found.reads, options.hide_serial))
+    print((listing.as_json if options.as_json else listing.as_text)(found.verdicts, _addresses(found, options), options.hide_serial))
     return _was_read(found)
+
+
+def _addresses(found: Survey, options: Options) -> List[str]:
+    """Return what to paste after -d for each drive."""
+    if options.label != 'by-id':
+        return [verdict.device.address for verdict in found.verdicts]
+    from .reading import by_id
+    known = by_id.links()
+    return [by_id.stable(verdict.device, known).address for verdict in found.verdicts]
 
 
 def explain(options: Options, runner: processes.Runner) -> int:

@@ -154,8 +154,8 @@ class Read(NamedTuple):
 
     @property
     def identity(self) -> Optional[Identity]:
-        """Return who answered; None when nobody did."""
-        return self.outcome.identity if isinstance(self.outcome, Report) else None
+        """Return who answered, with or without a verdict; None when nobody did."""
+        return self.outcome.identity
 
 
 class Source(NamedTuple):

@@ -12,15 +12,13 @@ from . import alarm
 from .cli import Options
 from .errors import DataError, DriveAbsent, DriveError, DriveIsNoDrive, DriveNotReached, SmartError, UsageError
 from .model import Device, Identity, Read, Report, Verdict
-from .reading import choice, commands, machine, names, processes
-from .reading.device_types import is_raid
+from .reading import by_id, choice, commands, machine, names, processes
 from .reading.identity import distinct, note
 from .reading.machine import Plan
 
 DATABASE = 'attributes.json'
 ADDITIONS = 'attributes.d'
 LIMITS = 'thresholds.d'
-BY_ID = '/dev/disk/by-id'
 _UNDECIDED = '{} is checked although --match and --ignore may leave it out: {} to tell; simplify these patterns'
 KEPT_DATABASE = 'check_smartdb-1.6.json'  # where the Debian package puts that of version 1.6, unchanged, when it takes its place
 SHIPPED_LIMITS = os.path.join('thresholds', 'default.json')
@@ -326,7 +324,7 @@ def _judged_alone(read: Read, judge: Judge) -> Verdict:
     from . import judge as judging
     if isinstance(read.outcome, Report):
         return _with_old(judging.judge(read.device, read.outcome, judge.database, judge.thresholds, judge.rules), read.outcome, judge)
-    return judging.unreadable(read.device, read.outcome, judge.rules)
+    return judging.unreadable(read.device, read.outcome, judge.rules, read.identity)
 
 
 def _as_before(options: Options) -> Iterator[str]:
@@ -364,7 +362,7 @@ def wanted(reads: Sequence[Read], options: Options, progress: Progress) -> List[
 def _is_wanted(read: Read, match: Sequence[Pattern[str]], ignore: Sequence[Pattern[str]], progress: Progress) -> bool:
     try:
         if not progress.late or not (match or ignore):
-            return alarm.limited(choice.is_wanted, read.device, read.identity, match, ignore) is not False
+            return alarm.limited(choice.is_wanted, read.device, read.identity, match, ignore, isinstance(read.outcome, Report)) is not False
         why = progress.late + ' before there was time'
     except alarm.TakesTooLong as slow:
         why = f'{slow} were not enough'
@@ -380,13 +378,8 @@ def _is_hard_disk(read: Read) -> bool:
 
 def without_twins(reads: Sequence[Read]) -> Tuple[List[Read], List[str]]:
     """Return each drive once, and a note for each further address of it."""
-    by_device = {read.device: read for read in reads}
-    # Two recordings of one drive are two reports, and someone wants to compare them.
-    known = [(read.device, read.identity) for read in reads if read.identity and not read.device.is_recorded]
-    drives = {drive.device: drive for drive in distinct(known)}
-    given_up = {other for drive in drives.values() for other in drive.others}
-    notes = [f'{device.name}: {note(drive)}' for device, drive in drives.items() if drive.others]
-    return [read for device, read in by_device.items() if device not in given_up], notes
+    drives = distinct(reads)
+    return [drive.read for drive in drives], [f'{drive.read.device.name}: {note(drive)}' for drive in drives if drive.others]
 
 
 def without_empty(reads: Sequence[Read], is_scan: bool) -> Tuple[List[Read], List[str]]:
@@ -423,7 +416,7 @@ def labelled(reads: Sequence[Read], label: str) -> List[Read]:
     """Return the drives under names made of what --label asks for, each name once."""
     if label == 'device':
         return list(reads)
-    links = _links() if label == 'by-id' else {}
+    links = by_id.links() if label == 'by-id' else {}
     devices = names.labelled([(read.device, _label(read, label, links)) for read in reads])
     return [read._replace(device=device) for read, device in zip(reads, devices)]
 
@@ -431,16 +424,4 @@ def labelled(reads: Sequence[Read], label: str) -> List[Read]:
 def _label(read: Read, label: str, links: Mapping[str, str]) -> str:
     """Return what a name is made of, '' where the drive does not tell it."""
     identity = read.identity or Identity()
-    if label == 'by-id':
-        # Behind a controller the path is the controller's, and so is its link.
-        return '' if is_raid(read.device) else links.get(os.path.realpath(read.device.path), '')
-    return identity.serial if label == 'serial' else identity.wwn
-
-
-def _links() -> Mapping[str, str]:
-    """Return device path -> its name in /dev/disk/by-id, preferring one with the model in it."""
-    try:
-        names = sorted(os.listdir(BY_ID), key=lambda name: (not name.startswith(('wwn-', 'nvme-eui')), name), reverse=True)
-    except OSError:
-        return {}
-    return {os.path.realpath(os.path.join(BY_ID, name)): name for name in reversed(names)} if names else {}
+    return {'serial': identity.serial, 'wwn': identity.wwn, 'by-id': by_id.name_of(read.device, links)}[label]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import List, Optional, Tuple
 
-from .model import Judgement, Reading, State, Verdict
+from .model import Identity, Judgement, Reading, State, Verdict
 
 LIMIT = 80                # characters of a model with its marketing name; the standards allow 40
 _ELLIPSIS = '...'
@@ -115,6 +115,11 @@ def quantity(reading: Reading) -> str:
     """Return the number of a reading that is no verdict: "97 %", "255 % or more", "unknown"."""
     number = amount(reading.number, reading.unit)
     return f'{number} or more' if reading.at_ceiling else number
+
+
+def kind(identity: Identity) -> str:
+    """Return "hdd", "ssd", "nvme" or "sas", '' where nobody answered."""
+    return identity.kind if identity.protocol else ''
 
 
 def statement(reading: Reading) -> str:

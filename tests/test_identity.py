@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import pytest
 
-from smart_attributes.model import Identity
+from smart_attributes.errors import DriveError
+from smart_attributes.model import Identity, Read, Report
 from smart_attributes.reading.addresses import parse
 from smart_attributes.reading.identity import distinct, is_same_drive, note
 
@@ -11,9 +12,20 @@ SSD = Identity(protocol='ATA', model='MODEL X1', serial='S0A1B2C3', wwn='5000c50
 NVME = Identity(protocol='NVMe', model='MODEL N1', serial='N0A1B2C3')
 
 
+def read(text, identity):
+    return Read(parse(text)[0], Report(identity))
+
+
+def unread(text, identity):
+    return Read(parse(text)[0], DriveError('gives no SMART data').of(identity))
+
+
+def kept(*reads):
+    return [tuple(each.device.address for each in (drive.read, *drive.others)) for drive in distinct(reads)]
+
+
 def addresses_kept(*pairs):
-    found = [(parse(text)[0], identity) for text, identity in pairs]
-    return [tuple(device.address for device in (drive.device, *drive.others)) for drive in distinct(found)]
+    return kept(*(read(text, identity) for text, identity in pairs))
 
 
 def test_of_two_addresses_the_one_behind_raid_is_kept():
@@ -25,15 +37,42 @@ def test_of_two_addresses_the_one_behind_raid_is_kept():
 
 def test_the_address_given_up_is_named():
     """An admin who wrote it should find it again."""
-    [drive] = distinct([(parse('/dev/sda')[0], SSD), (parse('megaraid,6@/dev/bus/0')[0], SSD)])
+    [drive] = distinct([read('/dev/sda', SSD), read('megaraid,6@/dev/bus/0', SSD)])
 
     assert note(drive) == 'also reached as /dev/sda'
 
 
 def test_a_drive_with_one_address_needs_no_note():
-    [drive] = distinct([(parse('/dev/sda')[0], SSD)])
+    [drive] = distinct([read('/dev/sda', SSD)])
 
     assert note(drive) == ''
+
+
+def test_a_drive_that_cannot_be_read_is_one_drive_at_all_its_addresses():
+    """Counted twice, it would fill the place of one that has gone."""
+    assert kept(unread('/dev/sda', SSD), unread('sat@/dev/sg0', SSD)) == [('/dev/sda', 'sat@/dev/sg0')]
+
+
+def test_of_two_addresses_the_one_that_tells_is_kept():
+    """Be it the plain one; what is wrong with the other is told beside it."""
+    found = unread('megaraid,6@/dev/bus/0', SSD), read('/dev/sda', SSD)
+    [drive] = distinct(found)
+
+    assert kept(*found) == [('/dev/sda', 'megaraid,6@/dev/bus/0')]
+    assert note(drive) == 'also reached as megaraid,6@/dev/bus/0, which gives no SMART data'
+
+
+def test_who_did_not_say_who_it_is_stays_alone():
+    """Two addresses without an answer are two addresses."""
+    assert kept(unread('/dev/sda', Identity()), unread('/dev/sdb', Identity())) == [('/dev/sda',), ('/dev/sdb',)]
+
+
+def test_two_recordings_of_one_drive_are_two_reports():
+    """Someone wants to compare them."""
+    recorded = read('/dev/sda', SSD)
+    recorded = recorded._replace(device=recorded.device._replace(is_recorded=True))
+
+    assert len(distinct([recorded, recorded])) == 2
 
 
 def test_a_controller_and_its_namespaces_are_one_nvme_drive():

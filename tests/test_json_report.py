@@ -398,7 +398,7 @@ def test_a_row_without_normalized_value_is_kept_for_its_raw_value():
 
 def test_reading_json_imports_no_foreign_library():
     """It is on the hot path of every check."""
-    program = ('import sys; import smart_attributes.json_report; print([name for name in sys.modules if name.split(".")[0] in'
+    program = ('import sys; import smart_attributes.reading.json_report; print([name for name in sys.modules if name.split(".")[0] in'
                ' ("pySMART", "nagiosplugin", "jsonschema", "rich", "logging", "subprocess", "dataclasses", "inspect", "pathlib")])')
     printed = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True, check=True).stdout
 

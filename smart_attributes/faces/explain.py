@@ -6,7 +6,7 @@ from typing import Iterator, List, Optional, Tuple
 from ..knowledge.specs import SpecDatabase
 from ..knowledge.thresholds import Thresholds
 from ..model import Judgement, Report, Verdict
-from ..words import clean, findings, quantity, sentence, visible
+from ..words import clean, findings, kind, quantity, sentence, visible
 
 WIDTH_WITHOUT_TERMINAL = 140
 
@@ -45,7 +45,7 @@ def head(verdict: Verdict, hide_serial: bool) -> List[str]:
     through = f', type {device.type}' if device.type else ''
     lines = [f'{verdict.state.name}: {findings(verdict)}', '',
              f'device    {device.path}{through}, called {device.name}',
-             f'model     {clean(identity.model) or "-"}, firmware {clean(identity.firmware) or "-"}, kind {identity.kind}']
+             f'model     {clean(identity.model) or "-"}, firmware {clean(identity.firmware) or "-"}, kind {kind(identity) or "-"}']
     if not hide_serial:
         lines.append(f'serial    {clean(identity.serial) or "-"}, WWN {clean(identity.wwn) or "-"}')
     lines.append(f'entry     {verdict.entry or "none: only what holds for every drive is read"}')

@@ -2,35 +2,35 @@
 from __future__ import annotations
 
 import json
-from typing import List, Optional, Sequence
+from typing import List, Sequence
 
-from ..model import Identity, Read, Verdict
-from ..words import clean, sentence, visible
+from ..model import Identity, Verdict
+from ..words import clean, kind, sentence, visible
 
 
-def as_text(reads: Sequence[Read], hide_serial: bool) -> str:
+def as_text(verdicts: Sequence[Verdict], addresses: Sequence[str], hide_serial: bool) -> str:
     """Return one line a drive, the address first."""
-    rows = [[visible(read.device.address), *_identity(read.identity, hide_serial)] for read in reads]
+    rows = [[visible(address), *_identity(verdict.identity, hide_serial)] for verdict, address in zip(verdicts, addresses)]
     widths = [max(map(len, column)) for column in zip(*rows)]
     return '\n'.join('  '.join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
 
 
-def _identity(identity: Optional[Identity], hide_serial: bool) -> List[str]:
-    identity = identity or Identity()
+def _identity(identity: Identity, hide_serial: bool) -> List[str]:
     cells = [identity.model, identity.firmware, *([] if hide_serial else [identity.serial, identity.wwn])]
     return [clean(cell, limit=60) or '-' for cell in cells]
 
 
-def as_json(reads: Sequence[Read], verdicts: Sequence[Verdict], hide_serial: bool) -> str:
+def as_json(verdicts: Sequence[Verdict], addresses: Sequence[str], hide_serial: bool) -> str:
     """Return the drives as JSON, for apply rules and imports; a drive that cannot be read has a problem."""
-    return json.dumps({'version': 1, 'drives': [_drive(read, verdict, hide_serial) for read, verdict in zip(reads, verdicts)]}, indent=1)
+    drives = [_drive(verdict, address, hide_serial) for verdict, address in zip(verdicts, addresses)]
+    return json.dumps({'version': 1, 'drives': drives}, indent=1)
 
 
-def _drive(read: Read, verdict: Verdict, hide_serial: bool) -> object:
-    identity = read.identity or Identity()
-    return {'address': read.device.address, 'name': read.device.name,
-            'device': read.device.path, 'type': read.device.type or None,
+def _drive(verdict: Verdict, address: str, hide_serial: bool) -> object:
+    device, identity = verdict.device, verdict.identity
+    return {'address': address, 'name': device.name,
+            'device': device.path, 'type': device.type or None,
             'model': clean(identity.model) or None, 'firmware': clean(identity.firmware) or None,
             'serial': None if hide_serial else clean(identity.serial) or None,
             'wwn': None if hide_serial else clean(identity.wwn) or None,
-            'kind': identity.kind if identity.protocol else None, 'problem': sentence(verdict.problem, 500) or None}
+            'kind': kind(identity) or None, 'problem': sentence(verdict.problem, 500) or None}

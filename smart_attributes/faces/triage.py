@@ -5,7 +5,7 @@ import json
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from ..model import Judgement, State, Verdict, worst
-from ..words import amount, clean, findings, sentence
+from ..words import amount, clean, findings, kind, sentence
 
 JSON_VERSION = 1
 COLUMNS = (('used', 'endurance_used'), ('spare', 'spare_available'), ('temp', 'temperature'), ('age', 'power_on_time'))
@@ -73,7 +73,7 @@ def _drive(verdict: Verdict, hide_serial: bool) -> Dict[str, Any]:
     device, identity = verdict.device, verdict.identity
     return {'device': device.path, 'type': device.type or None, 'model': clean(identity.model) or None,
             'serial': None if hide_serial else clean(identity.serial) or None, 'firmware': clean(identity.firmware) or None,
-            'kind': identity.kind if identity.protocol else None, 'entry': verdict.entry, 'state': verdict.state.name,
+            'kind': kind(identity) or None, 'entry': verdict.entry, 'state': verdict.state.name,
             'readings': [_reading(judgement) for judgement in verdict.judgements],
             'notes': [sentence(note, 500) for note in (verdict.problem, *verdict.notes) if note]}
 

@@ -21,18 +21,18 @@ def patterns(texts: Iterable[str]) -> List[Pattern[str]]:
 
 
 def is_wanted(device: Device, identity: Optional[Identity],
-              match: Sequence[Pattern[str]], ignore: Sequence[Pattern[str]]) -> Optional[bool]:
+              match: Sequence[Pattern[str]], ignore: Sequence[Pattern[str]], is_all_told: bool = True) -> Optional[bool]:
     """Tell whether a drive is to be checked; None: that depends on model and serial, read them.
 
     Each pattern is searched in the address, the path, the name, the model and the serial
-    number. identity: None as long as it is not known. A drive that cannot be
-    read stays None, and so stays in the check.
+    number. identity: None as long as it is not known. is_all_told: nothing more can be learned
+    of it. A drive that did not tell what the patterns may ask for stays None, and so stays in the check.
     """
     texts = [device.address, device.path, device.name]
     texts += [identity.model, identity.serial] if identity else []
     if _any_in(ignore, texts):
         return False
-    if identity is None:
+    if identity is None or not (is_all_told or (identity.model and identity.serial)):
         return True if not ignore and (not match or _any_in(match, texts)) else None
     return not match or _any_in(match, texts)
 

@@ -3,44 +3,55 @@
 import re
 from typing import List, NamedTuple, Sequence, Tuple
 
-from ..model import Device, Identity
+from ..model import Identity, Read, Report
 from .device_types import is_raid
 
 
 class Distinct(NamedTuple):
     """A drive: the address to keep, and the others that reach it, too."""
 
-    device: Device
-    identity: Identity
-    others: Tuple[Device, ...] = ()
+    read: Read
+    others: Tuple[Read, ...] = ()
 
 
-def distinct(found: Sequence[Tuple[Device, Identity]]) -> List[Distinct]:
+def distinct(reads: Sequence[Read]) -> List[Distinct]:
     """Return each drive once, in the order found.
 
     When in doubt two addresses are two drives: a drive shown twice is a
     nuisance, a failing one merged into another is lost. Of several addresses
-    the one behind RAID is kept: it stays when the volume gets another letter.
+    one that gave a report is kept, rather one behind RAID: it stays when the volume gets another letter.
     """
-    groups: List[List[Tuple[Device, Identity]]] = []
-    for device, identity in found:
-        for group in groups:
-            if all(is_same_drive(identity, known) for _, known in group):
-                group.append((device, identity))
-                break
+    groups: List[List[Read]] = []
+    for read in reads:
+        same = next((group for group in groups if all(_is_one(read, known) for known in group)), None)
+        if same is None:
+            groups.append([read])
         else:
-            groups.append([(device, identity)])
+            same.append(read)
     return [_kept(group) for group in groups]
 
 
-def _kept(group: List[Tuple[Device, Identity]]) -> Distinct:
-    best = min(group, key=lambda pair: (not is_raid(pair[0]), pair[0].optional))  # the first of equals
-    return Distinct(*best, tuple(device for device, _ in group if device is not best[0]))
+def _is_one(read: Read, other: Read) -> bool:
+    # Two recordings of one drive are two reports, and someone wants to compare them.
+    if read.identity is None or other.identity is None or read.device.is_recorded:
+        return False
+    return is_same_drive(read.identity, other.identity)
+
+
+def _kept(group: List[Read]) -> Distinct:
+    best = min(group, key=lambda read: (  # the first of equals
+        not isinstance(read.outcome, Report), not is_raid(read.device), read.device.optional))
+    return Distinct(best, tuple(read for read in group if read is not best))
 
 
 def note(drive: Distinct) -> str:
     """Return what to tell about the addresses that were given up, or ''."""
-    return 'also reached as ' + ', '.join(device.address for device in drive.others) if drive.others else ''
+    return 'also reached as ' + ', '.join(map(_also, drive.others)) if drive.others else ''
+
+
+def _also(read: Read) -> str:
+    """Return an address that was given up, with what is wrong there."""
+    return read.device.address if isinstance(read.outcome, Report) else f'{read.device.address}, which {read.outcome}'
 
 
 def is_same_drive(one: Identity, other: Identity) -> bool:

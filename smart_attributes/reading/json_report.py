@@ -172,7 +172,7 @@ def from_json(data: Json, exit_status: Optional[int] = None, other_text: str = '
     )
     problem = _problem(data, report, other_text)
     if problem:
-        raise problem
+        raise problem.of(identity)
     return report
 
 

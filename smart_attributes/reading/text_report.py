@@ -191,7 +191,7 @@ def parse(text: str, exit_status: Optional[int] = None, error_text: str = '') ->
     report = _report(lines)._replace(exit_status=exit_status, version=version)
     problem = _problem(lines, report, f'{text}\n{error_text}')
     if problem:
-        raise problem
+        raise problem.of(report.identity)
     return report
 
 

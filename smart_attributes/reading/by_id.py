@@ -1,0 +1,37 @@
+"""by-id: the names that udev gives drives by what they are, not by where they were found."""
+
+import os
+import re
+from typing import Mapping
+
+from ..model import Device
+from .device_types import is_raid
+
+FOLDER = '/dev/disk/by-id'
+_LAST = ('wwn-', 'nvme-eui', 'nvme-nvme')  # names without a model in them
+
+
+def links(folder: str = FOLDER) -> Mapping[str, str]:
+    """Return device path -> its name in the folder, preferring one with the model in it."""
+    try:
+        names = sorted(os.listdir(folder), key=lambda name: (not name.startswith(_LAST), name))
+    except OSError:
+        return {}
+    return {os.path.realpath(os.path.join(folder, name)): name for name in names}
+
+
+def name_of(device: Device, known: Mapping[str, str]) -> str:
+    """Return the name of a drive, '' where it has none.
+
+    An NVMe drive bears that of its first namespace: udev names no controllers.
+    """
+    if is_raid(device):
+        return ''  # the path is the controller's, and so is its link
+    path = os.path.realpath(device.path)
+    return known.get(path) or (known.get(f'{path}n1', '') if re.fullmatch(r'.*/nvme[0-9]+', path) else '')
+
+
+def stable(device: Device, known: Mapping[str, str]) -> Device:
+    """Return the device under its name here, itself where it has none."""
+    name = name_of(device, known)
+    return device._replace(path=f'{FOLDER}/{name}') if name else device
