@@ -9,7 +9,7 @@ import time
 
 from . import alarm
 from .reading import processes
-from .reading.head_start import sure_commands
+from .reading.head_start import PARALLEL, sure_commands
 
 UNKNOWN = 3
 READER_TIME, PAUSE = 0.2, 0.001  # seconds
@@ -68,7 +68,7 @@ def run(argv: list[str]) -> int:
     alarm.obey()
     try:
         for command in sure_commands(argv):
-            runner.start(command)
+            runner.start(command, PARALLEL)
         from .jobs import do
         return do(argv, runner)
     except SystemExit as error:  # argparse after --help with 0, rich with 1 where nobody reads any more

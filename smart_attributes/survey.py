@@ -101,7 +101,7 @@ def _survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], 
     plans = plan(progress.found.devices, options, site)
     progress.planned = [planned.device for planned in plans]
     for _, command in plans[:options.jobs]:
-        runner.start(command)
+        runner.start(command, options.jobs)
     # The drives are at work from here on; this takes as long as Python needs.
     progress.judge = judge_of(options, site)
     progress.judge.database.prepare()

@@ -233,7 +233,7 @@ def test_an_abandoned_smartctl_ends_when_it_writes(fake, runner):
 def test_an_early_start_is_picked_up(fake, runner):
     """The drive has answered while Python was importing."""
     command = fake.answers(read_arguments('/dev/sda'), output='{}')
-    runner.start(command)
+    runner.start(command, 10)
     time.sleep(0.2)
 
     started = time.monotonic()
@@ -247,7 +247,7 @@ def test_an_early_start_is_picked_up(fake, runner):
 def test_an_early_start_that_nobody_wants_is_ended(fake, runner):
     """The options were read, and it is another drive."""
     unwanted, wanted = fake.answers('unwanted', before=HANGS), fake.answers('wanted')
-    runner.start(unwanted)
+    runner.start(unwanted, 10)
     time.sleep(0.2)
 
     answers = run(runner, [wanted])
@@ -260,7 +260,7 @@ def test_an_early_start_that_nobody_wants_is_ended(fake, runner):
 def test_an_early_start_that_fails_is_told_later(runner, tmp_path):
     """start() has nobody to tell it to."""
     command = (str(tmp_path / 'missing'), '--version')
-    runner.start(command)
+    runner.start(command, 10)
 
     [answer] = run(runner, [command]).values()
 

@@ -13,29 +13,47 @@ import os
 from . import commands
 
 CONFIG = '/etc/check-smart-attributes'
-# Options that change neither drives nor command lines, with and without a value.
-HARMLESS = {'-w', '--warning', '-c', '--critical', '-t', '--timeout', '--drive-timeout', '--unknown-model', '--asleep',
-            '--expect', '--label', '--jobs', '--ignore-role', '--ignore-attribute', '--attributes', '-dbj', '--dbjson'}
-HARMLESS_FLAGS = {'-v', '-vv', '-vvv', '--verbose', '-ap', '--allperfs', '-cu', '--critical_on_unknown', '-s', '--ssdonly',
-                  '--hide-serial', '--json', 'triage'}
+PARALLEL = 64  # drives at once; the drives take the time, not this machine
+# Every spelling of cli's options for a check and a table, which a test holds to cli's parser.
+# Those that say what is read:
+DEVICE, SMARTCTL, JOBS = ('-d', '--device'), ('-p', '--path'), ('--jobs',)
+SCAN, NOSUDO = ('--scan',), ('--nosudo', '-nosudo')
+# Those that change neither drives nor command lines, with a value and without:
+HARMLESS = ('-w', '--warning', '-c', '--critical', '-t', '--timeout', '--drive-timeout', '--unknown-model', '--asleep', '--expect',
+            '--label', '--ignore-role', '--ignore-attribute', '--attributes', '-dbj', '--dbjson')
+HARMLESS_FLAGS = ('-v', '-vv', '-vvv', '--verbose', '-ap', '--allperfs', '-cu', '--critical-on-unknown', '--critical_on_unknown',
+                  '-s', '--ssdonly', '--hide-serial', '--json')
+# Those that may forbid to read a drive, mean something else, or start no smartctl at all:
+DECIDING = ('--report', '--match', '--ignore', '--config', '--thresholds', '-r', '--regex', '-O', '--options', '-ucfgj', '--ucfgjson',
+            '-V', '--version', '-h', '--help')
 CONTROLLERS = ('megaraid', 'sat+megaraid', 'cciss')
 
 
+class _Wish:
+    """What a plainly written command line asks for."""
+
+    def __init__(self) -> None:
+        self.executable = commands.DEFAULT
+        self.devices: list[tuple[str, str]] = []  # (type, path)
+        self.is_scan = False
+        self.nosudo = False
+        self.jobs = PARALLEL
+
+
 def sure_commands(argv: list[str]) -> list[tuple[str, ...]]:
-    """Return the commands that *argv* surely leads to; [] when in doubt."""
-    wish = _wish(argv)
+    """Return the commands that *argv* surely leads to, no more than --jobs allows at once; [] when in doubt."""
+    wish = _wish(argv[1:] if argv[:1] == ['triage'] else argv)
     if wish is None or _site_decides():
         return []
-    executable, devices = wish
     try:
-        as_root = os.geteuid() == 0
-        commands.check_executable(executable, as_root, through_sudo=not as_root)
-        prefix = commands.prefix(executable)
+        directly = wish.nosudo or os.geteuid() == 0
+        commands.check_executable(wish.executable, os.geteuid() == 0, through_sudo=not directly)
+        prefix = commands.prefix(wish.executable, wish.nosudo)
     except Exception:  # the real run says why
         return []
-    if not devices:
-        return [(*prefix, *commands.SCAN)]
-    return [(*prefix, *commands.read_arguments(path, device_type)) for device_type, path in devices]
+    if wish.is_scan or not wish.devices:
+        return [(*prefix, *commands.SCAN)]  # the drives come after it
+    return [(*prefix, *commands.read_arguments(path, device_type)) for device_type, path in wish.devices[:wish.jobs]]
 
 
 def _site_decides() -> bool:
@@ -48,24 +66,36 @@ def _site_decides() -> bool:
         return True
 
 
-def _wish(argv: list[str]) -> tuple[str, list[tuple[str, str]]] | None:
-    """Return smartctl and (type, path) of plainly written drives, none for a scan; None when in doubt."""
-    executable = commands.DEFAULT
-    devices = []
+def _wish(argv: list[str]) -> _Wish | None:
+    """Return what is asked for, None when in doubt."""
+    wish = _Wish()
     words = iter(argv)
     for word in words:
-        if word in ('-d', '--device'):
-            device_type, _, path = next(words, '').rpartition('@')
-            if not (_is_plain_path(path) and _is_plain_type(device_type)):
+        name, sign, value = word.partition('=') if word.startswith('--') else (word, '', '')
+        if name in SCAN and not sign:
+            wish.is_scan = True
+        elif name in NOSUDO and not sign:
+            wish.nosudo = True
+        elif name in (*DEVICE, *SMARTCTL, *JOBS, *HARMLESS):
+            if not _understand(wish, name, value if sign else next(words, '')):
                 return None
-            devices.append((device_type, path))
-        elif word in ('-p', '--path'):
-            executable = next(words, '')
-        elif word in HARMLESS:
-            next(words, '')
-        elif word not in HARMLESS_FLAGS:
+        elif name not in HARMLESS_FLAGS or sign:
             return None
-    return executable, devices
+    return wish
+
+
+def _understand(wish: _Wish, name: str, value: str) -> bool:
+    """Note what an option with a value asks for; False when in doubt."""
+    if name in DEVICE:
+        device_type, _, path = value.rpartition('@')
+        wish.devices.append((device_type, path))
+        return _is_plain_path(path) and _is_plain_type(device_type)
+    if name in SMARTCTL:
+        wish.executable = value
+    elif name in JOBS:
+        wish.jobs = int(value) if value.isascii() and value.isdigit() else 0
+        return wish.jobs > 0
+    return True
 
 
 def _is_plain_path(path: str) -> bool:

@@ -116,9 +116,9 @@ class Runner:
         self._active: list[_Process] = []
         self._dying: list[_Process] = []
 
-    def start(self, command: Command) -> None:
-        """Start *command* now; a later run() with the same command picks it up, one without it ends it."""
-        if any(process.command == command for process in self._active):
+    def start(self, command: Command, jobs: int) -> None:
+        """Start *command* now, unless *jobs* others run; a later run() with the same command picks it up, one without it ends it."""
+        if self._is_full(jobs) or any(process.command == command for process in self._active):
             return
         try:
             self._enlist(_spawn(command))
@@ -153,6 +153,10 @@ class Runner:
             self._escalate()
             time.sleep(0.002 if self._dying else 0)
 
+    def _is_full(self, jobs: int) -> bool:
+        """Tell whether as many processes run as may; one that was told to end still runs."""
+        return len(self._active) + len(self._dying) >= jobs
+
     def _enlist(self, process: _Process) -> None:
         self._active.append(process)
         for descriptor in process.streams:
@@ -162,7 +166,7 @@ class Runner:
     def _fill(self, waiting: list[Command], jobs: int, deadline: float) -> list[Answer]:
         """Start what there is room for; return the answers of those that cannot be started."""
         refused: list[Answer] = []
-        while waiting and (len(self._active) < jobs or time.monotonic() >= deadline):
+        while waiting and (not self._is_full(jobs) or time.monotonic() >= deadline):
             if time.monotonic() >= deadline:
                 refused.append(_not_started(waiting.pop(), 'its turn did not come in time', 'too late'))
                 continue
