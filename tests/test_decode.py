@@ -222,3 +222,99 @@ def test_a_formula_names_the_rows_that_it_reads():
     """prove looks for traps among them."""
     assert decode.parse('100 * raw of 17 / raw of 16').attributes == (17, 16)
     assert decode.parse('value').attributes == ()
+
+
+# --- numbers and layouts at their edges -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('raw', 'expected'),
+    [
+        ('1/2', (2, 0, 0, None, None, None)),
+        ('1/16777215', (255, 255, 255, None, None, None)),
+        ('258/16777216', (0, 0, 0, 1, 2, 1)),
+        ('1/4294967295', (255, 255, 255, 255, 1, 0)),
+        ('0/258', (2, 1, 0, 0, 0, 0)),
+        ('0/16777216', (0, 0, 0, 1, 0, 0)),
+    ],
+)
+def test_two_halves_hold_the_bytes_that_both_formats_agree_on(raw, expected):
+    """raw24/raw24 and raw24/raw32 print alike: byte 3 is certain only above 24 bits, or where nothing stands above."""
+    assert tuple(decode.printed_bytes(raw)) == expected
+
+
+@pytest.mark.parametrize(('raw', 'byte'), [('255 (Min/Max 1/2)', 255), ('256 (Min/Max 1/2)', None), ('0 (some)', 0), ('-1 (some)', None)])
+def test_of_a_leading_number_only_a_byte_is_certain(raw, byte):
+    """What stands in the brackets may be any layout."""
+    assert tuple(decode.printed_bytes(raw)) == (byte, *(None,) * 5)
+
+
+def test_a_time_holds_four_bytes():
+    """Hours beyond 16 bits are still hours; what stands above is not printed."""
+    assert tuple(decode.printed_bytes('16777217h+00m')) == (1, 0, 0, 1, None, None)
+    assert tuple(decode.printed_bytes('4294967296h+00m')) == (0, 0, 0, 0, None, None)
+
+
+def test_a_rendering_is_read_up_to_64_characters():
+    """The longest that smartctl prints has half of them."""
+    assert decode.printed_bytes('1'.zfill(64))[0] == 1
+    assert decode.printed_bytes('1'.zfill(65))[0] is None
+
+
+@pytest.mark.parametrize('formula', ['raw of 1', 'value of 255', 'value / 1', f'raw / {2**48}', 'raw / 2'])
+def test_the_edges_of_the_grammar_are_inside(formula):
+    """Attributes 1 to 255, divisors up to all of the raw value."""
+    assert decode.parse(formula)
+
+
+@pytest.mark.parametrize(
+    'formula',
+    ['value of 256', 'value of 0', f'raw / {2**48 + 1}', 'value / 0', 'raw byte -1', 'raw byte 01', 'value / 2 / 3', 'value / 2 x',
+     '100 * raw + raw', '100 * raw - raw', 'raw byte ²', 'value of +5', 'value of 1_0', 'raw bytes 0-1-2', 'raw bytes 0'],
+)
+def test_the_edges_of_the_grammar_are_sharp(formula):
+    """A number is written as a person writes it, and nothing follows the formula."""
+    with pytest.raises(FormulaError):
+        decode.parse(formula)
+
+
+def test_a_refusal_lists_all_that_can_be_written():
+    """The author has no other book at hand."""
+    with pytest.raises(FormulaError) as refusal:
+        decode.parse('100 - normalised')
+
+    assert str(refusal.value) == (
+        'from "100 - normalised" is not known; write value, worst, raw, raw byte 0, raw bytes 0-1, bits of raw, with 100 - or 200 - '
+        'before it, / N behind it, of ID for another attribute, 100 * A / B for a ratio, or A + B for a sum')
+
+
+@pytest.mark.parametrize(('formula', 'expected'), [('raw', 2**48 - 1), ('raw / 1', 2**48 - 1), ('raw + raw', 2**49 - 2)])
+def test_whole_numbers_stay_whole(formula, expected):
+    """Counters of six bytes are exact; a division by one is none."""
+    found = number(formula, row(1, raw=str(2**48 - 1)))
+
+    assert (found, type(found)) == (expected, int)
+
+
+def test_a_ratio_is_a_hundred_times_the_first_by_the_second():
+    """In whole numbers as long as possible."""
+    assert number('100 * raw / raw of 5', row(1, raw='3'), row(5, raw='7')) == 100 * 3 / 7
+    assert number('100 * raw of 5 / raw', row(1, raw='3'), row(5, raw='7')) == 100 * 7 / 3
+    assert number('100 * value of 5 / value', row(1, 50), row(5, 25)) == 50
+
+
+@pytest.mark.parametrize(
+    ('formula', 'expected'),
+    [
+        ('value', decode.Formula(decode.Operand('value', (), None), None, 0, 1, False)),
+        ('200 - raw byte 3', decode.Formula(decode.Operand('raw', (3,), None), None, 200, 1, False)),
+        ('raw bytes 3-2 of 7 / 10', decode.Formula(decode.Operand('raw', (3, 2), 7), None, 0, 10, False)),
+        ('value + worst', decode.Formula(decode.Operand('value', (), None), decode.Operand('worst', (), None), 0, 1, False)),
+        ('100 * raw byte 0 / value',
+         decode.Formula(decode.Operand('raw', (0,), None), decode.Operand('value', (), None), 0, 1, True)),
+        ('bits of raw of 5', decode.Formula(decode.Operand('bits', (0, 1, 2, 3, 4, 5), 5), None, 0, 1, False)),
+    ],
+)
+def test_a_formula_is_what_it_says(formula, expected):
+    """prove and draft read its parts."""
+    assert decode.parse(formula) == expected

@@ -21,11 +21,40 @@ def test_no_range_never_alerts():
     assert not ranges.is_violated('', 10**9)
 
 
-@pytest.mark.parametrize('text', ['', ' ', '85%', 'a', '1:2:3', '20:10', 'nan', '1e3', '--5', ':', '1;2', 'inf:inf:'])
+def test_a_number_at_the_end_of_a_range_with_a_start_is_not_above_it():
+    """The side is told by the end that is passed."""
+    assert ranges.describe('10:20', 20.5) == 'above 20'
+    assert ranges.describe('10:10', 9) == 'below 10'
+    assert ranges.describe('~:20', 21) == 'above 20'
+
+
+@pytest.mark.parametrize(('number', 'text'), [
+    (85, '85'), (0.5, '0.5'), (999999, '999999'), (1000000, '1000000'), (1000000.4, '1000000'), (1e12, '1000000000000'), (-5, '-5'),
+    (-2e6, '-2000000')])
+def test_a_limit_of_the_drive_becomes_a_range_without_exponent(number, text):
+    """Daemons read plain numbers; above alerts beyond the number, below under it."""
+    assert (ranges.above(number), ranges.below(number)) == (text, f'{text}:')
+
+
+def test_a_refusal_quotes_the_range_shortly_and_shows_the_four_forms():
+    """The admin corrects it without the guidelines at hand; a file that was not meant for us is not quoted."""
+    with pytest.raises(UsageError) as refusal:
+        ranges.parse('x' * 50)
+
+    assert str(refusal.value) == (f'"{"x" * 40}" is no Nagios range; write 85 (bad above 85), 11: (bad below 11), '
+                                  '10:20 (bad outside) or @1:5 (bad inside)')
+
+
+def test_a_range_without_ends_is_allowed_if_useless():
+    """Zero to infinity; the guidelines do not forbid it."""
+    assert not ranges.is_violated(':', 5)
+    assert ranges.is_violated('@', 5)
+
+
+@pytest.mark.parametrize('text', [
+    'nan', '5:nan', '', ' ', ' 85', '85 ', '1_0', '٨٥', '+5', '1.e3', '85%', 'a', '1:2:3', '20:10', '1e3', '--5',
+    '1;2', 'inf:inf:'])
 def test_what_is_no_range_is_refused_with_an_example(text):
     """A limit that silently never alarms was bug 3 of the older plugin."""
-    if text == ':':
-        assert not ranges.is_violated(text, 5)  # zero to infinity: allowed, if useless
-        return
     with pytest.raises(UsageError, match='write 85'):
         ranges.parse(text)

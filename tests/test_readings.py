@@ -7,7 +7,7 @@ from small_database import database, row, spec_database
 
 from smart_attributes.knowledge import specs
 from smart_attributes.knowledge.readings import readings
-from smart_attributes.model import Identity, Report, SelfTest, State, Statistic
+from smart_attributes.model import Identity, Reading, Report, SelfTest, Source, State, Statistic
 from smart_attributes.words import quantity
 
 X1 = Identity(protocol='ATA', model='ACME X1-240', firmware='1.0', rotation=0)
@@ -355,3 +355,253 @@ def test_a_drive_without_an_entry_still_has_its_own_word_and_the_standard_logs()
     found = {reading.role: reading for reading in readings(report, shipped.identify(report.identity, []), shipped.roles)}
 
     assert (found['smart_status'].state, found['reallocated'].number) == (State.CRITICAL, 7)
+
+
+# --- each reading whole: number, unit, source, words ------------------------------------------
+
+
+def status(found):
+    return one(found, 'smart_status')
+
+
+HEALTH, TESTS = Source('health self-assessment'), Source('self-test log')
+
+
+def test_a_healthy_drive_says_that_it_passed():
+    """perfdata 1: a series that a graph can show."""
+    assert status(read(drive(smart_status=True))) == Reading('smart_status', 1, '', HEALTH, 'passed', State.OK, judged=True)
+
+
+@pytest.mark.parametrize(('text', 'word'), [('', 'FAILED'), ('FIRMWARE IMPENDING FAILURE', 'FIRMWARE IMPENDING FAILURE')])
+def test_a_failed_drive_says_so_in_its_own_words_where_it_has_some(text, word):
+    """SAS drives tell what is impending; perfdata 0."""
+    found = read(drive(smart_status=False, smart_status_text=text))
+
+    assert status(found) == Reading('smart_status', 0, '', HEALTH, word, State.CRITICAL, judged=True)
+
+
+def test_the_word_failed_that_the_bits_explain_is_kept_beside_them():
+    """It is told with -v, and judges nothing."""
+    found = read(Report(NVME, smart_status=False, nvme={'critical_warning': 2}))
+
+    assert status(found) == Reading('smart_status', 0, '', HEALTH, 'FAILED', State.OK, judged=False)
+    assert one(found, 'temperature_warning') == Reading(
+        'temperature_warning', 0, '', Source('NVMe health log'), 'temperature outside its limits', State.WARNING)
+
+
+SILENT = row(5, threshold=None)
+
+
+def test_a_drive_that_fell_silent_while_it_was_read_is_unknown():
+    """A command failed, and neither health nor thresholds came: never OK by silence."""
+    word = 'not told, the drive fell silent while it was read; check again, and see dmesg'
+
+    assert status(read(drive(SILENT, exit_status=4))) == Reading('smart_status', 0.5, '', HEALTH, word, State.UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    ('rows', 'exit_status'),
+    [((SILENT,), 0), ((SILENT,), None), ((SILENT,), 1), ((row(5, threshold=10),), 4), ((SILENT, row(9, threshold=0)), 4), ((), 4)],
+    ids=['no command failed', 'a recorded report', 'another bit', 'thresholds came', 'one threshold came', 'no attributes'],
+)
+def test_a_drive_that_does_not_tell_its_health_did_not_always_fall_silent(rows, exit_status):
+    """Old drives and RAID controllers never tell it."""
+    assert 'smart_status' not in read(drive(*rows, exit_status=exit_status))
+
+
+def test_an_attribute_at_its_threshold_tells_both_numbers():
+    """The words are all that the admin sees of it."""
+    found = read(drive(row(5, 1, threshold=36, name='Reallocated', prefail=True, when_failed='now')))
+
+    assert one(found, 'vendor_threshold') == Reading(
+        'vendor_threshold', 1, '', Source(attribute=5), 'attribute 5 Reallocated is at 1, not above its vendor threshold 36',
+        State.CRITICAL, drive_limit=36)
+
+
+@pytest.mark.parametrize(
+    ('test', 'expected'),
+    [
+        (self_test(True), Reading('self_test', 1, '', TESTS, 'Short offline: as printed at 100 h', State.OK)),
+        (self_test(False, None), Reading('self_test', 0, '', TESTS, 'Short offline: as printed', State.CRITICAL)),
+    ],
+    ids=['passed', 'failed-no-hour'],
+)
+def test_a_self_test_tells_kind_result_and_hour(test, expected):
+    """When it was decides whether it matters."""
+    assert one(read(drive(self_tests=(test,))), 'self_test') == expected
+
+
+def test_the_warranted_amount_is_a_reading_with_its_document():
+    """The note about the warranty compares with it."""
+
+    def warranted(entry):
+        entry['rated_written'] = {'ACME X1-240': {'bytes': 10**14, 'source': 'acme-manual, section 3'}}
+
+    assert one(read(drive(), warranted), 'rated_written') == Reading('rated_written', 10**14, 'B', Source('acme-manual, section 3'))
+    assert 'rated_written' not in read(drive())
+
+
+@pytest.mark.parametrize(
+    ('place', 'flags', 'role', 'is_read'),
+    [
+        ((3, 0x20), '', 'reallocated', True),
+        ((3, 0x20), 'N', 'reallocated', False),
+        ((7, 8), 'N', 'endurance_used', True),
+        ((5, 8), 'N', 'temperature', False),
+        ((9, 9), '', 'endurance_used', False),
+    ],
+)
+def test_a_normalized_statistic_is_a_number_for_endurance_only(place, flags, role, is_read):
+    """29 of the measured disks report 200 "reallocated sectors", normalized."""
+    assert (role in read(Report(X1, statistics={place: Statistic(50, 'some', flags)}))) is is_read
+
+
+@pytest.mark.parametrize(
+    ('log', 'role', 'number', 'unit'),
+    [
+        ({'data_units_written': 3}, 'host_written', 3 * 512000, 'B'),
+        ({'power_on_hours': 2}, 'power_on_time', 7200, 's'),
+        ({'percentage_used': 97}, 'endurance_used', 97, '%'),
+        ({'available_spare': 0}, 'spare_available', 0, '%'),
+        ({'available_spare': 0, 'available_spare_threshold': 10}, 'spare_available', 0, '%'),
+        ({'available_spare': 1, 'available_spare_threshold': 0}, 'spare_available', 1, '%'),
+    ],
+)
+def test_the_nvme_health_log_is_read_in_base_units(log, role, number, unit):
+    """A data unit is 1,000 blocks of 512 bytes."""
+    reading = one(read(Report(NVME, nvme=log)), role)
+
+    assert (reading.number, reading.unit, reading.source) == (number, unit, Source('NVMe health log'))
+
+
+def test_no_spare_below_no_threshold_is_not_reported():
+    """0 % of 0 % is a drive that tells nothing; a drive without spare has a threshold."""
+    found = read(Report(NVME, nvme={'percentage_used': 0, 'temperature': 0, 'available_spare': 0, 'available_spare_threshold': 0}))
+
+    assert 'spare_available' not in found
+    assert one(found, 'endurance_used').number == 0
+
+
+@pytest.mark.parametrize(
+    ('log', 'role', 'number', 'unit'),
+    [
+        ({'power_on_hours': 2}, 'power_on_time', 7200, 's'),
+        ({'write.gigabytes_processed': 1.5}, 'host_written', 1.5e9, 'B'),
+        ({'grown_defects': 3}, 'reallocated', 3, ''),
+        ({'write.total_uncorrected_errors': 4}, 'reported_uncorrect', 4, ''),
+    ],
+)
+def test_the_scsi_log_is_read_in_base_units(log, role, number, unit):
+    """Hours to seconds, gigabytes to bytes; what has no role is left alone."""
+    reading = one(read(Report(Identity(protocol='SCSI'), scsi={'unheard_of': 1, **log})), role)
+
+    assert (reading.number, reading.unit, reading.source) == (number, unit, Source('SCSI log'))
+
+
+@pytest.mark.parametrize('count', [0, 7])
+def test_the_error_log_is_counted(count):
+    """None says that it was not read, which is not 0."""
+    assert one(read(drive(error_count=count)), 'error_log_count') == Reading('error_log_count', count, '', Source('error log'))
+    assert 'error_log_count' not in read(drive())
+
+
+def test_a_standard_number_that_no_drive_can_have_is_unknown_with_its_reason():
+    """Never 0 % and never 100 %."""
+    found = read(Report(NVME, nvme={'available_spare': 255}))
+
+    assert one(found, 'spare_available') == Reading(
+        'spare_available', None, '%', Source('NVMe health log'), judged=False, unknown='255 is no plausible value')
+
+
+@pytest.mark.parametrize(
+    ('of', 'role', 'unit', 'why'),
+    [
+        (row(233, 0), 'endurance_used', '%', '100 is outside its valid range'),
+        (row(194, raw='0'), 'temperature', 'C', '0 is no plausible value'),
+        (row(175, 50, '640 (409 5906)'), 'power_loss_protection', '', '50 is no known result'),
+        (row(241, raw='1 2'), 'host_written', 'B', '1 2 does not hold it'),
+        (row(241, raw='65535'), 'host_written', 'B', '65535 means no value'),
+    ],
+)
+def test_a_vendor_number_that_is_none_is_unknown_with_its_reason(of, role, unit, why):
+    """The source is told, so that the admin can look at it."""
+
+    def with_sentinel(entry):
+        entry['attributes']['241']['readings']['host_written']['not'] = [65535]
+
+    (reading,) = read(drive(of), with_sentinel)[role]
+
+    assert (reading.role, reading.number, reading.unit, reading.judged, reading.unknown) == (role, None, unit, False, why)
+    assert str(reading.source) == f'attribute {of.id}'
+
+
+def test_a_reading_of_an_attribute_tells_how_it_was_read():
+    """A changed formula or unit is another series of numbers, and no growth."""
+    found = read(drive(row(233, 90), row(241, raw='3')))
+
+    assert one(found, 'endurance_used').source == Source(attribute=233, definition='100 - value')
+    assert one(found, 'host_written').source == Source(attribute=241, definition='raw 32MiB')
+
+
+def test_a_verdict_of_an_attribute_has_unit_and_source_too():
+    """And a trap among them judges nothing."""
+
+    def as_trap(entry):
+        entry['attributes']['175']['trap'] = True
+
+    verdict = one(read(drive(row(175, 0))), 'power_loss_protection')
+
+    assert (verdict.role, verdict.unit, str(verdict.source), verdict.verdict) == ('power_loss_protection', '', 'attribute 175', 'failed')
+    assert one(read(drive(row(175, 0)), as_trap), 'power_loss_protection').judged is False
+
+
+def test_a_formula_may_read_other_rows():
+    """Used against rated cycles, for one."""
+
+    def as_ratio(entry):
+        entry['attributes'] = {'170': {'name': 'Ratio', 'readings': {'endurance_used': {'from': '100 * raw / raw of 171'}}}}
+
+    assert one(read(drive(row(170, raw='1'), row(171, raw='4')), as_ratio), 'endurance_used').number == 25
+
+
+def test_a_counter_beyond_its_ceiling_is_at_the_ceiling():
+    """It cannot count on, whatever is printed; one without ceiling has none."""
+
+    def with_ceiling(entry):
+        entry['attributes']['241']['readings']['host_written']['ceiling'] = 100
+
+    report = drive(row(241, raw='500'))
+    at_ceiling, free = one(read(report, with_ceiling), 'host_written'), one(read(report), 'host_written')
+
+    assert (at_ceiling.number, at_ceiling.at_ceiling) == (100 * 2**25, True)
+    assert (free.number, free.at_ceiling) == (500 * 2**25, False)
+
+
+# --- which of two is judged --------------------------------------------------------------------
+
+
+def with_spare(entry):
+    entry['attributes'] = {'232': {'name': 'Spare', 'readings': {'spare_available': {'from': 'value'}}}}
+
+
+@pytest.mark.parametrize(('value', 'standard', 'expected'), [(80, 90, 80), (95, 90, 90), (0, 90, 0)])
+def test_of_two_readings_of_spare_the_smaller_is_judged(value, standard, expected):
+    """Where low is worse, the larger one would hide a drive without spare."""
+    report = drive(row(232, value))._replace(nvme={'available_spare': standard})
+
+    found = read(report, with_spare)
+
+    assert [reading.number for reading in found['spare_available'] if reading.judged is True] == [expected]
+    assert [reading.judged for reading in found['spare_available']].count(False) == 1
+
+
+def test_of_two_equal_readings_the_standard_log_is_judged():
+    """One of them has to be, and not now the one, now the other: memory and graphs go by it."""
+    report = drive(row(232, 90))._replace(nvme={'available_spare': 90})
+
+    assert judged(read(report, with_spare), 'spare_available') == [(90, 'NVMe health log')]
+
+
+def test_of_two_readings_of_wear_zero_loses_against_one():
+    """0 is a number like any other."""
+    assert judged(read(drive(row(233, 99), statistics={(7, 8): 0})), 'endurance_used') == [(1, 'attribute 233')]

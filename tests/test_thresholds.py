@@ -2,7 +2,7 @@
 import pytest
 
 from smart_attributes.errors import DataError
-from smart_attributes.knowledge.thresholds import CommandLineLimits, DriveLimit, Thresholds, check_ranges, selects
+from smart_attributes.knowledge.thresholds import CommandLineLimits, DriveLimit, Limit, Thresholds, check_ranges, selects
 from smart_attributes.model import Device, Identity
 
 DEFAULT = {'roles': {'endurance_used': {'warning': '85', 'critical': '95', 'graph': True, 'why': 'rated life'},
@@ -124,3 +124,174 @@ def test_a_range_that_is_none_is_named_with_its_place(data, words):
         check_ranges('site.json', data)
 
     assert words in str(caught.value)
+
+
+# --- what a limit says besides its ranges -----------------------------------------------------
+
+def limits_of(*overrides, today='', **site):
+    return Thresholds(DEFAULT, [('site.json', {'overrides': list(overrides), **site})], today=today)
+
+
+def test_a_limit_is_whole():
+    """Ranges, who set each, whether it is graphed, which fields somebody wrote, and why."""
+    assert Thresholds(DEFAULT).limit('endurance_used', SDA, SSD, FAMILY) == Limit(
+        '85', '95', 'default.json', 'default.json', True, frozenset(('warning', 'critical', 'graph', 'why')), 'rated life')
+
+
+def test_a_role_may_be_taken_off_the_graphs():
+    """false is an answer, too."""
+    limits = limits_of(roles={'endurance_used': {'graph': False}})
+
+    assert limits.limit('endurance_used', SDA, SSD, FAMILY).is_graphed is False
+
+
+def test_a_role_that_nobody_limits_has_the_empty_limit():
+    """It is shown, not judged and not graphed."""
+    assert Thresholds(DEFAULT).limit('power_cycles', SDA, SSD, FAMILY) == Limit()
+
+
+def test_a_limit_of_the_command_line_says_so():
+    """Both kinds of range, and only those that were given."""
+    limits = Thresholds(DEFAULT, command_line=CommandLineLimits({'power_cycles': '7'}, {'endurance_used': '50'}))
+
+    assert limits.limit('power_cycles', SDA, SSD, '') == Limit(
+        '7', None, 'command line', '', False, frozenset(('warning', 'why')), 'asked for on the command line')
+    assert limits.limit('endurance_used', SDA, SSD, '')[:4] == ('85', '50', 'default.json', 'command line')
+    assert limits.limit('endurance_used', SDA, SSD, '').why == 'asked for on the command line'
+
+
+def test_a_limit_of_an_override_says_which_and_why():
+    """The reason is required, so it is told."""
+    limit = limits_of(override({'serial': 'EXAMPLE0001'}, '70')).limit('endurance_used', SDA, SSD, FAMILY)
+
+    assert (limit.warning_origin, limit.why) == ('site.json: serial EXAMPLE0001', 'because we said so')
+
+
+def test_two_equals_may_have_different_reasons():
+    """Only the limits must agree."""
+    twice = override({'model': 'INTEL.*'}, '70'), override({'model': '.*C2BB.*'}, '70', why='another reason')
+
+    assert limits_of(*twice).limit('endurance_used', SDA, SSD, FAMILY).warning == '70'
+
+
+def test_two_equals_that_disagree_in_a_later_field_are_an_error_too():
+    """Each field is compared, also behind one that only the other has."""
+    first = {**override({'model': 'INTEL.*'}), 'roles': {'endurance_used': {'critical': '90'}}}
+    second = {**override({'model': '.*C2BB.*'}), 'roles': {'endurance_used': {'critical': '91'}}}
+
+    with pytest.raises(DataError, match=r'endurance_used, critical: .* disagree and neither is stronger; remove one of them$'):
+        limits_of(first, second).limit('endurance_used', SDA, SSD, FAMILY)
+
+
+def test_a_number_in_a_file_is_a_range_too():
+    """JSON writes 85 without quotes as gladly."""
+    assert warning_of(override({'serial': 'EXAMPLE0001'}, 70))[0] == '70'
+
+
+@pytest.mark.parametrize(('bound', 'offset'), [({'plus': 5}, 5), ({'minus': 10}, -10), ({}, 0)])
+def test_a_limit_may_stand_above_or_below_what_the_drive_says(bound, offset):
+    """A threshold plus five, a temperature minus ten, or the drive's own number."""
+    limit = warning_of(override({'serial': 'EXAMPLE0001'}, {'drive': 'threshold', 'else': '11:', **bound}))[0]
+
+    assert limit == DriveLimit('threshold', offset, '11:')
+
+
+@pytest.mark.parametrize('selector', [{'device': 'sda'}, {'family': FAMILY}, {'serial': 'EXAMPLE0001'}, {'model': 'INTEL.*'}], ids=str)
+def test_an_override_of_one_drive_is_no_other_s(selector):
+    """What was found for one drive must not be kept for the next of its kind."""
+    limits = limits_of(override(selector, '70'))
+    other = Device('/dev/sdb', name='sdb')
+
+    assert limits.limit('endurance_used', SDA, SSD, FAMILY).warning == '70'
+    assert limits.limit('endurance_used', other, SSD._replace(serial='EXAMPLE0009', model='ACME'), 'ACME').warning == '85'
+
+
+def test_an_override_for_other_things_leaves_limits_alone():
+    """It names attributes, or logs, and no role."""
+    assert limits_of({'for': {'device': 'sda'}, 'why': 'odd', 'attributes': {'246': None}}).limit(
+        'endurance_used', SDA, SSD, FAMILY).warning == '85'
+
+
+def test_an_override_without_a_date_never_ends():
+    """And none ends where no day is asked for."""
+    assert warning_of(override({'serial': 'EXAMPLE0001'}, '70'), today='9998-12-31')[0] == '70'
+    assert warning_of(override({'serial': 'EXAMPLE0001'}, '70', until='2020-01-01'), today='')[0] == '70'
+
+
+@pytest.mark.parametrize(('selector', 'is_told'), [
+    ({'serial': 'EXAMPLE0001'}, True), ({'device': '/dev/sda'}, True), ({'family': FAMILY}, True), ({'model': 'INTEL.*'}, True),
+    ({'serial': 'EXAMPLE0002'}, False), ({'device': '/dev/sdb'}, False), ({'family': 'ACME'}, False), ({'model': 'ACME'}, False)], ids=str)
+def test_an_override_that_has_ended_is_told_of_its_own_drive_only(selector, is_told):
+    """It was about one drive, and so is its end."""
+    limits = limits_of(override(selector, '99', until='2027-01-31'), today='2027-02-01')
+
+    assert bool(limits.over(SDA, SSD, FAMILY)) is is_told
+
+
+def test_an_override_that_still_holds_is_not_told_as_ended():
+    """Nothing is wrong with it."""
+    held = override({'serial': 'EXAMPLE0001'}, '99', until='2027-01-31'), override({'serial': 'EXAMPLE0001'}, '99')
+
+    assert limits_of(*held, today='2027-01-31').over(SDA, SSD, FAMILY) == []
+
+
+@pytest.mark.parametrize('selector', [{'serial': 'EXAMPLE0001'}, {'device': 'sda'}, {'family': FAMILY}, {'model': 'INTEL.*'}], ids=str)
+def test_an_exception_is_found_by_whatever_names_the_drive(selector):
+    """Attributes that are ignored, logs that are not read."""
+    found = limits_of({'for': selector, 'why': 'odd', 'attributes': {'246': None, '5': None}, 'skip': ['selftest']}).exceptions(
+        SDA, SSD, FAMILY)
+
+    assert (found.ignored_attributes, found.skipped_logs, found.is_read) == (frozenset((5, 246)), frozenset(('selftest',)), True)
+
+
+def test_without_a_site_file_there_are_no_exceptions():
+    """Everything is read, and nothing ignored."""
+    found = Thresholds(DEFAULT).exceptions(SDA, SSD, FAMILY)
+
+    assert (found.ignored_attributes, found.skipped_logs, found.is_read) == (frozenset(), frozenset(), True)
+
+
+def test_every_role_with_a_limit_is_listed():
+    """Of the command line, of the files, and of their overrides."""
+    command_line = CommandLineLimits({'pending': '1'}, {'reallocated': '1'})
+    sites = [('site.json', {'overrides': [{'for': {'device': 'sda'}, 'why': 'x', 'roles': {'crc_errors': {}}}, {'for': {}, 'why': 'y'}]}),
+             ('other.json', {'roles': {'power_cycles': {}}})]
+
+    assert Thresholds(DEFAULT, sites, command_line).roles() == {
+        'pending', 'reallocated', 'crc_errors', 'power_cycles', 'endurance_used', 'temperature'}
+
+
+@pytest.mark.parametrize('family', ['', 'ACME'])
+def test_a_family_selects_its_own_drives_only(family):
+    """A drive without an entry has no family, and another family is another."""
+    assert not selects({'family': FAMILY}, SDA, SSD, family)
+    assert not selects({'family': ''}, SDA, SSD, family)
+
+
+# --- mistyped ranges ----------------------------------------------------------------------------
+
+@pytest.mark.parametrize('kind', ['hdd', 'ssd', 'nvme', 'sas'])
+@pytest.mark.parametrize('field', ['warning', 'critical'])
+def test_a_mistyped_range_is_refused_under_every_kind(kind, field):
+    """Under one that is not looked at it would never alarm."""
+    with pytest.raises(DataError) as caught:
+        check_ranges('site.json', {'roles': {'pending': {kind: {field: '5 sectors'}}}})
+
+    assert str(caught.value).startswith(f'site.json: roles, pending, {kind}, {field}: "5 sectors" is no Nagios range; write ')
+
+
+def test_a_pattern_that_does_not_compile_is_refused_with_what_it_must_be():
+    """It would select no drive, and nobody would notice."""
+    with pytest.raises(DataError) as caught:
+        check_ranges('site.json', {'overrides': [override({'model': '('})]})
+
+    assert str(caught.value) == ('site.json: overrides, model "(": missing ), unterminated subpattern at position 0; '
+                                 'it must be a regular expression for the whole model name')
+
+
+@pytest.mark.parametrize('data', [
+    {}, {'roles': {}}, {'overrides': [{'for': {'device': 'sda'}, 'why': 'odd', 'read': False}]},
+    {'roles': {'pending': {'warning': None, 'critical': '5'}}}, {'overrides': [override({'serial': 'A', 'model': 'A.*'}, '9')]}])
+def test_a_file_without_a_mistake_is_taken(data):
+    """Whatever it leaves out."""
+    check_ranges('site.json', data)

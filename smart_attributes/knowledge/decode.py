@@ -110,7 +110,7 @@ def _operand(words: List[str]) -> Operand:
         del words[:2]
         return Operand('bits', tuple(range(RAW_BYTES)), _attribute(words))
     if word != 'raw':
-        raise ValueError(word)
+        raise ValueError
     return Operand('raw', _byte_numbers(words), _attribute(words))
 
 
@@ -137,9 +137,9 @@ def _attribute(words: List[str]) -> Optional[int]:
 
 def _number_word(word: str, lowest: int, highest: int) -> int:
     """Return the number that *word* is, written as a person writes it. Raises ValueError."""
-    number = int(word) if word.isascii() and word.isdigit() else -1
+    number = int(word)
     if str(number) != word or not lowest <= number <= highest:
-        raise ValueError(word)
+        raise ValueError
     return number
 
 

@@ -10,6 +10,8 @@ from ..errors import UsageError
 from .nagios import Range
 
 INFINITY = float('inf')
+# Python reads more as a number than a daemon does: "1_0", " 85", "1.e3", digits of other scripts.
+CHARACTERS = frozenset('@~:-.0123456789')
 
 
 @lru_cache(maxsize=None)
@@ -20,8 +22,8 @@ def parse(text: str) -> Range:
     starts above its end.
     """
     try:
-        if not text.strip() or 'nan' in text.lower():
-            raise ValueError(text)
+        if not text or set(text) - CHARACTERS:
+            raise ValueError
         return Range(text)
     except (ValueError, TypeError):
         raise UsageError(f'"{text[:40]}" is no Nagios range; write 85 (bad above 85), 11: (bad below 11), '

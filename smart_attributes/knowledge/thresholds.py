@@ -46,7 +46,6 @@ class Exceptions(NamedTuple):
     ignored_attributes: FrozenSet[int]
     skipped_logs: FrozenSet[str]
     is_read: bool
-    notes: Tuple[str, ...]
 
 
 class CommandLineLimits(NamedTuple):
@@ -130,8 +129,7 @@ class Thresholds:
         return Exceptions(
             ignored_attributes=frozenset(int(number) for o in overrides for number in o.get('attributes', ())),
             skipped_logs=frozenset(log for o in overrides for log in o.get('skip', ())),
-            is_read=all(o.get('read', True) for o in overrides),
-            notes=tuple(o['why'] for o in overrides))
+            is_read=all(o.get('read', True) for o in overrides))
 
     def over(self, device: Device, identity: Identity, family: str) -> List[str]:
         """Return a sentence for each override that would hold but for its date."""
