@@ -15,7 +15,7 @@ BASE = {'model', 'errors', 'words', 'trust', 'alarm'}
 # What the modules of a room, or a module that stands in none, may import beside their own room and the base.
 MAY_IMPORT: Dict[str, Set[str]] = {
     'model': {'errors'}, 'errors': {'model'}, 'words': set(), 'trust': set(), 'alarm': set(),
-    'reading': set(), 'knowledge': set(),
+    'reading': set(), 'knowledge': set(), 'memory': set(),
     'faces': {'knowledge'}, 'workshop': {'judge', 'reading', 'knowledge'}, 'v1_6': {'knowledge', 'reading'},
     'judge': {'knowledge'}, 'cli': set(), 'survey': {'cli', 'judge', 'reading', 'knowledge', 'v1_6'},
     'jobs': {'cli', 'survey', 'judge', 'reading', 'knowledge', 'faces', 'workshop', 'v1_6'}, 'main': {'reading', 'jobs'}}
