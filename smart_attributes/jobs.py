@@ -51,7 +51,7 @@ def _load_plugin() -> None:
 
 def _notes(found: Survey) -> List[str]:
     database = found.judge.database
-    return [*found.notes, f'attributes.json {database.version} of {database.date}']
+    return [*found.notes, f'attributes.json of {database.date}']
 
 
 def _transcript(found: Survey) -> List[str]:
@@ -189,7 +189,7 @@ def _version(options: Options) -> int:
     from .cli import PROGRAM
     from .survey import shipped_database
     database = shipped_database(options)
-    print(f'{PROGRAM} {VERSION}, attributes.json {database.get("version")} of {database.get("date")}, Python {sys.version.split()[0]}')
+    print(f'{PROGRAM} {VERSION}, attributes.json of {database.get("date")}, Python {sys.version.split()[0]}')
     return OK
 
 

@@ -93,6 +93,9 @@ def _explained(error: BaseException) -> int:
         words = 'interrupted'
     elif isinstance(error, alarm.TimeIsOver):
         words = f'{error}, and no drive was judged by then; see with -v what takes so long, or give more time with -t'
+    elif isinstance(error, ModuleNotFoundError) and error.name:
+        package = error.name.partition('.')[0]
+        words = f'the Python package {package} is not installed; apt install python3-{package.lower()}, or pip install {package}'
     else:
         words = f'{type(error).__name__} inside check_smart_attributes: {error}; please report it with the command line'
     print(f'SMART UNKNOWN - {sentence(words, 2000)}')

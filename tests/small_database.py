@@ -52,7 +52,6 @@ def roles() -> Json:
 def database() -> Json:
     """Return the database as data."""
     return {
-        'version': '1.0',
         'date': '2026-01-31',
         'documents': {'acme-manual': {'title': 'ACME X1 and X2 product manual', 'publisher': 'ACME'}},
         'roles': roles(),

@@ -423,12 +423,12 @@ def test_keys_entries_and_documents_are_sorted_and_attributes_are_not():
             {'models': ['acme 330'], 'family': 'acme 330', 'attributes': {'9': {'name': 'xx'}, '5': {'name': 'yy'}}},
         ],
         'documents': {'b': {'title': 'Book b'}, 'a': {'title': 'Book a'}},
-        'version': '1',
+        'date': '2026-11-20',
     }
 
     formatted = json.loads(datafile.formatted(data, 'attributes'))
 
-    assert list(formatted) == ['version', 'documents', 'entries']
+    assert list(formatted) == ['date', 'documents', 'entries']
     assert list(formatted['documents']) == ['a', 'b']
     assert [entry['family'] for entry in formatted['entries']] == ['acme 330', 'ACME 1500', 'A controller', 'Any drive']
     assert list(formatted['entries'][1]) == ['family', 'models', 'source']

@@ -14,9 +14,10 @@ from typing import Iterator, List, NamedTuple, Set
 
 import pytest
 from conftest import ROOT, drive, perfdata
-from daemons import ABSENT
+from daemons import ABSENT, free_port
 from fake_smartctl import FakeSmartctl
 
+from smart_attributes.jobs import VERSION
 from smart_attributes.reading.commands import SCAN, read_arguments
 
 PACKAGE = 'monitoring-plugins-check-smart-attributes'
@@ -26,14 +27,33 @@ KEPT = '/etc/check-smart-attributes/check_smartdb-1.6.json'
 COMMANDS = '/etc/nagios-plugins/config/smart_attributes.cfg'
 BUILD = ROOT / 'build/deb'
 CACHE = ROOT / 'build/chroots'
-# Starts NRPE as Debian has configured it, and asks it once it is there.
+# Starts NRPE as Debian has configured it, but for the port, and asks it once it is there.
 NRPE_ANSWERS = """
     mkdir -p /run/nagios && chown nagios: /run/nagios  # systemd's work
-    nrpe -c /etc/nagios/nrpe.cfg -f & daemon=$!
+    sed "s/^server_port=.*/server_port=$1/" /etc/nagios/nrpe.cfg >/etc/nagios/nrpe-here.cfg
+    nrpe -c /etc/nagios/nrpe-here.cfg -f & daemon=$!
     cd /usr/lib/nagios/plugins
-    for try in 1 2 3 4 5 6 7 8 9; do sleep 0.5; ./check_nrpe -H 127.0.0.1 >/dev/null && break; done
-    ./check_nrpe -H 127.0.0.1 -t 60 -c check_smart_attributes; code=$?
+    for try in 1 2 3 4 5 6 7 8 9; do sleep 0.5; ./check_nrpe -H 127.0.0.1 -p $1 >/dev/null && break; done
+    ./check_nrpe -H 127.0.0.1 -p $1 -t 60 -c check_smart_attributes; code=$?
     kill $daemon; wait $daemon; exit $code"""
+# Nagios as Debian has configured it: it has read everything, and goes on to run.
+NAGIOS_STARTS = """
+    nagios4 -v /etc/nagios4/nagios.cfg || exit 1
+    timeout 3 nagios4 /etc/nagios4/nagios.cfg; [ $? = 124 ]"""
+# A service of Debian's host with the command of version 1.6, and a command that a site made of what 1.6 lacked.
+SITE_OF_NAGIOS = """
+define service {
+	use	generic-service
+	host_name	localhost
+	service_description	SMART
+	check_command	smart_attributes_all
+}
+define command {
+	command_name	check_smart_attributes
+	command_line	/usr/lib/nagios/plugins/check_smart_attributes $ARG1$
+}
+"""
+EXAMPLES = f'/usr/share/doc/{PACKAGE}/examples'
 # What changes whoever installs whatever: logs, caches, dpkg's books, copies of the list of users.
 IGNORED = re.compile(r'/(proc|dev|sys|run|tmp|root|var/log|var/cache|var/backups|var/lib/(apt|dpkg|systemd)'
                      r'|etc/((passwd|group|shadow|gshadow|sub[ug]id)-?|\.pwd\.lock|ld\.so\.cache)$)')
@@ -69,10 +89,16 @@ class Chroot(NamedTuple):
     def installs(self, *packages: str) -> str:
         return self.does('apt-get', 'install', '-y', '-q', '--no-install-recommends', *packages)
 
-    def installs_ours(self) -> str:
+    def installs_ours(self, *options: str) -> str:
         deb = newest('*.deb')
         shutil.copy(deb, self.root / 'tmp')
-        return self.installs(f'/tmp/{deb.name}')
+        return self.installs(*options, f'/tmp/{deb.name}')
+
+    def starts_nagios(self) -> None:
+        self.does('sh', '-c', NAGIOS_STARTS)
+
+    def asks_nrpe(self) -> subprocess.CompletedProcess[str]:
+        return self.runs('sh', '-c', NRPE_ANSWERS, '-', str(free_port()))
 
     def has(self, path: str) -> bool:
         return os.path.lexists(str(self.root) + path)
@@ -120,7 +146,7 @@ def suite(request) -> str:
 
 @pytest.fixture(scope='module')
 def fresh(suite, tmp_path_factory) -> Iterator[Chroot]:
-    """A Debian with nothing but our package, and a stand-in for smartctl that has drives."""
+    """A Debian with nothing but our package and what it needs, and a stand-in for smartctl that has drives."""
     chroot = unpacked(suite, tmp_path_factory.mktemp(suite))
     chroot.installs_ours()
     stand_in(chroot)
@@ -172,19 +198,62 @@ def test_the_rule_is_what_the_job_prints(fresh):
     assert fresh.does('stat', '-c', '%U %G %a', '/etc/sudoers.d/check-smart-attributes') == 'root root 440\n'
 
 
-def test_the_table_is_there_for_a_person_at_a_terminal(fresh):
-    """In the PATH of root, with what the package depends on."""
-    table = fresh.does('check_smart_attributes', 'triage')
+def test_what_is_only_recommended_is_asked_for(fresh):
+    """A check of drives wants none of it; tables want rich, and pySMART what it stands on."""
+    shutil.copy(ROOT / 'tests/reports/seagate-sas-healthy.txt', fresh.root / 'tmp')
+    table, text = fresh.runs('check_smart_attributes', 'triage'), fresh.runs(PLUGIN, '--report', '/tmp/seagate-sas-healthy.txt')
+
+    assert (table.returncode, text.returncode) == (3, 3)
+    assert 'the Python package rich is not installed; apt install python3-rich' in table.stdout
+    assert re.search('pySMART reads, and (chardet|humanfriendly) is not installed', text.stdout)
+
+
+@pytest.fixture(scope='module')
+def recommended(fresh) -> Chroot:
+    """What apt installs beside the package unless told otherwise; the tests before it have seen the package alone."""
+    names = subprocess.run(['dpkg-deb', '-f', str(newest('*.deb')), 'Recommends'], check=True, capture_output=True, text=True).stdout
+    fresh.installs(*(re.split(r'[ (]', part.strip())[0] for part in names.split(',')))
+    return fresh
+
+
+def test_the_table_is_there_for_a_person_at_a_terminal(recommended):
+    """In the PATH of root, with what the package recommends."""
+    table = recommended.does('check_smart_attributes', 'triage')
 
     assert 'CRITICAL' not in table
     assert table.index('sdb') < table.index('sda')
 
 
-def test_text_of_an_old_smartctl_is_understood(fresh):
+def test_text_of_an_old_smartctl_is_understood(recommended):
     """pySMART comes with the package."""
-    shutil.copy(ROOT / 'tests/reports/seagate-sas-healthy.txt', fresh.root / 'tmp')
+    shutil.copy(ROOT / 'tests/reports/seagate-sas-healthy.txt', recommended.root / 'tmp')
 
-    assert 'SMART OK' in fresh.does(PLUGIN, '--report', '/tmp/seagate-sas-healthy.txt')
+    assert 'SMART OK' in recommended.does(PLUGIN, '--report', '/tmp/seagate-sas-healthy.txt')
+
+
+def test_nothing_of_the_callers_is_imported(fresh):
+    """Python in isolated mode: neither PYTHONPATH nor the folder of the caller puts a module in the place of ours."""
+    for module in ('json', 'argparse', 're', 'nagiosplugin'):
+        fresh.writes(f'/tmp/planted/{module}.py', 'raise SystemExit("planted")\n')
+    done = fresh.runs('sh', '-c', f'cd /tmp/planted && PYTHONPATH=/tmp/planted {PLUGIN} -d /dev/sda')
+
+    assert 'SMART OK' in done.stdout, done.stdout
+
+
+def test_its_version_is_that_of_the_package(fresh):
+    """apt and -V tell the same; a commit that is no release has its own and comes before the release."""
+    version = fresh.does('dpkg-query', '-W', '-f', '${Version}', PACKAGE)
+
+    assert fresh.does(PLUGIN, '-V').startswith(f'check_smart_attributes {version.rpartition("-")[0]}, attributes.json of 20')
+    fresh.does('dpkg', '--compare-versions', version, 'le', f'{VERSION}-1')
+    fresh.does('dpkg', '--compare-versions', version, 'gt', '1.6-156-g498eafa-2')
+
+
+def test_the_script_for_icinga_is_where_the_page_says(fresh):
+    """Executable, though no PATH leads there."""
+    line = re.search(r'# (check_smart_attributes list --json \| \S+/host-vars)$', (ROOT / 'doc/icinga.md').read_text(), re.MULTILINE)[1]
+
+    assert fresh.does('sh', '-c', line) == 'vars.smart_drives = ["/dev/sda", "/dev/sdb"]\n'
 
 
 def test_the_modules_are_compiled_and_not_in_anybodys_way(fresh):
@@ -242,20 +311,44 @@ def test_sudo_rs_gets_lines_that_it_understands(copy, suite):
 
 
 def test_the_daemons_of_this_debian_find_what_the_package_brings(copy):
-    """Icinga 2, Nagios 4 and NRPE as their packages configure them: nobody has to edit or copy a file."""
+    """Icinga 2 and Nagios 4 as their packages configure them: nobody has to edit or copy a file. NRPE wants the example."""
     copy.installs_ours()
     stand_in(copy)
     copy.installs('icinga2-bin', 'icinga2-common', 'nagios4-core', 'nagios-nrpe-server', 'nagios-nrpe-plugin')
     copy.does('sh', '-c', 'icinga2 daemon -C --dump-objects || icinga2 daemon -C')  # 2.13 dumps unasked
     listed = copy.does('icinga2', 'object', 'list', '--type', 'CheckCommand', '--name', 'check-smart-attributes')
     nagios = copy.does('nagios4', '-v', '/etc/nagios4/nagios.cfg')
-    asked = copy.runs('sh', '-c', NRPE_ANSWERS)
+    before = copy.asks_nrpe()
+    copy.does('cp', f'{EXAMPLES}/nrpe/check-smart-attributes.cfg', '/etc/nagios/nrpe.d/')
+    asked = copy.asks_nrpe()
+    copy.starts_nagios()
 
     assert "Object 'check-smart-attributes' of type 'CheckCommand'" in listed
     assert '* command = [ "/usr/lib/nagios/plugins/check_smart_attributes" ]' in listed
-    assert 'Total Errors:   0' in nagios and 'check_smart_attributes' in copy.reads('/etc/nagios-plugins/config/check-smart-attributes.cfg')
+    assert 'Total Errors:   0' in nagios and 'smart_attributes_drives' in copy.reads(COMMANDS)
+    assert "Command 'check_smart_attributes' not defined" in before.stdout
     assert asked.returncode == 1, asked.stdout
     assert asked.stdout.startswith('SMART WARNING - sdb endurance_used 86 %')
+
+
+def test_an_nrpe_command_of_the_sites_own_wins(copy):
+    """Debian's NRPE reads nrpe_local.cfg first, and what is read last counts."""
+    copy.installs('nagios-nrpe-server', 'nagios-nrpe-plugin')
+    copy.writes('/etc/nagios/nrpe_local.cfg', f'command[check_smart_attributes]={PLUGIN} -d /dev/sdc\n')
+    copy.installs_ours()
+    stand_in(copy)
+
+    assert copy.asks_nrpe().stdout.startswith('SMART CRITICAL - sdc ')
+
+
+def test_an_agent_may_get_the_command_from_its_masters_as_well(copy):
+    """Through a global zone, as the page on Icinga proposes; of this Debian's Icinga."""
+    copy.installs_ours()
+    copy.installs('icinga2-bin', 'icinga2-common')
+    copy.does('sh', '-c', 'mkdir -p /etc/icinga2/zones.d/global-templates && '
+              'cp /usr/share/icinga2/include/plugins-contrib.d/check-smart-attributes.conf /etc/icinga2/zones.d/global-templates/')
+
+    assert 'Finished validating the configuration' in copy.does('icinga2', 'daemon', '-C')
 
 
 def test_removed_and_purged_it_leaves_nothing(copy):
@@ -273,20 +366,20 @@ def test_removed_and_purged_it_leaves_nothing(copy):
 
 # --- version 1.6 before it -----------------------------------------------------------------------
 
-def install_old(chroot: Chroot, suite: str) -> None:
+def install_old(chroot: Chroot, suite: str, *options: str) -> None:
     """Install Debian's package of version 1.6; Debian 12 has none and gets one with its files."""
     if suite != 'bookworm':
-        chroot.installs(f'{PACKAGE}=1.6*')
+        chroot.installs(*options, f'{PACKAGE}=1.6*')
         return
     for path, text in ((PLUGIN, '#!/bin/sh\necho "OK (sda) |"\n'), (DATABASE, '{"Devices": {}}\n'),
-                       (COMMANDS, 'define command{\n\tcommand_name\tsmart_attributes_all\n}\n'),
+                       (COMMANDS, f'define command{{\n\tcommand_name\tsmart_attributes_all\n\tcommand_line\t{PLUGIN}\n}}\n'),
                        ('/DEBIAN/conffiles', f'{DATABASE}\n{COMMANDS}\n'),
                        ('/DEBIAN/control', f'Package: {PACKAGE}\nVersion: 1.6-156-g498eafa-2\nArchitecture: all\n'
                         'Maintainer: nobody <nobody@check-smart-attributes.invalid>\nDescription: stand-in for version 1.6\n')):
         chroot.writes(f'/tmp/old{path}', text)
     chroot.does('chmod', '755', f'/tmp/old{PLUGIN}')
     chroot.does('dpkg-deb', '--root-owner-group', '-b', '/tmp/old', '/tmp/old.deb')
-    chroot.installs('/tmp/old.deb')
+    chroot.installs(*options, '/tmp/old.deb')
 
 
 @pytest.fixture
@@ -298,15 +391,15 @@ def before_upgrade(copy, suite) -> Chroot:
 
 
 def test_an_upgrade_takes_the_old_files_away(before_upgrade):
-    """Nobody changed them, nobody needs them; the command of Nagios is defined once, in the new file."""
+    """Nobody changed them, nobody needs them; the command of Nagios is defined once, in the file of before."""
     before_upgrade.installs_ours()
     definitions = before_upgrade.does('grep', '-rl', 'smart_attributes_all', '/etc/nagios-plugins').split()
     conffiles = before_upgrade.does('dpkg-query', '-W', '-f', '${Conffiles}', PACKAGE)
 
     assert not before_upgrade.has(DATABASE)
     assert before_upgrade.has(KEPT)
-    assert definitions == ['/etc/nagios-plugins/config/check-smart-attributes.cfg']
-    assert [line for line in conffiles.splitlines() if 'obsolete' in line and COMMANDS in line] == []
+    assert definitions == [COMMANDS]
+    assert [line for line in conffiles.splitlines() if 'obsolete' in line and DATABASE not in line] == []
     assert left_over(before_upgrade) == set()
 
 
@@ -335,14 +428,22 @@ def test_after_an_upgrade_graphs_under_the_old_labels_go_on(before_upgrade, suit
     assert "'sdb_Media_Wearout_Indicator'=" in done.stdout.splitlines()[-1]
 
 
-def test_an_upgrade_keeps_a_command_that_was_changed_out_of_nagios_way(before_upgrade):
-    """The new file defines the command, too; twice would be a mistake."""
-    before_upgrade.writes(COMMANDS, before_upgrade.reads(COMMANDS) + '# changed\n')
-    before_upgrade.installs_ours()
+@pytest.mark.parametrize('is_changed', [True, False], ids=['changed', 'unchanged'])
+def test_nagios_starts_after_an_upgrade_and_after_going_back(before_upgrade, suite, is_changed):
+    """With a service of 1.6 and a command of the site's own; what a site has changed stays in force both times."""
+    before_upgrade.installs('nagios4-core')
+    before_upgrade.writes('/etc/nagios4/conf.d/site.cfg', SITE_OF_NAGIOS)
+    if is_changed:
+        before_upgrade.writes(COMMANDS, before_upgrade.reads(COMMANDS) + '# changed\n')
+    before_upgrade.starts_nagios()
+    before_upgrade.installs_ours('-o', 'Dpkg::Options::=--force-confold')
+    before_upgrade.starts_nagios()
+    in_force = '# changed' in before_upgrade.reads(COMMANDS)
+    install_old(before_upgrade, suite, '--allow-downgrades', '-o', 'Dpkg::Options::=--force-confold')
+    before_upgrade.starts_nagios()
 
-    assert not before_upgrade.has(COMMANDS)
-    assert '# changed' in before_upgrade.reads(COMMANDS + '.dpkg-bak')
-    assert left_over(before_upgrade) == set()
+    assert in_force is is_changed
+    assert ('# changed' in before_upgrade.reads(COMMANDS)) is is_changed
 
 
 def test_an_upgrade_that_fails_leaves_what_there_was(before_upgrade):
@@ -367,7 +468,7 @@ def test_the_command_of_version_1_6_goes_on_to_work(before_upgrade):
     """A service of Nagios that names smart_attributes_all need not be touched."""
     before_upgrade.installs_ours()
     stand_in(before_upgrade)
-    text = before_upgrade.reads('/etc/nagios-plugins/config/check-smart-attributes.cfg')
+    text = before_upgrade.reads(COMMANDS)
     line = re.search(r'smart_attributes_all\n\tcommand_line\t(.*)', text)
     done = before_upgrade.runs('sh', '-c', line[1].replace('$$', '$'), user='nagios')
 

@@ -10,7 +10,7 @@ from smart_attributes.knowledge import datafile, specs, thresholds
 from smart_attributes.workshop import collection, measure
 
 ROLES = json.loads((ROOT / 'attributes.json').read_text())['roles']
-DATABASE = {'version': '1', 'date': '2026-11-20', 'documents': {}, 'roles': ROLES, 'sets': {}, 'advisories': [], 'entries': [
+DATABASE = {'date': '2026-11-20', 'documents': {}, 'roles': ROLES, 'sets': {}, 'advisories': [], 'entries': [
     {'family': 'Acme', 'models': ['ACME SSD [0-9]+'], 'source': 'measured', 'attributes': {'233': {
         'name': 'Wear', 'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}}}}},
     {'family': 'any SSD', 'kind': 'ssd', 'generic': True, 'source': 'measured', 'attributes': {'9': {

@@ -5,8 +5,10 @@ from typing import Iterator, List
 
 from described import JOBS, Option, description, example, options, roles, states
 
+from smart_attributes.jobs import VERSION
+
 HEAD = '''.\\" Made by tools/generate.py; change the help texts in smart_attributes/cli.py instead.
-.TH CHECK_SMART_ATTRIBUTES 8 "" "check_smart_attributes 2.0" "Monitoring plugins"
+.TH CHECK_SMART_ATTRIBUTES 8 "" "check_smart_attributes {version}" "Monitoring plugins"
 .SH NAME
 check_smart_attributes \\- judge the SMART data of drives, as a plugin for Icinga and Nagios'''
 
@@ -68,7 +70,7 @@ what is remembered from one check to the next
 
 def page() -> str:
     """Return the whole man page."""
-    lines = [HEAD, *_synopsis(), TEXT.strip('\n'), '.SH OPTIONS', *_options('check')]
+    lines = [HEAD.format(version=VERSION), *_synopsis(), TEXT.strip('\n'), '.SH OPTIONS', *_options('check')]
     lines += ['.SH JOBS', 'A word instead of options does something else than a check.']
     for job in JOBS[1:]:
         lines += _job(job)

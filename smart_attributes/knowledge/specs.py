@@ -100,7 +100,6 @@ class SpecDatabase:
     def __init__(self, shipped: Json, local: Sequence[Tuple[str, Json]] = ()):
         """local: (file, data) of each addition. Raises DataError where one of them cannot be used."""
         self._sources: List[Tuple[str, Json]] = [('attributes.json', shipped), *local]
-        self.version = str(shipped.get('version', '?'))
         self.date = str(shipped.get('date', '?'))
         self._specs: Dict[int, DriveSpec] = {}
         self._by_model: Dict[str, List[Tuple[int, str, Json]]] = {}

@@ -288,13 +288,14 @@ def _sort_row(line: str, lines: _Lines) -> None:
 def _readers() -> _Readers:
     """Import pySMART, which takes 80 ms, and return its readers.
 
-    Raises DriveError when it is not installed.
+    Raises DriveError when it, or what it needs itself (chardet, humanfriendly), is not installed.
     """
     language = os.environ.get('LANG')
     try:
         from pySMART.interface import AtaAttributes, NvmeAttributes, SCSIAttributes
-    except ImportError:
-        raise DriveError('is text, which the Python package pySMART reads, and that is not installed; install it, or '
+    except ImportError as error:
+        missing = (error.name or 'pySMART').partition('.')[0]
+        raise DriveError(f'is text, which the Python package pySMART reads, and {missing} is not installed; install it, or '
                          'record with smartctl --json -x') from None
     finally:
         # pySMART sets LANG for the smartctl that it would start; it is not ours to change.

@@ -47,7 +47,7 @@ class Source(NamedTuple):
     @property
     def is_whole(self) -> bool:
         """Whether this is a database of its own, not an addition to the shipped one."""
-        return 'version' in self.data
+        return 'date' in self.data
 
 
 class Claim(NamedTuple):
@@ -101,7 +101,7 @@ def main(files: Sequence[str] = (), samples_path: Optional[str] = None, models_p
 def prove(files: Sequence[str] = (), samples_path: Optional[str] = None, models_path: Optional[str] = None) -> List[str]:
     """Return a sentence for each mistake in *files*; without any, in the shipped file.
 
-    files: one with a "version" is a database of its own; every other one is
+    files: one with a "date" is a database of its own; every other one is
         an addition to it, or to the shipped one.
     samples_path: file or folder; None: tests/samples beside the database.
     models_path: CSV file; None: tests/models.csv beside the database.
