@@ -55,3 +55,7 @@ class DriveIsNoDrive(DriveError):
 
 class FormulaError(SmartError):
     """A `from` of the database that the grammar does not know."""
+
+
+class MemoryUnusable(SmartError):
+    """What earlier checks read cannot be had, or this one's readings not be kept; the check goes on without."""

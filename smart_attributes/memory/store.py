@@ -1,0 +1,259 @@
+"""What earlier checks have read: opened, recalled before the verdict, kept after the answer is out.
+
+Memory adds alarms and ages them; it silences nothing, so a forged one does no more harm than none. All that a check
+writes is one transaction: two at once, or one that is killed, leave nothing half done.
+"""
+
+import time
+from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from ..errors import MemoryUnusable
+from ..model import Identity
+from . import clock, drives, folder, rows, series
+from .changes import Place, Scope, updated
+from .database import Database
+from .drives import Match, Record, SameDrive
+from .folder import as_owner
+from .series import History, Key, Observation, Point
+
+MOST_DRIVES = 1000     # a drive that makes up a serial number at each check must not fill the disk
+LOSS_TOLD = 7 * series.DAY
+MACHINE_ID = '/etc/machine-id'
+_NOT_READ = -1
+
+Histories = Mapping[Key, History]
+
+
+class Kept(NamedTuple):
+    """What a check hands over about an address where something is."""
+
+    address: str
+    identity: Optional[Identity] = None   # None: asleep or unreadable
+    observations: Tuple[Observation, ...] = ()
+
+
+class Recalled(NamedTuple):
+    """What memory knows of a drive."""
+
+    match: Match
+    stored: Mapping[Key, rows.Stored] = {}   # of moving series (see series.PACES) only the newest point
+
+    @property
+    def histories(self) -> Histories:
+        """By series, without what is the database's own."""
+        return {key: row.history for key, row in self.stored.items()}
+
+
+def machine_id(path: str = MACHINE_ID) -> str:
+    """Return what tells this machine from those that its disk is cloned to, '' where nothing does."""
+    try:
+        with open(path, encoding='ascii', errors='replace') as file:
+            return file.read(64).strip()
+    except OSError:
+        return ''
+
+
+class Memory:
+    """The memory of one folder, as one process sees it. Raises MemoryUnusable, a sentence, and nothing else."""
+
+    def __init__(self, path: str, now: int, is_same: SameDrive, machine: str = '', writes: bool = True) -> None:
+        """Open it. path: the folder. now: seconds since 1970, the time of this check. machine: see machine_id().
+
+        writes: False for who only looks: nothing is made or changed then, and other users may do so.
+        """
+        self.now, self._is_same, self._machine, self._writes = now, is_same, machine, writes
+        self.folder = folder.ready(path) if writes else folder.looked_at(path)
+        self._database = Database(self.folder, writes, self._begin)
+        self.not_written = ''   # why the checks before this one could not write, a sentence
+        self.records: Tuple[Record, ...] = ()   # all drives that memory knows
+        self.places: Tuple[Place, ...] = ()     # where they are, and were; see changes
+        self._facts: Mapping[str, str] = {}     # about memory itself; see schema
+        self._version = _NOT_READ               # another one as soon as another process has written
+        self._last: Optional[Tuple[Sequence[Identity], List[Recalled]]] = None
+        self._database.guarded(self._open)
+
+    @property
+    def begun(self) -> int:
+        """Since when it remembers, seconds since 1970."""
+        return int(self._facts.get('begun', self.now))
+
+    @property
+    def loss(self) -> str:
+        """What was lost within the last seven days, a sentence; '' where nothing was."""
+        lost = int(self._facts.get('lost', 0))
+        if not lost or self.now - lost > LOSS_TOLD:
+            return ''
+        return (f'memory began anew on {_day(lost)}, because {self._facts.get("why", "")}; growth before that is not judged '
+                f'(the old file: {self.folder.aside})')
+
+    def recall(self, found: Sequence[Identity]) -> List[Recalled]:
+        """Return what is known of the drives of this run, in their order."""
+        return self._database.guarded(lambda: self._database.transaction(lambda: self._recalled(found), is_writing=False))
+
+    def at(self, address: str) -> Optional[Record]:
+        """Return the drive that is at an address as far as memory knows: the name of one that sleeps."""
+        there = [place.drive for place in self.places if place.address == address and not place.gone]
+        return next((record for record in self.records if [record.number] == there), None)
+
+    def all_of(self, record: Record) -> Histories:
+        """Return all that memory holds of a drive, each point of the moving series as well."""
+        found = self._database.guarded(lambda: rows.stored(self._database, [record], rows.EVERY))[record.number]
+        return {key: row.history for key, row in found.items()}
+
+    def keep(self, reads: Sequence[Kept], scope: Scope) -> List[str]:
+        """Write what this check has read; return a sentence for each drive that is not remembered."""
+        try:
+            notes = self._database.guarded(lambda: self._database.transaction(lambda: self._kept(reads, scope)))
+            with as_owner(self.folder):
+                folder.remove_mark(self.folder)
+            return notes
+        except MemoryUnusable as error:
+            with as_owner(self.folder):
+                folder.leave_mark(self.folder, str(error))
+            raise
+
+    def keep_past(self, identity: Identity, past: Mapping[Tuple[Key, int], Sequence[Point]]) -> int:
+        """Write what another program has read of a drive before memory did; return how many points.
+
+        past: by series and pace, oldest first. Of the time that memory itself knows, nothing is touched.
+        """
+        return self._database.guarded(lambda: self._database.transaction(lambda: self._past_kept(identity, past)))
+
+    def forget(self, serial: str) -> int:
+        """Remove the drives with a serial number and all that is known of them; return how many."""
+        return self._database.guarded(lambda: self._database.transaction(lambda: self._forgotten(serial)))
+
+    # --- opening -----------------------------------------------------------------------
+
+    def _open(self) -> None:
+        """Open the database and read it, once machine, clock and file system are as they should be."""
+        self._database.open()
+        self._read()
+        owner = self._facts.get('machine', '')
+        if self._writes and self._machine and owner and owner != self._machine:
+            self._database.begin_anew('the old one is that of another machine, as after a disk was cloned (machine-id)')
+            self._read()
+        self._ask_the_clock()
+        if self._writes:
+            self._try_to_write()
+
+    def _begin(self, why: str) -> None:
+        facts = {'begun': str(self.now), 'machine': self._machine, **({'lost': str(self.now), 'why': why} if why else {})}
+        self._set(**facts)
+
+    def _ask_the_clock(self) -> None:
+        """Date anew what a wrong clock has dated. Raises MemoryUnusable while nobody can tell which time is right."""
+        latest, since = max((record.last_read for record in self.records), default=0), int(self._facts.get('behind', 0))
+        if self._writes and clock.is_settled(self.now, latest, since):
+            self._database.transaction(self._date_anew)
+            return self._read()
+        doubt = clock.doubt(self.now, latest, since)
+        if self._writes and bool(doubt) != bool(since):
+            self._database.transaction(lambda: self._set(behind=str(self.now if doubt else 0)))
+        if doubt:
+            raise MemoryUnusable(doubt)
+        return None
+
+    def _date_anew(self) -> None:
+        """Date all that lies ahead of the clock as of just now: the numbers are right, the times were not."""
+        run, now = self._database.run, self.now - 1
+        run('DELETE FROM point WHERE time > ? AND time < (SELECT max(time) FROM point AS newest WHERE newest.series = point.series)', now)
+        run('UPDATE OR REPLACE point SET time = ?, gap = 0 WHERE time > ?', now, now)
+        run('UPDATE drive SET first_read = min(first_read, ?), last_read = min(last_read, ?)', now, now)
+        run('UPDATE place SET first = min(first, ?), gone = min(gone, ?)', now, now)
+        run('UPDATE series SET absent = min(absent, ?)', now)
+        self._set(behind='0', thinned=str(now))
+
+    def _try_to_write(self) -> None:
+        """Find out before the answer is printed whether anything can be written after it."""
+        since, why = folder.mark(self.folder)
+        if since:
+            self.not_written = f'nothing could be written since {_day(since)}' + (f': {why}' if why else '')
+        self._database.transaction(tuple)
+
+    # --- reading -----------------------------------------------------------------------
+
+    def _read(self) -> None:
+        self._database.transaction(self._all, is_writing=False)
+
+    def _all(self) -> None:
+        self._facts = {str(name): str(value) for name, value in self._database.run('SELECT name, value FROM fact')}
+        self.records, self.places = rows.records(self._database), rows.places(self._database)
+        self._version, self._last = self._database.value('PRAGMA data_version'), None
+
+    def _recalled(self, found: Sequence[Identity]) -> List[Recalled]:
+        """Return what is known of drives; read again only where another check has written, or others are asked for."""
+        if self._version != self._database.value('PRAGMA data_version'):
+            self._all()
+        if self._last is None or self._last[0] != found:
+            matched = drives.matches(found, self.records, self._is_same)
+            stored = rows.stored(self._database, [match.record for match in matched if match.record], rows.RECENT)
+            self._last = found, [Recalled(match, stored[match.record.number] if match.record else {}) for match in matched]
+        return self._last[1]
+
+    # --- writing, inside a transaction --------------------------------------------------
+
+    def _kept(self, reads: Sequence[Kept], scope: Scope) -> List[str]:
+        known = [(read, read.identity) for read in reads if read.identity is not None]
+        recalled = self._recalled([identity for _, identity in known])
+        seen: Dict[str, Optional[int]] = {read.address: None for read in reads}
+        notes, again = [], []
+        for (read, identity), memory in zip(known, recalled):
+            record, note = self._record(identity, memory)
+            if record is None:
+                notes.append(f'{read.address} {note}')
+                continue
+            seen[read.address] = record.number
+            if record.last_read < self.now or not memory.match.record:  # else another check has read it later than this one
+                rows.write_readings(self._database, record, read.observations, memory.stored, self.now)
+                again.append((record, identity))
+        rows.read_again(self._database, again, self.now)
+        after = updated(self.places, seen, scope, self.now)
+        rows.write_places(self._database, set(after) - set(self.places))
+        self._thin()
+        self._forget_picture()
+        return notes
+
+    def _record(self, identity: Identity, memory: Recalled) -> Tuple[Optional[Record], str]:
+        """Return the record of a drive, a new one for a new drive; or None, and why."""
+        record, note = memory.match
+        if not (record or note) and len(self.records) >= MOST_DRIVES:
+            note = f'is not remembered: memory knows {MOST_DRIVES} drives already; history --forget SERIAL makes room'
+        return (record, '') if record else (None, note) if note else (rows.new_drive(self._database, identity, self.now), '')
+
+    def _past_kept(self, identity: Identity, past: Mapping[Tuple[Key, int], Sequence[Point]]) -> int:
+        match, stored = self._recalled([identity])[0]
+        if match.note:
+            raise MemoryUnusable(f'{identity.model} {identity.serial} {match.note}')
+        newest = max((points[-1].time for points in past.values() if points), default=self.now)
+        record = match.record or rows.new_drive(self._database, identity, newest)
+        written = sum(rows.write_past(self._database, record, stored, key, pace, points) for (key, pace), points in past.items() if points)
+        self._forget_picture()
+        return written
+
+    def _forgotten(self, serial: str) -> int:
+        gone = [record.number for record in rows.records(self._database) if record.identity.serial == serial]
+        for number in gone:
+            rows.remove(self._database, number)
+        self._forget_picture()
+        return len(gone)
+
+    def _thin(self) -> None:
+        """Once a day, thin what is older than it is kept whole; a month's worth at most, lest a wrong clock thin it all."""
+        last, done = (int(self._facts.get(name, self.begun)) for name in ('thinned', 'thinned_until'))
+        if 0 <= self.now - last < series.DAY:
+            return
+        until = min(self.now - series.KEPT_DAILY, done + series.MONTH)
+        rows.thin(self._database, until, self.now)
+        self._set(thinned=str(self.now), thinned_until=str(max(until, done)))
+
+    def _forget_picture(self) -> None:
+        """What was read before this process wrote is old; its own writing does not show in data_version."""
+        self._version = _NOT_READ
+
+    def _set(self, **facts: str) -> None:
+        self._database.run_all('INSERT OR REPLACE INTO fact VALUES (?, ?)', tuple(facts.items()))
+
+
+def _day(moment: int) -> str:
+    return time.strftime('%Y-%m-%d %H:%M', time.localtime(moment))

@@ -1,0 +1,634 @@
+"""Memory in its folder: what is kept, found again, and said when something is wrong."""
+from __future__ import annotations
+
+import os
+import random
+import resource
+import shutil
+import signal
+import sqlite3
+import stat
+import tempfile
+import time
+import traceback
+from pathlib import Path
+from typing import Callable, Dict, Iterator, Sequence, Tuple
+
+import pytest
+
+from smart_attributes.errors import MemoryUnusable
+from smart_attributes.memory import folder, schema
+from smart_attributes.memory.changes import Scope
+from smart_attributes.memory.series import CHANGE, DAILY, DAY, HIGHEST, Key, Observation, Point
+from smart_attributes.memory.store import Kept, Memory, machine_id
+from smart_attributes.model import Identity
+from smart_attributes.reading.identity import is_same_drive
+
+START = 1_795_000_000      # 18 November 2026
+STEP = 300                 # seconds between two checks
+NOBODY = 65534
+DRIVE = Identity('ATA', 'ACME 4000', 'F1', 'S3RIAL01', '5000c500a1b2c3d4')
+OTHER = Identity('ATA', 'ACME 4000', 'F1', 'S3RIAL02', '5000c500a1b2c3d5')
+CRC = Key('crc_errors', 'attribute 199, raw')
+LOG = 'memory.sqlite-wal'
+
+
+def memory(path: Path, now: int = START, machine: str = 'one', writes: bool = True) -> Memory:
+    return Memory(str(path), now, is_same_drive, machine, writes)
+
+
+def check(path: Path, number: float, now: int = START, identity: Identity = DRIVE, key: Key = CRC, pace: int = CHANGE,
+          address: str = '/dev/sda', machine: str = 'one') -> Memory:
+    """One check of one drive: opened, and kept; like a real one, never closed."""
+    opened = memory(path, now, machine)
+    opened.keep([Kept(address, identity, (Observation(key, number, pace),))], Scope({address}))
+    return opened
+
+
+def points(path: Path, identity: Identity = DRIVE, key: Key = CRC, now: int = START + 1000 * DAY) -> Tuple[Point, ...]:
+    """What a later reader finds."""
+    opened = memory(path, now, writes=False)
+    record = opened.recall([identity])[0].match.record
+    assert record is not None
+    return opened.all_of(record)[key].points
+
+
+def numbers(path: Path, identity: Identity = DRIVE) -> Sequence[float]:
+    return [point.number for point in points(path, identity)]
+
+
+def as_nobody(work: Callable[[], object]) -> None:
+    """Run *work* in a process of another user."""
+    if os.geteuid() != 0:
+        pytest.skip('only root can become another user')
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+            work()
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0, 'the other user failed, see above'
+
+
+@pytest.fixture
+def theirs() -> Iterator[Path]:
+    """A folder that belongs to nobody, below one that only root can write to."""
+    above = Path(tempfile.mkdtemp(prefix='check-smart-memory-'))
+    above.chmod(0o755)
+    path = above / 'memory'
+    path.mkdir()
+    if os.geteuid() == 0:
+        os.chown(path, NOBODY, NOBODY)
+    yield path
+    shutil.rmtree(above)
+
+
+# --- what is kept ------------------------------------------------------------------------
+
+def test_a_counter_gets_a_point_at_each_change_and_no_other(tmp_path):
+    """Every value of every check would be 144 MB a year."""
+    for place, number in enumerate((212, 212, 212, 226, 226)):
+        check(tmp_path, number, START + place * STEP)
+
+    assert points(tmp_path) == (Point(START, 212), Point(START + 3 * STEP, 226, STEP))
+
+
+def test_a_point_tells_how_long_nobody_looked(tmp_path):
+    """Growth over a week without checks is no growth of five minutes."""
+    check(tmp_path, 1)
+    check(tmp_path, 2, START + 7 * DAY)
+
+    assert points(tmp_path)[1].gap == 7 * DAY
+
+
+def test_a_number_that_was_missing_in_between_is_told_with_its_own_gap(tmp_path):
+    """The drive was read, this number of it was not."""
+    check(tmp_path, 1)
+    check(tmp_path, 30, START + STEP, key=Key('temperature', 'attribute 194'), pace=HIGHEST)
+    check(tmp_path, 2, START + 2 * STEP)
+
+    assert points(tmp_path)[1] == Point(START + 2 * STEP, 2, 2 * STEP)
+
+
+def test_what_moves_all_the_time_gets_a_point_a_day(tmp_path):
+    """The first of each day; of temperatures the day's highest."""
+    hours, heat = Key('power_on_time', 'attribute 9'), Key('temperature', 'attribute 194')
+    midnight = START // DAY * DAY
+    for hour in range(48):
+        check(tmp_path, hour * 3600, midnight + hour * 3600, key=hours, pace=DAILY)
+        check(tmp_path, 30 + hour % 24 if hour < 24 else 20, midnight + hour * 3600 + 60, key=heat, pace=HIGHEST)
+
+    assert [point.number for point in points(tmp_path, key=hours)] == [0, 86400]
+    assert [point.number for point in points(tmp_path, key=heat)] == [53, 20]
+
+
+def test_another_definition_is_another_series(tmp_path):
+    """When an entry or a unit changes, nothing has grown."""
+    check(tmp_path, 5)
+    check(tmp_path, 5000, START + STEP, key=Key('crc_errors', 'attribute 199, raw, 512B'))
+
+    assert numbers(tmp_path) == [5]
+
+
+def test_what_is_no_number_is_not_kept(tmp_path):
+    """A drive can make up anything; the rest of its numbers still count."""
+    opened = memory(tmp_path)
+    opened.keep([Kept('/dev/sda', DRIVE, (Observation(Key('a', ''), float('nan'), CHANGE), Observation(CRC, 1, CHANGE)))], Scope())
+
+    assert numbers(tmp_path) == [1]
+
+
+def test_a_check_that_read_earlier_does_not_overwrite_a_later_one(tmp_path):
+    """Two at once: whoever writes last has not read last."""
+    early = memory(tmp_path, START + 1)
+    check(tmp_path, 8, START + 2)
+    early.keep([Kept('/dev/sda', DRIVE, (Observation(CRC, 7, CHANGE),))], Scope())
+
+    assert numbers(tmp_path) == [8]
+
+
+def test_what_another_check_wrote_in_between_counts(tmp_path):
+    """The point says the gap to the last reading of anybody, not to the one that was recalled."""
+    slow = memory(tmp_path, START + 2 * STEP)
+    slow.recall([DRIVE])
+    check(tmp_path, 7, START + STEP)
+    slow.keep([Kept('/dev/sda', DRIVE, (Observation(CRC, 7, CHANGE),))], Scope())
+
+    assert points(tmp_path) == (Point(START + STEP, 7),)
+
+
+def test_what_elsewhere_was_read_before_stands_before_it(tmp_path):
+    """smartd's logs fill memory; what memory has read itself is not touched, and its first point has a gap now."""
+    check(tmp_path, 9, START)
+    opened = memory(tmp_path, START + STEP)
+    opened.keep_past(DRIVE, {(CRC, CHANGE): [Point(START - 3 * DAY, 5), Point(START - DAY, 6, 1800), Point(START + 1, 99)]})
+
+    assert points(tmp_path) == (Point(START - 3 * DAY, 5), Point(START - DAY, 6, 1800), Point(START, 9, DAY))
+
+
+def test_a_drive_known_from_elsewhere_only_grows_at_its_first_check(tmp_path):
+    """The alarm of growth that smartd's log proves is there on day one."""
+    memory(tmp_path).keep_past(DRIVE, {(CRC, CHANGE): [Point(START - DAY, 5)]})
+    check(tmp_path, 6, START)
+
+    assert points(tmp_path) == (Point(START - DAY, 5), Point(START, 6, DAY))
+
+
+def test_a_forgotten_drive_leaves_nothing(tmp_path):
+    """history --forget retires it."""
+    check(tmp_path, 1)
+    check(tmp_path, 1, START + STEP, OTHER, address='/dev/sdb')
+    opened = memory(tmp_path, START + 2 * STEP)
+
+    assert opened.forget('S3RIAL01') == 1
+    assert [record.identity.serial for record in memory(tmp_path, START + 3 * STEP).records] == ['S3RIAL02']
+    assert [place.address for place in memory(tmp_path, START + 3 * STEP).places] == ['/dev/sdb']
+
+
+# --- which drive ----------------------------------------------------------------------------
+
+def test_a_drive_is_found_again_under_a_cut_model(tmp_path):
+    """A SATA drive behind SCSI shows the first 16 characters of its model."""
+    check(tmp_path, 1, identity=DRIVE._replace(model='ATA     ACME 40', protocol='SCSI'))
+
+    assert memory(tmp_path, START + STEP).recall([DRIVE])[0].histories[CRC].points[-1].number == 1
+
+
+def test_one_wwn_under_two_serial_numbers_is_two_drives(tmp_path):
+    """Manufacturers slip."""
+    check(tmp_path, 1)
+
+    assert memory(tmp_path, START + STEP).recall([DRIVE._replace(serial='S3RIAL99')])[0].match == (None, '')
+
+
+def test_a_drive_without_identity_is_not_remembered_and_says_so(tmp_path):
+    """Its growth would be that of any other drive without a serial number."""
+    nameless = DRIVE._replace(serial='', wwn='')
+    opened = memory(tmp_path)
+    notes = opened.keep([Kept('/dev/sda', nameless, (Observation(CRC, 1, CHANGE),))], Scope())
+
+    assert memory(tmp_path, START + STEP).records == ()
+    assert len(notes) == 1 and 'growth is not judged' in notes[0] and notes[0].startswith('/dev/sda ')
+
+
+def test_two_drives_of_a_run_that_fit_one_record_have_no_memory(tmp_path):
+    """The numbers of one must not be taken for the growth of the other."""
+    check(tmp_path, 1)
+    twin = DRIVE._replace(wwn='')
+    found = memory(tmp_path, START + STEP).recall([DRIVE, twin])
+
+    assert [bool(each.match.note) for each in found] == [True, True]
+    assert [each.match.record for each in found] == [None, None]
+
+
+def test_the_name_of_a_sleeping_drive_is_that_of_its_address(tmp_path):
+    """Standby JSON has neither model nor serial number."""
+    check(tmp_path, 1)
+
+    record = memory(tmp_path, START + STEP).at('/dev/sda')
+    assert record is not None and record.identity.serial == 'S3RIAL01'
+    assert memory(tmp_path, START + STEP).at('/dev/sdb') is None
+
+
+# --- what can be wrong ------------------------------------------------------------------------
+
+def test_a_damaged_file_is_set_aside_and_told_for_seven_days(tmp_path):
+    """It is never silently absent."""
+    check(tmp_path, 1)
+    (tmp_path / LOG).unlink()
+    (tmp_path / folder.FILE).write_bytes(b'rubbish' * 1000)
+    opened = check(tmp_path, 2, START + STEP)
+
+    assert 'damaged' in opened.loss and 'growth before that is not judged' in opened.loss
+    assert (tmp_path / folder.ASIDE).read_bytes().startswith(b'rubbish')
+    assert numbers(tmp_path) == [2]
+    assert memory(tmp_path, START + 7 * DAY).loss and not memory(tmp_path, START + 8 * DAY).loss
+
+
+def test_damage_in_the_middle_is_found_when_it_is_met(tmp_path):
+    """A page of points is overwritten, the head is whole."""
+    for place in range(2000):
+        if place % 100 == 0:
+            opened = memory(tmp_path, START + place)
+        opened.now = START + place
+        opened.keep([Kept('/dev/sda', DRIVE, (Observation(CRC, place, CHANGE),))], Scope())
+    sqlite3.connect(str(tmp_path / folder.FILE)).execute('PRAGMA wal_checkpoint(TRUNCATE)')
+    data = bytearray((tmp_path / folder.FILE).read_bytes())
+    data[4096 * 6:] = b'\x55' * (len(data) - 4096 * 6)
+    (tmp_path / folder.FILE).write_bytes(data)
+    found = memory(tmp_path, START + DAY)
+    found.recall([DRIVE])
+    check(tmp_path, 9999, START + DAY)
+
+    assert (tmp_path / folder.ASIDE).exists()
+    assert 'damaged' in memory(tmp_path, START + 2 * DAY).loss
+
+
+def test_a_loss_is_told_where_the_check_was_killed_between_setting_aside_and_beginning(tmp_path):
+    """Nobody wrote down why, but the old file is there."""
+    check(tmp_path, 1)
+    folder.set_aside(folder.looked_at(str(tmp_path)))
+
+    assert 'set aside' in check(tmp_path, 1, START + STEP).loss
+
+
+def test_a_first_start_is_no_loss(tmp_path):
+    assert check(tmp_path, 1).loss == ''
+
+
+def test_a_cloned_disk_begins_anew(tmp_path):
+    """Else 24 drives of the other machine would be missing."""
+    check(tmp_path, 1)
+    opened = check(tmp_path, 5, START + STEP, machine='another')
+
+    assert 'another machine' in opened.loss
+    assert numbers(tmp_path) == [5]
+
+
+def test_an_older_file_gets_the_steps_that_it_lacks(tmp_path, monkeypatch):
+    """An update of the program keeps what is there."""
+    check(tmp_path, 1)
+    monkeypatch.setattr('smart_attributes.memory.database.STEPS', (*schema.STEPS, ('CREATE TABLE later (x)',)))
+    check(tmp_path, 2, START + STEP)
+
+    assert numbers(tmp_path) == [1, 2]
+    assert sqlite3.connect(tmp_path / folder.FILE).execute('PRAGMA user_version').fetchone() == (2,)
+
+
+def test_an_older_program_neither_reads_nor_writes_a_newer_file(tmp_path, monkeypatch):
+    """It cannot know what the numbers there mean."""
+    with monkeypatch.context() as newer:
+        newer.setattr('smart_attributes.memory.database.STEPS', (*schema.STEPS, ('CREATE TABLE later (x)',)))
+        check(tmp_path, 1)
+    before = (tmp_path / folder.FILE).read_bytes()
+
+    with pytest.raises(MemoryUnusable, match='newer version of this program'):
+        memory(tmp_path, START + STEP)
+    assert (tmp_path / folder.FILE).read_bytes() == before
+
+
+def test_the_database_of_another_program_is_left_alone(tmp_path):
+    """It is not damaged, it is not ours."""
+    other = sqlite3.connect(tmp_path / folder.FILE)
+    other.execute('CREATE TABLE mail (x)')
+    other.close()
+
+    with pytest.raises(MemoryUnusable, match='another program'):
+        memory(tmp_path)
+
+
+@pytest.mark.parametrize('make', [
+    pytest.param(lambda path, elsewhere: path.symlink_to(elsewhere), id='symbolic'),
+    pytest.param(lambda path, elsewhere: path.hardlink_to(elsewhere) if hasattr(path, 'hardlink_to') else os.link(elsewhere, path),
+                 id='hard')])
+def test_links_are_refused(tmp_path, make):
+    """Root must not write where a link of nagios leads."""
+    elsewhere = tmp_path / 'elsewhere'
+    elsewhere.write_bytes(b'')
+    make(tmp_path / folder.FILE, elsewhere)
+
+    with pytest.raises(MemoryUnusable, match='link'):
+        memory(tmp_path)
+    assert elsewhere.read_bytes() == b''
+
+
+def test_a_folder_where_others_write_is_refused(tmp_path):
+    """What lies in it could be anybody's."""
+    (tmp_path / 'memory').mkdir()
+    (tmp_path / 'memory').chmod(0o777)
+
+    with pytest.raises(MemoryUnusable, match='writable by others'):
+        memory(tmp_path / 'memory')
+
+
+def test_a_missing_folder_is_made_one_level_deep(tmp_path):
+    """The state folder is the package's; a mistyped one is no reason to make a tree."""
+    check(tmp_path / 'memory', 1)
+
+    assert numbers(tmp_path / 'memory') == [1]
+    with pytest.raises(MemoryUnusable, match='is not there'):
+        memory(tmp_path / 'no' / 'such' / 'memory')
+
+
+def test_root_before_nagios_leaves_what_nagios_can_write(theirs):
+    """A file of root's would be read-only for nagios for ever."""
+    as_nobody(lambda: None)
+    before = os.umask(0o077)
+    check(theirs, 1)
+    os.umask(before)
+    as_nobody(lambda: check(theirs, 2, START + STEP))
+    check(theirs, 3, START + 2 * STEP)
+    as_nobody(lambda: check(theirs, 4, START + 3 * STEP))
+
+    assert numbers(theirs) == [1, 2, 3, 4]
+    assert {path.stat().st_uid for path in theirs.iterdir()} == {NOBODY}
+    assert os.geteuid() == 0, 'root is root again'
+
+
+def test_another_user_reads_and_writes_nothing(theirs):
+    """triage by an admin: with the log there, and after it is gone."""
+    as_nobody(lambda: None)
+    path = theirs.parent / 'mine'
+    path.mkdir()
+    opened = check(path, 1)
+    as_nobody(lambda: numbers(path) == [1] or pytest.fail('not read'))
+    opened._database._connection.close()
+    assert not (path / LOG).exists()
+    as_nobody(lambda: numbers(path) == [1] or pytest.fail('not read without the log'))
+
+    def writes() -> None:
+        with pytest.raises(MemoryUnusable, match='belongs to user 0'):
+            check(path, 2, START + STEP)
+    as_nobody(writes)
+
+
+def test_a_read_only_file_is_told_before_the_answer(theirs):
+    """Opening it for a check finds out, so that the answer can say it."""
+    as_nobody(lambda: check(theirs, 1))
+    (theirs / folder.FILE).chmod(0o444)
+
+    def again() -> None:
+        with pytest.raises(MemoryUnusable, match='Permission denied'):
+            memory(theirs, START + STEP)
+    as_nobody(again)
+
+
+def test_a_full_disk_is_told_by_the_next_check(tmp_path):
+    """This one's answer is out already; nothing committed is lost, and the mark goes when there is room again."""
+    check(tmp_path, 1)
+    limit = (tmp_path / LOG).stat().st_size
+
+    def full() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        with pytest.raises(MemoryUnusable):
+            check(tmp_path, 2, START + STEP)
+    in_a_child(full)
+    then = memory(tmp_path, START + 2 * STEP)
+
+    assert 'nothing could be written since' in then.not_written
+    check(tmp_path, 3, START + 3 * STEP)
+    assert memory(tmp_path, START + 4 * STEP).not_written == ''
+    assert numbers(tmp_path) == [1, 3]
+
+
+def test_one_that_another_process_holds_is_told_within_the_patience(tmp_path):
+    """A shell of sqlite3 left open must not hang the check."""
+    check(tmp_path, 1)
+    holder = sqlite3.connect(tmp_path / folder.FILE, isolation_level=None)
+    holder.execute('BEGIN IMMEDIATE')
+    before = time.monotonic()
+
+    with pytest.raises(MemoryUnusable, match='another process holds it'):
+        memory(tmp_path, START + STEP)
+    assert time.monotonic() - before < 5 * folder.PATIENCE
+    holder.close()
+
+
+def test_a_forged_file_takes_no_time(tmp_path):
+    """nagios blows it up with ten million points; root's check goes on without."""
+    check(tmp_path, 1)
+    forger = sqlite3.connect(tmp_path / folder.FILE)
+    forger.execute('WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000) '
+                   'INSERT INTO point SELECT 1, i, i, 1 FROM n')
+    forger.commit()
+    forger.close()
+    before = time.monotonic()
+
+    with pytest.raises(MemoryUnusable, match='takes too long'):
+        memory(tmp_path, START + STEP).recall([DRIVE])
+    assert time.monotonic() - before < 2
+
+
+def test_texts_where_numbers_belong_do_no_harm(tmp_path):
+    """SQLite takes anything anywhere."""
+    check(tmp_path, 1)
+    forger = sqlite3.connect(tmp_path / folder.FILE)
+    forger.execute("UPDATE point SET number = 'x', gap = 'y'")
+    forger.execute("INSERT INTO place VALUES ('/dev/sda', 77, 'x', 'y', 'z')")
+    forger.commit()
+    forger.close()
+
+    assert memory(tmp_path, START + STEP).recall([DRIVE])[0].histories[CRC].points == (Point(START, 0),)
+
+
+# --- clocks -----------------------------------------------------------------------------------
+
+def test_a_clock_a_little_behind_writes_nothing_and_loses_nothing(tmp_path):
+    """It catches up."""
+    check(tmp_path, 1)
+    check(tmp_path, 2, START - 3600)
+    check(tmp_path, 3, START + STEP)
+
+    assert numbers(tmp_path) == [1, 3]
+
+
+def test_a_clock_far_behind_is_doubted_for_a_day_and_then_believed(tmp_path):
+    """A year too much for an hour at start-up: what it dated is dated anew; no number is lost."""
+    check(tmp_path, 1, START)
+    check(tmp_path, 2, START + 365 * DAY)
+    with pytest.raises(MemoryUnusable, match='364 days before'):
+        memory(tmp_path, START + STEP)
+    with pytest.raises(MemoryUnusable):
+        memory(tmp_path, START + DAY)
+    check(tmp_path, 3, START + DAY + 2 * STEP)
+
+    assert points(tmp_path) == (Point(START, 1), Point(START + DAY + 2 * STEP - 1, 2), Point(START + DAY + 2 * STEP, 3, 1))
+
+
+def test_a_clock_of_1970_is_never_believed(tmp_path):
+    """The battery of the board is empty; nothing is dated anew, however long it stays so."""
+    check(tmp_path, 1, START)
+    for day in range(1, 5):
+        with pytest.raises(MemoryUnusable, match='the clock'):
+            memory(tmp_path, day * DAY)
+    check(tmp_path, 2, START + STEP)
+
+    assert points(tmp_path) == (Point(START, 1), Point(START + STEP, 2, STEP))
+
+
+def test_a_clock_far_ahead_thins_a_month_at_most(tmp_path):
+    """Otherwise one check with a wrong year would throw away what a year has gathered."""
+    for day in range(100):
+        check(tmp_path, day, START + day * DAY)
+    check(tmp_path, 1000, START + 3650 * DAY)
+
+    assert len(points(tmp_path, now=START + 5000 * DAY)) >= 100 - 31
+
+
+# --- bounds -----------------------------------------------------------------------------------
+
+def test_a_counter_that_moves_at_every_check_is_thinned_to_one_a_day(tmp_path):
+    """Whole for two days, so that 24 hours can be judged exactly; in between bounded."""
+    opened = memory(tmp_path)
+    for place in range(288 * 10):
+        opened.now = START + place * STEP
+        opened.keep([Kept('/dev/sda', DRIVE, (Observation(CRC, place, CHANGE),))], Scope())
+
+    found = points(tmp_path)
+    assert len(found) < 288 * 3 + 20
+    assert found[-1].number == 288 * 10 - 1
+    assert len([point for point in found if point.time > START + 8 * DAY]) >= 288 * 2 - 1
+
+
+def test_after_400_days_a_point_a_month_is_left(tmp_path):
+    """Years of hours and temperatures."""
+    hours = Key('power_on_time', 'attribute 9')
+    opened = memory(tmp_path)
+    for day in range(500):
+        opened.now = START + day * DAY
+        opened.keep([Kept('/dev/sda', DRIVE, (Observation(hours, day * DAY, DAILY),))], Scope())
+
+    found = points(tmp_path, key=hours)
+    assert 400 <= len(found) <= 400 + 6 + 31
+    assert found[-1].number == 499 * DAY
+
+
+def test_a_drive_that_makes_up_serial_numbers_does_not_fill_the_disk(tmp_path, monkeypatch):
+    monkeypatch.setattr('smart_attributes.memory.store.MOST_DRIVES', 3)
+    opened = memory(tmp_path)
+    notes = []
+    for place in range(5):
+        opened.now = START + place
+        notes += opened.keep([Kept('/dev/sda', DRIVE._replace(serial=f'MADEUP{place}', wwn=''), ())], Scope())
+
+    assert len(memory(tmp_path, START + STEP).records) == 3
+    assert len(notes) == 2 and '--forget' in notes[0]
+
+
+# --- two at once, and killed -----------------------------------------------------------------
+
+def in_a_child(work: Callable[[], object]) -> None:
+    """Run *work* in a process of its own."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            work()
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0, 'the child failed, see above'
+
+
+def start(path: Path, number: int, report: int) -> int:
+    """Start a check as a process; it tells *report* what it has committed."""
+    child = os.fork()
+    if child == 0:
+        try:
+            identity, address = (DRIVE, '/dev/sda') if number % 2 else (OTHER, '/dev/sdb')
+            check(path, number, START + number * STEP, identity, address=address)
+            os.write(report, b'%d\n' % number)
+        except MemoryUnusable as error:
+            os.write(report, b'! %s\n' % str(error).encode())
+        except BaseException:
+            os.write(report, b'!! %s\n' % traceback.format_exc().replace('\n', ' ').encode())
+        os._exit(0)
+    return child
+
+
+def test_no_committed_value_is_lost_when_checks_run_two_at_a_time_and_a_third_is_killed(tmp_path):
+    """SIGKILL at any moment, also while the file is made; MEMORY_RUNS=1000 is the whole run."""
+    dice = random.Random(12)
+    reader, writer = os.pipe()
+    for pair in range(int(os.environ.get('MEMORY_RUNS', '120')) // 2):
+        children = [start(tmp_path, 2 * pair + place, writer) for place in (0, 1)]
+        for child in children:
+            if dice.random() < 1 / 3:
+                time.sleep(dice.random() * 0.006)
+                os.kill(child, signal.SIGKILL)
+        for child in children:
+            os.waitpid(child, 0)
+    os.close(writer)
+    with os.fdopen(reader) as file:
+        lines = file.read().splitlines()
+    committed = [int(line) for line in lines if line.isdigit()]
+    checked = sqlite3.connect(tmp_path / folder.FILE)
+
+    assert [line for line in lines if line.startswith('!')] == []
+    assert checked.execute('PRAGMA integrity_check').fetchall() == [('ok',)]
+    assert not (tmp_path / folder.ASIDE).exists()
+    there = {*numbers(tmp_path, DRIVE), *numbers(tmp_path, OTHER)}
+    assert len(committed) > 20 and set(committed) <= there
+
+
+def test_two_at_once_set_a_damaged_file_aside_once(tmp_path):
+    """The second must not throw away what the first has begun."""
+    for turn in range(10):
+        path = tmp_path / str(turn)
+        path.mkdir()
+        (path / folder.FILE).write_bytes(b'rubbish' * 1000)
+        reader, writer = os.pipe()
+        for child in [start(path, number, writer) for number in range(4)]:
+            os.waitpid(child, 0)
+        os.close(writer)
+        with os.fdopen(reader) as file:
+            lines = file.read().splitlines()
+
+        assert [line for line in lines if line.startswith('!!')] == []
+        committed = {int(line) for line in lines if line.isdigit()}
+        assert (path / folder.ASIDE).read_bytes().startswith(b'rubbish')
+        stored: Dict[int, float] = dict(sqlite3.connect(path / folder.FILE).execute('SELECT time, number FROM point'))
+        assert max(committed) in stored.values()
+
+
+def test_a_check_never_closes_what_it_wrote(tmp_path):
+    """The last to close waits for the disk; the log stays, and is small."""
+    in_a_child(lambda: [check(tmp_path, number, START + number * STEP) for number in range(100)])
+
+    assert 0 < (tmp_path / LOG).stat().st_size < 128 * 1024
+    assert stat.S_IMODE((tmp_path / folder.FILE).stat().st_mode) == 0o644
+
+
+def test_the_machine_is_told_by_its_id(tmp_path):
+    (tmp_path / 'id').write_text('0123456789abcdef\n')
+
+    assert machine_id(str(tmp_path / 'id')) == '0123456789abcdef'
+    assert machine_id(str(tmp_path / 'none')) == ''
