@@ -205,6 +205,14 @@ class OldValue(NamedTuple):
     critical: str = ''
 
 
+class Place(NamedTuple):
+    """Which drive it is, for whoever pulls it. All '' or empty where nothing tells."""
+
+    bay: str = ''                 # "slot 7"
+    light: str = ''               # the file that takes 1 and 0
+    carries: Tuple[str, ...] = ()  # "md0 (raid1, with sdb1 OK, /srv)"
+
+
 class Verdict(NamedTuple):
     """What became of one device: judgements, or the reason why there are none."""
 
