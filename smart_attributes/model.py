@@ -77,6 +77,7 @@ class Identity(NamedTuple):
     family: str = ''              # smartctl's own database: "Intel 730 and DC S35x0/3610/3700 Series SSDs"
     sector_size: int = 512        # bytes of a logical block
     spins: bool = False           # counts starts of a spindle; asked where the rotation is not told
+    physical_block_size: Optional[int] = None  # bytes of a sector as it is on the disk; None not told
 
     @property
     def kind(self) -> str:
@@ -182,6 +183,7 @@ class Reading(NamedTuple):
     drive_limit: Optional[float] = None  # the drive's own limit for this role, same unit
     unknown: str = ''             # why there is no number: "255 means no value"
     at_ceiling: bool = False      # the counter stops here; the truth may be more
+    logical_sectors: Optional[int] = None  # the drive's own count, where the number is of physical sectors
 
 
 class Judgement(NamedTuple):

@@ -112,8 +112,10 @@ def _size(number: float) -> str:
 
 
 def quantity(reading: Reading) -> str:
-    """Return the number of a reading that is no verdict: "97 %", "255 % or more", "unknown"."""
+    """Return the number of a reading that is no verdict: "97 %", "255 % or more", "1 (8 logical sectors)"."""
     number = amount(reading.number, reading.unit)
+    if reading.logical_sectors is not None:
+        number = f'{number} ({reading.logical_sectors} logical {"sector" if reading.logical_sectors == 1 else "sectors"})'
     return f'{number} or more' if reading.at_ceiling else number
 
 

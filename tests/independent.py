@@ -156,6 +156,13 @@ def _rotation(rate: int) -> str:
     return f'{rate} rpm' if rate else 'Solid State Device'
 
 
+def _sectors(logical: int, physical: Optional[int]) -> str:
+    if physical is None:  # cut out of the JSON; smartctl always prints both
+        return f'Sector Size:      {logical} bytes'
+    return (f'Sector Size:      {logical} bytes logical/physical' if logical == physical else
+            f'Sector Sizes:     {logical} bytes logical, {physical} bytes physical')
+
+
 def _ata_lines(data: Dict[str, Any], brief: bool, group: str) -> List[str]:
     lines = ['=== START OF INFORMATION SECTION ===']
     for key, label in (('model_family', 'Model Family:'), ('model_name', 'Device Model:'), ('serial_number', 'Serial Number:')):
@@ -166,7 +173,7 @@ def _ata_lines(data: Dict[str, Any], brief: bool, group: str) -> List[str]:
         lines.append(f'Add. Product Id:  {data["ata_additional_product_id"]}')
     if 'firmware_version' in data:
         lines += [f'Firmware Version: {data["firmware_version"]}', f'User Capacity:    {_capacity(data, group)}']
-        lines.append(f'Sector Size:      {data["logical_block_size"]} bytes logical/physical')
+        lines.append(_sectors(data['logical_block_size'], data.get('physical_block_size')))
     lines += [f'Rotation Rate:    {_rotation(data["rotation_rate"])}'] if 'rotation_rate' in data else []
     lines += ['', '=== START OF READ SMART DATA SECTION ===']
     if 'smart_status' in data:
@@ -261,6 +268,7 @@ def _scsi_lines(data: Dict[str, Any], brief: bool, group: str) -> List[str]:
                         (('serial_number',), 'Serial number:')):
         lines += [f'{label:<22}{data[key]}' for key in keys if key in data]
     lines += [f'User Capacity:        {_capacity(data, group)}', f'Logical block size:   {data["logical_block_size"]} bytes',
+              *([f'Physical block size:  {data["physical_block_size"]} bytes'] if 'physical_block_size' in data else []),
               f'Rotation Rate:        {_rotation(data["rotation_rate"])}', 'Device type:          disk',
               '', '=== START OF READ SMART DATA SECTION ===']
     lines += ['SMART Health Status: OK' if data['smart_status']['passed'] else 'SMART Health Status: BAD']

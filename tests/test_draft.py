@@ -167,7 +167,7 @@ GENERIC = {
     'entries': [
         {
             'family': 'Any disk', 'kind': 'ssd', 'generic': True, 'uses': ['disk', 'ata-common'], 'no_endurance': 'nothing says it',
-            'untrusted_statistics': ['endurance_used'], 'ignore_thresholds': [5],
+            'untrusted_statistics': ['endurance_used'], 'statistic_units': {'reallocated': 'logical sectors'}, 'ignore_thresholds': [5],
             'attributes': {
                 '241': {'name': 'Writes', 'comment': 'In sectors.', 'readings': {'host_written': {'from': 'raw', 'unit': '512B'}}},
                 '5': {'name': 'Bad', 'trap': True},

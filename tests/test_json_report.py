@@ -403,3 +403,9 @@ def test_reading_json_imports_no_foreign_library():
     printed = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True, check=True).stdout
 
     assert printed.strip() == '[]'
+
+
+@pytest.mark.parametrize(('told', 'expected'), [({'physical_block_size': 4096}, 4096), ({}, None), ({'physical_block_size': 0}, None)])
+def test_the_physical_sector_is_what_smartctl_says_or_is_not_known(told, expected):
+    """Counts of logical sectors are converted by it; a guess would hide seven errors of eight."""
+    assert json_report.from_json({**ATA, **told}).identity.physical_block_size == expected

@@ -133,3 +133,14 @@ def test_facts_give_the_same_report_as_smartctls_json(shared):
             assert one.statistics == other.statistics
             assert {key: other.nvme.get(key) for key in one.nvme} == one.nvme
             assert (one.smart_status, one.error_count) == (other.smart_status, other.error_count)
+
+
+def test_a_collection_without_sector_sizes_tells_them_by_its_counts(tmp_path):
+    """Its reports were read from lines that do not hold them."""
+    file = tmp_path / 'drives.jsonl'
+    pending = [197, 'Current_Pending_Sector', '-O--C-', 100, 100, 0, '-']
+    disks = [{'model': model, 'rotation': '7200 rpm', 'attributes': [[*pending, raw]]}
+             for model, raw in (('ST1', '8'), ('ST2', '3'), ('ST3', '0'))]
+    file.write_text(''.join(json.dumps(disk) + '\n' for disk in disks))
+
+    assert [found.report.identity.physical_block_size for found in collection.read(str(file))] == [4096, 512, None]

@@ -179,7 +179,12 @@ MISTAKES = {
     ),
     'unit of a count': (
         put('entries', Z, 'attributes', '163', 'readings', {'reallocated': {'from': 'raw', 'unit': '512B'}}),
-        FILE + 'Controller Z, attribute 163, reallocated: unit 512B does not fit a role that is a count; leave it out',
+        FILE + 'Controller Z, attribute 163, reallocated: unit 512B does not fit a role that is a count; '
+        'leave it out or write logical sectors',
+    ),
+    'sectors of what is none': (
+        put('entries', Z, 'attributes', '163', 'readings', {'power_cycles': {'from': 'raw', 'unit': 'logical sectors'}}),
+        FILE + 'Controller Z, attribute 163, power_cycles: unit logical sectors does not fit a role that is a count; leave it out',
     ),
     'unit missing': (
         reading({'from': 'raw'}, '241', 'host_written'),

@@ -605,3 +605,44 @@ def test_of_two_equal_readings_the_standard_log_is_judged():
 def test_of_two_readings_of_wear_zero_loses_against_one():
     """0 is a number like any other."""
     assert judged(read(drive(row(233, 99), statistics={(7, 8): 0})), 'endurance_used') == [(1, 'attribute 233')]
+
+
+# --- sectors -------------------------------------------------------------------------------
+
+
+def disk(raw, logical=512, physical=None, statistic=None):
+    """Return what a disk whose entry counts logical sectors gives as reallocated."""
+    def in_logical_sectors(entry):
+        entry['attributes']['5'] = {'name': 'Reallocated', 'readings': {'reallocated': {'from': 'raw', 'unit': 'logical sectors'}}}
+    report = drive(*([row(5, raw=str(raw))] if raw is not None else []), statistics={} if statistic is None else {(3, 0x20): statistic})
+    identity = X1._replace(rotation=7200, sector_size=logical, physical_block_size=physical)
+    return read(report._replace(identity=identity), in_logical_sectors)['reallocated']
+
+
+@pytest.mark.parametrize(('raw', 'logical', 'physical', 'expected'), [
+    (8, 512, 4096, '1 (8 logical sectors)'), (9, 512, 4096, '2 (9 logical sectors)'), (1, 512, 4096, '1 (1 logical sector)'),
+    (0, 512, 4096, '0'), (8, 512, 512, '8'), (8, 4096, 4096, '8'), (8, 512, None, '8'), (8000, 512, 2**40, '1000 (8000 logical sectors)')],
+    ids=['one-bad-sector', 'a-part-is-a-sector', 'less-than-one', 'none', '512n', '4kn', 'not-told', 'a-size-that-is-none'])
+def test_logical_sectors_become_those_that_are_on_the_disk(raw, logical, physical, expected):
+    """One bad sector of 4 KiB shows as 8; limits are about sectors that are bad. No size makes errors vanish."""
+    (reading,) = disk(raw, logical, physical)
+
+    assert quantity(reading) == expected
+
+
+def test_the_device_statistic_is_counted_as_the_attribute_is():
+    """Both show the same 16 for two bad sectors; the larger is judged, so one must not stay as it was."""
+    assert [quantity(reading) for reading in disk(16, physical=4096, statistic=16)] == ['2 (16 logical sectors)'] * 2
+    assert [quantity(reading) for reading in disk(None, physical=4096, statistic=16)] == ['2 (16 logical sectors)']
+
+
+def test_an_entry_may_say_that_only_the_statistic_counts_logical_sectors():
+    """A disk of Western Digital with 90 sectors gone shows 90 in attribute 5 and 720 in the device statistics."""
+    def change(entry):
+        entry['attributes']['5'] = {'name': 'Reallocated', 'readings': {'reallocated': {'from': 'raw'}}}
+        entry['statistic_units'] = {'reallocated': 'logical sectors'}
+    report = drive(row(5, raw='90'), statistics={(3, 0x20): 720})
+
+    found = read(report._replace(identity=X1._replace(rotation=7200, physical_block_size=4096)), change)['reallocated']
+
+    assert [reading.number for reading in found] == [90, 90]

@@ -10,7 +10,7 @@ import pytest
 from small_database import database, spec_database
 
 from smart_attributes.errors import DataError
-from smart_attributes.knowledge import datafile, specs
+from smart_attributes.knowledge import datafile, specs, units
 from smart_attributes.model import Identity, State
 
 SSD = Identity(protocol='ATA', model='ACME X1-240', firmware='1.0', rotation=0)
@@ -215,7 +215,7 @@ def test_states_are_read_as_spans():
 
 def test_the_units_of_the_schema_are_those_that_can_be_converted():
     """A unit that one knows and the other does not would be found only on the drive."""
-    assert set(datafile.schema('attributes')['definitions']['reading']['properties']['unit']['enum']) == set(specs.UNITS)
+    assert set(datafile.schema('attributes')['definitions']['reading']['properties']['unit']['enum']) == set(units.UNITS)
 
 
 @pytest.mark.parametrize(('firmware', 'hours'), [('1.0', [1000]), ('1.1', []), ('11.0', [])])

@@ -556,3 +556,14 @@ def test_a_file_of_more_lines_than_any_report_is_none():
     """The longest of 900 real ones has 1,041."""
     with pytest.raises(NotAReport, match='more than 3000 lines'):
         text_report.parse('smartctl 7.3\n' + '1 2 3\n' * 3001)
+
+
+@pytest.mark.parametrize(('line', 'expected'), [
+    ('Sector Sizes:     512 bytes logical, 4096 bytes physical', (512, 4096)), ('Sector Size:      512 bytes logical/physical', (512, 512)),
+    ('Sector Size:      4096 bytes logical/physical', (4096, 4096)), ('Rotation Rate:    7200 rpm', (512, None))],
+    ids=['512e', '512n', '4kn', 'not-told'])
+def test_sectors_have_a_logical_and_a_physical_size(line, expected):
+    """Old reports have neither."""
+    identity = ata(line).identity
+
+    assert (identity.sector_size, identity.physical_block_size) == expected

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
-from ..model import AttributeRow, Reading, Report, SelfTest, Source, State
-from . import decode, standards
-from .specs import STATES, UNITS, DriveSpec, Interval, ReadingSpec, Role
+from ..model import AttributeRow, Identity, Reading, Report, SelfTest, Source, State
+from . import decode, standards, units
+from .specs import STATES, DriveSpec, Interval, ReadingSpec, Role
 
 
 def readings(report: Report, spec: DriveSpec, roles: Mapping[str, Role]) -> Tuple[Reading, ...]:
@@ -22,7 +22,7 @@ def readings(report: Report, spec: DriveSpec, roles: Mapping[str, Role]) -> Tupl
     if spec.rated_written:
         verdicts.append(Reading('rated_written', spec.rated_written[0], 'B', Source(spec.rated_written[1])))
     numbers: Dict[str, List[Reading]] = {}
-    for reading in [*standard_readings(report, roles), *vendor_readings(report, spec, roles)]:
+    for reading in [*standard_readings(report, roles, spec.statistic_units), *vendor_readings(report, spec, roles)]:
         numbers.setdefault(reading.role, []).append(reading)
     judged = [reading for role, found in numbers.items() for reading in _choose(found, roles.get(role), spec)]
     return (*verdicts, *judged)
@@ -97,14 +97,15 @@ def _self_test(test: SelfTest) -> Reading:
 
 # --- 2. standard logs --------------------------------------------------------
 
-def standard_readings(report: Report, roles: Mapping[str, Role]) -> Iterable[Reading]:
-    """Yield what the ATA, NVMe and SCSI standards define."""
+def standard_readings(report: Report, roles: Mapping[str, Role], sectors: Mapping[str, str]) -> Iterable[Reading]:
+    """Yield what the ATA, NVMe and SCSI standards define. sectors: in which unit the drive counts them, by role."""
     for place, statistic in report.statistics.items():
         # 29 of the measured disks report 200 "reallocated sectors", normalized.
         if place in standards.ATA and ('N' not in statistic.flags or place[0] == standards.ENDURANCE_PAGE):
             role, factor = standards.ATA[place]
-            number = statistic.number * (factor or report.identity.sector_size)
-            yield _number(role, number, standards.DEVICE_STATISTICS, roles)
+            count, unit = statistic.number * (factor or report.identity.sector_size), sectors.get(role, '')
+            reading = _number(role, units.in_base_unit(count, unit, report.identity), standards.DEVICE_STATISTICS, roles)
+            yield reading._replace(logical_sectors=units.counted_sectors(count, unit, report.identity))
     for key, number in report.nvme.items():
         if key in standards.NVME and not _is_spare_unreported(key, report.nvme):
             role, factor = standards.NVME[key]
@@ -154,13 +155,13 @@ def vendor_readings(report: Report, spec: DriveSpec, roles: Mapping[str, Role]) 
         row = rows.get(item.attribute)
         if row is None or (item.role in found and found[item.role].number is not None):
             continue
-        reading = vendor_reading(item, row, rows, roles[item.role])
+        reading = vendor_reading(item, row, rows, roles[item.role], report.identity)
         if item.role not in found or reading.number is not None:
             found[item.role] = reading
     return found.values()
 
 
-def vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, AttributeRow], role: Role) -> Reading:
+def vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, AttributeRow], role: Role, identity: Identity) -> Reading:
     """Return what one attribute says about one role, in the role's base unit."""
     source = Source(attribute=row.id, definition=item.definition)
     count = decode.evaluate(item.formula, row, rows)
@@ -170,11 +171,12 @@ def vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, Attr
     if item.states:
         return _verdict(item, role, source, int(count))
     at_ceiling = item.ceiling is not None and count >= item.ceiling
-    number = (item.ceiling if item.ceiling is not None and at_ceiling else count) * (UNITS[item.unit][1] if item.unit else 1)
+    count = item.ceiling if item.ceiling is not None and at_ceiling else count
+    number = units.in_base_unit(count, item.unit, identity)
     if not _inside(number, role.valid):
         return _unknown(role, source, f'{number:g} is no plausible value')
     return Reading(role.name, number, role.unit, source, judged=not item.is_trap, drive_limit=_vendor_threshold(item, row),
-                   at_ceiling=at_ceiling)
+                   at_ceiling=at_ceiling, logical_sectors=units.counted_sectors(count, item.unit, identity))
 
 
 def _why_unknown(count: Optional[float], item: ReadingSpec, row: AttributeRow) -> str:

@@ -302,6 +302,7 @@ def _identity(data: Json) -> Identity:
         capacity=_integer(_object(data, 'user_capacity'), 'bytes') or _integer(data, 'nvme_total_capacity') or None,
         family=_text(data, 'model_family'),
         sector_size=_integer(data, 'logical_block_size') or 512,
+        physical_block_size=_integer(data, 'physical_block_size') or None,
     )
 
 

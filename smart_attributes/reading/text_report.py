@@ -337,6 +337,7 @@ def _identity(fields: Dict[str, str], protocol: str) -> Identity:
         capacity=_digits(capacity) or None,
         family=fields.get('model family', ''),
         sector_size=_leading(size) or 512,
+        physical_block_size=_physical(size) or _leading(fields.get('physical block size', '')),
     )
 
 
@@ -389,6 +390,11 @@ def _leading(value: str) -> Optional[int]:
     """Return the number at the start of "5400 rpm"."""
     match = re.match(r'-?\d{1,19}', value)
     return int(match.group()) if match else None
+
+
+def _physical(size: str) -> Optional[int]:
+    """Return the second number of "512 bytes logical, 4096 bytes physical", or the only one of "512 bytes logical/physical"."""
+    return _leading(size.rpartition(', ')[2]) if 'physical' in size else None
 
 
 # ATA

@@ -8,7 +8,8 @@ from typing import Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tupl
 
 from ..knowledge import ranges, standards
 from ..knowledge.ranges import INFINITY
-from ..knowledge.specs import UNITS, DriveSpec, ReadingSpec
+from ..knowledge.specs import DriveSpec, ReadingSpec
+from ..knowledge.units import UNITS
 from ..words import literally
 from . import legacy
 from .legacy import ERROR_COUNT, RAW, VALUE

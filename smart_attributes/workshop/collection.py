@@ -6,17 +6,19 @@ attribute rows, device statistics and NVMe log lines as smartctl -x prints them.
 import gzip
 import json
 import re
-from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, Mapping, NamedTuple, Optional, Tuple, TypeVar
 
 from ..errors import DataError
 from ..model import WHEN_FAILED, AttributeRow, Identity, Report, Statistic
 from ..reading.json_report import has_spindle
 from ..reading.text_report import NVME_LABELS
+from .sectors import ATTRIBUTES, Sizes
 
 HEALTH = {'PASSED': True, 'OK': True, 'FAILED!': False}
 NVME_LINES = {'Critical Warning': 'critical_warning', **NVME_LABELS}
 
 Facts = Mapping[str, Any]
+Told = TypeVar('Told')
 
 
 class Drive(NamedTuple):
@@ -27,19 +29,41 @@ class Drive(NamedTuple):
 
 
 def read(path: str) -> Iterator[Drive]:
-    """Yield the drives of a file, plain or gzip. Raises DataError with the line that is none."""
+    """Yield the drives of a file, plain or gzip, with the sector sizes that their counts tell.
+
+    Raises DataError with the line that is no drive.
+    """
+    sizes = Sizes()
+    for model, counts in _each(path, _counts):
+        sizes.add(model, counts)
+    for drive in _each(path, _drive):
+        identity = drive.report.identity
+        known = identity._replace(physical_block_size=sizes.physical(identity.model))
+        yield drive._replace(report=drive.report._replace(identity=known))
+
+
+def _each(path: str, told: Callable[[Facts, int], Told]) -> Iterator[Told]:
+    """Yield what each line of a file tells."""
     opened = gzip.open if path.endswith('.gz') else open
     try:
         with opened(path, 'rt', encoding='utf-8') as lines:
             for number, line in enumerate(lines, 1):
                 try:
-                    facts = json.loads(line)
-                    yield Drive(str(facts.get('path', number)), report_of(facts))
+                    found = told(json.loads(line), number)
                 except (ValueError, TypeError, KeyError, AttributeError) as error:
                     raise DataError(f'{path}, line {number}: {type(error).__name__}: this is no drive; '
                                     'each line is an object with model, attributes, devstat') from None
+                yield found
     except OSError as error:
         raise DataError(f'{path}: {error.strerror}; name a file with one drive a line') from None
+
+
+def _drive(facts: Facts, number: int) -> Drive:
+    return Drive(str(facts.get('path', number)), report_of(facts))
+
+
+def _counts(facts: Facts, _: int) -> Tuple[str, Mapping[int, int]]:
+    return facts.get('model', ''), {row[0]: _count(row[7]) or 0 for row in facts.get('attributes', ()) if row[0] in ATTRIBUTES}
 
 
 def report_of(facts: Facts) -> Report:

@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from typing import Any, Dict, Iterator, List, Mapping, Match, NamedTuple, Optional, Sequence, Tuple
 
-from ..knowledge import datafile, decode, readings, specs
+from ..knowledge import datafile, decode, readings, specs, units
 from ..model import AttributeRow, Identity, Report
 from ..words import literally
 from . import patterns
@@ -31,7 +31,7 @@ ENDURANCE_FORMULAS: Mapping[str, Tuple[int, int]] = {
 VENDORS, AGREEMENT = 3, 0.9
 DIFFERING_UNITS = ('%', 'B')
 # What the entry that speaks so far says of the drive beside its attributes.
-INHERITED = ('uses', 'no_endurance', 'untrusted_statistics', 'ignore_thresholds')
+INHERITED = ('uses', 'no_endurance', 'untrusted_statistics', 'statistic_units', 'ignore_thresholds')
 TELLING = 1000         # counts; of fewer, some unit fits by chance. So 23,638 of 23,698 measured amounts are read as their entries do
 SAME = 0.001            # the drive counts on between its log and its attributes
 NEAR = 0.08             # the capacity in a name may be in powers of two
@@ -229,7 +229,7 @@ def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> List[Fit]:
 
 def amount_fits(role: str, number: float, rows: Sequence[AttributeRow]) -> List[Fit]:
     """Return the raw values that are, in some unit, the amount of data that the drive itself counts, in bytes."""
-    amounts = {unit: worth for unit, (base, worth) in specs.UNITS.items() if base == 'B'}
+    amounts = {unit: worth for unit, (base, worth) in units.UNITS.items() if base == 'B'}
     raws = {row.id: decode.evaluate(decode.parse('raw'), row, {row.id: row}) or 0 for row in rows}
     return [Fit(attribute, role, {'from': 'raw', 'unit': unit}, f'raw times {unit} equals the {role} that the drive itself states')
             for attribute, raw in raws.items() if raw >= TELLING
@@ -243,7 +243,7 @@ def _figure(report: Report) -> Optional[int]:
 
 def _stated(report: Report, database: specs.SpecDatabase) -> Dict[str, float]:
     """Return what the drive's own statistics say about the roles that vendors count in different ways."""
-    return {reading.role: reading.number for reading in readings.standard_readings(report, database.roles)
+    return {reading.role: reading.number for reading in readings.standard_readings(report, database.roles, {})
             if reading.unit in DIFFERING_UNITS and reading.number is not None}
 
 
@@ -281,6 +281,7 @@ def _sample(report: Report, rows: Sequence[AttributeRow], entry: Json, database:
     identity, stated = report.identity, _stated(report, database)
     found = readings.vendor_readings(Report(identity, attributes=tuple(rows)), database.read_entry('', entry), database.roles)
     return {'family': entry['family'], 'model': identity.plain_model, 'firmware': identity.firmware, 'kind': identity.kind,
+            **({'physical_block_size': identity.physical_block_size} if units.logical_in_physical(identity) > 1 else {}),
             'origin': 'captured', 'lines': [_line(row) for row in rows], **({'stated': stated} if stated else {}),
             'expect': {reading.role: reading.verdict if reading.state is not None else reading.number for reading in found}}
 

@@ -16,7 +16,7 @@ import tempfile
 from typing import Any, Callable, Collection, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ..errors import DataError
-from ..knowledge import datafile, decode, readings, specs, standards
+from ..knowledge import datafile, decode, readings, specs, standards, units
 from ..model import AttributeRow, Reading, Report
 from . import patterns, samples
 
@@ -404,9 +404,10 @@ def _advisory_problems(advisory: Json) -> Iterator[str]:
 def _unit(spec: Json, _: decode.Formula, role: specs.Role) -> Iterator[str]:
     unit = spec.get('unit', '')
     of_role = _UNIT_WORDS[role.unit]
-    if unit and specs.UNITS[unit][0] != role.unit:
-        fitting = [name for name, (base, _) in specs.UNITS.items() if base == role.unit]
-        yield f'unit {unit} does not fit a role that is {of_role}; {"write " + ", ".join(fitting) if fitting else "leave it out"}'
+    fitting = units.fitting(role.name, role.unit)
+    if unit and unit not in fitting:
+        advice = f'write {", ".join(fitting)}' if role.unit else ' or '.join(['leave it out', *(f'write {name}' for name in fitting)])
+        yield f'unit {unit} does not fit a role that is {of_role}; {advice}'
     if not unit and role.unit in ('s', 'B') and 'states' not in spec:
         yield f'unit is missing: the role is {of_role}; say what one count is worth'
 

@@ -4,6 +4,8 @@ A file of timelines is CSV, plain or gzip: a row for each stretch of power-on ho
 `drive`, `model`, `from`, `to` (hours), `failed` (1: the drive failed at `to`) and raw attributes `a5`, `a197`, ..., empty where
 the drive has none. The rows of a drive stand together, in order.
 
+The file names no sector sizes; each model's counts tell them (`sectors`).
+
 - A state lasts from the stretch whose counters earn it to the one whose counters do not. A failure belongs to the state that the
   drive was in. Failures per drive-year (8,766 h) of a state say what the state means; above 100 % it lasts less than a year.
 - An *alarm* is the first time that a drive reaches a state, its first row included; a drive alarms once, however often it returns.
@@ -22,6 +24,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Named
 
 from ..errors import DataError
 from ..model import AttributeRow, Identity, Report, State, Verdict
+from .sectors import Sizes
 
 DAY = 24                # hours
 YEAR = 365.25 * DAY
@@ -49,8 +52,14 @@ class Timeline(NamedTuple):
 
     drive: str
     model: str
+    physical_block_size: Optional[int]  # bytes; None where no count depends on it
     has_failed: bool             # at the end of the last stretch
     stretches: Tuple[Stretch, ...]
+
+    @property
+    def worst(self) -> Mapping[int, int]:
+        """Return the largest number of each counter; some go back."""
+        return dict(sorted(counter for stretch in self.stretches for counter in stretch.counters))
 
     @property
     def end(self) -> float:
@@ -107,6 +116,14 @@ class Experience(NamedTuple):
 
 def read(path: str) -> Iterator[Timeline]:
     """Yield the drives of a file. Raises DataError with the line that is none."""
+    sizes = Sizes()
+    for timeline in _read(path):
+        sizes.add(timeline.model, timeline.worst)
+    for timeline in _read(path):
+        yield timeline._replace(physical_block_size=sizes.physical(timeline.model))
+
+
+def _read(path: str) -> Iterator[Timeline]:
     try:
         with (gzip.open if path.endswith('.gz') else open)(path, 'rt', encoding='utf-8', newline='') as lines:
             yield from _timelines(csv.DictReader(lines), path)
@@ -127,17 +144,17 @@ def _timelines(rows: 'csv.DictReader[str]', path: str) -> Iterator[Timeline]:
             stretches = tuple(_stretch(row, counters) for row in kept)
         except (ValueError, TypeError) as error:
             raise DataError(f'{path}, line {rows.line_num} or before it, drive {drive}: {error}; hours and counters are numbers') from None
-        yield Timeline(drive, kept[0]['model'], kept[-1]['failed'] == '1', stretches)
+        yield Timeline(drive, kept[0]['model'], None, kept[-1]['failed'] == '1', stretches)
 
 
 def _stretch(row: Mapping[str, str], counters: Sequence[Tuple[str, int]]) -> Stretch:
     return Stretch(float(row['from']), float(row['to']), tuple((number, int(row[name])) for name, number in counters if row[name]))
 
 
-def report_of(model: str, counters: Counters) -> Report:
+def report_of(model: str, physical_block_size: Optional[int], counters: Counters) -> Report:
     """Return what smartctl would say of a hard disk of which no more is known than its model and its counters."""
     rows = tuple(AttributeRow(number, '', None, None, None, None, '', str(raw), raw) for number, raw in counters)
-    return Report(Identity(protocol='ATA', model=model, spins=True), attributes=rows)
+    return Report(Identity(protocol='ATA', model=model, spins=True, physical_block_size=physical_block_size), attributes=rows)
 
 
 # --- the walk --------------------------------------------------------------------------
@@ -145,12 +162,12 @@ def report_of(model: str, counters: Counters) -> Report:
 def by_levels(judge: Judge) -> Course:
     """Return the course of a drive that is judged by what its counters are, not by how they came to be so."""
     @lru_cache(maxsize=None)  # a tenth of the stretches differ in model or counters
-    def state(model: str, counters: Counters) -> State:
-        return judge(report_of(model, counters)).state
+    def state(model: str, physical_block_size: Optional[int], counters: Counters) -> State:
+        return judge(report_of(model, physical_block_size, counters)).state
 
     def spells(timeline: Timeline) -> Iterator[Spell]:
         for stretch in timeline.stretches:
-            yield Spell(state(timeline.model, stretch.counters), stretch.start, stretch.end)
+            yield Spell(state(timeline.model, timeline.physical_block_size, stretch.counters), stretch.start, stretch.end)
     return spells
 
 

@@ -1,0 +1,43 @@
+"""What one count of a drive is worth in the base unit of a role."""
+
+import math
+from typing import Mapping, Optional, Sequence, Tuple
+
+from ..model import Identity
+
+# Disks with sectors of 4 KiB mostly show them as eight of 512 B, and some count errors in these.
+LOGICAL_SECTORS = 'logical sectors'
+COUNTED_IN_SECTORS = frozenset(('reallocated', 'pending', 'offline_uncorrectable'))  # roles
+MOST_IN_ONE = 8  # the largest sectors of any disk; a size that would hide more errors is none
+
+# Unit of the source: (base unit, what one is worth in it). Sectors: where nothing else is known than that they are logical.
+UNITS: Mapping[str, Tuple[str, float]] = {
+    '%': ('%', 1), 'C': ('C', 1), LOGICAL_SECTORS: ('', 1 / MOST_IN_ONE),
+    's': ('s', 1), 'min': ('s', 60), 'h': ('s', 3600), 'ms': ('s', 1e-3), 'us': ('s', 1e-6), '30s': ('s', 30),
+    'B': ('B', 1), '512B': ('B', 512), '4KiB': ('B', 4096), '8KiB': ('B', 8192), '16KiB': ('B', 16384),
+    '1MiB': ('B', 2**20), '16MiB': ('B', 2**24), '32MiB': ('B', 2**25),
+    '1GiB': ('B', 2**30), '16GiB': ('B', 2**34), '64GiB': ('B', 2**36), '1GB': ('B', 1e9), '64GB': ('B', 64e9)}
+
+
+def fitting(role: str, base: str) -> Sequence[str]:
+    """Return the units in which a drive may count what a role, in its base unit, means."""
+    return [name for name, (of_unit, _) in UNITS.items() if of_unit == base and (name != LOGICAL_SECTORS or role in COUNTED_IN_SECTORS)]
+
+
+def in_base_unit(count: float, unit: str, identity: Identity) -> float:
+    """Return what *count* of *unit* is on this drive; '' is the base unit itself."""
+    if unit == LOGICAL_SECTORS:
+        # A part of a sector is a sector: none may vanish.
+        return math.ceil(count / logical_in_physical(identity))
+    return count * UNITS[unit][1] if unit else count
+
+
+def counted_sectors(count: float, unit: str, identity: Identity) -> Optional[int]:
+    """Return the drive's own count where it is of other sectors than those that limits are about, else None."""
+    return int(count) if count and unit == LOGICAL_SECTORS and logical_in_physical(identity) > 1 else None
+
+
+def logical_in_physical(identity: Identity) -> float:
+    """Return how many logical sectors make a physical one: 8 of 512 B in 4096 B; 1 where the drive does not tell."""
+    physical = identity.physical_block_size or identity.sector_size
+    return min(max(physical / identity.sector_size, 1), MOST_IN_ONE)
