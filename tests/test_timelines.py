@@ -110,3 +110,12 @@ def test_measure_wants_one_file(arguments):
     result = run('measure', *arguments)
 
     assert (result.code, '--timelines FILE' in result.first_line) == (3, True), result.first_line
+
+
+def test_a_count_in_eights_is_one_of_sectors_of_4_kib(measured):
+    """The file names no sector sizes; that the counts of a model come in eights tells them."""
+    rows = [row(1, 0, YEAR, reallocated=32).replace('ST31500541AS', 'ST4000DM000'), row(2, 0, YEAR, reallocated=31)]
+
+    states = measured(*rows)['states']
+
+    assert [states[state]['drive_years'] for state in ('OK', 'WARNING')] == [1.0, 1.0]
