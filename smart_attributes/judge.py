@@ -68,7 +68,7 @@ def judge_reading(reading: Reading, limit: Limit, by_role: Mapping[str, Reading]
     by_role: the drive's judged readings, for limits that refer to one of them.
     """
     if not reading.judged or reading.number is None:
-        return Judgement(reading, State.OK)
+        return Judgement(reading, State.OK, graphed=limit.is_graphed)
     if reading.state is not None:
         return _judge_verdict(reading, reading.state, limit)
     is_floor = reading.role in roles and roles[reading.role].worse == 'low'

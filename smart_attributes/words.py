@@ -90,7 +90,8 @@ def plain(number: float) -> str:
     """Return *number* without exponent and without decimals that say nothing: "97", "0.025"."""
     if number == int(number):
         return str(int(number))
-    return f'{number:.6f}'.rstrip('0') if abs(number) < 1 else f'{number:.2f}'.rstrip('0').rstrip('.')
+    text = f'{number:.{6 if abs(number) < 1 else 2}f}'.rstrip('0').rstrip('.')
+    return '0' if text == '-0' else text
 
 
 def amount(number: Optional[float], unit: str) -> str:
@@ -106,7 +107,7 @@ def amount(number: Optional[float], unit: str) -> str:
 
 def _size(number: float) -> str:
     power = 0
-    while number >= 1000 and power < len(_SIZES) - 1:
+    while number >= 999.5 and power < len(_SIZES) - 1:
         number, power = number / 1000, power + 1
     return f'{number:.3g} {_SIZES[power]}'
 

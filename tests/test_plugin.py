@@ -3,11 +3,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import time
+from pathlib import Path
 
 import pytest
-from conftest import ROOT, drive, drive_path, perfdata, run
+from conftest import ROOT, Result, drive, drive_path, perfdata, run
 from fake_smartctl import DIES, IGNORES_SIGTERM, FakeSmartctl
 
 from smart_attributes.jobs import VERSION
@@ -442,21 +444,97 @@ def test_a_drive_that_a_site_file_forbids_to_read_is_never_touched(fake, tmp_pat
     assert not any('/dev/sdb' in call for call in fake.calls())
 
 
-def test_output_of_200_drives_stays_below_the_limit_of_nagios(tmp_path):
-    """Text gives way to perfdata, says so, and the first line still counts them all."""
-    for number in range(200):
+def many(folder: Path, drives: int) -> Result:
+    """Return the answer for so many failing drives."""
+    for number in range(drives):
         report = json.loads(drive('seagate-exos-failing'))
         report['serial_number'] = f'EXAMPLE{number:04d}'
-        (tmp_path / f'{number}.json').write_text(json.dumps(report))
+        (folder / f'{number}.json').write_text(json.dumps(report))
+    return run('--report', str(folder))
 
-    result = run('--report', str(tmp_path))
+
+LIMIT = 65000  # bytes; NRPE passes 65,505, tried
+
+
+def test_the_output_of_80_drives_is_whole(tmp_path):
+    """No daemon cuts it off: it was shortened for nothing, and its perfdata was not."""
+    result = many(tmp_path, 80)
+
+    assert len(result.text.splitlines()) == 82
+    assert len(perfdata(result.text)) == 80 * 9
+
+
+def test_the_text_of_150_drives_gives_way_to_perfdata_and_says_so(tmp_path):
+    """The first line still counts them all."""
+    result = many(tmp_path, 150)
 
     assert result.code == 2
-    assert '200 drives: 200 critical' in result.first_line
-    text = [line for line in result.text.splitlines() if not line.startswith('|')]
-    assert sum(len(line) + 1 for line in text) < 5000
-    assert any('more lines are left out' in line for line in text)
-    assert len({label.partition('_')[0] for label in perfdata(result.text)}) == 200
+    assert '150 drives: 150 critical' in result.first_line
+    assert LIMIT - 1000 < len(result.text.encode()) <= LIMIT
+    shown = sum(line.startswith('CRITICAL') for line in result.text.splitlines())
+    assert f'... {150 - shown} more lines are left out, ' in result.text
+    assert len(perfdata(result.text)) == 150 * 9
+
+
+def test_perfdata_of_300_drives_is_cut_by_us_and_says_so(tmp_path):
+    """A daemon would cut it in the middle of a value and say nothing."""
+    result = many(tmp_path, 300)
+
+    values = perfdata(result.text)
+    left_out = re.search(r'^\.\.\. (\d+) of 2700 values of perfdata are left out, from .* on, ', result.text, re.MULTILINE)
+    assert len(values) + int(left_out.group(1)) == 2700
+    assert LIMIT - 1000 < len(result.text.encode()) <= LIMIT
+    assert sum(line.startswith('CRITICAL') for line in result.text.splitlines()) > 10
+
+
+@pytest.mark.parametrize(('reports', 'told'), [
+    (('samsung-pm983-healthy', 'intel-s3500-healthy'), 'most worn: {} endurance_used 12 %'),
+    (('wd-gold-healthy',), 'warmest: {} temperature 30 C'),
+], ids=['worn', 'not-worn'])
+def test_where_all_is_well_the_first_line_tells_more_than_a_zero(reports, told):
+    """ "Most worn: 0 %" says nothing."""
+    result = run(*(word for report in reports for word in ('--report', drive_path(report))))
+
+    assert result.first_line.startswith('SMART OK - ' + told.format(reports[-1].replace('-', '_')))
+
+
+def test_a_drive_that_tells_nothing_but_zeros_is_counted(tmp_path):
+    """No zero is called the most."""
+    report = json.loads(drive('nvme-worn'))
+    report['nvme_smart_health_information_log'].update(percentage_used=0, temperature=0)
+    (tmp_path / 'new.json').write_text(json.dumps(report))
+
+    assert run('--report', str(tmp_path / 'new.json')).first_line == 'SMART OK - 1 drive: 1 ok'
+
+
+@pytest.mark.parametrize(('bits', 'state'), [(1, 2), (2, 1), (4, 2), (8, 2)])
+def test_the_word_of_an_nvme_drive_that_failed_is_graphed_and_not_said_twice(bits, state, tmp_path):
+    """It was 1 while the drive was well, then gone, and never 0."""
+    report = json.loads(drive('nvme-worn'))
+    report['smart_status'] = {'passed': False, 'nvme': {'value': bits}}
+    report['nvme_smart_health_information_log'].update(critical_warning=bits, percentage_used=3)
+    (tmp_path / 'failed.json').write_text(json.dumps(report))
+
+    result = run('--report', str(tmp_path / 'failed.json'))
+
+    assert result.code == state
+    assert perfdata(result.text)['failed_smart_status'].number == 0
+    assert 'smart_status' not in result.text.partition('\n| ')[0]
+
+
+def test_the_word_of_a_drive_that_failed_by_a_bogus_threshold_is_graphed_as_said(tmp_path):
+    """The verdict is ours, the graph shows the drive's: it must not end when the bogus threshold is reached."""
+    entry = {'family': 'Bogus', 'models': ['ACME ARGO [0-9]+'], 'source': 'measured', 'ignore_thresholds': [5], 'attributes': {}}
+    (tmp_path / 'entry.json').write_text(json.dumps({'entries': [entry]}))
+    report = json.loads(drive('hgst-failed'))
+    report['model_name'] = 'ACME ARGO 500'
+    (tmp_path / 'bogus.json').write_text(json.dumps(report))
+
+    result = run('--report', str(tmp_path / 'bogus.json'), '--attributes', str(tmp_path / 'entry.json'), '-v')
+
+    assert perfdata(result.text)['bogus_smart_status'].number == 0
+    assert 'smart_status' not in result.line_of('bogus')
+    assert 'known to be bogus' in result.text
 
 
 def test_a_drive_is_named_by_its_serial_on_request(fake):

@@ -6,7 +6,8 @@ about details without -v, and it leaves out the quotes and the empty maximum of 
 """
 
 from collections import Counter
-from typing import Iterable, List, Mapping, NamedTuple, Sequence
+from itertools import accumulate
+from typing import Iterable, List, Mapping, NamedTuple, Sequence, Tuple
 
 from ..knowledge.nagios import Performance, Summary
 from ..knowledge.specs import Role
@@ -14,8 +15,14 @@ from ..model import Judgement, State, Verdict, worst
 from ..words import clean, findings, headline, plain, reading_line, sentence, statement
 
 NAME = 'SMART'
-# Nagios 4 keeps 20,000 bytes of text and 30,889 of everything; the worst drives are always told.
-TEXT_LIMIT, OUTPUT_LIMIT, TEXT_AT_LEAST = 19500, 30500, 4000
+# NRPE passes 65,505 bytes, Icinga's IDO database keeps 65,535 of text and as many of perfdata; Nagios 4.4 and Icinga 2 keep all
+# (tried with 800,000 and 1,000,000). The worst drives are always told.
+OUTPUT_LIMIT, TEXT_AT_LEAST, ROOM_TO_SAY_SO = 65000, 4000, 500
+WHY_LEFT_OUT = f'NRPE passes no more than {OUTPUT_LIMIT:,} bytes'
+# What the first line tells where all is well; zero tells nothing.
+TELLING = (('most worn', 'endurance_used'), ('most reallocated', 'reallocated'), ('warmest', 'temperature'))
+# Printed as the drive says it, also where its word is not followed or better words stand beside it.
+OWN_WORD = 'smart_status'
 NOTHING = ('no drives to check: smartctl --scan finds none, or patterns and empty slots leave none over; '
            'name drives with -d, for example -d /dev/sda')
 
@@ -48,7 +55,7 @@ class FirstLine(Summary):  # type: ignore[misc]
         return self.ok(verdicts) if verdicts[0].state is State.OK else self.problem(verdicts)
 
     def ok(self, verdicts: Sequence[Verdict]) -> str:
-        return self._line(highest_wear(verdicts), verdicts)
+        return self._line(most_telling(verdicts), verdicts)
 
     def problem(self, verdicts: Sequence[Verdict]) -> str:
         return self._line(f'{verdicts[0].device.name} {headline(verdicts[0])}', verdicts)
@@ -79,9 +86,9 @@ def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face,
     lines.extend(f'note: {sentence(note, 500)}' for note in notes if face.verbose or not ordered)
     values = perfdata(ordered, roles, face)
     values += old_perfdata(ordered, values)
-    last = ['| ' + ' '.join(values)] if values else []
     if not transcript:
-        lines = _fitting(lines, len(first.encode()), sum(len(line.encode()) for line in last))
+        lines, values = _fitting(lines, values, _size(first))
+    last = ['| ' + ' '.join(values)] if values else []
     return Outcome('\n'.join([first, *lines, *transcript, *last]) + '\n', state)
 
 
@@ -99,7 +106,7 @@ def perfdata(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face)
 def _is_graphed(judgement: Judgement, face: Face) -> bool:
     """Tell whether a value is printed; legacy_limit, several on one drive, has labels of its own in old_values."""
     reading = judgement.reading
-    return (reading.number is not None and reading.judged and reading.role != 'legacy_limit'
+    return (reading.number is not None and (reading.judged or reading.role == OWN_WORD) and reading.role != 'legacy_limit'
             and (judgement.graphed or face.all_perfdata))
 
 
@@ -125,32 +132,47 @@ def old_perfdata(verdicts: Iterable[Verdict], printed: Sequence[str]) -> List[st
     return [text for label, text in sorted(values.items()) if f"'{label}'" not in taken]
 
 
-def _fitting(lines: Sequence[str], used: int, perfdata: int) -> List[str]:
-    """Return the lines that a daemon keeps; those at the end, the least urgent ones, give way to perfdata.
+def _fitting(lines: Sequence[str], values: Sequence[str], used: int) -> Tuple[List[str], List[str]]:
+    """Return the lines of text and the values that no daemon cuts off, and a line for what is left out.
 
-    used, perfdata: bytes of the first line and of the last one.
+    Lines at the end, the least urgent ones, give way to perfdata, until few are left. used: bytes of the first line.
     """
-    room = max(TEXT_AT_LEAST, min(TEXT_LIMIT, OUTPUT_LIMIT - perfdata)) - used
-    kept: List[str] = []
-    for line in lines:
-        room -= len(line.encode()) + 1
-        if room < 0:
-            kept.append(f'... {len(lines) - len(kept)} more lines are left out, Nagios would cut them off; '
-                        'check_smart_attributes triage shows all')
-            break
-        kept.append(line)
-    return kept
+    room = OUTPUT_LIMIT - used - ROOM_TO_SAY_SO
+    if sum(map(_size, [*lines, *values])) <= room:
+        return list(lines), list(values)
+    kept_values = _first(values, room - min(TEXT_AT_LEAST, sum(map(_size, lines))))
+    kept_lines = _first(lines, room - sum(map(_size, kept_values)))
+    if len(kept_lines) < len(lines):
+        kept_lines.append(f'... {len(lines) - len(kept_lines)} more lines are left out, {WHY_LEFT_OUT}; '
+                          'check_smart_attributes triage shows all')
+    if len(kept_values) < len(values):
+        label = values[len(kept_values)].partition('=')[0]
+        kept_lines.append(f'... {len(values) - len(kept_values)} of {len(values)} values of perfdata are left out, from {label} on, '
+                          f'{WHY_LEFT_OUT}; divide the drives among several checks')
+    return kept_lines, kept_values
 
 
-def highest_wear(verdicts: Sequence[Verdict]) -> str:
-    """Return "most worn: sdc endurance_used 9 %", or '' where no drive tells."""
-    worn = [(judgement.reading.number or 0, verdict.device.name, judgement.reading) for verdict in verdicts
-            for judgement in verdict.judgements
-            if judgement.reading.role == 'endurance_used' and judgement.reading.judged and judgement.reading.number is not None]
-    if not worn:
-        return ''
-    _, name, reading = max(worn, key=lambda entry: entry[0])
-    return f'most worn: {name} {statement(reading)}'
+def _first(parts: Sequence[str], room: int) -> List[str]:
+    """Return as many parts as fit."""
+    sizes = accumulate(map(_size, parts))
+    return [part for part, size in zip(parts, sizes) if size <= room]
+
+
+def _size(part: str) -> int:
+    """Return the bytes of a line or a value, with what parts it from the next."""
+    return len(part.encode()) + 1
+
+
+def most_telling(verdicts: Sequence[Verdict]) -> str:
+    """Return "most worn: sdc endurance_used 9 %", of drives that are all well; '' where none tells more than a zero."""
+    for title, role in TELLING:
+        known = [(judgement.reading.number, verdict.device.name, judgement.reading) for verdict in verdicts
+                 for judgement in verdict.judgements
+                 if judgement.reading.role == role and judgement.reading.judged and judgement.reading.number]
+        if known:
+            _, name, reading = max(known, key=lambda entry: entry[0])
+            return f'{title}: {name} {statement(reading)}'
+    return ''
 
 
 def count(verdicts: Sequence[Verdict]) -> str:
