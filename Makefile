@@ -3,14 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 OLD := .venv-debian12
 BIN := $(VENV)/bin
+DRIVES := ../shared/drives/drives.jsonl.gz
 # What Debian 12 ships; pySMART is in no Debian.
 DEBIAN12 := nagiosplugin==1.3.2 jsonschema==4.10.3 rich==13.3.1 chardet==5.1.0 humanfriendly==10.0 pytest==7.2.1
 # What test-icinga runs: the daemons, and the libraries with which they run the plugin.
 DAEMONS := icinga2 nagios4-core nagios-nrpe-server nagios-nrpe-plugin icingacli icingaweb2-module-director php-cli php-mysql mariadb-server \
 	python3-nagiosplugin python3-jsonschema python3-rich acl
+# What single tests run: the real sudo, access-control lists, the man page, another user, a memory checker.
+PROGRAMS := sudo acl man-db passwd util-linux binutils valgrind pipx
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test check mutants test-debian12 playground bench prove measure add format generate deb test-deb daemons test-icinga venv wheel clean help
+.PHONY: run test check mutants test-debian12 playground bench prove measure add format generate deb test-deb daemons test-programs test-icinga venv wheel clean help
 
 help:            ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -42,8 +45,8 @@ bench: $(VENV)/.tools  ## what a check costs, against the figures of the design
 prove: venv      ## the mistakes in attributes.json
 	$(BIN)/check_smart_attributes prove
 
-measure: venv    ## attributes.json against 40,182 real drives
-	$(BIN)/check_smart_attributes measure ../shared/drives/drives.jsonl.gz
+measure: venv    ## attributes.json against 40,182 real drives, in ../shared/drives, which no clone has: make measure DRIVES=FILE
+	$(BIN)/check_smart_attributes measure $(DRIVES)
 
 add: venv        ## your entry and its sample to the shipped ones: make add FILE=my-entry.json
 	$(BIN)/python tools/add.py "$(FILE)"
@@ -86,6 +89,9 @@ test-deb: $(VENV)/.tools deb  ## the package in fresh Debian 12 and 13: install,
 
 daemons:         ## what test-icinga runs, installed; where it is, make test runs it as well
 	sh tools/install $(DAEMONS)
+
+test-programs:   ## sudo and whatever else single tests run, installed; where one is missing its tests are skipped
+	sh tools/install $(PROGRAMS)
 
 test-icinga: $(VENV)/.tools daemons  ## Icinga 2, its Director, Nagios 4 and NRPE run the plugin
 	TEST_DAEMONS=1 $(BIN)/python -m pytest tests/test_icinga.py tests/test_director.py tests/test_nagios.py
