@@ -13,7 +13,7 @@ import replay
 
 from smart_attributes.errors import DriveAsleep, DriveError, DriveIsNoDrive, NotAReport
 from smart_attributes.model import AttributeRow, SelfTest, Statistic
-from smart_attributes.reading import text_report
+from smart_attributes.reading import pysmart, text_report
 
 BANNER = ('smartctl 7.2 2020-12-30 r5155 [x86_64-linux-5.10.0] (local build)\n'
           'Copyright (C) 2002-20, Bruce Allen, Christian Franke, www.smartmontools.org\n\n')
@@ -477,7 +477,7 @@ def test_reading_starts_no_process_and_prints_nothing(tmp_path):
         def forbidden(*arguments, **options):
             raise AssertionError('a process was started')
         subprocess.Popen = os.system = os.posix_spawn = os.fork = forbidden
-        from smart_attributes.reading import text_report
+        from smart_attributes.reading import pysmart, text_report
         assert 'pySMART' not in sys.modules
         with open(sys.argv[1], 'rb') as file:
             print(text_report.parse_report(file.read()).nvme['percentage_used'], os.environ.get('LANG'))
@@ -493,12 +493,12 @@ def test_a_missing_pysmart_is_a_sentence(monkeypatch):
     """Debian does not package it; JSON reports do not need it."""
     monkeypatch.setitem(sys.modules, 'pySMART.interface', None)
     monkeypatch.setitem(sys.modules, 'pySMART', None)
-    text_report._readers.cache_clear()
+    pysmart._readers.cache_clear()
 
     with pytest.raises(DriveError) as caught:
         report(NVME.format(','))
 
-    text_report._readers.cache_clear()
+    pysmart._readers.cache_clear()
     assert 'pySMART' in str(caught.value) and '--json' in str(caught.value)
 
 

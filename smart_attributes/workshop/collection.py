@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, Iterator, Mapping, NamedTuple, Optional,
 from ..errors import DataError
 from ..model import WHEN_FAILED, AttributeRow, Identity, Report, Statistic
 from ..reading.json_report import has_spindle
-from ..reading.text_report import NVME_LABELS
+from ..reading.pysmart import NVME_LABELS
 from .sectors import ATTRIBUTES, Sizes
 
 HEALTH = {'PASSED': True, 'OK': True, 'FAILED!': False}

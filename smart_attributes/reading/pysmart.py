@@ -1,0 +1,196 @@
+"""pySMART: what it reads of smartctl's text, the attribute table, the NVMe health log and the SCSI counters.
+
+It knows one layout, that of `-A` in English. Lines in it go to it as smartctl printed them; lines in another one
+(brief, hexadecimal, names with blanks, other groups of digits) are translated into it first. Its Device class is not
+used: it takes 2.6 ms for forty lines, and starts smartctl when it misses something.
+"""
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Match, NamedTuple, Optional, Sequence, Tuple
+
+from ..errors import DriveError
+from ..model import WHEN_FAILED, AttributeRow
+
+MOST_ROWS = 255           # a drive has thirty
+_HEADLINE = 'Vendor Specific SMART Attributes with Thresholds:'
+
+# The layout of -A: "  5 Reallocated_Sector_Ct   0x0033   100   100   010    Pre-fail  Always       -       0"
+_CLASSIC = re.compile(r'\d{1,3}\s+\S+\s+0x[0-9a-f]{4}\s+\d{1,3}\s+\d{1,3}\s+\d{1,3}\s+'
+                      r'(?:Pre-fail|Old_age)\s+(?:Always|Offline)\s+(?:-|FAILING_NOW|In_the_past)\s+\S')
+_COLUMN = r'(?:----?|0x[0-9a-f]{2}|\d{1,3})'  # "100", "0x64" with -f hex, "---" or "----" where there is none
+# Before 5.40 unknown names hold a blank; a name of 24 characters and more runs into the flags.
+_START = r'(?P<id>\d{1,3}|0x[0-9a-f]{2})\s+(?P<name>\S+?(?: \S+?)??)\s*'
+_NUMBERS = rf'(?P<value>{_COLUMN})\s+(?P<worst>{_COLUMN})\s+(?P<threshold>{_COLUMN})\s+'
+_UNUSUAL = re.compile(_START + r'(?P<flags>0x[0-9a-f]{4})\s+' + _NUMBERS +
+                      r'(?P<kind>Pre-fail|Old_age)\s+(?P<updated>Always|Offline)\s+(?P<failed>-|FAILING_NOW|In_the_past)\s+(?P<raw>\S.*)')
+# The layout of -x: "  5 Reallocated_Sector_Ct   PO--CK   100   100   010    -    0"
+_BRIEF = re.compile(_START + r'(?P<flags>[P-][O-][S-][R-][C-][K-]\+?)\s+' + _NUMBERS + r'(?P<failed>-|NOW|Past)\s+(?P<raw>\S.*)')
+_FLAG_BITS = 'POSRCK'     # bit 0 first. Source: smartmontools atacmds.h, ATTRIBUTE_FLAGS_*
+_NO_VALUE = 999           # stands for "---" while pySMART, which wants digits, reads the row
+
+# The label that smartctl prints, pySMART's attribute, and the key of smartctl's JSON.
+_NVME_LOG = (
+    ('Available Spare', 'availableSpare', 'available_spare'),
+    ('Available Spare Threshold', 'availableSpareThreshold', 'available_spare_threshold'),
+    ('Percentage Used', 'percentageUsed', 'percentage_used'),
+    ('Data Units Read', 'dataUnitsRead', 'data_units_read'),
+    ('Data Units Written', 'dataUnitsWritten', 'data_units_written'),
+    ('Host Read Commands', 'hostReadCommands', 'host_reads'),
+    ('Host Write Commands', 'hostWriteCommands', 'host_writes'),
+    ('Controller Busy Time', 'controllerBusyTime', 'controller_busy_time'),
+    ('Power Cycles', 'powerCycles', 'power_cycles'),
+    ('Power On Hours', 'powerOnHours', 'power_on_hours'),
+    ('Unsafe Shutdowns', 'unsafeShutdowns', 'unsafe_shutdowns'),
+    ('Media and Data Integrity Errors', 'integrityErrors', 'media_errors'),
+    ('Error Information Log Entries', 'errorEntries', 'num_err_log_entries'),
+    ('Warning Comp. Temperature Time', 'warningTemperatureTime', 'warning_temp_time'),
+    ('Critical Comp. Temperature Time', 'criticalTemperatureTime', 'critical_comp_time'),
+    ('Temperature', 'temperature', 'temperature'),
+)
+NVME_LABELS = {label: key for label, _, key in _NVME_LOG}
+_NVME_HEADLINE = 'SMART/Health Information (NVMe Log 0x02)'
+# pySMART turns used into left endurance.
+_SCSI_LOG = (
+    ('Percentage used endurance indicator', 'Life_Left', 'percentage_used'),
+    ('Specified cycle count over device lifetime', 'Start_Stop_Spec', 'start_stop_cycles_rated'),
+    ('Accumulated start-stop cycles', 'Start_Stop_Cycles', 'start_stop_cycles'),
+    ('Specified load-unload count over device lifetime', 'Load_Cycle_Spec', 'load_unload_cycles_rated'),
+    ('Accumulated load-unload cycles', 'Load_Cycle_Count', 'load_unload_cycles'),
+    ('Elements in grown defect list', 'Reallocated_Sector_Ct', 'grown_defects'),
+)
+# What pySMART takes as it stands: "11,442,052 [5.85 TB]", "1,204", "97%", "30 Celsius", "0x04"
+_PRINTED = re.compile(r'\d{1,3}(?:,\d{3})*(?: \[\d+(?:\.\d+)? ?[kMGTPE]?B\])?|\d+|\d+%|-?\d+ Celsius|0x[0-9a-f]{1,2}')
+_UNITS = {'available_spare': '%', 'available_spare_threshold': '%', 'percentage_used': '%', 'temperature': ' Celsius'}
+
+
+class _Readers(NamedTuple):
+    """pySMART's readers of lines."""
+
+    ata: Callable[[Iterator[str]], Any]
+    nvme: Callable[[Iterator[str]], Any]
+    scsi: Callable[[Iterator[str]], Any]
+
+
+@cache
+def _readers() -> _Readers:
+    """Import pySMART, which takes 80 ms, and return its readers.
+
+    Raises DriveError when it, or what it needs itself (chardet, humanfriendly), is not installed.
+    """
+    language = os.environ.get('LANG')
+    try:
+        from pySMART.interface import AtaAttributes, NvmeAttributes, SCSIAttributes
+    except ImportError as error:
+        missing = (error.name or 'pySMART').partition('.')[0]
+        raise DriveError(f'is text, which the Python package pySMART reads, and {missing} is not installed; install it, or '
+                         'record with smartctl --json -x') from None
+    finally:
+        # pySMART sets LANG for the smartctl that it would start; it is not ours to change.
+        if language is None:
+            os.environ.pop('LANG', None)
+        else:
+            os.environ['LANG'] = language
+    return _Readers(AtaAttributes, NvmeAttributes, SCSIAttributes)
+
+
+# --- the attribute table ---------------------------------------------------------------------------
+
+def classic(line: str) -> str:
+    """Return a row of the attribute table in the layout that pySMART knows: as it stands where it is in it, '' where it is no row."""
+    if _CLASSIC.match(line):
+        return line
+    row = _UNUSUAL.match(line) or _BRIEF.match(line)
+    return _translated(row) if row else ''
+
+
+def _translated(row: Match[str]) -> str:
+    parts = row.groupdict()
+    flags = parts['flags']
+    if 'kind' not in parts:
+        bits = sum(1 << bit for bit, letter in enumerate(_FLAG_BITS) if flags[bit] == letter)
+        flags = f'0x{bits:04x}'
+        parts['kind'] = 'Pre-fail' if bits & 1 else 'Old_age'
+        parts['updated'] = 'Always' if bits & 2 else 'Offline'
+    numbers = ' '.join(str(_decimal(parts[name])) for name in ('value', 'worst', 'threshold'))
+    name = parts['name'].replace(' ', '_')
+    return f'{_decimal(parts["id"])} {name} {flags} {numbers} {parts["kind"]} {parts["updated"]} {parts["failed"]} {parts["raw"]}'
+
+
+def _decimal(printed: str) -> int:
+    """Return a column as a number, _NO_VALUE for "---"."""
+    return _NO_VALUE if printed.startswith('-') else int(printed, 16 if 'x' in printed else 10)
+
+
+def attributes(rows: Sequence[str]) -> Tuple[AttributeRow, ...]:
+    """Return the attribute table of classic rows, in its printed order. Raises DriveError where pySMART is missing."""
+    # pySMART keeps one row for each number, which broken firmware lists twice, and forgets the order, by which an entry
+    # may recognise a controller. So a number that comes again stands in a further table.
+    tables: Dict[int, List[str]] = {}
+    places: List[Tuple[int, int]] = []
+    for row in rows[:MOST_ROWS]:
+        number = int(row.split(None, 1)[0])
+        if 0 < number < 256:
+            table = sum(number == known for _, known in places)
+            places.append((table, number))
+            tables.setdefault(table, []).append(row)
+    read = {table: _readers().ata(iter([_HEADLINE, *lines, ''])).legacyAttributes for table, lines in tables.items()}
+    return tuple(_attribute(read[table][number]) for table, number in places)
+
+
+def _attribute(read: Any) -> AttributeRow:
+    """Return what pySMART read of one row. The raw value stays text: its raw_int drops signs and hex."""
+    value, worst, threshold = (None if number > 255 else number for number in (read.value_int, read.worst, read.thresh))
+    return AttributeRow(read.num, read.name, value, worst, threshold, read.type == 'Pre-fail', WHEN_FAILED[read.when_failed], read.raw)
+
+
+# --- NVMe and SCSI ---------------------------------------------------------------------------------
+
+def nvme(fields: Mapping[str, str]) -> Dict[str, int]:
+    """Return the NVMe health log, by NVME_KEYS. fields: label in lower case -> value, as printed."""
+    fed = [f'Critical Warning: {fields["critical warning"]}'] if _PRINTED.fullmatch(fields.get('critical warning', '')) else []
+    fed += [f'{label}: {value}' for label, _, key in _NVME_LOG for value in [_value(fields.get(label.lower(), ''), key)] if value]
+    if not fed:
+        return {}
+    log = _readers().nvme(iter([_NVME_HEADLINE, *fed, '']))
+    values: Dict[str, Optional[int]] = {key: getattr(log, attribute) for _, attribute, key in _NVME_LOG}
+    values['critical_warning'] = log.criticalWarning
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _value(printed: str, key: str) -> str:
+    """Return a value in the form that pySMART takes, '' where it holds no number."""
+    unit = _UNITS.get(key, '')
+    if _PRINTED.fullmatch(printed) and printed.endswith(unit):
+        return printed
+    number = leading(printed) if key == 'temperature' else digits(printed)
+    return '' if number is None else f'{number}{unit}'
+
+
+def scsi(fields: Mapping[str, str]) -> Dict[str, float]:
+    """Return the SCSI counters that pySMART knows, by SCSI_KEYS. fields: as for nvme()."""
+    printed = [(label, fields.get(label.lower(), '')) for label, _, _ in _SCSI_LOG]
+    fed = [f'{label}: {value}' for label, value in printed if re.fullmatch(r'\d{1,19}%?', value)]
+    if not fed:
+        return {}
+    log = _readers().scsi(iter(fed)).diagnostics
+    values: Dict[str, Optional[float]] = {key: getattr(log, attribute) for _, attribute, key in _SCSI_LOG}
+    if values['percentage_used'] is not None:
+        values['percentage_used'] = 100 - values['percentage_used']
+    return {key: value for key, value in values.items() if value is not None}
+
+
+# --- numbers in other forms ------------------------------------------------------------------------
+
+def digits(value: str) -> Optional[int]:
+    """Return "11.442.052 [5,85 TB]" or "1'000'204'886'016 bytes" as a number, whatever parts its groups."""
+    digits = re.sub(r'\D', '', value.partition('[')[0])
+    return int(digits) if 0 < len(digits) <= 39 else None
+
+
+def leading(value: str) -> Optional[int]:
+    """Return the number at the start of "5400 rpm"."""
+    match = re.match(r'-?\d{1,19}', value)
+    return int(match.group()) if match else None

@@ -1,0 +1,99 @@
+"""smartctl's text, line by line: which line is what. Nothing is understood here."""
+from __future__ import annotations
+
+import re
+from typing import Dict, List, Match, NamedTuple
+
+from ..errors import NotAReport
+from .pysmart import classic
+
+_LONGEST_LINE = 400       # smartctl prints none longer in a report
+_MOST_LINES = 3000        # and never half of this; each is matched with expressions that take their time
+
+# "0x01  0x010  4            3188  ND-  Power-on Hours", until 6.3 "  1  0x010  4            3188~ Power-on Hours"
+_STATISTIC = re.compile(
+    r'(?P<page>\d{1,3}|0x[0-9a-f]{2})\s+(?P<offset>0x[0-9a-f]{3})\s+\d\s+(?P<number>-?\d{1,20})(?P<normalized>~?)\s+'
+    r'(?:(?P<flags>[N-][D-][C-])[+ ]?\s+)?(?P<name>\S.*)')
+
+_WORDS = r'\S*(?: \S+)*?'  # the rest of a column; ".*?" would share long runs of blanks with what follows in every way there is
+_ATA_TEST = re.compile(
+    rf'#\s*(?P<number>\d+)\s+(?P<kind>\S{_WORDS})\s+'
+    rf'(?P<status>(?:Completed|Aborted|Interrupted|Fatal|Self-test|Unknown status)\b{_WORDS})\s*'
+    r'\b\d+%\s+(?P<hours>\d+)\b')
+_SCSI_TEST = re.compile(
+    r'#\s*\d+\s+(?P<kind>(?:Background|Foreground|Abort|Default|Reserved\(\d+\))(?: short| long| background)?)\s+'
+    rf'(?P<status>\S{_WORDS})\s+(?:-|\d+)\s+(?P<hours>\d+|NOW)\s+(?:-|0x[0-9a-f]+|\d+)\s+\[')
+_NVME_TEST = re.compile(
+    r'\d+\s+(?P<kind>Short|Extended|Vendor specific|Unknown \(0x[0-9a-f]\))\s+'
+    rf'(?P<status>(?:Completed|Aborted|Fatal|Unknown result)\b{_WORDS})\s+(?P<hours>\d+)\s+(?:-|\d+)\s+(?:-|\*|\d+)\s')
+
+# "    0            11723104     8211": index, LBA, hours
+_PENDING = re.compile(r'\d{1,5}\s+\d{1,18}\s+(?:\d{1,10}|-)$')
+
+# What smartctl complains about in a report that is good for a verdict all the same.
+_COMPLAINT = re.compile(r'Warning[:!]|==> WARNING:|Read .* failed|SMART Status (?:not supported|command failed)'
+                        r'|.*(?:Log Sense|Failed) .*\[|Error .*checksum|An optional SMART command failed')
+
+POWER_ON = 'accumulated power on time, hours'
+# Printed by two log pages. As in smartctl's JSON the later one counts.
+_SAME_LABEL = {'number of hours powered up': POWER_ON}
+
+
+class Lines(NamedTuple):
+    """The lines of a report, sorted by what they are."""
+
+    fields: Dict[str, str]            # "Label: value"; labels in lower case, the first of a name
+    last: Dict[str, str]              # the same, the last of a name
+    rows: List[str]                   # of the attribute table, classic
+    statistics: List[Match[str]]
+    ata_tests: List[Match[str]]
+    scsi_tests: List[Match[str]]
+    nvme_tests: List[Match[str]]
+    pending: List[Match[str]]         # of the Pending Defects log
+    complaints: List[str]
+    warnings: List[str]               # below an NVMe drive's FAILED
+
+
+def sorted_lines(text: str) -> Lines:
+    """Return the lines of a report by kind. Each line is looked at once. Raises NotAReport for too many of them."""
+    if text.count('\n') > _MOST_LINES:
+        raise NotAReport(f'is not a smartctl report: it has more than {_MOST_LINES} lines')
+    lines = Lines({}, {}, [], [], [], [], [], [], [], [])
+    for line in map(str.strip, text.split('\n')):
+        if line and len(line) <= _LONGEST_LINE:
+            _sort(line, lines)
+    return lines
+
+
+def _sort(line: str, lines: Lines) -> None:
+    """Put one line where it belongs."""
+    if line[0].isdigit() or line[0] == '#':
+        _sort_row(line, lines)
+        return
+    if line.startswith('- '):
+        lines.warnings.append(line)
+    if _COMPLAINT.match(line):
+        lines.complaints.append(line)
+    label, separator, value = line.partition(':')
+    if not separator:
+        label, separator, value = line.partition(' = ')
+    name = ' '.join(label.lower().split())
+    value = value.strip()
+    lines.fields.setdefault(name, value)
+    lines.last[_SAME_LABEL.get(name, name)] = value
+
+
+def _sort_row(line: str, lines: Lines) -> None:
+    """Put a line of a table where it belongs."""
+    row = classic(line)
+    if row:
+        lines.rows.append(row)
+        return
+    for pattern, place in (
+        ((_SCSI_TEST, lines.scsi_tests), (_ATA_TEST, lines.ata_tests)) if line[0] == '#' else
+        ((_STATISTIC, lines.statistics), (_NVME_TEST, lines.nvme_tests), (_PENDING, lines.pending))
+    ):
+        match = pattern.match(line)
+        if match:
+            place.append(match)
+            return
