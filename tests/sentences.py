@@ -11,7 +11,7 @@ from smart_attributes import errors
 from smart_attributes.reading import diagnosis
 
 ERRORS = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, errors.DriveError)}
-MODULES = ('reading/diagnosis', 'reading/machine', 'reading/json_report', 'reading/text_report', 'survey')
+MODULES = (*sorted(f'reading/{path.stem}' for path in (ROOT / 'smart_attributes' / 'reading').glob('*.py')), 'survey')
 
 
 def key(sentence: str) -> str:
