@@ -40,6 +40,7 @@ class Options(NamedTuple):
     smartctl: str = SMARTCTL
     nosudo: bool = False
     jobs: int = PARALLEL
+    state_dir: str = ''
     drive_timeout: float = DRIVE_TIMEOUT
     timeout: float = TIMEOUT
     warning: Tuple[Tuple[str, str], ...] = ()
@@ -180,6 +181,9 @@ def _reading(parser: Parser) -> None:
     group.add_argument('-p', '--path', dest='smartctl', default=SMARTCTL, metavar='FILE', help=f'smartctl; default {SMARTCTL}')
     group.add_argument('--nosudo', '-nosudo', action='store_true', help='do not put sudo -n before smartctl when not root')
     group.add_argument('--jobs', type=_count, default=PARALLEL, metavar='N', help='drives read at once; default %(default)s')
+    group.add_argument('--state-dir', default='', metavar='DIR',
+                       help='folder of what lasts from one check to the next: which drives earlier ones still wait for; '
+                            'default /var/lib/check-smart-attributes, else one of your own below ~/.local/state')
     group.add_argument('--drive-timeout', type=_seconds, default=DRIVE_TIMEOUT, metavar='SECONDS',
                        help='a drive that takes longer is UNKNOWN; default %(default)g')
     group.add_argument('-t', '--timeout', type=_seconds, default=TIMEOUT, metavar='SECONDS',

@@ -8,8 +8,7 @@ import sys
 import time
 
 from . import alarm
-from .reading import processes
-from .reading.head_start import PARALLEL, sure_commands
+from .reading import head_start, processes
 
 UNKNOWN = 3
 READER_TIME, PAUSE = 0.2, 0.001  # seconds
@@ -67,8 +66,7 @@ def run(argv: list[str]) -> int:
     runner = processes.Runner()
     alarm.obey()
     try:
-        for command in sure_commands(argv):
-            runner.start(command, PARALLEL)
+        head_start.start(argv, runner)
         from .jobs import do
         return do(argv, runner)
     except SystemExit as error:  # argparse after --help with 0, rich with 1 where nobody reads any more

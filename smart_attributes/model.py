@@ -40,7 +40,8 @@ class Answer(NamedTuple):
     """What became of one smartctl process. Bytes, not yet understood."""
 
     command: Tuple[str, ...]
-    outcome: str                  # "done", "timeout", "overflow" (printed without end), "not started" or "too late" to start
+    # "done", "timeout", "overflow" (printed without end), "not started", "too late" to start, "busy" (an earlier one waits)
+    outcome: str
     reason: str = ''              # why it is not "done": "no answer within 30 s"
     status: Optional[int] = None  # exit status, eight bits; None unless it ended by itself
     signal: Optional[int] = None  # the signal that ended it, where none was ours

@@ -67,6 +67,7 @@ class Progress:
         self.judge: Optional[Judge] = None
         self.wanted: Dict[Address, bool] = {}
         self.verdicts: Dict[Address, Verdict] = {}
+        self.notes: Tuple[str, ...] = ()
         self.faults: Tuple[str, ...] = ()
         self.late = ''                # why patterns are asked no more
         self.is_over = False          # nor are drives judged
@@ -97,8 +98,11 @@ def _survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], 
         return judged(progress, options, progress.judge)
     as_root = os.geteuid() == 0
     commands.check_executable(options.smartctl, as_root, through_sudo=not (as_root or options.nosudo))
+    runner.keep(options.state_dir)
     progress.found = machine.find(options, runner, deadline)
     plans = plan(progress.found.devices, options, site)
+    if runner.forgetful:
+        progress.notes = (f'a drive that hangs may cost a process with each check, not one alone: {runner.forgetful}',)
     progress.planned = [planned.device for planned in plans]
     for _, command in plans[:options.jobs]:
         runner.start(command, options.jobs)
@@ -284,8 +288,8 @@ def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
     if judge.old:
         from .v1_6 import second_opinion
         judge = judge._replace(old=second_opinion.addressed(judge.old, [read.device for read in kept]))
-    return Survey(tuple(_verdict(read, judge, progress) for read in kept), tuple(kept), missing(kept, options.expect),
-                  (*progress.found.notes, *merged, *left_out, *_as_before(options), *(judge.old.notes if judge.old else ())), judge,
+    notes = (*progress.found.notes, *progress.notes, *merged, *left_out, *_as_before(options), *(judge.old.notes if judge.old else ()))
+    return Survey(tuple(_verdict(read, judge, progress) for read in kept), tuple(kept), missing(kept, options.expect), notes, judge,
                   (*progress.faults, *unseen))
 
 

@@ -1,6 +1,7 @@
 """What several test files use."""
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import re
@@ -17,6 +18,9 @@ from fake_smartctl import FakeSmartctl
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / 'shared'
 NOBODY = 65534
+# The folder of state of all checks here: none of them may leave anything in the home of who runs the tests.
+STATE_HOME = os.environ['XDG_STATE_HOME'] = tempfile.mkdtemp(prefix='check-smart-attributes-state-')
+atexit.register(shutil.rmtree, STATE_HOME, ignore_errors=True)
 
 
 class Result(NamedTuple):
@@ -106,7 +110,7 @@ def run(*arguments: str, cwd: Optional[Path] = None, env: Optional[Dict[str, str
     """Run the plugin as a daemon does: a process of its own, no terminal."""
     command: List[str] = [sys.executable, '-I', str(ROOT / 'check_smart_attributes'), *arguments]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=cwd,
-                          env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', **(env or {})}, timeout=timeout)
+                          env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'XDG_STATE_HOME': STATE_HOME, **(env or {})}, timeout=timeout)
     return Result(done.returncode, done.stdout.decode())
 
 

@@ -12,7 +12,7 @@ from smart_attributes.reading import commands, head_start
 from smart_attributes.reading.commands import SCAN, read_arguments
 
 FLAGS = {*head_start.SCAN, *head_start.NOSUDO, *head_start.HARMLESS_FLAGS}
-WITH_VALUE = {*head_start.DEVICE, *head_start.SMARTCTL, *head_start.JOBS, *head_start.HARMLESS}
+WITH_VALUE = {*head_start.DEVICE, *head_start.SMARTCTL, *head_start.JOBS, *head_start.STATE_DIR, *head_start.HARMLESS}
 ACTIONS = [action for job in ('check', 'triage') for action in cli.PARSERS[job]()._actions]
 
 

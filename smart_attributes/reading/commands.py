@@ -58,6 +58,17 @@ def prefix(executable: str, nosudo: bool = False) -> Command:
     return (find_sudo(), '-n', executable)
 
 
+def split(command: Command) -> tuple[str, Command]:
+    """Return which smartctl a command runs, and its arguments; sudo stands aside."""
+    start = 2 if is_behind_sudo(command) else 0
+    return command[start], command[start + 1:]
+
+
+def is_behind_sudo(command: Command) -> bool:
+    """Tell whether sudo runs it."""
+    return command[1:2] == ('-n',)
+
+
 def find_sudo() -> str:
     """Return sudo's absolute path. The caller's PATH counts: it decides nothing that the caller could not do."""
     for folder in (os.environ.get('PATH', '') + ':' + ENVIRONMENT['PATH']).split(':'):

@@ -10,13 +10,18 @@ from __future__ import annotations
 
 import os
 
-from . import commands
+from . import commands, processes
+
+TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING, which would be expensive
+if TYPE_CHECKING:
+    from .commands import Command
 
 CONFIG = '/etc/check-smart-attributes'
 PARALLEL = 64  # drives at once; the drives take the time, not this machine
 # Every spelling of cli's options for a check and a table, which a test holds to cli's parser.
 # Those that say what is read:
 DEVICE, SMARTCTL, JOBS = ('-d', '--device'), ('-p', '--path'), ('--jobs',)
+STATE_DIR = ('--state-dir',)
 SCAN, NOSUDO = ('--scan',), ('--nosudo', '-nosudo')
 # Those that change neither drives nor command lines, with a value and without:
 HARMLESS = ('-w', '--warning', '-c', '--critical', '-t', '--timeout', '--drive-timeout', '--unknown-model', '--asleep', '--expect',
@@ -38,12 +43,27 @@ class _Wish:
         self.is_scan = False
         self.nosudo = False
         self.jobs = PARALLEL
+        self.state_dir = ''
 
 
-def sure_commands(argv: list[str]) -> list[tuple[str, ...]]:
+def sure_commands(argv: list[str]) -> list[Command]:
     """Return the commands that *argv* surely leads to, no more than --jobs allows at once; [] when in doubt."""
-    wish = _wish(argv[1:] if argv[:1] == ['triage'] else argv)
-    if wish is None or _site_decides():
+    wish = _wish(argv)
+    return [] if wish is None else _commands(wish)
+
+
+def start(argv: list[str], runner: processes.Runner) -> None:
+    """Start what *argv* surely leads to."""
+    wish = _wish(argv)
+    sure = [] if wish is None else _commands(wish)
+    if wish is not None and sure:
+        runner.keep(wish.state_dir)
+    for command in sure:
+        runner.start(command, PARALLEL)
+
+
+def _commands(wish: _Wish) -> list[Command]:
+    if _site_decides():
         return []
     try:
         directly = wish.nosudo or os.geteuid() == 0
@@ -69,14 +89,14 @@ def _site_decides() -> bool:
 def _wish(argv: list[str]) -> _Wish | None:
     """Return what is asked for, None when in doubt."""
     wish = _Wish()
-    words = iter(argv)
+    words = iter(argv[1:] if argv[:1] == ['triage'] else argv)
     for word in words:
         name, sign, value = word.partition('=') if word.startswith('--') else (word, '', '')
         if name in SCAN and not sign:
             wish.is_scan = True
         elif name in NOSUDO and not sign:
             wish.nosudo = True
-        elif name in (*DEVICE, *SMARTCTL, *JOBS, *HARMLESS):
+        elif name in (*DEVICE, *SMARTCTL, *JOBS, *STATE_DIR, *HARMLESS):
             if not _understand(wish, name, value if sign else next(words, '')):
                 return None
         elif name not in HARMLESS_FLAGS or sign:
@@ -92,6 +112,8 @@ def _understand(wish: _Wish, name: str, value: str) -> bool:
         return _is_plain_path(path) and _is_plain_type(device_type)
     if name in SMARTCTL:
         wish.executable = value
+    elif name in STATE_DIR:
+        wish.state_dir = value
     elif name in JOBS:
         wish.jobs = int(value) if value.isascii() and value.isdigit() else 0
         return wish.jobs > 0

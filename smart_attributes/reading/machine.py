@@ -96,10 +96,8 @@ def understood(answer: Answer) -> Outcome:
 
 
 def _understood(answer: Answer) -> Outcome:
-    if answer.outcome == 'too late':
-        return DriveNotReached(f'was not read: {answer.reason}; name fewer drives, or give more time with -t')
     if answer.outcome != 'done':
-        return DriveError(f'cannot be read: {answer.reason}; {_next_step(answer)}')
+        return _unread(answer)
     if answer.signal is not None:
         return DriveError(f'cannot be read: smartctl was ended by signal {answer.signal}; run it by hand: {" ".join(answer.command)}')
     error_text = answer.stderr.decode('utf-8', 'replace')
@@ -113,10 +111,12 @@ def _understood(answer: Answer) -> Outcome:
         return error
 
 
-def _next_step(answer: Answer) -> str:
-    if answer.outcome == 'timeout':
-        return 'a drive that hangs may be dying; try smartctl by hand, or give more time with --drive-timeout and -t'
-    return f'run it by hand: {" ".join(answer.command)}'
+def _unread(answer: Answer) -> DriveError:
+    if answer.outcome == 'too late':
+        return DriveNotReached(f'was not read: {answer.reason}; name fewer drives, or give more time with -t')
+    steps = {'timeout': 'a drive that hangs may be dying; try smartctl by hand, or give more time with --drive-timeout and -t',
+             'busy': 'nothing more is sent to it until that process is gone; drive or controller hang, the kernel log (dmesg) tells more'}
+    return DriveError(f'cannot be read: {answer.reason}; {steps.get(answer.outcome, "run it by hand: " + " ".join(answer.command))}')
 
 
 def _transcript(answer: Answer) -> str:

@@ -11,7 +11,8 @@ import os
 import select
 import time
 
-from .commands import ENVIRONMENT
+from .commands import ENVIRONMENT, is_behind_sudo
+from .waiting import Earlier, Waiting, sign
 
 # ruff: noqa: SIM105 - imports within functions, and contextlib is one of the expensive ones
 #
@@ -75,19 +76,20 @@ class _Process:
         return True
 
 
-def _spawn(command: Command) -> _Process:
-    """Start *command* with nothing but its pipes. Raises OSError.
+def _spawn(command: Command, lock: int) -> _Process:
+    """Start *command* with nothing but its pipes and, as its standard input, the locked file, if there is one. Raises OSError.
 
     posix_spawn and poll rather than subprocess: importing that costs more CPU
     than everything this module does for 24 drives.
     """
     ends: list[int] = []
+    nothing = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
     try:
         ends += os.pipe()
         ends += os.pipe()
         pid = os.posix_spawn(
             command[0], command, ENVIRONMENT,
-            file_actions=[(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            file_actions=[nothing if lock < 0 else (os.POSIX_SPAWN_DUP2, lock, 0),
                           (os.POSIX_SPAWN_DUP2, ends[1], 1), (os.POSIX_SPAWN_DUP2, ends[3], 2)],
             # Away from our terminal and group: sudo and smartctl behave as under a daemon.
             setsid=True,
@@ -95,9 +97,11 @@ def _spawn(command: Command) -> _Process:
             # abandoned smartctl has to end when its pipe is gone.
             setsigdef=[SIGPIPE])
     except OSError:
-        for end in ends:
+        for end in (*ends, *([lock] if lock >= 0 else [])):
             os.close(end)
         raise
+    if lock >= 0:
+        sign(lock, pid)
     os.close(ends[1])
     os.close(ends[3])
     return _Process(command, pid, {ends[0]: 0, ends[2]: 1})
@@ -110,7 +114,9 @@ class Runner:
     print, close(). run() may be called again, for what the first answers call for.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, waiting: Waiting | None = None) -> None:
+        self._waiting = waiting
+        self._met: dict[Command, tuple[Earlier, float]] = {}  # who was met there, and when first
         self._poll = select.poll()
         self._of: dict[int, _Process] = {}
         self._active: list[_Process] = []
@@ -121,7 +127,7 @@ class Runner:
         if self._is_full(jobs) or any(process.command == command for process in self._active):
             return
         try:
-            self._enlist(_spawn(command))
+            self._begin(command)
         except OSError:
             pass  # run() tries again, and then says why it cannot
 
@@ -136,9 +142,8 @@ class Runner:
                 waiting.remove(process.command)
             else:
                 self._end(process)
-        waiting.reverse()
         while waiting or self._active:
-            answers = self._fill(waiting, jobs, deadline)
+            answers = self._fill(waiting, jobs, drive_timeout, deadline)
             self._listen(self._pause(drive_timeout, deadline) if not answers else 0)
             # All at once, before anything is yielded: while the caller works
             # on one answer, time passes that is not the other drives' fault.
@@ -157,27 +162,62 @@ class Runner:
         """Tell whether as many processes run as may; one that was told to end still runs."""
         return len(self._active) + len(self._dying) >= jobs
 
+    def keep(self, state_dir: str) -> None:
+        """Look from now on in the folder of state for processes of earlier checks that still wait."""
+        if self._waiting is None or self._waiting.state_dir != state_dir:
+            self._waiting = Waiting(state_dir)
+
+    @property
+    def forgetful(self) -> str:
+        """Return why nothing is known of earlier checks; '' where it is."""
+        return self._waiting.why_not if self._waiting else ''
+
+    def _begin(self, command: Command) -> bool:
+        """Start a command; False where a process of another check is at that drive. Raises OSError."""
+        lock = self._waiting.begin(command) if self._waiting else -1
+        if isinstance(lock, Earlier):
+            self._met[command] = (lock, self._met.get(command, (lock, time.monotonic()))[1])
+            return False
+        self._met.pop(command, None)
+        self._enlist(_spawn(command, lock))
+        return True
+
     def _enlist(self, process: _Process) -> None:
         self._active.append(process)
         for descriptor in process.streams:
             self._of[descriptor] = process
             self._poll.register(descriptor, select.POLLIN)
 
-    def _fill(self, waiting: list[Command], jobs: int, deadline: float) -> list[Answer]:
+    def _fill(self, waiting: list[Command], jobs: int, drive_timeout: float, deadline: float) -> list[Answer]:
         """Start what there is room for; return the answers of those that cannot be started."""
         refused: list[Answer] = []
-        while waiting and (not self._is_full(jobs) or time.monotonic() >= deadline):
-            if time.monotonic() >= deadline:
-                refused.append(_not_started(waiting.pop(), 'its turn did not come in time', 'too late'))
-                continue
+        for command in list(waiting):
+            is_late = time.monotonic() >= deadline
+            if not is_late and self._is_full(jobs):
+                break
             try:
-                self._enlist(_spawn(waiting[-1]))
+                if not is_late and self._begin(command):
+                    waiting.remove(command)
+                    continue
+                answer = self._not_begun(command, is_late, drive_timeout)
             except OSError as error:
                 if self._active and error.errno in _LATER:
                     break  # out of descriptors or processes: wait for others to end
-                refused.append(_not_started(waiting[-1], error.strerror or str(error)))
-            waiting.pop()
+                answer = _not_started(command, error.strerror or str(error))
+            if answer:
+                refused.append(answer)
+                waiting.remove(command)
         return refused
+
+    def _not_begun(self, command: Command, is_late: bool, drive_timeout: float) -> Answer | None:
+        """Return the answer of a command whose turn has not come; None where it may still come."""
+        if command not in self._met:
+            return _not_started(command, 'its turn did not come in time', 'too late')
+        earlier, met = self._met[command]
+        # A check that runs beside this one reads the same drive, and will be done with it.
+        if not is_late and not earlier.is_stuck(drive_timeout) and time.monotonic() - met < drive_timeout:
+            return None
+        return _not_started(command, str(earlier), 'busy')
 
     def _pause(self, drive_timeout: float, deadline: float) -> float:
         """Return how long to wait for output, in seconds."""
@@ -251,13 +291,14 @@ class Runner:
     def _escalate(self) -> None:
         """Kill what has not obeyed SIGTERM; give up what survives that too, stuck in the kernel.
 
-        sudo (1.9) may be signalled by whoever called it and hands SIGTERM on to
-        smartctl; SIGKILL then ends only sudo, and smartctl as soon as the kernel lets go of it.
+        sudo (1.9) may be signalled by whoever called it and hands SIGTERM on to smartctl. SIGKILL
+        would end sudo alone, and with it the TIMEOUT of the rule that ends a smartctl which does not obey.
         """
         now = time.monotonic()
         for process in list(self._dying):
             late = now - process.since
-            if process.reap() or late > 2 * GRACE or (late > GRACE and not process.signal(SIGKILL)):
+            is_final = is_behind_sudo(process.command)
+            if process.reap() or late > 2 * GRACE or (late > GRACE and (is_final or not process.signal(SIGKILL))):
                 self._dying.remove(process)
 
 
