@@ -10,7 +10,7 @@ import pytest
 from small_database import database, spec_database
 
 from smart_attributes.errors import DataError
-from smart_attributes.knowledge import datafile, specs, units
+from smart_attributes.knowledge import datafile, decode, specs, units
 from smart_attributes.model import Identity, State
 
 SSD = Identity(protocol='ATA', model='ACME X1-240', firmware='1.0', rotation=0)
@@ -293,3 +293,177 @@ def test_the_quick_comparison_agrees_with_re_on_random_patterns():
             matched += expected
         compared += 1
     assert matched > 500  # otherwise this has proved little
+
+
+# --- what an entry, a role and an advisory hold, whole ----------------------------------------
+
+
+def only(entry):
+    """Return a database of one entry, and what it says about the drive."""
+    data = {**database(), 'entries': [entry], 'advisories': []}
+    return specs.SpecDatabase(data).identify(SSD, [9])
+
+
+@pytest.mark.parametrize(
+    ('mark', 'is_generic'), [({}, False), ({'generic': True}, True), ({'fallback': True}, True), ({'generic': False}, False)]
+)
+def test_an_entry_for_no_model_of_its_own_is_generic(mark, is_generic):
+    """measure counts what is won by a guess."""
+    assert only({'family': 'mine', 'kind': 'ssd', 'attributes': {}, **mark}).is_generic is is_generic
+
+
+def test_a_warranted_amount_is_that_of_the_very_model():
+    """One family has many sizes; the document goes with the number."""
+    entry = {'family': 'mine', **MODELS, 'attributes': {}, 'rated_written': {
+        'ACME X1-480': {'bytes': 480, 'source': 'manual 480'}, 'ACME X1-240': {'bytes': 240, 'source': 'manual 240'}}}
+
+    assert only(entry).rated_written == (240, 'manual 240')
+    assert only({**entry, 'models': ['ACME X1-.*'], 'rated_written': {}}).rated_written is None
+    del entry['rated_written']
+    assert only(entry).rated_written is None
+
+
+def test_a_role_has_all_that_attributes_json_says_of_it():
+    """Units, direction, plausible values, and the ends of its graph."""
+    data = database()
+    data['roles']['flavour'] = {'meaning': 'its taste', 'unit': '%', 'worse': 'low', 'valid': [1, 99], 'verdict': True,
+                                'minimum': 2, 'maximum': 98}
+    data['roles']['plain'] = {'meaning': 'nothing', 'unit': '', 'worse': 'none'}
+
+    roles = specs.SpecDatabase(data).roles
+
+    assert roles['flavour'] == specs.Role('flavour', 'its taste', '%', 'low', (1, 99), True, 2, 98)
+    assert roles['plain'] == specs.Role('plain', 'nothing', '', 'none', (0, None), False, None, None)
+
+
+def test_a_reading_has_all_that_its_entry_says_of_it():
+    """And what is left out has no effect."""
+    readings = {'host_written': [{'from': 'raw', 'unit': '32MiB', 'valid': [1, 9], 'not': [5], 'ceiling': 8}, {'from': 'value'}]}
+    first, second = only({'family': 'mine', **MODELS, 'attributes': {'241': {'name': 'Some', 'readings': readings}}}).readings
+
+    assert first == specs.ReadingSpec('host_written', 241, decode.parse('raw'), (1, 9), (5,), '32MiB', 8, (), False, 'raw 32MiB')
+    assert second == specs.ReadingSpec('host_written', 241, decode.parse('value'), (None, None), (), '', None, (), False, 'value')
+
+
+ADVISORY = {'id': 'acme-1', 'models': ['ACME X1-.*'], 'effect': 'it stops', 'action': 'update it', 'source': 'erratum 3'}
+
+
+@pytest.mark.parametrize(
+    ('more', 'expected'),
+    [
+        ({}, ('', None, State.WARNING)),
+        ({'fixed_in': '1.1', 'hour': 1000, 'state': 'critical'}, ('1.1', 1000, State.CRITICAL)),
+        ({'state': 'ok'}, ('', None, State.OK)),
+    ],
+)
+def test_an_advisory_has_all_that_attributes_json_says_of_it(more, expected):
+    """Without a firmware pattern it concerns every revision, also none."""
+    (found,) = specs.SpecDatabase({**database(), 'advisories': [{**ADVISORY, **more}]}).advisories(SSD._replace(firmware=''))
+
+    assert found == specs.Advisory('acme-1', 'it stops', 'update it', *expected, 'erratum 3')
+
+
+def test_a_database_without_advisories_has_none():
+    """They are no duty of a site's file."""
+    data = {key: value for key, value in database().items() if key != 'advisories'}
+
+    assert specs.SpecDatabase(data).advisories(SSD) == []
+    site = ('site.json', {'entries': [], 'advisories': [ADVISORY]})
+    assert [item.id for item in specs.SpecDatabase(data, [site]).advisories(SSD)] == ['acme-1']
+
+
+def test_the_fallback_is_for_its_own_kind():
+    """A solid state drive's guess would misread a hard disk."""
+    data = database()
+    data['entries'].append({**data['entries'][0], 'family': 'ACME X1 again'})
+    data['entries'][3] = {**data['entries'][3], 'kind': 'hdd'}
+
+    assert specs.SpecDatabase(data).identify(SSD, [9])._replace(notes=()) == specs.NO_SPEC
+
+
+@pytest.mark.parametrize(('guard', 'is_held'), [({'has': [9]}, True), ({'has': [99]}, False), ({'models': ['ACME X1.*']}, False)])
+def test_the_fallback_has_conditions_like_any_entry(guard, is_held):
+    """Which of them is asked with the drive's attributes; for a model of its own it is not the last resort."""
+    data = database()
+    data['entries'].append({**data['entries'][0], 'family': 'ACME X1 again'})
+    data['entries'][3] = {**data['entries'][3], **guard}
+
+    assert bool(specs.SpecDatabase(data).identify(SSD, [9]).readings) is is_held
+
+
+def test_a_set_that_no_file_has_is_named_with_its_entry():
+    """The shipped file is proved before it is shipped; a checkout is not."""
+    data = {**database(), 'entries': [{'family': 'mine', **MODELS, 'uses': ['ata-comon'], 'attributes': {}}]}
+
+    with pytest.raises(DataError) as refusal:
+        specs.SpecDatabase(data).identify(SSD, [9])
+    assert str(refusal.value) == 'attributes.json: mine, uses: there is no set "ata-comon"'
+
+
+@pytest.mark.parametrize(
+    ('entry', 'held'),
+    [
+        ({**MODELS, 'kind': 'ssd'}, True),
+        ({**MODELS, 'kind': 'hdd'}, False),
+        ({'models': ['ACME X2'], 'kind': 'ssd'}, False),
+        ({**MODELS, 'has': [5]}, False),
+        ({'has': [9]}, True),
+    ],
+)
+def test_an_entry_matches_where_model_and_conditions_hold(entry, held):
+    """prove asks it for one entry alone."""
+    assert specs.matches(entry, SSD.plain_model, SSD, [9]) is held
+
+
+def test_work_done_beforehand_changes_no_answer():
+    """A check compiles patterns while its drives think."""
+    prepared = spec_database()
+    prepared.prepare()
+
+    assert prepared.identify(SSD, [9]) == spec_database().identify(SSD, [9])
+    assert prepared.identify(SSD._replace(model=''), [12]) == spec_database().identify(SSD._replace(model=''), [12])
+
+
+# --- mistakes of a site, place by place ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('data', 'sentence'),
+    [
+        ({'entries': [{'family': 'mine', **MODELS, 'rated_written': {'ACME(': {}}}]}, 'mine: rated_written "ACME("'),
+        ({'advisories': [{**ADVISORY, 'models': ['ACME(']}], 'entries': []}, 'advisory acme-1: models "ACME("'),
+        ({'advisories': [{**ADVISORY, 'firmware': '1.0)'}], 'entries': []}, 'advisory acme-1: firmware "1.0)"'),
+    ],
+)
+def test_every_pattern_of_a_file_is_looked_at(data, sentence):
+    """One that does not compile would end a check, and one that is not looked at would end it later."""
+    with pytest.raises(DataError) as refusal:
+        spec_database(data)
+
+    assert str(refusal.value).startswith(f'site1.json: {sentence} is no regular expression: ')
+    assert str(refusal.value).endswith('; correct it')
+
+
+def test_a_mistake_in_a_set_is_named_with_the_set():
+    """It would be in every entry that uses it."""
+    data = {'entries': [], 'sets': {'taste': {'attributes': {'7': {'name': 'Taste', 'readings': {'wear': {'from': 'raw'}}}, '8': None}}}}
+
+    with pytest.raises(DataError) as refusal:
+        spec_database(data)
+    assert str(refusal.value) == 'site1.json: set taste, attribute 7, wear: there is no such role; doc/roles.md lists them'
+
+
+def test_a_set_that_is_like_no_other_is_answered_with_all_of_them():
+    """Nothing to guess, so the list."""
+    data = {'entries': [{'family': 'mine', **MODELS, 'uses': ['zzz']}], 'sets': {'taste': {'attributes': {}}}}
+
+    with pytest.raises(DataError, match=r'uses "zzz", but there is no such set; known are ata-common, taste$'):
+        spec_database(data)
+
+
+def test_a_mistyped_role_is_answered_with_the_nearest():
+    """Most mistakes are one letter."""
+    entry = {'family': 'mine', **MODELS, 'attributes': {'5': {'name': 'Some', 'readings': {'realocated': {'from': 'raw'}}}}}
+
+    with pytest.raises(DataError, match=r'realocated: there is no such role; did you mean reallocated\?$'):
+        spec_database({'entries': [entry]})
