@@ -17,7 +17,7 @@ LINKS = 40  # one after the other, as the kernel allows
 ACL = 'system.posix_acl_access'
 # Source: Linux, include/uapi/linux/posix_acl.h and posix_acl_xattr.h.
 _ACL_HEAD, _ACL_ENTRY = 4, 8
-_USER, _GROUP_OBJ, _GROUP, _MASK = 0x02, 0x04, 0x08, 0x10
+_USER, _GROUP_OBJ, _GROUP = 0x02, 0x04, 0x08
 _WRITE = 2
 
 
@@ -89,10 +89,9 @@ def _is_granted(acl: bytes, group: int, trusted: set[int]) -> bool:
     rows = [acl[start:start + _ACL_ENTRY] for start in range(_ACL_HEAD, len(acl), _ACL_ENTRY)]
     entries = [(int.from_bytes(row[:2], 'little'), int.from_bytes(row[2:4], 'little'), int.from_bytes(row[4:], 'little'))
                for row in rows]
-    mask = next((grants for tag, grants, _ in entries if tag == _MASK), _WRITE)
     for tag, grants, number in entries:
         is_foreign = (tag == _USER and number not in trusted) or (tag == _GROUP and number != ROOT) or (
             tag == _GROUP_OBJ and group != ROOT)
-        if is_foreign and grants & mask & _WRITE:
+        if is_foreign and grants & _WRITE:
             return True
     return False

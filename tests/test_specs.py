@@ -304,6 +304,14 @@ def only(entry):
     return specs.SpecDatabase(data).identify(SSD, [9])
 
 
+@pytest.mark.parametrize(('data', 'date'), [({'date': '2026-01-31'}, '2026-01-31'), ({}, '?')])
+def test_a_database_tells_its_date(data, date):
+    """-v prints it; a site's copy may have lost it."""
+    shipped = {key: value for key, value in database().items() if key != 'date'}
+
+    assert specs.SpecDatabase({**shipped, **data}).date == date
+
+
 @pytest.mark.parametrize(
     ('mark', 'is_generic'), [({}, False), ({'generic': True}, True), ({'fallback': True}, True), ({'generic': False}, False)]
 )

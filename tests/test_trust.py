@@ -83,6 +83,15 @@ def test_the_group_of_root_may_write(file):
 
 
 @as_root
+def test_a_group_that_may_only_read_is_no_danger(file):
+    """As Debian has it: root and a group of readers."""
+    file.chmod(0o640)
+    os.chown(file, 0, MANY)
+
+    assert trust.fault(str(file), 0) == ''
+
+
+@as_root
 def test_in_a_folder_like_tmp_the_owner_decides(file):
     """Nobody can replace there what is another's."""
     file.parent.chmod(0o1777)
@@ -106,6 +115,16 @@ def test_an_access_control_list_counts(file, entry, is_foreign):
 
 @as_root
 @needs_acl
+@pytest.mark.parametrize(('user', 'is_foreign'), [(OTHER, False), (OTHER - 1, True)])
+def test_an_access_control_list_may_name_oneself(file, user, is_foreign):
+    """What I may write is mine."""
+    subprocess.run(['setfacl', '-m', f'u:{user}:rw', file], check=True)
+
+    assert bool(trust.fault(str(file), OTHER)) is is_foreign
+
+
+@as_root
+@needs_acl
 def test_the_list_and_not_the_mask_says_what_a_group_may(file):
     """setfacl widens the mask, which a plain look takes for the group's own right."""
     os.chown(file, 0, MANY)
@@ -125,11 +144,45 @@ def test_steps_are_those_of_the_kernel(tmp_path):
     assert list(trust.steps(f'{tmp_path}/link/../x'))[-4:] == [f'{tmp_path}/link', f'{tmp_path}/a', f'{tmp_path}/a/b', f'{tmp_path}/a/x']
 
 
+def test_steps_leave_out_what_leads_nowhere(file):
+    """Doubled slashes and single points are no folders; a link may lead anywhere."""
+    (file.parent / 'away').symlink_to(file)
+    here = str(file.parent)
+
+    assert list(trust.steps(f'{here}//./site.json')) == list(trust.steps(str(file)))
+    assert list(trust.steps(f'{here}/away')) == [*trust.steps(here), f'{here}/away', *list(trust.steps(str(file)))[1:]]
+
+
+def test_a_whole_path_needs_no_working_directory(tmp_path, monkeypatch):
+    """A daemon may stand in a folder that is gone."""
+    monkeypatch.chdir(tmp_path)
+    tmp_path.rmdir()
+
+    assert [*trust.steps('/etc')] == ['/', '/etc']
+
+
 def test_a_path_may_be_relative(file, monkeypatch):
     """--thresholds takes what a person types; every folder above counts."""
     monkeypatch.chdir(file.parent)
 
     assert list(trust.steps('site.json')) == list(trust.steps(str(file)))
+
+
+@pytest.mark.parametrize(('number', 'is_followed'), [(40, True), (41, False)])
+def test_as_many_links_are_followed_as_by_the_kernel(file, number, is_followed):
+    """No path that a check can read is refused, and none is looked at for ever."""
+    target = file
+    for position in range(number):
+        link = file.parent / f'link{position}'
+        link.symlink_to(target.name)
+        target = link
+    assert os.path.exists(target) is is_followed
+
+    if is_followed:
+        assert trust.fault(str(target), ME) == ''
+    else:
+        with pytest.raises(OSError, match='symbolic links'):
+            trust.fault(str(target), ME)
 
 
 def test_links_in_a_circle_end(tmp_path):

@@ -64,7 +64,6 @@ class DriveSpec(NamedTuple):
     family: Optional[str]           # None: nothing but the fallback speaks for it
     names: Mapping[int, str]
     readings: Tuple[ReadingSpec, ...]  # within a role, the first valid one counts
-    traps: FrozenSet[int]
     ignored_thresholds: FrozenSet[int]
     untrusted_statistics: FrozenSet[str]  # roles whose device statistic is no reading of these drives
     statistic_units: Mapping[str, str]    # by role, where a count of the device statistics is not in the role's own unit
@@ -85,7 +84,7 @@ class Advisory(NamedTuple):
     source: str
 
 
-NO_SPEC = DriveSpec(None, {}, (), frozenset(), frozenset(), frozenset(), {}, False)
+NO_SPEC = DriveSpec(None, {}, (), frozenset(), frozenset(), {}, False)
 
 
 class SpecDatabase:
@@ -180,7 +179,6 @@ class SpecDatabase:
             family=None if entry.get('fallback') else entry['family'],
             names={number: row['name'] for number, row in rows.items()},
             readings=tuple(specs),
-            traps=frozenset(number for number, row in rows.items() if row.get('trap')),
             ignored_thresholds=frozenset(entry.get('ignore_thresholds', ())),
             untrusted_statistics=frozenset(entry.get('untrusted_statistics', ())),
             statistic_units=_statistic_units(entry, specs),
