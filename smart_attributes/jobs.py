@@ -10,7 +10,8 @@ from .cli import Options
 from .errors import UsageError
 from .model import Device, Report, Verdict
 from .reading import processes
-from .survey import Site, Survey, judge_of, site_of, survey
+from .site import Site, judge_of, site_of
+from .survey import Survey, survey
 
 OK, PARTLY, UNKNOWN = 0, 1, 3
 
@@ -64,16 +65,16 @@ def triage(options: Options, runner: processes.Runner) -> int:
     found = survey(options, runner)
     from .faces import triage as face
     if options.as_json:
-        print(face.as_json(found.verdicts, found.failures, options.hide_serial))
+        print(face.as_json(found.verdicts, found.failures, options.hide_serial, found.faults))
     else:
-        face.print_table(found.verdicts, found.failures, options.hide_serial)
+        face.print_table(found.verdicts, found.failures, options.hide_serial, found.faults)
         _print_notes(found, options)
     return _was_read(found)
 
 
 def _print_notes(found: Survey, options: Options) -> None:
     from .words import sentence
-    for note in (*found.faults, *found.notes):
+    for note in found.notes:
         print(f'note: {sentence(note, 500)}')
     if options.verbose:
         for verdict in found.verdicts:
@@ -106,6 +107,7 @@ def explain(options: Options, runner: processes.Runner) -> int:
     """Print all about each drive; 0 when at least one was read."""
     found = survey(options, runner)
     from .faces import explain as face
+    face.print_faults(found.faults)
     for verdict, read in zip(found.verdicts, found.reads):
         report = read.outcome if isinstance(read.outcome, Report) else None
         face.print_drive(verdict, report, found.judge.database, found.judge.thresholds, options.hide_serial)
@@ -142,9 +144,11 @@ def _why_no_draft(found: Survey, answered: int) -> str:
 
 def prove(options: Options, runner: processes.Runner) -> int:
     """Print the mistakes in data files; 0 when there are none, 1 otherwise."""
+    from .v1_6 import proof
     from .words import visible
     from .workshop import prove as proving
-    return proving.main(options.files, options.samples, options.models, options.format, lambda line: print(visible(line)))
+    old = (proving.Kind(proof.DATABASE, proof.is_database, proof.examine), proving.Kind(proof.USERS, proof.is_users, proof.examine))
+    return proving.main(options.files, options.samples, options.models, options.format, lambda line: print(visible(line)), more_kinds=old)
 
 
 def measure(options: Options, runner: processes.Runner) -> int:
@@ -187,7 +191,7 @@ def migrate(options: Options, runner: processes.Runner) -> int:
 
 def _version(options: Options) -> int:
     from .cli import PROGRAM
-    from .survey import shipped_database
+    from .site import shipped_database
     database = shipped_database(options)
     print(f'{PROGRAM} {VERSION}, attributes.json of {database.get("date")}, Python {sys.version.split()[0]}')
     return OK

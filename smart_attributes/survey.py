@@ -6,44 +6,19 @@ imported while the drives think about their answers.
 
 import os
 import time
-from typing import Any, Callable, Collection, Dict, Iterator, List, Mapping, NamedTuple, Optional, Pattern, Sequence, Tuple
+from typing import Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Pattern, Sequence, Tuple
 
 from . import alarm
 from .cli import Options
-from .errors import DataError, DriveAbsent, DriveError, DriveIsNoDrive, DriveNotReached, SmartError, UsageError
+from .errors import DataError, DriveAbsent, DriveError, DriveIsNoDrive, DriveNotReached, SmartError
 from .model import Device, Identity, Read, Report, Verdict
 from .reading import by_id, choice, commands, machine, names, processes
 from .reading.identity import distinct, note
 from .reading.machine import Plan
+from .site import Judge, Site, is_there, judge_of, old_database, site_of
 
-DATABASE = 'attributes.json'
-ADDITIONS = 'attributes.d'
-LIMITS = 'thresholds.d'
 _UNDECIDED = '{} is checked although --match and --ignore may leave it out: {} to tell; simplify these patterns'
-KEPT_DATABASE = 'check_smartdb-1.6.json'  # where the Debian package puts that of version 1.6, unchanged, when it takes its place
-SHIPPED_LIMITS = os.path.join('thresholds', 'default.json')
-DRAFTED, ADVISED, LEGACY = 'unknown_model', 'firmware_advisory', 'legacy_limit'  # roles that no data file defines
-
-Json = Mapping[str, Any]
-NamedFile = Tuple[str, Json]
 Address = Tuple[str, str]  # path and type, which a name for the output does not change
-
-
-class Site(NamedTuple):
-    """The data files of this site, validated: (file name, data)."""
-
-    attributes: Tuple[NamedFile, ...] = ()
-    thresholds: Tuple[NamedFile, ...] = ()
-    old_users: Any = None  # legacy.Users
-
-
-class Judge(NamedTuple):
-    """Everything that judging needs beside a report."""
-
-    database: Any    # specs.SpecDatabase
-    thresholds: Any  # thresholds.Thresholds
-    rules: Any       # judge.Rules
-    old: Any = None  # second_opinion.Files, where files of version 1.6 were given
 
 
 class Survey(NamedTuple):
@@ -54,7 +29,7 @@ class Survey(NamedTuple):
     failures: Tuple[str, ...]        # make the run CRITICAL: drives missing
     notes: Tuple[str, ...]
     judge: Judge
-    faults: Tuple[str, ...] = ()     # make the run UNKNOWN, where it is no worse: slots that nobody looked at
+    faults: Tuple[str, ...] = ()     # make the run UNKNOWN, where it is no worse: slots nobody looked at, mistakes in files of this site
 
 
 class Progress:
@@ -141,116 +116,6 @@ def in_order(reads: Sequence[Read], asked: Sequence[Device]) -> List[Read]:
     return sorted(reads, key=lambda read: places[read.device])
 
 
-# --- data files -------------------------------------------------------------------
-
-def site_of(options: Options) -> Site:
-    """Return the local data files: those of the configuration folder, then those of the command line.
-
-    Raises DataError for the first one that cannot be used.
-    """
-    attributes = [*_folder(options.config, ADDITIONS), *options.attributes]
-    limits = [*_folder(options.config, LIMITS), *options.thresholds]
-    users = _old_users(options)
-    if options.user_config is not None and users is None:
-        limits.append(options.user_config)
-    if not attributes and not limits:
-        return Site(old_users=users)
-    from .knowledge import datafile, thresholds
-    site = Site(tuple((os.path.basename(path), datafile.load_checked(path, 'attributes')) for path in attributes),
-                tuple((os.path.basename(path), datafile.load_checked(path, 'thresholds')) for path in limits), users)
-    for name, data in site.thresholds:
-        thresholds.check_ranges(name, data)
-    return site
-
-
-def _old_users(options: Options) -> Any:
-    """Return the user configuration of version 1.6, None where -ucfgj holds limits of this version, or is not given."""
-    if options.user_config is None:
-        return None
-    from .v1_6 import legacy
-    data = legacy.read(options.user_config)
-    return legacy.users(options.user_config, data) if legacy.is_of_1_6(data) else None
-
-
-def _folder(config: str, name: str) -> List[str]:
-    folder = os.path.join(config, name)
-    try:
-        return [os.path.join(folder, file) for file in sorted(os.listdir(folder)) if file.endswith('.json')]
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise DataError(f'{folder}: {error.strerror}; let the user who runs the check read it, or remove it') from None
-
-
-def judge_of(options: Options, site: Site) -> Judge:
-    """Return database, limits and rules. Raises DataError and UsageError where they contradict each other."""
-    from . import judge
-    from .knowledge import datafile, specs, thresholds
-    old = _old_files(options, site)
-    database = specs.SpecDatabase(shipped_database(options), (*site.attributes, *(old.entries if old else ())))
-    limits = thresholds.Thresholds(
-        datafile.load(datafile.shipped(SHIPPED_LIMITS)), site.thresholds,
-        thresholds.CommandLineLimits(dict(options.warning), dict(options.critical)), time.strftime('%Y-%m-%d'))
-    _check_roles(options, site, {*database.roles, DRAFTED, ADVISED, LEGACY})
-    return Judge(database, limits, judge.Rules(
-        frozenset(options.ignore_roles), frozenset(options.ignore_attributes), options.unknown_model, options.asleep, time.time()), old)
-
-
-def _old_files(options: Options, site: Site) -> Any:
-    """Return the files of version 1.6, None where none were given: a check without them does not pay for their code."""
-    path = old_database(options)
-    if path is None and site.old_users is None:
-        return None
-    from .v1_6 import second_opinion
-    return second_opinion.files(path, site.old_users, options.all_perfdata)
-
-
-def old_database(options: Options) -> Optional[str]:
-    """Return the file behind -dbj; where it is gone, the one that the upgrade of a package has kept, so that graphs go on."""
-    kept = os.path.join(options.config, KEPT_DATABASE)
-    return next((path for path in (options.old_database, kept) if is_there(path)), None) if options.old_database is not None else None
-
-
-def is_there(path: Optional[str]) -> bool:
-    """Tell whether there is something at a path, be it unreadable."""
-    try:
-        return path is not None and bool(os.lstat(path))
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except (OSError, ValueError):  # whoever opens it says what is wrong
-        return True
-
-
-def shipped_database(options: Options) -> Json:
-    """Return attributes.json: the shipped one, or a newer one in the configuration folder.
-
-    Raises DataError where the one in the configuration folder cannot be used.
-    """
-    from .knowledge import datafile
-    data: Json = datafile.load(datafile.shipped(DATABASE))
-    replacement = os.path.join(options.config, DATABASE)
-    if os.path.lexists(replacement):
-        newer: Json = datafile.load_checked(replacement, 'attributes')
-        # Left behind by a packet that has been overtaken by the next one, it must not hold back what is known today.
-        if newer.get('date', '') > data['date']:
-            return newer
-    return data
-
-
-def _check_roles(options: Options, site: Site, known: Collection[str]) -> None:
-    from .knowledge import ranges
-    for name in (*(role for role, _ in (*options.warning, *options.critical)), *options.ignore_roles):
-        if name not in known:
-            raise UsageError(f'"{name}" is no role; doc/roles.md lists them, for example endurance_used')
-    for _, limit in (*options.warning, *options.critical):
-        ranges.parse(limit)
-    for file, data in site.thresholds:
-        for roles in (data.get('roles', {}), *(override.get('roles', {}) for override in data.get('overrides', ()))):
-            for name in roles:
-                if name not in known:
-                    raise DataError(f'{file}: "{name}" is no role; doc/roles.md lists them, for example endurance_used')
-
-
 def plan(found: Sequence[Device], options: Options, site: Site) -> List[Plan]:
     """Return how each device is read; what nobody wants, or a site file forbids to read, is left out."""
     prefix = commands.prefix(options.smartctl, options.nosudo)
@@ -269,7 +134,7 @@ def _exceptions_before_reading(site: Site) -> Callable[[Device], Tuple[bool, Seq
     if not site.thresholds:
         return lambda device: (True, ())
     from .knowledge.thresholds import Thresholds
-    limits = Thresholds({}, site.thresholds, today=time.strftime('%Y-%m-%d'))
+    limits = Thresholds({}, site.limits, today=time.strftime('%Y-%m-%d'))
 
     def tell(device: Device) -> Tuple[bool, Sequence[str]]:
         exceptions = limits.exceptions(device, Identity(), '')
@@ -288,9 +153,17 @@ def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
     if judge.old:
         from .v1_6 import second_opinion
         judge = judge._replace(old=second_opinion.addressed(judge.old, [read.device for read in kept]))
+    verdicts = tuple(_verdict(read, judge, progress) for read in kept)
     notes = (*progress.found.notes, *progress.notes, *merged, *left_out, *_as_before(options), *(judge.old.notes if judge.old else ()))
-    return Survey(tuple(_verdict(read, judge, progress) for read in kept), tuple(kept), missing(kept, options.expect), notes, judge,
-                  (*progress.faults, *unseen))
+    return Survey(verdicts, tuple(kept), missing(kept, options.expect), notes, judge,
+                  (*progress.faults, *unseen, *judge.mistakes, *_contradictions(verdicts, kept, judge)))
+
+
+def _contradictions(verdicts: Sequence[Verdict], reads: Sequence[Read], judge: Judge) -> List[str]:
+    """Return a sentence for each place where files of this site contradict each other about one of these drives."""
+    told = [sentence for verdict, read in zip(verdicts, reads)
+            for sentence in judge.contradictions(verdict, read.outcome if isinstance(read.outcome, Report) else None)]
+    return list(dict.fromkeys(told))
 
 
 def _verdict(read: Read, judge: Judge, progress: Progress) -> Verdict:

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple
 
-from smart_attributes.knowledge import datafile, specs
+from smart_attributes.knowledge import formatting, specs
 from smart_attributes.model import AttributeRow
-from smart_attributes.workshop import prove
+from smart_attributes.workshop import entry_rules
 
 Json = Dict[str, Any]
 
@@ -45,7 +45,8 @@ def roles() -> Json:
         for name, (unit, worse, lowest, highest) in NUMBERS.items()
     }
     verdicts = {name: {'meaning': f'meaning of {name}', 'unit': '', 'worse': 'low', 'valid': [0, 1], 'verdict': True} for name in VERDICTS}
-    others = {name: {'meaning': f'meaning of {name}', 'unit': '', 'worse': 'none', 'valid': [0, 10**17]} for name in prove.STANDARD_ROLES}
+    others = {name: {'meaning': f'meaning of {name}', 'unit': '', 'worse': 'none', 'valid': [0, 10**17]}
+              for name in entry_rules.STANDARD_ROLES}
     return {**others, **numbers, **verdicts}
 
 
@@ -192,7 +193,7 @@ class Checkout(NamedTuple):
 def formatted(data: Json) -> str:
     """Return data as the usual layout has it, or plainly where it is too wrong for that."""
     try:
-        return datafile.formatted(data, 'attributes')
+        return formatting.formatted(data, 'attributes')
     except (KeyError, TypeError, AttributeError):
         return json.dumps(data)
 

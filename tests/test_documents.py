@@ -14,7 +14,7 @@ from conftest import ROOT, SHARED
 from sentences import key, keys
 
 from smart_attributes import cli
-from smart_attributes.knowledge import datafile, thresholds
+from smart_attributes.knowledge import complaints, thresholds
 from smart_attributes.model import Identity, State
 from smart_attributes.reading import commands, device_types, sudoers
 from smart_attributes.reading.addresses import parse
@@ -169,7 +169,7 @@ def test_every_controller_is_in_the_page_on_raid():
 def test_the_rule_for_drives_that_reading_can_harm_is_valid():
     """The example is copied as it is; it must keep the plugin from reading, and from one log."""
     text = re.search(r'^    \{\n.*?^    \}\n', (ROOT / 'doc/harmful-drives.md').read_text(), re.MULTILINE | re.DOTALL)[0]
-    data = datafile.checked(text, 'thresholds', 'harmful.json')
+    data = complaints.checked(text, 'thresholds', 'harmful.json')
     limits = thresholds.Thresholds({}, [('harmful.json', data)])
     first, second = (parse(override['for']['device'])[0] for override in data['overrides'])
 

@@ -8,9 +8,9 @@ import re
 import pytest
 from small_database import database, formatted, row, spec_database
 
-from smart_attributes.knowledge import datafile, specs
+from smart_attributes.knowledge import complaints, datafile, decode, faults, formatting, specs
 from smart_attributes.model import Identity, Report, Statistic
-from smart_attributes.workshop import draft, prove
+from smart_attributes.workshop import draft, prove, reading_rules
 
 Y5 = Identity(
     protocol='ATA', model='ACME Y5 240GB', firmware='7.1', serial='SECRET0001', wwn='5000c500a1b2c3d4', rotation=0, capacity=240_057_409_536
@@ -54,8 +54,8 @@ def test_a_draft_fits_the_schema_and_wins_its_own_drive(report):
     given = REPORTS[report]
     text = draft.draft(given, spec_database())
 
-    data = datafile.checked(text, 'attributes', 'draft.json')
-    assert datafile.formatted(data, 'attributes') == text
+    data = complaints.checked(text, 'attributes', 'draft.json')
+    assert formatting.formatted(data, 'attributes') == text
     spec = spec_database(data).identify(given.identity, [line.id for line in given.attributes])
     assert spec.family == data['entries'][0]['family']
 
@@ -312,9 +312,9 @@ def test_what_is_proposed_never_turns_an_unset_value_into_a_figure(formula):
         'endurance_used': {'from': formula, 'valid': list(draft.ENDURANCE_FORMULAS[formula])}
     }
 
-    readings = [(spec, role) for _, role, spec in specs.written_readings(data) if role == 'endurance_used']
+    readings = [(spec, role) for _path, _, role, spec in faults.written_readings(data) if role == 'endurance_used']
     role = specs.SpecDatabase(data).roles['endurance_used']
-    assert [problem for spec, _ in readings for problem in prove._plausible(spec, prove.decode.parse(spec['from']), role)] == []
+    assert [problem for spec, _ in readings for problem in reading_rules._plausible(spec, decode.parse(spec['from']), role)] == []
 
 
 # --- amounts of data -----------------------------------------------------------------------

@@ -6,7 +6,7 @@ import pytest
 from conftest import ROOT, run
 
 from smart_attributes.errors import DataError
-from smart_attributes.knowledge import datafile, specs, thresholds
+from smart_attributes.knowledge import datafile, formatting, specs, thresholds
 from smart_attributes.workshop import collection, measure
 
 ROLES = json.loads((ROOT / 'attributes.json').read_text())['roles']
@@ -89,7 +89,7 @@ def test_write_fills_the_database_in_its_usual_layout(tmp_path, monkeypatch):
 
     text = database.read_text()
     assert json.loads(text)['entries'][0]['evidence'] == {'drives': 1, 'compared': 1, 'agree': 1}
-    assert datafile.formatted(json.loads(text), 'attributes') == text
+    assert formatting.formatted(json.loads(text), 'attributes') == text
 
 
 def test_a_fifth_of_the_models_is_the_same_everywhere():

@@ -9,8 +9,8 @@ import os
 import pytest
 from small_database import Checkout, database, samples
 
-from smart_attributes.knowledge import datafile, decode
-from smart_attributes.workshop import prove
+from smart_attributes.knowledge import datafile, decode, formatting
+from smart_attributes.workshop import prove, reading_rules
 
 X1, X2, Z, FALLBACK = range(4)  # entries of the small database
 NOTHING_WRONG = 'attributes.json: 4 entries, 4 samples, 1 measured model, no problem'
@@ -278,7 +278,7 @@ MISTAKES = {
     ),
     'catastrophic pattern': (
         of_x1('models', ['ACME X1-(?:[0-9]+)+']),
-        FILE + 'ACME X1: models "ACME X1-(?:[0-9]+)+" repeats without end what itself varies, '
+        FILE + 'ACME X1: models "ACME X1-(?:[0-9]+)+" repeats what itself varies, '
         'which can take for ever on a strange name; write it flat, like [A-Z0-9]+',
     ),
     'too many repetitions': (
@@ -291,7 +291,7 @@ MISTAKES = {
     ),
     'catastrophic firmware': (
         put('advisories', 0, 'firmware', '(1+)+'),
-        FILE + 'advisory acme-x1-stops: firmware "(1+)+" repeats without end what itself '
+        FILE + 'advisory acme-x1-stops: firmware "(1+)+" repeats what itself '
         'varies, which can take for ever on a strange name; write it flat, like [A-Z0-9]+',
     ),
     'pattern without a sample': (
@@ -515,7 +515,7 @@ def test_the_same_models_may_come_with_several_controllers(checkout):
 )
 def test_the_bounds_of_a_formula_are_those_of_its_operands(formula, lowest, highest):
     """A valid range or a state beyond them would never be met."""
-    assert prove.bounds(decode.parse(formula)) == (lowest, highest)
+    assert reading_rules.bounds(decode.parse(formula)) == (lowest, highest)
 
 
 # --- files of a site -----------------------------------------------------------------------
@@ -683,7 +683,7 @@ def test_the_job_says_why_a_file_cannot_be_proved(shipped, tmp_path, content):
 
     assert code == 1
     assert 'broken.json: ' in lines[0]
-    assert lines[-1] == 'broken.json: 1 problem, the rest is proved when that is mended'
+    assert lines[-1] == 'broken.json: taken for entries, 1 problem, the rest is proved when that is mended'
 
 
 def test_samples_and_models_can_be_given(shipped, tmp_path):
@@ -712,7 +712,7 @@ def test_format_rewrites_a_file_in_the_usual_layout_and_keeps_its_mode(shipped):
     code, lines = run(formats=True)
 
     assert (code, lines) == (0, [f'{path}: rewritten', NOTHING_WRONG])
-    assert path.read_text() == datafile.formatted(database(), 'attributes')
+    assert path.read_text() == formatting.formatted(database(), 'attributes')
     assert path.stat().st_mode & 0o777 == 0o640
     assert sorted(os.listdir(shipped.folder)) == ['attributes.json', 'tests']
 
@@ -733,7 +733,7 @@ def test_format_follows_a_link_and_keeps_it(shipped, tmp_path):
     run(str(tmp_path / 'link.json'), formats=True)
 
     assert (tmp_path / 'link.json').is_symlink()
-    assert (tmp_path / 'real.json').read_text() == datafile.formatted(LOCAL, 'attributes')
+    assert (tmp_path / 'real.json').read_text() == formatting.formatted(LOCAL, 'attributes')
 
 
 def test_format_leaves_a_file_with_mistakes_alone(shipped, tmp_path):

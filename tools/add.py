@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 from smart_attributes.errors import DataError
-from smart_attributes.knowledge import datafile
+from smart_attributes.knowledge import complaints, datafile, formatting
 from smart_attributes.workshop import draft, prove
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -42,12 +42,12 @@ def without_hint(row: Json) -> Json:
 
 def add(path: str, root: Path) -> List[str]:
     """Write the files under *root* and return their paths. Raises DataError where nothing can be added."""
-    own = datafile.checked(datafile.read_text(path), 'attributes', Path(path).name)
+    own = complaints.checked(datafile.read_text(path), 'attributes', Path(path).name)
     slug = re.sub('[^a-z0-9]+', '-', own['entries'][0]['family'].lower()).strip('-') if own['entries'] else ''
     database, proof = root / 'attributes.json', root / 'tests' / 'samples' / f'{slug}.json'
     if not slug or proof.exists():
         raise DataError(f'{proof} is there already; give the entry another family' if slug else f'{path} has no entry; add one')
-    database.write_text(datafile.formatted(merged(json.loads(database.read_text()), own), 'attributes'))
+    database.write_text(formatting.formatted(merged(json.loads(database.read_text()), own), 'attributes'))
     proof.write_text(json.dumps(own.get('samples', []), indent=1) + '\n')
     return [str(database), str(proof)]
 

@@ -1,11 +1,11 @@
 """One drive for a person: what was read, which entry, which limit, and why."""
 from __future__ import annotations
 
-from typing import Iterator, List, Optional, Tuple
+from typing import Iterator, List, Optional, Sequence, Tuple
 
 from ..knowledge.specs import SpecDatabase
 from ..knowledge.thresholds import Thresholds
-from ..model import Judgement, Report, Verdict
+from ..model import Judgement, Report, State, Verdict
 from ..words import clean, findings, kind, quantity, sentence, visible
 
 WIDTH_WITHOUT_TERMINAL = 140
@@ -37,6 +37,12 @@ def print_drive(verdict: Verdict, report: Optional[Report], database: SpecDataba
             console.print(table)
     for note in verdict.notes:
         console.print(Text(f'note: {sentence(note, 500)}'))
+
+
+def print_faults(faults: Sequence[str]) -> None:
+    """Print what is wrong with the run as a whole, before the drives that are judged all the same."""
+    for fault in faults:
+        print(f'{State.UNKNOWN.name}: {sentence(fault, 500)}')
 
 
 def head(verdict: Verdict, hide_serial: bool) -> List[str]:

@@ -79,7 +79,7 @@ def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face,
     """
     ordered = sorted(verdicts, key=lambda verdict: (-verdict.state.urgency, verdict.device.name))
     state = worst([*_whole(failures, faults), ordered[0].state if ordered else State.UNKNOWN])
-    told_first = [*failures, *(faults if state is State.UNKNOWN else ())]
+    told_first = [*failures, *(faults[:1] if state is State.UNKNOWN else ())]  # each has a line of its own
     first = f'{NAME} {state.name} - {FirstLine("; ".join(told_first)).of(ordered)}'
     lines = [f'{State.UNKNOWN.name:<8}  (check)  {sentence(fault, 500)}' for fault in faults]
     lines += [line for verdict in ordered for line in drive_lines(verdict, face)]

@@ -24,7 +24,7 @@ def _number(verdict: Verdict, role: str) -> Optional[float]:
     return next((j.reading.number for j in verdict.judgements if j.reading.role == role and j.reading.judged), None)
 
 
-def print_table(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool) -> None:
+def print_table(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool, faults: Sequence[str] = ()) -> None:
     """Print the table, worst drive first; rich is imported here, by the only job that draws."""
     from rich.console import Console
     from rich.table import Table
@@ -41,6 +41,8 @@ def print_table(verdicts: Sequence[Verdict], failures: Sequence[str], hide_seria
         table.add_row(Text(verdict.state.name, COLOURS[verdict.state]), *(Text(cell) for cell in _cells(verdict, hide_serial)))
     for failure in failures:
         console.print(Text(failure, COLOURS[State.CRITICAL]))
+    for fault in faults:
+        console.print(Text(sentence(fault, 500), COLOURS[State.UNKNOWN]))
     console.print(table)
 
 
@@ -59,13 +61,13 @@ def _cell(role: str, number: Optional[float]) -> str:
     return amount(number, 'C' if role == 'temperature' else '%')
 
 
-def as_json(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool) -> str:
+def as_json(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool, faults: Sequence[str] = ()) -> str:
     """Return the verdicts as JSON, version 1; an unknown value is null."""
     state = worst([*(verdict.state for verdict in verdicts), *([State.CRITICAL] if failures else []),
-                   *([] if verdicts else [State.UNKNOWN])])
+                   *([] if verdicts and not faults else [State.UNKNOWN])])
     data: Dict[str, Any] = {'version': JSON_VERSION, 'state': state.name, 'drives': [_drive(v, hide_serial) for v in worst_first(verdicts)]}
-    if failures:
-        data['notes'] = list(failures)
+    if failures or faults:
+        data['notes'] = [*failures, *(sentence(fault, 500) for fault in faults)]
     return json.dumps(data, indent=1)
 
 

@@ -1,15 +1,15 @@
 """attributes.json: which entry speaks for a drive, and what it says.
 
-The data has passed its schema (see `datafile`) before it comes here. Nothing
+The data has passed its schema (see `sitefile`) before it comes here. Nothing
 is compiled or copied for entries that cannot concern the drive at hand, so
 that the size of the database hardly matters to a check.
 """
 
 import re
 from functools import lru_cache
-from typing import Any, Callable, Collection, Dict, FrozenSet, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, FrozenSet, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from ..errors import DataError, FormulaError
+from ..errors import DataError
 from ..model import Identity, State
 from . import decode
 from .units import LOGICAL_SECTORS
@@ -91,15 +91,12 @@ class SpecDatabase:
     """The shipped attributes.json with the local additions on top."""
 
     def __init__(self, shipped: Json, local: Sequence[Tuple[str, Json]] = ()):
-        """local: (file, data) of each addition. Raises DataError where one of them cannot be used."""
+        """local: (file, data) of each addition, without faults."""
         self._sources: List[Tuple[str, Json]] = [('attributes.json', shipped), *local]
         self.date = str(shipped.get('date', '?'))
         self._specs: Dict[int, DriveSpec] = {}
         self._by_model: Dict[str, List[Tuple[int, str, Json]]] = {}
         self.roles = self._roles()
-        for name, data in local:  # the shipped file is proved before it is shipped
-            for problem in mistakes(name, data, self.roles, self.sets()):
-                raise DataError(problem)
 
     def _roles(self) -> Mapping[str, Role]:
         found: Dict[str, Role] = {}
@@ -121,26 +118,33 @@ class SpecDatabase:
         """Return what the strongest matching entry says about the drive.
 
         attributes: attribute numbers in the order of the drive's table.
-        Raises DataError when two local entries claim the drive equally.
+        Where entries of a site contradict each other, the shipped ones speak; see dispute().
         """
         winners = self.claims(identity, attributes)
+        if len(winners) > 1 and winners[0][0] != self._sources[0][0]:
+            winners = self._strongest(identity, attributes, 1)
         if not winners:
             return NO_SPEC
         source, entry = winners[0]
         if len(winners) == 1:
             return self._spec(source, entry)._replace(rated_written=_rated_written(entry, identity))
-        problem = (f'{source}: {identity.model} is claimed by two entries, '
-                   f'{entry["family"]} and {winners[1][1]["family"]}; narrow one pattern')
-        if source != self._sources[0][0]:
-            raise DataError(problem)
-        return self._fallback(identity, attributes)._replace(notes=(problem,))
+        return self._fallback(identity, attributes)._replace(notes=(_contradiction(winners, identity),))
+
+    def dispute(self, identity: Identity, attributes: Sequence[int]) -> str:
+        """Return the sentence about entries of a site that claim the drive equally; '' where there are none."""
+        winners = self.claims(identity, attributes) if len(self._sources) > 1 else []
+        return _contradiction(winners, identity) if len(winners) > 1 and winners[0][0] != self._sources[0][0] else ''
 
     def claims(self, identity: Identity, attributes: Sequence[int]) -> List[Tuple[str, Json]]:
         """Return the entries of equal, highest strength that match: one, several by mistake, or none."""
+        return self._strongest(identity, attributes, len(self._sources))
+
+    def _strongest(self, identity: Identity, attributes: Sequence[int], sources: int) -> List[Tuple[str, Json]]:
+        """Return what claims() does, of the first so many *sources*."""
         best: List[Tuple[str, Json]] = []
         best_rank: Tuple[int, ...] = ()
         for number, name, entry in self._candidates(identity.plain_model):
-            if conditions_hold(entry, identity, attributes):
+            if number < sources and conditions_hold(entry, identity, attributes):
                 rank = strength(entry, is_local=number > 0)
                 if rank > best_rank:
                     best, best_rank = [], rank
@@ -208,6 +212,11 @@ class SpecDatabase:
         return [_advisory(advisory) for _, data in self._sources for advisory in data.get('advisories', ())
                 if any(matches_pattern(pattern, model) for pattern in advisory['models'])
                 and re.fullmatch(advisory.get('firmware', '.*'), identity.firmware)]
+
+
+def _contradiction(winners: Sequence[Tuple[str, Json]], identity: Identity) -> str:
+    (source, entry), (_, other) = winners[:2]
+    return f'{source}: {identity.model} is claimed by two entries, {entry["family"]} and {other["family"]}; narrow one pattern'
 
 
 def matches(entry: Json, model: str, identity: Identity, attributes: Sequence[int]) -> bool:
@@ -327,59 +336,3 @@ def span(text: str) -> Tuple[int, int]:
 def _advisory(data: Json) -> Advisory:
     return Advisory(id=data['id'], effect=data['effect'], action=data['action'], fixed_in=data.get('fixed_in', ''),
                     hour=data.get('hour'), state=State[data.get('state', 'warning').upper()], source=data['source'])
-
-
-# --- what a person wrote ------------------------------------------------------------
-
-def mistakes(name: str, data: Json, roles: Collection[str], sets: Collection[str]) -> Iterator[str]:
-    """Yield a sentence for each pattern, set, role and formula of the file *name* that would break a check."""
-    for place, pattern in patterns(data):
-        try:
-            re.compile(pattern)
-        except (re.error, OverflowError, RecursionError) as error:
-            yield f'{name}: {place} "{pattern}" is no regular expression: {error}; correct it'
-    for entry in data['entries']:
-        for unknown in set(entry.get('uses', ())) - set(sets):
-            advice = _nearest(unknown, sets) or f'known are {", ".join(sorted(sets))}'
-            yield f'{name}: {entry["family"]}: uses "{unknown}", but there is no such set; {advice}'
-    for place, role, spec in written_readings(data):
-        if role not in roles:
-            yield f'{name}: {place}: there is no such role; {_nearest(role, roles) or "doc/roles.md lists them"}'
-        try:
-            decode.parse(spec['from'])
-        except FormulaError as error:
-            yield f'{name}: {place}: {error}'
-
-
-def _nearest(word: str, known: Collection[str]) -> str:
-    """Return "did you mean …?" where a known word is alike."""
-    import difflib
-
-    near = difflib.get_close_matches(word, known, 1)
-    return f'did you mean {near[0]}?' if near else ''
-
-
-def patterns(data: Json) -> Iterator[Tuple[str, str]]:
-    """Yield (place, regular expression) for every pattern of a file."""
-    for entry in data['entries']:
-        yield from ((f'{entry["family"]}: models', pattern) for pattern in entry.get('models', ()))
-        yield from ((f'{entry["family"]}: rated_written', pattern) for pattern in entry.get('rated_written', ()))
-        if 'firmware' in entry:
-            yield f'{entry["family"]}: firmware', entry['firmware']
-    for advisory in data.get('advisories', ()):
-        yield from ((f'advisory {advisory["id"]}: models', pattern) for pattern in advisory['models'])
-        if 'firmware' in advisory:
-            yield f'advisory {advisory["id"]}: firmware', advisory['firmware']
-
-
-def written_readings(data: Json) -> Iterator[Tuple[str, str, Json]]:
-    """Yield (place, attribute, role, reading) for every reading of a file, those of its sets first."""
-    owners = [(f'set {name}', value) for name, value in data.get('sets', {}).items()]
-    owners += [(entry['family'], entry) for entry in data['entries']]
-    for owner, value in owners:
-        for number, row in value.get('attributes', {}).items():
-            for role, specs in (row or {}).get('readings', {}).items():
-                alternatives_of_role = specs if isinstance(specs, list) else [specs]
-                for position, spec in enumerate(alternatives_of_role, 1):
-                    item = f', item {position}' if len(alternatives_of_role) > 1 else ''
-                    yield f'{owner}, attribute {number}, {role}{item}', role, spec

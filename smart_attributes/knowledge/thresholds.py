@@ -6,14 +6,13 @@ serial, device, model, family, role (site files), role (default.json).
 """
 
 import re
-from typing import Any, Callable, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
-from ..errors import DataError
 from ..model import Device, Identity
-from . import ranges
 
 Json = Mapping[str, Any]
 SELECTORS = ('serial', 'device', 'model', 'family')  # most telling first
+ROLES_OF_OUR_OWN = ('unknown_model', 'firmware_advisory', 'legacy_limit')  # that no data file defines
 FIELDS = ('warning', 'critical', 'graph', 'why')
 
 
@@ -79,10 +78,7 @@ class Thresholds:
         return frozenset(names)
 
     def limit(self, role: str, device: Device, identity: Identity, family: str) -> Limit:
-        """Return what holds for *role* on this drive.
-
-        Raises DataError when two overrides of equal rank disagree.
-        """
+        """Return what holds for *role* on this drive; a field that overrides of equal rank disagree on is left to weaker ones."""
         if self._has_overrides:
             return self._limit(role, device, identity, family)
         key = role, identity.kind
@@ -93,7 +89,7 @@ class Thresholds:
     def _limit(self, role: str, device: Device, identity: Identity, family: str) -> Limit:
         found: Dict[str, Tuple[Any, str]] = {}
         for layer in self._layers(role, device, identity, family):
-            for field, value in _agreed(role, layer).items():
+            for field, value in _agreed(layer).items():
                 found.setdefault(field, value)
         warning, critical, graph, why = (found.get(field, (None, '')) for field in FIELDS)
         return Limit(_bound(warning[0]), _bound(critical[0]), warning[1], critical[1], bool(graph[0]), frozenset(found),
@@ -110,6 +106,12 @@ class Thresholds:
         layers.extend([(name, _of_kind(data['roles'][role], identity))] for name, data in self._files
                       if role in data.get('roles', ()))
         return layers
+
+    def disagreements(self, device: Device, identity: Identity, family: str) -> List[str]:
+        """Return a sentence for each limit of this drive that two overrides of equal rank set to different values."""
+        return [f'{role}, {field}: {who} disagree and neither is stronger; remove one of them'
+                for role in sorted(self.roles() if self._has_overrides else ())
+                for layer in self._layers(role, device, identity, family) for field, who in _disagreements(layer)]
 
     def _given(self, role: str) -> Json:
         given = {'warning': self._command_line.warning, 'critical': self._command_line.critical}
@@ -160,52 +162,26 @@ def _of_kind(role: Json, identity: Identity) -> Json:
     return fields
 
 
-def _agreed(role: str, layer: Sequence[Tuple[str, Json]]) -> Dict[str, Tuple[Any, str]]:
-    """Merge layers of equal rank. Raises DataError where they disagree."""
-    merged: Dict[str, Tuple[Any, str]] = {}
-    for origin, fields in layer:
-        for field in FIELDS:
-            if field not in fields:
-                continue
-            if field != 'why' and field in merged and merged[field][0] != fields[field]:
-                raise DataError(f'{role}, {field}: {merged[field][1]} and {origin} disagree and neither is stronger; '
-                                'remove one of them')
-            merged[field] = fields[field], origin
+def _agreed(layer: Sequence[Tuple[str, Json]]) -> Dict[str, Tuple[Any, str]]:
+    """Merge fields of equal rank, without those that they disagree on."""
+    merged = {field: (fields[field], origin) for origin, fields in layer for field in FIELDS if field in fields}
+    for field, _ in _disagreements(layer):
+        merged.pop(field, None)
     return merged
+
+
+def _disagreements(layer: Sequence[Tuple[str, Json]]) -> Iterator[Tuple[str, str]]:
+    """Yield (field, who set it otherwise than whom) for each field that has two values at equal rank."""
+    first: Dict[str, Tuple[Any, str]] = {}
+    for origin, fields in layer:
+        for field in ('warning', 'critical', 'graph'):
+            if field in fields:
+                value, other = first.setdefault(field, (fields[field], origin))
+                if value != fields[field]:
+                    yield field, f'{other} and {origin}'
 
 
 def _bound(value: Any) -> Bound:
     if isinstance(value, Mapping):
         return DriveLimit(value['drive'], value.get('plus', 0) - value.get('minus', 0), value['else'])
     return value if value is None else str(value)
-
-
-def check_ranges(name: str, data: Json) -> None:
-    """Raise DataError naming the first limit of *data* that is no Nagios range, or pattern that does not compile."""
-    for where, bound in _bounds(data):
-        if isinstance(bound, str):
-            try:
-                ranges.parse(bound)
-            except Exception as error:
-                raise DataError(f'{name}: {where}: {error}') from None
-    for override in data.get('overrides', ()):
-        try:
-            re.compile(override['for'].get('model', ''))
-        except re.error as error:
-            raise DataError(f'{name}: overrides, model "{override["for"]["model"]}": {error}; '
-                            'it must be a regular expression for the whole model name') from None
-
-
-def _bounds(data: Json) -> List[Tuple[str, Any]]:
-    """Return (place, range text or None) of every limit in a thresholds file."""
-    groups = [('roles', data.get('roles', {}))]
-    groups += [(f'override for {rank(o)} {o["for"][rank(o)]}', o.get('roles', {})) for o in data.get('overrides', ())]
-    found: List[Tuple[str, Any]] = []
-    for place, roles in groups:
-        for role, fields in roles.items():
-            for kind, limits in [('', fields), *((k, fields[k]) for k in ('hdd', 'ssd', 'nvme', 'sas') if k in fields)]:
-                for field in ('warning', 'critical'):
-                    value = limits.get(field)
-                    text = value['else'] if isinstance(value, Mapping) else value
-                    found.append((', '.join(part for part in (place, role, kind, field) if part), text))
-    return found

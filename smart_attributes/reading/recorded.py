@@ -1,10 +1,11 @@
 """Recorded outputs of smartctl -> reports: for a ticket, a desk, a test."""
 from __future__ import annotations
 
+import errno
 import os
 from typing import Iterator, List, Sequence, Tuple
 
-from .. import alarm
+from .. import alarm, files
 from ..errors import DriveError, NotAReport
 from ..model import Device, Read
 from . import text_report
@@ -45,20 +46,20 @@ def _report_files(paths: Sequence[str]) -> Iterator[Tuple[str, bool]]:
     for path in paths:
         if not os.path.isdir(path):
             yield path, True
-        for folder, folders, files in os.walk(path):
+        for folder, folders, names in os.walk(path):
             folders.sort()
-            for file in sorted(files):
+            for file in sorted(names):
                 yield os.path.join(folder, file), False
 
 
 def _contents(path: str) -> bytes:
     try:
-        # A pipe would make us wait for ever.
-        if not os.path.isfile(path):
-            raise NotAReport('is no file' if os.path.exists(path) else 'does not exist')
-        with open(path, 'rb') as file:
-            return file.read(LARGEST_FILE + 1)
+        return files.content(path, LARGEST_FILE)
+    except (FileNotFoundError, files.NotRegular) as error:
+        raise NotAReport('is no file' if isinstance(error, files.NotRegular) else 'does not exist') from None
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise NotAReport(f'is not a smartctl report: it is larger than {LARGEST_FILE >> 20} MiB') from None
         raise DriveError(f'cannot be opened: {error.strerror}') from None
 
 

@@ -13,7 +13,8 @@ from typing import Iterable, Iterator, NamedTuple, Sequence, Tuple
 
 from ..cli import Options
 from ..errors import SmartError, UsageError
-from ..survey import plan, site_of
+from ..site import site_of
+from ..survey import plan
 from ..words import literally
 from . import commands, device_types, machine, processes
 from .device_types import DeviceType

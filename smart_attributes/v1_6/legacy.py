@@ -102,9 +102,10 @@ def read(path: str) -> Any:
 
 def _all_of(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
     found: Dict[str, Any] = {}
+    copies: Dict[str, int] = {}
     for key, value in pairs:
-        copies = sum(known == key or known.startswith(f'{key} (') for known in found) if key in found else 0
-        found[f'{key} ({copies + 1})' if copies else key] = value
+        copies[key] = copies.get(key, 0) + 1
+        found[key if copies[key] == 1 else f'{key} ({copies[key]})'] = value
     return found
 
 

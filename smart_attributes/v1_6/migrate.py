@@ -5,9 +5,9 @@ import re
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..errors import DataError
-from ..knowledge import datafile, specs
+from ..knowledge import complaints, faults, formatting, specs
 from ..knowledge.specs import SpecDatabase
-from ..knowledge.thresholds import DriveLimit, Thresholds, check_ranges
+from ..knowledge.thresholds import ROLES_OF_OUR_OWN, DriveLimit, Thresholds
 from ..model import Device, Identity, Report
 from ..words import clean
 from . import conversion, legacy
@@ -117,17 +117,20 @@ def _sorted(files: Sequence[str]) -> Tuple[List[legacy.Database], List[legacy.Us
 
 
 def _text(data: Json, schema: str) -> str:
-    return datafile.formatted({key: value for key, value in data.items() if value}, schema)
+    return formatting.formatted({key: value for key, value in data.items() if value}, schema)
 
 
 def _check(found: Outcome, name: str, database: SpecDatabase) -> None:
     """Raise DataError where a check would refuse these files."""
+    roles = {*database.roles, *ROLES_OF_OUR_OWN}
     if found.attributes:
-        data = datafile.checked(found.attributes, 'attributes', name)
-        for mistake in specs.mistakes(name, data, {*database.roles, *data.get('roles', ())}, database.sets()):
-            raise DataError(mistake)
+        data = complaints.checked(found.attributes, 'attributes', name)
+        roles.update(data.get('roles', ()))
+        for fault in faults.of_entries(data, roles, database.sets()):
+            raise DataError(f'{name}: {fault.sentence}')
     if found.thresholds:
-        check_ranges(name, datafile.checked(found.thresholds, 'thresholds', name))
+        for fault in faults.of_limits(complaints.checked(found.thresholds, 'thresholds', name), roles):
+            raise DataError(f'{name}: {fault.sentence}')
 
 
 # --- databases -----------------------------------------------------------------------------

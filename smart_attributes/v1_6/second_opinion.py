@@ -8,7 +8,7 @@ they add the labels that version 1.6 printed, so that its graphs go on.
 import os
 from typing import Dict, FrozenSet, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
-from ..knowledge import datafile, ranges, standards
+from ..knowledge import ranges, sitefile, standards
 from ..knowledge.specs import DriveSpec, SpecDatabase
 from ..model import Device, Judgement, OldValue, Reading, Report, State, Verdict, worst
 from ..words import plain
@@ -24,7 +24,7 @@ _OWN_WORD = frozenset(('smart_status', 'vendor_threshold', *(warning.role for wa
 class Files(NamedTuple):
     """The files of version 1.6 that a check was given."""
 
-    entries: Tuple[Tuple[str, legacy.Json], ...] = ()  # where -dbj has the shape of attributes.json
+    entries: Tuple[sitefile.SiteFile, ...] = ()  # where -dbj has the shape of attributes.json
     database: Optional[legacy.Database] = None
     users: Optional[legacy.Users] = None
     is_all_printed: bool = False
@@ -64,8 +64,8 @@ def files(path: Optional[str], users: Optional[legacy.Users], is_all_printed: bo
         found = legacy.database(path, data)
         note = f'{name} is a database of version 1.6 with {len(found.entries)} entries; its limits and labels are added to our own verdict'
         return Files((), found, users, is_all_printed, notes=(note,))
-    checked = datafile.load_checked(path, 'attributes')
-    return Files(((name, checked),), None, users, is_all_printed, notes=(f'the entries of {name} are used beside the shipped ones',))
+    return Files((sitefile.load(path, 'attributes'),), None, users, is_all_printed,
+                 notes=(f'the entries of {name} are used beside the shipped ones',))
 
 
 def addressed(given: Files, devices: Sequence[Device]) -> Files:

@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from typing import Any, Dict, Iterator, List, Mapping, Match, NamedTuple, Optional, Sequence, Tuple
 
-from ..knowledge import datafile, decode, readings, specs, units
+from ..knowledge import datafile, decode, expressions, formatting, readings, specs, units
 from ..model import AttributeRow, Identity, Report
 from ..words import literally
 from . import patterns
@@ -75,7 +75,7 @@ def draft(report: Report, database: specs.SpecDatabase) -> str:
              'attributes': _attributes(report, rows, base, fits, database), 'source': SOURCE}
     data = {'$schema': _schema_address(), 'comment': _next_steps(report, base, fits), 'entries': [entry],
             'samples': [_sample(report, rows, entry, database)]}
-    return datafile.formatted(data, 'attributes')
+    return formatting.formatted(data, 'attributes')
 
 
 def _schema_address() -> str:
@@ -124,7 +124,7 @@ def model_pattern(identity: Identity) -> str:
         match = next((match for match in capacities if match['unit']), capacities[0])  # MX500 is no capacity in "MX500 500GB"
         any_capacity = f'[0-9.]+{match["blank"]}[GT]B' if match['unit'] else '[0-9T]{2,4}'
         pattern = literally(name[:match.start()]) + any_capacity + literally(name[match.end():])
-    if patterns.shape(pattern).literals < patterns.LITERALS:
+    if expressions.shape(pattern).literals < patterns.LITERALS:
         pattern = literally(name)
     return pattern if len(pattern) >= patterns.LITERALS or not pattern else f'(?:{pattern})'  # the schema wants four characters
 

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .. import judge
-from ..knowledge import datafile, readings
+from ..knowledge import datafile, formatting, readings
 from ..knowledge.specs import SpecDatabase
 from ..knowledge.thresholds import Thresholds
 from ..model import Device, State
@@ -218,7 +218,7 @@ def main(path: str, is_written: bool, write: Print = print) -> int:
     measured = measure(collection.read(path), SpecDatabase(data), thresholds)
     report(measured, write)
     if is_written:
-        text = datafile.formatted(with_evidence(data, measured), 'attributes')
+        text = formatting.formatted(with_evidence(data, measured), 'attributes')
         with open(database_path, 'w', encoding='utf-8') as file:
             file.write(text)
         write(f'{database_path}: evidence written')

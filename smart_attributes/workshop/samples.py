@@ -13,7 +13,7 @@ import re
 from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..errors import DataError
-from ..knowledge import datafile
+from ..knowledge import complaints, datafile
 from ..model import WHEN_FAILED, AttributeRow, Identity
 
 SHOWN = 80  # characters of a line that a sentence may quote
@@ -53,7 +53,7 @@ def read(path: str, kinds: Mapping[str, str]) -> Result:
             problems.append(str(problem))
             continue
         # A sample has one shape, whether it stands in a file of its own or with its entry.
-        found = found or datafile.schema_problems({'entries': [], 'samples': data}, 'attributes', name)
+        found = found or complaints.schema_problems({'entries': [], 'samples': data}, 'attributes', name)
         read_drives, wrong_rows = ([], []) if found else drives_of(name, data, kinds)
         drives += read_drives
         problems += [*found, *wrong_rows]
@@ -67,7 +67,7 @@ def _files(path: str) -> List[str]:
 
 
 def _place(data: Any, path: datafile.Path) -> str:
-    return datafile.place({'samples': data}, ('samples', *path))
+    return complaints.place({'samples': data}, ('samples', *path))
 
 
 def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> Result:

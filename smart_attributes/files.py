@@ -1,0 +1,44 @@
+"""What a regular file holds: nothing else is waited for, and no more is taken than fits.
+
+Imported before the first process starts, so it imports nothing that costs.
+"""
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+_CHUNK = 1 << 20
+
+
+class NotRegular(OSError):
+    """A folder, a pipe, a terminal: reading it could wait for ever."""
+
+
+def content(path: str, most: int) -> bytes:
+    """Return the bytes of a regular file. Raises OSError: NotRegular, EFBIG where it has more than *most*.
+
+    Some files below /proc call themselves regular and wait for what is to come: EAGAIN.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    except ValueError as error:  # a null character in the path
+        raise OSError(errno.EINVAL, str(error)) from None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise NotRegular(errno.EINVAL, 'it is no regular file')
+        return _all_of(descriptor, most)
+    finally:
+        os.close(descriptor)
+
+
+def _all_of(descriptor: int, most: int) -> bytes:
+    chunks: list[bytes] = []
+    size = 0
+    while size <= most:
+        chunk = os.read(descriptor, _CHUNK)
+        if not chunk:
+            return b''.join(chunks)
+        chunks.append(chunk)
+        size += len(chunk)
+    raise OSError(errno.EFBIG, f'it is larger than {most >> 20} MiB')

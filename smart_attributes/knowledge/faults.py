@@ -1,0 +1,124 @@
+"""What fits its schema and would yet break a check, in entries and in limits that a person wrote.
+
+Each fault has the path to what it makes useless; the rest of the file can be used.
+"""
+
+from typing import Any, Collection, Iterator, List, Mapping, NamedTuple, Tuple, Union
+
+from ..errors import FormulaError, UsageError
+from . import decode, expressions, ranges
+from .thresholds import rank
+
+Json = Mapping[str, Any]
+Path = Tuple[Union[str, int], ...]
+KINDS = ('hdd', 'ssd', 'nvme', 'sas')
+
+
+class Fault(NamedTuple):
+    """A mistake in a file."""
+
+    path: Path       # to what cannot be used
+    sentence: str    # where, what, what next; without the file's name
+
+
+# --- entries -----------------------------------------------------------------------
+
+def of_entries(data: Json, roles: Collection[str], sets: Collection[str]) -> Iterator[Fault]:
+    """Yield the faults of a file with entries. roles, sets: those that it may name."""
+    for path, place, pattern in patterns(data):
+        why = expressions.fault(pattern)
+        if why:
+            yield Fault(path, f'{place} {expressions.quoted(pattern)} {why}')
+    unusable = set()
+    for path, place, role, spec in written_readings(data):
+        for why in _of_reading(role, spec, roles):
+            unusable.add(path)
+            yield Fault(path, f'{place}: {why}')
+    known = {name for name in sets if ('sets', name) not in unusable}
+    for number, entry in enumerate(data['entries']):
+        for name in sorted(set(entry.get('uses', ())) - known):
+            advice = nearest(name, known) or f'known are {", ".join(sorted(known))}'
+            why = 'that set has a mistake' if name in sets else f'there is no such set; {advice}'
+            yield Fault(('entries', number), f'{entry["family"]}: uses "{name}", but {why}')
+
+
+def _of_reading(role: str, spec: Json, roles: Collection[str]) -> Iterator[str]:
+    if role not in roles:
+        yield f'there is no such role; {nearest(role, roles) or "doc/roles.md lists them"}'
+    try:
+        decode.parse(spec['from'])
+    except FormulaError as error:
+        yield str(error)
+
+
+def nearest(word: str, known: Collection[str]) -> str:
+    """Return "did you mean …?" where a known word is alike."""
+    import difflib
+
+    near = difflib.get_close_matches(word, known, 1)
+    return f'did you mean {near[0]}?' if near else ''
+
+
+def patterns(data: Json) -> Iterator[Tuple[Path, str, str]]:
+    """Yield (path of its entry or advisory, place, regular expression) for every pattern of a file."""
+    for number, entry in enumerate(data['entries']):
+        path = ('entries', number)
+        yield from ((path, f'{entry["family"]}: models', pattern) for pattern in entry.get('models', ()))
+        yield from ((path, f'{entry["family"]}: rated_written', pattern) for pattern in entry.get('rated_written', ()))
+        if 'firmware' in entry:
+            yield path, f'{entry["family"]}: firmware', entry['firmware']
+    for number, advisory in enumerate(data.get('advisories', ())):
+        path = ('advisories', number)
+        yield from ((path, f'advisory {advisory["id"]}: models', pattern) for pattern in advisory['models'])
+        if 'firmware' in advisory:
+            yield path, f'advisory {advisory["id"]}: firmware', advisory['firmware']
+
+
+def written_readings(data: Json) -> Iterator[Tuple[Path, str, str, Json]]:
+    """Yield (path of its set or entry, place, role, reading) for every reading of a file, those of its sets first."""
+    owners: List[Tuple[Path, str, Json]] = [(('sets', name), f'set {name}', value) for name, value in data.get('sets', {}).items()]
+    owners += [(('entries', number), entry['family'], entry) for number, entry in enumerate(data['entries'])]
+    for path, owner, value in owners:
+        for number, row in value.get('attributes', {}).items():
+            for role, specs in (row or {}).get('readings', {}).items():
+                alternatives = specs if isinstance(specs, list) else [specs]
+                for position, spec in enumerate(alternatives, 1):
+                    item = f', item {position}' if len(alternatives) > 1 else ''
+                    yield path, f'{owner}, attribute {number}, {role}{item}', role, spec
+
+
+# --- limits ------------------------------------------------------------------------
+
+def of_limits(data: Json, roles: Collection[str]) -> Iterator[Fault]:
+    """Yield the faults of a file with limits. roles: those that there are."""
+    for number, override in enumerate(data.get('overrides', ())):
+        pattern = override['for'].get('model', '')
+        why = expressions.fault(pattern)
+        if why:
+            yield Fault(('overrides', number), f'overrides, model {expressions.quoted(pattern)} {why}')
+    for path, place, names in _written_roles(data):
+        for role, fields in names.items():
+            if role not in roles:
+                advice = nearest(role, roles) or 'doc/roles.md lists them, for example endurance_used'
+                yield Fault((*path, role), f'{place}: "{role}" is no role; {advice}')
+            yield from _of_role((*path, role), f'{place}, {role}', fields)
+
+
+def _written_roles(data: Json) -> Iterator[Tuple[Path, str, Json]]:
+    yield ('roles',), 'roles', data.get('roles', {})
+    for number, override in enumerate(data.get('overrides', ())):
+        selector = rank(override)
+        yield ('overrides', number, 'roles'), f'override for {selector} {override["for"][selector]}', override.get('roles', {})
+
+
+def _of_role(path: Path, place: str, fields: Json) -> Iterator[Fault]:
+    """Yield a fault for each limit of a role that is no Nagios range."""
+    groups = [((), fields), *(((kind,), fields[kind]) for kind in KINDS if kind in fields)]
+    for steps, limits in groups:
+        for field in ('warning', 'critical'):
+            value = limits.get(field)
+            text = value['else'] if isinstance(value, Mapping) else value
+            try:
+                ranges.parse(text) if text is not None else None
+            except UsageError as error:
+                yield Fault((*path, *steps, field), f'{", ".join((place, *steps, field))}: {error}')

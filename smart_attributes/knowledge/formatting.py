@@ -1,0 +1,77 @@
+"""The one layout of a data file, so that a change shows what it changes."""
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, List, Tuple, Union
+
+from .datafile import Json
+from .schema import definition, schema
+
+WIDTH = 160  # columns of a formatted file
+
+# One line for each of these, however short it is: so a change shows what it changes.
+_OPEN = re.compile('|documents|roles|(sets|entries|advisories|samples)(/[^/]+(/attributes|/lines)?)?')
+
+
+def formatted(data: Json, schema_name: str) -> str:
+    """Return *data*, which fits the schema, in the one layout that its file has.
+
+    Keys stand in the schema's order; documents, roles, sets, entries and
+    advisories are sorted. The order of attributes is kept: it has a meaning.
+    Whatever is not ASCII is escaped, so that the text is safe on any terminal.
+    """
+    root = schema(schema_name)
+    ordered = _in_schema_order(data, root, root)
+    for key in ('documents', 'roles', 'sets'):
+        if key in ordered:
+            ordered[key] = dict(sorted(ordered[key].items()))
+    for key, rank in (('entries', _entry_rank), ('advisories', lambda advisory: natural(advisory['id']))):
+        if key in ordered:
+            ordered[key] = sorted(ordered[key], key=rank)
+    return _laid_out(ordered, '', '', 0) + '\n'
+
+
+def _entry_rank(entry: Json) -> Tuple[int, List[Union[str, int]]]:
+    return 2 if entry.get('fallback') else 1 if entry.get('generic') else 0, natural(entry['family'])
+
+
+def natural(text: str) -> List[Union[str, int]]:
+    """Return a sort key by which "Intel 330" stands before "Intel 1500"."""
+    return [int(part) if position % 2 else part.casefold() for position, part in enumerate(re.split('([0-9]+)', text))]
+
+
+def _in_schema_order(value: Any, fits: Json, root: Json) -> Any:
+    fits = _meant(value, fits, root)
+    if isinstance(value, list):
+        return [_in_schema_order(item, fits.get('items', {}), root) for item in value]
+    if not isinstance(value, dict):
+        return value
+    known, other = fits.get('properties', {}), fits.get('additionalProperties')
+    keys = [key for key in known if key in value] + [key for key in value if key not in known]
+    others = other if isinstance(other, dict) else {}
+    return {key: _in_schema_order(value[key], known.get(key, others), root) for key in keys}
+
+
+def _meant(value: Any, fits: Json, root: Json) -> Json:
+    """Follow references, and of alternatives the one whose type *value* has."""
+    fits = definition(fits, root)
+    if 'anyOf' in fits and 'properties' not in fits:
+        kind = 'object' if isinstance(value, dict) else 'array' if isinstance(value, list) else None
+        choices = (_meant(value, choice, root) for choice in fits['anyOf'])
+        return next((choice for choice in choices if choice.get('type') == kind), {})
+    return fits
+
+
+def _laid_out(value: Any, path: str, before: str, indent: int) -> str:
+    """Return *value* on one line where it fits behind *before*, else its items on a line each."""
+    text = json.dumps(value)
+    if not value or not isinstance(value, (dict, list)):
+        return text
+    if not _OPEN.fullmatch(path) and indent + len(before) + len(text) < WIDTH:
+        return text
+    items = [(f'{json.dumps(key)}: ', key, item) for key, item in value.items()] if isinstance(value, dict) \
+        else [('', number, item) for number, item in enumerate(value)]
+    lines = [' ' * (indent + 1) + start + _laid_out(item, f'{path}/{key}'.lstrip('/'), start, indent + 1) for start, key, item in items]
+    first, last = '{}' if isinstance(value, dict) else '[]'
+    return '\n'.join((first, ',\n'.join(lines), ' ' * indent + last))

@@ -1,0 +1,197 @@
+"""This site's files -> the rulebook: entries, limits, and a sentence for each mistake in them.
+
+A mistake never ends a check: what is sound is used, and the mistake is told beside the verdicts.
+"""
+
+import os
+import time
+from typing import Any, Collection, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from .cli import Options
+from .errors import DataError, UsageError
+from .model import Report, Verdict
+
+DATABASE = 'attributes.json'
+ADDITIONS = 'attributes.d'
+LIMITS = 'thresholds.d'
+KEPT_DATABASE = 'check_smartdb-1.6.json'  # where the Debian package puts that of version 1.6, unchanged, when it takes its place
+SHIPPED_LIMITS = os.path.join('thresholds', 'default.json')
+
+Json = Mapping[str, Any]
+
+
+class Site(NamedTuple):
+    """What fits its schema in the data files of this site."""
+
+    attributes: Tuple[Any, ...] = ()  # sitefile.SiteFile
+    thresholds: Tuple[Any, ...] = ()  # sitefile.SiteFile
+    old_users: Any = None             # legacy.Users
+    mistakes: Tuple[str, ...] = ()    # of what is in none of these files: a folder, a file of version 1.6
+
+    @property
+    def limits(self) -> List[Tuple[str, Json]]:
+        """(file, data) of each file with limits."""
+        return [(file.name, file.data) for file in self.thresholds]
+
+
+class Judge(NamedTuple):
+    """Everything that judging needs beside a report."""
+
+    database: Any    # specs.SpecDatabase
+    thresholds: Any  # thresholds.Thresholds
+    rules: Any       # judge.Rules
+    old: Any = None  # second_opinion.Files, where files of version 1.6 were given
+    mistakes: Tuple[str, ...] = ()  # in the files of this site
+
+    def contradictions(self, verdict: Verdict, report: Optional[Report]) -> List[str]:
+        """Return a sentence for each place where files of this site contradict each other about a drive."""
+        numbers = [row.id for row in report.attributes] if report else []
+        dispute = self.database.dispute(verdict.identity, numbers) if report else ''
+        return [*([dispute] if dispute else []),
+                *self.thresholds.disagreements(verdict.device, verdict.identity, verdict.entry or '')]
+
+
+def site_of(options: Options) -> Site:
+    """Return the local data files: those of the configuration folder, then those of the command line."""
+    mistakes: List[str] = []
+    attributes = [*_folder(options.config, ADDITIONS, mistakes), *((path, '') for path in options.attributes)]
+    limits = [*_folder(options.config, LIMITS, mistakes), *((path, '') for path in options.thresholds)]
+    users, is_ours = _old_users(options, mistakes)
+    if options.user_config is not None and is_ours:
+        limits.append((options.user_config, ''))
+    if not attributes and not limits:
+        return Site(old_users=users, mistakes=tuple(mistakes))
+    from .knowledge import sitefile
+    return Site(tuple(sitefile.load(path, 'attributes', shown) for path, shown in attributes),
+                tuple(sitefile.load(path, 'thresholds', shown) for path, shown in limits), users, tuple(mistakes))
+
+
+def _folder(config: str, name: str, mistakes: List[str]) -> List[Tuple[str, str]]:
+    """Return (path, what mistakes call it) of each file of a configuration folder; why there are none is added to *mistakes*."""
+    folder = os.path.join(config, name)
+    try:
+        return [(os.path.join(folder, file), f'{name}/{file}') for file in sorted(os.listdir(folder)) if file.endswith('.json')]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        mistakes.append(f'{folder}: {error.strerror}; let the user who runs the check read it, or remove it')
+        return []
+
+
+def _old_users(options: Options, mistakes: List[str]) -> Tuple[Any, bool]:
+    """Return the user configuration of version 1.6, and whether -ucfgj holds limits of this version instead."""
+    if options.user_config is None:
+        return None, False
+    from .v1_6 import legacy
+    try:
+        data = legacy.read(options.user_config)
+        return (legacy.users(options.user_config, data), False) if legacy.is_of_1_6(data) else (None, True)
+    except DataError as mistake:
+        mistakes.append(str(mistake))
+        return None, False
+
+
+# --- the rulebook -----------------------------------------------------------------
+
+def judge_of(options: Options, site: Site) -> Judge:
+    """Return database, limits and rules. Raises UsageError where the command line asks for what is not there."""
+    from . import judge
+    from .knowledge import datafile, specs, thresholds
+    newest, mistakes = _database(options)
+    mistakes += site.mistakes
+    old = _old_files(options, site, mistakes)
+    attributes = _faultless_entries(newest, [*site.attributes, *(old.entries if old else ())])
+    database = specs.SpecDatabase(newest, [(file.name, file.data) for file in attributes])
+    known = {*database.roles, *thresholds.ROLES_OF_OUR_OWN}
+    limits = _faultless_limits(site.thresholds, known)
+    for file in (*attributes, *limits):
+        mistakes += file.mistakes
+    _check_roles(options, known)
+    return Judge(
+        database,
+        thresholds.Thresholds(datafile.load(datafile.shipped(SHIPPED_LIMITS)), [(file.name, file.data) for file in limits],
+                              thresholds.CommandLineLimits(dict(options.warning), dict(options.critical)), time.strftime('%Y-%m-%d')),
+        judge.Rules(frozenset(options.ignore_roles), frozenset(options.ignore_attributes), options.unknown_model, options.asleep,
+                    time.time()), old, tuple(dict.fromkeys(mistakes)))
+
+
+def _faultless_entries(shipped: Json, files: Sequence[Any]) -> List[Any]:
+    """Return files with entries without what would break a check."""
+    if not files:
+        return []
+    from .knowledge import faults, sitefile
+    everything = [shipped, *(file.data for file in files)]
+    roles, sets = ({name for data in everything for name in data.get(key, ())} for key in ('roles', 'sets'))
+    return [sitefile.without(file, faults.of_entries(file.data, roles, sets)) for file in files]
+
+
+def _faultless_limits(files: Sequence[Any], roles: Collection[str]) -> List[Any]:
+    """Return files with limits without what would break a check."""
+    if not files:
+        return []
+    from .knowledge import faults, sitefile
+    return [sitefile.without(file, faults.of_limits(file.data, roles)) for file in files]
+
+
+def _old_files(options: Options, site: Site, mistakes: List[str]) -> Any:
+    """Return the files of version 1.6, None where none were given: a check without them does not pay for their code."""
+    path = old_database(options)
+    if path is None and site.old_users is None:
+        return None
+    from .v1_6 import second_opinion
+    try:
+        return second_opinion.files(path, site.old_users, options.all_perfdata)
+    except DataError as mistake:
+        mistakes.append(str(mistake))
+        return None if site.old_users is None else second_opinion.files(None, site.old_users, options.all_perfdata)
+
+
+def old_database(options: Options) -> Optional[str]:
+    """Return the file behind -dbj; where it is gone, the one that the upgrade of a package has kept, so that graphs go on."""
+    kept = os.path.join(options.config, KEPT_DATABASE)
+    return next((path for path in (options.old_database, kept) if is_there(path)), None) if options.old_database is not None else None
+
+
+def is_there(path: Optional[str]) -> bool:
+    """Tell whether there is something at a path, be it unreadable."""
+    try:
+        return path is not None and bool(os.lstat(path))
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError):  # whoever opens it says what is wrong
+        return True
+
+
+def shipped_database(options: Options) -> Json:
+    """Return attributes.json: the shipped one, or a newer and sound one in the configuration folder."""
+    return _database(options)[0]
+
+
+def _database(options: Options) -> Tuple[Json, List[str]]:
+    """Return what shipped_database() does, and the mistakes that keep the one in the configuration folder from being used."""
+    from .knowledge import datafile
+    data: Json = datafile.load(datafile.shipped(DATABASE))
+    replacement = os.path.join(options.config, DATABASE)
+    if not os.path.lexists(replacement):
+        return data, []
+    from .knowledge import sitefile
+    newer = sitefile.load(replacement, 'attributes')
+    # Left behind by a packet that has been overtaken by the next one, it must not hold back what is known today.
+    if newer.mistakes or newer.data.get('date', '') <= data['date']:
+        return data, list(newer.mistakes)
+    return newer.data, []
+
+
+def _check_roles(options: Options, known: Collection[str]) -> None:
+    from .knowledge import ranges
+    for name in _named_roles(options):
+        if name not in known:
+            raise UsageError(f'"{name}" is no role; doc/roles.md lists them, for example endurance_used')
+    for _, limit in (*options.warning, *options.critical):
+        ranges.parse(limit)
+
+
+def _named_roles(options: Options) -> Iterator[str]:
+    for role, _ in (*options.warning, *options.critical):
+        yield role
+    yield from options.ignore_roles

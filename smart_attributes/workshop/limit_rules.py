@@ -1,0 +1,57 @@
+"""What is wrong with a file of limits."""
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import Any, Iterator, List, Mapping, Tuple
+
+from ..knowledge import complaints, datafile, faults, thresholds
+from .sources import counted
+
+Json = Mapping[str, Any]
+FOLDER = 'thresholds.d'
+
+
+def is_limits(path: str, data: Any) -> bool:
+    """Tell whether this is a file with limits, or was put where they belong."""
+    if isinstance(data, dict) and 'entries' not in data and ('overrides' in data or 'roles' in data):
+        return True
+    return os.path.basename(os.path.dirname(os.path.abspath(path))) == FOLDER
+
+
+def examine(path: str) -> Tuple[List[str], List[str]]:
+    """Return what is wrong with a file of limits and what is in it, nothing where it cannot be used at all.
+
+    Raises DataError where it cannot be read or is no JSON.
+    """
+    name = os.path.basename(path)
+    data, problems = datafile.parse(datafile.read_text(path), name)
+    problems = problems or complaints.schema_problems(data, 'thresholds', name)
+    if problems:
+        return problems, []
+    roles = {*datafile.load(datafile.shipped('attributes.json'))['roles'], *thresholds.ROLES_OF_OUR_OWN}
+    found = [*(fault.sentence for fault in faults.of_limits(data, roles)), *_contradictions(data), *_ended(data)]
+    overrides = data.get('overrides', ())
+    return [f'{name}: {sentence}' for sentence in found], [counted(len(data.get('roles', ())), 'role'), counted(len(overrides), 'override')]
+
+
+def _contradictions(data: Json) -> Iterator[str]:
+    """Yield what two overrides for the very same drives disagree on."""
+    for number, override in enumerate(data.get('overrides', ()), 1):
+        for other_number, other in enumerate(data['overrides'][:number - 1], 1):
+            if other['for'] != override['for']:
+                continue
+            for role in set(override.get('roles', ())) & set(other.get('roles', ())):
+                if override['roles'][role] != other['roles'][role]:
+                    yield (f'overrides {other_number} and {number}, for {json.dumps(override["for"])}, disagree about {role}; '
+                           'remove one of them')
+
+
+def _ended(data: Json) -> Iterator[str]:
+    today = time.strftime('%Y-%m-%d')
+    for override in data.get('overrides', ()):
+        if override.get('until', today) < today:
+            selector = thresholds.rank(override)
+            yield (f'override for {selector} {override["for"][selector]}: it ended on {override["until"]} and has no effect; '
+                   'remove it, or write a later day')

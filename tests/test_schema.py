@@ -1,0 +1,94 @@
+"""Our yes or no about a file is the one of jsonschema, whatever is wrong with it."""
+from __future__ import annotations
+
+import copy
+import json
+import random
+
+import pytest
+from conftest import ROOT
+
+from smart_attributes.knowledge import complaints, schema
+
+FILES = {
+    'thresholds': ['thresholds/example-site.json', 'thresholds/default.json'],
+    'attributes': ['attributes.json']}
+STRANGE = [None, True, False, 0, 1, -1, 2.5, 3.0, '', 'x', 'value', 'passed', '2027-01-31', '85', [], {}, [1],
+           ['x', 'x'], {'x': 1}, {'from': 'raw'}, {'drive': 'threshold', 'else': None}, 255, 256, 10**20,
+           'x' * 130, [None, None], [[1], [2]]]
+KEYS = ['warning', 'critical', 'why', 'for', 'read', 'skip', 'hdd', 'else', 'x', 'models', 'from',
+        'name', '255', '256', 'has', 'family', 'kind', 'Ä']
+
+
+def places(value, path=()):
+    """Yield the path of everything in *value*."""
+    yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from places(item, (*path, key))
+
+
+def mutated(data, rolls):
+    """Return a copy with one thing changed, removed or added somewhere."""
+    data = copy.deepcopy(data)
+    path = rolls.choice(list(places(data)))
+    if not path:
+        return rolls.choice([data, *STRANGE])
+    owner = data
+    for step in path[:-1]:
+        owner = owner[step]
+    change = rolls.randrange(4)
+    if change == 0:
+        owner[path[-1]] = rolls.choice(STRANGE)
+    elif change == 1:
+        del owner[path[-1]]
+    elif isinstance(owner[path[-1]], dict):
+        owner[path[-1]][rolls.choice(KEYS)] = rolls.choice(STRANGE)
+    elif isinstance(owner[path[-1]], list):
+        owner[path[-1]].append(rolls.choice([*STRANGE, *owner[path[-1]]]))
+    return data
+
+
+def small(data, rolls):
+    """Return a few entries, roles and sets of a large file: a proof needs many rounds."""
+    kept = dict(data)
+    for key in ('entries', 'advisories'):
+        if key in kept:
+            kept[key] = rolls.sample(kept[key], min(2, len(kept[key])))
+    for key in ('roles', 'sets', 'documents'):
+        if key in kept:
+            kept[key] = {name: kept[key][name] for name in rolls.sample(sorted(kept[key]), min(3, len(kept[key])))}
+    return kept
+
+
+@pytest.mark.libraries
+@pytest.mark.parametrize('name', FILES)
+def test_the_quick_answer_is_that_of_the_library(name):
+    """What one admits and the other refuses would be used unseen, or refused without a sentence."""
+    import jsonschema
+    rules = schema.schema(name)
+    library = jsonschema.Draft7Validator(rules)
+    rolls = random.Random(20261122)
+    whole = [json.loads((ROOT / file).read_text()) for file in FILES[name]]
+    answers = set()
+    for _ in range(600):
+        data = small(rolls.choice(whole), rolls)
+        for _ in range(rolls.choice([1, 1, 2])):
+            data = mutated(data, rolls) if isinstance(data, dict) else data
+        answer = schema.is_fitting(data, rules, rules)
+        answers.add(answer)
+        assert answer == library.is_valid(data), json.dumps(data)
+    assert answers == {True, False}
+
+
+def test_a_keyword_that_nobody_here_knows_is_a_mistake_and_no_yes():
+    """Whoever adds one to a schema adds its rule."""
+    with pytest.raises(KeyError):
+        schema.is_fitting({}, {'dependencies': {}}, {})
+
+
+def test_what_fits_is_told_without_the_library(monkeypatch):
+    """Its import alone costs more than a check."""
+    monkeypatch.setitem(__import__('sys').modules, 'jsonschema', None)
+
+    assert complaints.schema_problems(json.loads((ROOT / 'attributes.json').read_text()), 'attributes', 'attributes.json') == []
