@@ -4,7 +4,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import time
 from pathlib import Path
 
@@ -660,19 +659,32 @@ def test_the_launcher_runs_from_any_folder_through_a_link(tmp_path):
     assert done.stdout.startswith(f'check_smart_attributes {VERSION}')
 
 
+@pytest.mark.parametrize(('role', 'unit'), [
+    ('host_written', 'B'), ('nand_written', 'B'), ('power_on_time', 's'), ('capacitor_test_result', 's'), ('endurance_used', '%'),
+    ('spare_available', '%'), ('temperature', ''), ('power_cycles', ''), ('smart_status', '')])
+def test_perfdata_is_in_the_unit_of_its_role(role, unit):
+    """A graph of bytes without B is one of counts; C is no unit of the guidelines."""
+    values = perfdata(run('--report', drive_path('intel-worn'), '-ap').text)
+
+    assert values[f'intel_worn_{role}'].unit == unit
+
+
 @pytest.mark.parametrize('job', [[], ['-vv'], ['triage'], ['explain']], ids=lambda words: ' '.join(words) or 'check')
-@pytest.mark.parametrize('redirection', ['| true', '>/dev/full', '>&-'])
-def test_an_output_that_cannot_be_written_ends_quietly_with_3(job, redirection):
-    """A reader that has gone (`triage | head -1`), a full disk, no standard output: no traceback, and never 0."""
+@pytest.mark.parametrize('output', ['a reader that has gone', 'a full disk', 'none'])
+def test_an_output_that_cannot_be_written_ends_quietly_with_3(job, output):
+    """`triage | head -1`, a full disk, no standard output: no traceback, and never 0."""
     import subprocess
     import sys
 
     from conftest import ROOT
     command = [sys.executable, '-I', f'{ROOT}/check_smart_attributes', *job, '--report', f'{ROOT}/tests/reports/intel-s3500-healthy.json']
-    done = subprocess.run(['/bin/bash', '-c', f'{{ sleep 0.1; {shlex.join(command)}; echo $? >&2; }} {redirection}'],
-                          stderr=subprocess.PIPE, text=True)
+    reader, writer = os.pipe()
+    os.close(reader)  # before anything is started, so that nothing has to be waited for
+    with open(writer, 'wb'), open('/dev/full', 'wb') as full:
+        done = subprocess.run(command if output != 'none' else ['/bin/sh', '-c', 'exec "$@" >&-', 'sh', *command],
+                              stdout=full if output == 'a full disk' else writer, stderr=subprocess.PIPE, text=True)
 
-    assert done.stderr == '3\n'
+    assert (done.returncode, done.stderr) == (3, '')
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason='only root must not run what others can change')
