@@ -15,14 +15,19 @@ from . import folder
 from .folder import Folder, as_owner
 from .schema import APPLICATION, STEPS
 
-BUDGET = 0.1            # seconds of reading or writing, before a file that somebody blew up is left alone
+BUDGET = 0.5            # seconds of CPU for one reading or writing, before a file that somebody blew up is left alone
 _LOG_PAGES = 16         # of -wal, before they are worked in: 64 KiB, the last half hour of a check every 5 minutes
 _INSTRUCTIONS = 20_000  # of SQLite's machine between two looks at the clock
 
 T = TypeVar('T')
-_REASONS = (('full', 'the disk is full'), ('readonly', 'it cannot be written: read-only, or another user\'s'),
-            ('locked', 'another process holds it'), ('interrupted', 'it takes too long'),
-            ('unable to open', 'it cannot be opened'), ('disk I/O', 'the disk refuses to read or write it'))
+# A word of SQLite's message -> what it means and what to do.
+_REASONS = (
+    ('full', 'the disk is full; make room'),
+    ('readonly', f'it cannot be written; {folder.ADVICE}'),
+    ('unable to open', f'it cannot be opened; {folder.ADVICE}'),
+    ('locked', 'another process holds it; fuser tells which'),
+    ('interrupted', 'it takes too long to read; move it away, and memory begins anew'),
+    ('disk I/O', 'the system refuses to read or write it; see the kernel log'))
 
 
 class Database:
@@ -92,14 +97,14 @@ class Database:
         return result
 
     def _within_budget(self, work: Callable[[], T]) -> T:
-        self._deadline = time.monotonic() + BUDGET
+        self._deadline = time.process_time() + BUDGET
         try:
             return work()
         except sqlite3.Error as error:
             # SQLite's own words for a broken file come as the bare class; "no such" table: somebody has been at it.
             if type(error) is sqlite3.DatabaseError or str(error).startswith('no such'):
                 raise _Damaged(self.folder.file, str(error)) from None
-            raise MemoryUnusable(f'{self.folder.file}: {_reason(error)}; {folder.ADVICE}') from None
+            raise MemoryUnusable(f'{self.folder.file}: {_reason(error)}') from None
         except (TypeError, ValueError, OverflowError) as error:  # a text where a number belongs
             raise _Damaged(self.folder.file, str(error)) from None
 
@@ -110,7 +115,7 @@ class Database:
         # Where there is no log, a reader without rights could not make the index of it; nobody writes then.
         mode = 'mode=rw' if self._writes else 'mode=ro' if os.path.exists(self.folder.file + '-wal') else 'immutable=1'
         self._connection = sqlite3.connect(f'file:{path}?{mode}', uri=True, timeout=folder.PATIENCE, isolation_level=None)
-        self._connection.set_progress_handler(lambda: time.monotonic() > self._deadline, _INSTRUCTIONS)
+        self._connection.set_progress_handler(lambda: time.process_time() > self._deadline, _INSTRUCTIONS)
         for setting in ('trusted_schema = OFF', 'synchronous = NORMAL', f'wal_autocheckpoint = {_LOG_PAGES}'):
             self.run(f'PRAGMA {setting}')
 

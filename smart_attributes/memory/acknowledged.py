@@ -1,0 +1,95 @@
+"""What an admin has accepted: silent at that value, loud when it grows. Pure.
+
+An acknowledgement is configuration of root, not memory: the same object as an override in thresholds.d, in
+acknowledged.json of the configuration folder, or a word of the command line. Whoever could write into memory only
+cannot silence anything.
+"""
+
+import re
+from typing import Iterable, Iterator, List, Mapping, NamedTuple, Optional
+
+from ..errors import UsageError
+from ..model import State
+from ..words import clean
+
+FILE = 'acknowledged.json'
+FORM = 'SERIAL:ROLE=VALUE[:UNTIL[:WHY]]'
+_WORD = (r'(?P<serial>.+?):(?P<role>[a-z][a-z0-9_]*)=(?P<value>-?[0-9]+(?:\.[0-9]+)?)'
+         r'(?::(?P<until>[0-9]{4}-[0-9]{2}-[0-9]{2})?(?::(?P<why>.*))?)?')
+
+
+class Acknowledgement(NamedTuple):
+    """A value of one role of one drive that is accepted."""
+
+    serial: str
+    role: str
+    value: float       # base unit
+    why: str = ''
+    until: str = ''    # last day, "2027-01-31"; '' for ever
+    by: str = ''
+    at: str = ''       # day
+    origin: str = FILE
+
+
+def parse(text: str) -> Acknowledgement:
+    """Return what --acknowledged says. Raises UsageError."""
+    found = re.fullmatch(_WORD, text)
+    if not found:
+        raise UsageError(f'--acknowledged "{clean(text)}" is not written {FORM}, such as EXAMPLE0001:reallocated=3:2027-01-31:stable')
+    return Acknowledgement(found['serial'], found['role'], float(found['value']), found['why'] or '', found['until'] or '',
+                           origin='--acknowledged')
+
+
+def from_overrides(overrides: Iterable[Mapping[str, object]], origin: str = FILE) -> Iterator[Acknowledgement]:
+    """Yield the acknowledgements among the overrides of a file that has passed its schema."""
+    for each in overrides:
+        device, roles = each.get('for', {}), each.get('roles', {})
+        if not isinstance(device, Mapping) or not isinstance(roles, Mapping):
+            continue
+        for role, limits in roles.items():
+            if isinstance(limits, Mapping) and 'acknowledged' in limits and 'serial' in device:
+                told = {name: str(each.get(name, '')) for name in ('why', 'until', 'by', 'at')}
+                yield Acknowledgement(str(device['serial']), str(role), float(str(limits['acknowledged'])), origin=origin, **told)
+
+
+def override(given: Acknowledgement) -> Mapping[str, object]:
+    """Return an acknowledgement as the object that acknowledged.json and thresholds.d hold."""
+    told = {name: value for name, value in (('why', given.why), ('until', given.until), ('by', given.by), ('at', given.at)) if value}
+    return {'for': {'serial': given.serial}, **told, 'roles': {given.role: {'acknowledged': given.value}}}
+
+
+def applying(given: Iterable[Acknowledgement], serial: str, role: str, today: str) -> Optional[Acknowledgement]:
+    """Return the acknowledgement that concerns a role of a drive: the last one given that has not run out; None without.
+
+    today: "2026-11-22".
+    """
+    found: List[Acknowledgement] = [each for each in given if (each.serial, each.role) == (serial, role)
+                                    and (not each.until or today <= each.until)]
+    return found[-1] if found else None
+
+
+def is_silent(given: Optional[Acknowledgement], number: float, falls: bool = False) -> bool:
+    """Tell whether a number is no worse than what was accepted. falls: less is worse."""
+    return given is not None and (number >= given.value if falls else number <= given.value)
+
+
+def prevailing(level: State, growth: State = State.OK, aged: Optional[State] = None, is_acknowledged: bool = False,
+               own_word: Optional[State] = None, override: Optional[State] = None) -> State:
+    """Return the state of a reading, by the order of precedence that the documents give.
+
+    own_word: the drive's verdict, which nothing here silences. override: what a limit of this very drive says.
+    is_acknowledged: see is_silent(). growth: what it rose by. aged: what a level that has long been still is worth.
+    """
+    if own_word is not None:
+        return own_word
+    if override is not None:
+        return override
+    if is_acknowledged:
+        return State.OK
+    # A small growth must not hide that the level is bad, too.
+    standing = level if aged is None else aged
+    return max(growth, standing, key=_urgency)
+
+
+def _urgency(state: State) -> int:
+    return state.urgency

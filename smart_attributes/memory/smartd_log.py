@@ -1,0 +1,219 @@
+"""smartd's attribute logs, which most machines have kept for years: what they tell of a drive, for memory's first day.
+
+Source: smartmontools 7.3, smartd.cpp, write_dev_attrlog(): a line for each time that smartd has looked,
+"2026-11-22 00:15:32;<tab>5;100;0;<tab>9;95;22184;" of ATA drives (number, value, raw) and
+"2026-11-22 00:15:32;<tab>read-total-unc-errors;0;<tab>temperature;46;" of SCSI drives. The time is local, whatever the
+man page says, so an hour of autumn stands there twice; a drive's own hours tell which came first.
+"""
+
+import os
+import re
+import stat
+import time
+from collections import Counter
+from typing import BinaryIO, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from ..errors import MemoryUnusable
+from ..model import Identity
+from .series import DAY, KEPT_DAILY, MANY, History, Key, Observation, Point, next_point
+
+FOLDER = '/var/lib/smartmontools'
+HOURS = '9'                # the attribute that orders the lines
+_HOUR = 3600
+_SLACK = 2 * _HOUR         # two hours stand in one place in autumn, and hours are whole ones
+_LARGEST = 64 * 2 ** 20    # bytes read of one log at most
+_NAME = re.compile(r'attrlog\.(?P<drive>.+)\.(?:ata|scsi)\.csv')
+_STAMP = re.compile(r'(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)')
+_ATA = re.compile(r'(\d{1,3});(\d{1,3});(\d{1,20})')
+_SCSI = re.compile(r'([a-z][a-z-]{1,60});(-?\d{1,20}(?:\.\d{1,9})?)')
+
+
+class Row(NamedTuple):
+    """What smartd saw at one time."""
+
+    time: int                               # seconds since 1970
+    ata: Mapping[int, Tuple[int, int]]      # attribute -> value, raw as in JSON's raw.value
+    scsi: Mapping[str, float]               # counter -> number
+    before: int = 0                         # the time of the line before it; 0: this is the first
+
+
+class Log(NamedTuple):
+    """What is to be learned from one log."""
+
+    rows: Tuple[Row, ...]   # oldest first: where something changed, and one of each day
+    read: int               # lines
+    damaged: int            # lines that were skipped
+
+
+class _Line(NamedTuple):
+    time: int
+    cells: Tuple[str, ...]
+
+
+def logs(folder: str = FOLDER) -> List[str]:
+    """Return the paths of all logs in smartd's folder; none where there is no such folder or it cannot be read."""
+    try:
+        return [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if _NAME.fullmatch(name)]
+    except OSError:
+        return []
+
+
+def log_of(identity: Identity, paths: Iterable[str]) -> Optional[str]:
+    """Return the log of a drive: smartd makes its name of model and serial number, with _ and - for other signs."""
+    wanted = _signs(identity.model + identity.serial)
+    found = [path for path in paths for name in [_NAME.fullmatch(os.path.basename(path))] if name and _signs(name['drive']) == wanted]
+    return found[0] if len(found) == 1 and identity.serial else None
+
+
+def _signs(text: str) -> str:
+    return re.sub(r'[^0-9A-Za-z]', '', text)
+
+
+def read(path: str, now: int, age: int = KEPT_DAILY) -> Log:
+    """Return what a log tells of the last *age* seconds. Raises MemoryUnusable where it cannot be read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(descriptor, 'rb') as file:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise MemoryUnusable(f'{path} is no file')
+            start = _start(file, status.st_size, _stamp(now - age))
+            if status.st_size - start > _LARGEST:
+                file.seek(status.st_size - _LARGEST)
+                start = status.st_size - _LARGEST + len(file.readline())
+            file.seek(start)
+            lines, damaged = _lines(file.read().decode('ascii', 'replace'))
+    except OSError as error:
+        raise MemoryUnusable(f'{path}: {error.strerror}; let smartd\'s logs be read, or leave --import away') from None
+    dated = [line for line in _dated(lines, now) if line.time >= now - age]
+    return Log(tuple(_telling(dated)), len(lines), damaged)
+
+
+def points(found: Iterable[Tuple[Row, Iterable[Observation]]]) -> Dict[Tuple[Key, int], List[Point]]:
+    """Return the points of the series that the rows give through a drive's own entry, as Memory.keep_past() takes them."""
+    gathered: Dict[Tuple[Key, int], List[Point]] = {}
+    for row, observations in found:
+        for key, number, pace in observations:
+            before = gathered.setdefault((key, pace), [])
+            point = next_point(pace, History(tuple(before[-1:]), row.before or row.time), number, row.time)
+            if point and before and point.time == before[-1].time:
+                before[-1] = point
+            elif point:
+                before.append(point)
+    return gathered
+
+
+# --- lines -----------------------------------------------------------------------------
+
+def _start(file: BinaryIO, size: int, stamp: str) -> int:
+    """Return where the first line of *stamp* or later begins, found by halving; a little before it does no harm."""
+    low, high = 0, size
+    while high - low > 4096:
+        middle = (low + high) // 2
+        file.seek(middle)
+        file.readline()
+        found = file.readline(4096)[:19].decode('ascii', 'replace')
+        if _STAMP.fullmatch(found) and found < stamp:
+            low = middle
+        else:
+            high = middle
+    file.seek(low)
+    return low + len(file.readline()) if low else 0
+
+
+def _lines(text: str) -> Tuple[List[_Line], int]:
+    """Return the lines that are whole, in the file's order, and how many are not."""
+    found, damaged = [], 0
+    cells = _Cells()
+    for line in text.splitlines():
+        stamp, *parts = line.rstrip('\t').rstrip(';').split(';\t')
+        moment = _moment(stamp)
+        try:
+            if moment is None or not line.rstrip('\t').endswith(';'):
+                raise KeyError(line)
+            found.append(_Line(moment, tuple(map(cells.__getitem__, parts))))
+        except KeyError:
+            damaged += 1
+    return found, damaged
+
+
+class _Cells(Dict[str, str]):
+    """The cells of a log by their texts. Most repeat from line to line; each is looked at once. KeyError where one is damaged."""
+
+    def __missing__(self, text: str) -> str:
+        if not (_ATA.fullmatch(text) or _SCSI.fullmatch(text)):
+            raise KeyError(text)
+        return self.setdefault(text, text)
+
+
+def _moment(stamp: str) -> Optional[int]:
+    """Return a local time as seconds since 1970, None where it is none."""
+    found = _STAMP.fullmatch(stamp)
+    try:
+        return int(time.mktime((*map(int, found.groups()), 0, 0, -1))) if found else None  # type: ignore[arg-type]
+    except (ValueError, OverflowError):
+        return None
+
+
+def _stamp(moment: int) -> str:
+    return time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(moment))
+
+
+# --- order and times -------------------------------------------------------------------
+
+def _dated(lines: Sequence[_Line], now: int) -> Iterator[_Line]:
+    """Yield the lines in the order of the drive's own hours, at times that a clock gone wrong cannot have made up.
+
+    A drive cannot have run for longer than time has passed: a line that claims to be later than the newest one less the
+    hours between them, or not to be later than the one before it, is dated by the hours.
+    """
+    hours = _hours(lines)
+    past = [(line.time, own) for line, own in zip(lines, hours) if line.time <= now]
+    if not past:
+        return
+    newest, newest_hours = max(past)
+    before, before_hours = 0, 0
+    for own, _, line in sorted(zip(hours, range(len(lines)), lines)):
+        expected = newest - (newest_hours - own) * _HOUR
+        moment = line.time if line.time <= expected + _SLACK else expected
+        if moment <= before:
+            moment = before + max((own - before_hours) * _HOUR, 1)
+        if moment <= now:
+            yield line._replace(time=moment)
+            before, before_hours = moment, own
+
+
+def _hours(lines: Sequence[_Line]) -> List[int]:
+    """Return the low 32 bits of attribute 9 of each line, which count hours; zeros where a line has none, as of SCSI drives."""
+    found = [next((cell.rpartition(';')[2] for cell in line.cells if cell.startswith(HOURS + ';')), '') for line in lines]
+    return [int(raw) & 0xFFFFFFFF for raw in found] if all(found) else [0] * len(lines)
+
+
+# --- choice ------------------------------------------------------------------------------
+
+def _telling(lines: List[_Line]) -> Iterator[Row]:
+    """Yield the lines in which something changed that does not change all the time, and the first of each day."""
+    changed = [_changed(before, line) for before, line in zip(lines[:1] + lines[:-1], lines)]
+    counts = Counter(name for names in changed for name in names)
+    rare = {name for name, count in counts.items() if count <= MANY}
+    day, last = -1, 0
+    for line, names in zip(lines, changed):
+        if line.time // DAY != day or not rare.isdisjoint(names):
+            yield _row(line, last)
+        day, last = line.time // DAY, line.time
+
+
+def _changed(before: _Line, line: _Line) -> List[str]:
+    """Return the names of the cells that are not as in the line before."""
+    return [cell.partition(';')[0] for cell in {*line.cells}.difference(before.cells)]
+
+
+def _row(line: _Line, before: int) -> Row:
+    ata, scsi = {}, {}
+    for cell in line.cells:
+        name, *numbers = cell.split(';')
+        if len(numbers) == 2:
+            ata[int(name)] = (int(numbers[0]), int(numbers[1]))
+        else:
+            scsi[name] = float(numbers[0])
+    return Row(line.time, ata, scsi, before)

@@ -1,0 +1,306 @@
+"""Growth, wear, acknowledgements: decided from points alone."""
+from __future__ import annotations
+
+from typing import Optional
+
+import pytest
+
+from smart_attributes.errors import DataError, UsageError
+from smart_attributes.memory import acknowledged, forecast, growth, series
+from smart_attributes.memory.acknowledged import Acknowledgement
+from smart_attributes.memory.growth import Growth, Rule
+from smart_attributes.memory.series import CHANGE, DAY, History, Point
+from smart_attributes.model import State
+
+START = 1_795_000_000
+STEP = 300
+HOUR = 3600
+WEEK = 7 * DAY
+CABLE = Rule(DAY, WEEK, 0, advice='check cable and backplane')
+
+
+def history(*readings: tuple[int, float]) -> History:
+    """What memory holds after readings at these times."""
+    found = History()
+    for time, number in readings:
+        found = series.with_reading(found, number, time)
+    return found
+
+
+def told(found: History, now: int, *rules: Rule, falls: bool = False) -> Optional[Growth]:
+    return growth.growth(found, rules or (CABLE,), now, falls)
+
+
+def said(found: History, now: int, *rules: Rule, role: str = 'crc_errors', unit: str = '', falls: bool = False) -> str:
+    grown = told(found, now, *rules, falls=falls)
+    return growth.sentence(role, unit, grown, now) if grown else ''
+
+
+def test_growth_is_told_with_the_numbers_the_time_and_what_to_do():
+    found = history((START, 212), (START + STEP, 226))
+
+    assert said(found, START + STEP) == 'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane'
+
+
+def test_the_first_reading_of_a_series_is_no_growth():
+    """226 errors of ten years are not of today."""
+    assert told(history((START, 226)), START) is None
+
+
+def test_a_number_that_stands_has_not_grown():
+    assert told(history((START, 226), (START + DAY, 226)), START + DAY) is None
+
+
+def test_growth_while_nobody_looked_is_told_with_its_real_time():
+    """The host was off for ten days; five minutes would be an invented rate."""
+    found = history((START, 212), (START + 10 * DAY, 226))
+
+    assert said(found, START + 10 * DAY).startswith('crc_errors grew by 14 in 10 d (212 to 226)')
+    assert said(found, START + 10 * DAY + STEP).startswith('crc_errors grew by 14 in 10 d')
+
+
+@pytest.mark.parametrize(('ago', 'is_told'), [
+    pytest.param(0, True, id='at-once'), pytest.param(STEP, True, id='next-check'), pytest.param(WEEK - 1, True, id='last-second'),
+    pytest.param(WEEK, False, id='over'), pytest.param(WEEK + DAY, False, id='long-over')])
+def test_the_hold_starts_when_growth_is_noticed(ago, is_told):
+    """However many checks and manual runs look in between."""
+    found = history((START, 1), (START + DAY, 2), *((START + DAY + STEP * place, 2) for place in range(1, 5)))
+    found = found._replace(last_read=max(found.last_read, START + DAY + ago))
+
+    assert (told(found, START + DAY + ago) is not None) is is_told
+
+
+def test_after_a_while_it_is_said_how_long_ago_it_was():
+    found = history((START, 1), (START + STEP, 2), (START + 3 * DAY, 2))
+
+    assert ', 3 d ago: check cable' in said(found, START + 3 * DAY)
+
+
+@pytest.mark.parametrize(('readings', 'size'), [
+    pytest.param([(0, 65530), (STEP, 3)], None, id='ok-wrapped'),
+    pytest.param([(0, 10), (STEP, 0), (2 * STEP, 2)], 2, id='warn-after-reset'),
+    pytest.param([(0, 10), (STEP, 12), (2 * STEP, 0)], 2, id='warn-before-reset')])
+def test_a_counter_that_falls_back_has_not_grown(readings, size):
+    """What rose before or after it has."""
+    found = told(history(*((START + time, number) for time, number in readings)), START + 2 * STEP)
+
+    assert (found.size if found else None) == size
+
+
+def test_a_reset_is_named():
+    found = history((START, 10), (START + STEP, 12), (START + 2 * STEP, 0), (START + 3 * STEP, 1))
+
+    assert said(found, START + 3 * STEP) == 'crc_errors grew by 3 in 24 h (10 to 1, reset in between): check cable and backplane'
+
+
+def test_rises_within_the_window_are_added_up():
+    """Small steps are no way around a limit."""
+    rule = Rule(WEEK, 28 * DAY, 0, 8)
+    creeping = history(*((START + day * DAY, 2 * day) for day in range(6)))
+
+    assert told(creeping, START + 5 * DAY, rule).state is State.CRITICAL
+    assert told(creeping, START + 5 * DAY, rule).size == 10
+
+
+@pytest.mark.parametrize(('steps', 'state'), [
+    pytest.param(8, State.WARNING, id='warn-at-the-limit'), pytest.param(9, State.CRITICAL, id='crit-above')])
+def test_the_limit_is_what_it_must_be_above(steps, state):
+    assert told(history((START, 0), (START + STEP, steps)), START + STEP, Rule(WEEK, WEEK, 0, 8)).state is state
+
+
+def test_rises_further_apart_than_the_window_are_not_added_up():
+    rule = Rule(DAY, WEEK, 5)
+
+    assert told(history((START, 0), (START + STEP, 4), (START + 2 * DAY, 8)), START + 2 * DAY, rule) is None
+
+
+def test_a_critical_growth_is_told_although_a_smaller_one_came_later():
+    """Worst first."""
+    rule = Rule(DAY, WEEK, 0, 10)
+    found = told(history((START, 0), (START + STEP, 20), (START + 3 * DAY, 21)), START + 3 * DAY, rule)
+
+    assert (found.state, found.size) == (State.CRITICAL, 20)
+
+
+def test_of_equals_the_newest_is_told():
+    found = told(history((START, 0), (START + STEP, 5), (START + 3 * DAY, 7)), START + 3 * DAY)
+
+    assert (found.before, found.after) == (5, 7)
+
+
+def test_several_rules_hold_side_by_side():
+    """One warns a year, the other is critical for 90 days."""
+    rules = (Rule(DAY, 365 * DAY, 1), Rule(WEEK, 90 * DAY, None, 20))
+    found = history((START, 0), (START + STEP, 30))
+
+    assert told(found, START + STEP, *rules).state is State.CRITICAL
+    assert told(found, START + 91 * DAY, *rules).state is State.WARNING
+    assert told(found, START + 366 * DAY, *rules) is None
+
+
+def test_spare_blocks_grow_by_falling():
+    found = history((START, 100), (START + DAY, 96))
+
+    assert told(found, START + DAY) is None
+    assert said(found, START + DAY, Rule(WEEK, WEEK, 2), role='spare_available', unit='%',
+                falls=True) == 'spare_available fell by 4 % in 7 d (100 % to 96 %)'
+
+
+@pytest.mark.parametrize(('readings', 'is_told'), [
+    pytest.param([(0, 0), (STEP, 1), (STEP + 30, 0)], False, id='ok-flipped'),
+    pytest.param([(0, 0), (STEP, 1)], False, id='ok-seen-once'),
+    pytest.param([(0, 0), (STEP, 1), (STEP + 540, 1)], False, id='ok-nine-minutes'),
+    pytest.param([(0, 0), (STEP, 1), (STEP + 600, 1)], True, id='warn-ten-minutes'),
+    pytest.param([(0, 0), (STEP, 1), (STEP + 600, 1), (STEP + 900, 0)], True, id='warn-stood-then-fell'),
+    pytest.param([(0, 0), (STEP, 1), (STEP + 600, 2)], True, id='warn-rose-on')])
+def test_a_gauge_that_flips_counts_when_it_stands(readings, is_told):
+    """Pending sectors of some SSDs go to 1 and back for seconds."""
+    found = history(*((START + time, number) for time, number in readings))
+
+    assert (told(found, START + 2000, Rule(DAY, WEEK, 0, stands=600)) is not None) is is_told
+
+
+def test_how_long_a_counter_has_been_quiet():
+    assert growth.quiet(history((START, 1), (START + DAY, 2), (START + 9 * DAY, 2)), START + 9 * DAY) == (8 * DAY, True)
+    assert growth.quiet(history((START, 1), (START + DAY, 1)), START + DAY) == (DAY, False), 'at least since memory began'
+    assert growth.quiet(History(), START) == (0, False)
+
+
+def test_a_thousand_changes_are_judged_at_once():
+    """A cable that has been bad for a month."""
+    import time
+    found = History(tuple(Point(START + place * STEP, place, STEP) for place in range(1000)), START + 999 * STEP)
+    before = time.process_time()
+    told(found, START + 999 * STEP)
+
+    assert time.process_time() - before < 0.1
+
+
+# --- rules as they are written ----------------------------------------------------------
+
+def test_a_rule_is_read_from_the_thresholds():
+    data = {'within': '24h', 'warning': '0', 'critical': None, 'for': '7d', 'advice': 'check cable and backplane'}
+
+    assert growth.rule(data, 'default.json: crc_errors') == CABLE
+    assert growth.rule({**data, 'stands': '10m', 'critical': '2.5'}, '').stands == 600
+
+
+@pytest.mark.parametrize('wrong', [
+    {'within': '24'}, {'within': 24}, {'within': '0h'}, {'within': '-1d'}, {'for': '1w'}, {'for': None}, {'warning': 'x'},
+    {'critical': '-1'}, {'warning': 'nan'}, {'critical': 'inf'}, {'stands': '٣d'}])
+def test_a_rule_that_cannot_be_meant_is_a_sentence(wrong):
+    with pytest.raises(DataError, match=r'^mine\.json, pending: "[a-z]+" of growth is .*; write '):
+        growth.rule({'within': '24h', 'warning': '0', 'for': '7d', **wrong}, 'mine.json, pending')
+
+
+@pytest.mark.parametrize(('seconds', 'words'), [
+    (1, '1 min'), (600, '10 min'), (7199, '120 min'), (7200, '2 h'), (DAY, '24 h'), (2 * DAY, '48 h'), (WEEK, '7 d')])
+def test_a_time_is_said_as_people_do(seconds, words):
+    assert growth.duration(seconds) == words
+
+
+# --- wear -----------------------------------------------------------------------------------
+
+def test_wear_is_fast_against_a_drive_s_own_life():
+    """40 % in four years, then 10 % in a month: gone in five months."""
+    worn = history((START - 400 * DAY, 39), (START - 31 * DAY, 40), (START - 20 * DAY, 45), (START - DAY, 50))
+    found = forecast.wear(worn, START)
+
+    assert found is not None and (found.points, found.worn_in) == (10, 150 * DAY)
+    assert forecast.is_hasty(found, 50, 4 * 365 * DAY, forecast.Haste())
+    assert not forecast.is_hasty(found, 50, 100 * DAY, forecast.Haste()), 'it has always worn like this'
+
+
+@pytest.mark.parametrize('points', [
+    pytest.param(history((START - 10 * DAY, 40), (START, 50)), id='too-young'),
+    pytest.param(history((START - 400 * DAY, 40), (START, 40)), id='stands'),
+    pytest.param(history((START - 400 * DAY, 40), (START, 30)), id='fell')])
+def test_without_a_whole_window_there_is_no_speed(points):
+    """Never an invented number."""
+    assert forecast.wear(points, START) is None
+
+
+def test_single_steps_tell_no_speed():
+    found = forecast.wear(history((START - 400 * DAY, 98), (START, 99)), START)
+
+    assert found is not None and not forecast.is_hasty(found, 99, 1e10, forecast.Haste())
+
+
+# --- acknowledgements -------------------------------------------------------------------------
+
+GIVEN = Acknowledgement('S1', 'reallocated', 3, 'stable since 2024', '2027-01-31', 'ops', '2026-11-22')
+
+
+def test_an_acknowledgement_goes_through_its_file():
+    assert list(acknowledged.from_overrides([acknowledged.override(GIVEN)])) == [GIVEN]
+
+
+def test_other_overrides_of_the_file_are_no_acknowledgements():
+    assert list(acknowledged.from_overrides([{'for': {'serial': 'S1'}, 'why': 'x', 'roles': {'reallocated': {'warning': '3'}}},
+                                             {'for': {'family': 'F'}, 'roles': {'reallocated': {'acknowledged': 3}}}])) == []
+
+
+@pytest.mark.parametrize(('text', 'given'), [
+    ('S1:reallocated=3', Acknowledgement('S1', 'reallocated', 3, origin='--acknowledged')),
+    ('S1:pending=8:2027-01-31', Acknowledgement('S1', 'pending', 8, '', '2027-01-31', origin='--acknowledged')),
+    ('S1:pending=8:2027-01-31:a b: c', Acknowledgement('S1', 'pending', 8, 'a b: c', '2027-01-31', origin='--acknowledged')),
+    ('S1:pending=8::as found', Acknowledgement('S1', 'pending', 8, 'as found', origin='--acknowledged')),
+    ('A:B:pending=8', Acknowledgement('A:B', 'pending', 8, origin='--acknowledged'))])
+def test_an_acknowledgement_is_a_word_of_the_command_line(text, given):
+    assert acknowledged.parse(text) == given
+
+
+@pytest.mark.parametrize('text', [
+    '', 'S1', 'S1:reallocated', 'reallocated=3', 'S1:reallocated=x', 'S1:reallocated=3:tomorrow', 'S1:Role=3'])
+def test_a_mistyped_acknowledgement_is_a_usage_error(text):
+    with pytest.raises(UsageError, match='is not written SERIAL:ROLE=VALUE'):
+        acknowledged.parse(text)
+
+
+@pytest.mark.parametrize(('number', 'falls', 'is_silent'), [
+    (3, False, True), (2, False, True), (4, False, False), (3, True, True), (2, True, False), (4, True, True)])
+def test_silent_at_that_value_loud_when_it_grows(number, falls, is_silent):
+    assert acknowledged.is_silent(GIVEN, number, falls) is is_silent
+
+
+def test_without_an_acknowledgement_nothing_is_silent():
+    assert not acknowledged.is_silent(None, 0)
+
+
+@pytest.mark.parametrize(('today', 'applies'), [('2027-01-31', True), ('2027-02-01', False)])
+def test_an_acknowledgement_runs_out(today, applies):
+    assert (acknowledged.applying([GIVEN], 'S1', 'reallocated', today) is not None) is applies
+
+
+def test_the_last_one_given_applies_to_this_drive_and_role_only():
+    newer = GIVEN._replace(value=5)
+
+    assert acknowledged.applying([GIVEN, newer], 'S1', 'reallocated', '2026-11-22') == newer
+    assert acknowledged.applying([GIVEN], 'S2', 'reallocated', '2026-11-22') is None
+    assert acknowledged.applying([GIVEN], 'S1', 'pending', '2026-11-22') is None
+
+
+OK, WARNING, CRITICAL = State.OK, State.WARNING, State.CRITICAL
+
+
+@pytest.mark.parametrize(('state', 'arguments'), [
+    pytest.param(CRITICAL, {'level': OK, 'own_word': CRITICAL, 'is_acknowledged': True, 'override': OK}, id='crit-own-word-first'),
+    pytest.param(WARNING, {'level': OK, 'override': WARNING, 'is_acknowledged': True}, id='warn-override-before-acknowledgement'),
+    pytest.param(OK, {'level': OK, 'override': OK, 'growth': CRITICAL}, id='ok-override-before-growth'),
+    pytest.param(OK, {'level': CRITICAL, 'growth': WARNING, 'is_acknowledged': True}, id='ok-acknowledged'),
+    pytest.param(CRITICAL, {'level': CRITICAL, 'growth': WARNING}, id='crit-small-growth-hides-no-level'),
+    pytest.param(CRITICAL, {'level': OK, 'growth': CRITICAL}, id='crit-growth-without-level'),
+    pytest.param(OK, {'level': CRITICAL, 'aged': OK}, id='ok-aged-level'),
+    pytest.param(WARNING, {'level': CRITICAL, 'aged': OK, 'growth': WARNING}, id='warn-aged-level-grew'),
+    pytest.param(CRITICAL, {'level': CRITICAL}, id='crit-level')])
+def test_the_order_of_precedence(state, arguments):
+    assert acknowledged.prevailing(**arguments) is state
+
+
+# --- series -----------------------------------------------------------------------------------
+
+def test_a_reading_of_the_same_number_only_says_that_it_was_there():
+    once = History((Point(START, 5),), START)
+
+    assert series.with_reading(once, 5, START + STEP) == History((Point(START, 5),), START + STEP)
+    assert series.next_point(CHANGE, once, 6, START + STEP) == Point(START + STEP, 6, STEP)
