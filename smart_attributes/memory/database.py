@@ -17,6 +17,9 @@ from .schema import APPLICATION, STEPS
 
 BUDGET = 0.5            # seconds of CPU for one reading or writing, before a file that somebody blew up is left alone
 _LOG_PAGES = 16         # of -wal, before they are worked in: 64 KiB, the last half hour of a check every 5 minutes
+_LOG_SIZE = 2 ** 18     # bytes that -wal is cut to, after the first check of a day has written a point of each series
+# A forged schema runs nothing of ours; a power cut may cost what is in -wal, and no more.
+_SETTINGS = ('trusted_schema = OFF', 'synchronous = NORMAL', f'wal_autocheckpoint = {_LOG_PAGES}', f'journal_size_limit = {_LOG_SIZE}')
 _INSTRUCTIONS = 20_000  # of SQLite's machine between two looks at the clock
 
 T = TypeVar('T')
@@ -116,7 +119,7 @@ class Database:
         mode = 'mode=rw' if self._writes else 'mode=ro' if os.path.exists(self.folder.file + '-wal') else 'immutable=1'
         self._connection = sqlite3.connect(f'file:{path}?{mode}', uri=True, timeout=folder.PATIENCE, isolation_level=None)
         self._connection.set_progress_handler(lambda: time.process_time() > self._deadline, _INSTRUCTIONS)
-        for setting in ('trusted_schema = OFF', 'synchronous = NORMAL', f'wal_autocheckpoint = {_LOG_PAGES}'):
+        for setting in _SETTINGS:
             self.run(f'PRAGMA {setting}')
 
     def _upgrade(self) -> None:
