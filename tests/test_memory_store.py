@@ -12,7 +12,7 @@ import tempfile
 import time
 import traceback
 from pathlib import Path
-from typing import Callable, Dict, Iterator, Sequence, Tuple
+from typing import Callable, Dict, Iterator, List, Sequence, Tuple
 
 import pytest
 
@@ -33,13 +33,38 @@ CRC = Key('crc_errors', 'attribute 199, raw')
 LOG = 'memory.sqlite-wal'
 
 
+OPEN: List[Memory] = []    # of this process
+
+
 def memory(path: Path, now: int = START, machine: str = 'one', writes: bool = True) -> Memory:
-    return Memory(str(path), now, is_same_drive, machine, writes)
+    OPEN.append(Memory(str(path), now, is_same_drive, machine, writes))
+    return OPEN[-1]
+
+
+def forked(work: Callable[[], object]) -> int:
+    """Run *work* in a process that ends as a check does, without closing anything; return its number."""
+    while OPEN:  # SQLite forbids to take a connection through a fork
+        OPEN.pop()._database._connection.close()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            work()
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        os._exit(status)
+    return child
+
+
+def in_a_child(work: Callable[[], object]) -> None:
+    """Run *work* in a process of its own, and wait for it."""
+    assert os.waitpid(forked(work), 0)[1] == 0, 'the child failed, see above'
 
 
 def check(path: Path, number: float, now: int = START, identity: Identity = DRIVE, key: Key = CRC, pace: int = CHANGE,
           address: str = '/dev/sda', machine: str = 'one') -> Memory:
-    """One check of one drive: opened, and kept; like a real one, never closed."""
+    """One check of one drive: opened, and kept."""
     opened = memory(path, now, machine)
     opened.keep([Kept(address, identity, (Observation(key, number, pace),))], Scope({address}))
     return opened
@@ -61,19 +86,13 @@ def as_nobody(work: Callable[[], object]) -> None:
     """Run *work* in a process of another user."""
     if os.geteuid() != 0:
         pytest.skip('only root can become another user')
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            os.setgroups([])
-            os.setgid(NOBODY)
-            os.setuid(NOBODY)
-            work()
-            status = 0
-        except BaseException:
-            traceback.print_exc()
-        os._exit(status)
-    assert os.waitpid(child, 0)[1] == 0, 'the other user failed, see above'
+
+    def theirs() -> None:
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+        work()
+    in_a_child(theirs)
 
 
 @pytest.fixture
@@ -240,7 +259,7 @@ def test_the_name_of_a_sleeping_drive_is_that_of_its_address(tmp_path):
 
 def test_a_damaged_file_is_set_aside_and_told_for_seven_days(tmp_path):
     """It is never silently absent."""
-    check(tmp_path, 1)
+    in_a_child(lambda: check(tmp_path, 1))
     (tmp_path / LOG).unlink()
     (tmp_path / folder.FILE).write_bytes(b'rubbish' * 1000)
     opened = check(tmp_path, 2, START + STEP)
@@ -376,9 +395,10 @@ def test_another_user_reads_and_writes_nothing(theirs):
     as_nobody(lambda: None)
     path = theirs.parent / 'mine'
     path.mkdir()
-    opened = check(path, 1)
+    in_a_child(lambda: check(path, 1))
     as_nobody(lambda: numbers(path) == [1] or pytest.fail('not read'))
-    opened._database._connection.close()
+    sqlite3.connect(path / folder.FILE).execute('PRAGMA journal_mode = DELETE')
+    sqlite3.connect(path / folder.FILE).execute('PRAGMA journal_mode = WAL')
     assert not (path / LOG).exists()
     as_nobody(lambda: numbers(path) == [1] or pytest.fail('not read without the log'))
 
@@ -401,12 +421,12 @@ def test_a_read_only_file_is_told_before_the_answer(theirs):
 
 def test_a_full_disk_is_told_by_the_next_check(tmp_path):
     """This one's answer is out already; nothing committed is lost, and the mark goes when there is room again."""
-    check(tmp_path, 1)
+    in_a_child(lambda: check(tmp_path, 1))
     limit = (tmp_path / LOG).stat().st_size
 
     def full() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))  # as a disk without room for more
         with pytest.raises(MemoryUnusable):
             check(tmp_path, 2, START + STEP)
     in_a_child(full)
@@ -544,34 +564,18 @@ def test_a_drive_that_makes_up_serial_numbers_does_not_fill_the_disk(tmp_path, m
 
 # --- two at once, and killed -----------------------------------------------------------------
 
-def in_a_child(work: Callable[[], object]) -> None:
-    """Run *work* in a process of its own."""
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            work()
-            status = 0
-        except BaseException:
-            traceback.print_exc()
-        os._exit(status)
-    assert os.waitpid(child, 0)[1] == 0, 'the child failed, see above'
-
-
 def start(path: Path, number: int, report: int) -> int:
     """Start a check as a process; it tells *report* what it has committed."""
-    child = os.fork()
-    if child == 0:
+    def one() -> None:
+        identity, address = (DRIVE, '/dev/sda') if number % 2 else (OTHER, '/dev/sdb')
         try:
-            identity, address = (DRIVE, '/dev/sda') if number % 2 else (OTHER, '/dev/sdb')
             check(path, number, START + number * STEP, identity, address=address)
             os.write(report, b'%d\n' % number)
         except MemoryUnusable as error:
             os.write(report, b'! %s\n' % str(error).encode())
         except BaseException:
             os.write(report, b'!! %s\n' % traceback.format_exc().replace('\n', ' ').encode())
-        os._exit(0)
-    return child
+    return forked(one)
 
 
 def test_no_committed_value_is_lost_when_checks_run_two_at_a_time_and_a_third_is_killed(tmp_path):
