@@ -37,6 +37,18 @@ class DriveAbsent(DriveError):
     """Nothing answers at this address: no such device, an empty slot."""
 
 
+class DriveUndetected(DriveError):
+    """smartctl does not know what is at this path: something odd, or nothing."""
+
+
+class SudoRefused(DriveError):
+    """sudo does not let this user make this call."""
+
+
+class ControllerElsewhere(DriveError):
+    """No controller of the wanted kind is where the address says, but another host of this machine has one."""
+
+
 class DriveNotReached(DriveError):
     """Time was over before anybody asked this drive."""
 

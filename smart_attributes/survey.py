@@ -6,14 +6,13 @@ imported while the drives think about their answers.
 
 import os
 import time
-from typing import Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Pattern, Sequence, Tuple
+from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Pattern, Sequence, Tuple
 
 from . import alarm
 from .cli import Options
-from .errors import DataError, DriveAbsent, DriveError, DriveIsNoDrive, DriveNotReached, SmartError
+from .errors import DataError, DriveError, DriveNotReached, SmartError
 from .model import Device, Identity, Read, Report, Verdict
-from .reading import by_id, choice, commands, machine, names, processes
-from .reading.identity import distinct, note
+from .reading import choice, commands, machine, processes, rollcall
 from .reading.machine import Plan
 from .site import Judge, Site, is_there, judge_of, old_database, site_of
 
@@ -110,12 +109,6 @@ def _so_far(progress: Progress, options: Options, judge: Judge, why: str) -> Sur
         return judged(progress, options, judge)
 
 
-def in_order(reads: Sequence[Read], asked: Sequence[Device]) -> List[Read]:
-    """Return what was read in the order in which it was asked for."""
-    places = {device: place for place, device in enumerate(asked)}
-    return sorted(reads, key=lambda read: places[read.device])
-
-
 def plan(found: Sequence[Device], options: Options, site: Site) -> List[Plan]:
     """Return how each device is read; what nobody wants, or a site file forbids to read, is left out."""
     prefix = commands.prefix(options.smartctl, options.nosudo)
@@ -146,16 +139,20 @@ def _exceptions_before_reading(site: Site) -> Callable[[Device], Tuple[bool, Seq
 
 def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
     """Return the survey of what was read: each drive once, under its final name."""
-    kept, merged = without_twins(wanted(in_order(progress.reads, progress.found.devices), options, progress))
-    kept, left_out = without_empty(kept, progress.found.is_scan)
-    kept, unseen = without_unseen(kept, sum(device.optional for device in progress.found.devices))
-    kept = labelled(kept, options.label)
+    asked = progress.found.devices
+    kept = rollcall.looked_at_again(wanted(rollcall.in_order(progress.reads, asked), options, progress))
+    kept, merged = rollcall.without_twins(kept)
+    kept, left_out = rollcall.without_empty(kept, progress.found.is_scan)
+    kept, unseen = rollcall.without_unseen(kept, sum(device.optional for device in asked))
+    otherwise = rollcall.reached_otherwise(kept, asked)
+    kept = rollcall.labelled(kept, options.label)
     if judge.old:
         from .v1_6 import second_opinion
         judge = judge._replace(old=second_opinion.addressed(judge.old, [read.device for read in kept]))
     verdicts = tuple(_verdict(read, judge, progress) for read in kept)
-    notes = (*progress.found.notes, *progress.notes, *merged, *left_out, *_as_before(options), *(judge.old.notes if judge.old else ()))
-    return Survey(verdicts, tuple(kept), missing(kept, options.expect), notes, judge,
+    notes = (*progress.found.notes, *progress.notes, *merged, *left_out, *otherwise, *_as_before(options),
+             *(judge.old.notes if judge.old else ()))
+    return Survey(verdicts, tuple(kept), rollcall.missing(kept, options.expect), notes, judge,
                   (*progress.faults, *unseen, *judge.mistakes, *_contradictions(verdicts, kept, judge)))
 
 
@@ -251,54 +248,3 @@ def _is_hard_disk(read: Read) -> bool:
     """Tell whether this is surely a hard disk: a drive that could not be read is never left out."""
     identity = read.identity
     return identity is not None and (identity.kind == 'hdd' or (identity.kind == 'sas' and bool(identity.rotation)))
-
-
-def without_twins(reads: Sequence[Read]) -> Tuple[List[Read], List[str]]:
-    """Return each drive once, and a note for each further address of it."""
-    drives = distinct(reads)
-    return [drive.read for drive in drives], [f'{drive.read.device.name}: {note(drive)}' for drive in drives if drive.others]
-
-
-def without_empty(reads: Sequence[Read], is_scan: bool) -> Tuple[List[Read], List[str]]:
-    """Leave out empty slots of a range, and what a scan took for a drive; a note for each."""
-    kept = [read for read in reads if not _is_nothing(read, is_scan)]
-    notes = [f'{read.device.name} {read.outcome}; left out' for read in reads if _is_nothing(read, is_scan)]
-    return kept, notes
-
-
-def _is_nothing(read: Read, is_scan: bool) -> bool:
-    return (isinstance(read.outcome, DriveAbsent) and read.device.optional) or (
-        isinstance(read.outcome, DriveIsNoDrive) and is_scan)
-
-
-def without_unseen(reads: Sequence[Read], slots: int) -> Tuple[List[Read], Tuple[str, ...]]:
-    """Leave out the slots of a range that nobody looked at when time was over: whether there are drives, nobody knows."""
-    unseen = [read for read in reads if read.device.optional and isinstance(read.outcome, DriveNotReached)]
-    told = (f'{len(unseen)} of {slots} slots were not looked at, time was over; name fewer slots, or give more time with -t',)
-    return [read for read in reads if read not in unseen], told if unseen else ()
-
-
-def missing(reads: Sequence[Read], expected: Optional[int]) -> Tuple[str, ...]:
-    """Return a sentence when fewer drives answer than expected; a sleeping or unreadable one is there."""
-    there = sum(not isinstance(read.outcome, DriveAbsent) for read in reads)
-    if expected is None or there >= expected:
-        return ()
-    return (f'{expected - there} of {expected} expected drives missing, {there} there; '
-            'look for a drive that is gone, or correct --expect',)
-
-
-# --- names ------------------------------------------------------------------------
-
-def labelled(reads: Sequence[Read], label: str) -> List[Read]:
-    """Return the drives under names made of what --label asks for, each name once."""
-    if label == 'device':
-        return list(reads)
-    links = by_id.links() if label == 'by-id' else {}
-    devices = names.labelled([(read.device, _label(read, label, links)) for read in reads])
-    return [read._replace(device=device) for read, device in zip(reads, devices)]
-
-
-def _label(read: Read, label: str, links: Mapping[str, str]) -> str:
-    """Return what a name is made of, '' where the drive does not tell it."""
-    identity = read.identity or Identity()
-    return {'serial': identity.serial, 'wwn': identity.wwn, 'by-id': by_id.name_of(read.device, links)}[label]

@@ -5,12 +5,11 @@ import time
 
 import pytest
 
-from smart_attributes.errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, NotAReport
+from smart_attributes.errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, DriveUndetected, NotAReport, SudoRefused
 from smart_attributes.reading import diagnosis
 from smart_attributes.reading.diagnosis import (
     Remains,
     diagnose,
-    not_a_drive,
     silence,
     smart_disabled,
     without_data,
@@ -26,16 +25,16 @@ OPEN = 'Smartctl open device: {} failed: {}'
 
 # words, kind of error, what the sentence must hold
 WORDS = [
-    pytest.param('sudo: a password is required', DriveError, 'check_smart_attributes sudoers', id='sudo-password'),
-    pytest.param('sudo: no tty present and no askpass program specified', DriveError, 'sudoers', id='sudo-old-password'),
+    pytest.param('sudo: a password is required', SudoRefused, 'check_smart_attributes sudoers', id='sudo-password'),
+    pytest.param('sudo: no tty present and no askpass program specified', SudoRefused, 'sudoers', id='sudo-old-password'),
     pytest.param("Sorry, user nagios is not allowed to execute '/usr/sbin/smartctl -a /dev/sda' as root on h1.",
-                 DriveError, 'user nagios', id='sudo-not-allowed'),
-    pytest.param('icinga is not in the sudoers file.', DriveError, 'user icinga', id='sudo-unknown-user'),
+                 SudoRefused, 'user nagios', id='sudo-not-allowed'),
+    pytest.param('icinga is not in the sudoers file.', SudoRefused, 'user icinga', id='sudo-unknown-user'),
     pytest.param('sudo: sorry, you must have a tty to run sudo', DriveError, '!requiretty', id='sudo-tty'),
     pytest.param('sudo: The "no new privileges" flag is set, which prevents sudo from running as root.', DriveError,
                  'NoNewPrivileges', id='sudo-systemd'),
-    pytest.param("sudo-rs: I'm sorry icinga. I'm afraid I can't do that", DriveError, 'user icinga', id='sudo-rs-refuses'),
-    pytest.param('sudo-rs: interactive authentication is required', DriveError, 'wants a password', id='sudo-rs-password'),
+    pytest.param("sudo-rs: I'm sorry icinga. I'm afraid I can't do that", SudoRefused, 'user icinga', id='sudo-rs-refuses'),
+    pytest.param('sudo-rs: interactive authentication is required', SudoRefused, 'wants a password', id='sudo-rs-password'),
     pytest.param('sudo: /etc/sudoers.d/x is world writable', DriveError, 'world writable', id='sudo-other'),
     pytest.param('sudo: /usr/sbin/smartctl: command not found', DriveError, 'install smartmontools', id='no-smartctl'),
     pytest.param('=======> UNRECOGNIZED OPTION: json=c', DriveError, 'older than 7.0', id='too-old-for-json'),
@@ -86,7 +85,7 @@ WORDS = [
     pytest.param("/dev/sda: USB bridge [0x0bda:0x9210] type is ambiguous: 'sntrealtek' or 'sat'", DriveError,
                  'ambiguous', id='usb-ambiguous'),
     pytest.param("/dev/sda: Unknown device type 'megaraid'", DriveError, 'smartctl -h', id='unknown-type'),
-    pytest.param('/dev/sdq: Unable to detect device type', DriveError, 'cannot detect', id='undetected'),
+    pytest.param('/dev/sdq: Unable to detect device type', DriveUndetected, 'cannot detect', id='undetected'),
     pytest.param('Probable ATA device behind a SAT layer', DriveError, 'sat@PATH', id='sat'),
     pytest.param('Read Device Identity failed: Inappropriate ioctl for device', DriveError, 'Inappropriate ioctl',
                  id='not-a-block-device'),
@@ -204,30 +203,6 @@ def test_what_is_left_of_a_report_explains_what_is_missing(remains, kind, part):
 
     assert type(error) is kind
     assert part in str(error)
-
-
-@pytest.mark.parametrize('model, kind, transport, unit, part', [
-    pytest.param('ACME LOGICAL VOLUME', 'disk', '', '', 'RAID volume', id='named-volume'),
-    pytest.param('QEMU Virtual disk', 'disk', '', '', 'virtual disk', id='virtual-disk'),
-    pytest.param('Nameless', 'disk', '', '600508b1001c0123456789abcdef0123', 'RAID volume', id='naa-6'),
-    pytest.param('LIO-ORG x', 'disk', 'iSCSI', '', 'iSCSI', id='iscsi'),
-    pytest.param('PLDS DVD-ROM DH16', '', '', '', 'optical', id='optical'),
-    pytest.param('HP P840', 'storage array', '', '', 'storage array', id='raid-controller'),
-    pytest.param('IBM ULTRIUM-HH6', 'tape', 'SAS (SPL-4)', '', 'tape', id='tape'),
-])
-def test_what_has_no_smart_of_its_own_is_no_drive(model, kind, transport, unit, part):
-    """Left out of a scan; named as such when asked for."""
-    assert part in str(not_a_drive(model, kind, transport, unit))
-
-
-@pytest.mark.parametrize('model, unit', [
-    pytest.param('SEAGATE ST600MM0006', '5000c5004a5b6c7d', id='ok-sas-drive'),
-    pytest.param('SAMSUNG MZILT3T8HALS/007', '', id='ok-no-unit-id'),
-    pytest.param('HGST HUC101812CSS204', '60000000000000000', id='ok-not-naa-6'),
-])
-def test_a_sas_drive_is_a_drive(model, unit):
-    """A wrong "no drive" would hide it for ever."""
-    assert not_a_drive(model, 'disk', 'SAS (SPL-4)', unit) is None
 
 
 def test_disabled_smart_says_how_to_enable_it():

@@ -11,9 +11,13 @@ from conftest import ROOT, Result, drive, run
 from fake_smartctl import FakeSmartctl
 from simulator import Machine, why_not
 
-from smart_attributes.model import Device
-from smart_attributes.reading import by_id
+from smart_attributes import cli
+from smart_attributes.errors import DriveAbsent, DriveUndetected, SudoRefused
+from smart_attributes.model import Device, Read
+from smart_attributes.reading import by_id, controllers, processes, second_look
+from smart_attributes.reading.addresses import parse
 from smart_attributes.reading.commands import read_arguments
+from smart_attributes.survey import survey
 
 simulated = pytest.mark.skipif(bool(why_not()), reason=why_not())
 MODEL, SERIAL, WWN = 'INTEL SSDSC2BB800G6', 'EXAMPLE0002', '5e1ec70000000002'
@@ -138,3 +142,173 @@ def test_list_by_id_prints_addresses_to_paste(fake: FakeSmartctl):
 
     assert [(each['address'], each['device'], each['name']) for each in json.loads(done.stdout)['drives']] == [
         ('/dev/disk/by-id/ata-MODEL_S1', '/dev/sda', 'ata_model_s1'), ('/dev/disk/by-id/nvme-MODEL_N1', '/dev/nvme0', 'nvme_model_n1')]
+
+
+# --- whether it is there -------------------------------------------------------------------------
+
+@simulated
+@pytest.mark.parametrize('address', [
+    '/dev/disk/by-id/ata-GONE', '/dev/disk/by-path/pci-0000:00:1f.2-ata-9', '/dev/sdzz', '/dev/sdzz1',
+    '/dev/nvme77', '/dev/nvme77n1', '/dev/ng77n1',
+    'sat@/dev/sg77', 'scsi@/dev/sdzz', 'nvme@/dev/nvme77', 'megaraid,6@/dev/bus/0', 'sat+megaraid,6@/dev/bus/0', 'cciss,3@/dev/sg0'])
+def test_a_missing_drive_is_critical_by_every_kind_of_name(machine, address):
+    """udev takes away the link of a drive that was pulled out; by-id is what we recommend."""
+    machine.add('/dev/sda', 'intel-healthy')
+    machine.add('megaraid,0@/dev/bus/0', 'sas-seagate-healthy')
+    machine.add('cciss,0@/dev/sg0', 'sas-hp-healthy')
+
+    result = check(machine, '--expect', '2', '-d', '/dev/sda', '-d', address)
+
+    assert result.code == 2
+    assert result.first_line.startswith('SMART CRITICAL - 1 of 2 expected drives missing, 1 there; ')
+
+
+@pytest.mark.parametrize('target', ['gone', 'there'])
+def test_a_link_whose_drive_is_gone_is_missing_and_an_odd_file_is_not(monkeypatch, tmp_path, target):
+    """smartctl has one sentence for both."""
+    (tmp_path / 'dev/disk/by-id').mkdir(parents=True)
+    (tmp_path / 'dev/there').touch()
+    (tmp_path / 'dev/disk/by-id/ata-X').symlink_to(f'../../{target}')
+    monkeypatch.setattr(controllers, 'ROOT', str(tmp_path))
+
+    [read] = second_look.taken([Read(Device('/dev/disk/by-id/ata-X'), DriveUndetected('is what?'))])
+
+    assert isinstance(read.outcome, DriveAbsent) is (target == 'gone')
+
+
+def test_the_generic_node_of_a_namespace_is_told_its_drive(monkeypatch, tmp_path):
+    """Not "for instance sat@/dev/sda"."""
+    (tmp_path / 'dev').mkdir()
+    (tmp_path / 'dev/ng3n1').touch()
+    monkeypatch.setattr(controllers, 'ROOT', str(tmp_path))
+
+    [there, gone] = second_look.taken([Read(Device(f'/dev/ng{number}n1'), DriveUndetected('sat@/dev/sda')) for number in (3, 4)])
+
+    assert 'write /dev/nvme3' in str(there.outcome) and not isinstance(there.outcome, DriveAbsent)
+    assert 'write /dev/nvme4' in str(gone.outcome) and isinstance(gone.outcome, DriveAbsent)
+
+
+# --- controllers -----------------------------------------------------------------------------------
+
+def surveyed(machine, monkeypatch, *arguments: str):
+    """Return the survey of a machine whose /sys is the simulated one; the plugin's own process sees this one's."""
+    monkeypatch.setattr(controllers, 'ROOT', str(machine.folder))
+    runner = processes.Runner()
+    try:
+        return survey(cli.parse(['-p', machine.smartctl, '--nosudo', *arguments]), runner)
+    finally:
+        runner.close()
+
+
+def stands_behind(machine, path: str, host: int, driver: str = '') -> None:
+    """Let /sys of a machine say of which host a disk is, and what drives that host."""
+    unit = machine.folder / f'sys/devices/host{host}/{host}:0:0:0'
+    unit.mkdir(parents=True)
+    link = machine.folder / 'sys/class' / ('scsi_generic' if '/sg' in path else 'block') / path[5:] / 'device'
+    link.parent.mkdir(parents=True)
+    link.symlink_to(unit)
+    if driver:
+        folder = machine.folder / f'sys/class/scsi_host/host{host}'
+        folder.mkdir(parents=True)
+        (folder / 'proc_name').write_text(driver + '\n')
+
+
+@simulated
+@pytest.mark.parametrize('address, said', [
+    ('megaraid,0@/dev/bus/99', 'host 99 has no MegaRAID controller (host 1 has); write megaraid,0@/dev/bus/1'),
+    ('sat+megaraid,4@/dev/bus/6', 'host 6 has no MegaRAID controller (host 1 has); write sat+megaraid,4@/dev/bus/1'),
+    ('megaraid,0@/dev/sdb', 'host 3, which /dev/sdb belongs to, has no MegaRAID controller (host 1 has); write megaraid,0@/dev/bus/1')])
+def test_a_controller_that_moved_is_not_a_dead_drive(machine, monkeypatch, address, said):
+    """Host numbers change at boot; after a reboot every drive would be called dead."""
+    machine.add('megaraid,0@/dev/bus/1', 'sas-seagate-healthy')
+    machine.add('/dev/sdb', 'intel-healthy', host=3)
+    stands_behind(machine, '/dev/sdb', 3, 'ahci')
+
+    found = surveyed(machine, monkeypatch, '-d', address, '--expect', '1')
+
+    assert [verdict.problem for verdict in found.verdicts] == [f'is not reached: {said}']
+    assert found.failures == ()
+
+
+@simulated
+def test_a_range_behind_a_controller_that_moved_is_one_line(machine, monkeypatch):
+    """Neither empty slots, nor 256 lines, nor 8 missing drives: nobody looked where they are."""
+    machine.add('megaraid,0@/dev/bus/1', 'sas-seagate-healthy')
+
+    found = surveyed(machine, monkeypatch, '-d', 'megaraid,0-7@/dev/bus/6', '--expect', '8')
+
+    assert [verdict.problem for verdict in found.verdicts] == [
+        'is not reached: host 6 has no MegaRAID controller (host 1 has); write megaraid,0@/dev/bus/1 (and so for the whole range)']
+    assert found.failures == ()
+
+
+@simulated
+def test_an_empty_slot_of_the_right_controller_stays_one(machine, monkeypatch):
+    """And a dead drive in it is missing."""
+    machine.add('megaraid,0@/dev/bus/1', 'sas-seagate-healthy')
+
+    found = surveyed(machine, monkeypatch, '-d', 'megaraid,5@/dev/bus/1', '--expect', '1')
+
+    assert 'is an empty slot, or its drive is dead' in found.verdicts[0].problem
+    assert found.failures
+
+
+@simulated
+def test_a_sas_drive_among_sata_ones_is_not_dropped(machine):
+    """sat+ cannot speak to it; it is asked without, and said."""
+    machine.add('megaraid,0@/dev/bus/0', 'sas-predicted-failure')
+    machine.add('megaraid,1@/dev/bus/0', 'intel-healthy')
+
+    result = check(machine, '-d', 'sat+megaraid,0-3@/dev/bus/0', '--expect', '2', '-v')
+
+    assert result.code == 2 and '2 drives: 1 critical, 1 ok' in result.first_line
+    assert 'note: bus_0_megaraid_0 does not answer as sat+megaraid,0@/dev/bus/0 and is read as megaraid,0@/dev/bus/0' in result.text
+    assert 'megaraid_1 does not answer' not in result.text
+
+
+@simulated
+@pytest.mark.parametrize('drives, host, left', [
+    pytest.param('megaraid,0-7@/dev/bus/0', 0, False, id='its-own-drives'),
+    pytest.param('megaraid,0-7@/dev/bus/0', 4, True, id='drives-of-another-controller'),
+    pytest.param('megaraid,2-7@/dev/bus/0', 0, True, id='no-drive-answers')])
+def test_a_volume_named_beside_its_own_drives_is_left_out(machine, monkeypatch, drives, host, left):
+    """The same service for all servers names /dev/sda; where that is a volume, its drives say all. Else it stays UNKNOWN."""
+    machine.add('/dev/sda', 'dell-perc-volume', host=host)
+    machine.add('megaraid,0@/dev/bus/0', 'sas-seagate-healthy')
+    stands_behind(machine, '/dev/sda', host, '' if host == 0 else 'megaraid_sas')
+
+    found = surveyed(machine, monkeypatch, '-d', '/dev/sda', '-d', drives)
+
+    assert ('sda' in [verdict.device.name for verdict in found.verdicts]) is left
+    assert any(note.startswith('sda is a RAID volume') and note.endswith('; left out') for note in found.notes) is not left
+
+
+@simulated
+def test_a_volume_does_not_stand_in_for_a_drive_that_has_gone(machine):
+    """With --expect drives are counted, not volumes."""
+    machine.add('/dev/sda', 'dell-perc-volume')
+    machine.add('/dev/sdb', 'intel-healthy')
+
+    result = check(machine, '--expect', '2', '-d', '/dev/sda', '-d', '/dev/sdb')
+
+    assert 'CRITICAL - 1 of 2 expected drives missing, 1 there' in result.first_line
+
+
+# --- sudo ----------------------------------------------------------------------------------------
+
+REFUSED = SudoRefused('cannot be read: sudo wants a password, so the sudoers rule for this call is missing')
+
+
+@pytest.mark.parametrize('address, words', [
+    ('/dev/sr0', 'is no drive that has SMART: /dev/sr0 is an optical drive; the sudoers rule never admits it'),
+    ('/dev/vda', 'is no drive that has SMART: /dev/vda is a virtual disk (virtio or Xen); the sudoers rule never admits it'),
+    ('/dev/my/disk', 'the sudoers rule does not admit this path'),
+    ('sntasmedia@/dev/sda', 'check_smart_attributes sudoers --type sntasmedia'),
+    ('/dev/sda', 'the sudoers rule for this call is missing'),
+    ('megaraid,6@/dev/bus/0', 'the sudoers rule for this call is missing')])
+def test_sudo_refuses_what_the_rule_never_admits_with_another_reason(address, words):
+    """The program knows its rule; another look into /etc/sudoers.d would be in vain."""
+    [device] = parse(address)
+    [read] = second_look.taken([Read(device, REFUSED)])
+
+    assert words in str(read.outcome)

@@ -7,7 +7,7 @@ Pure functions from words to errors. A sentence continues the drive's name:
 import re
 from typing import NamedTuple, Optional, Sequence, Tuple, Type
 
-from ..errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, NotAReport
+from ..errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, DriveUndetected, NotAReport, SudoRefused
 from ..words import clean
 
 # What smartctl complains about stands near the top, in lines shorter than 200 characters. A drive may make up what it
@@ -37,13 +37,13 @@ class Rule(NamedTuple):
 # Source: smartmontools 5.38 to 7.5 and 8.0 in work, os_linux.cpp, dev_*.cpp, *print.cpp; sudo 1.9.
 _RULES: Tuple[Rule, ...] = (
     # sudo
-    Rule(r'^sudo(?:-rs)?: .*(?:password is required|authentication is required|no tty present|terminal is required|askpass)', DriveError,
+    Rule(r'^sudo(?:-rs)?: .*(?:password is required|authentication is required|no tty present|terminal is required|askpass)', SudoRefused,
          'cannot be read: sudo wants a password, so the sudoers rule for this call is missing; ' + _SUDOERS),
-    Rule(r"^sudo-rs: I'm sorry (\S+)\. I'm afraid I can't do that", DriveError,
+    Rule(r"^sudo-rs: I'm sorry (\S+)\. I'm afraid I can't do that", SudoRefused,
          'cannot be read: sudo does not allow user {} this call of smartctl; ' + _SUDOERS),
-    Rule(r'\buser (\S+) is not allowed to (?:execute|run)', DriveError,
+    Rule(r'\buser (\S+) is not allowed to (?:execute|run)', SudoRefused,
          'cannot be read: sudo does not allow user {} this call of smartctl; ' + _SUDOERS),
-    Rule(r'^(\S+) (?:is not in the sudoers file|may not run sudo)', DriveError,
+    Rule(r'^(\S+) (?:is not in the sudoers file|may not run sudo)', SudoRefused,
          'cannot be read: user {} may not use sudo; ' + _SUDOERS),
     Rule(r'^sudo: .*must have a tty', DriveError,
          'cannot be read: sudo insists on a terminal; add "Defaults:nagios !requiretty" to /etc/sudoers.d'),
@@ -107,7 +107,7 @@ _RULES: Tuple[Rule, ...] = (
     Rule(r'(USB bridge .* type is ambiguous.*)', DriveError, 'cannot be read through its USB bridge: {}; ' + _TYPE),
     Rule(r"(Unknown (?:USB )?device type '.*')", DriveError,
          'cannot be read: {}; smartctl -h lists the types, and most want a number (megaraid,0)'),
-    Rule(r"(?:Unable to detect device type|Not a device of type)", DriveError,
+    Rule(r"(?:Unable to detect device type|Not a device of type)", DriveUndetected,
          'is not there, or smartctl cannot detect its device type (no such device, a partition, a virtual disk, a '
          'plain file); check the path, or ' + _TYPE),
     Rule(r'((?:Option )?-d \S+ (?:requires|must|supports).*|Type \'[^\'\n]*\': .*)', DriveError, 'cannot be read: {}'),
@@ -155,14 +155,6 @@ _RULES: Tuple[Rule, ...] = (
 
 # Options that make smartctl read SMART data, alone or among others (-iHA).
 _ASKS_FOR_DATA = r'-[a-zA-Z]*[axHAl]\w*|--(?:all|xall|health|attributes|log)(?:=.*)?'
-
-# SCSI peripheral device types that can have SMART. Source: SPC-5, table "Peripheral device type".
-_DISK_TYPES = ('', 'disk', 'simplified disk', 'host managed zoned block device', 'object based storage')
-_VOLUME = r'(?i)\b(?:logical volume|virtual[ _-]?di[sc]k|raid\w*|volume|vdisk|lun)\b'
-_OPTICAL = r'(?i)\b(?:DVD|BD|CD)(?:[-_ +]?(?:ROM|RW?|RAM|RE|WRITER))?\b'
-# A logical unit name of NAA format 6 has 32 digits and numbers what a controller made up;
-# a drive has one of 16 digits. Source: SPC-5, 7.7.6.6 "NAA designator format".
-_NAA_6 = r'(?i)6[0-9a-f]{31}'
 
 
 def diagnose(messages: Sequence[str], exit_status: Optional[int] = None, output_text: str = '') -> Optional[DriveError]:
@@ -250,21 +242,3 @@ def smart_disabled() -> DriveError:
     disabled reports none (SPC-5, DEXCPT), an ATA drive stops updating attributes.
     """
     return DriveError(_DISABLED)
-
-
-def not_a_drive(model: str, kind: str, transport: str, unit_id: str) -> Optional[DriveIsNoDrive]:
-    """Return why this SCSI device has no SMART of its own, None where it may be a drive.
-
-    kind: the peripheral device type as smartctl names it: "disk", "CD/DVD".
-    transport: "iSCSI", "SAS (SPL-4)". unit_id: hexadecimal digits.
-    """
-    if kind not in _DISK_TYPES:
-        return DriveIsNoDrive(f'is no disk ({clean(kind)}): no SMART to judge')
-    if transport.lower().startswith('iscsi'):
-        return DriveIsNoDrive('is an iSCSI volume: its drives are in the storage system, check them there')
-    if re.search(_OPTICAL, model):
-        return DriveIsNoDrive('is an optical drive: no SMART to judge')
-    if re.search(_VOLUME, model) or re.fullmatch(_NAA_6, unit_id):
-        return DriveIsNoDrive('is a RAID volume or virtual disk, not a drive: it has no SMART; address the drives behind '
-                              'it, for instance megaraid,N@/dev/bus/0 or cciss,N@/dev/sg0 (see smartctl --scan)')
-    return None

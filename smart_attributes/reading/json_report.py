@@ -10,7 +10,8 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
 from ..errors import DriveError, NotAReport
 from ..model import AttributeRow, Identity, Report, SelfTest, Statistic
-from .diagnosis import Remains, diagnose, not_a_drive, silence, smart_disabled, smart_unsupported, without_data
+from .diagnosis import Remains, diagnose, silence, smart_disabled, smart_unsupported, without_data
+from .no_drives import not_a_drive, virtual_disk
 
 Json = Dict[str, Any]
 
@@ -201,24 +202,26 @@ def with_pending(statistics: Dict[Tuple[int, int], Statistic], count: Optional[i
     return statistics
 
 
-def scsi_exclusion(report: Report, kind: str, transport: str) -> Optional[DriveError]:
-    """Return why a SCSI device that says nothing bad of itself is no drive.
+def exclusion(report: Report, kind: str, transport: str) -> Optional[DriveError]:
+    """Return why a device that tells nothing of its health, or no more than that it is well, is no drive.
 
-    The OK of a RAID volume says nothing about the drives behind it.
+    The OK of a SCSI volume says nothing about the drives behind it.
+    kind, transport: of a SCSI device, as smartctl names them.
     """
+    identity = report.identity
+    if identity.protocol != 'SCSI':
+        return None if has_smart_data(report) else virtual_disk(identity.model)
     if report.smart_status is False or set(report.scsi) - _UNLESS_DATA:
         return None
-    return not_a_drive(report.identity.model, kind, transport, report.identity.wwn)
+    return virtual_disk(identity.model) or not_a_drive(identity.model, kind, transport, identity.wwn)
 
 
 def _problem(data: Json, report: Report, other_text: str) -> Optional[DriveError]:
     """Return why this document gives no verdict, None when it does."""
-    if report.identity.protocol == 'SCSI':
-        kind = _text(_object(data, 'device_type'), 'name')
-        transport = _text(_object(data, 'scsi_transport_protocol'), 'name')
-        excluded = scsi_exclusion(report, kind, transport)
-        if excluded:
-            return excluded
+    excluded = exclusion(report, _text(_object(data, 'device_type'), 'name'),
+                         _text(_object(data, 'scsi_transport_protocol'), 'name'))
+    if excluded:
+        return excluded
     support = _object(data, 'smart_support')
     if support.get('available') is True and support.get('enabled') is False and report.smart_status is not False:
         return smart_disabled()

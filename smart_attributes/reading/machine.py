@@ -4,13 +4,14 @@ Imported before the first process starts, so everything that waits for an
 answer anyway is imported where it is used.
 """
 
-from typing import Dict, Iterator, List, NamedTuple, Sequence, Tuple
+from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from .. import alarm
 from ..cli import Options
-from ..errors import DriveError, DriveNotReached, SmartError
+from ..errors import DriveAbsent, DriveError, DriveNotReached, SmartError
 from ..model import Answer, Device, Outcome, Read
 from . import addresses, commands, processes, scans
+from .device_types import base, is_raid
 from .names import named as uniquely_named
 
 
@@ -72,14 +73,37 @@ def read_all(plans: Sequence[Plan], options: Options, runner: processes.Runner, 
     for device, command in plans:
         by_command.setdefault(command, []).append(device)
     old: List[Plan] = []
+    tunnelled: List[Tuple[Plan, Read]] = []
     for answer in runner.run(list(by_command), options.jobs, options.drive_timeout, deadline):
         for device in by_command[answer.command]:
             if commands.is_too_old(answer.stdout):
                 old.append(Plan(device, _as_text(answer.command)))
             else:
-                yield Read(device, understood(answer), _transcript(answer))
+                read = Read(device, understood(answer), _transcript(answer))
+                plain = _without_tunnel(device, answer.command) if isinstance(read.outcome, DriveAbsent) else None
+                if plain:
+                    tunnelled.append((plain, read))
+                else:
+                    yield read
     if old:
         yield from read_all(old, options, runner, deadline)
+    if tunnelled:
+        yield from _read_plainly(tunnelled, options, runner, deadline)
+
+
+def _without_tunnel(device: Device, command: Sequence[str]) -> Optional[Plan]:
+    """Return how to read a RAID drive that does not answer through sat+, as no SAS drive does; None where there is no other way."""
+    kind = base(device)
+    if kind == device.type or not is_raid(device):
+        return None
+    return Plan(device._replace(type=kind), tuple(kind if word == device.type else word for word in command))
+
+
+def _read_plainly(tunnelled: Sequence[Tuple[Plan, Read]], options: Options, runner: processes.Runner, deadline: float) -> Iterator[Read]:
+    """Yield the drives that answer when they are asked otherwise, and of the others what came first."""
+    first = {plan.device: read for plan, read in tunnelled}
+    for read in read_all([plan for plan, _ in tunnelled], options, runner, deadline):
+        yield read if read.identity else first[read.device]
 
 
 def _as_text(command: Sequence[str]) -> Tuple[str, ...]:

@@ -6,13 +6,9 @@ from typing import List, NamedTuple, Tuple
 from ..errors import SmartError, UsageError
 from ..model import Device
 from ..words import clean
-from . import addresses
+from . import addresses, no_drives
 from .addresses import quoted
 from .names import named
-
-# Block devices that have no SMART: optical, tape, memory, mapped, remote.
-_VIRTUAL = (r'/dev/(?:sr|scd|cdrom|st|nst|zram|ram|loop|md|dm-|mapper/|fd|nbd|rbd|drbd|zd|bcache)[^/]*'
-            r'|/dev/disk/by-path/.*iscsi.*')
 
 
 class Scan(NamedTuple):
@@ -41,17 +37,13 @@ def from_scan(text: str) -> Scan:
         except UsageError as error:
             refused.append(f'the scan found {quoted(path)}, which is left out: {error}')
             continue
-        if failure or is_virtual(path):
-            reason = clean(failure, 200) or 'it is no drive that has SMART'
+        what = no_drives.of_path(path)
+        if failure or what:
+            reason = clean(failure, 200) or f'it is {what}, no drive that has SMART'
             refused.append(f'the scan found {path}, which is left out: {reason}')
             continue
         devices += known
     return Scan(tuple(named(devices)), tuple(refused))
-
-
-def is_virtual(path: str) -> bool:
-    """Tell whether a block device has no SMART by its very kind."""
-    return re.fullmatch(_VIRTUAL, path) is not None
 
 
 def _as_needed(kind: str, path: str) -> str:

@@ -10,11 +10,11 @@ from . import text_logs
 from .diagnosis import Remains, diagnose, examined, smart_disabled, without_data
 from .json_report import (
     as_text,
+    exclusion,
     has_smart_data,
     has_spindle,
     looks_like_json,
     no_report,
-    scsi_exclusion,
     with_pending,
 )
 from .json_report import parse as parse_json
@@ -89,10 +89,9 @@ def _report(lines: Lines) -> Report:
 def _problem(lines: Lines, report: Report, text: str) -> Optional[DriveError]:
     """Return why this text gives no verdict, None when it does."""
     fields, identity = lines.fields, report.identity
-    if identity.protocol == 'SCSI':
-        excluded = scsi_exclusion(report, fields.get('device type', ''), fields.get('transport protocol', ''))
-        if excluded:
-            return excluded
+    excluded = exclusion(report, fields.get('device type', ''), fields.get('transport protocol', ''))
+    if excluded:
+        return excluded
     # Printed twice: "Available - device has SMART capability.", then "Enabled" or "Disabled".
     if lines.last.get('smart support is') == 'Disabled' and report.smart_status is not False:
         return smart_disabled()

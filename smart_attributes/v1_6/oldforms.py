@@ -12,8 +12,8 @@ from typing import Dict, Iterator, List, Optional, Pattern, Sequence, Tuple
 
 from ..errors import UsageError
 from ..model import Device
+from ..reading import no_drives
 from ..reading.addresses import parse
-from ..reading.scans import is_virtual
 
 DEV = '/dev'
 # The order in which version 1.6 asked find for them: files, block devices, links, character devices.
@@ -73,8 +73,9 @@ def matching(pattern: str, option: str = '', root: str = DEV) -> Tuple[List[Devi
     known: List[Device] = []
     for path in paths:
         try:
-            if is_virtual(path):
-                raise UsageError('it is no drive that has SMART')
+            what = no_drives.of_path(path)
+            if what:
+                raise UsageError(f'it is {what}, no drive that has SMART')
             known += parse(typed(path, option) if option else path)
         except UsageError as error:
             notes.append(f'-r matches {path}, which is left out: {error}')

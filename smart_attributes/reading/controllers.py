@@ -1,0 +1,140 @@
+"""Controllers: which SCSI host of this machine an address means, and whether it is of the right kind."""
+
+import os
+import re
+from typing import Collection, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
+
+from ..errors import ControllerElsewhere, DriveAbsent, DriveError
+from ..model import Device, Read, Report
+from .device_types import base, is_raid
+
+ROOT = '/'  # the folder that stands for /
+
+
+class Kind(NamedTuple):
+    """A kind of RAID controller."""
+
+    name: str
+    drivers: Tuple[str, ...]  # what /sys/class/scsi_host/hostN/proc_name says of it
+
+
+# Source: .proc_name of the host templates of Linux 6.1, drivers/scsi.
+KINDS: Mapping[str, Kind] = {
+    'megaraid': Kind('MegaRAID', ('megaraid_sas', 'megaraid_mbox', 'megaraid_legacy')),
+    'cciss': Kind('Smart Array', ('hpsa', 'smartpqi', 'cciss')),
+    'areca': Kind('Areca', ('arcmsr',)),
+    '3ware': Kind('3ware', ('3w-9xxx', '3w-sas', '3w-xxxx')),
+    'aacraid': Kind('aacraid', ('aacraid',)),
+    'mpi3mr': Kind('MPI3MR', ('mpi3mr',)),
+}
+
+
+def relocated(reads: Sequence[Read]) -> Sequence[Read]:
+    """Return the reads, those of a controller that is not where its address says with that reason, and once for a range.
+
+    Host numbers change at boot; a slot that nobody looked into is not empty.
+    """
+    silent = _silent(reads)
+    if not silent:
+        return reads
+    reasons = {place: moved(device) for place, device in silent.items()}
+    told: Set[Tuple[str, str]] = set()
+    kept: List[Read] = []
+    for read in reads:
+        reason = reasons.get(_place(read.device))
+        if reason and read.device.optional and _place(read.device) in told:
+            continue
+        told.add(_place(read.device))
+        kept.append(read._replace(outcome=reason) if reason else read)
+    return kept
+
+
+def _silent(reads: Sequence[Read]) -> Dict[Tuple[str, str], Device]:
+    """Return a device of each controller behind which nobody answered: nothing is looked up where all is well."""
+    answered = {_place(read.device) for read in reads if not _is_nobody(read)}
+    silent: Dict[Tuple[str, str], Device] = {}
+    for read in reads:
+        if is_raid(read.device) and _place(read.device) not in answered:
+            silent.setdefault(_place(read.device), read.device)
+    return silent
+
+
+def _is_nobody(read: Read) -> bool:
+    return read.identity is None and type(read.outcome) in (DriveAbsent, DriveError)
+
+
+def _place(device: Device) -> Tuple[str, str]:
+    return base(device).partition(',')[0], device.path
+
+
+def moved(device: Device) -> Optional[ControllerElsewhere]:
+    """Return the reason for an address whose controller has another host number now, None where that is not so."""
+    kind = KINDS.get(_place(device)[0])
+    known = hosts()
+    here = host_of(device)
+    if kind is None or here is None or known.get(here) in kind.drivers:
+        return None
+    others = [number for number, driver in sorted(known.items()) if driver in kind.drivers]
+    if not others:
+        return None
+    numbers = ', '.join(f'host {number}' for number in others)
+    through = '' if device.path.startswith('/dev/bus/') else f', which {device.path} belongs to,'
+    return ControllerElsewhere(f'is not reached: host {here}{through} has no {kind.name} controller ({numbers} has); '
+                               f'write {_written(device, others[0])}')
+
+
+def _written(device: Device, host: int) -> str:
+    """Return what to write instead."""
+    if _place(device)[0] == 'megaraid':
+        return f'{device.type}@/dev/bus/{host}' + (' (and so for the whole range)' if device.optional else '')
+    return f'{device.type}@PATH with a path of that controller; smartctl --scan or ls -l /sys/class/scsi_generic show which'
+
+
+def hosts() -> Mapping[int, str]:
+    """Return the driver of each SCSI host of this machine."""
+    folder = os.path.join(ROOT, 'sys/class/scsi_host')
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return {}
+    return {int(name[4:]): _line(os.path.join(folder, name, 'proc_name')) for name in names if re.fullmatch('host[0-9]{1,9}', name)}
+
+
+def host_of(device: Device) -> Optional[int]:
+    """Return the number of the SCSI host behind a path, None where nothing tells it."""
+    path = _real(device.path)
+    bus = re.fullmatch('/dev/bus/([0-9]{1,9})', path)
+    if bus:
+        return int(bus[1])
+    name = os.path.basename(path)
+    for folder in ('class/block', 'class/scsi_generic'):
+        unit = os.path.basename(os.path.realpath(os.path.join(ROOT, 'sys', folder, name, 'device')))
+        address = re.fullmatch('([0-9]{1,9}):[0-9]+:[0-9]+:[0-9]+', unit)  # host:channel:target:unit
+        if address:
+            return int(address[1])
+    return None
+
+
+def _real(path: str) -> str:
+    """Return the path that a link of udev leads to, within ROOT."""
+    real = os.path.realpath(os.path.join(ROOT, path.lstrip('/')))
+    root = os.path.realpath(ROOT).rstrip('/')
+    return real[len(root):] if real.startswith(root + '/') else path
+
+
+def watched(reads: Sequence[Read]) -> Collection[int]:
+    """Return the hosts whose drives behind RAID are in the check and gave a report."""
+    found: Dict[Tuple[str, str], Optional[int]] = {}
+    for read in reads:
+        if isinstance(read.outcome, Report) and is_raid(read.device) and _place(read.device) not in found:
+            found[_place(read.device)] = host_of(read.device)
+    known = hosts() if found else {}
+    return {host for (kind, _), host in found.items() if host is not None and kind in KINDS and known.get(host) in KINDS[kind].drivers}
+
+
+def _line(path: str) -> str:
+    try:
+        with open(path, encoding='ascii', errors='replace') as file:
+            return file.readline(100).strip()
+    except OSError:
+        return ''
