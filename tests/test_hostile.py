@@ -14,7 +14,7 @@ from smart_attributes import judge
 from smart_attributes.errors import DriveError
 from smart_attributes.faces import explain, listing, plugin, triage
 from smart_attributes.knowledge import specs, thresholds
-from smart_attributes.model import Device, Read, Report, Verdict
+from smart_attributes.model import Device, Report, Verdict
 from smart_attributes.reading import json_report, text_report
 
 NASTY = ["|'=\n\x1b[2J", '\u202eKO', '\x9b2J', '\u2028|x=1', '$(reboot)`reboot`"\\', '<script>', '\udc80', '\r\x07\x00']
@@ -86,7 +86,7 @@ def limits() -> thresholds.Thresholds:
 def spoken(device: Device, report: Report, verdict: Verdict) -> List[str]:
     """Return what each face that is no daemon's says of a drive."""
     return ['\n'.join(explain.head(verdict, False)), '\n'.join(triage._cells(verdict, False)), triage.as_json([verdict], [], False),
-            listing.as_text([Read(device, report)], False), listing.as_json([Read(device, report)], [verdict], False)]
+            listing.as_text([verdict], [device.address], False), listing.as_json([verdict], [device.address], False)]
 
 
 @pytest.mark.parametrize('path', REPORTS, ids=lambda path: path.stem)
