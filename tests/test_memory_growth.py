@@ -6,7 +6,7 @@ from typing import Optional
 import pytest
 
 from smart_attributes.errors import DataError, UsageError
-from smart_attributes.memory import acknowledged, forecast, growth, series
+from smart_attributes.memory import acknowledged, growth, series, wear
 from smart_attributes.memory.acknowledged import Acknowledgement
 from smart_attributes.memory.growth import Growth, Rule
 from smart_attributes.memory.series import CHANGE, DAY, History, Point
@@ -204,11 +204,11 @@ def test_a_time_is_said_as_people_do(seconds, words):
 def test_wear_is_fast_against_a_drive_s_own_life():
     """40 % in four years, then 10 % in a month: gone in five months."""
     worn = history((START - 400 * DAY, 39), (START - 31 * DAY, 40), (START - 20 * DAY, 45), (START - DAY, 50))
-    found = forecast.wear(worn, START)
+    found = wear.wear(worn, START)
 
     assert found is not None and (found.points, found.worn_in) == (10, 150 * DAY)
-    assert forecast.is_hasty(found, 50, 4 * 365 * DAY, forecast.Haste())
-    assert not forecast.is_hasty(found, 50, 100 * DAY, forecast.Haste()), 'it has always worn like this'
+    assert wear.is_hasty(found, 50, 4 * 365 * DAY, wear.Haste())
+    assert not wear.is_hasty(found, 50, 100 * DAY, wear.Haste()), 'it has always worn like this'
 
 
 @pytest.mark.parametrize('points', [
@@ -217,13 +217,13 @@ def test_wear_is_fast_against_a_drive_s_own_life():
     pytest.param(history((START - 400 * DAY, 40), (START, 30)), id='fell')])
 def test_without_a_whole_window_there_is_no_speed(points):
     """Never an invented number."""
-    assert forecast.wear(points, START) is None
+    assert wear.wear(points, START) is None
 
 
 def test_single_steps_tell_no_speed():
-    found = forecast.wear(history((START - 400 * DAY, 98), (START, 99)), START)
+    found = wear.wear(history((START - 400 * DAY, 98), (START, 99)), START)
 
-    assert found is not None and not forecast.is_hasty(found, 99, 1e10, forecast.Haste())
+    assert found is not None and not wear.is_hasty(found, 99, 1e10, wear.Haste())
 
 
 # --- acknowledgements -------------------------------------------------------------------------

@@ -1,0 +1,53 @@
+"""Wear that is faster than a drive's own life so far. Pure."""
+
+from typing import NamedTuple, Optional
+
+from .series import DAY, History
+
+WORN = 100.0     # per cent
+
+
+class Haste(NamedTuple):
+    """When the speed of wear is worth a warning."""
+
+    within: int = 30 * DAY     # seconds looked back
+    times: float = 3.0         # faster than its life so far
+    points: float = 3.0        # per cent of wear at least: single steps tell no speed
+    gone: int = 180 * DAY      # used up before
+
+
+class Wear(NamedTuple):
+    """How fast a drive wears."""
+
+    points: float         # per cent within *seconds*
+    seconds: int
+    worn_in: int          # seconds until nothing is left at this speed
+
+    @property
+    def speed(self) -> float:
+        """Per cent in a second."""
+        return self.points / self.seconds
+
+
+def wear(history: History, now: int, within: int = 30 * DAY) -> Optional[Wear]:
+    """Return how fast endurance_used has risen; None where memory is too young or nothing rose.
+
+    The speed is that between two steps: where the counter stands between them is unknown.
+    """
+    steps = [point for point in history.points[1:] if point.time > now - within]
+    before = [point for point in history.points if point.time <= now - within]
+    if not steps or not before or steps[-1].number <= before[-1].number:
+        return None
+    points, seconds = steps[-1].number - before[-1].number, within
+    left = max(WORN - steps[-1].number, 0)
+    return Wear(points, seconds, int(left * seconds / points))
+
+
+def is_hasty(found: Wear, used: float, power_on_seconds: float, haste: Haste) -> bool:
+    """Tell whether a drive wears much faster than in its life so far, and soon has worn out.
+
+    used: per cent of its endurance, over power_on_seconds of life.
+    """
+    if power_on_seconds <= 0 or found.points < haste.points:
+        return False
+    return found.speed > haste.times * used / power_on_seconds and found.worn_in < haste.gone
