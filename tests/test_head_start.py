@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import argparse
+import json
+import os
 
 import pytest
 from conftest import drive, run
@@ -12,7 +14,8 @@ from smart_attributes.reading import commands, head_start
 from smart_attributes.reading.commands import SCAN, read_arguments
 
 FLAGS = {*head_start.SCAN, *head_start.NOSUDO, *head_start.HARMLESS_FLAGS}
-WITH_VALUE = {*head_start.DEVICE, *head_start.SMARTCTL, *head_start.JOBS, *head_start.STATE_DIR, *head_start.HARMLESS}
+WITH_VALUE = {*head_start.DEVICE, *head_start.SMARTCTL, *head_start.JOBS, *head_start.STATE_DIR, *head_start.CONFIGURED,
+              *head_start.LIMITS, *head_start.HARMLESS}
 ACTIONS = [action for job in ('check', 'triage') for action in cli.PARSERS[job]()._actions]
 
 
@@ -43,7 +46,7 @@ def test_both_have_the_same_defaults():
 
 def test_what_an_option_does_to_drives_is_no_secret():
     """--match and the like may forbid a drive, so nothing starts before they are understood."""
-    names = ('reports', 'match', 'ignore', 'config', 'thresholds', 'regex', 'type_option', 'user_config', 'show_version')
+    names = ('reports', 'match', 'ignore', 'regex', 'type_option', 'user_config', 'show_version')
     deciding = {spelling for action in ACTIONS for spelling in action.option_strings
                 if action.dest in names or isinstance(action, argparse._HelpAction)}
 
@@ -67,6 +70,43 @@ def test_what_an_option_does_to_drives_is_no_secret():
 def test_what_is_sure(words, expected):
     """A guess that is wrong costs a process; one that is missing costs time."""
     assert sure(words) == expected
+
+
+SDB = {'for': {'device': '/dev/sdb'}, 'why': 'reading it can lose data'}
+
+
+@pytest.mark.parametrize('overrides, expected', [
+    ([], 'abc'), ([{**SDB, 'roles': {'temperature': {'warning': '60'}}}], 'abc'),
+    ([{**SDB, 'read': False}], 'ac'), ([{**SDB, 'skip': ['selftest']}], 'ac'),
+    ([{**SDB, 'for': {'device': 'sdb'}, 'read': False}], 'ac'), ([{**SDB, 'for': {'device': 'sat@/dev/sdb'}, 'read': False}], 'abc'),
+    ([{**SDB, 'for': {'model': 'ACME.*'}, 'skip': ['error']}], 'abc'), ([{'read': False}], ''), ({'read': 1}, '')], ids=str)
+@pytest.mark.parametrize('is_named', [True, False])
+def test_only_a_drive_that_a_file_of_the_site_may_protect_waits(tmp_path, overrides, expected, is_named):
+    """A site with limits must not pay for them with a late start of every drive."""
+    (tmp_path / 'thresholds.d').mkdir()
+    file = tmp_path / ('limits.json' if is_named else 'thresholds.d/site.json')
+    file.write_text(json.dumps({'roles': {}, 'overrides': overrides}))
+
+    words = f'--thresholds {file}' if is_named else f'--config {tmp_path}'
+
+    assert sure(f'-d /dev/sda -d /dev/sdb -d /dev/sdc {words}') == [read_arguments(f'/dev/sd{letter}') for letter in expected]
+
+
+def test_a_protecting_word_is_found_however_it_is_written(tmp_path):
+    """JSON may spell any letter by its number."""
+    file = tmp_path / 'limits.json'
+    file.write_text('{"overrides": [{"for": {"device": "/dev/sda"}, "why": "reading it can lose data", "\\u0072ead": false}]}')
+
+    assert sure(f'-d /dev/sda -d /dev/sdb --thresholds {file}') == [read_arguments('/dev/sdb')]
+
+
+@pytest.mark.parametrize('content', ['', '{', None])
+def test_a_file_that_holds_for_nobody_delays_nobody(tmp_path, content):
+    """What is no JSON is told, and protects nothing; a pipe is not waited for."""
+    file = tmp_path / 'limits.json'
+    os.mkfifo(file) if content is None else file.write_text(content)
+
+    assert sure(f'-d /dev/sda --thresholds {file}') == [read_arguments('/dev/sda')]
 
 
 @pytest.mark.parametrize('jobs', [1, 3])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 
-from . import commands, processes
+from . import commands, processes, protection
 
 TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING, which would be expensive
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ PARALLEL = 64  # drives at once; the drives take the time, not this machine
 # Every spelling of cli's options for a check and a table, which a test holds to cli's parser.
 # Those that say what is read:
 DEVICE, SMARTCTL, JOBS = ('-d', '--device'), ('-p', '--path'), ('--jobs',)
-STATE_DIR = ('--state-dir',)
+STATE_DIR, CONFIGURED, LIMITS = ('--state-dir',), ('--config',), ('--thresholds',)
 SCAN, NOSUDO = ('--scan',), ('--nosudo', '-nosudo')
 # Those that change neither drives nor command lines, with a value and without:
 HARMLESS = ('-w', '--warning', '-c', '--critical', '-t', '--timeout', '--drive-timeout', '--unknown-model', '--asleep', '--expect',
@@ -29,7 +29,7 @@ HARMLESS = ('-w', '--warning', '-c', '--critical', '-t', '--timeout', '--drive-t
 HARMLESS_FLAGS = ('-v', '-vv', '-vvv', '--verbose', '-ap', '--allperfs', '-cu', '--critical-on-unknown', '--critical_on_unknown',
                   '-s', '--ssdonly', '--hide-serial', '--json')
 # Those that may forbid to read a drive, mean something else, or start no smartctl at all:
-DECIDING = ('--report', '--match', '--ignore', '--config', '--thresholds', '-r', '--regex', '-O', '--options', '-ucfgj', '--ucfgjson',
+DECIDING = ('--report', '--match', '--ignore', '-r', '--regex', '-O', '--options', '-ucfgj', '--ucfgjson',
             '-V', '--version', '-h', '--help')
 CONTROLLERS = ('megaraid', 'sat+megaraid', 'cciss')
 
@@ -44,6 +44,8 @@ class _Wish:
         self.nosudo = False
         self.jobs = PARALLEL
         self.state_dir = ''
+        self.config = CONFIG
+        self.limits: list[str] = []
 
 
 def sure_commands(argv: list[str]) -> list[Command]:
@@ -63,8 +65,6 @@ def start(argv: list[str], runner: processes.Runner) -> None:
 
 
 def _commands(wish: _Wish) -> list[Command]:
-    if _site_decides():
-        return []
     try:
         directly = wish.nosudo or os.geteuid() == 0
         commands.check_executable(wish.executable, os.geteuid() == 0, through_sudo=not directly)
@@ -73,17 +73,17 @@ def _commands(wish: _Wish) -> list[Command]:
         return []
     if wish.is_scan or not wish.devices:
         return [(*prefix, *commands.SCAN)]  # the drives come after it
-    return [(*prefix, *commands.read_arguments(path, device_type)) for device_type, path in wish.devices[:wish.jobs]]
+    return [(*prefix, *commands.read_arguments(path, device_type)) for device_type, path in _unprotected(wish)]
 
 
-def _site_decides() -> bool:
-    """Tell whether a file of this site may forbid to read a drive."""
+def _unprotected(wish: _Wish) -> list[tuple[str, str]]:
+    """Return the drives, as many as --jobs allows at once, that no file of the site may forbid to read."""
     try:
-        return bool(os.listdir(os.path.join(CONFIG, 'thresholds.d')))
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return True
+        protected = protection.protected(wish.config, wish.limits)
+    except protection.InDoubt:
+        return []
+    return [(device_type, path) for device_type, path in wish.devices[:wish.jobs]
+            if not any(protection.is_meant(device, device_type, path) for device in protected)]
 
 
 def _wish(argv: list[str]) -> _Wish | None:
@@ -96,7 +96,7 @@ def _wish(argv: list[str]) -> _Wish | None:
             wish.is_scan = True
         elif name in NOSUDO and not sign:
             wish.nosudo = True
-        elif name in (*DEVICE, *SMARTCTL, *JOBS, *STATE_DIR, *HARMLESS):
+        elif name in (*DEVICE, *SMARTCTL, *JOBS, *STATE_DIR, *CONFIGURED, *LIMITS, *HARMLESS):
             if not _understand(wish, name, value if sign else next(words, '')):
                 return None
         elif name not in HARMLESS_FLAGS or sign:
@@ -114,6 +114,10 @@ def _understand(wish: _Wish, name: str, value: str) -> bool:
         wish.executable = value
     elif name in STATE_DIR:
         wish.state_dir = value
+    elif name in CONFIGURED:
+        wish.config = value
+    elif name in LIMITS:
+        wish.limits.append(value)
     elif name in JOBS:
         wish.jobs = int(value) if value.isascii() and value.isdigit() else 0
         return wish.jobs > 0
