@@ -323,10 +323,12 @@ def _draft_parser() -> Parser:
 
 
 def _prove_parser() -> Parser:
-    parser = _parser(f'{PROGRAM} prove', 'Find the mistakes in attributes.json, or in local additions to it.',
-                     f'example:\n  {PROGRAM} prove\n  {PROGRAM} prove my-entry.json',
+    parser = _parser(f'{PROGRAM} prove', 'Find the mistakes in files: entries, limits, those of version 1.6.',
+                     f'example:\n  {PROGRAM} prove\n  {PROGRAM} prove my-entry.json\n'
+                     f'  {PROGRAM} prove /etc/check-smart-attributes/thresholds.d/*.json',
                      '%(prog)s [FILE ...] [options]')
-    parser.add_argument('files', nargs='*', metavar='FILE', help='your entries, on top of the shipped ones; without any, attributes.json')
+    parser.add_argument('files', nargs='*', metavar='FILE', help='your entries, on top of the shipped ones, your limits, '
+                        'or files of version 1.6; without any, attributes.json')
     parser.add_argument('--samples', metavar='DIR|FILE',
                         help='samples to prove the entries with; default tests/samples beside attributes.json')
     parser.add_argument('--models', metavar='FILE', help='models on which overlaps are looked for; default tests/models.csv')

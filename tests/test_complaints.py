@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -55,8 +56,8 @@ SENTENCES = {
     ),
     'type in a list': (entry(models=[5]), 'site.json: ACME X1: models 5 is not a text'),
     'guard': (entry(has=['233']), 'site.json: ACME X1: has "233" is not a whole number'),
-    'unknown unit': (attribute({'from': 'raw', 'unit': 'GB'}), AT_233 + ': unit "GB" is not known; write "%", "s", "min", '),
-    'renamed key': (entry(statistic='untrusted'), 'site.json: ACME X1: there is no key "statistic"; did you mean untrusted_statistics?'),
+    'unknown unit': (attribute({'from': 'raw', 'unit': 'GB'}), AT_233 + ': unit "GB" is not known; write "%", "logical sectors", "s", '),
+    'renamed key': (entry(untrusted='statistic'), 'site.json: ACME X1: there is no key "untrusted"; did you mean untrusted_statistics?'),
     'attribute number': (
         entry(attributes={'256': {'name': 'xx'}}),
         'site.json: ACME X1, attributes: the key "256" does not fit: an attribute number from 1 to 255',
@@ -187,3 +188,16 @@ def test_the_examples_of_the_schema_fit_it():
             check(inner)
 
     check(root)
+
+
+def test_without_the_library_a_mistake_is_still_one(monkeypatch):
+    """A check must not end for want of a better sentence."""
+    monkeypatch.setitem(sys.modules, 'jsonschema', None)
+
+    assert complaints.schema_problems({}, 'attributes', 'site.json') == [
+        'site.json: something does not fit; install the Python package jsonschema, which says what and where']
+
+
+def test_complaints_are_bounded():
+    """A million of them would take minutes."""
+    assert len(complaints.schema_problems({'overrides': [{}] * 1000}, 'thresholds', 'site.json')) <= complaints.MOST

@@ -7,6 +7,8 @@ import json
 import os
 
 import pytest
+from conftest import ROOT
+from conftest import run as run_job
 from small_database import Checkout, database, samples
 
 from smart_attributes.knowledge import datafile, decode, formatting
@@ -743,3 +745,85 @@ def test_format_leaves_a_file_with_mistakes_alone(shipped, tmp_path):
 
     assert run(str(path), formats=True) == (1, ['twice.json: "entries" stands here twice; keep one'])
     assert path.read_text() == '{"entries": [], "entries": []}'
+
+
+# --- other kinds of files --------------------------------------------------------------------
+
+
+def limits(tmp_path, data, folder='.'):
+    path = tmp_path / folder / 'limits.json'
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(data if isinstance(data, str) else json.dumps(data))
+    return str(path)
+
+
+def test_the_shipped_example_and_the_shipped_limits_are_clean():
+    """Whoever copies them starts without a mistake."""
+    assert run(str(ROOT / 'thresholds/example-site.json')) == (0, ['example-site.json: limits, 1 role, 4 overrides, no problem'])
+    assert run(str(ROOT / 'thresholds/default.json'))[0] == 0
+
+
+LIMIT_MISTAKES = {
+    'key': ({'roles': {'temperature': {'warnin': '3'}}}, 'role temperature: there is no key "warnin"; did you mean warning?', False),
+    'role': ({'roles': {'temprature': {}}}, 'roles: "temprature" is no role; did you mean temperature?', True),
+    'range': ({'roles': {'temperature': {'warning': '5 C'}}}, 'roles, temperature, warning: "5 C" is no Nagios range; ', True),
+    'pattern': ({'overrides': [{'for': {'model': '(a+)+X'}, 'why': 'for a reason'}]}, 'overrides, model "(a+)+X" repeats what ', True),
+    'ended': ({'overrides': [{'for': {'serial': 'A'}, 'why': 'for a reason', 'until': '2020-01-31'}]},
+              'override for serial A: it ended on 2020-01-31 and has no effect; ', True),
+    'contradiction': ({'overrides': [
+        {'for': {'serial': 'A'}, 'why': 'for a reason', 'roles': {'pending': {'warning': value}}} for value in ('1', '2')]},
+        'overrides 1 and 2, for {"serial": "A"}, disagree about pending; remove one of them', True),
+}
+
+
+@pytest.mark.parametrize('mistake', LIMIT_MISTAKES)
+def test_a_mistake_in_limits_is_named(tmp_path, mistake):
+    """The same sentences as in a check, before it."""
+    data, sentence, is_whole = LIMIT_MISTAKES[mistake]
+
+    code, lines = run(limits(tmp_path, data))
+
+    assert (code, len(lines)) == (1, 2)
+    assert lines[0].startswith(f'limits.json: {sentence}')
+    assert ('the rest is proved when that is mended' in lines[1]) is not is_whole
+    assert 'limits' in lines[1].partition(':')[2]
+
+
+def test_what_is_no_json_is_taken_for_what_belongs_into_its_folder(tmp_path):
+    """Nothing else tells."""
+    assert run(limits(tmp_path, '{', 'thresholds.d'))[1][-1] == (
+        'limits.json: taken for limits, 1 problem, the rest is proved when that is mended')
+    assert run(limits(tmp_path, '{', 'attributes.d'))[1][-1].startswith('limits.json: taken for entries, ')
+
+
+def test_several_kinds_are_proved_in_one_go(shipped, tmp_path):
+    """A configuration folder holds both; one mistake is the exit code of all."""
+    code, lines = run(local(tmp_path, LOCAL), limits(tmp_path, {'roles': {'pending': {'warning': 'x'}}}))
+
+    assert code == 1
+    assert [line.partition(':')[0] for line in lines] == ['acme-y5.json', 'limits.json', 'limits.json']
+
+
+def test_format_gives_limits_their_usual_layout(tmp_path):
+    """As it does for entries."""
+    path = limits(tmp_path, {'roles': {'pending': {'critical': '2', 'warning': '1'}}})
+
+    assert run(path, formats=True) == (0, [f'{path}: rewritten', 'limits.json: limits, 1 role, 0 overrides, no problem'])
+    assert list(json.loads((tmp_path / 'limits.json').read_text())['roles']['pending']) == ['warning', 'critical']
+
+
+@pytest.mark.parametrize(('devices', 'kind'), [
+    ({'ACME': {'Device': ['ACME X1'], 'ID#': {'5': {'value': 'RAW_VALUE', 'comment': 'Five'}},
+               'Threshs': {'5': ['1', '2']}, 'Perfs': ['5']}},
+     'database of version 1.6'),
+    ({'/dev/sda': {'Threshs': {'5': ['1', '2']}}}, 'user configuration of version 1.6')])
+def test_files_of_version_1_6_are_known_as_such(tmp_path, devices, kind):
+    """Sites keep them, and a check reads them."""
+    path = limits(tmp_path, {'Devices': devices})
+    good = run_job('prove', path)
+    broken = run_job('prove', limits(tmp_path, {'Devices': {name: {**data, 'Threshs': {'five': ['1', '2']}}
+                                                            for name, data in devices.items()}}))
+
+    assert (good.code, good.text) == (0, f'limits.json: {kind}, 1 entry, no problem\n')
+    assert broken.code == 1
+    assert '"five" is no number of an attribute' in broken.text

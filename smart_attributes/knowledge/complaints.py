@@ -39,8 +39,10 @@ def schema_problems(data: Any, schema_name: str, name: str, describe: Optional[D
     rules = schema(schema_name)
     if is_fitting(data, rules, rules):
         return []
-    import jsonschema
-
+    try:
+        import jsonschema
+    except ImportError:
+        return [sentence(name, '', 'something does not fit; install the Python package jsonschema, which says what and where')]
     found = itertools.islice(jsonschema.Draft7Validator(rules).iter_errors(data), MOST)
     places = sorted(((_ordered_path(error), error) for error in found), key=lambda pair: pair[0])
     sentences = [_explained(error, data, name, describe or place) for _, error in places]
