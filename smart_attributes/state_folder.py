@@ -13,6 +13,8 @@ from . import trust
 
 PACKAGE = '/var/lib/check-smart-attributes'  # made by the package, owned by the user of the checks
 NAME = 'check-smart-attributes'
+_MAKE_IT = 'make it, owned by the user of the check, or name another with --state-dir'
+_LET_HIM = 'let the user of the check alone write there, or name another folder with --state-dir'
 
 
 class Unusable(Exception):
@@ -59,19 +61,29 @@ def location(given: str = '') -> str:
 def ready(given: str = '') -> Folder:
     """Return the folder for who writes there; one of this user's own is made. Raises Unusable."""
     path = location(given)
+    try:
+        if path and not given and path != PACKAGE:
+            os.makedirs(path, 0o700, exist_ok=True)
+    except OSError as error:
+        raise Unusable(f'{path}: {error.strerror}; {_MAKE_IT}') from None
+    folder = there(given)
+    if os.geteuid() not in (0, folder.user):
+        raise Unusable(f'{path} belongs to another user; {_LET_HIM}')
+    return folder
+
+
+def there(given: str = '') -> Folder:
+    """Return the folder for who only reads there. Raises Unusable where there is none, or where others could write."""
+    path = location(given)
     if not path:
         raise Unusable('this user has no home folder; name a folder of its own with --state-dir')
     try:
-        if not given and path != PACKAGE:
-            os.makedirs(path, 0o700, exist_ok=True)
         status = os.stat(path)
         fault = trust.fault(path, status.st_uid)
     except OSError as error:
-        raise Unusable(f'{path}: {error.strerror}; make it, owned by the user of the check, or name another with --state-dir') from None
-    if os.geteuid() not in (0, status.st_uid):
-        fault = f'{path} belongs to another user'
+        raise Unusable(f'{path}: {error.strerror}; {_MAKE_IT}') from None
     if fault:
-        raise Unusable(f'{fault}; let the user of the check alone write there, or name another folder with --state-dir')
+        raise Unusable(f'{fault}; {_LET_HIM}')
     return Folder(path, status.st_uid, status.st_gid)
 
 

@@ -12,6 +12,7 @@ import pytest
 from simulator import descriptions
 from simulator.machine import Machine
 
+from smart_attributes import state_folder
 from smart_attributes.errors import MemoryUnusable
 from smart_attributes.memory import growth, smartd_log
 from smart_attributes.memory.growth import Rule
@@ -205,10 +206,10 @@ def test_the_growth_that_smartd_s_log_proves_is_told_at_the_first_check(tmp_path
     path = smartd_log.log_of(identity, paths)
     assert path is not None and len(paths) == 2
     found = smartd_log.read(path, now)
-    (tmp_path / 'memory').mkdir()
-    Memory(str(tmp_path / 'memory'), now, is_same_drive).keep_past(identity, smartd_log.points(
+    state = state_folder.ready(str(tmp_path))
+    Memory(state, now, is_same_drive).keep_past(identity, smartd_log.points(
         (row, [Observation(CRC, row.ata[199][1], CHANGE)]) for row in found.rows))
-    history = Memory(str(tmp_path / 'memory'), now, is_same_drive).recall([identity])[0].histories[CRC]
+    history = Memory(state, now, is_same_drive).recall([identity])[0].histories[CRC]
     grown = growth.growth(history, [Rule(DAY, 7 * DAY, 0, advice='check cable and backplane')], now)
 
     assert (found.read, found.damaged) == (3, 0)

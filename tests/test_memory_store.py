@@ -16,10 +16,11 @@ from typing import Callable, Dict, Iterator, List, Sequence, Tuple
 
 import pytest
 
+from smart_attributes import state_folder
 from smart_attributes.errors import MemoryUnusable
 from smart_attributes.memory import folder, schema
 from smart_attributes.memory.changes import Scope
-from smart_attributes.memory.series import CHANGE, DAILY, DAY, HIGHEST, Key, Observation, Point
+from smart_attributes.memory.series import CHANGE, DAILY, DAY, HIGHEST, Key, Observation, Point, pace
 from smart_attributes.memory.store import Kept, Memory, machine_id
 from smart_attributes.model import Identity
 from smart_attributes.reading.identity import is_same_drive
@@ -37,7 +38,8 @@ OPEN: List[Memory] = []    # of this process
 
 
 def memory(path: Path, now: int = START, machine: str = 'one', writes: bool = True) -> Memory:
-    OPEN.append(Memory(str(path), now, is_same_drive, machine, writes))
+    state = state_folder.ready(str(path)) if writes else state_folder.there(str(path))
+    OPEN.append(Memory(state, now, is_same_drive, machine, writes))
     return OPEN[-1]
 
 
@@ -62,11 +64,11 @@ def in_a_child(work: Callable[[], object]) -> None:
     assert os.waitpid(forked(work), 0)[1] == 0, 'the child failed, see above'
 
 
-def check(path: Path, number: float, now: int = START, identity: Identity = DRIVE, key: Key = CRC, pace: int = CHANGE,
+def check(path: Path, number: float, now: int = START, identity: Identity = DRIVE, key: Key = CRC, often: int = CHANGE,
           address: str = '/dev/sda', machine: str = 'one') -> Memory:
     """One check of one drive: opened, and kept."""
     opened = memory(path, now, machine)
-    opened.keep([Kept(address, identity, (Observation(key, number, pace),))], Scope({address}))
+    opened.keep([Kept(address, identity, (Observation(key, number, often),))], Scope({address}))
     return opened
 
 
@@ -100,7 +102,7 @@ def theirs() -> Iterator[Path]:
     """A folder that belongs to nobody, below one that only root can write to."""
     above = Path(tempfile.mkdtemp(prefix='check-smart-memory-'))
     above.chmod(0o755)
-    path = above / 'memory'
+    path = above / 'state'
     path.mkdir()
     if os.geteuid() == 0:
         os.chown(path, NOBODY, NOBODY)
@@ -129,7 +131,7 @@ def test_a_point_tells_how_long_nobody_looked(tmp_path):
 def test_a_number_that_was_missing_in_between_is_told_with_its_own_gap(tmp_path):
     """The drive was read, this number of it was not."""
     check(tmp_path, 1)
-    check(tmp_path, 30, START + STEP, key=Key('temperature', 'attribute 194'), pace=HIGHEST)
+    check(tmp_path, 30, START + STEP, key=Key('temperature', 'attribute 194'), often=HIGHEST)
     check(tmp_path, 2, START + 2 * STEP)
 
     assert points(tmp_path)[1] == Point(START + 2 * STEP, 2, 2 * STEP)
@@ -140,8 +142,8 @@ def test_what_moves_all_the_time_gets_a_point_a_day(tmp_path):
     hours, heat = Key('power_on_time', 'attribute 9'), Key('temperature', 'attribute 194')
     midnight = START // DAY * DAY
     for hour in range(48):
-        check(tmp_path, hour * 3600, midnight + hour * 3600, key=hours, pace=DAILY)
-        check(tmp_path, 30 + hour % 24 if hour < 24 else 20, midnight + hour * 3600 + 60, key=heat, pace=HIGHEST)
+        check(tmp_path, hour * 3600, midnight + hour * 3600, key=hours, often=DAILY)
+        check(tmp_path, 30 + hour % 24 if hour < 24 else 20, midnight + hour * 3600 + 60, key=heat, often=HIGHEST)
 
     assert [point.number for point in points(tmp_path, key=hours)] == [0, 86400]
     assert [point.number for point in points(tmp_path, key=heat)] == [53, 20]
@@ -260,12 +262,12 @@ def test_the_name_of_a_sleeping_drive_is_that_of_its_address(tmp_path):
 def test_a_damaged_file_is_set_aside_and_told_for_seven_days(tmp_path):
     """It is never silently absent."""
     in_a_child(lambda: check(tmp_path, 1))
-    (tmp_path / LOG).unlink()
-    (tmp_path / folder.FILE).write_bytes(b'rubbish' * 1000)
+    (tmp_path / 'memory' / LOG).unlink()
+    (tmp_path / 'memory' / folder.FILE).write_bytes(b'rubbish' * 1000)
     opened = check(tmp_path, 2, START + STEP)
 
     assert 'damaged' in opened.loss and 'growth before that is not judged' in opened.loss
-    assert (tmp_path / folder.ASIDE).read_bytes().startswith(b'rubbish')
+    assert (tmp_path / 'memory' / folder.ASIDE).read_bytes().startswith(b'rubbish')
     assert numbers(tmp_path) == [2]
     assert memory(tmp_path, START + 7 * DAY).loss and not memory(tmp_path, START + 8 * DAY).loss
 
@@ -277,22 +279,22 @@ def test_damage_in_the_middle_is_found_when_it_is_met(tmp_path):
             opened = memory(tmp_path, START + place)
         opened.now = START + place
         opened.keep([Kept('/dev/sda', DRIVE, (Observation(CRC, place, CHANGE),))], Scope())
-    sqlite3.connect(str(tmp_path / folder.FILE)).execute('PRAGMA wal_checkpoint(TRUNCATE)')
-    data = bytearray((tmp_path / folder.FILE).read_bytes())
+    sqlite3.connect(str(tmp_path / 'memory' / folder.FILE)).execute('PRAGMA wal_checkpoint(TRUNCATE)')
+    data = bytearray((tmp_path / 'memory' / folder.FILE).read_bytes())
     data[4096 * 6:] = b'\x55' * (len(data) - 4096 * 6)
-    (tmp_path / folder.FILE).write_bytes(data)
+    (tmp_path / 'memory' / folder.FILE).write_bytes(data)
     found = memory(tmp_path, START + DAY)
     found.recall([DRIVE])
     check(tmp_path, 9999, START + DAY)
 
-    assert (tmp_path / folder.ASIDE).exists()
+    assert (tmp_path / 'memory' / folder.ASIDE).exists()
     assert 'damaged' in memory(tmp_path, START + 2 * DAY).loss
 
 
 def test_a_loss_is_told_where_the_check_was_killed_between_setting_aside_and_beginning(tmp_path):
     """Nobody wrote down why, but the old file is there."""
     check(tmp_path, 1)
-    folder.set_aside(folder.looked_at(str(tmp_path)))
+    folder.set_aside(folder.below(state_folder.ready(str(tmp_path)), is_made=False))
 
     assert 'set aside' in check(tmp_path, 1, START + STEP).loss
 
@@ -317,7 +319,7 @@ def test_an_older_file_gets_the_steps_that_it_lacks(tmp_path, monkeypatch):
     check(tmp_path, 2, START + STEP)
 
     assert numbers(tmp_path) == [1, 2]
-    assert sqlite3.connect(tmp_path / folder.FILE).execute('PRAGMA user_version').fetchone() == (2,)
+    assert sqlite3.connect(tmp_path / 'memory' / folder.FILE).execute('PRAGMA user_version').fetchone() == (2,)
 
 
 def test_an_older_program_neither_reads_nor_writes_a_newer_file(tmp_path, monkeypatch):
@@ -325,16 +327,17 @@ def test_an_older_program_neither_reads_nor_writes_a_newer_file(tmp_path, monkey
     with monkeypatch.context() as newer:
         newer.setattr('smart_attributes.memory.database.STEPS', (*schema.STEPS, ('CREATE TABLE later (x)',)))
         check(tmp_path, 1)
-    before = (tmp_path / folder.FILE).read_bytes()
+    before = (tmp_path / 'memory' / folder.FILE).read_bytes()
 
     with pytest.raises(MemoryUnusable, match='newer version of this program'):
         memory(tmp_path, START + STEP)
-    assert (tmp_path / folder.FILE).read_bytes() == before
+    assert (tmp_path / 'memory' / folder.FILE).read_bytes() == before
 
 
 def test_the_database_of_another_program_is_left_alone(tmp_path):
     """It is not damaged, it is not ours."""
-    other = sqlite3.connect(tmp_path / folder.FILE)
+    (tmp_path / 'memory').mkdir()
+    other = sqlite3.connect(tmp_path / 'memory' / folder.FILE)
     other.execute('CREATE TABLE mail (x)')
     other.close()
 
@@ -350,7 +353,8 @@ def test_links_are_refused(tmp_path, make):
     """Root must not write where a link of nagios leads."""
     elsewhere = tmp_path / 'elsewhere'
     elsewhere.write_bytes(b'')
-    make(tmp_path / folder.FILE, elsewhere)
+    (tmp_path / 'memory').mkdir()
+    make(tmp_path / 'memory' / folder.FILE, elsewhere)
 
     with pytest.raises(MemoryUnusable, match='link'):
         memory(tmp_path)
@@ -363,16 +367,14 @@ def test_a_folder_where_others_write_is_refused(tmp_path):
     (tmp_path / 'memory').chmod(0o777)
 
     with pytest.raises(MemoryUnusable, match='writable by others'):
-        memory(tmp_path / 'memory')
+        memory(tmp_path)
 
 
-def test_a_missing_folder_is_made_one_level_deep(tmp_path):
-    """The state folder is the package's; a mistyped one is no reason to make a tree."""
-    check(tmp_path / 'memory', 1)
-
-    assert numbers(tmp_path / 'memory') == [1]
+def test_who_only_looks_makes_nothing(tmp_path):
+    """triage and explain, where no check has been yet."""
     with pytest.raises(MemoryUnusable, match='is not there'):
-        memory(tmp_path / 'no' / 'such' / 'memory')
+        memory(tmp_path, writes=False)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_root_before_nagios_leaves_what_nagios_can_write(theirs):
@@ -386,7 +388,7 @@ def test_root_before_nagios_leaves_what_nagios_can_write(theirs):
     as_nobody(lambda: check(theirs, 4, START + 3 * STEP))
 
     assert numbers(theirs) == [1, 2, 3, 4]
-    assert {path.stat().st_uid for path in theirs.iterdir()} == {NOBODY}
+    assert {path.stat().st_uid for path in theirs.rglob('*')} == {NOBODY}
     assert os.geteuid() == 0, 'root is root again'
 
 
@@ -397,13 +399,13 @@ def test_another_user_reads_and_writes_nothing(theirs):
     path.mkdir()
     in_a_child(lambda: check(path, 1))
     as_nobody(lambda: numbers(path) == [1] or pytest.fail('not read'))
-    sqlite3.connect(path / folder.FILE).execute('PRAGMA journal_mode = DELETE')
-    sqlite3.connect(path / folder.FILE).execute('PRAGMA journal_mode = WAL')
-    assert not (path / LOG).exists()
+    sqlite3.connect(path / 'memory' / folder.FILE).execute('PRAGMA journal_mode = DELETE')
+    sqlite3.connect(path / 'memory' / folder.FILE).execute('PRAGMA journal_mode = WAL')
+    assert not (path / 'memory' / LOG).exists()
     as_nobody(lambda: numbers(path) == [1] or pytest.fail('not read without the log'))
 
     def writes() -> None:
-        with pytest.raises(MemoryUnusable, match='belongs to user 0'):
+        with pytest.raises(state_folder.Unusable, match='belongs to another user'):
             check(path, 2, START + STEP)
     as_nobody(writes)
 
@@ -411,7 +413,7 @@ def test_another_user_reads_and_writes_nothing(theirs):
 def test_a_read_only_file_is_told_before_the_answer(theirs):
     """Opening it for a check finds out, so that the answer can say it."""
     as_nobody(lambda: check(theirs, 1))
-    (theirs / folder.FILE).chmod(0o444)
+    (theirs / 'memory' / folder.FILE).chmod(0o444)
 
     def again() -> None:
         with pytest.raises(MemoryUnusable, match='Permission denied'):
@@ -422,7 +424,7 @@ def test_a_read_only_file_is_told_before_the_answer(theirs):
 def test_a_full_disk_is_told_by_the_next_check(tmp_path):
     """This one's answer is out already; nothing committed is lost, and the mark goes when there is room again."""
     in_a_child(lambda: check(tmp_path, 1))
-    limit = (tmp_path / LOG).stat().st_size
+    limit = (tmp_path / 'memory' / LOG).stat().st_size
 
     def full() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -441,7 +443,7 @@ def test_a_full_disk_is_told_by_the_next_check(tmp_path):
 def test_one_that_another_process_holds_is_told_within_the_patience(tmp_path):
     """A shell of sqlite3 left open must not hang the check."""
     check(tmp_path, 1)
-    holder = sqlite3.connect(tmp_path / folder.FILE, isolation_level=None)
+    holder = sqlite3.connect(tmp_path / 'memory' / folder.FILE, isolation_level=None)
     holder.execute('BEGIN IMMEDIATE')
     before = time.monotonic()
 
@@ -454,7 +456,7 @@ def test_one_that_another_process_holds_is_told_within_the_patience(tmp_path):
 def test_a_forged_file_takes_no_time(tmp_path):
     """nagios blows it up with ten million points; root's check goes on without."""
     check(tmp_path, 1)
-    forger = sqlite3.connect(tmp_path / folder.FILE)
+    forger = sqlite3.connect(tmp_path / 'memory' / folder.FILE)
     forger.execute('WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000) '
                    'INSERT INTO point SELECT 1, i, i, 1 FROM n')
     forger.commit()
@@ -469,7 +471,7 @@ def test_a_forged_file_takes_no_time(tmp_path):
 def test_texts_where_numbers_belong_do_no_harm(tmp_path):
     """SQLite takes anything anywhere."""
     check(tmp_path, 1)
-    forger = sqlite3.connect(tmp_path / folder.FILE)
+    forger = sqlite3.connect(tmp_path / 'memory' / folder.FILE)
     forger.execute("UPDATE point SET number = 'x', gap = 'y'")
     forger.execute("INSERT INTO place VALUES ('/dev/sda', 77, 'x', 'y', 'z')")
     forger.commit()
@@ -562,6 +564,24 @@ def test_a_drive_that_makes_up_serial_numbers_does_not_fill_the_disk(tmp_path, m
     assert len(notes) == 2 and '--forget' in notes[0]
 
 
+def test_a_year_of_24_drives_takes_less_than_five_megabytes(tmp_path):
+    """Two months of it here, log included; what is written at each check of a day does not add to it."""
+    dice = random.Random(7)
+    opened = memory(tmp_path)
+    found = [DRIVE._replace(serial=f'S3RIAL{place:02}', wwn='') for place in range(24)]
+    roles = ('temperature', 'power_on_time', 'host_written', 'host_read', 'nand_written', 'power_cycles', 'start_stop', 'load_cycles',
+             'reallocated', 'pending', 'crc_errors', 'media_errors', 'endurance_used', 'spare_available')
+    largest = 0
+    for turn in range(60 * 4):
+        opened.now = START + turn * DAY // 4
+        opened.keep([Kept(f'/dev/sd{place}', identity, tuple(
+            Observation(Key(role, f'attribute {number}, raw'), dice.randrange(100) if pace(role) else turn // 100, pace(role))
+            for number, role in enumerate(roles))) for place, identity in enumerate(found)], Scope(is_scan=True))
+        largest = max(largest, sum(path.stat().st_size for path in (tmp_path / 'memory').iterdir()))
+
+    assert largest < 5_000_000 * 60 / 365
+
+
 # --- two at once, and killed -----------------------------------------------------------------
 
 def start(path: Path, number: int, report: int) -> int:
@@ -594,11 +614,11 @@ def test_no_committed_value_is_lost_when_checks_run_two_at_a_time_and_a_third_is
     with os.fdopen(reader) as file:
         lines = file.read().splitlines()
     committed = [int(line) for line in lines if line.isdigit()]
-    checked = sqlite3.connect(tmp_path / folder.FILE)
+    checked = sqlite3.connect(tmp_path / 'memory' / folder.FILE)
 
     assert [line for line in lines if line.startswith('!')] == []
     assert checked.execute('PRAGMA integrity_check').fetchall() == [('ok',)]
-    assert not (tmp_path / folder.ASIDE).exists()
+    assert not (tmp_path / 'memory' / folder.ASIDE).exists()
     there = {*numbers(tmp_path, DRIVE), *numbers(tmp_path, OTHER)}
     assert len(committed) > 20 and set(committed) <= there
 
@@ -607,8 +627,8 @@ def test_two_at_once_set_a_damaged_file_aside_once(tmp_path):
     """The second must not throw away what the first has begun."""
     for turn in range(10):
         path = tmp_path / str(turn)
-        path.mkdir()
-        (path / folder.FILE).write_bytes(b'rubbish' * 1000)
+        (path / 'memory').mkdir(parents=True)
+        (path / 'memory' / folder.FILE).write_bytes(b'rubbish' * 1000)
         reader, writer = os.pipe()
         for child in [start(path, number, writer) for number in range(4)]:
             os.waitpid(child, 0)
@@ -618,8 +638,8 @@ def test_two_at_once_set_a_damaged_file_aside_once(tmp_path):
 
         assert [line for line in lines if line.startswith('!!')] == []
         committed = {int(line) for line in lines if line.isdigit()}
-        assert (path / folder.ASIDE).read_bytes().startswith(b'rubbish')
-        stored: Dict[int, float] = dict(sqlite3.connect(path / folder.FILE).execute('SELECT time, number FROM point'))
+        assert (path / 'memory' / folder.ASIDE).read_bytes().startswith(b'rubbish')
+        stored: Dict[int, float] = dict(sqlite3.connect(path / 'memory' / folder.FILE).execute('SELECT time, number FROM point'))
         assert max(committed) in stored.values()
 
 
@@ -627,8 +647,8 @@ def test_a_check_never_closes_what_it_wrote(tmp_path):
     """The last to close waits for the disk; the log stays, and is small."""
     in_a_child(lambda: [check(tmp_path, number, START + number * STEP) for number in range(100)])
 
-    assert 0 < (tmp_path / LOG).stat().st_size < 128 * 1024
-    assert stat.S_IMODE((tmp_path / folder.FILE).stat().st_mode) == 0o644
+    assert 0 < (tmp_path / 'memory' / LOG).stat().st_size < 128 * 1024
+    assert stat.S_IMODE((tmp_path / 'memory' / folder.FILE).stat().st_mode) == 0o644
 
 
 def test_the_machine_is_told_by_its_id(tmp_path):

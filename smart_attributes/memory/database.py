@@ -12,7 +12,7 @@ from typing import Any, Callable, Sequence, Tuple, TypeVar
 
 from ..errors import MemoryUnusable
 from . import folder
-from .folder import Folder, as_owner
+from .folder import Folder
 from .schema import APPLICATION, STEPS
 
 BUDGET = 0.5            # seconds of CPU for one reading or writing, before a file that somebody blew up is left alone
@@ -56,7 +56,7 @@ class Database:
 
     def guarded(self, work: Callable[[], T]) -> T:
         """Return what *work* returns, done as the folder's owner; after damage, once more on a new file."""
-        with as_owner(self.folder):
+        with self.folder.state:
             try:
                 return self._within_budget(work)
             except _Damaged as damage:

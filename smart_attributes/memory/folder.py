@@ -1,7 +1,7 @@
-"""The folder of memory: whose it is, who else could write there, and what is left in it when something fails.
+"""The files of memory in the state folder, and what is left there when something fails.
 
-Root and nagios take turns in it. Whatever is done there is done as the folder's owner: root leaves no file that nagios
-cannot write, and a link that nagios plants leads root no further than nagios itself could go.
+Links are refused, and what belongs to another user. Callers act as the folder's owner (see state_folder), but for what
+says otherwise.
 """
 
 import errno
@@ -12,9 +12,10 @@ import time
 from contextlib import contextmanager, suppress
 from typing import Iterator, NamedTuple, Tuple
 
+from .. import state_folder, trust
 from ..errors import MemoryUnusable
-from ..trust import fault
 
+NAME = 'memory'
 FILE = 'memory.sqlite'
 ASIDE = f'{FILE}.aside'    # one file, whatever happens: a fault that comes back must not fill the disk
 LOCK = f'{FILE}.lock'
@@ -26,11 +27,10 @@ _MODE = 0o644              # readers are others; the folder says who may come in
 
 
 class Folder(NamedTuple):
-    """A folder that its owner alone can write to, or root."""
+    """The folder of memory, below that of what lasts."""
 
+    state: state_folder.Folder    # as a context, what is inside is done as its owner
     path: str
-    user: int
-    group: int
 
     @property
     def file(self) -> str:
@@ -43,47 +43,19 @@ class Folder(NamedTuple):
         return os.path.join(self.path, ASIDE)
 
 
-def looked_at(path: str) -> Folder:
-    """Return the folder at *path*. Raises MemoryUnusable where there is none, or where others could write."""
-    try:
-        status = os.stat(path)
-        if not stat.S_ISDIR(status.st_mode):
-            raise MemoryUnusable(f'{path} is no folder; remove it, or name another with --state-dir')
-        danger = fault(path, status.st_uid)
-    except OSError as error:
-        raise MemoryUnusable(_sentence(path, error)) from None
-    if danger:
-        raise MemoryUnusable(f'{danger}; let its owner alone write there, or name another folder with --state-dir')
-    return Folder(path, status.st_uid, status.st_gid)
+def below(state: state_folder.Folder, is_made: bool) -> Folder:
+    """Return the folder of memory, made where it is not there and *is_made* says so; the caller acts as who he is.
 
-
-def ready(path: str) -> Folder:
-    """Return the folder at *path* for a check that writes: made, where only itself is missing, as the owner of the one above."""
-    if not os.path.lexists(path):
-        above = looked_at(os.path.dirname(path))
-        with as_owner(above), _told(path):
-            os.makedirs(path, 0o755, exist_ok=True)
-    folder = looked_at(path)
-    if os.geteuid() not in (0, folder.user):
-        raise MemoryUnusable(f'{path} belongs to user {folder.user}, and the check runs as {os.geteuid()}; '
-                             'run it as that user, or name another folder with --state-dir')
-    return folder
-
-
-@contextmanager
-def as_owner(folder: Folder) -> Iterator[None]:
-    """Act with the rights of the folder's owner inside; whoever is not root does so already."""
-    user, group = os.geteuid(), os.getegid()
-    if user != 0 or folder.user == 0:
-        yield
-        return
-    os.setegid(folder.group)
-    os.seteuid(folder.user)
-    try:
-        yield
-    finally:
-        os.seteuid(user)
-        os.setegid(group)
+    Raises MemoryUnusable where it is not its owner's alone.
+    """
+    path = os.path.join(state.path, NAME)
+    with _told(path):
+        if is_made:
+            state_folder.below(state, NAME)
+        fault = trust.fault(path, state.user)
+    if fault:
+        raise MemoryUnusable(f'{fault}; let the owner of {state.path} alone write there')
+    return Folder(state, path)
 
 
 @contextmanager
@@ -128,7 +100,7 @@ def which_file(folder: Folder, is_made: bool = True) -> int:
                 os.fchmod(descriptor, _MODE)  # whatever umask root had
         finally:
             os.close(descriptor)
-    if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1 or status.st_uid != folder.user:
+    if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1 or status.st_uid != folder.state.user:
         raise MemoryUnusable(f'{folder.file} is no file of the folder\'s owner alone (a link, or another user\'s); '
                              'move it away, and memory begins anew')
     return status.st_ino

@@ -9,11 +9,11 @@ from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..errors import MemoryUnusable
 from ..model import Identity
+from ..state_folder import Folder
 from . import clock, drives, folder, rows, series
 from .changes import Place, Scope, updated
 from .database import Database
 from .drives import Match, Record, SameDrive
-from .folder import as_owner
 from .series import History, Key, Observation, Point
 
 MOST_DRIVES = 1000     # a drive that makes up a serial number at each check must not fill the disk
@@ -56,13 +56,13 @@ def machine_id(path: str = MACHINE_ID) -> str:
 class Memory:
     """The memory of one folder, as one process sees it. Raises MemoryUnusable, a sentence, and nothing else."""
 
-    def __init__(self, path: str, now: int, is_same: SameDrive, machine: str = '', writes: bool = True) -> None:
-        """Open it. path: the folder. now: seconds since 1970, the time of this check. machine: see machine_id().
+    def __init__(self, state: Folder, now: int, is_same: SameDrive, machine: str = '', writes: bool = True) -> None:
+        """Open it. state: see state_folder. now: seconds since 1970, the time of this check. machine: see machine_id().
 
         writes: False for who only looks: nothing is made or changed then, and other users may do so.
         """
         self.now, self._is_same, self._machine, self._writes = now, is_same, machine, writes
-        self.folder = folder.ready(path) if writes else folder.looked_at(path)
+        self.folder = folder.below(state, is_made=writes)
         self._database = Database(self.folder, writes, self._begin)
         self.not_written = ''   # why the checks before this one could not write, a sentence
         self.records: Tuple[Record, ...] = ()   # all drives that memory knows
@@ -104,11 +104,11 @@ class Memory:
         """Write what this check has read; return a sentence for each drive that is not remembered."""
         try:
             notes = self._database.guarded(lambda: self._database.transaction(lambda: self._kept(reads, scope)))
-            with as_owner(self.folder):
+            with self.folder.state:
                 folder.remove_mark(self.folder)
             return notes
         except MemoryUnusable as error:
-            with as_owner(self.folder):
+            with self.folder.state:
                 folder.leave_mark(self.folder, str(error))
             raise
 
