@@ -274,11 +274,7 @@ def test_a_damaged_file_is_set_aside_and_told_for_seven_days(tmp_path):
 
 def test_damage_in_the_middle_is_found_when_it_is_met(tmp_path):
     """A page of points is overwritten, the head is whole."""
-    for place in range(2000):
-        if place % 100 == 0:
-            opened = memory(tmp_path, START + place)
-        opened.now = START + place
-        opened.keep([Kept('/dev/sda', DRIVE, (Observation(CRC, place, CHANGE),))], Scope())
+    memory(tmp_path).keep_past(DRIVE, {(CRC, CHANGE): [Point(START + place, place) for place in range(3000)]})
     sqlite3.connect(str(tmp_path / 'memory' / folder.FILE)).execute('PRAGMA wal_checkpoint(TRUNCATE)')
     data = bytearray((tmp_path / 'memory' / folder.FILE).read_bytes())
     data[4096 * 6:] = b'\x55' * (len(data) - 4096 * 6)
@@ -461,11 +457,11 @@ def test_a_forged_file_takes_no_time(tmp_path):
                    'INSERT INTO point SELECT 1, i, i, 1 FROM n')
     forger.commit()
     forger.close()
-    before = time.monotonic()
+    before = time.process_time()
 
     with pytest.raises(MemoryUnusable, match='takes too long'):
         memory(tmp_path, START + STEP).recall([DRIVE])
-    assert time.monotonic() - before < 2
+    assert time.process_time() - before < 2
 
 
 def test_texts_where_numbers_belong_do_no_harm(tmp_path):
@@ -528,14 +524,13 @@ def test_a_clock_far_ahead_thins_a_month_at_most(tmp_path):
 
 def test_a_counter_that_moves_at_every_check_is_thinned_to_one_a_day(tmp_path):
     """Whole for two days, so that 24 hours can be judged exactly; in between bounded."""
-    opened = memory(tmp_path)
-    for place in range(288 * 10):
-        opened.now = START + place * STEP
-        opened.keep([Kept('/dev/sda', DRIVE, (Observation(CRC, place, CHANGE),))], Scope())
+    moving = [Point(START + place * STEP, place, STEP) for place in range(288 * 10)]
+    memory(tmp_path).keep_past(DRIVE, {(CRC, CHANGE): moving})
+    check(tmp_path, 288 * 10, START + 10 * DAY)
 
     found = points(tmp_path)
     assert len(found) < 288 * 3 + 20
-    assert found[-1].number == 288 * 10 - 1
+    assert found[-1].number == 288 * 10
     assert len([point for point in found if point.time > START + 8 * DAY]) >= 288 * 2 - 1
 
 
