@@ -56,6 +56,7 @@ class Options(NamedTuple):
     hide_serial: bool = False
     all_perfdata: bool = False
     as_json: bool = False
+    html: Optional[str] = None
     verbose: int = 0
     files: Tuple[str, ...] = ()
     samples: Optional[str] = None
@@ -276,6 +277,7 @@ def _triage_parser() -> Parser:
     for group in _WHAT_A_CHECK_TAKES:
         group(parser)
     parser.add_argument('--json', dest='as_json', action='store_true', help='the same as JSON')
+    parser.add_argument('--html', metavar='FILE', help='the same as one self-contained page: what to do, then all drives')
     return parser
 
 

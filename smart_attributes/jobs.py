@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from typing import Any, Callable, List, Mapping, Sequence
 
 from . import alarm, cli
@@ -62,14 +63,32 @@ def _transcript(found: Survey) -> List[str]:
 
 def triage(options: Options, runner: processes.Runner) -> int:
     """Print the table; 0 when at least one drive was read."""
-    found = survey(options, runner)
-    from .faces import triage as face
-    if options.as_json:
-        print(face.as_json(found.verdicts, found.failures, options.hide_serial, found.faults))
+    found = _located(survey(options, runner))
+    if options.html:
+        _write_page(found, options)
+    elif options.as_json:
+        from .faces import document
+        print(document.as_json(found.verdicts, found.failures, options.hide_serial, found.faults))
     else:
+        from .faces import triage as face
         face.print_table(found.verdicts, found.failures, options.hide_serial, found.faults)
         _print_notes(found, options)
     return _was_read(found)
+
+
+def _located(found: Survey) -> Survey:
+    """Return a survey that says where each drive is and what stands on it: for a person who goes there."""
+    from .reading.place import place
+    return found._replace(verdicts=tuple(verdict._replace(place=place(verdict.device)) for verdict in found.verdicts))
+
+
+def _write_page(found: Survey, options: Options) -> None:
+    import socket
+
+    from .faces import document, page
+    content = document.document(found.verdicts, found.failures, options.hide_serial, found.faults)
+    page.write(page.page(content, f'Drives of {socket.gethostname()}', time.time()), str(options.html))
+    print(f'written: {options.html}')
 
 
 def _print_notes(found: Survey, options: Options) -> None:

@@ -216,6 +216,15 @@ class Place(NamedTuple):
     carries: Tuple[str, ...] = ()  # "md0 (raid1, with sdb1 OK, /srv)"
 
 
+class Forecast(NamedTuple):
+    """How long something lasts from now on, in seconds."""
+
+    left: float
+    earliest: float
+    latest: float
+    is_estimate: bool         # from power-on time alone: nothing is remembered that is better
+
+
 class Verdict(NamedTuple):
     """What became of one device: judgements, or the reason why there are none."""
 
@@ -227,3 +236,6 @@ class Verdict(NamedTuple):
     problem: str = ''             # why the drive could not be read; '' when it was
     entry: Optional[str] = None   # family of the entry that won
     old_values: Tuple[OldValue, ...] = ()  # perfdata of version 1.6, beside that of the judgements
+    place: Place = Place()        # asked for where a person looks, not in a check
+    forecasts: Mapping[str, Forecast] = {}  # role -> when it is used up, or gone
+    past: Mapping[str, Tuple[Tuple[float, float], ...]] = {}  # role -> (seconds since 1970, number), as remembered

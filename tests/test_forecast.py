@@ -4,7 +4,8 @@ from __future__ import annotations
 import pytest
 import workloads
 
-from smart_attributes.memory.forecast import DAY, Forecast, forecast
+from smart_attributes.memory.forecast import DAY, forecast
+from smart_attributes.model import Forecast
 
 YEAR = 365 * DAY
 NOW = 2e9

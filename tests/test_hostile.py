@@ -12,7 +12,7 @@ from conftest import ROOT, drive_path, perfdata, run
 
 from smart_attributes import judge
 from smart_attributes.errors import DriveError
-from smart_attributes.faces import explain, listing, plugin, triage
+from smart_attributes.faces import document, explain, listing, plugin, triage
 from smart_attributes.knowledge import specs, thresholds
 from smart_attributes.model import Device, Report, Verdict
 from smart_attributes.reading import json_report, text_report
@@ -85,7 +85,7 @@ def limits() -> thresholds.Thresholds:
 
 def spoken(device: Device, report: Report, verdict: Verdict) -> List[str]:
     """Return what each face that is no daemon's says of a drive."""
-    return ['\n'.join(explain.head(verdict, False)), '\n'.join(triage._cells(verdict, False)), triage.as_json([verdict], [], False),
+    return ['\n'.join(explain.head(verdict, False)), '\n'.join(triage._cells(verdict, False)), document.as_json([verdict], [], False),
             listing.as_text([verdict], [device.address], False), listing.as_json([verdict], [device.address], False)]
 
 

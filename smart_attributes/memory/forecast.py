@@ -7,7 +7,9 @@ the true date lies within the range in more than nine of ten cases.
 """
 from __future__ import annotations
 
-from typing import List, NamedTuple, Optional, Sequence, Tuple
+from typing import List, Optional, Sequence, Tuple
+
+from ..model import Forecast
 
 DAY = 86400.0
 YOUNGEST = 90 * DAY         # of power-on time; before that the installation is most of what was written
@@ -25,15 +27,6 @@ LONGEST = 50 * 365.25 * DAY  # a date beyond tells nothing
 IDLE = 3                    # times as much as its life's rate would have used, and nothing was
 
 Point = Tuple[float, float]  # seconds since 1970, %
-
-
-class Forecast(NamedTuple):
-    """How long something lasts from now on, in seconds."""
-
-    left: float
-    earliest: float
-    latest: float
-    is_estimate: bool         # from power-on time alone, or nothing is remembered that is better
 
 
 def forecast(points: Sequence[Point], now: float, used: float, age: Optional[float], end: float = 100) -> Optional[Forecast]:

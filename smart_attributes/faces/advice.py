@@ -1,0 +1,50 @@
+"""What to do about a drive: the one thing that whoever orders, pulls and plugs drives wants to be told first. Pure."""
+from __future__ import annotations
+
+from typing import Mapping, NamedTuple, Tuple
+
+from ..model import State, Verdict
+from ..words import findings
+
+DAY = 86400
+SOON = 90 * DAY           # within which a drive that is used up must be on order
+
+REPLACE, ORDER, CABLE, UPDATE, COOL, READ, WATCH, NOTHING = (
+    'replace now', 'order within 90 days', 'look at the cable', 'update the firmware', 'look at the cooling',
+    'find out why it cannot be read', 'watch', 'nothing')
+ORDER_OF_ACTIONS: Tuple[str, ...] = (REPLACE, READ, ORDER, CABLE, UPDATE, COOL, WATCH, NOTHING)
+
+# What helps where one of these is the matter, whatever the state; all else is the drive itself.
+CURES: Mapping[str, str] = {
+    'crc_errors': CABLE, 'link_downshift': CABLE, 'firmware_advisory': UPDATE, 'temperature': COOL, 'temperature_warning': COOL,
+    'over_temperature_time': COOL, 'critical_temperature_time': COOL, 'unknown_model': WATCH, 'endurance_time_left': ORDER}
+# Used up by plan: there is time to order.
+WORN = ('endurance_used', 'spare_available')
+
+
+class Advice(NamedTuple):
+    """What to do, and why."""
+
+    action: str
+    why: str
+
+
+def advice(verdict: Verdict) -> Advice:
+    """Return what to do about a drive."""
+    if verdict.problem and verdict.state is not State.OK:
+        return Advice(READ, findings(verdict))
+    alarms = [judgement for judgement in verdict.judgements if judgement.state is not State.OK]
+    actions = [_action(judgement.reading.role, judgement.state) for judgement in alarms]
+    if alarms:
+        return Advice(min(actions, key=ORDER_OF_ACTIONS.index), findings(verdict))
+    soon = [role for role, forecast in verdict.forecasts.items() if forecast.left <= SOON]
+    return Advice(ORDER, f'{soon[0]}: used up within 90 days') if soon else Advice(NOTHING, '')
+
+
+def _action(role: str, state: State) -> str:
+    """Return what helps against one alarm."""
+    if role in CURES:
+        return CURES[role]
+    if state is State.CRITICAL:
+        return REPLACE
+    return ORDER if role in WORN else WATCH

@@ -1,0 +1,82 @@
+"""Verdicts -> the document that `triage --json` prints, the page shows and a fleet is made of. Version 1; keys are only added."""
+from __future__ import annotations
+
+import json
+from typing import Any, Dict, List, Mapping, Sequence, Tuple
+
+from ..model import Forecast, Judgement, Place, State, Verdict, worst
+from ..words import clean, finding, kind, sentence, statement
+from .advice import advice
+from .triage import worst_first
+
+VERSION = 1
+NOTE = 500  # characters
+Json = Dict[str, Any]
+
+
+def document(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool, faults: Sequence[str] = ()) -> Json:
+    """Return the verdicts, worst first; an unknown value is null. failures, faults: what concerns the run as a whole."""
+    state = worst([*(verdict.state for verdict in verdicts), *([State.CRITICAL] if failures else []),
+                   *([] if verdicts and not faults else [State.UNKNOWN])])
+    data: Json = {'version': VERSION, 'state': state.name, 'drives': [_drive(v, hide_serial) for v in worst_first(verdicts)]}
+    if failures or faults:
+        data['notes'] = [*failures, *(sentence(fault, NOTE) for fault in faults)]
+    return data
+
+
+def as_json(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool, faults: Sequence[str] = ()) -> str:
+    """Return the document as text."""
+    return json.dumps(document(verdicts, failures, hide_serial, faults), indent=1)
+
+
+def _drive(verdict: Verdict, hide_serial: bool) -> Json:
+    device, identity = verdict.device, verdict.identity
+    todo = advice(verdict)
+    drive: Json = {
+        'device': device.path, 'type': device.type or None, 'name': device.name, 'model': clean(identity.model) or None,
+        'serial': None if hide_serial else clean(identity.serial) or None, 'firmware': clean(identity.firmware) or None,
+        'kind': kind(identity) or None, 'entry': verdict.entry, 'state': verdict.state.name,
+        'action': todo.action, 'why': sentence(todo.why, NOTE) or None, 'findings': _findings(verdict),
+        'readings': [_reading(judgement) for judgement in verdict.judgements],
+        'notes': [sentence(note, NOTE) for note in (verdict.problem, *verdict.notes) if note]}
+    drive.update(_place(verdict.place))
+    drive.update({key: value for key, value in (('forecasts', _forecasts(verdict.forecasts)), ('past', _past(verdict.past))) if value})
+    return drive
+
+
+def _findings(verdict: Verdict) -> List[str]:
+    """Return what is wrong, each with its limit."""
+    return [finding(judgement) for judgement in verdict.judgements if judgement.state is not State.OK]
+
+
+def _reading(judgement: Judgement) -> Json:
+    reading = judgement.reading
+    value, unit = _value(judgement)
+    return {'role': reading.role, 'value': value, 'unit': unit, 'source': str(reading.source), 'judged': reading.judged,
+            'state': judgement.state.name, 'warning': judgement.warning or None, 'critical': judgement.critical or None,
+            'said': clean(statement(reading), limit=NOTE)}
+
+
+def _value(judgement: Judgement) -> Tuple[Any, str]:
+    """Return a verdict's word or a number, whole where it is whole."""
+    reading = judgement.reading
+    if reading.number is None:
+        return None, reading.unit
+    if reading.state is not None:
+        return clean(reading.verdict, limit=NOTE), ''
+    return int(reading.number) if reading.number == int(reading.number) else reading.number, reading.unit
+
+
+def _place(place: Place) -> Json:
+    known = {'bay': clean(place.bay), 'light': sentence(place.light, NOTE), 'carries': [sentence(text, NOTE) for text in place.carries]}
+    return {key: value for key, value in known.items() if value}
+
+
+def _forecasts(forecasts: Mapping[str, Forecast]) -> Json:
+    """Return seconds from now."""
+    return {role: {'left': round(f.left), 'earliest': round(f.earliest), 'latest': round(f.latest), 'estimate': f.is_estimate}
+            for role, f in forecasts.items()}
+
+
+def _past(past: Mapping[str, Sequence[Tuple[float, float]]]) -> Json:
+    return {role: [[round(time), number] for time, number in points] for role, points in past.items()}

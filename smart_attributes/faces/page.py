@@ -1,0 +1,87 @@
+"""The document -> one self-contained HTML file: first what to do, then all drives.
+
+Strings of drives are hostile here, too: Jinja2 escapes what stands in the page, the data stand in a block that no
+browser runs, with `<`, `>` and `&` as escapes, and the policy of the page runs one script and one style, by their
+hashes, and loads nothing. The table is a plain one, drawn a screenful at a time by 200 lines of our own: a grid library
+would bring half a megabyte into every page and take the keyboard and the screen reader away from sorting.
+"""
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import tempfile
+import time
+from typing import Any, Dict, List, Mapping
+
+from ..errors import SmartError
+from .advice import NOTHING, ORDER_OF_ACTIONS, WATCH
+
+TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
+FOLDER = os.path.dirname(os.path.realpath(__file__))
+SHOWN = 50  # drives of one action; the table has the others
+MODE = 0o644
+Json = Mapping[str, Any]
+
+
+def page(document: Json, title: str, now: float) -> str:
+    """Return the page. Raises SmartError where Jinja2 is not installed."""
+    try:
+        from jinja2 import Environment, FileSystemLoader
+    except ImportError:
+        raise SmartError('the page is made with Jinja2, which is not installed; apt install python3-jinja2, or '
+                         'pip install "check-smart-attributes[page]"') from None
+    environment = Environment(loader=FileSystemLoader(FOLDER), autoescape=True, trim_blocks=True,
+                              lstrip_blocks=True)
+    script, style = (_content(name) for name in (SCRIPT, STYLE))
+    return environment.get_template(TEMPLATE).render(
+        title=title, made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)), document=document, todo=todo(document),
+        counts=_counts(document), data=_as_data({**document, 'made': round(now)}), script=script, style=style,
+        script_hash=_hash(script), style_hash=_hash(style))
+
+
+def todo(document: Json) -> Dict[str, List[Json]]:
+    """Return what to do -> the drives to do it with, most urgent first; what only wants watching is in the table."""
+    found: Dict[str, List[Json]] = {action: [] for action in ORDER_OF_ACTIONS if action not in (WATCH, NOTHING)}
+    for drive in document['drives']:
+        if drive.get('action') in found:
+            found[drive['action']].append(drive)
+    return {action: drives for action, drives in found.items() if drives}
+
+
+def write(text: str, path: str) -> None:
+    """Write the page in one step: whoever looks at it sees the old one or the new one. Raises SmartError."""
+    folder = os.path.dirname(os.path.abspath(path))
+    try:
+        descriptor, temporary = tempfile.mkstemp(dir=folder, prefix='.' + os.path.basename(path))
+        try:
+            with open(descriptor, 'w', encoding='utf-8', errors='replace') as file:
+                file.write(text)
+                os.fchmod(file.fileno(), MODE)
+            os.replace(temporary, path)
+        except OSError:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise SmartError(f'{path}: cannot be written: {error.strerror}; name a file in a folder that you may write to') from None
+
+
+def _counts(document: Json) -> Dict[str, int]:
+    states = [drive['state'] for drive in document['drives']]
+    return {state: states.count(state) for state in ('CRITICAL', 'UNKNOWN', 'WARNING', 'OK')}
+
+
+def _as_data(document: Json) -> str:
+    """Return JSON that ends no script element and starts no comment, wherever it stands in a page."""
+    text = json.dumps(document, separators=(',', ':'))
+    return text.replace('&', '\\u0026').replace('<', '\\u003c').replace('>', '\\u003e')
+
+
+def _hash(text: str) -> str:
+    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+
+
+def _content(name: str) -> str:
+    with open(os.path.join(FOLDER, name), encoding='utf-8') as file:
+        return file.read()
