@@ -43,7 +43,7 @@ def _rendered(found: Survey, options: Options) -> Any:
     face = plugin.Face(options.verbose, options.hide_serial, options.all_perfdata)
     transcript = _transcript(found) if options.verbose >= 3 else []
     return plugin.render(found.verdicts, found.judge.database.roles, face, found.failures, _notes(found),
-                         faults=found.faults, transcript=transcript)
+                         faults=found.faults, remarks=found.remarks, transcript=transcript)
 
 
 def _load_plugin() -> None:
@@ -93,7 +93,7 @@ def _write_page(found: Survey, options: Options) -> None:
 
 def _print_notes(found: Survey, options: Options) -> None:
     from .words import sentence
-    for note in found.notes:
+    for note in (*found.remarks, *found.notes):
         print(f'note: {sentence(note, 500)}')
     if options.verbose:
         for verdict in found.verdicts:

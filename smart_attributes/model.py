@@ -153,6 +153,7 @@ class Read(NamedTuple):
     device: Device
     outcome: Outcome
     transcript: str = ''          # smartctl's call and output, for -vvv
+    remark: str = ''              # what the admin should know of this machine, whatever the drive says
 
     @property
     def identity(self) -> Optional[Identity]:

@@ -29,6 +29,7 @@ class Survey(NamedTuple):
     notes: Tuple[str, ...]
     judge: Judge
     faults: Tuple[str, ...] = ()     # make the run UNKNOWN, where it is no worse: slots nobody looked at, mistakes in files of this site
+    remarks: Tuple[str, ...] = ()    # change no state, and are told without -v: a sudoers rule that wants renewing
 
 
 class Progress:
@@ -78,8 +79,8 @@ def _survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], 
     if runner.forgetful:
         progress.notes = (f'a drive that hangs may cost a process with each check, not one alone: {runner.forgetful}',)
     progress.planned = [planned.device for planned in plans]
-    for _, command in plans[:options.jobs]:
-        runner.start(command, options.jobs)
+    for planned in plans[:options.jobs]:
+        runner.start(planned.command, options.jobs)
     # The drives are at work from here on; this takes as long as Python needs.
     progress.judge = judge_of(options, site)
     progress.judge.database.prepare()
@@ -99,8 +100,8 @@ def _so_far(progress: Progress, options: Options, judge: Judge, why: str) -> Sur
     if options.reports and not progress.found.devices:
         _found_recorded(progress, ())
         progress.faults = (f'only {len(progress.reads)} recorded reports were read, {why}; give fewer, or more time with -t',)
-    reached = {read.device for read in progress.reads}
-    progress.reads += [Read(device, DriveNotReached(f'was not read: {why}')) for device in progress.planned if device not in reached]
+    reached = {read.device.name for read in progress.reads}  # the type may be another than was asked with
+    progress.reads += [Read(device, DriveNotReached(f'was not read: {why}')) for device in progress.planned if device.name not in reached]
     progress.late = why
     try:
         return judged(progress, options, judge)
@@ -153,7 +154,8 @@ def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
     notes = (*progress.found.notes, *progress.notes, *merged, *left_out, *otherwise, *_as_before(options),
              *(judge.old.notes if judge.old else ()))
     return Survey(verdicts, tuple(kept), rollcall.missing(kept, options.expect), notes, judge,
-                  (*progress.faults, *unseen, *judge.mistakes, *_contradictions(verdicts, kept, judge)))
+                  (*progress.faults, *unseen, *judge.mistakes, *_contradictions(verdicts, kept, judge)),
+                  tuple(dict.fromkeys(read.remark for read in progress.reads if read.remark)))
 
 
 def _contradictions(verdicts: Sequence[Verdict], reads: Sequence[Read], judge: Judge) -> List[str]:
@@ -171,7 +173,7 @@ def _verdict(read: Read, judge: Judge, progress: Progress) -> Verdict:
         return judging.unreadable(read.device, DriveError(f'was read and not judged: {progress.late}'), judge.rules, read.identity)
     if known is None:
         known = progress.verdicts[_address(read)] = verdict(read, judge)
-    return known
+    return known._replace(device=read.device)  # one file, given twice, has two names
 
 
 def _address(read: Read) -> Address:

@@ -6,7 +6,8 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import NOBODY, run_as_nobody
+from conftest import NOBODY, drive, run_as_nobody
+from fake_smartctl import FakeSmartctl
 
 from smart_attributes.errors import UsageError
 from smart_attributes.reading import commands
@@ -212,3 +213,105 @@ Use smartctl -h to get a usage summary
 def test_a_smartctl_without_json_is_known_by_its_refusal(stdout, expected):
     """Then the same question is asked again for text."""
     assert is_too_old(stdout) is expected
+
+
+# Rules of earlier versions
+
+OLD = (('--json=c',), ('error', 'selftest'))  # as if "-l devstat -l ssd" had come later
+ASK = '''import json, time
+from smart_attributes.cli import Options
+from smart_attributes.errors import SmartError
+from smart_attributes.model import Device
+from smart_attributes.reading import commands, machine, processes
+os.environ['PATH'], smartctl, commands.FORMER = sys.argv[1], sys.argv[2], ((('--json=c',), ('error', 'selftest')), *commands.FORMER)
+options, runner, end = Options(smartctl=smartctl), processes.Runner(), time.monotonic() + 20
+plans = [machine.Plan(Device('/dev/sda', 'sat'), (*commands.prefix(smartctl), *commands.read_arguments('/dev/sda', 'sat', sys.argv[3:])))]
+[read] = machine.read_all(plans, options, runner, end)
+try:
+    scanned = [device.path for device in machine.find(options, runner, end).devices]
+except SmartError as error:
+    scanned = str(error)
+problem = '' if hasattr(read.outcome, 'attributes') else str(read.outcome)
+print(json.dumps({'outcome': str(read.identity), 'problem': problem,
+                  'remark': read.remark, 'scanned': scanned}))'''
+REFUSALS = {'sudo': 'sudo: a password is required', 'sudo-rs': "sudo-rs: I'm sorry nobody. I'm afraid I can't do that",
+            'sudo-with-another-rule': "Sorry, user nobody is not allowed to execute '/usr/sbin/smartctl' as root on host."}
+
+
+@pytest.fixture
+def ruled(open_place):
+    """A sudo that admits but one set of logs, and a smartctl behind it."""
+    fake = FakeSmartctl(open_place / 'fake')
+    fake.answers('--json=c --scan', '{"smartctl": {"exit_status": 0, "argv": ["smartctl", "--scan"]}, '
+                                    '"devices": [{"name": "/dev/sda", "type": "sat"}]}')
+
+    def rule(logs, says=REFUSALS['sudo']):
+        admitted = f'--json=c --nocheck=standby -i -H -A {logs} -d sat /dev/sda'
+        fake.answers(admitted, drive('intel-worn'))
+        (open_place / 'fake' / 'calls').touch()
+        (open_place / 'fake' / 'calls').chmod(0o666)
+        (open_place / 'sudo').write_text(
+            f'#!/bin/sh\nshift 2\ncase "$*" in\n"{admitted}"|"--json=c --scan") exec {fake.path} "$@";;\nesac\n'
+            f'echo "{says}" >&2\nexit 1\n')
+        (open_place / 'sudo').chmod(0o755)
+        return lambda *skip: run_as_nobody(f'import os\n{ASK}', f'{open_place}:/usr/bin:/bin', fake.path, *skip)
+    return rule
+
+
+@needs_root
+@pytest.mark.parametrize('says', REFUSALS.values(), ids=REFUSALS)
+def test_where_sudo_refuses_todays_words_the_former_ones_are_tried(ruled, says):
+    """Sites have the rule in literal forms and in their configuration management; a new log must not turn them UNKNOWN."""
+    told = ruled('-l error -l selftest', says)()
+
+    assert told['problem'] == '' and 'INTEL SSDSC2BB150G7' in told['outcome']
+    assert 'sudoers rule is that of an earlier version' in told['remark'] and 'check_smart_attributes sudoers' in told['remark']
+    assert told['scanned'] == ['/dev/sda']
+
+
+@needs_root
+def test_where_the_rule_is_todays_nobody_speaks_of_old_ones(ruled):
+    """A remark in every check is one that nobody reads."""
+    assert ruled('-l error -l selftest -l devstat -l ssd')()['remark'] == ''
+
+
+@needs_root
+def test_where_sudo_refuses_everything_the_missing_rule_is_what_is_told(ruled):
+    """That one is not old."""
+    told = ruled('-l nothing')()
+
+    assert told['remark'] == '' and 'the sudoers rule for this call is missing' in told['problem']
+
+
+@needs_root
+def test_a_log_that_harms_a_drive_is_in_no_former_words_either(ruled):
+    """A site skips it, and the old rule is no reason to read it."""
+    assert ruled('-l error')('selftest')['problem'] == ''
+    assert 'is missing' in ruled('-l error -l selftest')('selftest')['problem']
+
+
+def test_former_words_keep_sudo_type_path_and_text_form(monkeypatch):
+    """Only the logs differ."""
+    monkeypatch.setattr(commands, 'FORMER', (OLD, (('--json',), ('error',)), (commands.JSON, commands.LOGS)))
+    text = ('/usr/bin/sudo', '-n', '/x', *read_arguments('/dev/bus/0', 'megaraid,6', json=False))
+
+    assert [' '.join(line) for line in commands.former(text)] == [
+        '/usr/bin/sudo -n /x --nocheck=standby -i -H -A -l error -l selftest -d megaraid,6 /dev/bus/0',
+        '/usr/bin/sudo -n /x --nocheck=standby -i -H -A -l error -d megaraid,6 /dev/bus/0']
+    assert [' '.join(line) for line in commands.former(('/x', *commands.SCAN))] == ['/x --json --scan']
+
+
+def test_every_words_that_a_version_has_used_are_still_tried():
+    """Whoever changes LOGS or JSON adds a line here, and what they were to FORMER."""
+    used = [(('--json=c',), ('error', 'selftest', 'devstat', 'ssd'))]
+
+    assert [words for words in used if words not in ((commands.JSON, commands.LOGS), *commands.FORMER)] == []
+
+
+def test_what_smartctl_says_is_no_refusal_of_sudo():
+    """It would be asked again with fewer logs."""
+    behind = ('/usr/bin/sudo', '-n', '/x', *read_arguments('/dev/sda'))
+
+    assert not commands.is_refused(behind, b'{}', b'sudo: a password is required')
+    assert not commands.is_refused(behind, b'', b'sudo: unable to resolve host x')
+    assert not commands.is_refused(behind[2:], b'', b'sudo: a password is required')

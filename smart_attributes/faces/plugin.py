@@ -68,12 +68,13 @@ class FirstLine(Summary):  # type: ignore[misc]
 
 
 def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face,
-           failures: Sequence[str] = (), notes: Sequence[str] = (), *, faults: Sequence[str] = (),
+           failures: Sequence[str] = (), notes: Sequence[str] = (), *, faults: Sequence[str] = (), remarks: Sequence[str] = (),
            transcript: Sequence[str] = ()) -> Outcome:
     """Return the plugin's whole output and its state.
 
     failures: sentences about the check as a whole (drives missing) that make it CRITICAL.
     notes: sentences about the check as a whole that change no state; shown with -v.
+    remarks: such that are shown without -v, for an admin can do something about them.
     faults: sentences about the check as a whole (slots nobody looked at) that make it UNKNOWN, unless something is CRITICAL.
     transcript: lines of what smartctl said; with them nothing is left out, for they are read by a person.
     """
@@ -83,6 +84,7 @@ def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face,
     first = f'{NAME} {state.name} - {FirstLine("; ".join(told_first)).of(ordered)}'
     lines = [f'{State.UNKNOWN.name:<8}  (check)  {sentence(fault, 500)}' for fault in faults]
     lines += [line for verdict in ordered for line in drive_lines(verdict, face)]
+    lines.extend(f'note: {sentence(remark, 500)}' for remark in remarks)
     lines.extend(f'note: {sentence(note, 500)}' for note in notes if face.verbose or not ordered)
     values = perfdata(ordered, roles, face)
     values += old_perfdata(ordered, values)

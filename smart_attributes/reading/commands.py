@@ -28,7 +28,10 @@ ENVIRONMENT = {'LC_ALL': 'C', 'PATH': '/usr/sbin:/usr/bin:/sbin:/bin'}
 # SCSI page; the ATA count is in the device statistics too).
 LOGS = ('error', 'selftest', 'devstat', 'ssd')
 JSON = ('--json=c',)
-SCAN = ('--json=c', '--scan')
+# What (JSON, LOGS) were before, newest first: whoever changes one of them adds what it was. Sites have our sudoers rule in
+# literal forms and in their configuration management; where it refuses today's words, these are tried.
+FORMER: tuple[tuple[Command, Command], ...] = ()
+SCAN = (*JSON, '--scan')
 SCAN_TEXT = ('--scan',)
 VERSION = ('--version',)
 
@@ -38,14 +41,35 @@ def read_arguments(path: str, device_type: str = '', skip: Collection[str] = (),
 
     skip: those of LOGS that reading can harm this drive with: {"selftest"}.
     """
-    arguments = list(JSON if json else ())
-    arguments += ['--nocheck=standby', '-i', '-H', '-A']
-    for log in LOGS:
-        if log not in skip:
-            arguments += ['-l', log]
-    if device_type:
-        arguments += ['-d', device_type]
-    return (*arguments, path)
+    return _arguments(JSON if json else (), [log for log in LOGS if log not in skip], (*(['-d', device_type] if device_type else []), path))
+
+
+def _arguments(json: Command, logs: Collection[str], address: Command) -> Command:
+    return (*json, '--nocheck=standby', '-i', '-H', '-A', *(word for log in logs for word in ('-l', log)), *address)
+
+
+def former(command: Command) -> list[Command]:
+    """Return the command lines that earlier versions used for the same, newest first; they read no log that this one leaves out."""
+    start = 3 if is_behind_sudo(command) else 1
+    head, arguments = command[:start], command[start:]
+    logs = [word for before, word in zip(arguments, arguments[1:]) if before == '-l']
+    skipped = set(LOGS) - set(logs)
+    address = arguments[-3:] if arguments[-3:-2] == ('-d',) else arguments[-1:]
+    lines = []
+    for json, former_logs in FORMER:
+        words = json if arguments[:1] == JSON else ()
+        lines.append((*head, *words, '--scan') if '--scan' in arguments else
+                     (*head, *_arguments(words, [log for log in former_logs if log not in skipped], address)))
+    return [line for line in dict.fromkeys(lines) if line != command]
+
+
+def is_refused(command: Command, stdout: bytes, stderr: bytes) -> bool:
+    """Tell whether sudo did not run this command, for want of a rule that admits it.
+
+    Source: sudo 1.9, plugins/sudoers/check.c and logging.c; sudo-rs 0.2, src/common/error.rs.
+    """
+    words = (b'password is required', b'is not allowed to execute', b'authentication is required', b"I'm afraid I can't do that")
+    return is_behind_sudo(command) and not stdout and any(phrase in stderr for phrase in words)
 
 
 def prefix(executable: str, nosudo: bool = False) -> Command:

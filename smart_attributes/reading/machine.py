@@ -14,6 +14,9 @@ from . import addresses, commands, processes, scans
 from .device_types import base, is_raid
 from .names import named as uniquely_named
 
+OLD_RULE = ('the sudoers rule is that of an earlier version and admits only what was read then; '
+            'let root install what "check_smart_attributes sudoers" prints now')
+
 
 class Found(NamedTuple):
     """Which devices there are, and what was left out."""
@@ -28,6 +31,7 @@ class Plan(NamedTuple):
 
     device: Device
     command: Tuple[str, ...]
+    former: Optional[Sequence[Tuple[str, ...]]] = None  # what else sudo may admit; None: it has not refused anything yet
 
 
 def find(options: Options, runner: processes.Runner, deadline: float) -> Found:
@@ -52,9 +56,11 @@ def _named(options: Options) -> Tuple[List[Device], bool, Tuple[str, ...]]:
 
 def _scan(options: Options, runner: processes.Runner, deadline: float) -> scans.Scan:
     prefix = commands.prefix(options.smartctl, options.nosudo)
-    for arguments in (commands.SCAN, commands.SCAN_TEXT):
-        answer = next(runner.run([(*prefix, *arguments)], 1, options.drive_timeout, deadline))
-        if not commands.is_too_old(answer.stdout):
+    waiting = [(*prefix, *commands.SCAN)]
+    waiting += [*commands.former(waiting[0]), (*prefix, *commands.SCAN_TEXT)]
+    for command in waiting:
+        answer = next(runner.run([command], 1, options.drive_timeout, deadline))
+        if not (commands.is_too_old(answer.stdout) or commands.is_refused(command, answer.stdout, answer.stderr)):
             break
     if answer.outcome == 'done' and answer.status == 0:
         return scans.from_scan(answer.stdout.decode('utf-8', 'replace'))
@@ -69,40 +75,57 @@ def _text_of(answer: Answer) -> str:
 
 def read_all(plans: Sequence[Plan], options: Options, runner: processes.Runner, deadline: float) -> Iterator[Read]:
     """Yield each device with its report, as the drives answer."""
-    by_command: Dict[Tuple[str, ...], List[Device]] = {}
-    for device, command in plans:
-        by_command.setdefault(command, []).append(device)
-    old: List[Plan] = []
+    by_command: Dict[Tuple[str, ...], List[Plan]] = {}
+    for planned in plans:
+        by_command.setdefault(planned.command, []).append(planned)
+    again: List[Plan] = []
     tunnelled: List[Tuple[Plan, Read]] = []
     for answer in runner.run(list(by_command), options.jobs, options.drive_timeout, deadline):
-        for device in by_command[answer.command]:
-            if commands.is_too_old(answer.stdout):
-                old.append(Plan(device, _as_text(answer.command)))
+        for planned in by_command[answer.command]:
+            other = _otherwise(planned, answer)
+            if other:
+                again.append(other)
             else:
-                read = Read(device, understood(answer), _transcript(answer))
-                plain = _without_tunnel(device, answer.command) if isinstance(read.outcome, DriveAbsent) else None
+                read = Read(planned.device, understood(answer), _transcript(answer), _remark(planned, answer))
+                plain = _without_tunnel(planned) if isinstance(read.outcome, DriveAbsent) else None
                 if plain:
                     tunnelled.append((plain, read))
                 else:
                     yield read
-    if old:
-        yield from read_all(old, options, runner, deadline)
+    if again:
+        yield from read_all(again, options, runner, deadline)
     if tunnelled:
         yield from _read_plainly(tunnelled, options, runner, deadline)
 
 
-def _without_tunnel(device: Device, command: Sequence[str]) -> Optional[Plan]:
+def _otherwise(planned: Plan, answer: Answer) -> Optional[Plan]:
+    """Return how to ask again, of a smartctl that is too old for JSON or a sudo that knows only our former words."""
+    if commands.is_too_old(answer.stdout):
+        return planned._replace(command=_as_text(answer.command), former=None if planned.former is None else ())
+    if not commands.is_refused(answer.command, answer.stdout, answer.stderr):
+        return None
+    former = commands.former(planned.command) if planned.former is None else planned.former
+    return planned._replace(command=former[0], former=tuple(former[1:])) if former else None
+
+
+def _remark(planned: Plan, answer: Answer) -> str:
+    is_admitted = not commands.is_refused(answer.command, answer.stdout, answer.stderr)
+    return OLD_RULE if planned.former is not None and is_admitted else ''
+
+
+def _without_tunnel(planned: Plan) -> Optional[Plan]:
     """Return how to read a RAID drive that does not answer through sat+, as no SAS drive does; None where there is no other way."""
-    kind = base(device)
+    device, kind = planned.device, base(planned.device)
     if kind == device.type or not is_raid(device):
         return None
-    return Plan(device._replace(type=kind), tuple(kind if word == device.type else word for word in command))
+    command = tuple(kind if word == device.type else word for word in planned.command)
+    return planned._replace(device=device._replace(type=kind), command=command)
 
 
 def _read_plainly(tunnelled: Sequence[Tuple[Plan, Read]], options: Options, runner: processes.Runner, deadline: float) -> Iterator[Read]:
     """Yield the drives that answer when they are asked otherwise, and of the others what came first."""
-    first = {plan.device: read for plan, read in tunnelled}
-    for read in read_all([plan for plan, _ in tunnelled], options, runner, deadline):
+    first = {planned.device: read for planned, read in tunnelled}
+    for read in read_all([planned for planned, _ in tunnelled], options, runner, deadline):
         yield read if read.identity else first[read.device]
 
 
