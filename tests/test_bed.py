@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Result, perfdata
+from conftest import ROOT, Result, perfdata, run
 from simulator import Machine, names, read, why_not
 
 PLUGIN = Path(sys.executable).with_name('check_smart_attributes')
@@ -296,6 +296,47 @@ def test_a_drive_that_answered_before_its_fault_is_judged(machine, place, fault)
     result = check(machine, '-d', address)
 
     assert told(result) == expected(drive, name)
+
+
+ZEROS = dict.fromkeys(read('nvme-samsung-healthy').log, 0)
+
+
+@pytest.mark.parametrize('is_recorded', [False, True], ids=['live', 'recorded-text'])
+@pytest.mark.parametrize(('drive', 'reason'), [
+    (read('nvme-samsung-healthy')._replace(log=ZEROS), 'gives a health log of nothing but zeros'),
+    (read('nvme-samsung-healthy')._replace(log={**ZEROS, 'temperature': -273}), 'gives a health log of nothing but zeros'),
+    (read('nvme-samsung-healthy')._replace(log={**ZEROS, 'temperature': 40}), 'gives a health log of nothing but zeros'),
+    (read('intel-healthy')._replace(attributes=(), statistics=()), 'tells not one attribute'),
+], ids=['log-0-celsius', 'log-0-kelvin', 'log-with-temperature', 'attributes'])
+def test_a_drive_that_tells_nothing_but_zeros_is_unknown(machine, tmp_path, is_recorded, drive, reason):
+    """A block of zeros has a right checksum; it was 0 % used, 0 hours old and OK."""
+    machine.add('/dev/nvme0' if drive.log else '/dev/sda', drive)
+    address = '/dev/nvme0' if drive.log else '/dev/sda'
+    (tmp_path / 'told.txt').write_bytes(subprocess.run([machine.smartctl, '-a', address], capture_output=True, check=False).stdout)
+
+    result = run('--report', str(tmp_path / 'told.txt')) if is_recorded else check(machine, '-d', address)
+
+    assert result.code == 3
+    assert reason in result.first_line
+    assert drive.model in result.text
+
+
+def test_a_drive_that_is_failing_is_critical_without_one_attribute(machine):
+    """Its own word counts, whatever else it tells."""
+    machine.add('/dev/sda', read('intel-healthy')._replace(attributes=(), statistics=(), health='FAILED'))
+
+    assert check(machine, '-d', '/dev/sda').first_line.startswith('SMART CRITICAL - sda smart_status: FAILED')
+
+
+@pytest.mark.parametrize('arguments', [['-a'], ['--json=co', '-x']], ids=['text', 'json-with-text'])
+def test_a_wrong_checksum_that_a_recording_tells_is_a_note(machine, tmp_path, arguments):
+    """smartctl says it in its text only."""
+    machine.add('/dev/sda', 'intel-worn', checksum='smart-data')
+    (tmp_path / 'told').write_bytes(subprocess.run([machine.smartctl, *arguments, '/dev/sda'], capture_output=True, check=False).stdout)
+
+    answer = run('--report', str(tmp_path / 'told'), '-v').text
+
+    assert 'note: Warning! SMART Attribute Data Structure error: invalid SMART checksum.' in answer
 
 
 @pytest.mark.parametrize('fault', [{'error': 9}, {'vanish': 9}], ids=str)

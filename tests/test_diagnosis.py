@@ -6,10 +6,13 @@ import time
 import pytest
 
 from smart_attributes.errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, DriveUndetected, NotAReport, SudoRefused
+from smart_attributes.model import AttributeRow, Identity, Report, SelfTest, Statistic
 from smart_attributes.reading import diagnosis
 from smart_attributes.reading.diagnosis import (
     Remains,
+    asks_for_attributes,
     diagnose,
+    nothing_told,
     silence,
     smart_disabled,
     without_data,
@@ -283,3 +286,43 @@ def test_words_that_stand_below_a_lecture_are_still_found():
     lecture = 'We trust you have received the usual lecture from the local System Administrator.\n' * 20
 
     assert 'sudo wants a password' in str(diagnose((), 1, lecture + 'sudo: a password is required\n'))
+
+
+# Data that say nothing
+
+ATA, NVME = Identity('ATA'), Identity('NVMe')
+COUNTS = dict.fromkeys(('available_spare', 'percentage_used', 'power_cycles', 'power_on_hours', 'media_errors', 'host_reads'), 0)
+ZEROS = AttributeRow(5, 'Reallocated_Sector_Ct', 0, 0, 0, True, '', '0x000000000000')
+
+
+@pytest.mark.parametrize(('report', 'is_asked', 'part'), [
+    (Report(NVME, True, nvme=COUNTS), False, 'health log of nothing but zeros'),
+    (Report(NVME, True, nvme={**COUNTS, 'critical_warning': 0, 'temperature': 62, 'warning_temp_threshold': 80}), False, 'but zeros'),
+    (Report(ATA, True), True, 'not one attribute'), (Report(ATA, None, error_count=0), True, 'not one attribute'),
+    (Report(ATA, True, attributes=(ZEROS,), statistics={(1, 8): Statistic(0, 'Resets')}), True, 'not one attribute'),
+], ids=['log', 'log-with-temperature', 'passed', 'error-log', 'zeros'])
+def test_zeros_say_nothing(report, is_asked, part):
+    """They were an OK with 0 % used and 0 hours."""
+    assert part in str(nothing_told(report, is_asked))
+
+
+@pytest.mark.parametrize(('report', 'is_asked'), [
+    (Report(NVME, True, nvme={**COUNTS, 'available_spare': 100}), True), (Report(NVME, True, nvme={'critical_warning': 0}), True),
+    (Report(NVME, True, nvme=dict(list(COUNTS.items())[:4])), True), (Report(NVME, False, nvme=COUNTS), True),
+    (Report(ATA, True), False), (Report(ATA, False), True), (Report(ATA, True, attributes=(ZEROS._replace(value=100),)), True),
+    (Report(ATA, True, attributes=(ZEROS._replace(value=None, raw='7'),)), True),
+    (Report(ATA, True, statistics={(1, 8): Statistic(9, 'Resets')}), True),
+    (Report(ATA, True, self_tests=(SelfTest('Short', 'Completed: read failure', False, 0),)), True), (Report(Identity('SCSI'), True), True),
+], ids=['new-drive', 'health-alone', 'log-cut', 'log-of-a-failed-drive',
+        'not-asked', 'failed', 'value', 'raw', 'statistic', 'self-test', 'sas'])
+def test_whatever_tells_something_is_judged(report, is_asked):
+    """UNKNOWN must not hide what is known."""
+    assert nothing_told(report, is_asked) is None
+
+
+@pytest.mark.parametrize(('arguments', 'is_asked'), [
+    (['-a', '/dev/sda'], True), (['-iHA'], True), (['--xall'], True), (['--attributes=brief'], True), (['-x', '-d', 'sat'], True),
+    (['-H', '-i', '-l', 'error'], False), (['--health'], False), ([], False), (['--all-of-it'], False)])
+def test_a_call_for_attributes_is_known(arguments, is_asked):
+    """A recording of the health alone says no more than it was made for."""
+    assert asks_for_attributes(arguments) is is_asked

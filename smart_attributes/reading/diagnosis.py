@@ -8,6 +8,7 @@ import re
 from typing import NamedTuple, Optional, Sequence, Tuple, Type
 
 from ..errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, DriveUndetected, NotAReport, SudoRefused
+from ..model import Report
 from ..words import clean
 
 # What smartctl complains about stands near the top, in lines shorter than 200 characters. A drive may make up what it
@@ -153,8 +154,16 @@ _RULES: Tuple[Rule, ...] = (
          _RECORD.replace('{}', 'smartctl only opened the drive')),
 )
 
+# What smartctl complains about in a report that is good for a verdict all the same.
+_COMPLAINT = (r'Warning[:!]|==> WARNING:|Read .* failed|SMART Status (?:not supported|command failed)'
+              r'|.*(?:Log Sense|Failed) .*\[|Error .*checksum|An optional SMART command failed')
+
 # Options that make smartctl read SMART data, alone or among others (-iHA).
 _ASKS_FOR_DATA = r'-[a-zA-Z]*[axHAl]\w*|--(?:all|xall|health|attributes|log)(?:=.*)?'
+_ASKS_FOR_ATTRIBUTES = r'-[a-zA-Z]*[axA]\w*|--(?:all|xall|attributes)(?:=.*)?'
+# What a health log of zeros may still hold: the drive's limits, no warning, and the temperature, which bridges add.
+_FEW = 4  # a report that was cut holds some of its fourteen counts
+_NO_COUNTS = ('critical_warning', 'temperature', 'warning_temp_threshold', 'critical_temp_threshold')
 
 
 def diagnose(messages: Sequence[str], exit_status: Optional[int] = None, output_text: str = '') -> Optional[DriveError]:
@@ -242,3 +251,32 @@ def smart_disabled() -> DriveError:
     disabled reports none (SPC-5, DEXCPT), an ATA drive stops updating attributes.
     """
     return DriveError(_DISABLED)
+
+
+def is_complaint(line: str) -> bool:
+    """Tell whether smartctl says in this line of a report that something went wrong: a checksum, a log that was refused."""
+    return re.match(_COMPLAINT, line[:_LONGEST_LINE]) is not None
+
+
+def asks_for_attributes(arguments: Sequence[str]) -> bool:
+    """Tell whether smartctl was called for the table of attributes, alone or among others."""
+    return any(re.fullmatch(_ASKS_FOR_ATTRIBUTES, argument) for argument in arguments)
+
+
+def nothing_told(report: Report, is_asked: bool) -> Optional[DriveError]:
+    """Return why data that were read say nothing of the drive, None where they do.
+
+    is_asked: for attributes. A recording of the health alone says no more than it was made for.
+    A bridge or a failing drive may answer with blocks of zeros, whose checksum is right; "passed" comes from the same place.
+    """
+    if report.smart_status is False or any(test.passed is False for test in report.self_tests):
+        return None
+    counts = [number for key, number in report.nvme.items() if key not in _NO_COUNTS]
+    if len(counts) > _FEW and not any(counts):
+        return DriveError('gives a health log of nothing but zeros: a bridge, a RAID volume, or firmware that makes it up; '
+                          'check what stands behind it, or leave it out with --ignore')
+    if not is_asked or report.identity.protocol != 'ATA' or any(entry.number for entry in report.statistics.values()) or any(
+            row.value or row.raw.strip('0x') for row in report.attributes):
+        return None
+    return DriveError('tells not one attribute, and "passed" alone is worth nothing: lost behind a bridge that wants a type '
+                      '(TYPE@PATH), or the drive is failing, see dmesg; leave out with --ignore what never has any')

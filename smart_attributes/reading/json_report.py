@@ -10,7 +10,17 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
 from ..errors import DriveError, NotAReport
 from ..model import AttributeRow, Identity, Report, SelfTest, Statistic
-from .diagnosis import Remains, diagnose, silence, smart_disabled, smart_unsupported, without_data
+from .diagnosis import (
+    Remains,
+    asks_for_attributes,
+    diagnose,
+    is_complaint,
+    nothing_told,
+    silence,
+    smart_disabled,
+    smart_unsupported,
+    without_data,
+)
 from .no_drives import not_a_drive, virtual_disk
 
 Json = Dict[str, Any]
@@ -168,7 +178,7 @@ def from_json(data: Json, exit_status: Optional[int] = None, other_text: str = '
         self_tests=_self_tests(data),
         error_count=_error_count(_object(data, 'ata_smart_error_log')),
         exit_status=exit_status if status is None else status,
-        messages=tuple(text for severity, text in _messages(smartctl) if severity != 'information'),
+        messages=_complaints(smartctl),
         version=tuple(part for part in _list(smartctl, 'version') if type(part) is int),
     )
     problem = _problem(data, report, other_text)
@@ -216,6 +226,12 @@ def exclusion(report: Report, kind: str, transport: str) -> Optional[DriveError]
     return virtual_disk(identity.model) or not_a_drive(identity.model, kind, transport, identity.wwn)
 
 
+def emptiness(report: Report, is_asked: bool) -> Optional[DriveError]:
+    """Return why data that were read say nothing of the drive, None where they do. is_asked: for attributes."""
+    reason = nothing_told(report, is_asked)
+    return reason and (virtual_disk(report.identity.model) or reason)
+
+
 def _problem(data: Json, report: Report, other_text: str) -> Optional[DriveError]:
     """Return why this document gives no verdict, None when it does."""
     excluded = exclusion(report, _text(_object(data, 'device_type'), 'name'),
@@ -225,17 +241,22 @@ def _problem(data: Json, report: Report, other_text: str) -> Optional[DriveError
     support = _object(data, 'smart_support')
     if support.get('available') is True and support.get('enabled') is False and report.smart_status is not False:
         return smart_disabled()
-    if has_smart_data(report):
-        return None
     smartctl = _object(data, 'smartctl')
+    if has_smart_data(report):
+        return emptiness(report, asks_for_attributes(_arguments(smartctl)))
     printed = [line for line in _list(smartctl, 'output') if isinstance(line, str)]
     said = diagnose([text for _, text in _messages(smartctl)], report.exit_status, '\n'.join([*printed, other_text]))
     if said is None and support.get('available') is False:
         return smart_unsupported()
     return said or without_data(Remains(
         report.exit_status or 0, bool(report.identity.model), _text(_object(data, 'device'), 'type'),
-        [argument for argument in _list(smartctl, 'argv')[1:] if isinstance(argument, str)],
+        _arguments(smartctl),
         report.messages[0] if report.messages else ''))
+
+
+def _arguments(smartctl: Json) -> List[str]:
+    """Return the words of smartctl's command line behind its name, [] where the report lacks it."""
+    return [argument for argument in _list(smartctl, 'argv')[1:] if isinstance(argument, str)]
 
 
 # Reading one value: absent, unless it is what it should be
@@ -353,6 +374,14 @@ def _messages(smartctl: Json) -> List[Tuple[str, str]]:
     """Return severity and words of each message."""
     return [(_text(entry, 'severity'), _text(entry, 'string'))
             for entry in _objects(smartctl, 'messages') if _text(entry, 'string')]
+
+
+def _complaints(smartctl: Json) -> Tuple[str, ...]:
+    """Return the messages of any weight, and what only smartctl's text tells (--json=co): a wrong checksum is no message."""
+    known = {text for _, text in _messages(smartctl)}
+    printed = (line.strip() for line in _list(smartctl, 'output') if isinstance(line, str))
+    return (*(text for severity, text in _messages(smartctl) if severity != 'information'),
+            *(line for line in printed if is_complaint(line) and line not in known))
 
 
 def _smart_status(status: Json) -> Tuple[Optional[bool], str]:

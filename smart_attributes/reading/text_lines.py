@@ -5,6 +5,7 @@ import re
 from typing import Dict, List, Match, NamedTuple
 
 from ..errors import NotAReport
+from .diagnosis import is_complaint
 from .pysmart import classic
 
 _LONGEST_LINE = 400       # smartctl prints none longer in a report
@@ -29,10 +30,6 @@ _NVME_TEST = re.compile(
 
 # "    0            11723104     8211": index, LBA, hours
 _PENDING = re.compile(r'\d{1,5}\s+\d{1,18}\s+(?:\d{1,10}|-)$')
-
-# What smartctl complains about in a report that is good for a verdict all the same.
-_COMPLAINT = re.compile(r'Warning[:!]|==> WARNING:|Read .* failed|SMART Status (?:not supported|command failed)'
-                        r'|.*(?:Log Sense|Failed) .*\[|Error .*checksum|An optional SMART command failed')
 
 POWER_ON = 'accumulated power on time, hours'
 # Printed by two log pages. As in smartctl's JSON the later one counts.
@@ -72,7 +69,7 @@ def _sort(line: str, lines: Lines) -> None:
         return
     if line.startswith('- '):
         lines.warnings.append(line)
-    if _COMPLAINT.match(line):
+    if is_complaint(line):
         lines.complaints.append(line)
     label, separator, value = line.partition(':')
     if not separator:

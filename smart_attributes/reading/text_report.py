@@ -10,6 +10,7 @@ from . import text_logs
 from .diagnosis import Remains, diagnose, examined, smart_disabled, without_data
 from .json_report import (
     as_text,
+    emptiness,
     exclusion,
     has_smart_data,
     has_spindle,
@@ -96,7 +97,8 @@ def _problem(lines: Lines, report: Report, text: str) -> Optional[DriveError]:
     if lines.last.get('smart support is') == 'Disabled' and report.smart_status is not False:
         return smart_disabled()
     if has_smart_data(report):
-        return None
+        # A check always asks for attributes.
+        return emptiness(report, report.exit_status is not None or 'general smart values' in fields)
     if report.version or any(label.startswith('=== start of ') for label in fields):
         return diagnose((), report.exit_status, text) or without_data(Remains(
             report.exit_status or 0, bool(identity.model), complaint=_complaint(text)))
