@@ -25,7 +25,8 @@ MAY_IMPORT: Dict[str, Set[str]] = {
 STILL_OPEN = {('reading/machine', 'cli'), ('reading/machine', 'v1_6/oldforms'), ('reading/sudoers', 'cli'),
               ('reading/sudoers', 'survey'), ('reading/sudoers', 'site')}
 FOREIGN = {'nagiosplugin': {'knowledge/nagios'}, 'pySMART': {'reading/pysmart'}, 'jsonschema': {'knowledge/complaints'},
-           'rich': {'faces/triage', 'faces/explain'}, 'jinja2': {'faces/page'}, 'sqlite3': {'memory/database'}}
+           'rich': {'faces/triage', 'faces/explain'}, 'jinja2': {'faces/page'}, 'sqlite3': {'memory/database'},
+           '_sqlite3': {'memory/database'}}
 # What a check with a drive must not load: each costs more than reading the drive's report.
 HEAVY = ('jsonschema', 'pySMART', 'rich', 'dataclasses', 'subprocess', 'inspect', 'logging', 'tempfile',
          'smart_attributes.reading.text_report', 'smart_attributes.faces.triage')

@@ -94,6 +94,14 @@ def test_two_services_with_an_address_each_for_one_drive_do_not_move_it():
     assert kinds(places, raid, START + 6 * STEP, {1: START}) == []
 
 
+def test_a_drive_that_one_of_its_two_addresses_loses_has_not_moved():
+    """It is where another service has found it all the time."""
+    raid = Scope({'megaraid,0@/dev/bus/0'})
+    places = after((START, SDA, {'/dev/sda': 1}), (START + STEP, raid, {'megaraid,0@/dev/bus/0': 1}), (START + 2 * STEP, SDA, {}))
+
+    assert kinds(places, SDA, START + 2 * STEP, {1: START}) == []
+
+
 @pytest.mark.parametrize('scope', [SDA, SCAN], ids=['named', 'scanned'])
 def test_a_drive_that_sleeps_or_cannot_be_read_is_there(scope):
     places = after((START, scope, {'/dev/sda': 1}), (START + STEP, scope, {'/dev/sda': None}))

@@ -149,6 +149,7 @@ def test_spare_blocks_grow_by_falling():
 @pytest.mark.parametrize(('readings', 'is_told'), [
     pytest.param([(0, 0), (STEP, 1), (STEP + 30, 0)], False, id='ok-flipped'),
     pytest.param([(0, 0), (STEP, 1)], False, id='ok-seen-once'),
+    pytest.param([(0, 0), (STEP, 1), (STEP + 30, 1), (STEP + 1200, 0)], False, id='ok-fell-while-nobody-looked'),
     pytest.param([(0, 0), (STEP, 1), (STEP + 540, 1)], False, id='ok-nine-minutes'),
     pytest.param([(0, 0), (STEP, 1), (STEP + 600, 1)], True, id='warn-ten-minutes'),
     pytest.param([(0, 0), (STEP, 1), (STEP + 600, 1), (STEP + 900, 0)], True, id='warn-stood-then-fell'),
@@ -304,3 +305,14 @@ def test_a_reading_of_the_same_number_only_says_that_it_was_there():
 
     assert series.with_reading(once, 5, START + STEP) == History((Point(START, 5),), START + STEP)
     assert series.next_point(CHANGE, once, 6, START + STEP) == Point(START + STEP, 6, STEP)
+
+
+def test_what_a_rule_can_no_longer_tell_of_is_left_aside():
+    """And nothing else: the point before the window says what it rose from."""
+    rule = Rule(DAY, WEEK, 0)
+    found = history(*((START + day * DAY, day) for day in range(100)))
+
+    for now in (START + 99 * DAY, START + 99 * DAY + WEEK - 1):
+        told_of = growth.growth(found._replace(last_read=now), [rule], now)
+        assert told_of is not None and (told_of.before, told_of.after) == (98, 99)
+    assert growth.growth(found, [rule], START + 99 * DAY + WEEK) is None

@@ -137,6 +137,16 @@ def test_a_number_that_was_missing_in_between_is_told_with_its_own_gap(tmp_path)
     assert points(tmp_path)[1] == Point(START + 2 * STEP, 2, 2 * STEP)
 
 
+def test_a_number_that_came_back_is_read_like_the_others(tmp_path):
+    """Only the checks that lacked it count as not having looked."""
+    check(tmp_path, 1)
+    check(tmp_path, 30, START + STEP, key=Key('temperature', 'attribute 194'), often=HIGHEST)
+    check(tmp_path, 1, START + 2 * STEP)
+    check(tmp_path, 2, START + 3 * STEP)
+
+    assert points(tmp_path)[1] == Point(START + 3 * STEP, 2, STEP)
+
+
 def test_what_moves_all_the_time_gets_a_point_a_day(tmp_path):
     """The first of each day; of temperatures the day's highest."""
     hours, heat = Key('power_on_time', 'attribute 9'), Key('temperature', 'attribute 194')
@@ -248,6 +258,15 @@ def test_two_drives_of_a_run_that_fit_one_record_have_no_memory(tmp_path):
     assert [each.match.record for each in found] == [None, None]
 
 
+def test_a_drive_that_fits_two_records_has_no_memory(tmp_path):
+    """Once seen by its WWN alone, once by its serial number alone: whose growth would it be?"""
+    check(tmp_path, 1, identity=DRIVE._replace(serial=''))
+    check(tmp_path, 2, START + STEP, DRIVE._replace(wwn=''))
+    found = memory(tmp_path, START + 2 * STEP).recall([DRIVE])[0]
+
+    assert found.match.record is None and 'cannot be told from another' in found.match.note
+
+
 def test_the_name_of_a_sleeping_drive_is_that_of_its_address(tmp_path):
     """Standby JSON has neither model nor serial number."""
     check(tmp_path, 1)
@@ -292,6 +311,7 @@ def test_a_loss_is_told_where_the_check_was_killed_between_setting_aside_and_beg
     check(tmp_path, 1)
     folder.set_aside(folder.below(state_folder.ready(str(tmp_path)), is_made=False))
 
+    assert not [path.name for path in (tmp_path / 'memory').iterdir() if path.name in (folder.FILE, LOG, f'{folder.FILE}-shm')]
     assert 'set aside' in check(tmp_path, 1, START + STEP).loss
 
 

@@ -5,15 +5,19 @@ disk, 121 ms where synchronous NORMAL takes 0.2. Processes of this program end w
 """
 
 import os
-import sqlite3
 import time
 from contextlib import nullcontext
-from typing import Any, Callable, Sequence, Tuple, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Sequence, Tuple, TypeVar
 
 from ..errors import MemoryUnusable
 from . import folder
 from .folder import Folder
 from .schema import APPLICATION, STEPS
+
+if TYPE_CHECKING:
+    import sqlite3
+else:
+    import _sqlite3 as sqlite3  # what sqlite3 is made of; that imports datetime, for texts that look like dates: 2 ms of a check
 
 BUDGET = 0.5            # seconds of CPU for one reading or writing, before a file that somebody blew up is left alone
 _LOG_PAGES = 16         # of -wal, before they are worked in: 64 KiB, the last half hour of a check every 5 minutes

@@ -86,8 +86,17 @@ def growth(history: History, rules: Sequence[Rule], now: int, falls: bool = Fals
 
     history: with the reading of this check in it (see series.with_reading). falls: less is worse, as of spare blocks.
     """
-    told = [each for rule in rules for each in _told(rises(history, rule.stands, falls), rule, now)]
+    if len(history.points) < 2:
+        return None  # nearly all series of nearly all drives
+    told = [each for rule in rules for each in _told(rises(_recent(history, rule, now), rule.stands, falls), rule, now)]
     return max(told, key=_weight, default=None)
+
+
+def _recent(history: History, rule: Rule, now: int) -> History:
+    """Return the part of a history that a rule can still tell of: a counter that never rests has a thousand points."""
+    start = now - rule.held - rule.within - rule.stands
+    older = next((place for place, point in enumerate(reversed(history.points)) if point.time <= start), len(history.points))
+    return history._replace(points=history.points[-older - 1:])
 
 
 def rises(history: History, stands: int = 0, falls: bool = False) -> List[Rise]:
