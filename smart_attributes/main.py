@@ -90,7 +90,7 @@ def _explained(error: BaseException) -> int:
     elif isinstance(error, KeyboardInterrupt):
         words = 'interrupted'
     elif isinstance(error, alarm.TimeIsOver):
-        words = f'{error}, and no drive was judged by then; see with -v what takes so long, or give more time with -t'
+        words = f'{error}, before there was an answer; more time is to be had with -t'
     elif isinstance(error, ModuleNotFoundError) and error.name:
         package = error.name.partition('.')[0]
         words = f'the Python package {package} is not installed; apt install python3-{package.lower()}, or pip install {package}'

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Iterator, List, NamedTuple, Tuple
 
 import pytest
-from conftest import run
-from fake_smartctl import FakeSmartctl
+from conftest import ROOT, run
+from fake_smartctl import IGNORES_SIGTERM, FakeSmartctl
 
 from smart_attributes.errors import UsageError
 from smart_attributes.reading import addresses, commands, device_types, sudoers
@@ -519,3 +519,41 @@ def test_sudo_ends_a_smartctl_that_hangs(sudo):
 
     assert done.returncode != 0
     assert not Path(f'/proc/{sudo.fake.pids()[-1]}').exists()
+
+
+def test_a_refusal_of_the_real_sudo_is_known_as_one(sudo):
+    """Then the words of earlier versions are tried."""
+    refused = sudo.runs(sudo.fake.path, '--json=c', '-x', '/dev/sda')
+    admitted = sudo.runs(sudo.fake.path, *commands.SCAN)
+    behind = ('/usr/bin/sudo', '-n', sudo.fake.path)
+
+    assert commands.is_refused(behind, refused.stdout.encode(), refused.stderr.encode()), refused.stderr
+    assert not commands.is_refused(behind, admitted.stdout.encode(), admitted.stderr.encode())
+
+
+def test_behind_sudo_a_smartctl_that_hangs_keeps_its_drive_locked_and_is_found_by_the_next_check(sudo, open_place):
+    """The lock passes through sudo, and sudo stays to keep the rule's TIMEOUT; the second check starts nothing."""
+    arguments = commands.read_arguments('/dev/sdq')
+    sudo.fake.answers(arguments, before=IGNORES_SIGTERM.replace('60', '12'))
+    state = open_place / 'state'
+    state.mkdir()
+    shutil.chown(state, sudo.user)
+    code = f'''import sys, time
+sys.path.insert(0, {str(ROOT)!r})
+from smart_attributes.reading import commands, waiting
+from smart_attributes.reading.processes import Runner
+for _ in range(2):
+    runner = Runner(waiting.Waiting(sys.argv[1]))
+    command = (*commands.prefix(sys.argv[2]), *commands.read_arguments('/dev/sdq'))
+    print(*(answer.outcome for answer in runner.run([command], 1, 0.7, time.monotonic() + 20)), runner.forgetful)
+    runner.close()'''
+    before = len(sudo.fake.calls())
+
+    done = subprocess.run(['setpriv', f'--reuid={sudo.user}', '--regid=nogroup', '--clear-groups', '/usr/bin/python3', '-I', '-B', '-c',
+                           code, str(state), sudo.fake.path], capture_output=True, text=True, timeout=30, cwd='/', check=True)
+
+    assert done.stdout.split() == ['timeout', 'busy']
+    assert len(sudo.fake.calls()) == before + 1
+    [file] = (state / 'waiting').iterdir()
+    pid = file.read_text().split()[0]
+    assert Path(f'/proc/{pid}/comm').read_text() == 'sudo\n'

@@ -8,7 +8,6 @@ Imported before the first process starts, so it must be cheap.
 """
 from __future__ import annotations
 
-import binascii
 import errno
 import fcntl
 import os
@@ -118,6 +117,7 @@ def name(command: Command) -> str:
     address = [arguments[index + 1] for index, word in enumerate(arguments[:-2]) if word == '-d'] + [arguments[-1].lstrip('-')]
     words = '@'.join([*([] if executable == commands.DEFAULT else [executable]), *address])
     text = ''.join(letter if letter.isascii() and (letter.isalnum() or letter in ',+@._:-') else '!' for letter in words)
-    # Other letters, and what is too long, are told apart by a sum.
-    is_plain = len(text) <= LONGEST and '!' not in words and text == words.replace('/', '!')
-    return text if is_plain else f'{text[-LONGEST:]}!{binascii.crc32(os.fsencode(words)):08x}'
+    if len(text) <= LONGEST and '!' not in words and text == words.replace('/', '!'):
+        return text
+    from binascii import crc32  # other letters, and what is too long, are told apart by a sum
+    return f'{text[-LONGEST:]}!{crc32(os.fsencode(words)):08x}'
