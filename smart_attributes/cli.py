@@ -37,6 +37,7 @@ class Options(NamedTuple):
     match: Tuple[str, ...] = ()
     ignore: Tuple[str, ...] = ()
     expect: Optional[int] = None
+    no_drives: Optional[State] = None
     smartctl: str = SMARTCTL
     nosudo: bool = False
     jobs: int = PARALLEL
@@ -216,7 +217,8 @@ def _judging(parser: Parser) -> None:
 
 def _naming(parser: Parser) -> None:
     group = parser.add_argument_group('how they are named')
-    group.add_argument('--label', choices=LABELS, default='device', help='what names are made of; default %(default)s')
+    group.add_argument('--label', choices=LABELS, default='device',
+                       help='what names are made of, and with by-id the addresses that list prints; default %(default)s')
     group.add_argument('--hide-serial', action='store_true', help='print no serial numbers')
 
 
@@ -261,12 +263,14 @@ other jobs, each with its own --help:
   {PROGRAM} migrate   turn files of version 1.6 into limits and entries of this one
 
 example:
-  {PROGRAM} -d /dev/sda -d megaraid,0-7@/dev/bus/0 -w endurance_used=80
+  {PROGRAM} -d /dev/nvme0 -d megaraid,0-7@/dev/bus/0 --expect 9 -w endurance_used=80
 
 exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN''', '%(prog)s [-d ADDRESS | --scan | --report FILE] [options]')
     for group in _WHAT_A_CHECK_TAKES:
         group(parser)
     parser.add_argument('--expect', type=_expected, metavar='N', help='CRITICAL when fewer drives answer; a sleeping one counts')
+    parser.add_argument('--no-drives', type=_state, metavar='STATE',
+                        help='state where a scan finds no drive, as in a virtual machine; default unknown, with --expect 0 ok')
     parser.add_argument('-ap', '--allperfs', dest='all_perfdata', action='store_true', help='perfdata of every reading')
     return parser
 
@@ -283,7 +287,7 @@ def _triage_parser() -> Parser:
 
 def _list_parser() -> Parser:
     parser = _parser(f'{PROGRAM} list', 'List addresses, models, serials and WWNs; the first column goes after -d.',
-                     f'example:\n  {PROGRAM} list --json', '%(prog)s [options]')
+                     f'example:\n  {PROGRAM} list --json\n  {PROGRAM} list --label by-id', '%(prog)s [options]')
     for group in (_drives, _reading, _naming, _common):
         group(parser)
     parser.add_argument('--json', dest='as_json', action='store_true', help='the same as JSON')

@@ -42,8 +42,8 @@ def _rendered(found: Survey, options: Options) -> Any:
     from .faces import plugin
     face = plugin.Face(options.verbose, options.hide_serial, options.all_perfdata)
     transcript = _transcript(found) if options.verbose >= 3 else []
-    return plugin.render(found.verdicts, found.judge.database.roles, face, found.failures, _notes(found),
-                         faults=found.faults, remarks=found.remarks, transcript=transcript)
+    whole = plugin.Whole(found.failures, found.faults, found.remarks, _notes(found), found.nobody)
+    return plugin.render(found.verdicts, found.judge.database.roles, face, whole, transcript)
 
 
 def _load_plugin() -> None:

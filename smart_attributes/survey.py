@@ -11,7 +11,7 @@ from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Pattern
 from . import alarm
 from .cli import Options
 from .errors import DataError, DriveError, DriveNotReached, SmartError
-from .model import Device, Identity, Read, Report, Verdict
+from .model import Device, Identity, Read, Report, State, Verdict
 from .reading import choice, commands, machine, processes, rollcall
 from .reading.machine import Plan
 from .site import Judge, Site, is_there, judge_of, old_database, site_of
@@ -28,6 +28,7 @@ class Survey(NamedTuple):
     failures: Tuple[str, ...]        # make the run CRITICAL: drives missing
     notes: Tuple[str, ...]
     judge: Judge
+    nobody: Tuple[State, str]        # state and sentence, where there are no verdicts
     faults: Tuple[str, ...] = ()     # make the run UNKNOWN, where it is no worse: slots nobody looked at, mistakes in files of this site
     remarks: Tuple[str, ...] = ()    # change no state, and are told without -v: a sudoers rule that wants renewing
 
@@ -142,6 +143,7 @@ def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
     """Return the survey of what was read: each drive once, under its final name."""
     asked = progress.found.devices
     kept = rollcall.looked_at_again(wanted(rollcall.in_order(progress.reads, asked), options, progress))
+    is_bare = progress.found.is_scan and progress.found.is_whole and rollcall.is_bare(kept, asked)
     kept, merged = rollcall.without_twins(kept)
     kept, left_out = rollcall.without_empty(kept, progress.found.is_scan)
     kept, unseen = rollcall.without_unseen(kept, sum(device.optional for device in asked))
@@ -154,6 +156,7 @@ def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
     notes = (*progress.found.notes, *progress.notes, *merged, *left_out, *otherwise, *_as_before(options),
              *(judge.old.notes if judge.old else ()))
     return Survey(verdicts, tuple(kept), rollcall.missing(kept, options.expect), notes, judge,
+                  rollcall.nobody(is_bare, options.expect, options.no_drives),
                   (*progress.faults, *unseen, *judge.mistakes, *_contradictions(verdicts, kept, judge)),
                   tuple(dict.fromkeys(read.remark for read in progress.reads if read.remark)))
 

@@ -129,8 +129,8 @@ def test_a_problem_and_a_note_are_harmless(problem, database):
     """A bar in a sentence would be perfdata; a line break would be another drive."""
     verdict = judge.unreadable(Device('/dev/sda', name='sda'), DriveError(f'cannot be read: {problem}'), judge.Rules())
 
-    answer = plugin.render([verdict._replace(notes=(problem,))], database.roles, plugin.Face(verbose=1), notes=[problem],
-                           transcript=[]).text
+    answer = plugin.render([verdict._replace(notes=(problem,))], database.roles, plugin.Face(verbose=1),
+                           plugin.Whole(notes=[problem])).text
 
     assert_answer_is_harmless(answer)
     assert len(answer.splitlines()) == 5

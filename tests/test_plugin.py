@@ -202,6 +202,56 @@ def test_a_scan_without_drives_is_unknown(fake):
     assert 'no drives' in result.first_line and '-d' in result.first_line
 
 
+@pytest.mark.parametrize('options, code, words', [
+    ('--no-drives=ok', 0, 'SMART OK - no drives: smartctl --scan finds none here (--no-drives ok)'),
+    ('--no-drives=warning', 1, 'SMART WARNING - no drives: '), ('--no-drives=critical', 2, 'SMART CRITICAL - no drives: '),
+    ('--no-drives=unknown', 3, 'SMART UNKNOWN - no drives: '), ('--expect=0', 0, 'SMART OK - no drives, as expected (--expect 0)'),
+    ('--expect=0 --no-drives=warning', 1, 'SMART WARNING - no drives: '),
+    ('--expect=1 --no-drives=ok', 2, 'SMART CRITICAL - 1 of 1 expected drives missing')])
+def test_a_machine_without_drives_may_be_well(fake, options, code, words):
+    """One service for all machines; the virtual ones among them have no drives. What counts drives counts on."""
+    fake.answers(SCAN, SCAN_OF_NOTHING)
+
+    result = check(fake, *options.split())
+
+    assert result.code == code
+    assert result.first_line.startswith(words)
+
+
+@pytest.mark.parametrize('options', [['--match', 'typo'], ['-d', 'megaraid,0-1@/dev/bus/0']], ids=['pattern', 'slots'])
+def test_drives_that_nobody_looked_for_are_no_machine_without_drives(fake, options):
+    """A mistyped pattern or bus number must not look like health."""
+    fake.answers(SCAN, SCAN_OF_THREE)
+    for letter in 'abc':
+        fake.answers(read_arguments(f'/dev/sd{letter}'), drive('intel-worn'))
+    for slot in (0, 1):
+        fake.answers(read_arguments('/dev/bus/0', f'megaraid,{slot}'), EMPTY_SLOT, 2)
+
+    result = check(fake, '--no-drives', 'ok', *options)
+
+    assert (result.code, result.first_line[:28]) == (3, 'SMART UNKNOWN - no drives to')
+
+
+def test_a_guest_whose_only_disk_is_virtual_has_no_drives(fake):
+    """smartctl's scan takes it for one, and so the check was UNKNOWN for ever."""
+    fake.answers(SCAN, json.dumps({'smartctl': SCANNED, 'devices': [{'name': '/dev/sda', 'type': 'scsi', 'protocol': 'SCSI'}]}))
+    fake.answers(read_arguments('/dev/sda'), json.dumps({
+        'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 4}, 'device': {'type': 'scsi', 'protocol': 'SCSI'},
+        'scsi_model_name': 'QEMU QEMU HARDDISK', 'device_type': {'name': 'disk'}, 'temperature': {'current': 0}}))
+
+    well, unsaid = check(fake, '--no-drives', 'ok', '-v'), check(fake)
+
+    assert (well.code, unsaid.code) == (0, 3)
+    assert 'note: sda is a virtual disk of QEMU/KVM: it has no SMART; check the drives on the host that holds it; left out' in well.text
+
+
+def test_a_scan_of_something_that_we_cannot_address_is_no_machine_without_drives(fake):
+    """A type that a newer smartctl knows may be a drive."""
+    fake.answers(SCAN, json.dumps({'smartctl': SCANNED, 'devices': [{'name': '/dev/sda', 'type': 'newraid,0', 'protocol': 'ATA'}]}))
+
+    assert check(fake, '--no-drives', 'ok').code == 3
+
+
 def test_a_missing_drive_among_the_expected_is_critical(fake):
     """A drive that died completely answers nothing and would be forgotten."""
     fake.answers(read_arguments('/dev/sda'), drive('wd-gold-healthy'))

@@ -23,8 +23,6 @@ WHY_LEFT_OUT = f'NRPE passes no more than {OUTPUT_LIMIT:,} bytes'
 TELLING = (('most worn', 'endurance_used'), ('most reallocated', 'reallocated'), ('warmest', 'temperature'))
 # Printed as the drive says it, also where its word is not followed or better words stand beside it.
 OWN_WORD = 'smart_status'
-NOTHING = ('no drives to check: smartctl --scan finds none, or patterns and empty slots leave none over; '
-           'name drives with -d, for example -d /dev/sda')
 
 
 class Face(NamedTuple):
@@ -33,6 +31,19 @@ class Face(NamedTuple):
     verbose: int = 0
     hide_serial: bool = False
     all_perfdata: bool = False
+
+
+class Whole(NamedTuple):
+    """Sentences about the check as a whole."""
+
+    failures: Sequence[str] = ()  # make it CRITICAL: drives missing
+    faults: Sequence[str] = ()    # make it UNKNOWN, unless something is CRITICAL: slots nobody looked at
+    remarks: Sequence[str] = ()   # change no state, and an admin can do something about them
+    notes: Sequence[str] = ()     # change no state; shown with -v
+    nobody: Tuple[State, str] = (State.UNKNOWN, 'no drives')  # state and sentence, where there are no verdicts
+
+
+NOTHING_MORE = Whole()
 
 
 class Outcome(NamedTuple):
@@ -45,8 +56,9 @@ class Outcome(NamedTuple):
 class FirstLine(Summary):  # type: ignore[misc]
     """The first line: what is worst, on which drive, against which limit."""
 
-    def __init__(self, extra: str):
+    def __init__(self, extra: str, nobody: str):
         self.extra = extra
+        self.nobody = nobody
 
     def of(self, verdicts: Sequence[Verdict]) -> str:
         """Return the line for verdicts, worst first."""
@@ -61,31 +73,26 @@ class FirstLine(Summary):  # type: ignore[misc]
         return self._line(f'{verdicts[0].device.name} {headline(verdicts[0])}', verdicts)
 
     def empty(self) -> str:
-        return self.extra or NOTHING
+        return self.extra or self.nobody
 
     def _line(self, worst_thing: str, verdicts: Sequence[Verdict]) -> str:
         return '; '.join(part for part in (self.extra, worst_thing, count(verdicts)) if part)
 
 
-def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face,
-           failures: Sequence[str] = (), notes: Sequence[str] = (), *, faults: Sequence[str] = (), remarks: Sequence[str] = (),
+def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face, whole: Whole = NOTHING_MORE,
            transcript: Sequence[str] = ()) -> Outcome:
     """Return the plugin's whole output and its state.
 
-    failures: sentences about the check as a whole (drives missing) that make it CRITICAL.
-    notes: sentences about the check as a whole that change no state; shown with -v.
-    remarks: such that are shown without -v, for an admin can do something about them.
-    faults: sentences about the check as a whole (slots nobody looked at) that make it UNKNOWN, unless something is CRITICAL.
     transcript: lines of what smartctl said; with them nothing is left out, for they are read by a person.
     """
     ordered = sorted(verdicts, key=lambda verdict: (-verdict.state.urgency, verdict.device.name))
-    state = worst([*_whole(failures, faults), ordered[0].state if ordered else State.UNKNOWN])
-    told_first = [*failures, *(faults[:1] if state is State.UNKNOWN else ())]  # each has a line of its own
-    first = f'{NAME} {state.name} - {FirstLine("; ".join(told_first)).of(ordered)}'
-    lines = [f'{State.UNKNOWN.name:<8}  (check)  {sentence(fault, 500)}' for fault in faults]
+    state = worst([*_states(whole), ordered[0].state if ordered else whole.nobody[0]])
+    told_first = [*whole.failures, *(whole.faults[:1] if state is State.UNKNOWN else ())]  # each has a line of its own
+    first = f'{NAME} {state.name} - {FirstLine("; ".join(told_first), whole.nobody[1]).of(ordered)}'
+    lines = [f'{State.UNKNOWN.name:<8}  (check)  {sentence(fault, 500)}' for fault in whole.faults]
     lines += [line for verdict in ordered for line in drive_lines(verdict, face)]
-    lines.extend(f'note: {sentence(remark, 500)}' for remark in remarks)
-    lines.extend(f'note: {sentence(note, 500)}' for note in notes if face.verbose or not ordered)
+    lines.extend(f'note: {sentence(remark, 500)}' for remark in whole.remarks)
+    lines.extend(f'note: {sentence(note, 500)}' for note in whole.notes if face.verbose or not ordered)
     values = perfdata(ordered, roles, face)
     values += old_perfdata(ordered, values)
     if not transcript:
@@ -94,9 +101,9 @@ def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face,
     return Outcome('\n'.join([first, *lines, *transcript, *last]) + '\n', state)
 
 
-def _whole(failures: Sequence[str], faults: Sequence[str]) -> List[State]:
+def _states(whole: Whole) -> List[State]:
     """Return the states that sentences about the check as a whole give it."""
-    return [*([State.CRITICAL] if failures else []), *([State.UNKNOWN] if faults else [])]
+    return [*([State.CRITICAL] if whole.failures else []), *([State.UNKNOWN] if whole.faults else [])]
 
 
 def perfdata(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face) -> List[str]:

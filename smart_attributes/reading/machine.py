@@ -23,6 +23,7 @@ class Found(NamedTuple):
 
     devices: Tuple[Device, ...]
     is_scan: bool = False
+    is_whole: bool = True         # nothing that may be a drive was left out
     notes: Tuple[str, ...] = ()
 
 
@@ -41,9 +42,9 @@ def find(options: Options, runner: processes.Runner, deadline: float) -> Found:
     """
     named, is_search, notes = _named(options)
     if named and not options.scan:
-        return Found(tuple(uniquely_named(named)), is_search, notes)
+        return Found(tuple(uniquely_named(named)), is_search, notes=notes)
     scanned = _scan(options, runner, deadline)
-    return Found(tuple(uniquely_named([*named, *scanned.devices])), True, (*notes, *scanned.refused))
+    return Found(tuple(uniquely_named([*named, *scanned.devices])), True, scanned.is_whole, (*notes, *scanned.refused))
 
 
 def _named(options: Options) -> Tuple[List[Device], bool, Tuple[str, ...]]:

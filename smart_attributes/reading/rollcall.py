@@ -3,7 +3,7 @@
 from typing import List, Mapping, Optional, Sequence, Tuple
 
 from ..errors import ControllerElsewhere, DriveAbsent, DriveIsNoDrive, DriveNotReached
-from ..model import Device, Identity, Read, Report
+from ..model import Device, Identity, Read, Report, State
 from . import by_id, names
 from .identity import distinct, note
 
@@ -77,7 +77,24 @@ def missing(reads: Sequence[Read], expected: Optional[int]) -> Tuple[str, ...]:
             'look for a drive that is gone, or correct --expect',)
 
 
-# --- names ------------------------------------------------------------------------
+def nobody(is_bare: bool, expected: Optional[int], wish: Optional[State]) -> Tuple[State, str]:
+    """Return state and sentence for a check without a single drive.
+
+    is_bare: a scan found nothing that could be one. wish: of --no-drives, which is for this alone: a mistyped pattern
+    or slots that are all empty stay UNKNOWN.
+    """
+    if is_bare and wish is not None:
+        return wish, f'no drives: smartctl --scan finds none here (--no-drives {wish.name.lower()})'
+    if expected == 0:
+        return State.OK, 'no drives, as expected (--expect 0)'
+    return State.UNKNOWN, ('no drives to check: smartctl --scan finds none, or patterns and empty slots leave none over; name drives '
+                           'with -d, for example -d /dev/sda, or say --no-drives ok where there are none')
+
+
+def is_bare(reads: Sequence[Read], asked: Sequence[Device]) -> bool:
+    """Tell whether all that was asked for was asked, and none of it is a drive."""
+    return len(reads) == len(asked) and all(isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive)) for read in reads)
+
 
 def labelled(reads: Sequence[Read], label: str) -> List[Read]:
     """Return the drives under names made of what --label asks for, each name once."""

@@ -16,6 +16,7 @@ class Scan(NamedTuple):
 
     devices: Tuple[Device, ...]
     refused: Tuple[str, ...]  # a sentence for each that was left out
+    is_whole: bool = True     # what was left out is no drive
 
 
 # "# " stands before what --scan-open could not open. What follows the type is info, or words
@@ -31,19 +32,22 @@ def from_scan(text: str) -> Scan:
     entries = _json_entries(text) if text.lstrip().startswith('{') else _text_entries(text)
     devices: List[Device] = []
     refused: List[str] = []
+    is_whole = True
     for path, kind, failure in entries:
         try:
             known = addresses.at(path, _as_needed(kind, path), path)
         except UsageError as error:
             refused.append(f'the scan found {quoted(path)}, which is left out: {error}')
+            is_whole = False
             continue
         what = no_drives.of_path(path)
         if failure or what:
             reason = clean(failure, 200) or f'it is {what}, no drive that has SMART'
             refused.append(f'the scan found {path}, which is left out: {reason}')
+            is_whole &= bool(what)
             continue
         devices += known
-    return Scan(tuple(named(devices)), tuple(refused))
+    return Scan(tuple(named(devices)), tuple(refused), is_whole)
 
 
 def _as_needed(kind: str, path: str) -> str:
