@@ -13,7 +13,7 @@ DAEMONS := icinga2 nagios4-core nagios-nrpe-server nagios-nrpe-plugin icingacli 
 PROGRAMS := sudo acl man-db passwd util-linux binutils valgrind pipx
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test check mutants test-debian12 playground bench prove measure add format generate deb test-deb daemons test-programs test-icinga venv wheel clean help
+.PHONY: run test check mutants test-debian12 playground bench prove measure verdicts add format generate deb test-deb daemons test-programs test-icinga venv wheel clean help
 
 help:            ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -47,6 +47,9 @@ prove: venv      ## the mistakes in attributes.json
 
 measure: venv    ## attributes.json against 40,182 real drives, in ../shared/drives, which no clone has: make measure DRIVES=FILE
 	$(BIN)/check_smart_attributes measure $(DRIVES)
+
+verdicts: $(VENV)/.tools  ## doc/verdicts.md: what states and limits mean, on 52,320 hard disks until they failed
+	$(BIN)/python tools/verdicts.py ../shared/drives/timelines.csv.gz
 
 add: venv        ## your entry and its sample to the shipped ones: make add FILE=my-entry.json
 	$(BIN)/python tools/add.py "$(FILE)"

@@ -100,7 +100,7 @@ def test_four_states_at_once_parse_as_one_nagios_result(fake):
     assert [line.split()[:2] for line in result.text.splitlines()[1:5]] == [
         ['CRITICAL', 'sdc'], ['UNKNOWN', 'sdd'], ['WARNING', 'sdb'], ['OK', 'sda']]
     values = perfdata(result.text)
-    assert values['sdc_pending'] == (16, '', '0', '6', '0', '')
+    assert values['sdc_pending'] == (16, '', '0', '8', '0', '')
     assert values['sda_spare_available'].warning == '16:'
 
 
@@ -513,16 +513,16 @@ def test_the_output_of_80_drives_is_whole(tmp_path):
     assert len(perfdata(result.text)) == 80 * 9
 
 
-def test_the_text_of_150_drives_gives_way_to_perfdata_and_says_so(tmp_path):
+def test_the_text_of_170_drives_gives_way_to_perfdata_and_says_so(tmp_path):
     """The first line still counts them all."""
-    result = many(tmp_path, 150)
+    result = many(tmp_path, 170)
 
     assert result.code == 2
-    assert '150 drives: 150 critical' in result.first_line
+    assert '170 drives: 170 critical' in result.first_line
     assert LIMIT - 1000 < len(result.text.encode()) <= LIMIT
     shown = sum(line.startswith('CRITICAL') for line in result.text.splitlines())
-    assert f'... {150 - shown} more lines are left out, ' in result.text
-    assert len(perfdata(result.text)) == 150 * 9
+    assert f'... {170 - shown} more lines are left out, ' in result.text
+    assert len(perfdata(result.text)) == 170 * 9
 
 
 def test_perfdata_of_300_drives_is_cut_by_us_and_says_so(tmp_path):

@@ -70,8 +70,10 @@ def test_a_counter_that_a_drive_does_not_have_is_no_zero(measured):
 
 
 def test_the_drive_is_judged_by_the_entry_of_its_model(measured):
-    """Two words of attribute 10 on a Hitachi disk are two counts, not a number of 65536."""
-    found = measured('1,Hitachi HDS722020ALA330,0,8766,0,65536\n', '2,ACME X1,0,8766,0,65536\n', head='drive,model,from,to,failed,a10\n')
+    """Western Digital and Hitachi count retries in two words of attribute 10; others in the first one."""
+    rows = (f'{drive},{model},0,8766,0,{11 << 16}\n' for drive, model in enumerate(('Hitachi HDS722020ALA330', 'ACME X1')))
+
+    found = measured(*rows, head='drive,model,from,to,failed,a10\n')
 
     assert [found['states'][state]['drive_years'] for state in ('OK', 'WARNING', 'CRITICAL')] == [1.0, 1.0, 0.0]
 
@@ -114,8 +116,17 @@ def test_measure_wants_one_file(arguments):
 
 def test_a_count_in_eights_is_one_of_sectors_of_4_kib(measured):
     """The file names no sector sizes; that the counts of a model come in eights tells them."""
-    rows = [row(1, 0, YEAR, reallocated=32).replace('ST31500541AS', 'ST4000DM000'), row(2, 0, YEAR, reallocated=31)]
+    rows = [row(1, 0, YEAR, reallocated=160).replace('ST31500541AS', 'ST4000DM000'), row(2, 0, YEAR, reallocated=159)]
 
     states = measured(*rows)['states']
 
     assert [states[state]['drive_years'] for state in ('OK', 'WARNING')] == [1.0, 1.0]
+
+
+def test_states_mean_what_the_documents_promise(shared):
+    """On 52,320 hard disks until they failed; a limit that is changed shows here what it does."""
+    found = json.loads(run('measure', '--timelines', str(shared / 'drives/timelines.csv.gz'), '--json').text)
+
+    assert (found['drives'], found['failures']) == (52320, 3208)
+    assert found['states']['CRITICAL']['percent_per_year'] >= 150 and found['states']['WARNING']['percent_per_year'] >= 40
+    assert found['caught_percent'] >= 62 and found['alarms_per_1000_drive_years'] <= 43

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Write what defends the verdicts on hard disks into doc/verdicts.md: what states mean, and the rates behind each limit.
+
+Usage: tools/verdicts.py TIMELINES.csv.gz    (from the project's virtual environment: .venv/bin/python tools/verdicts.py ...)
+"""
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Callable, Dict, Iterable, Iterator, List
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT)]
+
+from smart_attributes import judge  # noqa: E402
+from smart_attributes.cli import Options  # noqa: E402
+from smart_attributes.errors import SmartError  # noqa: E402
+from smart_attributes.model import Device, Report, State, Verdict  # noqa: E402
+from smart_attributes.site import Site, judge_of  # noqa: E402
+from smart_attributes.workshop import rates, timelines  # noqa: E402
+from smart_attributes.workshop.rates import AGES, ALONE, AT, BEYOND, Rate, Rates  # noqa: E402
+
+DOCUMENT = ROOT / 'doc' / 'verdicts.md'
+LEVELS = (State.WARNING.name, State.CRITICAL.name)
+TELLING = 20  # failures beyond a limit, below which a family says little
+
+
+def states(known: timelines.Experience) -> Iterator[str]:
+    """Yield a row a state."""
+    data = timelines.as_data(known)
+    for name, state in data['states'].items():
+        yield f'| {name} | {state["drive_years"]:,.0f} | {state["failures"]:,} | {state["percent_per_year"]} % |'
+
+
+def alarms(known: timelines.Experience) -> Iterator[str]:
+    """Yield a row a level at which an admin is told."""
+    data = timelines.as_data(known)
+    for name, found in (('WARNING or CRITICAL', data), ('CRITICAL', data['critical'])):
+        yield (f'| {name} | {found["alarms_per_1000_drive_years"]} | {found["failed_within_90_days_percent"]} % | '
+               f'{found["caught_percent"]} % | {found["median_lead_days"]:.0f} days |')
+
+
+def limits(found: Rates, said: Callable[[str, str], str]) -> Iterator[str]:
+    """Yield a row a limit: what happens at it, at it where nothing else alarms, and beyond it."""
+    for role, level in _limits(found):
+        cells = ' | '.join(str(found.get((role, level, where), Rate())) for where in (AT, ALONE, BEYOND))
+        yield f'| `{role}` {said(role, level)} | {level} | {cells} |'
+
+
+def ages(found: Rates, said: Callable[[str, str], str]) -> Iterator[str]:
+    """Yield a row a limit: what happens beyond it, by the time since the number last grew."""
+    for role, level in _limits(found):
+        cells = ' | '.join(str(found.get((role, level, name), Rate())) for name, _ in AGES)
+        yield f'| `{role}` {said(role, level)} | {cells} |'
+
+
+def families(found: Rates, said: Callable[[str, str], str]) -> Iterator[str]:
+    """Yield a row a limit and family that tells something."""
+    for role, level in _limits(found):
+        telling = (key[3] for key, rate in found.items() if key[:3] == (role, level, BEYOND) and key[3:] and rate.failures >= TELLING)
+        for family in sorted(telling):
+            cells = ' | '.join(str(found.get((role, level, where, family), Rate())) for where in (AT, ALONE, BEYOND))
+            yield f'| `{role}` {said(role, level)} | {family} | {cells} |'
+
+
+def values(found: Rates) -> Iterator[str]:
+    """Yield a row a role and band of numbers."""
+    for (role, band), rate in sorted(found.items(), key=lambda item: (item[0][0], float(item[0][1].split()[0]))):
+        yield f'| `{role}` | {band} | {rate.hours / timelines.YEAR:,.0f} | {rate} |'
+
+
+def _limits(found: Rates) -> List[tuple[str, str]]:
+    return [(role, level) for role in sorted({key[0] for key in found}) for level in LEVELS
+            if any(key[:2] == (role, level) for key in found)]
+
+
+def tables(path: str) -> Dict[str, Iterable[str]]:
+    """Return the rows of every table of the document."""
+    with_files = judge_of(Options(), Site())
+
+    def verdict(report: Report) -> Verdict:
+        return judge.judge(Device('', name='drive'), report, with_files.database, with_files.thresholds, with_files.rules)
+
+    def said(role: str, level: str) -> str:
+        limit = with_files.thresholds.limit(role, Device(''), timelines.report_of('', None, ()).identity, '')
+        return f'above {limit.critical if level == State.CRITICAL.name else limit.warning}'
+
+    known = timelines.experience(timelines.read(path), timelines.by_levels(verdict))
+    found = rates.counted(rates.rows(timelines.read(path), verdict),
+                          {'limits': rates.of_limits, 'ages': rates.of_ages, 'values': rates.of_values})
+    return {'states': states(known), 'alarms': alarms(known), 'limits': limits(found['limits'], said),
+            'ages': ages(found['ages'], said), 'families': families(found['limits'], said), 'values': values(found['values'])}
+
+
+def filled(text: str, rows: Dict[str, Iterable[str]]) -> str:
+    """Return the document with its tables as they were measured."""
+    for name, of_table in rows.items():
+        start, end = f'<!-- {name} -->\n', f'<!-- end of {name} -->'
+        if text.count(start) != 1 or end not in text:
+            raise SystemExit(f'{DOCUMENT}: there is no place for the table of {name}')
+        before, rest = text.split(start)
+        text = before + start + '\n'.join(of_table) + '\n' + rest[rest.index(end):]
+    return text
+
+
+def main() -> int:
+    """Rewrite the document from the file named on the command line."""
+    if len(sys.argv) != 2:
+        print(__doc__)
+        return 1
+    try:
+        DOCUMENT.write_text(filled(DOCUMENT.read_text(), tables(sys.argv[1])))
+    except SmartError as problem:
+        print(problem)
+        return 1
+    print(f'{DOCUMENT}: written')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
