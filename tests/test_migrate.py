@@ -179,3 +179,12 @@ def test_hostile_names_stay_text(tmp_path):
 
     assert '\x1b' not in result.text
     assert files_of(result)['thresholds.d/old.json']['overrides'][1]['roles'] == {'reallocated': {'warning': '1', 'critical': '2'}}
+
+
+def test_a_limit_on_logical_sectors_becomes_one_on_those_of_4_kib():
+    """Where the drive has smaller ones it alarms earlier than before, never later."""
+    from smart_attributes.knowledge import specs
+    from smart_attributes.v1_6 import conversion
+    (item,) = specs._reading_specs(5, {'readings': {'reallocated': {'from': 'raw', 'unit': 'logical sectors'}}})
+
+    assert conversion.converted('40', None, conversion.of_reading(item, conversion.RAW)) == '5'
