@@ -15,7 +15,7 @@ from fake_smartctl import IGNORES_SIGTERM, FakeSmartctl
 
 from smart_attributes import alarm
 from smart_attributes.reading.commands import read_arguments
-from smart_attributes.reading.json_report import LARGEST_FILE
+from smart_attributes.reading.content import LARGEST_FILE
 
 PLUGIN = (sys.executable, '-I', str(ROOT / 'check_smart_attributes'))
 NEVER_ENDS = '(a+)+X'  # on a text of forty a

@@ -12,7 +12,8 @@ import independent
 import pytest
 
 from smart_attributes.errors import DriveAbsent, DriveError, DriveIsNoDrive, NotAReport
-from smart_attributes.reading import json_report, text_report
+from smart_attributes.reading import telling, text_report
+from smart_attributes.reading.content import as_text, looks_like_json
 
 CORPUS = os.path.join(os.path.dirname(__file__), '..', '..', 'shared', 'corpus')
 ENOUGH = 0.999  # of all values equal the second reading
@@ -62,7 +63,7 @@ def test_every_report_is_read_or_says_why_not(reports):
 def test_every_report_names_its_protocol_and_carries_data(reports):
     """A report that passed must be good for a verdict."""
     assert all(report.identity.protocol for report, _ in reports.values())
-    assert all(json_report.has_smart_data(report) for report, _ in reports.values())
+    assert all(telling.has_smart_data(report) for report, _ in reports.values())
 
 
 def test_models_and_families_are_those_that_the_corpus_names(reports):
@@ -86,7 +87,7 @@ def rows(report):
 
 def read_twice(kind, report, text):
     """Return the values of one kind, by the package and by the second reading."""
-    data = json.loads(text) if json_report.looks_like_json(text) else None
+    data = json.loads(text) if looks_like_json(text) else None
     if kind == 'attribute rows':
         return rows(report), dict(enumerate(independent.text_rows(text) if data is None else independent.json_rows(data)))
     if kind == 'NVMe values':
@@ -102,7 +103,7 @@ def test_the_second_reading_finds_the_same_values(reports, kind, capsys):
     """Own regular expressions, no shared code: at least 99.9 % of all values are equal."""
     total, different = 0, []
     for case, (report, content) in reports.items():
-        count, wrong = compared(*read_twice(kind, report, json_report.as_text(content)))
+        count, wrong = compared(*read_twice(kind, report, as_text(content)))
         total += count
         different += [(case, *difference) for difference in wrong]
     with capsys.disabled():
@@ -127,8 +128,8 @@ def test_text_of_the_same_drive_gives_the_same_report(reports, form):
     """The JSON reports, printed as smartctl prints them as text, in several locales."""
     compared_reports = 0
     for case, (report, content) in reports.items():
-        text = json_report.as_text(content)
-        if not json_report.looks_like_json(text) or not report.identity.model or case[:3] in MASKED:
+        text = as_text(content)
+        if not looks_like_json(text) or not report.identity.model or case[:3] in MASKED:
             continue
         again = text_report.parse(independent.printed(json.loads(text), **form))
         compared_reports += 1

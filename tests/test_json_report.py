@@ -9,7 +9,7 @@ import pytest
 
 from smart_attributes.errors import DriveAsleep, DriveError, DriveIsNoDrive, NotAReport
 from smart_attributes.model import AttributeRow, SelfTest, Statistic
-from smart_attributes.reading import json_report
+from smart_attributes.reading import content, json_report, telling
 
 
 def smartctl(version=(7, 3), status=0, messages=(), argv=('smartctl', '--json=c', '-a', '/dev/sda')):
@@ -133,7 +133,7 @@ def test_a_sas_drive_is_read_in_full():
 
 def test_every_scsi_value_has_a_documented_key():
     """SCSI_KEYS is what the next stage relies on."""
-    assert set(json_report.from_json(SAS).scsi) <= set(json_report.SCSI_KEYS)
+    assert set(json_report.from_json(SAS).scsi) <= set(telling.SCSI_KEYS)
 
 
 @pytest.mark.parametrize('renamed', [
@@ -205,7 +205,7 @@ def test_an_nvme_self_test_log_is_read():
     ('Self test in progress ...', None), ('Unknown status (0xc)', None), ('', None)])
 def test_a_self_test_proves_what_its_words_say(status, passed):
     """The words of ATA, SCSI and NVMe; unknown ones prove nothing."""
-    assert json_report.self_test_passed(status) is passed
+    assert telling.self_test_passed(status) is passed
 
 
 def test_the_pending_defects_log_counts_as_the_statistic_it_equals():
@@ -333,7 +333,7 @@ def test_sudos_words_on_standard_error_are_the_reason():
 def test_a_file_beyond_any_report_is_refused_unread():
     """A log of gigabytes must not be parsed."""
     with pytest.raises(NotAReport):
-        json_report.as_text(b'x' * (16 * 1024 * 1024 + 1))
+        content.as_text(b'x' * (16 * 1024 * 1024 + 1))
 
 
 # Hostile documents

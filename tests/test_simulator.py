@@ -15,7 +15,7 @@ from conftest import ROOT
 from simulator import Machine, library, names, read, why_not
 from simulator.ata import raw_bytes
 
-from smart_attributes.reading import json_report, text_report
+from smart_attributes.reading import json_report, telling, text_report
 from smart_attributes.reading.commands import read_arguments
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
@@ -82,7 +82,7 @@ def scsi_numbers(log):
         if name in log:
             renamed[f'{name}_cycles'], renamed[f'{name}_cycles_rated'] = log[name]
     for name in ('read', 'write', 'verify'):
-        for counter, number in zip(json_report.ERROR_COUNTERS, log.get(name, ())):
+        for counter, number in zip(telling.ERROR_COUNTERS, log.get(name, ())):
             renamed[f'{name}.{counter}'] = number / 1e9 if counter == 'gigabytes_processed' else number
     return renamed
 

@@ -9,7 +9,7 @@ from .. import alarm, files
 from ..errors import DriveError, NotAReport
 from ..model import Device, Read
 from . import text_report
-from .json_report import LARGEST_FILE
+from .content import LARGEST_FILE
 from .names import slug, unique
 
 

@@ -6,8 +6,8 @@ from typing import Dict, Iterable, Iterator, List, Match, Optional, Tuple
 
 from ..model import SelfTest, Statistic
 from . import pysmart
-from .json_report import ERROR_COUNTERS, last_self_test, self_test_passed
 from .pysmart import digits, leading
+from .telling import ERROR_COUNTERS, last_self_test, self_test_passed
 from .text_lines import POWER_ON, Lines
 
 # "read:   56244        0         0     56244          0          0.026           0"

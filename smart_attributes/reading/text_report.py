@@ -7,19 +7,11 @@ from typing import Dict, Optional, Tuple
 from ..errors import DriveError
 from ..model import Identity, Report
 from . import text_logs
+from .content import as_text, looks_like_json
 from .diagnosis import Remains, diagnose, examined, smart_disabled, without_data
-from .json_report import (
-    as_text,
-    emptiness,
-    exclusion,
-    has_smart_data,
-    has_spindle,
-    looks_like_json,
-    no_report,
-    with_pending,
-)
 from .json_report import parse as parse_json
 from .pysmart import attributes, digits, leading
+from .telling import emptiness, exclusion, has_smart_data, has_spindle, no_report, with_pending
 from .text_lines import POWER_ON, Lines, sorted_lines
 
 _BANNER = re.compile(r'^[ \t]*smartctl (?:version )?(?:pre-)?(\d+)\.(\d+)', re.MULTILINE)

@@ -10,8 +10,8 @@ from typing import Any, Callable, Dict, Iterator, Mapping, NamedTuple, Optional,
 
 from ..errors import DataError
 from ..model import WHEN_FAILED, AttributeRow, Identity, Report, Statistic
-from ..reading.json_report import has_spindle
 from ..reading.pysmart import NVME_LABELS
+from ..reading.telling import has_spindle
 from .sectors import ATTRIBUTES, Sizes
 
 HEALTH = {'PASSED': True, 'OK': True, 'FAILED!': False}

@@ -1,0 +1,60 @@
+"""What a file or a process gave: which characters it holds, whether that is smartctl's JSON, and where it starts."""
+
+import json
+import re
+from typing import Any
+
+from ..errors import DriveError, NotAReport
+
+LARGEST_FILE = 4 << 20  # bytes; the longest report known has 0.1 MB, and an alarm cannot end json.loads()
+
+
+def as_text(data: bytes) -> str:
+    """Return the characters of a recorded file, whatever wrote it.
+
+    PowerShell redirects as UTF-16; a thousands separator may be a Latin-1 blank (A0)
+    or a Windows apostrophe (92). Never fails.
+    Raises DriveError for a file that is too large to be a report.
+    """
+    if len(data) > LARGEST_FILE:
+        raise NotAReport(f'is not a smartctl report: it is larger than {LARGEST_FILE >> 20} MiB')
+    if data[:2] in (b'\xff\xfe', b'\xfe\xff'):
+        return data.decode('utf-16', 'replace')
+    if b'\0' in data[:64]:
+        return data.decode('utf-16-le' if data[1:2] == b'\0' else 'utf-16-be', 'replace')
+    try:
+        return data.decode('utf-8-sig')
+    except UnicodeDecodeError:
+        return data.decode('cp1252', 'replace')
+
+
+def looks_like_json(text: str) -> bool:
+    """Return whether a JSON object starts somewhere on a line of its own."""
+    return json_start(text) >= 0
+
+
+def json_start(text: str) -> int:
+    """Return where the JSON starts, -1 where there is none.
+
+    smartctl 7.0 to 7.2 prints "Pending defect count:" before its JSON, a login
+    shell may have said something too.
+    """
+    if text[:1] == '{':
+        return 0
+    if '{' not in text:
+        return -1  # what stands behind a report: nothing, and no reason to compile a pattern for it
+    match = re.search(r'^[ \t\ufeff]*\{(?=\s*["}]|\s*$)', text, re.MULTILINE)
+    return match.end() - 1 if match else -1
+
+
+def loaded(text: str, start: int) -> Any:
+    """Return the one JSON document that starts at *start*."""
+    try:
+        data, end = json.JSONDecoder().raw_decode(text, start)
+    except (ValueError, RecursionError):
+        # ValueError also for a number of more than 4300 digits (Python 3.11).
+        raise DriveError('is damaged JSON: cut off in the middle, or changed; record it again with smartctl --json -x'
+                         ) from None
+    if looks_like_json(text[end:]):
+        raise DriveError('holds several reports; write each to a file of its own')
+    return data

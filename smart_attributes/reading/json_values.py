@@ -1,0 +1,68 @@
+"""One value of a JSON document: absent, unless it is what it should be.
+
+A report may come from a ticket, an anonymiser or a program that speaks like smartctl.
+"""
+
+import re
+from typing import Any, Dict, List, Mapping, Optional
+
+Json = Dict[str, Any]
+
+_SAFE_INTEGER = 2 ** 53   # above this a JSON number may have been rounded on its way
+_LARGEST = 2 ** 128       # the widest counter there is (NVMe)
+
+
+def object_of(data: Mapping[str, Any], key: str) -> Json:
+    """Return an object, empty where there is none."""
+    value = data.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def list_of(data: Mapping[str, Any], key: str) -> List[Any]:
+    """Return a list, empty where there is none."""
+    value = data.get(key)
+    return value if isinstance(value, list) else []
+
+
+def objects_of(data: Mapping[str, Any], key: str) -> List[Json]:
+    """Return the objects of a list."""
+    return [entry for entry in list_of(data, key) if isinstance(entry, dict)]
+
+
+def text_of(data: Mapping[str, Any], key: str) -> str:
+    """Return a text without outer blanks, '' where there is none."""
+    value = data.get(key)
+    return value.strip() if isinstance(value, str) else ''
+
+
+def integer_of(data: Mapping[str, Any], key: str) -> Optional[int]:
+    """Return a whole number, exactly.
+
+    Where smartctl doubts that a number survives as a JSON number it adds the same
+    as a string, with "_s" at the end of the name.
+    """
+    value: Any = data.get(key)
+    if type(value) is int and -_SAFE_INTEGER < value < _SAFE_INTEGER:
+        return value
+    exact = data.get(key + '_s')
+    if isinstance(exact, str) and exact.isascii() and exact.isdigit() and len(exact) < 40:
+        return int(exact)
+    if type(value) in (int, float) and -_LARGEST < value < _LARGEST and value % 1 == 0:  # NaN compares with nothing
+        return int(value)
+    return None
+
+
+def byte_of(data: Mapping[str, Any], key: str) -> Optional[int]:
+    """Return a whole number from 0 to 255."""
+    value = integer_of(data, key)
+    return value if value is not None and 0 <= value <= 255 else None
+
+
+def fraction_of(data: Mapping[str, Any], key: str) -> Optional[float]:
+    """Return a number that smartctl writes as a string: "71532.573", in some locales "71532,573"."""
+    value: Any = data.get(key)
+    if isinstance(value, str) and re.fullmatch(r'\d{1,30}(?:[.,]\d{1,9})?', value.strip()):
+        return float(value.strip().replace(',', '.'))
+    if type(value) in (int, float) and 0 <= value < _LARGEST:
+        return float(value)
+    return None
