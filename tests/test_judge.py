@@ -248,6 +248,7 @@ def test_a_verdict_tells_who_gave_it_and_whether_it_is_graphed():
 def test_what_is_shown_only_or_unknown_alarms_nobody(reading):
     """One reading of a role decides, and nothing can be said of a number that is not there."""
     assert judge.judge_reading(reading, SPARE_LIMIT, {}, {}) == judge.Judgement(reading, State.OK)
+    assert judge.judge_reading(reading, SPARE_LIMIT._replace(is_graphed=True), {}, {}).graphed
 
 
 @pytest.mark.parametrize(('number', 'expected'), [
@@ -494,6 +495,7 @@ def test_what_smartctl_complained_of_is_a_note():
     notes = notes_on(worn(exit_status=0x40, messages=('Read log failed',)))
 
     assert notes == ['the error log holds errors', 'Read log failed']
+    assert [len(note) for note in notes_on(worn(messages=('x' * 900,)))] == [400]
 
 
 @pytest.mark.parametrize(('one', 'other', 'unit', 'is_noted'), [

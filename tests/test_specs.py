@@ -401,3 +401,40 @@ def test_work_done_beforehand_changes_no_answer():
 
     assert prepared.identify(SSD, [9]) == spec_database().identify(SSD, [9])
     assert prepared.identify(SSD._replace(model=''), [12]) == spec_database().identify(SSD._replace(model=''), [12])
+
+
+# --- entries that contradict each other ----------------------------------------------------------
+
+
+def claiming(*names):
+    return [{'family': name, **MODELS, 'attributes': {}} for name in names]
+
+
+@pytest.mark.parametrize(('names', 'sentence'), [
+    (('one',), ''), (('one', 'two'), 'site1.json: ACME X1-240 is claimed by two entries, one and two; narrow one pattern'),
+    (('one', 'two', 'three'), 'site1.json: ACME X1-240 is claimed by two entries, one and two; narrow one pattern')])
+def test_a_dispute_is_between_entries_of_a_site(names, sentence):
+    """Who made the mistake reads it; meanwhile the shipped entries speak."""
+    disputed = spec_database({'entries': claiming(*names)})
+
+    assert disputed.dispute(SSD, [9]) == sentence
+    assert disputed.identify(SSD, [9]).family == ('ACME X1' if sentence else 'one')
+
+
+def test_a_mistake_of_ours_is_no_dispute_of_a_site():
+    """It is a note on the drive, whatever the site's own file says about others."""
+    data = {**database(), 'entries': claiming('one', 'two')}
+    other = ('site.json', {'entries': [{'family': 'mine', 'models': ['OTHER.*'], 'attributes': {}}]})
+
+    for known in (specs.SpecDatabase(data), specs.SpecDatabase(data, [other])):
+        assert known.dispute(SSD, [9]) == ''
+        assert known.dispute(SSD._replace(model='NOBODY'), [9]) == ''
+        assert known.identify(SSD, [9]).notes == (
+            'attributes.json: ACME X1-240 is claimed by two entries, one and two; narrow one pattern',)
+
+
+def test_the_sets_of_all_files_are_known():
+    """The shipped ones and a site's own."""
+    local = {'entries': [], 'sets': {'taste': {'attributes': {}}}}
+
+    assert spec_database(local, {'entries': []}).sets() == {'ata-common', 'taste'}

@@ -36,7 +36,7 @@ def test_a_text_becomes_the_expression_that_matches_it_alone(text):
 
 @pytest.mark.parametrize(('number', 'said'), [
     (97, '97'), (97.0, '97'), (0, '0'), (0.025, '0.025'), (0.5, '0.5'), (1.5, '1.5'), (1.25, '1.25'), (1.999, '2'), (20.004, '20'),
-    (-0.5, '-0.5'), (1e20, '100000000000000000000'), (0.000001, '0.000001'),
+    (-0.5, '-0.5'), (-0.0000001, '0'), (0.0000004, '0'), (0.1234567, '0.123457'), (1e20, '100000000000000000000'), (0.000001, '0.000001'),
     (1e-300, '0'), (-1e-300, '0'), (-1.5, '-1.5')])
 def test_a_number_is_said_without_exponent_and_without_empty_decimals(number, said):
     """It is read at three in the morning."""
@@ -45,7 +45,8 @@ def test_a_number_is_said_without_exponent_and_without_empty_decimals(number, sa
 
 @pytest.mark.parametrize(('number', 'unit', 'said'), [
     (None, '%', 'unknown'), (97, '%', '97 %'), (5, '', '5'), (30, 'C', '30 C'), (3599, 's', '3599 s'), (3600, 's', '1 h'),
-    (77302800, 's', '21473 h'), (5400, 's', '1.5 h'), (0, 'B', '0 B'), (999, 'B', '999 B'), (1000, 'B', '1 kB'), (1000.5, 'B', '1 kB'),
+    (77302800, 's', '21473 h'), (5400, 's', '1.5 h'), (0, 'B', '0 B'), (999, 'B', '999 B'), (999.5, 'B', '1 kB'), (1000, 'B', '1 kB'),
+    (1000.5, 'B', '1 kB'),
     (12.3e12, 'B', '12.3 TB'), (1.5e18, 'B', '1.5 EB'), (2.5e21, 'B', '2.5e+03 EB'), (2e6, 'B', '2 MB'), (2e9, 'B', '2 GB'),
     (999.7e9, 'B', '1 TB'), (999.4e9, 'B', '999 GB')])
 def test_an_amount_is_said_in_the_unit_of_people(number, unit, said):
@@ -170,6 +171,12 @@ def test_the_words_of_a_healthy_drive_are_of_bounded_length():
     entry = judgement(of=reading(0, 'unknown_model', '', verdict='x' * 900, state=State.OK))
 
     assert words.findings(verdict(entry, state=State.OK)) == 'x' * (words.WORDS - 3) + '...'
+
+
+@pytest.mark.parametrize(('identity', 'said'), [(Identity(), ''), (Identity(protocol='NVMe'), 'nvme'), (Identity(protocol='SCSI'), 'sas')])
+def test_the_kind_of_a_drive_that_nobody_read_is_not_guessed(identity, said):
+    """A drive that does not tell its protocol would be a solid state drive."""
+    assert words.kind(identity) == said
 
 
 # --- smartctl's exit status -------------------------------------------------------------------

@@ -176,6 +176,29 @@ def test_two_equals_that_disagree_in_a_later_field_are_told_too():
     assert sentence.startswith('endurance_used, critical: ') and sentence.endswith(' disagree and neither is stronger; remove one of them')
 
 
+def test_every_disagreement_is_named_and_left_to_weaker_limits():
+    """Whether a role is graphed may be disagreed on as well; three may disagree as well as two."""
+    patterns = ('INTEL.*', '.*C2BB.*', 'INTEL SSD.*')
+    limits = limits_of(*({'for': {'model': pattern}, 'why': 'x', 'roles': {'endurance_used': {'warning': str(number), 'graph': number > 1}}}
+                         for number, pattern in enumerate(patterns)))
+    first, second, third = (f'site.json: model {pattern}' for pattern in patterns)
+
+    assert limits.disagreements(SDA, SSD, FAMILY) == [
+        f'endurance_used, {field}: {first} and {other} disagree and neither is stronger; remove one of them'
+        for field, other in (('warning', second), ('warning', third), ('graph', third))]
+    assert limits.limit('endurance_used', SDA, SSD, FAMILY)[:5] == ('85', '95', 'default.json', 'default.json', True)
+    assert limits.disagreements(SDA, HDD, '') == []
+
+
+@pytest.mark.parametrize('selector', [{'device': 'sda'}, {'serial': 'EXAMPLE0001'}, {'family': FAMILY}], ids=str)
+def test_a_disagreement_is_found_by_whatever_names_the_drive(selector):
+    """And it is of this drive only."""
+    limits = limits_of(override(selector, '70'), override(selector, '80'))
+
+    assert len(limits.disagreements(SDA, SSD, FAMILY)) == 1
+    assert limits.disagreements(Device('/dev/sdb', name='sdb'), HDD, 'ACME') == []
+
+
 def test_a_number_in_a_file_is_a_range_too():
     """JSON writes 85 without quotes as gladly."""
     assert warning_of(override({'serial': 'EXAMPLE0001'}, 70))[0] == '70'
