@@ -124,3 +124,15 @@ def test_a_mistyped_role_is_answered_with_the_nearest():
     (fault,) = faults.of_entries({'entries': [entry]}, ROLES, SETS)
 
     assert fault.sentence.endswith('realocated: there is no such role; did you mean reallocated?')
+
+
+def test_an_entry_for_a_controller_names_no_models():
+    """Its guards are its conditions."""
+    assert list(faults.of_entries({'entries': [{'family': 'mine', 'generic': True, 'has': [5]}]}, ROLES, SETS)) == []
+
+
+def test_a_role_that_is_like_no_other_is_answered_with_where_they_stand():
+    """Nothing to guess."""
+    (fault,) = faults.of_limits({'roles': {'zzz': {'warning': '5'}}}, ROLES)
+
+    assert fault.sentence == 'roles: "zzz" is no role; doc/roles.md lists them, for example endurance_used'

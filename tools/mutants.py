@@ -27,7 +27,7 @@ FIGURES = {'judge': 90, 'knowledge/decode': 90, 'knowledge/ranges': 90, 'knowled
            'knowledge/units': 90, 'knowledge/faults': 80, 'knowledge/specs': 80, 'trust': 80, 'words': 80}
 # Tests that start no process: one value each, so that thousands of runs take minutes.
 TESTS = ('test_judge', 'test_readings', 'test_decode', 'test_ranges', 'test_thresholds', 'test_specs', 'test_faults', 'test_clean',
-         'test_statements', 'test_trust')
+         'test_statements', 'test_trust', 'test_units')
 NEEDED = ('smart_attributes', 'tests', 'thresholds', 'attributes.json', 'pyproject.toml')
 # mutmut leaves decorated functions alone; without its cache a function answers the same.
 CACHE = re.compile(r'^@lru_cache\(.*\)\n', re.MULTILINE)
