@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import time
 
 import pytest
@@ -27,10 +28,13 @@ def test_a_file_of_exactly_the_size_is_read_and_one_byte_more_is_not(tmp_path):
 def test_pipes_and_folders_are_not_waited_for(tmp_path):
     """Nobody writes to the other end."""
     os.mkfifo(tmp_path / 'pipe')
-
-    for path in (tmp_path / 'pipe', tmp_path, '/dev/null'):
-        with pytest.raises(files.NotRegular):
-            files.content(str(path), 10)
+    signal.alarm(10)
+    try:
+        for path in (tmp_path / 'pipe', tmp_path, '/dev/null'):
+            with pytest.raises(files.NotRegular):
+                files.content(str(path), 10)
+    finally:
+        signal.alarm(0)
 
 
 @as_root

@@ -41,6 +41,8 @@ CASES = {
     'protection': ({'overrides': [{'for': {'device': '/dev/sda'}, 'why': 'short', 'read': False, 'roles': {}}]},
                    {'overrides': [{'for': {'device': '/dev/sda'}, 'read': False, 'why': 'protected, though its override has a mistake'}]}),
     'doubled': ('{"roles": {"pending": {"warning": "3", "warning": "5", "critical": "9"}}}', {'roles': {'pending': {'critical': '9'}}}),
+    # Nobody can say which one is meant, not even of a text.
+    'doubled text': ('{"comment": "mine", "comment": "yours", "roles": {}}', {'roles': {}}),
     'doubled role': ('{"roles": {"pending": {"warning": "3"}, "pending": {"warning": "5"}, "temperature": {}}}',
                      {'roles': {'temperature': {}}}),
 }
