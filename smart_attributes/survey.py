@@ -111,11 +111,14 @@ def _so_far(progress: Progress, options: Options, judge: Judge, why: str) -> Sur
         return judged(progress, options, judge)
 
 
-def plan(found: Sequence[Device], options: Options, site: Site) -> List[Plan]:
-    """Return how each device is read; what nobody wants, or a site file forbids to read, is left out."""
+def plan(found: Sequence[Device], options: Options, site: Optional[Site] = None) -> List[Plan]:
+    """Return how each device is read; what nobody wants, or a site file forbids to read, is left out.
+
+    site: what its files say, where that is known already.
+    """
     prefix = commands.prefix(options.smartctl, options.nosudo)
     match, ignore = choice.patterns(options.match), choice.patterns(options.ignore)
-    exceptions = _exceptions_before_reading(site)
+    exceptions = _exceptions_before_reading(site or site_of(options))
     plans = []
     for device in found:
         is_read, skipped = exceptions(device)

@@ -13,7 +13,6 @@ from typing import Iterable, Iterator, NamedTuple, Sequence, Tuple
 
 from ..cli import Options
 from ..errors import SmartError, UsageError
-from ..site import site_of
 from ..survey import plan
 from ..words import literally
 from . import commands, device_types, machine, processes
@@ -179,7 +178,7 @@ def _number_up_to(highest: int) -> str:
 def _literal(options: Options, runner: processes.Runner) -> Iterator[Arguments]:
     """Yield the command lines for the drives named, or for those of this machine."""
     found = machine.find(options, runner, _deadline(options))
-    plans = plan(found.devices, options, site_of(options))
+    plans = plan(found.devices, options)
     if not plans:
         raise SmartError('there are no drives to write lines for; name them with -d, or run this as root on the machine that has them')
     has_json = _speaks_json(options, runner)
