@@ -33,12 +33,12 @@ def _drive(verdict: Verdict, hide_serial: bool) -> Json:
     device, identity = verdict.device, verdict.identity
     todo = advice(verdict)
     drive: Json = {
-        'device': device.path, 'type': device.type or None, 'name': device.name, 'model': clean(identity.model) or None,
+        'device': device.path, 'type': device.type or None, 'model': clean(identity.model) or None,
         'serial': None if hide_serial else clean(identity.serial) or None, 'firmware': clean(identity.firmware) or None,
         'kind': kind(identity) or None, 'entry': verdict.entry, 'state': verdict.state.name,
-        'action': todo.action, 'why': sentence(todo.why, NOTE) or None, 'findings': _findings(verdict),
         'readings': [_reading(judgement) for judgement in verdict.judgements],
-        'notes': [sentence(note, NOTE) for note in (verdict.problem, *verdict.notes) if note]}
+        'notes': [sentence(note, NOTE) for note in (verdict.problem, *verdict.notes) if note],
+        'name': device.name, 'action': todo.action, 'why': sentence(todo.why, NOTE) or None, 'findings': _findings(verdict)}
     drive.update(_place(verdict.place))
     drive.update({key: value for key, value in (('forecasts', _forecasts(verdict.forecasts)), ('past', _past(verdict.past))) if value})
     return drive

@@ -1,18 +1,13 @@
-"""Verdicts -> what a monitoring daemon reads: one line, one line a drive, perfdata.
-
-Of nagiosplugin three habits are not taken over: it ranks UNKNOWN above CRITICAL,
-which would let a drive that cannot be opened hide one that is dying, it is silent
-about details without -v, and it leaves out the quotes and the empty maximum of perfdata.
-"""
+"""Verdicts -> what a monitoring daemon reads: one line, one line a drive, perfdata on the last."""
 
 from collections import Counter
 from itertools import accumulate
 from typing import Iterable, List, Mapping, NamedTuple, Sequence, Tuple
 
-from ..knowledge.nagios import Performance, Summary
 from ..knowledge.specs import Role
-from ..model import Judgement, State, Verdict, worst
-from ..words import clean, findings, headline, plain, reading_line, sentence, statement
+from ..model import State, Verdict, worst
+from ..words import clean, findings, headline, reading_line, sentence, statement
+from . import perfdata
 
 NAME = 'SMART'
 # NRPE passes 65,505 bytes, Icinga's IDO database keeps 65,535 of text and as many of perfdata; Nagios 4.4 and Icinga 2 keep all
@@ -21,8 +16,6 @@ OUTPUT_LIMIT, TEXT_AT_LEAST, ROOM_TO_SAY_SO = 65000, 4000, 500
 WHY_LEFT_OUT = f'NRPE passes no more than {OUTPUT_LIMIT:,} bytes'
 # What the first line tells where all is well; zero tells nothing.
 TELLING = (('most worn', 'endurance_used'), ('most reallocated', 'reallocated'), ('warmest', 'temperature'))
-# Printed as the drive says it, also where its word is not followed or better words stand beside it.
-OWN_WORD = 'smart_status'
 
 
 class Face(NamedTuple):
@@ -53,30 +46,16 @@ class Outcome(NamedTuple):
     state: State
 
 
-class FirstLine(Summary):  # type: ignore[misc]
-    """The first line: what is worst, on which drive, against which limit."""
+def first_line(verdicts: Sequence[Verdict], extra: str, nobody: str) -> str:
+    """Return what is worst, on which drive, against which limit, of verdicts, worst first.
 
-    def __init__(self, extra: str, nobody: str):
-        self.extra = extra
-        self.nobody = nobody
-
-    def of(self, verdicts: Sequence[Verdict]) -> str:
-        """Return the line for verdicts, worst first."""
-        if not verdicts:
-            return self.empty()
-        return self.ok(verdicts) if verdicts[0].state is State.OK else self.problem(verdicts)
-
-    def ok(self, verdicts: Sequence[Verdict]) -> str:
-        return self._line(most_telling(verdicts), verdicts)
-
-    def problem(self, verdicts: Sequence[Verdict]) -> str:
-        return self._line(f'{verdicts[0].device.name} {headline(verdicts[0])}', verdicts)
-
-    def empty(self) -> str:
-        return self.extra or self.nobody
-
-    def _line(self, worst_thing: str, verdicts: Sequence[Verdict]) -> str:
-        return '; '.join(part for part in (self.extra, worst_thing, count(verdicts)) if part)
+    extra: what concerns the check as a whole and is worse. nobody: what to say where there are no verdicts.
+    """
+    if not verdicts:
+        return extra or nobody
+    first = verdicts[0]
+    told = most_telling(verdicts) if first.state is State.OK else f'{first.device.name} {headline(first)}'
+    return '; '.join(part for part in (extra, told, count(verdicts)) if part)
 
 
 def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face, whole: Whole = NOTHING_MORE,
@@ -88,13 +67,13 @@ def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face, w
     ordered = sorted(verdicts, key=lambda verdict: (-verdict.state.urgency, verdict.device.name))
     state = worst([*_states(whole), ordered[0].state if ordered else whole.nobody[0]])
     told_first = [*whole.failures, *(whole.faults[:1] if state is State.UNKNOWN else ())]  # each has a line of its own
-    first = f'{NAME} {state.name} - {FirstLine("; ".join(told_first), whole.nobody[1]).of(ordered)}'
+    first = f'{NAME} {state.name} - {first_line(ordered, "; ".join(told_first), whole.nobody[1])}'
     lines = [f'{State.UNKNOWN.name:<8}  (check)  {sentence(fault, 500)}' for fault in whole.faults]
     lines += [line for verdict in ordered for line in drive_lines(verdict, face)]
     lines.extend(f'note: {sentence(remark, 500)}' for remark in whole.remarks)
     lines.extend(f'note: {sentence(note, 500)}' for note in whole.notes if face.verbose or not ordered)
-    values = perfdata(ordered, roles, face)
-    values += old_perfdata(ordered, values)
+    values = perfdata.values(ordered, roles, face.all_perfdata)
+    values += perfdata.old_values(ordered, values)
     if not transcript:
         lines, values = _fitting(lines, values, _size(first))
     last = ['| ' + ' '.join(values)] if values else []
@@ -104,41 +83,6 @@ def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face, w
 def _states(whole: Whole) -> List[State]:
     """Return the states that sentences about the check as a whole give it."""
     return [*([State.CRITICAL] if whole.failures else []), *([State.UNKNOWN] if whole.faults else [])]
-
-
-def perfdata(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face) -> List[str]:
-    """Return the values of all drives, ordered: 'sda_endurance_used'=9%;85;95;0;"""
-    return sorted(_quoted(_performance(verdict.device.name, judgement, roles))
-                  for verdict in verdicts for judgement in verdict.judgements if _is_graphed(judgement, face))
-
-
-def _is_graphed(judgement: Judgement, face: Face) -> bool:
-    """Tell whether a value is printed; legacy_limit, several on one drive, has labels of its own in old_values."""
-    reading = judgement.reading
-    return (reading.number is not None and (reading.judged or reading.role == OWN_WORD) and reading.role != 'legacy_limit'
-            and (judgement.graphed or face.all_perfdata))
-
-
-def _performance(name: str, judgement: Judgement, roles: Mapping[str, Role]) -> Performance:
-    """Return the value of a drive's reading under its label, in base units, with the ends of its role."""
-    reading, role = judgement.reading, roles.get(judgement.reading.role)
-    ends = (role.minimum, role.maximum) if role else (None, None)
-    return Performance(f'{name}_{reading.role}', plain(reading.number or 0), reading.unit.replace('C', ''), judgement.warning,
-                       judgement.critical, *(None if end is None else plain(end) for end in ends))
-
-
-def _quoted(performance: Performance) -> str:
-    """Return a value, always quoted and with all its fields, which the library leaves out where they are empty."""
-    label, value, unit, *limits = performance
-    return f"'{label}'={value}{unit};{';'.join(map(str, limits))}"
-
-
-def old_perfdata(verdicts: Iterable[Verdict], printed: Sequence[str]) -> List[str]:
-    """Return the values under labels of version 1.6, ordered; none that is *printed* already."""
-    values = {value.label: _quoted(Performance(value.label, plain(value.number), '', value.warning, value.critical))
-              for verdict in verdicts for value in verdict.old_values}
-    taken = {value.partition('=')[0] for value in printed}
-    return [text for label, text in sorted(values.items()) if f"'{label}'" not in taken]
 
 
 def _fitting(lines: Sequence[str], values: Sequence[str], used: int) -> Tuple[List[str], List[str]]:

@@ -59,7 +59,7 @@ def identify(drive: Description, is_enabled: bool = True) -> bytes:
         82: 0x0001, 83: 0x4400, 84: 0x4023 | has_wwn,                # supported: SMART, 48 bit; its logs and tests, GPL, WWN
         85: int(is_enabled), 86: 0x0400, 87: 0x4023 | has_wwn,       # enabled: the same
         100: sectors & 0xffff, 101: sectors >> 16 & 0xffff, 102: sectors >> 32 & 0xffff,
-        106: 0x6003,                                                 # 8 logical sectors in a physical one
+        106: {512: 0x4000, 4096: 0x6003}[drive.physical_block_size],  # 1 or 8 logical sectors in a physical one
         108: wwn >> 48 & 0xffff, 109: wwn >> 32 & 0xffff, 110: wwn >> 16 & 0xffff, 111: wwn & 0xffff,
         217: {None: 0, 0: 1}.get(drive.rotation, drive.rotation or 0),
         222: 0x107e,                                                 # SATA 2.5 to 3.2

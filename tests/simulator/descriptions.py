@@ -62,6 +62,7 @@ class Description(NamedTuple):
     serial: str = ''
     wwn: str = ''             # hexadecimal digits; NVMe: EUI-64
     capacity: int = 0         # bytes
+    physical_block_size: int = 4096  # bytes; disks until 2010 or so have 512
     rotation: Optional[int] = None  # rounds per minute, 0 solid state; None not told
     health: str = 'PASSED'    # or "FAILED"; SCSI: "5d/10", additional sense code and qualifier
     attributes: Tuple[Row, ...] = ()

@@ -1,0 +1,47 @@
+"""Verdicts -> perfdata: the values that a daemon graphs, in base units, under labels that stay.
+
+Source: Monitoring Plugins Development Guidelines, "Performance data". All fields are always printed and labels always
+quoted, so that a value can be found by its place.
+"""
+
+from typing import Iterable, List, Mapping, Optional, Sequence
+
+from ..knowledge.specs import Role
+from ..model import Judgement, Verdict
+from ..words import plain
+
+# Printed as the drive says it, also where its word is not followed or better words stand beside it.
+OWN_WORD = 'smart_status'
+OLD_LIMIT = 'legacy_limit'  # several on one drive; their labels stand in Verdict.old_values
+
+
+def values(verdicts: Iterable[Verdict], roles: Mapping[str, Role], is_all: bool) -> List[str]:
+    """Return the values of all drives, ordered: 'sda_endurance_used'=9%;85;95;0; - of each graphed role, or of all."""
+    return sorted(_value(verdict.device.name, judgement, roles.get(judgement.reading.role))
+                  for verdict in verdicts for judgement in verdict.judgements if _is_graphed(judgement, is_all))
+
+
+def _is_graphed(judgement: Judgement, is_all: bool) -> bool:
+    reading = judgement.reading
+    return (reading.number is not None and (reading.judged or reading.role == OWN_WORD) and reading.role != OLD_LIMIT
+            and (judgement.graphed or is_all))
+
+
+def _value(name: str, judgement: Judgement, role: Optional[Role]) -> str:
+    """Return the value of a drive's reading under its label, with the ends of its role. Nagios knows no unit C."""
+    reading = judgement.reading
+    ends = ['' if end is None else plain(end) for end in ((role.minimum, role.maximum) if role else (None, None))]
+    return _printed(f'{name}_{reading.role}', reading.number or 0, reading.unit.replace('C', ''), judgement.warning, judgement.critical,
+                    *ends)
+
+
+def _printed(label: str, number: float, unit: str, *limits: str) -> str:
+    return f"'{label}'={plain(number)}{unit};{';'.join(limits)}"
+
+
+def old_values(verdicts: Iterable[Verdict], printed: Sequence[str]) -> List[str]:
+    """Return the values under labels of version 1.6, ordered; none that is *printed* already."""
+    found = {value.label: _printed(value.label, value.number, '', value.warning, value.critical, '', '')
+             for verdict in verdicts for value in verdict.old_values}
+    taken = {value.partition('=')[0] for value in printed}
+    return [text for label, text in sorted(found.items()) if f"'{label}'" not in taken]
