@@ -1,14 +1,18 @@
 """Readings meet their limits. Pure: the date and everything else come in as values."""
 
 import time
-from typing import Dict, FrozenSet, Iterable, List, Mapping, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Dict, FrozenSet, Iterable, List, Mapping, NamedTuple, Optional, Sequence
 
 from .errors import DriveAsleep, SmartError
 from .knowledge import ranges, readings, standards
+from .knowledge.acknowledged import Acknowledgement, is_silent, prevailing, telling
 from .knowledge.specs import Advisory, DriveSpec, Role, SpecDatabase
 from .knowledge.thresholds import Bound, DriveLimit, Limit, Thresholds
 from .model import Device, Identity, Judgement, Reading, Report, Source, State, Verdict, worst
 from .words import WORDS, amount, clean, exit_status_notes
+
+if TYPE_CHECKING:  # loaded by checks that remember something
+    from .memory.past import Past, Told
 
 APART = 5              # points between two endurance readings that are worth a note
 ADVISORY_HOURS = 1000  # an hour that comes within this time is critical
@@ -25,8 +29,12 @@ class Rules(NamedTuple):
     now: float = 0             # seconds since 1970, for dates in the future
 
 
-def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Thresholds, rules: Rules) -> Verdict:
-    """Return the verdict on a drive that was read. Raises DataError where data files contradict themselves."""
+def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Thresholds, rules: Rules,
+          past: Optional['Past'] = None) -> Verdict:
+    """Return the verdict on a drive that was read. Raises DataError where data files contradict themselves.
+
+    past: what memory tells of this drive; None: growth is not judged.
+    """
     identity = report.identity
     spec = database.identify(identity, [row.id for row in report.attributes])
     family = spec.family or ''
@@ -39,15 +47,20 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
     if spec.family is None:
         found.append(_unknown_model(device, identity, rules.unknown_model))
 
-    judgements = []
+    judgements, accepted = [], []
     for reading in found:
         limit = thresholds.limit(reading.role, device, identity, family)
-        is_ignored = reading.role in rules.ignored_roles
-        judgements.append(Judgement(reading, State.OK, graphed=limit.is_graphed) if is_ignored else
-                          judge_reading(reading, limit, by_role, database.roles))
+        if reading.role in rules.ignored_roles:
+            judgements.append(Judgement(reading, State.OK, graphed=limit.is_graphed))
+            continue
+        given = thresholds.acknowledged(identity, reading.role)
+        level = judge_reading(reading, limit, by_role, database.roles)
+        judgements.append(weighed(level, limit, past, given, _is_floor(reading, database.roles)))
+        if given is not None and reading.judged:
+            accepted.append(telling(given, reading.unit))
     return Verdict(device, identity, worst(j.state for j in judgements),
                    tuple(sorted(judgements, key=lambda judgement: -judgement.state.urgency)),
-                   (*spec.notes, *drive_notes(report, found, spec), *thresholds.over(device, identity, family)),
+                   (*spec.notes, *drive_notes(report, found, spec), *thresholds.over(device, identity, family), *accepted),
                    entry=spec.family)
 
 
@@ -71,7 +84,7 @@ def judge_reading(reading: Reading, limit: Limit, by_role: Mapping[str, Reading]
         return Judgement(reading, State.OK, graphed=limit.is_graphed)
     if reading.state is not None:
         return _judge_verdict(reading, reading.state, limit)
-    is_floor = reading.role in roles and roles[reading.role].worse == 'low'
+    is_floor = _is_floor(reading, roles)
     warning, critical = (_resolve(bound, reading, by_role, is_floor) for bound in (limit.warning, limit.critical))
     for state, text, origin in ((State.CRITICAL, critical, limit.critical_origin),
                                 (State.WARNING, warning, limit.warning_origin)):
@@ -79,6 +92,43 @@ def judge_reading(reading: Reading, limit: Limit, by_role: Mapping[str, Reading]
             return Judgement(reading, state, warning, critical, ranges.describe(text, reading.number), origin, limit.is_graphed)
     return Judgement(reading, State.OK, warning, critical, origin=limit.critical_origin or limit.warning_origin,
                      graphed=limit.is_graphed)
+
+
+def weighed(level: Judgement, limit: Limit, past: Optional['Past'], accepted: Optional[Acknowledgement], is_floor: bool) -> Judgement:
+    """Return a judgement on a level with what is remembered and what was accepted, by the order of precedence.
+
+    The drive's own word stands above both: nobody silences it.
+    """
+    reading = level.reading
+    if reading.state is not None or not reading.judged or reading.number is None:
+        return level
+    grown = _growth(reading, limit, past, is_floor)
+    state = prevailing(level.state, grown.state if grown else State.OK, None, is_silent(accepted, reading.number, is_floor),
+                       override=level.state if is_own(limit) else None)
+    if state is State.OK:
+        return level._replace(state=State.OK, against='')
+    if grown is None or state is not grown.state:
+        return level._replace(growth=grown.words if grown else '')
+    decides = grown.state.urgency > level.state.urgency
+    return level._replace(state=state, growth=grown.words, growth_against=grown.against if decides else '',
+                          origin=limit.growth_origin if decides else level.origin)
+
+
+def _growth(reading: Reading, limit: Limit, past: Optional['Past'], is_floor: bool) -> Optional['Told']:
+    if past is None or not limit.growth:
+        return None
+    from .memory.past import told
+    return told(past, reading, limit.growth, is_floor)
+
+
+def is_own(limit: Limit) -> bool:
+    """Tell whether an admin has set the levels of this very drive, and has not asked for its growth beside."""
+    return bool(limit.own_fields & {'warning', 'critical'}) and 'growth' not in limit.own_fields
+
+
+def _is_floor(reading: Reading, roles: Mapping[str, Role]) -> bool:
+    """Tell whether less is worse."""
+    return reading.role in roles and roles[reading.role].worse == 'low'
 
 
 def _judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:

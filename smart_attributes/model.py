@@ -198,6 +198,8 @@ class Judgement(NamedTuple):
     against: str = ''             # which side of the limit it is on: "above 95"; '' when OK or a verdict
     origin: str = ''              # who set the limit that decided
     graphed: bool = False
+    growth: str = ''              # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"; '' where none is told
+    growth_against: str = ''      # "above 0 in 24 h", where growth decided; '' otherwise
 
 
 class OldValue(NamedTuple):

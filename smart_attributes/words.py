@@ -138,13 +138,15 @@ def statement(reading: Reading) -> str:
 def finding(judgement: Judgement) -> str:
     """Return what a judgement found, with its limit: "endurance_used 97 %, critical above 95"."""
     words, limit = _told(judgement)
-    return f'{words}, {limit}' if limit else words
+    more = '' if judgement.growth_against else judgement.growth
+    return '; '.join(part for part in (f'{words}, {limit}' if limit else words, more) if part)
 
 
 def _told(judgement: Judgement) -> Tuple[str, str]:
-    """Return ("endurance_used 97 %", "critical above 95"), the latter '' for a verdict."""
-    limit = f'{judgement.state.name.lower()} {judgement.against}' if judgement.against else ''
-    return clean(statement(judgement.reading), limit=WORDS), limit
+    """Return ("endurance_used 97 %", "critical above 95"), the latter '' for a verdict; or what decided beside: growth."""
+    against = judgement.growth_against or judgement.against
+    words = judgement.growth if judgement.growth_against else statement(judgement.reading)
+    return clean(words, limit=WORDS), f'{judgement.state.name.lower()} {against}' if against else ''
 
 
 def headline(verdict: Verdict) -> str:

@@ -58,8 +58,11 @@ def test_an_entry_falls_with_the_set_that_it_uses():
      ('overrides', 0, 'roles', 'endurance_used', 'warning'), 'override for serial A, endurance_used, warning: "9:1"'),
     ({'overrides': [{'for': {'model': '('}, 'why': 'for a reason'}]}, ('overrides', 0), 'model "("'),
     ({'overrides': [{'for': {'model': '(a+)+X'}, 'why': 'for a reason'}]}, ('overrides', 0), 'repeats what itself varies'),
+    ({'roles': {'pending': {'acknowledged': 5}}}, ('roles', 'pending', 'acknowledged'), 'with "serial" in "for"'),
+    ({'overrides': [{'for': {'model': 'A.*'}, 'why': 'for a reason', 'roles': {'pending': {'acknowledged': 5}}}]},
+     ('overrides', 0, 'roles', 'pending', 'acknowledged'), 'is what one drive may have'),
     ({'roles': {'endurance': {'warning': '5'}}}, ('roles', 'endurance'), 'roles: "endurance" is no role; did you mean endurance_used?')],
-    ids=['kind', 'else', 'override', 'pattern', 'endless', 'role'])
+    ids=['kind', 'else', 'override', 'pattern', 'endless', 'acknowledged-by-all', 'acknowledged-by-model', 'role'])
 def test_a_limit_that_cannot_be_used_is_named_with_its_place(data, path, words):
     """A limit that silently never alarms is worse than none."""
     (fault,) = faults.of_limits(data, ROLES)

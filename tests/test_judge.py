@@ -9,8 +9,12 @@ from small_database import row
 from smart_attributes import judge
 from smart_attributes.errors import DriveAsleep, DriveError
 from smart_attributes.knowledge import specs, thresholds
+from smart_attributes.knowledge.acknowledged import Acknowledgement
 from smart_attributes.knowledge.thresholds import DriveLimit, Limit
-from smart_attributes.model import AttributeRow, Device, Identity, Reading, Report, SelfTest, Source, State, Statistic
+from smart_attributes.memory import past
+from smart_attributes.memory.series import History, Point
+from smart_attributes.model import AttributeRow, Device, Identity, Judgement, Reading, Report, SelfTest, Source, State, Statistic
+from smart_attributes.words import finding, headline
 
 SDA = Device('/dev/sda', name='sda')
 HOUR = 3600
@@ -260,7 +264,7 @@ def test_a_judgement_keeps_its_limits_and_who_set_the_one_that_decided(number, e
 
     judgement = judge.judge_reading(reading, Limit('85', '95', 'default.json', 'site.json', True), {}, {})
 
-    assert judgement == (reading, *expected)
+    assert judgement[:7] == (reading, *expected)
 
 
 def test_a_limit_that_is_only_a_warning_says_who_set_it():
@@ -347,7 +351,7 @@ def test_an_ignored_role_is_kept_graphed_and_alarms_nobody():
     verdict = verdict_on(worn(WORN), rules=judge.Rules(ignored_roles=frozenset(('endurance_used',))))
 
     assert verdict.state is State.OK
-    assert judgement_of(verdict, 'endurance_used')[1:] == (State.OK, '', '', '', '', True)
+    assert judgement_of(verdict, 'endurance_used')[1:7] == (State.OK, '', '', '', '', True)
     assert judgement_of(verdict, 'endurance_used').reading.number == 97
 
 
@@ -539,3 +543,114 @@ def test_a_statistic_that_is_not_to_be_believed_is_a_note(log, role, is_noted):
 
     words = 'endurance_used: the device statistics of this family are not to be believed, here 255 %'
     assert noted == ([words] if is_noted else [])
+
+
+# --- growth, and what was accepted ------------------------------------------------
+
+DAY = 86_400
+CABLE = {'within': '24h', 'warning': '0', 'critical': '100', 'for': '7d', 'advice': 'check cable and backplane'}
+
+
+def crc(number):
+    return Reading('crc_errors', number, '', Source(attribute=199, definition='raw'))
+
+
+def grown(reading, *numbers, after=3600, later=60):
+    """Memory of a reading that had these numbers, one a day, the last one *after* seconds before this check."""
+    now = int(DAY_0)
+    points = [Point(now - after - DAY * (len(numbers) - 1 - place), number, DAY if place else 0) for place, number in enumerate(numbers)]
+    return past.Past({past.key(reading): History(tuple(points), now - later)}, now)
+
+
+def crc_judged(reading, memory, limit=None, given=None, level=State.OK):
+    limit = limit or Limit(growth=(CABLE,), growth_origin='default.json')
+    return judge.weighed(Judgement(reading, level, against='above 5' if level else ''), limit, memory, given, False)
+
+
+def test_growth_alarms_where_the_level_says_nothing():
+    """A counter that never goes back tells by rising alone: by how much, in what time, against which limit, what to do."""
+    judgement = crc_judged(crc(226), grown(crc(226), 212))
+
+    assert (judgement.state, judgement.origin) == (State.WARNING, 'default.json')
+    assert finding(judgement) == 'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane, warning above 0 in 24 h'
+
+
+@pytest.mark.parametrize(('memory', 'state'), [
+    (None, State.OK), (past.Past({}, int(DAY_0)), State.OK), (grown(crc(9), 9), State.OK), (grown(crc(9), 10), State.OK),
+    (grown(crc(9), 8), State.WARNING), (grown(crc(200), 8, 200, after=DAY), State.CRITICAL),
+    (grown(crc(9), 8, 9, after=6 * DAY), State.WARNING),
+    (grown(crc(9), 8, 9, after=7 * DAY), State.OK)],
+    ids=['ok-no-memory', 'ok-new-drive', 'ok-stands', 'ok-was-reset', 'warn-grew', 'crit-grew-much', 'warn-six-days-ago', 'ok-a-week-ago'])
+def test_growth_is_told_for_as_long_as_its_limit_says(memory, state):
+    """Whoever looked in between: what is told follows from the points."""
+    number = memory.histories[past.key(crc(0))].points[-1].number if memory and memory.histories else 9
+    number = {8: 9, 10: 9}.get(number, number)
+    assert crc_judged(crc(number), memory).state is state
+
+
+def test_another_definition_is_another_series():
+    """An entry that reads an attribute otherwise has not made its counter grow."""
+    other = crc(226)._replace(source=Source(attribute=199, definition='raw bytes 0-1'))
+
+    assert crc_judged(other, grown(crc(226), 212)).state is State.OK
+
+
+def test_a_level_that_is_worse_is_told_first_and_growth_behind_it():
+    """Both matter: what stands, and that it moves."""
+    judgement = crc_judged(crc(226), grown(crc(226), 212), level=State.CRITICAL)
+
+    assert finding(judgement) == 'crc_errors 226, critical above 5; crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane'
+
+
+@pytest.mark.parametrize(('accepted', 'state'), [(225, State.WARNING), (226, State.OK), (300, State.OK)])
+def test_an_acknowledged_number_is_silent_until_it_is_passed(accepted, state):
+    """Silent while it stands, loud when it moves, whether level or growth would speak."""
+    given = Acknowledgement('S1', 'crc_errors', accepted)
+
+    assert crc_judged(crc(226), grown(crc(226), 212), given=given, level=State.WARNING).state is state
+
+
+def test_the_word_of_the_drive_is_never_acknowledged():
+    """Health FAILED, warning bits, an attribute failing now."""
+    reading = Reading('smart_status', 0, '', Source('self-assessment'), 'FAILED', State.CRITICAL)
+    given = Acknowledgement('S1', 'smart_status', 1)
+
+    assert judge.weighed(Judgement(reading, State.CRITICAL), Limit(), None, given, False).state is State.CRITICAL
+
+
+@pytest.mark.parametrize(('roles', 'state'), [
+    ({'warning': '300'}, State.OK), ({'warning': '300', 'growth': CABLE}, State.WARNING), ({'growth': None}, State.OK),
+    ({'graph': True}, State.WARNING)],
+    ids=['ok-own-level', 'warn-own-level-and-growth', 'ok-no-growth', 'warn-says-nothing-of-it'])
+def test_a_limit_of_this_very_drive_stands_above_growth(roles, state):
+    """Who has set the level of one drive has looked at it; who wants its growth judged beside says so."""
+    own = {'for': {'serial': 'S1'}, 'why': 'an old cable', 'roles': {'crc_errors': roles}}
+    limits = thresholds.Thresholds({'roles': {'crc_errors': {'growth': CABLE}}}, [('site.json', {'overrides': [own]})])
+    limit = limits.limit('crc_errors', SDA, Identity('ATA', 'M', serial='S1', rotation=7200), '')
+
+    assert crc_judged(crc(226), grown(crc(226), 212), limit).state is state
+
+
+def test_growth_of_a_drive_stands_in_its_verdict(database, limits):
+    """From the shipped limits to the first line."""
+    report = Report(Identity('ATA', 'ACME X1', serial='S1', rotation=7200), True, attributes=(row(199, raw='226'),))
+    (reading,) = (j.reading for j in judge.judge(SDA, report, database, limits, judge.Rules()).judgements
+                  if j.reading.role == 'crc_errors')
+
+    verdict = judge.judge(SDA, report, database, limits, judge.Rules(), grown(reading, 212))
+
+    assert headline(verdict) == 'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane (warning above 0 in 24 h)'
+
+
+def test_what_is_acknowledged_is_told_by_whom_when_and_why(database):
+    """With -v, in triage and explain."""
+    said = {'for': {'serial': 'S1'}, 'why': 'stable since 2024', 'by': 'martin', 'at': '2026-11-22',
+            'roles': {'reallocated': {'acknowledged': 30}}}
+    limits = thresholds.Thresholds({'roles': {'reallocated': {'warning': '20'}}}, [('acknowledged.json', {'overrides': [said]})])
+    report = Report(Identity('ATA', 'ACME X1', serial='S1', rotation=7200), True, attributes=(row(5, raw='30'),))
+
+    verdict = judge.judge(SDA, report, database, limits, judge.Rules())
+
+    assert verdict.state is State.OK
+    assert 'reallocated is acknowledged at 30 by martin on 2026-11-22: stable since 2024 (acknowledged.json)' in verdict.notes
+    assert judge.judge(SDA, report._replace(attributes=(row(5, raw='31'),)), database, limits, judge.Rules()).state is State.WARNING

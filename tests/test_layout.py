@@ -18,7 +18,7 @@ MAY_IMPORT: Dict[str, Set[str]] = {
     'files': set(),
     'reading': set(), 'knowledge': set(), 'memory': set(),
     'faces': {'knowledge'}, 'workshop': {'judge', 'reading', 'knowledge'}, 'v1_6': {'knowledge', 'reading'},
-    'judge': {'knowledge'}, 'cli': set(), 'site': {'cli', 'judge', 'knowledge', 'v1_6'},
+    'judge': {'knowledge', 'memory'}, 'cli': set(), 'site': {'cli', 'judge', 'knowledge', 'v1_6'},
     'survey': {'cli', 'site', 'judge', 'reading', 'knowledge', 'v1_6'},
     'jobs': {'cli', 'site', 'survey', 'judge', 'reading', 'knowledge', 'faces', 'workshop', 'v1_6'}, 'main': {'reading', 'jobs'}}
 # Doors that are still to be closed: (module, what it imports); none may be added.

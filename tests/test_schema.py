@@ -92,3 +92,17 @@ def test_what_fits_is_told_without_the_library(monkeypatch):
     monkeypatch.setitem(__import__('sys').modules, 'jsonschema', None)
 
     assert complaints.schema_problems(json.loads((ROOT / 'attributes.json').read_text()), 'attributes', 'attributes.json') == []
+
+
+@pytest.mark.parametrize(('growth', 'fits'), [
+    ({'within': '24h', 'warning': '0', 'for': '7d'}, True), (None, True), ([{'within': '7d', 'for': '1d', 'why': 'because of that'}], True),
+    ({'within': '24', 'for': '7d'}, False), ({'within': '24h'}, False), ({'within': '24h', 'for': '0d'}, False), ([], False),
+    ({'within': '24h', 'for': '7d', 'warning': '10:'}, False), ({'within': '24h', 'for': '7d', 'warning': 5}, False),
+    ({'within': '24h', 'for': '7d', 'advise': 'nothing'}, False)])
+def test_a_rule_of_growth_that_fits_its_schema_can_be_meant(growth, fits):
+    """What passes here is parsed without a mistake by memory, which a check meets only when something has grown."""
+    rules = schema.schema('thresholds')
+    assert schema.is_fitting({'roles': {'pending': {'growth': growth}}}, rules, rules) is fits
+    if fits and growth:
+        from smart_attributes.memory.growth import rule
+        assert [rule(each, '').held for each in (growth if isinstance(growth, list) else [growth])]

@@ -60,7 +60,14 @@ def limits() -> List[str]:
 
 def limit_row(name: str, limit: Dict[str, Any]) -> str:
     """Return the row of one role or kind."""
-    return f'| `{name}` | {said(limit, "warning")} | {said(limit, "critical")} | {limit.get("why", "")} |'
+    return f'| `{name}` | {said(limit, "warning")} | {said(limit, "critical")} | {grown(limit.get("growth"))} | {limit.get("why", "")} |'
+
+
+def grown(rules: Any) -> str:
+    """Return limits of growth as a person reads them: "warning 0 in 24h, told for 7d"."""
+    several = [rules] if isinstance(rules, dict) else rules or ()
+    return '; '.join(f'{name} {rule[name]} in {rule["within"]}, told for {rule["for"]}' for rule in several
+                     for name in ('warning', 'critical') if rule.get(name) is not None)
 
 
 def said(limit: Dict[str, Any], field: str) -> str:

@@ -1,7 +1,7 @@
 """One drive for a person: what was read, which entry, which limit, and why."""
 from __future__ import annotations
 
-from typing import Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from ..knowledge.specs import SpecDatabase
 from ..knowledge.thresholds import Thresholds
@@ -78,6 +78,15 @@ def _limit_rows(verdict: Verdict, thresholds: Thresholds) -> Iterator[Tuple[str,
             origins = sorted({origin for origin in (limit.warning_origin, limit.critical_origin) if origin})
             if limit.why:
                 yield judgement.reading.role, ', '.join(origins) or 'default.json', limit.why
+            for rule in limit.growth:
+                yield judgement.reading.role, limit.growth_origin, _growth(rule)
+
+
+def _growth(rule: Mapping[str, Any]) -> str:
+    """Return "growth within 24h: warning above 0, told for 7d: Each one is ..."."""
+    limits = ', '.join(f'{name} above {rule[name]}' for name in ('warning', 'critical') if rule.get(name) is not None) or 'no limit'
+    why = f': {rule["why"]}' if 'why' in rule else ''
+    return f'growth within {rule["within"]}: {limits}, told for {rule["for"]}{why}'
 
 
 def _unused_rows(verdict: Verdict, report: Report, database: SpecDatabase) -> Iterator[Tuple[str, ...]]:

@@ -102,6 +102,13 @@ def of_limits(data: Json, roles: Collection[str]) -> Iterator[Fault]:
                 advice = nearest(role, roles) or 'doc/roles.md lists them, for example endurance_used'
                 yield Fault((*path, role), f'{place}: "{role}" is no role; {advice}')
             yield from _of_role((*path, role), f'{place}, {role}', fields)
+            if 'acknowledged' in fields and not _is_of_one_drive(data, path):
+                yield Fault((*path, role, 'acknowledged'), f'{place}, {role}: "acknowledged" is what one drive may have; '
+                            'write it in overrides, with "serial" in "for"')
+
+
+def _is_of_one_drive(data: Json, path: Path) -> bool:
+    return path[0] == 'overrides' and 'serial' in data['overrides'][path[1]]['for']
 
 
 def _written_roles(data: Json) -> Iterator[Tuple[Path, str, Json]]:

@@ -9,11 +9,13 @@ import re
 from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from ..model import Device, Identity
+from .acknowledged import Acknowledgement, applying, from_overrides
 
 Json = Mapping[str, Any]
 SELECTORS = ('serial', 'device', 'model', 'family')  # most telling first
+ONE_DRIVE = 2  # of these, the first ones name a single drive
 ROLES_OF_OUR_OWN = ('unknown_model', 'firmware_advisory', 'legacy_limit')  # that no data file defines
-FIELDS = ('warning', 'critical', 'graph', 'why')
+FIELDS = ('warning', 'critical', 'growth', 'graph', 'why')
 
 
 class DriveLimit(NamedTuple):
@@ -37,6 +39,9 @@ class Limit(NamedTuple):
     is_graphed: bool = False
     set_fields: FrozenSet[str] = frozenset()  # null was written, not just left out
     why: str = ''
+    growth: Tuple[Json, ...] = ()             # rules, as they are written; see memory.growth
+    growth_origin: str = ''
+    own_fields: FrozenSet[str] = frozenset()  # that were set for this very drive
 
 
 class Exceptions(NamedTuple):
@@ -68,6 +73,7 @@ class Thresholds:
         self._by_kind: Dict[Tuple[str, str], Limit] = {}
         self._command_line = command_line
         self._today = today
+        self._acknowledged = [each for name, data in reversed(self._files) for each in from_overrides(data.get('overrides', ()), name)]
 
     def roles(self) -> FrozenSet[str]:
         """Return every role that any file or the command line has a limit for."""
@@ -88,12 +94,14 @@ class Thresholds:
 
     def _limit(self, role: str, device: Device, identity: Identity, family: str) -> Limit:
         found: Dict[str, Tuple[Any, str]] = {}
-        for layer in self._layers(role, device, identity, family):
+        own: List[str] = []
+        for place, layer in enumerate(self._layers(role, device, identity, family)):
             for field, value in _agreed(layer).items():
+                own += [field] if field not in found and 1 <= place <= ONE_DRIVE else []
                 found.setdefault(field, value)
-        warning, critical, graph, why = (found.get(field, (None, '')) for field in FIELDS)
+        warning, critical, growth, graph, why = (found.get(field, (None, '')) for field in FIELDS)
         return Limit(_bound(warning[0]), _bound(critical[0]), warning[1], critical[1], bool(graph[0]), frozenset(found),
-                     why[0] or '')
+                     why[0] or '', _rules(growth[0]), growth[1], frozenset(own))
 
     def _layers(self, role: str, device: Device, identity: Identity, family: str) -> List[List[Tuple[str, Json]]]:
         """Return lists of (origin, fields); within a list all are of equal rank."""
@@ -106,6 +114,10 @@ class Thresholds:
         layers.extend([(name, _of_kind(data['roles'][role], identity))] for name, data in self._files
                       if role in data.get('roles', ()))
         return layers
+
+    def acknowledged(self, identity: Identity, role: str) -> Optional[Acknowledgement]:
+        """Return what an admin has accepted of a role of this drive, None without."""
+        return applying(self._acknowledged, identity.serial, role, self._today) if self._acknowledged and identity.serial else None
 
     def disagreements(self, device: Device, identity: Identity, family: str) -> List[str]:
         """Return a sentence for each limit of this drive that two overrides of equal rank set to different values."""
@@ -174,7 +186,7 @@ def _disagreements(layer: Sequence[Tuple[str, Json]]) -> Iterator[Tuple[str, str
     """Yield (field, who set it otherwise than whom) for each field that has two values at equal rank."""
     first: Dict[str, Tuple[Any, str]] = {}
     for origin, fields in layer:
-        for field in ('warning', 'critical', 'graph'):
+        for field in ('warning', 'critical', 'growth', 'graph'):
             if field in fields:
                 value, other = first.setdefault(field, (fields[field], origin))
                 if value != fields[field]:
@@ -185,3 +197,8 @@ def _bound(value: Any) -> Bound:
     if isinstance(value, Mapping):
         return DriveLimit(value['drive'], value.get('plus', 0) - value.get('minus', 0), value['else'])
     return value if value is None else str(value)
+
+
+def _rules(value: Any) -> Tuple[Json, ...]:
+    """Return the rules of growth: one, several, or none."""
+    return () if value is None else (value,) if isinstance(value, Mapping) else tuple(value)

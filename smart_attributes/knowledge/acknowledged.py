@@ -10,7 +10,7 @@ from typing import Iterable, Iterator, List, Mapping, NamedTuple, Optional
 
 from ..errors import UsageError
 from ..model import State
-from ..words import clean
+from ..words import amount, clean, sentence
 
 FILE = 'acknowledged.json'
 FORM = 'SERIAL:ROLE=VALUE[:UNTIL[:WHY]]'
@@ -71,6 +71,13 @@ def applying(given: Iterable[Acknowledgement], serial: str, role: str, today: st
 def is_silent(given: Optional[Acknowledgement], number: float, falls: bool = False) -> bool:
     """Tell whether a number is no worse than what was accepted. falls: less is worse."""
     return given is not None and (number >= given.value if falls else number <= given.value)
+
+
+def telling(given: Acknowledgement, unit: str) -> str:
+    """Return "reallocated is acknowledged at 8 by martin on 2026-11-22: stable (acknowledged.json)"."""
+    who = ''.join(f' {word} {clean(text)}' for word, text in (('by', given.by), ('on', given.at), ('until', given.until)) if text)
+    why = f': {sentence(given.why, 200)}' if given.why else ''
+    return f'{given.role} is acknowledged at {amount(given.value, unit)}{who}{why} ({given.origin})'
 
 
 def prevailing(level: State, growth: State = State.OK, aged: Optional[State] = None, is_acknowledged: bool = False,

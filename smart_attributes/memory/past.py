@@ -1,0 +1,69 @@
+"""What earlier checks tell of one drive, as plain values, and what a reading has grown by since. Pure."""
+
+from functools import lru_cache
+from typing import Any, Iterable, List, Mapping, NamedTuple, Optional, Tuple
+
+from ..model import Reading, State
+from ..words import amount
+from . import growth, series
+from .growth import Rule
+from .series import History, Key, Observation
+
+Json = Mapping[str, Any]
+
+
+class Past(NamedTuple):
+    """The series of one drive, and the time of this check."""
+
+    histories: Mapping[Key, History] = {}
+    now: int = 0                  # seconds since 1970
+
+
+class Told(NamedTuple):
+    """Growth that is told of a reading."""
+
+    state: State
+    words: str         # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"
+    against: str       # "above 0 in 24 h"
+
+
+def key(reading: Reading) -> Key:
+    """Return the series of a reading: another source, grammar or unit is another series, and nothing has grown."""
+    return Key(reading.role, ', '.join(part for part in (str(reading.source), reading.source.definition, reading.unit) if part))
+
+
+def observations(readings: Iterable[Reading]) -> Tuple[Observation, ...]:
+    """Return what is remembered of a drive's readings: each number, be it judged or kept for comparison; no verdicts."""
+    found = {key(reading): reading for reading in readings if reading.number is not None and reading.state is None}
+    return tuple(Observation(each, reading.number or 0, series.pace(reading.role)) for each, reading in found.items())
+
+
+def history(past: Past, reading: Reading) -> Optional[History]:
+    """Return the series of a reading with this check's number in it; None where nothing earlier is known."""
+    known = past.histories.get(key(reading))
+    return series.with_reading(known, reading.number, past.now) if known and reading.number is not None else None
+
+
+def told(past: Past, reading: Reading, rules: Iterable[Json], falls: bool) -> Optional[Told]:
+    """Return the worst growth of a reading that is told now. falls: less is worse, as of spare blocks.
+
+    rules: as thresholds/ writes them. Raises DataError for one that cannot be meant.
+    """
+    known = history(past, reading)
+    if known is None or len(known.points) < 2:
+        return None  # nearly all readings of nearly all drives
+    found = growth.growth(known, _parsed(rules), past.now, falls)
+    if found is None:
+        return None
+    limit = found.rule.critical if found.state is State.CRITICAL else found.rule.warning
+    return Told(found.state, growth.sentence(reading.role, reading.unit, found, past.now),
+                f'above {amount(limit, reading.unit)} in {growth.duration(found.rule.within)}')
+
+
+def _parsed(rules: Iterable[Json]) -> List[Rule]:
+    return [_rule(tuple(sorted(each.items()))) for each in rules]
+
+
+@lru_cache(maxsize=None)
+def _rule(items: Tuple[Tuple[str, Any], ...]) -> Rule:
+    return growth.rule(dict(items), 'thresholds')
