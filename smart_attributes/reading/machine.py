@@ -4,15 +4,18 @@ Imported before the first process starts, so everything that waits for an
 answer anyway is imported where it is used.
 """
 
-from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from .. import alarm
 from ..cli import Options
 from ..errors import DriveAbsent, DriveError, DriveNotReached, SmartError
 from ..model import Answer, Device, Outcome, Read
-from . import addresses, commands, processes, scans
+from . import addresses, commands, processes
 from .device_types import base, is_raid
 from .names import named as uniquely_named
+
+if TYPE_CHECKING:
+    from .scans import Scan
 
 OLD_RULE = ('the sudoers rule is that of an earlier version and admits only what was read then; '
             'let root install what "check_smart_attributes sudoers" prints now')
@@ -55,7 +58,8 @@ def _named(options: Options) -> Tuple[List[Device], bool, Tuple[str, ...]]:
     return oldforms.named(options.devices, options.regex, options.type_option or '')
 
 
-def _scan(options: Options, runner: processes.Runner, deadline: float) -> scans.Scan:
+def _scan(options: Options, runner: processes.Runner, deadline: float) -> 'Scan':
+    from . import scans  # who names drives does not pay for it
     prefix = commands.prefix(options.smartctl, options.nosudo)
     waiting = [(*prefix, *commands.SCAN)]
     waiting += [*commands.former(waiting[0]), (*prefix, *commands.SCAN_TEXT)]

@@ -1,10 +1,10 @@
 """Roll call: of what was read each drive once, what is nothing left out, and who is missing."""
 
-from typing import List, Mapping, Optional, Sequence, Tuple
+from typing import List, Optional, Sequence, Tuple
 
 from ..errors import ControllerElsewhere, DriveAbsent, DriveIsNoDrive, DriveNotReached
 from ..model import Device, Identity, Read, Report, State
-from . import by_id, names
+from . import names
 from .identity import distinct, note
 
 
@@ -100,12 +100,15 @@ def labelled(reads: Sequence[Read], label: str) -> List[Read]:
     """Return the drives under names made of what --label asks for, each name once."""
     if label == 'device':
         return list(reads)
-    links = by_id.links() if label == 'by-id' else {}
-    devices = names.labelled([(read.device, _label(read, label, links)) for read in reads])
+    devices = names.labelled(list(zip((read.device for read in reads), _labels(reads, label))))
     return [read._replace(device=device) for read, device in zip(reads, devices)]
 
 
-def _label(read: Read, label: str, links: Mapping[str, str]) -> str:
-    """Return what a name is made of, '' where the drive does not tell it."""
-    identity = read.identity or Identity()
-    return {'serial': identity.serial, 'wwn': identity.wwn, 'by-id': by_id.name_of(read.device, links)}[label]
+def _labels(reads: Sequence[Read], label: str) -> List[str]:
+    """Return what names are made of, '' where a drive does not tell it."""
+    if label == 'by-id':
+        from . import by_id
+        links = by_id.links()
+        return [by_id.name_of(read.device, links) for read in reads]
+    identities = [read.identity or Identity() for read in reads]
+    return [identity.serial if label == 'serial' else identity.wwn for identity in identities]
