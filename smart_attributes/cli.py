@@ -351,7 +351,7 @@ def _measure_parser() -> Parser:
     parser.add_argument('--timelines', metavar='FILE',
                         help='hard disks until they failed, a row for each time in which no counter moved: how many fail in which state')
     parser.add_argument('--json', dest='as_json', action='store_true', help='with --timelines: the same as JSON')
-    parser.add_argument('--write', action='store_true', help='fill in the evidence of each entry of attributes.json')
+    parser.add_argument('--write', action='store_true', help='write what was counted of each family into tests/evidence.json')
     _common(parser)
     return parser
 

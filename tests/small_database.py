@@ -70,7 +70,6 @@ def database() -> Json:
             {
                 'family': 'ACME X1',
                 'models': ['ACME X1-[0-9]{3}'],
-                'uses': ['ata-common'],
                 'source': 'acme-manual, section 5.4',
                 'attributes': {
                     '175': {
@@ -91,13 +90,13 @@ def database() -> Json:
             {
                 'family': 'ACME X2',
                 'models': ['ACME X2-[0-9]{3}'],
-                'uses': ['ata-common'],
                 'source': 'measured on 12 drives',
                 'attributes': {'202': {'name': 'Percent_Used', 'readings': {'endurance_used': {'from': 'raw', 'valid': [0, 254]}}}},
             },
             {
                 'family': 'Controller Z',
                 'generic': True,
+                'uses_common': False,
                 'first': [1, 163, 164],
                 'source': 'measured on 30 drives',
                 'attributes': {'163': {'name': 'Bad_Blocks', 'readings': {'reallocated': {'from': 'raw'}}}},
@@ -106,7 +105,6 @@ def database() -> Json:
                 'family': 'Unknown solid state drive',
                 'kind': 'ssd',
                 'fallback': True,
-                'uses': ['ata-common'],
                 'source': 'measured on 900 drives',
             },
         ],
@@ -188,6 +186,10 @@ class Checkout(NamedTuple):
         (self.folder / 'attributes.json').write_text(formatted(data))
         (self.folder / 'tests' / 'samples' / 'acme.json').write_text(json.dumps(of_samples))
         (self.folder / 'tests' / 'models.csv').write_text(models)
+
+    def write_evidence(self, evidence: object) -> None:
+        """Write what measure counted."""
+        (self.folder / 'tests' / 'evidence.json').write_text(json.dumps(evidence))
 
 
 def formatted(data: Json) -> str:

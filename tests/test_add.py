@@ -62,7 +62,7 @@ def test_add_makes_it_a_part_of_the_shipped_files(entry_file, tmp_path):
 
     paths = tool.add(str(entry_file), tmp_path)
 
-    assert paths == [str(tmp_path / 'attributes.json'), str(tmp_path / 'tests/samples/acme-y20.json')]
+    assert paths == [str(tmp_path / 'attributes.json'), str(tmp_path / 'tests/samples/acme.json')]
     assert prove.prove([paths[0]], models_path=str(ROOT / 'tests/models.csv')) == []
     (entry,) = (entry for entry in json.loads((tmp_path / 'attributes.json').read_text())['entries'] if entry['family'] == 'ACME Y20')
     assert entry['attributes']['232']['readings'] == {'spare_available': {'from': 'value', 'valid': [1, 100]}}
@@ -106,15 +106,36 @@ def test_documents_and_sets_come_along(tmp_path):
     assert {'ata-common', 'y'} == set(data['sets'])
 
 
-def test_nothing_is_overwritten(tmp_path):
-    """Two families may differ in signs only."""
+def test_a_sample_stands_behind_those_of_its_vendor(tmp_path):
+    """A vendor's drives are compared with each other, and a file for each entry would be hundreds."""
     checkout = Checkout(tmp_path)
     checkout.write(database(), samples())
     mine = tmp_path / 'mine.json'
-    mine.write_text(json.dumps({'entries': [{'family': 'ACME', 'kind': 'ssd'}]}))
+    sample = {'family': 'ACME Y5', 'model': 'ACME Y5-1', 'origin': 'composed', 'lines': samples()[0]['lines'][:1], 'expect': {}}
+    mine.write_text(json.dumps({'entries': [{'family': 'ACME Y5', 'kind': 'ssd'}], 'samples': [sample]}))
 
-    with pytest.raises(DataError, match=r'tests/samples/acme\.json is there already; give the entry another family$'):
+    tool.add(str(mine), tmp_path)
+
+    assert json.loads((tmp_path / 'tests/samples/acme.json').read_text()) == [*samples(), sample]
+
+
+@pytest.mark.parametrize(('family', 'file'), [
+    ('WD Blue SA500', 'wd-sandisk'), ('SanDisk X300', 'wd-sandisk'), ('INTEL 330', 'intel'), ('ACME/X', 'acme')])
+def test_the_file_of_a_vendor_is_found_by_the_first_word_of_the_family(family, file):
+    """Some vendors share a file, and a new one gets its own."""
+    assert tool.samples_file(family, ROOT / 'tests/samples').stem == file
+
+
+def test_an_entry_that_is_there_already_is_not_added_again(tmp_path):
+    """make add, typed twice, would leave two equal entries and no verdict for the drive."""
+    checkout = Checkout(tmp_path)
+    checkout.write(database(), samples())
+    mine = tmp_path / 'mine.json'
+    mine.write_text(json.dumps({'entries': [{'family': 'ACME X1', 'kind': 'ssd'}]}))
+
+    with pytest.raises(DataError, match=r'^attributes\.json has an entry ACME X1 already; give yours another family, or change that one$'):
         tool.add(str(mine), tmp_path)
+    assert json.loads((tmp_path / 'tests/samples/acme.json').read_text()) == samples()
 
 
 # --- a draft that is none --------------------------------------------------------------

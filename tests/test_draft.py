@@ -109,8 +109,8 @@ def test_attributes_carry_what_the_drive_said():
     """The contributor compares it with the datasheet."""
     (entry,) = drafted(drive())['entries']
 
-    assert list(entry['attributes']) == ['5', '231', '241']  # 9 comes with the set that the fallback uses
-    assert entry['uses'] == ['ata-common']
+    assert list(entry['attributes']) == ['5', '231', '241']  # 9 comes with the set that every entry uses
+    assert 'uses_common' not in entry
     assert entry['attributes']['231'] == {'name': 'SSD_Life_Left', 'comment': 'VALUE 097, WORST 097, RAW 3'}
 
 
@@ -166,7 +166,7 @@ GENERIC = {
     },
     'entries': [
         {
-            'family': 'Any disk', 'kind': 'ssd', 'generic': True, 'uses': ['disk', 'ata-common'], 'no_endurance': 'nothing says it',
+            'family': 'Any disk', 'kind': 'ssd', 'generic': True, 'uses': ['disk'], 'uses_common': True, 'no_endurance': 'nothing says it',
             'untrusted_statistics': ['endurance_used'], 'statistic_units': {'reallocated': 'logical sectors'}, 'ignore_thresholds': [5],
             'attributes': {
                 '241': {'name': 'Writes', 'comment': 'In sectors.', 'readings': {'host_written': {'from': 'raw', 'unit': '512B'}}},

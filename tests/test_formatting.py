@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from conftest import ROOT
 from small_database import database
 
 from smart_attributes.knowledge import formatting
@@ -49,3 +50,11 @@ def test_an_attribute_takes_one_line_where_it_fits():
     )
     assert '    "175": {' in lines
     assert max(map(len, lines)) <= formatting.WIDTH
+
+
+def test_the_shipped_proofs_have_the_usual_layout():
+    """make add and measure --write then change what they add, and nothing else."""
+    proofs = dict.fromkeys((ROOT / 'tests/samples').glob('*.json'), formatting.samples)
+
+    assert [path.name for path, layout in {**proofs, ROOT / 'tests/evidence.json': formatting.evidence}.items()
+            if layout(json.loads(path.read_text())) != path.read_text()] == []

@@ -6,7 +6,7 @@ import pytest
 from conftest import ROOT, run
 
 from smart_attributes.errors import DataError
-from smart_attributes.knowledge import datafile, formatting, specs, thresholds
+from smart_attributes.knowledge import datafile, specs, thresholds
 from smart_attributes.workshop import collection, measure
 
 ROLES = json.loads((ROOT / 'attributes.json').read_text())['roles']
@@ -69,27 +69,25 @@ def test_alarms_are_counted_by_what_the_drive_thinks_of_itself():
 
 
 def test_evidence_is_what_was_measured_and_nothing_else():
-    """Entries without a drive carry no evidence, old evidence does not survive."""
-    data = {**DATABASE, 'entries': [*DATABASE['entries'], {'family': 'Unseen', 'models': ['UNSEEN.*'], 'evidence': {'drives': 7}}]}
+    """Entries without a drive have no evidence."""
+    found = measure.evidence_for(['Acme', 'any SSD', 'Unseen'], measured(drive(), drive(value=50), drive(statistic=0)))
 
-    entries = measure.with_evidence(data, measured(drive(), drive(value=50), drive(statistic=0)))['entries']
-
-    assert [entry.get('evidence') for entry in entries] == [{'drives': 3, 'compared': 2, 'agree': 1}, None, None]
+    assert found == {'Acme': {'drives': 3, 'compared': 2, 'agree': 1}}
 
 
-def test_write_fills_the_database_in_its_usual_layout(tmp_path, monkeypatch):
-    """`measure --write` leaves a file that prove --format would not change."""
+def test_evidence_is_written_beside_the_samples_and_the_database_stays(tmp_path, monkeypatch):
+    """A measuring changes what was measured, a line each, and no entry."""
     database, drives = tmp_path / 'attributes.json', tmp_path / 'drives.jsonl.gz'
     database.write_text(json.dumps(DATABASE))
+    (tmp_path / 'tests').mkdir()
     drives.write_bytes(gzip.compress(json.dumps(drive()).encode()))
     default = ROOT / 'thresholds/default.json'
     monkeypatch.setattr(datafile, 'shipped', lambda name: str(database if name == 'attributes.json' else default))
 
     measure.main(str(drives), True, lambda line: None)
 
-    text = database.read_text()
-    assert json.loads(text)['entries'][0]['evidence'] == {'drives': 1, 'compared': 1, 'agree': 1}
-    assert formatting.formatted(json.loads(text), 'attributes') == text
+    assert (tmp_path / 'tests/evidence.json').read_text() == '{\n "Acme": {"drives": 1, "compared": 1, "agree": 1}\n}\n'
+    assert json.loads(database.read_text()) == DATABASE
 
 
 def test_a_fifth_of_the_models_is_the_same_everywhere():

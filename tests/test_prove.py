@@ -334,13 +334,9 @@ MISTAKES = {
         of_x1('no_endurance', 'stuck at 100'),
         FILE + 'ACME X1, attribute 233, endurance_used: the entry says no_endurance; remove one of them',
     ),
-    'impossible evidence': (
-        of_x1('evidence', {'drives': 5, 'compared': 4, 'agree': 6}),
-        FILE + 'ACME X1, evidence: 6 that agree of 4 compared of 5 drives cannot be; let measure write it',
-    ),
-    'firmware by few drives': (
-        lambda data, _: data['entries'][X2].update(firmware='.*', evidence={'drives': 3}),
-        FILE + 'ACME X2, firmware: 3 drives are too few for a condition on it; cite a document or drop it',
+    'set that every entry uses': (
+        put('entries', X1, 'uses', ['ata-common']),
+        FILE + 'ACME X1, uses: every entry uses ata-common last, unless "uses_common" is false; remove it',
     ),
     'advisory concerns the mended': (
         put('advisories', 0, 'firmware', '1\\..'),
@@ -472,7 +468,6 @@ RIGHT = {
     'null of a set': lambda data, proof: (data['entries'][X1]['attributes'].update({'9': None}), proof[X1]['expect'].pop('power_on_time')),
     'trap of its own role': put('entries', X1, 'attributes', '245', 'readings', {'pending': {'from': 'raw'}}),
     'sentinel in place of a range': reading({'from': '100 - value', 'valid': [0, 100], 'not': [100]}),
-    'firmware by a document': lambda data, _: data['entries'][X1].update(firmware='.*', evidence={'drives': 1}),
     'ignored threshold of an attribute': of_x1('ignore_thresholds', [245, 9]),
 }
 
@@ -531,7 +526,7 @@ def shipped(checkout, monkeypatch):
 
 
 LOCAL = {
-    'entries': [{'family': 'ACME Y5', 'models': ['ACME Y5-.*'], 'uses': ['ata-common'], 'source': 'measured on my drive'}],
+    'entries': [{'family': 'ACME Y5', 'models': ['ACME Y5-.*'], 'source': 'measured on my drive'}],
     'samples': [
         {
             'family': 'ACME Y5',
@@ -579,6 +574,31 @@ def test_a_reading_near_what_the_drive_states_is_right(checkout, stated):
     assert problems_after(checkout, sample(X1, 'stated', stated)) == []
 
 
+@pytest.mark.parametrize(('evidence', 'sentence'), [
+    ({'ACME X1': {'drives': 5, 'compared': 4, 'agree': 6}}, 'ACME X1: 6 that agree of 4 compared of 5 drives cannot be'),
+    ({'ACME X9': {'drives': 5}}, 'ACME X9: no entry has this family'),
+    ({'ACME X1': {'drives': 'many'}}, 'ACME X1: its figures are none of drives, compared, agree with a whole number each'),
+    ([], 'it is not an object of families')])
+def test_evidence_that_cannot_be_is_named(checkout, evidence, sentence):
+    """It was edited by hand, or is that of another database."""
+    checkout.write_evidence(evidence)
+
+    assert prove.prove([checkout.path]) == [f'evidence.json: {sentence}; let measure --write write it']
+
+
+@pytest.mark.parametrize(('entry', 'drives', 'problems'), [
+    (X2, 3, [FILE + 'ACME X2, firmware: 3 drives are too few for a condition on it; cite a document or drop it']),
+    (X2, 5, []), (X1, 1, [])], ids=['measured on few', 'measured on enough', 'few and documented'])
+def test_a_condition_on_the_firmware_needs_drives_or_a_document(checkout, entry, drives, problems):
+    """Of three drives chance decides which firmware they have."""
+    data = database()
+    data['entries'][entry]['firmware'] = '.*'
+    checkout.write(data, samples())
+    checkout.write_evidence({data['entries'][entry]['family']: {'drives': drives}})
+
+    assert prove.prove([checkout.path]) == problems
+
+
 def test_a_statistic_that_the_entry_distrusts_contradicts_nothing(checkout):
     """Some firmware states a constant."""
 
@@ -591,7 +611,7 @@ def test_a_statistic_that_the_entry_distrusts_contradicts_nothing(checkout):
 
 def without_power_cycles():
     data = copy.deepcopy(LOCAL)
-    del data['entries'][0]['uses']
+    data['entries'][0]['uses_common'] = False
     data['samples'][0]['expect'] = {}
     return data
 
@@ -608,7 +628,7 @@ def test_what_an_addition_silences_is_named(shipped, tmp_path):
 def test_what_an_addition_silences_with_a_reason_is_right(shipped, tmp_path, row):
     """The generic entry was wrong about these drives."""
     data = without_power_cycles()
-    data['entries'][0].update({'uses': ['ata-common']} if row is None else {}, attributes={'12': row})
+    data['entries'][0].update({'uses_common': row is None}, attributes={'12': row})
 
     assert prove.prove([local(tmp_path, data)]) == []
 

@@ -43,13 +43,24 @@ def without_hint(row: Json) -> Json:
 def add(path: str, root: Path) -> List[str]:
     """Write the files under *root* and return their paths. Raises DataError where nothing can be added."""
     own = complaints.checked(datafile.read_text(path), 'attributes', Path(path).name)
-    slug = re.sub('[^a-z0-9]+', '-', own['entries'][0]['family'].lower()).strip('-') if own['entries'] else ''
-    database, proof = root / 'attributes.json', root / 'tests' / 'samples' / f'{slug}.json'
-    if not slug or proof.exists():
-        raise DataError(f'{proof} is there already; give the entry another family' if slug else f'{path} has no entry; add one')
-    database.write_text(formatting.formatted(merged(json.loads(database.read_text()), own), 'attributes'))
-    proof.write_text(json.dumps(own.get('samples', []), indent=1) + '\n')
+    if not own['entries']:
+        raise DataError(f'{path} has no entry; add one')
+    database = root / 'attributes.json'
+    shipped = json.loads(database.read_text())
+    known = {entry['family'] for entry in shipped['entries']}
+    for family in (entry['family'] for entry in own['entries'] if entry['family'] in known):
+        raise DataError(f'attributes.json has an entry {family} already; give yours another family, or change that one')
+    proof = samples_file(own['entries'][0]['family'], root / 'tests' / 'samples')
+    proven = json.loads(proof.read_text()) if proof.exists() else []
+    database.write_text(formatting.formatted(merged(shipped, own), 'attributes'))
+    proof.write_text(formatting.samples([*proven, *own.get('samples', [])]))
     return [str(database), str(proof)]
+
+
+def samples_file(family: str, folder: Path) -> Path:
+    """Return where the samples of a family's vendor stand: wd-sandisk.json for "WD Blue"; a new file for a new vendor."""
+    vendor = (re.findall('[a-z0-9]+', family.lower()) or ['others'])[0]
+    return next((path for path in sorted(folder.glob('*.json')) if vendor in path.stem.split('-')), folder / f'{vendor}.json')
 
 
 def main() -> int:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, List, Tuple, Union
+from typing import Any, List, Mapping, Sequence, Tuple, Union
 
 from .datafile import Json
 from .schema import definition, schema
@@ -11,7 +11,7 @@ from .schema import definition, schema
 WIDTH = 160  # columns of a formatted file
 
 # One line for each of these, however short it is: so a change shows what it changes.
-_OPEN = re.compile('|documents|roles|(sets|entries|advisories|samples)(/[^/]+(/attributes|/lines)?)?')
+_OPEN = re.compile('|documents|roles|evidence|(sets|entries|advisories|samples)(/[^/]+(/attributes|/lines)?)?')
 
 
 def formatted(data: Json, schema_name: str) -> str:
@@ -30,6 +30,18 @@ def formatted(data: Json, schema_name: str) -> str:
         if key in ordered:
             ordered[key] = sorted(ordered[key], key=rank)
     return _laid_out(ordered, '', '', 0) + '\n'
+
+
+def samples(data: Sequence[Json]) -> str:
+    """Return samples in the one layout that a file of them has."""
+    root = schema('attributes')
+    ordered = _in_schema_order({'samples': list(data)}, root, root)['samples']
+    return _laid_out(ordered, 'samples', '', 0) + '\n'
+
+
+def evidence(data: Mapping[str, Json]) -> str:
+    """Return the evidence of families in the one layout that its file has: a line each."""
+    return _laid_out(dict(sorted(data.items(), key=lambda item: natural(item[0]))), 'evidence', '', 0) + '\n'
 
 
 def _entry_rank(entry: Json) -> Tuple[int, List[Union[str, int]]]:

@@ -84,6 +84,7 @@ class Advisory(NamedTuple):
     source: str
 
 
+COMMON = 'ata-common'  # the set that every entry uses last, unless it says "uses_common": false
 NO_SPEC = DriveSpec(None, {}, (), frozenset(), frozenset(), {}, False)
 
 
@@ -189,15 +190,20 @@ class SpecDatabase:
             is_generic=bool(entry.get('generic') or entry.get('fallback')))
 
     def rows_of(self, source: str, entry: Json) -> Mapping[int, Json]:
-        """Return the entry's attributes by number: its own, then those of the sets that it uses.
+        """Return the entry's attributes by number: its own, then those of the sets that it uses, then those of all drives.
 
         Raises DataError for a set that no file has.
         """
         rows: Dict[str, Any] = dict(entry.get('attributes', {}))
-        for name in entry.get('uses', ()):
+        for name in self.sets_of(entry):
             for number, row in self._set(name, source, entry).items():
                 rows.setdefault(number, row)
         return {int(number): row for number, row in rows.items() if row is not None}
+
+    def sets_of(self, entry: Json) -> Sequence[str]:
+        """Return the sets whose attributes hold for an entry, the stronger first."""
+        implied = [COMMON] if entry.get('uses_common', True) and COMMON in self.sets() else []
+        return list(dict.fromkeys([*entry.get('uses', ()), *implied]))
 
     def _set(self, name: str, source: str, entry: Json) -> Json:
         for _, data in reversed(self._sources):

@@ -216,7 +216,7 @@ def _new_entry(entry: Entry, where: str, patterns: Sequence[str], database: Spec
         attributes[str(number)] = {'name': clean(entry.comments.get(number, '')) or f'Attribute_{number}',
                                    'readings': {role: {'from': conversion.FIRST_COLUMN[column]}}}
     findings.entries.append({'family': f'{clean(entry.name)} (from version 1.6)', 'models': list(patterns), 'fallback': True,
-                             **({'uses': list(common['uses'])} if common and 'uses' in common else {}),
+                             **({key: common[key] for key in ('uses', 'uses_common') if key in common} if common else {}),
                              'attributes': attributes, 'source': f'carried over from version 1.6, {where}'})
     findings.lost.append(f'{where}: what the attributes of {", ".join(patterns)} mean is not known to attributes.json; their numbers are '
                          'compared as before (a RAW_VALUE as one whole number), and nothing more; '

@@ -31,7 +31,7 @@ ENDURANCE_FORMULAS: Mapping[str, Tuple[int, int]] = {
 VENDORS, AGREEMENT = 3, 0.9
 DIFFERING_UNITS = ('%', 'B')
 # What the entry that speaks so far says of the drive beside its attributes.
-INHERITED = ('uses', 'no_endurance', 'untrusted_statistics', 'statistic_units', 'ignore_thresholds')
+INHERITED = ('uses', 'uses_common', 'no_endurance', 'untrusted_statistics', 'statistic_units', 'ignore_thresholds')
 TELLING = 1000         # counts; of fewer, some unit fits by chance. So 23,638 of 23,698 measured amounts are read as their entries do
 SAME = 0.001            # the drive counts on between its log and its attributes
 NEAR = 0.08             # the capacity in a name may be in powers of two

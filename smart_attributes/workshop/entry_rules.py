@@ -95,10 +95,16 @@ def _unused(source: Source, context: Context) -> Iterator[str]:
     for key in source.data.get('documents', {}):
         if not any(_cites(citation, key) for citation in citations):
             yield f'document {key}: nothing cites it; cite it or remove it'
-    used = {name for other in context.sources for entry in other.data['entries'] for name in entry.get('uses', ())}
+    used = {name for other in context.sources for entry in other.data['entries'] for name in context.database.sets_of(entry)}
     for name in source.data.get('sets', {}):
         if name not in used:
             yield f'set {name}: no entry uses it; use it or remove it'
+
+
+def _common_set(source: Source, _: Context) -> Iterator[str]:
+    for entry in source.data['entries'] if source.is_whole else ():
+        if specs.COMMON in entry.get('uses', ()):
+            yield f'{entry["family"]}, uses: every entry uses {specs.COMMON} last, unless "uses_common" is false; remove it'
 
 
 def _roles(source: Source, context: Context) -> Iterator[str]:
@@ -128,7 +134,7 @@ def _same_patterns(source: Source, _: Context) -> Iterator[str]:
 
 
 FILE_RULES: Sequence[Callable[[Source, Context], Iterator[str]]] = (
-    _layout, _misplaced_samples, _repeated_names, _citations, _unused, _roles, _pattern_rules, _same_patterns)
+    _layout, _misplaced_samples, _repeated_names, _citations, _unused, _common_set, _roles, _pattern_rules, _same_patterns)
 
 
 # --- entries -------------------------------------------------------------------------
@@ -150,7 +156,7 @@ def _generic_guard(entry: Json, _: Context) -> Problems:
 
 def _nulls(entry: Json, context: Context) -> Problems:
     sets = {name: value for source in context.sources for name, value in source.data.get('sets', {}).items()}
-    of_sets = {number for name in entry.get('uses', ()) for number in sets[name]['attributes']}
+    of_sets = {number for name in context.database.sets_of(entry) for number in sets[name]['attributes']}
     for number, row in entry.get('attributes', {}).items():
         if row is None and number not in of_sets:
             yield f'attribute {number}', 'it is null, but no set that the entry uses has it; remove it'
@@ -186,18 +192,15 @@ def _no_endurance(entry: Json, context: Context) -> Problems:
             yield f'attribute {number}, endurance_used', 'the entry says no_endurance; remove one of them'
 
 
-def _evidence(entry: Json, context: Context) -> Problems:
-    evidence = entry.get('evidence', {})
-    drives, compared, agree = (evidence.get(key, 0) for key in ('drives', 'compared', 'agree'))
-    if not agree <= compared <= drives:
-        yield 'evidence', f'{agree} that agree of {compared} compared of {drives} drives cannot be; let measure write it'
+def _firmware(entry: Json, context: Context) -> Problems:
+    drives = context.evidence.get(entry['family'], {}).get('drives')
     is_documented = any(_cites(entry.get('source', ''), key) for key in context.documents)
-    if 'firmware' in entry and evidence and drives < FEW_DRIVES and not is_documented:
+    if 'firmware' in entry and drives is not None and drives < FEW_DRIVES and not is_documented:
         yield 'firmware', f'{drives} drives are too few for a condition on it; cite a document or drop it'
 
 
 ENTRY_RULES: Sequence[Callable[[Json, Context], Problems]] = (
-    _has_source, _generic_guard, _nulls, _traps, _thresholds_ignored, _no_endurance, _evidence)
+    _has_source, _generic_guard, _nulls, _traps, _thresholds_ignored, _no_endurance, _firmware)
 
 
 def _advisory_problems(advisory: Json) -> Iterator[str]:

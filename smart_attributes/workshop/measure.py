@@ -5,8 +5,9 @@ Endurance from the vendor attribute is compared with the drive's own statistic
 with the default limits, and what alarms is counted.
 """
 import hashlib
+import os
 from collections import Counter
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from .. import judge
 from ..knowledge import datafile, formatting, readings
@@ -14,6 +15,7 @@ from ..knowledge.specs import SpecDatabase
 from ..knowledge.thresholds import Thresholds
 from ..model import Device, State
 from . import collection
+from .evidence import USUAL, Evidence
 
 ENDURANCE = (7, 0x008)
 WORN = range(1, 100)      # at 0 nothing can be told apart, at 100 a normalized value has stopped
@@ -196,30 +198,28 @@ def share(part: int, whole: int) -> str:
 
 # --- evidence ----------------------------------------------------------------------
 
-def with_evidence(data: Mapping[str, Any], measured: Measurement) -> Dict[str, Any]:
-    """Return a database whose entries carry what was measured on them, and nothing that was not."""
+def evidence_for(families: Iterable[str], measured: Measurement) -> Evidence:
+    """Return what was measured on the drives of each family; nothing of one without a drive."""
     groups = grouped(measured.comparisons)
     seen = Counter(a.family for a in measured.alarms)
-    return {**data, 'entries': [_evident(entry, seen[entry['family']], groups.get(entry['family'], [])) for entry in data['entries']]}
+    return {family: {'drives': seen[family], **_compared(groups.get(family, []))} for family in families if seen[family]}
 
 
-def _evident(entry: Mapping[str, Any], drives: int, group: Sequence[Comparison]) -> Dict[str, Any]:
-    plain = {key: value for key, value in entry.items() if key != 'evidence'}
+def _compared(group: Sequence[Comparison]) -> Dict[str, int]:
     worn = [c for c in group if c.is_worn and c.vendor is not None]
-    proof = {'compared': len(worn), 'agree': sum(c.agrees for c in worn)} if worn else {}
-    return {**plain, 'evidence': {'drives': drives, **proof}} if drives else plain
+    return {'compared': len(worn), 'agree': sum(c.agrees for c in worn)} if worn else {}
 
 
 def main(path: str, is_written: bool, write: Print = print) -> int:
-    """Measure the shipped database on the drives of a file; with *is_written*, fill in its evidence. Returns 0."""
+    """Measure the shipped database on the drives of a file; with *is_written*, write its evidence. Returns 0."""
     database_path = datafile.shipped('attributes.json')
     data = datafile.load(database_path)
     thresholds = Thresholds(datafile.load(datafile.shipped('thresholds/default.json')))
     measured = measure(collection.read(path), SpecDatabase(data), thresholds)
     report(measured, write)
     if is_written:
-        text = formatting.formatted(with_evidence(data, measured), 'attributes')
-        with open(database_path, 'w', encoding='utf-8') as file:
-            file.write(text)
-        write(f'{database_path}: evidence written')
+        path = os.path.join(os.path.dirname(database_path), USUAL)
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(formatting.evidence(evidence_for([entry['family'] for entry in data['entries']], measured)))
+        write(f'{path}: evidence written')
     return 0

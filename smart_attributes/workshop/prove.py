@@ -11,6 +11,7 @@ from typing import Any, Callable, Collection, List, Mapping, NamedTuple, Optiona
 from ..errors import DataError
 from ..knowledge import datafile, specs
 from . import drive_rules, entry_rules, limit_rules, samples
+from .evidence import evidence_of
 from .sources import Context, Source, beside, context_of, counted, read_samples, read_source, read_sources, rewrite, unusable
 
 Json = Mapping[str, Any]
@@ -116,14 +117,15 @@ def examine(files: Sequence[str], samples_path: Optional[str], models_path: Opti
     problems = [sentence for source in proved for sentence in unusable(source, sources)]
     if problems:
         return Findings(problems)
-    context = context_of(sources)
+    evidence, of_evidence = evidence_of(sources[0])
+    context = context_of(sources, evidence)
     samples_path = beside(sources[0], samples_path, os.path.join('tests', 'samples'))
     drives, of_samples = read_samples(sources, samples_path)
     models_path = beside(sources[0], models_path, os.path.join('tests', 'models.csv'))
     measured, of_models = samples.measured(models_path) if models_path else ([], [])
     claims = drive_rules.claims_of([*drives, *measured], context.database)
-    problems = [*(sentence for source in proved for sentence in entry_rules.file_problems(source, context)), *of_samples, *of_models,
-                *drive_rules.drive_problems(claims, context)]
+    problems = [*(sentence for source in proved for sentence in entry_rules.file_problems(source, context)), *of_samples,
+                *of_models, *of_evidence, *drive_rules.drive_problems(claims, context)]
     if drives or samples_path:
         problems += [sentence for source in proved for sentence in drive_rules.coverage_problems(source, claims)]
     problems = list(dict.fromkeys(problems))

@@ -42,6 +42,7 @@ class Context(NamedTuple):
     shipped: specs.SpecDatabase       # without additions
     sources: Sequence[Source]         # the shipped file first
     documents: Collection[str]
+    evidence: Mapping[str, Json] = {}  # what measure counted, by family
 
 
 def read_sources(files: Sequence[str]) -> Tuple[List[Source], List[str]]:
@@ -74,12 +75,12 @@ def unusable(source: Source, sources: Sequence[Source]) -> Iterator[str]:
     return (f'{source.name}: {fault.sentence}' for fault in faults.of_entries(source.data, roles, sets))
 
 
-def context_of(sources: Sequence[Source]) -> Context:
+def context_of(sources: Sequence[Source], evidence: Mapping[str, Json]) -> Context:
     """Return what the rules may look at."""
     shipped, *local = sources
     documents = {key for source in sources for key in source.data.get('documents', ())}
     database = specs.SpecDatabase(shipped.data, [(source.name, source.data) for source in local])
-    return Context(database, specs.SpecDatabase(shipped.data), sources, documents)
+    return Context(database, specs.SpecDatabase(shipped.data), sources, documents, evidence)
 
 
 def beside(source: Source, given: Optional[str], usual: str) -> Optional[str]:
