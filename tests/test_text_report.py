@@ -567,3 +567,10 @@ def test_sectors_have_a_logical_and_a_physical_size(line, expected):
     identity = ata(line).identity
 
     assert (identity.sector_size, identity.physical_block_size) == expected
+
+
+def test_units_of_data_without_a_size_behind_them_are_read():
+    """smartctl leaves the size out where it is beyond what it can print."""
+    found = report(NVME.format(',').replace(' [5,85 TB]', ''))
+
+    assert found.nvme['data_units_read'] == 11442052

@@ -63,6 +63,7 @@ _SCSI_LOG = (
 )
 # What pySMART takes as it stands: "11,442,052 [5.85 TB]", "1,204", "97%", "30 Celsius", "0x04"
 _PRINTED = re.compile(r'\d{1,3}(?:,\d{3})*(?: \[\d+(?:\.\d+)? ?[kMGTPE]?B\])?|\d+|\d+%|-?\d+ Celsius|0x[0-9a-f]{1,2}')
+_SIZED = frozenset(('data_units_read', 'data_units_written'))  # it wants the size in brackets behind groups of digits
 _UNITS = {'available_spare': '%', 'available_spare_threshold': '%', 'percentage_used': '%', 'temperature': ' Celsius'}
 
 
@@ -163,7 +164,8 @@ def nvme(fields: Mapping[str, str]) -> Dict[str, int]:
 def _value(printed: str, key: str) -> str:
     """Return a value in the form that pySMART takes, '' where it holds no number."""
     unit = _UNITS.get(key, '')
-    if _PRINTED.fullmatch(printed) and printed.endswith(unit):
+    is_whole = key not in _SIZED or printed.isdigit() or printed.endswith(']')
+    if is_whole and _PRINTED.fullmatch(printed) and printed.endswith(unit):
         return printed
     number = leading(printed) if key == 'temperature' else digits(printed)
     return '' if number is None else f'{number}{unit}'
