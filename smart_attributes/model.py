@@ -127,6 +127,14 @@ class SelfTest(NamedTuple):
     hours: Optional[int]          # power-on hours when it ended (16 bits on ATA, wraps at 65536)
 
 
+class ErrorEntry(NamedTuple):
+    """One entry of the ATA error log."""
+
+    number: int                   # counts the errors of the drive's life
+    kind: Tuple[str, ...]         # what smartctl calls it: ("UNC",), ("ICRC", "ABRT"); empty where nothing tells
+    hours: int                    # power-on hours when it happened (16 bits, wraps at 65536)
+
+
 class Report(NamedTuple):
     """Everything smartctl said about one drive, in whatever form it said it."""
 
@@ -139,6 +147,7 @@ class Report(NamedTuple):
     scsi: Mapping[str, float] = {}        # see json_report.SCSI_KEYS
     self_tests: Tuple[SelfTest, ...] = ()  # newest first
     error_count: Optional[int] = None     # entries ever made in the ATA error log; None not read
+    errors: Tuple[ErrorEntry, ...] = ()   # of the ATA error log, newest first: five, or more where the extended log was read
     exit_status: Optional[int] = None     # smartctl's exit status, eight bits
     messages: Tuple[str, ...] = ()        # what smartctl complained about, without severity "information"
     version: Tuple[int, ...] = ()         # smartctl's version: (7, 3)

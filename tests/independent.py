@@ -208,6 +208,7 @@ def _ata_log_lines(data: Dict[str, Any]) -> List[str]:
         log = data.get('ata_smart_error_log', {}).get(name)
         if log and 'count' in log:
             lines += [headline, f'{count}: {log["count"]}' if log['count'] else 'No Errors Logged', '']
+            lines += [line for entry in log.get('table', []) for line in _error_lines(entry, name)]
     for name, headline in (('extended', 'SMART Extended Self-test Log Version: 1 (1 sectors)'),
                            ('standard', 'SMART Self-test log structure revision number 1')):
         log = data.get('ata_smart_self_test_log', {}).get(name)
@@ -226,6 +227,22 @@ def _ata_log_lines(data: Dict[str, Any]) -> List[str]:
         lines += [f'{number:5d} {number:18d} {"-":>8}' for number in range(count)]
     status = data.get('ata_smart_data', {}).get('self_test', {}).get('status')
     return [*lines, *([f'Self-test execution status:      ({status["value"]:4d})\tWords'] if status else [])]
+
+
+def _error_lines(entry: Dict[str, Any], log: str) -> List[str]:
+    """Return one entry of an error log, without the commands that led to it."""
+    registers, words = entry['completion_registers'], entry.get('error_description', '').strip()
+    row = [registers['error'], registers['status'], *[registers['count'] & 255] * 5]
+    if log == 'extended':
+        row[1:1] = ['--']
+        row += [0] * 5
+    place = f' [{entry["error_number"] % 4}]' if log == 'extended' else ''
+    return [f'Error {entry["error_number"]}{place} occurred at disk power-on lifetime: {entry["lifetime_hours"]} hours (9 days + 2 hours)',
+            '  When the command that caused the error occurred, the device was active or idle.', '',
+            '  After command completion occurred, registers were:', '  ER ST SC SN CL CH DH', '  -- -- -- -- -- -- --',
+            '  ' + ' '.join(part if isinstance(part, str) else f'{part:02x}' for part in row)
+            + (f'  {words}' if words.startswith('Error: ') else ''), '',
+            '  40 00 00 00 00 00 00 08   1d+03:05:13.578  READ FPDMA QUEUED', '']
 
 
 def _nvme_lines(data: Dict[str, Any], brief: bool, group: str) -> List[str]:

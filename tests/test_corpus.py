@@ -137,6 +137,7 @@ def test_text_of_the_same_drive_gives_the_same_report(reports, form):
         assert (again.nvme, again.scsi, again.statistics) == (report.nvme, report.scsi, report.statistics), case
         assert again.identity == report.identity, case
         assert (again.smart_status, again.error_count) == (report.smart_status, report.error_count), case
+        assert again.errors == report.errors, case
         assert again.self_tests == report.self_tests or report.identity.protocol == 'NVMe', case
     assert compared_reports > 150
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from smart_attributes.errors import DriveAsleep, DriveError, DriveIsNoDrive, NotAReport
-from smart_attributes.model import AttributeRow, SelfTest, Statistic
+from smart_attributes.model import AttributeRow, ErrorEntry, SelfTest, Statistic
 from smart_attributes.reading import content, json_report, telling
 
 
@@ -177,6 +177,31 @@ def test_the_extended_logs_win_over_the_standard_ones():
         'ata_smart_error_log': {'summary': {'count': 2}, 'extended': {'count': 9}}})
 
     assert (len(report.self_tests), report.error_count) == (2, 9)
+
+
+def entry(number, hours, words, register=0):
+    return {'error_number': number, 'lifetime_hours': hours, 'error_description': words, 'completion_registers': {'error': register}}
+
+
+@pytest.mark.parametrize(('words', 'register', 'kind'), [
+    ('Error: UNC 8 sectors at LBA = 0x0071bde0 = 7454176', 0x40, ('UNC',)),
+    ('Error: ICRC, ABRT at LBA = 0x07ffaa67', 0x84, ('ICRC', 'ABRT')), ('Device Fault; Error: ABRT', 0x04, ('ABRT',)),
+    ('', 0x10, ('IDNF',)), ('', 0x84, ('ICRC', 'ABRT')), (' at LBA = 0x00000000 = 0', 0, ()), (7, 0x40, ('UNC',))],
+    ids=['sectors', 'two-kinds', 'device-fault', 'register-idnf', 'register-two', 'nothing-told', 'words-that-are-none'])
+def test_the_kind_of_an_error_is_smartctls_word_else_the_drives_register(words, register, kind):
+    """smartctl has no words for commands that it does not decode."""
+    report = json_report.from_json({**ATA, 'ata_smart_error_log': {'summary': {'count': 3, 'table': [entry(3, 870, words, register)]}}})
+
+    assert report.errors == (ErrorEntry(3, kind, 870),)
+
+
+def test_the_entries_of_both_error_logs_count_once_and_the_newest_comes_first():
+    """The extended log repeats what the summary holds; an entry without its hour tells nothing."""
+    old, new = entry(2, 700, 'Error: UNC'), entry(3, 870, 'Error: ABRT')
+    report = json_report.from_json({**ATA, 'ata_smart_error_log': {
+        'summary': {'table': [old, new, {'error_number': 4}, None]}, 'extended': {'table': [old, entry(1, 5, 'Error: IDNF')]}}})
+
+    assert [(error.number, error.kind) for error in report.errors] == [(3, ('ABRT',)), (2, ('UNC',)), (1, ('IDNF',))]
 
 
 def test_a_failed_last_self_test_counts_without_its_log():

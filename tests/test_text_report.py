@@ -12,7 +12,7 @@ import pytest
 import replay
 
 from smart_attributes.errors import DriveAsleep, DriveError, DriveIsNoDrive, NotAReport
-from smart_attributes.model import AttributeRow, SelfTest, Statistic
+from smart_attributes.model import AttributeRow, ErrorEntry, SelfTest, Statistic
 from smart_attributes.reading import pysmart, text_report
 
 BANNER = ('smartctl 7.2 2020-12-30 r5155 [x86_64-linux-5.10.0] (local build)\n'
@@ -178,6 +178,40 @@ def test_a_failed_last_self_test_counts_without_its_log():
 def test_the_error_count_is_read_where_it_means_something(lines, count):
     """None is "not known", which is not 0."""
     assert ata(lines).error_count == count
+
+
+ERROR_LOG = """
+SMART Error Log Version: 1
+ATA Error Count: 7 (device log contains only the most recent five errors)
+
+Error 7 occurred at disk power-on lifetime: 40100 hours (1670 days + 20 hours)
+  When the command that caused the error occurred, the device was active or idle.
+
+  After command completion occurred, registers were:
+  ER ST SC SN CL CH DH
+  -- -- -- -- -- -- --
+  40 51 08 bf 0b 34 e0  Error: UNC 8 sectors at LBA = 0x00340bbf = 3410879
+
+  Commands leading to the command that caused the error were:
+  CR FR SC SN CL CH DH DC   Powered_Up_Time  Command/Feature_Name
+  -- -- -- -- -- -- -- --  ----------------  --------------------
+  c8 00 08 bf 0b 34 e0 08      10:35:46.187  READ DMA
+
+Error 6 [1] occurred at disk power-on lifetime: 17401 hours (725 days + 1 hours)
+  ER -- ST COUNT  LBA_48  LH LM LL DV DC
+  -- -- -- == -- == == == -- -- -- -- --
+  04 -- 51 00 00 00 00 00 f7 df 38 a7 00
+
+Error 5 [0] occurred at disk power-on lifetime: 5141 hours (214 days + 5 hours)
+  04 -- 71 00 00 00 00 3a 90 c1 06 00 00  Device Fault; Error: ABRT at LBA = 0x3a90c106 = 982565126
+
+Error 4 [3] log entry is empty
+"""
+
+
+def test_the_entries_of_an_error_log_tell_their_kind_and_hour():
+    """As -l error and -l xerror print them; commands before an error are none, and an empty entry is none."""
+    assert ata(ERROR_LOG).errors == (ErrorEntry(7, ('UNC',), 40100), ErrorEntry(6, ('ABRT',), 17401), ErrorEntry(5, ('ABRT',), 5141))
 
 
 @pytest.mark.parametrize('lines, count', [

@@ -3,9 +3,9 @@
 import re
 from typing import Dict, List, Optional, Tuple
 
-from ..model import AttributeRow, SelfTest, Statistic
+from ..model import AttributeRow, ErrorEntry, SelfTest, Statistic
 from .json_values import Json, byte_of, fraction_of, integer_of, object_of, objects_of, text_of
-from .telling import ERROR_COUNTERS, NVME_KEYS, last_self_test, self_test_passed
+from .telling import ERROR_COUNTERS, NVME_KEYS, error_entry, last_self_test, newest_first, self_test_passed
 
 # ATA
 
@@ -60,6 +60,19 @@ def error_count(log: Json) -> Optional[int]:
     """Return how many errors the drive has ever logged; both logs count the same."""
     counts = [integer_of(object_of(log, name), 'count') for name in ('extended', 'summary')]
     return max((count for count in counts if count is not None and count >= 0), default=None)
+
+
+def errors(log: Json) -> Tuple[ErrorEntry, ...]:
+    """Return what the drive has kept of its errors, newest first; both logs hold the newest ones."""
+    tables = (objects_of(object_of(log, name), 'table') for name in ('extended', 'summary'))
+    return newest_first(entry for table in tables for entry in map(_error, table) if entry is not None)
+
+
+def _error(entry: Json) -> Optional[ErrorEntry]:
+    number, hours = integer_of(entry, 'error_number'), integer_of(entry, 'lifetime_hours')
+    if number is None or hours is None:
+        return None
+    return error_entry(number, hours, text_of(entry, 'error_description'), byte_of(object_of(entry, 'completion_registers'), 'error'))
 
 
 # Self-tests

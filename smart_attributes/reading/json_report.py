@@ -73,6 +73,7 @@ def from_json(data: Json, exit_status: Optional[int] = None, other_text: str = '
         scsi=json_logs.scsi(data, other_text) if identity.protocol == 'SCSI' else {},
         self_tests=json_logs.self_tests(data),
         error_count=json_logs.error_count(object_of(data, 'ata_smart_error_log')),
+        errors=json_logs.errors(object_of(data, 'ata_smart_error_log')),
         exit_status=exit_status if status is None else status,
         messages=_complaints(smartctl),
         version=tuple(part for part in list_of(smartctl, 'version') if type(part) is int),

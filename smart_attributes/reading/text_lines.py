@@ -31,6 +31,11 @@ _NVME_TEST = re.compile(
 # "    0            11723104     8211": index, LBA, hours
 _PENDING = re.compile(r'\d{1,5}\s+\d{1,18}\s+(?:\d{1,10}|-)$')
 
+# "Error 30 [5] occurred at disk power-on lifetime: 17401 hours (725 days + 1 hours)", and the registers below it:
+# "40 51 08 bf 0b 34 e0  Error: UNC 8 sectors at LBA = 0x00340bbf = 3410879", extended "84 -- 51 00 57 00 00 01 14 50 4b 01 00  Error: ..."
+_ERROR = re.compile(r'Error (?P<number>\d{1,10})(?: \[\d{1,5}\])? occurred at disk power-on lifetime: (?P<hours>\d{1,10}) hours')
+_REGISTERS = re.compile(r'(?P<error>[0-9a-f]{2}) (?:-- )?[0-9a-f]{2}(?: [0-9a-f]{2}){5,10}(?: +(?P<words>(?:Device Fault; )?Error: .*))?$')
+
 POWER_ON = 'accumulated power on time, hours'
 # Printed by two log pages. As in smartctl's JSON the later one counts.
 _SAME_LABEL = {'number of hours powered up': POWER_ON}
@@ -47,6 +52,7 @@ class Lines(NamedTuple):
     scsi_tests: List[Match[str]]
     nvme_tests: List[Match[str]]
     pending: List[Match[str]]         # of the Pending Defects log
+    errors: List[Match[str]]          # of the ATA error log: the head of an entry, then its registers
     complaints: List[str]
     warnings: List[str]               # below an NVMe drive's FAILED
 
@@ -55,7 +61,7 @@ def sorted_lines(text: str) -> Lines:
     """Return the lines of a report by kind. Each line is looked at once. Raises NotAReport for too many of them."""
     if text.count('\n') > _MOST_LINES:
         raise NotAReport(f'is not a smartctl report: it has more than {_MOST_LINES} lines')
-    lines = Lines({}, {}, [], [], [], [], [], [], [], [])
+    lines = Lines({}, {}, [], [], [], [], [], [], [], [], [])
     for line in map(str.strip, text.split('\n')):
         if line and len(line) <= _LONGEST_LINE:
             _sort(line, lines)
@@ -64,6 +70,9 @@ def sorted_lines(text: str) -> Lines:
 
 def _sort(line: str, lines: Lines) -> None:
     """Put one line where it belongs."""
+    if line.startswith('Error ') or (lines.errors and lines.errors[-1].re is _ERROR):
+        part = _ERROR.match(line) or _REGISTERS.match(line)
+        lines.errors.extend([part] if part else [])
     if line[0].isdigit() or line[0] == '#':
         _sort_row(line, lines)
         return

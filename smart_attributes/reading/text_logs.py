@@ -4,10 +4,10 @@ from __future__ import annotations
 import re
 from typing import Dict, Iterable, Iterator, List, Match, Optional, Tuple
 
-from ..model import SelfTest, Statistic
+from ..model import ErrorEntry, SelfTest, Statistic
 from . import pysmart
 from .pysmart import digits, leading
-from .telling import ERROR_COUNTERS, last_self_test, self_test_passed
+from .telling import ERROR_COUNTERS, error_entry, last_self_test, newest_first, self_test_passed
 from .text_lines import POWER_ON, Lines
 
 # "read:   56244        0         0     56244          0          0.026           0"
@@ -51,6 +51,13 @@ def error_count(fields: Dict[str, str]) -> Optional[int]:
     if not counts and 'no errors logged' in fields and any(label in fields for label in _ERROR_LOGS):
         return 0
     return max((count for count in counts if count is not None), default=None)
+
+
+def errors(lines: Lines) -> Tuple[ErrorEntry, ...]:
+    """Return what the drive has kept of its errors, newest first."""
+    return newest_first(
+        error_entry(int(head['number']), int(head['hours']), registers['words'] or '', int(registers['error'], 16))
+        for head, registers in zip(lines.errors, lines.errors[1:]) if 'number' in head.groupdict() and 'error' in registers.groupdict())
 
 
 def self_tests(lines: Lines) -> Tuple[SelfTest, ...]:

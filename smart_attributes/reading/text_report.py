@@ -75,6 +75,7 @@ def _report(lines: Lines) -> Report:
         scsi=text_logs.scsi(lines) if protocol == 'SCSI' else {},
         self_tests=text_logs.self_tests(lines),
         error_count=None if protocol == 'NVMe' else text_logs.error_count(lines.fields),
+        errors=text_logs.errors(lines),
         messages=tuple(lines.complaints),
     )
 
