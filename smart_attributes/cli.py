@@ -42,6 +42,9 @@ class Options(NamedTuple):
     nosudo: bool = False
     jobs: int = PARALLEL
     state_dir: str = ''
+    no_memory: bool = False
+    memory_required: Optional[State] = None
+    acknowledged: Tuple[str, ...] = ()
     drive_timeout: float = DRIVE_TIMEOUT
     timeout: float = TIMEOUT
     warning: Tuple[Tuple[str, str], ...] = ()
@@ -184,7 +187,7 @@ def _reading(parser: Parser) -> None:
     group.add_argument('--nosudo', '-nosudo', action='store_true', help='do not put sudo -n before smartctl when not root')
     group.add_argument('--jobs', type=_count, default=PARALLEL, metavar='N', help='drives read at once; default %(default)s')
     group.add_argument('--state-dir', default='', metavar='DIR',
-                       help='folder of what lasts from one check to the next: which drives earlier ones still wait for; '
+                       help='folder of what lasts from one check to the next: what drives have said, which ones earlier checks wait for; '
                             'default /var/lib/check-smart-attributes, else one of your own below ~/.local/state')
     group.add_argument('--drive-timeout', type=_seconds, default=DRIVE_TIMEOUT, metavar='SECONDS',
                        help='a drive that takes longer is UNKNOWN; default %(default)g')
@@ -213,6 +216,14 @@ def _judging(parser: Parser) -> None:
     group.add_argument('-cu', '--critical-on-unknown', '--critical_on_unknown', dest='unknown_model', action='store_const',
                        const=State.CRITICAL, help='the same as --unknown-model critical')
     group.add_argument('--asleep', type=_state, default=State.OK, metavar='STATE', help='state of a drive in standby; default ok')
+
+
+def _remembering(parser: Parser) -> None:
+    group = parser.add_argument_group('what is remembered and accepted')
+    group.add_argument('--no-memory', action='store_true', help='remember nothing, and judge no growth')
+    group.add_argument('--memory-required', type=_state, metavar='STATE', help='state where memory cannot be used; default: it is said')
+    group.add_argument('--acknowledged', action='append', default=[], metavar='SERIAL:ROLE=VALUE[:UNTIL[:WHY]]',
+                       help='accept a number of one drive: silent at it, loud beyond; EXAMPLE0001:reallocated=8:2027-01-31; repeatable')
 
 
 def _naming(parser: Parser) -> None:
@@ -247,7 +258,7 @@ def _parser(prog: str, description: str, example: str, usage: str) -> Parser:
     return Parser(prog=prog, description=description, epilog=example, usage=usage, formatter_class=Help)
 
 
-_WHAT_A_CHECK_TAKES = (_drives, _reading, _judging, _data, _naming, _common, _as_before)
+_WHAT_A_CHECK_TAKES = (_drives, _reading, _judging, _remembering, _data, _naming, _common, _as_before)
 
 
 def _check_parser() -> Parser:

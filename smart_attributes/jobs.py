@@ -35,6 +35,7 @@ def check(options: Options, runner: processes.Runner) -> int:
     except alarm.TimeIsOver:  # all is known: it only remains to be said
         outcome = _rendered(found, options)
     print(outcome.text, end='')
+    runner.later.append(lambda: found.memory.keep(found.verdicts))
     return int(outcome.state)
 
 
@@ -42,7 +43,7 @@ def _rendered(found: Survey, options: Options) -> Any:
     from .faces import plugin
     face = plugin.Face(options.verbose, options.hide_serial, options.all_perfdata)
     transcript = _transcript(found) if options.verbose >= 3 else []
-    whole = plugin.Whole(found.failures, found.faults, found.remarks, _notes(found), found.nobody)
+    whole = plugin.Whole(found.failures, found.faults, found.demands, found.remarks, _notes(found), found.nobody)
     return plugin.render(found.verdicts, found.judge.database.roles, face, whole, transcript)
 
 
@@ -79,7 +80,7 @@ def triage(options: Options, runner: processes.Runner) -> int:
 def _located(found: Survey) -> Survey:
     """Return a survey that says where each drive is and what stands on it: for a person who goes there."""
     from .reading.place import place
-    return found._replace(verdicts=tuple(verdict._replace(place=place(verdict.device)) for verdict in found.verdicts))
+    return found._replace(verdicts=tuple(found.memory.told(verdict)._replace(place=place(verdict.device)) for verdict in found.verdicts))
 
 
 def _write_page(found: Survey, options: Options) -> None:
@@ -127,7 +128,7 @@ def explain(options: Options, runner: processes.Runner) -> int:
     found = survey(options, runner)
     from .faces import explain as face
     face.print_faults(found.faults)
-    for verdict, read in zip(found.verdicts, found.reads):
+    for verdict, read in zip(map(found.memory.told, found.verdicts), found.reads):
         report = read.outcome if isinstance(read.outcome, Report) else None
         face.print_drive(verdict, report, found.judge.database, found.judge.thresholds, options.hide_serial)
     if not found.verdicts:

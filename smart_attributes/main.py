@@ -10,6 +10,10 @@ import time
 from . import alarm
 from .reading import head_start, processes
 
+TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING, which would be expensive
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 UNKNOWN = 3
 READER_TIME, PAUSE = 0.2, 0.001  # seconds
 
@@ -18,12 +22,14 @@ def main() -> None:
     """Run the job that sys.argv asks for and leave with its exit status."""
     # Nothing is worth waiting for at the end: an abandoned smartctl under
     # sudo is root's, and taking Python down properly takes 5 ms.
-    code = UNKNOWN
+    code, later = UNKNOWN, []  # type: int, list[Callable[[], object]]
     try:
         _never_fail_by_encoding()
-        code = run(sys.argv[1:])
+        code = run(sys.argv[1:], later)
         code = code if _is_printed() else UNKNOWN
-        _wait_for_reader()
+        end = time.monotonic() + READER_TIME
+        _do(later)
+        _wait_for_reader(end)
     finally:
         os._exit(code)  # also where an alarm comes while the answer is printed to somebody who does not read
 
@@ -44,12 +50,22 @@ def _is_printed() -> bool:
     return True
 
 
-def _wait_for_reader() -> None:
-    """Wait until a pipe has been emptied: Nagios 4.4 loses what it has not read when the writer is gone.
+def _do(later: list[Callable[[], object]]) -> None:
+    """Do what remains, in the time that a reader is waited for; whatever becomes of it, the answer is out."""
+    try:
+        alarm.arm(READER_TIME)
+        for work in later:
+            work()
+        alarm.disarm()
+    except BaseException:
+        alarm.disarm()
+
+
+def _wait_for_reader(end: float) -> None:
+    """Wait until a pipe has been emptied, no longer than *end*: Nagios 4.4 loses what it has not read when the writer is gone.
 
     At random beyond 4 to 8 kB, on a busy machine in 8 checks of 25. Returns at once where standard output is no pipe.
     """
-    end = time.monotonic() + READER_TIME
     try:
         if stat.S_ISFIFO(os.fstat(1).st_mode):
             from fcntl import ioctl
@@ -60,8 +76,11 @@ def _wait_for_reader() -> None:
         return
 
 
-def run(argv: list[str]) -> int:
-    """Return the exit status of a job: 3 with a sentence for everything that goes wrong."""
+def run(argv: list[str], later: list[Callable[[], object]] | None = None) -> int:
+    """Return the exit status of a job: 3 with a sentence for everything that goes wrong.
+
+    later: gets what remains to be done once the answer is out.
+    """
     gc.disable()  # nothing here makes cycles worth the search for them; 3 ms of a check
     runner = processes.Runner()
     alarm.obey()
@@ -79,6 +98,8 @@ def run(argv: list[str]) -> int:
         alarm.disarm()
         _is_printed()  # before processes are waited for: whoever waits for us may have no patience left
         runner.close()
+        if later is not None:
+            later += runner.later
 
 
 def _explained(error: BaseException) -> int:

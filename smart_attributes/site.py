@@ -14,6 +14,7 @@ from .model import Report, Verdict
 DATABASE = 'attributes.json'
 ADDITIONS = 'attributes.d'
 LIMITS = 'thresholds.d'
+ACCEPTED = 'acknowledged.json'
 KEPT_DATABASE = 'check_smartdb-1.6.json'  # where the Debian package puts that of version 1.6, unchanged, when it takes its place
 SHIPPED_LIMITS = os.path.join('thresholds', 'default.json')
 
@@ -55,7 +56,9 @@ def site_of(options: Options) -> Site:
     """Return the local data files: those of the configuration folder, then those of the command line."""
     mistakes: List[str] = []
     attributes = [*_folder(options.config, ADDITIONS, mistakes), *((path, '') for path in options.attributes)]
-    limits = [*_folder(options.config, LIMITS, mistakes), *((path, '') for path in options.thresholds)]
+    accepted = os.path.join(options.config, ACCEPTED)
+    limits = [*([(accepted, '')] if is_there(accepted) else ()), *_folder(options.config, LIMITS, mistakes),
+              *((path, '') for path in options.thresholds)]
     users, is_ours = _old_users(options, mistakes)
     if options.user_config is not None and is_ours:
         limits.append((options.user_config, ''))
@@ -109,10 +112,26 @@ def judge_of(options: Options, site: Site) -> Judge:
     _check_roles(options, known)
     return Judge(
         database,
-        thresholds.Thresholds(datafile.load(datafile.shipped(SHIPPED_LIMITS)), [(file.name, file.data) for file in limits],
-                              thresholds.CommandLineLimits(dict(options.warning), dict(options.critical)), time.strftime('%Y-%m-%d')),
+        thresholds.Thresholds(datafile.load(datafile.shipped(SHIPPED_LIMITS)),
+                              [*((file.name, file.data) for file in limits), *_accepted(options)],
+                              thresholds.CommandLineLimits(dict(options.warning), dict(options.critical)), today()),
         judge.Rules(frozenset(options.ignore_roles), frozenset(options.ignore_attributes), options.unknown_model, options.asleep,
                     time.time()), old, tuple(dict.fromkeys(mistakes)))
+
+
+def _accepted(options: Options) -> List[Tuple[str, Json]]:
+    """Return what the command line accepts, as a file of limits says it. Raises UsageError."""
+    if not options.acknowledged:
+        return []
+    from .knowledge import acknowledged
+    given = map(acknowledged.parse, options.acknowledged)
+    overrides = [acknowledged.override(each._replace(why=each.why or 'on the command line')) for each in given]
+    return [('--acknowledged', {'overrides': overrides})]
+
+
+def today() -> str:
+    """Return the day on which overrides may have ended."""
+    return time.strftime('%Y-%m-%d', time.localtime(time.time()))
 
 
 def _faultless_entries(shipped: Json, files: Sequence[Any]) -> List[Any]:
@@ -195,3 +214,6 @@ def _named_roles(options: Options) -> Iterator[str]:
     for role, _ in (*options.warning, *options.critical):
         yield role
     yield from options.ignore_roles
+    if options.acknowledged:
+        from .knowledge import acknowledged
+        yield from (acknowledged.parse(text).role for text in options.acknowledged)

@@ -14,7 +14,8 @@ from .errors import DataError, DriveError, DriveNotReached, SmartError
 from .model import Device, Identity, Read, Report, State, Verdict
 from .reading import choice, commands, machine, processes, rollcall
 from .reading.machine import Plan
-from .site import Judge, Site, is_there, judge_of, old_database, site_of
+from .remembering import Remembered, remembered
+from .site import Judge, Site, is_there, judge_of, old_database, site_of, today
 
 _UNDECIDED = '{} is checked although --match and --ignore may leave it out: {} to tell; simplify these patterns'
 Address = Tuple[str, str]  # path and type, which a name for the output does not change
@@ -31,6 +32,8 @@ class Survey(NamedTuple):
     nobody: Tuple[State, str]        # state and sentence, where there are no verdicts
     faults: Tuple[str, ...] = ()     # make the run UNKNOWN, where it is no worse: slots nobody looked at, mistakes in files of this site
     remarks: Tuple[str, ...] = ()    # change no state, and are told without -v: a sudoers rule that wants renewing
+    demands: Tuple[Tuple[State, str], ...] = ()  # sentences about the run with a state of their own
+    memory: Remembered = Remembered()
 
 
 class Progress:
@@ -41,6 +44,7 @@ class Progress:
         self.planned: Sequence[Device] = ()
         self.reads: List[Read] = []
         self.judge: Optional[Judge] = None
+        self.memory = Remembered()
         self.wanted: Dict[Address, bool] = {}
         self.verdicts: Dict[Address, Verdict] = {}
         self.notes: Tuple[str, ...] = ()
@@ -85,6 +89,7 @@ def _survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], 
     # The drives are at work from here on; this takes as long as Python needs.
     progress.judge = judge_of(options, site)
     progress.judge.database.prepare()
+    progress.memory = remembered(options)
     meanwhile()
     progress.reads.extend(machine.read_all(plans, options, runner, deadline))  # one by one: what is there, stays there
     return judged(progress, options, progress.judge)
@@ -132,7 +137,7 @@ def _exceptions_before_reading(site: Site) -> Callable[[Device], Tuple[bool, Seq
     if not site.thresholds:
         return lambda device: (True, ())
     from .knowledge.thresholds import Thresholds
-    limits = Thresholds({}, site.limits, today=time.strftime('%Y-%m-%d'))
+    limits = Thresholds({}, site.limits, today=today())
 
     def tell(device: Device) -> Tuple[bool, Sequence[str]]:
         exceptions = limits.exceptions(device, Identity(), '')
@@ -145,7 +150,7 @@ def _exceptions_before_reading(site: Site) -> Callable[[Device], Tuple[bool, Seq
 def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
     """Return the survey of what was read: each drive once, under its final name."""
     asked = progress.found.devices
-    kept = rollcall.looked_at_again(wanted(rollcall.in_order(progress.reads, asked), options, progress))
+    kept = looked_at = rollcall.looked_at_again(wanted(rollcall.in_order(progress.reads, asked), options, progress))
     is_bare = progress.found.is_scan and progress.found.is_whole and rollcall.is_bare(kept, asked)
     kept, merged = rollcall.without_twins(kept)
     kept, left_out = rollcall.without_empty(kept, progress.found.is_scan)
@@ -155,13 +160,32 @@ def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
     if judge.old:
         from .v1_6 import second_opinion
         judge = judge._replace(old=second_opinion.addressed(judge.old, [read.device for read in kept]))
+    progress.memory.recall(kept, looked_at, _addressed(asked, progress.reads), progress.found.is_scan)
     verdicts = tuple(_verdict(read, judge, progress) for read in kept)
     notes = (*progress.found.notes, *progress.notes, *merged, *left_out, *otherwise, *_as_before(options),
              *(judge.old.notes if judge.old else ()))
     return Survey(verdicts, tuple(kept), rollcall.missing(kept, options.expect), notes, judge,
                   rollcall.nobody(is_bare, options.expect, options.no_drives),
                   (*progress.faults, *unseen, *judge.mistakes, *_contradictions(verdicts, kept, judge)),
-                  tuple(dict.fromkeys(read.remark for read in progress.reads if read.remark)))
+                  tuple(dict.fromkeys(read.remark for read in progress.reads if read.remark)) + _said(progress.memory, options),
+                  _demanded(progress.memory, options), progress.memory)
+
+
+def _addressed(asked: Sequence[Device], reads: Sequence[Read]) -> List[Device]:
+    """Return all that was asked for, each under the address that it was reached by."""
+    reached = {read.device.name: read.device for read in reads}
+    return [reached.get(device.name, device) for device in asked]
+
+
+def _said(memory: Remembered, options: Options) -> Tuple[str, ...]:
+    return () if memory.trouble and options.memory_required is not None else memory.remarks
+
+
+def _demanded(memory: Remembered, options: Options) -> Tuple[Tuple[State, str], ...]:
+    """Return what has a state of its own: memory that cannot be used where it is required."""
+    if options.memory_required is None or not memory.trouble:
+        return ()
+    return tuple((options.memory_required, remark) for remark in memory.remarks)
 
 
 def _contradictions(verdicts: Sequence[Verdict], reads: Sequence[Read], judge: Judge) -> List[str]:
@@ -178,7 +202,7 @@ def _verdict(read: Read, judge: Judge, progress: Progress) -> Verdict:
         from . import judge as judging
         return judging.unreadable(read.device, DriveError(f'was read and not judged: {progress.late}'), judge.rules, read.identity)
     if known is None:
-        known = progress.verdicts[_address(read)] = verdict(read, judge)
+        known = progress.verdicts[_address(read)] = verdict(read, judge, progress.memory)
     return known._replace(device=read.device)  # one file, given twice, has two names
 
 
@@ -186,11 +210,11 @@ def _address(read: Read) -> Address:
     return read.device.path, read.device.type
 
 
-def verdict(read: Read, judge: Judge) -> Verdict:
+def verdict(read: Read, judge: Judge, memory: Remembered) -> Verdict:
     """Return the verdict on one device; whatever goes wrong with it stays with it."""
     from . import judge as judging
     try:
-        return alarm.limited(_judged_alone, read, judge)
+        return alarm.limited(_judged_alone, read, judge, memory)
     except DataError as error:
         problem: SmartError = error
     except alarm.TakesTooLong as slow:
@@ -202,10 +226,12 @@ def verdict(read: Read, judge: Judge) -> Verdict:
     return judging.unreadable(read.device, problem, judge.rules, read.identity)
 
 
-def _judged_alone(read: Read, judge: Judge) -> Verdict:
+def _judged_alone(read: Read, judge: Judge, memory: Remembered) -> Verdict:
     from . import judge as judging
     if isinstance(read.outcome, Report):
-        return _with_old(judging.judge(read.device, read.outcome, judge.database, judge.thresholds, judge.rules), read.outcome, judge)
+        own = judging.judge(read.device, read.outcome, judge.database, judge.thresholds, judge.rules, memory.past(read.device))
+        note = memory.note(read.device)
+        return _with_old(own._replace(notes=(*own.notes, f'{read.device.name} {note}')) if note else own, read.outcome, judge)
     return judging.unreadable(read.device, read.outcome, judge.rules, read.identity)
 
 

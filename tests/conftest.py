@@ -23,6 +23,14 @@ STATE_HOME = os.environ['XDG_STATE_HOME'] = tempfile.mkdtemp(prefix='check-smart
 atexit.register(shutil.rmtree, STATE_HOME, ignore_errors=True)
 
 
+@pytest.fixture(autouse=True)
+def state_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A folder of state of each test's own: what one test's drives said is nothing that another's have grown from."""
+    folder = tempfile.mkdtemp(dir=STATE_HOME)
+    monkeypatch.setenv('XDG_STATE_HOME', folder)
+    yield folder
+
+
 class Result(NamedTuple):
     """What a daemon sees of a plugin."""
 
@@ -110,7 +118,8 @@ def run(*arguments: str, cwd: Optional[Path] = None, env: Optional[Dict[str, str
     """Run the plugin as a daemon does: a process of its own, no terminal."""
     command: List[str] = [sys.executable, '-I', str(ROOT / 'check_smart_attributes'), *arguments]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=cwd,
-                          env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'XDG_STATE_HOME': STATE_HOME, **(env or {})}, timeout=timeout)
+                          env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME'], **(env or {})},
+                          timeout=timeout)
     return Result(done.returncode, done.stdout.decode())
 
 

@@ -76,3 +76,16 @@ def test_the_plugin_does_not_wait_for_ever_for_a_reader():
     """A daemon that never reads must not keep processes."""
     with leaving(0) as plugin:
         assert plugin.wait(timeout=20) == 0
+
+
+@pytest.mark.parametrize('work', ['1 / 0', 'time.sleep(5)', 'os.kill(os.getpid(), 15)', 'sys.exit(2)'])
+def test_what_is_done_after_the_answer_neither_changes_nor_delays_it(work):
+    """Memory is written when the result is out: whatever becomes of that, the daemon has its answer in time."""
+    code = ('import os, sys, time\nfrom smart_attributes import main\n'
+            'def run(argv, later):\n    main.alarm.obey(); later.append(lambda: eval(sys.argv[1]))\n    print("answer"); return 1\n'
+            'main.run = run\nmain.main()')
+    before = time.monotonic()
+    done = subprocess.run([sys.executable, '-c', code, work], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout) == (1, 'answer\n')
+    assert time.monotonic() - before < 3

@@ -31,6 +31,7 @@ class Whole(NamedTuple):
 
     failures: Sequence[str] = ()  # make it CRITICAL: drives missing
     faults: Sequence[str] = ()    # make it UNKNOWN, unless something is CRITICAL: slots nobody looked at
+    demands: Sequence[Tuple[State, str]] = ()  # have a state of their own
     remarks: Sequence[str] = ()   # change no state, and an admin can do something about them
     notes: Sequence[str] = ()     # change no state; shown with -v
     nobody: Tuple[State, str] = (State.UNKNOWN, 'no drives')  # state and sentence, where there are no verdicts
@@ -66,9 +67,11 @@ def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face, w
     """
     ordered = sorted(verdicts, key=lambda verdict: (-verdict.state.urgency, verdict.device.name))
     state = worst([*_states(whole), ordered[0].state if ordered else whole.nobody[0]])
-    told_first = [*whole.failures, *(whole.faults[:1] if state is State.UNKNOWN else ())]  # each has a line of its own
+    told_first = [*whole.failures, *(whole.faults[:1] if state is State.UNKNOWN else ()),  # each has a line of its own
+                  *(said for demanded, said in whole.demands if state is demanded is not State.OK)]
     first = f'{NAME} {state.name} - {first_line(ordered, "; ".join(told_first), whole.nobody[1])}'
     lines = [f'{State.UNKNOWN.name:<8}  (check)  {sentence(fault, 500)}' for fault in whole.faults]
+    lines += [f'{demanded.name:<8}  (check)  {sentence(said, 500)}' for demanded, said in whole.demands]
     lines += [line for verdict in ordered for line in drive_lines(verdict, face)]
     lines.extend(f'note: {sentence(remark, 500)}' for remark in whole.remarks)
     lines.extend(f'note: {sentence(note, 500)}' for note in whole.notes if face.verbose or not ordered)
@@ -82,7 +85,8 @@ def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face, w
 
 def _states(whole: Whole) -> List[State]:
     """Return the states that sentences about the check as a whole give it."""
-    return [*([State.CRITICAL] if whole.failures else []), *([State.UNKNOWN] if whole.faults else [])]
+    return [*([State.CRITICAL] if whole.failures else []), *([State.UNKNOWN] if whole.faults else []),
+            *(state for state, _ in whole.demands)]
 
 
 def _fitting(lines: Sequence[str], values: Sequence[str], used: int) -> Tuple[List[str], List[str]]:

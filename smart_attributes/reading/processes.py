@@ -22,7 +22,7 @@ from .waiting import Earlier, Waiting, sign
 # read this name as typing.TYPE_CHECKING.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from ..model import Answer
     from .commands import Command
@@ -116,6 +116,7 @@ class Runner:
 
     def __init__(self, waiting: Waiting | None = None) -> None:
         self._waiting = waiting
+        self.later: list[Callable[[], object]] = []  # what remains to be done once the answer is out
         self._met: dict[Command, tuple[Earlier, float]] = {}  # who was met there, and when first
         self._poll = select.poll()
         self._of: dict[int, _Process] = {}

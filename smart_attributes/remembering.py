@@ -1,0 +1,137 @@
+"""What one run remembers of its drives: opened while they think, asked before they are judged, written after the answer is out.
+
+Memory adds alarms or ages them. A run without it goes on and says so, where memory is in use.
+"""
+
+import os
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple
+
+from . import state_folder
+from .cli import Options
+from .errors import DriveAbsent, DriveIsNoDrive, MemoryUnusable
+from .model import Device, Forecast, Read, Report, Verdict
+
+if TYPE_CHECKING:
+    from .memory.past import Past
+    from .memory.store import Memory, Recalled
+
+WRITING = ('check',)              # the jobs that a daemon runs; people only look
+LOOKING = ('triage', 'explain')
+# The role of which a date is told -> whether less is worse.
+FORESEEN: Mapping[str, bool] = {'endurance_used': False, 'spare_available': True}
+Address = Tuple[str, str]
+
+
+class Remembered:
+    """Memory as one run sees it; without one, no drive has a past."""
+
+    def __init__(self, memory: Optional['Memory'] = None, trouble: str = '', is_whole: bool = False) -> None:
+        """trouble: why there is none although it is in use, a sentence. is_whole: all is wanted that it holds, for a person."""
+        self.trouble = trouble
+        self._memory, self._is_whole = memory, is_whole
+        self._recalled: Dict[Address, Recalled] = {}
+        self._there: List[str] = []         # addresses where something is
+        self._scope: Tuple[Sequence[str], bool] = (), False
+
+    def recall(self, reads: Sequence[Read], looked_at: Sequence[Read], asked: Sequence[Device], is_scan: bool) -> None:
+        """Find out what is known of the drives that are judged.
+
+        looked_at: those and what is left out, twins and empty slots. asked: where this run looks, also what nobody wanted.
+        """
+        if self._memory is None:
+            return
+        empty = {read.device.address for read in looked_at if isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive))}
+        self._there = [device.address for device in asked if device.address not in empty]
+        self._scope = () if is_scan else [device.address for device in asked], is_scan
+        known = [(read, read.outcome.identity) for read in reads if isinstance(read.outcome, Report)]
+        try:
+            found = self._memory.recall([identity for _, identity in known])
+        except MemoryUnusable as error:
+            self._memory, self.trouble = None, str(error)
+            return
+        self._recalled = {_address(read.device): recalled for (read, _), recalled in zip(known, found)}
+
+    @property
+    def remarks(self) -> Tuple[str, ...]:
+        """What an admin must know of memory, whatever the drives say."""
+        if self._memory is None:
+            return (f'no memory: {self.trouble}; growth is not judged',) if self.trouble else ()
+        return tuple(f'memory: {sentence}' for sentence in (self._memory.loss, self._memory.not_written) if sentence)
+
+    def past(self, device: Device) -> Optional['Past']:
+        """Return what is known of a drive, None without memory."""
+        if self._memory is None:
+            return None
+        from .memory.past import Past
+        recalled = self._recalled.get(_address(device))
+        return Past(recalled.histories, self._memory.now) if recalled else None
+
+    def note(self, device: Device) -> str:
+        """Return why a drive is not remembered, '' where it is."""
+        recalled = self._recalled.get(_address(device))
+        return recalled.match.note if recalled else ''
+
+    def keep(self, verdicts: Sequence[Verdict]) -> None:
+        """Write what was read; the answer is out already. What goes wrong is told by the next check."""
+        if self._memory is None:
+            return
+        from .memory.changes import Scope
+        from .memory.past import observations
+        from .memory.store import Kept
+        read = {verdict.device.address: Kept(verdict.device.address, verdict.identity, observations(j.reading for j in verdict.judgements))
+                for verdict in verdicts if not verdict.problem}
+        everything = [read.get(address) or Kept(address) for address in dict.fromkeys((*self._there, *read))]
+        with suppress(MemoryUnusable):
+            self._memory.keep(everything, Scope(*self._scope))
+
+    # --- for a person -------------------------------------------------------------------
+
+    def told(self, verdict: Verdict) -> Verdict:
+        """Return a verdict with what a person wants to see of the past, and until when the drive lasts."""
+        recalled = self._recalled.get(_address(verdict.device))
+        if self._memory is None or recalled is None or verdict.problem:
+            return verdict
+        series = self._memory.all_of(recalled.match.record) if self._is_whole and recalled.match.record else {}
+        from .memory.past import key
+        points = {judgement.reading.role: tuple((point.time, point.number) for point in series[key(judgement.reading)].points)
+                  for judgement in verdict.judgements if judgement.reading.judged and key(judgement.reading) in series}
+        return verdict._replace(past=points, forecasts=_forecasts(verdict, points, self._memory.now))
+
+
+def remembered(options: Options) -> Remembered:
+    """Return the memory that a run has; none for recorded reports, and where nothing lasts from one check to the next."""
+    is_writing = options.job in WRITING
+    if options.no_memory or options.reports or not (is_writing or options.job in LOOKING) or not state_folder.location(options.state_dir):
+        return Remembered()
+    if not is_writing and not options.state_dir and not os.path.isdir(os.path.join(state_folder.location(), 'memory')):
+        return Remembered()  # no check has ever remembered anything
+    try:
+        return Remembered(_opened(options, is_writing), is_whole=not is_writing)
+    except (MemoryUnusable, state_folder.Unusable) as error:
+        return Remembered(trouble=str(error))
+
+
+def _opened(options: Options, is_writing: bool) -> 'Memory':
+    from .memory.store import Memory, machine_id
+    from .reading.identity import is_same_drive
+    state = (state_folder.ready if is_writing else state_folder.there)(options.state_dir)
+    return Memory(state, int(time.time()), is_same_drive, machine_id(), writes=is_writing)
+
+
+def _address(device: Device) -> Address:
+    return device.path, device.type
+
+
+def _forecasts(verdict: Verdict, points: Mapping[str, Sequence[Tuple[float, float]]], now: float) -> Mapping[str, Forecast]:
+    """Return until when what is used up by plan lasts."""
+    from .memory.forecast import forecast
+    numbers: Dict[str, Any] = {j.reading.role: j.reading.number for j in verdict.judgements if j.reading.judged}
+    found: Dict[str, Forecast] = {}
+    for role, falls in FORESEEN.items():
+        if numbers.get(role) is not None:
+            used = [(moment, 100 - number if falls else number) for moment, number in points.get(role, ())]
+            told = forecast(used, now, 100 - numbers[role] if falls else numbers[role], None if falls else numbers.get('power_on_time'))
+            found.update({role: told} if told else {})
+    return found

@@ -1,0 +1,74 @@
+"""A machine whose clock the test sets: the fake smartctl, drives that say what they are told to, one check after another."""
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Dict
+
+from conftest import ROOT, Result
+from fake_smartctl import FakeSmartctl
+from smartctl_output import as_json
+
+from smart_attributes.reading.commands import read_arguments
+
+START = 1_795_132_800     # 20 November 2026, 00:00
+HOUR, DAY = 3600, 86_400
+_AT = """
+import sys, time
+sys.path.insert(0, {root!r})
+time.time = lambda: {now!r}
+from smart_attributes.main import main
+main()
+"""
+ROWS = {5: 'Reallocated_Sector_Ct', 9: 'Power_On_Hours', 187: 'Reported_Uncorrect', 194: 'Temperature_Celsius',
+        197: 'Current_Pending_Sector', 198: 'Offline_Uncorrectable', 199: 'UDMA_CRC_Error_Count'}
+
+
+def disk(serial: str = 'SERIAL01', **raw: int) -> Dict[str, Any]:
+    """Return what smartctl says of a healthy hard disk; a199=3: the raw number of attribute 199."""
+    numbers = {**dict.fromkeys(ROWS, 0), 9: 20_000, 194: 30, **{int(name[1:]): number for name, number in raw.items()}}
+    return as_json({'model': 'ACME HD4000', 'serial': serial, 'firmware': '1.0', 'rotation': '7200 rpm', 'health': 'PASSED', 'attributes': [
+        [number, ROWS[number], '-O--CK', '100', '100', '000', '-', str(value)] for number, value in numbers.items()]})
+
+
+def asleep() -> Dict[str, Any]:
+    """Return what smartctl says of a disk in standby."""
+    return {'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 2, 'messages': [
+        {'string': 'Device is in STANDBY mode, exit(2)', 'severity': 'information'}]}, 'power_mode': {'ata_value': 0}}
+
+
+class Machine:
+    """Drives under addresses, and a folder of state."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.state = folder, folder / 'state'
+        self.state.mkdir()
+        self.config = folder / 'config'
+        self.config.mkdir()
+        self._drives: Dict[str, Dict[str, Any]] = {}
+
+    def holds(self, **drives: Dict[str, Any]) -> None:
+        """Put drives at addresses: sda=disk()."""
+        self._drives = {f'/dev/{name}': said for name, said in drives.items()}
+
+    def check(self, now: float, *options: str) -> Result:
+        """Run a check at a time, over all addresses that hold a drive unless *options* say otherwise."""
+        return self.run(now, *options, *(word for address in self._drives for word in ('-d', address) if '-d' not in options
+                                         and '--scan' not in options))
+
+    def run(self, now: float, *words: str) -> Result:
+        """Run a job at a time."""
+        fake = FakeSmartctl(self.folder / 'fake')
+        for address, said in self._drives.items():
+            fake.answers(read_arguments(address), json.dumps(said), said['smartctl']['exit_status'])
+        fake.answers('--json=c --scan', json.dumps({'devices': [{'name': address, 'type': 'sat'} for address in self._drives]}))
+        job, words = (words[:1], words[1:]) if words and not words[0].startswith('-') else ((), words)
+        done = subprocess.run(
+            [sys.executable, '-I', '-c', _AT.format(root=str(ROOT), now=now), *job, '-p', fake.path, '--nosudo', '--state-dir',
+             str(self.state), '--config', str(self.config), *words],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False,
+            env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'TZ': 'UTC', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME']})
+        return Result(done.returncode, done.stdout.decode())

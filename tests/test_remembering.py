@@ -1,0 +1,178 @@
+"""Memory in a check: what is told because of it, when it is written, and what is said where it cannot be used."""
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, drive_path, run
+from days import DAY, HOUR, START, Machine, disk
+
+GROWN = 'crc_errors grew by 14 in 24 h (212 to 226)'
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def grown(machine: Machine, *options: str) -> None:
+    """Two checks, an hour apart, between which crc_errors rose."""
+    machine.holds(sda=disk(a199=212))
+    assert machine.check(START, *options).code == 0
+    machine.holds(sda=disk(a199=226))
+
+
+def test_growth_is_an_alarm_in_the_first_line(machine):
+    """By how much, from what to what, what to do, against which limit."""
+    grown(machine)
+
+    result = machine.check(START + HOUR)
+
+    assert result.code == 1
+    assert result.first_line == f'SMART WARNING - sda {GROWN}: check cable and backplane (warning above 0 in 24 h); 1 drive: 1 warning'
+
+
+@pytest.mark.parametrize(('later', 'code'), [(DAY, 1), (6 * DAY, 1), (8 * DAY, 0)])
+def test_growth_is_told_for_seven_days_whoever_looks(machine, later, code):
+    """A manual run and three soft states end no alarm: nothing that was decided is stored."""
+    grown(machine)
+    for minutes in (60, 61, 65):
+        machine.check(START + minutes * 60)
+
+    assert machine.check(START + HOUR + later).code == code
+
+
+def test_what_rose_while_nobody_looked_counts_when_it_is_noticed(machine):
+    """A machine that was switched off for a month; the time is the real one."""
+    grown(machine)
+
+    assert 'grew by 14 in 30 d' in machine.check(START + 30 * DAY).text
+
+
+@pytest.mark.parametrize('options', [['--no-memory'], ['--ignore-role', 'crc_errors']])
+def test_growth_is_not_judged_where_nobody_wants_it(machine, options):
+    """Without memory, or of a role that is ignored."""
+    grown(machine, *options)
+
+    assert machine.check(START + HOUR, *options).code == 0
+    assert list(machine.state.glob('memory/*')) == [] or options != ['--no-memory']
+
+
+def test_recorded_reports_are_not_remembered(machine):
+    """A ticket's drive is no drive of this machine."""
+    machine.check(START, '-d', '/dev/none', '--report', drive_path('intel-worn'))
+
+    assert list(machine.state.iterdir()) == []
+
+
+def test_memory_that_cannot_be_used_is_said_without_v(machine):
+    """Who relies on growth must know that nobody looks at it."""
+    machine.holds(sda=disk())
+    (machine.state / 'memory').write_text('in the way')
+
+    result = machine.check(START)
+
+    assert result.code == 0
+    assert [line for line in result.text.splitlines() if line.startswith('note: no memory: ') and line.endswith('growth is not judged')]
+
+
+@pytest.mark.parametrize(('state', 'code'), [('warning', 1), ('critical', 2), ('unknown', 3)])
+def test_memory_that_is_required_has_a_state_where_it_fails(machine, state, code):
+    """Told in the first line, and on a line of its own."""
+    machine.holds(sda=disk())
+    (machine.state / 'memory').write_text('in the way')
+
+    result = machine.check(START, '--memory-required', state)
+
+    assert result.code == code
+    assert result.first_line.startswith(f'SMART {state.upper()} - no memory: ')
+    assert [line for line in result.text.splitlines() if line.startswith(f'{state.upper():<8}  (check)  no memory: ')]
+
+
+def test_where_a_user_has_no_home_there_is_no_memory_to_be_missed(fake, monkeypatch):
+    """Nothing lasts there from one check to the next; --state-dir is what gives it a place."""
+    code = ('import sys; sys.path.insert(0, sys.argv.pop(1))\nfrom smart_attributes import state_folder\n'
+            'state_folder.location = lambda given="": given\n'
+            'from smart_attributes.main import main; main()')
+    done = subprocess.run([sys.executable, '-I', '-c', code, str(ROOT), '-p', fake.path, '--nosudo', '-d', '/dev/sda'],
+                          capture_output=True, text=True, timeout=60, check=False)
+
+    assert 'no memory' not in done.stdout
+
+
+def test_a_damaged_memory_is_set_aside_and_said(machine):
+    """For seven days: whoever sees growth must know that it begins anew."""
+    grown(machine)
+    for file in machine.state.glob('memory/memory.sqlite*'):
+        file.write_bytes(b'no database' * 1000 if file.name == 'memory.sqlite' else b'')
+
+    result = machine.check(START + HOUR)
+
+    assert result.code == 0
+    assert 'note: memory: memory began anew on ' in result.text
+    assert 'memory began anew' in machine.check(START + 6 * DAY).text
+    assert 'memory began anew' not in machine.check(START + 9 * DAY).text
+
+
+def test_triage_shows_the_past_and_changes_nothing(machine):
+    """A person who looks is no check: nothing grows because of it, and root leaves no files."""
+    grown(machine)
+    before = files(machine)
+
+    drive = json.loads(machine.run(START + HOUR, 'triage', '-d', '/dev/sda', '--json').text)['drives'][0]
+
+    assert drive['state'] == 'WARNING'
+    assert drive['past']['crc_errors'] == [[START, 212]]
+    assert files(machine) == before
+
+
+def files(machine):
+    """What is in memory's folder, and when it was written; not SQLite's index, in which readers note that they read."""
+    return sorted((file.name, file.stat().st_mtime_ns) for file in machine.state.glob('memory/*') if not file.name.endswith('-shm'))
+
+
+def test_triage_without_any_memory_says_nothing_of_it(machine, state_home):
+    """No check has remembered anything yet: nothing is missing, and none is made."""
+    result = run('triage', '--nosudo', '-p', '/bin/true', '-d', '/dev/null')
+
+    assert 'no memory' not in result.text
+    assert not os.path.exists(os.path.join(state_home, 'check-smart-attributes', 'memory'))
+
+
+# --- accepted -----------------------------------------------------------------------
+
+def test_what_is_acknowledged_is_silent_and_loud_beyond(machine):
+    """On the command line, for people without a shell."""
+    machine.holds(sda=disk(a5=30))
+
+    assert machine.check(START, '--no-memory').code == 1
+    silent = machine.check(START, '--no-memory', '-v', '--acknowledged', 'SERIAL01:reallocated=30:2026-12-31:stable for years')
+    assert silent.code == 0
+    assert 'reallocated is acknowledged at 30 until 2026-12-31: stable for years (--acknowledged)' in silent.text
+    assert machine.check(START, '--no-memory', '--acknowledged', 'SERIAL01:reallocated=29').code == 1
+    assert machine.check(START, '--no-memory', '--acknowledged', 'SERIAL02:reallocated=30').code == 1
+    assert machine.check(START + 60 * DAY, '--no-memory', '--acknowledged', 'SERIAL01:reallocated=30:2026-12-31').code == 1
+
+
+@pytest.mark.parametrize('word', ['SERIAL01:reallocated', 'S1:realocated=3', 'reallocated=3', 'S1:reallocated=x'])
+def test_a_mistyped_acknowledgement_is_refused(machine, word):
+    """It would silence nothing, and nobody would know why."""
+    machine.holds(sda=disk())
+
+    assert machine.check(START, '--acknowledged', word).code == 3
+
+
+def test_a_file_of_acknowledgements_is_read_by_every_check(machine):
+    """The same object as in thresholds.d, in the configuration folder."""
+    machine.holds(sda=disk(a5=30))
+    accepted = {'overrides': [{'for': {'serial': 'SERIAL01'}, 'why': 'stable since 2024', 'by': 'martin', 'at': '2026-11-20',
+                               'roles': {'reallocated': {'acknowledged': 30}}}]}
+    (machine.config / 'acknowledged.json').write_text(json.dumps(accepted))
+
+    assert machine.check(START).code == 0
+    machine.holds(sda=disk(a5=31))
+    assert machine.check(START + HOUR).code == 1
