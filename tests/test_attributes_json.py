@@ -8,7 +8,7 @@ import pytest
 from conftest import ROOT, run
 
 from smart_attributes.knowledge import readings, specs
-from smart_attributes.model import AttributeRow, Identity, Report, State
+from smart_attributes.model import AttributeRow, Identity, Report, State, Statistic
 from smart_attributes.workshop import prove
 
 
@@ -80,3 +80,51 @@ def test_the_wheel_carries_its_data(tmp_path):
     names = zipfile.ZipFile(next(tmp_path.glob('*.whl'))).namelist()
     for name in ('attributes.json', 'thresholds/default.json', 'schema/attributes.schema.json', 'schema/thresholds.schema.json'):
         assert f'smart_attributes/{name}' in names
+
+
+# --- what a drive says and nobody should believe --------------------------------------------
+
+def judged(database, model, firmware, attributes, statistics):
+    """Return the number that is judged of each role. attributes: (number, value, raw)."""
+    identity = Identity(protocol='ATA', model=model, firmware=firmware, rotation=0)
+    rows = tuple(AttributeRow(number, '', value, value, 1, False, '', raw) for number, value, raw in attributes)
+    report = Report(identity, attributes=rows, statistics={place: Statistic(count, '') for place, count in statistics.items()})
+    spec = database.identify(identity, [row.id for row in rows])
+    return {reading.role: reading.number for reading in readings.readings(report, spec, database.roles) if reading.judged}
+
+
+BX500 = (1, 5, 9, 12, 171, 172, 174, 180, 183, 184, 187, 194, 196, 197, 198, 199, 206, 210, 246, 247, 248)
+ENDURANCE, UNCORRECTABLE = (7, 0x008), (4, 0x008)
+
+
+@pytest.mark.parametrize(('value', 'cycles', 'used'), [(51, '748', 49), (0, '2107', pytest.approx(140.5, abs=0.1))])
+def test_wear_of_a_crucial_bx500_is_that_of_its_flash(database, value, cycles, used):
+    """Firmware M6CR013 states 235 % of both; where the value has stopped at 0, the erased blocks go on."""
+    rows = [(number, 100, '0') for number in BX500]
+    found = judged(database, 'CT120BX500SSD1', 'M6CR013', [*rows, (173, 100, cycles), (202, value, str(value))], {ENDURANCE: 235})
+
+    assert found['endurance_used'] == used
+
+
+def test_uncorrectable_errors_that_come_in_163_are_no_count(database):
+    """The statistic of SanDisk's CloudSpeed drives: 489 and 652 on drives without one such error."""
+    rows = [(1, 100, '0'), (5, 100, '0'), (9, 100, '1'), (177, 100, '93'), (245, 100, '7')]
+
+    assert judged(database, 'SDLFOCAM-800G-1HA1', '', rows, {UNCORRECTABLE: 652})['reported_uncorrect'] == 0
+
+
+def test_two_words_of_one_count_are_one_count(database):
+    """196611 is 3 and 3."""
+    rows = [(5, 100, '0'), (9, 100, '1'), (184, 100, '196611'), (233, 100, '0')]
+
+    assert judged(database, 'INTEL SSDSC2KW256G8', 'LHF002C', rows, {})['e2e_error'] == 3
+
+
+@pytest.mark.parametrize(('model', 'firmware', 'hours'), [
+    ('SanDisk LT0400MO', 'D414', 40000), ('SanDisk SDLTODKM-400G-5C', 'C403', 40000), ('SanDisk SDLTOCKM-016T-5C', 'C401', 40000),
+    ('SanDisk SDLTODKM-400G-5C', 'C405', None), ('SanDisk SDLTODKM-800G-5C', 'C403', None)])
+def test_the_drives_that_die_at_40000_hours_are_known_under_every_name(database, model, firmware, hours):
+    """One maker's defect, with the revisions of each server maker."""
+    found = database.advisories(Identity(protocol='SCSI', model=model, firmware=firmware))
+
+    assert [advisory.hour for advisory in found] == ([hours] if hours else [])
