@@ -619,12 +619,13 @@ def test_the_word_of_the_drive_is_never_acknowledged():
 
 
 @pytest.mark.parametrize(('roles', 'state'), [
-    ({'warning': '300'}, State.OK), ({'warning': '300', 'growth': CABLE}, State.WARNING), ({'growth': None}, State.OK),
-    ({'graph': True}, State.WARNING)],
-    ids=['ok-own-level', 'warn-own-level-and-growth', 'ok-no-growth', 'warn-says-nothing-of-it'])
-def test_a_limit_of_this_very_drive_stands_above_growth(roles, state):
+    ({'warning': '300'}, State.OK), ({'critical': '300'}, State.OK), ({'warning': '300', 'growth': CABLE}, State.WARNING),
+    ({'growth': None}, State.OK), ({'graph': True}, State.WARNING)],
+    ids=['ok-own-level', 'ok-own-critical-level', 'warn-own-level-and-growth', 'ok-no-growth', 'warn-says-nothing-of-it'])
+@pytest.mark.parametrize('selector', [{'serial': 'S1'}, {'device': 'sda'}], ids=str)
+def test_a_limit_of_this_very_drive_stands_above_growth(roles, state, selector):
     """Who has set the level of one drive has looked at it; who wants its growth judged beside says so."""
-    own = {'for': {'serial': 'S1'}, 'why': 'an old cable', 'roles': {'crc_errors': roles}}
+    own = {'for': selector, 'why': 'an old cable', 'roles': {'crc_errors': roles}}
     limits = thresholds.Thresholds({'roles': {'crc_errors': {'growth': CABLE}}}, [('site.json', {'overrides': [own]})])
     limit = limits.limit('crc_errors', SDA, Identity('ATA', 'M', serial='S1', rotation=7200), '')
 
@@ -654,3 +655,80 @@ def test_what_is_acknowledged_is_told_by_whom_when_and_why(database):
     assert verdict.state is State.OK
     assert 'reallocated is acknowledged at 30 by martin on 2026-11-22: stable since 2024 (acknowledged.json)' in verdict.notes
     assert judge.judge(SDA, report._replace(attributes=(row(5, raw='31'),)), database, limits, judge.Rules()).state is State.WARNING
+
+
+def test_growth_of_the_same_state_changes_nothing_but_the_words():
+    """The level decides, and its limit is named; that it moves stands behind it."""
+    limit = Limit(growth=(CABLE,), growth_origin='default.json')
+    level = Judgement(crc(226), State.WARNING, against='above 5', origin='site.json')
+
+    judgement = judge.weighed(level, limit, grown(crc(226), 212), None, False)
+
+    words = 'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane'
+    assert (judgement.state, judgement.origin, judgement.growth_against) == (State.WARNING, 'site.json', '')
+    assert finding(judgement) == f'crc_errors 226, warning above 5; {words}'
+
+
+def test_without_memory_a_level_is_what_it_was():
+    """Nothing is added to it."""
+    level = Judgement(crc(226), State.WARNING, against='above 5', origin='site.json')
+
+    assert judge.weighed(level, Limit(growth=(CABLE,)), None, None, False) == level
+
+
+def test_what_is_acknowledged_is_beyond_no_limit():
+    """OK, and said as such."""
+    judgement = crc_judged(crc(226), None, given=Acknowledgement('S1', 'crc_errors', 226), level=State.WARNING)
+
+    assert (judgement.state, judgement.against, finding(judgement)) == (State.OK, '', 'crc_errors 226')
+
+
+def test_growth_of_what_is_shown_only_alarms_nobody():
+    """Another reading of the role decides."""
+    shown = crc(226)._replace(judged=False)
+
+    assert crc_judged(shown, grown(shown, 212)).state is State.OK
+
+
+SPARE_GROWTH = {'within': '24h', 'warning': '5', 'critical': '50', 'for': '7d', 'advice': 'replace it soon'}
+
+
+@pytest.mark.parametrize(('before', 'is_floor', 'state'), [
+    (100, True, State.WARNING), (80, True, State.OK), (100, False, State.OK), (80, False, State.WARNING)],
+    ids=['warn-less-spare', 'ok-more-spare', 'ok-less-wear', 'warn-more-wear'])
+def test_where_less_is_worse_growth_is_a_fall(before, is_floor, state):
+    """Spare blocks vanish, errors come."""
+    reading = spare(90)
+
+    assert judge.weighed(Judgement(reading, State.OK), Limit(growth=(SPARE_GROWTH,)), grown(reading, before), None, is_floor).state is state
+
+
+@pytest.mark.parametrize(('number', 'state'), [(59, State.WARNING), (60, State.OK), (61, State.OK)])
+def test_where_less_is_worse_what_is_acknowledged_is_loud_when_it_falls(database, number, state):
+    """60 % of spare were accepted; 59 % were not."""
+    said = {'for': {'serial': 'S1'}, 'why': 'stable', 'roles': {'spare_available': {'acknowledged': 60}}}
+    limits = thresholds.Thresholds({'roles': {'spare_available': {'warning': '90:'}}}, [('site.json', {'overrides': [said]})])
+    report = nvme(available_spare=number)
+
+    verdict = judge.judge(SDA, report._replace(identity=report.identity._replace(serial='S1')), database, limits, judge.Rules())
+
+    assert judgement_of(verdict, 'spare_available').state is state
+
+
+def test_where_less_is_worse_a_fall_stands_in_the_verdict(database):
+    """From memory through the whole judge."""
+    limits = thresholds.Thresholds({'roles': {'spare_available': {'growth': SPARE_GROWTH}}})
+    reading = judgement_of(judge.judge(SDA, nvme(available_spare=90), database, limits, judge.Rules()), 'spare_available').reading
+
+    verdict = judge.judge(SDA, nvme(available_spare=90), database, limits, judge.Rules(), grown(reading, 100))
+
+    assert judgement_of(verdict, 'spare_available').state is State.WARNING
+
+
+def test_an_ignored_role_leaves_all_others_where_they_are():
+    """Whichever of them stands first."""
+    roles = [judgement.reading.role for judgement in verdict_on(worn(WORN)).judgements]
+
+    for role in roles:
+        left = verdict_on(worn(WORN), rules=judge.Rules(ignored_roles=frozenset((role,)))).judgements
+        assert sorted(judgement.reading.role for judgement in left) == sorted(roles)

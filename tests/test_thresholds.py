@@ -282,3 +282,56 @@ def test_a_family_selects_its_own_drives_only(family):
     """A drive without an entry has no family, and another family is another."""
     assert not selects({'family': FAMILY}, SDA, SSD, family)
     assert not selects({'family': ''}, SDA, SSD, family)
+
+
+# --- growth and acknowledgements ------------------------------------------------------------------
+
+RULE, OTHER_RULE = {'within': '24h', 'warning': '0'}, {'within': '7d', 'warning': '5'}
+
+
+@pytest.mark.parametrize(('written', 'rules'), [(RULE, (RULE,)), ([RULE, OTHER_RULE], (RULE, OTHER_RULE)), (None, ())])
+def test_a_role_has_one_rule_of_growth_or_several(written, rules):
+    """null takes those of the default away."""
+    limit = limits_of(roles={'endurance_used': {'growth': written}}).limit('endurance_used', SDA, SSD, FAMILY)
+
+    assert (limit.growth, limit.growth_origin) == (rules, 'site.json')
+
+
+def test_two_equals_that_disagree_about_growth_are_named_too():
+    """Each field is compared."""
+    limits = limits_of(*({'for': {'model': pattern}, 'why': 'x', 'roles': {'endurance_used': {'growth': rule}}}
+                         for pattern, rule in (('INTEL.*', RULE), ('.*C2BB.*', OTHER_RULE))))
+
+    assert [sentence.split(':')[0] for sentence in limits.disagreements(SDA, SSD, FAMILY)] == ['endurance_used, growth']
+
+
+@pytest.mark.parametrize(('selector', 'own'), [
+    ({'serial': 'EXAMPLE0001'}, {'warning'}), ({'device': 'sda'}, {'warning'}), ({'model': 'INTEL.*'}, set()), ({'family': FAMILY}, set())],
+    ids=str)
+def test_serial_and_device_name_one_drive(selector, own):
+    """Who sets a limit there has looked at this very drive."""
+    assert limits_of(override(selector, '70')).limit('endurance_used', SDA, SSD, FAMILY).own_fields & {'warning', 'critical'} == own
+
+
+def acknowledging(serial, **more):
+    return {'for': {'serial': serial}, 'why': 'stable', 'roles': {'endurance_used': {'acknowledged': 90}}, **more}
+
+
+def test_an_acknowledgement_tells_the_file_that_it_stands_in():
+    """An admin has to find it."""
+    assert limits_of(acknowledging('EXAMPLE0001')).acknowledged(SSD, 'endurance_used').origin == 'site.json'
+
+
+@pytest.mark.parametrize(('serial', 'role', 'until', 'is_found'), [
+    ('EXAMPLE0001', 'endurance_used', '2027-01-31', True), ('EXAMPLE0001', 'endurance_used', '2027-01-30', False),
+    ('EXAMPLE0001', 'reallocated', '2027-01-31', False), ('EXAMPLE0002', 'endurance_used', '2027-01-31', False)])
+def test_an_acknowledgement_is_of_one_role_of_one_drive_until_its_day(serial, role, until, is_found):
+    """What was accepted elsewhere, or until then, was not accepted here and now."""
+    found = limits_of(acknowledging(serial, until=until), today='2027-01-31').acknowledged(SSD, role)
+
+    assert (found is not None) is is_found
+
+
+def test_a_drive_without_serial_number_has_nothing_acknowledged():
+    """Many drives tell none, and all of them would be meant."""
+    assert limits_of(acknowledging('')).acknowledged(SSD._replace(serial=''), 'endurance_used') is None
