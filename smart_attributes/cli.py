@@ -7,7 +7,7 @@ from .errors import UsageError
 from .model import State
 
 PROGRAM = 'check_smart_attributes'
-JOBS = ('triage', 'list', 'explain', 'sudoers', 'draft', 'prove', 'measure', 'migrate')
+JOBS = ('triage', 'list', 'explain', 'sudoers', 'draft', 'prove', 'measure', 'migrate', 'acknowledge')
 CONFIG = '/etc/check-smart-attributes'
 SMARTCTL = '/usr/sbin/smartctl'
 DRIVE_TIMEOUT = 30.0  # seconds
@@ -78,6 +78,12 @@ class Options(NamedTuple):
     old_database: Optional[str] = None
     user_config: Optional[str] = None
     strays: Tuple[str, ...] = ()        # words that belong to no option
+    roles: Tuple[str, ...] = ()         # that are accepted as they stand
+    why: str = ''
+    until: str = ''
+    every_alarm: bool = False
+    shown: bool = False
+    withdraw: Tuple[str, ...] = ()
     output: Optional[str] = None        # folder for the files of a migration
 
 
@@ -272,6 +278,7 @@ other jobs, each with its own --help:
   {PROGRAM} prove     find the mistakes in attributes.json
   {PROGRAM} measure   compare attributes.json with real drives
   {PROGRAM} migrate   turn files of version 1.6 into limits and entries of this one
+  {PROGRAM} acknowledge  accept a number of one drive: silent at it, loud beyond
 
 example:
   {PROGRAM} -d /dev/nvme0 -d megaraid,0-7@/dev/bus/0 --expect 9 -w endurance_used=80
@@ -383,10 +390,32 @@ exit status: 0 all carried over, 1 something was not, 3 nothing was''', '%(prog)
     return parser
 
 
+def _acknowledge_parser() -> Parser:
+    parser = _parser(f'{PROGRAM} acknowledge', 'Accept numbers of single drives: silent at them, loud when they grow.', f'''\
+example:
+  {PROGRAM} acknowledge -d /dev/sda reallocated --why "stable since 2024" --until 2027-01-31
+  {PROGRAM} acknowledge --all --why "as found"
+  {PROGRAM} acknowledge --withdraw EXAMPLE0001:reallocated
+
+Written as root into acknowledged.json of the configuration folder, which every check reads. What the drive itself says,
+health FAILED, an attribute failing now, a warning of NVMe, is never silent.
+
+exit status: 0 done, 1 something could not be accepted, 3 nothing was''', '%(prog)s -d ADDRESS ROLE [ROLE ...] --why WHY [options]')
+    parser.add_argument('roles', nargs='*', metavar='ROLE', help='accept this number as the drive tells it now')
+    parser.add_argument('--all', dest='every_alarm', action='store_true', help='accept whatever alarms now, on all drives that are read')
+    parser.add_argument('--why', default='', metavar='WHY', help='why; told with -v, by triage and explain')
+    parser.add_argument('--until', default='', metavar='DAY', help='last day, such as 2027-01-31; without it for ever')
+    parser.add_argument('--list', dest='shown', action='store_true', help='tell what is accepted, by whom, when and why')
+    parser.add_argument('--withdraw', action='append', default=[], metavar='SERIAL[:ROLE]', help='accept it no longer; repeatable')
+    for group in (_drives, _reading, _data, _common):
+        group(parser)
+    return parser
+
+
 PARSERS: Mapping[str, Callable[[], Parser]] = {
     'check': _check_parser, 'triage': _triage_parser, 'list': _list_parser, 'explain': _explain_parser,
     'sudoers': _sudoers_parser, 'draft': _draft_parser, 'prove': _prove_parser, 'measure': _measure_parser,
-    'migrate': _migrate_parser}
+    'migrate': _migrate_parser, 'acknowledge': _acknowledge_parser}
 
 
 def option_strings(job: str) -> List[str]:

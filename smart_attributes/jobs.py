@@ -209,6 +209,28 @@ def migrate(options: Options, runner: processes.Runner) -> int:
     return PARTLY if result.lost else OK
 
 
+def acknowledge(options: Options, runner: processes.Runner) -> int:
+    """Accept numbers of drives, tell what is accepted, or withdraw it; 0 when all could be done, 1 otherwise."""
+    from . import accepting
+    from .words import sentence
+    before = accepting.kept(options.config)
+    if options.shown:
+        print('\n'.join(map(accepting.line, before)) or 'nothing is acknowledged')
+        return OK
+    if options.withdraw:
+        accepting.write(options.config, accepting.without(before, options.withdraw))
+        return OK
+    if bool(options.roles) == options.every_alarm or (options.roles and not options.devices):
+        raise UsageError('acknowledge takes -d ADDRESS and roles, or --all, or --list, or --withdraw; --help shows examples')
+    template = accepting.template(options.why, options.until)
+    given, refused = accepting.accepted(survey(options, runner).verdicts, options.roles, template)
+    if given:
+        accepting.write(options.config, accepting.joined(before, given))
+    for words in [*(f'acknowledged: {accepting.line(each)}' for each in given), *(f'not acknowledged: {words}' for words in refused)]:
+        print(sentence(words, 1000))
+    return PARTLY if given and refused else UNKNOWN if refused else OK
+
+
 def _version(options: Options) -> int:
     from .cli import PROGRAM
     from .site import shipped_database
@@ -219,8 +241,8 @@ def _version(options: Options) -> int:
 
 VERSION = '2.0'
 # What has a time limit: whatever reads drives. The others work for a person, who can end them.
-LIMITED = ('check', 'triage', 'list', 'explain', 'draft')
+LIMITED = ('check', 'triage', 'list', 'explain', 'draft', 'acknowledge')
 Job = Callable[[Options, processes.Runner], int]
 JOBS: Mapping[str, Job] = {
     'check': check, 'triage': triage, 'list': list_, 'explain': explain, 'sudoers': sudoers, 'draft': draft, 'prove': prove,
-    'measure': measure, 'migrate': migrate}
+    'measure': measure, 'migrate': migrate, 'acknowledge': acknowledge}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .memory.store import Memory, Recalled
 
 WRITING = ('check',)              # the jobs that a daemon runs; people only look
-LOOKING = ('triage', 'explain')
+LOOKING = ('triage', 'explain', 'acknowledge')
 # The role of which a date is told -> whether less is worse.
 FORESEEN: Mapping[str, bool] = {'endurance_used': False, 'spare_available': True}
 Address = Tuple[str, str]
