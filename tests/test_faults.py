@@ -139,3 +139,13 @@ def test_a_role_that_is_like_no_other_is_answered_with_where_they_stand():
     (fault,) = faults.of_limits({'roles': {'zzz': {'warning': '5'}}}, ROLES)
 
     assert fault.sentence == 'roles: "zzz" is no role; doc/roles.md lists them, for example endurance_used'
+
+
+def test_what_one_drive_may_have_is_acknowledged_by_its_serial_number():
+    """And nowhere else, which the sentence says how to mend."""
+    given = {'pending': {'acknowledged': 5}}
+    (fault,) = faults.of_limits({'roles': given}, ROLES)
+
+    assert list(faults.of_limits({'overrides': [{'for': {'serial': 'A'}, 'why': 'stable', 'roles': given}]}, ROLES)) == []
+    assert fault.sentence == ('roles, pending: "acknowledged" is what one drive may have; '
+                              'write it in overrides, with "serial" in "for"')
