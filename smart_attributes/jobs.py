@@ -64,7 +64,7 @@ def _transcript(found: Survey) -> List[str]:
 
 def triage(options: Options, runner: processes.Runner) -> int:
     """Print the table; 0 when at least one drive was read."""
-    found = _located(survey(options, runner))
+    found = _for_a_person(survey(options, runner))
     if options.html:
         _write_page(found, options)
     elif options.as_json:
@@ -77,8 +77,8 @@ def triage(options: Options, runner: processes.Runner) -> int:
     return _was_read(found)
 
 
-def _located(found: Survey) -> Survey:
-    """Return a survey that says where each drive is and what stands on it: for a person who goes there."""
+def _for_a_person(found: Survey) -> Survey:
+    """Return a survey that says where each drive is, what stands on it and how long it lasts: for who orders, goes there and pulls."""
     from .reading.place import place
     return found._replace(verdicts=tuple(found.memory.told(verdict)._replace(place=place(verdict.device)) for verdict in found.verdicts))
 
@@ -125,10 +125,10 @@ def _addresses(found: Survey, options: Options) -> List[str]:
 
 def explain(options: Options, runner: processes.Runner) -> int:
     """Print all about each drive; 0 when at least one was read."""
-    found = survey(options, runner)
+    found = _for_a_person(survey(options, runner))
     from .faces import explain as face
     face.print_faults(found.faults)
-    for verdict, read in zip(map(found.memory.told, found.verdicts), found.reads):
+    for verdict, read in zip(found.verdicts, found.reads):
         report = read.outcome if isinstance(read.outcome, Report) else None
         face.print_drive(verdict, report, found.judge.database, found.judge.thresholds, options.hide_serial)
     if not found.verdicts:

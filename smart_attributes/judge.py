@@ -89,9 +89,9 @@ def judge_reading(reading: Reading, limit: Limit, by_role: Mapping[str, Reading]
     for state, text, origin in ((State.CRITICAL, critical, limit.critical_origin),
                                 (State.WARNING, warning, limit.warning_origin)):
         if ranges.is_violated(text, reading.number):
-            return Judgement(reading, state, warning, critical, ranges.describe(text, reading.number), origin, limit.is_graphed)
+            return Judgement(reading, state, warning, critical, ranges.describe(text, reading.number), origin, limit.is_graphed, limit.why)
     return Judgement(reading, State.OK, warning, critical, origin=limit.critical_origin or limit.warning_origin,
-                     graphed=limit.is_graphed)
+                     graphed=limit.is_graphed, reason=limit.why)
 
 
 def weighed(level: Judgement, limit: Limit, past: Optional['Past'], accepted: Optional[Acknowledgement], is_floor: bool) -> Judgement:
@@ -137,7 +137,7 @@ def _judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:
         state = State.WARNING
     if state is State.WARNING and 'warning' in limit.set_fields and limit.warning is None:
         state = State.OK
-    return Judgement(reading, state, origin=str(reading.source), graphed=limit.is_graphed)
+    return Judgement(reading, state, origin=str(reading.source), graphed=limit.is_graphed, reason=limit.why)
 
 
 def _resolve(bound: Bound, reading: Reading, by_role: Mapping[str, Reading], is_floor: bool) -> str:

@@ -209,6 +209,7 @@ class Judgement(NamedTuple):
     graphed: bool = False
     growth: str = ''              # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"; '' where none is told
     growth_against: str = ''      # "above 0 in 24 h", where growth decided; '' otherwise
+    reason: str = ''              # why the limit is what it is, in the words of who set it; '' where nothing is judged
 
 
 class OldValue(NamedTuple):

@@ -91,8 +91,10 @@ class Remembered:
     def told(self, verdict: Verdict) -> Verdict:
         """Return a verdict with what a person wants to see of the past, and until when the drive lasts."""
         recalled = self._recalled.get(_address(verdict.device))
-        if self._memory is None or recalled is None or verdict.problem:
+        if verdict.problem:
             return verdict
+        if self._memory is None or recalled is None:
+            return verdict._replace(forecasts=_forecasts(verdict, {}, time.time()))
         series = self._memory.all_of(recalled.match.record) if self._is_whole and recalled.match.record else {}
         from .memory.past import key
         points = {judgement.reading.role: tuple((point.time, point.number) for point in series[key(judgement.reading)].points)
@@ -125,12 +127,13 @@ def _address(device: Device) -> Address:
 
 
 def _forecasts(verdict: Verdict, points: Mapping[str, Sequence[Tuple[float, float]]], now: float) -> Mapping[str, Forecast]:
-    """Return until when what is used up by plan lasts."""
+    """Return until when what is used up by plan lasts; nothing where that has no limit, as the endurance that some hard disks tell."""
     from .memory.forecast import forecast
     numbers: Dict[str, Any] = {j.reading.role: j.reading.number for j in verdict.judgements if j.reading.judged}
+    limited = {j.reading.role for j in verdict.judgements if j.reading.judged and (j.warning or j.critical)}
     found: Dict[str, Forecast] = {}
     for role, falls in FORESEEN.items():
-        if numbers.get(role) is not None:
+        if role in limited and numbers.get(role) is not None:
             used = [(moment, 100 - number if falls else number) for moment, number in points.get(role, ())]
             told = forecast(used, now, 100 - numbers[role] if falls else numbers[role], None if falls else numbers.get('power_on_time'))
             found.update({role: told} if told else {})

@@ -1,8 +1,11 @@
 """When is it used up? A date with its range, and none where the data say nothing."""
 from __future__ import annotations
 
+import json
+
 import pytest
 import workloads
+from conftest import drive_path, run
 
 from smart_attributes.memory.forecast import DAY, forecast
 from smart_attributes.model import Forecast
@@ -78,3 +81,14 @@ def test_a_new_workload_moves_the_early_end():
 
     assert before is not None and after is not None
     assert after.earliest < before.earliest / 2
+
+
+@pytest.mark.parametrize('name, told', [
+    pytest.param('intel-worn', ['endurance_used'], id='ssd'), pytest.param('nvme-worn', ['endurance_used'], id='nvme'),
+    pytest.param('wd-gold-healthy', [], id='hdd-whose-endurance-is-not-judged')])
+def test_a_drive_without_memory_is_told_an_estimate_where_its_endurance_is_judged(name, told):
+    """Through the program, and marked as what it is."""
+    [drive] = json.loads(run('triage', '--json', '--report', drive_path(name)).text)['drives']
+
+    assert list(drive.get('forecasts', {})) == told
+    assert all(each['estimate'] and each['earliest'] < each['left'] < each['latest'] for each in drive.get('forecasts', {}).values())

@@ -31,7 +31,7 @@ FOREIGN = {'nagiosplugin': {'knowledge/nagios'}, 'pySMART': {'reading/pysmart'},
            '_sqlite3': {'memory/database'}}
 # What a check with a drive must not load: each costs more than reading the drive's report.
 HEAVY = ('jsonschema', 'pySMART', 'rich', 'dataclasses', 'subprocess', 'inspect', 'logging', 'tempfile',
-         'smart_attributes.reading.text_report', 'smart_attributes.faces.triage')
+         'smart_attributes.reading.text_report', 'smart_attributes.faces.triage', 'smart_attributes.faces.page', 'jinja2')
 HEAVY_ROOMS = ('smart_attributes.workshop.', 'smart_attributes.v1_6.')
 
 

@@ -658,13 +658,18 @@ def test_triage_json_has_the_promised_shape():
     data = json.loads(result.text)
     assert (data['version'], data['state']) == (1, 'WARNING')
     one = data['drives'][0]
-    assert list(one)[:10] == ['device', 'type', 'model', 'serial', 'firmware', 'kind', 'entry', 'state', 'readings', 'notes']
+    assert list(one) == ['device', 'type', 'name', 'model', 'serial', 'firmware', 'kind', 'entry', 'state', 'action', 'why', 'findings',
+                         'readings', 'notes', 'forecasts']
     assert one['device'] == drive_path('intel-worn')
     assert (one['model'], one['serial'], one['kind'], one['state']) == ('INTEL SSDSC2BB150G7', 'EXAMPLE0003', 'ssd', 'WARNING')
     judged = [reading for reading in one['readings'] if reading['role'] == 'endurance_used' and reading['judged']]
     assert judged == [{'role': 'endurance_used', 'value': 86, 'unit': '%', 'source': judged[0]['source'], 'judged': True,
-                       'state': 'WARNING', 'warning': '85', 'critical': '95', 'said': 'endurance_used 86 %'}]
-    assert (one['action'], one['findings']) == ('order within 90 days', ['endurance_used 86 %, warning above 85'])
+                       'state': 'WARNING', 'warning': '85', 'critical': '95', 'reason': judged[0]['reason'],
+                       'said': 'endurance_used 86 %'}]
+    assert judged[0]['reason'].startswith('Flash has no cliff at 100 %')
+    assert (one['action'], one['why'], one['findings']) == (
+        'order within 90 days', 'endurance_used 86 %, warning above 85', ['endurance_used 86 %, warning above 85'])
+    assert one['forecasts']['endurance_used']['estimate'] is True
 
 
 def test_list_gives_addresses_that_can_be_pasted_after_d(fake):
