@@ -9,8 +9,8 @@ DEBIAN12 := nagiosplugin==1.3.2 jsonschema==4.10.3 rich==13.3.1 chardet==5.1.0 h
 # What test-icinga runs: the daemons, and the libraries with which they run the plugin.
 DAEMONS := icinga2 nagios4-core nagios-nrpe-server nagios-nrpe-plugin icingacli icingaweb2-module-director php-cli php-mysql mariadb-server \
 	python3-nagiosplugin python3-jsonschema python3-rich acl
-# What single tests run: the real sudo, access-control lists, the man page, another user, a memory checker.
-PROGRAMS := sudo acl man-db passwd util-linux binutils valgrind pipx
+# What single tests run: the real sudo, access-control lists, the man page, another user, a memory checker, a browser.
+PROGRAMS := sudo acl man-db passwd util-linux binutils valgrind pipx chromium chromium-driver
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
 .PHONY: run test check mutants test-debian12 playground bench prove measure verdicts add format generate deb test-deb daemons test-programs test-icinga venv wheel clean help

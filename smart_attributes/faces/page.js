@@ -1,88 +1,163 @@
 'use strict';
 // The table of drives: sorted, filtered and drawn a screenful at a time. Whatever a drive says goes in as text, never as HTML.
 (function () {
-  const data = JSON.parse(document.getElementById('data').textContent);
+  const byId = (id) => document.getElementById(id);
+  const data = unpacked(JSON.parse(byId('data').textContent));
   const RANK = {CRITICAL: 0, UNKNOWN: 1, WARNING: 2, OK: 3}, PAGE = 100, DAY = 86400, YEAR = 365.25 * DAY;
   const SIZES = ['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB'];
-  const byId = (id) => document.getElementById(id);
+  const LASTING = {endurance_used: 'endurance', spare_available: 'spare'};
+  const FAR = 10 * YEAR;  // a date beyond is no plan
+  const SHORTENED = 60;  // characters of a reading's source
 
+  // Undoes packed.py.
+  function unpacked(packed) {
+    packed.drives.forEach((drive, place) => {
+      for (const name of packed.names) if (name in drive) drive[name] = packed.strings[drive[name]];
+      drive.notes = drive.notes.map((note) => packed.strings[note]);
+      drive.place = place;
+      drive.pairs = drive.readings;
+      delete drive.readings;
+      drive.text = [drive.host, drive.name, drive.device, drive.model, drive.serial, drive.firmware, drive.why, drive.state, drive.action,
+        drive.bay, ...drive.notes, ...(drive.carries || [])].filter(Boolean).join(' ').toLowerCase();
+    });
+    return packed;
+  }
+  function readings(drive) {
+    const found = [];
+    for (let place = 0; place < drive.pairs.length; place += 2) found.push({...data.shapes[drive.pairs[place]], value: drive.pairs[place + 1]});
+    return found;
+  }
+  function reading(drive, role) {
+    for (let place = 0; place < drive.pairs.length; place += 2) {
+      const shape = data.shapes[drive.pairs[place]], value = drive.pairs[place + 1];
+      if (shape.role === role && shape.judged && value !== null) return {...shape, value};
+    }
+    return undefined;
+  }
+  const number = (drive, role) => { const found = reading(drive, role); return found && typeof found.value === 'number' ? found.value : undefined; };
+
+  // --- how things are said ---
+  const readable = (role) => role.replaceAll('_', ' ');
+  const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+  const plain = (value) => String(Number(value.toFixed(Math.abs(value) < 1 ? 6 : 2)));
+  function size(bytes) {
+    let power = 0;
+    while (bytes >= 999.5 && power < SIZES.length - 1) { bytes /= 1000; power += 1; }
+    return Number(bytes.toPrecision(3)) + ' ' + SIZES[power];
+  }
+  function time(seconds) {
+    const hours = seconds / 3600;
+    if (hours < 1) return plain(seconds) + ' s';
+    return Math.round(hours).toLocaleString('en') + ' h' + (seconds < YEAR / 2 ? '' : ' (' + (seconds / YEAR).toFixed(1) + ' y)');
+  }
+  function amount(value, unit) {
+    if (value === null || value === undefined) return 'unknown';
+    if (typeof value === 'string') return value;
+    if (unit === 's') return time(value);
+    if (unit === 'B') return size(value);
+    return unit ? plain(value) + (unit === 'C' ? ' °C' : ' ' + unit) : value.toLocaleString('en');
+  }
+  function told(each) {
+    if (!each.said) return amount(each.value, each.unit);
+    return each.said.startsWith(each.role) ? each.said.slice(each.role.length).replace(/^:? /, '') : each.said;
+  }
+  // A Nagios range as a person says it: "85" is above 85, "16:" below 16.
+  function limit(range, unit) {
+    const found = /^(-?[0-9.]+)(:?)$/.exec(range || '');
+    return found ? (found[2] ? 'below ' : 'above ') + amount(Number(found[1]), unit) : range;
+  }
+  const day = (seconds) => new Date((data.made + seconds) * 1000).toISOString().slice(0, 10);
+  function between(forecast) {
+    if (forecast.left <= 0) return 'used up';
+    return (forecast.estimate ? 'about ' : '') + day(forecast.left) + ', between ' + day(forecast.earliest) + ' and ' + day(forecast.latest)
+      + (forecast.estimate ? ' (an estimate from use and age alone)' : '');
+  }
+  const soonest = (drive) => Object.values(drive.forecasts || {}).sort((one, other) => one.left - other.left)[0];
+  function until(drive) {
+    const forecast = soonest(drive);
+    if (!forecast) return '';
+    if (forecast.left > FAR) return 'over 10 y';
+    return forecast.left <= 0 ? 'used up' : (forecast.estimate ? '~ ' : '') + day(forecast.left).slice(0, forecast.left > YEAR ? 7 : 10);
+  }
+  function written(drive) {
+    const host = number(drive, 'host_written'), rated = number(drive, 'rated_written');
+    return host === undefined ? '' : size(host) + (rated ? ' of ' + size(rated) : '');
+  }
+
+  // --- elements ---
   function element(name, text, attributes) {
     const made = document.createElement(name);
     if (text !== undefined && text !== null) made.textContent = text;
     for (const key in attributes || {}) made.setAttribute(key, attributes[key]);
     return made;
   }
-  function size(bytes) {
-    let power = 0;
-    while (bytes >= 1000 && power < SIZES.length - 1) { bytes /= 1000; power += 1; }
-    return Number(bytes.toPrecision(3)) + ' ' + SIZES[power];
-  }
-  const day = (seconds) => new Date((data.made + seconds) * 1000).toISOString().slice(0, 10);
-  const reading = (drive, role) => drive.readings.find((each) => each.role === role && each.judged && each.value !== null);
-  const number = (drive, role) => { const found = reading(drive, role); return found ? found.value : undefined; };
-  const soonest = (drive) => Object.values(drive.forecasts || {}).sort((a, b) => a.left - b.left)[0];
-  function date(forecast) {
-    return (forecast.estimate ? 'about ' : '') + day(forecast.left) + ' (' + day(forecast.earliest) + ' to ' + day(forecast.latest) + ')';
-  }
-  function written(drive) {
-    const amount = number(drive, 'host_written'), rated = number(drive, 'rated_written');
-    return amount === undefined ? '' : size(amount) + (rated ? ' of ' + size(rated) : '');
-  }
   function bar(drive) {
     const found = reading(drive, 'endurance_used'), cell = document.createDocumentFragment();
-    if (!found) return cell;
+    if (!found || typeof found.value !== 'number') return cell;
     const box = element('span', null, {'class': 'bar ' + found.state, 'aria-hidden': 'true'}), inner = element('i');
-    inner.style.width = Math.min(found.value, 100) + '%';
+    inner.style.width = Math.max(0, Math.min(found.value, 100)) + '%';
     box.append(inner);
-    cell.append(box, found.value + ' %');
+    cell.append(box, amount(found.value, '%'));
     return cell;
   }
-  const percent = (value) => value === undefined ? '' : value + ' %';
+  function model(drive) {
+    const cell = document.createDocumentFragment();
+    if (drive.model) cell.append(element('span', drive.model));
+    if (drive.serial) cell.append(element('span', drive.serial, {'class': 'serial'}));
+    return cell;
+  }
+  function what(drive) {
+    const cell = document.createDocumentFragment();
+    if (drive.action && drive.action !== 'nothing') cell.append(element('strong', upper(drive.action)));
+    if (drive.why) cell.append(element('span', drive.why));
+    return cell;
+  }
+  const told_of = (role) => (drive) => { const found = reading(drive, role); return found ? amount(found.value, found.unit) : ''; };
+  const age = (drive) => { const seconds = number(drive, 'power_on_time'); return seconds === undefined ? '' : (seconds / YEAR).toFixed(1) + ' y'; };
 
-  // key, title, what is sorted by, what is shown, class
+  // key, title, what is sorted by, what is shown, class, first direction
   const COLUMNS = [
-    ['state', 'State', (d) => RANK[d.state], (d) => d.state, 'state'],
-    ['host', 'Host', (d) => d.host || '', (d) => d.host || '', 'name'],
-    ['name', 'Drive', (d) => d.name || d.device, null, 'name'],
-    ['model', 'Model', (d) => d.model || '', (d) => d.model || '', 'model'],
-    ['used', 'Used', (d) => number(d, 'endurance_used'), bar, 'right'],
-    ['spare', 'Spare', (d) => number(d, 'spare_available'), (d) => percent(number(d, 'spare_available')), 'right'],
-    ['until', 'Lasts until', (d) => { const f = soonest(d); return f ? f.left : undefined; }, (d) => { const f = soonest(d); return f ? (f.estimate ? '~ ' : '') + day(f.left) : ''; }, 'right'],
-    ['temperature', 'Temp.', (d) => number(d, 'temperature'), (d) => { const t = number(d, 'temperature'); return t === undefined ? '' : t + ' °C'; }, 'right'],
-    ['age', 'Age', (d) => number(d, 'power_on_time'), (d) => { const t = number(d, 'power_on_time'); return t === undefined ? '' : (t / YEAR).toFixed(1) + ' y'; }, 'right'],
-    ['written', 'Written', (d) => number(d, 'host_written'), written, 'right'],
-    ['serial', 'Serial', (d) => d.serial || '', (d) => d.serial || '', 'serial'],
-    ['what', 'What', (d) => d.action || '', (d) => (d.action && d.action !== 'nothing' ? d.action + ': ' : '') + (d.why || ''), 'what'],
-  ].filter(([key, , value]) => key === 'state' || key === 'name' || data.drives.some((drive) => value(drive) !== undefined && value(drive) !== ''));
+    ['state', 'State', (d) => RANK[d.state], (d) => d.state, 'state', 1],
+    ['host', 'Host', (d) => d.host, (d) => d.host || '', 'host', 1],
+    ['name', 'Drive', (d) => d.name || d.device, null, 'name', 1],
+    ['bay', 'Bay', (d) => d.bay, (d) => d.bay || '', 'bay', 1],
+    ['model', 'Model, serial', (d) => d.model || d.serial, model, 'model', 1],
+    ['used', 'Used', (d) => number(d, 'endurance_used'), bar, 'used', -1],
+    ['until', 'Lasts until', (d) => { const f = soonest(d); return f ? f.left : undefined; }, until, 'right', 1],
+    ['spare', 'Spare', (d) => number(d, 'spare_available'), told_of('spare_available'), 'right', 1],
+    ['temperature', 'Temp.', (d) => number(d, 'temperature'), told_of('temperature'), 'right', -1],
+    ['age', 'Age', (d) => number(d, 'power_on_time'), age, 'right', -1],
+    ['written', 'Written', (d) => number(d, 'host_written'), written, 'right', -1],
+    ['what', 'What to do', (d) => d.why && d.action, what, 'what', 1],
+  ].filter(([key, , value]) => key === 'state' || key === 'name' || data.drives.some((drive) => value(drive) !== undefined));
 
-  let order = ['state', 1], found = [], drawn = 0;
-  data.drives.forEach((drive, place) => {
-    drive.place = place;
-    drive.text = [drive.host, drive.name, drive.device, drive.model, drive.serial, drive.firmware, drive.why, drive.state, drive.action, drive.bay,
-      ...(drive.notes || []), ...(drive.carries || [])].filter(Boolean).join(' ').toLowerCase();
-  });
+  // --- the table ---
+  let order = ['state', 1], found = [], drawn = 0, only = null;
 
   function head() {
-    const row = byId('head');
-    for (const [key, title, , , kind] of COLUMNS) {
-      const cell = element('th', null, {scope: 'col', 'data-key': key, 'class': kind === 'right' ? 'right' : ''});
-      const button = element('button', title, {type: 'button'});
-      button.addEventListener('click', () => { order = [key, order[0] === key ? -order[1] : key === 'used' || key === 'age' || key === 'temperature' ? -1 : 1]; show(); });
+    for (const [key, title, , , kind, direction] of COLUMNS) {
+      const cell = element('th', null, {scope: 'col', 'data-key': key, 'class': kind}), button = element('button', title, {type: 'button'});
+      button.addEventListener('click', () => { order = [key, order[0] === key ? -order[1] : direction]; show(); });
       cell.append(button);
-      row.append(cell);
+      byId('head').append(cell);
     }
   }
-  function compare(one, other) {
-    const value = COLUMNS.find(([key]) => key === order[0])[2], a = value(one), b = value(other);
-    if (a === b) return one.place - other.place;
-    if (a === undefined || a === '') return 1;   // what is not told stands last, whichever way
-    if (b === undefined || b === '') return -1;
-    return (a < b ? -1 : 1) * order[1];
+  function sorted(drives) {
+    const value = COLUMNS.find(([key]) => key === order[0])[2];
+    return drives.map((drive) => [value(drive), drive]).sort(([a, one], [b, other]) => {
+      if (a === b) return one.place - other.place;
+      if (a === undefined) return 1;   // what is not told stands last, whichever way
+      if (b === undefined) return -1;
+      return (a < b ? -1 : 1) * order[1];
+    }).map(([, drive]) => drive);
+  }
+  function isWanted(drive, words) {
+    return (only === null || drive.place === only) && ['state', 'action', 'model'].every((key) => !byId(key).value || drive[key] === byId(key).value)
+      && words.every((word) => drive.text.includes(word));
   }
   function show() {
-    const words = byId('text').value.toLowerCase().split(/\s+/).filter(Boolean), state = byId('state').value, model = byId('model').value;
-    found = data.drives.filter((drive) => (!state || drive.state === state) && (!model || drive.model === model)
-      && words.every((word) => drive.text.includes(word))).sort(compare);
+    const words = byId('text').value.toLowerCase().split(/\s+/).filter(Boolean);
+    found = sorted(data.drives.filter((drive) => isWanted(drive, words)));
     for (const cell of byId('head').children) {
       if (cell.dataset.key === order[0]) cell.setAttribute('aria-sort', order[1] > 0 ? 'ascending' : 'descending');
       else cell.removeAttribute('aria-sort');
@@ -91,6 +166,7 @@
     drawn = 0;
     more(PAGE);
     byId('shown').textContent = found.length + ' of ' + data.drives.length;
+    byId('all').hidden = found.length === data.drives.length;
   }
   function more(count) {
     const rows = document.createDocumentFragment();
@@ -102,76 +178,119 @@
   function line(drive) {
     const row = element('tr');
     for (const [key, title, , shown, kind] of COLUMNS) {
-      const cell = element('td', null, {'class': kind + (key === 'state' ? ' ' + drive.state : ''), 'data-title': title});
-      if (key === 'name') cell.append(opener(drive, row));
-      else cell.append(shown(drive));
+      const attributes = {'class': kind + (key === 'state' ? ' ' + drive.state : ''), 'data-title': title};
+      const cell = key === 'name' ? element('th', null, {...attributes, scope: 'row'}) : element('td', null, attributes);
+      cell.append(key === 'name' ? opener(drive, row) : shown(drive));
       if (!cell.textContent) cell.classList.add('empty');
       row.append(cell);
     }
     return row;
   }
   function opener(drive, row) {
-    const part = document.createDocumentFragment(), button = element('button', drive.name || drive.device, {type: 'button', 'aria-expanded': 'false'});
+    const button = element('button', drive.name || drive.device, {type: 'button', 'aria-expanded': 'false'});
     button.addEventListener('click', () => {
-      const open = button.getAttribute('aria-expanded') === 'true';
-      button.setAttribute('aria-expanded', String(!open));
-      if (open) row.nextSibling.remove();
+      const isOpen = button.getAttribute('aria-expanded') === 'true';
+      button.setAttribute('aria-expanded', String(!isOpen));
+      if (isOpen) row.nextSibling.remove();
       else row.after(panel(drive));
     });
-    part.append(button);
-    if (drive.bay) part.append(element('small', drive.bay));
-    return part;
+    return button;
   }
 
+  // --- the panel of a drive ---
   function panel(drive) {
     const row = element('tr', null, {'class': 'panel'}), cell = element('td', null, {colspan: String(COLUMNS.length)}), list = element('dl');
-    const facts = [['address', (drive.type ? drive.type + '@' : '') + drive.device], ['model', drive.model], ['firmware', drive.firmware], ['serial', drive.serial],
-      ['kind', drive.kind], ['entry', drive.entry], ['bay', drive.bay], ['light', drive.light ? 'echo 1 > ' + drive.light : ''],
-      ['carries', (drive.carries || []).join('; ')], ['written', written(drive)],
-      ...Object.entries(drive.forecasts || {}).map(([role, forecast]) => [role.replace('_', ' ') + ' until', date(forecast)])];
+    const facts = [['address', (drive.type ? drive.type + '@' : '') + drive.device], ['model', drive.model], ['firmware', drive.firmware],
+      ['serial', drive.serial], ['kind', drive.kind], ['known as', drive.entry], ['bay', drive.bay],
+      ['switch the light on', drive.light ? 'echo 1 > ' + drive.light : ''], ['carries', (drive.carries || []).join('; ')], ['written', written(drive)],
+      ...Object.entries(drive.forecasts || {}).map(([role, forecast]) => [(LASTING[role] || readable(role)) + ' lasts until', between(forecast)])];
     for (const [name, text] of facts) if (text) list.append(element('dt', name), element('dd', text));
     cell.append(list);
-    if (drive.readings.length) cell.append(readings(drive));
-    for (const note of [...(drive.acknowledged || []), ...(drive.notes || [])]) cell.append(element('p', note));
+    for (const note of drive.acknowledged || []) cell.append(element('p', 'accepted: ' + note, {'class': 'note'}));
+    for (const note of drive.notes) cell.append(element('p', 'note: ' + note, {'class': 'note'}));
+    if (drive.pairs.length) cell.append(scrolling(drive));
     row.append(cell);
     return row;
   }
-  function readings(drive) {
-    const table = element('table'), body = element('tbody'), top = element('tr'), head = element('thead'), past = drive.past || {};
-    const titles = ['state', 'reading', 'warning', 'critical', 'source', 'why', ...(Object.keys(past).length ? ['memory'] : [])];
+  function scrolling(drive) {
+    const made = element('div', null, {'class': 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Readings of ' + (drive.name || drive.device)});
+    made.append(table(drive));
+    return made;
+  }
+  function table(drive) {
+    const made = element('table'), head = element('thead'), top = element('tr'), past = drive.past || {}, hasPast = Object.keys(past).length > 0;
+    const all = readings(drive), titles = ['state', 'reading', 'value', 'warning', 'critical', ...(hasPast ? ['memory'] : []), 'source', 'why this limit'];
     for (const title of titles) top.append(element('th', title, {scope: 'col'}));
     head.append(top);
-    for (const each of drive.readings) {
-      const row = element('tr', null, {'class': each.judged ? '' : 'unjudged'});
-      row.append(element('td', each.judged ? each.state : '', {'class': each.judged ? each.state : ''}), element('td', each.said || each.role + ' ' + each.value),
-        element('td', each.warning), element('td', each.critical), element('td', each.source), element('td', each.reason));
-      if (titles.length > 6) { const cell = element('td'); if (each.judged && past[each.role]) cell.append(graph(past[each.role], each.role)); row.append(cell); }
-      body.append(row);
+    made.append(element('caption', 'Readings'), head);
+    for (const part of [all.filter((each) => each.judged), all.filter((each) => !each.judged)]) {
+      const body = element('tbody');
+      for (const each of part) body.append(readingRow(each, past[each.role], hasPast));
+      made.append(body);
     }
-    table.append(element('caption', 'Readings'), head, body);
-    return table;
+    return made;
   }
-  function graph(points, role) {
+  function readingRow(each, points, hasPast) {
+    const isMet = each.warning || each.critical || each.state !== 'OK' || typeof each.value === 'string';  // there is a limit, or it is a verdict
+    const row = element('tr', null, {'class': each.judged ? '' : 'unjudged'}), memory = element('td');
+    const source = (each.source || '').length > SHORTENED ? each.source.slice(0, SHORTENED) + '…' : each.source;
+    if (points && each.judged) memory.append(graph(points, each));
+    row.append(element('td', each.judged ? isMet ? each.state : '' : 'not judged', {'class': 'judged ' + (each.judged ? each.state : '')}),
+      element('th', readable(each.role), {scope: 'row'}), element('td', told(each), {'class': 'value'}), element('td', limit(each.warning, each.unit), {'class': 'limit'}),
+      element('td', limit(each.critical, each.unit), {'class': 'limit'}), ...(hasPast ? [memory] : []), element('td', source),
+      element('td', each.judged && isMet ? each.reason : '', {'class': 'reason'}));
+    return row;
+  }
+  // A counter holds between two points: a line of steps, until today.
+  function graph(points, each) {
     const NS = 'http://www.w3.org/2000/svg', svg = document.createElementNS(NS, 'svg'), line = document.createElementNS(NS, 'polyline');
-    const times = points.map((point) => point[0]), values = points.map((point) => point[1]);
-    const first = times[0], span = Math.max(data.made - first, 1), low = Math.min(...values), high = Math.max(...values);
-    const at = (time, value) => ((time - first) / span * 100).toFixed(1) + ',' + (high === low ? 10 : 20 - (value - low) / (high - low) * 20).toFixed(1);
-    const steps = points.flatMap((point, place) => place ? [at(point[0], points[place - 1][1]), at(point[0], point[1])] : [at(point[0], point[1])]);
-    line.setAttribute('points', [...steps, at(data.made, values[values.length - 1])].join(' '));
-    svg.setAttribute('viewBox', '0 0 100 20');
-    svg.setAttribute('preserveAspectRatio', 'none');
-    svg.setAttribute('class', 'line');
-    svg.setAttribute('role', 'img');
-    svg.setAttribute('aria-label', role + ' from ' + values[0] + ' to ' + values[values.length - 1] + ' since ' + day(first - data.made));
+    const values = points.map((point) => point[1]), first = points[0][0], span = Math.max(data.made - first, 1);
+    const low = Math.min(...values), high = Math.max(...values), last = values[values.length - 1];
+    const at = (when, value) => ((when - first) / span * 100).toFixed(1) + ',' + (high === low ? 10 : 20 - (value - low) / (high - low) * 20).toFixed(1);
+    const steps = points.flatMap(([when, value], place) => place ? [at(when, values[place - 1]), at(when, value)] : [at(when, value)]);
+    line.setAttribute('points', [...steps, at(data.made, last)].join(' '));
+    const words = amount(values[0], each.unit) + ' to ' + amount(last, each.unit) + ' since ' + day(first - data.made);
+    for (const [key, value] of Object.entries({viewBox: '0 0 100 20', preserveAspectRatio: 'none', 'class': 'line', role: 'img',
+      'aria-label': readable(each.role) + ' from ' + words})) svg.setAttribute(key, value);
     svg.append(line);
-    return svg;
+    const made = document.createDocumentFragment();
+    made.append(svg, element('small', words, {'aria-hidden': 'true'}));
+    return made;
+  }
+
+  // --- from what to do to the table ---
+  function alone(place) {
+    clear();
+    only = place;
+    show();
+    byId('rows').querySelector('button').click();
+    byId('rows').querySelector('button').focus();
+    byId('drives').scrollIntoView();
+  }
+  function clear() {
+    only = null;
+    for (const id of ['text', 'state', 'action', 'model']) byId(id).value = '';
+  }
+  function connect() {
+    for (const button of document.querySelectorAll('[data-place]')) button.addEventListener('click', () => alone(Number(button.dataset.place)));
+    for (const button of document.querySelectorAll('button[data-action]')) {
+      button.hidden = false;
+      button.addEventListener('click', () => { clear(); byId('action').value = button.dataset.action; show(); byId('drives').scrollIntoView(); });
+    }
+    for (const id of ['text', 'state', 'action', 'model']) byId(id).addEventListener('input', () => { only = null; show(); });
+    byId('all').addEventListener('click', () => { clear(); show(); byId('text').focus(); });
+    byId('more').addEventListener('click', () => more(10 * PAGE));
+    if ('IntersectionObserver' in window) {
+      new IntersectionObserver((seen) => { if (seen[0].isIntersecting && drawn < found.length) more(PAGE); }, {rootMargin: '600px'}).observe(byId('more'));
+    }
+    addEventListener('beforeprint', () => more(found.length));
   }
 
   head();
-  for (const model of [...new Set(data.drives.map((drive) => drive.model).filter(Boolean))].sort()) byId('model').append(element('option', model));
-  for (const id of ['text', 'state', 'model']) byId(id).addEventListener('input', show);
-  byId('more').addEventListener('click', () => more(10 * PAGE));
-  if ('IntersectionObserver' in window) new IntersectionObserver((seen) => { if (seen[0].isIntersecting && drawn < found.length) more(PAGE); }, {rootMargin: '600px'}).observe(byId('more'));
-  addEventListener('beforeprint', () => more(found.length));
+  for (const key of ['action', 'model']) {
+    const known = [...new Set(data.drives.map((drive) => drive[key]).filter(Boolean))];
+    for (const value of key === 'model' ? known.sort() : known) byId(key).append(element('option', value));
+  }
+  connect();
   show();
 }());

@@ -11,16 +11,18 @@ import base64
 import hashlib
 import json
 import os
+import re
 import tempfile
 import time
-from typing import Any, Dict, List, Mapping
+from typing import Any, Dict, List, Mapping, Sequence
 
 from ..errors import SmartError
 from .advice import NOTHING, ORDER_OF_ACTIONS, WATCH
+from .packed import packed
 
 TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
 FOLDER = os.path.dirname(os.path.realpath(__file__))
-SHOWN = 50  # drives of one action; the table has the others
+SHOWN = 12  # drives of one action; the table has the others
 MODE = 0o644
 Json = Mapping[str, Any]
 
@@ -34,20 +36,29 @@ def page(document: Json, title: str, now: float) -> str:
                          'pip install "check-smart-attributes[page]"') from None
     environment = Environment(loader=FileSystemLoader(FOLDER), autoescape=True, trim_blocks=True,
                               lstrip_blocks=True)
+    document = {**document, 'drives': _readable(document['drives'])}
     script, style = (_content(name) for name in (SCRIPT, STYLE))
     return environment.get_template(TEMPLATE).render(
-        title=title, made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)), document=document, todo=todo(document),
-        counts=_counts(document), data=_as_data({**document, 'made': round(now)}), script=script, style=style,
+        title=title, made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)), document=document, todo=todo(document), shown=SHOWN,
+        counts=_counts(document), data=_as_data({**packed(document), 'made': round(now)}), script=script, style=style,
         script_hash=_hash(script), style_hash=_hash(style))
 
 
 def todo(document: Json) -> Dict[str, List[Json]]:
     """Return what to do -> the drives to do it with, most urgent first; what only wants watching is in the table."""
     found: Dict[str, List[Json]] = {action: [] for action in ORDER_OF_ACTIONS if action not in (WATCH, NOTHING)}
-    for drive in document['drives']:
+    for place, drive in enumerate(document['drives']):
         if drive.get('action') in found:
-            found[drive['action']].append(drive)
+            found[drive['action']].append({**drive, 'place': place})
     return {action: drives for action, drives in found.items() if drives}
+
+
+def _readable(drives: Sequence[Json]) -> List[Json]:
+    """Return the drives with reasons as a person says them: "endurance used" is the role endurance_used."""
+    roles = {reading['role'] for drive in drives for reading in drive['readings']}
+    names = re.compile(rf'\b({"|".join(sorted(roles)) or "(?!)"})\b')
+    return [{**drive, 'why': names.sub(lambda name: name[1].replace('_', ' '), drive['why'])} if drive.get('why') else drive
+            for drive in drives]
 
 
 def write(text: str, path: str) -> None:

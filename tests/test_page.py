@@ -1,0 +1,293 @@
+"""`triage --html`: one file to look at, in a real browser, however many drives and whatever they call themselves."""
+from __future__ import annotations
+
+import builtins
+import importlib.util
+import json
+import os
+import stat
+import sys
+import time
+from pathlib import Path
+from typing import Any, Dict, Iterator, List
+
+import browser
+import pytest
+from conftest import ROOT, run
+
+from smart_attributes.errors import SmartError
+from smart_attributes.faces import page
+from smart_attributes.faces.packed import packed
+
+REPORTS = str(ROOT / 'tests/reports')
+NOW = 1.8e9
+HOSTILE = ['</script><script>alert(1)</script>', '<img src=x onerror=alert(1)>', '{{ 7*7 }}{% raw %}', '<!--<script>', '&lt;b&gt;',
+           "'\"`${alert(1)}", 'javascript:alert(1)', '__proto__']
+
+
+@pytest.fixture(scope='module')
+def sample() -> Dict[str, Any]:
+    """The document of the sample drives."""
+    document: Dict[str, Any] = json.loads(run('triage', '--json', '--report', REPORTS).text)
+    return document
+
+
+@pytest.fixture(scope='module')
+def chromium() -> Iterator[browser.Browser]:
+    made = browser.started()
+    yield made
+    made.driver.quit()
+
+
+def grown(sample: Dict[str, Any], count: int) -> Dict[str, Any]:
+    """Return a document of many drives on forty hosts, all that a drive can tell with some of them."""
+    drives: List[Dict[str, Any]] = []
+    for number in range(count):
+        drive = dict(sample['drives'][number % len(sample['drives'])])
+        drive.update(readings=[dict(reading) for reading in drive['readings']], host=f'db{number % 40:02}.example.org', name=f'sd{number}', device=f'/dev/sd{number}',
+                     serial=f'EXAMPLE{number:06}', bay=f'slot {number % 24}', carries=['md0 (raid1, with sdb1 OK, /srv)'])
+        for reading in drive['readings']:
+            if isinstance(reading['value'], int) and reading['value'] > 9:
+                reading['value'] += number % 7
+                reading.pop('said')
+        if number % 10 == 1:
+            drive.update(past={'endurance_used': [[NOW - 9e6, 1], [NOW - 5e6, 3], [NOW - 1e6, 4]]}, acknowledged=['reallocated 3'],
+                         light='/sys/class/enclosure/0:0:8:0/Slot 4/locate')
+        drives.append(drive)
+    return {**sample, 'drives': drives, 'notes': ['slot 9 was not looked at']}
+
+
+def written(folder: Path, document: Dict[str, Any], name: str = 'drives.html') -> Path:
+    path = folder / name
+    page.write(page.page(document, 'Drives of db1', NOW), str(path))
+    return path
+
+
+@pytest.fixture(scope='module')
+def sixty(sample, tmp_path_factory) -> Path:
+    return written(tmp_path_factory.mktemp('page'), grown(sample, 60))
+
+
+# --- the file ------------------------------------------------------------------------------------
+
+def test_triage_writes_one_page(tmp_path):
+    """Readable for a web server, and the screen says where it is."""
+    done = run('triage', '--report', REPORTS, '--html', str(tmp_path / 'drives.html'))
+
+    assert (done.code, done.text) == (0, f'written: {tmp_path}/drives.html\n')
+    assert stat.S_IMODE((tmp_path / 'drives.html').stat().st_mode) == 0o644
+    assert [path.name for path in tmp_path.iterdir()] == ['drives.html']
+
+
+def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path, sample, monkeypatch):
+    """Whoever looks at it in this moment sees one or the other, never half of it."""
+    path = written(tmp_path, sample)
+    before = path.read_text()
+
+    def full(*_: object) -> None:
+        raise OSError(28, 'No space left on device')
+
+    monkeypatch.setattr(os, 'fchmod', full)
+    with pytest.raises(SmartError, match='No space left on device'):
+        page.write('another', str(path))
+
+    assert path.read_text() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_is_not_there_is_a_sentence(tmp_path):
+    """With the reason, and 3."""
+    done = run('triage', '--report', REPORTS, '--html', str(tmp_path / 'no/drives.html'))
+
+    assert done.code == 3
+    assert 'drives.html: cannot be written: No such file or directory; name a file in a folder' in done.text
+
+
+def test_without_jinja_a_sentence_says_what_to_install(monkeypatch, sample):
+    """It is an extra: checks do without."""
+    real = builtins.__import__
+
+    def without(name: str, *arguments: Any, **named: Any) -> Any:
+        if name.startswith('jinja2'):
+            raise ImportError(name)
+        return real(name, *arguments, **named)
+
+    monkeypatch.setattr(builtins, '__import__', without)
+    with pytest.raises(SmartError, match=r'apt install python3-jinja2, or pip install "check-smart-attributes\[page\]"'):
+        page.page(sample, 'Drives', NOW)
+
+
+def test_what_recurs_stands_once_and_nothing_is_lost(sample):
+    """Unpacked again, each reading is what the document says."""
+    small = json.loads(json.dumps(packed(sample)))
+
+    for drive, told in zip(small['drives'], sample['drives']):
+        pairs = list(zip(drive['readings'][::2], drive['readings'][1::2]))
+        again = [{**small['shapes'][shape], 'value': value} for shape, value in pairs]
+        wanted = [{key: value for key, value in each.items() if value not in (None, '') or key == 'value'} for each in told['readings']]
+        assert [{key: each[key] for key in each if key != 'said'} for each in again] == [
+            {key: each[key] for key in each if key != 'said'} for each in wanted]
+        assert all(each['said'] == other['said'] for each, other in zip(again, wanted) if 'said' in each)
+        assert small['strings'][drive['model']] == told['model']
+        assert [small['strings'][note] for note in drive['notes']] == told['notes']
+
+
+# --- in the browser ------------------------------------------------------------------------------
+
+def test_the_page_says_nothing_to_the_console_and_asks_nobody(chromium, sixty):
+    """No network, no mistake, nothing that its own policy forbids: after opening a panel and filtering, too."""
+    chromium.open(sixty)
+    chromium.run('document.querySelectorAll("th.name button")[1].click(); document.getElementById("text").value = "hgst";'
+                 'document.getElementById("text").dispatchEvent(new Event("input"))')
+
+    assert chromium.said() == []
+    assert chromium.requests() == []
+
+
+def test_the_policy_of_the_page_stops_a_foreign_script_and_any_request(chromium, sixty):
+    """The last wall, should a string of a drive ever get through the others."""
+    chromium.open(sixty)
+    chromium.run('const foreign = document.createElement("script"); foreign.textContent = "window.isForeign = true";'
+                 'document.body.append(foreign); const image = document.createElement("img"); image.src = "https://example.org/x.png";'
+                 'document.body.append(image); image.setAttribute("style", "color: red")')
+    time.sleep(0.2)
+
+    assert chromium.run('return window.isForeign') is None
+    told = ' '.join(chromium.said())
+    assert all(directive in told for directive in ('script-src', 'img-src', 'style-src'))
+
+
+def test_a_click_on_a_title_sorts_and_another_one_turns_it_round(chromium, sixty):
+    """What is not told stands last, whichever way."""
+    chromium.open(sixty)
+    used = chromium.run('return [...document.querySelectorAll("#head button")].find((button) => button.textContent === "Used")')
+    used.click()
+    falling = chromium.column('Used')
+    used.click()
+    rising = chromium.column('Used')
+
+    numbers = [int(text.split()[0]) for text in falling if text]
+    assert len(numbers) > 20 and numbers == sorted(numbers, reverse=True)
+    assert [int(text.split()[0]) for text in rising if text] == sorted(numbers)
+    assert falling[-1] == rising[-1] == ''
+    assert chromium.run('return document.querySelector("[data-key=used]").getAttribute("aria-sort")') == 'ascending'
+
+
+@pytest.mark.parametrize('field, value, column, wanted', [
+    pytest.param('state', 'CRITICAL', 'State', 'CRITICAL', id='state'),
+    pytest.param('model', 'HGST HUS724020ALA640', 'Model, serial', 'HGST HUS724020ALA640EXAMPLE', id='model'),
+    pytest.param('action', 'order within 90 days', 'What to do', 'Order within 90 days', id='what-to-do'),
+    pytest.param('text', 'DB04 example0000', 'Host', 'db04', id='text-of-two-words-in-any-case')])
+def test_filters_leave_what_was_asked_for(chromium, sixty, field, value, column, wanted):
+    """And the count says how many of how many."""
+    chromium.open(sixty)
+    chromium.run('const field = document.getElementById(arguments[0]); field.value = arguments[1]; field.dispatchEvent(new Event("input"))',
+                 field, value)
+    shown = chromium.column(column)
+
+    assert 0 < len(shown) < 60
+    assert all(cell.startswith(wanted) for cell in shown)
+    assert chromium.run('return document.getElementById("shown").textContent') == f'{len(shown)} of 60'
+
+
+def test_the_keyboard_sorts_and_opens_a_panel(chromium, sixty):
+    """Tab to a title, Enter; Tab to a drive, Enter; with reasons, memory as a line, and what stands on the drive."""
+    from selenium.webdriver.common.keys import Keys
+    chromium.open(sixty)
+    chromium.run('document.getElementById("model").focus()')
+    for _ in range(3):  # the region that scrolls, State, Host
+        chromium.driver.switch_to.active_element.send_keys(Keys.TAB)
+    chromium.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    hosts = chromium.column('Host')
+    while chromium.run('return !document.activeElement.closest("th.name") || !document.activeElement.closest("#rows")'):
+        chromium.driver.switch_to.active_element.send_keys(Keys.TAB)
+    chromium.run('document.querySelectorAll("th.name button")[1].focus()')
+    chromium.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    panel = chromium.run('return document.querySelector("tr.panel").textContent')
+
+    assert hosts == sorted(hosts)
+    assert chromium.run('return document.activeElement.getAttribute("aria-expanded")') == 'true'
+    assert 'md0 (raid1, with sdb1 OK, /srv)' in panel
+
+
+def test_a_drive_that_something_is_to_be_done_with_leads_to_its_panel(chromium, sixty, sample):
+    """From the worst thing to its numbers in one step, and back."""
+    chromium.open(sixty)
+    chromium.run('document.querySelector("[data-place]").click()')
+    panel = chromium.run('return document.querySelector("tr.panel").textContent')
+
+    assert chromium.column('State') == ['CRITICAL']
+    assert 'why this limit' in panel and 'Flash has no cliff at 100 %' in panel
+    chromium.run('document.getElementById("all").click()')
+    assert len(chromium.column('State')) == 60
+
+
+def test_memory_is_a_line_and_what_was_accepted_is_told(chromium, sixty):
+    """Steps, because a counter holds until the next one, with words for who cannot see them."""
+    chromium.open(sixty)
+    chromium.run('document.getElementById("text").value = "EXAMPLE000001"; document.getElementById("text").dispatchEvent(new Event("input"));'
+                 'document.querySelector("#rows button").click()')
+
+    assert chromium.run('return document.querySelector("svg.line").getAttribute("aria-label")').startswith('endurance used from 1 % to 4 % since')
+    assert 'accepted: reallocated 3' in chromium.run('return document.querySelector("tr.panel").textContent')
+
+
+@pytest.mark.parametrize('hostile', HOSTILE)
+def test_what_a_drive_calls_itself_stays_text(chromium, sample, tmp_path, hostile):
+    """Even where nobody has cleaned it before: a document of another host may hold anything."""
+    document = grown(sample, 3)
+    for drive in document['drives']:
+        drive.update({key: hostile for key in ('host', 'name', 'device', 'type', 'model', 'serial', 'firmware', 'entry', 'why', 'bay', 'light')},
+                     carries=[hostile], notes=[hostile], acknowledged=[hostile])
+        for reading in drive['readings']:
+            reading.update({key: hostile for key in ('source', 'warning', 'critical', 'reason', 'said', 'unit')})
+    document['notes'] = [hostile]
+    chromium.open(written(tmp_path, document))
+    chromium.run('document.querySelectorAll("#rows button").forEach((button) => button.click())')
+
+    assert chromium.said() == []
+    assert chromium.requests() == []
+    assert chromium.run('return document.querySelectorAll("script").length') == 2
+    assert chromium.run('return document.querySelectorAll("img, b").length') == 0
+    assert set(chromium.column('Host')) == {hostile}
+    assert hostile in chromium.run('return document.querySelector(".action").textContent')
+
+
+def axe() -> str:
+    """Return the source of axe-core, which a Python package carries: npm would bring four hundred Debian packages."""
+    package = importlib.util.find_spec('axe_core_python')
+    if package is None or package.origin is None:
+        pytest.skip('accessibility is not tried: axe-core-python is not installed' if sys.version_info >= (3, 10) else
+                    'accessibility is not tried: axe-core-python wants Python 3.10')
+    return Path(package.origin).with_name('axe.min.js').read_text()
+
+
+@pytest.mark.parametrize('width, scheme', [pytest.param(1400, 'light', id='screen'), pytest.param(390, 'dark', id='phone-dark')])
+def test_axe_finds_nothing_serious(chromium, sixty, width, scheme):
+    """Contrast, names, roles and reading order, with a panel open."""
+    source = axe()
+    chromium.open(sixty, width, prefers_color_scheme=scheme)
+    chromium.run('document.querySelectorAll("#rows button")[1].click()')
+    chromium.run(source)
+    found = chromium.driver.execute_async_script(
+        'const done = arguments[arguments.length - 1]; axe.run(document, {resultTypes: ["violations"]}).then((result) => done('
+        'result.violations.map((each) => [each.impact, each.id, each.nodes.slice(0, 3).map((node) => node.html)])))')
+
+    assert [each for each in found if each[0] in ('serious', 'critical')] == []
+
+
+def test_24000_drives_are_a_page_of_20_mb_that_opens_within_5_seconds(chromium, sample, tmp_path):
+    """A large fleet is one file, too; sorting it is a matter of a second."""
+    path = written(tmp_path, grown(sample, 24_000))
+    started = time.monotonic()
+    chromium.open(path)
+    opened = time.monotonic() - started
+    started = time.monotonic()
+    chromium.run('document.querySelector("[data-key=used] button").click()')
+    took = time.monotonic() - started
+    print(f'\n{path.stat().st_size / 1e6:.1f} MB, opened in {opened:.1f} s, sorted in {took:.1f} s')
+
+    assert path.stat().st_size <= 20e6
+    assert opened < 5
+    assert took < 2
+    assert chromium.run('return document.getElementById("shown").textContent') == '24000 of 24000'
