@@ -89,7 +89,8 @@ def judge_reading(reading: Reading, limit: Limit, by_role: Mapping[str, Reading]
     for state, text, origin in ((State.CRITICAL, critical, limit.critical_origin),
                                 (State.WARNING, warning, limit.warning_origin)):
         if ranges.is_violated(text, reading.number):
-            return Judgement(reading, state, warning, critical, ranges.describe(text, reading.number), origin, limit.is_graphed, limit.why)
+            return Judgement(reading, state, warning, critical, ranges.describe(text, reading.number), origin, limit.is_graphed,
+                             reason=limit.why)
     return Judgement(reading, State.OK, warning, critical, origin=limit.critical_origin or limit.warning_origin,
                      graphed=limit.is_graphed, reason=limit.why)
 

@@ -12,7 +12,8 @@ from conftest import ROOT, drive_path, perfdata, run
 
 from smart_attributes import judge
 from smart_attributes.errors import DriveError
-from smart_attributes.faces import document, explain, listing, plugin, triage
+from smart_attributes.faces import document, explain, listing, page, plugin, triage
+from smart_attributes.faces.document import document as faces_document
 from smart_attributes.knowledge import specs, thresholds
 from smart_attributes.model import Device, Report, Verdict
 from smart_attributes.reading import json_report, text_report
@@ -122,6 +123,9 @@ def test_what_a_drive_calls_itself_is_harmless_in_every_face(nasty, database, li
     assert 'note: Warning:' in answer
     for text in spoken(device, report, verdict):
         assert_harmless(text)
+    shown = page.page(faces_document([verdict], [nasty], False, [nasty]), 'Drives', 0)
+    assert_harmless(shown, forbidden='')
+    assert (shown.count('<script'), shown.count('</script>')) == (2, 2)
 
 
 @pytest.mark.parametrize('problem', NASTY, ids=ascii)

@@ -658,8 +658,8 @@ def test_triage_json_has_the_promised_shape():
     data = json.loads(result.text)
     assert (data['version'], data['state']) == (1, 'WARNING')
     one = data['drives'][0]
-    assert list(one) == ['device', 'type', 'name', 'model', 'serial', 'firmware', 'kind', 'entry', 'state', 'action', 'why', 'findings',
-                         'readings', 'notes', 'forecasts']
+    assert list(one) == ['device', 'type', 'model', 'serial', 'firmware', 'kind', 'entry', 'state', 'readings', 'notes',
+                         'name', 'action', 'why', 'findings', 'forecasts']
     assert one['device'] == drive_path('intel-worn')
     assert (one['model'], one['serial'], one['kind'], one['state']) == ('INTEL SSDSC2BB150G7', 'EXAMPLE0003', 'ssd', 'WARNING')
     judged = [reading for reading in one['readings'] if reading['role'] == 'endurance_used' and reading['judged']]

@@ -20,7 +20,7 @@ def document(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: 
                    *([] if verdicts and not faults else [State.UNKNOWN])])
     data: Json = {'version': VERSION, 'state': state.name, 'drives': [_drive(v, hide_serial) for v in worst_first(verdicts)]}
     if failures or faults:
-        data['notes'] = [*failures, *(sentence(fault, NOTE) for fault in faults)]
+        data['notes'] = [sentence(text, NOTE) for text in (*failures, *faults)]
     return data
 
 

@@ -17,12 +17,14 @@ import time
 from typing import Any, Dict, List, Mapping, Sequence
 
 from ..errors import SmartError
+from ..words import visible
 from .advice import NOTHING, ORDER_OF_ACTIONS, WATCH
 from .packed import packed
 
 TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
 FOLDER = os.path.dirname(os.path.realpath(__file__))
 SHOWN = 12  # drives of one action; the table has the others
+SAID = ('host', 'name', 'device', 'bay', 'model', 'serial', 'state', 'why', 'carries')
 MODE = 0o644
 Json = Mapping[str, Any]
 
@@ -39,8 +41,8 @@ def page(document: Json, title: str, now: float) -> str:
     document = {**document, 'drives': _readable(document['drives'])}
     script, style = (_content(name) for name in (SCRIPT, STYLE))
     return environment.get_template(TEMPLATE).render(
-        title=title, made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)), document=document, todo=todo(document), shown=SHOWN,
-        counts=_counts(document), data=_as_data({**packed(document), 'made': round(now)}), script=script, style=style,
+        title=title, made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)), document=document, notes=_seen(document.get('notes', [])), todo=_seen(todo(document)), shown=SHOWN,
+        counts=_counts(document), data=_as_data(_seen({**packed(document), 'made': round(now)})), script=script, style=style,
         script_hash=_hash(script), style_hash=_hash(style))
 
 
@@ -49,7 +51,7 @@ def todo(document: Json) -> Dict[str, List[Json]]:
     found: Dict[str, List[Json]] = {action: [] for action in ORDER_OF_ACTIONS if action not in (WATCH, NOTHING)}
     for place, drive in enumerate(document['drives']):
         if drive.get('action') in found:
-            found[drive['action']].append({**drive, 'place': place})
+            found[drive['action']].append({**{key: drive.get(key) for key in SAID}, 'place': place})
     return {action: drives for action, drives in found.items() if drives}
 
 
@@ -76,6 +78,15 @@ def write(text: str, path: str) -> None:
             raise
     except OSError as error:
         raise SmartError(f'{path}: cannot be written: {error.strerror}; name a file in a folder that you may write to') from None
+
+
+def _seen(value: Any) -> Any:
+    """Return a value with every string in it as one can be looked at: a document of another host, or the path of a file, may hold anything."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {key: _seen(each) for key, each in value.items()}
+    return [_seen(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 def _counts(document: Json) -> Dict[str, int]:
