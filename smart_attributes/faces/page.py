@@ -41,9 +41,10 @@ def page(document: Json, title: str, now: float) -> str:
     document = {**document, 'drives': _readable(document['drives'])}
     script, style = (_content(name) for name in (SCRIPT, STYLE))
     return environment.get_template(TEMPLATE).render(
-        title=title, made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)), document=document, notes=_seen(document.get('notes', [])), todo=_seen(todo(document)), shown=SHOWN,
-        counts=_counts(document), data=_as_data(_seen({**packed(document), 'made': round(now)})), script=script, style=style,
-        script_hash=_hash(script), style_hash=_hash(style))
+        title=title, made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)), document=document,
+        notes=_seen(document.get('notes', [])), todo=_seen(todo(document)), shown=SHOWN, counts=_counts(document),
+        data=_as_data(_seen({**packed(document), 'made': round(now)})),
+        script=script, style=style, script_hash=_hash(script), style_hash=_hash(style))
 
 
 def todo(document: Json) -> Dict[str, List[Json]]:
@@ -81,7 +82,7 @@ def write(text: str, path: str) -> None:
 
 
 def _seen(value: Any) -> Any:
-    """Return a value with every string in it as one can be looked at: a document of another host, or the path of a file, may hold anything."""
+    """Return a value with its strings as one can look at them: the path of a file, or another host's document, may hold anything."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
