@@ -64,7 +64,7 @@ def _transcript(found: Survey) -> List[str]:
 
 def triage(options: Options, runner: processes.Runner) -> int:
     """Print the table; 0 when at least one drive was read."""
-    found = _for_a_person(survey(options, runner))
+    found = _for_a_person(options, runner)
     if options.html:
         _write_page(found, options)
     elif options.as_json:
@@ -77,10 +77,21 @@ def triage(options: Options, runner: processes.Runner) -> int:
     return _was_read(found)
 
 
-def _for_a_person(found: Survey) -> Survey:
+def _for_a_person(options: Options, runner: processes.Runner) -> Survey:
     """Return a survey that says where each drive is, what stands on it and how long it lasts: for who orders, goes there and pulls."""
     from .reading.place import place
+    found = _watched(options, runner)
     return found._replace(verdicts=tuple(found.memory.told(verdict)._replace(place=place(verdict.device)) for verdict in found.verdicts))
+
+
+def _watched(options: Options, runner: processes.Runner) -> Survey:
+    """Return the survey, telling who waits at a terminal how far it is."""
+    from .faces.progress import ProgressLine
+    line = ProgressLine()
+    try:
+        return survey(options, runner, watch=line)
+    finally:
+        line.end()
 
 
 def _write_page(found: Survey, options: Options) -> None:
@@ -125,7 +136,7 @@ def _addresses(found: Survey, options: Options) -> List[str]:
 
 def explain(options: Options, runner: processes.Runner) -> int:
     """Print all about each drive; 0 when at least one was read."""
-    found = _for_a_person(survey(options, runner))
+    found = _for_a_person(options, runner)
     from .faces import explain as face
     face.print_faults(found.faults)
     for verdict, read in zip(found.verdicts, found.reads):

@@ -39,7 +39,8 @@ class Survey(NamedTuple):
 class Progress:
     """What has been found out so far, where no alarm can take it away."""
 
-    def __init__(self) -> None:
+    def __init__(self, watch: 'Optional[Watch]' = None) -> None:
+        self.watch = watch
         self.found = machine.Found(())
         self.planned: Sequence[Device] = ()
         self.reads: List[Read] = []
@@ -53,12 +54,16 @@ class Progress:
         self.is_over = False          # nor are drives judged
 
 
-def survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], object] = tuple) -> Survey:
+Watch = Callable[[int, Sequence[str]], object]
+
+
+def survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], object] = tuple, watch: Optional[Watch] = None) -> Survey:
     """Return the verdicts that the options ask for. Raises SmartError where none can be formed at all.
 
     meanwhile: called when the drives are at work and nothing is left to do but wait.
+    watch: called with how many drives have answered and the names of the others, when that changes.
     """
-    progress = Progress()
+    progress = Progress(watch)
     try:
         return _survey(options, runner, meanwhile, progress)
     except alarm.TimeIsOver as over:
@@ -91,8 +96,17 @@ def _survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], 
     progress.judge.database.prepare()
     progress.memory = remembered(options)
     meanwhile()
-    progress.reads.extend(machine.read_all(plans, options, runner, deadline))  # one by one: what is there, stays there
+    _watched(progress)
+    for read in machine.read_all(plans, options, runner, deadline):  # one by one: what is there, stays there
+        progress.reads.append(read)
+        _watched(progress)
     return judged(progress, options, progress.judge)
+
+
+def _watched(progress: Progress) -> None:
+    if progress.watch:
+        reached = {read.device.name for read in progress.reads}
+        progress.watch(len(reached), [device.name for device in progress.planned if device.name not in reached])
 
 
 def _found_recorded(progress: Progress, notes: Sequence[str]) -> None:

@@ -12,7 +12,7 @@ from conftest import ROOT, drive_path, perfdata, run
 
 from smart_attributes import judge
 from smart_attributes.errors import DriveError
-from smart_attributes.faces import document, explain, listing, page, plugin, triage
+from smart_attributes.faces import document, explain, listing, page, plugin, table
 from smart_attributes.faces.document import document as faces_document
 from smart_attributes.knowledge import specs, thresholds
 from smart_attributes.model import Device, Report, Verdict
@@ -86,7 +86,8 @@ def limits() -> thresholds.Thresholds:
 
 def spoken(device: Device, report: Report, verdict: Verdict) -> List[str]:
     """Return what each face that is no daemon's says of a drive."""
-    return ['\n'.join(explain.head(verdict, False)), '\n'.join(triage._cells(verdict, False)), document.as_json([verdict], [], False),
+    return ['\n'.join(explain.head(verdict, False)), '\n'.join(map(str, table.rows([verdict], False, 0)[0])),
+            document.as_json([verdict], [], False),
             listing.as_text([verdict], [device.address], False), listing.as_json([verdict], [device.address], False)]
 
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import termios
 from pathlib import Path
+from typing import Sequence
 
 from described import ROOT
 from rich.console import Console
@@ -18,16 +19,16 @@ from rich.text import Text
 
 PICTURE = ROOT / 'doc' / 'triage.svg'
 DRIVES = 'tests/reports'
-COLUMNS = 120
+COLUMNS = 112
 COMMAND = ('check_smart_attributes', 'triage')
 
 
-def printed() -> str:
-    """Return what `triage` prints on a terminal for the sample drives, colours included."""
+def printed(columns: int = COLUMNS, arguments: Sequence[str] = ('--report', DRIVES), **variables: str) -> str:
+    """Return what `triage` prints on a terminal, colours included; of the sample drives unless told otherwise."""
     ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('HHHH', 50, COLUMNS, 0, 0))
-    arguments = [sys.executable, str(ROOT / COMMAND[0]), *COMMAND[1:], '--report', DRIVES]
-    environment = {'TERM': 'xterm-256color', 'COLORTERM': 'truecolor', 'PATH': '/usr/bin:/bin', 'LC_ALL': 'C.UTF-8'}
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('HHHH', 50, columns, 0, 0))
+    arguments = [sys.executable, str(ROOT / COMMAND[0]), *COMMAND[1:], *arguments]
+    environment = {'TERM': 'xterm-256color', 'COLORTERM': 'truecolor', 'PATH': '/usr/bin:/bin', 'LC_ALL': 'C.UTF-8', **variables}
     process = subprocess.Popen(arguments, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, cwd=ROOT, env=environment)
     os.close(theirs)
     text = b''

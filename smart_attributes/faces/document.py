@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple
 from ..model import Forecast, Judgement, Place, State, Verdict, worst
 from ..words import clean, finding, kind, sentence, statement
 from .advice import advice
-from .triage import worst_first
+from .table import worst_first
 
 VERSION = 1
 NOTE = 500  # characters

@@ -1,12 +1,14 @@
 """One drive for a person: what was read, which entry, which limit, and why."""
 from __future__ import annotations
 
+import time
 from typing import Any, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from ..knowledge.specs import SpecDatabase
 from ..knowledge.thresholds import Thresholds
-from ..model import Judgement, Report, State, Verdict
+from ..model import Judgement, Place, Report, State, Verdict
 from ..words import clean, findings, kind, quantity, sentence, visible
+from .table import lasting
 
 WIDTH_WITHOUT_TERMINAL = 140
 
@@ -55,7 +57,17 @@ def head(verdict: Verdict, hide_serial: bool) -> List[str]:
     if not hide_serial:
         lines.append(f'serial    {clean(identity.serial) or "-"}, WWN {clean(identity.wwn) or "-"}')
     lines.append(f'entry     {verdict.entry or "none: only what holds for every drive is read"}')
-    return lines
+    return [*lines, *_place(verdict.place), *(f'lasts     {lasting(role, each, time.time())}' for role, each in verdict.forecasts.items())]
+
+
+def _place(place: Place) -> Iterator[str]:
+    """Yield where the drive is and what stands on it, where that is known."""
+    if place.bay:
+        yield f'bay       {clean(place.bay)}'
+    if place.light:
+        yield f'light     echo 1 > {sentence(place.light, 300)} switches it on, echo 0 off'
+    for text in place.carries:
+        yield f'carries   {sentence(text, 300)}'
 
 
 def _reading_rows(verdict: Verdict) -> Iterator[Tuple[str, ...]]:

@@ -1,59 +1,160 @@
-"""Verdicts -> a table or JSON: which of these drives do I replace first?"""
+"""Verdicts -> a table: which of these drives do I replace first?
+
+Three forms of the same rows: for a wide terminal a line a drive; for a narrow one two lines, and a third where something
+is wrong; for a pipe a line a drive, however long, without bars, for grep and less -S.
+"""
 from __future__ import annotations
 
-from typing import Iterable, List, Optional, Sequence
+import time
+from typing import TYPE_CHECKING, Dict, List, Mapping, Sequence, Tuple
 
 from ..model import State, Verdict
-from ..words import amount, clean, findings, sentence
+from ..words import sentence
+from .table import BAR, Row, bar, fitting, rows
 
-COLUMNS = (('used', 'endurance_used'), ('spare', 'spare_available'), ('temp', 'temperature'), ('age', 'power_on_time'))
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
 COLOURS = {State.OK: 'green', State.WARNING: 'yellow', State.CRITICAL: 'bold red', State.UNKNOWN: 'magenta'}
-WIDTH_WITHOUT_TERMINAL = 160
-YEAR = 365.25 * 24 * 3600
-
-
-def worst_first(verdicts: Iterable[Verdict]) -> List[Verdict]:
-    """Order by urgency, then by endurance used, then by name."""
-    return sorted(verdicts, key=lambda verdict: (-verdict.state.urgency, -(_number(verdict, 'endurance_used') or 0),
-                                                 verdict.device.name))
-
-
-def _number(verdict: Verdict, role: str) -> Optional[float]:
-    return next((j.reading.number for j in verdict.judgements if j.reading.role == role and j.reading.judged), None)
+BARS = {State.OK: 'green', State.WARNING: 'yellow', State.CRITICAL: 'red', State.UNKNOWN: 'magenta'}
+NAMES = ('drive', 'bay', 'model', 'serial')
+NUMBERS = ('used', 'until', 'spare', 'temp', 'age', 'written')
+RIGHT = ('spare', 'temp', 'age')
+SPARED = ('temp', 'spare', 'age')   # numbers that a narrow terminal can do without, first the first
+WORDS = {'until': 'until ', 'spare': 'spare '}
+GAP = 2
+ROOM = 36             # columns for what is wrong, without which a line a drive is none
+INDENT = 10           # below the state
+ENDLESS = 10_000      # columns of a pipe
 
 
 def print_table(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool, faults: Sequence[str] = ()) -> None:
     """Print the table, worst drive first; rich is imported here, by the only job that draws."""
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
     console = Console()
-    if not console.is_terminal:
-        console = Console(width=WIDTH_WITHOUT_TERMINAL)
+    is_terminal = console.is_terminal
+    if not is_terminal:
+        console = Console(width=ENDLESS)
+    for state, texts in ((State.CRITICAL, failures), (State.UNKNOWN, faults)):
+        for text in texts:
+            console.print(Text(sentence(text, 500), COLOURS[state]))
+    shown = rows(verdicts, hide_serial, time.time())
+    kept = [name for name in (*NAMES, *NUMBERS) if any(getattr(row, name) for row in shown)]
+    if not is_terminal:
+        _print_plain(_lines(shown, kept, ('', '')), console)
+    elif _width(shown, kept) <= console.width:
+        console.print(_lines(shown, kept, _signs(console)))
+    else:
+        _print_cards(shown, kept, console)
+
+
+def _print_plain(table: Table, console: Console) -> None:
+    """Print a table without the blanks that fill its last column."""
+    with console.capture() as captured:
+        console.print(table)
+    for line in captured.get().splitlines():
+        print(line.rstrip())
+
+
+def _signs(console: Console) -> Tuple[str, str]:
+    """Return what bars are made of: full and empty."""
+    return ('#', '-') if console.options.ascii_only else ('\u2588', '\u2591')
+
+
+def _lines(shown: Sequence[Row], kept: Sequence[str], signs: Tuple[str, str]) -> Table:
+    """Return a table with a line a drive."""
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=None, pad_edge=False, header_style='bold')
-    for title in ('state', 'drive', 'model', *(title for title, _ in COLUMNS), *(() if hide_serial else ('serial',)), 'what'):
-        table.add_column(title, overflow='fold')
-    for verdict in worst_first(verdicts):
+    for title in ('state', *kept):
+        table.add_column(title, no_wrap=True, justify='right' if title in RIGHT else 'left')
+    table.add_column('what', overflow='fold')
+    widest = _widths(shown, kept)
+    for row in shown:
         # Text, never markup: a drive may call itself "[red]".
-        table.add_row(Text(verdict.state.name, COLOURS[verdict.state]), *(Text(cell) for cell in _cells(verdict, hide_serial)))
-    for failure in failures:
-        console.print(Text(failure, COLOURS[State.CRITICAL]))
-    for fault in faults:
-        console.print(Text(sentence(fault, 500), COLOURS[State.UNKNOWN]))
-    console.print(table)
+        cells = [_used(row, signs, widest['used']) if name == 'used' else Text(getattr(row, name)) for name in kept]
+        table.add_row(Text(row.state.name, COLOURS[row.state]), *cells, Text('; '.join(row.what)))
+    return table
 
 
-def _cells(verdict: Verdict, hide_serial: bool) -> List[str]:
-    identity = verdict.identity
-    numbers = [_cell(role, _number(verdict, role)) for _, role in COLUMNS]
-    serial = [] if hide_serial else [clean(identity.serial, limit=40) or '-']
-    return [verdict.device.name, clean(identity.model, limit=60) or '-', *numbers, *serial, findings(verdict)]
+def _used(row: Row, signs: Tuple[str, str], width: int) -> Text:
+    from rich.text import Text
+    text = Text()
+    if row.filled is not None and signs[0]:
+        text.append(bar(row.filled, *signs), BARS[row.wear])
+        text.append(' ')
+    return text.append(row.used.rjust(width))
 
 
-def _cell(role: str, number: Optional[float]) -> str:
-    if number is None:
-        return '-'
-    if role == 'power_on_time':
-        return f'{number / YEAR:.1f} y'
-    return amount(number, 'C' if role == 'temperature' else '%')
+def _widths(shown: Sequence[Row], kept: Sequence[str]) -> Dict[str, int]:
+    """Return how wide each column is, without its bars."""
+    from rich.cells import cell_len
+    return {'used': 0, **{name: max(cell_len(getattr(row, name)) for row in shown) for name in kept}}
+
+
+def _width(shown: Sequence[Row], kept: Sequence[str]) -> int:
+    """Return how wide a terminal must be for a line a drive, its findings folded at most once or twice."""
+    widths = {name: max(width, len(name)) for name, width in _widths(shown, kept).items()}
+    longest = max((len('; '.join(row.what)) for row in shown), default=0)
+    bars = BAR + 1 if 'used' in kept else 0
+    return len(State.CRITICAL.name) + sum(widths[name] + 1 for name in kept) + bars + 1 + max(min(longest, ROOM), longest // 3)
+
+
+# --- a narrow terminal -----------------------------------------------------------------------------
+
+def _print_cards(shown: Sequence[Row], kept: Sequence[str], console: Console) -> None:
+    from rich.text import Text
+    widest, signs = _widths(shown, kept), _signs(console)
+    fields = _fields(kept, widest, console.width)
+    for row in shown:
+        lines = [_name_line(row, widest['drive'], console.width)]
+        if any(getattr(row, name) for name in fields):
+            lines.append(_number_line(row, fields, widest, signs))
+        if row.what:
+            lines.append(Text(' ' * INDENT + fitting(row.what, console.width - INDENT), COLOURS[row.state]))
+        for line in lines:
+            line.rstrip()
+            console.print(line, no_wrap=True, overflow='ellipsis')
+
+
+def _name_line(row: Row, widest: int, width: int) -> Text:
+    from rich.text import Text
+    line = Text(row.state.name.ljust(INDENT), COLOURS[row.state])
+    line.append(row.drive.ljust(min(widest, width // 4)), 'bold')
+    for part in (row.bay, row.model, row.serial):
+        if part:
+            line.append(f'  {part}', 'not bold default')
+    return line
+
+
+def _fields(kept: Sequence[str], widest: Mapping[str, int], width: int) -> List[str]:
+    """Return the numbers for which there is room; those that a finding tells where they are bad go first."""
+    fields = [name for name in NUMBERS if name in kept]
+    for name in SPARED:
+        if INDENT + sum(_field_width(field, widest) for field in fields) > width and name in fields:
+            fields.remove(name)
+    return fields
+
+
+def _field_width(name: str, widest: Mapping[str, int]) -> int:
+    return widest[name] + len(WORDS.get(name, '')) + (BAR + 1 if name == 'used' else GAP)
+
+
+def _number_line(row: Row, fields: Sequence[str], widest: Mapping[str, int], signs: Tuple[str, str]) -> Text:
+    """Return the line of numbers, which stand below those of other drives."""
+    from rich.text import Text
+    line = Text(' ' * INDENT)
+    for name in fields:
+        text, room = getattr(row, name), _field_width(name, widest)
+        if name == 'used' and text:
+            line.append_text(_used(row, signs, widest[name]))
+        elif text:
+            line.append((' ' * GAP + WORDS.get(name, '') + (text.rjust(widest[name]) if name in RIGHT else text)).ljust(room))
+        else:
+            line.append(' ' * room)
+    return line

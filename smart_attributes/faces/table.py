@@ -1,0 +1,135 @@
+"""Verdicts -> what a person reads of a drive at a terminal, as plain words and bars. Pure: nothing here draws."""
+from __future__ import annotations
+
+import time
+from typing import Iterable, List, NamedTuple, Optional, Sequence, Tuple
+
+from ..model import Forecast, Judgement, State, Verdict
+from ..words import amount, clean, finding, sentence
+
+YEAR = 365.25 * 24 * 3600
+FAR = 10 * YEAR           # a date beyond is no plan
+BAR = 8                   # characters
+MODEL, SERIAL, PLACE, WHAT = 40, 40, 60, 2000  # characters at most
+
+
+class Row(NamedTuple):
+    """What a table tells of one drive; '' for what is not known."""
+
+    state: State
+    drive: str
+    bay: str
+    model: str
+    serial: str
+    used: str                 # "86 %"
+    filled: Optional[float]   # 0 to 1, of the bar
+    wear: State               # what the bar's colour says
+    until: str                # "~2027-03"
+    spare: str
+    temp: str
+    age: str
+    written: str
+    what: Tuple[str, ...]     # findings, worst first
+
+
+def rows(verdicts: Iterable[Verdict], hide_serial: bool, now: float) -> List[Row]:
+    """Return the rows, worst drive first."""
+    return [_row(verdict, hide_serial, now) for verdict in worst_first(verdicts)]
+
+
+def worst_first(verdicts: Iterable[Verdict]) -> List[Verdict]:
+    """Order by urgency, then by endurance used, then by name."""
+    return sorted(verdicts, key=lambda verdict: (-verdict.state.urgency, -(_number(verdict, 'endurance_used') or 0),
+                                                 verdict.device.name))
+
+
+def _row(verdict: Verdict, hide_serial: bool, now: float) -> Row:
+    worn, identity = _judged(verdict, 'endurance_used'), verdict.identity
+    used = worn.reading.number if worn else None
+    return Row(verdict.state, verdict.device.name, clean(verdict.place.bay, limit=PLACE), clean(identity.model, limit=MODEL) or '-',
+               '' if hide_serial else clean(identity.serial, limit=SERIAL), _said(verdict, 'endurance_used', '%'),
+               None if used is None else max(0.0, min(used / 100, 1.0)), worn.state if worn else State.OK, until(verdict, now),
+               _said(verdict, 'spare_available', '%'), _said(verdict, 'temperature', 'C'), _age(verdict), _written(verdict), _what(verdict))
+
+
+def _judged(verdict: Verdict, role: str) -> Optional[Judgement]:
+    return next((j for j in verdict.judgements if j.reading.role == role and j.reading.judged and j.reading.number is not None), None)
+
+
+def _number(verdict: Verdict, role: str) -> Optional[float]:
+    found = _judged(verdict, role)
+    return found.reading.number if found else None
+
+
+def _said(verdict: Verdict, role: str, unit: str) -> str:
+    number = _number(verdict, role)
+    return '' if number is None else amount(number, unit)
+
+
+def _age(verdict: Verdict) -> str:
+    number = _number(verdict, 'power_on_time')
+    return '' if number is None else f'{number / YEAR:.1f} y'
+
+
+def _written(verdict: Verdict) -> str:
+    """Return "398 TB of 700 TB", where the vendor tells how much may be written."""
+    host, rated = (_said(verdict, role, 'B') for role in ('host_written', 'rated_written'))
+    return f'{host} of {rated}' if host and rated else host
+
+
+def _what(verdict: Verdict) -> Tuple[str, ...]:
+    """Return what is wrong, or that the database does not know it; nothing else of a healthy drive, its numbers stand beside."""
+    if verdict.problem:
+        return (sentence(verdict.problem, WHAT),)
+    return tuple(finding(judgement) for judgement in verdict.judgements
+                 if judgement.state is not State.OK or judgement.reading.role == 'unknown_model')
+
+
+def until(verdict: Verdict, now: float) -> str:
+    """Return when something is used up first; '' where nothing tells."""
+    soonest = min(verdict.forecasts.values(), key=lambda forecast: forecast.left, default=None)
+    return '' if soonest is None else date(soonest, now)
+
+
+def date(forecast: Forecast, now: float) -> str:
+    """Return the month of a forecast: "2027-03", "~2027-03" where it is an estimate."""
+    if forecast.left <= 0:
+        return 'used up'
+    if forecast.left > FAR:
+        return '>10 y'
+    return ('~' if forecast.is_estimate else '') + day(now + forecast.left, '%Y-%m')
+
+
+def day(when: float, form: str = '%Y-%m-%d') -> str:
+    """Return a date; seconds since 1970."""
+    return time.strftime(form, time.gmtime(when))
+
+
+def lasting(role: str, forecast: Forecast, now: float) -> str:
+    """Return a forecast with its range: "endurance_used: used up about 2029-03-01, between 2027-10-20 and 2032-05-02 (...)"."""
+    if forecast.left <= 0:
+        return f'{role}: used up'
+    about, why = ('about ', '; an estimate from use and age alone') if forecast.is_estimate else ('', '')
+    left, earliest, latest = (day(now + seconds) for seconds in (forecast.left, forecast.earliest, forecast.latest))
+    return f'{role}: used up {about}{left} (between {earliest} and {latest}{why})'
+
+
+def bar(filled: float, full: str, empty: str) -> str:
+    """Return a bar of BAR characters; what is not 0 shows, what is not 1 has room left."""
+    count = round(filled * BAR)
+    if 0 < filled < 1:
+        count = max(1, min(count, BAR - 1))
+    return full * count + empty * (BAR - count)
+
+
+def fitting(what: Sequence[str], width: int) -> str:
+    """Return as many findings as fit, and how many more there are: none is left out in silence."""
+    whole = '; '.join(what)
+    if len(whole) <= width:
+        return whole
+    for kept in range(len(what) - 1, 0, -1):
+        text = f'{"; ".join(what[:kept])}; {len(what) - kept} more'
+        if len(text) <= width:
+            return text
+    more = f'; {len(what) - 1} more' if len(what) > 1 else ''
+    return what[0][:max(width - len(more) - 3, 0)].rstrip() + '...' + more
