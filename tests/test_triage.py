@@ -1,0 +1,179 @@
+"""The table at a terminal: which of these drives do I replace first, on whatever screen there is."""
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import List
+
+import pytest
+from conftest import ROOT, drive, drive_path, run
+from picture import plain, printed
+
+from smart_attributes.faces import table
+from smart_attributes.faces.progress import FORGET
+from smart_attributes.model import Forecast
+from smart_attributes.reading.commands import read_arguments
+
+COLOUR = re.compile('\x1b\\[[0-9;]*3[0-7][0-9;]*m')
+STATE = re.compile('CRITICAL|UNKNOWN|WARNING|OK')
+NOW = 1.8e9
+YEAR = 365.25 * 86400
+
+
+@pytest.fixture(scope='module')
+def sixty(tmp_path_factory) -> str:
+    """A folder of sixty reports, healthy and not."""
+    folder: Path = tmp_path_factory.mktemp('sixty')
+    reports = sorted((ROOT / 'tests/reports').iterdir())
+    for number in range(60):
+        report = reports[number % len(reports)]
+        shutil.copy(report, folder / f'drive-{number:02}{report.suffix}')
+    return str(folder)
+
+
+def shown(columns: int, *arguments: str, **variables: str) -> List[str]:
+    """Return the lines on a terminal, without colours, blanks at their ends and what is no drive's."""
+    lines = plain(printed(columns, arguments, **variables)).replace('\r', '').splitlines()
+    return [line.rstrip() for line in lines if line.strip() and not line.startswith('note:')]
+
+
+@pytest.mark.parametrize('columns, most', [pytest.param(80, 3, id='80'), pytest.param(200, 3, id='200')])
+def test_sixty_drives_stand_below_each_other(sixty, columns, most):
+    """At most three lines each, none wider than the screen, none broken within a name."""
+    lines = shown(columns, '--report', sixty)
+    starts = [number for number, line in enumerate(lines) if STATE.match(line)]
+
+    assert len(starts) == 60
+    assert max(map(len, lines)) <= columns
+    assert all(end - start <= most for start, end in zip(starts, [*starts[1:], len(lines)]))
+    assert all(re.match(r'\S+ +drive_\d\d ', lines[start]) for start in starts)
+
+
+@pytest.mark.parametrize('columns', [80, 200])
+def test_one_drive_tells_wear_forecast_age_and_what_was_written(columns):
+    """A bar that is filled as far as it is worn, and a month that says it is an estimate."""
+    text = ' '.join(shown(columns, '--report', drive_path('intel-worn')))
+
+    assert '███████░ 86 %' in text
+    assert re.search('~20[0-9]{2}-[0-9]{2}', text)
+    for word in ('intel_worn', 'INTEL SSDSC2BB150G7', 'EXAMPLE0003', '3.2 y', '399 TB', 'endurance_used 86 %, warning above 85'):
+        assert word in text
+
+
+def test_columns_stand_below_each_other_on_a_narrow_screen(sixty):
+    """One looks down a column to compare."""
+    lines = shown(80, '--report', sixty)
+
+    assert len({line.index('%') for line in lines if '█' in line}) == 1
+
+
+def test_what_does_not_fit_is_counted():
+    """Never a finding less in silence."""
+    text = ' '.join(shown(80, '--report', drive_path('hgst-failed')))
+
+    assert 'smart_status: FAILED; 4 more' in text
+
+
+def test_states_have_colours():
+    """Red, and bold for who cannot see red."""
+    assert '\x1b[1;31mCRITICAL' in printed(80, ('--report', drive_path('samsung-worn-out')))
+    assert '\x1b[32mOK' in printed(80, ('--report', drive_path('intel-s3500-healthy')))
+
+
+def test_no_color_means_none():
+    """https://no-color.org"""
+    assert not COLOUR.search(printed(80, ('--report', drive_path('samsung-worn-out')), NO_COLOR='1'))
+
+
+def test_a_pipe_gets_a_line_a_drive_without_colours_and_bars():
+    """For grep; with all findings, whatever their length."""
+    text = run('triage', '--report', str(ROOT / 'tests/reports')).text
+    lines = [line for line in text.splitlines() if STATE.match(line)]
+
+    assert len(lines) == 13
+    assert not {'\x1b', '█', '░'} & set(text)
+    assert [line for line in text.splitlines() if line != line.rstrip()] == []
+    assert re.search('smart_status: FAILED; attribute 5 .*; reallocated .*; reported_uncorrect .*; pending ', text)
+
+
+def test_a_drive_that_the_database_does_not_know_says_so(tmp_path):
+    """Though it is OK."""
+    report = json.loads(drive('wd-gold-healthy'))
+    report.update(model_name='ACME X1', ata_smart_attributes={'table': []})
+    (tmp_path / 'acme.json').write_text(json.dumps(report))
+
+    assert 'no entry for ACME X1' in run('triage', '--report', str(tmp_path / 'acme.json')).text
+
+
+def test_without_serials_there_are_none():
+    """For a ticket."""
+    assert 'EXAMPLE' not in ' '.join(shown(80, '--hide-serial', '--report', drive_path('intel-worn')))
+
+
+def test_bays_of_a_controller_are_told(fake):
+    """Which drive to pull."""
+    fake.answers(read_arguments('/dev/bus/0', 'megaraid,2'), drive('seagate-exos-failing'))
+    arguments = ('-p', fake.path, '--nosudo', '-d', 'megaraid,2@/dev/bus/0')
+
+    assert 'drive 2 of the controller' in ' '.join(shown(80, *arguments))
+    assert 'bay       drive 2 of the controller' in run('explain', *arguments).text
+
+
+def test_explain_tells_how_long_a_drive_lasts():
+    """A date with its range, and what it was made from."""
+    day = r'20\d\d-\d\d-\d\d'
+
+    assert re.search(rf'lasts     endurance_used: used up about {day} \(between {day} and {day}; an estimate from use and age alone\)',
+                     run('explain', '--report', drive_path('intel-worn')).text)
+
+
+# --- who waits ------------------------------------------------------------------------------------
+
+@pytest.fixture
+def two_drives(fake):
+    """One that answers at once, and one that takes its time."""
+    fake.answers(read_arguments('/dev/null'), drive('intel-worn'))
+    fake.answers(read_arguments('/dev/zero'), drive('intel-s3500-healthy'), before='sleep 0.7')
+    return '-p', fake.path, '--nosudo', '-d', '/dev/null', '-d', '/dev/zero'
+
+
+def test_who_waits_at_a_terminal_sees_for_which_drive(two_drives):
+    """And nothing is left of it above the table."""
+    text = printed(80, two_drives)
+
+    assert '1 of 2 drives read, waiting for zero' in text
+    assert text.index(FORGET) < text.rindex(FORGET) < text.index('WARNING')
+    assert 'drives read' not in text[text.rindex(FORGET):]
+
+
+def test_a_script_sees_nothing_of_it(two_drives):
+    """Standard error is no terminal there; JSON stays JSON."""
+    assert len(json.loads(run('triage', '--json', *two_drives).text)['drives']) == 2
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('left, is_estimate, told', [
+    pytest.param(YEAR, False, '2028-01', id='remembered'), pytest.param(YEAR, True, '~2028-01', id='estimate'),
+    pytest.param(0, False, 'used up', id='over'), pytest.param(11 * YEAR, True, '>10 y', id='beyond-any-plan')])
+def test_a_forecast_is_a_month(left, is_estimate, told):
+    """2027-01-15 and what is left."""
+    assert table.date(Forecast(left, left / 2, left * 2, is_estimate), NOW) == told
+
+
+@pytest.mark.parametrize('filled, shown', [
+    pytest.param(0, '--------', id='new'), pytest.param(0.01, '#-------', id='hardly-used'), pytest.param(0.5, '####----', id='half'),
+    pytest.param(0.99, '#######-', id='nearly-gone'), pytest.param(1, '########', id='gone')])
+def test_a_bar_is_full_only_when_nothing_is_left(filled, shown):
+    """And empty only when nothing was used."""
+    assert table.bar(filled, '#', '-') == shown
+
+
+@pytest.mark.parametrize('width, told', [
+    pytest.param(20, 'abcdef; ghijkl; mnop', id='all'), pytest.param(19, 'abcdef; 2 more', id='one'),
+    pytest.param(12, 'a...; 2 more', id='a-part-of-one')])
+def test_findings_that_do_not_fit_are_counted(width, told):
+    """The first one is the worst."""
+    assert table.fitting(['abcdef', 'ghijkl', 'mnop'], width) == told
