@@ -149,7 +149,7 @@ def _resolve(bound: Bound, reading: Reading, by_role: Mapping[str, Reading], is_
     known = reading.drive_limit if bound.reading == 'threshold' else other.number if other else None
     if known is None:
         return bound.otherwise or ''
-    return (ranges.below if is_floor else ranges.above)(known + bound.offset)
+    return (ranges.below if is_floor else ranges.above)(bound.beside(known))
 
 
 # --- firmware advisories -------------------------------------------------------

@@ -20,6 +20,7 @@ NUMBERS = {
     'capacitor_test_age': ('s', 'high', 0, 4 * 10**6),
     'temperature': ('C', 'high', 1, 120),
     'power_on_time': ('s', 'none', 0, 10**9),
+    'critical_temperature_time': ('s', 'none', 0, 10**9),
     'power_cycles': ('', 'none', 0, 10**6),
     'host_written': ('B', 'none', 0, 10**17),
     'host_read': ('B', 'none', 0, 10**17),

@@ -65,6 +65,30 @@ def test_a_hard_disks_temperature_is_judged_by_its_own_limit(database, limits, t
     assert judge.judge(SDA, report, database, limits, judge.Rules()).state is state
 
 
+@pytest.mark.parametrize(('temperature', 'own_limit', 'state', 'against'), [
+    (50, 55, State.OK, ''), (51, 55, State.WARNING, 'above 50'), (50, 50, State.OK, ''), (51, 50, State.CRITICAL, 'above 50'),
+    (60, 70, State.OK, ''), (61, 70, State.WARNING, 'above 60'), (61, None, State.WARNING, 'above 60')])
+def test_a_cautious_limit_of_an_ssd_warns_nobody_at_45_degrees(database, limits, temperature, own_limit, state, against):
+    """Ten below 55 nothing fails; ten below 70 is worth a word."""
+    statistics = {(5, 0x008): Statistic(temperature, 'Current Temperature')}
+    if own_limit:
+        statistics[(5, 0x058)] = Statistic(own_limit, 'Specified Maximum Operating Temperature')
+    report = Report(Identity(protocol='ATA', model='ACME SSD 1', rotation=0), smart_status=True, statistics=statistics)
+
+    verdict = judge.judge(SDA, report, database, limits, judge.Rules())
+
+    assert (verdict.state, verdict.judgements[0].against) == (state, against)
+
+
+@pytest.mark.parametrize(('count', 'state'), [(200, State.OK), (201, State.WARNING), (6505, State.WARNING)])
+def test_an_ssd_that_replaced_far_more_blocks_than_its_like_warns(database, limits, count, state):
+    """42 of 13,797 are there; 19 of these have lost data."""
+    rows = (AttributeRow(5, 'Reallocated_Sector_Ct', 100, 100, 1, True, '', str(count)),)
+    report = Report(Identity(protocol='ATA', model='SAMSUNG MZ7LM960HMJP-00005', rotation=0), smart_status=True, attributes=rows)
+
+    assert judge.judge(SDA, report, database, limits, judge.Rules()).state is state
+
+
 def test_an_impossible_own_limit_is_ignored(database, limits):
     """Trip temperature 25 degrees, 0 degrees: both are seen on healthy drives."""
     statistics = {(5, 0x008): Statistic(35, 'Current Temperature'), (5, 0x058): Statistic(25, 'Specified Maximum')}

@@ -461,6 +461,7 @@ def test_a_normalized_statistic_is_a_number_for_endurance_only(place, flags, rol
     [
         ({'data_units_written': 3}, 'host_written', 3 * 512000, 'B'),
         ({'power_on_hours': 2}, 'power_on_time', 7200, 's'),
+        ({'critical_comp_time': 2}, 'critical_temperature_time', 120, 's'),
         ({'percentage_used': 97}, 'endurance_used', 97, '%'),
         ({'available_spare': 0}, 'spare_available', 0, '%'),
         ({'available_spare': 0, 'available_spare_threshold': 10}, 'spare_available', 0, '%'),
@@ -472,6 +473,24 @@ def test_the_nvme_health_log_is_read_in_base_units(log, role, number, unit):
     reading = one(read(Report(NVME, nvme=log)), role)
 
     assert (reading.number, reading.unit, reading.source) == (number, unit, Source('NVMe health log'))
+
+
+@pytest.mark.parametrize(('errors', 'logged', 'number'), [(2**32, 0, None), (2**32, 7, 2**32), (3, 0, 3), (0, 0, 0)])
+def test_lost_data_that_no_error_log_knows_and_that_is_one_bit_is_no_count(errors, logged, number):
+    """4,294,967,296 of them on a drive that has never logged an error."""
+    reading = one(read(Report(NVME, nvme={'media_errors': errors, 'num_err_log_entries': logged})), 'media_errors')
+
+    assert (reading.number, reading.judged) == (number, number is not None)
+    assert reading.unknown == ('' if number is not None else '4294967296 with an empty error log is no count')
+
+
+@pytest.mark.parametrize(('physical', 'sectors'), [(4096, 1), (512, 8), (None, 8)])
+def test_reallocation_candidates_are_pending_sectors(physical, sectors):
+    """Some disks have no attribute 197; the standard counts logical sectors, of which eight are one of 4 KiB."""
+    report = drive(statistics={(3, 0x038): 8})
+    report = report._replace(identity=X1._replace(physical_block_size=physical))
+
+    assert judged(read(report), 'pending') == [(sectors, STATISTIC)]
 
 
 def test_no_spare_below_no_threshold_is_not_reported():

@@ -212,6 +212,14 @@ def test_a_limit_may_stand_above_or_below_what_the_drive_says(bound, offset):
     assert limit == DriveLimit('threshold', offset, '11:')
 
 
+@pytest.mark.parametrize(('known', 'limit'), [(70, 60), (60, 50), (55, 50), (50, 50), (40, 40)])
+def test_a_limit_goes_no_lower_than_its_floor_or_the_drives_own(known, limit):
+    """Where the drive's own is lower still, nobody knows better."""
+    bound = warning_of(override({'serial': 'EXAMPLE0001'}, {'drive': 'temperature_limit', 'minus': 10, 'at_least': 50, 'else': '60'}))[0]
+
+    assert bound.beside(known) == limit
+
+
 @pytest.mark.parametrize('selector', [{'device': 'sda'}, {'family': FAMILY}, {'serial': 'EXAMPLE0001'}, {'model': 'INTEL.*'}], ids=str)
 def test_an_override_of_one_drive_is_no_other_s(selector):
     """What was found for one drive must not be kept for the next of its kind."""

@@ -75,7 +75,8 @@ def said(limit: Dict[str, Any], field: str) -> str:
     value = limit.get(field)
     if isinstance(value, dict):
         sign = f' + {value["plus"]}' if value.get('plus') else f' - {value["minus"]}' if value.get('minus') else ''
-        return f'drive: {value["drive"]}{sign}; else {value["else"]}'
+        floor = f', at least {value["at_least"]}' if 'at_least' in value else ''
+        return f'drive: {value["drive"]}{sign}{floor}; else {value["else"]}'
     return 'never' if value is None and field in limit else value or ''
 
 

@@ -102,18 +102,22 @@ def standard_readings(report: Report, roles: Mapping[str, Role], sectors: Mappin
     for place, statistic in report.statistics.items():
         # 29 of the measured disks report 200 "reallocated sectors", normalized.
         if place in standards.ATA and ('N' not in statistic.flags or place[0] == standards.ENDURANCE_PAGE):
-            role, factor = standards.ATA[place]
-            count, unit = statistic.number * (factor or report.identity.sector_size), sectors.get(role, '')
-            reading = _number(role, units.in_base_unit(count, unit, report.identity), standards.DEVICE_STATISTICS, roles)
+            standard = standards.ATA[place]
+            count = statistic.number * (standard.factor or report.identity.sector_size)
+            unit = standard.unit or sectors.get(standard.role, '')
+            reading = _number(standard.role, units.in_base_unit(count, unit, report.identity), standards.DEVICE_STATISTICS, roles)
             yield reading._replace(logical_sectors=units.counted_sectors(count, unit, report.identity))
     for key, number in report.nvme.items():
         if key in standards.NVME and not _is_spare_unreported(key, report.nvme):
-            role, factor = standards.NVME[key]
-            yield _number(role, number * factor, standards.NVME_LOG, roles, _nvme_threshold(key, report))
+            standard = standards.NVME[key]
+            if _is_no_count(key, report.nvme):
+                yield _unknown(roles[standard.role], Source(standards.NVME_LOG), f'{number} with an empty error log is no count')
+            else:
+                yield _number(standard.role, number * standard.factor, standards.NVME_LOG, roles, _nvme_threshold(key, report))
     for key, count in report.scsi.items():
         if key in standards.SCSI:
-            role, factor = standards.SCSI[key]
-            yield _number(role, count * factor, standards.SCSI_LOG, roles)
+            standard = standards.SCSI[key]
+            yield _number(standard.role, count * standard.factor, standards.SCSI_LOG, roles)
     uncorrected = [report.scsi[key] for key in standards.SCSI_UNCORRECTED if key in report.scsi]
     if uncorrected:
         yield _number('reported_uncorrect', sum(uncorrected), standards.SCSI_LOG, roles)
@@ -124,6 +128,11 @@ def standard_readings(report: Report, roles: Mapping[str, Role], sectors: Mappin
 def _is_spare_unreported(key: str, log: Mapping[str, int]) -> bool:
     """Tell a drive that has no spare from one that tells nothing: 0 % of a threshold of 0 %."""
     return key == 'available_spare' and log[key] == 0 and log.get('available_spare_threshold') == 0
+
+
+def _is_no_count(key: str, log: Mapping[str, int]) -> bool:
+    """Tell lost data from one bit that is set: exactly 2^32 of them, and none in the error log."""
+    return key == 'media_errors' and log[key] == 2 ** 32 and log.get('num_err_log_entries') == 0
 
 
 def _nvme_threshold(key: str, report: Report) -> Optional[float]:

@@ -7,6 +7,7 @@ specification (SMART / Health Information log), SBC-4 and SPC-5 (log pages).
 from typing import Mapping, NamedTuple, Sequence, Tuple
 
 from ..model import State
+from .units import LOGICAL_SECTORS
 
 DEVICE_STATISTICS = 'device statistics'
 NVME_LOG = 'NVMe health log'
@@ -26,6 +27,7 @@ class Standard(NamedTuple):
 
     role: str
     factor: float = 1  # base units per count
+    unit: str = ''     # where the standard counts a part of what the role means, as knowledge/units has it
 
 
 ENDURANCE_PAGE = 7  # the only page whose "normalized" numbers are what they say
@@ -38,6 +40,9 @@ ATA: Mapping[Tuple[int, int], Standard] = {
     (1, 0x028): Standard('host_read', SECTORS),
     (1, 0x040): Standard('pending'),
     (3, 0x020): Standard('reallocated'),
+    # Reallocation candidates: pending sectors under another name. Equal to attribute 197 on 186 of 192 disks
+    # that have any, eight times it on 3 that count 197 in sectors of 4 KiB; 4 disks have no 197.
+    (3, 0x038): Standard('pending', unit=LOGICAL_SECTORS),
     (4, 0x008): Standard('reported_uncorrect'),
     (5, 0x008): Standard('temperature'),
     (5, 0x020): Standard('temperature_max'),
@@ -56,6 +61,7 @@ NVME: Mapping[str, Standard] = {
     'warning_temp_threshold': Standard('temperature_limit'),
     'critical_temp_threshold': Standard('temperature_critical_limit'),
     'warning_temp_time': Standard('over_temperature_time', 60),
+    'critical_comp_time': Standard('critical_temperature_time', 60),
     'power_on_hours': Standard('power_on_time', 3600),
     'power_cycles': Standard('power_cycles'),
     'unsafe_shutdowns': Standard('unsafe_shutdowns'),

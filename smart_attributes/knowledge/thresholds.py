@@ -5,6 +5,7 @@ order, field by field, and the first that has the field wins: command line,
 serial, device, model, family, role (site files), role (default.json).
 """
 
+import math
 import re
 from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -24,6 +25,11 @@ class DriveLimit(NamedTuple):
     reading: str              # "threshold": the reading's own; else a role
     offset: float             # added to it
     otherwise: Optional[str]  # the range where the drive does not know
+    at_least: float = -math.inf  # a drive's caution is not followed below this, unless its own limit is there
+
+    def beside(self, known: float) -> float:
+        """Return the limit of a drive that says *known*."""
+        return max(known + self.offset, min(known, self.at_least))
 
 
 Bound = Union[None, str, DriveLimit]  # None: never
@@ -195,7 +201,8 @@ def _disagreements(layer: Sequence[Tuple[str, Json]]) -> Iterator[Tuple[str, str
 
 def _bound(value: Any) -> Bound:
     if isinstance(value, Mapping):
-        return DriveLimit(value['drive'], value.get('plus', 0) - value.get('minus', 0), value['else'])
+        return DriveLimit(value['drive'], value.get('plus', 0) - value.get('minus', 0), value['else'],
+                          value.get('at_least', -math.inf))
     return value if value is None else str(value)
 
 
