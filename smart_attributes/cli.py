@@ -45,6 +45,8 @@ class Options(NamedTuple):
     no_memory: bool = False
     memory_required: Optional[State] = None
     acknowledged: Tuple[str, ...] = ()
+    expect_known: bool = False
+    asleep_max_age: int = 7 * 86_400    # seconds
     drive_timeout: float = DRIVE_TIMEOUT
     timeout: float = TIMEOUT
     warning: Tuple[Tuple[str, str], ...] = ()
@@ -167,6 +169,13 @@ def _number(name: str, lowest: float, highest: float, kind: Callable[[str], Any]
     return convert
 
 
+def _duration(text: str) -> int:
+    seconds = {'m': 60, 'h': 3600, 'd': 86_400}.get(text[-1:], 0)
+    if not (seconds and text[:-1].isascii() and text[:-1].isdigit() and 0 < int(text[:-1]) < 100_000):
+        raise argparse.ArgumentTypeError(f'"{text}" is no time; write 90m, 12h or 7d')
+    return int(text[:-1]) * seconds
+
+
 _seconds = _number('number of seconds', 0.1, 3600, float)
 _count = _number('number', 1, 1000, int)
 _expected = _number('number of drives', 0, 10000, int)
@@ -228,6 +237,10 @@ def _remembering(parser: Parser) -> None:
     group = parser.add_argument_group('what is remembered and accepted')
     group.add_argument('--no-memory', action='store_true', help='remember nothing, and judge no growth')
     group.add_argument('--memory-required', type=_state, metavar='STATE', help='state where memory cannot be used; default: it is said')
+    group.add_argument('--expect-known', action='store_true',
+                       help='CRITICAL when a drive that an earlier check has met at these addresses is gone; history --forget retires one')
+    group.add_argument('--asleep-max-age', type=_duration, default=_duration('7d'), metavar='TIME',
+                       help='a sleeping drive that nobody has read for longer is WARNING: 12h, 30d; default 7d')
     group.add_argument('--acknowledged', action='append', default=[], metavar='SERIAL:ROLE=VALUE[:UNTIL[:WHY]]',
                        help='accept a number of one drive: silent at it, loud beyond; EXAMPLE0001:reallocated=8:2027-01-31; repeatable')
 

@@ -16,6 +16,7 @@ from .model import Device, Forecast, Read, Report, Verdict
 if TYPE_CHECKING:
     from .memory.past import Past
     from .memory.store import Memory, Recalled
+    from .whereabouts import Whereabouts
 
 WRITING = ('check',)              # the jobs that a daemon runs; people only look
 LOOKING = ('triage', 'explain', 'acknowledge')
@@ -27,12 +28,16 @@ Address = Tuple[str, str]
 class Remembered:
     """Memory as one run sees it; without one, no drive has a past."""
 
-    def __init__(self, memory: Optional['Memory'] = None, trouble: str = '', is_whole: bool = False) -> None:
-        """trouble: why there is none although it is in use, a sentence. is_whole: all is wanted that it holds, for a person."""
+    def __init__(self, memory: Optional['Memory'] = None, trouble: str = '', is_whole: bool = False, longest_asleep: int = 0) -> None:
+        """trouble: why there is none although it is in use, a sentence. is_whole: all is wanted that it holds, for a person.
+
+        longest_asleep: seconds that a sleeping drive may go without being read.
+        """
         self.trouble = trouble
-        self._memory, self._is_whole = memory, is_whole
+        self._memory, self._is_whole, self._longest_asleep = memory, is_whole, longest_asleep
         self._recalled: Dict[Address, Recalled] = {}
         self._there: List[str] = []         # addresses where something is
+        self._whereabouts: Optional[Whereabouts] = None
         self._scope: Tuple[Sequence[str], bool] = (), False
 
     def recall(self, reads: Sequence[Read], looked_at: Sequence[Read], asked: Sequence[Device], is_scan: bool) -> None:
@@ -52,6 +57,11 @@ class Remembered:
             self._memory, self.trouble = None, str(error)
             return
         self._recalled = {_address(read.device): recalled for (read, _), recalled in zip(known, found)}
+        from . import whereabouts
+        from .memory.changes import Scope
+        met = [(read.device.address, identity, recalled.match) for (read, identity), recalled in zip(known, found)]
+        self._whereabouts = whereabouts.found(self._memory.places, self._memory.records, met, self._there, Scope(*self._scope),
+                                              self._memory.now)
 
     @property
     def remarks(self) -> Tuple[str, ...]:
@@ -67,6 +77,27 @@ class Remembered:
         from .memory.past import Past
         recalled = self._recalled.get(_address(device))
         return Past(recalled.histories, self._memory.now) if recalled else None
+
+    def news(self, hide_serial: bool) -> Tuple[str, ...]:
+        """Return what to tell for a day about drives that went, came or moved."""
+        if self._whereabouts is None:
+            return ()
+        from . import whereabouts
+        return tuple(whereabouts.news(self._whereabouts, hide_serial))
+
+    def gone(self, hide_serial: bool) -> Tuple[str, ...]:
+        """Return a sentence for each known drive that is nowhere."""
+        if self._whereabouts is None:
+            return ()
+        from . import whereabouts
+        return tuple(whereabouts.gone(self._whereabouts, hide_serial))
+
+    def asleep(self, verdict: Verdict) -> Verdict:
+        """Return the verdict on a sleeping drive under the name that it is remembered by."""
+        if self._memory is None:
+            return verdict
+        from . import whereabouts
+        return whereabouts.asleep(verdict, self._memory.at(verdict.device.address), self._memory.now, self._longest_asleep)
 
     def note(self, device: Device) -> str:
         """Return why a drive is not remembered, '' where it is."""
@@ -110,7 +141,7 @@ def remembered(options: Options) -> Remembered:
     if not is_writing and not options.state_dir and not os.path.isdir(os.path.join(state_folder.location(), 'memory')):
         return Remembered()  # no check has ever remembered anything
     try:
-        return Remembered(_opened(options, is_writing), is_whole=not is_writing)
+        return Remembered(_opened(options, is_writing), '', not is_writing, options.asleep_max_age)
     except (MemoryUnusable, state_folder.Unusable) as error:
         return Remembered(trouble=str(error))
 

@@ -10,7 +10,7 @@ from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Pattern
 
 from . import alarm
 from .cli import Options
-from .errors import DataError, DriveError, DriveNotReached, SmartError
+from .errors import DataError, DriveAsleep, DriveError, DriveNotReached, SmartError
 from .model import Device, Identity, Read, Report, State, Verdict
 from .reading import choice, commands, machine, processes, rollcall
 from .reading.machine import Plan
@@ -178,10 +178,11 @@ def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
     verdicts = tuple(_verdict(read, judge, progress) for read in kept)
     notes = (*progress.found.notes, *progress.notes, *merged, *left_out, *otherwise, *_as_before(options),
              *(judge.old.notes if judge.old else ()))
-    return Survey(verdicts, tuple(kept), rollcall.missing(kept, options.expect), notes, judge,
+    gone = progress.memory.gone(options.hide_serial) if options.expect_known else ()
+    return Survey(verdicts, tuple(kept), (*rollcall.missing(kept, options.expect), *gone), notes, judge,
                   rollcall.nobody(is_bare, options.expect, options.no_drives),
                   (*progress.faults, *unseen, *judge.mistakes, *_contradictions(verdicts, kept, judge)),
-                  tuple(dict.fromkeys(read.remark for read in progress.reads if read.remark)) + _said(progress.memory, options),
+                  tuple(dict.fromkeys(read.remark for read in progress.reads if read.remark)) + _said(progress.memory, options, gone),
                   _demanded(progress.memory, options), progress.memory)
 
 
@@ -191,8 +192,10 @@ def _addressed(asked: Sequence[Device], reads: Sequence[Read]) -> List[Device]:
     return [reached.get(device.name, device) for device in asked]
 
 
-def _said(memory: Remembered, options: Options) -> Tuple[str, ...]:
-    return () if memory.trouble and options.memory_required is not None else memory.remarks
+def _said(memory: Remembered, options: Options, gone: Sequence[str]) -> Tuple[str, ...]:
+    """Return what is told of memory, and of drives that went, came or moved, unless it has a state of its own."""
+    remarks = () if memory.trouble and options.memory_required is not None else memory.remarks
+    return (*remarks, *(words for words in memory.news(options.hide_serial) if words not in gone))
 
 
 def _demanded(memory: Remembered, options: Options) -> Tuple[Tuple[State, str], ...]:
@@ -246,7 +249,8 @@ def _judged_alone(read: Read, judge: Judge, memory: Remembered) -> Verdict:
         own = judging.judge(read.device, read.outcome, judge.database, judge.thresholds, judge.rules, memory.past(read.device))
         note = memory.note(read.device)
         return _with_old(own._replace(notes=(*own.notes, f'{read.device.name} {note}')) if note else own, read.outcome, judge)
-    return judging.unreadable(read.device, read.outcome, judge.rules, read.identity)
+    known = judging.unreadable(read.device, read.outcome, judge.rules, read.identity)
+    return memory.asleep(known) if isinstance(read.outcome, DriveAsleep) else known
 
 
 def _as_before(options: Options) -> Iterator[str]:

@@ -64,7 +64,10 @@ class Machine:
         fake = FakeSmartctl(self.folder / 'fake')
         for address, said in self._drives.items():
             fake.answers(read_arguments(address), json.dumps(said), said['smartctl']['exit_status'])
-        fake.answers('--json=c --scan', json.dumps({'devices': [{'name': address, 'type': 'sat'} for address in self._drives]}))
+        fake.answers('--json=c --scan', json.dumps({
+            'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'argv': ['smartctl', '--json=c', '--scan'], 'exit_status': 0},
+            'devices': [
+                {'name': address, 'info_name': address, 'type': 'sat', 'protocol': 'ATA'} for address in self._drives]}))
         job, words = (words[:1], words[1:]) if words and not words[0].startswith('-') else ((), words)
         done = subprocess.run(
             [sys.executable, '-I', '-c', _AT.format(root=str(ROOT), now=now), *job, '-p', fake.path, '--nosudo', '--state-dir',

@@ -19,7 +19,7 @@ MAY_IMPORT: Dict[str, Set[str]] = {
     'reading': set(), 'knowledge': set(), 'memory': set(),
     'faces': {'knowledge'}, 'workshop': {'judge', 'reading', 'knowledge'}, 'v1_6': {'knowledge', 'reading'},
     'judge': {'knowledge', 'memory'}, 'cli': set(), 'site': {'cli', 'judge', 'knowledge', 'v1_6'},
-    'accepting': {'knowledge'}, 'remembering': {'cli', 'memory', 'reading'},
+    'accepting': {'knowledge'}, 'whereabouts': {'memory'}, 'remembering': {'cli', 'memory', 'reading', 'whereabouts'},
     'survey': {'cli', 'site', 'judge', 'reading', 'knowledge', 'remembering', 'v1_6'},
     'jobs': {'accepting', 'cli', 'site', 'survey', 'judge', 'reading', 'knowledge', 'faces', 'workshop', 'v1_6'},
     'main': {'reading', 'jobs'}}

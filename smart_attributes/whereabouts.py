@@ -1,0 +1,74 @@
+"""Drives that come, go, move and sleep, in sentences. Pure: what memory knows comes in as values."""
+
+from typing import Collection, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from .memory import changes
+from .memory.changes import Change, Place, Scope
+from .memory.drives import Match, Record
+from .memory.growth import duration
+from .model import Identity, State, Verdict, worst
+from .words import clean
+
+Met = Tuple[str, Identity, Match]   # address, who answered there, what memory knows of it
+
+
+class Whereabouts(NamedTuple):
+    """Which drives are where, as one run finds it."""
+
+    places: Sequence[Place]
+    records: Mapping[int, Record]
+    scope: Scope
+    now: int
+
+
+def found(places: Sequence[Place], records: Iterable[Record], met: Iterable[Met], there: Collection[str], scope: Scope,
+          now: int) -> Whereabouts:
+    """Return where drives are now. places, records: as memory holds them. there: addresses where something is."""
+    known = {record.number: record for record in records}
+    at: Dict[str, Optional[int]] = dict.fromkeys(there)
+    for address, identity, match in met:
+        if match.record is None and not match.note:
+            # New to memory, which gives it a number when the answer is out; the run that meets it tells already whose place it took.
+            number = max(known, default=0) + 1
+            known[number] = Record(number, identity, now, now)
+            at[address] = number
+        else:
+            at[address] = match.record.number if match.record else None
+    return Whereabouts(changes.updated(places, at, scope, now), known, scope, now)
+
+
+def news(known: Whereabouts, hide_serial: bool) -> List[str]:
+    """Return what a check tells for a day after drives went, came or moved."""
+    told = changes.told(known.places, known.records, known.scope, known.now)
+    return [_sentence(known, change, hide_serial) for change in told]
+
+
+def gone(known: Whereabouts, hide_serial: bool) -> List[str]:
+    """Return a sentence for each known drive that is nowhere, however long."""
+    return [_sentence(known, change, hide_serial) for change in changes.missing(known.places, known.records, known.scope)]
+
+
+def _sentence(known: Whereabouts, change: Change, hide_serial: bool) -> str:
+    drive = _name(known.records[change.drive].identity, hide_serial)
+    ago = f', noticed {duration(known.now - change.since)} ago' if known.now - change.since >= 60 else ''
+    if change.kind == 'moved':
+        return f'{drive} has moved from {change.address} to {change.now_at}{ago}'
+    if change.successor is not None:
+        return f'{change.address}: {drive} was replaced by {_name(known.records[change.successor].identity, hide_serial)}{ago}'
+    serial = '' if hide_serial else clean(known.records[change.drive].identity.serial)
+    return f'{drive} is gone from {change.address}{ago}; history --forget {serial or "SERIAL"} retires it'
+
+
+def _name(identity: Identity, hide_serial: bool) -> str:
+    return ' '.join(part for part in (clean(identity.model), '' if hide_serial else clean(identity.serial)) if part) or 'a drive'
+
+
+def asleep(verdict: Verdict, record: Optional[Record], now: int, longest: int) -> Verdict:
+    """Return the verdict on a sleeping drive under its remembered name; WARNING where nobody has read it for *longest* seconds."""
+    if record is None:
+        return verdict
+    silence = changes.unread(record, now, longest)
+    read = f'last read {duration(now - record.last_read)} ago'
+    too_long = f', which is longer than {duration(longest)} (--asleep-max-age)' if silence else ''
+    state = worst([verdict.state, State.WARNING]) if silence else verdict.state
+    return verdict._replace(identity=record.identity, state=state, problem=f'{verdict.problem}; {read}{too_long}')

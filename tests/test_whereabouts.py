@@ -1,0 +1,107 @@
+"""Drives that come, go, move and sleep, as a check tells them."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import Result
+from days import DAY, HOUR, START, Machine, asleep, disk
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    found = Machine(tmp_path)
+    found.holds(sda=disk(), sdb=disk('SERIAL02'))
+    assert found.check(START, '--scan').code == 0
+    return found
+
+
+def told(result: Result) -> list:
+    """Return what is told without -v of the run as a whole."""
+    assert 'list of devices' not in result.text
+    return [line[6:] for line in result.text.splitlines() if line.startswith('note: ') and 'attributes.json' not in line]
+
+
+def test_nothing_is_told_while_all_stay_where_they_are(machine):
+    """Neither at the first check nor later."""
+    assert told(machine.check(START + HOUR, '--scan')) == []
+
+
+def test_another_drive_at_an_address_is_told_for_a_day_whoever_looks(machine):
+    """A swap is news for the admin on the next morning, too, and then no more."""
+    machine.holds(sda=disk(), sdb=disk('SERIAL03'))
+    words = '/dev/sdb: ACME HD4000 SERIAL02 was replaced by ACME HD4000 SERIAL03'
+
+    assert told(machine.check(START + HOUR, '--scan')) == [words]
+    assert told(machine.check(START + HOUR + 300, '--scan')) == [f'{words}, noticed 5 min ago']
+    assert told(machine.check(START + 20 * HOUR, '--scan')) == [f'{words}, noticed 19 h ago']
+    assert told(machine.check(START + 26 * HOUR, '--scan')) == []
+
+
+def test_a_drive_that_moved_is_the_same_drive(machine):
+    """Its series go on, and nothing is missing."""
+    machine.holds(sda=disk('SERIAL02', a199=3), sdb=disk())
+
+    result = machine.check(START + HOUR, '--scan', '--expect-known')
+
+    assert told(result) == ['ACME HD4000 SERIAL01 has moved from /dev/sda to /dev/sdb',
+                            'ACME HD4000 SERIAL02 has moved from /dev/sdb to /dev/sda']
+    assert 'sda crc_errors grew by 3' in result.first_line
+
+
+def test_a_drive_that_is_gone_is_told_and_critical_where_known_ones_are_expected(machine):
+    """A scan alone would be content with what is left."""
+    machine.holds(sda=disk())
+    words = 'ACME HD4000 SERIAL02 is gone from /dev/sdb'
+
+    first = machine.check(START + HOUR, '--scan')
+    assert (first.code, told(first)) == (0, [f'{words}; history --forget SERIAL02 retires it'])
+    later = machine.check(START + 40 * DAY, '--scan', '--expect-known')
+    assert later.code == 2
+    assert later.first_line.startswith(f'SMART CRITICAL - {words}, noticed 40 d ago; ')
+    assert told(machine.check(START + 40 * DAY, '--scan')) == []
+
+
+def test_serial_numbers_are_hidden_here_as_well(machine):
+    """Whoever asks for it passes the output on."""
+    machine.holds(sda=disk('SERIAL09'))
+
+    assert 'SERIAL0' not in machine.check(START + HOUR, '--scan', '--hide-serial').text
+
+
+def test_a_drive_that_a_pattern_leaves_out_is_not_gone(machine):
+    """It is there, and nobody wants to know more of it."""
+    assert told(machine.check(START + HOUR, '--scan', '--ignore', '/dev/sdb', '--expect-known')) == []
+
+
+def test_a_sleeping_drive_goes_by_its_remembered_name(machine):
+    """In standby it tells neither model nor serial number."""
+    machine.holds(sda=asleep(), sdb=disk('SERIAL02'))
+
+    result = machine.check(START + 3 * DAY, '--scan', '--expect-known')
+
+    assert result.code == 0
+    assert result.line_of('sda').startswith('OK        sda  ACME HD4000  ')
+    assert '; last read 3 d ago' in result.line_of('sda')
+    assert result.line_of('sda').endswith('SERIAL01')
+    assert told(result) == []
+
+
+@pytest.mark.parametrize(('days', 'options', 'code'), [
+    (6, [], 0), (8, [], 1), (8, ['--asleep-max-age', '30d'], 0), (2, ['--asleep-max-age', '36h'], 1), (8, ['--asleep', 'critical'], 2)])
+def test_a_drive_that_sleeps_for_too_long_is_a_warning(machine, days, options, code):
+    """Nobody knows how it is."""
+    machine.holds(sda=asleep(), sdb=disk('SERIAL02'))
+
+    result = machine.check(START + days * DAY, '--scan', *options)
+
+    assert result.code == code
+    assert ('--asleep-max-age' in result.line_of('sda')) == (code != 0)
+
+
+@pytest.mark.parametrize('word', ['7', 'd', '0d', '7w', '-1d'])
+def test_a_time_that_is_none_is_refused(machine, word):
+    """With an example."""
+    result = machine.check(START, f'--asleep-max-age={word}')
+
+    assert (result.code, 'write 90m, 12h or 7d' in result.text) == (3, True)
