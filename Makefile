@@ -13,7 +13,7 @@ DAEMONS := icinga2 nagios4-core nagios-nrpe-server nagios-nrpe-plugin icingacli 
 PROGRAMS := sudo acl man-db passwd util-linux binutils valgrind pipx chromium chromium-driver
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test check mutants test-debian12 playground bench prove measure verdicts add format generate deb test-deb daemons test-programs test-icinga venv wheel clean help
+.PHONY: run test check mutants test-debian12 playground bench prove measure verdicts add format generate pictures deb test-deb daemons test-programs test-icinga venv wheel clean help
 
 help:            ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -82,6 +82,10 @@ $(OLD)/.ready: pyproject.toml tools/prepare
 generate: venv   ## the man page, the tables of the documents and whatever else follows from the code
 	$(BIN)/python tools/generate.py
 	$(BIN)/python tools/tables.py
+
+pictures: $(VENV)/.tools  ## the pictures of README: the table, and the page as Chromium shows it
+	sh tools/install chromium chromium-driver
+	$(BIN)/python tools/pictures.py
 
 deb: venv        ## dist/*.deb, built as Debian builds it
 	sh tools/deb $(BIN)/pip

@@ -40,7 +40,7 @@ def installed(source, tmp_path_factory) -> Iterator[Path]:
     """The plugin in a fresh virtual environment."""
     folder = tmp_path_factory.mktemp('wheel') / 'venv'
     does(sys.executable, '-m', 'venv', str(folder))
-    does(str(folder / 'bin/pip'), 'install', '--quiet', str(source))
+    does(str(folder / 'bin/pip'), 'install', '--quiet', f'{source}[page]')
     yield folder / 'bin/check_smart_attributes'
     shutil.rmtree(folder)
 
@@ -73,6 +73,15 @@ def test_every_job_finds_what_it_needs(installed, arguments, words):
 
     assert done.returncode == 0, done.stdout
     assert words in done.stdout
+
+
+def test_the_page_finds_its_parts(installed, tmp_path):
+    """Template, script and style are no Python."""
+    done = runs(installed, 'triage', '--html', str(tmp_path / 'drives.html'), '--report', REPORT)
+
+    assert done.returncode == 0, done.stdout
+    page = (tmp_path / 'drives.html').read_text()
+    assert all(part in page for part in ('Content-Security-Policy', ':root {', "'use strict'", 'EXAMPLE0003'))
 
 
 def test_a_file_of_this_site_is_checked_against_its_schema(installed, tmp_path):
