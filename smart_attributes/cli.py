@@ -1,30 +1,21 @@
 """argv -> Options. Usage errors leave with 3, as a monitoring daemon expects."""
 
 import argparse
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, NoReturn, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NamedTuple, NoReturn, Optional, Sequence, Tuple
 
 from .errors import UsageError
-from .model import State
+from .model import DRIVE_TIMEOUT, PARALLEL, SMARTCTL, TIMEOUT, HowRead, State
+
+if TYPE_CHECKING:
+    from .v1_6.command_line import Before
 
 PROGRAM = 'check_smart_attributes'
 JOBS = ('triage', 'list', 'explain', 'sudoers', 'draft', 'prove', 'measure', 'migrate', 'acknowledge')
 CONFIG = '/etc/check-smart-attributes'
-SMARTCTL = '/usr/sbin/smartctl'
-DRIVE_TIMEOUT = 30.0  # seconds
-TIMEOUT = 55.0        # seconds; Icinga ends a check after 60
 USER = 'nagios'       # as whom Debian's daemons run checks
-PARALLEL = 64         # drives at once; the drives take the time, not this machine
 LABELS = ('device', 'by-id', 'serial', 'wwn')
 STATE_WORDS = tuple(state.name.lower() for state in State)
-# The options of version 1.6, which took each with one dash or two, and shortened, in our spelling.
-OLD_NAMES: Mapping[str, str] = {
-    'd': '--device', 'device': '--device', 'r': '--regex', 'regex': '--regex', 'dbj': '--dbjson', 'dbjson': '--dbjson',
-    'ucfgj': '--ucfgjson', 'ucfgjson': '--ucfgjson', 'p': '--path', 'path': '--path', 'nosudo': '--nosudo',
-    'cu': '--critical_on_unknown', 'critical_on_unknown': '--critical_on_unknown', 'ap': '--allperfs', 'allperfs': '--allperfs',
-    's': '--ssdonly', 'ssdonly': '--ssdonly', 'O': '--options', 'options': '--options', 'v': '--verbose', 'verbose': '--verbose',
-    'vv': '-vv', 'vvv': '-vvv', 'V': '--version', 'version': '--version', 'h': '--help', 'help': '--help'}
-# Who gives one of these calls us as version 1.6, which ignored words that belong to no option.
-OLD_ONLY = ('regex', 'type_option', 'ssd_only', 'old_database', 'user_config')
+JUDGING = ('check', 'triage', 'explain')  # jobs that may be called as version 1.6 was
 
 
 class Options(NamedTuple):
@@ -38,17 +29,13 @@ class Options(NamedTuple):
     ignore: Tuple[str, ...] = ()
     expect: Optional[int] = None
     no_drives: Optional[State] = None
-    smartctl: str = SMARTCTL
-    nosudo: bool = False
-    jobs: int = PARALLEL
+    how_read: HowRead = HowRead()
     state_dir: str = ''
     no_memory: bool = False
     memory_required: Optional[State] = None
     acknowledged: Tuple[str, ...] = ()
     expect_known: bool = False
     asleep_max_age: int = 7 * 86_400    # seconds
-    drive_timeout: float = DRIVE_TIMEOUT
-    timeout: float = TIMEOUT
     warning: Tuple[Tuple[str, str], ...] = ()
     critical: Tuple[Tuple[str, str], ...] = ()
     ignore_roles: Tuple[str, ...] = ()
@@ -74,18 +61,13 @@ class Options(NamedTuple):
     user: str = USER
     types: Tuple[str, ...] = ()         # that a sudoers rule admits only when asked to
     show_version: bool = False
-    regex: Optional[str] = None         # -r of version 1.6
-    type_option: Optional[str] = None   # -O of version 1.6
-    ssd_only: bool = False
-    old_database: Optional[str] = None
-    user_config: Optional[str] = None
-    strays: Tuple[str, ...] = ()        # words that belong to no option
     roles: Tuple[str, ...] = ()         # that are accepted as they stand
     why: str = ''
     until: str = ''
     every_alarm: bool = False
     shown: bool = False
     withdraw: Tuple[str, ...] = ()
+    before: Optional['Before'] = None   # what only version 1.6 was asked for
     output: Optional[str] = None        # folder for the files of a migration
 
 
@@ -109,37 +91,32 @@ def parse(argv: Sequence[str]) -> Options:
     Raises UsageError; prints help and exits with 0 on --help.
     """
     job = argv[0] if argv and argv[0] in JOBS else 'check'
-    parser = PARSERS[job]()
-    given, rest = parser.parse_known_args([_modern(word, parser) for word in (argv if job == 'check' else argv[1:])])
-    values: Dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in vars(given).items()}
-    return Options(job=job, strays=_strays(rest, values, parser) if rest else (), **values)
+    parser, words = PARSERS[job](), argv if job == 'check' else argv[1:]
+    before: Optional[Before] = None
+    if all(_is_plain(word, parser) for word in words):
+        values, rest = _parsed(parser, words)
+    else:
+        from .v1_6 import command_line
+        if job in JUDGING:
+            command_line.add_options(parser)
+        values, rest = _parsed(parser, [command_line.spelt(word, parser) for word in words])
+        before = command_line.taken_out(values, rest, parser)
+    if rest and before is None:
+        parser.error(f'unrecognized arguments: {" ".join(rest)}')
+    how_read = HowRead(**{name: values.pop(name) for name in HowRead._fields if name in values})
+    return Options(job=job, how_read=how_read, before=before, **values)
 
 
-# --- as version 1.6 was called ---------------------------------------------------
-
-def _modern(word: str, parser: Parser) -> str:
-    """Return an option as this parser spells it, where only version 1.6 understood it: "-device", "--d", "-no"."""
-    if word[:1] != '-' or word.partition('=')[0] in parser._option_string_actions:
-        return word
-    name, sign, value = word.lstrip('-').partition('=')
-    if word.startswith('--'):  # argparse knows abbreviations of these
-        return f'{OLD_NAMES[name]}{sign}{value}' if name in OLD_NAMES else word
-    meant = {OLD_NAMES[name]} if name in OLD_NAMES else {OLD_NAMES[old] for old in OLD_NAMES if name and old.startswith(name)}
-    return f'{meant.pop()}{sign}{value}' if len(meant) == 1 else word
+def _is_plain(word: str, parser: Parser) -> bool:
+    """Tell whether a word needs none of version 1.6's spellings and options, nor their help."""
+    return word[:1] != '-' or (word.partition('=')[0] in parser._option_string_actions and word not in ('-h', '--help'))
 
 
-def _strays(words: Sequence[str], given: Mapping[str, Any], parser: Parser) -> Tuple[str, ...]:
-    """Return the words that belong to no option, where version 1.6 was called and ignored them.
-
-    Raises UsageError for all others, and for a drive: nobody would notice that it is not checked.
-    """
-    words = [word for word in words if word != '--']
-    if any(word.startswith('-') for word in words) or (words and not any(given.get(name) for name in OLD_ONLY)):
-        parser.error(f'unrecognized arguments: {" ".join(words)}')
-    for word in words:
-        if '/dev/' in word:
-            parser.error(f'"{word}" stands alone and would not be checked; write -d {word}, or leave it out')
-    return tuple(word for word in words if word.strip())
+def _parsed(parser: Parser, words: Sequence[str]) -> Tuple[Dict[str, Any], List[str]]:
+    """Return the values by name, and the words that belong to no option."""
+    given, rest = parser.parse_known_args(words)
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in vars(given).items()}, [
+        word for word in rest if word != '--']
 
 
 # --- values --------------------------------------------------------------------
@@ -252,19 +229,6 @@ def _naming(parser: Parser) -> None:
     group.add_argument('--hide-serial', action='store_true', help='print no serial numbers')
 
 
-def _as_before(parser: Parser) -> None:
-    group = parser.add_argument_group('as version 1.6, which is called in the same way; see doc/upgrading.md')
-    group.add_argument('-r', '--regex', metavar='PATTERN',
-                       help='without -d: paths under /dev that this egrep expression matches wholly; or megaraid[0-7],/dev/sda')
-    group.add_argument('-O', '--options', dest='type_option', metavar='TYPE',
-                       help='sat+ for megaraid, sat or scsi for /dev/sgN, any type for /dev/disk/by-*')
-    group.add_argument('-s', '--ssdonly', dest='ssd_only', action='store_true', help='leave hard disks out')
-    group.add_argument('-dbj', '--dbjson', dest='old_database', metavar='FILE',
-                       help='database of version 1.6, which adds its limits and labels, or entries as for --attributes; may be absent')
-    group.add_argument('-ucfgj', '--ucfgjson', dest='user_config', metavar='FILE',
-                       help='limits of version 1.6 by device path, or limits as for --thresholds')
-
-
 def _common(parser: Parser) -> None:
     parser.add_argument('-v', '--verbose', action='count', default=0,
                         help='-v notes and sources, -vv all readings, -vvv smartctl\'s call and output')
@@ -277,7 +241,7 @@ def _parser(prog: str, description: str, example: str, usage: str) -> Parser:
     return Parser(prog=prog, description=description, epilog=example, usage=usage, formatter_class=Help)
 
 
-_WHAT_A_CHECK_TAKES = (_drives, _reading, _judging, _remembering, _data, _naming, _common, _as_before)
+_WHAT_A_CHECK_TAKES = (_drives, _reading, _judging, _remembering, _data, _naming, _common)
 
 
 def _check_parser() -> Parser:
@@ -429,8 +393,3 @@ PARSERS: Mapping[str, Callable[[], Parser]] = {
     'check': _check_parser, 'triage': _triage_parser, 'list': _list_parser, 'explain': _explain_parser,
     'sudoers': _sudoers_parser, 'draft': _draft_parser, 'prove': _prove_parser, 'measure': _measure_parser,
     'migrate': _migrate_parser, 'acknowledge': _acknowledge_parser}
-
-
-def option_strings(job: str) -> List[str]:
-    """Return every spelling of every option of a job, for the tests of the documentation."""
-    return [spelling for action in PARSERS[job]()._actions for spelling in action.option_strings]

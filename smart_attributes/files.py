@@ -42,3 +42,13 @@ def _all_of(descriptor: int, most: int) -> bytes:
         chunks.append(chunk)
         size += len(chunk)
     raise OSError(errno.EFBIG, f'it is larger than {most >> 20} MiB')
+
+
+def is_there(path: str) -> bool:
+    """Tell whether there is something at a path, be it unreadable."""
+    try:
+        return bool(os.lstat(path))
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError):  # whoever opens it says what is wrong
+        return True

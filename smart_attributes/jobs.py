@@ -4,15 +4,16 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import Any, Callable, List, Mapping, Sequence
+from typing import Any, Callable, List, Mapping, Sequence, Tuple
 
 from . import alarm, cli
 from .cli import Options
 from .errors import UsageError
 from .model import Device, Report, Verdict
 from .reading import processes
+from .reading.machine import Found, Plan
 from .site import Site, judge_of, site_of
-from .survey import Survey, survey
+from .survey import Survey, find, plan, survey
 
 OK, PARTLY, UNKNOWN = 0, 1, 3
 
@@ -23,7 +24,7 @@ def do(argv: Sequence[str], runner: processes.Runner) -> int:
     if options.show_version:
         return _version(options)
     if options.job in LIMITED:
-        alarm.arm(options.timeout)
+        alarm.arm(options.how_read.timeout)
     return JOBS[options.job](options, runner)
 
 
@@ -150,7 +151,12 @@ def explain(options: Options, runner: processes.Runner) -> int:
 def sudoers(options: Options, runner: processes.Runner) -> int:
     """Print a file for /etc/sudoers.d."""
     from .reading import sudoers as rules
-    print(rules.text(options, runner))
+    asked = rules.Asked(options.user, options.literal, options.types, bool(options.devices))
+
+    def drives() -> Tuple[Found, Sequence[Plan]]:
+        found = find(options, runner, time.monotonic() + options.how_read.timeout)
+        return found, plan(found.devices, options)
+    print(rules.text(asked, options.how_read, runner, drives))
     return OK
 
 

@@ -156,6 +156,22 @@ class Report(NamedTuple):
 Outcome = Union[Report, DriveError]
 
 
+SMARTCTL = '/usr/sbin/smartctl'
+PARALLEL = 64         # drives at once; the drives take the time, not this machine
+DRIVE_TIMEOUT = 30.0  # seconds
+TIMEOUT = 55.0        # seconds; Icinga ends a check after 60
+
+
+class HowRead(NamedTuple):
+    """How drives are read: by which program, as whom, how many at once, for how long."""
+
+    smartctl: str = SMARTCTL
+    nosudo: bool = False
+    jobs: int = PARALLEL
+    drive_timeout: float = DRIVE_TIMEOUT  # seconds
+    timeout: float = TIMEOUT              # seconds, for everything
+
+
 class Read(NamedTuple):
     """One device with what came of reading it."""
 

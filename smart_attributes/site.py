@@ -5,17 +5,20 @@ A mistake never ends a check: what is sound is used, and the mistake is told bes
 
 import os
 import time
-from typing import Any, Collection, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Collection, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .cli import Options
-from .errors import DataError, UsageError
+from .errors import UsageError
+from .files import is_there
 from .model import Report, Verdict
+
+if TYPE_CHECKING:
+    from .v1_6.opinion import Files
 
 DATABASE = 'attributes.json'
 ADDITIONS = 'attributes.d'
 LIMITS = 'thresholds.d'
 ACCEPTED = 'acknowledged.json'
-KEPT_DATABASE = 'check_smartdb-1.6.json'  # where the Debian package puts that of version 1.6, unchanged, when it takes its place
 SHIPPED_LIMITS = os.path.join('thresholds', 'default.json')
 
 Json = Mapping[str, Any]
@@ -26,7 +29,6 @@ class Site(NamedTuple):
 
     attributes: Tuple[Any, ...] = ()  # sitefile.SiteFile
     thresholds: Tuple[Any, ...] = ()  # sitefile.SiteFile
-    old_users: Any = None             # legacy.Users
     mistakes: Tuple[str, ...] = ()    # of what is in none of these files: a folder, a file of version 1.6
 
     @property
@@ -41,7 +43,7 @@ class Judge(NamedTuple):
     database: Any    # specs.SpecDatabase
     thresholds: Any  # thresholds.Thresholds
     rules: Any       # judge.Rules
-    old: Any = None  # second_opinion.Files, where files of version 1.6 were given
+    old: Optional['Files'] = None   # of version 1.6, where they were given
     mistakes: Tuple[str, ...] = ()  # in the files of this site
 
     def contradictions(self, verdict: Verdict, report: Optional[Report]) -> List[str]:
@@ -59,14 +61,12 @@ def site_of(options: Options) -> Site:
     accepted = os.path.join(options.config, ACCEPTED)
     limits = [*([(accepted, '')] if is_there(accepted) else ()), *_folder(options.config, LIMITS, mistakes),
               *((path, '') for path in options.thresholds)]
-    users, is_ours = _old_users(options, mistakes)
-    if options.user_config is not None and is_ours:
-        limits.append((options.user_config, ''))
+    limits += [(path, '') for path in (options.before.limits() if options.before else ())]
     if not attributes and not limits:
-        return Site(old_users=users, mistakes=tuple(mistakes))
+        return Site(mistakes=tuple(mistakes))
     from .knowledge import sitefile
     return Site(tuple(sitefile.load(path, 'attributes', shown) for path, shown in attributes),
-                tuple(sitefile.load(path, 'thresholds', shown) for path, shown in limits), users, tuple(mistakes))
+                tuple(sitefile.load(path, 'thresholds', shown) for path, shown in limits), tuple(mistakes))
 
 
 def _folder(config: str, name: str, mistakes: List[str]) -> List[Tuple[str, str]]:
@@ -81,19 +81,6 @@ def _folder(config: str, name: str, mistakes: List[str]) -> List[Tuple[str, str]
         return []
 
 
-def _old_users(options: Options, mistakes: List[str]) -> Tuple[Any, bool]:
-    """Return the user configuration of version 1.6, and whether -ucfgj holds limits of this version instead."""
-    if options.user_config is None:
-        return None, False
-    from .v1_6 import legacy
-    try:
-        data = legacy.read(options.user_config)
-        return (legacy.users(options.user_config, data), False) if legacy.is_of_1_6(data) else (None, True)
-    except DataError as mistake:
-        mistakes.append(str(mistake))
-        return None, False
-
-
 # --- the rulebook -----------------------------------------------------------------
 
 def judge_of(options: Options, site: Site) -> Judge:
@@ -102,7 +89,7 @@ def judge_of(options: Options, site: Site) -> Judge:
     from .knowledge import datafile, specs, thresholds
     newest, mistakes = _database(options)
     mistakes += site.mistakes
-    old = _old_files(options, site, mistakes)
+    old = options.before.opinion(options.config, options.all_perfdata, mistakes) if options.before else None
     attributes = _faultless_entries(newest, [*site.attributes, *(old.entries if old else ())])
     database = specs.SpecDatabase(newest, [(file.name, file.data) for file in attributes])
     known = {*database.roles, *thresholds.ROLES_OF_OUR_OWN}
@@ -150,35 +137,6 @@ def _faultless_limits(files: Sequence[Any], roles: Collection[str]) -> List[Any]
         return []
     from .knowledge import faults, sitefile
     return [sitefile.without(file, faults.of_limits(file.data, roles)) for file in files]
-
-
-def _old_files(options: Options, site: Site, mistakes: List[str]) -> Any:
-    """Return the files of version 1.6, None where none were given: a check without them does not pay for their code."""
-    path = old_database(options)
-    if path is None and site.old_users is None:
-        return None
-    from .v1_6 import second_opinion
-    try:
-        return second_opinion.files(path, site.old_users, options.all_perfdata)
-    except DataError as mistake:
-        mistakes.append(str(mistake))
-        return None if site.old_users is None else second_opinion.files(None, site.old_users, options.all_perfdata)
-
-
-def old_database(options: Options) -> Optional[str]:
-    """Return the file behind -dbj; where it is gone, the one that the upgrade of a package has kept, so that graphs go on."""
-    kept = os.path.join(options.config, KEPT_DATABASE)
-    return next((path for path in (options.old_database, kept) if is_there(path)), None) if options.old_database is not None else None
-
-
-def is_there(path: Optional[str]) -> bool:
-    """Tell whether there is something at a path, be it unreadable."""
-    try:
-        return path is not None and bool(os.lstat(path))
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except (OSError, ValueError):  # whoever opens it says what is wrong
-        return True
 
 
 def shipped_database(options: Options) -> Json:

@@ -6,7 +6,7 @@ imported while the drives think about their answers.
 
 import os
 import time
-from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Pattern, Sequence, Tuple
+from typing import Callable, Dict, List, NamedTuple, Optional, Pattern, Sequence, Tuple
 
 from . import alarm
 from .cli import Options
@@ -15,7 +15,7 @@ from .model import Device, Identity, Read, Report, State, Verdict
 from .reading import choice, commands, machine, processes, rollcall
 from .reading.machine import Plan
 from .remembering import Remembered, remembered
-from .site import Judge, Site, is_there, judge_of, old_database, site_of, today
+from .site import Judge, Site, judge_of, site_of, today
 
 _UNDECIDED = '{} is checked although --match and --ignore may leave it out: {} to tell; simplify these patterns'
 Address = Tuple[str, str]  # path and type, which a name for the output does not change
@@ -73,7 +73,7 @@ def survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], o
 
 
 def _survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], object], progress: Progress) -> Survey:
-    deadline = time.monotonic() + options.timeout - 2 * alarm.reserve(options.timeout)
+    deadline = time.monotonic() + options.how_read.timeout - 2 * alarm.reserve(options.how_read.timeout)
     site = site_of(options)
     if options.reports:
         progress.judge = judge_of(options, site)
@@ -81,23 +81,23 @@ def _survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], 
         notes = recorded.read_files(options.reports, progress.reads)
         _found_recorded(progress, notes)
         return judged(progress, options, progress.judge)
-    as_root = os.geteuid() == 0
-    commands.check_executable(options.smartctl, as_root, through_sudo=not (as_root or options.nosudo))
+    how, as_root = options.how_read, os.geteuid() == 0
+    commands.check_executable(how.smartctl, as_root, through_sudo=not (as_root or how.nosudo))
     runner.keep(options.state_dir)
-    progress.found = machine.find(options, runner, deadline)
+    progress.found = find(options, runner, deadline)
     plans = plan(progress.found.devices, options, site)
     if runner.forgetful:
         progress.notes = (f'a drive that hangs may cost a process with each check, not one alone: {runner.forgetful}',)
     progress.planned = [planned.device for planned in plans]
-    for planned in plans[:options.jobs]:
-        runner.start(planned.command, options.jobs)
+    for planned in plans[:how.jobs]:
+        runner.start(planned.command, how.jobs)
     # The drives are at work from here on; this takes as long as Python needs.
     progress.judge = judge_of(options, site)
     progress.judge.database.prepare()
     progress.memory = remembered(options)
     meanwhile()
     _watched(progress)
-    for read in machine.read_all(plans, options, runner, deadline):  # one by one: what is there, stays there
+    for read in machine.read_all(plans, how, runner, deadline):  # one by one: what is there, stays there
         progress.reads.append(read)
         _watched(progress)
     return judged(progress, options, progress.judge)
@@ -130,12 +130,18 @@ def _so_far(progress: Progress, options: Options, judge: Judge, why: str) -> Sur
         return judged(progress, options, judge)
 
 
+def find(options: Options, runner: processes.Runner, deadline: float) -> machine.Found:
+    """Return the devices that the options name, or those of smartctl's scan."""
+    named = options.before.named(options.devices) if options.before else machine.named(options.devices)
+    return machine.find(named, options.scan, options.how_read, runner, deadline)
+
+
 def plan(found: Sequence[Device], options: Options, site: Optional[Site] = None) -> List[Plan]:
     """Return how each device is read; what nobody wants, or a site file forbids to read, is left out.
 
     site: what its files say, where that is known already.
     """
-    prefix = commands.prefix(options.smartctl, options.nosudo)
+    prefix = commands.prefix(options.how_read.smartctl, options.how_read.nosudo)
     match, ignore = choice.patterns(options.match), choice.patterns(options.ignore)
     exceptions = _exceptions_before_reading(site or site_of(options))
     plans = []
@@ -172,11 +178,11 @@ def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
     otherwise = rollcall.reached_otherwise(kept, asked)
     kept = rollcall.labelled(kept, options.label)
     if judge.old:
-        from .v1_6 import second_opinion
-        judge = judge._replace(old=second_opinion.addressed(judge.old, [read.device for read in kept]))
+        judge = judge._replace(old=judge.old.addressed([read.device for read in kept]))
     progress.memory.recall(kept, looked_at, _addressed(asked, progress.reads), progress.found.is_scan)
     verdicts = tuple(_verdict(read, judge, progress) for read in kept)
-    notes = (*progress.found.notes, *progress.notes, *merged, *left_out, *otherwise, *_as_before(options),
+    notes = (*progress.found.notes, *progress.notes, *merged, *left_out, *otherwise,
+             *(options.before.notes(options.config) if options.before else ()),
              *(judge.old.notes if judge.old else ()))
     gone = progress.memory.gone(options.hide_serial) if options.expect_known else ()
     return Survey(verdicts, tuple(kept), (*rollcall.missing(kept, options.expect), *gone), notes, judge,
@@ -248,29 +254,17 @@ def _judged_alone(read: Read, judge: Judge, memory: Remembered) -> Verdict:
     if isinstance(read.outcome, Report):
         own = judging.judge(read.device, read.outcome, judge.database, judge.thresholds, judge.rules, memory.past(read.device))
         note = memory.note(read.device)
-        return _with_old(own._replace(notes=(*own.notes, f'{read.device.name} {note}')) if note else own, read.outcome, judge)
+        own = own._replace(notes=(*own.notes, f'{read.device.name} {note}')) if note else own
+        return _beside_1_6(own, read.outcome, judge) if judge.old else own
     known = judging.unreadable(read.device, read.outcome, judge.rules, read.identity)
     return memory.asleep(known) if isinstance(read.outcome, DriveAsleep) else known
 
 
-def _as_before(options: Options) -> Iterator[str]:
-    """Yield a note for what was given as to version 1.6 and has no effect."""
-    for word in options.strays:
-        yield f'"{word}" belongs to no option and is ignored, as version 1.6 did'
-    if options.old_database is not None and not is_there(options.old_database):
-        kept = old_database(options)
-        yield f'{options.old_database} is not there; ' + (f'{kept}, kept by an upgrade, adds its labels' if kept else
-                                                          'the shipped attributes.json is used, which needs no such file')
-
-
-def _with_old(own: Verdict, report: Report, judge: Judge) -> Verdict:
+def _beside_1_6(own: Verdict, report: Report, judge: Judge) -> Verdict:
     """Return a verdict with what files of version 1.6 add to it."""
-    if judge.old is None:
-        return own
-    from .v1_6 import second_opinion
     exceptions = judge.thresholds.exceptions(own.device, own.identity, own.entry or '')
-    return second_opinion.joined(own, report, judge.old, judge.database, exceptions.ignored_attributes | judge.rules.ignored_attributes,
-                                 judge.rules.ignored_roles)
+    return judge.old.joined(own, report, judge.database, exceptions.ignored_attributes | judge.rules.ignored_attributes,
+                            judge.rules.ignored_roles) if judge.old else own
 
 
 def wanted(reads: Sequence[Read], options: Options, progress: Progress) -> List[Read]:
@@ -280,7 +274,7 @@ def wanted(reads: Sequence[Read], options: Options, progress: Progress) -> List[
     for read in reads:
         if _address(read) not in progress.wanted:
             progress.wanted[_address(read)] = _is_wanted(read, match, ignore, progress)
-        if progress.wanted[_address(read)] and not (options.ssd_only and _is_hard_disk(read)):
+        if progress.wanted[_address(read)] and not (options.before and options.before.leaves_out(read)):
             kept.append(read)
     return kept
 
@@ -294,9 +288,3 @@ def _is_wanted(read: Read, match: Sequence[Pattern[str]], ignore: Sequence[Patte
         why = f'{slow} were not enough'
     progress.faults += (_UNDECIDED.format(read.device.name, why),)
     return True
-
-
-def _is_hard_disk(read: Read) -> bool:
-    """Tell whether this is surely a hard disk: a drive that could not be read is never left out."""
-    identity = read.identity
-    return identity is not None and (identity.kind == 'hdd' or (identity.kind == 'sas' and bool(identity.rotation)))

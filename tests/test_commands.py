@@ -219,16 +219,15 @@ def test_a_smartctl_without_json_is_known_by_its_refusal(stdout, expected):
 
 OLD = (('--json=c',), ('error', 'selftest'))  # as if "-l devstat -l ssd" had come later
 ASK = '''import json, time
-from smart_attributes.cli import Options
 from smart_attributes.errors import SmartError
-from smart_attributes.model import Device
+from smart_attributes.model import Device, HowRead
 from smart_attributes.reading import commands, machine, processes
 os.environ['PATH'], smartctl, commands.FORMER = sys.argv[1], sys.argv[2], ((('--json=c',), ('error', 'selftest')), *commands.FORMER)
-options, runner, end = Options(smartctl=smartctl), processes.Runner(), time.monotonic() + 20
+how, runner, end = HowRead(smartctl=smartctl), processes.Runner(), time.monotonic() + 20
 plans = [machine.Plan(Device('/dev/sda', 'sat'), (*commands.prefix(smartctl), *commands.read_arguments('/dev/sda', 'sat', sys.argv[3:])))]
-[read] = machine.read_all(plans, options, runner, end)
+[read] = machine.read_all(plans, how, runner, end)
 try:
-    scanned = [device.path for device in machine.find(options, runner, end).devices]
+    scanned = [device.path for device in machine.find(machine.named(()), True, how, runner, end).devices]
 except SmartError as error:
     scanned = str(error)
 problem = '' if hasattr(read.outcome, 'attributes') else str(read.outcome)

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from typing import List
 
+import described
 import generate
 import icinga
 import pytest
@@ -45,7 +46,7 @@ def test_every_option_is_in_the_man_page(job):
     """Also those of the jobs; rendered, so a mistake in its language shows."""
     text = re.sub('\x1b\\[[0-9;]*m', '', shown())
 
-    assert [option for option in cli.option_strings(job) if not re.search(rf'(?<![\w-]){re.escape(option)}(?![\w-])', text)] == []
+    assert [option for option in described.option_strings(job) if not re.search(rf'(?<![\w-]){re.escape(option)}(?![\w-])', text)] == []
 
 
 def test_every_role_state_and_job_is_in_the_man_page():
@@ -90,7 +91,7 @@ def test_bash_knows_every_option(job):
     """Nothing is proposed that there is not, either."""
     proposed = completed('-') if job == 'check' else completed(job, '-')
 
-    assert set(proposed) == set(cli.option_strings(job))
+    assert set(proposed) == set(described.option_strings(job))
 
 
 # --- Icinga --------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import argparse
 import json
 import os
 
+import described
 import pytest
 from conftest import drive, run
 from fake_smartctl import FakeSmartctl
@@ -16,7 +17,7 @@ from smart_attributes.reading.commands import SCAN, read_arguments
 FLAGS = {*head_start.SCAN, *head_start.NOSUDO, *head_start.HARMLESS_FLAGS}
 WITH_VALUE = {*head_start.DEVICE, *head_start.SMARTCTL, *head_start.JOBS, *head_start.STATE_DIR, *head_start.CONFIGURED,
               *head_start.LIMITS, *head_start.HARMLESS}
-ACTIONS = [action for job in ('check', 'triage') for action in cli.PARSERS[job]()._actions]
+ACTIONS = [action for job in ('check', 'triage') for action in described.whole_parser(job)._actions]
 
 
 def sure(words):

@@ -7,7 +7,7 @@ import os
 import pytest
 from conftest import Result, drive, run
 from fake_smartctl import FakeSmartctl
-from test_legacy import LOG, MODEL, SHIPPED_NVME, database, entry, users
+from test_v1_6_files import LOG, MODEL, SHIPPED_NVME, database, entry, users
 
 from smart_attributes.reading.commands import read_arguments
 
@@ -184,7 +184,7 @@ def test_hostile_names_stay_text(tmp_path):
 def test_a_limit_on_logical_sectors_becomes_one_on_those_of_4_kib():
     """Where the drive has smaller ones it alarms earlier than before, never later."""
     from smart_attributes.knowledge import specs
-    from smart_attributes.v1_6 import conversion
+    from smart_attributes.v1_6 import meaning
     (item,) = specs._reading_specs(5, {'readings': {'reallocated': {'from': 'raw', 'unit': 'logical sectors'}}})
 
-    assert conversion.converted('40', None, conversion.of_reading(item, conversion.RAW)) == '5'
+    assert meaning.converted('40', None, meaning.of_reading(item, meaning.RAW)) == '5'

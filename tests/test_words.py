@@ -5,13 +5,13 @@ import html
 import json
 import re
 
+import described
 import example
 import picture
 import pytest
 import tables
 from conftest import ROOT
 
-from smart_attributes import cli
 from smart_attributes.model import State
 
 
@@ -25,7 +25,7 @@ def test_every_option_is_in_the_documents():
     """An option that nobody can find is none."""
     text = (ROOT / 'doc/options.md').read_text()
 
-    assert [option for option in cli.option_strings('check') if f'`{option}`' not in text] == []
+    assert [option for option in described.option_strings('check') if f'`{option}`' not in text] == []
 
 
 def test_every_state_is_explained_in_the_readme():

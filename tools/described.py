@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Tuple
 
 from smart_attributes import cli
+from smart_attributes.v1_6 import command_line
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -37,9 +38,22 @@ class Option(NamedTuple):
         return OLD in self.group
 
 
+def whole_parser(job: str) -> cli.Parser:
+    """Return the parser of a job with the options that it takes from version 1.6."""
+    parser = cli.PARSERS[job]()
+    if job in cli.JUDGING:
+        command_line.add_options(parser)
+    return parser
+
+
+def option_strings(job: str) -> List[str]:
+    """Return every spelling of every option of a job."""
+    return [spelling for action in whole_parser(job)._actions for spelling in action.option_strings]
+
+
 def options(job: str) -> List[Option]:
     """Return the options of a job in the order of its help."""
-    parser = cli.PARSERS[job]()
+    parser = whole_parser(job)
     found = []
     for group in parser._action_groups:
         title = group.title if group.title not in ('options', 'optional arguments', 'positional arguments') else ''
@@ -56,12 +70,12 @@ def _option(action: argparse.Action, group: str) -> Option:
 
 def description(job: str) -> str:
     """Return the first sentence of a job's help."""
-    return cli.PARSERS[job]().description or ''
+    return whole_parser(job).description or ''
 
 
 def example(job: str) -> str:
     """Return what stands under "example:" in a job's help."""
-    return (cli.PARSERS[job]().epilog or '').partition('example:\n')[2].partition('\n\n')[0]
+    return (whole_parser(job).epilog or '').partition('example:\n')[2].partition('\n\n')[0]
 
 
 def roles() -> Dict[str, Dict[str, Any]]:

@@ -10,9 +10,9 @@ import json
 from pathlib import Path
 from typing import Any, Callable, Dict, List
 
+import described
 import icinga
 
-from smart_attributes import cli
 from smart_attributes.reading import device_types
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,7 +31,7 @@ def data(name: str) -> Dict[str, Any]:
 def options() -> List[str]:
     """One row an option of the plugin; jobs share most of them."""
     rows = []
-    for action in cli.PARSERS['check']()._actions:
+    for action in described.whole_parser('check')._actions:
         names = ', '.join(f'`{name}`' for name in action.option_strings)
         value = f' {action.metavar}' if action.metavar else ''
         text = (action.help or '').replace('%(default)s', str(action.default)).replace('%(default)g', f'{action.default}')

@@ -7,9 +7,8 @@ answer anyway is imported where it is used.
 from typing import TYPE_CHECKING, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from .. import alarm
-from ..cli import Options
 from ..errors import DriveAbsent, DriveError, DriveNotReached, SmartError
-from ..model import Answer, Device, Outcome, Read
+from ..model import Answer, Device, HowRead, Outcome, Read
 from . import addresses, commands, processes
 from .device_types import base, is_raid
 from .names import named as uniquely_named
@@ -38,33 +37,29 @@ class Plan(NamedTuple):
     former: Optional[Sequence[Tuple[str, ...]]] = None  # what else sudo may admit; None: it has not refused anything yet
 
 
-def find(options: Options, runner: processes.Runner, deadline: float) -> Found:
-    """Return the devices that the options name, or those of smartctl's scan.
+def named(texts: Sequence[str]) -> Found:
+    """Return the devices that addresses name. Raises UsageError for an impossible one."""
+    return Found(tuple(device for text in texts for device in addresses.parse(text)))
 
-    Raises UsageError for an impossible address, SmartError when the scan fails.
+
+def find(asked: Found, is_scan: bool, how: HowRead, runner: processes.Runner, deadline: float) -> Found:
+    """Return the devices that were *asked* for; with *is_scan*, or without any, those of smartctl's scan as well.
+
+    Raises SmartError when the scan fails.
     """
-    named, is_search, notes = _named(options)
-    if named and not options.scan:
-        return Found(tuple(uniquely_named(named)), is_search, notes=notes)
-    scanned = _scan(options, runner, deadline)
-    return Found(tuple(uniquely_named([*named, *scanned.devices])), True, scanned.is_whole, (*notes, *scanned.refused))
+    if asked.devices and not is_scan:
+        return asked._replace(devices=tuple(uniquely_named(asked.devices)))
+    scanned = _scan(how, runner, deadline)
+    return Found(tuple(uniquely_named([*asked.devices, *scanned.devices])), True, scanned.is_whole, (*asked.notes, *scanned.refused))
 
 
-def _named(options: Options) -> Tuple[List[Device], bool, Tuple[str, ...]]:
-    """Return the devices of -d, else of -r, whether they were searched for, and notes."""
-    if options.regex is None and options.type_option is None:
-        return [device for text in options.devices for device in addresses.parse(text)], False, ()
-    from ..v1_6 import oldforms
-    return oldforms.named(options.devices, options.regex, options.type_option or '')
-
-
-def _scan(options: Options, runner: processes.Runner, deadline: float) -> 'Scan':
+def _scan(how: HowRead, runner: processes.Runner, deadline: float) -> 'Scan':
     from . import scans  # who names drives does not pay for it
-    prefix = commands.prefix(options.smartctl, options.nosudo)
+    prefix = commands.prefix(how.smartctl, how.nosudo)
     waiting = [(*prefix, *commands.SCAN)]
     waiting += [*commands.former(waiting[0]), (*prefix, *commands.SCAN_TEXT)]
     for command in waiting:
-        answer = next(runner.run([command], 1, options.drive_timeout, deadline))
+        answer = next(runner.run([command], 1, how.drive_timeout, deadline))
         if not (commands.is_too_old(answer.stdout) or commands.is_refused(command, answer.stdout, answer.stderr)):
             break
     if answer.outcome == 'done' and answer.status == 0:
@@ -78,14 +73,14 @@ def _text_of(answer: Answer) -> str:
     return (answer.stdout + b'\n' + answer.stderr).decode('utf-8', 'replace')
 
 
-def read_all(plans: Sequence[Plan], options: Options, runner: processes.Runner, deadline: float) -> Iterator[Read]:
+def read_all(plans: Sequence[Plan], how: HowRead, runner: processes.Runner, deadline: float) -> Iterator[Read]:
     """Yield each device with its report, as the drives answer."""
     by_command: Dict[Tuple[str, ...], List[Plan]] = {}
     for planned in plans:
         by_command.setdefault(planned.command, []).append(planned)
     again: List[Plan] = []
     tunnelled: List[Tuple[Plan, Read]] = []
-    for answer in runner.run(list(by_command), options.jobs, options.drive_timeout, deadline):
+    for answer in runner.run(list(by_command), how.jobs, how.drive_timeout, deadline):
         for planned in by_command[answer.command]:
             other = _otherwise(planned, answer)
             if other:
@@ -98,9 +93,9 @@ def read_all(plans: Sequence[Plan], options: Options, runner: processes.Runner, 
                 else:
                     yield read
     if again:
-        yield from read_all(again, options, runner, deadline)
+        yield from read_all(again, how, runner, deadline)
     if tunnelled:
-        yield from _read_plainly(tunnelled, options, runner, deadline)
+        yield from _read_plainly(tunnelled, how, runner, deadline)
 
 
 def _otherwise(planned: Plan, answer: Answer) -> Optional[Plan]:
@@ -127,10 +122,10 @@ def _without_tunnel(planned: Plan) -> Optional[Plan]:
     return planned._replace(device=device._replace(type=kind), command=command)
 
 
-def _read_plainly(tunnelled: Sequence[Tuple[Plan, Read]], options: Options, runner: processes.Runner, deadline: float) -> Iterator[Read]:
+def _read_plainly(tunnelled: Sequence[Tuple[Plan, Read]], how: HowRead, runner: processes.Runner, deadline: float) -> Iterator[Read]:
     """Yield the drives that answer when they are asked otherwise, and of the others what came first."""
     first = {planned.device: read for planned, read in tunnelled}
-    for read in read_all([planned for planned, _ in tunnelled], options, runner, deadline):
+    for read in read_all([planned for planned, _ in tunnelled], how, runner, deadline):
         yield read if read.identity else first[read.device]
 
 

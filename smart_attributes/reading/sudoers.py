@@ -9,14 +9,14 @@ none, and get a literal line for each drive.
 import math
 import os
 import re
-from typing import Iterable, Iterator, NamedTuple, Sequence, Tuple
+from typing import Callable, Iterable, Iterator, NamedTuple, Sequence, Tuple
 
-from ..cli import Options
 from ..errors import SmartError, UsageError
-from ..survey import plan
+from ..model import HowRead
 from ..words import literally
-from . import commands, device_types, machine, processes
+from . import commands, device_types, processes
 from .device_types import DeviceType
+from .machine import Found, Plan
 
 Arguments = Tuple[str, ...]
 
@@ -59,29 +59,40 @@ class Rule(NamedTuple):
     is_quiet: bool = True                 # sudo does not log what this rule admits
 
 
-def text(options: Options, runner: processes.Runner) -> str:
-    """Return the file for /etc/sudoers.d that the options ask for.
+class Asked(NamedTuple):
+    """What a rule is wanted for."""
+
+    user: str
+    is_literal: bool = False      # a line for each drive, no patterns
+    types: Tuple[str, ...] = ()   # that are admitted only when asked for
+    names_drives: bool = False
+
+
+Drives = Callable[[], Tuple[Found, Sequence[Plan]]]  # which drives there are, and how each is read
+
+
+def text(asked: Asked, how: HowRead, runner: processes.Runner, drives: Drives) -> str:
+    """Return the file for /etc/sudoers.d that is asked for.
 
     Raises UsageError for a user or a smartctl that no rule should name, and
     SmartError where literal lines are wanted and there are no drives.
     """
-    _check(options)
-    said = _sudo_version(options, runner)
-    rule = general(options)
+    _check(asked, how)
+    said = _sudo_version(how, runner)
+    rule = general(asked, how)
     if said and not version(said):
         rule = rule._replace(timeout=0)  # other programs of its kind do not know the word
     if said and version(said) < FIRST_WITH_LOG_ALLOWED:
         rule = rule._replace(is_quiet=False)
-    if options.literal or not knows_expressions(said):
-        return document(rule._replace(expressions=(), literal=tuple(_literal(options, runner))), _why_literal(options.literal, said))
-    lines = _literal(options, runner) if options.devices else ()
+    if asked.is_literal or not knows_expressions(said):
+        return document(rule._replace(expressions=(), literal=tuple(_literal(how, runner, drives))), _why_literal(asked.is_literal, said))
+    lines = _literal(how, runner, drives) if asked.names_drives else ()
     return document(rule._replace(literal=tuple(line for line in lines if not admits(rule.expressions, line))))
 
 
-def general(options: Options) -> Rule:
+def general(asked: Asked, how: HowRead) -> Rule:
     """Return the rule that admits every drive in a usual place."""
-    expressions = tuple(all_expressions(options.types))
-    return Rule(options.user, options.smartctl, math.ceil(options.timeout) + SLACK, expressions)
+    return Rule(asked.user, how.smartctl, math.ceil(how.timeout) + SLACK, tuple(all_expressions(asked.types)))
 
 
 def document(rule: Rule, note: str = '') -> str:
@@ -175,23 +186,22 @@ def _number_up_to(highest: int) -> str:
 
 # --- literal lines ------------------------------------------------------------------
 
-def _literal(options: Options, runner: processes.Runner) -> Iterator[Arguments]:
+def _literal(how: HowRead, runner: processes.Runner, drives: Drives) -> Iterator[Arguments]:
     """Yield the command lines for the drives named, or for those of this machine."""
-    found = machine.find(options, runner, _deadline(options))
-    plans = plan(found.devices, options)
+    found, plans = drives()
     if not plans:
         raise SmartError('there are no drives to write lines for; name them with -d, or run this as root on the machine that has them')
-    has_json = _speaks_json(options, runner)
+    has_json = _speaks_json(how, runner)
     if found.is_scan:
         yield commands.SCAN if has_json else commands.SCAN_TEXT
     for each in plans:
-        arguments = each.command[each.command.index(options.smartctl) + 1:]
+        arguments = each.command[each.command.index(how.smartctl) + 1:]
         yield arguments if has_json else tuple(word for word in arguments if word not in commands.JSON)
 
 
-def _speaks_json(options: Options, runner: processes.Runner) -> bool:
+def _speaks_json(how: HowRead, runner: processes.Runner) -> bool:
     """Tell which of our two forms this smartctl is called with; one that does not run is taken for a new one."""
-    told = commands.version(_output(options, runner, (options.smartctl, *commands.VERSION)))
+    told = commands.version(_output(how, runner, (how.smartctl, *commands.VERSION)))
     return not told or told >= FIRST_WITH_JSON
 
 
@@ -206,37 +216,37 @@ def _why_literal(was_asked: bool, said: str) -> str:
 
 # --- this machine -------------------------------------------------------------------
 
-def _check(options: Options) -> None:
-    if not re.fullmatch(_USER, options.user) or re.fullmatch(_NO_USER, options.user):
+def _check(asked: Asked, how: HowRead) -> None:
+    if not re.fullmatch(_USER, asked.user) or re.fullmatch(_NO_USER, asked.user):
         raise UsageError('the user of a rule is one user by name, such as --user nagios; '
                          'ALL, names in capitals, groups and numbers may mean others to sudo')
     requestable = [entry.name for entry in device_types.TYPES if entry.is_vendors]
-    if not set(options.types) <= set(requestable):
+    if not set(asked.types) <= set(requestable):
         raise UsageError(f'--type takes one of {", ".join(requestable)}; the rule admits all other types without being asked')
-    if not re.fullmatch(_EXECUTABLE, options.smartctl):
+    if not re.fullmatch(_EXECUTABLE, how.smartctl):
         raise UsageError(f'smartctl is named by its absolute path in a rule, of letters, digits and _ . + -, such as -p {commands.DEFAULT}')
-    if os.path.lexists(options.smartctl):  # a rule may be there before smartmontools
-        commands.check_executable(options.smartctl, as_root=True, through_sudo=True)
+    if os.path.lexists(how.smartctl):  # a rule may be there before smartmontools
+        commands.check_executable(how.smartctl, as_root=True, through_sudo=True)
 
 
-def _sudo_version(options: Options, runner: processes.Runner) -> str:
+def _sudo_version(how: HowRead, runner: processes.Runner) -> str:
     """Return the first line that sudo says about itself: "Sudo version 1.9.13p3"; '' where there is none."""
     try:
         sudo = commands.find_sudo()
     except UsageError:
         return ''
-    lines = _output(options, runner, (sudo, *commands.VERSION)).decode('utf-8', 'replace').splitlines()
+    lines = _output(how, runner, (sudo, *commands.VERSION)).decode('utf-8', 'replace').splitlines()
     return ''.join(sign for sign in lines[0] if sign.isprintable())[:60] if lines else ''
 
 
-def _output(options: Options, runner: processes.Runner, command: Sequence[str]) -> bytes:
-    answer = next(runner.run([tuple(command)], 1, options.drive_timeout, _deadline(options)))
+def _output(how: HowRead, runner: processes.Runner, command: Sequence[str]) -> bytes:
+    answer = next(runner.run([tuple(command)], 1, how.drive_timeout, _deadline(how)))
     return answer.stdout or answer.stderr  # sudo-rs tells its version there
 
 
-def _deadline(options: Options) -> float:
+def _deadline(how: HowRead) -> float:
     import time
-    return time.monotonic() + options.timeout
+    return time.monotonic() + how.timeout
 
 
 def knows_expressions(said: str) -> bool:

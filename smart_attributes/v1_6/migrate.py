@@ -10,9 +10,9 @@ from ..knowledge.specs import SpecDatabase
 from ..knowledge.thresholds import ROLES_OF_OUR_OWN, DriveLimit, Thresholds
 from ..model import Device, Identity, Report
 from ..words import clean
-from . import conversion, legacy
-from .conversion import Meaning
-from .legacy import HEALTH, Entry, Limit
+from . import files, meaning
+from .files import HEALTH, Entry, Limit
+from .meaning import Meaning
 
 Json = Dict[str, Any]
 
@@ -82,18 +82,18 @@ class Site(NamedTuple):
     drives: Sequence[Drive] = ()
 
 
-def outcome(files: Sequence[str], site: Site) -> Outcome:
-    """Return what *files* of version 1.6 are in this version.
+def outcome(paths: Sequence[str], site: Site) -> Outcome:
+    """Return what files (*paths*) of version 1.6 are in this version.
 
     Raises DataError for a file that is no JSON, or not of version 1.6.
     """
-    databases, users = _sorted(files)
+    databases, users = _sorted(paths)
     findings = Findings()
     for old in databases:
         _migrate_database(old, site, findings)
     for user in users:
         _migrate_users(user, databases, site, findings)
-    name = os.path.basename(files[0])
+    name = os.path.basename(paths[0])
     result = Outcome(_text({'roles': findings.new_roles, 'entries': findings.entries}, 'attributes') if findings.entries else '',
                      _text({'roles': findings.roles, 'overrides': findings.overrides}, 'thresholds')
                      if findings.roles or findings.overrides else '', tuple(findings.carried), tuple(findings.lost))
@@ -101,18 +101,18 @@ def outcome(files: Sequence[str], site: Site) -> Outcome:
     return result
 
 
-def _sorted(files: Sequence[str]) -> Tuple[List[legacy.Database], List[legacy.Users]]:
-    databases: List[legacy.Database] = []
-    users: List[legacy.Users] = []
-    for path in files:
-        data = legacy.read(path)
-        if not legacy.is_of_1_6(data):
+def _sorted(paths: Sequence[str]) -> Tuple[List[files.Database], List[files.Users]]:
+    databases: List[files.Database] = []
+    users: List[files.Users] = []
+    for path in paths:
+        data = files.read(path)
+        if not files.is_of_1_6(data):
             raise DataError(f'{os.path.basename(path)} is no file of version 1.6, for it has no "Devices"; '
                             'give a check_smartdb.json or a user configuration')
-        if legacy.is_by_path(data):
-            users.append(legacy.users(path, data))
+        if files.is_by_path(data):
+            users.append(files.users(path, data))
         else:
-            databases.append(legacy.database(path, data))
+            databases.append(files.database(path, data))
     return databases, users
 
 
@@ -135,14 +135,14 @@ def _check(found: Outcome, name: str, database: SpecDatabase) -> None:
 
 # --- databases -----------------------------------------------------------------------------
 
-def _migrate_database(old: legacy.Database, site: Site, findings: Findings) -> None:
+def _migrate_database(old: files.Database, site: Site, findings: Findings) -> None:
     shipped = 0
     for name, data in old.entries.items():
-        entry = legacy.entry(old.file, name, data)
+        entry = files.entry(old.file, name, data)
         if entry.is_shipped:
             shipped += 1
             continue
-        findings.lost += [*entry.faults, *legacy.without_columns(entry, f'{old.file}: {name}')]
+        findings.lost += [*entry.faults, *files.without_columns(entry, f'{old.file}: {name}')]
         for target in _targets(entry, f'{old.file}, {clean(name)}', site, findings):
             findings.add(target, _roles(entry, target, site, findings))
     if shipped:
@@ -151,8 +151,8 @@ def _migrate_database(old: legacy.Database, site: Site, findings: Findings) -> N
 
 def _targets(entry: Entry, where: str, site: Site, findings: Findings) -> Iterator[Target]:
     """Yield the drives of an entry, grouped by what our own entries say about them."""
-    if entry.name in (legacy.NVME_ENTRY, legacy.SAS_ENTRY):
-        protocol = 'NVMe' if entry.name == legacy.NVME_ENTRY else 'SCSI'
+    if entry.name in (files.NVME_ENTRY, files.SAS_ENTRY):
+        protocol = 'NVMe' if entry.name == files.NVME_ENTRY else 'SCSI'
         yield Target(where, f'all {protocol} drives', None, Identity(protocol), entry.columns, _standard_meanings(entry, protocol), True)
         return
     groups: Dict[Tuple[str, ...], List[str]] = {}
@@ -177,11 +177,11 @@ def _candidates(model: str, entry: Entry, database: SpecDatabase) -> List[str]:
 
 
 def _by_model(entry: Entry, where: str, families: Sequence[str], models: Sequence[str], site: Site, findings: Findings) -> Target:
-    patterns = conversion.patterns(models)
+    patterns = meaning.patterns(models)
     readings = [site.database.read_entry(source, each) for source, each in site.database.entries() if each['family'] in families]
     identity = HDD if set(entry.columns) >= SPINDLE else SSD
     meanings: Dict[int, Sequence[Meaning]] = {
-        number: conversion.of_specs(number, column, readings) for number, column in entry.columns.items()}
+        number: meaning.of_specs(number, column, readings) for number, column in entry.columns.items()}
     if not families:
         meanings = _new_entry(entry, where, patterns, site.database, findings)
     selector = {'model': patterns[0] if len(patterns) == 1 else f'(?:{"|".join(patterns)})'}
@@ -190,8 +190,8 @@ def _by_model(entry: Entry, where: str, families: Sequence[str], models: Sequenc
 
 
 def _standard_meanings(entry: Entry, protocol: str) -> Dict[int, Sequence[Meaning]]:
-    found = {number: conversion.of_standard(number, protocol) for number in (*entry.limits, *entry.columns)}
-    return {number: [meaning] for number, meaning in found.items() if meaning}
+    found = {number: meaning.of_standard(number, protocol) for number in (*entry.limits, *entry.columns)}
+    return {number: [meant] for number, meant in found.items() if meant}
 
 
 def _new_entry(entry: Entry, where: str, patterns: Sequence[str], database: SpecDatabase,
@@ -206,15 +206,15 @@ def _new_entry(entry: Entry, where: str, patterns: Sequence[str], database: Spec
     meanings: Dict[int, Sequence[Meaning]] = {}
     for number in sorted({*entry.limits, *(entry.graphed or ())} & set(entry.columns)):
         column = entry.columns[number]
-        meanings[number] = conversion.of_specs(number, column, known)
+        meanings[number] = meaning.of_specs(number, column, known)
         if meanings[number] or not 1 <= number <= 255:
             continue
-        role = f'attribute_{number}_{conversion.FIRST_COLUMN[column]}'
+        role = f'attribute_{number}_{meaning.FIRST_COLUMN[column]}'
         meanings[number] = [Meaning(role)]
         findings.new_roles[role] = {'meaning': f'{column} of attribute {number}, compared as version 1.6 did', 'unit': '',
-                                    'worse': 'low' if column == legacy.VALUE else 'high'}
+                                    'worse': 'low' if column == files.VALUE else 'high'}
         attributes[str(number)] = {'name': clean(entry.comments.get(number, '')) or f'Attribute_{number}',
-                                   'readings': {role: {'from': conversion.FIRST_COLUMN[column]}}}
+                                   'readings': {role: {'from': meaning.FIRST_COLUMN[column]}}}
     findings.entries.append({'family': f'{clean(entry.name)} (from version 1.6)', 'models': list(patterns), 'fallback': True,
                              **({key: common[key] for key in ('uses', 'uses_common') if key in common} if common else {}),
                              'attributes': attributes, 'source': f'carried over from version 1.6, {where}'})
@@ -226,12 +226,12 @@ def _new_entry(entry: Entry, where: str, patterns: Sequence[str], database: Spec
 
 # --- user configurations ----------------------------------------------------------------------
 
-def _migrate_users(user: legacy.Users, databases: Sequence[legacy.Database], site: Site, findings: Findings) -> None:
+def _migrate_users(user: files.Users, databases: Sequence[files.Database], site: Site, findings: Findings) -> None:
     for key, data in user.drives.items():
-        entry = legacy.entry(user.file, key, data)
+        entry = files.entry(user.file, key, data)
         where = f'{user.file}, {clean(key)}'
         findings.lost += entry.faults
-        drives = [drive for drive in site.drives if key in legacy.keys_of(drive.device)]
+        drives = [drive for drive in site.drives if key in files.keys_of(drive.device)]
         targets = [_read_target(drive, entry, where, databases, site) for drive in drives] or _guessed_targets(key, entry, where, site)
         for target in targets:
             findings.add(target, _roles(_with_shifts(entry, target, drives, databases), target, site, findings))
@@ -240,28 +240,28 @@ def _migrate_users(user: legacy.Users, databases: Sequence[legacy.Database], sit
                                  'such as -d megaraid,6@/dev/bus/0')
 
 
-def _read_target(drive: Drive, entry: Entry, where: str, databases: Sequence[legacy.Database], site: Site) -> Target:
+def _read_target(drive: Drive, entry: Entry, where: str, databases: Sequence[files.Database], site: Site) -> Target:
     identity = drive.report.identity
     spec = site.database.identify(identity, [row.id for row in drive.report.attributes])
-    columns = {**conversion.columns_of(spec), **_old_columns(identity, databases)}
+    columns = {**meaning.columns_of(spec), **_old_columns(identity, databases)}
     meanings: Dict[int, Sequence[Meaning]] = {}
     if identity.protocol == 'ATA':
-        meanings = {number: conversion.of_specs(number, column, [spec]) for number, column in columns.items()}
+        meanings = {number: meaning.of_specs(number, column, [spec]) for number, column in columns.items()}
     name = drive.device.address
     return Target(where, name, {'device': name}, identity, columns, {**meanings, **_standard_meanings(entry, identity.protocol)})
 
 
-def _old_columns(identity: Identity, databases: Sequence[legacy.Database]) -> Mapping[int, str]:
-    known = (legacy.entry_of(database, identity) for database in databases)
+def _old_columns(identity: Identity, databases: Sequence[files.Database]) -> Mapping[int, str]:
+    known = (files.entry_of(database, identity) for database in databases)
     return next((entry.columns for entry in known if entry), {})
 
 
-def _with_shifts(entry: Entry, target: Target, drives: Sequence[Drive], databases: Sequence[legacy.Database]) -> Entry:
+def _with_shifts(entry: Entry, target: Target, drives: Sequence[Drive], databases: Sequence[files.Database]) -> Entry:
     """Return a user's entry with the shifts of the database's, which its limits are meant behind."""
     shifts: Dict[int, Optional[int]] = {}
     for database in databases:
         for drive in drives:
-            known = legacy.entry_of(database, drive.report.identity) if drive.device.address == target.shown else None
+            known = files.entry_of(database, drive.report.identity) if drive.device.address == target.shown else None
             shifts.update((number, limit.shift) for number, limit in (known.limits if known else {}).items())
     return entry._replace(limits={number: limit if limit.shift is not None else limit._replace(shift=shifts.get(number))
                                   for number, limit in entry.limits.items()})
@@ -275,7 +275,7 @@ def _guessed_targets(key: str, entry: Entry, where: str, site: Site) -> List[Tar
         return [Target(where, key, {'device': key}, Identity('NVMe'), {}, _standard_meanings(entry, 'NVMe'))]
     readings = [site.database.read_entry(source, each) for source, each in site.database.entries()]
     meanings: Dict[int, Sequence[Meaning]] = {
-        number: [meaning for column in (legacy.VALUE, legacy.RAW) for meaning in conversion.of_specs(number, column, readings)]
+        number: [meant for column in (files.VALUE, files.RAW) for meant in meaning.of_specs(number, column, readings)]
         for number in (*entry.limits, *(entry.graphed or ()))}
     return [Target(where, key, {'device': key}, Identity(), {}, {**meanings, **_standard_meanings(entry, 'ATA')})]
 
@@ -289,11 +289,11 @@ def _roles(entry: Entry, target: Target, site: Site, findings: Findings) -> Json
         if number not in target.columns and target.is_database:
             continue  # said already: it never had an effect
         said = f'{target.where}: {_said(number, target)}, "{limit.warning}" and "{limit.critical}"'
-        meaning = target.meanings.get(number, ())
-        if len(meaning) == 1:
-            _add_limit(meaning[0], limit, said, roles, target, site, findings)
+        meant = target.meanings.get(number, ())
+        if len(meant) == 1:
+            _add_limit(meant[0], limit, said, roles, target, site, findings)
         elif number != HEALTH:
-            findings.lost.append(f'{said}: {_why_not(number, len(meaning), target)}')
+            findings.lost.append(f'{said}: {_why_not(number, len(meant), target)}')
         elif (limit.warning, limit.critical) != ('0', '0'):
             findings.lost.append(f'{said}: a drive that says FAILED is critical; an override with "smart_status" can change that')
     for number in entry.graphed or ():
@@ -303,16 +303,16 @@ def _roles(entry: Entry, target: Target, site: Site, findings: Findings) -> Json
     return roles
 
 
-def _add_limit(meaning: Meaning, limit: Limit, said: str, roles: Json, target: Target, site: Site, findings: Findings) -> None:
-    fields = {'warning': conversion.converted(limit.warning, limit.shift, meaning),
-              'critical': conversion.converted(limit.critical, limit.shift, meaning)}
-    if roles.setdefault(meaning.role, fields) != fields:
-        findings.lost.append(f'{said}: it is {meaning.role}, which has a limit from another number already; only one is possible')
+def _add_limit(meant: Meaning, limit: Limit, said: str, roles: Json, target: Target, site: Site, findings: Findings) -> None:
+    fields = {'warning': meaning.converted(limit.warning, limit.shift, meant),
+              'critical': meaning.converted(limit.critical, limit.shift, meant)}
+    if roles.setdefault(meant.role, fields) != fields:
+        findings.lost.append(f'{said}: it is {meant.role}, which has a limit from another number already; only one is possible')
         return
-    ours = _ours(meaning.role, target, site)
+    ours = _ours(meant.role, target, site)
     before = [bound.otherwise if isinstance(bound, DriveLimit) else bound for bound in (ours.warning, ours.critical)]
     instead = f', instead of {before[0] or "none"} and {before[1] or "none"}' if any(before) and before != list(fields.values()) else ''
-    findings.carried.append(f'{said}: {meaning.role} of {target.shown}, '
+    findings.carried.append(f'{said}: {meant.role} of {target.shown}, '
                             f'warning {fields["warning"]}, critical {fields["critical"]}{instead}')
 
 

@@ -12,7 +12,7 @@ from fake_smartctl import FakeSmartctl
 
 from smart_attributes.model import Device, Identity
 from smart_attributes.reading.commands import read_arguments
-from smart_attributes.v1_6 import conversion, legacy
+from smart_attributes.v1_6 import files, meaning
 
 Json = Dict[str, Any]
 
@@ -139,18 +139,18 @@ def test_a_fingerprint_is_of_limits_and_columns_not_of_models_and_comments():
     one = entry({'5': ['20', '40']}, ['5'])
     more = {**one, 'Device': ['ACME X1'], 'ID#': {number: {'value': item['value']} for number, item in reversed(list(one['ID#'].items()))}}
 
-    assert legacy.fingerprint(one) == legacy.fingerprint(more)
-    assert legacy.fingerprint(one) != legacy.fingerprint({**one, 'Threshs': {'5': ['20', '41']}})
+    assert files.fingerprint(one) == files.fingerprint(more)
+    assert files.fingerprint(one) != files.fingerprint({**one, 'Threshs': {'5': ['20', '41']}})
 
 
 def test_an_entry_with_a_known_fingerprint_counts_as_shipped(monkeypatch):
-    """The list is made by tools/legacy.py; the databases themselves stay out of the project."""
-    known = legacy.datafile.load(legacy.datafile.shipped(legacy.KNOWN))
+    """The list is made by tools/fingerprints.py; the databases themselves stay out of the project."""
+    known = files.datafile.load(files.datafile.shipped(files.KNOWN))
     one = entry({'5': ['20', '40']}, ['5'])
 
-    assert not legacy.is_shipped('Mine', one)
-    monkeypatch.setattr(legacy.datafile, 'load', lambda path: {**known, 'entries': [legacy.fingerprint(one)]})
-    assert legacy.is_shipped('Mine', one) and not legacy.is_shipped('Mine', entry({'5': ['20', '41']}, ['5']))
+    assert not files.is_shipped('Mine', one)
+    monkeypatch.setattr(files.datafile, 'load', lambda path: {**known, 'entries': [files.fingerprint(one)]})
+    assert files.is_shipped('Mine', one) and not files.is_shipped('Mine', entry({'5': ['20', '41']}, ['5']))
     assert len(known['entries']) > 50 and all(re.fullmatch('[0-9a-f]{16}', each) for each in known['entries'])
 
 
@@ -460,14 +460,14 @@ def test_bug_11_a_shift_is_kept_and_a_wrong_one_is_named(fake, tmp_path):
     ('INTEL SSDSC2BW120A4', '(', False), ('INTEL SSDSC2BW120A4', '', False), ('INTEL SSDSC2BW120A4', 'INTEL SSD', False)])
 def test_bug_12_a_model_matches_whole_words_at_the_end(line, model, is_named):
     """A regular expression without a beginning took foreign drives, and brackets never matched themselves."""
-    assert legacy.is_named_by(line, model) is is_named
+    assert files.is_named_by(line, model) is is_named
 
 
 def test_bug_12_of_several_entries_the_same_one_always_wins():
     """The order of a hash decided, and with it the state, from run to run."""
     entries = {name: entry({}, models=models) for name, models in (('short', ['SSDSC2BB240G4']), ('long', [MODEL]), ('late', [MODEL]))}
     for order in (list(entries), list(reversed(entries))):
-        found = legacy.entry_of(legacy.Database('db.json', {name: entries[name] for name in order}), Identity('ATA', MODEL))
+        found = files.entry_of(files.Database('db.json', {name: entries[name] for name in order}), Identity('ATA', MODEL))
         assert found and found.name == next(name for name in order if name != 'short')
 
 
@@ -484,7 +484,7 @@ def test_bug_13_mistakes_of_a_database_are_named_and_the_rest_is_used(intel, tmp
     assert [words for words in (
         'stands twice; both are used', 'Threshs 212: it is not in ID#', 'Threshs 5: warning 100 lies beyond critical 0',
         'Threshs 9: it is no list', '"x" is no number', 'Perfs 77: it is not in ID#') if words not in result.text] == []
-    assert legacy.entry_of(legacy.database(str(file), legacy.read(str(file))), Identity('ATA', 'ACME')) is not None
+    assert files.entry_of(files.database(str(file), files.read(str(file))), Identity('ATA', 'ACME')) is not None
 
 
 def test_bug_16_a_relative_link_is_followed_from_its_own_folder(tmp_path, monkeypatch):
@@ -493,7 +493,7 @@ def test_bug_16_a_relative_link_is_followed_from_its_own_folder(tmp_path, monkey
     (tmp_path / 'link').symlink_to('disk')
     monkeypatch.chdir('/')
 
-    assert legacy.old_path(Device(f'{tmp_path}/link')) == f'{tmp_path}/disk'
+    assert files.old_path(Device(f'{tmp_path}/link')) == f'{tmp_path}/disk'
 
 
 def test_bug_17_a_drive_by_path_has_a_name_in_its_labels(fake, tmp_path):
@@ -563,27 +563,27 @@ def test_bug_21_nothing_but_the_result_is_printed(intel, tmp_path):
     ('', None), ('nan', None), ('(1)', None)])
 def test_a_raw_value_is_the_number_it_starts_with(raw, number):
     """What version 1.6 compared, without what stood behind it."""
-    assert legacy.leading_number(raw) == number
+    assert files.leading_number(raw) == number
 
 
 @pytest.mark.parametrize(('number', 'shift', 'result'), [(257, -8, 1), (30, 1, 60), (5, None, 5), (0.5, -8, 0.5), (5, 0, 5)])
 def test_a_shift_moves_whole_numbers(number, shift, result):
     """"r8" and "l1"."""
-    assert legacy.shifted(number, shift) == result
+    assert files.shifted(number, shift) == result
 
 
 @pytest.mark.parametrize('name', ["EVIL'=1;;", 'a|b', 'line\nbreak', '(SSD) Life Left(0.01%)'])
 def test_a_label_is_safe_whatever_an_attribute_is_called(name):
     """A recorded report may hold anything."""
-    assert re.fullmatch(r'[A-Za-z0-9_/.:+-]+', legacy.slug(name))
+    assert re.fullmatch(r'[A-Za-z0-9_/.:+-]+', files.slug(name))
 
 
-@pytest.mark.parametrize(('text', 'shift', 'meaning', 'expected'), [
-    ('16:', None, conversion.Meaning('endurance_used', -1, 100), '84'), ('85', None, conversion.Meaning('endurance_used'), '85'),
-    ('10', None, conversion.Meaning('spare', -1, 100), '90:'), ('15', None, conversion.Meaning('time', 60), '900'),
-    ('2', -8, conversion.Meaning('x'), '767'), ('2:', -8, conversion.Meaning('x'), '512:'), ('60', 1, conversion.Meaning('x'), '30'),
-    ('10:20', None, conversion.Meaning('x', -1, 100), '80:90'), ('@1:5', None, conversion.Meaning('x', 3600), '@3600:18000'),
-    ('~:5', None, conversion.Meaning('x'), '5')])
-def test_a_limit_is_converted_by_the_formula_of_its_reading(text, shift, meaning, expected):
+@pytest.mark.parametrize(('text', 'shift', 'meant', 'expected'), [
+    ('16:', None, meaning.Meaning('endurance_used', -1, 100), '84'), ('85', None, meaning.Meaning('endurance_used'), '85'),
+    ('10', None, meaning.Meaning('spare', -1, 100), '90:'), ('15', None, meaning.Meaning('time', 60), '900'),
+    ('2', -8, meaning.Meaning('x'), '767'), ('2:', -8, meaning.Meaning('x'), '512:'), ('60', 1, meaning.Meaning('x'), '30'),
+    ('10:20', None, meaning.Meaning('x', -1, 100), '80:90'), ('@1:5', None, meaning.Meaning('x', 3600), '@3600:18000'),
+    ('~:5', None, meaning.Meaning('x'), '5')])
+def test_a_limit_is_converted_by_the_formula_of_its_reading(text, shift, meant, expected):
     """What was bad stays bad, and nothing else becomes it."""
-    assert conversion.converted(text, shift, meaning) == expected
+    assert meaning.converted(text, shift, meant) == expected

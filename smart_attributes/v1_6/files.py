@@ -19,7 +19,7 @@ Json = Mapping[str, Any]
 VALUE, RAW = 'VALUE', 'RAW_VALUE'
 NVME_ENTRY, SAS_ENTRY = 'Generic NVMe', 'Generic SAS'
 ERROR_COUNT, HEALTH = 1024, 1025  # numbers that version 1.6 gave to what is no attribute
-KNOWN = 'v1_6/legacy.json'             # what version 1.x shipped
+KNOWN = 'v1_6/shipped.json'             # what version 1.x shipped
 LONGEST_SHIFT = 48
 SHOWN = 40                        # characters of a file that a sentence quotes
 

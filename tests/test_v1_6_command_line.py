@@ -15,7 +15,7 @@ from smart_attributes.errors import UsageError
 from smart_attributes.model import State
 from smart_attributes.reading import head_start
 from smart_attributes.reading.commands import read_arguments
-from smart_attributes.v1_6 import oldforms
+from smart_attributes.v1_6 import addresses, command_line
 
 # One option of version 1.6 a line, in the ways in which people wrote it.
 SPELLINGS = {
@@ -50,7 +50,10 @@ def three(fake) -> FakeSmartctl:
     (field, value, words) for (field, value), spellings in SPELLINGS.items() for words in spellings])
 def test_every_spelling_of_an_option_means_the_same(field, value, words):
     """Version 1.6 took one dash or two, a blank or =, and abbreviations."""
-    assert getattr(cli.parse(words.split()), field) == value
+    options = cli.parse(words.split())
+    group = next(part for part in (options.before, options.how_read, options) if hasattr(part, field))
+
+    assert getattr(group, field) == value
 
 
 @pytest.mark.parametrize('words', ['-device', '-ve', '--re /dev/sda', '-x', '-c', '-dbj', '-d/dev/sda/..'])
@@ -63,14 +66,14 @@ def test_every_option_of_version_1_6_is_in_the_document_for_its_admins():
     """Who upgrades looks there."""
     text = (ROOT / 'doc/upgrading.md').read_text()
 
-    assert [name for name in cli.OLD_NAMES if not re.search(f'`-{{1,2}}{name}[`,]', text)] == []
+    assert [name for name in command_line.NAMES if not re.search(f'`-{{1,2}}{name}[`,]', text)] == []
 
 
 def test_our_own_letters_keep_their_meaning():
     """-c is the critical limit of all plugins, though version 1.6 took it for -cu."""
     options = cli.parse(['-c', 'endurance_used=90', '-t', '9', '-w', 'temperature=50', '-d/dev/sda'])
 
-    assert (options.critical, options.timeout, options.devices) == ((('endurance_used', '90'),), 9, ('/dev/sda',))
+    assert (options.critical, options.how_read.timeout, options.devices) == ((('endurance_used', '90'),), 9, ('/dev/sda',))
 
 
 @pytest.mark.parametrize('arguments', [
@@ -111,14 +114,14 @@ def test_a_drive_without_d_is_an_error(three, tmp_path):
     ('cciss,1_/dev/sg2', 'sat', 'cciss,1_/dev/sg2'), ('3ware,8,/dev/twa0', 'sat', '3ware,8,/dev/twa0')])
 def test_the_type_of_o_concerns_the_same_addresses_as_before(address, option, meant):
     """One -O stood for all -d; elsewhere it was ignored."""
-    assert oldforms.typed(address, option) == meant
+    assert addresses.typed(address, option) == meant
 
 
 @pytest.mark.parametrize(('address', 'option'), [('megaraid6,/dev/sda', 'sat'), ('/dev/sg2', 'nvme')])
 def test_a_type_that_version_1_6_refused_is_refused_with_the_right_one(address, option):
     """The sentence says what to write."""
     with pytest.raises(UsageError, match=r'sat'):
-        oldforms.typed(address, option)
+        addresses.typed(address, option)
 
 
 def test_o_reaches_smartctl_as_it_did(three):
@@ -192,7 +195,7 @@ def test_r_finds_files_and_links_but_neither_partitions_nor_what_links_lead_to(t
     (tmp_path / 'sdl').symlink_to('sda')
     (tmp_path / 'sdm').symlink_to('disk')
 
-    paths, notes = oldforms.matching_paths(f'{tmp_path}/(sd.*|nvme.*|.*/ata.*)', str(tmp_path))
+    paths, notes = addresses.matching_paths(f'{tmp_path}/(sd.*|nvme.*|.*/ata.*)', str(tmp_path))
 
     assert [path[len(str(tmp_path)) + 1:] for path in paths] == ['disk/ata-X', 'nvme0n1', 'sda', 'sdb', 'sdl', 'sdm']
     assert notes == ['-r matches 3 partitions, which are left out']

@@ -12,8 +12,8 @@ from ..knowledge import ranges, sitefile, standards
 from ..knowledge.specs import DriveSpec, SpecDatabase
 from ..model import Device, Judgement, OldValue, Reading, Report, State, Verdict, worst
 from ..words import plain
-from . import conversion, legacy
-from .legacy import ERROR_COUNT, HEALTH, Entry, Limit, Number
+from . import files, meaning
+from .files import ERROR_COUNT, HEALTH, Entry, Limit, Number
 
 ROLE = 'legacy_limit'
 HIDDEN = 'unknown_model'
@@ -25,11 +25,44 @@ class Files(NamedTuple):
     """The files of version 1.6 that a check was given."""
 
     entries: Tuple[sitefile.SiteFile, ...] = ()  # where -dbj has the shape of attributes.json
-    database: Optional[legacy.Database] = None
-    users: Optional[legacy.Users] = None
+    database: Optional[files.Database] = None
+    users: Optional[files.Users] = None
     is_all_printed: bool = False
     names: Mapping[str, str] = {}                      # our name -> how labels begin
     notes: Tuple[str, ...] = ()
+
+    def addressed(self, devices: Sequence[Device]) -> 'Files':
+        """Return the files with the labels for these devices, and a note for each key that is none of them."""
+        keys = {key for device in devices for key in files.keys_of(device)}
+        unknown = [key for key in self.users.drives if key not in keys] if self.users else []
+        notes = [f'{self.users.file}: {key} is none of the drives of this check, so what it says has no effect'
+                 for key in unknown] if self.users else []
+        return self._replace(names=files.old_names(devices), notes=(*self.notes, *notes))
+
+    def joined(self, verdict: Verdict, report: Report, database: SpecDatabase, ignored: FrozenSet[int],
+               ignored_roles: FrozenSet[str]) -> Verdict:
+        """Return a verdict with what version 1.6 adds to it.
+
+        ignored: attributes that are never judged. ignored_roles: likewise.
+        """
+        known = files.entry_of(self.database, report.identity) if self.database else None
+        user = files.entry_for(self.users, verdict.device) if self.users else None
+        if known is None and user is None:
+            notes = [f'{self.database.file} has no entry for this drive'] if self.database else []
+            return verdict._replace(notes=(*verdict.notes, *notes))
+        columns, notes = _columns(known, user, report, self, database)
+        numbers = files.numbers(report, columns)
+        rules = {number: rule for number, rule in _rules(known, user, self).items() if number not in ignored}
+        opinions = [_opinion(rules[number], numbers[number], verdict) for number in sorted(rules) if number in numbers]
+        notes += [*_faults(known, user, self), *_replacements(opinions), *_disagreements(opinions, verdict)]
+        judgements = _without_overruled(verdict, opinions, known)
+        if ROLE not in ignored_roles:
+            judgements += [_judgement(opinion, judgements) for opinion in opinions if opinion.rule.counts]
+        return verdict._replace(
+            state=worst(judgement.state for judgement in judgements),
+            judgements=tuple(sorted(judgements, key=lambda judgement: -judgement.state.urgency)),
+            notes=(*verdict.notes, *notes),
+            old_values=tuple(_old_values(_printed(known, user, columns, self), numbers, rules, self.names[verdict.device.name])))
 
 
 class Rule(NamedTuple):
@@ -51,7 +84,7 @@ class Opinion(NamedTuple):
     ours: Tuple[Judgement, ...]  # what we say about the same
 
 
-def files(path: Optional[str], users: Optional[legacy.Users], is_all_printed: bool) -> Files:
+def files_of(path: Optional[str], users: Optional[files.Users], is_all_printed: bool) -> Files:
     """Return what -dbj and -ucfgj hold. Raises DataError for what is neither version's.
 
     path: of -dbj, None where nothing is there.
@@ -59,48 +92,13 @@ def files(path: Optional[str], users: Optional[legacy.Users], is_all_printed: bo
     if path is None:
         return Files(users=users, is_all_printed=is_all_printed)
     name = os.path.basename(path)
-    data = legacy.read(path)
-    if legacy.is_of_1_6(data):
-        found = legacy.database(path, data)
+    data = files.read(path)
+    if files.is_of_1_6(data):
+        found = files.database(path, data)
         note = f'{name} is a database of version 1.6 with {len(found.entries)} entries; its limits and labels are added to our own verdict'
         return Files((), found, users, is_all_printed, notes=(note,))
     return Files((sitefile.load(path, 'attributes'),), None, users, is_all_printed,
                  notes=(f'the entries of {name} are used beside the shipped ones',))
-
-
-def addressed(given: Files, devices: Sequence[Device]) -> Files:
-    """Return the files with the labels for these devices, and a note for each key that is none of them."""
-    keys = {key for device in devices for key in legacy.keys_of(device)}
-    unknown = [key for key in given.users.drives if key not in keys] if given.users else []
-    notes = [f'{given.users.file}: {key} is none of the drives of this check, so what it says has no effect'
-             for key in unknown] if given.users else []
-    return given._replace(names=legacy.old_names(devices), notes=(*given.notes, *notes))
-
-
-def joined(verdict: Verdict, report: Report, given: Files, database: SpecDatabase, ignored: FrozenSet[int],
-           ignored_roles: FrozenSet[str]) -> Verdict:
-    """Return a verdict with what version 1.6 adds to it.
-
-    ignored: attributes that are never judged. ignored_roles: likewise.
-    """
-    known = legacy.entry_of(given.database, report.identity) if given.database else None
-    user = legacy.entry_for(given.users, verdict.device) if given.users else None
-    if known is None and user is None:
-        notes = [f'{given.database.file} has no entry for this drive'] if given.database else []
-        return verdict._replace(notes=(*verdict.notes, *notes))
-    columns, notes = _columns(known, user, report, given, database)
-    numbers = legacy.numbers(report, columns)
-    rules = {number: rule for number, rule in _rules(known, user, given).items() if number not in ignored}
-    opinions = [_opinion(rules[number], numbers[number], verdict) for number in sorted(rules) if number in numbers]
-    notes += [*_faults(known, user, given), *_replacements(opinions), *_disagreements(opinions, verdict)]
-    judgements = _without_overruled(verdict, opinions, known)
-    if ROLE not in ignored_roles:
-        judgements += [_judgement(opinion, judgements) for opinion in opinions if opinion.rule.counts]
-    return verdict._replace(
-        state=worst(judgement.state for judgement in judgements),
-        judgements=tuple(sorted(judgements, key=lambda judgement: -judgement.state.urgency)),
-        notes=(*verdict.notes, *notes),
-        old_values=tuple(_old_values(_printed(known, user, columns, given), numbers, rules, given.names[verdict.device.name])))
 
 
 # --- what holds for the drive ---------------------------------------------------------
@@ -137,15 +135,15 @@ def _columns(known: Optional[Entry], user: Optional[Entry], report: Report, give
 
 def _columns_of(spec: DriveSpec, is_ata: bool) -> Dict[int, str]:
     if is_ata:
-        return {ERROR_COUNT: legacy.VALUE, HEALTH: legacy.VALUE, **conversion.columns_of(spec)}
+        return {ERROR_COUNT: files.VALUE, HEALTH: files.VALUE, **meaning.columns_of(spec)}
     # Logs have one number each.
-    return {HEALTH: legacy.VALUE, **dict.fromkeys(range(max(len(legacy.NVME), len(legacy.SAS))), legacy.RAW)}
+    return {HEALTH: files.VALUE, **dict.fromkeys(range(max(len(files.NVME), len(files.SAS))), files.RAW)}
 
 
 def _faults(known: Optional[Entry], user: Optional[Entry], given: Files) -> Iterator[str]:
     if known and given.database:
         yield from known.faults
-        yield from legacy.without_columns(known, f'{given.database.file}: {known.name}')
+        yield from files.without_columns(known, f'{given.database.file}: {known.name}')
     if user:
         yield from user.faults
 
@@ -153,7 +151,7 @@ def _faults(known: Optional[Entry], user: Optional[Entry], given: Files) -> Iter
 # --- meeting the limits ----------------------------------------------------------------
 
 def _opinion(rule: Rule, number: Number, verdict: Verdict) -> Opinion:
-    moved = number._replace(number=legacy.shifted(number.number, rule.limit.shift))
+    moved = number._replace(number=files.shifted(number.number, rule.limit.shift))
     state = (State.CRITICAL if ranges.is_violated(rule.limit.critical, moved.number) else
              State.WARNING if ranges.is_violated(rule.limit.warning, moved.number) else State.OK)
     roles = _roles(number, verdict)
@@ -172,12 +170,12 @@ def _same_source(judgement: Judgement, number: Number) -> bool:
 def _roles(number: Number, verdict: Verdict) -> Set[str]:
     """Return the roles that say the same as a number of version 1.6."""
     if number.source.log == standards.NVME_LOG:
-        key = legacy.NVME[number.id][0]
+        key = files.NVME[number.id][0]
         bits = [warning.role for warning in standards.NVME_WARNINGS] if key == 'critical_warning' else []
         return {standards.NVME[key].role, *bits} if key in standards.NVME else set()
     if number.source.log == standards.SCSI_LOG:
-        meaning = conversion.of_standard(number.id, 'SCSI')
-        return {meaning.role} if meaning else set()
+        meant = meaning.of_standard(number.id, 'SCSI')
+        return {meant.role} if meant else set()
     if number.id in (ERROR_COUNT, HEALTH):
         return {'error_log_count' if number.id == ERROR_COUNT else 'smart_status'}
     # Whatever reads this attribute, and the statistic that says the same.
@@ -256,6 +254,6 @@ def _old_values(wanted: Sequence[int], numbers: Mapping[int, Number], rules: Map
         label = f'{name}_{number.label}'
         label = label if label not in taken else f'{label}_{each}'  # smartctl calls 170 and 232 the same
         taken.add(label)
-        amount = legacy.shifted(number.number, rule.limit.shift) if rule else number.number
+        amount = files.shifted(number.number, rule.limit.shift) if rule else number.number
         counts = rule is not None and rule.counts
         yield OldValue(label, amount, rule.limit.warning if rule and counts else '', rule.limit.critical if rule and counts else '')

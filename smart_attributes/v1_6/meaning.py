@@ -11,8 +11,8 @@ from ..knowledge.ranges import INFINITY
 from ..knowledge.specs import DriveSpec, ReadingSpec
 from ..knowledge.units import UNITS
 from ..words import literally
-from . import legacy
-from .legacy import ERROR_COUNT, RAW, VALUE
+from . import files
+from .files import ERROR_COUNT, RAW, VALUE
 
 FIRST_COLUMN = {VALUE: 'value', RAW: 'raw'}
 
@@ -41,11 +41,11 @@ def of_reading(item: ReadingSpec, column: str) -> Optional[Meaning]:
 def of_standard(number: int, protocol: str) -> Optional[Meaning]:
     """Return what a number means that is no attribute, or None. protocol: "NVMe", "SCSI", "ATA"."""
     if protocol == 'NVMe':
-        key, _, old_factor = legacy.NVME[number] if number < len(legacy.NVME) else ('', '', 1)
+        key, _, old_factor = files.NVME[number] if number < len(files.NVME) else ('', '', 1)
         known = standards.NVME.get(key)
         return Meaning(known.role, known.factor / old_factor) if known else None
     if protocol == 'SCSI':
-        key = legacy.SAS[number][0] if number < len(legacy.SAS) else ''
+        key = files.SAS[number][0] if number < len(files.SAS) else ''
         if key in standards.SCSI_UNCORRECTED:
             return Meaning('reported_uncorrect')
         return Meaning(standards.SCSI[key].role, standards.SCSI[key].factor) if key in standards.SCSI else None

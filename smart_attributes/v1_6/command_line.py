@@ -1,0 +1,136 @@
+"""The command line of version 1.6: its spellings, its options, and what they ask for."""
+
+import argparse
+import os
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from ..errors import DataError
+from ..files import is_there
+from ..model import Read
+from ..reading.machine import Found
+from . import addresses, files, opinion
+
+KEPT_DATABASE = 'check_smartdb-1.6.json'  # where the Debian package puts that of version 1.6, unchanged, when it takes its place
+# The options of version 1.6, which took each with one dash or two, and shortened, in our spelling.
+NAMES: Mapping[str, str] = {
+    'd': '--device', 'device': '--device', 'r': '--regex', 'regex': '--regex', 'dbj': '--dbjson', 'dbjson': '--dbjson',
+    'ucfgj': '--ucfgjson', 'ucfgjson': '--ucfgjson', 'p': '--path', 'path': '--path', 'nosudo': '--nosudo',
+    'cu': '--critical_on_unknown', 'critical_on_unknown': '--critical_on_unknown', 'ap': '--allperfs', 'allperfs': '--allperfs',
+    's': '--ssdonly', 'ssdonly': '--ssdonly', 'O': '--options', 'options': '--options', 'v': '--verbose', 'verbose': '--verbose',
+    'vv': '-vv', 'vvv': '-vvv', 'V': '--version', 'version': '--version', 'h': '--help', 'help': '--help'}
+
+
+class Before(NamedTuple):
+    """What only version 1.6 was asked for, and what that does to a check."""
+
+    regex: Optional[str] = None
+    type_option: Optional[str] = None
+    ssd_only: bool = False
+    old_database: Optional[str] = None
+    user_config: Optional[str] = None
+    strays: Tuple[str, ...] = ()        # words that belong to no option
+
+    def named(self, given: Sequence[str]) -> Found:
+        """Return the devices of -d (*given*), else of -r. Raises UsageError."""
+        devices, is_search, notes = addresses.named(given, self.regex, self.type_option or '')
+        return Found(tuple(devices), is_search, notes=notes)
+
+    def leaves_out(self, read: Read) -> bool:
+        """Tell whether this is surely a hard disk where none is wanted: a drive that could not be read is never left out."""
+        identity = read.identity
+        return self.ssd_only and identity is not None and (
+            identity.kind == 'hdd' or (identity.kind == 'sas' and bool(identity.rotation)))
+
+    def limits(self) -> List[str]:
+        """Return the path behind -ucfgj where its file has the shape of this version's limits."""
+        try:
+            is_ours = self.user_config is not None and not files.is_of_1_6(files.read(self.user_config))
+        except DataError:  # told by opinion()
+            is_ours = False
+        return [self.user_config] if self.user_config is not None and is_ours else []
+
+    def opinion(self, config: str, is_all_printed: bool, mistakes: List[str]) -> Optional[opinion.Files]:
+        """Return what -dbj and -ucfgj add to verdicts, None where they add nothing; why not is added to *mistakes*."""
+        path, users = self._database(config), self._users(mistakes)
+        if path is None and users is None:
+            return None
+        try:
+            return opinion.files_of(path, users, is_all_printed)
+        except DataError as mistake:
+            mistakes.append(str(mistake))
+            return None if users is None else opinion.files_of(None, users, is_all_printed)
+
+    def notes(self, config: str) -> Iterator[str]:
+        """Yield a note for what was given and has no effect."""
+        for word in self.strays:
+            yield f'"{word}" belongs to no option and is ignored, as version 1.6 did'
+        if self.old_database is not None and not is_there(self.old_database):
+            kept = self._database(config)
+            yield f'{self.old_database} is not there; ' + (f'{kept}, kept by an upgrade, adds its labels' if kept else
+                                                           'the shipped attributes.json is used, which needs no such file')
+
+    def _users(self, mistakes: List[str]) -> Optional[files.Users]:
+        """Return the user configuration of version 1.6 behind -ucfgj."""
+        if self.user_config is None:
+            return None
+        try:
+            data = files.read(self.user_config)
+            return files.users(self.user_config, data) if files.is_of_1_6(data) else None
+        except DataError as mistake:
+            mistakes.append(str(mistake))
+            return None
+
+    def _database(self, config: str) -> Optional[str]:
+        """Return the file behind -dbj; where it is gone, the one that the upgrade of a package has kept, so that graphs go on."""
+        if self.old_database is None:
+            return None
+        return next((path for path in (self.old_database, os.path.join(config, KEPT_DATABASE)) if is_there(path)), None)
+
+
+# --- options ------------------------------------------------------------------------
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Let a parser understand the options that only version 1.6 had."""
+    group = parser.add_argument_group('as version 1.6, which is called in the same way; see doc/upgrading.md')
+    group.add_argument('-r', '--regex', metavar='PATTERN',
+                       help='without -d: paths under /dev that this egrep expression matches wholly; or megaraid[0-7],/dev/sda')
+    group.add_argument('-O', '--options', dest='type_option', metavar='TYPE',
+                       help='sat+ for megaraid, sat or scsi for /dev/sgN, any type for /dev/disk/by-*')
+    group.add_argument('-s', '--ssdonly', dest='ssd_only', action='store_true', help='leave hard disks out')
+    group.add_argument('-dbj', '--dbjson', dest='old_database', metavar='FILE',
+                       help='database of version 1.6, which adds its limits and labels, or entries as for --attributes; may be absent')
+    group.add_argument('-ucfgj', '--ucfgjson', dest='user_config', metavar='FILE',
+                       help='limits of version 1.6 by device path, or limits as for --thresholds')
+
+
+def spelt(word: str, parser: argparse.ArgumentParser) -> str:
+    """Return an option as this parser spells it, where only version 1.6 understood it: "-device", "--d", "-no"."""
+    if word[:1] != '-' or word.partition('=')[0] in parser._option_string_actions:
+        return word
+    name, sign, value = word.lstrip('-').partition('=')
+    if word.startswith('--'):  # argparse knows abbreviations of these
+        return f'{NAMES[name]}{sign}{value}' if name in NAMES else word
+    meant = {NAMES[name]} if name in NAMES else {NAMES[old] for old in NAMES if name and old.startswith(name)}
+    return f'{meant.pop()}{sign}{value}' if len(meant) == 1 else word
+
+
+def taken_out(values: Dict[str, Any], rest: Sequence[str], parser: argparse.ArgumentParser) -> Optional[Before]:
+    """Take what only version 1.6 was asked for out of the *values* of the command line; None where that is nothing.
+
+    rest: words that belong to no option, which version 1.6 ignored.
+    """
+    given = {name: values.pop(name) for name in Before._fields if name in values}
+    before = Before(**given)
+    if before == Before():
+        return None
+    return before._replace(strays=_strays(rest, parser))
+
+
+def _strays(words: Sequence[str], parser: argparse.ArgumentParser) -> Tuple[str, ...]:
+    """Return the words that belong to no option. Raises UsageError for what looks like one, and for a drive that nobody would check."""
+    if any(word.startswith('-') for word in words):
+        parser.error(f'unrecognized arguments: {" ".join(words)}')
+    for word in words:
+        if '/dev/' in word:
+            parser.error(f'"{word}" stands alone and would not be checked; write -d {word}, or leave it out')
+    return tuple(word for word in words if word.strip())
