@@ -1,13 +1,13 @@
 """Readings meet their limits. Pure: the date and everything else come in as values."""
 
 import time
-from typing import TYPE_CHECKING, Dict, FrozenSet, Iterable, List, Mapping, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Dict, FrozenSet, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .errors import DriveAsleep, SmartError
 from .knowledge import ranges, readings, standards
 from .knowledge.acknowledged import Acknowledgement, is_silent, prevailing, telling
 from .knowledge.specs import Advisory, DriveSpec, Role, SpecDatabase
-from .knowledge.thresholds import Bound, DriveLimit, Limit, Thresholds
+from .knowledge.thresholds import Bound, DriveLimit, Limit, Thresholds, when_quiet
 from .model import Device, Identity, Judgement, Reading, Report, Source, State, Verdict, worst
 from .words import WORDS, amount, clean, exit_status_notes
 
@@ -48,14 +48,15 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
         found.append(_unknown_model(device, identity, rules.unknown_model))
 
     judgements, accepted = [], []
-    for reading in found:
-        limit = thresholds.limit(reading.role, device, identity, family)
+    for each in found:
+        is_floor = _is_floor(each, database.roles)
+        reading, limit = aged(each, thresholds.limit(each.role, device, identity, family), past, is_floor)
         if reading.role in rules.ignored_roles:
             judgements.append(Judgement(reading, State.OK, graphed=limit.is_graphed))
             continue
         given = thresholds.acknowledged(identity, reading.role)
         level = judge_reading(reading, limit, by_role, database.roles)
-        judgements.append(weighed(level, limit, past, given, _is_floor(reading, database.roles)))
+        judgements.append(weighed(level, limit, past, given, is_floor))
         if given is not None and reading.judged:
             accepted.append(telling(given, reading.unit))
     return Verdict(device, identity, worst(j.state for j in judgements),
@@ -93,6 +94,16 @@ def judge_reading(reading: Reading, limit: Limit, by_role: Mapping[str, Reading]
                              reason=limit.why)
     return Judgement(reading, State.OK, warning, critical, origin=limit.critical_origin or limit.warning_origin,
                      graphed=limit.is_graphed, reason=limit.why)
+
+
+def aged(reading: Reading, limit: Limit, past: Optional['Past'], is_floor: bool) -> Tuple[Reading, Limit]:
+    """Return a reading with the age of its newest event, by its log or by memory, and the limit that holds at that age."""
+    if limit.aged is None:
+        return reading, limit
+    if past is not None:
+        from .memory.past import quieted
+        reading = quieted(past, reading, is_floor)
+    return reading, when_quiet(limit, reading.quiet)
 
 
 def weighed(level: Judgement, limit: Limit, past: Optional['Past'], accepted: Optional[Acknowledgement], is_floor: bool) -> Judgement:

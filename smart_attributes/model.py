@@ -210,6 +210,8 @@ class Reading(NamedTuple):
     drive_limit: Optional[float] = None  # the drive's own limit for this role, same unit
     unknown: str = ''             # why there is no number: "255 means no value"
     at_ceiling: bool = False      # the counter stops here; the truth may be more
+    quiet: Optional[float] = None  # seconds since the newest event behind it, where a log or memory tells; power-on time in a log
+    quiet_is_bound: bool = False  # it may be longer
     logical_sectors: Optional[int] = None  # the drive's own count, where the number is of physical sectors
 
 

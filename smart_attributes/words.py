@@ -80,6 +80,8 @@ def _shortened(text: str, limit: int) -> str:
 
 _SIZES = ('B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB')
 HOUR = 3600
+DAY = 24 * HOUR
+YEAR = 365.25 * DAY
 WORDS = 400  # characters of one statement; a drive's own words may be endless
 TELLING_ROLES = ('endurance_used', 'spare_available', 'reallocated', 'pending', 'media_errors', 'temperature', 'power_on_time')
 TELLING = 3
@@ -120,6 +122,13 @@ def quantity(reading: Reading) -> str:
     return f'{number} or more' if reading.at_ceiling else number
 
 
+def since(seconds: float) -> str:
+    """Return how long ago, as a person says it: "5 h ago", "40 days ago", "3.2 years ago"."""
+    if seconds < 2 * DAY:
+        return f'{round(seconds / HOUR)} h ago'
+    return f'{round(seconds / DAY)} days ago' if seconds < YEAR else f'{seconds / YEAR:.1f} years ago'
+
+
 def kind(identity: Identity) -> str:
     """Return "hdd", "ssd", "nvme" or "sas", '' where nobody answered."""
     return identity.kind if identity.protocol else ''
@@ -132,6 +141,8 @@ def statement(reading: Reading) -> str:
     if reading.state is not None:
         return f'{reading.role}: {reading.verdict}'
     words = f'{reading.role} {quantity(reading)}'
+    if reading.quiet is not None:
+        words += f', newest {"more than " if reading.quiet_is_bound else ""}{since(reading.quiet)}'
     return f'{words} ({reading.unknown})' if reading.unknown else words
 
 

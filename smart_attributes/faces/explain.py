@@ -5,7 +5,7 @@ import time
 from typing import Any, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from ..knowledge.specs import SpecDatabase
-from ..knowledge.thresholds import Thresholds
+from ..knowledge.thresholds import Thresholds, when_quiet
 from ..model import Judgement, Place, Report, State, Verdict
 from ..words import clean, findings, kind, quantity, sentence, visible
 from .table import lasting
@@ -90,6 +90,8 @@ def _limit_rows(verdict: Verdict, thresholds: Thresholds) -> Iterator[Tuple[str,
             origins = sorted({origin for origin in (limit.warning_origin, limit.critical_origin) if origin})
             if limit.why:
                 yield judgement.reading.role, ', '.join(origins) or 'default.json', limit.why
+            if limit.aged is not None and when_quiet(limit, judgement.reading.quiet) is not limit:
+                yield judgement.reading.role, f'{limit.aged.origin}, aged', limit.aged.why
             for rule in limit.growth:
                 yield judgement.reading.role, limit.growth_origin, _growth(rule)
 

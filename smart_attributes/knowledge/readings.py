@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
-from ..model import AttributeRow, Identity, Reading, Report, SelfTest, Source, State
-from . import decode, standards, units
+from ..model import AttributeRow, Identity, Reading, Report, Source, State
+from . import decode, error_log, self_tests, standards, units
 from .specs import STATES, DriveSpec, Interval, ReadingSpec, Role
 
 
@@ -18,30 +18,30 @@ def readings(report: Report, spec: DriveSpec, roles: Mapping[str, Role]) -> Tupl
     Of several readings of one role, one is judged: the worst, unless the
     entry distrusts the drive's own endurance statistic.
     """
-    verdicts = own_verdicts(report, spec)
-    if spec.rated_written:
-        verdicts.append(Reading('rated_written', spec.rated_written[0], 'B', Source(spec.rated_written[1])))
     numbers: Dict[str, List[Reading]] = {}
     for reading in [*standard_readings(report, roles, spec.statistic_units), *vendor_readings(report, spec, roles)]:
         numbers.setdefault(reading.role, []).append(reading)
     judged = [reading for role, found in numbers.items() for reading in _choose(found, roles.get(role), spec)]
-    return (*verdicts, *judged)
+    age = next((reading.number for reading in judged if reading.role == 'power_on_time' and reading.judged), None)
+    return (*own_verdicts(report, spec, age), *_rated(spec), *error_log.with_history(judged, report, roles, age))
+
+
+def _rated(spec: DriveSpec) -> List[Reading]:
+    return [Reading('rated_written', spec.rated_written[0], 'B', Source(spec.rated_written[1]))] if spec.rated_written else []
 
 
 # --- 1. the drive's own word -------------------------------------------------
 
-def own_verdicts(report: Report, spec: DriveSpec) -> List[Reading]:
-    """Return health, attributes at the vendor's threshold, warning bits and the newest self-test."""
+def own_verdicts(report: Report, spec: DriveSpec, age: Optional[float] = None) -> List[Reading]:
+    """Return health, attributes at the vendor's threshold, warning bits and the self-test that stands. age: power-on time, seconds."""
     failing = [row for row in report.attributes if row.when_failed == 'now']
     found = _smart_status(report, failing, spec)
     found.extend(_failing(row) for row in failing if row.id not in spec.ignored_thresholds)
     bits = report.nvme.get('critical_warning', 0)
     found.extend(Reading(warning.role, 0, '', Source(standards.NVME_LOG), warning.word, warning.state)
                  for warning in standards.NVME_WARNINGS if bits & warning.mask)
-    newest = _newest_result(report.self_tests)
-    if newest:
-        found.append(_self_test(newest))
-    return found
+    tested = self_tests.verdict(report.self_tests, report.identity, age)
+    return [*found, tested] if tested else found
 
 
 def _smart_status(report: Report, failing: Sequence[AttributeRow], spec: DriveSpec) -> List[Reading]:
@@ -81,18 +81,6 @@ def _failing(row: AttributeRow) -> Reading:
     word = f'attribute {row.id} {row.name} is at {row.value}, not above its vendor threshold {row.threshold}'
     state = State.CRITICAL if row.prefail else State.WARNING
     return Reading('vendor_threshold', row.value, '', Source(attribute=row.id), word, state, drive_limit=row.threshold)
-
-
-def _newest_result(tests: Sequence[SelfTest]) -> Optional[SelfTest]:
-    """Return the newest self-test that proves something: aborted ones do not."""
-    return next((test for test in tests if test.passed is not None), None)
-
-
-def _self_test(test: SelfTest) -> Reading:
-    state = State.OK if test.passed else State.CRITICAL
-    when = '' if test.hours is None else f' at {test.hours} h'
-    return Reading('self_test', 1 if test.passed else 0, '', Source(standards.SELF_TEST_LOG),
-                   f'{test.kind}: {test.status}{when}', state)
 
 
 # --- 2. standard logs --------------------------------------------------------

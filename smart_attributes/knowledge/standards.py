@@ -4,7 +4,7 @@ Sources: ACS-4 section 9.5 (device statistics log), NVM Express base
 specification (SMART / Health Information log), SBC-4 and SPC-5 (log pages).
 """
 
-from typing import Mapping, NamedTuple, Sequence, Tuple
+from typing import Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..model import State
 from .units import LOGICAL_SECTORS
@@ -84,6 +84,21 @@ SCSI: Mapping[str, Standard] = {
     'read.gigabytes_processed': Standard('host_read', 1e9)}
 
 SCSI_UNCORRECTED: Sequence[str] = tuple(f'{page}.total_uncorrected_errors' for page in ('read', 'write', 'verify'))
+
+
+WRAPS = 65536  # hours: those of the ATA logs have 16 bits
+CLOCKS_APART = 24  # hours by which a log may be ahead of the counter of hours, which is stored now and then
+
+
+def seconds_since(hour: int, age: Optional[float]) -> Optional[float]:
+    """Return how many seconds of power-on time ago the hour of a log was; None where it lies ahead, or no age is known.
+
+    hour: 16 bits on ATA: of the times that it may mean, the latest. age: the drive's power-on time, seconds.
+    """
+    if age is None or hour > age / 3600 + CLOCKS_APART:
+        return None
+    ago = (age / 3600 - hour) % WRAPS
+    return 0.0 if ago >= WRAPS - CLOCKS_APART else ago * 3600
 
 
 class WarningBit(NamedTuple):

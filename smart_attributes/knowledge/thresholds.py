@@ -16,7 +16,10 @@ Json = Mapping[str, Any]
 SELECTORS = ('serial', 'device', 'model', 'family')  # most telling first
 ONE_DRIVE = 2  # of these, the first ones name a single drive
 ROLES_OF_OUR_OWN = ('unknown_model', 'firmware_advisory', 'legacy_limit')  # that no data file defines
-FIELDS = ('warning', 'critical', 'growth', 'graph', 'why')
+FIELDS = ('warning', 'critical', 'growth', 'aged', 'graph', 'why')
+LEVELS = ('warning', 'critical')
+NOBODY = 99  # a layer behind all others
+SECONDS: Mapping[str, int] = {'m': 60, 'h': 3600, 'd': 86400}
 
 
 class DriveLimit(NamedTuple):
@@ -35,6 +38,15 @@ class DriveLimit(NamedTuple):
 Bound = Union[None, str, DriveLimit]  # None: never
 
 
+class Aged(NamedTuple):
+    """What holds instead where nothing has come for so long."""
+
+    after: int                # seconds
+    levels: Mapping[str, Bound]  # by field, without those that someone stronger has set
+    origin: str
+    why: str
+
+
 class Limit(NamedTuple):
     """What holds for one role of one drive."""
 
@@ -48,6 +60,17 @@ class Limit(NamedTuple):
     growth: Tuple[Json, ...] = ()             # rules, as they are written; see memory.growth
     growth_origin: str = ''
     own_fields: FrozenSet[str] = frozenset()  # that were set for this very drive
+    aged: Optional[Aged] = None
+
+
+def when_quiet(limit: Limit, quiet: Optional[float]) -> Limit:
+    """Return what holds where the newest event is *quiet* seconds old; the limit itself where that is too new or not known."""
+    aged = limit.aged
+    if aged is None or quiet is None or quiet < aged.after:
+        return limit
+    changed: Dict[str, Any] = dict(aged.levels)
+    changed.update((f'{field}_origin', f'{aged.origin}, aged') for field in aged.levels)
+    return limit._replace(set_fields=limit.set_fields | set(aged.levels), **changed)
 
 
 class Exceptions(NamedTuple):
@@ -101,13 +124,16 @@ class Thresholds:
     def _limit(self, role: str, device: Device, identity: Identity, family: str) -> Limit:
         found: Dict[str, Tuple[Any, str]] = {}
         own: List[str] = []
+        places: Dict[str, int] = {}
         for place, layer in enumerate(self._layers(role, device, identity, family)):
             for field, value in _agreed(layer).items():
                 own += [field] if field not in found and 1 <= place <= ONE_DRIVE else []
+                places.setdefault(field, place)
                 found.setdefault(field, value)
-        warning, critical, growth, graph, why = (found.get(field, (None, '')) for field in FIELDS)
+        aged = _aged(found, [field for field in LEVELS if places.get(field, NOBODY) >= places.get('aged', 0)])
+        warning, critical, growth, _, graph, why = (found.get(field, (None, '')) for field in FIELDS)
         return Limit(_bound(warning[0]), _bound(critical[0]), warning[1], critical[1], bool(graph[0]), frozenset(found),
-                     why[0] or '', _rules(growth[0]), growth[1], frozenset(own))
+                     why[0] or '', _rules(growth[0]), growth[1], frozenset(own), aged)
 
     def _layers(self, role: str, device: Device, identity: Identity, family: str) -> List[List[Tuple[str, Json]]]:
         """Return lists of (origin, fields); within a list all are of equal rank."""
@@ -192,7 +218,7 @@ def _disagreements(layer: Sequence[Tuple[str, Json]]) -> Iterator[Tuple[str, str
     """Yield (field, who set it otherwise than whom) for each field that has two values at equal rank."""
     first: Dict[str, Tuple[Any, str]] = {}
     for origin, fields in layer:
-        for field in ('warning', 'critical', 'growth', 'graph'):
+        for field in ('warning', 'critical', 'growth', 'aged', 'graph'):
             if field in fields:
                 value, other = first.setdefault(field, (fields[field], origin))
                 if value != fields[field]:
@@ -209,3 +235,12 @@ def _bound(value: Any) -> Bound:
 def _rules(value: Any) -> Tuple[Json, ...]:
     """Return the rules of growth: one, several, or none."""
     return () if value is None else (value,) if isinstance(value, Mapping) else tuple(value)
+
+
+def _aged(found: Mapping[str, Tuple[Any, str]], fields: Sequence[str]) -> Optional[Aged]:
+    """Return the rule for what is old. fields: those that nobody stronger has set."""
+    rule, origin = found.get('aged', (None, ''))
+    if rule is None:
+        return None
+    levels = {field: _bound(rule[field]) for field in fields if field in rule}
+    return Aged(int(rule['after'][:-1]) * SECONDS[rule['after'][-1]], levels, origin, rule.get('why', ''))

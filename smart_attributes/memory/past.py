@@ -44,6 +44,20 @@ def history(past: Past, reading: Reading) -> Optional[History]:
     return series.with_reading(known, reading.number, past.now) if known and reading.number is not None else None
 
 
+def quieted(past: Past, reading: Reading, falls: bool) -> Reading:
+    """Return a reading with the time since it last grew; what its log tells is kept where memory has seen no growth.
+
+    falls: less is worse. Nothing is as quiet as zero, which has no age.
+    """
+    known = history(past, reading) if reading.number and reading.state is None else None
+    if known is None:
+        return reading
+    seconds, is_seen = growth.quiet(known, past.now, falls)
+    if reading.quiet is None:
+        return reading._replace(quiet=seconds, quiet_is_bound=not is_seen)
+    return reading._replace(quiet=seconds, quiet_is_bound=False) if is_seen and seconds < reading.quiet else reading
+
+
 def told(past: Past, reading: Reading, rules: Iterable[Json], falls: bool) -> Optional[Told]:
     """Return the worst growth of a reading that is told now. falls: less is worse, as of spare blocks.
 

@@ -1,0 +1,56 @@
+"""The ATA error log: how old the newest data errors are. Pure.
+
+The log counts every command that failed, also those that the drive does not know (ABRT) and transfers that were
+repeated (ICRC). Data errors are those of the medium: UNC, uncorrectable, and IDNF, sector not found (ACS-4, 6.3).
+"""
+
+from typing import Iterable, List, Mapping, Optional, Tuple
+
+from ..model import ErrorEntry, Reading, Report, Source
+from ..words import HOUR
+from . import standards
+from .specs import Role
+
+DATA_ERRORS = frozenset(('UNC', 'IDNF'))
+RECENT = 1000 * HOUR
+COUNTED = 'reported_uncorrect'     # the role that counts the same errors
+RECENT_ROLE = 'recent_data_errors'
+
+
+def with_history(found: Iterable[Reading], report: Report, roles: Mapping[str, Role], age: Optional[float]) -> List[Reading]:
+    """Return readings with what the log tells of them: since when nothing came, and recent errors that nothing else counts.
+
+    age: the drive's power-on time, seconds.
+    """
+    if not report.errors:
+        return list(found)
+    quiet, is_bound = newest(report, age)
+    dated = [reading._replace(quiet=quiet, quiet_is_bound=is_bound) if reading.role == COUNTED and reading.number else reading
+             for reading in found]
+    is_counted = any(reading.role == COUNTED and reading.judged and reading.number for reading in dated)
+    return dated if is_counted else [*dated, *recent(report, roles, age)]
+
+
+def newest(report: Report, age: Optional[float]) -> Tuple[Optional[float], bool]:
+    """Return for how many seconds of power-on time there was no data error, and whether it may be longer; None where nothing tells."""
+    data = next((error for error in report.errors if not error.kind or is_data_error(error)), None)
+    if data:
+        return standards.seconds_since(data.hours, age), False
+    # What the log no longer holds is older than all that it holds; where it holds all, it does not know of data errors.
+    is_full = (report.error_count or 0) > len(report.errors)
+    return (standards.seconds_since(report.errors[-1].hours, age), True) if is_full else (None, False)
+
+
+def recent(report: Report, roles: Mapping[str, Role], age: Optional[float]) -> Iterable[Reading]:
+    """Yield how many data errors of the last RECENT seconds the log holds, where it holds any at all."""
+    agos = [standards.seconds_since(error.hours, age) for error in report.errors if is_data_error(error)]
+    fresh = [ago for ago in agos if ago is not None and ago <= RECENT]
+    if agos:
+        why = '' if fresh or None not in agos else 'data errors at an hour that the power-on time does not explain'
+        yield Reading(RECENT_ROLE, None if why else len(fresh), roles[RECENT_ROLE].unit, Source(standards.ERROR_LOG), judged=not why,
+                      unknown=why, quiet=min(fresh, default=None))
+
+
+def is_data_error(error: ErrorEntry) -> bool:
+    """Tell whether data could not be read or found."""
+    return not DATA_ERRORS.isdisjoint(error.kind)

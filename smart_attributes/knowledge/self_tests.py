@@ -1,0 +1,79 @@
+"""The self-test log: which result stands, and how old it is. Pure.
+
+Sources: ACS-4 section 7.42 (SMART EXECUTE OFF-LINE IMMEDIATE), SPC-5 (self-test code), NVM Express base
+specification (device self-test log); the words are smartctl's.
+"""
+
+from typing import List, NamedTuple, Optional, Sequence, Set
+
+from ..model import Identity, Reading, SelfTest, Source, State
+from ..words import HOUR, since
+from . import standards
+
+WHOLE, SELECTIVE, UNKNOWN = 'whole', 'selective', 'unknown'
+# smartctl's words for the kinds that a standard defines -> what such a test looks at. Vendor's and reserved kinds, and an
+# aborted one, are not among them: their results mean what only the vendor knows.
+COVERAGE = {
+    'offline': 'offline', 'short offline': 'short', 'extended offline': WHOLE, 'conveyance offline': 'conveyance',
+    'selective offline': SELECTIVE, 'short captive': 'short', 'extended captive': WHOLE, 'conveyance captive': 'conveyance',
+    'selective captive': SELECTIVE, 'default': 'default', 'background short': 'short', 'background long': WHOLE,
+    'foreground short': 'short', 'foreground long': WHOLE, 'short': 'short', 'extended': WHOLE, 'last self-test': UNKNOWN}
+ERASED_HOUR = 0xff00   # from here on: what a log that was never written holds
+LAST_SCSI_HOUR = 0xffff  # SPC-5: this hour or any later one
+
+
+class Result(NamedTuple):
+    """A test that proves something."""
+
+    test: SelfTest
+    coverage: str
+    ago: Optional[float]  # seconds of power-on time; None where the log does not tell
+
+
+def results(tests: Sequence[SelfTest], identity: Identity, age: Optional[float]) -> List[Result]:
+    """Return the tests that prove something, newest first. age: the drive's power-on time, seconds."""
+    found = []
+    for test in tests:
+        coverage = COVERAGE.get(test.kind.lower())
+        if coverage and test.passed is not None:
+            ago = _ago(test, identity, age)
+            if ago is not None or age is None or (test.hours or 0) < ERASED_HOUR or identity.protocol != 'ATA':
+                found.append(Result(test, coverage, ago))
+    return found
+
+
+def _ago(test: SelfTest, identity: Identity, age: Optional[float]) -> Optional[float]:
+    is_any_later = identity.protocol == 'SCSI' and test.hours == LAST_SCSI_HOUR
+    return None if test.hours is None or is_any_later else standards.seconds_since(test.hours, age)
+
+
+def standing(found: Sequence[Result]) -> Optional[Result]:
+    """Return the newest failure that no later test has cleared, else the newest that passed, None without any."""
+    passed: Set[str] = set()
+    for result in found:
+        if result.test.passed:
+            passed.add(result.coverage)
+        elif WHOLE not in passed and result.coverage not in passed - {SELECTIVE}:  # another part may have been selected
+            return result
+    return found[0] if found else None
+
+
+def verdict(tests: Sequence[SelfTest], identity: Identity, age: Optional[float]) -> Optional[Reading]:
+    """Return what the log says of the drive, None where it says nothing."""
+    result = standing(results(tests, identity, age))
+    if result is None:
+        return None
+    test = result.test
+    when = '' if test.hours is None else f' at {test.hours} h{f", {since(result.ago)}" if result.ago is not None else ""}'
+    return Reading('self_test', 1 if test.passed else 0, '', Source(standards.SELF_TEST_LOG), f'{test.kind}: {test.status}{when}',
+                   State.OK if test.passed else State.CRITICAL, quiet=result.ago)
+
+
+def freshness(tests: Sequence[SelfTest], identity: Identity, age: Optional[float], most: float) -> Reading:
+    """Return whether the newest extended test that passed is no older than *most* seconds of power-on time."""
+    newest = next((result for result in results(tests, identity, age) if result.coverage == WHOLE and result.test.passed), None)
+    is_fresh = newest is not None and newest.ago is not None and newest.ago <= most
+    when = 'none is known' if newest is None else since(newest.ago) if newest.ago is not None else 'at an hour that tells no age'
+    advice = '' if is_fresh else f', should be no older than {round(most / HOUR / 24)} days; start one with smartctl -t long'
+    return Reading('self_test_age', 1 if is_fresh else 0.5, '', Source(standards.SELF_TEST_LOG),
+                   f'newest extended self-test that passed: {when}{advice}', State.OK if is_fresh else State.WARNING)

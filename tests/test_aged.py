@@ -1,0 +1,132 @@
+"""What is old is judged as old: by the drive's own log, or by memory."""
+import json
+
+import pytest
+from conftest import ROOT
+
+from smart_attributes import judge
+from smart_attributes.knowledge import specs
+from smart_attributes.knowledge.thresholds import CommandLineLimits, Thresholds
+from smart_attributes.memory import past, series
+from smart_attributes.model import AttributeRow, Device, ErrorEntry, Identity, Reading, Report, SelfTest, Source, State
+from smart_attributes.words import findings, statement
+
+SDA = Device('/dev/sda', name='sda')
+DEFAULT = json.loads((ROOT / 'thresholds' / 'default.json').read_text())
+DISK = Identity(protocol='ATA', model='ST4000NM0033-9ZM170', serial='EXAMPLE0001', rotation=7200)
+
+
+@pytest.fixture(scope='module')
+def database():
+    return specs.SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
+
+
+@pytest.fixture(scope='module')
+def limits():
+    return Thresholds(DEFAULT)
+
+
+YEARS_3_2 = int(3.2 * 8766)
+
+
+def disk_with_errors(count, errors, **more):
+    rows = (AttributeRow(9, 'Power_On_Hours', 50, 50, 0, False, '', '50000'),
+            AttributeRow(187, 'Reported_Uncorrect', 1, 1, 0, False, '', str(count)))
+    return Report(DISK, smart_status=True, attributes=rows,
+                  errors=tuple(errors), error_count=count, **more)
+
+
+def old(ago):
+    return [ErrorEntry(9, ('UNC',), (50000 - ago) % 65536)]
+
+
+@pytest.mark.parametrize(('count', 'ago', 'state', 'words'), [
+    (7, YEARS_3_2, State.WARNING, 'reported_uncorrect 7, newest 3.2 years ago, warning above 0'),
+    (70, YEARS_3_2, State.WARNING, 'reported_uncorrect 70, newest 3.2 years ago, warning above 0'),
+    (70, 2209, State.WARNING, 'reported_uncorrect 70, newest 92 days ago, warning above 0'),
+    (70, 2207, State.CRITICAL, 'reported_uncorrect 70, newest 92 days ago, critical above 20')])
+def test_old_errors_are_judged_at_the_rate_of_old_ones_and_say_so(database, limits, count, ago, state, words):
+    """Disks whose newest error is older than three months fail at 83 % a year and less, not at 100."""
+    verdict = judge.judge(SDA, disk_with_errors(count, old(ago)), database, limits, judge.Rules())
+
+    assert (verdict.state, findings(verdict)) == (state, words)
+
+
+@pytest.mark.parametrize(('ago', 'state'), [(8759, State.CRITICAL), (8761, State.WARNING)])
+def test_a_failed_self_test_of_a_year_ago_no_longer_is_critical(database, limits, ago, state):
+    """It stays a warning until a test of as much passes."""
+    tests = (SelfTest('Extended offline', 'Completed: read failure', False, 50000 - ago),)
+
+    assert judge.judge(SDA, disk_with_errors(0, (), self_tests=tests), database, limits, judge.Rules()).state is state
+
+
+def reallocated_for(seconds, number, then=None):
+    """Return a reading and what memory knows: the number has stood for so long, or has risen to it from *then*."""
+    reading = Reading('reallocated', number, '', Source(attribute=5))
+    first = [series.Point(0, then, 0)] if then is not None else []
+    known = series.History((*first, series.Point(1000, number, 1000 if first else 0)), 1000 + seconds)
+    return reading, past.Past({past.key(reading): known}, 1000 + seconds)
+
+
+@pytest.mark.parametrize(('days', 'number', 'then', 'state', 'said'), [
+    (91, 40, None, State.WARNING, 'more than 91 days ago'), (93, 40, None, State.OK, 'more than 93 days ago'),
+    (93, 4000, 30, State.WARNING, 'newest 93 days ago'), (91, 4000, None, State.CRITICAL, 'more than 91 days ago')])
+def test_memory_tells_the_age_of_what_no_log_dates(limits, days, number, then, state, said):
+    """The same rule, whoever knows since when nothing came."""
+    reading, known = reallocated_for(days * 86400, number, then)
+    dated, limit = judge.aged(reading, limits.limit('reallocated', SDA, DISK, ''), known, False)
+
+    assert judge.judge_reading(dated, limit, {}, {}).state is state
+    assert said in statement(dated)
+
+
+def test_memory_makes_what_a_log_dates_newer_and_never_older():
+    """A counter may rise without an entry; a log that tells of an error yesterday is right, whatever a counter says."""
+    reading, known = reallocated_for(86400, 40, 30)
+
+    assert past.quieted(known, reading._replace(quiet=1e9), False).quiet == 86400
+    assert past.quieted(known, reading._replace(quiet=5), False).quiet == 5
+    still, unmoved = reallocated_for(86400, 40)
+    assert past.quieted(unmoved, still._replace(quiet=5), False).quiet == 5
+    assert past.quieted(unmoved, still._replace(quiet=1e9), False).quiet == 1e9
+    assert past.quieted(unmoved, still._replace(number=0), False).quiet is None
+
+
+# --- who sets the rule -------------------------------------------------------------------------------
+
+OLD = {'after': '1000h', 'warning': '5', 'critical': None, 'why': 'nothing came of them'}
+
+
+def held(quiet_hours, *overrides, command_line=None, roles=None):
+    """Return the levels of reported_uncorrect and who set them, where the newest is so many hours old."""
+    default = {'roles': {'reported_uncorrect': {'warning': '0', 'critical': '20', 'aged': OLD, 'why': 'data that reached nobody'}}}
+    site = {'overrides': list(overrides), 'roles': roles or {}}
+    given = Thresholds(default, [('site.json', site)], CommandLineLimits(command_line or {}, {}))
+    reading = Reading('reported_uncorrect', 7, '', Source(attribute=187), quiet=quiet_hours and quiet_hours * 3600)
+    _, limit = judge.aged(reading, given.limit('reported_uncorrect', SDA, DISK, ''), None, False)
+    return limit.warning, limit.critical, limit.warning_origin
+
+
+def one_drive(**fields):
+    return {'for': {'serial': 'EXAMPLE0001'}, 'why': 'known since 2024', 'roles': {'reported_uncorrect': fields}}
+
+
+def test_the_rule_holds_from_its_hour_on_and_where_the_age_is_known():
+    """What nobody can date is judged as new."""
+    assert held(1000) == ('5', None, 'default.json, aged')
+    assert held(999.9) == held(None) == ('0', '20', 'default.json')
+
+
+def test_a_limit_that_someone_stronger_sets_holds_at_any_age():
+    """Field by field: the other field ages as before."""
+    assert held(2000, one_drive(warning='3')) == ('3', None, 'site.json: serial EXAMPLE0001')
+    assert held(2000, command_line={'reported_uncorrect': '2'}) == ('2', None, 'command line')
+    assert held(2000, roles={'reported_uncorrect': {'critical': '9'}}) == ('5', '9', 'default.json, aged')
+
+
+def test_the_rule_itself_is_overridden_and_switched_off():
+    """A site that trusts nothing old writes null, another one its own hours."""
+    assert held(2000, one_drive(aged=None)) == ('0', '20', 'default.json')
+    assert held(60, one_drive(aged={'after': '2d', 'warning': None, 'why': 'replaced on Friday'})) == (
+        None, '20', 'site.json: serial EXAMPLE0001, aged')
+    assert held(2000, roles={'reported_uncorrect': {'aged': None}}) == ('0', '20', 'default.json')

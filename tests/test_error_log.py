@@ -1,0 +1,75 @@
+"""What the ATA error log tells of when data were lost."""
+import pytest
+
+from smart_attributes.knowledge import datafile, standards
+from smart_attributes.knowledge.error_log import with_history
+from smart_attributes.knowledge.specs import SpecDatabase
+from smart_attributes.model import ErrorEntry, Identity, Reading, Report, Source
+
+ROLES = SpecDatabase(datafile.load(datafile.shipped('attributes.json'))).roles
+DISK = Identity(protocol='ATA', model='ACME DISK 1', rotation=7200)
+HOUR = 3600
+AGE = 40000 * HOUR
+
+
+def error(ago, *kind):
+    return ErrorEntry(100000 - ago, kind, 40000 - ago)
+
+
+def found(*errors, counted=(), count=None, age=AGE):
+    """Return the readings with the history of a log, by role."""
+    report = Report(DISK, errors=errors, error_count=len(errors) if count is None else count)
+    readings = [Reading('reported_uncorrect', number, '', Source(attribute=187)) for number in counted]
+    return {reading.role: reading for reading in with_history(readings, report, ROLES, age)}
+
+
+@pytest.mark.parametrize(('errors', 'count', 'quiet'), [
+    ((error(5, 'ABRT'), error(900, 'UNC'), error(950, 'UNC')), 3, (900, False)), ((error(700, 'IDNF'),), 1, (700, False)),
+    ((error(700, 'ICRC', 'ABRT'), error(800, 'ABRT')), 9, (800, True)), ((error(700, 'ABRT'),), 1, (None, False)),
+    ((error(700), error(900, 'UNC')), 2, (700, False)), ((error(-100, 'UNC'),), 1, (None, False))],
+    ids=['newest-data-error', 'not-found', 'older-than-all-that-is-kept', 'the-log-does-not-know-it', 'unknown-kind-may-be-one', 'ahead'])
+def test_the_counter_of_data_errors_is_as_old_as_the_newest_in_the_log(errors, count, quiet):
+    """Aborted commands and repeated transfers are none; a log that lost entries still tells how old the lost ones must be."""
+    reading = found(*errors, counted=[7], count=count)['reported_uncorrect']
+
+    assert (reading.quiet and reading.quiet / HOUR, reading.quiet_is_bound) == quiet
+
+
+def test_a_counter_at_zero_has_no_age():
+    """Nothing is as quiet."""
+    assert found(error(900, 'ABRT'), counted=[0])['reported_uncorrect'].quiet is None
+
+
+@pytest.mark.parametrize(('errors', 'number'), [
+    ((error(10, 'UNC'), error(1000, 'IDNF'), error(1001, 'UNC')), 2), ((error(1001, 'UNC'),), 0),
+    ((error(10, 'UNC', 'ABRT'), error(10, 'ABRT'), error(10, 'ICRC', 'ABRT'), error(10)), 1)],
+    ids=['within-1000-hours', 'older', 'data-errors-only'])
+@pytest.mark.parametrize('counted', [(), (0,)], ids=['no-counter', 'counter-at-zero'])
+def test_where_a_drive_counts_nothing_its_log_counts(errors, number, counted):
+    """Many disks have no attribute 187, and none of them is OK by silence."""
+    assert found(*errors, counted=counted)['recent_data_errors'].number == number
+
+
+def test_recent_errors_are_told_once():
+    """A counter that has counted them says it better."""
+    assert 'recent_data_errors' not in found(error(10, 'UNC'), counted=[3])
+    assert found(error(10, 'ABRT')) == {}
+    assert found() == {}
+
+
+@pytest.mark.parametrize('age', [None, 30000 * HOUR], ids=['no-age', 'younger-than-its-log'])
+def test_errors_of_an_hour_that_means_nothing_are_unknown_and_not_zero(age):
+    """Never OK by an invented number."""
+    reading = found(error(10, 'UNC'), age=age)['recent_data_errors']
+
+    assert (reading.number, reading.judged, bool(reading.unknown)) == (None, False, True)
+
+
+@pytest.mark.parametrize(('hour', 'age', 'since'), [
+    (100, 300, 200), (100, 65536 + 300, 200), (65500, 65536 + 64, 100), (101, 100, 0), (124, 100, 0), (125, 100, None),
+    (10, 65500, 65490), (10, 65536 + 5, 0), (100, 2 * 65536 + 300, 200)])
+def test_a_16_bit_hour_means_the_latest_time_that_it_can(hour, age, since):
+    """Old errors must not look older than they are; clocks of log and counter may be a day apart."""
+    seconds = standards.seconds_since(hour, age * HOUR)
+
+    assert seconds == (None if since is None else since * HOUR)

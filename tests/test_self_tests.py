@@ -1,0 +1,78 @@
+"""Which entry of a self-test log stands."""
+import pytest
+
+from smart_attributes.knowledge.self_tests import verdict
+from smart_attributes.model import Identity, SelfTest, State
+
+DISK = Identity(protocol='ATA', model='ACME DISK 1', rotation=7200)
+SAS = Identity(protocol='SCSI', model='ACME SASSY', rotation=10000)
+HOUR = 3600
+YEAR = 8766  # hours
+PASSED, FAILED = 'Completed without error', 'Completed: read failure'
+
+
+def test(kind, passed, hours=100):
+    return SelfTest(kind, PASSED if passed else FAILED, passed, hours)
+
+
+test.__test__ = False  # it makes a self-test, which pytest would run
+
+
+def said(*tests, identity=DISK, age=None):
+    found = verdict(tests, identity, age and age * HOUR)
+    return found and (found.state, found.verdict)
+
+
+def states(*tests, **more):
+    found = said(*tests, **more)
+    return found and found[0]
+
+
+@pytest.mark.parametrize(('later', 'failed', 'state'), [
+    ('Short offline', 'Extended offline', State.CRITICAL), ('Conveyance offline', 'Extended offline', State.CRITICAL),
+    ('Selective offline', 'Extended offline', State.CRITICAL), ('Selective offline', 'Selective offline', State.CRITICAL),
+    ('Conveyance offline', 'Short offline', State.CRITICAL), ('Background short', 'Background long', State.CRITICAL),
+    ('Extended offline', 'Last self-test', State.OK), ('Short offline', 'Last self-test', State.CRITICAL),
+    ('Extended offline', 'Extended offline', State.OK), ('Extended captive', 'Short offline', State.OK),
+    ('Extended offline', 'Conveyance offline', State.OK), ('Extended offline', 'Selective offline', State.OK),
+    ('Short captive', 'Short offline', State.OK), ('Foreground long', 'Background short', State.OK), ('Extended', 'Short', State.OK)])
+def test_a_failure_is_cleared_by_a_later_test_of_as_much(later, failed, state):
+    """A short test looks at a small part of a disk, a selective one perhaps at another part; an extended one looks at all of it."""
+    assert states(test(later, True, 200), test(failed, False), identity=SAS if 'ground' in later else DISK) is state
+
+
+def test_several_tests_in_between_do_not_hide_a_failure_either():
+    """Who tests daily has thirty short ones in front of it."""
+    short = [test('Short offline', True, 1000 - day) for day in range(20)]
+
+    assert said(*short, test('Extended offline', False, 500), test('Extended offline', True, 300)) == (
+        State.CRITICAL, 'Extended offline: Completed: read failure at 500 h')
+
+
+@pytest.mark.parametrize('kind', ['Vendor (0xb0)', 'Reserved (0x31)', 'Vendor specific', 'Reserved(7)', 'Unknown (0x9)',
+                                  'Abort offline test'])
+@pytest.mark.parametrize('passed', [True, False])
+def test_kinds_that_no_standard_defines_make_no_verdict_and_clear_none(kind, passed):
+    """Their results mean what only the vendor knows; erased log pages look like them."""
+    assert states(test(kind, passed)) is None
+    assert states(test(kind, passed, 200), test('Short offline', False)) is State.CRITICAL
+    assert states(test(kind, passed, 200), test('Short offline', True)) is State.OK
+
+
+def test_an_entry_of_an_erased_log_makes_no_verdict():
+    """Hour 0xff00 of a drive that is years younger; one that is as old has such an hour."""
+    assert states(test('Short offline', False, 0xff00), age=20000) is None
+    assert states(test('Short offline', False, 0xff00), age=70000) is State.CRITICAL
+    assert states(test('Short offline', False, 0xff00)) is State.CRITICAL
+    assert states(test('Short offline', False, 30000), age=20000) is State.CRITICAL
+
+
+@pytest.mark.parametrize(('hours', 'age', 'identity', 'words'), [
+    (10000, 10000 + 3.2 * YEAR, DISK, ' at 10000 h, 3.2 years ago'), (4, 65540 + 100, DISK, ' at 4 h, 4 days ago'),
+    (101, 100, DISK, ' at 101 h, 0 h ago'), (2, 65537, DISK, ' at 2 h, 0 h ago'),
+    (200, 100, DISK, ' at 200 h'), (100, None, DISK, ' at 100 h'), (None, 100, DISK, ''), (65535, 70000, SAS, ' at 65535 h')],
+    ids=['years', 'wrapped', 'a-little-ahead', 'a-little-ahead-wrapped', 'ahead', 'no-age', 'no-hour', 'the-last-hour-of-scsi'])
+def test_the_words_tell_the_age_of_a_test_where_both_hours_are_known(hours, age, identity, words):
+    """ATA keeps 16 bits of the hour, which may have wrapped; SCSI stops at 65535."""
+    assert said(test('Short offline' if identity is DISK else 'Background short', False, hours), identity=identity, age=age) == (
+        State.CRITICAL, f'{"Short offline" if identity is DISK else "Background short"}: Completed: read failure{words}')
