@@ -4,14 +4,13 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from typing import Dict, Iterator, Set, Tuple
+from typing import Dict, Set
 
 import pytest
+import rooms
 from conftest import ROOT, drive_path
+from rooms import BASE, MODULES, PACKAGE, imports, room
 
-PACKAGE = ROOT / 'smart_attributes'
-MODULES = sorted(str(path.relative_to(PACKAGE))[:-3] for path in PACKAGE.rglob('*.py') if path.stem != '__init__')
-BASE = {'model', 'errors', 'words', 'trust', 'alarm', 'state_folder', 'files'}
 # What the modules of a room, or a module that stands in none, may import beside their own room and the base.
 MAY_IMPORT: Dict[str, Set[str]] = {
     'model': {'errors'}, 'errors': {'model'}, 'words': set(), 'trust': set(), 'alarm': set(), 'state_folder': {'trust'},
@@ -30,26 +29,6 @@ FOREIGN = {'nagiosplugin': {'knowledge/nagios'}, 'pySMART': {'reading/pysmart'},
 HEAVY = ('jsonschema', 'pySMART', 'rich', 'dataclasses', 'subprocess', 'inspect', 'logging', 'tempfile',
          'smart_attributes.reading.text_report', 'smart_attributes.faces.triage', 'smart_attributes.faces.page', 'jinja2')
 HEAVY_ROOMS = ('smart_attributes.workshop.', 'smart_attributes.v1_6.')
-
-
-def imports(module: str) -> Iterator[Tuple[str, bool]]:
-    """Yield (name, is one of ours) for every import of a module, at its top or inside a function."""
-    for node in ast.walk(ast.parse((PACKAGE / f'{module}.py').read_text())):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = '/'.join([*module.split('/')[:-1][:module.count('/') + 1 - node.level], *filter(None, (node.module or '').split('.'))])
-            for alias in node.names:
-                whole = f'{base}/{alias.name}'.lstrip('/')
-                yield (whole if whole in MODULES else base), True
-        elif isinstance(node, ast.ImportFrom):
-            yield (node.module or '').split('.')[0], False
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name.split('.')[0], False
-
-
-def room(module: str) -> str:
-    """Return the room of a module, or the module itself where it stands in none."""
-    return module.partition('/')[0]
 
 
 def test_every_room_and_module_has_a_rule():
@@ -131,3 +110,19 @@ def test_version_1_6_is_mentioned_in_few_places():
               for line in (PACKAGE / f'{module}.py').read_text().splitlines() if 'v1_6' in line]
 
     assert len(places) <= 5, places
+
+
+def test_the_drawing_shows_two_sides_that_do_not_know_each_other_and_nothing_that_looks_upwards():
+    """Reading and knowledge meet in those above them; a stranger sees it in one picture."""
+    between = rooms.arrows()
+
+    assert [pair for pair in between if set(pair) == {'reading', 'knowledge'}] == []
+    heights = rooms.floors(between)
+    assert [pair for pair in between if heights[pair[0]] <= heights[pair[1]]] == []
+    assert '  survey -->|1| judge' in rooms.drawing()
+
+
+def test_rooms_that_import_each_other_have_no_drawing():
+    """One of them would look upwards, and nobody could say which."""
+    with pytest.raises(SystemExit, match='reading, survey import each other in a circle'):
+        rooms.floors({('survey', 'reading'): 3, ('reading', 'survey'): 1})

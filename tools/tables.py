@@ -12,6 +12,7 @@ from typing import Any, Callable, Dict, List
 
 import described
 import icinga
+import rooms
 
 from smart_attributes.reading import device_types
 
@@ -116,7 +117,7 @@ TABLES: Dict[str, Dict[str, Callable[[], List[str]]]] = {
     'doc/options.md': {'options': options},
     'doc/roles.md': {'roles': roles},
     'thresholds/README.md': {'limits': limits},
-    'CONTRIBUTING.md': {'modules': modules},
+    'CONTRIBUTING.md': {'modules': modules, 'drawing': rooms.drawing},
     'doc/icinga.md': {'variables': icinga.rows},
     'doc/raid.md': {'refused': refused},
     SCHEMA: {'known_roles': known_roles}}

@@ -1,0 +1,68 @@
+"""What imports what: the drawing in CONTRIBUTING, as mermaid text, which hosts of repositories show as a picture."""
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from typing import Dict, Iterator, List, Mapping, Tuple
+
+from described import ROOT
+
+PACKAGE = ROOT / 'smart_attributes'
+MODULES = sorted(str(path.relative_to(PACKAGE))[:-3] for path in PACKAGE.rglob('*.py') if path.stem != '__init__')
+BASE = {'model', 'errors', 'words', 'trust', 'alarm', 'state_folder', 'files'}  # that all may import
+
+Arrows = Mapping[Tuple[str, str], int]  # (importing, imported) -> how many imports
+
+
+def imports(module: str) -> Iterator[Tuple[str, bool]]:
+    """Yield (name, is one of ours) for every import of a module, at its top or inside a function."""
+    for node in ast.walk(ast.parse((PACKAGE / f'{module}.py').read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = '/'.join([*module.split('/')[:-1][:module.count('/') + 1 - node.level], *filter(None, (node.module or '').split('.'))])
+            for alias in node.names:
+                whole = f'{base}/{alias.name}'.lstrip('/')
+                yield (whole if whole in MODULES else base), True
+        elif isinstance(node, ast.ImportFrom):
+            yield (node.module or '').split('.')[0], False
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name.split('.')[0], False
+
+
+def room(module: str) -> str:
+    """Return the room of a module, or the module itself where it stands in none."""
+    return module.partition('/')[0]
+
+
+def arrows() -> Arrows:
+    """Return how many modules of a room import a module of another room; the base is left out."""
+    pairs = {(module, name) for module in MODULES for name, is_ours in imports(module) if is_ours}
+    between = ((room(module), room(name)) for module, name in sorted(pairs))
+    return Counter(pair for pair in between if pair[0] != pair[1] and not BASE.intersection(pair))
+
+
+def floors(between: Arrows) -> Dict[str, int]:
+    """Return how high each room stands: above all that it imports. Raises SystemExit where rooms import each other in a circle."""
+    below: Dict[str, List[str]] = {room(module): [] for module in MODULES if room(module) not in BASE}
+    for importing, imported in between:
+        below[importing].append(imported)
+    heights: Dict[str, int] = {}
+    while len(heights) < len(below):
+        ready = [name for name in below if name not in heights and all(other in heights for other in below[name])]
+        if not ready:
+            circle = ', '.join(sorted(set(below) - set(heights)))
+            raise SystemExit(f'smart_attributes: {circle} import each other in a circle, so one of them looks upwards')
+        heights.update({name: 1 + max((heights[other] for other in below[name]), default=-1) for name in ready})
+    return heights
+
+
+def drawing() -> List[str]:
+    """Return the lines of the drawing, the highest room first."""
+    between = arrows()
+    heights = floors(between)
+    sizes = Counter(map(room, MODULES))
+    order = sorted(heights, key=lambda name: (-heights[name], name))
+    boxes = [f'  {name}["{name}{f"/ ({sizes[name]} modules)" if (PACKAGE / name).is_dir() else ""}"]' for name in order]
+    lines = [f'  {importing} -->|{between[importing, imported]}| {imported}' for importing in order for imported in order
+             if (importing, imported) in between]
+    return ['```mermaid', 'flowchart TD', *boxes, *lines, '```']
