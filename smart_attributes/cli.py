@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .v1_6.command_line import Before
 
 PROGRAM = 'check_smart_attributes'
-JOBS = ('triage', 'list', 'explain', 'sudoers', 'draft', 'prove', 'measure', 'migrate', 'acknowledge')
+JOBS = ('triage', 'list', 'explain', 'sudoers', 'draft', 'prove', 'measure', 'migrate', 'acknowledge', 'history')
 CONFIG = '/etc/check-smart-attributes'
 USER = 'nagios'       # as whom Debian's daemons run checks
 LABELS = ('device', 'by-id', 'serial', 'wwn')
@@ -67,6 +67,8 @@ class Options(NamedTuple):
     every_alarm: bool = False
     shown: bool = False
     withdraw: Tuple[str, ...] = ()
+    imports: bool = False
+    forget: Tuple[str, ...] = ()
     before: Optional['Before'] = None   # what only version 1.6 was asked for
     output: Optional[str] = None        # folder for the files of a migration
 
@@ -256,6 +258,7 @@ other jobs, each with its own --help:
   {PROGRAM} measure   compare attributes.json with real drives
   {PROGRAM} migrate   turn files of version 1.6 into limits and entries of this one
   {PROGRAM} acknowledge  accept a number of one drive: silent at it, loud beyond
+  {PROGRAM} history   what is remembered of drives; fill it from the logs of smartd
 
 example:
   {PROGRAM} -d /dev/nvme0 -d megaraid,0-7@/dev/bus/0 --expect 9 -w endurance_used=80
@@ -389,7 +392,28 @@ exit status: 0 done, 1 something could not be accepted, 3 nothing was''', '%(pro
     return parser
 
 
+def _history_parser() -> Parser:
+    parser = _parser(f'{PROGRAM} history', 'Show what memory holds of drives, fill it from smartd, or forget a drive.', f'''\
+example:
+  {PROGRAM} history -d /dev/sda reallocated
+  {PROGRAM} history --import
+  {PROGRAM} history --forget EXAMPLE0001
+
+--import takes the last 400 days of the attribute logs that smartd keeps in /var/lib/smartmontools, so that growth and dates
+are there from the first day on.
+
+exit status: 0 done, 3 nothing was''', '%(prog)s [-d ADDRESS] [ROLE ...] [options]')
+    parser.add_argument('roles', nargs='*', metavar='ROLE', help='only these numbers')
+    parser.add_argument('--json', dest='as_json', action='store_true', help='all points as JSON')
+    parser.add_argument('--import', dest='imports', action='store_true',
+                        help='fill memory from the logs of smartd, of the drives that are read')
+    parser.add_argument('--forget', action='append', default=[], metavar='SERIAL', help='forget a drive that is gone for good; repeatable')
+    for group in (_drives, _reading, _data, _naming, _common):
+        group(parser)
+    return parser
+
+
 PARSERS: Mapping[str, Callable[[], Parser]] = {
     'check': _check_parser, 'triage': _triage_parser, 'list': _list_parser, 'explain': _explain_parser,
     'sudoers': _sudoers_parser, 'draft': _draft_parser, 'prove': _prove_parser, 'measure': _measure_parser,
-    'migrate': _migrate_parser, 'acknowledge': _acknowledge_parser}
+    'migrate': _migrate_parser, 'acknowledge': _acknowledge_parser, 'history': _history_parser}

@@ -248,6 +248,50 @@ def acknowledge(options: Options, runner: processes.Runner) -> int:
     return PARTLY if given and refused else UNKNOWN if refused else OK
 
 
+def history(options: Options, runner: processes.Runner) -> int:
+    """Show what memory holds of drives, fill it or make it forget; 0 when it could be done."""
+    from .words import sentence
+    if options.forget:
+        from .remembering import for_writing
+        forgotten = sum(map(for_writing(options).forget, options.forget))
+        print(f'{forgotten} forgotten' if forgotten else 'memory knows no drive of that serial number')
+        return OK if forgotten else UNKNOWN
+    found = survey(options, runner)
+    if options.imports:
+        for line in _imported(found, options):
+            print(sentence(line, 1000))
+        return _was_read(found)
+    drives = _remembered(found, options)
+    from .faces import history as face
+    for remark in found.remarks if not options.as_json else ():
+        print(f'note: {sentence(remark, 500)}')
+    print(face.as_json(drives, options.hide_serial) if options.as_json else
+          '\n'.join(line for each in drives for line in face.lines(each, options.hide_serial)) or 'nothing is remembered of these drives')
+    return OK if drives else UNKNOWN
+
+
+def _imported(found: Survey, options: Options) -> List[str]:
+    from . import importing
+    from .remembering import for_writing
+    drives = [(verdict, read.outcome) for verdict, read in zip(found.verdicts, found.reads) if isinstance(read.outcome, Report)]
+    return importing.imported(drives, found.judge.database, for_writing(options))
+
+
+def _remembered(found: Survey, options: Options) -> List[Any]:
+    """Return what memory holds of the drives of a survey, as faces.history shows it."""
+    from .faces import history as face
+    drives = []
+    for verdict in found.verdicts:
+        known = found.memory.drive(verdict.device)
+        if known:
+            units = {role: each.unit for role, each in found.judge.database.roles.items()}
+            drives.append(face.Drive(known[0].identity, known[0].first_read, known[0].last_read, [
+                face.Series(key.role, key.definition, units.get(key.role, ''), [(point.time, point.number) for point in each.points],
+                            each.last_read) for key, each in sorted(known[1].items())
+                if each.points and (not options.roles or key.role in options.roles)]))
+    return drives
+
+
 def _version(options: Options) -> int:
     from .cli import PROGRAM
     from .site import shipped_database
@@ -258,8 +302,9 @@ def _version(options: Options) -> int:
 
 VERSION = '2.0'
 # What has a time limit: whatever reads drives. The others work for a person, who can end them.
-LIMITED = ('check', 'triage', 'list', 'explain', 'draft', 'acknowledge')
+LIMITED = ('check', 'triage', 'list', 'explain', 'draft', 'acknowledge', 'history')
 Job = Callable[[Options, processes.Runner], int]
 JOBS: Mapping[str, Job] = {
     'check': check, 'triage': triage, 'list': list_, 'explain': explain, 'sudoers': sudoers, 'draft': draft, 'prove': prove,
-    'measure': measure, 'migrate': migrate, 'acknowledge': acknowledge}
+    'measure': measure, 'migrate': migrate, 'acknowledge': acknowledge,
+    'history': history}

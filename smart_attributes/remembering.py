@@ -14,12 +14,13 @@ from .errors import DriveAbsent, DriveIsNoDrive, MemoryUnusable
 from .model import Device, Forecast, Read, Report, Verdict
 
 if TYPE_CHECKING:
+    from .memory.drives import Record
     from .memory.past import Past
-    from .memory.store import Memory, Recalled
+    from .memory.store import Histories, Memory, Recalled
     from .whereabouts import Whereabouts
 
 WRITING = ('check',)              # the jobs that a daemon runs; people only look
-LOOKING = ('triage', 'explain', 'acknowledge')
+LOOKING = ('triage', 'explain', 'acknowledge', 'history')
 # The role of which a date is told -> whether less is worse.
 FORESEEN: Mapping[str, bool] = {'endurance_used': False, 'spare_available': True}
 Address = Tuple[str, str]
@@ -117,6 +118,12 @@ class Remembered:
         with suppress(MemoryUnusable):
             self._memory.keep(everything, Scope(*self._scope))
 
+    def drive(self, device: Device) -> Optional[Tuple['Record', 'Histories']]:
+        """Return the record of a drive with all that memory holds of it, None where it holds nothing."""
+        recalled = self._recalled.get(_address(device))
+        record = recalled.match.record if recalled else self._memory.at(device.address) if self._memory else None
+        return (record, self._memory.all_of(record)) if self._memory and record else None
+
     # --- for a person -------------------------------------------------------------------
 
     def told(self, verdict: Verdict) -> Verdict:
@@ -144,6 +151,14 @@ def remembered(options: Options) -> Remembered:
         return Remembered(_opened(options, is_writing), '', not is_writing, options.asleep_max_age)
     except (MemoryUnusable, state_folder.Unusable) as error:
         return Remembered(trouble=str(error))
+
+
+def for_writing(options: Options) -> 'Memory':
+    """Return memory for a job that changes it. Raises MemoryUnusable."""
+    try:
+        return _opened(options, is_writing=True)
+    except state_folder.Unusable as error:
+        raise MemoryUnusable(f'no memory: {error}') from None
 
 
 def _opened(options: Options, is_writing: bool) -> 'Memory':

@@ -18,9 +18,11 @@ MAY_IMPORT: Dict[str, Set[str]] = {
     'reading': set(), 'knowledge': set(), 'memory': set(),
     'faces': {'knowledge'}, 'workshop': {'judge', 'reading', 'knowledge'}, 'v1_6': {'knowledge', 'reading'},
     'judge': {'knowledge', 'memory'}, 'cli': {'v1_6'}, 'site': {'cli', 'judge', 'knowledge', 'v1_6'},
-    'accepting': {'knowledge'}, 'whereabouts': {'memory'}, 'remembering': {'cli', 'memory', 'reading', 'whereabouts'},
+    'accepting': {'knowledge'}, 'importing': {'knowledge', 'memory'}, 'whereabouts': {'memory'},
+    'remembering': {'cli', 'memory', 'reading', 'whereabouts'},
     'survey': {'cli', 'site', 'judge', 'reading', 'knowledge', 'remembering'},
-    'jobs': {'accepting', 'cli', 'site', 'survey', 'judge', 'reading', 'knowledge', 'faces', 'workshop', 'v1_6'},
+    'jobs': {'accepting', 'importing', 'remembering', 'cli', 'site', 'survey', 'judge', 'reading', 'knowledge', 'faces', 'workshop',
+             'v1_6'},
     'main': {'reading', 'jobs'}}
 FOREIGN = {'nagiosplugin': {'knowledge/nagios'}, 'pySMART': {'reading/pysmart'}, 'jsonschema': {'knowledge/complaints'},
            'rich': {'faces/triage', 'faces/explain'}, 'jinja2': {'faces/page'}, 'sqlite3': {'memory/database'},

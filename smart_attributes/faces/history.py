@@ -1,0 +1,84 @@
+"""What memory holds of a drive -> a table with small graphs, or JSON."""
+from __future__ import annotations
+
+import json
+import time
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
+
+from ..model import Identity
+from ..words import amount, clean
+
+BARS = '▁▂▃▄▅▆▇█'
+WIDTH = 24                # signs of a graph
+
+Points = Sequence[Tuple[float, float]]   # seconds since 1970, number
+
+
+class Series(NamedTuple):
+    """One series of a drive."""
+
+    role: str
+    definition: str
+    unit: str
+    points: Points
+    last_read: float
+
+
+class Drive(NamedTuple):
+    """A drive as memory knows it."""
+
+    identity: Identity
+    first_read: float
+    last_read: float
+    series: Sequence[Series]
+
+
+def lines(drive: Drive, hide_serial: bool) -> Iterator[str]:
+    """Yield a head and a row for each series: what it was first, what it is, when it changed last, and its course."""
+    serial = '' if hide_serial else f' {clean(drive.identity.serial)}'
+    yield f'{clean(drive.identity.model)}{serial}, read from {_day(drive.first_read)} to {_day(drive.last_read)}'
+    cells = [('role', 'first', 'last', 'changed', 'points', 'course'), *(_row(each) for each in drive.series)]
+    widths = [max(len(row[column]) for row in cells) for column in range(5)]
+    for row in cells:
+        yield '  '.join((*(cell.ljust(width) for cell, width in zip(row, widths)), row[5])).rstrip()
+
+
+def _row(series: Series) -> Tuple[str, ...]:
+    first, last = series.points[0], series.points[-1]
+    changed = _day(last[0]) if len(series.points) > 1 else '-'
+    return (series.role, amount(first[1], series.unit), amount(last[1], series.unit), changed, str(len(series.points)),
+            graph(series.points, series.last_read))
+
+
+def graph(points: Points, end: float, width: int = WIDTH) -> str:
+    """Return the course of a number from its first point to *end*, each sign as high as the number was at the end of its time.
+
+    A number that never moved has none: a flat line tells less than the numbers beside it.
+    """
+    numbers = [number for _, number in points]
+    lowest, highest = min(numbers), max(numbers)
+    if highest == lowest:
+        return ''
+    start, signs, place = points[0][0], [], 0
+    for step in range(1, width + 1):
+        moment = start + (end - start) * step / width
+        while place + 1 < len(points) and points[place + 1][0] <= moment:
+            place += 1
+        signs.append(BARS[round((numbers[place] - lowest) / (highest - lowest) * (len(BARS) - 1))])
+    return ''.join(signs)
+
+
+def as_json(drives: Sequence[Drive], hide_serial: bool) -> str:
+    """Return all points; times are seconds since 1970."""
+    return json.dumps({'version': 1, 'drives': [_drive(each, hide_serial) for each in drives]}, indent=1)
+
+
+def _drive(drive: Drive, hide_serial: bool) -> Mapping[str, Any]:
+    series: List[Dict[str, Any]] = [{'role': each.role, 'definition': clean(each.definition), 'unit': each.unit,
+                                     'points': [[round(moment), number] for moment, number in each.points]} for each in drive.series]
+    return {'model': clean(drive.identity.model) or None, 'serial': None if hide_serial else clean(drive.identity.serial) or None,
+            'first_read': round(drive.first_read), 'last_read': round(drive.last_read), 'series': series}
+
+
+def _day(moment: float) -> str:
+    return time.strftime('%Y-%m-%d', time.localtime(moment))
