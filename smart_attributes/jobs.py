@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import Any, Callable, List, Mapping, Sequence, Tuple
+from typing import TYPE_CHECKING, Callable, List, Mapping, Sequence, Tuple
 
 from . import alarm, cli
 from .cli import Options
@@ -14,6 +14,10 @@ from .reading import processes
 from .reading.machine import Found, Plan
 from .site import Site, judge_of, site_of
 from .survey import Survey, find, plan, survey
+
+if TYPE_CHECKING:
+    from .faces.history import Drive as HistoryOfDrive
+    from .faces.plugin import Outcome
 
 OK, PARTLY, UNKNOWN = 0, 1, 3
 
@@ -40,7 +44,7 @@ def check(options: Options, runner: processes.Runner) -> int:
     return int(outcome.state)
 
 
-def _rendered(found: Survey, options: Options) -> Any:
+def _rendered(found: Survey, options: Options) -> Outcome:
     from .faces import plugin
     face = plugin.Face(options.verbose, options.hide_serial, options.all_perfdata)
     transcript = _transcript(found) if options.verbose >= 3 else []
@@ -277,7 +281,7 @@ def _imported(found: Survey, options: Options) -> List[str]:
     return importing.imported(drives, found.judge.database, for_writing(options))
 
 
-def _remembered(found: Survey, options: Options) -> List[Any]:
+def _remembered(found: Survey, options: Options) -> List[HistoryOfDrive]:
     """Return what memory holds of the drives of a survey, as faces.history shows it."""
     from .faces import history as face
     drives = []

@@ -6,7 +6,7 @@ Memory adds alarms or ages them. A run without it goes on and says so, where mem
 import os
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from . import state_folder
 from .cli import Options
@@ -175,11 +175,11 @@ def _address(device: Device) -> Address:
 def _forecasts(verdict: Verdict, points: Mapping[str, Sequence[Tuple[float, float]]], now: float) -> Mapping[str, Forecast]:
     """Return until when what is used up by plan lasts; nothing where that has no limit, as the endurance that some hard disks tell."""
     from .memory.forecast import forecast
-    numbers: Dict[str, Any] = {j.reading.role: j.reading.number for j in verdict.judgements if j.reading.judged}
+    numbers = {j.reading.role: j.reading.number for j in verdict.judgements if j.reading.judged and j.reading.number is not None}
     limited = {j.reading.role for j in verdict.judgements if j.reading.judged and (j.warning or j.critical)}
     found: Dict[str, Forecast] = {}
     for role, falls in FORESEEN.items():
-        if role in limited and numbers.get(role) is not None:
+        if role in limited and role in numbers:
             used = [(moment, 100 - number if falls else number) for moment, number in points.get(role, ())]
             told = forecast(used, now, 100 - numbers[role] if falls else numbers[role], None if falls else numbers.get('power_on_time'))
             found.update({role: told} if told else {})

@@ -13,6 +13,10 @@ from .files import is_there
 from .model import Report, Verdict
 
 if TYPE_CHECKING:
+    from .judge import Rules
+    from .knowledge.sitefile import SiteFile
+    from .knowledge.specs import SpecDatabase
+    from .knowledge.thresholds import Thresholds
     from .v1_6.opinion import Files
 
 DATABASE = 'attributes.json'
@@ -27,8 +31,8 @@ Json = Mapping[str, Any]
 class Site(NamedTuple):
     """What fits its schema in the data files of this site."""
 
-    attributes: Tuple[Any, ...] = ()  # sitefile.SiteFile
-    thresholds: Tuple[Any, ...] = ()  # sitefile.SiteFile
+    attributes: Tuple['SiteFile', ...] = ()
+    thresholds: Tuple['SiteFile', ...] = ()
     mistakes: Tuple[str, ...] = ()    # of what is in none of these files: a folder, a file of version 1.6
 
     @property
@@ -40,9 +44,9 @@ class Site(NamedTuple):
 class Judge(NamedTuple):
     """Everything that judging needs beside a report."""
 
-    database: Any    # specs.SpecDatabase
-    thresholds: Any  # thresholds.Thresholds
-    rules: Any       # judge.Rules
+    database: 'SpecDatabase'
+    thresholds: 'Thresholds'
+    rules: 'Rules'
     old: Optional['Files'] = None   # of version 1.6, where they were given
     mistakes: Tuple[str, ...] = ()  # in the files of this site
 
@@ -121,7 +125,7 @@ def today() -> str:
     return time.strftime('%Y-%m-%d', time.localtime(time.time()))
 
 
-def _faultless_entries(shipped: Json, files: Sequence[Any]) -> List[Any]:
+def _faultless_entries(shipped: Json, files: Sequence['SiteFile']) -> List['SiteFile']:
     """Return files with entries without what would break a check."""
     if not files:
         return []
@@ -131,7 +135,7 @@ def _faultless_entries(shipped: Json, files: Sequence[Any]) -> List[Any]:
     return [sitefile.without(file, faults.of_entries(file.data, roles, sets)) for file in files]
 
 
-def _faultless_limits(files: Sequence[Any], roles: Collection[str]) -> List[Any]:
+def _faultless_limits(files: Sequence['SiteFile'], roles: Collection[str]) -> List['SiteFile']:
     """Return files with limits without what would break a check."""
     if not files:
         return []
