@@ -42,6 +42,7 @@ class Options(NamedTuple):
     ignore_attributes: Tuple[int, ...] = ()
     unknown_model: State = State.OK
     asleep: State = State.OK
+    selftest_max_age: int = 0           # seconds of power-on time; 0: any
     config: str = CONFIG
     attributes: Tuple[str, ...] = ()
     thresholds: Tuple[str, ...] = ()
@@ -209,6 +210,8 @@ def _judging(parser: Parser) -> None:
                        help='state of a drive without an entry in attributes.json; default ok')
     group.add_argument('-cu', '--critical-on-unknown', '--critical_on_unknown', dest='unknown_model', action='store_const',
                        const=State.CRITICAL, help='the same as --unknown-model critical')
+    group.add_argument('--selftest-max-age', type=_duration, default=0, metavar='TIME',
+                       help='WARNING where the newest extended self-test that passed is older, or none is known: 35d; default: any age')
     group.add_argument('--asleep', type=_state, default=State.OK, metavar='STATE', help='state of a drive in standby; default ok')
 
 

@@ -4,7 +4,7 @@ import time
 from typing import TYPE_CHECKING, Dict, FrozenSet, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .errors import DriveAsleep, SmartError
-from .knowledge import ranges, readings, standards
+from .knowledge import ranges, readings, self_tests, standards
 from .knowledge.acknowledged import Acknowledgement, is_silent, prevailing, telling
 from .knowledge.specs import Advisory, DriveSpec, Role, SpecDatabase
 from .knowledge.thresholds import Bound, DriveLimit, Limit, Thresholds, when_quiet
@@ -27,6 +27,7 @@ class Rules(NamedTuple):
     unknown_model: State = State.OK
     asleep: State = State.OK
     now: float = 0             # seconds since 1970, for dates in the future
+    self_test_max_age: float = 0  # seconds of power-on time; 0: self-tests need not be fresh
 
 
 def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Thresholds, rules: Rules,
@@ -44,6 +45,8 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
     by_role = {reading.role: reading for reading in found if reading.judged and reading.number is not None}
     hours = _hours(by_role)
     found += [advisory_reading(advisory, identity, hours, rules.now) for advisory in database.advisories(identity)]
+    if rules.self_test_max_age:
+        found.append(self_tests.freshness(report.self_tests, identity, hours and hours * HOUR, rules.self_test_max_age))
     if spec.family is None:
         found.append(_unknown_model(device, identity, rules.unknown_model))
 
@@ -206,18 +209,27 @@ def drive_notes(report: Report, found: Sequence[Reading], spec: DriveSpec) -> Li
     notes.extend(reading.verdict for reading in found if reading.role == 'smart_status' and not reading.judged)
     notes.extend(f'{reading.role} from {reading.source} is unknown: {reading.unknown}'
                  for reading in found if reading.number is None)
-    return [*notes, *_differences(found), *_warranty(found), *_trust(found, spec), *exit_status_notes(report.exit_status),
-            *(clean(message, WORDS) for message in report.messages)]
+    return [*notes, *_differences(found), *_smartctl_differs(found), *_warranty(found), *_trust(found, spec),
+            *exit_status_notes(report.exit_status), *(clean(message, WORDS) for message in report.messages)]
 
 
 def _differences(found: Sequence[Reading]) -> List[str]:
     """Name percentages of one role that are more than APART points apart."""
     by_role: Dict[str, List[Reading]] = {}
     for reading in found:
-        if reading.unit == '%' and reading.number is not None:
+        if reading.unit == '%' and reading.number is not None and reading.source.log != standards.SMARTCTL:
             by_role.setdefault(reading.role, []).append(reading)
     return [f'{role}: {_sources(same)}; the worse one counts' for role, same in by_role.items()
             if max(r.number or 0 for r in same) - min(r.number or 0 for r in same) > APART]
+
+
+def _smartctl_differs(found: Sequence[Reading]) -> List[str]:
+    """Say where smartctl's own figure is more than APART points from the one that counts."""
+    judged = {reading.role: reading for reading in found if reading.judged and reading.number is not None}
+    return [f'{own.role}: smartctl itself says {amount(own.number, own.unit)}, {judged[own.role].source} says '
+            f'{amount(judged[own.role].number, own.unit)}, which counts' for own in found
+            if own.source.log == standards.SMARTCTL and own.number is not None and own.role in judged
+            and abs(own.number - (judged[own.role].number or 0)) > APART]
 
 
 def _warranty(found: Sequence[Reading]) -> List[str]:

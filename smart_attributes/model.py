@@ -146,6 +146,7 @@ class Report(NamedTuple):
     nvme: Mapping[str, int] = {}          # keys of smartctl's nvme_smart_health_information_log
     scsi: Mapping[str, float] = {}        # see json_report.SCSI_KEYS
     self_tests: Tuple[SelfTest, ...] = ()  # newest first
+    derived: Mapping[str, int] = {}        # role -> what smartctl itself makes of the drive, %; since 7.5
     error_count: Optional[int] = None     # entries ever made in the ATA error log; None not read
     errors: Tuple[ErrorEntry, ...] = ()   # of the ATA error log, newest first: five, or more where the extended log was read
     exit_status: Optional[int] = None     # smartctl's exit status, eight bits

@@ -107,7 +107,7 @@ def judge_of(options: Options, site: Site) -> Judge:
                               [*((file.name, file.data) for file in limits), *_accepted(options)],
                               thresholds.CommandLineLimits(dict(options.warning), dict(options.critical)), today()),
         judge.Rules(frozenset(options.ignore_roles), frozenset(options.ignore_attributes), options.unknown_model, options.asleep,
-                    time.time()), old, tuple(dict.fromkeys(mistakes)))
+                    time.time(), options.selftest_max_age), old, tuple(dict.fromkeys(mistakes)))
 
 
 def _accepted(options: Options) -> List[Tuple[str, Json]]:

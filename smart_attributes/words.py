@@ -85,7 +85,7 @@ YEAR = 365.25 * DAY
 WORDS = 400  # characters of one statement; a drive's own words may be endless
 TELLING_ROLES = ('endurance_used', 'spare_available', 'reallocated', 'pending', 'media_errors', 'temperature', 'power_on_time')
 TELLING = 3
-SPEAKS_FOR_ITSELF = ('unknown_model', 'vendor_threshold', 'firmware_advisory', 'legacy_limit')
+SPEAKS_FOR_ITSELF = ('unknown_model', 'vendor_threshold', 'vendor_threshold_past', 'firmware_advisory', 'legacy_limit')
 
 
 def plain(number: float) -> str:

@@ -130,3 +130,37 @@ def test_the_rule_itself_is_overridden_and_switched_off():
     assert held(60, one_drive(aged={'after': '2d', 'warning': None, 'why': 'replaced on Friday'})) == (
         None, '20', 'site.json: serial EXAMPLE0001, aged')
     assert held(2000, roles={'reported_uncorrect': {'aged': None}}) == ('0', '20', 'default.json')
+
+
+# --- what else a drive tells of its past -------------------------------------------------------------
+
+@pytest.mark.parametrize(('rotation', 'state'), [(7200, State.WARNING), (0, State.OK)], ids=['hard-disk', 'solid-state'])
+def test_a_threshold_in_the_past_warns_on_hard_disks_alone(database, limits, rotation, state):
+    """On SSDs it is the bogus worst value of a counter that never moved."""
+    row = AttributeRow(1, 'Raw_Read_Error_Rate', 81, 43, 44, True, 'past', '141367271')
+    report = Report(DISK._replace(rotation=rotation, model='ACME 1'), smart_status=True, attributes=(row,))
+
+    assert judge.judge(SDA, report, database, limits, judge.Rules()).state is state
+
+
+def test_fresh_self_tests_are_asked_for_by_an_option_alone(database, limits):
+    """Most sites run none."""
+    report = disk_with_errors(0, ())
+    asked = judge.Rules(self_test_max_age=35 * 86400)
+
+    assert judge.judge(SDA, report, database, limits, judge.Rules()).state is State.OK
+    verdict = judge.judge(SDA, report, database, limits, asked)
+    assert (verdict.state, 'newest extended self-test that passed: none is known' in findings(verdict)) == (State.WARNING, True)
+    tested = report._replace(self_tests=(SelfTest('Extended offline', 'Completed without error', True, 49900),))
+    assert judge.judge(SDA, tested, database, limits, asked).state is State.OK
+
+
+@pytest.mark.parametrize(('own', 'is_noted'), [(5, False), (6, True)])
+def test_where_smartctl_itself_says_otherwise_is_noted(database, limits, own, is_noted):
+    """Two databases that disagree are worth a look."""
+    row = AttributeRow(233, 'Media_Wearout_Indicator', 100, 100, 0, False, '', '0')
+    report = Report(Identity(protocol='ATA', model='INTEL SSDSC2BB240G4', rotation=0), smart_status=True, attributes=(row,),
+                    derived={'endurance_used': own})
+
+    note = f'endurance_used: smartctl itself says {own} %, attribute 233 says 0 %, which counts'
+    assert (note in judge.judge(SDA, report, database, limits, judge.Rules()).notes) is is_noted

@@ -179,6 +179,15 @@ def test_the_extended_logs_win_over_the_standard_ones():
     assert (len(report.self_tests), report.error_count) == (2, 9)
 
 
+def test_what_smartctl_itself_makes_of_a_drive_is_kept_apart():
+    """smartctl 7.5 derives it from names in its own database; of NVMe drives it only repeats the health log."""
+    own = {'endurance_used': {'current_percent': 28}, 'spare_available': {'current_percent': 100, 'threshold_percent': 10}}
+
+    assert json_report.from_json({**ATA, **own}).derived == {'endurance_used': 28, 'spare_available': 100}
+    assert json_report.from_json({**ATA, 'endurance_used': {'current_percent': 'x'}, 'spare_available': 7}).derived == {}
+    assert json_report.from_json({**NVME, **own}).derived == {}
+
+
 def entry(number, hours, words, register=0):
     return {'error_number': number, 'lifetime_hours': hours, 'error_description': words, 'completion_registers': {'error': register}}
 

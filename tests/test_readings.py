@@ -324,6 +324,30 @@ def test_failed_that_no_known_bit_explains_stays_critical(bits):
     assert states(found, 'smart_status') == [(State.CRITICAL, True)]
 
 
+@pytest.mark.parametrize(('prefail', 'ignored', 'expected'), [(True, (), [(State.WARNING, True)]), (False, (), []), (True, (175,), [])],
+                         ids=['warn-pre-fail', 'old-age', 'known-to-be-bogus'])
+def test_a_pre_fail_attribute_that_was_at_its_threshold_once_is_told(prefail, ignored, expected):
+    """Of 12 measured hard disks like that 10 have lost data."""
+    def change(entry):
+        entry['ignore_thresholds'] = list(ignored)
+    found = read(drive(row(175, 90, worst=5, threshold=10, prefail=prefail, when_failed='past')), change if ignored else None)
+
+    assert states(found, 'vendor_threshold_past') == expected
+    assert [reading.verdict for reading in found.get('vendor_threshold_past', ())] == (
+        ['attribute 175 Some_Name was at 5 once, not above its vendor threshold 10, and is at 90'] if expected else [])
+
+
+@pytest.mark.parametrize(('model', 'rows', 'expected'), [
+    ('ACME X1-240', [row(233, 90)], [(10, 'attribute 233')]), ('ACME X1-240', [], []), ('WHO', [], [(28, 'smartctl')])],
+    ids=['the-entry-knows', 'the-entry-knows-of-none', 'no-entry'])
+def test_what_smartctl_makes_of_a_drive_counts_where_nobody_knows_better(model, rows, expected):
+    """It goes by the names of its own database; an entry that reads nothing has its reasons."""
+    found = read(Report(X1._replace(model=model), attributes=tuple(rows), derived={'endurance_used': 28}))
+
+    assert judged(found, 'endurance_used') == expected
+    assert (28, 'smartctl') in [(reading.number, str(reading.source)) for reading in found['endurance_used']]
+
+
 def self_test(passed, hours=100):
     return SelfTest('Short offline', 'as printed', passed, hours)
 

@@ -1,7 +1,7 @@
 """Which entry of a self-test log stands."""
 import pytest
 
-from smart_attributes.knowledge.self_tests import verdict
+from smart_attributes.knowledge.self_tests import freshness, verdict
 from smart_attributes.model import Identity, SelfTest, State
 
 DISK = Identity(protocol='ATA', model='ACME DISK 1', rotation=7200)
@@ -76,3 +76,18 @@ def test_the_words_tell_the_age_of_a_test_where_both_hours_are_known(hours, age,
     """ATA keeps 16 bits of the hour, which may have wrapped; SCSI stops at 65535."""
     assert said(test('Short offline' if identity is DISK else 'Background short', False, hours), identity=identity, age=age) == (
         State.CRITICAL, f'{"Short offline" if identity is DISK else "Background short"}: Completed: read failure{words}')
+
+
+@pytest.mark.parametrize(('tests', 'age', 'state', 'words'), [
+    ((test('Extended offline', True, 1000),), 1000 + 35 * 24, State.OK, '35 days ago'),
+    ((test('Extended offline', True, 1000),), 1001 + 35 * 24, State.WARNING, '35 days ago, should be no older than 35 days; start one'),
+    ((test('Short offline', True, 1000), test('Extended offline', False, 1000)), 1000, State.WARNING, 'none is known, should be'),
+    ((test('Extended offline', False, 1000), test('Background long', True, 900)), 1000, State.OK, '4 days ago'),
+    ((), 1000, State.WARNING, 'none is known'), ((test('Extended offline', True, 1000),), None, State.WARNING, 'tells no age')],
+    ids=['ok-fresh', 'warn-older', 'warn-only-short-and-failed', 'ok-passed-before', 'warn-none', 'warn-no-age'])
+def test_a_site_that_runs_extended_tests_hears_when_they_end(tests, age, state, words):
+    """A log without a fresh one proves that nobody looked."""
+    found = freshness(tests, DISK, age and age * HOUR, 35 * 24 * HOUR)
+
+    assert (found.role, found.state) == ('self_test_age', state)
+    assert words in found.verdict

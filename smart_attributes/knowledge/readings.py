@@ -37,6 +37,8 @@ def own_verdicts(report: Report, spec: DriveSpec, age: Optional[float] = None) -
     failing = [row for row in report.attributes if row.when_failed == 'now']
     found = _smart_status(report, failing, spec)
     found.extend(_failing(row) for row in failing if row.id not in spec.ignored_thresholds)
+    found.extend(_failed_once(row) for row in report.attributes
+                 if row.when_failed == 'past' and row.prefail and row.id not in spec.ignored_thresholds)
     bits = report.nvme.get('critical_warning', 0)
     found.extend(Reading(warning.role, 0, '', Source(standards.NVME_LOG), warning.word, warning.state)
                  for warning in standards.NVME_WARNINGS if bits & warning.mask)
@@ -83,6 +85,11 @@ def _failing(row: AttributeRow) -> Reading:
     return Reading('vendor_threshold', row.value, '', Source(attribute=row.id), word, state, drive_limit=row.threshold)
 
 
+def _failed_once(row: AttributeRow) -> Reading:
+    word = f'attribute {row.id} {row.name} was at {row.worst} once, not above its vendor threshold {row.threshold}, and is at {row.value}'
+    return Reading('vendor_threshold_past', row.worst, '', Source(attribute=row.id), word, State.WARNING, drive_limit=row.threshold)
+
+
 # --- 2. standard logs --------------------------------------------------------
 
 def standard_readings(report: Report, roles: Mapping[str, Role], sectors: Mapping[str, str]) -> Iterable[Reading]:
@@ -109,6 +116,8 @@ def standard_readings(report: Report, roles: Mapping[str, Role], sectors: Mappin
     uncorrected = [report.scsi[key] for key in standards.SCSI_UNCORRECTED if key in report.scsi]
     if uncorrected:
         yield _number('reported_uncorrect', sum(uncorrected), standards.SCSI_LOG, roles)
+    for role, number in report.derived.items():
+        yield _number(role, number, standards.SMARTCTL, roles)
     if report.error_count is not None:
         yield _number('error_log_count', report.error_count, standards.ERROR_LOG, roles)
 
@@ -208,7 +217,9 @@ def _vendor_threshold(item: ReadingSpec, row: AttributeRow) -> Optional[float]:
 
 def _choose(found: Sequence[Reading], role: Optional[Role], spec: DriveSpec) -> List[Reading]:
     """Mark all but the decisive reading of one role as not judged."""
-    candidates = [r for r in found if r.number is not None and r.judged and not _is_distrusted(r, spec)]
+    usable = [r for r in found if r.number is not None and r.judged and not _is_distrusted(r, spec)]
+    # What smartctl makes of a drive counts where nobody knows better: no entry, and nothing that the drive says of itself.
+    candidates = [r for r in usable if r.source.log != standards.SMARTCTL] or ([] if spec.family else usable)
     if not candidates or role is None:
         return [reading._replace(judged=False) for reading in found]
     worst = min if role.worse == 'low' else max

@@ -75,6 +75,12 @@ def _error(entry: Json) -> Optional[ErrorEntry]:
     return error_entry(number, hours, text_of(entry, 'error_description'), byte_of(object_of(entry, 'completion_registers'), 'error'))
 
 
+def derived(data: Json) -> Dict[str, int]:
+    """Return what smartctl 7.5 and later makes of attributes and statistics, in percent; of other protocols it repeats their logs."""
+    said = {role: integer_of(object_of(data, role), 'current_percent') for role in ('endurance_used', 'spare_available')}
+    return {role: number for role, number in said.items() if number is not None}
+
+
 # Self-tests
 
 def self_tests(data: Json) -> Tuple[SelfTest, ...]:

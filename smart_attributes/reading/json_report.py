@@ -71,6 +71,7 @@ def from_json(data: Json, exit_status: Optional[int] = None, other_text: str = '
                                 integer_of(object_of(data, 'ata_pending_defects_log'), 'count')),
         nvme=json_logs.nvme(data),
         scsi=json_logs.scsi(data, other_text) if identity.protocol == 'SCSI' else {},
+        derived=json_logs.derived(data) if identity.protocol == 'ATA' else {},
         self_tests=json_logs.self_tests(data),
         error_count=json_logs.error_count(object_of(data, 'ata_smart_error_log')),
         errors=json_logs.errors(object_of(data, 'ata_smart_error_log')),

@@ -15,7 +15,8 @@ FEW_DRIVES = 5         # a firmware condition needs so many, or a document
 STANDARD_ROLES = frozenset(
     [standard.role for log in (standards.ATA, standards.NVME, standards.SCSI) for standard in log.values()]
     + [bit.role for bit in standards.NVME_WARNINGS]
-    + ['smart_status', 'vendor_threshold', 'self_test', 'self_test_age', 'reported_uncorrect', 'recent_data_errors', 'error_log_count'])
+    + ['smart_status', 'vendor_threshold', 'vendor_threshold_past', 'self_test', 'self_test_age', 'reported_uncorrect',
+       'recent_data_errors', 'error_log_count'])
 
 
 def file_problems(source: Source, context: Context) -> Iterator[str]:
