@@ -61,6 +61,9 @@ limits of this site, for a role, a model, a serial number
 .I /etc/sudoers.d/check\\-smart\\-attributes
 lets nagios run smartctl with the arguments of this plugin, and nothing else
 .TP
+.I /etc/check\\-smart\\-attributes/acknowledged.json
+what root has accepted; see acknowledge
+.TP
 .I /var/lib/check\\-smart\\-attributes
 what is remembered from one check to the next
 .SH SEE ALSO

@@ -1,0 +1,91 @@
+"""A month of a machine, a check each day at noon: the state of each day is as a careful admin would want it."""
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Dict, List, Tuple
+
+import pytest
+from days import DAY, HOUR, START, Machine, asleep, disk
+
+OK, WARNING, CRITICAL = 0, 1, 2
+
+
+def month(machine: Machine, days: int, drives: Dict[int, Dict[str, object]], *options: str) -> List[Tuple[int, str]]:
+    """Return (exit status, first line) of each day. drives: from this day on these."""
+    found = []
+    for day in range(days):
+        if day in drives:
+            machine.holds(**drives[day])  # type: ignore[arg-type]
+        result = machine.check(START + day * DAY + 12 * HOUR, '--scan', *options)
+        found.append((result.code, result.text))
+    return found
+
+
+def states(found: List[Tuple[int, str]]) -> str:
+    return ''.join('.WCU'[code] for code, _ in found)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_a_bad_cable_warns_until_a_week_after_it_was_replaced(machine):
+    """212 errors of long ago are silent; those of days 3 to 5 are loud, and the new cable is trusted on day 12."""
+    errors = {0: 212, 3: 226, 4: 230, 5: 290}
+    found = month(machine, 16, {day: {'sda': disk(a199=number)} for day, number in errors.items()})
+
+    assert states(found) == '...' + 'W' * 9 + '....'
+    assert all('check cable and backplane' in text for code, text in found if code)
+
+
+def test_sectors_that_creep_warn_long_before_their_number_does(machine):
+    """Two a day: the level that warns is reached on day 13, growth tells on day 3, and a lull of days ends nothing."""
+    found = month(machine, 14, {0: {'sda': disk()}, **{day: {'sda': disk(a5=2 * (day - 2))} for day in range(3, 9)}})
+
+    assert states(found) == '...' + 'W' * 11
+    assert 'reallocated grew by 2' in found[3][1] and 'reallocated grew by 12' in found[13][1]
+
+
+def test_many_sectors_in_a_week_are_critical(machine):
+    """A disk that loses 30 sectors in two days is on its way out, however far the level's own limit is."""
+    assert states(month(machine, 6, {0: {'sda': disk()}, 2: {'sda': disk(a5=15)}, 3: {'sda': disk(a5=30)}})) == '..WCCC'
+
+
+def test_a_pending_sector_that_was_written_over_is_remembered(machine):
+    """The number is back at 0, the reason is not: disks with such a past fail at 47 % a year."""
+    found = month(machine, 8, {0: {'sda': disk()}, 2: {'sda': disk(a197=1)}, 4: {'sda': disk()}})
+
+    assert states(found) == '..WWWWWW'
+    machine.run(START + 8 * DAY, 'acknowledge', '-d', '/dev/sda', 'pending', '--why', 'written over, long test passed')
+    assert machine.check(START + 8 * DAY + HOUR, '--scan').code == OK
+
+
+def test_a_swapped_drive_is_told_and_takes_its_alarms_with_it(machine):
+    """The new one at its address has no history, and nothing of the old one's is told of it."""
+    found = month(machine, 6, {0: {'sda': disk(), 'sdb': disk('SERIAL02')}, 1: {'sda': disk(), 'sdb': disk('SERIAL02', a197=20)},
+                               3: {'sda': disk(), 'sdb': disk('SERIAL03')}}, '--expect-known')
+
+    assert states(found) == '.CC...'
+    assert ['was replaced by ACME HD4000 SERIAL03' in text for _, text in found] == [False] * 3 + [True, False, False]
+
+
+def test_a_drive_that_falls_asleep_keeps_its_name_until_nobody_knows_how_it_is(machine):
+    """Asleep is well for a week; woken and read, it is well again."""
+    here = disk('SERIAL02')
+    found = month(machine, 14, {0: {'sda': disk(), 'sdb': here}, 3: {'sda': asleep(), 'sdb': here}, 12: {'sda': disk(), 'sdb': here}})
+
+    assert states(found) == '.' * 10 + 'WW' + '..'
+    assert all('SERIAL01' in text for _, text in found)
+
+
+def test_a_drive_that_vanishes_is_critical_where_known_ones_are_expected(machine):
+    """A backplane that drops a slot; back again, all is well."""
+    both = {'sda': disk(), 'sdb': disk('SERIAL02')}
+
+    assert states(month(machine, 7, {0: both, 2: {'sda': disk()}, 5: both}, '--expect-known')) == '..CCC..'
+
+
+def test_a_counter_that_is_reset_has_not_grown(machine):
+    """A firmware update, a wrap: lower is no news, and from there on growth counts anew."""
+    assert states(month(machine, 5, {0: {'sda': disk(a199=60_000)}, 1: {'sda': disk(a199=0)}, 3: {'sda': disk(a199=2)}})) == '...WW'
