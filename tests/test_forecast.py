@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any, Dict
 
 import pytest
 import workloads
@@ -83,12 +84,27 @@ def test_a_new_workload_moves_the_early_end():
     assert after.earliest < before.earliest / 2
 
 
-@pytest.mark.parametrize('name, told', [
-    pytest.param('intel-worn', ['endurance_used'], id='ssd'), pytest.param('nvme-worn', ['endurance_used'], id='nvme'),
-    pytest.param('wd-gold-healthy', [], id='hdd-whose-endurance-is-not-judged')])
-def test_a_drive_without_memory_is_told_an_estimate_where_its_endurance_is_judged(name, told):
-    """Through the program, and marked as what it is."""
-    [drive] = json.loads(run('triage', '--json', '--report', drive_path(name)).text)['drives']
+def triaged(report: str, *arguments: str) -> Dict[str, Any]:
+    """Return what `triage` tells of the drive of a report."""
+    drive: Dict[str, Any]
+    [drive] = json.loads(run('triage', '--json', '--report', report, *arguments).text)['drives']
+    return drive
 
-    assert list(drive.get('forecasts', {})) == told
-    assert all(each['estimate'] and each['earliest'] < each['left'] < each['latest'] for each in drive.get('forecasts', {}).values())
+
+@pytest.mark.parametrize('name', ['intel-worn', 'nvme-worn'])
+def test_a_drive_without_memory_is_told_an_estimate(name):
+    """Through the program, and marked as what it is."""
+    told = triaged(drive_path(name))['forecasts']['endurance_used']
+
+    assert told['estimate']
+    assert told['earliest'] < told['left'] < told['latest']
+
+
+def test_where_endurance_has_no_limit_it_has_no_date(tmp_path):
+    """As on hard disks, some of which tell one and mean nothing by it."""
+    limits = {'roles': {'endurance_used': {'warning': None, 'critical': None, 'why': 'tried'}}}
+    (tmp_path / 'mine.json').write_text(json.dumps(limits))
+    drive = triaged(drive_path('intel-worn'), '--thresholds', str(tmp_path / 'mine.json'))
+
+    assert [each['value'] for each in drive['readings'] if each['role'] == 'endurance_used' and each['judged']] == [86]
+    assert 'forecasts' not in drive

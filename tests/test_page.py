@@ -18,11 +18,12 @@ from conftest import ROOT, run
 from smart_attributes.errors import SmartError
 from smart_attributes.faces import page
 from smart_attributes.faces.packed import packed
-from smart_attributes.words import visible
+from smart_attributes.words import amount, visible
 
 REPORTS = str(ROOT / 'tests/reports')
 NOW = 1.8e9
-HOSTILE = ['</script><script>alert(1)</script>', '<img src=x onerror=alert(1)>', '{{ 7*7 }}{% raw %}', '<!--<script>', '&lt;b&gt;',
+HOSTILE = ['</script ><script >alert(1)',
+           '</script><script>alert(1)</script>', '<img src=x onerror=alert(1)>', '{{ 7*7 }}{% raw %}', '<!--<script>', '&lt;b&gt;',
            "'\"`${alert(1)}", 'javascript:alert(1)', '__proto__', 'a\u202eb\x1b[2Jc\u2028d']
 
 OF_A_DRIVE = ('host', 'name', 'device', 'type', 'model', 'serial', 'firmware', 'entry', 'why', 'bay', 'light')
@@ -122,6 +123,14 @@ def test_without_jinja_a_sentence_says_what_to_install(monkeypatch, sample):
         page.page(sample, 'Drives', NOW)
 
 
+def sayings(each: Dict[str, Any]) -> List[Any]:
+    """Return what the script of the page may take a reading to say."""
+    value, role = each['value'], each['role']
+    if 'said' in each:
+        return [each['said']]
+    return [value, f'{role}: {value}'] if isinstance(value, str) else [f'{role} {amount(value, each.get("unit", ""))}']
+
+
 def test_what_recurs_stands_once_and_nothing_is_lost(sample):
     """Unpacked again, each reading is what the document says."""
     small = json.loads(json.dumps(packed(sample)))
@@ -132,7 +141,7 @@ def test_what_recurs_stands_once_and_nothing_is_lost(sample):
         wanted = [{key: value for key, value in each.items() if value not in (None, '') or key == 'value'} for each in told['readings']]
         assert [{key: each[key] for key in each if key != 'said'} for each in again] == [
             {key: each[key] for key in each if key != 'said'} for each in wanted]
-        assert all(each['said'] == other['said'] for each, other in zip(again, wanted) if 'said' in each)
+        assert [other['said'] for each, other in zip(again, wanted) if other['said'] not in sayings(each)] == []
         assert small['strings'][drive['model']] == told['model']
         assert [small['strings'][note] for note in drive['notes']] == told['notes']
 

@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT, drive, drive_path, run
 from picture import plain, printed
 
-from smart_attributes.faces import table
+from smart_attributes.faces import table, triage
 from smart_attributes.faces.progress import FORGET
 from smart_attributes.model import Forecast
 from smart_attributes.reading.commands import read_arguments
@@ -67,6 +67,15 @@ def test_columns_stand_below_each_other_on_a_narrow_screen(sixty):
     lines = shown(80, '--report', sixty)
 
     assert len({line.index('%') for line in lines if '█' in line}) == 1
+
+
+@pytest.mark.parametrize('columns, left_out', [
+    pytest.param(90, [], id='room-for-all'), pytest.param(80, ['temp'], id='80'), pytest.param(70, ['temp', 'spare'], id='70')])
+def test_numbers_for_which_there_is_no_room_are_left_out_the_least_telling_first(columns, left_out):
+    """A finding tells them where they are bad; wear, date and what was written stay."""
+    widest = {'used': 5, 'until': 8, 'spare': 5, 'temp': 4, 'age': 6, 'written': 16}
+
+    assert triage._fields(triage.NUMBERS, widest, columns) == [name for name in triage.NUMBERS if name not in left_out]
 
 
 def test_what_does_not_fit_is_counted():

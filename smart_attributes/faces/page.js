@@ -91,6 +91,12 @@
     for (const key in attributes || {}) made.setAttribute(key, attributes[key]);
     return made;
   }
+  // A name that may be broken after its dots and dashes, and nowhere else.
+  function breakable(text) {
+    const made = document.createDocumentFragment();
+    (text.match(/[^._-]*[._-]|[^._-]+/g) || []).forEach((part, place) => made.append(...(place ? [element('wbr')] : []), part));
+    return made;
+  }
   function bar(drive) {
     const found = reading(drive, 'endurance_used'), cell = document.createDocumentFragment();
     if (!found || typeof found.value !== 'number') return cell;
@@ -118,7 +124,7 @@
   // key, title, what is sorted by, what is shown, class, first direction
   const COLUMNS = [
     ['state', 'State', (d) => RANK[d.state], (d) => d.state, 'state', 1],
-    ['host', 'Host', (d) => d.host, (d) => d.host || '', 'host', 1],
+    ['host', 'Host', (d) => d.host, (d) => breakable(d.host || ''), 'host', 1],
     ['name', 'Drive', (d) => d.name || d.device, null, 'name', 1],
     ['bay', 'Bay', (d) => d.bay, (d) => d.bay || '', 'bay', 1],
     ['model', 'Model, serial', (d) => d.model || d.serial, model, 'model', 1],
@@ -187,7 +193,8 @@
     return row;
   }
   function opener(drive, row) {
-    const button = element('button', drive.name || drive.device, {type: 'button', 'aria-expanded': 'false'});
+    const button = element('button', null, {type: 'button', 'aria-expanded': 'false'});
+    button.append(breakable(drive.name || drive.device));
     button.addEventListener('click', () => {
       const isOpen = button.getAttribute('aria-expanded') === 'true';
       button.setAttribute('aria-expanded', String(!isOpen));
