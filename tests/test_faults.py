@@ -71,6 +71,17 @@ def test_a_limit_that_cannot_be_used_is_named_with_its_place(data, path, words):
     assert words in fault.sentence
 
 
+def test_a_mistyped_range_for_what_is_old_is_refused_and_nothing_else():
+    """The rule ages the levels that are sound; null is one."""
+    rule = {'after': '92d', 'warning': '5 sectors', 'critical': None, 'why': 'nothing came of them'}
+    for given, place in (({'aged': rule}, ('aged',)), ({'hdd': {'aged': rule}}, ('hdd', 'aged'))):
+        (fault,) = faults.of_limits({'roles': {'pending': {**given, 'ssd': {'aged': None}}}}, ROLES)
+
+        assert fault.path == ('roles', 'pending', *place, 'warning')
+        assert fault.sentence.startswith(f'roles, pending, {", ".join(place)}, warning: ')
+
+
+
 @pytest.mark.parametrize('kind', ['hdd', 'ssd', 'nvme', 'sas'])
 @pytest.mark.parametrize('field', ['warning', 'critical'])
 def test_a_mistyped_range_is_refused_under_every_kind(kind, field):

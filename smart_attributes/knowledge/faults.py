@@ -120,8 +120,9 @@ def _written_roles(data: Json) -> Iterator[Tuple[Path, str, Json]]:
 
 def _of_role(path: Path, place: str, fields: Json) -> Iterator[Fault]:
     """Yield a fault for each limit of a role that is no Nagios range."""
-    groups = [((), fields), *(((kind,), fields[kind]) for kind in KINDS if kind in fields)]
-    for steps, limits in groups:
+    kinds: List[Tuple[Tuple[str, ...], Json]] = [((), fields), *(((kind,), fields[kind]) for kind in KINDS if kind in fields)]
+    aged = [((*steps, 'aged'), limits['aged']) for steps, limits in kinds if limits.get('aged')]
+    for steps, limits in (*kinds, *aged):
         for field in ('warning', 'critical'):
             value = limits.get(field)
             text = value['else'] if isinstance(value, Mapping) else value
