@@ -54,7 +54,8 @@ def _reading(judgement: Judgement) -> Json:
     value, unit = _value(judgement)
     return {'role': reading.role, 'value': value, 'unit': unit, 'source': str(reading.source), 'judged': reading.judged,
             'state': judgement.state.name, 'warning': judgement.warning or None, 'critical': judgement.critical or None,
-            'reason': sentence(judgement.reason, NOTE) or None, 'said': clean(statement(reading), limit=NOTE)}
+            'reason': sentence(judgement.reason, NOTE) or None, 'said': clean(statement(reading), limit=NOTE),
+            **({'growth': sentence(judgement.growth, NOTE)} if judgement.growth else {})}
 
 
 def _value(judgement: Judgement) -> Tuple[Any, str]:

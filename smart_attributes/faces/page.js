@@ -213,7 +213,6 @@
       ...Object.entries(drive.forecasts || {}).map(([role, forecast]) => [(LASTING[role] || readable(role)) + ' lasts until', between(forecast)])];
     for (const [name, text] of facts) if (text) list.append(element('dt', name), element('dd', text));
     cell.append(list);
-    for (const note of drive.acknowledged || []) cell.append(element('p', 'accepted: ' + note, {'class': 'note'}));
     for (const note of drive.notes) cell.append(element('p', 'note: ' + note, {'class': 'note'}));
     if (drive.pairs.length) cell.append(scrolling(drive));
     row.append(cell);
@@ -243,7 +242,7 @@
     const source = (each.source || '').length > SHORTENED ? each.source.slice(0, SHORTENED) + '…' : each.source;
     if (points && each.judged) memory.append(graph(points, each));
     row.append(element('td', each.judged ? isMet ? each.state : '' : 'not judged', {'class': 'judged ' + (each.judged ? each.state : '')}),
-      element('th', readable(each.role), {scope: 'row'}), element('td', told(each), {'class': 'value'}), element('td', limit(each.warning, each.unit), {'class': 'limit'}),
+      element('th', readable(each.role), {scope: 'row'}), element('td', told(each) + (each.growth ? '; ' + each.growth : ''), {'class': 'value'}), element('td', limit(each.warning, each.unit), {'class': 'limit'}),
       element('td', limit(each.critical, each.unit), {'class': 'limit'}), ...(hasPast ? [memory] : []), element('td', source),
       element('td', each.judged && isMet ? each.reason : '', {'class': 'reason'}));
     return row;
