@@ -59,7 +59,7 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
             continue
         given = thresholds.acknowledged(identity, reading.role)
         level = judge_reading(reading, limit, by_role, database.roles)
-        judgements.append(weighed(level, limit, past, given, is_floor))
+        judgements.append(weighed(level, limit, past, given, is_floor, hours and hours * HOUR))
         if given is not None and reading.judged:
             accepted.append(telling(given, reading.unit))
     return Verdict(device, identity, worst(j.state for j in judgements),
@@ -109,15 +109,16 @@ def aged(reading: Reading, limit: Limit, past: Optional['Past'], is_floor: bool)
     return reading, when_quiet(limit, reading.quiet)
 
 
-def weighed(level: Judgement, limit: Limit, past: Optional['Past'], accepted: Optional[Acknowledgement], is_floor: bool) -> Judgement:
+def weighed(level: Judgement, limit: Limit, past: Optional['Past'], accepted: Optional[Acknowledgement], is_floor: bool,
+            age: Optional[float] = None) -> Judgement:
     """Return a judgement on a level with what is remembered and what was accepted, by the order of precedence.
 
-    The drive's own word stands above both: nobody silences it.
+    The drive's own word stands above both: nobody silences it. age: power-on time in seconds, which wear is compared with.
     """
     reading = level.reading
     if reading.state is not None or not reading.judged or reading.number is None:
         return level
-    grown = _growth(reading, limit, past, is_floor)
+    grown = _growth(reading, limit, past, is_floor, age)
     state = prevailing(level.state, grown.state if grown else State.OK, None, is_silent(accepted, reading.number, is_floor),
                        override=level.state if is_own(limit) else None)
     if state is State.OK:
@@ -129,11 +130,11 @@ def weighed(level: Judgement, limit: Limit, past: Optional['Past'], accepted: Op
                           origin=limit.growth_origin if decides else level.origin)
 
 
-def _growth(reading: Reading, limit: Limit, past: Optional['Past'], is_floor: bool) -> Optional['Told']:
+def _growth(reading: Reading, limit: Limit, past: Optional['Past'], is_floor: bool, age: Optional[float]) -> Optional['Told']:
     if past is None or not limit.growth:
         return None
     from .memory.past import told
-    return told(past, reading, limit.growth, is_floor)
+    return told(past, reading, limit.growth, is_floor, age)
 
 
 def is_own(limit: Limit) -> bool:

@@ -756,3 +756,23 @@ def test_an_ignored_role_leaves_all_others_where_they_are():
     for role in roles:
         left = verdict_on(worn(WORN), rules=judge.Rules(ignored_roles=frozenset((role,)))).judgements
         assert sorted(judgement.reading.role for judgement in left) == sorted(roles)
+
+
+# --- wear -------------------------------------------------------------------------
+
+@pytest.mark.parametrize(('before', 'used', 'hours', 'state'), [
+    (10, 40, 20_000, State.WARNING), (10, 12, 20_000, State.OK), (2, 32, 400, State.OK), (10, 16, 20_000, State.OK)],
+    ids=['warn-in-a-hurry', 'ok-too-little', 'ok-as-always', 'ok-years-left'])
+def test_wear_that_is_much_faster_than_ever_and_soon_over_warns(database, limits, before, used, hours, state):
+    """Thirty points in a month, of a drive that took two years for ten: somebody writes what nobody has planned."""
+    report = Report(Identity('NVMe', 'ACME N1', serial='SERIAL01'), True, nvme={'percentage_used': used, 'power_on_hours': hours})
+    reading = endurance(judge.judge(SDA, report, database, limits, judge.Rules())).reading
+    now = int(DAY_0)
+    points = (Point(now - 40 * DAY, before), Point(now - DAY, used, DAY))
+    memory = past.Past({past.key(reading): History(points, now - 60)}, now)
+
+    assert endurance(judge.judge(SDA, report, database, limits, judge.Rules(), memory)).state is state
+
+
+def endurance(verdict):
+    return next(judgement for judgement in verdict.judgements if judgement.reading.role == 'endurance_used')

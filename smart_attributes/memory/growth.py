@@ -61,11 +61,12 @@ def rule(data: Mapping[str, object], where: str) -> Rule:
     where: for the sentence. Raises DataError for what cannot be meant.
     """
     limits = {name: _number(data[name], name, where) for name in ('warning', 'critical') if data.get(name) is not None}
-    return Rule(_seconds(data.get('within'), 'within', where), _seconds(data.get('for'), 'for', where), limits.get('warning'),
-                limits.get('critical'), _seconds(data['stands'], 'stands', where) if 'stands' in data else 0, str(data.get('advice', '')))
+    return Rule(seconds(data.get('within'), 'within', where), seconds(data.get('for'), 'for', where), limits.get('warning'),
+                limits.get('critical'), seconds(data['stands'], 'stands', where) if 'stands' in data else 0, str(data.get('advice', '')))
 
 
-def _seconds(text: object, name: str, where: str) -> int:
+def seconds(text: object, name: str, where: str) -> int:
+    """Return a time such as "24h" in seconds. name, where: for the sentence. Raises DataError."""
     if isinstance(text, str) and text[:-1].isascii() and text[:-1].isdigit() and text[-1] in SECONDS and int(text[:-1]):
         return int(text[:-1]) * SECONDS[text[-1]]
     raise DataError(f'{where}: "{name}" of growth is {clean(str(text))}; write a time such as 10m, 24h or 7d')

@@ -5,7 +5,7 @@ from typing import Any, Iterable, List, Mapping, NamedTuple, Optional, Tuple
 
 from ..model import Reading, State
 from ..words import amount
-from . import growth, series
+from . import growth, series, wear
 from .growth import Rule
 from .series import History, Key, Observation
 
@@ -58,20 +58,31 @@ def quieted(past: Past, reading: Reading, falls: bool) -> Reading:
     return reading._replace(quiet=seconds, quiet_is_bound=False) if is_seen and seconds < reading.quiet else reading
 
 
-def told(past: Past, reading: Reading, rules: Iterable[Json], falls: bool) -> Optional[Told]:
+def told(past: Past, reading: Reading, rules: Iterable[Json], falls: bool, age: Optional[float] = None) -> Optional[Told]:
     """Return the worst growth of a reading that is told now. falls: less is worse, as of spare blocks.
 
-    rules: as thresholds/ writes them. Raises DataError for one that cannot be meant.
+    rules: as thresholds/ writes them. age: the drive's power-on time in seconds, for rules about wear. Raises DataError for a
+    rule that cannot be meant.
     """
     known = history(past, reading)
     if known is None or len(known.points) < 2:
         return None  # nearly all readings of nearly all drives
-    found = growth.growth(known, _parsed(rules), past.now, falls)
+    found = growth.growth(known, _parsed(each for each in rules if _is_hasty(each, known, past.now, age)), past.now, falls)
     if found is None:
         return None
     limit = found.rule.critical if found.state is State.CRITICAL else found.rule.warning
     return Told(found.state, growth.sentence(reading.role, reading.unit, found, past.now),
                 f'above {amount(limit, reading.unit)} in {growth.duration(found.rule.within)}')
+
+
+def _is_hasty(rule: Json, known: History, now: int, age: Optional[float]) -> bool:
+    """Tell whether a rule that asks for haste ("times", "gone") finds it; one that does not ask holds."""
+    if 'times' not in rule:
+        return True
+    within = _rule(tuple(sorted(rule.items()))).within
+    found = wear.wear(known, now, within)
+    haste = wear.Haste(within, rule['times'], 0, growth.seconds(rule.get('gone', '180d'), 'gone', 'thresholds'))
+    return found is not None and wear.is_hasty(found, known.points[-1].number, age or 0, haste)
 
 
 def _parsed(rules: Iterable[Json]) -> List[Rule]:
