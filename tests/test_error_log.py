@@ -37,7 +37,7 @@ def test_the_counter_of_data_errors_is_as_old_as_the_newest_in_the_log(errors, c
 
 def test_a_counter_at_zero_has_no_age():
     """Nothing is as quiet."""
-    assert found(error(900, 'ABRT'), counted=[0])['reported_uncorrect'].quiet is None
+    assert found(error(900, 'UNC'), counted=[0])['reported_uncorrect'].quiet is None
 
 
 @pytest.mark.parametrize(('errors', 'number'), [
@@ -47,7 +47,9 @@ def test_a_counter_at_zero_has_no_age():
 @pytest.mark.parametrize('counted', [(), (0,)], ids=['no-counter', 'counter-at-zero'])
 def test_where_a_drive_counts_nothing_its_log_counts(errors, number, counted):
     """Many disks have no attribute 187, and none of them is OK by silence."""
-    assert found(*errors, counted=counted)['recent_data_errors'].number == number
+    reading = found(*errors, counted=counted)['recent_data_errors']
+
+    assert (reading.number, reading.quiet) == (number, 10 * HOUR if number else None)
 
 
 def test_recent_errors_are_told_once():

@@ -70,8 +70,10 @@ def test_an_entry_of_an_erased_log_makes_no_verdict():
 @pytest.mark.parametrize(('hours', 'age', 'identity', 'words'), [
     (10000, 10000 + 3.2 * YEAR, DISK, ' at 10000 h, 3.2 years ago'), (4, 65540 + 100, DISK, ' at 4 h, 4 days ago'),
     (101, 100, DISK, ' at 101 h, 0 h ago'), (2, 65537, DISK, ' at 2 h, 0 h ago'),
-    (200, 100, DISK, ' at 200 h'), (100, None, DISK, ' at 100 h'), (None, 100, DISK, ''), (65535, 70000, SAS, ' at 65535 h')],
-    ids=['years', 'wrapped', 'a-little-ahead', 'a-little-ahead-wrapped', 'ahead', 'no-age', 'no-hour', 'the-last-hour-of-scsi'])
+    (200, 100, DISK, ' at 200 h'), (100, None, DISK, ' at 100 h'), (None, 100, DISK, ''),
+    (65535, 70000, SAS, ' at 65535 h'), (65535, 70000, DISK, ' at 65535 h, 186 days ago')],
+    ids=['years', 'wrapped', 'a-little-ahead', 'a-little-ahead-wrapped', 'ahead', 'no-age', 'no-hour', 'the-last-hour-of-scsi',
+         'any-hour-of-ata'])
 def test_the_words_tell_the_age_of_a_test_where_both_hours_are_known(hours, age, identity, words):
     """ATA keeps 16 bits of the hour, which may have wrapped; SCSI stops at 65535."""
     assert said(test('Short offline' if identity is DISK else 'Background short', False, hours), identity=identity, age=age) == (
