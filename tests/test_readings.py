@@ -324,17 +324,18 @@ def test_failed_that_no_known_bit_explains_stays_critical(bits):
     assert states(found, 'smart_status') == [(State.CRITICAL, True)]
 
 
-@pytest.mark.parametrize(('prefail', 'ignored', 'expected'), [(True, (), [(State.WARNING, True)]), (False, (), []), (True, (175,), [])],
-                         ids=['warn-pre-fail', 'old-age', 'known-to-be-bogus'])
-def test_a_pre_fail_attribute_that_was_at_its_threshold_once_is_told(prefail, ignored, expected):
-    """Of 12 measured hard disks like that 10 have lost data."""
+@pytest.mark.parametrize(('number', 'prefail', 'ignored', 'is_told'), [
+    (1, True, (), True), (7, True, (), True), (1, False, (), False), (5, True, (), False), (180, True, (), False), (1, True, (1,), False)],
+    ids=['warn-read-errors', 'warn-seek-errors', 'old-age', 'a-counter', 'a-count-of-spare-blocks', 'known-to-be-bogus'])
+def test_an_error_rate_that_was_at_its_threshold_once_is_told(number, prefail, ignored, is_told):
+    """A rate recovers; a counter that was at its threshold still is."""
     def change(entry):
         entry['ignore_thresholds'] = list(ignored)
-    found = read(drive(row(175, 90, worst=5, threshold=10, prefail=prefail, when_failed='past')), change if ignored else None)
+    found = read(drive(row(number, 90, worst=5, threshold=10, prefail=prefail, when_failed='past')), change if ignored else None)
 
-    assert states(found, 'vendor_threshold_past') == expected
+    assert states(found, 'vendor_threshold_past') == ([(State.WARNING, True)] if is_told else [])
     assert [reading.verdict for reading in found.get('vendor_threshold_past', ())] == (
-        ['attribute 175 Some_Name was at 5 once, not above its vendor threshold 10, and is at 90'] if expected else [])
+        [f'attribute {number} Some_Name was at 5 once, not above its vendor threshold 10, and is at 90'] if is_told else [])
 
 
 @pytest.mark.parametrize(('model', 'rows', 'expected'), [

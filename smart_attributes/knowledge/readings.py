@@ -38,7 +38,7 @@ def own_verdicts(report: Report, spec: DriveSpec, age: Optional[float] = None) -
     found = _smart_status(report, failing, spec)
     found.extend(_failing(row) for row in failing if row.id not in spec.ignored_thresholds)
     found.extend(_failed_once(row) for row in report.attributes
-                 if row.when_failed == 'past' and row.prefail and row.id not in spec.ignored_thresholds)
+                 if row.when_failed == 'past' and row.prefail and row.id in standards.RATES - spec.ignored_thresholds)
     bits = report.nvme.get('critical_warning', 0)
     found.extend(Reading(warning.role, 0, '', Source(standards.NVME_LOG), warning.word, warning.state)
                  for warning in standards.NVME_WARNINGS if bits & warning.mask)
