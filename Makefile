@@ -48,8 +48,8 @@ prove: venv      ## the mistakes in attributes.json
 measure: venv    ## attributes.json against 40,182 real drives, in ../shared/drives, which no clone has: make measure DRIVES=FILE
 	$(BIN)/check_smart_attributes measure $(DRIVES)
 
-verdicts: $(VENV)/.tools  ## doc/verdicts.md: what states and limits mean, on 52,320 hard disks until they failed
-	$(BIN)/python tools/verdicts.py ../shared/drives/timelines.csv.gz
+verdicts: $(VENV)/.tools  ## doc/verdicts.md: what limits mean on 52,320 hard disks until they failed, and do to the drives of DRIVES
+	$(BIN)/python tools/verdicts.py ../shared/drives/timelines.csv.gz $(DRIVES)
 
 add: venv        ## your entry and its sample to the shipped ones: make add FILE=my-entry.json
 	$(BIN)/python tools/add.py "$(FILE)"

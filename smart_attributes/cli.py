@@ -58,6 +58,7 @@ class Options(NamedTuple):
     format: bool = False
     write: bool = False
     timelines: Optional[str] = None
+    verdicts: Optional[str] = None  # figures to compare with; '' for none
     literal: bool = False
     user: str = USER
     types: Tuple[str, ...] = ()         # that a sudoers rule admits only when asked to
@@ -351,7 +352,9 @@ def _measure_parser() -> Parser:
     parser.add_argument('files', nargs='*', metavar='FILE', help='drives as facts, one JSON object a line, plain or gzip')
     parser.add_argument('--timelines', metavar='FILE',
                         help='hard disks until they failed, a row for each time in which no counter moved: how many fail in which state')
-    parser.add_argument('--json', dest='as_json', action='store_true', help='with --timelines: the same as JSON')
+    parser.add_argument('--verdicts', nargs='?', const='', metavar='BEFORE',
+                        help='after FILE: what each default limit does to these drives, beside the JSON of an earlier run')
+    parser.add_argument('--json', dest='as_json', action='store_true', help='with --timelines or --verdicts: the same as JSON')
     parser.add_argument('--write', action='store_true', help='write what was counted of each family into tests/evidence.json')
     _common(parser)
     return parser

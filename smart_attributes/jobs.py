@@ -194,11 +194,15 @@ def prove(options: Options, runner: processes.Runner) -> int:
 
 def measure(options: Options, runner: processes.Runner) -> int:
     """Print how true the database is, or what its verdicts mean; 0."""
-    if len(options.files) != (options.timelines is None) or (options.as_json and not options.timelines):
-        raise UsageError('measure takes one FILE of drives, or --timelines FILE [--json]')
+    has_json = bool(options.timelines) or options.verdicts is not None
+    if len(options.files) != (options.timelines is None) or (options.as_json and not has_json):
+        raise UsageError('measure takes one FILE of drives [--verdicts [BEFORE] [--json]], or --timelines FILE [--json]')
     if options.timelines:
         from .workshop import timelines
         return timelines.main(options.timelines, _shipped_judge(options), options.as_json)
+    if options.verdicts is not None:
+        from .workshop import alarms
+        return alarms.main(options.files[0], options.verdicts, options.as_json)
     from .workshop import measure as measuring
     return measuring.main(options.files[0], options.write)
 

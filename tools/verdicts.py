@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Write what defends the verdicts on hard disks into doc/verdicts.md: what states mean, and the rates behind each limit.
+"""Write what defends the verdicts into doc/verdicts.md: what states of hard disks mean, the rates behind each of their limits, and
+what every limit does to a collection of drives.
 
-Usage: tools/verdicts.py TIMELINES.csv.gz    (from the project's virtual environment: .venv/bin/python tools/verdicts.py ...)
+Usage: tools/verdicts.py TIMELINES.csv.gz DRIVES.jsonl.gz    (from the virtual environment: .venv/bin/python tools/verdicts.py ...)
 """
 from __future__ import annotations
 
@@ -17,10 +18,12 @@ from smart_attributes.cli import Options  # noqa: E402
 from smart_attributes.errors import SmartError  # noqa: E402
 from smart_attributes.model import Device, Report, State, Verdict  # noqa: E402
 from smart_attributes.site import Site, judge_of  # noqa: E402
+from smart_attributes.workshop import alarms as of_drives  # noqa: E402
 from smart_attributes.workshop import rates, timelines  # noqa: E402
 from smart_attributes.workshop.rates import AGES, ALONE, AT, BEYOND, Rate, Rates  # noqa: E402
 
 DOCUMENT = ROOT / 'doc' / 'verdicts.md'
+BEFORE = ROOT / 'tools' / 'verdicts_before.json'
 LEVELS = (State.WARNING.name, State.CRITICAL.name)
 TELLING = 20  # failures beyond a limit, below which a family says little
 
@@ -74,8 +77,8 @@ def _limits(found: Rates) -> List[tuple[str, str]]:
             if any(key[:2] == (role, level) for key in found)]
 
 
-def tables(path: str) -> Dict[str, Iterable[str]]:
-    """Return the rows of every table of the document."""
+def of_timelines(path: str) -> Dict[str, Iterable[str]]:
+    """Return the rows of every table about hard disks that were watched until they failed."""
     with_files = judge_of(Options(), Site())
 
     def verdict(report: Report) -> Verdict:
@@ -92,6 +95,12 @@ def tables(path: str) -> Dict[str, Iterable[str]]:
             'ages': ages(found['ages'], said), 'families': families(found['limits'], said), 'values': values(found['values'])}
 
 
+def of_collection(path: str) -> Dict[str, Iterable[str]]:
+    """Return the rows of every table about a collection of drives."""
+    judged, thresholds = of_drives.read_alarms(path)
+    return of_drives.tables(judged, thresholds, of_drives.read_figures(str(BEFORE)))
+
+
 def filled(text: str, rows: Dict[str, Iterable[str]]) -> str:
     """Return the document with its tables as they were measured."""
     for name, of_table in rows.items():
@@ -104,12 +113,12 @@ def filled(text: str, rows: Dict[str, Iterable[str]]) -> str:
 
 
 def main() -> int:
-    """Rewrite the document from the file named on the command line."""
-    if len(sys.argv) != 2:
+    """Rewrite the document from the files named on the command line."""
+    if len(sys.argv) != 3:
         print(__doc__)
         return 1
     try:
-        DOCUMENT.write_text(filled(DOCUMENT.read_text(), tables(sys.argv[1])))
+        DOCUMENT.write_text(filled(DOCUMENT.read_text(), {**of_timelines(sys.argv[1]), **of_collection(sys.argv[2])}))
     except SmartError as problem:
         print(problem)
         return 1

@@ -9,12 +9,12 @@ import os
 from collections import Counter
 from typing import Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
-from .. import judge
 from ..knowledge import datafile, formatting, readings
 from ..knowledge.specs import SpecDatabase
 from ..knowledge.thresholds import Thresholds
-from ..model import Device, State
+from ..model import State
 from . import collection
+from .alarms import Alarm, alarm
 from .evidence import USUAL, Evidence
 
 ENDURANCE = (7, 0x008)
@@ -54,17 +54,6 @@ class Comparison(NamedTuple):
         return self.distance <= max(POINTS, SHARE * (self.statistic or 0))
 
 
-class Alarm(NamedTuple):
-    """One drive as it is judged by default."""
-
-    kind: str
-    health: str                      # "PASSED", "FAILED" or "not told"
-    state: State
-    reasons: Tuple[Tuple[str, State], ...]
-    is_out_of_range: bool            # some endurance figure below 0 or above 255
-    family: Optional[str]
-
-
 class Measurement(NamedTuple):
     """All drives of a collection."""
 
@@ -94,16 +83,6 @@ def compare(drive: collection.Drive, database: SpecDatabase) -> Comparison:
     return Comparison(drive.name, identity.model, spec.family, spec.is_generic,
                       tuple(entry['family'] for _, entry in database.claims(identity, numbers)),
                       found.number if found else None, statistic.number if statistic else None, str(found.source) if found else '')
-
-
-def alarm(drive: collection.Drive, database: SpecDatabase, thresholds: Thresholds) -> Alarm:
-    """Return how a drive is judged by default."""
-    verdict = judge.judge(Device(drive.name, name='drive'), drive.report, database, thresholds, judge.Rules())
-    health = {True: 'PASSED', False: 'FAILED', None: 'not told'}[drive.report.smart_status]
-    figures = [j.reading.number for j in verdict.judgements if j.reading.role == 'endurance_used' and j.reading.number is not None]
-    return Alarm(drive.report.identity.kind, health, verdict.state,
-                 tuple((j.reading.role, j.state) for j in verdict.judgements if j.state is not State.OK),
-                 any(not 0 <= figure <= 255 for figure in figures), verdict.entry)
 
 
 # --- what is said about it ---------------------------------------------------------

@@ -1,0 +1,177 @@
+"""What the default limits do to many drives: states by kind, who alarms for which reason, and how many are beyond each limit.
+
+A role is a reason where it is not OK; *alone* where nothing else reaches its state: only there a limit decides. Drives that say
+FAILED prove a limit, those that say PASSED and alarm are what an admin has to look at.
+"""
+import json
+import math
+from collections import Counter
+from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from .. import judge
+from ..errors import DataError
+from ..knowledge import datafile, ranges
+from ..knowledge.specs import SpecDatabase
+from ..knowledge.thresholds import Bound, DriveLimit, Thresholds
+from ..model import Device, Identity, State, Verdict
+from . import collection
+
+KINDS: Mapping[str, Identity] = {
+    'hdd': Identity(protocol='ATA', rotation=7200), 'ssd': Identity(protocol='ATA', rotation=0), 'nvme': Identity(protocol='NVMe'),
+    'sas': Identity(protocol='SCSI')}
+ALARMS = (State.WARNING, State.CRITICAL)
+Figures = Dict[str, Dict[str, Dict[str, Any]]]
+"""{"states": {"hdd": {"PASSED": {"OK": 1, ...}}}, "reasons": {"hdd": {"pending": {"WARNING": [drives, of these alone]}}}}, the
+reasons of drives that say PASSED."""
+
+
+class Alarm(NamedTuple):
+    """One drive as it is judged by default."""
+
+    kind: str
+    health: str                      # "PASSED", "FAILED" or "not told"
+    state: State
+    reasons: Tuple[Tuple[str, State], ...]
+    is_out_of_range: bool            # some endurance figure below 0 or above 255
+    family: Optional[str]
+    told: FrozenSet[str] = frozenset()  # roles that the drive has a judged number of
+
+    def is_alone(self, role: str, level: State) -> bool:
+        """Say whether only *role* reaches a level."""
+        return not any(other != role and state.urgency >= level.urgency for other, state in self.reasons)
+
+
+def alarm(drive: collection.Drive, database: SpecDatabase, thresholds: Thresholds) -> Alarm:
+    """Return how a drive is judged by default."""
+    verdict = judge.judge(Device(drive.name, name='drive'), drive.report, database, thresholds, judge.Rules())
+    health = {True: 'PASSED', False: 'FAILED', None: 'not told'}[drive.report.smart_status]
+    return Alarm(drive.report.identity.kind, health, verdict.state,
+                 tuple((j.reading.role, j.state) for j in verdict.judgements if j.state is not State.OK),
+                 _is_out_of_range(verdict), verdict.entry,
+                 frozenset(j.reading.role for j in verdict.judgements if j.reading.judged and j.reading.number is not None))
+
+
+def _is_out_of_range(verdict: Verdict) -> bool:
+    return any(not 0 <= j.reading.number <= 255 for j in verdict.judgements
+               if j.reading.role == 'endurance_used' and j.reading.number is not None)
+
+
+# --- figures --------------------------------------------------------------------------
+
+def figures(alarms: Sequence[Alarm]) -> Figures:
+    """Return states and reasons as counts, which a later run can be compared with."""
+    found: Figures = {'states': {}, 'reasons': {}}
+    for each in alarms:
+        states = found['states'].setdefault(each.kind, {}).setdefault(each.health, {})
+        states[each.state.name] = states.get(each.state.name, 0) + 1
+        for role, level in set(each.reasons) if each.health == 'PASSED' else ():
+            counts = found['reasons'].setdefault(each.kind, {}).setdefault(role, {}).setdefault(level.name, [0, 0])
+            counts[0] += 1
+            counts[1] += each.is_alone(role, level)
+    return found
+
+
+def states(before: Figures, now: Figures) -> Iterator[str]:
+    """Yield a row a kind and health: how many drives are in which state, before and now."""
+    for kind, healths in sorted(now['states'].items()):
+        for health, counts in sorted(healths.items()):
+            was = before['states'].get(kind, {}).get(health, {})
+            cells = ' | '.join(_change(was.get(state.name, 0), counts.get(state.name, 0)) for state in (State.OK, *ALARMS))
+            yield f'| {kind} | {health} | {cells} | {_change(_alarming(was), _alarming(counts))} |'
+
+
+def _alarming(counts: Mapping[str, int]) -> str:
+    drives = sum(counts.values())
+    return f'{100 * sum(counts.get(state.name, 0) for state in ALARMS) / drives:.1f} %' if drives else '-'
+
+
+def reasons(before: Figures, now: Figures) -> Iterator[str]:
+    """Yield a row a kind and role: how many drives that say PASSED alarm by it, in brackets by it alone, before and now."""
+    for kind in sorted({*before['reasons'], *now['reasons']}):
+        was, found = before['reasons'].get(kind, {}), now['reasons'].get(kind, {})
+        for role in sorted({*was, *found}):
+            cells = ' | '.join(_change(_counted(was, role, level), _counted(found, role, level)) for level in reversed(ALARMS))
+            yield f'| {kind} | `{role}` | {cells} |'
+
+
+def _counted(found: Mapping[str, Mapping[str, Sequence[int]]], role: str, level: State) -> str:
+    drives, alone = found.get(role, {}).get(level.name, (0, 0))
+    return f'{drives:,} ({alone:,})' if drives else '0'
+
+
+def _change(before: Any, now: Any) -> str:
+    """Return "859, was 969", or one number where it is the same."""
+    words = [f'{count:,}' if isinstance(count, int) else count for count in (now, before)]
+    return words[0] if words[0] == words[1] else f'{words[0]}, was {words[1]}'
+
+
+# --- each limit -----------------------------------------------------------------------
+
+def limits(alarms: Sequence[Alarm], thresholds: Thresholds) -> Iterator[str]:
+    """Yield a row a limit: how many drives have the number, are beyond it, by it alone, and say FAILED, beyond it and not."""
+    by_kind: Dict[str, List[Alarm]] = {kind: [each for each in alarms if each.kind == kind] for kind in KINDS}
+    for role in sorted(thresholds.roles()):
+        for kind, identity in KINDS.items():
+            limit = thresholds.limit(role, Device(''), identity, '')
+            told = [each for each in by_kind[kind] if role in each.told]
+            for level, bound in zip(ALARMS, (limit.warning, limit.critical)):
+                if told and bound is not None:
+                    yield f'| `{role}` {said(bound)} | {kind} | {level.name} | {_defence(told, role, level)} |'
+
+
+def _defence(told: Sequence[Alarm], role: str, level: State) -> str:
+    beyond = [each for each in told if any(name == role and state.urgency >= level.urgency for name, state in each.reasons)]
+    others = Counter(each.health for each in told) - Counter(each.health for each in beyond)
+    cells = (f'{len(told):,}', f'{len(beyond):,}', f'{sum(each.is_alone(role, level) for each in beyond):,}',
+             _failed(Counter(each.health for each in beyond)), _failed(others))
+    return ' | '.join(cells)
+
+
+def _failed(healths: Mapping[str, int]) -> str:
+    drives = sum(healths.values())
+    return f'{100 * healths["FAILED"] / drives:.1f} %' if drives else '-'
+
+
+def said(bound: Bound) -> str:
+    """Return a limit in words: "above 20", "beyond its temperature_limit - 5, else above 55"."""
+    if not isinstance(bound, DriveLimit):
+        parsed = ranges.parse(bound or '')
+        return f'below {parsed.start:g}' if parsed.end == math.inf else f'above {parsed.end:g}'
+    offset = f' {"-" if bound.offset < 0 else "+"} {abs(bound.offset):g}' if bound.offset else ''
+    floor = f', at least {bound.at_least:g}' if bound.at_least > -math.inf else ''
+    return f'beyond its {bound.reading}{offset}{floor}, else {said(bound.otherwise)}'
+
+
+# --- the command ----------------------------------------------------------------------
+
+def tables(alarms: Sequence[Alarm], thresholds: Thresholds, before: Figures) -> Dict[str, Iterable[str]]:
+    """Return the rows of each table, as doc/verdicts.md has them."""
+    now = figures(alarms)
+    return {'collection': states(before, now), 'reasons': reasons(before, now), 'defences': limits(alarms, thresholds)}
+
+
+def read_figures(path: str) -> Figures:
+    """Return the figures of an earlier run. Raises DataError where a file holds none."""
+    data = datafile.load(path)
+    if not isinstance(data, dict) or not all(isinstance(data.get(key), dict) for key in ('states', 'reasons')):
+        raise DataError(f'{path} holds no figures of an earlier run; write them with measure FILE --verdicts --json')
+    return {'states': data['states'], 'reasons': data['reasons']}
+
+
+def read_alarms(path: str) -> Tuple[List[Alarm], Thresholds]:
+    """Return how the drives of a file are judged by the shipped limits, and these. Raises DataError."""
+    database = SpecDatabase(datafile.load(datafile.shipped('attributes.json')))
+    thresholds = Thresholds(datafile.load(datafile.shipped('thresholds/default.json')))
+    return [alarm(drive, database, thresholds) for drive in collection.read(path)], thresholds
+
+
+def main(path: str, before: str, as_json: bool) -> int:
+    """Print what the default limits do to the drives of a file, beside the figures of an earlier run. Returns 0."""
+    alarms, thresholds = read_alarms(path)
+    now = figures(alarms)
+    if as_json:
+        print(json.dumps(now, indent=1, sort_keys=True))
+        return 0
+    for rows in tables(alarms, thresholds, read_figures(before) if before else now).values():
+        print(*rows, '', sep='\n')
+    return 0

@@ -1,0 +1,117 @@
+"""What the default limits do to many drives: states, reasons, and the counts that defend each limit."""
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+from conftest import ROOT, run
+
+from smart_attributes.errors import DataError
+from smart_attributes.knowledge.thresholds import DriveLimit, Thresholds
+from smart_attributes.model import State
+from smart_attributes.workshop import alarms
+from smart_attributes.workshop.alarms import Alarm
+
+OK, WARNING, CRITICAL = State.OK, State.WARNING, State.CRITICAL
+LIMITS = Thresholds({'roles': {'pending': {'hdd': {'warning': '0', 'critical': '8'}}, 'endurance_used': {'warning': '85'}}})
+
+
+def hdd(*reasons, health='PASSED', told=('pending', 'reallocated')):
+    """A hard disk with its reasons, (role, state)."""
+    return Alarm('hdd', health, max((state for _, state in reasons), key=lambda s: s.urgency, default=OK), reasons, False, None,
+                 frozenset(told))
+
+
+def test_a_role_is_alone_where_nothing_else_reaches_its_state():
+    """Only there its limit decides."""
+    disk = hdd(('pending', WARNING), ('reallocated', CRITICAL))
+
+    assert not disk.is_alone('pending', WARNING)
+    assert disk.is_alone('reallocated', CRITICAL)
+
+
+def test_reasons_are_those_of_drives_that_say_passed():
+    """A drive that says FAILED alarms whatever the limits are."""
+    found = alarms.figures([hdd(('pending', WARNING)), hdd(('pending', WARNING), ('reallocated', WARNING)),
+                            hdd(('pending', WARNING), health='FAILED'), hdd()])
+
+    assert found['states'] == {'hdd': {'PASSED': {'WARNING': 2, 'OK': 1}, 'FAILED': {'WARNING': 1}}}
+    assert found['reasons'] == {'hdd': {'pending': {'WARNING': [2, 1]}, 'reallocated': {'WARNING': [1, 0]}}}
+
+
+def test_what_changed_stands_beside_what_was():
+    """Who changes a limit reads one column."""
+    before = alarms.figures([hdd(('pending', CRITICAL)), hdd()])
+    now = alarms.figures([hdd(('reallocated', WARNING)), hdd()])
+
+    assert list(alarms.states(before, now)) == ['| hdd | PASSED | 1 | 1, was 0 | 0, was 1 | 50.0 % |']
+    assert list(alarms.reasons(before, now)) == ['| hdd | `pending` | 0, was 1 (1) | 0 |', '| hdd | `reallocated` | 0 | 1 (1), was 0 |']
+
+
+def test_a_limit_is_defended_by_those_beyond_it_and_by_the_others():
+    """Beyond a warning are those beyond its critical limit, too; drives without the number prove nothing."""
+    rows = list(alarms.limits([hdd(('pending', WARNING)), hdd(('pending', CRITICAL), health='FAILED'), hdd(), hdd(told=())], LIMITS))
+
+    assert rows == ['| `pending` above 0 | hdd | WARNING | 3 | 2 | 2 | 50.0 % | 0.0 % |',
+                    '| `pending` above 8 | hdd | CRITICAL | 3 | 1 | 1 | 100.0 % | 0.0 % |']
+
+
+@pytest.mark.parametrize(('bound', 'words'), [
+    ('20', 'above 20'), ('11:', 'below 11'), (DriveLimit('threshold', 6, '16:'), 'beyond its threshold + 6, else below 16'),
+    (DriveLimit('temperature_limit', -10, '60', 50), 'beyond its temperature_limit - 10, at least 50, else above 60'),
+    (DriveLimit('temperature_limit', 0, '60'), 'beyond its temperature_limit, else above 60')])
+def test_limits_are_said_in_words(bound, words):
+    """As a reader of the document says them."""
+    assert alarms.said(bound) == words
+
+
+@pytest.fixture
+def drives(tmp_path):
+    """A file with two disks, one of which waits for a sector."""
+    file = tmp_path / 'drives.jsonl'
+    row = [197, 'Current_Pending_Sector', '-O--C-', 100, 100, 0, '-']
+    file.write_text(''.join(json.dumps({
+        'model': 'HGST HUS724030ALA640', 'rotation': '7200 rpm', 'health': 'PASSED', 'attributes': [[*row, raw]]}) + '\n' for raw in '01'))
+    return file
+
+
+def test_the_job_compares_with_an_earlier_run_of_itself(drives, tmp_path):
+    """measure FILE --verdicts --json, change a limit, measure FILE --verdicts BEFORE."""
+    figures = json.loads(run('measure', str(drives), '--verdicts', '--json').text)
+    assert figures == {'states': {'hdd': {'PASSED': {'OK': 1, 'WARNING': 1}}}, 'reasons': {'hdd': {'pending': {'WARNING': [1, 1]}}}}
+
+    earlier = tmp_path / 'before.json'
+    earlier.write_text(json.dumps({'states': {'hdd': {'PASSED': {'OK': 2}}}, 'reasons': {}}))
+    result = run('measure', str(drives), '--verdicts', str(earlier))
+
+    assert result.code == 0
+    assert '| hdd | PASSED | 1, was 2 | 1, was 0 | 0 | 50.0 %, was 0.0 % |' in result.text
+    assert '| hdd | `pending` | 0 | 1 (1), was 0 |' in result.text
+
+
+@pytest.mark.parametrize('text', ['[]', '{"states": {}}', '{"reasons": 1, "states": {}}'])
+def test_a_file_that_holds_no_figures_is_named(tmp_path, text):
+    """A sentence with what to do, no traceback."""
+    file = tmp_path / 'before.json'
+    file.write_text(text)
+
+    with pytest.raises(DataError, match='holds no figures of an earlier run; write them with'):
+        alarms.read_figures(str(file))
+
+
+def test_json_alone_belongs_to_no_job():
+    """It is said which it belongs to."""
+    result = run('measure', 'drives.jsonl', '--json')
+
+    assert result.code == 3
+    assert '--verdicts' in result.first_line
+
+
+def test_the_document_is_what_the_command_writes(shared, monkeypatch):
+    """Whoever changes a limit or an entry runs `make verdicts`, and its difference shows what that does to 40,182 drives."""
+    monkeypatch.setattr(sys, 'path', [str(ROOT / 'tools'), *sys.path])
+    import verdicts
+    document = (ROOT / 'doc/verdicts.md').read_text()
+
+    assert verdicts.filled(document, verdicts.of_collection(str(shared / 'drives/drives.jsonl.gz'))) == document
