@@ -291,7 +291,7 @@ def test_several_attributes_that_equal_it_are_named_and_none_is_chosen():
     ('endurance', 'words'),
     [
         (None, 'The drive states no endurance itself'),
-        (0, 'The drive states 0 % endurance used, which tells nothing about its attributes; draft again from a worn drive.'),
+        (0, 'The drive states 0 % endurance used: an attribute that says more is wrong, and which one is right it cannot tell;'),
         (255, 'The drive states 255 %'),
         (55, 'equal to it: no attribute; the meaning must come from a document.'),
     ],
@@ -356,6 +356,7 @@ def test_the_sample_is_made_of_the_drives_own_rows():
         'model': 'ACME Y5 240GB',
         'firmware': '7.1',
         'kind': 'ssd',
+        'capacity': 240057409536,
         'origin': 'captured',
         'lines': [
             '  9 Power_On_Hours          P-----   100   100   000    -    1234',
@@ -391,3 +392,24 @@ def test_a_report_without_attributes_says_what_to_do():
         'No entry can be drafted: the report of "ACME Y5 240GB" has no attribute table; '
         'read the drive with smartctl -A, behind a controller with -d TYPE.'
     )
+
+
+# --- what a drive's own word is worth -------------------------------------------------------
+
+
+def test_a_zero_of_a_drive_that_was_written_many_times_over_is_no_witness():
+    """It would push towards an attribute that stands still; prove demands agreement with what is stated."""
+    sectors = 101 * Y5.capacity // 512
+    statistics = {(1, 0x018): Statistic(sectors, 'Logical Sectors Written'), draft.ENDURANCE_STATISTIC: Statistic(0, 'Used')}
+    data = drafted(Report(Y5, attributes=(row(231, 80),), statistics=statistics))
+
+    assert data['samples'][0]['stated'] == {'host_written': sectors * 512}
+    assert 'states 0 % endurance used though it was written 101 times over: that is no witness' in data['comment']
+
+
+def test_hours_and_temperature_are_stated_too():
+    """So that hours which an entry reads as minutes are noticed."""
+    statistics = {(1, 0x010): Statistic(1234, 'Power-on Hours'), (5, 0x008): Statistic(31, 'Current Temperature')}
+    data = drafted(Report(Y5, attributes=(row(9, raw='1234'),), statistics=statistics))
+
+    assert data['samples'][0]['stated'] == {'power_on_time': 1234 * 3600, 'temperature': 31}

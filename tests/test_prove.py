@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import re
 
 import pytest
 from conftest import ROOT
@@ -597,6 +598,48 @@ def test_a_condition_on_the_firmware_needs_drives_or_a_document(checkout, entry,
     checkout.write_evidence({data['entries'][entry]['family']: {'drives': drives}})
 
     assert prove.prove([checkout.path]) == problems
+
+
+@pytest.mark.parametrize(('written', 'is_contradiction'), [(99 * 240 * 10**9, True), (100 * 240 * 10**9, False)])
+def test_a_stated_zero_demands_nothing_of_a_drive_that_was_written_many_times_over(checkout, written, is_contradiction):
+    """draft calls it no witness; who writes a sample by hand is not pushed towards a dead attribute either."""
+
+    def change(data, proof):
+        del data['entries'][X1]['attributes']['241'], proof[X1]['expect']['host_written']
+        proof[X1].update(capacity=240 * 10**9, stated={'endurance_used': 0, 'host_written': written})
+
+    assert any('the drive itself states 0' in problem for problem in problems_after(checkout, change)) is is_contradiction
+
+
+def test_hours_that_are_read_as_minutes_are_named(checkout):
+    """1,234 minutes look as plausible as 1,234 hours."""
+
+    def change(data, proof):
+        data['entries'][X1]['attributes']['9'] = {'name': 'Hours', 'readings': {'power_on_time': {'from': 'raw', 'unit': 'min'}}}
+        proof[X1]['lines'].append('  9 Power_On_Hours          0x0032   100   100   000    Old_age   Always       -       1234')
+        proof[X1]['expect']['power_on_time'] = 74040
+        proof[X1]['stated'] = {'power_on_time': 1234 * 3600}
+
+    assert SAMPLE_1 + 'attribute 9 gives power_on_time 74040 s, but the drive itself states 4442400; ' + AS_STATED in problems_after(
+        checkout, change)
+
+
+@pytest.mark.parametrize(('other', 'is_stuck'), [('100', True), ('098', False)])
+def test_a_figure_that_never_moved_on_a_drive_that_was_written_many_times_over_is_named(checkout, other, is_stuck):
+    """0 % used, the drive states 0 %, and both are constants; one sample on which it has moved is enough."""
+
+    def change(data, proof):
+        fresh = copy.deepcopy(proof[X1])
+        for each, value in ((proof[X1], '100'), (fresh, other)):
+            each['lines'] = [re.sub('022   022', f'{value}   {value}', line) for line in each['lines']]
+            each['expect']['endurance_used'] = 100 - int(value)
+            each.update(capacity=10**6, stated={'endurance_used': 0})
+        proof.append({**fresh, 'capacity': 10**15})
+
+    problems = problems_after(checkout, change)
+
+    assert any('gives 0 % used on a drive that was written' in problem and 'times over, so it may stand still' in problem
+               for problem in problems) is is_stuck
 
 
 def test_a_statistic_that_the_entry_distrusts_contradicts_nothing(checkout):

@@ -13,10 +13,10 @@ import re
 from collections import Counter
 from typing import Any, Dict, Iterator, List, Mapping, Match, NamedTuple, Optional, Sequence, Tuple
 
-from ..knowledge import datafile, decode, expressions, formatting, readings, specs, units
+from ..knowledge import datafile, decode, expressions, formatting, readings, specs, standards, units
 from ..model import AttributeRow, Identity, Report
 from ..words import literally
-from . import patterns
+from . import patterns, witness
 
 Json = Mapping[str, Any]
 
@@ -73,7 +73,7 @@ def draft(report: Report, database: specs.SpecDatabase) -> str:
     fits = _fits(report, rows, database)
     entry = {'family': _family(identity), **_condition(identity, rows), **{key: base[key] for key in INHERITED if key in base},
              'attributes': _attributes(report, rows, base, fits, database), 'source': SOURCE}
-    data = {'$schema': _schema_address(), 'comment': _next_steps(report, base, fits), 'entries': [entry],
+    data = {'$schema': _schema_address(), 'comment': _next_steps(report, base, fits, database), 'entries': [entry],
             'samples': [_sample(report, rows, entry, database)]}
     return formatting.formatted(data, 'attributes')
 
@@ -244,13 +244,24 @@ def _figure(report: Report) -> Optional[int]:
 def _stated(report: Report, database: specs.SpecDatabase) -> Dict[str, float]:
     """Return what the drive's own statistics say about the roles that vendors count in different ways."""
     return {reading.role: reading.number for reading in readings.standard_readings(report, database.roles, {})
-            if reading.unit in DIFFERING_UNITS and reading.number is not None}
+            if reading.number is not None and reading.source.log == standards.DEVICE_STATISTICS
+            and witness.is_stated(reading.role, reading.unit)}
 
 
-def _next_steps(report: Report, base: Json, fits: Sequence[Fit]) -> str:
+def _witnesses(report: Report, database: specs.SpecDatabase) -> Dict[str, float]:
+    """Return what is stated without what is not to be believed."""
+    stated, filled = _stated(report, database), _fills(report, database)
+    return {role: number for role, number in stated.items() if not witness.is_doubtful(role, number, filled)}
+
+
+def _fills(report: Report, database: specs.SpecDatabase) -> int:
+    return witness.fills(_stated(report, database).get('host_written'), report.identity.capacity)
+
+
+def _next_steps(report: Report, base: Json, fits: Sequence[Fit], database: specs.SpecDatabase) -> str:
     """Return the header: what is known about endurance, and what to do with this file."""
     endurance = [fit for fit in fits if fit.role == ENDURANCE]
-    return ' '.join([*_already_known(base), _about_endurance(_figure(report), endurance),
+    return ' '.join([*_already_known(base), _about_endurance(_figure(report), endurance, _fills(report, database)),
                      'Next: correct family and models; give each attribute that you know its readings (doc/roles.md lists the roles), '
                      'leave the others; name your source. Then: check_smart_attributes prove THIS_FILE. '
                      'It works once it lies in /etc/check-smart-attributes/attributes.d.'])
@@ -264,9 +275,15 @@ def _already_known(base: Json) -> Iterator[str]:
         yield f'The entry {base["family"]} speaks for this drive already; this one reads the same and would replace it wholly.'
 
 
-def _about_endurance(figure: Optional[int], fits: Sequence[Fit]) -> str:
+def _about_endurance(figure: Optional[int], fits: Sequence[Fit], filled: int) -> str:
     if figure is None:
         return 'The drive states no endurance itself, so no attribute could be compared with it.'
+    if witness.is_doubtful(ENDURANCE, figure, filled):
+        return (f'The drive states 0 % endurance used though it was written {filled} times over: that is no witness, "stated" leaves it '
+                'out; draft again from a drive that states more, or name a document.')
+    if figure == 0:
+        return ('The drive states 0 % endurance used: an attribute that says more is wrong, and which one is right it cannot tell; '
+                'draft again from a worn drive.')
     if figure not in WORN:
         return f'The drive states {figure} % endurance used, which tells nothing about its attributes; draft again from a worn drive.'
     found = ', '.join(f'{fit.spec["from"]} of {fit.attribute}' for fit in fits[:MENTIONED]) or 'no attribute'
@@ -278,10 +295,11 @@ def _about_endurance(figure: Optional[int], fits: Sequence[Fit]) -> str:
 
 def _sample(report: Report, rows: Sequence[AttributeRow], entry: Json, database: specs.SpecDatabase) -> Dict[str, Any]:
     """Return the drive's rows with what the entry reads from them now."""
-    identity, stated = report.identity, _stated(report, database)
+    identity, stated = report.identity, _witnesses(report, database)
     found = readings.vendor_readings(Report(identity, attributes=tuple(rows)), database.read_entry('', entry), database.roles)
     return {'family': entry['family'], 'model': identity.plain_model, 'firmware': identity.firmware, 'kind': identity.kind,
             **({'physical_block_size': identity.physical_block_size} if units.logical_in_physical(identity) > 1 else {}),
+            **({'capacity': identity.capacity} if identity.capacity else {}),
             'origin': 'captured', 'lines': [_line(row) for row in rows], **({'stated': stated} if stated else {}),
             'expect': {reading.role: reading.verdict if reading.state is not None else reading.number for reading in found}}
 

@@ -10,11 +10,10 @@ from typing import Any, Dict, Iterator, List, Mapping, Sequence, Set, Tuple
 
 from ..knowledge import readings, specs
 from ..model import Reading, Report
-from . import samples
+from . import samples, witness
 from .sources import Claim, Context, Source, counted, quoted
 
 Json = Mapping[str, Any]
-NEAR_POINTS, NEAR_PART = 2, 0.1  # how far a reading may be from what the drive states: in %, and of an amount
 
 
 def claims_of(drives: Sequence[samples.Drive], database: specs.SpecDatabase) -> List[Claim]:
@@ -47,6 +46,30 @@ def drive_problems(claims: Sequence[Claim], context: Context) -> Iterator[str]:
     for claim in claims:
         yield from _sample_problems(claim, context)
     yield from _stolen_samples(claims, context)
+    yield from _stuck(claims, context)
+
+
+def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
+    """Yield drives that were written many times over and used nothing of it, where no sample of their entry has used anything."""
+    told: Dict[str, List[Tuple[samples.Drive, Reading, int]]] = {}
+    for drive, winners in claims:
+        if drive.expect is not None and len(winners) == 1 and drive.identity.protocol == 'ATA':
+            found = _readings(drive, context)
+            reading = found.get(witness.ENDURANCE)
+            if reading is not None and reading.number is not None:
+                told.setdefault(winners[0][1]['family'], []).append((drive, reading, _fills(drive, found)))
+    for drives in told.values():
+        if not any(reading.number for _, reading, _ in drives):
+            yield from (f'{drive.place}: {reading.source} gives 0 % used on a drive that was written {filled} times over, so it may stand '
+                        'still; add a sample on which it has moved, read another attribute, or say "no_endurance"'
+                        for drive, reading, filled in drives if witness.is_doubtful(witness.ENDURANCE, reading.number, filled))
+
+
+def _readings(drive: samples.Drive, context: Context) -> Dict[str, Reading]:
+    """Return what its entry reads from a sample, by role."""
+    spec = context.database.identify(drive.identity, drive.attributes)
+    return {reading.role: reading for reading in readings.vendor_readings(Report(drive.identity, attributes=drive.rows), spec,
+                                                                          context.database.roles)}
 
 
 def _stolen_samples(claims: Sequence[Claim], context: Context) -> Iterator[str]:
@@ -94,21 +117,28 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
         yield f'{drive.place}: its own entry, {drive.family}, does not claim it because of {reason}; correct the entry or the sample'
     elif winners[0][1]['family'] == drive.family:
         spec = context.database.identify(drive.identity, drive.attributes)
-        found = {reading.role: reading for reading in readings.vendor_readings(Report(drive.identity, attributes=drive.rows), spec,
-                                                                               context.database.roles)}
-        for rule in (_differences(found, drive.expect), _contradictions(found, drive.stated or {}, spec), _lost(found, claim, context)):
+        found = _readings(drive, context)
+        filled = _fills(drive, found)
+        for rule in (_differences(found, drive.expect), _contradictions(found, drive.stated or {}, spec, filled),
+                     _lost(found, claim, context)):
             yield from (f'{drive.place}: {problem}' for problem in rule)
 
 
-def _contradictions(found: Mapping[str, Reading], stated: Json, spec: specs.DriveSpec) -> Iterator[str]:
-    """Yield readings that are far from what the drive itself states."""
+def _contradictions(found: Mapping[str, Reading], stated: Json, spec: specs.DriveSpec, filled: int) -> Iterator[str]:
+    """Yield readings that are far from what the drive itself states. filled: how many times over it was written."""
     for role, number in stated.items():
         reading = found.get(role)
-        if reading is None or reading.number is None or role in spec.untrusted_statistics:
+        if reading is None or reading.number is None or role in spec.untrusted_statistics or witness.is_doubtful(role, number, filled):
             continue
-        if abs(reading.number - number) > (NEAR_POINTS if reading.unit == '%' else NEAR_PART * number):
+        if not witness.is_near(reading.number, number, reading.unit):
             yield (f'{reading.source} gives {role} {_said(reading)}, but the drive itself states {_plain(number)}; '
                    'correct "from" or "unit", read another attribute, or list the role in "untrusted_statistics"')
+
+
+def _fills(drive: samples.Drive, found: Mapping[str, Reading]) -> int:
+    """Return how many times over a sample's drive was written, as far as it tells."""
+    reading = found.get('host_written')
+    return witness.fills((drive.stated or {}).get('host_written') or (reading and reading.number), drive.identity.capacity)
 
 
 def _lost(found: Mapping[str, Reading], claim: Claim, context: Context) -> Iterator[str]:

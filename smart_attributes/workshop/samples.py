@@ -79,7 +79,7 @@ def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> R
         problems += [f'{place}: {json.dumps(line[:SHOWN])} is no row of an attribute table; paste one of smartctl -A or -x'
                      for line, row in rows if row is None]
         identity = _identity(sample['model'], sample.get('firmware', ''), sample.get('kind') or kinds.get(sample['family'], 'ssd'))
-        identity = identity._replace(physical_block_size=sample.get('physical_block_size'))
+        identity = identity._replace(physical_block_size=sample.get('physical_block_size'), capacity=sample.get('capacity'))
         drives.append(Drive(place, identity, tuple(row for _, row in rows if row is not None), sample['family'], sample['expect'],
                             sample.get('stated')))
     return drives, problems

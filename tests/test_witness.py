@@ -1,0 +1,26 @@
+"""What a drive's own statistics are worth as a witness."""
+import pytest
+
+from smart_attributes.workshop import witness
+
+
+@pytest.mark.parametrize(('number', 'stated', 'unit', 'is_near'), [
+    (78, 80, '%', True), (77, 80, '%', False), (3600, 10800, 's', True), (3600, 3600 * 4, 's', False), (75, 100, 'B', False),
+    (91, 100, 'B', True), (40, 50, 'C', True), (39, 50, 'C', False), (1234 * 60, 1234 * 3600, 's', False)])
+def test_a_reading_is_near_within_what_rounding_and_time_explain(number, stated, unit, is_near):
+    """Hours as minutes, 32 MiB as 64 and a turned percentage are far beyond that."""
+    assert witness.is_near(number, stated, unit) is is_near
+
+
+@pytest.mark.parametrize(('role', 'number', 'filled', 'is_doubtful'), [
+    ('endurance_used', 0, 100, True), ('endurance_used', 0, 99, False), ('endurance_used', 1, 1000, False),
+    ('reallocated', 0, 1000, False), ('endurance_used', None, 1000, False)])
+def test_no_wear_after_a_hundred_fills_is_doubtful(role, number, filled, is_doubtful):
+    """Other counters may be 0 for ever."""
+    assert witness.is_doubtful(role, number, filled) is is_doubtful
+
+
+@pytest.mark.parametrize(('written', 'capacity', 'filled'), [(1000, 10, 100), (999, 10, 99), (None, 10, 0), (1000, None, 0), (1000, 0, 0)])
+def test_fills_are_known_where_both_numbers_are(written, capacity, filled):
+    """Without one of them nothing is doubted."""
+    assert witness.fills(written, capacity) == filled
