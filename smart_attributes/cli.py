@@ -7,7 +7,7 @@ from .errors import UsageError
 from .model import DRIVE_TIMEOUT, PARALLEL, SMARTCTL, TIMEOUT, HowRead, State
 
 if TYPE_CHECKING:
-    from .v1_6.command_line import Before
+    from .v1_6.command_line import Before as Before  # noqa: PLC0414  site and survey take the name from here
 
 PROGRAM = 'check_smart_attributes'
 JOBS = ('triage', 'list', 'explain', 'sudoers', 'draft', 'prove', 'measure', 'migrate', 'acknowledge', 'history')
@@ -18,24 +18,19 @@ STATE_WORDS = tuple(state.name.lower() for state in State)
 JUDGING = ('check', 'triage', 'explain')  # jobs that may be called as version 1.6 was
 
 
-class Options(NamedTuple):
-    """What the command line asks for."""
+class Which(NamedTuple):
+    """Which drives."""
 
-    job: str = 'check'
     devices: Tuple[str, ...] = ()
     scan: bool = False
     reports: Tuple[str, ...] = ()
     match: Tuple[str, ...] = ()
     ignore: Tuple[str, ...] = ()
-    expect: Optional[int] = None
-    no_drives: Optional[State] = None
-    how_read: HowRead = HowRead()
-    state_dir: str = ''
-    no_memory: bool = False
-    memory_required: Optional[State] = None
-    acknowledged: Tuple[str, ...] = ()
-    expect_known: bool = False
-    asleep_max_age: int = 7 * 86_400    # seconds
+
+
+class Judging(NamedTuple):
+    """How they are judged."""
+
     warning: Tuple[Tuple[str, str], ...] = ()
     critical: Tuple[Tuple[str, str], ...] = ()
     ignore_roles: Tuple[str, ...] = ()
@@ -43,11 +38,40 @@ class Options(NamedTuple):
     unknown_model: State = State.OK
     asleep: State = State.OK
     selftest_max_age: int = 0           # seconds of power-on time; 0: any
+
+
+class DataFiles(NamedTuple):
+    """Where what drives mean and when they are bad is read from."""
+
     config: str = CONFIG
     attributes: Tuple[str, ...] = ()
     thresholds: Tuple[str, ...] = ()
+
+
+class Naming(NamedTuple):
+    """How they are named."""
+
     label: str = 'device'
     hide_serial: bool = False
+
+
+class Options(NamedTuple):
+    """What the command line asks for."""
+
+    job: str = 'check'
+    expect: Optional[int] = None
+    no_drives: Optional[State] = None
+    which: Which = Which()
+    judging: Judging = Judging()
+    data: DataFiles = DataFiles()
+    naming: Naming = Naming()
+    how_read: HowRead = HowRead()
+    state_dir: str = ''
+    no_memory: bool = False
+    memory_required: Optional[State] = None
+    acknowledged: Tuple[str, ...] = ()
+    expect_known: bool = False
+    asleep_max_age: int = 7 * 86_400    # seconds
     all_perfdata: bool = False
     as_json: bool = False
     html: Optional[str] = None
@@ -73,6 +97,10 @@ class Options(NamedTuple):
     forget: Tuple[str, ...] = ()
     before: Optional['Before'] = None   # what only version 1.6 was asked for
     output: Optional[str] = None        # folder for the files of a migration
+
+
+# Functions take the group that they need.
+GROUPS: Mapping[str, Any] = {'which': Which, 'how_read': HowRead, 'judging': Judging, 'data': DataFiles, 'naming': Naming}
 
 
 class Parser(argparse.ArgumentParser):
@@ -107,8 +135,9 @@ def parse(argv: Sequence[str]) -> Options:
         before = command_line.taken_out(values, rest, parser)
     if rest and before is None:
         parser.error(f'unrecognized arguments: {" ".join(rest)}')
-    how_read = HowRead(**{name: values.pop(name) for name in HowRead._fields if name in values})
-    return Options(job=job, how_read=how_read, before=before, **values)
+    groups: Dict[str, Any] = {field: kind(**{name: values.pop(name) for name in kind._fields if name in values})
+                              for field, kind in GROUPS.items()}
+    return Options(job=job, before=before, **groups, **values)
 
 
 def _is_plain(word: str, parser: Parser) -> bool:

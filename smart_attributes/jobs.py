@@ -46,7 +46,7 @@ def check(options: Options, runner: processes.Runner) -> int:
 
 def _rendered(found: Survey, options: Options) -> Outcome:
     from .faces import plugin
-    face = plugin.Face(options.verbose, options.hide_serial, options.all_perfdata)
+    face = plugin.Face(options.verbose, options.naming.hide_serial, options.all_perfdata)
     transcript = _transcript(found) if options.verbose >= 3 else []
     whole = plugin.Whole(found.failures, found.faults, found.demands, found.remarks, _notes(found), found.nobody)
     return plugin.render(found.verdicts, found.judge.database.roles, face, whole, transcript)
@@ -74,10 +74,10 @@ def triage(options: Options, runner: processes.Runner) -> int:
         _write_page(found, options)
     elif options.as_json:
         from .faces import document
-        print(document.as_json(found.verdicts, found.failures, options.hide_serial, found.faults))
+        print(document.as_json(found.verdicts, found.failures, options.naming.hide_serial, found.faults))
     else:
         from .faces import triage as face
-        face.print_table(found.verdicts, found.failures, options.hide_serial, found.faults)
+        face.print_table(found.verdicts, found.failures, options.naming.hide_serial, found.faults)
         _print_notes(found, options)
     return _was_read(found)
 
@@ -103,7 +103,7 @@ def _write_page(found: Survey, options: Options) -> None:
     import socket
 
     from .faces import document, page
-    content = document.document(found.verdicts, found.failures, options.hide_serial, found.faults)
+    content = document.document(found.verdicts, found.failures, options.naming.hide_serial, found.faults)
     page.write(page.page(content, f'Drives of {socket.gethostname()}', time.time()), str(options.html))
     print(f'written: {options.html}')
 
@@ -126,13 +126,13 @@ def list_(options: Options, runner: processes.Runner) -> int:
     """Print addresses with who answers there; 0 when at least one drive does."""
     found = survey(options, runner)
     from .faces import listing
-    print((listing.as_json if options.as_json else listing.as_text)(found.verdicts, _addresses(found, options), options.hide_serial))
+    print((listing.as_json if options.as_json else listing.as_text)(found.verdicts, _addresses(found, options), options.naming.hide_serial))
     return _was_read(found)
 
 
 def _addresses(found: Survey, options: Options) -> List[str]:
     """Return what to paste after -d for each drive."""
-    if options.label != 'by-id':
+    if options.naming.label != 'by-id':
         return [verdict.device.address for verdict in found.verdicts]
     from .reading import by_id
     known = by_id.links()
@@ -146,7 +146,7 @@ def explain(options: Options, runner: processes.Runner) -> int:
     face.print_faults(found.faults)
     for verdict, read in zip(found.verdicts, found.reads):
         report = read.outcome if isinstance(read.outcome, Report) else None
-        face.print_drive(verdict, report, found.judge.database, found.judge.thresholds, options.hide_serial)
+        face.print_drive(verdict, report, found.judge.database, found.judge.thresholds, options.naming.hide_serial)
     if not found.verdicts:
         print('no drives; name one with -d or --report')
     return _was_read(found)
@@ -155,7 +155,7 @@ def explain(options: Options, runner: processes.Runner) -> int:
 def sudoers(options: Options, runner: processes.Runner) -> int:
     """Print a file for /etc/sudoers.d."""
     from .reading import sudoers as rules
-    asked = rules.Asked(options.user, options.literal, options.types, bool(options.devices))
+    asked = rules.Asked(options.user, options.literal, options.types, bool(options.which.devices))
 
     def drives() -> Tuple[Found, Sequence[Plan]]:
         found = find(options, runner, time.monotonic() + options.how_read.timeout)
@@ -216,8 +216,8 @@ def _shipped_judge(options: Options) -> Callable[[Report], Verdict]:
 
 def migrate(options: Options, runner: processes.Runner) -> int:
     """Turn files of version 1.6 into files of this one; 0 when all could be carried over, 1 otherwise."""
-    found = survey(options, runner) if options.devices or options.reports or options.scan else None
-    judge = found.judge if found else judge_of(options, site_of(options))
+    found = survey(options, runner) if options.which.devices or options.which.reports or options.which.scan else None
+    judge = found.judge if found else judge_of(options, site_of(options.data, options.before))
     from .v1_6 import migrate as migrating
     from .words import sentence, visible
     drives = [migrating.Drive(read.device, read.outcome) for read in found.reads if isinstance(read.outcome, Report)] if found else []
@@ -238,19 +238,19 @@ def acknowledge(options: Options, runner: processes.Runner) -> int:
     """Accept numbers of drives, tell what is accepted, or withdraw it; 0 when all could be done, 1 otherwise."""
     from . import accepting
     from .words import sentence
-    before = accepting.kept(options.config)
+    before = accepting.kept(options.data.config)
     if options.shown:
         print('\n'.join(map(accepting.line, before)) or 'nothing is acknowledged')
         return OK
     if options.withdraw:
-        accepting.write(options.config, accepting.without(before, options.withdraw))
+        accepting.write(options.data.config, accepting.without(before, options.withdraw))
         return OK
-    if bool(options.roles) == options.every_alarm or (options.roles and not options.devices):
+    if bool(options.roles) == options.every_alarm or (options.roles and not options.which.devices):
         raise UsageError('acknowledge takes -d ADDRESS and roles, or --all, or --list, or --withdraw; --help shows examples')
     template = accepting.template(options.why, options.until)
     given, refused = accepting.accepted(survey(options, runner).verdicts, options.roles, template)
     if given:
-        accepting.write(options.config, accepting.joined(before, given))
+        accepting.write(options.data.config, accepting.joined(before, given))
     for words in [*(f'acknowledged: {accepting.line(each)}' for each in given), *(f'not acknowledged: {words}' for words in refused)]:
         print(sentence(words, 1000))
     return PARTLY if given and refused else UNKNOWN if refused else OK
@@ -273,8 +273,9 @@ def history(options: Options, runner: processes.Runner) -> int:
     from .faces import history as face
     for remark in found.remarks if not options.as_json else ():
         print(f'note: {sentence(remark, 500)}')
-    print(face.as_json(drives, options.hide_serial) if options.as_json else
-          '\n'.join(line for each in drives for line in face.lines(each, options.hide_serial)) or 'nothing is remembered of these drives')
+    print(face.as_json(drives, options.naming.hide_serial) if options.as_json else
+          '\n'.join(line for each in drives for line in face.lines(each, options.naming.hide_serial))
+          or 'nothing is remembered of these drives')
     return OK if drives else UNKNOWN
 
 
@@ -303,7 +304,7 @@ def _remembered(found: Survey, options: Options) -> List[HistoryOfDrive]:
 def _version(options: Options) -> int:
     from .cli import PROGRAM
     from .site import shipped_database
-    database = shipped_database(options)
+    database = shipped_database(options.data.config)
     print(f'{PROGRAM} {VERSION}, attributes.json of {database.get("date")}, Python {sys.version.split()[0]}')
     return OK
 

@@ -143,7 +143,8 @@ class Remembered:
 def remembered(options: Options) -> Remembered:
     """Return the memory that a run has; none for recorded reports, and where nothing lasts from one check to the next."""
     is_writing = options.job in WRITING
-    if options.no_memory or options.reports or not (is_writing or options.job in LOOKING) or not state_folder.location(options.state_dir):
+    is_wanted = is_writing or options.job in LOOKING
+    if options.no_memory or options.which.reports or not is_wanted or not state_folder.location(options.state_dir):
         return Remembered()
     if not is_writing and not options.state_dir and not os.path.isdir(os.path.join(state_folder.location(), 'memory')):
         return Remembered()  # no check has ever remembered anything

@@ -7,12 +7,13 @@ import os
 import time
 from typing import TYPE_CHECKING, Any, Collection, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from .cli import Options
+from .cli import DataFiles, Judging, Options
 from .errors import UsageError
 from .files import is_there
 from .model import Report, Verdict
 
 if TYPE_CHECKING:
+    from .cli import Before
     from .judge import Rules
     from .knowledge.sitefile import SiteFile
     from .knowledge.specs import SpecDatabase
@@ -58,14 +59,14 @@ class Judge(NamedTuple):
                 *self.thresholds.disagreements(verdict.device, verdict.identity, verdict.entry or '')]
 
 
-def site_of(options: Options) -> Site:
+def site_of(data: DataFiles, before: Optional['Before']) -> Site:
     """Return the local data files: those of the configuration folder, then those of the command line."""
     mistakes: List[str] = []
-    attributes = [*_folder(options.config, ADDITIONS, mistakes), *((path, '') for path in options.attributes)]
-    accepted = os.path.join(options.config, ACCEPTED)
-    limits = [*([(accepted, '')] if is_there(accepted) else ()), *_folder(options.config, LIMITS, mistakes),
-              *((path, '') for path in options.thresholds)]
-    limits += [(path, '') for path in (options.before.limits() if options.before else ())]
+    attributes = [*_folder(data.config, ADDITIONS, mistakes), *((path, '') for path in data.attributes)]
+    accepted = os.path.join(data.config, ACCEPTED)
+    limits = [*([(accepted, '')] if is_there(accepted) else ()), *_folder(data.config, LIMITS, mistakes),
+              *((path, '') for path in data.thresholds)]
+    limits += [(path, '') for path in (before.limits() if before else ())]
     if not attributes and not limits:
         return Site(mistakes=tuple(mistakes))
     from .knowledge import sitefile
@@ -91,31 +92,32 @@ def judge_of(options: Options, site: Site) -> Judge:
     """Return database, limits and rules. Raises UsageError where the command line asks for what is not there."""
     from . import judge
     from .knowledge import datafile, specs, thresholds
-    newest, mistakes = _database(options)
+    judging = options.judging
+    newest, mistakes = _database(options.data.config)
     mistakes += site.mistakes
-    old = options.before.opinion(options.config, options.all_perfdata, mistakes) if options.before else None
+    old = options.before.opinion(options.data.config, options.all_perfdata, mistakes) if options.before else None
     attributes = _faultless_entries(newest, [*site.attributes, *(old.entries if old else ())])
     database = specs.SpecDatabase(newest, [(file.name, file.data) for file in attributes])
     known = {*database.roles, *thresholds.ROLES_OF_OUR_OWN}
     limits = _faultless_limits(site.thresholds, known)
     for file in (*attributes, *limits):
         mistakes += file.mistakes
-    _check_roles(options, known)
+    _check_roles(options.judging, options.acknowledged, known)
     return Judge(
         database,
         thresholds.Thresholds(datafile.load(datafile.shipped(SHIPPED_LIMITS)),
-                              [*((file.name, file.data) for file in limits), *_accepted(options)],
-                              thresholds.CommandLineLimits(dict(options.warning), dict(options.critical)), today()),
-        judge.Rules(frozenset(options.ignore_roles), frozenset(options.ignore_attributes), options.unknown_model, options.asleep,
-                    time.time(), options.selftest_max_age), old, tuple(dict.fromkeys(mistakes)))
+                              [*((file.name, file.data) for file in limits), *_accepted(options.acknowledged)],
+                              thresholds.CommandLineLimits(dict(judging.warning), dict(judging.critical)), today()),
+        judge.Rules(frozenset(judging.ignore_roles), frozenset(judging.ignore_attributes), judging.unknown_model, judging.asleep,
+                    time.time(), judging.selftest_max_age), old, tuple(dict.fromkeys(mistakes)))
 
 
-def _accepted(options: Options) -> List[Tuple[str, Json]]:
+def _accepted(texts: Sequence[str]) -> List[Tuple[str, Json]]:
     """Return what the command line accepts, as a file of limits says it. Raises UsageError."""
-    if not options.acknowledged:
+    if not texts:
         return []
     from .knowledge import acknowledged
-    given = map(acknowledged.parse, options.acknowledged)
+    given = map(acknowledged.parse, texts)
     overrides = [acknowledged.override(each._replace(why=each.why or 'on the command line')) for each in given]
     return [('--acknowledged', {'overrides': overrides})]
 
@@ -143,16 +145,16 @@ def _faultless_limits(files: Sequence['SiteFile'], roles: Collection[str]) -> Li
     return [sitefile.without(file, faults.of_limits(file.data, roles)) for file in files]
 
 
-def shipped_database(options: Options) -> Json:
+def shipped_database(config: str) -> Json:
     """Return attributes.json: the shipped one, or a newer and sound one in the configuration folder."""
-    return _database(options)[0]
+    return _database(config)[0]
 
 
-def _database(options: Options) -> Tuple[Json, List[str]]:
+def _database(config: str) -> Tuple[Json, List[str]]:
     """Return what shipped_database() does, and the mistakes that keep the one in the configuration folder from being used."""
     from .knowledge import datafile
     data: Json = datafile.load(datafile.shipped(DATABASE))
-    replacement = os.path.join(options.config, DATABASE)
+    replacement = os.path.join(config, DATABASE)
     if not os.path.lexists(replacement):
         return data, []
     from .knowledge import sitefile
@@ -163,19 +165,19 @@ def _database(options: Options) -> Tuple[Json, List[str]]:
     return newer.data, []
 
 
-def _check_roles(options: Options, known: Collection[str]) -> None:
+def _check_roles(judging: Judging, accepted: Sequence[str], known: Collection[str]) -> None:
     from .knowledge import ranges
-    for name in _named_roles(options):
+    for name in _named_roles(judging, accepted):
         if name not in known:
             raise UsageError(f'"{name}" is no role; doc/roles.md lists them, for example endurance_used')
-    for _, limit in (*options.warning, *options.critical):
+    for _, limit in (*judging.warning, *judging.critical):
         ranges.parse(limit)
 
 
-def _named_roles(options: Options) -> Iterator[str]:
-    for role, _ in (*options.warning, *options.critical):
+def _named_roles(judging: Judging, accepted: Sequence[str]) -> Iterator[str]:
+    for role, _ in (*judging.warning, *judging.critical):
         yield role
-    yield from options.ignore_roles
-    if options.acknowledged:
+    yield from judging.ignore_roles
+    if accepted:
         from .knowledge import acknowledged
-        yield from (acknowledged.parse(text).role for text in options.acknowledged)
+        yield from (acknowledged.parse(text).role for text in accepted)

@@ -6,16 +6,19 @@ imported while the drives think about their answers.
 
 import os
 import time
-from typing import Callable, Dict, List, NamedTuple, Optional, Pattern, Sequence, Tuple
+from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Optional, Pattern, Sequence, Tuple
 
 from . import alarm
-from .cli import Options
+from .cli import Options, Which
 from .errors import DataError, DriveAsleep, DriveError, DriveNotReached, SmartError
 from .model import Device, Identity, Read, Report, State, Verdict
 from .reading import choice, commands, machine, processes, rollcall
 from .reading.machine import Plan
 from .remembering import Remembered, remembered
 from .site import Judge, Site, judge_of, site_of, today
+
+if TYPE_CHECKING:
+    from .cli import Before
 
 _UNDECIDED = '{} is checked although --match and --ignore may leave it out: {} to tell; simplify these patterns'
 Address = Tuple[str, str]  # path and type, which a name for the output does not change
@@ -74,11 +77,11 @@ def survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], o
 
 def _survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], object], progress: Progress) -> Survey:
     deadline = time.monotonic() + options.how_read.timeout - 2 * alarm.reserve(options.how_read.timeout)
-    site = site_of(options)
-    if options.reports:
+    site = site_of(options.data, options.before)
+    if options.which.reports:
         progress.judge = judge_of(options, site)
         from .reading import recorded
-        notes = recorded.read_files(options.reports, progress.reads)
+        notes = recorded.read_files(options.which.reports, progress.reads)
         _found_recorded(progress, notes)
         return judged(progress, options, progress.judge)
     how, as_root = options.how_read, os.geteuid() == 0
@@ -117,7 +120,7 @@ def _found_recorded(progress: Progress, notes: Sequence[str]) -> None:
 
 def _so_far(progress: Progress, options: Options, judge: Judge, why: str) -> Survey:
     """Return the survey of what is known when time is over; what is not known says so."""
-    if options.reports and not progress.found.devices:
+    if options.which.reports and not progress.found.devices:
         _found_recorded(progress, ())
         progress.faults = (f'only {len(progress.reads)} recorded reports were read, {why}; give fewer, or more time with -t',)
     reached = {read.device.name for read in progress.reads}  # the type may be another than was asked with
@@ -132,8 +135,8 @@ def _so_far(progress: Progress, options: Options, judge: Judge, why: str) -> Sur
 
 def find(options: Options, runner: processes.Runner, deadline: float) -> machine.Found:
     """Return the devices that the options name, or those of smartctl's scan."""
-    named = options.before.named(options.devices) if options.before else machine.named(options.devices)
-    return machine.find(named, options.scan, options.how_read, runner, deadline)
+    named = options.before.named(options.which.devices) if options.before else machine.named(options.which.devices)
+    return machine.find(named, options.which.scan, options.how_read, runner, deadline)
 
 
 def plan(found: Sequence[Device], options: Options, site: Optional[Site] = None) -> List[Plan]:
@@ -142,8 +145,8 @@ def plan(found: Sequence[Device], options: Options, site: Optional[Site] = None)
     site: what its files say, where that is known already.
     """
     prefix = commands.prefix(options.how_read.smartctl, options.how_read.nosudo)
-    match, ignore = choice.patterns(options.match), choice.patterns(options.ignore)
-    exceptions = _exceptions_before_reading(site or site_of(options))
+    match, ignore = choice.patterns(options.which.match), choice.patterns(options.which.ignore)
+    exceptions = _exceptions_before_reading(site or site_of(options.data, options.before))
     plans = []
     for device in found:
         is_read, skipped = exceptions(device)
@@ -170,21 +173,21 @@ def _exceptions_before_reading(site: Site) -> Callable[[Device], Tuple[bool, Seq
 def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
     """Return the survey of what was read: each drive once, under its final name."""
     asked = progress.found.devices
-    kept = looked_at = rollcall.looked_at_again(wanted(rollcall.in_order(progress.reads, asked), options, progress))
+    kept = looked_at = rollcall.looked_at_again(wanted(rollcall.in_order(progress.reads, asked), options.which, options.before, progress))
     is_bare = progress.found.is_scan and progress.found.is_whole and rollcall.is_bare(kept, asked)
     kept, merged = rollcall.without_twins(kept)
     kept, left_out = rollcall.without_empty(kept, progress.found.is_scan)
     kept, unseen = rollcall.without_unseen(kept, sum(device.optional for device in asked))
     otherwise = rollcall.reached_otherwise(kept, asked)
-    kept = rollcall.labelled(kept, options.label)
+    kept = rollcall.labelled(kept, options.naming.label)
     if judge.old:
         judge = judge._replace(old=judge.old.addressed([read.device for read in kept]))
     progress.memory.recall(kept, looked_at, _addressed(asked, progress.reads), progress.found.is_scan)
     verdicts = tuple(_verdict(read, judge, progress) for read in kept)
     notes = (*progress.found.notes, *progress.notes, *merged, *left_out, *otherwise,
-             *(options.before.notes(options.config) if options.before else ()),
+             *(options.before.notes(options.data.config) if options.before else ()),
              *(judge.old.notes if judge.old else ()))
-    gone = progress.memory.gone(options.hide_serial) if options.expect_known else ()
+    gone = progress.memory.gone(options.naming.hide_serial) if options.expect_known else ()
     return Survey(verdicts, tuple(kept), (*rollcall.missing(kept, options.expect), *gone), notes, judge,
                   rollcall.nobody(is_bare, options.expect, options.no_drives),
                   (*progress.faults, *unseen, *judge.mistakes, *_contradictions(verdicts, kept, judge)),
@@ -201,7 +204,7 @@ def _addressed(asked: Sequence[Device], reads: Sequence[Read]) -> List[Device]:
 def _said(memory: Remembered, options: Options, gone: Sequence[str]) -> Tuple[str, ...]:
     """Return what is told of memory, and of drives that went, came or moved, unless it has a state of its own."""
     remarks = () if memory.trouble and options.memory_required is not None else memory.remarks
-    return (*remarks, *(words for words in memory.news(options.hide_serial) if words not in gone))
+    return (*remarks, *(words for words in memory.news(options.naming.hide_serial) if words not in gone))
 
 
 def _demanded(memory: Remembered, options: Options) -> Tuple[Tuple[State, str], ...]:
@@ -267,14 +270,14 @@ def _beside_1_6(own: Verdict, report: Report, judge: Judge) -> Verdict:
                             judge.rules.ignored_roles) if judge.old else own
 
 
-def wanted(reads: Sequence[Read], options: Options, progress: Progress) -> List[Read]:
+def wanted(reads: Sequence[Read], which: Which, before: Optional['Before'], progress: Progress) -> List[Read]:
     """Return the drives that --match, --ignore and --ssdonly leave over; one that a pattern never decides is checked, and said."""
-    match, ignore = choice.patterns(options.match), choice.patterns(options.ignore)
+    match, ignore = choice.patterns(which.match), choice.patterns(which.ignore)
     kept = []
     for read in reads:
         if _address(read) not in progress.wanted:
             progress.wanted[_address(read)] = _is_wanted(read, match, ignore, progress)
-        if progress.wanted[_address(read)] and not (options.before and options.before.leaves_out(read)):
+        if progress.wanted[_address(read)] and not (before and before.leaves_out(read)):
             kept.append(read)
     return kept
 

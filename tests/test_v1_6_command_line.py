@@ -51,7 +51,7 @@ def three(fake) -> FakeSmartctl:
 def test_every_spelling_of_an_option_means_the_same(field, value, words):
     """Version 1.6 took one dash or two, a blank or =, and abbreviations."""
     options = cli.parse(words.split())
-    group = next(part for part in (options.before, options.how_read, options) if hasattr(part, field))
+    group = next(part for part in (options.before, *(getattr(options, name) for name in cli.GROUPS), options) if hasattr(part, field))
 
     assert getattr(group, field) == value
 
@@ -73,7 +73,7 @@ def test_our_own_letters_keep_their_meaning():
     """-c is the critical limit of all plugins, though version 1.6 took it for -cu."""
     options = cli.parse(['-c', 'endurance_used=90', '-t', '9', '-w', 'temperature=50', '-d/dev/sda'])
 
-    assert (options.critical, options.how_read.timeout, options.devices) == ((('endurance_used', '90'),), 9, ('/dev/sda',))
+    assert (options.judging.critical, options.how_read.timeout, options.which.devices) == ((('endurance_used', '90'),), 9, ('/dev/sda',))
 
 
 @pytest.mark.parametrize('arguments', [
