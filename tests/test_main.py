@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import os
 import select
 import subprocess
 import sys
@@ -20,7 +21,8 @@ PLUGIN = [sys.executable, str(ROOT / 'check_smart_attributes')]
 
 
 def in_locale(locale: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([*PLUGIN, *arguments], env={'PATH': '/usr/bin:/bin', **LOCALES[locale]}, capture_output=True, timeout=60)
+    return subprocess.run([*PLUGIN, *arguments], capture_output=True, timeout=60,
+                          env={'PATH': '/usr/bin:/bin', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME'], **LOCALES[locale]})
 
 
 @pytest.fixture

@@ -176,3 +176,12 @@ def test_a_file_of_acknowledgements_is_read_by_every_check(machine):
     assert machine.check(START).code == 0
     machine.holds(sda=disk(a5=31))
     assert machine.check(START + HOUR).code == 1
+
+
+def test_memory_that_has_just_begun_tells_no_age(machine):
+    """"More than 0 h ago" would be said of every old number on the first days."""
+    machine.holds(sda=disk(a197=1))
+    machine.check(START)
+
+    assert 'newest' not in machine.check(START + HOUR).first_line
+    assert 'pending 1, newest more than ' in machine.check(START + 2 * DAY).first_line

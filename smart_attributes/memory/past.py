@@ -53,6 +53,8 @@ def quieted(past: Past, reading: Reading, falls: bool) -> Reading:
     if known is None:
         return reading
     seconds, is_seen = growth.quiet(known, past.now, falls)
+    if not is_seen and seconds < series.DAY:
+        return reading  # memory that has just begun tells nothing of age
     if reading.quiet is None:
         return reading._replace(quiet=seconds, quiet_is_bound=not is_seen)
     return reading._replace(quiet=seconds, quiet_is_bound=False) if is_seen and seconds < reading.quiet else reading
