@@ -144,7 +144,7 @@ def remembered(options: Options) -> Remembered:
     """Return the memory that a run has; none for recorded reports, and where nothing lasts from one check to the next."""
     is_writing = options.job in WRITING
     is_wanted = is_writing or options.job in LOOKING
-    if options.no_memory or options.which.reports or not is_wanted or not state_folder.location(options.state_dir):
+    if options.no_memory or options.which.reports or not is_wanted or not _has_a_place(options.state_dir):
         return Remembered()
     if not is_writing and not options.state_dir and not os.path.isdir(os.path.join(state_folder.location(), 'memory')):
         return Remembered()  # no check has ever remembered anything
@@ -152,6 +152,13 @@ def remembered(options: Options) -> Remembered:
         return Remembered(_opened(options, is_writing), '', not is_writing, options.asleep_max_age)
     except (MemoryUnusable, state_folder.Unusable) as error:
         return Remembered(trouble=str(error))
+
+
+def _has_a_place(given: str) -> bool:
+    """Tell whether something is meant to last: not for a user without a home, such as nobody, where no folder is named."""
+    place = state_folder.location(given)
+    homes = (os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser('~'))
+    return bool(place) and (place in (given, state_folder.PACKAGE) or any(home and os.path.isdir(home) for home in homes))
 
 
 def for_writing(options: Options) -> 'Memory':

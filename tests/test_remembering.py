@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, drive_path, run
+from conftest import drive, drive_path, run
 from days import DAY, HOUR, START, Machine, disk
+
+from smart_attributes.reading.commands import read_arguments
 
 GROWN = 'crc_errors grew by 14 in 24 h (212 to 226)'
 
@@ -93,15 +93,14 @@ def test_memory_that_is_required_has_a_state_where_it_fails(machine, state, code
     assert [line for line in result.text.splitlines() if line.startswith(f'{state.upper():<8}  (check)  no memory: ')]
 
 
-def test_where_a_user_has_no_home_there_is_no_memory_to_be_missed(fake, monkeypatch):
-    """Nothing lasts there from one check to the next; --state-dir is what gives it a place."""
-    code = ('import sys; sys.path.insert(0, sys.argv.pop(1))\nfrom smart_attributes import state_folder\n'
-            'state_folder.location = lambda given="": given\n'
-            'from smart_attributes.main import main; main()')
-    done = subprocess.run([sys.executable, '-I', '-c', code, str(ROOT), '-p', fake.path, '--nosudo', '-d', '/dev/sda'],
-                          capture_output=True, text=True, timeout=60, check=False)
+@pytest.mark.parametrize(('home', 'is_said'), [('/nonexistent', False), ('/proc', True)])
+def test_where_a_user_has_no_home_there_is_no_memory_to_be_missed(fake, home, is_said):
+    """Nothing is meant to last there; --state-dir gives it a place. A home that cannot be written is another matter."""
+    fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
 
-    assert 'no memory' not in done.stdout
+    result = run('-p', fake.path, '--nosudo', '-d', '/dev/sda', env={'HOME': home, 'XDG_STATE_HOME': ''})
+
+    assert ('no memory' in result.text) == is_said
 
 
 def test_a_damaged_memory_is_set_aside_and_said(machine):
@@ -123,10 +122,10 @@ def test_triage_shows_the_past_and_changes_nothing(machine):
     grown(machine)
     before = files(machine)
 
-    drive = json.loads(machine.run(START + HOUR, 'triage', '-d', '/dev/sda', '--json').text)['drives'][0]
+    found = json.loads(machine.run(START + HOUR, 'triage', '-d', '/dev/sda', '--json').text)['drives'][0]
 
-    assert drive['state'] == 'WARNING'
-    assert drive['past']['crc_errors'] == [[START, 212]]
+    assert found['state'] == 'WARNING'
+    assert found['past']['crc_errors'] == [[START, 212]]
     assert files(machine) == before
 
 
