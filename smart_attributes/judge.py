@@ -119,7 +119,7 @@ def weighed(level: Judgement, limit: Limit, past: Optional['Past'], accepted: Op
     if reading.state is not None or not reading.judged or reading.number is None:
         return level
     grown = _growth(reading, limit, past, is_floor, age)
-    state = prevailing(level.state, grown.state if grown else State.OK, None, is_silent(accepted, reading.number, is_floor),
+    state = prevailing(level.state, grown.state if grown else State.OK, is_silent(accepted, reading.number, is_floor),
                        override=level.state if is_own(limit) else None)
     if state is State.OK:
         return level._replace(state=State.OK, against='')

@@ -1,5 +1,7 @@
 """What is old is judged as old: by the drive's own log, or by memory."""
 import json
+import subprocess
+import sys
 
 import pytest
 from conftest import ROOT
@@ -164,3 +166,21 @@ def test_where_smartctl_itself_says_otherwise_is_noted(database, limits, own, is
 
     note = f'endurance_used: smartctl itself says {own} %, attribute 233 says 0 %, which counts'
     assert (note in judge.judge(SDA, report, database, limits, judge.Rules()).notes) is is_noted
+
+
+def test_a_check_asks_for_fresh_self_tests_and_dates_the_errors_of_a_report(tmp_path):
+    """From the command line to the line that an admin reads."""
+    rows = [{'id': 9, 'name': 'Power_On_Hours', 'value': 50, 'worst': 50, 'thresh': 0, 'raw': {'value': 50000, 'string': '50000'}}]
+    errors = [{'error_number': 1, 'lifetime_hours': 49900, 'error_description': 'Error: UNC at LBA = 0x0071bde0'}]
+    (tmp_path / 'disk.json').write_text(json.dumps({
+        'smartctl': {'version': [7, 3], 'exit_status': 64}, 'device': {'type': 'sat', 'protocol': 'ATA'},
+        'model_name': 'WDC WD40EFRX-68WT0N0', 'rotation_rate': 5400, 'smart_status': {'passed': True},
+        'ata_smart_attributes': {'table': rows},
+        'ata_smart_error_log': {'summary': {'count': 1, 'table': errors}}}))
+
+    command = [sys.executable, str(ROOT / 'check_smart_attributes'), '--report', str(tmp_path / 'disk.json'), '--selftest-max-age', '35d']
+    done = subprocess.run(command, capture_output=True, text=True)
+
+    assert done.returncode == 1
+    assert 'recent_data_errors 1, newest 4 days ago (warning above 0)' in done.stdout.splitlines()[0]
+    assert 'self_test_age: newest extended self-test that passed: none is known, should be no older than 35 days' in done.stdout

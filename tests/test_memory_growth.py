@@ -292,8 +292,6 @@ OK, WARNING, CRITICAL = State.OK, State.WARNING, State.CRITICAL
     pytest.param(OK, {'level': CRITICAL, 'growth': WARNING, 'is_acknowledged': True}, id='ok-acknowledged'),
     pytest.param(CRITICAL, {'level': CRITICAL, 'growth': WARNING}, id='crit-small-growth-hides-no-level'),
     pytest.param(CRITICAL, {'level': OK, 'growth': CRITICAL}, id='crit-growth-without-level'),
-    pytest.param(OK, {'level': CRITICAL, 'aged': OK}, id='ok-aged-level'),
-    pytest.param(WARNING, {'level': CRITICAL, 'aged': OK, 'growth': WARNING}, id='warn-aged-level-grew'),
     pytest.param(CRITICAL, {'level': CRITICAL}, id='crit-level')])
 def test_the_order_of_precedence(state, arguments):
     assert acknowledged.prevailing(**arguments) is state

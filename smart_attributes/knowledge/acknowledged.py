@@ -80,12 +80,12 @@ def telling(given: Acknowledgement, unit: str) -> str:
     return f'{given.role} is acknowledged at {amount(given.value, unit)}{who}{why} ({given.origin})'
 
 
-def prevailing(level: State, growth: State = State.OK, aged: Optional[State] = None, is_acknowledged: bool = False,
+def prevailing(level: State, growth: State = State.OK, is_acknowledged: bool = False,
                own_word: Optional[State] = None, override: Optional[State] = None) -> State:
     """Return the state of a reading, by the order of precedence that the documents give.
 
     own_word: the drive's verdict, which nothing here silences. override: what a limit of this very drive says.
-    is_acknowledged: see is_silent(). growth: what it rose by. aged: what a level that has long been still is worth.
+    is_acknowledged: see is_silent(). growth: what it rose by. level: as limits have it that hold at its age.
     """
     if own_word is not None:
         return own_word
@@ -94,8 +94,7 @@ def prevailing(level: State, growth: State = State.OK, aged: Optional[State] = N
     if is_acknowledged:
         return State.OK
     # A small growth must not hide that the level is bad, too.
-    standing = level if aged is None else aged
-    return max(growth, standing, key=_urgency)
+    return max(growth, level, key=_urgency)
 
 
 def _urgency(state: State) -> int:
