@@ -83,6 +83,7 @@ class Options(NamedTuple):
     write: bool = False
     timelines: Optional[str] = None
     verdicts: Optional[str] = None  # figures to compare with; '' for none
+    with_memory: bool = False
     literal: bool = False
     user: str = USER
     types: Tuple[str, ...] = ()         # that a sudoers rule admits only when asked to
@@ -381,6 +382,8 @@ def _measure_parser() -> Parser:
     parser.add_argument('files', nargs='*', metavar='FILE', help='drives as facts, one JSON object a line, plain or gzip')
     parser.add_argument('--timelines', metavar='FILE',
                         help='hard disks until they failed, a row for each time in which no counter moved: how many fail in which state')
+    parser.add_argument('--memory', dest='with_memory', action='store_true',
+                        help='with --timelines: judged with what was remembered, growth and age')
     parser.add_argument('--verdicts', nargs='?', const='', metavar='BEFORE',
                         help='after FILE: what each default limit does to these drives, beside the JSON of an earlier run')
     parser.add_argument('--json', dest='as_json', action='store_true', help='with --timelines or --verdicts: the same as JSON')

@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Callable, List, Mapping, Sequence, Tuple
+from typing import TYPE_CHECKING, Callable, List, Mapping, Optional, Sequence, Tuple
 
 from . import alarm, cli
 from .cli import Options
@@ -18,6 +18,7 @@ from .survey import Survey, find, plan, survey
 if TYPE_CHECKING:
     from .faces.history import Drive as HistoryOfDrive
     from .faces.plugin import Outcome
+    from .memory.past import Past
 
 OK, PARTLY, UNKNOWN = 0, 1, 3
 
@@ -194,12 +195,10 @@ def prove(options: Options, runner: processes.Runner) -> int:
 
 def measure(options: Options, runner: processes.Runner) -> int:
     """Print how true the database is, or what its verdicts mean; 0."""
-    has_json = bool(options.timelines) or options.verdicts is not None
-    if len(options.files) != (options.timelines is None) or (options.as_json and not has_json):
-        raise UsageError('measure takes one FILE of drives [--verdicts [BEFORE] [--json]], or --timelines FILE [--json]')
+    _check_measuring(options)
     if options.timelines:
         from .workshop import timelines
-        return timelines.main(options.timelines, _shipped_judge(options), options.as_json)
+        return timelines.main(options.timelines, _shipped_judge(options), options.with_memory, options.as_json)
     if options.verdicts is not None:
         from .workshop import alarms
         return alarms.main(options.files[0], options.verdicts, options.as_json)
@@ -207,11 +206,20 @@ def measure(options: Options, runner: processes.Runner) -> int:
     return measuring.main(options.files[0], options.write)
 
 
-def _shipped_judge(options: Options) -> Callable[[Report], Verdict]:
+def _check_measuring(options: Options) -> None:
+    """Raise UsageError for options that do not go together."""
+    has_json = bool(options.timelines) or options.verdicts is not None
+    is_odd = (options.as_json and not has_json) or (options.with_memory and not options.timelines)
+    if is_odd or len(options.files) != (options.timelines is None):
+        raise UsageError('measure takes one FILE of drives [--verdicts [BEFORE] [--json]], or '
+                         '--timelines FILE [--memory] [--json]')
+
+
+def _shipped_judge(options: Options) -> Callable[[Report, Optional[Past]], Verdict]:
     """Return the judge as it is without the files of a site."""
     from . import judge as judging
     judge = judge_of(options, Site())
-    return lambda report: judging.judge(Device('', name='drive'), report, judge.database, judge.thresholds, judge.rules)
+    return lambda report, past: judging.judge(Device('', name='drive'), report, judge.database, judge.thresholds, judge.rules, past)
 
 
 def migrate(options: Options, runner: processes.Runner) -> int:

@@ -3,7 +3,9 @@ import gzip
 import json
 
 import pytest
-from conftest import run
+from conftest import ROOT, run
+
+from smart_attributes.workshop import timelines
 
 HEAD = 'drive,model,from,to,failed,a5,a187,a197\n'
 YEAR, DAY = 8766, 24
@@ -130,3 +132,39 @@ def test_states_mean_what_the_documents_promise(shared):
     assert (found['drives'], found['failures']) == (52320, 3208)
     assert found['states']['CRITICAL']['percent_per_year'] >= 150 and found['states']['WARNING']['percent_per_year'] >= 40
     assert found['caught_percent'] >= 62 and found['alarms_per_1000_drive_years'] <= 43
+
+
+# --- with what is remembered ----------------------------------------------------------------
+
+def test_growth_is_news_for_months_and_then_is_none(tmp_path):
+    """Two reallocated sectors in a day warn for 90 days, though so few alone are a note; zeros before them are remembered."""
+    file = tmp_path / 'timelines.csv'
+    file.write_text('drive,model,from,to,failed,a5\n1,ACME,0,1000,0,0\n1,ACME,1000,10000,1,2\n')
+
+    found = run('measure', '--timelines', str(file), '--memory', '--json')
+
+    states = json.loads(found.text)['states']
+    assert states['WARNING']['drive_years'] == pytest.approx(90 * 24 / 8766, abs=0.05)
+    assert states['OK']['failures'] == 1
+
+
+def test_what_was_there_at_first_has_not_grown(tmp_path):
+    """The first look at an old drive is no news."""
+    file = tmp_path / 'timelines.csv'
+    file.write_text('drive,model,from,to,failed,a5\n1,ACME,5000,10000,0,2\n')
+
+    assert json.loads(run('measure', '--timelines', str(file), '--memory', '--json').text)['states']['WARNING']['drive_years'] == 0
+
+
+def test_growth_is_told_no_longer_than_the_walk_looks():
+    """Another "for" or "after" in thresholds/ is another place where a state may end."""
+    roles = json.loads((ROOT / 'thresholds/default.json').read_text())['roles']
+    kinds = [fields for role in roles.values() for fields in (role, role.get('hdd', {}))]
+    rules = [rule for fields in kinds for rule in _listed(fields.get('growth'))]
+    spans = {rule['for'] for rule in rules} | {fields['aged']['after'] for fields in kinds if fields.get('aged')}
+
+    assert {int(span[:-1]) for span in spans} <= set(timelines.TOLD_FOR)
+
+
+def _listed(value):
+    return value if isinstance(value, list) else [value] if value else []

@@ -23,11 +23,15 @@ from functools import lru_cache
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..errors import DataError
+from ..memory.past import Past, observations
+from ..memory.series import CHANGE, History, Key, Observation, next_point
 from ..model import AttributeRow, Identity, Report, State, Verdict
 from .sectors import Sizes
 
 DAY = 24                # hours
 YEAR = 365.25 * DAY
+CHECK = 300             # seconds from one check to the next
+TOLD_FOR = (7, 28, 30, 90, 92, 365)  # days after which growth may no longer be told, or be old; tests hold them to thresholds/
 SOON = 90 * DAY         # an alarm is believed when the drive fails this soon
 # Who alarms: whatever is no longer OK, and CRITICAL alone.
 LEVELS = (State.WARNING, State.CRITICAL)
@@ -36,6 +40,7 @@ COUNTER = re.compile('a([1-9][0-9]{0,2})')
 
 Counters = Tuple[Tuple[int, int], ...]    # (attribute, raw number)
 Judge = Callable[[Report], Verdict]
+Mindful = Callable[[Report, Optional[Past]], Verdict]  # a judge who may be told what is remembered
 Print = Callable[[str], None]
 
 
@@ -171,6 +176,49 @@ def by_levels(judge: Judge) -> Course:
     return spells
 
 
+def by_memory(judge: Mindful) -> Course:
+    """Return the course of a drive that is judged every few minutes with what is remembered of it; its power-on time is the clock."""
+    @lru_cache(maxsize=None)
+    def alone(model: str, physical_block_size: Optional[int], counters: Counters) -> Tuple[State, Tuple[Observation, ...]]:
+        verdict = judge(report_of(model, physical_block_size, counters), None)
+        return verdict.state, observations(judgement.reading for judgement in verdict.judgements)
+
+    def spells(timeline: Timeline) -> Iterator[Spell]:
+        histories: Dict[Key, History] = {}
+        moved: List[float] = []
+        for stretch in timeline.stretches:
+            moved.append(stretch.start)
+            state, seen = alone(timeline.model, timeline.physical_block_size, stretch.counters)
+            if any(number for _, number in stretch.counters):
+                report = report_of(timeline.model, timeline.physical_block_size, stretch.counters)
+                for start, end in _pieces(stretch, moved):
+                    yield Spell(judge(report, Past(histories, _second(start))).state, start, end)
+                    _remember(histories, seen, stretch)
+            else:  # most of all time: where a counter is 0, it has not grown
+                yield Spell(state, stretch.start, stretch.end)
+                _remember(histories, seen, stretch)
+    return spells
+
+
+def _pieces(stretch: Stretch, moved: Sequence[float]) -> Iterator[Tuple[float, float]]:
+    """Yield the hours of a stretch in the parts between which something that is told for a while may end."""
+    ends = {start + days * DAY for start in moved for days in TOLD_FOR}
+    hours = [stretch.start, *sorted(hour for hour in ends if stretch.start < hour < stretch.end), stretch.end]
+    return zip(hours, hours[1:])
+
+
+def _remember(histories: Dict[Key, History], seen: Iterable[Observation], stretch: Stretch) -> None:
+    """Add what a stretch was like to the series of its drive; it was seen until the stretch ended."""
+    for each in seen:
+        known = histories.get(each.key, History())
+        point = next_point(CHANGE, known, each.number, _second(stretch.start))
+        histories[each.key] = History((*known.points, point) if point else known.points, _second(stretch.end) - CHECK)
+
+
+def _second(hour: float) -> int:
+    return int(hour * 3600)
+
+
 def experience(timelines: Iterable[Timeline], course: Course) -> Experience:
     """Return what the states of a course were worth."""
     drives = 0
@@ -247,9 +295,10 @@ def _said(number: Optional[float], unit: str = '') -> str:
     return '-' if number is None else f'{number:g}{unit}'
 
 
-def main(path: str, judge: Judge, as_json: bool, write: Print = print) -> int:
+def main(path: str, judge: Mindful, with_memory: bool, as_json: bool, write: Print = print) -> int:
     """Print what the states of *judge* are worth on the drives of a file. Returns 0."""
-    known = experience(read(path), by_levels(judge))
+    course = by_memory(judge) if with_memory else by_levels(lambda report: judge(report, None))
+    known = experience(read(path), course)
     for line in [json.dumps(as_data(known), indent=2)] if as_json else lines(known):
         write(line)
     return 0
