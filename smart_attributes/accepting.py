@@ -32,16 +32,19 @@ def kept(config: str) -> List[Acknowledgement]:
     return list(acknowledged.from_overrides(file.data.get('overrides', ())))
 
 
-def accepted(verdicts: Sequence[Verdict], roles: Sequence[str], template: Acknowledgement) -> Tuple[List[Acknowledgement], List[str]]:
+def accepted(verdicts: Sequence[Verdict], roles: Sequence[str],
+             template: Acknowledgement) -> Tuple[List[Acknowledgement], List[str]]:
     """Return what is accepted of drives, and a sentence for each thing that cannot be.
 
     roles: these, as they stand now; none: whatever alarms. template: why, until, by and at.
     """
     given, refused = [], []
     for verdict in verdicts:
-        wanted = [j for j in verdict.judgements if j.reading.judged and (j.reading.role in roles if roles else j.state is not State.OK)]
+        wanted = [j for j in verdict.judgements if j.reading.judged
+                  and (j.reading.role in roles if roles else j.state is not State.OK)]
         told = {judgement.reading.role for judgement in wanted}
-        refused += [f'{verdict.device.name} tells no {role}' for role in roles if role not in told and not verdict.problem]
+        refused += [f'{verdict.device.name} tells no {role}' for role in roles if role not in told
+                    and not verdict.problem]
         refused += [f'{verdict.device.name} {verdict.problem}'] if verdict.problem else []
         for judgement in wanted:
             why_not = _why_not(verdict, judgement)
@@ -60,7 +63,8 @@ def _why_not(verdict: Verdict, judgement: Judgement) -> str:
 def template(why: str, until: str) -> Acknowledgement:
     """Return what all acknowledgements of one call have in common. Raises UsageError."""
     if len(why) < LEAST_WHY:
-        raise UsageError(f'--why says why this is accepted, in {LEAST_WHY} characters or more: --why "stable since 2024"')
+        raise UsageError(f'--why says why this is accepted, in {LEAST_WHY} characters or more: --why "stable since '
+                         f'2024"')
     if until and not _is_day(until):
         raise UsageError(f'--until "{clean(until)}" is no day, such as 2027-01-31')
     return Acknowledgement('', '', 0, why, until, _who(), time.strftime('%Y-%m-%d', time.localtime(time.time())))
@@ -97,7 +101,8 @@ def without(before: Sequence[Acknowledgement], names: Sequence[str]) -> List[Ack
 
 def write(config: str, given: Sequence[Acknowledgement]) -> None:
     """Replace the file, in one step. Raises DataError where it cannot be written."""
-    text = json.dumps({'comment': _COMMENT, 'overrides': [acknowledged.override(each) for each in given]}, indent=1) + '\n'
+    text = json.dumps({'comment': _COMMENT, 'overrides': [acknowledged.override(each) for each in given]},
+                      indent=1) + '\n'
     beside = f'{path(config)}.{os.getpid()}'
     try:
         handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
@@ -108,10 +113,12 @@ def write(config: str, given: Sequence[Acknowledgement]) -> None:
             os.fsync(file.fileno())
         os.replace(beside, path(config))
     except OSError as error:
-        raise DataError(f'{path(config)}: {error.strerror}; run this as root, who alone accepts what a check no longer tells') from None
+        raise DataError(f'{path(config)}: {error.strerror}; run this as root, who alone accepts what a check no '
+                        f'longer tells') from None
 
 
 def line(given: Acknowledgement) -> str:
     """Return one acknowledgement for a person."""
-    told = ''.join(f', {word} {clean(text)}' for word, text in (('by', given.by), ('on', given.at), ('until', given.until)) if text)
+    told = ''.join(f', {word} {clean(text)}'
+                   for word, text in (('by', given.by), ('on', given.at), ('until', given.until)) if text)
     return f'{clean(given.serial)} {given.role} {amount(given.value, "")}{told}: {clean(given.why, 200)}'

@@ -1,107 +1,14 @@
 """argv -> Options. Usage errors leave with 3, as a monitoring daemon expects."""
 
 import argparse
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NamedTuple, NoReturn, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NoReturn, Optional, Sequence, Tuple
 
 from .errors import UsageError
-from .model import DRIVE_TIMEOUT, PARALLEL, SMARTCTL, TIMEOUT, HowRead, State
+from .model import DRIVE_TIMEOUT, PARALLEL, SMARTCTL, TIMEOUT, State
+from .options import CONFIG, GROUPS, JOBS, JUDGING, LABELS, PROGRAM, STATE_WORDS, USER, Options
 
 if TYPE_CHECKING:
-    from .v1_6.command_line import Before as Before  # noqa: PLC0414  site and survey take the name from here
-
-PROGRAM = 'check_smart_attributes'
-JOBS = ('triage', 'list', 'explain', 'sudoers', 'draft', 'prove', 'measure', 'migrate', 'acknowledge', 'history')
-CONFIG = '/etc/check-smart-attributes'
-USER = 'nagios'       # as whom Debian's daemons run checks
-LABELS = ('device', 'by-id', 'serial', 'wwn')
-STATE_WORDS = tuple(state.name.lower() for state in State)
-JUDGING = ('check', 'triage', 'explain')  # jobs that may be called as version 1.6 was
-
-
-class Which(NamedTuple):
-    """Which drives."""
-
-    devices: Tuple[str, ...] = ()
-    scan: bool = False
-    reports: Tuple[str, ...] = ()
-    match: Tuple[str, ...] = ()
-    ignore: Tuple[str, ...] = ()
-
-
-class Judging(NamedTuple):
-    """How they are judged."""
-
-    warning: Tuple[Tuple[str, str], ...] = ()
-    critical: Tuple[Tuple[str, str], ...] = ()
-    ignore_roles: Tuple[str, ...] = ()
-    ignore_attributes: Tuple[int, ...] = ()
-    unknown_model: State = State.OK
-    asleep: State = State.OK
-    selftest_max_age: int = 0           # seconds of power-on time; 0: any
-
-
-class DataFiles(NamedTuple):
-    """Where what drives mean and when they are bad is read from."""
-
-    config: str = CONFIG
-    attributes: Tuple[str, ...] = ()
-    thresholds: Tuple[str, ...] = ()
-
-
-class Naming(NamedTuple):
-    """How they are named."""
-
-    label: str = 'device'
-    hide_serial: bool = False
-
-
-class Options(NamedTuple):
-    """What the command line asks for."""
-
-    job: str = 'check'
-    expect: Optional[int] = None
-    no_drives: Optional[State] = None
-    which: Which = Which()
-    judging: Judging = Judging()
-    data: DataFiles = DataFiles()
-    naming: Naming = Naming()
-    how_read: HowRead = HowRead()
-    state_dir: str = ''
-    no_memory: bool = False
-    memory_required: Optional[State] = None
-    acknowledged: Tuple[str, ...] = ()
-    expect_known: bool = False
-    asleep_max_age: int = 7 * 86_400    # seconds
-    all_perfdata: bool = False
-    as_json: bool = False
-    html: Optional[str] = None
-    verbose: int = 0
-    files: Tuple[str, ...] = ()
-    samples: Optional[str] = None
-    models: Optional[str] = None
-    format: bool = False
-    write: bool = False
-    timelines: Optional[str] = None
-    verdicts: Optional[str] = None  # figures to compare with; '' for none
-    with_memory: bool = False
-    literal: bool = False
-    user: str = USER
-    types: Tuple[str, ...] = ()         # that a sudoers rule admits only when asked to
-    show_version: bool = False
-    roles: Tuple[str, ...] = ()         # that are accepted as they stand
-    why: str = ''
-    until: str = ''
-    every_alarm: bool = False
-    shown: bool = False
-    withdraw: Tuple[str, ...] = ()
-    imports: bool = False
-    forget: Tuple[str, ...] = ()
-    before: Optional['Before'] = None   # what only version 1.6 was asked for
-    output: Optional[str] = None        # folder for the files of a migration
-
-
-# Functions take the group that they need.
-GROUPS: Mapping[str, Any] = {'which': Which, 'how_read': HowRead, 'judging': Judging, 'data': DataFiles, 'naming': Naming}
+    from .options import Before
 
 
 class Parser(argparse.ArgumentParser):
@@ -198,22 +105,28 @@ _attribute = _number('attribute number', 1, 255, int)
 def _drives(parser: Parser) -> None:
     group = parser.add_argument_group('which drives')
     group.add_argument('-d', '--device', dest='devices', action='append', default=[], metavar='ADDRESS',
-                       help='/dev/sda, or TYPE@PATH: megaraid,6@/dev/bus/0, megaraid,[0-7,16]@/dev/bus/0, sat@/dev/sg2; repeatable')
+                       help='/dev/sda, or TYPE@PATH: megaraid,6@/dev/bus/0, megaraid,[0-7,16]@/dev/bus/0, '
+                            'sat@/dev/sg2; repeatable')
     group.add_argument('--scan', action='store_true', help='the drives that smartctl --scan finds; so also without -d')
     group.add_argument('--report', dest='reports', action='append', default=[], metavar='FILE|DIR',
                        help='recorded smartctl outputs instead of drives: JSON or text, -a or -x; repeatable')
     group.add_argument('--match', action='append', default=[], metavar='PATTERN',
                        help='only drives whose path, model or serial contains this regular expression')
-    group.add_argument('--ignore', action='append', default=[], metavar='PATTERN', help='not the drives that contain it')
+    group.add_argument('--ignore', action='append', default=[], metavar='PATTERN',
+                       help='not the drives that contain it')
 
 
 def _reading(parser: Parser) -> None:
     group = parser.add_argument_group('how they are read')
-    group.add_argument('-p', '--path', dest='smartctl', default=SMARTCTL, metavar='FILE', help=f'smartctl; default {SMARTCTL}')
-    group.add_argument('--nosudo', '-nosudo', action='store_true', help='do not put sudo -n before smartctl when not root')
-    group.add_argument('--jobs', type=_count, default=PARALLEL, metavar='N', help='drives read at once; default %(default)s')
+    group.add_argument('-p', '--path', dest='smartctl', default=SMARTCTL, metavar='FILE',
+                       help=f'smartctl; default {SMARTCTL}')
+    group.add_argument('--nosudo', '-nosudo', action='store_true',
+                       help='do not put sudo -n before smartctl when not root')
+    group.add_argument('--jobs', type=_count, default=PARALLEL, metavar='N',
+                       help='drives read at once; default %(default)s')
     group.add_argument('--state-dir', default='', metavar='DIR',
-                       help='folder of what lasts from one check to the next: what drives have said, which ones earlier checks wait for; '
+                       help='folder of what lasts from one check to the next: what drives have said, which ones '
+                            'earlier checks wait for; '
                             'default /var/lib/check-smart-attributes, else one of your own below ~/.local/state')
     group.add_argument('--drive-timeout', type=_seconds, default=DRIVE_TIMEOUT, metavar='SECONDS',
                        help='a drive that takes longer is UNKNOWN; default %(default)g')
@@ -225,8 +138,10 @@ def _data(parser: Parser) -> None:
     group = parser.add_argument_group('data files')
     group.add_argument('--config', default=CONFIG, metavar='DIR',
                        help='folder with attributes.d/*.json and thresholds.d/*.json; default %(default)s')
-    group.add_argument('--attributes', action='append', default=[], metavar='FILE', help='more entries, stronger than the shipped ones')
-    group.add_argument('--thresholds', action='append', default=[], metavar='FILE', help='limits of this site; later files win')
+    group.add_argument('--attributes', action='append', default=[], metavar='FILE',
+                       help='more entries, stronger than the shipped ones')
+    group.add_argument('--thresholds', action='append', default=[], metavar='FILE',
+                       help='limits of this site; later files win')
 
 
 def _judging(parser: Parser) -> None:
@@ -234,28 +149,36 @@ def _judging(parser: Parser) -> None:
     for letter, word in (('-w', 'warning'), ('-c', 'critical')):
         group.add_argument(letter, f'--{word}', type=_role_range, action='append', default=[], metavar='ROLE=RANGE',
                            help=f'{word} limit of a role: endurance_used=80, spare_available=20:; repeatable')
-    group.add_argument('--ignore-role', dest='ignore_roles', action='append', default=[], metavar='ROLE', help='never judge this role')
-    group.add_argument('--ignore-attribute', dest='ignore_attributes', type=_attribute, action='append', default=[], metavar='N',
+    group.add_argument('--ignore-role', dest='ignore_roles', action='append', default=[], metavar='ROLE',
+                       help='never judge this role')
+    group.add_argument('--ignore-attribute', dest='ignore_attributes', type=_attribute, action='append', default=[],
+                       metavar='N',
                        help='never judge what comes from this attribute')
     group.add_argument('--unknown-model', type=_state, default=State.OK, metavar='STATE',
                        help='state of a drive without an entry in attributes.json; default ok')
-    group.add_argument('-cu', '--critical-on-unknown', '--critical_on_unknown', dest='unknown_model', action='store_const',
+    group.add_argument('-cu', '--critical-on-unknown', '--critical_on_unknown', dest='unknown_model',
+                       action='store_const',
                        const=State.CRITICAL, help='the same as --unknown-model critical')
     group.add_argument('--selftest-max-age', type=_duration, default=0, metavar='TIME',
-                       help='WARNING where the newest extended self-test that passed is older, or none is known: 35d; default: any age')
-    group.add_argument('--asleep', type=_state, default=State.OK, metavar='STATE', help='state of a drive in standby; default ok')
+                       help='WARNING where the newest extended self-test that passed is older, or none is known: 35d; '
+                            'default: any age')
+    group.add_argument('--asleep', type=_state, default=State.OK, metavar='STATE',
+                       help='state of a drive in standby; default ok')
 
 
 def _remembering(parser: Parser) -> None:
     group = parser.add_argument_group('what is remembered and accepted')
     group.add_argument('--no-memory', action='store_true', help='remember nothing, and judge no growth')
-    group.add_argument('--memory-required', type=_state, metavar='STATE', help='state where memory cannot be used; default: it is said')
+    group.add_argument('--memory-required', type=_state, metavar='STATE',
+                       help='state where memory cannot be used; default: it is said')
     group.add_argument('--expect-known', action='store_true',
-                       help='CRITICAL when a drive that an earlier check has met at these addresses is gone; history --forget retires one')
+                       help='CRITICAL when a drive that an earlier check has met at these addresses is gone; history '
+                            '--forget retires one')
     group.add_argument('--asleep-max-age', type=_duration, default=_duration('7d'), metavar='TIME',
                        help='a sleeping drive that nobody has read for longer is WARNING: 12h, 30d; default 7d')
     group.add_argument('--acknowledged', action='append', default=[], metavar='SERIAL:ROLE=VALUE[:UNTIL[:WHY]]',
-                       help='accept a number of one drive: silent at it, loud beyond; EXAMPLE0001:reallocated=8:2027-01-31; repeatable')
+                       help='accept a number of one drive: silent at it, loud beyond; '
+                            'EXAMPLE0001:reallocated=8:2027-01-31; repeatable')
 
 
 def _naming(parser: Parser) -> None:
@@ -300,20 +223,24 @@ example:
 exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN''', '%(prog)s [-d ADDRESS | --scan | --report FILE] [options]')
     for group in _WHAT_A_CHECK_TAKES:
         group(parser)
-    parser.add_argument('--expect', type=_expected, metavar='N', help='CRITICAL when fewer drives answer; a sleeping one counts')
+    parser.add_argument('--expect', type=_expected, metavar='N',
+                        help='CRITICAL when fewer drives answer; a sleeping one counts')
     parser.add_argument('--no-drives', type=_state, metavar='STATE',
-                        help='state where a scan finds no drive, as in a virtual machine; default unknown, with --expect 0 ok')
+                        help='state where a scan finds no drive, as in a virtual machine; default unknown, with '
+                             '--expect 0 ok')
     parser.add_argument('-ap', '--allperfs', dest='all_perfdata', action='store_true', help='perfdata of every reading')
     return parser
 
 
 def _triage_parser() -> Parser:
     parser = _parser(f'{PROGRAM} triage', 'Show all drives in one table, worst first.',
-                     f'example:\n  {PROGRAM} triage --scan\n  {PROGRAM} triage --report tickets/ --json', '%(prog)s [options]')
+                     f'example:\n  {PROGRAM} triage --scan\n  {PROGRAM} triage --report tickets/ --json',
+                     '%(prog)s [options]')
     for group in _WHAT_A_CHECK_TAKES:
         group(parser)
     parser.add_argument('--json', dest='as_json', action='store_true', help='the same as JSON')
-    parser.add_argument('--html', metavar='FILE', help='the same as one self-contained page: what to do, then all drives')
+    parser.add_argument('--html', metavar='FILE',
+                        help='the same as one self-contained page: what to do, then all drives')
     return parser
 
 
@@ -335,12 +262,14 @@ def _explain_parser() -> Parser:
 
 
 def _sudoers_parser() -> Parser:
-    parser = _parser(f'{PROGRAM} sudoers', 'Print the sudoers rule that admits the calls of smartctl that checks make, and no others.',
+    parser = _parser(f'{PROGRAM} sudoers',
+                     'Print the sudoers rule that admits the calls of smartctl that checks make, and no others.',
                      f'example:\n  {PROGRAM} sudoers > rule && visudo -cf rule && '
                      'install -m 0440 rule /etc/sudoers.d/check-smart-attributes', '%(prog)s [options]')
     parser.add_argument('--user', default=USER, metavar='NAME', help='who runs the checks; default %(default)s')
     parser.add_argument('--literal', action='store_true',
-                        help='a line for each drive of this machine, no patterns; also where sudo is older than 1.9.10 or another one')
+                        help='a line for each drive of this machine, no patterns; also where sudo is older than '
+                             '1.9.10 or another one')
     parser.add_argument('-d', '--device', dest='devices', action='append', default=[], metavar='ADDRESS',
                         help='lines for this drive; wanted where its path is of your own making; repeatable')
     parser.add_argument('--type', dest='types', action='append', default=[], metavar='TYPE',
@@ -354,7 +283,8 @@ def _sudoers_parser() -> Parser:
 
 def _draft_parser() -> Parser:
     parser = _parser(f'{PROGRAM} draft', 'Print a new entry for attributes.json, ready to edit.',
-                     f'example:\n  {PROGRAM} draft -d /dev/sda > my-entry.json', '%(prog)s (-d ADDRESS | --report FILE) [options]')
+                     f'example:\n  {PROGRAM} draft -d /dev/sda > my-entry.json',
+                     '%(prog)s (-d ADDRESS | --report FILE) [options]')
     for group in (_drives, _reading, _data, _common):
         group(parser)
     return parser
@@ -365,11 +295,13 @@ def _prove_parser() -> Parser:
                      f'example:\n  {PROGRAM} prove\n  {PROGRAM} prove my-entry.json\n'
                      f'  {PROGRAM} prove /etc/check-smart-attributes/thresholds.d/*.json',
                      '%(prog)s [FILE ...] [options]')
-    parser.add_argument('files', nargs='*', metavar='FILE', help='your entries, on top of the shipped ones, your limits, '
+    parser.add_argument('files', nargs='*', metavar='FILE',
+                        help='your entries, on top of the shipped ones, your limits, '
                         'or files of version 1.6; without any, attributes.json')
     parser.add_argument('--samples', metavar='DIR|FILE',
                         help='samples to prove the entries with; default tests/samples beside attributes.json')
-    parser.add_argument('--models', metavar='FILE', help='models on which overlaps are looked for; default tests/models.csv')
+    parser.add_argument('--models', metavar='FILE',
+                        help='models on which overlaps are looked for; default tests/models.csv')
     parser.add_argument('--format', action='store_true', help='rewrite the files in their usual layout')
     _common(parser)
     return parser
@@ -377,17 +309,23 @@ def _prove_parser() -> Parser:
 
 def _measure_parser() -> Parser:
     parser = _parser(f'{PROGRAM} measure', 'Compare attributes.json with what real drives say of themselves.',
-                     f'example:\n  {PROGRAM} measure drives.jsonl.gz\n  {PROGRAM} measure --timelines timelines.csv.gz --json',
+                     f'example:\n  {PROGRAM} measure drives.jsonl.gz\n  {PROGRAM} measure --timelines '
+                     f'timelines.csv.gz --json',
                      '%(prog)s (FILE | --timelines FILE) [options]')
-    parser.add_argument('files', nargs='*', metavar='FILE', help='drives as facts, one JSON object a line, plain or gzip')
+    parser.add_argument('files', nargs='*', metavar='FILE',
+                        help='drives as facts, one JSON object a line, plain or gzip')
     parser.add_argument('--timelines', metavar='FILE',
-                        help='hard disks until they failed, a row for each time in which no counter moved: how many fail in which state')
+                        help='hard disks until they failed, a row for each time in which no counter moved: how many '
+                             'fail in which state')
     parser.add_argument('--memory', dest='with_memory', action='store_true',
                         help='with --timelines: judged with what was remembered, growth and age')
     parser.add_argument('--verdicts', nargs='?', const='', metavar='BEFORE',
-                        help='after FILE: what each default limit does to these drives, beside the JSON of an earlier run')
-    parser.add_argument('--json', dest='as_json', action='store_true', help='with --timelines or --verdicts: the same as JSON')
-    parser.add_argument('--write', action='store_true', help='write what was counted of each family into tests/evidence.json')
+                        help='after FILE: what each default limit does to these drives, beside the JSON of an earlier '
+                             'run')
+    parser.add_argument('--json', dest='as_json', action='store_true',
+                        help='with --timelines or --verdicts: the same as JSON')
+    parser.add_argument('--write', action='store_true',
+                        help='write what was counted of each family into tests/evidence.json')
     _common(parser)
     return parser
 
@@ -401,7 +339,8 @@ Without -o the files are printed. A sentence for each thing that could not be ca
 A user configuration needs the database beside it, and its drives (-d), to know what its numbers mean.
 
 exit status: 0 all carried over, 1 something was not, 3 nothing was''', '%(prog)s OLD.json [OLD.json] [options]')
-    parser.add_argument('files', nargs='+', metavar='OLD.json', help='check_smartdb.json, or a user configuration (-ucfgj), or both')
+    parser.add_argument('files', nargs='+', metavar='OLD.json',
+                        help='check_smartdb.json, or a user configuration (-ucfgj), or both')
     parser.add_argument('-o', '--output', metavar='DIR', help='folder for attributes.d/*.json and thresholds.d/*.json')
     for group in (_drives, _reading, _data, _common):
         group(parser)
@@ -420,11 +359,14 @@ health FAILED, an attribute failing now, a warning of NVMe, is never silent.
 
 exit status: 0 done, 1 something could not be accepted, 3 nothing was''', '%(prog)s -d ADDRESS ROLE [ROLE ...] --why WHY [options]')
     parser.add_argument('roles', nargs='*', metavar='ROLE', help='accept this number as the drive tells it now')
-    parser.add_argument('--all', dest='every_alarm', action='store_true', help='accept whatever alarms now, on all drives that are read')
+    parser.add_argument('--all', dest='every_alarm', action='store_true',
+                        help='accept whatever alarms now, on all drives that are read')
     parser.add_argument('--why', default='', metavar='WHY', help='why; told with -v, by triage and explain')
     parser.add_argument('--until', default='', metavar='DAY', help='last day, such as 2027-01-31; without it for ever')
-    parser.add_argument('--list', dest='shown', action='store_true', help='tell what is accepted, by whom, when and why')
-    parser.add_argument('--withdraw', action='append', default=[], metavar='SERIAL[:ROLE]', help='accept it no longer; repeatable')
+    parser.add_argument('--list', dest='shown', action='store_true',
+                        help='tell what is accepted, by whom, when and why')
+    parser.add_argument('--withdraw', action='append', default=[], metavar='SERIAL[:ROLE]',
+                        help='accept it no longer; repeatable')
     for group in (_drives, _reading, _data, _common):
         group(parser)
     return parser
@@ -445,7 +387,8 @@ exit status: 0 done, 3 nothing was''', '%(prog)s [-d ADDRESS] [ROLE ...] [option
     parser.add_argument('--json', dest='as_json', action='store_true', help='all points as JSON')
     parser.add_argument('--import', dest='imports', action='store_true',
                         help='fill memory from the logs of smartd, of the drives that are read')
-    parser.add_argument('--forget', action='append', default=[], metavar='SERIAL', help='forget a drive that is gone for good; repeatable')
+    parser.add_argument('--forget', action='append', default=[], metavar='SERIAL',
+                        help='forget a drive that is gone for good; repeatable')
     for group in (_drives, _reading, _data, _naming, _common):
         group(parser)
     return parser

@@ -37,7 +37,8 @@ def _of_drive(report: Report, database: Any, memory: Memory, paths: Sequence[str
     try:
         log = smartd_log.read(path, int(time.time()))
         spec = database.identify(identity, numbers)
-        written = memory.keep_past(identity, smartd_log.points((row, _observed(row, report, spec, database.roles)) for row in log.rows))
+        written = memory.keep_past(identity, smartd_log.points((row, _observed(row, report, spec, database.roles))
+                                                               for row in log.rows))
     except MemoryUnusable as error:
         return str(error)
     skipped = f', {log.damaged} damaged lines skipped' if log.damaged else ''

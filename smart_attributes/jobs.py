@@ -7,9 +7,9 @@ import time
 from typing import TYPE_CHECKING, Callable, List, Mapping, Optional, Sequence, Tuple
 
 from . import alarm, cli
-from .cli import Options
 from .errors import UsageError
 from .model import Device, Report, Verdict
+from .options import Options
 from .reading import processes
 from .reading.machine import Found, Plan
 from .site import Site, judge_of, site_of
@@ -65,7 +65,8 @@ def _notes(found: Survey) -> List[str]:
 
 def _transcript(found: Survey) -> List[str]:
     from .words import sentence
-    return [f'  {read.device.name}: {sentence(line, 500)}' for read in found.reads for line in read.transcript.splitlines()]
+    return [f'  {read.device.name}: {sentence(line, 500)}' for read in found.reads
+            for line in read.transcript.splitlines()]
 
 
 def triage(options: Options, runner: processes.Runner) -> int:
@@ -84,10 +85,13 @@ def triage(options: Options, runner: processes.Runner) -> int:
 
 
 def _for_a_person(options: Options, runner: processes.Runner) -> Survey:
-    """Return a survey that says where each drive is, what stands on it and how long it lasts: for who orders, goes there and pulls."""
+    """Return a survey that says where each drive is, what stands on it and how long it lasts: for who orders, goes
+    there and pulls.
+    """
     from .reading.place import place
     found = _watched(options, runner)
-    return found._replace(verdicts=tuple(found.memory.told(verdict)._replace(place=place(verdict.device)) for verdict in found.verdicts))
+    return found._replace(verdicts=tuple(found.memory.told(verdict)._replace(place=place(verdict.device))
+                                         for verdict in found.verdicts))
 
 
 def _watched(options: Options, runner: processes.Runner) -> Survey:
@@ -127,7 +131,8 @@ def list_(options: Options, runner: processes.Runner) -> int:
     """Print addresses with who answers there; 0 when at least one drive does."""
     found = survey(options, runner)
     from .faces import listing
-    print((listing.as_json if options.as_json else listing.as_text)(found.verdicts, _addresses(found, options), options.naming.hide_serial))
+    print((listing.as_json if options.as_json else listing.as_text)(found.verdicts, _addresses(found, options),
+                                                                    options.naming.hide_serial))
     return _was_read(found)
 
 
@@ -180,8 +185,10 @@ def draft(options: Options, runner: processes.Runner) -> int:
 
 def _why_no_draft(found: Survey, answered: int) -> str:
     from .words import sentence
-    problems = [f'{verdict.device.name} {verdict.problem}' for verdict in found.verdicts if verdict.problem and not answered]
-    return sentence('; '.join(problems), 1000) or f'a draft is made from one drive, and {answered} answered; name it with -d or --report'
+    problems = [f'{verdict.device.name} {verdict.problem}' for verdict in found.verdicts if verdict.problem
+                and not answered]
+    return sentence('; '.join(problems),
+                    1000) or f'a draft is made from one drive, and {answered} answered; name it with -d or --report'
 
 
 def prove(options: Options, runner: processes.Runner) -> int:
@@ -189,8 +196,10 @@ def prove(options: Options, runner: processes.Runner) -> int:
     from .v1_6 import proof
     from .words import visible
     from .workshop import prove as proving
-    old = (proving.Kind(proof.DATABASE, proof.is_database, proof.examine), proving.Kind(proof.USERS, proof.is_users, proof.examine))
-    return proving.main(options.files, options.samples, options.models, options.format, lambda line: print(visible(line)), more_kinds=old)
+    old = (proving.Kind(proof.DATABASE, proof.is_database, proof.examine),
+           proving.Kind(proof.USERS, proof.is_users, proof.examine))
+    return proving.main(options.files, options.samples, options.models, options.format,
+                        lambda line: print(visible(line)), more_kinds=old)
 
 
 def measure(options: Options, runner: processes.Runner) -> int:
@@ -219,7 +228,8 @@ def _shipped_judge(options: Options) -> Callable[[Report, Optional[Past]], Verdi
     """Return the judge as it is without the files of a site."""
     from . import judge as judging
     judge = judge_of(options, Site())
-    return lambda report, past: judging.judge(Device('', name='drive'), report, judge.database, judge.thresholds, judge.rules, past)
+    return lambda report, past: judging.judge(Device('', name='drive'), report, judge.database, judge.thresholds,
+                                              judge.rules, past)
 
 
 def migrate(options: Options, runner: processes.Runner) -> int:
@@ -228,7 +238,8 @@ def migrate(options: Options, runner: processes.Runner) -> int:
     judge = found.judge if found else judge_of(options, site_of(options.data, options.before))
     from .v1_6 import migrate as migrating
     from .words import sentence, visible
-    drives = [migrating.Drive(read.device, read.outcome) for read in found.reads if isinstance(read.outcome, Report)] if found else []
+    drives = [migrating.Drive(read.device, read.outcome) for read in found.reads
+              if isinstance(read.outcome, Report)] if found else []
     result = migrating.outcome(options.files, migrating.Site(judge.database, judge.thresholds, drives))
     name = os.path.splitext(os.path.basename(options.files[0]))[0] + '.json'
     if options.output:
@@ -254,12 +265,14 @@ def acknowledge(options: Options, runner: processes.Runner) -> int:
         accepting.write(options.data.config, accepting.without(before, options.withdraw))
         return OK
     if bool(options.roles) == options.every_alarm or (options.roles and not options.which.devices):
-        raise UsageError('acknowledge takes -d ADDRESS and roles, or --all, or --list, or --withdraw; --help shows examples')
+        raise UsageError('acknowledge takes -d ADDRESS and roles, or --all, or --list, or --withdraw; --help shows '
+                         'examples')
     template = accepting.template(options.why, options.until)
     given, refused = accepting.accepted(survey(options, runner).verdicts, options.roles, template)
     if given:
         accepting.write(options.data.config, accepting.joined(before, given))
-    for words in [*(f'acknowledged: {accepting.line(each)}' for each in given), *(f'not acknowledged: {words}' for words in refused)]:
+    for words in [*(f'acknowledged: {accepting.line(each)}' for each in given),
+                  *(f'not acknowledged: {words}' for words in refused)]:
         print(sentence(words, 1000))
     return PARTLY if given and refused else UNKNOWN if refused else OK
 
@@ -290,7 +303,8 @@ def history(options: Options, runner: processes.Runner) -> int:
 def _imported(found: Survey, options: Options) -> List[str]:
     from . import importing
     from .remembering import for_writing
-    drives = [(verdict, read.outcome) for verdict, read in zip(found.verdicts, found.reads) if isinstance(read.outcome, Report)]
+    drives = [(verdict, read.outcome) for verdict, read in zip(found.verdicts, found.reads)
+              if isinstance(read.outcome, Report)]
     return importing.imported(drives, found.judge.database, for_writing(options))
 
 
@@ -303,14 +317,15 @@ def _remembered(found: Survey, options: Options) -> List[HistoryOfDrive]:
         if known:
             units = {role: each.unit for role, each in found.judge.database.roles.items()}
             drives.append(face.Drive(known[0].identity, known[0].first_read, known[0].last_read, [
-                face.Series(key.role, key.definition, units.get(key.role, ''), [(point.time, point.number) for point in each.points],
+                face.Series(key.role, key.definition, units.get(key.role, ''),
+                            [(point.time, point.number) for point in each.points],
                             each.last_read) for key, each in sorted(known[1].items())
                 if each.points and (not options.roles or key.role in options.roles)]))
     return drives
 
 
 def _version(options: Options) -> int:
-    from .cli import PROGRAM
+    from .options import PROGRAM
     from .site import shipped_database
     database = shipped_database(options.data.config)
     print(f'{PROGRAM} {VERSION}, attributes.json of {database.get("date")}, Python {sys.version.split()[0]}')
@@ -322,6 +337,7 @@ VERSION = '2.0'
 LIMITED = ('check', 'triage', 'list', 'explain', 'draft', 'acknowledge', 'history')
 Job = Callable[[Options, processes.Runner], int]
 JOBS: Mapping[str, Job] = {
-    'check': check, 'triage': triage, 'list': list_, 'explain': explain, 'sudoers': sudoers, 'draft': draft, 'prove': prove,
+    'check': check, 'triage': triage, 'list': list_, 'explain': explain, 'sudoers': sudoers, 'draft': draft,
+    'prove': prove,
     'measure': measure, 'migrate': migrate, 'acknowledge': acknowledge,
     'history': history}

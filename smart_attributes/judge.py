@@ -43,29 +43,42 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
     spec = spec._replace(ignored_thresholds=spec.ignored_thresholds | ignored)
     found = without(ignored, readings.readings(report, spec, database.roles))
     by_role = {reading.role: reading for reading in found if reading.judged and reading.number is not None}
-    hours = _hours(by_role)
-    found += [advisory_reading(advisory, identity, hours, rules.now) for advisory in database.advisories(identity)]
-    if rules.self_test_max_age:
-        found.append(self_tests.freshness(report.self_tests, identity, hours and hours * HOUR, rules.self_test_max_age))
-    if spec.family is None:
-        found.append(_unknown_model(device, identity, rules.unknown_model))
+    found += _beside_the_numbers(device, report, spec, database, rules, _hours(by_role))
 
     judgements, accepted = [], []
     for each in found:
-        is_floor = _is_floor(each, database.roles)
-        reading, limit = aged(each, thresholds.limit(each.role, device, identity, family), past, is_floor)
-        if reading.role in rules.ignored_roles:
-            judgements.append(Judgement(reading, State.OK, graphed=limit.is_graphed))
-            continue
-        given = thresholds.acknowledged(identity, reading.role)
-        level = judge_reading(reading, limit, by_role, database.roles)
-        judgements.append(weighed(level, limit, past, given, is_floor, hours and hours * HOUR))
-        if given is not None and reading.judged:
-            accepted.append(telling(given, reading.unit))
+        limit = thresholds.limit(each.role, device, identity, family)
+        given = None if each.role in rules.ignored_roles else thresholds.acknowledged(identity, each.role)
+        judgements.append(judge_remembered(each, limit, by_role, database.roles, past, given)
+                          if each.role not in rules.ignored_roles
+                          else Judgement(each, State.OK, graphed=limit.is_graphed))
+        if given is not None and each.judged:
+            accepted.append(telling(given, each.unit))
     return Verdict(device, identity, worst(j.state for j in judgements),
                    tuple(sorted(judgements, key=lambda judgement: -judgement.state.urgency)),
-                   (*spec.notes, *drive_notes(report, found, spec), *thresholds.over(device, identity, family), *accepted),
+                   (*spec.notes, *drive_notes(report, found, spec), *thresholds.over(device, identity, family),
+                    *accepted),
                    entry=spec.family)
+
+
+def _beside_the_numbers(device: Device, report: Report, spec: DriveSpec, database: SpecDatabase, rules: Rules,
+                        hours: Optional[float]) -> List[Reading]:
+    """Return what is known of a drive by its firmware, the age of its self-tests and its model. hours: of power-on time."""
+    identity = report.identity
+    found = [advisory_reading(advisory, identity, hours, rules.now) for advisory in database.advisories(identity)]
+    if rules.self_test_max_age:
+        age = hours and hours * HOUR
+        found.append(self_tests.freshness(report.self_tests, identity, age, rules.self_test_max_age))
+    return found if spec.family else [*found, _unknown_model(device, identity, rules.unknown_model)]
+
+
+def judge_remembered(reading: Reading, limit: Limit, by_role: Mapping[str, Reading], roles: Mapping[str, Role],
+                     past: Optional['Past'] = None, accepted: Optional[Acknowledgement] = None) -> Judgement:
+    """Return the judgement on one reading with its age, what is remembered of it and what was accepted."""
+    is_floor, hours = _is_floor(reading, roles), _hours(by_role)
+    reading, limit = aged(reading, limit, past, is_floor)
+    level = judge_reading(reading, limit, by_role, roles)
+    return weighed(level, limit, past, accepted, is_floor, hours and hours * HOUR)
 
 
 def unreadable(device: Device, error: SmartError, rules: Rules, identity: Optional[Identity] = None) -> Verdict:
@@ -79,7 +92,8 @@ def without(ignored: FrozenSet[int], found: Iterable[Reading]) -> List[Reading]:
     return [reading for reading in found if reading.source.attribute not in ignored]
 
 
-def judge_reading(reading: Reading, limit: Limit, by_role: Mapping[str, Reading], roles: Mapping[str, Role]) -> Judgement:
+def judge_reading(reading: Reading, limit: Limit, by_role: Mapping[str, Reading],
+                  roles: Mapping[str, Role]) -> Judgement:
     """Return the judgement on one reading.
 
     by_role: the drive's judged readings, for limits that refer to one of them.
@@ -93,7 +107,8 @@ def judge_reading(reading: Reading, limit: Limit, by_role: Mapping[str, Reading]
     for state, text, origin in ((State.CRITICAL, critical, limit.critical_origin),
                                 (State.WARNING, warning, limit.warning_origin)):
         if ranges.is_violated(text, reading.number):
-            return Judgement(reading, state, warning, critical, ranges.describe(text, reading.number), origin, limit.is_graphed,
+            return Judgement(reading, state, warning, critical, ranges.describe(text, reading.number), origin,
+                             limit.is_graphed,
                              reason=limit.why)
     return Judgement(reading, State.OK, warning, critical, origin=limit.critical_origin or limit.warning_origin,
                      graphed=limit.is_graphed, reason=limit.why)
@@ -113,7 +128,8 @@ def weighed(level: Judgement, limit: Limit, past: Optional['Past'], accepted: Op
             age: Optional[float] = None) -> Judgement:
     """Return a judgement on a level with what is remembered and what was accepted, by the order of precedence.
 
-    The drive's own word stands above both: nobody silences it. age: power-on time in seconds, which wear is compared with.
+    The drive's own word stands above both: nobody silences it. age: power-on time in seconds, which wear is compared
+    with.
     """
     reading = level.reading
     if reading.state is not None or not reading.judged or reading.number is None:
@@ -130,7 +146,8 @@ def weighed(level: Judgement, limit: Limit, past: Optional['Past'], accepted: Op
                           origin=limit.growth_origin if decides else level.origin)
 
 
-def _growth(reading: Reading, limit: Limit, past: Optional['Past'], is_floor: bool, age: Optional[float]) -> Optional['Told']:
+def _growth(reading: Reading, limit: Limit, past: Optional['Past'], is_floor: bool,
+            age: Optional[float]) -> Optional['Told']:
     if past is None or not limit.growth:
         return None
     from .memory.past import told
@@ -175,7 +192,8 @@ def advisory_reading(advisory: Advisory, identity: Identity, hours: Optional[flo
     when = f' ({_countdown(advisory.hour, hours, now)})' if advisory.hour else ''
     fix = f', fixed in {advisory.fixed_in}' if advisory.fixed_in else ''
     words = f'firmware {identity.firmware}{fix}: {advisory.effect}{when}; {advisory.action}'
-    return Reading('firmware_advisory', 0, '', Source(advisory.source), words, State.CRITICAL if is_near else advisory.state)
+    return Reading('firmware_advisory', 0, '', Source(advisory.source), words,
+                   State.CRITICAL if is_near else advisory.state)
 
 
 def _countdown(hour: int, hours: Optional[float], now: float) -> str:
@@ -203,7 +221,8 @@ def _unknown_model(device: Device, identity: Identity, state: State) -> Reading:
 
 def drive_notes(report: Report, found: Sequence[Reading], spec: DriveSpec) -> List[str]:
     """Return what is worth a line with -v and changes no state."""
-    notes = [f'attribute {row.id} {clean(row.name)} was at its vendor threshold in the past' for row in report.attributes
+    notes = [f'attribute {row.id} {clean(row.name)} was at its vendor threshold in the past'
+             for row in report.attributes
              if row.when_failed == 'past']
     if report.smart_status is None:
         notes.append('the report does not tell what the drive thinks of its own health')
@@ -238,7 +257,8 @@ def _warranty(found: Sequence[Reading]) -> List[str]:
     known = {reading.role: reading.number for reading in found if reading.judged and reading.number is not None}
     if 'rated_written' not in known or known.get('host_written', 0) <= known['rated_written']:
         return []
-    return [f'host_written {amount(known["host_written"], "B")} is more than the {amount(known["rated_written"], "B")} of the warranty']
+    return [f'host_written {amount(known["host_written"], "B")} is more than the '
+            f'{amount(known["rated_written"], "B")} of the warranty']
 
 
 def _sources(same: Sequence[Reading]) -> str:
@@ -246,5 +266,7 @@ def _sources(same: Sequence[Reading]) -> str:
 
 
 def _trust(found: Sequence[Reading], spec: DriveSpec) -> List[str]:
-    return [f'{reading.role}: the device statistics of this family are not to be believed, here {amount(reading.number, reading.unit)}'
-            for reading in found if reading.source.log == standards.DEVICE_STATISTICS and reading.role in spec.untrusted_statistics]
+    return [f'{reading.role}: the device statistics of this family are not to be believed, here '
+            f'{amount(reading.number, reading.unit)}'
+            for reading in found if reading.source.log == standards.DEVICE_STATISTICS
+            and reading.role in spec.untrusted_statistics]

@@ -62,7 +62,8 @@ def _do(later: list[Callable[[], object]]) -> None:
 
 
 def _wait_for_reader(end: float) -> None:
-    """Wait until a pipe has been emptied, no longer than *end*: Nagios 4.4 loses what it has not read when the writer is gone.
+    """Wait until a pipe has been emptied, no longer than *end*: Nagios 4.4 loses what it has not read when the writer
+    is gone.
 
     At random beyond 4 to 8 kB, on a busy machine in 8 checks of 25. Returns at once where standard output is no pipe.
     """
@@ -114,7 +115,8 @@ def _explained(error: BaseException) -> int:
         words = f'{error}, before there was an answer; more time is to be had with -t'
     elif isinstance(error, ModuleNotFoundError) and error.name:
         package = error.name.partition('.')[0]
-        words = f'the Python package {package} is not installed; apt install python3-{package.lower()}, or pip install {package}'
+        words = (f'the Python package {package} is not installed; apt install python3-{package.lower()}, or pip '
+                 f'install {package}')
     else:
         words = f'{type(error).__name__} inside check_smart_attributes: {error}; please report it with the command line'
     print(f'SMART UNKNOWN - {sentence(words, 2000)}')

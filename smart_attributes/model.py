@@ -40,7 +40,8 @@ class Answer(NamedTuple):
     """What became of one smartctl process. Bytes, not yet understood."""
 
     command: Tuple[str, ...]
-    # "done", "timeout", "overflow" (printed without end), "not started", "too late" to start, "busy" (an earlier one waits)
+    # "done", "timeout", "overflow" (printed without end), "not started", "too late" to start, "busy" (an earlier one
+    # waits)
     outcome: str
     reason: str = ''              # why it is not "done": "no answer within 30 s"
     status: Optional[int] = None  # exit status, eight bits; None unless it ended by itself
@@ -148,7 +149,8 @@ class Report(NamedTuple):
     self_tests: Tuple[SelfTest, ...] = ()  # newest first
     derived: Mapping[str, int] = {}        # role -> what smartctl itself makes of the drive, %; since 7.5
     error_count: Optional[int] = None     # entries ever made in the ATA error log; None not read
-    errors: Tuple[ErrorEntry, ...] = ()   # of the ATA error log, newest first: five, or more where the extended log was read
+    # of the ATA error log, newest first: five, or more where the extended log was read
+    errors: Tuple[ErrorEntry, ...] = ()
     exit_status: Optional[int] = None     # smartctl's exit status, eight bits
     messages: Tuple[str, ...] = ()        # what smartctl complained about, without severity "information"
     version: Tuple[int, ...] = ()         # smartctl's version: (7, 3)
@@ -211,7 +213,8 @@ class Reading(NamedTuple):
     drive_limit: Optional[float] = None  # the drive's own limit for this role, same unit
     unknown: str = ''             # why there is no number: "255 means no value"
     at_ceiling: bool = False      # the counter stops here; the truth may be more
-    quiet: Optional[float] = None  # seconds since the newest event behind it, where a log or memory tells; power-on time in a log
+    # seconds since the newest event behind it, where a log or memory tells; power-on time in a log
+    quiet: Optional[float] = None
     quiet_is_bound: bool = False  # it may be longer
     logical_sectors: Optional[int] = None  # the drive's own count, where the number is of physical sectors
 
@@ -226,7 +229,8 @@ class Judgement(NamedTuple):
     against: str = ''             # which side of the limit it is on: "above 95"; '' when OK or a verdict
     origin: str = ''              # who set the limit that decided
     graphed: bool = False
-    growth: str = ''              # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"; '' where none is told
+    # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"; '' where none is told
+    growth: str = ''
     growth_against: str = ''      # "above 0 in 24 h", where growth decided; '' otherwise
     reason: str = ''              # why the limit is what it is, in the words of who set it; '' where nothing is judged
 

@@ -1,4 +1,5 @@
-"""What one run remembers of its drives: opened while they think, asked before they are judged, written after the answer is out.
+"""What one run remembers of its drives: opened while they think, asked before they are judged, written after the answer
+is out.
 
 Memory adds alarms or ages them. A run without it goes on and says so, where memory is in use.
 """
@@ -9,9 +10,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from . import state_folder
-from .cli import Options
 from .errors import DriveAbsent, DriveIsNoDrive, MemoryUnusable
 from .model import Device, Forecast, Read, Report, Verdict
+from .options import Options
 
 if TYPE_CHECKING:
     from .memory.drives import Record
@@ -29,8 +30,10 @@ Address = Tuple[str, str]
 class Remembered:
     """Memory as one run sees it; without one, no drive has a past."""
 
-    def __init__(self, memory: Optional['Memory'] = None, trouble: str = '', is_whole: bool = False, longest_asleep: int = 0) -> None:
-        """trouble: why there is none although it is in use, a sentence. is_whole: all is wanted that it holds, for a person.
+    def __init__(self, memory: Optional['Memory'] = None, trouble: str = '', is_whole: bool = False,
+                 longest_asleep: int = 0) -> None:
+        """trouble: why there is none although it is in use, a sentence. is_whole: all is wanted that it holds, for a
+        person.
 
         longest_asleep: seconds that a sleeping drive may go without being read.
         """
@@ -44,7 +47,8 @@ class Remembered:
     def recall(self, reads: Sequence[Read], looked_at: Sequence[Read], asked: Sequence[Device], is_scan: bool) -> None:
         """Find out what is known of the drives that are judged.
 
-        looked_at: those and what is left out, twins and empty slots. asked: where this run looks, also what nobody wanted.
+        looked_at: those and what is left out, twins and empty slots. asked: where this run looks, also what nobody
+        wanted.
         """
         if self._memory is None:
             return
@@ -61,7 +65,8 @@ class Remembered:
         from . import whereabouts
         from .memory.changes import Scope
         met = [(read.device.address, identity, recalled.match) for (read, identity), recalled in zip(known, found)]
-        self._whereabouts = whereabouts.found(self._memory.places, self._memory.records, met, self._there, Scope(*self._scope),
+        self._whereabouts = whereabouts.found(self._memory.places, self._memory.records, met, self._there,
+                                              Scope(*self._scope),
                                               self._memory.now)
 
     @property
@@ -98,7 +103,8 @@ class Remembered:
         if self._memory is None:
             return verdict
         from . import whereabouts
-        return whereabouts.asleep(verdict, self._memory.at(verdict.device.address), self._memory.now, self._longest_asleep)
+        return whereabouts.asleep(verdict, self._memory.at(verdict.device.address), self._memory.now,
+                                  self._longest_asleep)
 
     def note(self, device: Device) -> str:
         """Return why a drive is not remembered, '' where it is."""
@@ -112,7 +118,8 @@ class Remembered:
         from .memory.changes import Scope
         from .memory.past import observations
         from .memory.store import Kept
-        read = {verdict.device.address: Kept(verdict.device.address, verdict.identity, observations(j.reading for j in verdict.judgements))
+        read = {verdict.device.address: Kept(verdict.device.address, verdict.identity,
+                                             observations(j.reading for j in verdict.judgements))
                 for verdict in verdicts if not verdict.problem}
         everything = [read.get(address) or Kept(address) for address in dict.fromkeys((*self._there, *read))]
         with suppress(MemoryUnusable):
@@ -135,7 +142,8 @@ class Remembered:
             return verdict._replace(forecasts=_forecasts(verdict, {}, time.time()))
         series = self._memory.all_of(recalled.match.record) if self._is_whole and recalled.match.record else {}
         from .memory.past import key
-        points = {judgement.reading.role: tuple((point.time, point.number) for point in series[key(judgement.reading)].points)
+        points = {judgement.reading.role: tuple((point.time, point.number)
+                                                for point in series[key(judgement.reading)].points)
                   for judgement in verdict.judgements if judgement.reading.judged and key(judgement.reading) in series}
         return verdict._replace(past=points, forecasts=_forecasts(verdict, points, self._memory.now))
 
@@ -158,7 +166,8 @@ def _has_a_place(given: str) -> bool:
     """Tell whether something is meant to last: not for a user without a home, such as nobody, where no folder is named."""
     place = state_folder.location(given)
     homes = (os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser('~'))
-    return bool(place) and (place in (given, state_folder.PACKAGE) or any(home and os.path.isdir(home) for home in homes))
+    return bool(place) and (place in (given, state_folder.PACKAGE)
+                            or any(home and os.path.isdir(home) for home in homes))
 
 
 def for_writing(options: Options) -> 'Memory':
@@ -180,15 +189,20 @@ def _address(device: Device) -> Address:
     return device.path, device.type
 
 
-def _forecasts(verdict: Verdict, points: Mapping[str, Sequence[Tuple[float, float]]], now: float) -> Mapping[str, Forecast]:
-    """Return until when what is used up by plan lasts; nothing where that has no limit, as the endurance that some hard disks tell."""
+def _forecasts(verdict: Verdict, points: Mapping[str, Sequence[Tuple[float, float]]],
+               now: float) -> Mapping[str, Forecast]:
+    """Return until when what is used up by plan lasts; nothing where that has no limit, as the endurance that some hard
+    disks tell.
+    """
     from .memory.forecast import forecast
-    numbers = {j.reading.role: j.reading.number for j in verdict.judgements if j.reading.judged and j.reading.number is not None}
+    numbers = {j.reading.role: j.reading.number for j in verdict.judgements if j.reading.judged
+               and j.reading.number is not None}
     limited = {j.reading.role for j in verdict.judgements if j.reading.judged and (j.warning or j.critical)}
     found: Dict[str, Forecast] = {}
     for role, falls in FORESEEN.items():
         if role in limited and role in numbers:
             used = [(moment, 100 - number if falls else number) for moment, number in points.get(role, ())]
-            told = forecast(used, now, 100 - numbers[role] if falls else numbers[role], None if falls else numbers.get('power_on_time'))
+            told = forecast(used, now, 100 - numbers[role] if falls else numbers[role],
+                            None if falls else numbers.get('power_on_time'))
             found.update({role: told} if told else {})
     return found

@@ -7,17 +7,17 @@ import os
 import time
 from typing import TYPE_CHECKING, Any, Collection, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from .cli import DataFiles, Judging, Options
 from .errors import UsageError
 from .files import is_there
 from .model import Report, Verdict
+from .options import DataFiles, Judging, Options
 
 if TYPE_CHECKING:
-    from .cli import Before
     from .judge import Rules
     from .knowledge.sitefile import SiteFile
     from .knowledge.specs import SpecDatabase
     from .knowledge.thresholds import Thresholds
+    from .options import Before
     from .v1_6.opinion import Files
 
 DATABASE = 'attributes.json'
@@ -51,6 +51,11 @@ class Judge(NamedTuple):
     old: Optional['Files'] = None   # of version 1.6, where they were given
     mistakes: Tuple[str, ...] = ()  # in the files of this site
 
+    def prepared(self) -> 'Judge':
+        """Return it with its database ready to be asked: while drives think, this costs no time."""
+        self.database.prepare()
+        return self
+
     def contradictions(self, verdict: Verdict, report: Optional[Report]) -> List[str]:
         """Return a sentence for each place where files of this site contradict each other about a drive."""
         numbers = [row.id for row in report.attributes] if report else []
@@ -75,10 +80,13 @@ def site_of(data: DataFiles, before: Optional['Before']) -> Site:
 
 
 def _folder(config: str, name: str, mistakes: List[str]) -> List[Tuple[str, str]]:
-    """Return (path, what mistakes call it) of each file of a configuration folder; why there are none is added to *mistakes*."""
+    """Return (path, what mistakes call it) of each file of a configuration folder; why there are none is added to
+    *mistakes*.
+    """
     folder = os.path.join(config, name)
     try:
-        return [(os.path.join(folder, file), f'{name}/{file}') for file in sorted(os.listdir(folder)) if file.endswith('.json')]
+        return [(os.path.join(folder, file), f'{name}/{file}') for file in sorted(os.listdir(folder))
+                if file.endswith('.json')]
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
@@ -108,7 +116,8 @@ def judge_of(options: Options, site: Site) -> Judge:
         thresholds.Thresholds(datafile.load(datafile.shipped(SHIPPED_LIMITS)),
                               [*((file.name, file.data) for file in limits), *_accepted(options.acknowledged)],
                               thresholds.CommandLineLimits(dict(judging.warning), dict(judging.critical)), today()),
-        judge.Rules(frozenset(judging.ignore_roles), frozenset(judging.ignore_attributes), judging.unknown_model, judging.asleep,
+        judge.Rules(frozenset(judging.ignore_roles), frozenset(judging.ignore_attributes), judging.unknown_model,
+                    judging.asleep,
                     time.time(), judging.selftest_max_age), old, tuple(dict.fromkeys(mistakes)))
 
 
@@ -151,7 +160,9 @@ def shipped_database(config: str) -> Json:
 
 
 def _database(config: str) -> Tuple[Json, List[str]]:
-    """Return what shipped_database() does, and the mistakes that keep the one in the configuration folder from being used."""
+    """Return what shipped_database() does, and the mistakes that keep the one in the configuration folder from being
+    used.
+    """
     from .knowledge import datafile
     data: Json = datafile.load(datafile.shipped(DATABASE))
     replacement = os.path.join(config, DATABASE)

@@ -9,16 +9,16 @@ import time
 from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Optional, Pattern, Sequence, Tuple
 
 from . import alarm
-from .cli import Options, Which
 from .errors import DataError, DriveAsleep, DriveError, DriveNotReached, SmartError
 from .model import Device, Identity, Read, Report, State, Verdict
+from .options import Options, Which
 from .reading import choice, commands, machine, processes, rollcall
 from .reading.machine import Plan
 from .remembering import Remembered, remembered
 from .site import Judge, Site, judge_of, site_of, today
 
 if TYPE_CHECKING:
-    from .cli import Before
+    from .options import Before
 
 _UNDECIDED = '{} is checked although --match and --ignore may leave it out: {} to tell; simplify these patterns'
 Address = Tuple[str, str]  # path and type, which a name for the output does not change
@@ -33,7 +33,8 @@ class Survey(NamedTuple):
     notes: Tuple[str, ...]
     judge: Judge
     nobody: Tuple[State, str]        # state and sentence, where there are no verdicts
-    faults: Tuple[str, ...] = ()     # make the run UNKNOWN, where it is no worse: slots nobody looked at, mistakes in files of this site
+    # make the run UNKNOWN, where it is no worse: slots nobody looked at, mistakes in files of this site
+    faults: Tuple[str, ...] = ()
     remarks: Tuple[str, ...] = ()    # change no state, and are told without -v: a sudoers rule that wants renewing
     demands: Tuple[Tuple[State, str], ...] = ()  # sentences about the run with a state of their own
     memory: Remembered = Remembered()
@@ -60,7 +61,8 @@ class Progress:
 Watch = Callable[[int, Sequence[str]], object]
 
 
-def survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], object] = tuple, watch: Optional[Watch] = None) -> Survey:
+def survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], object] = tuple,
+           watch: Optional[Watch] = None) -> Survey:
     """Return the verdicts that the options ask for. Raises SmartError where none can be formed at all.
 
     meanwhile: called when the drives are at work and nothing is left to do but wait.
@@ -80,9 +82,7 @@ def _survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], 
     site = site_of(options.data, options.before)
     if options.which.reports:
         progress.judge = judge_of(options, site)
-        from .reading import recorded
-        notes = recorded.read_files(options.which.reports, progress.reads)
-        _found_recorded(progress, notes)
+        _read_recorded(progress, options.which.reports)
         return judged(progress, options, progress.judge)
     how, as_root = options.how_read, os.geteuid() == 0
     commands.check_executable(how.smartctl, as_root, through_sudo=not (as_root or how.nosudo))
@@ -95,8 +95,7 @@ def _survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], 
     for planned in plans[:how.jobs]:
         runner.start(planned.command, how.jobs)
     # The drives are at work from here on; this takes as long as Python needs.
-    progress.judge = judge_of(options, site)
-    progress.judge.database.prepare()
+    progress.judge = judge_of(options, site).prepared()
     progress.memory = remembered(options)
     meanwhile()
     _watched(progress)
@@ -112,7 +111,12 @@ def _watched(progress: Progress) -> None:
         progress.watch(len(reached), [device.name for device in progress.planned if device.name not in reached])
 
 
-def _found_recorded(progress: Progress, notes: Sequence[str]) -> None:
+def _read_recorded(progress: Progress, paths: Sequence[str]) -> None:
+    from .reading import recorded
+    _name_recorded(progress, recorded.read_files(paths, progress.reads))
+
+
+def _name_recorded(progress: Progress, notes: Sequence[str]) -> None:
     from .reading import recorded
     progress.reads = recorded.named(progress.reads)
     progress.found = machine.Found(tuple(read.device for read in progress.reads), notes=tuple(notes))
@@ -121,10 +125,12 @@ def _found_recorded(progress: Progress, notes: Sequence[str]) -> None:
 def _so_far(progress: Progress, options: Options, judge: Judge, why: str) -> Survey:
     """Return the survey of what is known when time is over; what is not known says so."""
     if options.which.reports and not progress.found.devices:
-        _found_recorded(progress, ())
-        progress.faults = (f'only {len(progress.reads)} recorded reports were read, {why}; give fewer, or more time with -t',)
+        _name_recorded(progress, ())
+        progress.faults = (f'only {len(progress.reads)} recorded reports were read, {why}; give fewer, or more time '
+                           f'with -t',)
     reached = {read.device.name for read in progress.reads}  # the type may be another than was asked with
-    progress.reads += [Read(device, DriveNotReached(f'was not read: {why}')) for device in progress.planned if device.name not in reached]
+    progress.reads += [Read(device, DriveNotReached(f'was not read: {why}')) for device in progress.planned
+                       if device.name not in reached]
     progress.late = why
     try:
         return judged(progress, options, judge)
@@ -173,7 +179,8 @@ def _exceptions_before_reading(site: Site) -> Callable[[Device], Tuple[bool, Seq
 def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
     """Return the survey of what was read: each drive once, under its final name."""
     asked = progress.found.devices
-    kept = looked_at = rollcall.looked_at_again(wanted(rollcall.in_order(progress.reads, asked), options.which, options.before, progress))
+    kept = looked_at = rollcall.looked_at_again(wanted(rollcall.in_order(progress.reads, asked), options.which,
+                                                       options.before, progress))
     is_bare = progress.found.is_scan and progress.found.is_whole and rollcall.is_bare(kept, asked)
     kept, merged = rollcall.without_twins(kept)
     kept, left_out = rollcall.without_empty(kept, progress.found.is_scan)
@@ -191,7 +198,8 @@ def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
     return Survey(verdicts, tuple(kept), (*rollcall.missing(kept, options.expect), *gone), notes, judge,
                   rollcall.nobody(is_bare, options.expect, options.no_drives),
                   (*progress.faults, *unseen, *judge.mistakes, *_contradictions(verdicts, kept, judge)),
-                  tuple(dict.fromkeys(read.remark for read in progress.reads if read.remark)) + _said(progress.memory, options, gone),
+                  tuple(dict.fromkeys(read.remark for read in progress.reads if read.remark))
+                  + _said(progress.memory, options, gone),
                   _demanded(progress.memory, options), progress.memory)
 
 
@@ -226,7 +234,8 @@ def _verdict(read: Read, judge: Judge, progress: Progress) -> Verdict:
     known = progress.verdicts.get(_address(read))
     if known is None and progress.is_over:
         from . import judge as judging
-        return judging.unreadable(read.device, DriveError(f'was read and not judged: {progress.late}'), judge.rules, read.identity)
+        return judging.unreadable(read.device, DriveError(f'was read and not judged: {progress.late}'), judge.rules,
+                                  read.identity)
     if known is None:
         known = progress.verdicts[_address(read)] = verdict(read, judge, progress.memory)
     return known._replace(device=read.device)  # one file, given twice, has two names
@@ -255,7 +264,8 @@ def verdict(read: Read, judge: Judge, memory: Remembered) -> Verdict:
 def _judged_alone(read: Read, judge: Judge, memory: Remembered) -> Verdict:
     from . import judge as judging
     if isinstance(read.outcome, Report):
-        own = judging.judge(read.device, read.outcome, judge.database, judge.thresholds, judge.rules, memory.past(read.device))
+        own = judging.judge(read.device, read.outcome, judge.database, judge.thresholds, judge.rules,
+                            memory.past(read.device))
         note = memory.note(read.device)
         own = own._replace(notes=(*own.notes, f'{read.device.name} {note}')) if note else own
         return _beside_1_6(own, read.outcome, judge) if judge.old else own
@@ -271,7 +281,9 @@ def _beside_1_6(own: Verdict, report: Report, judge: Judge) -> Verdict:
 
 
 def wanted(reads: Sequence[Read], which: Which, before: Optional['Before'], progress: Progress) -> List[Read]:
-    """Return the drives that --match, --ignore and --ssdonly leave over; one that a pattern never decides is checked, and said."""
+    """Return the drives that --match, --ignore and --ssdonly leave over; one that a pattern never decides is checked,
+    and said.
+    """
     match, ignore = choice.patterns(which.match), choice.patterns(which.ignore)
     kept = []
     for read in reads:
@@ -285,7 +297,8 @@ def wanted(reads: Sequence[Read], which: Which, before: Optional['Before'], prog
 def _is_wanted(read: Read, match: Sequence[Pattern[str]], ignore: Sequence[Pattern[str]], progress: Progress) -> bool:
     try:
         if not progress.late or not (match or ignore):
-            return alarm.limited(choice.is_wanted, read.device, read.identity, match, ignore, isinstance(read.outcome, Report)) is not False
+            return alarm.limited(choice.is_wanted, read.device, read.identity, match, ignore,
+                                 isinstance(read.outcome, Report)) is not False
         why = progress.late + ' before there was time'
     except alarm.TakesTooLong as slow:
         why = f'{slow} were not enough'

@@ -87,7 +87,8 @@ def _access_list(path: str) -> bytes:
 def _is_granted(acl: bytes, group: int, trusted: set[int]) -> bool:
     """Tell whether an access-control list lets a user beside the *trusted*, or a group other than root's, write."""
     rows = [acl[start:start + _ACL_ENTRY] for start in range(_ACL_HEAD, len(acl), _ACL_ENTRY)]
-    entries = [(int.from_bytes(row[:2], 'little'), int.from_bytes(row[2:4], 'little'), int.from_bytes(row[4:], 'little'))
+    entries = [(int.from_bytes(row[:2], 'little'), int.from_bytes(row[2:4], 'little'),
+                int.from_bytes(row[4:], 'little'))
                for row in rows]
     for tag, grants, number in entries:
         is_foreign = (tag == _USER and number not in trusted) or (tag == _GROUP and number != ROOT) or (

@@ -28,7 +28,8 @@ def found(places: Sequence[Place], records: Iterable[Record], met: Iterable[Met]
     at: Dict[str, Optional[int]] = dict.fromkeys(there)
     for address, identity, match in met:
         if match.record is None and not match.note:
-            # New to memory, which gives it a number when the answer is out; the run that meets it tells already whose place it took.
+            # New to memory, which gives it a number when the answer is out; the run that meets it tells already whose
+            # place it took.
             number = max(known, default=0) + 1
             known[number] = Record(number, identity, now, now)
             at[address] = number
@@ -45,7 +46,8 @@ def news(known: Whereabouts, hide_serial: bool) -> List[str]:
 
 def gone(known: Whereabouts, hide_serial: bool) -> List[str]:
     """Return a sentence for each known drive that is nowhere, however long."""
-    return [_sentence(known, change, hide_serial) for change in changes.missing(known.places, known.records, known.scope)]
+    return [_sentence(known, change, hide_serial)
+            for change in changes.missing(known.places, known.records, known.scope)]
 
 
 def _sentence(known: Whereabouts, change: Change, hide_serial: bool) -> str:
@@ -54,17 +56,21 @@ def _sentence(known: Whereabouts, change: Change, hide_serial: bool) -> str:
     if change.kind == 'moved':
         return f'{drive} has moved from {change.address} to {change.now_at}{ago}'
     if change.successor is not None:
-        return f'{change.address}: {drive} was replaced by {_name(known.records[change.successor].identity, hide_serial)}{ago}'
+        return (f'{change.address}: {drive} was replaced by '
+                f'{_name(known.records[change.successor].identity, hide_serial)}{ago}')
     serial = '' if hide_serial else clean(known.records[change.drive].identity.serial)
     return f'{drive} is gone from {change.address}{ago}; history --forget {serial or "SERIAL"} retires it'
 
 
 def _name(identity: Identity, hide_serial: bool) -> str:
-    return ' '.join(part for part in (clean(identity.model), '' if hide_serial else clean(identity.serial)) if part) or 'a drive'
+    return ' '.join(part for part in (clean(identity.model), '' if hide_serial else clean(identity.serial))
+                    if part) or 'a drive'
 
 
 def asleep(verdict: Verdict, record: Optional[Record], now: int, longest: int) -> Verdict:
-    """Return the verdict on a sleeping drive under its remembered name; WARNING where nobody has read it for *longest* seconds."""
+    """Return the verdict on a sleeping drive under its remembered name; WARNING where nobody has read it for *longest*
+    seconds.
+    """
     if record is None:
         return verdict
     silence = changes.unread(record, now, longest)

@@ -1,7 +1,8 @@
 """Strings that a drive or a program made up, made fit for a line of output.
 
 A model or serial is whatever the firmware wants it to be, and the output is parsed by a daemon, put into the command
-line of a notification, into a page and a mail, shown on terminals and pasted into tickets. Every face prints such strings
+line of a notification, into a page and a mail, shown on terminals and pasted into tickets. Every face prints such
+strings
 through one of three: `visible` what must stay as it is called (a path), `sentence` words of our own with names in them,
 `clean` whatever a drive or smartctl said.
 """
@@ -53,7 +54,9 @@ def clean(text: str, limit: int = LIMIT) -> str:
 
 
 def sentence(text: str, limit: int) -> str:
-    """Return words of our own, with names of files and options in them, as one line: = and quotes may stay, a bar may not."""
+    """Return words of our own, with names of files and options in them, as one line: = and quotes may stay, a bar may
+    not.
+    """
     return _shortened(visible(text[:limit * _SHOWN]).translate(_OURS), limit)
 
 
@@ -83,7 +86,8 @@ HOUR = 3600
 DAY = 24 * HOUR
 YEAR = 365.25 * DAY
 WORDS = 400  # characters of one statement; a drive's own words may be endless
-TELLING_ROLES = ('endurance_used', 'spare_available', 'reallocated', 'pending', 'media_errors', 'temperature', 'power_on_time')
+TELLING_ROLES = ('endurance_used', 'spare_available', 'reallocated', 'pending', 'media_errors', 'temperature',
+                 'power_on_time')
 TELLING = 3
 SPEAKS_FOR_ITSELF = ('unknown_model', 'vendor_threshold', 'vendor_threshold_past', 'firmware_advisory', 'legacy_limit')
 
@@ -118,7 +122,8 @@ def quantity(reading: Reading) -> str:
     """Return the number of a reading that is no verdict: "97 %", "255 % or more", "1 (8 logical sectors)"."""
     number = amount(reading.number, reading.unit)
     if reading.logical_sectors is not None:
-        number = f'{number} ({reading.logical_sectors} logical {"sector" if reading.logical_sectors == 1 else "sectors"})'
+        number = (f'{number} ({reading.logical_sectors} logical '
+                  f'{"sector" if reading.logical_sectors == 1 else "sectors"})')
     return f'{number} or more' if reading.at_ceiling else number
 
 
@@ -180,7 +185,8 @@ def findings(verdict: Verdict) -> str:
 
 def _well(verdict: Verdict) -> List[str]:
     """Return the most telling readings of a healthy drive."""
-    judged = {j.reading.role: j.reading for j in verdict.judgements if j.reading.judged and j.reading.number is not None}
+    judged = {j.reading.role: j.reading for j in verdict.judgements if j.reading.judged
+              and j.reading.number is not None}
     telling = [role for role in TELLING_ROLES if role in judged][:TELLING]
     return [clean(statement(judged[role]), limit=WORDS) for role in (*telling, 'unknown_model') if role in judged]
 
@@ -190,7 +196,8 @@ def reading_line(judgement: Judgement) -> str:
     reading = judgement.reading
     words = f'{reading.role} unknown: {reading.unknown}' if reading.number is None else statement(reading)
     parts = [clean(words, limit=WORDS), str(reading.source), '' if reading.judged else 'not judged',
-             f'warning {judgement.warning}' if judgement.warning else '', f'critical {judgement.critical}' if judgement.critical else '',
+             f'warning {judgement.warning}' if judgement.warning else '',
+             f'critical {judgement.critical}' if judgement.critical else '',
              f'limit from {judgement.origin}' if judgement.against else '']
     return ', '.join(part for part in parts if part)
 

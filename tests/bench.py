@@ -44,10 +44,12 @@ def run(command: Sequence[str]) -> Cost:
     """Run *command* once, its output thrown away."""
     null = os.open(os.devnull, os.O_RDWR)
     started = time.perf_counter()
-    pid = os.posix_spawn(command[0], command, os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, null, 1), (os.POSIX_SPAWN_DUP2, null, 2)])
+    pid = os.posix_spawn(command[0], command, os.environ,
+                         file_actions=[(os.POSIX_SPAWN_DUP2, null, 1), (os.POSIX_SPAWN_DUP2, null, 2)])
     _, _, usage = os.wait4(pid, 0)
     os.close(null)
-    return Cost((time.perf_counter() - started) * 1000, (usage.ru_utime + usage.ru_stime) * 1000, usage.ru_maxrss / 1024)
+    return Cost((time.perf_counter() - started) * 1000, (usage.ru_utime + usage.ru_stime) * 1000,
+                usage.ru_maxrss / 1024)
 
 
 def paired(first: Sequence[str], second: Sequence[str], runs: int = RUNS) -> Tuple[Cost, Cost, float]:
@@ -77,12 +79,14 @@ def bench_drives(folder: Path) -> None:
     fake.answers(commands.SCAN, b'{"smartctl": {"exit_status": 0}, "devices": []}')
     alone = [fake.path, *commands.read_arguments(names[0])]
     plugin, single, ratio = paired([PLUGIN, '-p', fake.path, '-d', names[0]], alone)
-    line('one drive of 100 ms, wall', f'{plugin.wall:.0f} ms, smartctl alone {single.wall:.0f} ms, ratio {ratio:.2f}', 'at most 1.2 x')
+    line('one drive of 100 ms, wall', f'{plugin.wall:.0f} ms, smartctl alone {single.wall:.0f} ms, ratio {ratio:.2f}',
+         'at most 1.2 x')
     line('one drive, own CPU', f'{plugin.cpu - single.cpu:.0f} ms', 'at most 75 ms')
     line('memory beside smartctl', f'{plugin.memory:.0f} MiB', 'at most 40 MB')
     many = [PLUGIN, '-p', fake.path, *(word for name in names for word in ('-d', name))]
     cost = median([run(many) for _ in range(RUNS)])
-    line('24 drives of 100 ms, wall', f'{cost.wall:.0f} ms, CPU {cost.cpu - 24 * single.cpu:.0f} ms beside smartctl', 'at most 500 ms')
+    line('24 drives of 100 ms, wall', f'{cost.wall:.0f} ms, CPU {cost.cpu - 24 * single.cpu:.0f} ms beside smartctl',
+         'at most 500 ms')
     bench_database(folder, fake.path, names[0], plugin)
 
 
@@ -94,7 +98,8 @@ def bench_database(folder: Path, fake: str, drive: str, plugin: Cost) -> None:
     shutil.copy(ROOT / 'check_smart_attributes', copy)
     data = datafile.load(str(ROOT / 'attributes.json'))
     # Copies of other drives: a drive claimed by ten entries is not what a larger database means.
-    strangers = [{**entry, 'models': ['Q' + pattern for pattern in entry['models']]} for entry in data['entries'] if 'models' in entry]
+    strangers = [{**entry, 'models': ['Q' + pattern for pattern in entry['models']]} for entry in data['entries']
+                 if 'models' in entry]
     plain = [str(ROOT / '.venv/bin/python'), '-I', str(copy / 'check_smart_attributes'), '-p', fake, '-d', drive]
     for factor in (1, 10):
         grown = {**data, 'entries': data['entries'] + strangers * (factor - 1)}
@@ -102,7 +107,8 @@ def bench_database(folder: Path, fake: str, drive: str, plugin: Cost) -> None:
         cost = median([run(plain) for _ in range(RUNS + 2)][2:])
         if factor == 1:
             small = cost
-    line('database ten times as large', f'{cost.wall - small.wall:+.0f} ms wall, {cost.cpu - small.cpu:+.0f} ms CPU', 'at most 40 ms more')
+    line('database ten times as large', f'{cost.wall - small.wall:+.0f} ms wall, {cost.cpu - small.cpu:+.0f} ms CPU',
+         'at most 40 ms more')
     line('  loading and matching once, in a running process', f'{load_time(data) * 1000:.1f} ms', 'at most 15 ms')
 
 
@@ -128,7 +134,8 @@ def bench_start(folder: Path) -> None:
     """What is answered without a drive."""
     for arguments in (['-V'], ['--no-such-option']):
         cost = median([run([PLUGIN, *arguments]) for _ in range(RUNS + 2)][2:])
-        line(f'{" ".join(arguments)}, wall', f'{cost.wall:.0f} ms (Python alone: {bare_python():.0f} ms)', 'at most 60 ms')
+        line(f'{" ".join(arguments)}, wall', f'{cost.wall:.0f} ms (Python alone: {bare_python():.0f} ms)',
+             'at most 60 ms')
 
 
 def bare_python() -> float:

@@ -39,27 +39,32 @@ def bench_bed(folder: Path, line: Line, paired: Paired) -> None:
     for latency in LATENCIES:
         addresses = [(f'megaraid,{slot}', '/dev/bus/0') for slot in range(8)]
         machine = filled(folder / f'raid-{latency}', addresses, RAID, latency)
-        row(f'MegaRAID with 8, {latency} ms a command', machine, [('megaraid,0-7', '/dev/bus/0')], addresses, line, paired)
+        row(f'MegaRAID with 8, {latency} ms a command', machine, [('megaraid,0-7', '/dev/bus/0')], addresses, line,
+            paired)
     machine = filled(folder / 'scan', [('', '/dev/sda'), ('', '/dev/sdb'), *addresses], RAID, 5)
-    row('scan of 2 and MegaRAID with 8, 5 ms a command', machine, [], [('', '/dev/sda'), ('', '/dev/sdb'), *addresses], line, paired)
+    row('scan of 2 and MegaRAID with 8, 5 ms a command', machine, [], [('', '/dev/sda'), ('', '/dev/sdb'), *addresses],
+        line, paired)
 
 
 def filled(folder: Path, addresses: Sequence[Address], drives: Sequence[str], latency: int) -> Machine:
     """Return a machine with a different drive at each address."""
     machine = Machine(folder)
     for number, (kind, path) in enumerate(addresses):
-        machine.add(f'{kind}@{path}' if kind else path, drives[number % len(drives)], serial=f'EXAMPLE-B-{number}', latency=latency)
+        machine.add(f'{kind}@{path}' if kind else path, drives[number % len(drives)], serial=f'EXAMPLE-B-{number}',
+                    latency=latency)
     return machine
 
 
-def row(what: str, machine: Machine, asked: Sequence[Address], drives: Sequence[Address], line: Line, paired: Paired) -> None:
+def row(what: str, machine: Machine, asked: Sequence[Address], drives: Sequence[Address], line: Line,
+        paired: Paired) -> None:
     """Measure the plugin against the slowest smartctl alone, and against all of them started by hand."""
     alone, by_hand = slowest(machine, drives, paired), together(machine, drives)
     words = [word for kind, path in asked for word in ('-d', f'{kind}@{path}' if kind else path)]
     if os.geteuid() != 0:
         words += ['--nosudo']
     plugin, hand, ratio = paired([PLUGIN, '-p', machine.smartctl, *words], by_hand, 30 if len(drives) == 1 else 10)
-    line(what, f'{plugin[0]:.0f} ms; alone {alone:.0f} ms, ratio {plugin[0] / alone:.2f}; by hand {hand[0]:.0f} ms, ratio {ratio:.2f}; '
+    line(what, f'{plugin[0]:.0f} ms; alone {alone:.0f} ms, ratio {plugin[0] / alone:.2f}; by hand {hand[0]:.0f} ms, '
+               f'ratio {ratio:.2f}; '
                f'own CPU {plugin[1] - hand[1]:.0f} ms', wanted(len(drives), alone))
 
 

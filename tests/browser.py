@@ -43,7 +43,8 @@ class Browser:
 
     def column(self, title: str) -> List[str]:
         """Return what stands in the cells of a column, from top to bottom."""
-        found: List[str] = self.run('return [...document.querySelectorAll("#rows > tr > [data-title=\'" + arguments[0] + "\']")]'
+        found: List[str] = self.run('return [...document.querySelectorAll("#rows > tr > [data-title=\'" + '
+                                    'arguments[0] + "\']")]'
                                     '.map((cell) => cell.textContent)', title)
         return found
 
@@ -53,7 +54,8 @@ class Browser:
 
     def requests(self) -> List[str]:
         """Return the addresses that were asked for, and lie outside of the page, since it was opened."""
-        events: List[Dict[str, Any]] = [json.loads(entry['message'])['message'] for entry in self.driver.get_log('performance')]
+        events: List[Dict[str, Any]] = [json.loads(entry['message'])['message']
+                                        for entry in self.driver.get_log('performance')]
         urls = [event['params']['request']['url'] for event in events if event['method'] == 'Network.requestWillBeSent']
         return [url for url in urls if not url.startswith(OWN)]
 

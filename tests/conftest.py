@@ -114,11 +114,13 @@ def open_place() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def run(*arguments: str, cwd: Optional[Path] = None, env: Optional[Dict[str, str]] = None, timeout: float = 60) -> Result:
+def run(*arguments: str, cwd: Optional[Path] = None, env: Optional[Dict[str, str]] = None,
+        timeout: float = 60) -> Result:
     """Run the plugin as a daemon does: a process of its own, no terminal."""
     command: List[str] = [sys.executable, '-I', str(ROOT / 'check_smart_attributes'), *arguments]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=cwd,
-                          env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME'], **(env or {})},
+                          env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME'],
+                               **(env or {})},
                           timeout=timeout)
     return Result(done.returncode, done.stdout.decode())
 

@@ -92,7 +92,8 @@ class Ground:
             arguments = read_arguments(f'/dev/{name}')
             fake.answers(arguments, drive(report) if report else ABSENT, 0 if report else 2)
         fake.answers(SCAN, json.dumps({'smartctl': {'argv': ['smartctl', *SCAN], 'exit_status': 0}, 'devices': [
-            {'name': f'/dev/{name}', 'type': 'nvme' if 'nvme' in name else 'scsi'} for name in DRIVES if DRIVES[name]]}))
+            {'name': f'/dev/{name}', 'type': 'nvme' if 'nvme' in name else 'scsi'} for name in DRIVES
+            if DRIVES[name]]}))
         (fake.folder / 'calls').touch()
         (fake.folder / 'calls').chmod(0o666)
         plugin = self.plugins / 'check_smart_attributes'
@@ -118,16 +119,19 @@ class Ground:
 
     def as_user(self, *command: str) -> List[str]:
         """Return the command line under which the daemon's user runs it."""
-        return ['setpriv', f'--reuid={self.user}', '--regid=nogroup', '--clear-groups', *command] if self.user else list(command)
+        return ['setpriv', f'--reuid={self.user}', '--regid=nogroup', '--clear-groups',
+                *command] if self.user else list(command)
 
     def runs(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(self.as_user(*command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        return subprocess.run(self.as_user(*command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True,
                               timeout=90, cwd=self.folder, env={'PATH': PATH, 'LC_ALL': 'C', **environment})
 
     def starts(self, *command: str, **environment: str) -> None:
         with open(self.folder / 'daemon.log', 'ab') as log:
             self.processes.append(subprocess.Popen(
-                self.as_user(*command), stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder, start_new_session=True,
+                self.as_user(*command), stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder,
+                start_new_session=True,
                 env={'PATH': PATH, 'LC_ALL': 'C', **environment}))
 
     def log(self) -> str:
@@ -199,7 +203,8 @@ class Icinga:
         self.ground = ground
         self.port = free_port()
         self.password = base64.b16encode(os.urandom(8)).decode()
-        folders = {'ConfigDir': 'etc', 'DataDir': 'data', 'LogDir': 'log', 'CacheDir': 'cache', 'SpoolDir': 'spool', 'InitRunDir': 'run'}
+        folders = {'ConfigDir': 'etc', 'DataDir': 'data', 'LogDir': 'log', 'CacheDir': 'cache', 'SpoolDir': 'spool',
+                   'InitRunDir': 'run'}
         self._define = [f'-D{name}={ground.folder / folder}' for name, folder in folders.items()]
         ground.place('etc/icinga2.conf', ICINGA.format(plugins=ground.plugins, port=self.port, password=self.password,
                                                         zones=ground.folder / 'etc/zones.d'))
@@ -231,14 +236,16 @@ class Icinga:
         shutil.copy(authority, certs)
         self._trust = ssl.create_default_context(cafile=str(authority))
         self._trust.check_hostname = False
-        self._trust.verify_flags &= ~ssl.VERIFY_X509_STRICT  # default since Python 3.13; Icinga's authority has no key usage
+        # default since Python 3.13; Icinga's authority has no key usage
+        self._trust.verify_flags &= ~ssl.VERIFY_X509_STRICT
 
     def validate(self) -> str:
         return self._icinga2('daemon', '-C', '-c', f'{self.ground.folder}/etc/icinga2.conf')
 
     def start(self) -> None:
         self.validate()
-        self.ground.starts('icinga2', 'daemon', '-c', f'{self.ground.folder}/etc/icinga2.conf', *self._define, **self._environment)
+        self.ground.starts('icinga2', 'daemon', '-c', f'{self.ground.folder}/etc/icinga2.conf', *self._define,
+                           **self._environment)
         until(self._is_up, 30, 'the API of Icinga')
 
     def _is_up(self) -> bool:
@@ -249,8 +256,10 @@ class Icinga:
 
     def asks(self, path: str, data: Optional[Mapping[str, Any]] = None) -> List[Dict[str, Any]]:
         """Return the results of a call of the API; GET without data, POST with."""
-        request = urllib.request.Request(f'https://127.0.0.1:{self.port}{path}', None if data is None else json.dumps(data).encode(), {
-            'Accept': 'application/json', 'Authorization': 'Basic ' + base64.b64encode(f'root:{self.password}'.encode()).decode()})
+        request = urllib.request.Request(f'https://127.0.0.1:{self.port}{path}',
+                                         None if data is None else json.dumps(data).encode(), {
+            'Accept': 'application/json',
+            'Authorization': 'Basic ' + base64.b64encode(f'root:{self.password}'.encode()).decode()})
         with urllib.request.urlopen(request, timeout=30, context=self._trust) as answer:
             results: List[Dict[str, Any]] = json.load(answer)['results']
             return results
@@ -436,7 +445,8 @@ class Nrpe:
         return self.asks().returncode == 0
 
     def asks(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(['/usr/lib/nagios/plugins/check_nrpe', '-H', '127.0.0.1', '-p', str(self.port), *arguments],
+        return subprocess.run(['/usr/lib/nagios/plugins/check_nrpe', '-H', '127.0.0.1', '-p', str(self.port),
+                               *arguments],
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=90)
 
 
@@ -446,8 +456,10 @@ class Nagios:
     def __init__(self, ground: Ground, commands: str, services: Mapping[str, str]) -> None:
         self.ground = ground
         folder = ground.folder
-        ground.place('commands.cfg', commands.replace('/usr/lib/nagios/plugins/check_smart', f'{ground.plugins}/check_smart'))
-        ground.place('objects.cfg', OBJECTS + ''.join(SERVICE.format(name=name, command=command) for name, command in services.items()))
+        ground.place('commands.cfg',
+                     commands.replace('/usr/lib/nagios/plugins/check_smart', f'{ground.plugins}/check_smart'))
+        ground.place('objects.cfg', OBJECTS
+                     + ''.join(SERVICE.format(name=name, command=command) for name, command in services.items()))
         ground.place('nagios.cfg', NAGIOS.format(folder=folder))
         ground.own('results')
 
@@ -467,7 +479,8 @@ class Nagios:
         began = int(time.time())
         with open(self.ground.folder / 'nagios.cmd', 'w') as commands:
             commands.writelines(f'[{began}] SCHEDULE_FORCED_SVC_CHECK;bed;{service};{began}\n' for service in services)
-        return [until(lambda service=service: self._fresh(service, began), 60, f'the check of {service}') for service in services]
+        return [until(lambda service=service: self._fresh(service, began), 60, f'the check of {service}')
+                for service in services]
 
     def _fresh(self, service: str, began: int) -> Optional[Dict[str, str]]:
         status = self.ground.folder / 'status.dat'

@@ -1,4 +1,6 @@
-"""A machine whose clock the test sets: the fake smartctl, drives that say what they are told to, one check after another."""
+"""A machine whose clock the test sets: the fake smartctl, drives that say what they are told to, one check after
+another.
+"""
 from __future__ import annotations
 
 import json
@@ -30,7 +32,8 @@ ROWS = {5: 'Reallocated_Sector_Ct', 9: 'Power_On_Hours', 187: 'Reported_Uncorrec
 def disk(serial: str = 'SERIAL01', **raw: int) -> Dict[str, Any]:
     """Return what smartctl says of a healthy hard disk; a199=3: the raw number of attribute 199."""
     numbers = {**dict.fromkeys(ROWS, 0), 9: 20_000, 194: 30, **{int(name[1:]): number for name, number in raw.items()}}
-    return as_json({'model': 'ACME HD4000', 'serial': serial, 'firmware': '1.0', 'rotation': '7200 rpm', 'health': 'PASSED', 'attributes': [
+    return as_json({'model': 'ACME HD4000', 'serial': serial, 'firmware': '1.0', 'rotation': '7200 rpm',
+                    'health': 'PASSED', 'attributes': [
         [number, ROWS[number], '-O--CK', '100', '100', '000', '-', str(value)] for number, value in numbers.items()]})
 
 
@@ -56,7 +59,8 @@ class Machine:
 
     def check(self, now: float, *options: str) -> Result:
         """Run a check at a time, over all addresses that hold a drive unless *options* say otherwise."""
-        return self.run(now, *options, *(word for address in self._drives for word in ('-d', address) if '-d' not in options
+        return self.run(now, *options,
+                        *(word for address in self._drives for word in ('-d', address) if '-d' not in options
                                          and '--scan' not in options))
 
     def run(self, now: float, *words: str) -> Result:
@@ -65,12 +69,15 @@ class Machine:
         for address, said in self._drives.items():
             fake.answers(read_arguments(address), json.dumps(said), said['smartctl']['exit_status'])
         fake.answers('--json=c --scan', json.dumps({
-            'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'argv': ['smartctl', '--json=c', '--scan'], 'exit_status': 0},
+            'json_format_version': [1, 0],
+            'smartctl': {'version': [7, 3], 'argv': ['smartctl', '--json=c', '--scan'], 'exit_status': 0},
             'devices': [
-                {'name': address, 'info_name': address, 'type': 'sat', 'protocol': 'ATA'} for address in self._drives]}))
+                {'name': address, 'info_name': address, 'type': 'sat', 'protocol': 'ATA'}
+                for address in self._drives]}))
         job, words = (words[:1], words[1:]) if words and not words[0].startswith('-') else ((), words)
         done = subprocess.run(
-            [sys.executable, '-I', '-c', _AT.format(root=str(ROOT), now=now), *job, '-p', fake.path, '--nosudo', '--state-dir',
+            [sys.executable, '-I', '-c', _AT.format(root=str(ROOT), now=now), *job, '-p', fake.path, '--nosudo',
+             '--state-dir',
              str(self.state), '--config', str(self.config), *words],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False,
             env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'TZ': 'UTC', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME']})

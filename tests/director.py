@@ -28,7 +28,8 @@ class Director:
 
     def _start_database(self) -> None:
         options = [f'--datadir={self.database}', f'--socket={self.ground.folder}/database.sock', '--no-defaults']
-        done = self.ground.runs('mariadb-install-db', options[2], options[0], '--auth-root-authentication-method=normal',
+        done = self.ground.runs('mariadb-install-db', options[2], options[0],
+                                '--auth-root-authentication-method=normal',
                                 '--skip-test-db', f'--tmpdir={self.ground.folder}/scratch')
         assert done.returncode == 0, done.stdout
         self.port = free_port()
@@ -40,7 +41,8 @@ class Director:
 
     def _configure(self) -> None:
         web = self.ground.folder / 'web'
-        self.ground.place('web/config.ini', '[global]\nmodule_path = "/usr/share/icingaweb2/modules"\nconfig_resource = "director"\n'
+        self.ground.place('web/config.ini',
+                          '[global]\nmodule_path = "/usr/share/icingaweb2/modules"\nconfig_resource = "director"\n'
                           '[logging]\nlog = "stderr"\nlevel = "ERROR"\n')
         self.ground.place('web/resources.ini', '[director]\ntype = "db"\ndb = "mysql"\nhost = "127.0.0.1"\n'
                           f'port = "{self.port}"\ndbname = "director"\nusername = "director"\n'
@@ -54,9 +56,11 @@ class Director:
     def asks(self, *words: str, given: str = '') -> str:
         """Run "icingacli director ..."; return what it prints."""
         command = self.ground.as_user('icingacli', 'director', *words)
-        done = subprocess.run(command, input=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120,
+        done = subprocess.run(command, input=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              timeout=120,
                               cwd=self.ground.folder,
-                              env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'ICINGAWEB_CONFIGDIR': str(self.ground.folder / 'web')})
+                              env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C',
+                                   'ICINGAWEB_CONFIGDIR': str(self.ground.folder / 'web')})
         assert done.returncode == 0, f'{words}: {done.stdout}'
         return done.stdout
 

@@ -165,7 +165,8 @@ def _sectors(logical: int, physical: Optional[int]) -> str:
 
 def _ata_lines(data: Dict[str, Any], brief: bool, group: str) -> List[str]:
     lines = ['=== START OF INFORMATION SECTION ===']
-    for key, label in (('model_family', 'Model Family:'), ('model_name', 'Device Model:'), ('serial_number', 'Serial Number:')):
+    for key, label in (('model_family', 'Model Family:'), ('model_name', 'Device Model:'),
+                       ('serial_number', 'Serial Number:')):
         lines += [f'{label:<18}{data[key] or "[No Information Found]"}'] if key in data else []
     if 'wwn' in data:
         lines.append('LU WWN Device Id: {naa:x} {oui:06x} {id:09x}'.format(**data['wwn']))
@@ -190,12 +191,15 @@ def _table_lines(data: Dict[str, Any], brief: bool) -> List[str]:
         failed, flags = row.get('when_failed', ''), row['flags']
         if brief:
             word = {'now': 'NOW', 'past': 'Past'}.get(failed, '-')
-            lines.append(f'{row["id"]:3d} {row["name"]:<24}{flags["string"]:<7}  {value:<4}  {worst:<4}  {threshold:<4}   '
+            lines.append(f'{row["id"]:3d} {row["name"]:<24}{flags["string"]:<7}  {value:<4}  {worst:<4}  '
+                         f'{threshold:<4}   '
                          f'{word:<5}{row["raw"]["string"]}')
         else:
             word = {'now': 'FAILING_NOW', 'past': 'In_the_past'}.get(failed, '    -')
-            kind, updated = 'Pre-fail' if flags['prefailure'] else 'Old_age', 'Always' if flags['updated_online'] else 'Offline'
-            lines.append(f'{row["id"]:3d} {row["name"]:<24}0x{flags["value"]:04x}   {value:<4}  {worst:<4}  {threshold:<4}   '
+            kind, updated = ('Pre-fail' if flags['prefailure'] else 'Old_age',
+                             'Always' if flags['updated_online'] else 'Offline')
+            lines.append(f'{row["id"]:3d} {row["name"]:<24}0x{flags["value"]:04x}   {value:<4}  {worst:<4}  '
+                         f'{threshold:<4}   '
                          f'{kind:<10}{updated:<9}{word:<12}{row["raw"]["string"]}')
     return [*lines, '']
 
@@ -215,7 +219,8 @@ def _ata_log_lines(data: Dict[str, Any]) -> List[str]:
         lines += [headline] if log else []
         for number, test in enumerate(log.get('table', []) if log else [], 1):
             lines.append('#{:2d}  {:<19} {:<29} {:d}0%  {:8d}         -'.format(
-                number, test['type']['string'], test['status']['string'], test['status']['value'] & 15, test['lifetime_hours']))
+                number, test['type']['string'], test['status']['string'], test['status']['value'] & 15,
+                test['lifetime_hours']))
     for page in data.get('ata_device_statistics', {}).get('pages', []):
         for entry in page.get('table', []):
             lines.append('0x{:02x}  0x{:03x}  {} {:>15}  {} {}'.format(
@@ -237,7 +242,8 @@ def _error_lines(entry: Dict[str, Any], log: str) -> List[str]:
         row[1:1] = ['--']
         row += [0] * 5
     place = f' [{entry["error_number"] % 4}]' if log == 'extended' else ''
-    return [f'Error {entry["error_number"]}{place} occurred at disk power-on lifetime: {entry["lifetime_hours"]} hours (9 days + 2 hours)',
+    return [f'Error {entry["error_number"]}{place} occurred at disk power-on lifetime: {entry["lifetime_hours"]} '
+            f'hours (9 days + 2 hours)',
             '  When the command that caused the error occurred, the device was active or idle.', '',
             '  After command completion occurred, registers were:', '  ER ST SC SN CL CH DH', '  -- -- -- -- -- -- --',
             '  ' + ' '.join(part if isinstance(part, str) else f'{part:02x}' for part in row)
@@ -272,7 +278,8 @@ def _nvme_lines(data: Dict[str, Any], brief: bool, group: str) -> List[str]:
     for key, label in _NVME_TEXT.items():
         if key in log:
             label = label.replace('\\', '').replace('Warning +', 'Warning  ').replace(' +', ' ') + ':'
-            unit = {'temperature': ' Celsius', 'available_spare': '%', 'available_spare_threshold': '%', 'percentage_used': '%'}
+            unit = {'temperature': ' Celsius', 'available_spare': '%', 'available_spare_threshold': '%',
+                    'percentage_used': '%'}
             number = f'0x{log[key]:02x}' if key == 'critical_warning' else _grouped(log[key], group)
             lines.append(f'{label:<36}{number}{unit.get(key, "")}{" [5.85 TB]" if key.startswith("data_units") else ""}')
     return lines
@@ -284,14 +291,17 @@ def _scsi_lines(data: Dict[str, Any], brief: bool, group: str) -> List[str]:
                         (('scsi_revision', 'revision'), 'Revision:'), (('logical_unit_id',), 'Logical Unit id:'),
                         (('serial_number',), 'Serial number:')):
         lines += [f'{label:<22}{data[key]}' for key in keys if key in data]
-    lines += [f'User Capacity:        {_capacity(data, group)}', f'Logical block size:   {data["logical_block_size"]} bytes',
-              *([f'Physical block size:  {data["physical_block_size"]} bytes'] if 'physical_block_size' in data else []),
+    lines += [f'User Capacity:        {_capacity(data, group)}',
+              f'Logical block size:   {data["logical_block_size"]} bytes',
+              *([f'Physical block size:  {data["physical_block_size"]} bytes'] if 'physical_block_size' in data
+                else []),
               f'Rotation Rate:        {_rotation(data["rotation_rate"])}', 'Device type:          disk',
               '', '=== START OF READ SMART DATA SECTION ===']
     lines += ['SMART Health Status: OK' if data['smart_status']['passed'] else 'SMART Health Status: BAD']
     cycles = data.get('scsi_start_stop_cycle_counter', {})
     numbers = {**json_scsi(data), 'power_on_hours': None}
-    lines += [f'Current Drive Temperature:     {numbers["temperature"]} C', f'Drive Trip Temperature:        {numbers["drive_trip"]} C']
+    lines += [f'Current Drive Temperature:     {numbers["temperature"]} C',
+              f'Drive Trip Temperature:        {numbers["drive_trip"]} C']
     for key, text in (('percentage_used', 'Percentage used endurance indicator: {}%'),
                       ('start_stop_cycles_rated', 'Specified cycle count over device lifetime:  {}'),
                       ('start_stop_cycles', 'Accumulated start-stop cycles:  {}'),
@@ -301,7 +311,8 @@ def _scsi_lines(data: Dict[str, Any], brief: bool, group: str) -> List[str]:
                       ('pending_defects', '  Pending defect count:{} Pending Defects')):
         lines += [text.format(numbers[key])] if numbers.get(key) is not None and (cycles or 'cycles' not in key) else []
     if 'power_on_time' in data:
-        lines.append(f'Accumulated power on time, hours:minutes {data["power_on_time"]["hours"]}:{data["power_on_time"]["minutes"]:02d}')
+        lines.append(f'Accumulated power on time, hours:minutes '
+                     f'{data["power_on_time"]["hours"]}:{data["power_on_time"]["minutes"]:02d}')
     for command, counters in data.get('scsi_error_counter_log', {}).items():
         columns = '   '.join(f'{counters[column]:>8}' for column in _COLUMNS)
         lines.append(f'{command + ":":<9}{columns}')
@@ -309,6 +320,7 @@ def _scsi_lines(data: Dict[str, Any], brief: bool, group: str) -> List[str]:
         test = data.get(f'scsi_self_test_{number}')
         if test:
             segment = test.get('failed_segment', {}).get('value', '-')
-            lines.append(f'#{number + 1:2d}  {test["code"]["string"]:<16}  {test["result"]["string"]:<25} {segment:>3}   '
+            lines.append(f'#{number + 1:2d}  {test["code"]["string"]:<16}  {test["result"]["string"]:<25} '
+                         f'{segment:>3}   '
                          f'{test["power_on_time"]["hours"]:5d}{"-":>18} [-   -    -]')
     return lines

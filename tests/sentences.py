@@ -10,7 +10,8 @@ from conftest import ROOT
 from smart_attributes import errors
 from smart_attributes.reading import diagnosis
 
-ERRORS = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, errors.DriveError)}
+ERRORS = {name for name, value in vars(errors).items() if isinstance(value, type)
+          and issubclass(value, errors.DriveError)}
 MODULES = (*sorted(f'reading/{path.stem}' for path in (ROOT / 'smart_attributes' / 'reading').glob('*.py')), 'survey')
 
 

@@ -45,7 +45,8 @@ def roles() -> Json:
         name: {'meaning': f'meaning of {name}', 'unit': unit, 'worse': worse, 'valid': [lowest, highest]}
         for name, (unit, worse, lowest, highest) in NUMBERS.items()
     }
-    verdicts = {name: {'meaning': f'meaning of {name}', 'unit': '', 'worse': 'low', 'valid': [0, 1], 'verdict': True} for name in VERDICTS}
+    verdicts = {name: {'meaning': f'meaning of {name}', 'unit': '', 'worse': 'low', 'valid': [0, 1], 'verdict': True}
+                for name in VERDICTS}
     others = {name: {'meaning': f'meaning of {name}', 'unit': '', 'worse': 'none', 'valid': [0, 10**17]}
               for name in entry_rules.STANDARD_ROLES}
     return {**others, **numbers, **verdicts}
@@ -61,7 +62,8 @@ def database() -> Json:
             'ata-common': {
                 'source': 'acme-manual, section 2',
                 'attributes': {
-                    '9': {'name': 'Power_On_Hours', 'readings': {'power_on_time': {'from': 'raw bytes 0-2', 'unit': 'h'}}},
+                    '9': {'name': 'Power_On_Hours',
+                          'readings': {'power_on_time': {'from': 'raw bytes 0-2', 'unit': 'h'}}},
                     '12': {'name': 'Power_Cycle_Count', 'readings': {'power_cycles': {'from': 'raw bytes 0-3'}}},
                     '194': {'name': 'Temperature_Celsius', 'readings': {'temperature': {'from': 'raw byte 0'}}},
                 },
@@ -83,8 +85,10 @@ def database() -> Json:
                             'capacitor_test_age': {'from': 'raw bytes 2-3', 'unit': 'min', 'ceiling': 65535},
                         },
                     },
-                    '233': {'name': 'Media_Wearout_Indicator', 'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}}},
-                    '241': {'name': 'Host_Writes_32MiB', 'readings': {'host_written': {'from': 'raw', 'unit': '32MiB'}}},
+                    '233': {'name': 'Media_Wearout_Indicator',
+                            'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}}},
+                    '241': {'name': 'Host_Writes_32MiB',
+                            'readings': {'host_written': {'from': 'raw', 'unit': '32MiB'}}},
                     '245': {'name': 'Timed_Workload', 'trap': True},
                 },
             },
@@ -92,7 +96,8 @@ def database() -> Json:
                 'family': 'ACME X2',
                 'models': ['ACME X2-[0-9]{3}'],
                 'source': 'measured on 12 drives',
-                'attributes': {'202': {'name': 'Percent_Used', 'readings': {'endurance_used': {'from': 'raw', 'valid': [0, 254]}}}},
+                'attributes': {'202': {'name': 'Percent_Used',
+                                       'readings': {'endurance_used': {'from': 'raw', 'valid': [0, 254]}}}},
             },
             {
                 'family': 'Controller Z',
@@ -182,7 +187,8 @@ class Checkout(NamedTuple):
     def path(self) -> str:
         return str(self.folder / 'attributes.json')
 
-    def write(self, data: Json, of_samples: List[Json], models: str = 'model,firmware,attributes\nACME X1-480,1.0,9 12 233\n') -> None:
+    def write(self, data: Json, of_samples: List[Json],
+              models: str = 'model,firmware,attributes\nACME X1-480,1.0,9 12 233\n') -> None:
         (self.folder / 'tests' / 'samples').mkdir(parents=True, exist_ok=True)
         (self.folder / 'attributes.json').write_text(formatted(data))
         (self.folder / 'tests' / 'samples' / 'acme.json').write_text(json.dumps(of_samples))

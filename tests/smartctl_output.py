@@ -14,10 +14,12 @@ NVME_KEYS = {'Critical Warning': 'critical_warning', 'Temperature': 'temperature
              'Available Spare Threshold': 'available_spare_threshold', 'Percentage Used': 'percentage_used',
              'Data Units Read': 'data_units_read', 'Data Units Written': 'data_units_written',
              'Host Read Commands': 'host_reads', 'Host Write Commands': 'host_writes',
-             'Controller Busy Time': 'controller_busy_time', 'Power Cycles': 'power_cycles', 'Power On Hours': 'power_on_hours',
+             'Controller Busy Time': 'controller_busy_time', 'Power Cycles': 'power_cycles',
+             'Power On Hours': 'power_on_hours',
              'Unsafe Shutdowns': 'unsafe_shutdowns', 'Media and Data Integrity Errors': 'media_errors',
              'Error Information Log Entries': 'num_err_log_entries',
-             'Warning  Comp. Temperature Time': 'warning_temp_time', 'Critical Comp. Temperature Time': 'critical_comp_time'}
+             'Warning  Comp. Temperature Time': 'warning_temp_time',
+             'Critical Comp. Temperature Time': 'critical_comp_time'}
 
 Facts = Dict[str, Any]
 Json = Dict[str, Any]
@@ -26,7 +28,8 @@ Json = Dict[str, Any]
 def as_json(facts: Facts) -> Json:
     """Return the document that smartctl --json -x would print for the drive."""
     report: Json = {'json_format_version': [1, 0],
-                    'smartctl': {'version': [int(n) for n in facts.get('smartctl', '7.3').split('.')], 'exit_status': 0}}
+                    'smartctl': {'version': [int(n) for n in facts.get('smartctl', '7.3').split('.')],
+                                 'exit_status': 0}}
     report.update(_identity(facts))
     if facts.get('health'):
         report['smart_status'] = {'passed': facts['health'] in ('PASSED', 'OK')}
@@ -38,7 +41,8 @@ def as_json(facts: Facts) -> Json:
         report['nvme_smart_health_information_log'] = nvme_log(facts['nvme'])
     if 'scsi' in facts:
         lines = {'current': 'Current Drive Temperature', 'drive_trip': 'Drive Trip Temperature'}
-        report['temperature'] = {key: _count(facts['scsi'][line]) for key, line in lines.items() if line in facts['scsi']}
+        report['temperature'] = {key: _count(facts['scsi'][line]) for key, line in lines.items()
+                                 if line in facts['scsi']}
     if 'scsi_percent_used' in facts:
         report['scsi_percentage_used_endurance_indicator'] = _count(facts['scsi_percent_used'])
     if str(facts.get('errors', '')).isdigit():
@@ -57,15 +61,18 @@ def _identity(facts: Facts) -> Json:
         found['model_family'] = facts['family']
     rotation = facts.get('rotation', '')
     if rotation:
-        found['rotation_rate'] = 0 if 'Solid' in rotation else int(re.match(r'[0-9]+', rotation).group())  # type: ignore[union-attr]
+        found['rotation_rate'] = 0 if 'Solid' in rotation else int(re.match(r'[0-9]+',
+                                                                            rotation).group())  # type: ignore[union-attr]
     return found
 
 
 def _attribute(row: List[Any]) -> Json:
     number, name, flags, value, worst, threshold, failed, raw = row
     found: Json = {'id': number, 'name': name,
-                   'when_failed': {'NOW': 'now', 'FAILING_NOW': 'now', 'Past': 'past', 'In_the_past': 'past'}.get(failed, ''),
-                   'flags': {'value': sum(bit for _, letter, bit in FLAG_LETTERS if letter in flags), 'string': f'{flags} ',
+                   'when_failed': {'NOW': 'now', 'FAILING_NOW': 'now', 'Past': 'past',
+                                   'In_the_past': 'past'}.get(failed, ''),
+                   'flags': {'value': sum(bit for _, letter, bit in FLAG_LETTERS if letter in flags),
+                             'string': f'{flags} ',
                              **{key: letter in flags for key, letter, _ in FLAG_LETTERS}},
                    'raw': {'string': raw}}
     found.update((key, int(number)) for key, number in (('value', value), ('worst', worst), ('thresh', threshold))
@@ -95,7 +102,8 @@ def _pages(statistics: Dict[str, List[Any]]) -> List[Json]:
 
 def nvme_log(lines: Dict[str, str]) -> Json:
     """Return the health log from its lines: {"Percentage Used": "3%"}."""
-    return {key: _count(lines[line]) for line, key in NVME_KEYS.items() if line in lines and _count(lines[line]) is not None}
+    return {key: _count(lines[line]) for line, key in NVME_KEYS.items() if line in lines
+            and _count(lines[line]) is not None}
 
 
 def _count(text: str) -> Any:

@@ -55,7 +55,8 @@ def test_a_whole_machine_is_accepted_as_it_was_found(machine):
 
     assert done.code == 0
     assert [line.split(',')[0] for line in done.text.splitlines()] == [
-        'acknowledged: SERIAL01 reallocated 30', 'acknowledged: SERIAL01 pending 2', 'acknowledged: SERIAL02 reallocated 40']
+        'acknowledged: SERIAL01 reallocated 30', 'acknowledged: SERIAL01 pending 2',
+        'acknowledged: SERIAL02 reallocated 40']
     assert machine.check(START).code == 0
 
 
@@ -85,7 +86,8 @@ def test_what_was_accepted_is_listed_and_withdrawn(machine):
 
 
 @pytest.mark.parametrize('words', [
-    ['-d', '/dev/sda', 'reallocated'], ['-d', '/dev/sda', 'reallocated', '--why', 'short'], ['reallocated', *WHY], [*WHY],
+    ['-d', '/dev/sda', 'reallocated'], ['-d', '/dev/sda', 'reallocated', '--why', 'short'], ['reallocated', *WHY],
+    [*WHY],
     ['-d', '/dev/sda', 'reallocated', *WHY, '--until', '2026-02-30'], ['-d', '/dev/sda', 'reallocated', '--all', *WHY],
     ['-d', '/dev/sda', 'helium', *WHY], ['--withdraw', 'NOBODY']],
     ids=['no-why', 'short-why', 'no-drive', 'nothing', 'no-day', 'both', 'a-role-it-does-not-tell', 'withdraw-unknown'])

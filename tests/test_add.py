@@ -64,7 +64,8 @@ def test_add_makes_it_a_part_of_the_shipped_files(entry_file, tmp_path):
 
     assert paths == [str(tmp_path / 'attributes.json'), str(tmp_path / 'tests/samples/acme.json')]
     assert prove.prove([paths[0]], models_path=str(ROOT / 'tests/models.csv')) == []
-    (entry,) = (entry for entry in json.loads((tmp_path / 'attributes.json').read_text())['entries'] if entry['family'] == 'ACME Y20')
+    (entry,) = (entry for entry in json.loads((tmp_path / 'attributes.json').read_text())['entries']
+                if entry['family'] == 'ACME Y20')
     assert entry['attributes']['232']['readings'] == {'spare_available': {'from': 'value', 'valid': [1, 100]}}
     assert all('readings' in attribute for attribute in entry['attributes'].values())
 
@@ -90,10 +91,12 @@ def test_what_a_person_wrote_into_a_comment_is_kept(comment, kept):
 
 def test_attributes_without_a_meaning_are_left_out():
     """A name that smartctl prints anyway says nothing; one that a person wrote alone, and a null, say something."""
-    entry = {'family': 'ACME', 'attributes': {'1': {'name': 'Read', 'comment': HINT}, '2': {'name': 'Known'}, '9': None}}
+    entry = {'family': 'ACME',
+             'attributes': {'1': {'name': 'Read', 'comment': HINT}, '2': {'name': 'Known'}, '9': None}}
 
     assert tool.finished(entry) == {'family': 'ACME', 'attributes': {'2': {'name': 'Known'}, '9': None}}
-    assert tool.finished({'family': 'ACME', 'attributes': {'1': {'name': 'Read', 'comment': HINT}}}) == {'family': 'ACME'}
+    assert tool.finished({'family': 'ACME',
+                          'attributes': {'1': {'name': 'Read', 'comment': HINT}}}) == {'family': 'ACME'}
 
 
 def test_documents_and_sets_come_along(tmp_path):
@@ -111,7 +114,8 @@ def test_a_sample_stands_behind_those_of_its_vendor(tmp_path):
     checkout = Checkout(tmp_path)
     checkout.write(database(), samples())
     mine = tmp_path / 'mine.json'
-    sample = {'family': 'ACME Y5', 'model': 'ACME Y5-1', 'origin': 'composed', 'lines': samples()[0]['lines'][:1], 'expect': {}}
+    sample = {'family': 'ACME Y5', 'model': 'ACME Y5-1', 'origin': 'composed', 'lines': samples()[0]['lines'][:1],
+              'expect': {}}
     mine.write_text(json.dumps({'entries': [{'family': 'ACME Y5', 'kind': 'ssd'}], 'samples': [sample]}))
 
     tool.add(str(mine), tmp_path)
@@ -133,7 +137,8 @@ def test_an_entry_that_is_there_already_is_not_added_again(tmp_path):
     mine = tmp_path / 'mine.json'
     mine.write_text(json.dumps({'entries': [{'family': 'ACME X1', 'kind': 'ssd'}]}))
 
-    with pytest.raises(DataError, match=r'^attributes\.json has an entry ACME X1 already; give yours another family, or change that one$'):
+    with pytest.raises(DataError, match=r'^attributes\.json has an entry ACME X1 already; give yours another family, '
+                                        r'or change that one$'):
         tool.add(str(mine), tmp_path)
     assert json.loads((tmp_path / 'tests/samples/acme.json').read_text()) == samples()
 
@@ -146,7 +151,8 @@ def test_why_there_is_no_draft_does_not_go_into_its_file(tmp_path):
     import subprocess
     import sys
 
-    command = [sys.executable, '-I', str(ROOT / 'check_smart_attributes'), 'draft', '--report', str(tmp_path / 'nothing.json')]
+    command = [sys.executable, '-I', str(ROOT / 'check_smart_attributes'), 'draft', '--report',
+               str(tmp_path / 'nothing.json')]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stdout) == (3, '')

@@ -101,7 +101,8 @@ OLD = {'after': '1000h', 'warning': '5', 'critical': None, 'why': 'nothing came 
 
 def held(quiet_hours, *overrides, command_line=None, roles=None):
     """Return the levels of reported_uncorrect and who set them, where the newest is so many hours old."""
-    default = {'roles': {'reported_uncorrect': {'warning': '0', 'critical': '20', 'aged': OLD, 'why': 'data that reached nobody'}}}
+    default = {'roles': {'reported_uncorrect': {'warning': '0', 'critical': '20', 'aged': OLD,
+                                                'why': 'data that reached nobody'}}}
     site = {'overrides': list(overrides), 'roles': roles or {}}
     given = Thresholds(default, [('site.json', site)], CommandLineLimits(command_line or {}, {}))
     reading = Reading('reported_uncorrect', 7, '', Source(attribute=187), quiet=quiet_hours and quiet_hours * 3600)
@@ -136,7 +137,8 @@ def test_the_rule_itself_is_overridden_and_switched_off():
 
 # --- what else a drive tells of its past -------------------------------------------------------------
 
-@pytest.mark.parametrize(('rotation', 'state'), [(7200, State.WARNING), (0, State.OK)], ids=['hard-disk', 'solid-state'])
+@pytest.mark.parametrize(('rotation', 'state'), [(7200, State.WARNING), (0, State.OK)],
+                         ids=['hard-disk', 'solid-state'])
 def test_a_threshold_in_the_past_warns_on_hard_disks_alone(database, limits, rotation, state):
     """On SSDs it is the bogus worst value of a counter that never moved."""
     row = AttributeRow(1, 'Raw_Read_Error_Rate', 81, 43, 44, True, 'past', '141367271')
@@ -152,7 +154,8 @@ def test_fresh_self_tests_are_asked_for_by_an_option_alone(database, limits):
 
     assert judge.judge(SDA, report, database, limits, judge.Rules()).state is State.OK
     verdict = judge.judge(SDA, report, database, limits, asked)
-    assert (verdict.state, 'newest extended self-test that passed: none is known' in findings(verdict)) == (State.WARNING, True)
+    assert (verdict.state,
+            'newest extended self-test that passed: none is known' in findings(verdict)) == (State.WARNING, True)
     tested = report._replace(self_tests=(SelfTest('Extended offline', 'Completed without error', True, 49900),))
     assert judge.judge(SDA, tested, database, limits, asked).state is State.OK
 
@@ -161,7 +164,8 @@ def test_fresh_self_tests_are_asked_for_by_an_option_alone(database, limits):
 def test_where_smartctl_itself_says_otherwise_is_noted(database, limits, own, is_noted):
     """Two databases that disagree are worth a look."""
     row = AttributeRow(233, 'Media_Wearout_Indicator', 100, 100, 0, False, '', '0')
-    report = Report(Identity(protocol='ATA', model='INTEL SSDSC2BB240G4', rotation=0), smart_status=True, attributes=(row,),
+    report = Report(Identity(protocol='ATA', model='INTEL SSDSC2BB240G4', rotation=0), smart_status=True,
+                    attributes=(row,),
                     derived={'endurance_used': own})
 
     note = f'endurance_used: smartctl itself says {own} %, attribute 233 says 0 %, which counts'
@@ -170,7 +174,8 @@ def test_where_smartctl_itself_says_otherwise_is_noted(database, limits, own, is
 
 def test_a_check_asks_for_fresh_self_tests_and_dates_the_errors_of_a_report(tmp_path):
     """From the command line to the line that an admin reads."""
-    rows = [{'id': 9, 'name': 'Power_On_Hours', 'value': 50, 'worst': 50, 'thresh': 0, 'raw': {'value': 50000, 'string': '50000'}}]
+    rows = [{'id': 9, 'name': 'Power_On_Hours', 'value': 50, 'worst': 50, 'thresh': 0,
+             'raw': {'value': 50000, 'string': '50000'}}]
     errors = [{'error_number': 1, 'lifetime_hours': 49900, 'error_description': 'Error: UNC at LBA = 0x0071bde0'}]
     (tmp_path / 'disk.json').write_text(json.dumps({
         'smartctl': {'version': [7, 3], 'exit_status': 64}, 'device': {'type': 'sat', 'protocol': 'ATA'},
@@ -178,9 +183,10 @@ def test_a_check_asks_for_fresh_self_tests_and_dates_the_errors_of_a_report(tmp_
         'ata_smart_attributes': {'table': rows},
         'ata_smart_error_log': {'summary': {'count': 1, 'table': errors}}}))
 
-    command = [sys.executable, str(ROOT / 'check_smart_attributes'), '--report', str(tmp_path / 'disk.json'), '--selftest-max-age', '35d']
+    command = [sys.executable, str(ROOT / 'check_smart_attributes'), '--report', str(tmp_path / 'disk.json'),
+               '--selftest-max-age', '35d']
     done = subprocess.run(command, capture_output=True, text=True)
 
     assert done.returncode == 1
     assert 'recent_data_errors 1, newest 4 days ago (warning above 0)' in done.stdout.splitlines()[0]
-    assert 'self_test_age: newest extended self-test that passed: none is known, should be no older than 35 days' in done.stdout
+    assert ('self_test_age: newest extended self-test that passed: none is known, should be no older than 35 days' in done.stdout)

@@ -60,7 +60,8 @@ def test_when_even_all_drives_together_take_too_long_those_that_were_judged_are_
     for number in range(30):
         (tmp_path / f'drive{number:02}.json').write_bytes(Path(endless).read_bytes())
     started = time.monotonic()
-    result = run('--report', drive_path('hgst-failed'), '--report', str(tmp_path), '--match', f'{NEVER_ENDS}|H', '-t', '4')
+    result = run('--report', drive_path('hgst-failed'), '--report', str(tmp_path), '--match', f'{NEVER_ENDS}|H', '-t',
+                 '4')
 
     assert time.monotonic() - started < 5
     assert result.code == 2
@@ -110,7 +111,8 @@ def test_who_ends_the_check_gets_what_is_known_and_no_process_stays(tmp_path, nu
     fake = FakeSmartctl(tmp_path / 'fake')
     fake.answers(read_arguments('/dev/sda'), drive(known))
     fake.answers(read_arguments('/dev/sdb'), before=IGNORES_SIGTERM)
-    check = subprocess.Popen([*PLUGIN, '-p', fake.path, '-d', '/dev/sda', '-d', '/dev/sdb'], stdout=subprocess.PIPE, text=True)
+    check = subprocess.Popen([*PLUGIN, '-p', fake.path, '-d', '/dev/sda', '-d', '/dev/sdb'], stdout=subprocess.PIPE,
+                             text=True)
     _wait(lambda: len(fake.pids()) == 2)
     time.sleep(1.5)  # sda has answered and is understood
 

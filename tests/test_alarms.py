@@ -14,12 +14,14 @@ from smart_attributes.workshop import alarms
 from smart_attributes.workshop.alarms import Alarm
 
 OK, WARNING, CRITICAL = State.OK, State.WARNING, State.CRITICAL
-LIMITS = Thresholds({'roles': {'pending': {'hdd': {'warning': '0', 'critical': '8'}}, 'endurance_used': {'warning': '85'}}})
+LIMITS = Thresholds({'roles': {'pending': {'hdd': {'warning': '0', 'critical': '8'}},
+                               'endurance_used': {'warning': '85'}}})
 
 
 def hdd(*reasons, health='PASSED', told=('pending', 'reallocated')):
     """A hard disk with its reasons, (role, state)."""
-    return Alarm('hdd', health, max((state for _, state in reasons), key=lambda s: s.urgency, default=OK), reasons, False, None,
+    return Alarm('hdd', health, max((state for _, state in reasons), key=lambda s: s.urgency, default=OK), reasons,
+                 False, None,
                  frozenset(told))
 
 
@@ -46,19 +48,22 @@ def test_what_changed_stands_beside_what_was():
     now = alarms.figures([hdd(('reallocated', WARNING)), hdd()])
 
     assert list(alarms.states(before, now)) == ['| hdd | PASSED | 1 | 1, was 0 | 0, was 1 | 50.0 % |']
-    assert list(alarms.reasons(before, now)) == ['| hdd | `pending` | 0, was 1 (1) | 0 |', '| hdd | `reallocated` | 0 | 1 (1), was 0 |']
+    assert list(alarms.reasons(before, now)) == ['| hdd | `pending` | 0, was 1 (1) | 0 |',
+                                                 '| hdd | `reallocated` | 0 | 1 (1), was 0 |']
 
 
 def test_a_limit_is_defended_by_those_beyond_it_and_by_the_others():
     """Beyond a warning are those beyond its critical limit, too; drives without the number prove nothing."""
-    rows = list(alarms.limits([hdd(('pending', WARNING)), hdd(('pending', CRITICAL), health='FAILED'), hdd(), hdd(told=())], LIMITS))
+    rows = list(alarms.limits([hdd(('pending', WARNING)), hdd(('pending', CRITICAL), health='FAILED'), hdd(),
+                               hdd(told=())], LIMITS))
 
     assert rows == ['| `pending` above 0 | hdd | WARNING | 3 | 2 | 2 | 50.0 % | 0.0 % |',
                     '| `pending` above 8 | hdd | CRITICAL | 3 | 1 | 1 | 100.0 % | 0.0 % |']
 
 
 @pytest.mark.parametrize(('bound', 'words'), [
-    ('20', 'above 20'), ('11:', 'below 11'), (DriveLimit('threshold', 6, '16:'), 'beyond its threshold + 6, else below 16'),
+    ('20', 'above 20'), ('11:', 'below 11'),
+    (DriveLimit('threshold', 6, '16:'), 'beyond its threshold + 6, else below 16'),
     (DriveLimit('temperature_limit', -10, '60', 50), 'beyond its temperature_limit - 10, at least 50, else above 60'),
     (DriveLimit('temperature_limit', 0, '60'), 'beyond its temperature_limit, else above 60')])
 def test_limits_are_said_in_words(bound, words):
@@ -72,14 +77,16 @@ def drives(tmp_path):
     file = tmp_path / 'drives.jsonl'
     row = [197, 'Current_Pending_Sector', '-O--C-', 100, 100, 0, '-']
     file.write_text(''.join(json.dumps({
-        'model': 'HGST HUS724030ALA640', 'rotation': '7200 rpm', 'health': 'PASSED', 'attributes': [[*row, raw]]}) + '\n' for raw in '01'))
+        'model': 'HGST HUS724030ALA640', 'rotation': '7200 rpm', 'health': 'PASSED', 'attributes': [[*row, raw]]})
+        + '\n' for raw in '01'))
     return file
 
 
 def test_the_job_compares_with_an_earlier_run_of_itself(drives, tmp_path):
     """measure FILE --verdicts --json, change a limit, measure FILE --verdicts BEFORE."""
     figures = json.loads(run('measure', str(drives), '--verdicts', '--json').text)
-    assert figures == {'states': {'hdd': {'PASSED': {'OK': 1, 'WARNING': 1}}}, 'reasons': {'hdd': {'pending': {'WARNING': [1, 1]}}}}
+    assert figures == {'states': {'hdd': {'PASSED': {'OK': 1, 'WARNING': 1}}},
+                       'reasons': {'hdd': {'pending': {'WARNING': [1, 1]}}}}
 
     earlier = tmp_path / 'before.json'
     earlier.write_text(json.dumps({'states': {'hdd': {'PASSED': {'OK': 2}}}, 'reasons': {}}))
@@ -109,7 +116,9 @@ def test_json_alone_belongs_to_no_job():
 
 
 def test_the_document_is_what_the_command_writes(shared, monkeypatch):
-    """Whoever changes a limit or an entry runs `make verdicts`, and its difference shows what that does to 40,182 drives."""
+    """Whoever changes a limit or an entry runs `make verdicts`, and its difference shows what that does to 40,182
+    drives.
+    """
     monkeypatch.setattr(sys, 'path', [str(ROOT / 'tools'), *sys.path])
     import verdicts
     document = (ROOT / 'doc/verdicts.md').read_text()

@@ -32,14 +32,19 @@ def test_the_job_says_so():
 
 # (model, attribute numbers of the drive, the attribute with the capacitor test)
 CAPACITOR_TESTS = [
-    ('INTEL SSDSC2BB240G4', (5, 9, 12, 170, 171, 172, 174, 175, 183, 184, 187, 190, 192, 194, 197, 199, 225, 226, 227, 228, 232, 233, 234,
+    ('INTEL SSDSC2BB240G4',
+     (5, 9, 12, 170, 171, 172, 174, 175, 183, 184, 187, 190, 192, 194, 197, 199, 225, 226, 227, 228, 232, 233, 234,
                              241, 242), 175),
-    ('INTEL SSDSC2KB480G8', (5, 9, 12, 170, 171, 172, 174, 175, 183, 184, 187, 190, 192, 194, 197, 199, 225, 226, 227, 228, 232, 233, 234,
+    ('INTEL SSDSC2KB480G8',
+     (5, 9, 12, 170, 171, 172, 174, 175, 183, 184, 187, 190, 192, 194, 197, 199, 225, 226, 227, 228, 232, 233, 234,
                              235, 241, 242, 243), 175),
-    ('SSDSC2KB480G8R', (1, 5, 9, 12, 13, 170, 174, 179, 180, 181, 182, 184, 194, 195, 199, 201, 202, 233, 234, 242, 245), 201),
-    ('SSDSC2KB480G8L 01PE333D7A09691LEN', (5, 9, 12, 170, 171, 172, 173, 174, 183, 184, 187, 190, 192, 194, 199, 230, 232, 233, 235, 237,
+    ('SSDSC2KB480G8R',
+     (1, 5, 9, 12, 13, 170, 174, 179, 180, 181, 182, 184, 194, 195, 199, 201, 202, 233, 234, 242, 245), 201),
+    ('SSDSC2KB480G8L 01PE333D7A09691LEN',
+     (5, 9, 12, 170, 171, 172, 173, 174, 183, 184, 187, 190, 192, 194, 199, 230, 232, 233, 235, 237,
                                            241, 242), 235),
-    ('SSDSC2KB480G8L 01PE333D7A09691LEN', (5, 9, 12, 170, 171, 172, 173, 174, 183, 184, 187, 190, 192, 194, 199, 230, 232, 233, 235, 237,
+    ('SSDSC2KB480G8L 01PE333D7A09691LEN',
+     (5, 9, 12, 170, 171, 172, 173, 174, 183, 184, 187, 190, 192, 194, 199, 230, 232, 233, 235, 237,
                                            241, 242), 237)]
 
 
@@ -54,7 +59,8 @@ def test_power_loss_cap_test_is_understood_under_every_number(database, model, a
     copy = AttributeRow(0, 'Power_Loss_Cap_Test', value, value, 10, True, '', '640 (409 5906)')
     # Where the drive keeps a second copy, the first one is unreadable here.
     unreadable = AttributeRow(0, 'PLP_Tests_Min_Us', None, None, None, True, '', '-')
-    rows = [copy._replace(id=number) if row.id == number else unreadable._replace(id=row.id) if row.id == 235 else row for row in rows]
+    rows = [copy._replace(id=number) if row.id == number else unreadable._replace(id=row.id) if row.id == 235 else row
+            for row in rows]
     identity = Identity(protocol='ATA', model=model, firmware='1', rotation=0)
     report = Report(identity, attributes=tuple(rows))
 
@@ -71,14 +77,16 @@ def test_the_wheel_carries_its_data(tmp_path):
     import sys
     import zipfile
 
-    done = subprocess.run([sys.executable, '-m', 'pip', 'wheel', '--quiet', '--no-deps', '--wheel-dir', str(tmp_path), str(ROOT)],
+    done = subprocess.run([sys.executable, '-m', 'pip', 'wheel', '--quiet', '--no-deps', '--wheel-dir', str(tmp_path),
+                           str(ROOT)],
                           capture_output=True, text=True, env={**os.environ, 'PIP_DISABLE_PIP_VERSION_CHECK': '1'})
     if done.returncode and 'onnection' in done.stderr:
         pytest.skip('the build backend cannot be fetched: no package index within reach')
 
     assert done.returncode == 0, done.stderr
     names = zipfile.ZipFile(next(tmp_path.glob('*.whl'))).namelist()
-    for name in ('attributes.json', 'thresholds/default.json', 'schema/attributes.schema.json', 'schema/thresholds.schema.json'):
+    for name in ('attributes.json', 'thresholds/default.json', 'schema/attributes.schema.json',
+                 'schema/thresholds.schema.json'):
         assert f'smart_attributes/{name}' in names
 
 
@@ -88,9 +96,11 @@ def judged(database, model, firmware, attributes, statistics):
     """Return the number that is judged of each role. attributes: (number, value, raw)."""
     identity = Identity(protocol='ATA', model=model, firmware=firmware, rotation=0)
     rows = tuple(AttributeRow(number, '', value, value, 1, False, '', raw) for number, value, raw in attributes)
-    report = Report(identity, attributes=rows, statistics={place: Statistic(count, '') for place, count in statistics.items()})
+    report = Report(identity, attributes=rows,
+                    statistics={place: Statistic(count, '') for place, count in statistics.items()})
     spec = database.identify(identity, [row.id for row in rows])
-    return {reading.role: reading.number for reading in readings.readings(report, spec, database.roles) if reading.judged}
+    return {reading.role: reading.number for reading in readings.readings(report, spec, database.roles)
+            if reading.judged}
 
 
 BX500 = (1, 5, 9, 12, 171, 172, 174, 180, 183, 184, 187, 194, 196, 197, 198, 199, 206, 210, 246, 247, 248)
@@ -101,7 +111,8 @@ ENDURANCE, UNCORRECTABLE = (7, 0x008), (4, 0x008)
 def test_wear_of_a_crucial_bx500_is_that_of_its_flash(database, value, cycles, used):
     """Firmware M6CR013 states 235 % of both; where the value has stopped at 0, the erased blocks go on."""
     rows = [(number, 100, '0') for number in BX500]
-    found = judged(database, 'CT120BX500SSD1', 'M6CR013', [*rows, (173, 100, cycles), (202, value, str(value))], {ENDURANCE: 235})
+    found = judged(database, 'CT120BX500SSD1', 'M6CR013', [*rows, (173, 100, cycles), (202, value, str(value))],
+                   {ENDURANCE: 235})
 
     assert found['endurance_used'] == used
 
@@ -121,7 +132,8 @@ def test_two_words_of_one_count_are_one_count(database):
 
 
 @pytest.mark.parametrize(('model', 'firmware', 'hours'), [
-    ('SanDisk LT0400MO', 'D414', 40000), ('SanDisk SDLTODKM-400G-5C', 'C403', 40000), ('SanDisk SDLTOCKM-016T-5C', 'C401', 40000),
+    ('SanDisk LT0400MO', 'D414', 40000), ('SanDisk SDLTODKM-400G-5C', 'C403', 40000),
+    ('SanDisk SDLTOCKM-016T-5C', 'C401', 40000),
     ('SanDisk SDLTODKM-400G-5C', 'C405', None), ('SanDisk SDLTODKM-800G-5C', 'C403', None)])
 def test_the_drives_that_die_at_40000_hours_are_known_under_every_name(database, model, firmware, hours):
     """One maker's defect, with the revisions of each server maker."""

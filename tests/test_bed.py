@@ -19,7 +19,8 @@ PLUGIN = Path(sys.executable).with_name('check_smart_attributes')
 CODES = {'OK': 0, 'WARNING': 1, 'CRITICAL': 2, 'UNKNOWN': 3}
 
 pytestmark = [pytest.mark.skipif(bool(why_not()), reason=why_not()),
-              pytest.mark.skipif(not PLUGIN.exists(), reason='check_smart_attributes is not installed beside this Python: make venv')]
+              pytest.mark.skipif(not PLUGIN.exists(),
+                                 reason='check_smart_attributes is not installed beside this Python: make venv')]
 
 
 @pytest.fixture
@@ -30,7 +31,8 @@ def machine(tmp_path) -> Machine:
 
 def check(machine, *arguments, smartctl='', timeout=60) -> Result:
     """Run the plugin as a daemon does."""
-    done = subprocess.run([str(PLUGIN), '-p', smartctl or machine.smartctl, '--nosudo', *arguments], stdin=subprocess.DEVNULL,
+    done = subprocess.run([str(PLUGIN), '-p', smartctl or machine.smartctl, '--nosudo', *arguments],
+                          stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME']},
                           timeout=timeout, check=False)
@@ -47,7 +49,8 @@ def expected(drive, name):
 def told(result):
     """Return the same of what the plugin said."""
     # SCSI's own words are capitals up to smartctl 7.3.
-    return result.first_line.casefold(), result.code, {label: value.number for label, value in perfdata(result.text).items()}
+    return result.first_line.casefold(), result.code, {label: value.number
+                                                       for label, value in perfdata(result.text).items()}
 
 
 # --- every drive ---------------------------------------------------------------------------
@@ -83,7 +86,8 @@ def test_what_a_file_expects_fits_what_its_name_promises():
 SATA = ('samsung-healthy', 'intel-worn', 'wd-hdd-failing')
 SAS = ('sas-toshiba-healthy', 'sas-ssd-worn', 'sas-predicted-failure')
 NVME = ('nvme-samsung-healthy', 'nvme-intel-worn', 'nvme-warning-read-only')
-WAYS = [('/dev/sda', 'sda', SATA), ('sat@/dev/sda', 'sda', SATA), ('/dev/sg2', 'sg2', SATA), ('sat@/dev/sg2', 'sg2', SATA),
+WAYS = [('/dev/sda', 'sda', SATA), ('sat@/dev/sda', 'sda', SATA), ('/dev/sg2', 'sg2', SATA),
+        ('sat@/dev/sg2', 'sg2', SATA),
         ('/dev/disk/by-id/ata-EXAMPLE', 'ata_example', SATA),
         ('/dev/sdb', 'sdb', SAS), ('scsi@/dev/sg3', 'sg3', SAS),
         ('/dev/nvme0', 'nvme0', NVME), ('nvme@/dev/nvme0', 'nvme0', NVME), ('/dev/nvme0n1', 'nvme0n1', NVME),
@@ -94,7 +98,8 @@ WAYS = [('/dev/sda', 'sda', SATA), ('sat@/dev/sda', 'sda', SATA), ('/dev/sg2', '
 
 
 @pytest.mark.libraries
-@pytest.mark.parametrize(('address', 'name', 'drive'), [(address, name, drive) for address, name, drives in WAYS for drive in drives])
+@pytest.mark.parametrize(('address', 'name', 'drive'),
+                         [(address, name, drive) for address, name, drives in WAYS for drive in drives])
 def test_a_drive_is_judged_the_same_through_every_transport(machine, address, name, drive):
     """Healthy, worn and failing: state, first line, perfdata and exit code."""
     sata, sas, nvme = (drive if drive in drives else drives[0] for drives in (SATA, SAS, NVME))
@@ -123,7 +128,8 @@ def test_two_controllers_with_the_same_slot_numbers_are_two_sets_of_drives(machi
 
 
 @pytest.mark.parametrize('arguments', [['-d', 'megaraid,[0-7]@/dev/bus/0'], ['-d', 'megaraid,0-7@/dev/bus/0'],
-                                       ['-d', 'megaraid,[0-7]@/dev/sda'], []], ids=lambda words: ' '.join(words) or 'scan')
+                                       ['-d', 'megaraid,[0-7]@/dev/sda'], []],
+                                       ids=lambda words: ' '.join(words) or 'scan')
 def test_of_eight_slots_with_three_empty_ones_five_drives_are_reported(tmp_path, arguments):
     """By a range as well as by a scan; the volume that the scan finds is no drive and no alarm."""
     machine = Machine.described('megaraid-eight-slots', tmp_path / 'machine')
@@ -134,8 +140,10 @@ def test_of_eight_slots_with_three_empty_ones_five_drives_are_reported(tmp_path,
     assert result.code == 2
     assert result.first_line == (f'SMART CRITICAL - {bus}_megaraid_7 endurance_used 103 % (critical above 95); '
                                  '5 drives: 1 critical, 1 warning, 3 ok')
-    assert [result.line_of(f'{bus}_megaraid_{slot}').split()[0] for slot in (0, 1, 4, 5, 7)] == ['OK', 'OK', 'WARNING', 'OK', 'CRITICAL']
-    assert {label[:len(bus) + 11] for label in perfdata(result.text)} == {f'{bus}_megaraid_{slot}' for slot in (0, 1, 4, 5, 7)}
+    assert [result.line_of(f'{bus}_megaraid_{slot}').split()[0]
+            for slot in (0, 1, 4, 5, 7)] == ['OK', 'OK', 'WARNING', 'OK', 'CRITICAL']
+    assert {label[:len(bus) + 11] for label in perfdata(result.text)} == {f'{bus}_megaraid_{slot}'
+                                                                          for slot in (0, 1, 4, 5, 7)}
     left_out = [line for line in result.text.splitlines() if line.endswith('left out')]
     assert len(left_out) == (3 if arguments else 1), result.text
 
@@ -171,8 +179,10 @@ def test_a_whole_machine_is_found_by_its_scan(tmp_path):
     assert result.first_line.endswith('; 12 drives: 4 critical, 3 warning, 5 ok')
     states = {line.split()[1]: line.split()[0] for line in result.text.splitlines()[1:] if line.split()[0] in CODES}
     assert states == {
-        'bus_0_megaraid_4': 'CRITICAL', 'nvme1': 'CRITICAL', 'sde': 'CRITICAL', 'sdf': 'CRITICAL', 'bus_0_megaraid_1': 'WARNING',
-        'bus_0_megaraid_7': 'WARNING', 'sdb': 'WARNING', 'bus_0_megaraid_0': 'OK', 'bus_0_megaraid_5': 'OK', 'nvme0': 'OK', 'sdc': 'OK',
+        'bus_0_megaraid_4': 'CRITICAL', 'nvme1': 'CRITICAL', 'sde': 'CRITICAL', 'sdf': 'CRITICAL',
+        'bus_0_megaraid_1': 'WARNING',
+        'bus_0_megaraid_7': 'WARNING', 'sdb': 'WARNING', 'bus_0_megaraid_0': 'OK', 'bus_0_megaraid_5': 'OK',
+        'nvme0': 'OK', 'sdc': 'OK',
         'sdd': 'OK'}
     assert 'sda is a RAID volume' in result.text
 
@@ -220,7 +230,8 @@ def test_a_smart_array_volume_says_how_its_drives_are_reached(machine):
 def test_the_list_of_a_machine_can_be_pasted_after_d(tmp_path):
     """The first column of `list` leads to the same drives again."""
     machine = Machine.described('megaraid-eight-slots', tmp_path / 'machine')
-    listed = subprocess.run([str(PLUGIN), 'list', '-p', machine.smartctl, '--nosudo', '--json'], capture_output=True, text=True, check=True)
+    listed = subprocess.run([str(PLUGIN), 'list', '-p', machine.smartctl, '--nosudo', '--json'], capture_output=True,
+                            text=True, check=True)
     addresses = [drive['address'] for drive in json.loads(listed.stdout)['drives']]
 
     result = check(machine, *(word for address in addresses for word in ('-d', address)))
@@ -237,32 +248,42 @@ PLACES = {'sata': ('/dev/sda', 'intel-healthy', 'sda'), 'sas': ('/dev/sdb', 'sas
           'megaraid-sas': ('megaraid,0@/dev/bus/0', 'sas-seagate-healthy', 'bus_0_megaraid_0'),
           'cciss-sata': ('cciss,0@/dev/sg0', 'intel-healthy', 'sg0_cciss_0'),
           'cciss-sas': ('cciss,1@/dev/sg0', 'sas-seagate-healthy', 'sg0_cciss_1')}
-HANGS = ('cannot be read: no answer within 0.5 s; a drive that hangs may be dying; try smartctl by hand, or give more time with '
+HANGS = ('cannot be read: no answer within 0.5 s; a drive that hangs may be dying; try smartctl by hand, or give more '
+         'time with '
          '--drive-timeout and -t')
 NO_INQUIRY = 'does not say who it is: INQUIRY failed; the drive is failing, or it needs a type: TYPE@PATH'
-NO_NVME = 'does not say who it is (NVMe Identify failed: NVME_IOCTL_ADMIN_CMD: {}); it is failing, or it is no NVMe drive'
+NO_NVME = ('does not say who it is (NVMe Identify failed: NVME_IOCTL_ADMIN_CMD: {}); it is failing, or it is no NVMe '
+           'drive')
 EMPTY = "is an empty slot, or its drive is dead: INQUIRY failed; the RAID controller's own tool tells which"
 EMPTY_CCISS = 'is an empty slot, or its drive is dead: nothing answers as cciss'
-NO_DATA = ('gives no SMART data, a command to it failed: SMART is disabled (smartctl -s on PATH), unsupported, or lost behind a bridge '
+NO_DATA = ('gives no SMART data, a command to it failed: SMART is disabled (smartctl -s on PATH), unsupported, or '
+           'lost behind a bridge '
            'that wants a type (TYPE@PATH)')
 SILENT = 'smart_status: not told, the drive fell silent while it was read; check again, and see dmesg'
 ONLY_NAME = 'says who it is and no more: not ready, asleep or failing; the kernel log (dmesg) tells more'
-NO_HEALTH_LOG = 'identifies itself, but its SMART/Health log cannot be read: NVME_IOCTL_ADMIN_CMD: {}; it may be failing, see dmesg'
+NO_HEALTH_LOG = ('identifies itself, but its SMART/Health log cannot be read: NVME_IOCTL_ADMIN_CMD: {}; it may be '
+                 'failing, see dmesg')
 DENIED = 'cannot be opened: Permission denied; run as root or through sudo'
-DISABLED = 'has SMART disabled: it does not watch itself and its verdict is worth nothing; enable it: smartctl -s on PATH'
+DISABLED = ('has SMART disabled: it does not watch itself and its verdict is worth nothing; enable it: smartctl -s on '
+            'PATH')
 FAULTS = [
     *((place, {'hang': 0}, HANGS) for place in PLACES),
     ('sata', {'hang': 4}, HANGS), ('nvme', {'hang': 2}, HANGS), ('megaraid-sas', {'hang': 12}, HANGS),
     *((place, {'latency': 300}, HANGS) for place in PLACES),
     ('sata', {'error': 0}, NO_INQUIRY), ('sata', {'error': 4}, NO_DATA), ('sata', {'error': 5}, SILENT),
     ('sas', {'error': 0}, NO_INQUIRY), ('sas', {'error': 6}, ONLY_NAME),
-    ('nvme', {'error': 0}, NO_NVME.format('Input/output error')), ('nvme', {'error': 2}, NO_HEALTH_LOG.format('Input/output error')),
-    ('megaraid-sata', {'error': 0}, EMPTY), ('megaraid-sata', {'error': 4}, SILENT), ('megaraid-sas', {'error': 0}, EMPTY),
-    ('cciss-sata', {'error': 0}, EMPTY_CCISS), ('cciss-sas', {'error': 0}, EMPTY_CCISS), ('cciss-sas', {'error': 4}, ONLY_NAME),
+    ('nvme', {'error': 0}, NO_NVME.format('Input/output error')),
+    ('nvme', {'error': 2}, NO_HEALTH_LOG.format('Input/output error')),
+    ('megaraid-sata', {'error': 0}, EMPTY), ('megaraid-sata', {'error': 4}, SILENT),
+    ('megaraid-sas', {'error': 0}, EMPTY),
+    ('cciss-sata', {'error': 0}, EMPTY_CCISS), ('cciss-sas', {'error': 0}, EMPTY_CCISS),
+    ('cciss-sas', {'error': 4}, ONLY_NAME),
     ('sata', {'vanish': 0}, NO_INQUIRY), ('sata', {'vanish': 4}, NO_DATA), ('sata', {'vanish': 5}, SILENT),
     ('sas', {'vanish': 0}, NO_INQUIRY), ('sas', {'vanish': 6}, ONLY_NAME),
-    ('nvme', {'vanish': 0}, NO_NVME.format('No such device')), ('nvme', {'vanish': 2}, NO_HEALTH_LOG.format('No such device')),
-    ('megaraid-sata', {'vanish': 0}, EMPTY), ('megaraid-sata', {'vanish': 4}, SILENT), ('megaraid-sas', {'vanish': 0}, EMPTY),
+    ('nvme', {'vanish': 0}, NO_NVME.format('No such device')),
+    ('nvme', {'vanish': 2}, NO_HEALTH_LOG.format('No such device')),
+    ('megaraid-sata', {'vanish': 0}, EMPTY), ('megaraid-sata', {'vanish': 4}, SILENT),
+    ('megaraid-sas', {'vanish': 0}, EMPTY),
     ('cciss-sata', {'vanish': 0}, EMPTY_CCISS), ('cciss-sas', {'vanish': 0}, EMPTY_CCISS),
     *((place, {'denied': True}, DENIED) for place in ('sata', 'sas', 'nvme')),
     *((place, {'disabled': True}, DISABLED) for place in PLACES if place != 'nvme'),
@@ -286,11 +307,14 @@ def test_a_drive_that_cannot_be_read_is_unknown_with_the_reason(machine, place, 
 
 @pytest.mark.parametrize(('place', 'fault'), [
     *((place, {'latency': 5}) for place in PLACES),
-    ('sata', {'checksum': 'smart-data'}), ('sata', {'checksum': 'identify'}), ('megaraid-sata', {'checksum': 'smart-thresholds'}),
+    ('sata', {'checksum': 'smart-data'}), ('sata', {'checksum': 'identify'}),
+    ('megaraid-sata', {'checksum': 'smart-thresholds'}),
     ('sata', {'error': 13}), ('sata', {'vanish': 13}), ('nvme', {'error': 3}),
 ], ids=lambda value: str(value)[:40])
 def test_a_drive_that_answered_before_its_fault_is_judged(machine, place, fault):
-    """Slow, a wrong checksum, errors after everything that matters was read: the numbers count, a note tells of the rest."""
+    """Slow, a wrong checksum, errors after everything that matters was read: the numbers count, a note tells of the
+    rest.
+    """
     address, drive, name = PLACES[place]
     machine.add(address, drive, **fault)
 
@@ -305,15 +329,18 @@ ZEROS = dict.fromkeys(read('nvme-samsung-healthy').log, 0)
 @pytest.mark.parametrize('is_recorded', [False, True], ids=['live', 'recorded-text'])
 @pytest.mark.parametrize(('drive', 'reason'), [
     (read('nvme-samsung-healthy')._replace(log=ZEROS), 'gives a health log of nothing but zeros'),
-    (read('nvme-samsung-healthy')._replace(log={**ZEROS, 'temperature': -273}), 'gives a health log of nothing but zeros'),
-    (read('nvme-samsung-healthy')._replace(log={**ZEROS, 'temperature': 40}), 'gives a health log of nothing but zeros'),
+    (read('nvme-samsung-healthy')._replace(log={**ZEROS, 'temperature': -273}),
+     'gives a health log of nothing but zeros'),
+    (read('nvme-samsung-healthy')._replace(log={**ZEROS, 'temperature': 40}),
+     'gives a health log of nothing but zeros'),
     (read('intel-healthy')._replace(attributes=(), statistics=()), 'tells not one attribute'),
 ], ids=['log-0-celsius', 'log-0-kelvin', 'log-with-temperature', 'attributes'])
 def test_a_drive_that_tells_nothing_but_zeros_is_unknown(machine, tmp_path, is_recorded, drive, reason):
     """A block of zeros has a right checksum; it was 0 % used, 0 hours old and OK."""
     machine.add('/dev/nvme0' if drive.log else '/dev/sda', drive)
     address = '/dev/nvme0' if drive.log else '/dev/sda'
-    (tmp_path / 'told.txt').write_bytes(subprocess.run([machine.smartctl, '-a', address], capture_output=True, check=False).stdout)
+    (tmp_path / 'told.txt').write_bytes(subprocess.run([machine.smartctl, '-a', address], capture_output=True,
+                                                       check=False).stdout)
 
     result = run('--report', str(tmp_path / 'told.txt')) if is_recorded else check(machine, '-d', address)
 
@@ -333,7 +360,8 @@ def test_a_drive_that_is_failing_is_critical_without_one_attribute(machine):
 def test_a_wrong_checksum_that_a_recording_tells_is_a_note(machine, tmp_path, arguments):
     """smartctl says it in its text only."""
     machine.add('/dev/sda', 'intel-worn', checksum='smart-data')
-    (tmp_path / 'told').write_bytes(subprocess.run([machine.smartctl, *arguments, '/dev/sda'], capture_output=True, check=False).stdout)
+    (tmp_path / 'told').write_bytes(subprocess.run([machine.smartctl, *arguments, '/dev/sda'], capture_output=True,
+                                                   check=False).stdout)
 
     answer = run('--report', str(tmp_path / 'told'), '-v').text
 
@@ -362,7 +390,8 @@ def test_a_sleeping_drive_is_ok_and_counts(machine, place):
     assert result.code == 0
     assert result.first_line == 'SMART OK - 1 drive: 1 ok'
     assert 'is asleep (STANDBY' in result.line_of(name)
-    assert {command.rpartition(' ')[0] for command in machine.commands(folder)} <= {'scsi 12 00', 'scsi 03 00', 'ata ec 00', 'ata e5 00'}
+    assert {command.rpartition(' ')[0]
+            for command in machine.commands(folder)} <= {'scsi 12 00', 'scsi 03 00', 'ata ec 00', 'ata e5 00'}
 
 
 def test_a_failed_status_is_critical_though_no_attribute_fails(machine):
@@ -385,11 +414,15 @@ def test_the_plugin_sends_nothing_but_reading_commands(tmp_path):
     check(machine)
 
     sent = {command for file in settings for command in machine.commands(file.parent)}
-    kinds = {' '.join(command.split()[:3]) if command.startswith('ata') else ' '.join(command.split()[:2]) for command in sent}
-    # INQUIRY, TEST UNIT READY, REQUEST SENSE, MODE SENSE, LOG SENSE, READ CAPACITY, READ DEFECTS, REPORT SUPPORTED OPERATION CODES;
-    # IDENTIFY, CHECK POWER MODE, READ LOG EXT; SMART: read data, thresholds, log, return status; NVMe: get log page, identify.
+    kinds = {' '.join(command.split()[:3]) if command.startswith('ata') else ' '.join(command.split()[:2])
+             for command in sent}
+    # INQUIRY, TEST UNIT READY, REQUEST SENSE, MODE SENSE, LOG SENSE, READ CAPACITY, READ DEFECTS, REPORT SUPPORTED
+    # OPERATION CODES;
+    # IDENTIFY, CHECK POWER MODE, READ LOG EXT; SMART: read data, thresholds, log, return status; NVMe: get log page,
+    # identify.
     assert kinds <= {'scsi 12', 'scsi 00', 'scsi 03', 'scsi 1a', 'scsi 4d', 'scsi 9e', 'scsi b7', 'scsi a3',
-                     'ata ec 00', 'ata e5 00', 'ata 2f 00', 'ata b0 d0', 'ata b0 d1', 'ata b0 d5', 'ata b0 da', 'nvme 02', 'nvme 06'}
+                     'ata ec 00', 'ata e5 00', 'ata 2f 00', 'ata b0 d0', 'ata b0 d1', 'ata b0 d5', 'ata b0 da',
+                     'nvme 02', 'nvme 06'}
     assert {'scsi 4d', 'ata b0 d0', 'nvme 02'} <= kinds
 
 
@@ -397,7 +430,8 @@ def test_one_slow_one_hanging_and_one_vanished_of_24_leave_21_verdicts(machine):
     """The time limit holds, and nobody waits for the bad ones."""
     bad = {3: {'latency': 900}, 11: {'hang': 2}, 17: {'vanish': 0}}
     for number in range(24):
-        machine.add(f'/dev/sd{chr(97 + number)}', 'intel-worn' if number == 20 else 'wd-hdd-healthy', serial=f'EXAMPLE24-{number:02d}',
+        machine.add(f'/dev/sd{chr(97 + number)}', 'intel-worn' if number == 20 else 'wd-hdd-healthy',
+                    serial=f'EXAMPLE24-{number:02d}',
                     **bad.get(number, {}))
     started = time.monotonic()
 
@@ -416,13 +450,15 @@ def test_one_slow_one_hanging_and_one_vanished_of_24_leave_21_verdicts(machine):
 def test_the_limit_for_all_drives_holds_when_each_has_time_left(machine):
     """-t ends the check though no drive is late by its own limit."""
     for letter in 'abcd':
-        machine.add(f'/dev/sd{letter}', 'samsung-healthy', serial=f'EXAMPLE-T-{letter}', **({'hang': 3} if letter == 'b' else {}))
+        machine.add(f'/dev/sd{letter}', 'samsung-healthy', serial=f'EXAMPLE-T-{letter}',
+                    **({'hang': 3} if letter == 'b' else {}))
     started = time.monotonic()
 
     result = check(machine, '-t', '2')
 
     assert time.monotonic() - started < 4
-    assert result.line_of('sdb').startswith('UNKNOWN') and 'when the time for all drives was over' in result.line_of('sdb')
+    assert (result.line_of('sdb').startswith('UNKNOWN')
+            and 'when the time for all drives was over' in result.line_of('sdb'))
     assert result.first_line.endswith('; 4 drives: 1 unknown, 3 ok')
 
 
@@ -465,9 +501,12 @@ def without_json(machine) -> str:
 
 @pytest.mark.libraries
 @pytest.mark.parametrize(('address', 'drive', 'name'), [
-    ('/dev/sda', 'intel-worn', 'sda'), ('/dev/sda', 'wd-hdd-failing', 'sda'), ('/dev/nvme0', 'nvme-warning-spare', 'nvme0'),
-    ('/dev/sdb', 'sas-predicted-failure', 'sdb'), ('/dev/sdb', 'sas-grown-defects', 'sdb'), ('/dev/sdb', 'sas-ssd-worn-out', 'sdb'),
-    ('megaraid,4@/dev/bus/0', 'crucial-worn', 'bus_0_megaraid_4'), ('cciss,0@/dev/sg0', 'hpe-ssd-healthy', 'sg0_cciss_0')])
+    ('/dev/sda', 'intel-worn', 'sda'), ('/dev/sda', 'wd-hdd-failing', 'sda'),
+    ('/dev/nvme0', 'nvme-warning-spare', 'nvme0'),
+    ('/dev/sdb', 'sas-predicted-failure', 'sdb'), ('/dev/sdb', 'sas-grown-defects', 'sdb'),
+    ('/dev/sdb', 'sas-ssd-worn-out', 'sdb'),
+    ('megaraid,4@/dev/bus/0', 'crucial-worn', 'bus_0_megaraid_4'),
+    ('cciss,0@/dev/sg0', 'hpe-ssd-healthy', 'sg0_cciss_0')])
 def test_a_smartctl_that_refuses_json_is_understood_as_text(machine, without_json, address, drive, name):
     """The same state, words and numbers from text as from JSON."""
     machine.add(address, drive)
@@ -516,7 +555,8 @@ class Place:
     def check(self, *arguments: str) -> Result:
         done = subprocess.run(['/usr/sbin/runuser', '-u', self.user, '--', '/usr/bin/python3', '-I', '-B',
                                str(self.plugin / 'check_smart_attributes'), '-p', self.machine.smartctl, *arguments],
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False, cwd='/')
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60,
+                              check=False, cwd='/')
         return Result(done.returncode, done.stdout.decode())
 
 
@@ -541,7 +581,8 @@ def user():
     if subprocess.run(['id', USER], capture_output=True, check=False).returncode == 0:
         yield USER
         return
-    subprocess.run(['useradd', '--system', '--no-create-home', '--home-dir', '/nonexistent', '--shell', '/bin/sh', MADE_UP_USER],
+    subprocess.run(['useradd', '--system', '--no-create-home', '--home-dir', '/nonexistent', '--shell', '/bin/sh',
+                    MADE_UP_USER],
                    check=True)
     yield MADE_UP_USER
     subprocess.run(['pkill', '-KILL', '-u', MADE_UP_USER], check=False)
@@ -565,7 +606,8 @@ def allowed(place):
     rule = subprocess.run([str(PLUGIN), 'sudoers', '--user', place.user, '-p', place.machine.smartctl],
                           capture_output=True, text=True, check=False)
     if rule.returncode or '^' not in rule.stdout:
-        pytest.skip('this sudo knows no regular expressions (1.9.10 does), and its literal lines are for the real drives')
+        pytest.skip('this sudo knows no regular expressions (1.9.10 does), and its literal lines are for the real '
+                    'drives')
     draft = place.plugin / 'rule'
     draft.write_text(rule.stdout)
     draft.chmod(0o440)
@@ -578,8 +620,10 @@ def allowed(place):
 
 
 @pytest.mark.parametrize(('address', 'drive', 'name'), [
-    ('/dev/sda', 'intel-worn', 'sda'), ('/dev/nvme0', 'nvme-samsung-healthy', 'nvme0'), ('/dev/sdb', 'sas-predicted-failure', 'sdb'),
-    ('megaraid,4@/dev/bus/0', 'crucial-healthy', 'bus_0_megaraid_4'), ('sat+megaraid,4@/dev/bus/0', 'crucial-worn', 'bus_0_megaraid_4'),
+    ('/dev/sda', 'intel-worn', 'sda'), ('/dev/nvme0', 'nvme-samsung-healthy', 'nvme0'),
+    ('/dev/sdb', 'sas-predicted-failure', 'sdb'),
+    ('megaraid,4@/dev/bus/0', 'crucial-healthy', 'bus_0_megaraid_4'),
+    ('sat+megaraid,4@/dev/bus/0', 'crucial-worn', 'bus_0_megaraid_4'),
     ('cciss,0@/dev/sg0', 'hpe-ssd-healthy', 'sg0_cciss_0'), ('sat@/dev/sg2', 'samsung-healthy', 'sg2')])
 def test_a_user_with_the_rule_reads_drives_through_sudo(allowed, address, drive, name):
     """Real sudo, a real user, the plugin's own command lines."""
@@ -595,7 +639,8 @@ def test_a_user_with_the_rule_scans_through_sudo(allowed):
 
     result = allowed.check()
 
-    assert result.first_line == 'SMART WARNING - bus_0_megaraid_0 endurance_used 88 % (warning above 85); 2 drives: 1 warning, 1 ok'
+    assert (result.first_line
+            == 'SMART WARNING - bus_0_megaraid_0 endurance_used 88 % (warning above 85); 2 drives: 1 warning, 1 ok')
 
 
 def test_without_a_rule_each_drive_is_unknown_with_what_to_do(place):
@@ -623,13 +668,15 @@ READ = '--json=c --nocheck=standby -i -H -A -l error -l selftest -l devstat -l s
 
 
 @pytest.mark.parametrize('words', [
-    '-s off /dev/sda', '-a /dev/sda', '--json=c --scan --set=x', f'{READ} /dev/sda -s off', f'{READ} /dev/../etc/shadow',
+    '-s off /dev/sda', '-a /dev/sda', '--json=c --scan --set=x', f'{READ} /dev/sda -s off',
+    f'{READ} /dev/../etc/shadow',
     f'{READ} -d jmb39x,0,force /dev/sda', f'{READ} /dev/shm/file'])
 def test_the_rule_admits_nothing_else(allowed, words):
     """What a hijacked plugin could try next."""
     allowed.machine.add('/dev/sda', 'samsung-healthy', recorded=True)
 
-    done = subprocess.run(['/usr/sbin/runuser', '-u', allowed.user, '--', 'sudo', '-n', allowed.machine.smartctl, *words.split()],
+    done = subprocess.run(['/usr/sbin/runuser', '-u', allowed.user, '--', 'sudo', '-n', allowed.machine.smartctl,
+                           *words.split()],
                           capture_output=True, text=True, check=False, cwd='/')
 
     assert done.returncode == 1

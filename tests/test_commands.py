@@ -69,7 +69,8 @@ def test_another_user_goes_through_sudo_without_a_question():
     """-n: a password prompt would hang until the timeout."""
     if not shutil.which('sudo', path='/usr/bin:/bin'):
         pytest.skip('sudo is not installed')
-    code = 'import json; from smart_attributes.reading.commands import prefix\nprint(json.dumps(prefix("/usr/sbin/smartctl")))'
+    code = ('import json; from smart_attributes.reading.commands import '
+            'prefix\nprint(json.dumps(prefix("/usr/sbin/smartctl")))')
 
     sudo, *rest = run_as_nobody(code)
 
@@ -81,7 +82,8 @@ def test_another_user_goes_through_sudo_without_a_question():
 @needs_setpriv
 def test_nosudo_means_no_sudo():
     """For those who gave the plugin's user its rights another way."""
-    code = 'import json; from smart_attributes.reading.commands import prefix\nprint(json.dumps(prefix("/x/smartctl", True)))'
+    code = ('import json; from smart_attributes.reading.commands import '
+            'prefix\nprint(json.dumps(prefix("/x/smartctl", True)))')
 
     assert run_as_nobody(code) == ['/x/smartctl']
 
@@ -234,7 +236,8 @@ problem = '' if hasattr(read.outcome, 'attributes') else str(read.outcome)
 print(json.dumps({'outcome': str(read.identity), 'problem': problem,
                   'remark': read.remark, 'scanned': scanned}))'''
 REFUSALS = {'sudo': 'sudo: a password is required', 'sudo-rs': "sudo-rs: I'm sorry nobody. I'm afraid I can't do that",
-            'sudo-with-another-rule': "Sorry, user nobody is not allowed to execute '/usr/sbin/smartctl' as root on host."}
+            'sudo-with-another-rule': "Sorry, user nobody is not allowed to execute '/usr/sbin/smartctl' as root on "
+                                      "host."}
 
 
 @pytest.fixture
@@ -264,7 +267,8 @@ def test_where_sudo_refuses_todays_words_the_former_ones_are_tried(ruled, says):
     told = ruled('-l error -l selftest', says)()
 
     assert told['problem'] == '' and 'INTEL SSDSC2BB150G7' in told['outcome']
-    assert 'sudoers rule is that of an earlier version' in told['remark'] and 'check_smart_attributes sudoers' in told['remark']
+    assert ('sudoers rule is that of an earlier version' in told['remark']
+            and 'check_smart_attributes sudoers' in told['remark'])
     assert told['scanned'] == ['/dev/sda']
 
 

@@ -33,7 +33,8 @@ AT_233 = 'site.json: ACME X1, attribute 233, endurance_used'
 SENTENCES = {
     'unknown key': (entry(famly='x'), 'site.json: ACME X1: there is no key "famly"; did you mean family?'),
     'strange key': (entry(zzz=1), 'site.json: ACME X1: there is no key "zzz"; known are family, comment, models, '),
-    'unknown key of a reading': (attribute({'from': 'raw', 'units': '%'}), AT_233 + ': there is no key "units"; did you mean unit?'),
+    'unknown key of a reading': (attribute({'from': 'raw', 'units': '%'}),
+                                 AT_233 + ': there is no key "units"; did you mean unit?'),
     'unknown key in an alternative': (
         attribute([{'from': 'raw'}, {'form': 'raw'}]),
         AT_233 + ', item 2: there is no key "form"; did you mean from?',
@@ -45,7 +46,8 @@ SENTENCES = {
     ),
     'missing family': ({'entries': [{'models': ['ACME']}]}, 'site.json: entry 1: family is missing'),
     'missing keys': ({'entries': [], 'roles': {'a': {}}}, 'site.json: role a: meaning, unit and worse are missing'),
-    'no condition': ({'entries': [{'family': 'ACME X1'}]}, 'site.json: ACME X1: models, has, first, only or kind is missing'),
+    'no condition': ({'entries': [{'family': 'ACME X1'}]},
+                     'site.json: ACME X1: models, has, first, only or kind is missing'),
     'no entries': ({}, 'site.json: entries is missing'),
     'no object': ([], 'site.json: a list is not an object'),
     'type': (attribute({'from': 5}), AT_233 + ': from 5 is not a text; write it like "100 - value"'),
@@ -56,8 +58,10 @@ SENTENCES = {
     ),
     'type in a list': (entry(models=[5]), 'site.json: ACME X1: models 5 is not a text'),
     'guard': (entry(has=['233']), 'site.json: ACME X1: has "233" is not a whole number'),
-    'unknown unit': (attribute({'from': 'raw', 'unit': 'GB'}), AT_233 + ': unit "GB" is not known; write "%", "logical sectors", "s", '),
-    'renamed key': (entry(untrusted='statistic'), 'site.json: ACME X1: there is no key "untrusted"; did you mean untrusted_statistics?'),
+    'unknown unit': (attribute({'from': 'raw', 'unit': 'GB'}),
+                     AT_233 + ': unit "GB" is not known; write "%", "logical sectors", "s", '),
+    'renamed key': (entry(untrusted='statistic'),
+                    'site.json: ACME X1: there is no key "untrusted"; did you mean untrusted_statistics?'),
     'attribute number': (
         entry(attributes={'256': {'name': 'xx'}}),
         'site.json: ACME X1, attributes: the key "256" does not fit: an attribute number from 1 to 255',
@@ -68,7 +72,8 @@ SENTENCES = {
     ),
     'interval': (attribute({'from': 'value', 'valid': [0]}), AT_233 + ': valid has 1 items; give at least 2'),
     'interval too long': (attribute({'from': 'value', 'valid': [0, 1, 2]}), AT_233 + ': valid has 3 items; give 2'),
-    'short pattern': (entry(models=['X1']), 'site.json: ACME X1: models "X1" is too short; write at least 4 characters'),
+    'short pattern': (entry(models=['X1']),
+                      'site.json: ACME X1: models "X1" is too short; write at least 4 characters'),
     'long family': (
         {'entries': [{'family': 'x' * 130, 'kind': 'ssd'}]},
         'site.json: ' + 'x' * 59 + '…: family "' + 'x' * 59 + '…" is too long; write at most 120 characters',
@@ -80,13 +85,15 @@ SENTENCES = {
         'site.json: ACME X1, attribute 5: readings is empty; give at least one key or leave it out',
     ),
     'small number': (attribute({'from': 'raw', 'ceiling': 0}), AT_233 + ': ceiling 0 is too small; write 1 or more'),
-    'large number': (entry(ignore_thresholds=[300]), 'site.json: ACME X1: ignore_thresholds 300 is too large; write 255 or less'),
+    'large number': (entry(ignore_thresholds=[300]),
+                     'site.json: ACME X1: ignore_thresholds 300 is too large; write 255 or less'),
     'date': ({'date': 'today', 'entries': []}, 'site.json: date "today" does not fit: year-month-day, like 2026-11-20'),
     'advisory': (
         {
             'entries': [],
             'advisories': [
-                {'id': 'a-1', 'models': ['ACME'], 'effect': 'it stops now', 'action': 'update it', 'source': 'some', 'hour': 'late'}
+                {'id': 'a-1', 'models': ['ACME'], 'effect': 'it stops now', 'action': 'update it', 'source': 'some',
+                 'hour': 'late'}
             ],
         },
         'site.json: advisory 1, a-1: hour "late" is not a whole number',
@@ -134,12 +141,14 @@ def test_content_is_never_quoted_at_length():
 
 def test_control_characters_of_a_file_do_not_reach_the_terminal():
     """They are shown as JSON writes them."""
-    assert refusal(entry(kind='\x1b[2J\n')).startswith('site.json: ACME X1: kind "\\u001b[2J\\n" is not known; write "hdd"')
+    assert refusal(entry(kind='\x1b[2J\n')).startswith('site.json: ACME X1: kind "\\u001b[2J\\n" is not known; write '
+                                                       '"hdd"')
 
 
 def test_limits_of_a_site_are_explained_as_well():
     """The same function serves every schema."""
-    data = {'overrides': [{'for': {'serial': 'EXAMPLE0001'}, 'why': 'three blocks since 2024', 'roles': {'reallocated': {'warning': 3}}}]}
+    data = {'overrides': [{'for': {'serial': 'EXAMPLE0001'}, 'why': 'three blocks since 2024',
+                           'roles': {'reallocated': {'warning': 3}}}]}
 
     sentence = 'site.json: override 1, serial EXAMPLE0001, role reallocated: warning 3 is not null, a text or an object'
     assert refusal(data, 'thresholds') == sentence

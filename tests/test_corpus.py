@@ -89,7 +89,8 @@ def read_twice(kind, report, text):
     """Return the values of one kind, by the package and by the second reading."""
     data = json.loads(text) if looks_like_json(text) else None
     if kind == 'attribute rows':
-        return rows(report), dict(enumerate(independent.text_rows(text) if data is None else independent.json_rows(data)))
+        return rows(report), dict(enumerate(independent.text_rows(text) if data is None
+                                            else independent.json_rows(data)))
     if kind == 'NVMe values':
         return report.nvme, independent.text_nvme(text) if data is None else independent.json_nvme(data)
     if kind == 'SCSI values':
@@ -145,10 +146,12 @@ def test_text_of_the_same_drive_gives_the_same_report(reports, form):
 # Failures: what each sentence must hold. JSON leaves out words that text has, so the two may differ.
 FAILURES = {
     '002': 'RAID volume', '005': 'RAID volume', '007': 'not asked', '008': 'SMART disabled', '011': 'USB bridge',
-    '017': 'no SMART data', '018': 'no SMART data', '019': 'no SMART', '025': "Unknown device type", '033': 'RAID volume',
+    '017': 'no SMART data', '018': 'no SMART data', '019': 'no SMART', '025': "Unknown device type",
+    '033': 'RAID volume',
     '037': 'RAID volume', '040': 'Permission denied', '041': 'SMART disabled', '043': 'no SMART data',
     '044': 'informational exceptions', 'L01': 'no such device', 'L02': 'No such device', 'L03': 'cannot detect',
-    'L04': ('Inappropriate ioctl', 'IDENTIFY or INQUIRY failed'), 'L05': ('Inappropriate ioctl', 'IDENTIFY or INQUIRY failed'),
+    'L04': ('Inappropriate ioctl', 'IDENTIFY or INQUIRY failed'),
+    'L05': ('Inappropriate ioctl', 'IDENTIFY or INQUIRY failed'),
     'L06': 'Inappropriate ioctl', 'L07': 'plain file', 'L08': 'cannot detect', 'L09': 'virtual disk',
     'L10': 'not permitted', 'L11': 'not permitted', 'L12': 'not permitted', 'L13': 'Permission denied',
     'L14': 'no MegaRAID controller', 'L15': 'not permitted', 'L16': 'not permitted', 'L17': 'no 3ware controller',

@@ -47,7 +47,8 @@ def test_shipped_files_are_found_inside_the_package_first(tmp_path, monkeypatch)
 def test_an_incomplete_installation_says_what_is_missing():
     """Not a traceback: somebody copied only the package."""
     with pytest.raises(
-        DataError, match=r'^nothing\.json is neither in .*smart_attributes nor beside it; install check_smart_attributes again$'
+        DataError,
+        match=r'^nothing\.json is neither in .*smart_attributes nor beside it; install check_smart_attributes again$'
     ):
         datafile.shipped('nothing.json')
 
@@ -68,7 +69,8 @@ def test_loading_a_shipped_file_does_not_import_jsonschema():
         'sys.exit("jsonschema" in sys.modules)'
     )
 
-    assert subprocess.run([sys.executable, '-c', code], cwd=os.path.dirname(datafile.PACKAGE), check=False).returncode == 0
+    assert subprocess.run([sys.executable, '-c', code], cwd=os.path.dirname(datafile.PACKAGE),
+                          check=False).returncode == 0
 
 
 # --- opening -----------------------------------------------------------------------
@@ -110,7 +112,8 @@ def test_a_link_in_a_folder_that_everybody_writes_to_is_refused(site, tmp_path):
     shared.chmod(0o777)
     (shared / 'link.json').symlink_to(site)
 
-    assert unreadable(shared / 'link.json').startswith(f'{shared}/link.json: {shared} is writable by others; only what root ')
+    assert unreadable(shared / 'link.json').startswith(f'{shared}/link.json: {shared} is writable by others; only '
+                                                       f'what root ')
 
 
 def test_links_without_end_are_refused(tmp_path):
@@ -154,7 +157,8 @@ def test_a_file_in_another_encoding_says_where(tmp_path):
 
 @AS_ROOT
 @pytest.mark.parametrize(
-    ('target', 'mode', 'group'), [('site.json', 0o666, 0), ('site.json', 0o664, 12345), ('.', 0o777, 0), ('.', 0o775, 12345)]
+    ('target', 'mode', 'group'),
+    [('site.json', 0o666, 0), ('site.json', 0o664, 12345), ('.', 0o777, 0), ('.', 0o775, 12345)]
 )
 def test_root_refuses_what_others_can_change(site, target, mode, group):
     """Who can write the file, or replace it in its folder, would tell root what is fine."""
@@ -199,23 +203,27 @@ def test_root_refuses_a_file_of_others_in_a_folder_like_tmp(site):
     ('text', 'sentence'),
     [
         ('{"entries": [}', 'site.json: line 1, column 14: a value is expected here: '),
-        ('{"entries": []\n "documents": {}}', 'site.json: line 1, column 15: a comma is missing here, or a closing bracket'),
+        ('{"entries": []\n "documents": {}}',
+         'site.json: line 1, column 15: a comma is missing here, or a closing bracket'),
         ('{"entries": [1,\n 2,\n]}', 'site.json: line 2, column 3: nothing follows this comma; remove it'),
         ('{"entries": [],\n}', 'site.json: line 1, column 15: nothing follows this comma; remove it'),
         ('{"entries": [', 'site.json: line 1, column 14: the text ends here; a } or ] is missing'),
-        ('{"entries": [] // mine\n}', 'site.json: line 1, column 16: JSON has no comments; write "comment": "..." instead'),
+        ('{"entries": [] // mine\n}',
+         'site.json: line 1, column 16: JSON has no comments; write "comment": "..." instead'),
         ("{'entries': []}", 'site.json: line 1, column 2: a text stands between double quotes, not single ones'),
         ('{entries: []}', 'site.json: line 1, column 2: a key is expected here, between double quotes'),
         ('{"entries" []}', 'site.json: line 1, column 12: a colon is missing here, between key and value'),
         (r'{"a": "X1\.[0-9]"}', r'site.json: line 1, column 10: a backslash is written twice in JSON: "\\." for \.'),
         ('{"a": "X1\n}', 'site.json: line 1, column 10: a text is not closed on its line; add the double quote'),
         ('{"a": "X1', 'site.json: line 1, column 7: a text begins here and is not closed; add the double quote'),
-        ('{"a": 1}}', 'site.json: line 1, column 9: the data ends before this; remove the rest, or a closing bracket too many'),
+        ('{"a": 1}}',
+         'site.json: line 1, column 9: the data ends before this; remove the rest, or a closing bracket too many'),
         (' \n', 'site.json: line 1, column 1: the file is empty; give a JSON file'),
         ('{"entries": NaN}', 'site.json is no JSON that can be used: NaN is not a number in JSON'),
         ('[' * 100_000, 'site.json is no JSON that can be used: it is nested too deeply'),
     ],
-    ids=['value', 'comma', 'list-comma', 'object-comma', 'end', 'comment', 'single-quotes', 'bare-key', 'colon', 'escape', 'open-line',
+    ids=['value', 'comma', 'list-comma', 'object-comma', 'end', 'comment', 'single-quotes', 'bare-key', 'colon',
+         'escape', 'open-line',
          'open-end', 'extra', 'empty', 'nan', 'deep'],
 )
 def test_what_is_no_json_is_refused_with_line_and_column(text, sentence):
@@ -232,7 +240,8 @@ def test_what_is_no_json_is_refused_with_line_and_column(text, sentence):
             'site.json: ACME X1, attributes: "5" stands here twice; keep one',
         ),
         (
-            '{"entries": [{"family": "A", "attributes": {"233": {"readings": {"endurance_used": {"from": "raw", "from": "value"}}}}}]}',
+            '{"entries": [{"family": "A", "attributes": {"233": {"readings": {"endurance_used": {"from": "raw", '
+            '"from": "value"}}}}}]}',
             'site.json: A, attribute 233, endurance_used: "from" stands here twice; keep one',
         ),
     ],
@@ -245,7 +254,8 @@ def test_a_key_that_stands_twice_is_named_with_its_place(text, sentence):
 
 def test_keys_that_stand_twice_are_found_where_the_outer_one_is_lost():
     """The outer doublet hides the inner one; naming it is enough."""
-    assert refusal('{"sets": {"a": {"b": 1, "b": 2}}, "sets": {}, "entries": []}') == 'site.json: "sets" stands here twice; keep one'
+    assert (refusal('{"sets": {"a": {"b": 1, "b": 2}}, "sets": {}, "entries": []}')
+            == 'site.json: "sets" stands here twice; keep one')
 
 
 def test_doubled_keys_are_found_in_one_walk():
@@ -268,7 +278,8 @@ def test_a_doubled_key_deep_in_a_file_is_found():
 
 @pytest.mark.parametrize(('number', 'reason'), [
     ('1' * 5000, 'the number 1111111111111111111111111111111111111111… is too long'),
-    ('1e999', 'the number 1e999 is too large'), ('-1e999', 'the number -1e999 is too large')], ids=['digits', 'huge', 'small'])
+    ('1e999', 'the number 1e999 is too large'), ('-1e999', 'the number -1e999 is too large')],
+    ids=['digits', 'huge', 'small'])
 def test_numbers_that_no_drive_has_are_refused(number, reason):
     """They would end in an overflow somewhere in a check."""
     assert refusal(f'{{"a": {number}}}') == f'site.json is no JSON that can be used: {reason}'

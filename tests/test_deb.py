@@ -75,8 +75,10 @@ class Chroot(NamedTuple):
         """Run a command inside, with a /proc that goes away with it."""
         inside = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
         as_user = ['runuser', '-u', user, '--'] if user else []
-        return subprocess.run(['unshare', '--mount', '--propagation', 'private', 'sh', '-c', inside, str(self.root), *as_user, *command],
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd='/', timeout=600,
+        return subprocess.run(['unshare', '--mount', '--propagation', 'private', 'sh', '-c', inside, str(self.root),
+                               *as_user, *command],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              cwd='/', timeout=600,
                               env={**os.environ, 'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'LC_ALL': 'C.UTF-8',
                                    'DEBIAN_FRONTEND': 'noninteractive', 'HOME': '/root'})
 
@@ -201,7 +203,8 @@ def test_the_rule_is_what_the_job_prints(fresh):
 def test_what_is_only_recommended_is_asked_for(fresh):
     """A check of drives wants none of it; tables want rich, and pySMART what it stands on."""
     shutil.copy(ROOT / 'tests/reports/seagate-sas-healthy.txt', fresh.root / 'tmp')
-    table, text = fresh.runs('check_smart_attributes', 'triage'), fresh.runs(PLUGIN, '--report', '/tmp/seagate-sas-healthy.txt')
+    table, text = fresh.runs('check_smart_attributes', 'triage'), fresh.runs(PLUGIN, '--report',
+                                                                             '/tmp/seagate-sas-healthy.txt')
 
     assert (table.returncode, text.returncode) == (3, 3)
     assert 'the Python package rich is not installed; apt install python3-rich' in table.stdout
@@ -211,7 +214,8 @@ def test_what_is_only_recommended_is_asked_for(fresh):
 @pytest.fixture(scope='module')
 def recommended(fresh) -> Chroot:
     """What apt installs beside the package unless told otherwise; the tests before it have seen the package alone."""
-    names = subprocess.run(['dpkg-deb', '-f', str(newest('*.deb')), 'Recommends'], check=True, capture_output=True, text=True).stdout
+    names = subprocess.run(['dpkg-deb', '-f', str(newest('*.deb')), 'Recommends'], check=True, capture_output=True,
+                           text=True).stdout
     fresh.installs(*(re.split(r'[ (]', part.strip())[0] for part in names.split(',')))
     return fresh
 
@@ -244,14 +248,16 @@ def test_its_version_is_that_of_the_package(fresh):
     """apt and -V tell the same; a commit that is no release has its own and comes before the release."""
     version = fresh.does('dpkg-query', '-W', '-f', '${Version}', PACKAGE)
 
-    assert fresh.does(PLUGIN, '-V').startswith(f'check_smart_attributes {version.rpartition("-")[0]}, attributes.json of 20')
+    assert fresh.does(PLUGIN,
+                      '-V').startswith(f'check_smart_attributes {version.rpartition("-")[0]}, attributes.json of 20')
     fresh.does('dpkg', '--compare-versions', version, 'le', f'{VERSION}-1')
     fresh.does('dpkg', '--compare-versions', version, 'gt', '1.6-156-g498eafa-2')
 
 
 def test_the_script_for_icinga_is_where_the_page_says(fresh):
     """Executable, though no PATH leads there."""
-    line = re.search(r'# (check_smart_attributes list --json \| \S+/host-vars)$', (ROOT / 'doc/icinga.md').read_text(), re.MULTILINE)[1]
+    line = re.search(r'# (check_smart_attributes list --json \| \S+/host-vars)$', (ROOT / 'doc/icinga.md').read_text(),
+                     re.MULTILINE)[1]
 
     assert fresh.does('sh', '-c', line) == 'vars.smart_drives = ["/dev/sda", "/dev/sdb"]\n'
 
@@ -270,7 +276,8 @@ def test_the_modules_are_compiled_and_not_in_anybodys_way(fresh):
 def prepared(suite, tmp_path_factory) -> Iterator[Chroot]:
     """A Debian with what ours and the old package depend on, and the user that every daemon makes; to be copied."""
     chroot = unpacked(suite, tmp_path_factory.mktemp(f'{suite}-prepared'))
-    control = subprocess.run(['dpkg-deb', '-f', str(newest('*.deb')), 'Depends'], check=True, capture_output=True, text=True).stdout
+    control = subprocess.run(['dpkg-deb', '-f', str(newest('*.deb')), 'Depends'], check=True, capture_output=True,
+                             text=True).stdout
     needed = [re.split(r'[ (|:]', part.strip())[0] for part in control.split(',')]
     chroot.installs(*needed, 'libjson-perl')
     chroot.does('adduser', '--system', '--group', '--home', '/var/lib/nagios', '--no-create-home', '--quiet', 'nagios')
@@ -294,7 +301,9 @@ def left_over(chroot: Chroot) -> Set[str]:
 
 
 def test_sudo_rs_gets_lines_that_it_understands(copy, suite):
-    """The sudo of newer systems knows neither expressions nor TIMEOUT; it takes over where its folder stands first in PATH."""
+    """The sudo of newer systems knows neither expressions nor TIMEOUT; it takes over where its folder stands first in
+    PATH.
+    """
     if suite == 'bookworm':
         pytest.skip('sudo-rs is not tried: Debian 12 has none')
     copy.installs('sudo-rs')
@@ -311,7 +320,9 @@ def test_sudo_rs_gets_lines_that_it_understands(copy, suite):
 
 
 def test_the_daemons_of_this_debian_find_what_the_package_brings(copy):
-    """Icinga 2 and Nagios 4 as their packages configure them: nobody has to edit or copy a file. NRPE wants the example."""
+    """Icinga 2 and Nagios 4 as their packages configure them: nobody has to edit or copy a file. NRPE wants the
+    example.
+    """
     copy.installs_ours()
     stand_in(copy)
     copy.installs('icinga2-bin', 'icinga2-common', 'nagios4-core', 'nagios-nrpe-server', 'nagios-nrpe-plugin')
@@ -346,7 +357,8 @@ def test_an_agent_may_get_the_command_from_its_masters_as_well(copy):
     copy.installs_ours()
     copy.installs('icinga2-bin', 'icinga2-common')
     copy.does('sh', '-c', 'mkdir -p /etc/icinga2/zones.d/global-templates && '
-              'cp /usr/share/icinga2/include/plugins-contrib.d/check-smart-attributes.conf /etc/icinga2/zones.d/global-templates/')
+              'cp /usr/share/icinga2/include/plugins-contrib.d/check-smart-attributes.conf '
+              '/etc/icinga2/zones.d/global-templates/')
 
     assert 'Finished validating the configuration' in copy.does('icinga2', 'daemon', '-C')
 
@@ -372,10 +384,12 @@ def install_old(chroot: Chroot, suite: str, *options: str) -> None:
         chroot.installs(*options, f'{PACKAGE}=1.6*')
         return
     for path, text in ((PLUGIN, '#!/bin/sh\necho "OK (sda) |"\n'), (DATABASE, '{"Devices": {}}\n'),
-                       (COMMANDS, f'define command{{\n\tcommand_name\tsmart_attributes_all\n\tcommand_line\t{PLUGIN}\n}}\n'),
+                       (COMMANDS,
+                        f'define command{{\n\tcommand_name\tsmart_attributes_all\n\tcommand_line\t{PLUGIN}\n}}\n'),
                        ('/DEBIAN/conffiles', f'{DATABASE}\n{COMMANDS}\n'),
                        ('/DEBIAN/control', f'Package: {PACKAGE}\nVersion: 1.6-156-g498eafa-2\nArchitecture: all\n'
-                        'Maintainer: nobody <nobody@check-smart-attributes.invalid>\nDescription: stand-in for version 1.6\n')):
+                        'Maintainer: nobody <nobody@check-smart-attributes.invalid>\nDescription: stand-in for '
+                        'version 1.6\n')):
         chroot.writes(f'/tmp/old{path}', text)
     chroot.does('chmod', '755', f'/tmp/old{PLUGIN}')
     chroot.does('dpkg-deb', '--root-owner-group', '-b', '/tmp/old', '/tmp/old.deb')
@@ -450,7 +464,8 @@ def test_an_upgrade_that_fails_leaves_what_there_was(before_upgrade):
     """Half way: another package has a file of ours, so dpkg gives up."""
     text = before_upgrade.reads(DATABASE)
     before_upgrade.writes('/tmp/other/DEBIAN/control', 'Package: other\nVersion: 1\nArchitecture: all\n'
-                          'Maintainer: nobody <nobody@check-smart-attributes.invalid>\nDescription: has a file of ours\n')
+                          'Maintainer: nobody <nobody@check-smart-attributes.invalid>\nDescription: has a file of '
+                          'ours\n')
     before_upgrade.writes('/tmp/other/usr/share/check-smart-attributes/attributes.json', '{}')
     before_upgrade.does('dpkg-deb', '--root-owner-group', '-b', '/tmp/other', '/tmp/other.deb')
     before_upgrade.installs('/tmp/other.deb')

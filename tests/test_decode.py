@@ -11,7 +11,8 @@ from smart_attributes.errors import FormulaError
 from smart_attributes.knowledge import decode
 
 RANDOM = random.Random(5)
-SOME_BYTES = [tuple(RANDOM.randrange(256) for _ in range(6)) for _ in range(40)] + [(0,) * 6, (255,) * 6, (1, 0, 0, 0, 0, 0)]
+SOME_BYTES = [tuple(RANDOM.randrange(256) for _ in range(6))
+              for _ in range(40)] + [(0,) * 6, (255,) * 6, (1, 0, 0, 0, 0, 0)]
 
 
 def word(raw, number):
@@ -47,7 +48,8 @@ def test_bytes_come_back_from_what_smartctl_prints(rendering):
 
 
 @pytest.mark.parametrize('rendering', RENDERINGS)
-@pytest.mark.parametrize('formula', ['raw', 'raw byte 0', 'raw byte 5', 'raw bytes 0-2', 'raw bytes 2-3', 'raw bytes 5-4', 'bits of raw'])
+@pytest.mark.parametrize('formula', ['raw', 'raw byte 0', 'raw byte 5', 'raw bytes 0-2', 'raw bytes 2-3',
+                                     'raw bytes 5-4', 'bits of raw'])
 def test_text_and_json_say_the_same_where_the_text_holds_it(rendering, formula):
     """One drive must not have two values, depending on smartctl's version."""
     render, _ = RENDERINGS[rendering]
@@ -136,7 +138,8 @@ def test_each_form_of_the_grammar_gives_its_number(formula, expected):
     assert number(formula, of, row(5, value=90, raw='7')) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize('formula', ['value of 5', 'value + raw of 5', '100 * raw / raw of 5', 'raw byte 3', 'raw', '100 - raw byte 5'])
+@pytest.mark.parametrize('formula', ['value of 5', 'value + raw of 5', '100 * raw / raw of 5', 'raw byte 3', 'raw',
+                                     '100 - raw byte 5'])
 def test_a_number_that_the_report_does_not_hold_is_unknown(formula):
     """The other row is missing, or the byte is not printed."""
     assert number(formula, row(194, raw='28 (Min/Max 20/32)')) is None
@@ -243,7 +246,8 @@ def test_two_halves_hold_the_bytes_that_both_formats_agree_on(raw, expected):
     assert tuple(decode.printed_bytes(raw)) == expected
 
 
-@pytest.mark.parametrize(('raw', 'byte'), [('255 (Min/Max 1/2)', 255), ('256 (Min/Max 1/2)', None), ('0 (some)', 0), ('-1 (some)', None)])
+@pytest.mark.parametrize(('raw', 'byte'), [('255 (Min/Max 1/2)', 255), ('256 (Min/Max 1/2)', None), ('0 (some)', 0),
+                                           ('-1 (some)', None)])
 def test_of_a_leading_number_only_a_byte_is_certain(raw, byte):
     """What stands in the brackets may be any layout."""
     assert tuple(decode.printed_bytes(raw)) == (byte, *(None,) * 5)
@@ -269,8 +273,10 @@ def test_the_edges_of_the_grammar_are_inside(formula):
 
 @pytest.mark.parametrize(
     'formula',
-    ['value of 256', 'value of 0', f'raw / {2**48 + 1}', 'value / 0', 'raw byte -1', 'raw byte 01', 'value / 2 / 3', 'value / 2 x',
-     '100 * raw + raw', '100 * raw - raw', 'raw byte ²', 'value of +5', 'value of 1_0', 'raw bytes 0-1-2', 'raw bytes 0'],
+    ['value of 256', 'value of 0', f'raw / {2**48 + 1}', 'value / 0', 'raw byte -1', 'raw byte 01', 'value / 2 / 3',
+     'value / 2 x',
+     '100 * raw + raw', '100 * raw - raw', 'raw byte ²', 'value of +5', 'value of 1_0', 'raw bytes 0-1-2',
+     'raw bytes 0'],
 )
 def test_the_edges_of_the_grammar_are_sharp(formula):
     """A number is written as a person writes it, and nothing follows the formula."""
@@ -284,11 +290,13 @@ def test_a_refusal_lists_all_that_can_be_written():
         decode.parse('100 - normalised')
 
     assert str(refusal.value) == (
-        'from "100 - normalised" is not known; write value, worst, raw, raw byte 0, raw bytes 0-1, bits of raw, with 100 - or 200 - '
+        'from "100 - normalised" is not known; write value, worst, raw, raw byte 0, raw bytes 0-1, bits of raw, with '
+        '100 - or 200 - '
         'before it, / N behind it, of ID for another attribute, 100 * A / B for a ratio, or A + B for a sum')
 
 
-@pytest.mark.parametrize(('formula', 'expected'), [('raw', 2**48 - 1), ('raw / 1', 2**48 - 1), ('raw + raw', 2**49 - 2)])
+@pytest.mark.parametrize(('formula', 'expected'),
+                         [('raw', 2**48 - 1), ('raw / 1', 2**48 - 1), ('raw + raw', 2**49 - 2)])
 def test_whole_numbers_stay_whole(formula, expected):
     """Counters of six bytes are exact; a division by one is none."""
     found = number(formula, row(1, raw=str(2**48 - 1)))
@@ -309,7 +317,8 @@ def test_a_ratio_is_a_hundred_times_the_first_by_the_second():
         ('value', decode.Formula(decode.Operand('value', (), None), None, 0, 1, False)),
         ('200 - raw byte 3', decode.Formula(decode.Operand('raw', (3,), None), None, 200, 1, False)),
         ('raw bytes 3-2 of 7 / 10', decode.Formula(decode.Operand('raw', (3, 2), 7), None, 0, 10, False)),
-        ('value + worst', decode.Formula(decode.Operand('value', (), None), decode.Operand('worst', (), None), 0, 1, False)),
+        ('value + worst',
+         decode.Formula(decode.Operand('value', (), None), decode.Operand('worst', (), None), 0, 1, False)),
         ('100 * raw byte 0 / value',
          decode.Formula(decode.Operand('raw', (0,), None), decode.Operand('value', (), None), 0, 1, True)),
         ('bits of raw of 5', decode.Formula(decode.Operand('bits', (0, 1, 2, 3, 4, 5), 5), None, 0, 1, False)),

@@ -5,7 +5,15 @@ import time
 
 import pytest
 
-from smart_attributes.errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, DriveUndetected, NotAReport, SudoRefused
+from smart_attributes.errors import (
+    DriveAbsent,
+    DriveAsleep,
+    DriveError,
+    DriveIsNoDrive,
+    DriveUndetected,
+    NotAReport,
+    SudoRefused,
+)
 from smart_attributes.model import AttributeRow, Identity, Report, SelfTest, Statistic
 from smart_attributes.reading import diagnosis
 from smart_attributes.reading.diagnosis import (
@@ -29,15 +37,18 @@ OPEN = 'Smartctl open device: {} failed: {}'
 # words, kind of error, what the sentence must hold
 WORDS = [
     pytest.param('sudo: a password is required', SudoRefused, 'check_smart_attributes sudoers', id='sudo-password'),
-    pytest.param('sudo: no tty present and no askpass program specified', SudoRefused, 'sudoers', id='sudo-old-password'),
+    pytest.param('sudo: no tty present and no askpass program specified', SudoRefused, 'sudoers',
+                 id='sudo-old-password'),
     pytest.param("Sorry, user nagios is not allowed to execute '/usr/sbin/smartctl -a /dev/sda' as root on h1.",
                  SudoRefused, 'user nagios', id='sudo-not-allowed'),
     pytest.param('icinga is not in the sudoers file.', SudoRefused, 'user icinga', id='sudo-unknown-user'),
     pytest.param('sudo: sorry, you must have a tty to run sudo', DriveError, '!requiretty', id='sudo-tty'),
     pytest.param('sudo: The "no new privileges" flag is set, which prevents sudo from running as root.', DriveError,
                  'NoNewPrivileges', id='sudo-systemd'),
-    pytest.param("sudo-rs: I'm sorry icinga. I'm afraid I can't do that", SudoRefused, 'user icinga', id='sudo-rs-refuses'),
-    pytest.param('sudo-rs: interactive authentication is required', SudoRefused, 'wants a password', id='sudo-rs-password'),
+    pytest.param("sudo-rs: I'm sorry icinga. I'm afraid I can't do that", SudoRefused, 'user icinga',
+                 id='sudo-rs-refuses'),
+    pytest.param('sudo-rs: interactive authentication is required', SudoRefused, 'wants a password',
+                 id='sudo-rs-password'),
     pytest.param('sudo: /etc/sudoers.d/x is world writable', DriveError, 'world writable', id='sudo-other'),
     pytest.param('sudo: /usr/sbin/smartctl: command not found', DriveError, 'install smartmontools', id='no-smartctl'),
     pytest.param('=======> UNRECOGNIZED OPTION: json=c', DriveError, 'older than 7.0', id='too-old-for-json'),
@@ -66,7 +77,8 @@ WORDS = [
                  DriveAbsent, 'empty slot', id='slot-cciss'),
     pytest.param('Read Device Identity failed: No drive on port 3', DriveAbsent, 'port 3', id='slot-areca-3ware'),
     pytest.param('aacraid: Device 0 4 does not exist', DriveAbsent, 'empty slot', id='slot-aacraid'),
-    pytest.param(OPEN.format('/dev/sdb [USB JMicron]', 'No device connected'), DriveAbsent, 'empty slot', id='slot-usb'),
+    pytest.param(OPEN.format('/dev/sdb [USB JMicron]', 'No device connected'), DriveAbsent, 'empty slot',
+                 id='slot-usb'),
     pytest.param(OPEN.format('/dev/bus/0 [megaraid_disk_00]',
                              'cannot open /dev/megaraid_sas_ioctl_node or /dev/megadev0'),
                  DriveError, 'no MegaRAID controller', id='no-controller-megaraid'),
@@ -76,14 +88,16 @@ WORDS = [
                  DriveError, 'no aacraid controller', id='no-controller-aacraid'),
     pytest.param(OPEN.format('/dev/sg0 [areca_disk#01_enc#01]', 'Input/output error'), DriveError,
                  'no Areca controller', id='no-controller-areca'),
-    pytest.param(OPEN.format('/dev/sda', 'Permission denied'), DriveError, 'run as root or through sudo', id='permission'),
+    pytest.param(OPEN.format('/dev/sda', 'Permission denied'), DriveError, 'run as root or through sudo',
+                 id='permission'),
     pytest.param(OPEN.format('/dev/vda [SAT]', 'Operation not permitted'), DriveError, 'not permitted', id='forbidden'),
     pytest.param(OPEN.format('/dev/nvme7', 'No such device'), DriveAbsent, 'No such device', id='absent'),
     pytest.param(OPEN.format('/dev/sdz', 'No such file or directory'), DriveAbsent, 'check path', id='absent-file'),
     pytest.param(OPEN.format('/dev/sdc', 'INQUIRY failed'), DriveError, 'INQUIRY failed', id='no-inquiry'),
     pytest.param(OPEN.format('/dev/sdc', 'Connection timed out'), DriveError, 'timed out', id='open-timed-out'),
     pytest.param(OPEN.format('/dev/sdc', 'Device or resource busy'), DriveError, 'another program', id='busy'),
-    pytest.param(OPEN.format('/dev/sdc', 'Something unheard of'), DriveError, 'Something unheard of', id='open-unknown'),
+    pytest.param(OPEN.format('/dev/sdc', 'Something unheard of'), DriveError, 'Something unheard of',
+                 id='open-unknown'),
     pytest.param('/dev/sda: Unknown USB bridge [0x0781:0x5591 (0x100)]', DriveError, 'TYPE@PATH', id='usb-unknown'),
     pytest.param("/dev/sda: USB bridge [0x0bda:0x9210] type is ambiguous: 'sntrealtek' or 'sat'", DriveError,
                  'ambiguous', id='usb-ambiguous'),
@@ -92,23 +106,27 @@ WORDS = [
     pytest.param('Probable ATA device behind a SAT layer', DriveError, 'sat@PATH', id='sat'),
     pytest.param('Read Device Identity failed: Inappropriate ioctl for device', DriveError, 'Inappropriate ioctl',
                  id='not-a-block-device'),
-    pytest.param('Read Device Identity failed: scsi error aborted command', DriveError, 'IDENTIFY failed', id='identify'),
+    pytest.param('Read Device Identity failed: scsi error aborted command', DriveError, 'IDENTIFY failed',
+                 id='identify'),
     pytest.param('Standard Inquiry (64 bytes) failed [Input/output error]', DriveError, 'INQUIRY failed', id='inquiry'),
     pytest.param('Read NVMe Identify Controller failed: NVME_IOCTL_ADMIN_CMD: Input/output error', DriveError,
                  'NVMe Identify failed', id='identify-nvme'),
     pytest.param('Read NVMe SMART/Health Information (NSID 0x1) failed: NVMe Status 0x2', DriveError,
                  'SMART/Health log', id='nvme-without-log'),
-    pytest.param("SMART support is: Unavailable - Packet Interface Devices [this device: CD/DVD] don't support ATA SMART",
+    pytest.param("SMART support is: Unavailable - Packet Interface Devices [this device: CD/DVD] don't support ATA "
+                 "SMART",
                  DriveIsNoDrive, 'CD/DVD', id='optical-ata'),
     pytest.param('SMART support is: Disabled', DriveError, 'smartctl -s on', id='disabled'),
-    pytest.param("SMART Disabled. Use option -s with argument 'on' to enable it.", DriveError, 'disabled', id='disabled-ata'),
+    pytest.param("SMART Disabled. Use option -s with argument 'on' to enable it.", DriveError, 'disabled',
+                 id='disabled-ata'),
     pytest.param("SMART support is: Unknown - Try option -s with argument 'on' to enable it.", DriveError,
                  'whether it supports', id='smart-unknown'),
     pytest.param('SMART support is:     Unavailable - device lacks SMART capability.', DriveError, 'has no SMART',
                  id='unsupported'),
     pytest.param('Log Sense failed, IE page [scsi response fails sanity test]', DriveError, 'informational exceptions',
                  id='ie-page'),
-    pytest.param('>> Terminate command early due to bad response to IEC mode page', DriveError, 'RAID volume', id='iec'),
+    pytest.param('>> Terminate command early due to bad response to IEC mode page', DriveError, 'RAID volume',
+                 id='iec'),
     pytest.param('A mandatory SMART command failed: exiting.', DriveError, 'mandatory', id='mandatory'),
     pytest.param('smartmontools release 7.3 dated 2022-02-28', NotAReport, 'version', id='version'),
     pytest.param('/dev/sda -d sat # /dev/sda [SAT], ATA device', NotAReport, 'list of devices', id='scan'),
@@ -155,7 +173,8 @@ def test_a_harmless_remark_of_sudo_is_no_reason():
 
 def test_the_first_fault_names_the_cause_not_the_last():
     """smartctl ends many failures with the same general sentence."""
-    error = diagnose((), 2, 'Read Device Identity failed: Input/output error\n\nA mandatory SMART command failed: exiting.')
+    error = diagnose((), 2,
+                     'Read Device Identity failed: Input/output error\n\nA mandatory SMART command failed: exiting.')
 
     assert 'Input/output error' in str(error)
 
@@ -191,8 +210,10 @@ def test_silence_is_explained_by_the_exit_status(status, part):
 # Reports without SMART data and without words
 
 @pytest.mark.parametrize('remains, kind, part', [
-    pytest.param(Remains(0, True, 'sat', ['-i', '--json', '/dev/sda']), DriveError, 'not asked', id='only-identity-asked'),
-    pytest.param(Remains(0, True, 'sat', ['-iHA', '/dev/sda']), DriveError, 'only what the drive is', id='asked-in-a-bundle'),
+    pytest.param(Remains(0, True, 'sat', ['-i', '--json', '/dev/sda']), DriveError, 'not asked',
+                 id='only-identity-asked'),
+    pytest.param(Remains(0, True, 'sat', ['-iHA', '/dev/sda']), DriveError, 'only what the drive is',
+                 id='asked-in-a-bundle'),
     pytest.param(Remains(2, False, 'sat+megaraid,9', ['-a']), DriveAbsent, 'sat+megaraid,9', id='silent-slot'),
     pytest.param(Remains(2, False, 'sat', ['-a']), DriveError, 'IDENTIFY', id='silent-drive'),
     pytest.param(Remains(2, True, 'scsi', ['-a']), DriveError, 'not ready', id='identified-then-silent'),
@@ -291,13 +312,15 @@ def test_words_that_stand_below_a_lecture_are_still_found():
 # Data that say nothing
 
 ATA, NVME = Identity('ATA'), Identity('NVMe')
-COUNTS = dict.fromkeys(('available_spare', 'percentage_used', 'power_cycles', 'power_on_hours', 'media_errors', 'host_reads'), 0)
+COUNTS = dict.fromkeys(('available_spare', 'percentage_used', 'power_cycles', 'power_on_hours', 'media_errors',
+                        'host_reads'), 0)
 ZEROS = AttributeRow(5, 'Reallocated_Sector_Ct', 0, 0, 0, True, '', '0x000000000000')
 
 
 @pytest.mark.parametrize(('report', 'is_asked', 'part'), [
     (Report(NVME, True, nvme=COUNTS), False, 'health log of nothing but zeros'),
-    (Report(NVME, True, nvme={**COUNTS, 'critical_warning': 0, 'temperature': 62, 'warning_temp_threshold': 80}), False, 'but zeros'),
+    (Report(NVME, True, nvme={**COUNTS, 'critical_warning': 0, 'temperature': 62, 'warning_temp_threshold': 80}), False,
+     'but zeros'),
     (Report(ATA, True), True, 'not one attribute'), (Report(ATA, None, error_count=0), True, 'not one attribute'),
     (Report(ATA, True, attributes=(ZEROS,), statistics={(1, 8): Statistic(0, 'Resets')}), True, 'not one attribute'),
 ], ids=['log', 'log-with-temperature', 'passed', 'error-log', 'zeros'])
@@ -307,12 +330,15 @@ def test_zeros_say_nothing(report, is_asked, part):
 
 
 @pytest.mark.parametrize(('report', 'is_asked'), [
-    (Report(NVME, True, nvme={**COUNTS, 'available_spare': 100}), True), (Report(NVME, True, nvme={'critical_warning': 0}), True),
+    (Report(NVME, True, nvme={**COUNTS, 'available_spare': 100}), True),
+    (Report(NVME, True, nvme={'critical_warning': 0}), True),
     (Report(NVME, True, nvme=dict(list(COUNTS.items())[:4])), True), (Report(NVME, False, nvme=COUNTS), True),
-    (Report(ATA, True), False), (Report(ATA, False), True), (Report(ATA, True, attributes=(ZEROS._replace(value=100),)), True),
+    (Report(ATA, True), False), (Report(ATA, False), True),
+    (Report(ATA, True, attributes=(ZEROS._replace(value=100),)), True),
     (Report(ATA, True, attributes=(ZEROS._replace(value=None, raw='7'),)), True),
     (Report(ATA, True, statistics={(1, 8): Statistic(9, 'Resets')}), True),
-    (Report(ATA, True, self_tests=(SelfTest('Short', 'Completed: read failure', False, 0),)), True), (Report(Identity('SCSI'), True), True),
+    (Report(ATA, True, self_tests=(SelfTest('Short', 'Completed: read failure', False, 0),)), True),
+    (Report(Identity('SCSI'), True), True),
 ], ids=['new-drive', 'health-alone', 'log-cut', 'log-of-a-failed-drive',
         'not-asked', 'failed', 'value', 'raw', 'statistic', 'self-test', 'sas'])
 def test_whatever_tells_something_is_judged(report, is_asked):
@@ -321,7 +347,8 @@ def test_whatever_tells_something_is_judged(report, is_asked):
 
 
 @pytest.mark.parametrize(('arguments', 'is_asked'), [
-    (['-a', '/dev/sda'], True), (['-iHA'], True), (['--xall'], True), (['--attributes=brief'], True), (['-x', '-d', 'sat'], True),
+    (['-a', '/dev/sda'], True), (['-iHA'], True), (['--xall'], True), (['--attributes=brief'], True),
+    (['-x', '-d', 'sat'], True),
     (['-H', '-i', '-l', 'error'], False), (['--health'], False), ([], False), (['--all-of-it'], False)])
 def test_a_call_for_attributes_is_known(arguments, is_asked):
     """A recording of the health alone says no more than it was made for."""

@@ -27,7 +27,8 @@ class Bed(NamedTuple):
 @pytest.fixture(scope='module')
 def bed() -> Iterator[Bed]:
     """Kickstarted: it knows the commands of Icinga, ours among them."""
-    absent = missing('icinga2', 'icingacli', 'mariadbd', 'mariadb-install-db') or ('' if (MODULES / 'director').exists() else 'director')
+    absent = missing('icinga2', 'icingacli', 'mariadbd',
+                     'mariadb-install-db') or ('' if (MODULES / 'director').exists() else 'director')
     if absent:
         pytest.skip(f'the Director is not tried: missing {absent}; "make test-icinga" installs it')
     ground = Ground()

@@ -15,6 +15,7 @@ from conftest import ROOT, SHARED
 from sentences import key, keys
 
 from smart_attributes import cli
+from smart_attributes import options as asked
 from smart_attributes.knowledge import complaints, thresholds
 from smart_attributes.model import Identity, State
 from smart_attributes.reading import commands, device_types, sudoers
@@ -36,7 +37,8 @@ def shown() -> str:
     if not shutil.which('man'):
         pytest.skip('the man page is not rendered: man is not installed')
     done = subprocess.run(['man', '--warnings', '--local-file', str(PAGE)], capture_output=True, text=True,
-                          env={'PATH': '/usr/bin:/bin', 'MANWIDTH': '500', 'LC_ALL': 'C.UTF-8', 'MAN_KEEP_FORMATTING': ''})
+                          env={'PATH': '/usr/bin:/bin', 'MANWIDTH': '500', 'LC_ALL': 'C.UTF-8',
+                               'MAN_KEEP_FORMATTING': ''})
     assert (done.returncode, done.stderr) == (0, '')
     return done.stdout
 
@@ -46,7 +48,8 @@ def test_every_option_is_in_the_man_page(job):
     """Also those of the jobs; rendered, so a mistake in its language shows."""
     text = re.sub('\x1b\\[[0-9;]*m', '', shown())
 
-    assert [option for option in described.option_strings(job) if not re.search(rf'(?<![\w-]){re.escape(option)}(?![\w-])', text)] == []
+    assert [option for option in described.option_strings(job)
+            if not re.search(rf'(?<![\w-]){re.escape(option)}(?![\w-])', text)] == []
 
 
 def test_every_role_state_and_job_is_in_the_man_page():
@@ -56,7 +59,7 @@ def test_every_role_state_and_job_is_in_the_man_page():
 
     assert [role for role in roles if not re.search(rf'\b{role} \(', text)] == []
     assert [state for state in State if f'{int(state)} {state.name}' not in text] == []
-    assert [job for job in cli.JOBS if f'check_smart_attributes {job}' not in text] == []
+    assert [job for job in asked.JOBS if f'check_smart_attributes {job}' not in text] == []
 
 
 # --- the completion ------------------------------------------------------------------------------
@@ -64,8 +67,10 @@ def test_every_role_state_and_job_is_in_the_man_page():
 def completed(*words: str) -> List[str]:
     """Return what bash proposes for the last word."""
     script = ROOT / 'contrib/bash-completion/check_smart_attributes'
-    code = (f'. {script}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _check_smart_attributes; printf "%s\\n" "${{COMPREPLY[@]}}"')
-    done = subprocess.run(['bash', '-uec', code, 'bash', 'check_smart_attributes', *words], capture_output=True, text=True, cwd=ROOT)
+    code = (f'. {script}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _check_smart_attributes; printf "%s\\n" '
+            f'"${{COMPREPLY[@]}}"')
+    done = subprocess.run(['bash', '-uec', code, 'bash', 'check_smart_attributes', *words], capture_output=True,
+                          text=True, cwd=ROOT)
     assert done.stderr == ''
     return [word for word in done.stdout.split('\n') if word]
 
@@ -108,7 +113,8 @@ def test_every_option_is_an_argument_of_the_check_command():
 def test_the_rules_in_the_page_are_those_that_we_ship():
     """What is shown there is run by test_icinga."""
     page = re.sub(r'\s+', ' ', (ROOT / 'doc/icinga.md').read_text())
-    shipped = re.search(r'apply Service "smart" \{.*?\n\}', (ROOT / 'contrib/icinga2/services.conf').read_text(), re.DOTALL)[0]
+    shipped = re.search(r'apply Service "smart" \{.*?\n\}', (ROOT / 'contrib/icinga2/services.conf').read_text(),
+                        re.DOTALL)[0]
 
     assert re.sub(r'\s+', ' ', shipped) in page
 
@@ -125,7 +131,8 @@ def test_every_command_in_the_page_on_nagios_is_defined():
     """In the files that the package installs."""
     page = (ROOT / 'doc/nagios.md').read_text()
     defined = re.findall(r'command_name\s+(\S+)', (ROOT / 'contrib/nagios/smart_attributes.cfg').read_text())
-    served = re.findall(r'^(command\[\w+\]=.*)$', (ROOT / 'contrib/nrpe/check-smart-attributes.cfg').read_text(), re.MULTILINE)
+    served = re.findall(r'^(command\[\w+\]=.*)$', (ROOT / 'contrib/nrpe/check-smart-attributes.cfg').read_text(),
+                        re.MULTILINE)
 
     assert set(re.findall(r'check_command\s+([a-z_]+)', page)) <= set(defined)
     assert [line for line in served if line not in page] == []
@@ -169,7 +176,8 @@ def test_every_controller_is_in_the_page_on_raid():
 
 def test_the_rule_for_drives_that_reading_can_harm_is_valid():
     """The example is copied as it is; it must keep the plugin from reading, and from one log."""
-    text = re.search(r'^    \{\n.*?^    \}\n', (ROOT / 'doc/harmful-drives.md').read_text(), re.MULTILINE | re.DOTALL)[0]
+    text = re.search(r'^    \{\n.*?^    \}\n', (ROOT / 'doc/harmful-drives.md').read_text(),
+                     re.MULTILINE | re.DOTALL)[0]
     data = complaints.checked(text, 'thresholds', 'harmful.json')
     limits = thresholds.Thresholds({}, [('harmful.json', data)])
     first, second = (parse(override['for']['device'])[0] for override in data['overrides'])

@@ -13,7 +13,8 @@ from smart_attributes.model import Identity, Report, Statistic
 from smart_attributes.workshop import draft, prove, reading_rules
 
 Y5 = Identity(
-    protocol='ATA', model='ACME Y5 240GB', firmware='7.1', serial='SECRET0001', wwn='5000c500a1b2c3d4', rotation=0, capacity=240_057_409_536
+    protocol='ATA', model='ACME Y5 240GB', firmware='7.1', serial='SECRET0001', wwn='5000c500a1b2c3d4', rotation=0,
+    capacity=240_057_409_536
 )
 ROWS = (
     row(9, raw='1234', name='Power_On_Hours', prefail=True),
@@ -131,7 +132,8 @@ def test_the_family_is_smartctls_or_the_model_without_its_capacity(family, model
 @pytest.mark.parametrize(
     ('model', 'capacity', 'pattern', 'matches', 'refuses'),
     [
-        ('INTEL SSDSC2BB240G4', 240_057_409_536, 'INTEL SSDSC2BB[0-9T]{2,4}G4', 'INTEL SSDSC2BB1T2G4', 'INTEL SSDSC2BB240G6'),
+        ('INTEL SSDSC2BB240G4', 240_057_409_536, 'INTEL SSDSC2BB[0-9T]{2,4}G4', 'INTEL SSDSC2BB1T2G4',
+         'INTEL SSDSC2BB240G6'),
         ('ACME Y5 240GB', 240_057_409_536, 'ACME Y5 [0-9.]+[GT]B', 'ACME Y5 1.92TB', 'ACME Y6 240GB'),
         ('ACME Y5 1 TB', 1_000_204_886_016, 'ACME Y5 [0-9.]+ [GT]B', 'ACME Y5 480 GB', 'ACME Y5 1TB'),
         ('CT500MX500SSD1', 500_107_862_016, 'CT[0-9T]{2,4}MX500SSD1', 'CT1000MX500SSD1', 'CT500MX300SSD1'),
@@ -162,14 +164,18 @@ def test_a_drive_without_a_name_is_known_by_its_attributes():
 
 GENERIC = {
     'sets': {
-        'disk': {'source': 'measured on 9 drives', 'attributes': {'197': {'name': 'Pending', 'readings': {'pending': {'from': 'raw'}}}}}
+        'disk': {'source': 'measured on 9 drives',
+                 'attributes': {'197': {'name': 'Pending', 'readings': {'pending': {'from': 'raw'}}}}}
     },
     'entries': [
         {
-            'family': 'Any disk', 'kind': 'ssd', 'generic': True, 'uses': ['disk'], 'uses_common': True, 'no_endurance': 'nothing says it',
-            'untrusted_statistics': ['endurance_used'], 'statistic_units': {'reallocated': 'logical sectors'}, 'ignore_thresholds': [5],
+            'family': 'Any disk', 'kind': 'ssd', 'generic': True, 'uses': ['disk'], 'uses_common': True,
+            'no_endurance': 'nothing says it',
+            'untrusted_statistics': ['endurance_used'], 'statistic_units': {'reallocated': 'logical sectors'},
+            'ignore_thresholds': [5],
             'attributes': {
-                '241': {'name': 'Writes', 'comment': 'In sectors.', 'readings': {'host_written': {'from': 'raw', 'unit': '512B'}}},
+                '241': {'name': 'Writes', 'comment': 'In sectors.',
+                        'readings': {'host_written': {'from': 'raw', 'unit': '512B'}}},
                 '5': {'name': 'Bad', 'trap': True},
                 '12': None,
             },
@@ -180,12 +186,14 @@ GENERIC = {
 
 def test_a_draft_reads_what_the_entry_reads_that_spoke_for_the_drive_before():
     """A local entry replaces it wholly; pending sectors must not become silent by adding a drive."""
-    report = drive(row(5, name='Reallocated_Sector_Ct'), row(12), row(197, raw='8'), row(241, raw='9', name='X'), row(250), model='DISK 1')
+    report = drive(row(5, name='Reallocated_Sector_Ct'), row(12), row(197, raw='8'), row(241, raw='9', name='X'),
+                   row(250), model='DISK 1')
 
     data = drafted(report, GENERIC)
 
     (entry,) = data['entries']
-    assert data['comment'].startswith('The generic entry Any disk speaks for this drive already: one of its own is needed only where')
+    assert data['comment'].startswith('The generic entry Any disk speaks for this drive already: one of its own is '
+                                      'needed only where')
     assert {key: entry[key] for key in draft.INHERITED} == {key: GENERIC['entries'][0][key] for key in draft.INHERITED}
     assert entry['attributes'] == {
         '241': {
@@ -222,7 +230,8 @@ def vendor_entries(*readings, name='Reallocated_Sector_Ct', number='5', **more):
     """Return a local file with an entry of a vendor of its own for each reading."""
     return {
         'entries': [
-            {'family': f'Vendor{n} Z', 'models': [f'Vendor{n} Z'], **more, 'attributes': {number: {'name': name, 'readings': given}}}
+            {'family': f'Vendor{n} Z', 'models': [f'Vendor{n} Z'], **more,
+             'attributes': {number: {'name': name, 'readings': given}}}
             for n, given in enumerate(readings)
         ]
     }
@@ -242,16 +251,20 @@ NOT_CERTAIN = {
     'too few vendors': vendor_entries(RAW, RAW),
     'one vendor only': {
         'entries': [
-            {'family': f'Vendor Z{n}', 'kind': 'ssd', 'attributes': {'5': {'name': 'Reallocated_Sector_Ct', 'readings': RAW}}}
+            {'family': f'Vendor Z{n}', 'kind': 'ssd',
+             'attributes': {'5': {'name': 'Reallocated_Sector_Ct', 'readings': RAW}}}
             for n in range(9)
         ]
     },
     'vendors disagree': vendor_entries(RAW, RAW, RAW, {'reallocated': {'from': 'raw bytes 0-1'}}),
-    'others give it no meaning': vendor_entries(RAW, RAW, RAW, {'pending': {'from': 'raw'}}, {'pending': {'from': 'value'}}),
+    'others give it no meaning': vendor_entries(RAW, RAW, RAW, {'pending': {'from': 'raw'}},
+                                                {'pending': {'from': 'value'}}),
     'another name': vendor_entries(RAW, RAW, RAW, name='Bad_Blocks'),
     'another kind of drive': vendor_entries(RAW, RAW, RAW, kind='hdd'),
-    'an amount of data': vendor_entries(*[{'host_written': {'from': 'raw', 'unit': '512B'}}] * 5, name='Host_Writes_32MiB', number='241'),
-    'endurance': vendor_entries(*[{'endurance_used': {'from': '100 - value', 'valid': [0, 99]}}] * 5, name='SSD_Life_Left', number='231'),
+    'an amount of data': vendor_entries(*[{'host_written': {'from': 'raw', 'unit': '512B'}}] * 5,
+                                        name='Host_Writes_32MiB', number='241'),
+    'endurance': vendor_entries(*[{'endurance_used': {'from': '100 - value', 'valid': [0, 99]}}] * 5,
+                                name='SSD_Life_Left', number='231'),
 }
 
 
@@ -275,7 +288,8 @@ def test_the_only_attribute_that_equals_the_drives_own_figure_is_proposed():
         'comment': 'VALUE 097, WORST 097, RAW 77; 100 - value equals the endurance that the drive itself states',
         'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}},
     }
-    assert data['comment'].startswith('The drive states 3 % endurance used; equal to it: 100 - value of 231; one drive can agree by chance')
+    assert data['comment'].startswith('The drive states 3 % endurance used; equal to it: 100 - value of 231; one '
+                                      'drive can agree by chance')
     assert data['samples'][0]['expect']['endurance_used'] == 3
 
 
@@ -291,7 +305,8 @@ def test_several_attributes_that_equal_it_are_named_and_none_is_chosen():
     ('endurance', 'words'),
     [
         (None, 'The drive states no endurance itself'),
-        (0, 'The drive states 0 % endurance used: an attribute that says more is wrong, and which one is right it cannot tell;'),
+        (0, 'The drive states 0 % endurance used: an attribute that says more is wrong, and which one is right it '
+            'cannot tell;'),
         (255, 'The drive states 255 %'),
         (55, 'equal to it: no attribute; the meaning must come from a document.'),
     ],
@@ -314,7 +329,8 @@ def test_what_is_proposed_never_turns_an_unset_value_into_a_figure(formula):
 
     readings = [(spec, role) for _path, _, role, spec in faults.written_readings(data) if role == 'endurance_used']
     role = specs.SpecDatabase(data).roles['endurance_used']
-    assert [problem for spec, _ in readings for problem in reading_rules._plausible(spec, decode.parse(spec['from']), role)] == []
+    assert [problem for spec, _ in readings
+            for problem in reading_rules._plausible(spec, decode.parse(spec['from']), role)] == []
 
 
 # --- amounts of data -----------------------------------------------------------------------
@@ -326,7 +342,8 @@ def written(*rows, sectors):
 
 def test_an_amount_that_the_drive_states_tells_the_unit_of_its_attribute():
     """Nobody can see whether a count is one of sectors or of 32 MiB, and a wrong unit looks as plausible."""
-    data = drafted(written(row(241, raw='391022', name='Total_LBAs_Written'), row(9, raw='24871'), sectors=391022 * 65536 + 40000))
+    data = drafted(written(row(241, raw='391022', name='Total_LBAs_Written'), row(9, raw='24871'),
+                           sectors=391022 * 65536 + 40000))
 
     assert data['entries'][0]['attributes']['241']['readings'] == {'host_written': {'from': 'raw', 'unit': '32MiB'}}
     assert data['samples'][0]['stated'] == {'host_written': (391022 * 65536 + 40000) * 512}
@@ -400,7 +417,8 @@ def test_a_report_without_attributes_says_what_to_do():
 def test_a_zero_of_a_drive_that_was_written_many_times_over_is_no_witness():
     """It would push towards an attribute that stands still; prove demands agreement with what is stated."""
     sectors = 101 * Y5.capacity // 512
-    statistics = {(1, 0x018): Statistic(sectors, 'Logical Sectors Written'), draft.ENDURANCE_STATISTIC: Statistic(0, 'Used')}
+    statistics = {(1, 0x018): Statistic(sectors, 'Logical Sectors Written'),
+                  draft.ENDURANCE_STATISTIC: Statistic(0, 'Used')}
     data = drafted(Report(Y5, attributes=(row(231, 80),), statistics=statistics))
 
     assert data['samples'][0]['stated'] == {'host_written': sectors * 512}

@@ -24,12 +24,16 @@ def found(*errors, counted=(), count=None, age=AGE):
 
 
 @pytest.mark.parametrize(('errors', 'count', 'quiet'), [
-    ((error(5, 'ABRT'), error(900, 'UNC'), error(950, 'UNC')), 3, (900, False)), ((error(700, 'IDNF'),), 1, (700, False)),
+    ((error(5, 'ABRT'), error(900, 'UNC'), error(950, 'UNC')), 3, (900, False)),
+    ((error(700, 'IDNF'),), 1, (700, False)),
     ((error(700, 'ICRC', 'ABRT'), error(800, 'ABRT')), 9, (800, True)), ((error(700, 'ABRT'),), 1, (None, False)),
     ((error(700), error(900, 'UNC')), 2, (700, False)), ((error(-100, 'UNC'),), 1, (None, False))],
-    ids=['newest-data-error', 'not-found', 'older-than-all-that-is-kept', 'the-log-does-not-know-it', 'unknown-kind-may-be-one', 'ahead'])
+    ids=['newest-data-error', 'not-found', 'older-than-all-that-is-kept', 'the-log-does-not-know-it',
+         'unknown-kind-may-be-one', 'ahead'])
 def test_the_counter_of_data_errors_is_as_old_as_the_newest_in_the_log(errors, count, quiet):
-    """Aborted commands and repeated transfers are none; a log that lost entries still tells how old the lost ones must be."""
+    """Aborted commands and repeated transfers are none; a log that lost entries still tells how old the lost ones must
+    be.
+    """
     reading = found(*errors, counted=[7], count=count)['reported_uncorrect']
 
     assert (reading.quiet and reading.quiet / HOUR, reading.quiet_is_bound) == quiet

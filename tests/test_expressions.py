@@ -18,14 +18,16 @@ HGST = drive_path('hgst-failed')
     ('ACME X1', 7),
     ('ACME?', 3), ('ACME*', 3), ('ACME+', 4), ('A{3}', 3), ('A{2,}', 2), ('(?:AB){2}', 4),
     ('(?:ABC|D)', 1), ('(?:ABC|)', 0),
-    ('[ABC]X[^]]', 1), (r'\d\.\w', 1), ('.^$', 0), ('(?!ABCD)X', 1), ('(?=ABCD)', 0), ('(?P<capacity>240)G', 4), ('A(?:B(?:CD|E)|FGH)', 3),
+    ('[ABC]X[^]]', 1), (r'\d\.\w', 1), ('.^$', 0), ('(?!ABCD)X', 1), ('(?=ABCD)', 0), ('(?P<capacity>240)G', 4),
+    ('A(?:B(?:CD|E)|FGH)', 3),
     ('(?i)acme', 4), ('A[|]B', 2), (r'A\|B', 3)])
 def test_literals_are_the_characters_that_every_match_contains(pattern, literals):
     """Four of them keep an entry from claiming strangers."""
     assert expressions.shape(pattern).literals == literals
 
 
-@pytest.mark.parametrize('pattern', ['(?:[A-Z]+)+X', '(?:A|AA)*X', '(?:A?){2,}X', '((AB)*C?)+', '(?:(?:A+)B)+', r'(?:\w+\s?)*X'])
+@pytest.mark.parametrize('pattern',
+                         ['(?:[A-Z]+)+X', '(?:A|AA)*X', '(?:A?){2,}X', '((AB)*C?)+', '(?:(?:A+)B)+', r'(?:\w+\s?)*X'])
 def test_repetitions_within_repetitions_are_found(pattern):
     """A model name is what the firmware wants it to be; one of forty characters must not take for ever."""
     assert expressions.shape(pattern).is_nested
@@ -49,7 +51,8 @@ def test_every_shipped_pattern_can_be_used():
     """What the data have is what the rule must admit."""
     data = json.loads((ROOT / 'attributes.json').read_text())
 
-    assert [(pattern, expressions.fault(pattern)) for _, _, pattern in faults.patterns(data) if expressions.fault(pattern)] == []
+    assert [(pattern, expressions.fault(pattern)) for _, _, pattern in faults.patterns(data)
+            if expressions.fault(pattern)] == []
 
 
 def test_a_pattern_that_passes_is_quick_on_hostile_names():

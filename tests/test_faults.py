@@ -21,7 +21,8 @@ MISTAKES = {
         'mine, attribute 5, wear: there is no such role; doc/roles.md lists them',
     ),
     'formula': (
-        {'attributes': {'5': {'name': 'Some', 'readings': {'reallocated': [{'from': 'raw'}, {'from': '100 - normalised'}]}}}},
+        {'attributes': {'5': {'name': 'Some',
+                              'readings': {'reallocated': [{'from': 'raw'}, {'from': '100 - normalised'}]}}}},
         'mine, attribute 5, reallocated, item 2: from "100 - normalised" is not known; write value, worst, raw, ',
     ),
 }
@@ -32,7 +33,8 @@ def test_an_entry_that_would_break_a_check_is_named_with_its_place(mistake):
     """The schema cannot see these; without this every drive would be UNKNOWN for no stated reason."""
     change, sentence = MISTAKES[mistake]
 
-    found = list(faults.of_entries({'entries': [{'family': 'good', **MODELS}, {'family': 'mine', **MODELS, **change}]}, ROLES, SETS))
+    found = list(faults.of_entries({'entries': [{'family': 'good', **MODELS}, {'family': 'mine', **MODELS, **change}]},
+                                   ROLES, SETS))
 
     assert [fault.path for fault in found] == [('entries', 1)]
     assert found[0].sentence.startswith(sentence)
@@ -40,7 +42,8 @@ def test_an_entry_that_would_break_a_check_is_named_with_its_place(mistake):
 
 def test_an_entry_falls_with_the_set_that_it_uses():
     """What the set would have given is not known."""
-    broken = {'attributes': {'5': {'name': 'Some', 'readings': {'reallocated': {'from': 'normalised'}}}}, 'source': 'measured on 1'}
+    broken = {'attributes': {'5': {'name': 'Some', 'readings': {'reallocated': {'from': 'normalised'}}}},
+              'source': 'measured on 1'}
     data = {'entries': [{'family': 'mine', **MODELS, 'uses': ['own']}], 'sets': {'own': broken}}
 
     found = list(faults.of_entries(data, ROLES, {*SETS, 'own'}))
@@ -52,16 +55,19 @@ def test_an_entry_falls_with_the_set_that_it_uses():
 @pytest.mark.parametrize(('data', 'path', 'words'), [
     ({'roles': {'pending': {'hdd': {'warning': '5 sectors'}}}}, ('roles', 'pending', 'hdd', 'warning'),
      'roles, pending, hdd, warning: "5 sectors"'),
-    ({'roles': {'spare_available': {'critical': {'drive': 'threshold', 'else': '10%'}}}}, ('roles', 'spare_available', 'critical'),
+    ({'roles': {'spare_available': {'critical': {'drive': 'threshold', 'else': '10%'}}}},
+     ('roles', 'spare_available', 'critical'),
      'spare_available, critical: "10%"'),
     ({'overrides': [{'for': {'serial': 'A'}, 'why': 'for a reason', 'roles': {'endurance_used': {'warning': '9:1'}}}]},
      ('overrides', 0, 'roles', 'endurance_used', 'warning'), 'override for serial A, endurance_used, warning: "9:1"'),
     ({'overrides': [{'for': {'model': '('}, 'why': 'for a reason'}]}, ('overrides', 0), 'model "("'),
-    ({'overrides': [{'for': {'model': '(a+)+X'}, 'why': 'for a reason'}]}, ('overrides', 0), 'repeats what itself varies'),
+    ({'overrides': [{'for': {'model': '(a+)+X'}, 'why': 'for a reason'}]}, ('overrides', 0),
+     'repeats what itself varies'),
     ({'roles': {'pending': {'acknowledged': 5}}}, ('roles', 'pending', 'acknowledged'), 'with "serial" in "for"'),
     ({'overrides': [{'for': {'model': 'A.*'}, 'why': 'for a reason', 'roles': {'pending': {'acknowledged': 5}}}]},
      ('overrides', 0, 'roles', 'pending', 'acknowledged'), 'is what one drive may have'),
-    ({'roles': {'endurance': {'warning': '5'}}}, ('roles', 'endurance'), 'roles: "endurance" is no role; did you mean endurance_used?')],
+    ({'roles': {'endurance': {'warning': '5'}}}, ('roles', 'endurance'),
+     'roles: "endurance" is no role; did you mean endurance_used?')],
     ids=['kind', 'else', 'override', 'pattern', 'endless', 'acknowledged-by-all', 'acknowledged-by-model', 'role'])
 def test_a_limit_that_cannot_be_used_is_named_with_its_place(data, path, words):
     """A limit that silently never alarms is worse than none."""
@@ -94,7 +100,8 @@ def test_a_mistyped_range_is_refused_under_every_kind(kind, field):
 
 @pytest.mark.parametrize('data', [
     {}, {'roles': {}}, {'overrides': [{'for': {'device': 'sda'}, 'why': 'odd', 'read': False}]},
-    {'roles': {'pending': {'warning': None, 'critical': '5'}}}, {'overrides': [{'for': {'serial': 'A', 'model': 'A.*'}, 'why': 'odd',
+    {'roles': {'pending': {'warning': None, 'critical': '5'}}},
+    {'overrides': [{'for': {'serial': 'A', 'model': 'A.*'}, 'why': 'odd',
                      'roles': {'endurance_used': {'warning': '9'}}}]}])
 def test_a_file_without_a_mistake_is_taken(data):
     """Whatever it leaves out."""
@@ -105,20 +112,25 @@ ADVISORY = {'id': 'acme-1', 'models': ['ACME X1-.*'], 'effect': 'it stops', 'act
 
 
 @pytest.mark.parametrize(('data', 'sentence', 'path'), [
-    ({'entries': [{'family': 'mine', **MODELS, 'rated_written': {'ACME(': {}}}]}, 'mine: rated_written "ACME("', ('entries', 0)),
-    ({'advisories': [{**ADVISORY, 'models': ['ACME(']}], 'entries': []}, 'advisory acme-1: models "ACME("', ('advisories', 0)),
-    ({'advisories': [{**ADVISORY, 'firmware': '1.0)'}], 'entries': []}, 'advisory acme-1: firmware "1.0)"', ('advisories', 0))])
+    ({'entries': [{'family': 'mine', **MODELS, 'rated_written': {'ACME(': {}}}]}, 'mine: rated_written "ACME("',
+     ('entries', 0)),
+    ({'advisories': [{**ADVISORY, 'models': ['ACME(']}], 'entries': []}, 'advisory acme-1: models "ACME("',
+     ('advisories', 0)),
+    ({'advisories': [{**ADVISORY, 'firmware': '1.0)'}], 'entries': []}, 'advisory acme-1: firmware "1.0)"',
+     ('advisories', 0))])
 def test_every_pattern_of_a_file_is_looked_at(data, sentence, path):
     """One that does not compile would end a check, and one that is not looked at would end it later."""
     (fault,) = faults.of_entries(data, ROLES, SETS)
 
     assert fault.path == path
-    assert fault.sentence.startswith(f'{sentence} is no regular expression: ') and fault.sentence.endswith('; correct it')
+    assert (fault.sentence.startswith(f'{sentence} is no regular expression: ')
+            and fault.sentence.endswith('; correct it'))
 
 
 def test_a_mistake_in_a_set_is_named_with_the_set():
     """It would be in every entry that uses it."""
-    data = {'entries': [], 'sets': {'taste': {'attributes': {'7': {'name': 'Taste', 'readings': {'wear': {'from': 'raw'}}}, '8': None}}}}
+    data = {'entries': [], 'sets': {'taste': {'attributes': {'7': {'name': 'Taste',
+                                                                   'readings': {'wear': {'from': 'raw'}}}, '8': None}}}}
 
     assert list(faults.of_entries(data, ROLES, SETS)) == [
         faults.Fault(('sets', 'taste'), 'set taste, attribute 7, wear: there is no such role; doc/roles.md lists them')]
@@ -126,14 +138,16 @@ def test_a_mistake_in_a_set_is_named_with_the_set():
 
 def test_a_set_that_is_like_no_other_is_answered_with_all_of_them():
     """Nothing to guess, so the list."""
-    (fault,) = faults.of_entries({'entries': [{'family': 'mine', **MODELS, 'uses': ['zzz']}]}, ROLES, {'ata-common', 'taste'})
+    (fault,) = faults.of_entries({'entries': [{'family': 'mine', **MODELS, 'uses': ['zzz']}]}, ROLES,
+                                 {'ata-common', 'taste'})
 
     assert fault.sentence == 'mine: uses "zzz", but there is no such set; known are ata-common, taste'
 
 
 def test_a_mistyped_role_is_answered_with_the_nearest():
     """Most mistakes are one letter."""
-    entry = {'family': 'mine', **MODELS, 'attributes': {'5': {'name': 'Some', 'readings': {'realocated': {'from': 'raw'}}}}}
+    entry = {'family': 'mine', **MODELS,
+             'attributes': {'5': {'name': 'Some', 'readings': {'realocated': {'from': 'raw'}}}}}
 
     (fault,) = faults.of_entries({'entries': [entry]}, ROLES, SETS)
 
@@ -157,6 +171,7 @@ def test_what_one_drive_may_have_is_acknowledged_by_its_serial_number():
     given = {'pending': {'acknowledged': 5}}
     (fault,) = faults.of_limits({'roles': given}, ROLES)
 
-    assert list(faults.of_limits({'overrides': [{'for': {'serial': 'A'}, 'why': 'stable', 'roles': given}]}, ROLES)) == []
+    assert list(faults.of_limits({'overrides': [{'for': {'serial': 'A'}, 'why': 'stable', 'roles': given}]},
+                                 ROLES)) == []
     assert fault.sentence == ('roles, pending: "acknowledged" is what one drive may have; '
                               'write it in overrides, with "serial" in "for"')

@@ -11,7 +11,8 @@ from conftest import run
 
 from smart_attributes import files
 
-as_root = pytest.mark.skipif(os.geteuid() != 0 or not os.path.exists('/proc/kmsg'), reason='only root may read /proc/kmsg')
+as_root = pytest.mark.skipif(os.geteuid() != 0 or not os.path.exists('/proc/kmsg'),
+                             reason='only root may read /proc/kmsg')
 
 
 def test_a_file_of_exactly_the_size_is_read_and_one_byte_more_is_not(tmp_path):

@@ -99,7 +99,8 @@ def test_every_drive_gets_a_verdict_at_300_a_second_or_more(fleet):
 def test_every_drive_that_says_failed_is_critical(fleet):
     """The vendor's own verdict is near-certain; only known bogus thresholds and a warm NVMe drive are let off."""
     failed = [judged for judged in fleet.drives if judged.facts.get('health') == 'FAILED!']
-    spared = [(judged.facts['path'], judged.verdict.state.name) for judged in failed if judged.verdict.state is not State.CRITICAL]
+    spared = [(judged.facts['path'], judged.verdict.state.name) for judged in failed
+              if judged.verdict.state is not State.CRITICAL]
 
     assert len(failed) == 102
     assert spared == []
@@ -108,7 +109,8 @@ def test_every_drive_that_says_failed_is_critical(fleet):
 def test_at_least_85_of_100_ssds_have_an_entry_that_tells_their_endurance(fleet):
     """UNKNOWN for half of the drives is what made the older plugin useless."""
     ssds = [judged for judged in fleet.drives if judged.kind == 'SSD']
-    told = sum(any(source.startswith('attribute') for _, source in readings_of(judged, 'endurance_used')) for judged in ssds)
+    told = sum(any(source.startswith('attribute') for _, source in readings_of(judged, 'endurance_used'))
+               for judged in ssds)
     print(f'\n{told} of {len(ssds)} SATA SSDs: endurance from a vendor attribute, {100 * told / len(ssds):.2f} %')
 
     assert told / len(ssds) >= 0.85
@@ -123,7 +125,8 @@ def test_vendor_attributes_agree_with_the_drives_own_endurance_statistic(fleet):
         distance = abs(vendor[0] - statistic(judged)) if vendor else 1000
         agree += distance <= max(2, 0.06 * statistic(judged))
         close += distance <= 1
-    print(f'\n{agree} of {len(worn)} worn SSDs agree, {100 * agree / len(worn):.2f} %; within one point {100 * close / len(worn):.2f} %')
+    print(f'\n{agree} of {len(worn)} worn SSDs agree, {100 * agree / len(worn):.2f} %; within one point '
+          f'{100 * close / len(worn):.2f} %')
 
     assert agree / len(worn) >= 0.975
 

@@ -23,7 +23,8 @@ def straight(days: int, per_day: float, used: float):
 @pytest.mark.parametrize('kind', workloads.KINDS)
 def test_the_true_date_lies_within_the_range(kind):
     """In nine of ten simulated lives of each kind, or the range is a promise nobody should order drives by."""
-    told = [(life.true_left, forecast(life.points, life.now, life.used, life.age)) for life in workloads.lives(kind, 300, seed=7)]
+    told = [(life.true_left, forecast(life.points, life.now, life.used, life.age))
+            for life in workloads.lives(kind, 300, seed=7)]
     right = [found.earliest <= true <= found.latest for true, found in told if found]
 
     assert len(right) > 200
@@ -45,7 +46,8 @@ def test_without_a_memory_power_on_time_gives_an_estimate():
 
 
 @pytest.mark.parametrize('used, age', [
-    pytest.param(1, 5 * YEAR, id='hardly-used'), pytest.param(20, 89 * DAY, id='new'), pytest.param(20, None, id='age-not-known')])
+    pytest.param(1, 5 * YEAR, id='hardly-used'), pytest.param(20, 89 * DAY, id='new'),
+    pytest.param(20, None, id='age-not-known')])
 def test_no_date_where_the_data_say_nothing(used, age):
     """An invented date would be believed."""
     assert forecast([], NOW, used, age) is None
@@ -77,7 +79,8 @@ def test_a_new_workload_moves_the_early_end():
     """The last month writes four times as much as the year before."""
     slow = straight(300, 0.05, 60)
     before = forecast(slow, NOW, 60, 3 * YEAR)
-    points = [(time - 40 * DAY, used - 8) for time, used in slow] + [(NOW - day * DAY, 60 - day * 0.2) for day in range(39, 0, -3)]
+    points = [(time - 40 * DAY, used - 8) for time, used in slow] + [(NOW - day * DAY, 60 - day * 0.2)
+                                                                     for day in range(39, 0, -3)]
     after = forecast(points, NOW, 60, 3 * YEAR)
 
     assert before is not None and after is not None

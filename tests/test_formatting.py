@@ -45,7 +45,8 @@ def test_an_attribute_takes_one_line_where_it_fits():
     lines = formatting.formatted(database(), 'attributes').splitlines()
 
     assert (
-        '    "233": {"name": "Media_Wearout_Indicator", "readings": {"endurance_used": {"from": "100 - value", "valid": [0, 99]}}},'
+        '    "233": {"name": "Media_Wearout_Indicator", "readings": {"endurance_used": {"from": "100 - value", '
+        '"valid": [0, 99]}}},'
         in lines
     )
     assert '    "175": {' in lines

@@ -11,6 +11,7 @@ from conftest import drive, run
 from fake_smartctl import FakeSmartctl
 
 from smart_attributes import cli
+from smart_attributes import options as asked
 from smart_attributes.reading import commands, head_start
 from smart_attributes.reading.commands import SCAN, read_arguments
 
@@ -22,7 +23,8 @@ ACTIONS = [action for job in ('check', 'triage') for action in described.whole_p
 
 def sure(words):
     """Return the arguments of what is started early, with a program that exists."""
-    return [command[command.index('/bin/true') + 1:] for command in head_start.sure_commands([*words.split(), '-p', '/bin/true'])]
+    return [command[command.index('/bin/true') + 1:]
+            for command in head_start.sure_commands([*words.split(), '-p', '/bin/true'])]
 
 
 @pytest.mark.parametrize('action', ACTIONS, ids=lambda action: action.dest)
@@ -42,7 +44,7 @@ def test_the_early_start_knows_no_option_that_is_none():
 
 def test_both_have_the_same_defaults():
     """The early start must not import the command line's module to learn three constants."""
-    assert (head_start.PARALLEL, head_start.CONFIG, commands.DEFAULT) == (cli.PARALLEL, cli.CONFIG, cli.SMARTCTL)
+    assert (head_start.PARALLEL, head_start.CONFIG, commands.DEFAULT) == (cli.PARALLEL, asked.CONFIG, cli.SMARTCTL)
 
 
 def test_what_an_option_does_to_drives_is_no_secret():
@@ -79,8 +81,10 @@ SDB = {'for': {'device': '/dev/sdb'}, 'why': 'reading it can lose data'}
 @pytest.mark.parametrize('overrides, expected', [
     ([], 'abc'), ([{**SDB, 'roles': {'temperature': {'warning': '60'}}}], 'abc'),
     ([{**SDB, 'read': False}], 'ac'), ([{**SDB, 'skip': ['selftest']}], 'ac'),
-    ([{**SDB, 'for': {'device': 'sdb'}, 'read': False}], 'ac'), ([{**SDB, 'for': {'device': 'sat@/dev/sdb'}, 'read': False}], 'abc'),
-    ([{**SDB, 'for': {'model': 'ACME.*'}, 'skip': ['error']}], 'abc'), ([{'read': False}], ''), ({'read': 1}, '')], ids=str)
+    ([{**SDB, 'for': {'device': 'sdb'}, 'read': False}], 'ac'),
+    ([{**SDB, 'for': {'device': 'sat@/dev/sdb'}, 'read': False}], 'abc'),
+    ([{**SDB, 'for': {'model': 'ACME.*'}, 'skip': ['error']}], 'abc'), ([{'read': False}], ''), ({'read': 1}, '')],
+    ids=str)
 @pytest.mark.parametrize('is_named', [True, False])
 def test_only_a_drive_that_a_file_of_the_site_may_protect_waits(tmp_path, overrides, expected, is_named):
     """A site with limits must not pay for them with a late start of every drive."""
@@ -90,13 +94,15 @@ def test_only_a_drive_that_a_file_of_the_site_may_protect_waits(tmp_path, overri
 
     words = f'--thresholds {file}' if is_named else f'--config {tmp_path}'
 
-    assert sure(f'-d /dev/sda -d /dev/sdb -d /dev/sdc {words}') == [read_arguments(f'/dev/sd{letter}') for letter in expected]
+    assert sure(f'-d /dev/sda -d /dev/sdb -d /dev/sdc {words}') == [read_arguments(f'/dev/sd{letter}')
+                                                                    for letter in expected]
 
 
 def test_a_protecting_word_is_found_however_it_is_written(tmp_path):
     """JSON may spell any letter by its number."""
     file = tmp_path / 'limits.json'
-    file.write_text('{"overrides": [{"for": {"device": "/dev/sda"}, "why": "reading it can lose data", "\\u0072ead": false}]}')
+    file.write_text('{"overrides": [{"for": {"device": "/dev/sda"}, "why": "reading it can lose data", "\\u0072ead": '
+                    'false}]}')
 
     assert sure(f'-d /dev/sda -d /dev/sdb --thresholds {file}') == [read_arguments('/dev/sdb')]
 
@@ -118,7 +124,8 @@ def test_80_drives_never_make_more_processes_at_once_than_jobs(tmp_path, jobs):
     running.mkdir()
     names = [f'/dev/sd{first}{second}' for first in 'abcd' for second in 'abcdefghijklmnopqrst']
     for name in names:
-        fake.answers(read_arguments(name), drive('intel-worn'), before=f'mkdir {running}/$$; ls {running} | wc -l >>{counts}',
+        fake.answers(read_arguments(name), drive('intel-worn'),
+                     before=f'mkdir {running}/$$; ls {running} | wc -l >>{counts}',
                      after=f'rmdir {running}/$$')
 
     result = run('-p', fake.path, '--jobs', str(jobs), *(word for name in names for word in ('-d', name)))
@@ -132,7 +139,8 @@ def test_with_one_job_a_drive_that_is_being_ended_still_counts(tmp_path):
     """The next command into a controller waits until the one that hung is gone, or cannot be ended."""
     fake = FakeSmartctl(tmp_path / 'fake')
     trace = tmp_path / 'trace'
-    fake.answers(read_arguments('/dev/sda'), before=f"trap 'sleep 0.3; echo over >>{trace}; exit' TERM; sleep 20 & wait")
+    fake.answers(read_arguments('/dev/sda'),
+                 before=f"trap 'sleep 0.3; echo over >>{trace}; exit' TERM; sleep 20 & wait")
     fake.answers(read_arguments('/dev/sdb'), drive('intel-worn'), before=f'echo next >>{trace}')
 
     run('-p', fake.path, '--jobs', '1', '--drive-timeout', '0.7', '-d', '/dev/sda', '-d', '/dev/sdb')

@@ -44,7 +44,8 @@ def test_a_drive_that_is_retired_is_forgotten(machine):
     """And is no longer missing."""
     assert machine.run(START + 3 * DAY, 'history', '--forget', 'SERIAL01').first_line == '1 forgotten'
     assert machine.run(START + 3 * DAY, 'history', '--forget', 'SERIAL01').code == 3
-    assert machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda').first_line == 'nothing is remembered of these drives'
+    assert machine.run(START + 3 * DAY, 'history', '-d',
+                       '/dev/sda').first_line == 'nothing is remembered of these drives'
 
 
 @pytest.mark.parametrize(('points', 'expected'), [

@@ -1,4 +1,6 @@
-"""Reports with wrong numbers, wrong types and hostile strings anywhere, and hostile names of files: a verdict, and one harmless text."""
+"""Reports with wrong numbers, wrong types and hostile strings anywhere, and hostile names of files: a verdict, and one
+harmless text.
+"""
 from __future__ import annotations
 
 import copy
@@ -19,7 +21,8 @@ from smart_attributes.model import Device, Report, Verdict
 from smart_attributes.reading import json_report, text_report
 
 NASTY = ["|'=\n\x1b[2J", '\u202eKO', '\x9b2J', '\u2028|x=1', '$(reboot)`reboot`"\\', '<script>', '\udc80', '\r\x07\x00']
-WRONG = [None, 0, -1, 1, 255, 256, 65535, 2**48 - 1, 2**64, 1e300, 1e-300, float('inf'), float('nan'), '', 'x', '0x10', [], {},
+WRONG = [None, 0, -1, 1, 255, 256, 65535, 2**48 - 1, 2**64, 1e300, 1e-300, float('inf'), float('nan'), '', 'x', '0x10',
+         [], {},
          True, False, '9' * 50, *NASTY]
 ROUNDS = 40
 REPORTS = sorted((ROOT / 'tests/reports').iterdir())
@@ -64,7 +67,9 @@ def spoilt_texts(text: str, chance: random.Random) -> Iterator[Report]:
 
 
 def assert_harmless(text: str, forbidden: str = '<>`|') -> None:
-    """No control character, no line break but our own, no bidirectional mark, nothing without a shape, no tag, no command."""
+    """No control character, no line break but our own, no bidirectional mark, nothing without a shape, no tag, no
+    command.
+    """
     assert [line for line in text.split('\n') if not line.isprintable() or set(line) & set(forbidden)] == []
 
 
@@ -93,13 +98,16 @@ def spoken(device: Device, report: Report, verdict: Verdict) -> List[str]:
 
 @pytest.mark.parametrize('path', REPORTS, ids=lambda path: path.stem)
 def test_a_spoiled_report_gives_one_harmless_result_in_every_face(path, database, limits):
-    """A drive's firmware, a bridge or a bug may put anything anywhere; daemon, terminal, page and shell must survive it."""
+    """A drive's firmware, a bridge or a bug may put anything anywhere; daemon, terminal, page and shell must survive
+    it.
+    """
     judged = 0
     spoilt = spoilt_documents if path.suffix == '.json' else spoilt_texts
     device = Device('/dev/sda', name='sda')
     for report in spoilt(path.read_text(errors='replace'), random.Random(path.stem)):
         verdict = judge.judge(device, report, database, limits, judge.Rules())
-        assert_answer_is_harmless(plugin.render([verdict], database.roles, plugin.Face(verbose=2, all_perfdata=True)).text)
+        assert_answer_is_harmless(plugin.render([verdict], database.roles,
+                                                plugin.Face(verbose=2, all_perfdata=True)).text)
         for text in spoken(device, report, verdict):
             assert_harmless(text)
         judged += 1

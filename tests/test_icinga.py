@@ -105,7 +105,8 @@ def drives_of_the_host(ground: Ground) -> str:
 
 
 def services() -> str:
-    found = [SERVICE.format(name=f'{dialect} {drive}', command=command, vars=f'vars.smart_attributes_device = "/dev/{drive}"')
+    found = [SERVICE.format(name=f'{dialect} {drive}', command=command,
+                            vars=f'vars.smart_attributes_device = "/dev/{drive}"')
              for dialect, command in COMMANDS.items() for drive in DRIVES]
     found.append(SERVICE.format(name=EVERY, command=COMMANDS['ours'], vars='vars.smart_attributes_allperfs = true'))
     found.append(SERVICE.format(name='five drives', command=COMMANDS['ours'], vars='vars.smart_attributes_expect = 5'))
@@ -129,7 +130,8 @@ def bed() -> Iterator[Bed]:
             # As an agent gets it from its masters, beside what its package brings.
             'zones.d/director-global/command.conf': (ROOT / 'contrib/icinga2/check-smart-attributes.conf').read_text(),
             'services.conf': (ROOT / 'contrib/icinga2/services.conf').read_text(),
-            'since-2.16.conf': SINCE_2_16, 'bed.conf': services(), 'host.conf': HOST.format(drives=drives_of_the_host(ground)),
+            'since-2.16.conf': SINCE_2_16, 'bed.conf': services(),
+            'host.conf': HOST.format(drives=drives_of_the_host(ground)),
             'writers.conf': WRITERS.format(graphite=graphite.port, influx=influx.port)})
         icinga.start()
         yield Bed(icinga, graphite, influx)
@@ -152,14 +154,16 @@ def test_state_text_and_perfdata_come_back(bed, dialect, drive):
     assert result['state'] == code, result['output']
     assert result['exit_status'] == code
     assert words in output(result)[0]
-    assert any(each.startswith(f'{drive}_') or each.startswith(f"'{drive}_") for each in result['performance_data']) or code == 3
+    assert any(each.startswith(f'{drive}_') or each.startswith(f"'{drive}_")
+               for each in result['performance_data']) or code == 3
 
 
 def test_the_template_of_2_16_passes_what_the_facts_say(bed):
     """Required is the database only; the old default path, which does not exist, is no fault."""
     command = bed.icinga.result('template-2.16 sdb')['command']
 
-    assert command[1:] == ['--dbjson', f'{bed.icinga.ground.folder}/etc/plugins-config/check_smartdb.json', '--device', '/dev/sdb']
+    assert command[1:] == ['--dbjson', f'{bed.icinga.ground.folder}/etc/plugins-config/check_smartdb.json', '--device',
+                           '/dev/sdb']
 
 
 def test_custom_variables_become_options(bed):
@@ -186,12 +190,15 @@ def test_one_service_for_all_drives(bed):
     result = bed.icinga.result('smart')
 
     assert result['state'] == 2
-    assert [name for name in ('sda', 'sdb', 'sdc', 'nvme0') if not re.search(rf'^[A-Z]+ +{name} ', result['output'], re.MULTILINE)] == []
+    assert [name for name in ('sda', 'sdb', 'sdc', 'nvme0')
+            if not re.search(rf'^[A-Z]+ +{name} ', result['output'], re.MULTILINE)] == []
     assert '4 drives' in result['output'].splitlines()[0]
 
 
 def test_one_service_for_each_drive(bed):
-    """Made by apply for from what `list --json` finds: what is absent has none; no service for all beside it, or each alarm came twice."""
+    """Made by apply for from what `list --json` finds: what is absent has none; no service for all beside it, or each
+    alarm came twice.
+    """
     made = bed.icinga.services('each')
 
     assert made == ['smart nvme0', 'smart sda', 'smart sdb', 'smart sdc']
@@ -242,8 +249,10 @@ def test_every_value_reaches_graphite_and_influx(bed):
     ours = values_of(result)
 
     def at_graphite() -> Dict[str, float]:
-        lines = [line.split(' ') for line in bed.graphite.lines if '.all_readings.' in line and line.split(' ')[0].endswith('.value')]
-        return {path.split('.perfdata.')[1][:-len('.value')]: float(number) for path, number, _ in lines if '.perfdata.' in path}
+        lines = [line.split(' ') for line in bed.graphite.lines if '.all_readings.' in line
+                 and line.split(' ')[0].endswith('.value')]
+        return {path.split('.perfdata.')[1][:-len('.value')]: float(number) for path, number, _ in lines
+                if '.perfdata.' in path}
 
     def at_influx() -> Dict[str, float]:
         lines = [re.search(r'metric=([a-z0-9_]+).* (?:.*,)?value=([-0-9.e+]+)', line) for line in bed.influx.lines
@@ -263,7 +272,8 @@ def test_every_value_reaches_graphite_and_influx(bed):
 
     assert at_graphite() == pytest.approx(wanted)
     assert at_influx() == pytest.approx(wanted)
-    limits = [line for line in bed.graphite.lines if 'sdb_endurance_used.warn ' in line or 'sdb_endurance_used.crit ' in line]
+    limits = [line for line in bed.graphite.lines if 'sdb_endurance_used.warn ' in line
+              or 'sdb_endurance_used.crit ' in line]
     assert {line.split(' ')[1] for line in limits} >= {'85', '95'}
     assert 'Ignoring invalid perfdata' not in bed.icinga.ground.log()
 

@@ -45,12 +45,15 @@ ATA = {
          'status': {'value': 121, 'string': 'Completed: read failure', 'passed': False}, 'lifetime_hours': 880}]}},
 }
 NVME = {
-    **smartctl(), 'device': {'type': 'nvme', 'protocol': 'NVMe'}, 'model_name': 'ACME N1', 'serial_number': 'EXAMPLE0002',
-    'firmware_version': '1', 'nvme_total_capacity': 1000204886016, 'smart_status': {'passed': True, 'nvme': {'value': 0}},
+    **smartctl(), 'device': {'type': 'nvme', 'protocol': 'NVMe'}, 'model_name': 'ACME N1',
+    'serial_number': 'EXAMPLE0002',
+    'firmware_version': '1', 'nvme_total_capacity': 1000204886016,
+    'smart_status': {'passed': True, 'nvme': {'value': 0}},
     'nvme_namespaces': [{'id': 1, 'eui64': {'oui': 9528, 'ext_id': 77}}],
     'nvme_smart_health_information_log': {
         'critical_warning': 0, 'temperature': -4, 'available_spare': 100, 'percentage_used': 112,
-        'data_units_written': 9007199254740994, 'data_units_written_s': '9007199254740993', 'temperature_sensors': [31]},
+        'data_units_written': 9007199254740994, 'data_units_written_s': '9007199254740993',
+        'temperature_sensors': [31]},
 }
 SAS = {
     **smartctl(), 'device': {'type': 'megaraid,6', 'protocol': 'SCSI'},
@@ -66,7 +69,8 @@ SAS = {
     'scsi_self_test_0': {'code': {'string': 'Background short'}, 'result': {'value': 0, 'string': 'Completed'},
                          'power_on_time': {'hours': 4700}},
     'scsi_self_test_1': {'code': {'string': 'Background long'},
-                         'result': {'value': 4, 'string': 'Completed, segment failed'}, 'power_on_time': {'hours': 4600}},
+                         'result': {'value': 4, 'string': 'Completed, segment failed'},
+                         'power_on_time': {'hours': 4600}},
 }
 
 
@@ -137,7 +141,8 @@ def test_every_scsi_value_has_a_documented_key():
 
 
 @pytest.mark.parametrize('renamed', [
-    pytest.param({'model_name': 'ACME SASSY', 'revision': 'S1', 'vendor': 'ACME', 'product': 'SASSY'}, id='smartctl-7.0'),
+    pytest.param({'model_name': 'ACME SASSY', 'revision': 'S1', 'vendor': 'ACME', 'product': 'SASSY'},
+                 id='smartctl-7.0'),
     pytest.param({'scsi_model_name': 'ACME SASSY', 'scsi_revision': 'S1'}, id='smartctl-7.3'),
     pytest.param({'scsi_model_name': 'ACME SASSY', 'model_name': 'ACME SASSY', 'firmware_version': 'S1'}, id='both'),
 ])
@@ -181,25 +186,31 @@ def test_the_extended_logs_win_over_the_standard_ones():
 
 def test_what_smartctl_itself_makes_of_a_drive_is_kept_apart():
     """smartctl 7.5 derives it from names in its own database; of NVMe drives it only repeats the health log."""
-    own = {'endurance_used': {'current_percent': 28}, 'spare_available': {'current_percent': 100, 'threshold_percent': 10}}
+    own = {'endurance_used': {'current_percent': 28},
+           'spare_available': {'current_percent': 100, 'threshold_percent': 10}}
 
     assert json_report.from_json({**ATA, **own}).derived == {'endurance_used': 28, 'spare_available': 100}
-    assert json_report.from_json({**ATA, 'endurance_used': {'current_percent': 'x'}, 'spare_available': 7}).derived == {}
+    assert json_report.from_json({**ATA, 'endurance_used': {'current_percent': 'x'},
+                                  'spare_available': 7}).derived == {}
     assert json_report.from_json({**NVME, **own}).derived == {}
 
 
 def entry(number, hours, words, register=0):
-    return {'error_number': number, 'lifetime_hours': hours, 'error_description': words, 'completion_registers': {'error': register}}
+    return {'error_number': number, 'lifetime_hours': hours, 'error_description': words,
+            'completion_registers': {'error': register}}
 
 
 @pytest.mark.parametrize(('words', 'register', 'kind'), [
     ('Error: UNC 8 sectors at LBA = 0x0071bde0 = 7454176', 0x40, ('UNC',)),
     ('Error: ICRC, ABRT at LBA = 0x07ffaa67', 0x84, ('ICRC', 'ABRT')), ('Device Fault; Error: ABRT', 0x04, ('ABRT',)),
     ('', 0x10, ('IDNF',)), ('', 0x84, ('ICRC', 'ABRT')), (' at LBA = 0x00000000 = 0', 0, ()), (7, 0x40, ('UNC',))],
-    ids=['sectors', 'two-kinds', 'device-fault', 'register-idnf', 'register-two', 'nothing-told', 'words-that-are-none'])
+    ids=['sectors', 'two-kinds', 'device-fault', 'register-idnf', 'register-two', 'nothing-told',
+         'words-that-are-none'])
 def test_the_kind_of_an_error_is_smartctls_word_else_the_drives_register(words, register, kind):
     """smartctl has no words for commands that it does not decode."""
-    report = json_report.from_json({**ATA, 'ata_smart_error_log': {'summary': {'count': 3, 'table': [entry(3, 870, words, register)]}}})
+    report = json_report.from_json({**ATA,
+                                    'ata_smart_error_log': {'summary': {'count': 3,
+                                                                        'table': [entry(3, 870, words, register)]}}})
 
     assert report.errors == (ErrorEntry(3, kind, 870),)
 
@@ -208,7 +219,8 @@ def test_the_entries_of_both_error_logs_count_once_and_the_newest_comes_first():
     """The extended log repeats what the summary holds; an entry without its hour tells nothing."""
     old, new = entry(2, 700, 'Error: UNC'), entry(3, 870, 'Error: ABRT')
     report = json_report.from_json({**ATA, 'ata_smart_error_log': {
-        'summary': {'table': [old, new, {'error_number': 4}, None]}, 'extended': {'table': [old, entry(1, 5, 'Error: IDNF')]}}})
+        'summary': {'table': [old, new, {'error_number': 4}, None]},
+        'extended': {'table': [old, entry(1, 5, 'Error: IDNF')]}}})
 
     assert [(error.number, error.kind) for error in report.errors] == [(3, ('ABRT',)), (2, ('UNC',)), (1, ('IDNF',))]
 
@@ -216,7 +228,8 @@ def test_the_entries_of_both_error_logs_count_once_and_the_newest_comes_first():
 def test_a_failed_last_self_test_counts_without_its_log():
     """-c without -l selftest, or a drive with an empty log."""
     report = json_report.from_json({**without(ATA, 'ata_smart_self_test_log'), 'ata_smart_data': {
-        'self_test': {'status': {'value': 121, 'string': 'completed having the read element failed', 'passed': False}}}})
+        'self_test': {'status': {'value': 121, 'string': 'completed having the read element failed',
+                                 'passed': False}}}})
 
     assert report.self_tests == (SelfTest('Last self-test', 'Completed: read failure', False, None),)
 
@@ -270,7 +283,8 @@ def test_messages_are_kept_without_the_informational_ones():
 
 def test_text_before_the_json_is_skipped_and_used():
     """smartctl 7.0 to 7.2 prints "Pending defect count:" outside of its JSON; shells greet."""
-    printed = 'Welcome to web1\n  Pending defect count:2 Pending Defects\n' + json.dumps(without(SAS, 'scsi_pending_defects'))
+    printed = 'Welcome to web1\n  Pending defect count:2 Pending Defects\n' + json.dumps(without(SAS,
+                                                                                                 'scsi_pending_defects'))
 
     assert json_report.parse(printed).scsi['pending_defects'] == 2
 
@@ -307,7 +321,8 @@ FAILURES = [
                   'smart_support': {'available': False}}, DriveError, 'no SMART', id='unknown-unsupported'),
     pytest.param({**smartctl(argv=['smartctl', '-i', '-j', '/dev/sda']), 'device': {'protocol': 'ATA', 'type': 'sat'},
                   'model_name': 'X'}, DriveError, 'record with smartctl -x', id='unknown-identity-only'),
-    pytest.param({**smartctl(status=4), 'device': {'protocol': 'SCSI', 'type': 'scsi'}, 'scsi_model_name': 'X Raid 1 Volume',
+    pytest.param({**smartctl(status=4), 'device': {'protocol': 'SCSI', 'type': 'scsi'},
+                  'scsi_model_name': 'X Raid 1 Volume',
                   'temperature': {'current': 0, 'drive_trip': 0}}, DriveIsNoDrive, 'RAID volume', id='volume'),
     pytest.param({**SAS, 'scsi_transport_protocol': {'name': 'iSCSI'}, 'scsi_grown_defect_list': None,
                   'scsi_pending_defects': None, 'scsi_percentage_used_endurance_indicator': None, 'power_on_time': None,
@@ -372,7 +387,8 @@ def test_a_file_beyond_any_report_is_refused_unread():
 
 # Hostile documents
 
-WRONG = [None, True, 'text', '', -1, 1.5, 10 ** 400, float('nan'), float('inf'), [], {}, [None, 5, 'x'], {'value': None}]
+WRONG = [None, True, 'text', '', -1, 1.5, 10 ** 400, float('nan'), float('inf'), [], {}, [None, 5, 'x'],
+         {'value': None}]
 
 
 def _places(data, path=()):
@@ -432,14 +448,17 @@ def test_a_row_without_normalized_value_is_kept_for_its_raw_value():
 
 def test_reading_json_imports_no_foreign_library():
     """It is on the hot path of every check."""
-    program = ('import sys; import smart_attributes.reading.json_report; print([name for name in sys.modules if name.split(".")[0] in'
-               ' ("pySMART", "nagiosplugin", "jsonschema", "rich", "logging", "subprocess", "dataclasses", "inspect", "pathlib")])')
+    program = ('import sys; import smart_attributes.reading.json_report; print([name for name in sys.modules if '
+               'name.split(".")[0] in'
+               ' ("pySMART", "nagiosplugin", "jsonschema", "rich", "logging", "subprocess", "dataclasses", "inspect", '
+               '"pathlib")])')
     printed = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True, check=True).stdout
 
     assert printed.strip() == '[]'
 
 
-@pytest.mark.parametrize(('told', 'expected'), [({'physical_block_size': 4096}, 4096), ({}, None), ({'physical_block_size': 0}, None)])
+@pytest.mark.parametrize(('told', 'expected'),
+                         [({'physical_block_size': 4096}, 4096), ({}, None), ({'physical_block_size': 0}, None)])
 def test_the_physical_sector_is_what_smartctl_says_or_is_not_known(told, expected):
     """Counts of logical sectors are converted by it; a guess would hide seven errors of eight."""
     assert json_report.from_json({**ATA, **told}).identity.physical_block_size == expected

@@ -13,7 +13,18 @@ from smart_attributes.knowledge.acknowledged import Acknowledgement
 from smart_attributes.knowledge.thresholds import DriveLimit, Limit
 from smart_attributes.memory import past
 from smart_attributes.memory.series import History, Point
-from smart_attributes.model import AttributeRow, Device, Identity, Judgement, Reading, Report, SelfTest, Source, State, Statistic
+from smart_attributes.model import (
+    AttributeRow,
+    Device,
+    Identity,
+    Judgement,
+    Reading,
+    Report,
+    SelfTest,
+    Source,
+    State,
+    Statistic,
+)
 from smart_attributes.words import finding, headline
 
 SDA = Device('/dev/sda', name='sda')
@@ -43,7 +54,8 @@ SPARE_LIMIT = Limit(DriveLimit('threshold', 6, '16:'), DriveLimit('threshold', 0
     (spare(10, 10), State.WARNING, 'below 16'), (spare(9, 10), State.CRITICAL, 'below 10'),
     (spare(16), State.OK, ''), (spare(15), State.WARNING, 'below 16'), (spare(10), State.CRITICAL, 'below 11'),
     (spare(6, 5), State.WARNING, 'below 11')],
-    ids=['ok-full', 'ok-at-the-limit', 'warn-near', 'warn-at-the-threshold', 'crit-below', 'ok-no-threshold', 'warn-no-threshold',
+    ids=['ok-full', 'ok-at-the-limit', 'warn-near', 'warn-at-the-threshold', 'crit-below', 'ok-no-threshold',
+         'warn-no-threshold',
          'crit-no-threshold', 'warn-other-threshold'])
 def test_spare_is_judged_by_the_drives_own_threshold(database, reading, state, against):
     """Drives set it at 3, 5 or 10; without one the usual 10 holds."""
@@ -60,15 +72,18 @@ def test_a_hard_disks_temperature_is_judged_by_its_own_limit(database, limits, t
     statistics = {(5, 0x008): Statistic(temperature, 'Current Temperature')}
     if own_limit:
         statistics[(5, 0x058)] = Statistic(own_limit, 'Specified Maximum Operating Temperature')
-    report = Report(Identity(protocol='ATA', model='ACME DISK 1', rotation=7200), smart_status=True, statistics=statistics)
+    report = Report(Identity(protocol='ATA', model='ACME DISK 1', rotation=7200), smart_status=True,
+                    statistics=statistics)
 
     assert judge.judge(SDA, report, database, limits, judge.Rules()).state is state
 
 
 @pytest.mark.parametrize(('temperature', 'own_limit', 'state', 'against'), [
-    (50, 55, State.OK, ''), (51, 55, State.WARNING, 'above 50'), (50, 50, State.OK, ''), (51, 50, State.CRITICAL, 'above 50'),
+    (50, 55, State.OK, ''), (51, 55, State.WARNING, 'above 50'), (50, 50, State.OK, ''),
+    (51, 50, State.CRITICAL, 'above 50'),
     (60, 70, State.OK, ''), (61, 70, State.WARNING, 'above 60'), (61, None, State.WARNING, 'above 60')])
-def test_a_cautious_limit_of_an_ssd_warns_nobody_at_45_degrees(database, limits, temperature, own_limit, state, against):
+def test_a_cautious_limit_of_an_ssd_warns_nobody_at_45_degrees(database, limits, temperature, own_limit, state,
+                                                               against):
     """Ten below 55 nothing fails; ten below 70 is worth a word."""
     statistics = {(5, 0x008): Statistic(temperature, 'Current Temperature')}
     if own_limit:
@@ -84,7 +99,8 @@ def test_a_cautious_limit_of_an_ssd_warns_nobody_at_45_degrees(database, limits,
 def test_an_ssd_that_replaced_far_more_blocks_than_its_like_warns(database, limits, count, state):
     """42 of 13,797 are there; 19 of these have lost data."""
     rows = (AttributeRow(5, 'Reallocated_Sector_Ct', 100, 100, 1, True, '', str(count)),)
-    report = Report(Identity(protocol='ATA', model='SAMSUNG MZ7LM960HMJP-00005', rotation=0), smart_status=True, attributes=rows)
+    report = Report(Identity(protocol='ATA', model='SAMSUNG MZ7LM960HMJP-00005', rotation=0), smart_status=True,
+                    attributes=rows)
 
     assert judge.judge(SDA, report, database, limits, judge.Rules()).state is state
 
@@ -92,22 +108,27 @@ def test_an_ssd_that_replaced_far_more_blocks_than_its_like_warns(database, limi
 def test_an_impossible_own_limit_is_ignored(database, limits):
     """Trip temperature 25 degrees, 0 degrees: both are seen on healthy drives."""
     statistics = {(5, 0x008): Statistic(35, 'Current Temperature'), (5, 0x058): Statistic(25, 'Specified Maximum')}
-    report = Report(Identity(protocol='ATA', model='ACME DISK 1', rotation=7200), smart_status=True, statistics=statistics)
+    report = Report(Identity(protocol='ATA', model='ACME DISK 1', rotation=7200), smart_status=True,
+                    statistics=statistics)
 
     assert judge.judge(SDA, report, database, limits, judge.Rules()).state is State.OK
 
 
 def nvme(bits=0, **log):
     return Report(Identity(protocol='NVMe', model='ACME NVME 1', firmware='1.0'), smart_status=not bits,
-                  nvme={'critical_warning': bits, 'temperature': 40, 'available_spare': 100, 'available_spare_threshold': 10,
+                  nvme={'critical_warning': bits, 'temperature': 40, 'available_spare': 100,
+                        'available_spare_threshold': 10,
                         'percentage_used': 3, 'media_errors': 0, 'num_err_log_entries': 0, **log})
 
 
 @pytest.mark.parametrize(('bits', 'state', 'word'), [
     (0x01, State.CRITICAL, 'spare below its threshold'), (0x02, State.WARNING, 'temperature outside its limits'),
-    (0x04, State.CRITICAL, 'reliability degraded'), (0x08, State.CRITICAL, 'read-only'), (0x10, State.CRITICAL, 'backup failed'),
-    (0x20, State.CRITICAL, 'persistent memory'), (0x03, State.CRITICAL, 'spare below its threshold'), (0x40, State.CRITICAL, 'FAILED')],
-    ids=['crit-spare', 'warn-temperature', 'crit-reliability', 'crit-read-only', 'crit-backup', 'crit-pmr', 'crit-two-bits',
+    (0x04, State.CRITICAL, 'reliability degraded'), (0x08, State.CRITICAL, 'read-only'),
+    (0x10, State.CRITICAL, 'backup failed'),
+    (0x20, State.CRITICAL, 'persistent memory'), (0x03, State.CRITICAL, 'spare below its threshold'),
+    (0x40, State.CRITICAL, 'FAILED')],
+    ids=['crit-spare', 'warn-temperature', 'crit-reliability', 'crit-read-only', 'crit-backup', 'crit-pmr',
+         'crit-two-bits',
          'crit-unknown-bit'])
 def test_nvme_is_judged_by_its_bits_in_words(database, limits, bits, state, word):
     """The word FAILED covers a warm drive and a dying one alike."""
@@ -127,7 +148,8 @@ def test_an_ata_crc_count_from_years_ago_alarms_nobody(database, limits):
     """The counter never goes back after a bad cable."""
     rows = (AttributeRow(9, 'Power_On_Hours', 90, 90, 0, False, '', '40000'),
             AttributeRow(199, 'UDMA_CRC_Error_Count', 200, 1, 0, False, '', '8192'))
-    report = Report(Identity(protocol='ATA', model='WDC WD4003FRYZ-01F0DB0', rotation=7200), smart_status=True, attributes=rows)
+    report = Report(Identity(protocol='ATA', model='WDC WD4003FRYZ-01F0DB0', rotation=7200), smart_status=True,
+                    attributes=rows)
 
     assert judge.judge(SDA, report, database, limits, judge.Rules()).state is State.OK
 
@@ -135,7 +157,8 @@ def test_an_ata_crc_count_from_years_ago_alarms_nobody(database, limits):
 def test_a_threshold_passed_in_the_past_is_a_note(database, limits):
     """One hot day marks attribute 190 for ever."""
     row = AttributeRow(190, 'Airflow_Temperature_Cel', 70, 40, 45, False, 'past', '30')
-    report = Report(Identity(protocol='ATA', model='ST4000NM0035-1V4107', rotation=7200), smart_status=True, attributes=(row,))
+    report = Report(Identity(protocol='ATA', model='ST4000NM0035-1V4107', rotation=7200), smart_status=True,
+                    attributes=(row,))
 
     verdict = judge.judge(SDA, report, database, limits, judge.Rules())
 
@@ -143,7 +166,8 @@ def test_a_threshold_passed_in_the_past_is_a_note(database, limits):
     assert any('in the past' in note for note in verdict.notes)
 
 
-@pytest.mark.parametrize(('is_prefail', 'state'), [(True, State.CRITICAL), (False, State.WARNING)], ids=['crit-pre-fail', 'warn-old-age'])
+@pytest.mark.parametrize(('is_prefail', 'state'), [(True, State.CRITICAL), (False, State.WARNING)],
+                         ids=['crit-pre-fail', 'warn-old-age'])
 def test_an_attribute_at_its_vendor_threshold_is_judged_by_its_type(database, limits, is_prefail, state):
     """Pre-fail says broken, old-age says used up."""
     row = AttributeRow(5, 'Reallocated_Sector_Ct', 1, 1, 36, is_prefail, 'now', '0')
@@ -159,18 +183,22 @@ def test_a_failed_self_test_counts_until_a_later_one_passes(database, limits):
     passed = SelfTest('Extended', 'Completed without error', True, 250)
     report = nvme()
 
-    assert judge.judge(SDA, report._replace(self_tests=(aborted, failed)), database, limits, judge.Rules()).state is State.CRITICAL
-    assert judge.judge(SDA, report._replace(self_tests=(aborted, passed, failed)), database, limits, judge.Rules()).state is State.OK
+    assert judge.judge(SDA, report._replace(self_tests=(aborted, failed)), database, limits,
+                       judge.Rules()).state is State.CRITICAL
+    assert judge.judge(SDA, report._replace(self_tests=(aborted, passed, failed)), database, limits,
+                       judge.Rules()).state is State.OK
 
 
-ADVISORY = specs.Advisory('hpe-32768', 'drive and data are lost for good', 'update the firmware', 'HPD8', 32768, State.WARNING,
+ADVISORY = specs.Advisory('hpe-32768', 'drive and data are lost for good', 'update the firmware', 'HPD8', 32768,
+                          State.WARNING,
                           'hpe-a00092491')
 
 
 @pytest.mark.parametrize(('hours', 'state', 'words'), [
     (None, State.WARNING, 'at 32768 power-on hours'),
     (20000, State.WARNING, '12768 from now, on 2028-05-05 if it is never switched off'),
-    (31768, State.WARNING, '1000 from now'), (31769, State.CRITICAL, '999 from now'), (32768, State.CRITICAL, 'its hour 32768 is past'),
+    (31768, State.WARNING, '1000 from now'), (31769, State.CRITICAL, '999 from now'),
+    (32768, State.CRITICAL, 'its hour 32768 is past'),
     (40000, State.CRITICAL, 'the drive is at 40000')],
     ids=['warn-age-unknown', 'warn-years-away', 'warn-1000-hours', 'crit-999-hours', 'crit-now', 'crit-past'])
 def test_a_firmware_defect_with_an_hour_tells_when_it_bites(hours, state, words):
@@ -183,7 +211,8 @@ def test_a_firmware_defect_with_an_hour_tells_when_it_bites(hours, state, words)
 
 
 @pytest.mark.parametrize(('model', 'firmware', 'is_affected'), [
-    ('HP VO0480JFDGT', 'HPD5', True), ('VO0480JFDGT', 'HPD7', True), ('VO0480JFDGT', 'HPD8', False), ('VO0480JFDGT', 'HPD10', False),
+    ('HP VO0480JFDGT', 'HPD5', True), ('VO0480JFDGT', 'HPD7', True), ('VO0480JFDGT', 'HPD8', False),
+    ('VO0480JFDGT', 'HPD10', False),
     ('VO0480XXXXX', 'HPD5', False)])
 def test_the_32768_hours_of_hpe_concern_firmware_before_hpd8_only(database, model, firmware, is_affected):
     """The firmware is called HPDn; two public checkers look for HDPn and never match."""
@@ -194,7 +223,8 @@ def test_the_32768_hours_of_hpe_concern_firmware_before_hpd8_only(database, mode
 
 def test_ignoring_an_attribute_silences_the_failed_that_it_alone_causes(database, limits):
     """Attribute 246 of one SSD has a threshold of 255 and fails for ever."""
-    rows = (AttributeRow(9, 'Power_On_Hours', 99, 99, 0, False, '', '1000'), AttributeRow(246, 'Odd', 100, 100, 255, True, 'now', '0'))
+    rows = (AttributeRow(9, 'Power_On_Hours', 99, 99, 0, False, '', '1000'),
+            AttributeRow(246, 'Odd', 100, 100, 255, True, 'now', '0'))
     report = Report(Identity(protocol='ATA', model='ACME SSD 1', rotation=0), smart_status=False, attributes=rows)
     ignoring = judge.Rules(ignored_attributes=frozenset((246,)))
 
@@ -204,10 +234,12 @@ def test_ignoring_an_attribute_silences_the_failed_that_it_alone_causes(database
 
 def test_ignoring_one_attribute_ignores_nothing_else(database, limits):
     """A second failing attribute still decides."""
-    rows = (AttributeRow(5, 'Reallocated', 1, 1, 36, True, 'now', '9'), AttributeRow(246, 'Odd', 100, 100, 255, True, 'now', '0'))
+    rows = (AttributeRow(5, 'Reallocated', 1, 1, 36, True, 'now', '9'),
+            AttributeRow(246, 'Odd', 100, 100, 255, True, 'now', '0'))
     report = Report(Identity(protocol='ATA', model='ACME SSD 1', rotation=0), smart_status=False, attributes=rows)
 
-    assert judge.judge(SDA, report, database, limits, judge.Rules(ignored_attributes=frozenset((246,)))).state is State.CRITICAL
+    assert judge.judge(SDA, report, database, limits,
+                       judge.Rules(ignored_attributes=frozenset((246,)))).state is State.CRITICAL
 
 
 def test_the_order_of_urgency_is_not_that_of_exit_codes():
@@ -220,10 +252,12 @@ def test_the_order_of_urgency_is_not_that_of_exit_codes():
 
 def test_two_endurance_readings_far_apart_are_worth_a_note(database, limits):
     """The worse one counts, the other is told."""
-    rows = (AttributeRow(5, 'Reallocated', 100, 100, 0, False, '', '0'), AttributeRow(170, 'Spare', 100, 100, 10, True, '', '0'),
+    rows = (AttributeRow(5, 'Reallocated', 100, 100, 0, False, '', '0'),
+            AttributeRow(170, 'Spare', 100, 100, 10, True, '', '0'),
             AttributeRow(175, 'Power_Loss_Cap_Test', 100, 100, 10, True, '', '640 (409 5906)'),
             AttributeRow(233, 'Media_Wearout_Indicator', 90, 90, 0, False, '', '0'))
-    report = Report(Identity(protocol='ATA', model='INTEL SSDSC2BB240G4', rotation=0), smart_status=True, attributes=rows,
+    report = Report(Identity(protocol='ATA', model='INTEL SSDSC2BB240G4', rotation=0), smart_status=True,
+                    attributes=rows,
                     statistics={(7, 0x008): Statistic(30, 'Percentage Used Endurance Indicator')})
 
     verdict = judge.judge(SDA, report, database, limits, judge.Rules())
@@ -252,11 +286,14 @@ def limit_of(**fields):
 
 @pytest.mark.parametrize(('state', 'limit', 'expected'), [
     (State.CRITICAL, limit_of(critical=None), State.WARNING), (State.WARNING, limit_of(warning=None), State.OK),
-    (State.CRITICAL, limit_of(warning=None, critical=None), State.OK), (State.CRITICAL, limit_of(warning=None), State.CRITICAL),
-    (State.WARNING, limit_of(critical=None), State.WARNING), (State.UNKNOWN, limit_of(warning=None, critical=None), State.UNKNOWN),
+    (State.CRITICAL, limit_of(warning=None, critical=None), State.OK),
+    (State.CRITICAL, limit_of(warning=None), State.CRITICAL),
+    (State.WARNING, limit_of(critical=None), State.WARNING),
+    (State.UNKNOWN, limit_of(warning=None, critical=None), State.UNKNOWN),
     (State.CRITICAL, Limit(), State.CRITICAL), (State.WARNING, Limit(), State.WARNING),
     (State.CRITICAL, limit_of(critical='1'), State.CRITICAL), (State.WARNING, limit_of(warning='1'), State.WARNING)],
-    ids=['warn-critical-null', 'ok-warning-null', 'ok-both-null', 'crit-warning-null', 'warn-critical-null-only', 'unknown-both-null',
+    ids=['warn-critical-null', 'ok-warning-null', 'ok-both-null', 'crit-warning-null', 'warn-critical-null-only',
+         'unknown-both-null',
          'crit-left-out', 'warn-left-out', 'crit-a-range-is-no-null', 'warn-a-range-is-no-null'])
 def test_null_takes_one_step_off_a_verdict(state, limit, expected):
     """thresholds/README.md promises it: a site that knows its capacitors are dead is still told of the rest."""
@@ -280,7 +317,8 @@ def test_what_is_shown_only_or_unknown_alarms_nobody(reading):
 
 
 @pytest.mark.parametrize(('number', 'expected'), [
-    (80, (State.OK, '85', '95', '', 'site.json', True)), (86, (State.WARNING, '85', '95', 'above 85', 'default.json', True)),
+    (80, (State.OK, '85', '95', '', 'site.json', True)),
+    (86, (State.WARNING, '85', '95', 'above 85', 'default.json', True)),
     (96, (State.CRITICAL, '85', '95', 'above 95', 'site.json', True))], ids=['ok', 'warn', 'crit'])
 def test_a_judgement_keeps_its_limits_and_who_set_the_one_that_decided(number, expected):
     """perfdata and explain show them, also where all is well."""
@@ -332,25 +370,30 @@ def test_a_verdict_names_the_drive_the_entry_and_the_worst_state():
     """What the line of a drive is made of."""
     verdict = verdict_on(worn(WORN))
 
-    assert (verdict.device, verdict.identity, verdict.state, verdict.entry, verdict.problem) == (SDA, X1, State.CRITICAL, 'ACME X1', '')
+    assert (verdict.device, verdict.identity, verdict.state, verdict.entry,
+            verdict.problem) == (SDA, X1, State.CRITICAL, 'ACME X1', '')
 
 
 def test_judgements_stand_worst_first():
     """The first line takes them in this order."""
     report = worn(row(233, 3), row(175, 11), row(12, raw='7'))
 
-    assert [judgement.state for judgement in verdict_on(report).judgements] == [State.CRITICAL, State.WARNING, *[State.OK] * 3]
+    assert [judgement.state for judgement in verdict_on(report).judgements] == [State.CRITICAL, State.WARNING,
+                                                                                *[State.OK] * 3]
 
 
-@pytest.mark.parametrize('selector', [{'serial': 'EXAMPLE0001'}, {'device': 'sda'}, {'model': 'ACME X1.*'}, {'family': 'ACME X1'}], ids=str)
-@pytest.mark.parametrize('change', [{'roles': NO_WEAR_LIMIT}, {'attributes': {'233': None}}], ids=['limit', 'attribute'])
+@pytest.mark.parametrize('selector', [{'serial': 'EXAMPLE0001'}, {'device': 'sda'}, {'model': 'ACME X1.*'},
+                                      {'family': 'ACME X1'}], ids=str)
+@pytest.mark.parametrize('change', [{'roles': NO_WEAR_LIMIT}, {'attributes': {'233': None}}],
+                         ids=['limit', 'attribute'])
 def test_an_override_reaches_the_drive_by_whatever_names_it(selector, change):
     """Serial, device, model and family are all known once the drive was read."""
     assert verdict_on(worn(WORN), override(selector, **change)).state is State.OK
 
 
 @pytest.mark.parametrize(('selector', 'is_told'), [
-    ({'serial': 'EXAMPLE0001'}, True), ({'device': 'sda'}, True), ({'family': 'ACME X1'}, True), ({'serial': 'EXAMPLE0002'}, False),
+    ({'serial': 'EXAMPLE0001'}, True), ({'device': 'sda'}, True), ({'family': 'ACME X1'}, True),
+    ({'serial': 'EXAMPLE0002'}, False),
     ({'device': 'sdb'}, False), ({'family': 'ACME X2'}, False)], ids=str)
 def test_an_override_that_has_ended_is_told_of_its_own_drive_only(selector, is_told):
     """An admin would search the wrong drive."""
@@ -359,7 +402,8 @@ def test_an_override_that_has_ended_is_told_of_its_own_drive_only(selector, is_t
     notes = verdict_on(worn(WORN), ended, today='2026-11-20').notes
 
     assert [note for note in notes if 'ended on 2026-01-31' in note] == [
-        f'site.json: the override for {name} {value} ended on 2026-01-31' for name, value in selector.items() if is_told]
+        f'site.json: the override for {name} {value} ended on 2026-01-31' for name, value in selector.items()
+        if is_told]
 
 
 def test_a_family_that_no_entry_tells_is_no_override_s_family():
@@ -394,8 +438,10 @@ def test_a_limit_refers_to_the_reading_that_is_judged():
     limit = {'drive': 'temperature_limit', 'minus': 5, 'else': '40'}
     hot = override({'device': 'sda'}, roles={'temperature': {'warning': limit}})
 
-    assert judgement_of(verdict_on(worn(row(194, raw='50'), row(1, raw='60')), hot, data=data), 'temperature').warning == '55'
-    assert judgement_of(verdict_on(worn(row(194, raw='50'), row(2, raw='60')), hot, data=data), 'temperature').warning == '40'
+    assert judgement_of(verdict_on(worn(row(194, raw='50'), row(1, raw='60')), hot, data=data),
+                        'temperature').warning == '55'
+    assert judgement_of(verdict_on(worn(row(194, raw='50'), row(2, raw='60')), hot, data=data),
+                        'temperature').warning == '40'
 
 
 # --- what a drive without entry, with defects or without an answer is told --------------------
@@ -422,7 +468,8 @@ def test_a_drive_that_tells_no_name_has_no_entry_either():
 
 def test_of_a_recorded_report_the_file_is_named():
     """So that the line can be typed."""
-    found = judgement_of(verdict_on(worn(identity=Identity()), device=Device('ticket.txt', is_recorded=True)), 'unknown_model')
+    found = judgement_of(verdict_on(worn(identity=Identity()), device=Device('ticket.txt', is_recorded=True)),
+                         'unknown_model')
 
     assert 'draft --report ticket.txt prints' in found.reading.verdict
 
@@ -433,8 +480,10 @@ def test_a_model_with_an_entry_needs_no_word_about_it():
 
 
 @pytest.mark.parametrize(('hours', 'state', 'words'), [
-    ('0', State.WARNING, 'the drive stops (at 1000 power-on hours, 1000 from now, on 2026-12-31 if it is never switched off); '),
-    ('1', State.CRITICAL, 'the drive stops (at 1000 power-on hours, 999 from now, on 2026-12-31 if it is never switched off); '),
+    ('0', State.WARNING,
+     'the drive stops (at 1000 power-on hours, 1000 from now, on 2026-12-31 if it is never switched off); '),
+    ('1', State.CRITICAL,
+     'the drive stops (at 1000 power-on hours, 999 from now, on 2026-12-31 if it is never switched off); '),
     ('1000', State.CRITICAL, 'the drive stops (its hour 1000 is past, the drive is at 1000); ')])
 def test_a_firmware_defect_counts_from_the_hours_of_this_very_drive(hours, state, words):
     """attributes.json knows the defect, the drive its age, the clock the day."""
@@ -458,7 +507,8 @@ def test_a_firmware_defect_without_hour_and_without_cure_says_neither():
     """No empty brackets, and no firmware to wait for."""
     reading = judge.advisory_reading(ADVISORY._replace(hour=None, fixed_in=''), Identity(firmware='HPD5'), 40000, DAY_0)
 
-    assert (reading.verdict, reading.state) == ('firmware HPD5: drive and data are lost for good; update the firmware', State.WARNING)
+    assert (reading.verdict, reading.state) == ('firmware HPD5: drive and data are lost for good; update the firmware',
+                                                State.WARNING)
 
 
 @pytest.mark.parametrize(('error', 'state'), [(DriveError('gone'), State.UNKNOWN), (DriveAsleep('gone'), State.OK)])
@@ -492,7 +542,8 @@ def test_a_drive_with_nothing_to_say_has_no_notes():
 
 def test_only_the_attribute_that_failed_in_the_past_is_named():
     """The others never did."""
-    rows = (row(5, name='Reallocated'), row(190, name='Airflow', when_failed='past'), row(191, name='Shock', when_failed='now'))
+    rows = (row(5, name='Reallocated'), row(190, name='Airflow', when_failed='past'),
+            row(191, name='Shock', when_failed='now'))
 
     assert notes_on(worn(*rows)) == ['attribute 190 Airflow was at its vendor threshold in the past']
 
@@ -527,14 +578,17 @@ def test_what_smartctl_complained_of_is_a_note():
 
 
 @pytest.mark.parametrize(('one', 'other', 'unit', 'is_noted'), [
-    (10, 16, '%', True), (10, 15, '%', False), (0, 6, '%', True), (0, 5, '%', False), (10, 16, '', False), (10, None, '%', False)])
+    (10, 16, '%', True), (10, 15, '%', False), (0, 6, '%', True), (0, 5, '%', False), (10, 16, '', False),
+    (10, None, '%', False)])
 def test_two_percentages_more_than_five_points_apart_are_a_note(one, other, unit, is_noted):
     """One of the two is wrong, and the admin may know which."""
-    pair = percent(one, 'log a', unit=unit), percent(other, 'log b', unit=unit)._replace(unknown='' if other else 'gone')
+    pair = percent(one, 'log a', unit=unit), percent(other, 'log b',
+                                                     unit=unit)._replace(unknown='' if other else 'gone')
 
     noted = [note for note in notes_on(worn(), *pair) if 'the worse one' in note]
 
-    assert noted == ([f'endurance_used: log a says {one} %, log b says {other} %; the worse one counts'] if is_noted else [])
+    assert noted == ([f'endurance_used: log a says {one} %, log b says {other} %; the worse one counts'] if is_noted
+                     else [])
 
 
 def test_percentages_of_two_roles_are_not_compared():
@@ -549,21 +603,25 @@ def test_more_written_than_the_vendor_warrants_is_a_note(written, warranted, is_
     pairs = ('host_written', written), ('rated_written', warranted)
     found = [Reading(role, number, 'B', Source('x')) for role, number in pairs if number is not None]
 
-    assert notes_on(worn(), *found) == (['host_written 2.5 TB is more than the 2 TB of the warranty'] if is_noted else [])
+    assert notes_on(worn(),
+                    *found) == (['host_written 2.5 TB is more than the 2 TB of the warranty'] if is_noted else [])
 
 
 def test_what_was_written_counts_only_where_it_is_judged():
     """A figure that is kept for comparison voids no warranty."""
-    found = Reading('host_written', 9e12, 'B', Source('x'), judged=False), Reading('rated_written', 2e12, 'B', Source('y'))
+    found = Reading('host_written', 9e12, 'B', Source('x'),
+                    judged=False), Reading('rated_written', 2e12, 'B', Source('y'))
 
     assert notes_on(worn(), *found) == []
 
 
 @pytest.mark.parametrize(('log', 'role', 'is_noted'), [
-    ('device statistics', 'endurance_used', True), ('device statistics', 'temperature', False), ('SCSI log', 'endurance_used', False)])
+    ('device statistics', 'endurance_used', True), ('device statistics', 'temperature', False),
+    ('SCSI log', 'endurance_used', False)])
 def test_a_statistic_that_is_not_to_be_believed_is_a_note(log, role, is_noted):
     """The figure is shown with what is known of its like."""
-    noted = notes_on(worn(), percent(255, log, role), spec=WARRANTED._replace(untrusted_statistics=frozenset(('endurance_used',))))
+    noted = notes_on(worn(), percent(255, log, role),
+                     spec=WARRANTED._replace(untrusted_statistics=frozenset(('endurance_used',))))
 
     words = 'endurance_used: the device statistics of this family are not to be believed, here 255 %'
     assert noted == ([words] if is_noted else [])
@@ -582,7 +640,8 @@ def crc(number):
 def grown(reading, *numbers, after=3600, later=60):
     """Memory of a reading that had these numbers, one a day, the last one *after* seconds before this check."""
     now = int(DAY_0)
-    points = [Point(now - after - DAY * (len(numbers) - 1 - place), number, DAY if place else 0) for place, number in enumerate(numbers)]
+    points = [Point(now - after - DAY * (len(numbers) - 1 - place), number, DAY if place else 0)
+              for place, number in enumerate(numbers)]
     return past.Past({past.key(reading): History(tuple(points), now - later)}, now)
 
 
@@ -596,15 +655,18 @@ def test_growth_alarms_where_the_level_says_nothing():
     judgement = crc_judged(crc(226), grown(crc(226), 212))
 
     assert (judgement.state, judgement.origin) == (State.WARNING, 'default.json')
-    assert finding(judgement) == 'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane, warning above 0 in 24 h'
+    assert (finding(judgement)
+            == 'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane, warning above 0 in 24 h')
 
 
 @pytest.mark.parametrize(('memory', 'state'), [
-    (None, State.OK), (past.Past({}, int(DAY_0)), State.OK), (grown(crc(9), 9), State.OK), (grown(crc(9), 10), State.OK),
+    (None, State.OK), (past.Past({}, int(DAY_0)), State.OK), (grown(crc(9), 9), State.OK),
+    (grown(crc(9), 10), State.OK),
     (grown(crc(9), 8), State.WARNING), (grown(crc(200), 8, 200, after=DAY), State.CRITICAL),
     (grown(crc(9), 8, 9, after=6 * DAY), State.WARNING),
     (grown(crc(9), 8, 9, after=7 * DAY), State.OK)],
-    ids=['ok-no-memory', 'ok-new-drive', 'ok-stands', 'ok-was-reset', 'warn-grew', 'crit-grew-much', 'warn-six-days-ago', 'ok-a-week-ago'])
+    ids=['ok-no-memory', 'ok-new-drive', 'ok-stands', 'ok-was-reset', 'warn-grew', 'crit-grew-much',
+         'warn-six-days-ago', 'ok-a-week-ago'])
 def test_growth_is_told_for_as_long_as_its_limit_says(memory, state):
     """Whoever looked in between: what is told follows from the points."""
     number = memory.histories[past.key(crc(0))].points[-1].number if memory and memory.histories else 9
@@ -623,7 +685,8 @@ def test_a_level_that_is_worse_is_told_first_and_growth_behind_it():
     """Both matter: what stands, and that it moves."""
     judgement = crc_judged(crc(226), grown(crc(226), 212), level=State.CRITICAL)
 
-    assert finding(judgement) == 'crc_errors 226, critical above 5; crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane'
+    assert (finding(judgement) == 'crc_errors 226, critical above 5; crc_errors grew by 14 in 24 h (212 to 226): '
+                                  'check cable and backplane')
 
 
 @pytest.mark.parametrize(('accepted', 'state'), [(225, State.WARNING), (226, State.OK), (300, State.OK)])
@@ -643,9 +706,11 @@ def test_the_word_of_the_drive_is_never_acknowledged():
 
 
 @pytest.mark.parametrize(('roles', 'state'), [
-    ({'warning': '300'}, State.OK), ({'critical': '300'}, State.OK), ({'warning': '300', 'growth': CABLE}, State.WARNING),
+    ({'warning': '300'}, State.OK), ({'critical': '300'}, State.OK),
+    ({'warning': '300', 'growth': CABLE}, State.WARNING),
     ({'growth': None}, State.OK), ({'graph': True}, State.WARNING)],
-    ids=['ok-own-level', 'ok-own-critical-level', 'warn-own-level-and-growth', 'ok-no-growth', 'warn-says-nothing-of-it'])
+    ids=['ok-own-level', 'ok-own-critical-level', 'warn-own-level-and-growth', 'ok-no-growth',
+         'warn-says-nothing-of-it'])
 @pytest.mark.parametrize('selector', [{'serial': 'S1'}, {'device': 'sda'}], ids=str)
 def test_a_limit_of_this_very_drive_stands_above_growth(roles, state, selector):
     """Who has set the level of one drive has looked at it; who wants its growth judged beside says so."""
@@ -664,21 +729,24 @@ def test_growth_of_a_drive_stands_in_its_verdict(database, limits):
 
     verdict = judge.judge(SDA, report, database, limits, judge.Rules(), grown(reading, 212))
 
-    assert headline(verdict) == 'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane (warning above 0 in 24 h)'
+    assert (headline(verdict)
+            == 'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane (warning above 0 in 24 h)')
 
 
 def test_what_is_acknowledged_is_told_by_whom_when_and_why(database):
     """With -v, in triage and explain."""
     said = {'for': {'serial': 'S1'}, 'why': 'stable since 2024', 'by': 'martin', 'at': '2026-11-22',
             'roles': {'reallocated': {'acknowledged': 30}}}
-    limits = thresholds.Thresholds({'roles': {'reallocated': {'warning': '20'}}}, [('acknowledged.json', {'overrides': [said]})])
+    limits = thresholds.Thresholds({'roles': {'reallocated': {'warning': '20'}}},
+                                   [('acknowledged.json', {'overrides': [said]})])
     report = Report(Identity('ATA', 'ACME X1', serial='S1', rotation=7200), True, attributes=(row(5, raw='30'),))
 
     verdict = judge.judge(SDA, report, database, limits, judge.Rules())
 
     assert verdict.state is State.OK
-    assert 'reallocated is acknowledged at 30 by martin on 2026-11-22: stable since 2024 (acknowledged.json)' in verdict.notes
-    assert judge.judge(SDA, report._replace(attributes=(row(5, raw='31'),)), database, limits, judge.Rules()).state is State.WARNING
+    assert ('reallocated is acknowledged at 30 by martin on 2026-11-22: stable since 2024 (acknowledged.json)' in verdict.notes)
+    assert judge.judge(SDA, report._replace(attributes=(row(5, raw='31'),)), database, limits,
+                       judge.Rules()).state is State.WARNING
 
 
 def test_growth_of_the_same_state_changes_nothing_but_the_words():
@@ -724,17 +792,20 @@ def test_where_less_is_worse_growth_is_a_fall(before, is_floor, state):
     """Spare blocks vanish, errors come."""
     reading = spare(90)
 
-    assert judge.weighed(Judgement(reading, State.OK), Limit(growth=(SPARE_GROWTH,)), grown(reading, before), None, is_floor).state is state
+    assert judge.weighed(Judgement(reading, State.OK), Limit(growth=(SPARE_GROWTH,)), grown(reading, before), None,
+                         is_floor).state is state
 
 
 @pytest.mark.parametrize(('number', 'state'), [(59, State.WARNING), (60, State.OK), (61, State.OK)])
 def test_where_less_is_worse_what_is_acknowledged_is_loud_when_it_falls(database, number, state):
     """60 % of spare were accepted; 59 % were not."""
     said = {'for': {'serial': 'S1'}, 'why': 'stable', 'roles': {'spare_available': {'acknowledged': 60}}}
-    limits = thresholds.Thresholds({'roles': {'spare_available': {'warning': '90:'}}}, [('site.json', {'overrides': [said]})])
+    limits = thresholds.Thresholds({'roles': {'spare_available': {'warning': '90:'}}},
+                                   [('site.json', {'overrides': [said]})])
     report = nvme(available_spare=number)
 
-    verdict = judge.judge(SDA, report._replace(identity=report.identity._replace(serial='S1')), database, limits, judge.Rules())
+    verdict = judge.judge(SDA, report._replace(identity=report.identity._replace(serial='S1')), database, limits,
+                          judge.Rules())
 
     assert judgement_of(verdict, 'spare_available').state is state
 
@@ -742,7 +813,8 @@ def test_where_less_is_worse_what_is_acknowledged_is_loud_when_it_falls(database
 def test_where_less_is_worse_a_fall_stands_in_the_verdict(database):
     """From memory through the whole judge."""
     limits = thresholds.Thresholds({'roles': {'spare_available': {'growth': SPARE_GROWTH}}})
-    reading = judgement_of(judge.judge(SDA, nvme(available_spare=90), database, limits, judge.Rules()), 'spare_available').reading
+    reading = judgement_of(judge.judge(SDA, nvme(available_spare=90), database, limits, judge.Rules()),
+                           'spare_available').reading
 
     verdict = judge.judge(SDA, nvme(available_spare=90), database, limits, judge.Rules(), grown(reading, 100))
 
@@ -765,7 +837,8 @@ def test_an_ignored_role_leaves_all_others_where_they_are():
     ids=['warn-in-a-hurry', 'ok-too-little', 'ok-as-always', 'ok-years-left'])
 def test_wear_that_is_much_faster_than_ever_and_soon_over_warns(database, limits, before, used, hours, state):
     """Thirty points in a month, of a drive that took two years for ten: somebody writes what nobody has planned."""
-    report = Report(Identity('NVMe', 'ACME N1', serial='SERIAL01'), True, nvme={'percentage_used': used, 'power_on_hours': hours})
+    report = Report(Identity('NVMe', 'ACME N1', serial='SERIAL01'), True,
+                    nvme={'percentage_used': used, 'power_on_hours': hours})
     reading = endurance(judge.judge(SDA, report, database, limits, judge.Rules())).reading
     now = int(DAY_0)
     points = (Point(now - 40 * DAY, before), Point(now - DAY, used, DAY))

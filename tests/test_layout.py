@@ -17,19 +17,21 @@ MAY_IMPORT: Dict[str, Set[str]] = {
     'files': set(),
     'reading': set(), 'knowledge': set(), 'memory': set(),
     'faces': {'knowledge'}, 'workshop': {'judge', 'reading', 'knowledge', 'memory'}, 'v1_6': {'knowledge', 'reading'},
-    'judge': {'knowledge', 'memory'}, 'cli': {'v1_6'}, 'site': {'cli', 'judge', 'knowledge', 'v1_6'},
+    'judge': {'knowledge', 'memory'}, 'options': {'v1_6'}, 'cli': {'options', 'v1_6'},
+    'site': {'options', 'judge', 'knowledge', 'v1_6'},
     'accepting': {'knowledge'}, 'importing': {'knowledge', 'memory'}, 'whereabouts': {'memory'},
-    'remembering': {'cli', 'memory', 'reading', 'whereabouts'},
-    'survey': {'cli', 'site', 'judge', 'reading', 'knowledge', 'remembering'},
-    'jobs': {'accepting', 'importing', 'remembering', 'cli', 'site', 'survey', 'judge', 'reading', 'knowledge', 'faces', 'workshop',
-             'v1_6'},
+    'remembering': {'options', 'memory', 'reading', 'whereabouts'},
+    'survey': {'options', 'site', 'judge', 'reading', 'knowledge', 'remembering'},
+    'jobs': {'accepting', 'importing', 'remembering', 'cli', 'options', 'site', 'survey', 'judge', 'reading',
+             'knowledge', 'memory', 'faces', 'workshop', 'v1_6'},
     'main': {'reading', 'jobs'}}
 FOREIGN = {'nagiosplugin': {'knowledge/nagios'}, 'pySMART': {'reading/pysmart'}, 'jsonschema': {'knowledge/complaints'},
            'rich': {'faces/triage', 'faces/explain'}, 'jinja2': {'faces/page'}, 'sqlite3': {'memory/database'},
            '_sqlite3': {'memory/database'}}
 # What a check with a drive must not load: each costs more than reading the drive's report.
 HEAVY = ('jsonschema', 'pySMART', 'rich', 'dataclasses', 'subprocess', 'inspect', 'logging', 'tempfile',
-         'smart_attributes.reading.text_report', 'smart_attributes.faces.triage', 'smart_attributes.faces.page', 'jinja2')
+         'smart_attributes.reading.text_report', 'smart_attributes.faces.triage', 'smart_attributes.faces.page',
+         'jinja2')
 HEAVY_ROOMS = ('smart_attributes.workshop.', 'smart_attributes.v1_6.')
 
 
@@ -75,13 +77,15 @@ def test_a_check_loads_nothing_that_it_does_not_need():
 
 def test_no_model_name_is_in_the_code():
     """Vendor knowledge is data."""
-    vendors = ('INTEL', 'Intel', 'SAMSUNG', 'Samsung', 'Micron', 'Crucial', 'KINGSTON', 'Kingston', 'SandForce', 'Toshiba', 'TOSHIBA',
+    vendors = ('INTEL', 'Intel', 'SAMSUNG', 'Samsung', 'Micron', 'Crucial', 'KINGSTON', 'Kingston', 'SandForce',
+               'Toshiba', 'TOSHIBA',
                'WDC', 'HGST')
     found: Dict[str, Set[str]] = {}
     for module in MODULES:
         tree = ast.parse((PACKAGE / f'{module}.py').read_text())
         prose = {id(node.body[0].value) for node in ast.walk(tree)
-                 if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and isinstance(node.body[0], ast.Expr)}
+                 if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
+                 and isinstance(node.body[0], ast.Expr)}
         words = {node.value for node in ast.walk(tree)
                  if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose}
         hits = {vendor for vendor in vendors if any(vendor in word for word in words)}

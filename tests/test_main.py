@@ -22,7 +22,8 @@ PLUGIN = [sys.executable, str(ROOT / 'check_smart_attributes')]
 
 def in_locale(locale: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run([*PLUGIN, *arguments], capture_output=True, timeout=60,
-                          env={'PATH': '/usr/bin:/bin', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME'], **LOCALES[locale]})
+                          env={'PATH': '/usr/bin:/bin', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME'],
+                               **LOCALES[locale]})
 
 
 @pytest.fixture
@@ -36,7 +37,8 @@ def foreign(tmp_path) -> str:
 
 
 @pytest.mark.parametrize('locale', LOCALES)
-@pytest.mark.parametrize(('job', 'code'), [((), 2), (('-v',), 2), (('triage',), 0), (('explain',), 0), (('list',), 0), (('draft',), 0)],
+@pytest.mark.parametrize(('job', 'code'),
+                         [((), 2), (('-v',), 2), (('triage',), 0), (('explain',), 0), (('list',), 0), (('draft',), 0)],
                          ids=lambda job: '-'.join(job) if isinstance(job, tuple) else None)
 def test_a_model_that_the_locale_cannot_write_costs_no_verdict(foreign, locale, job, code):
     """A FAILED drive was UNKNOWN, with words about codecs, because its model was Chinese."""
@@ -84,7 +86,8 @@ def test_the_plugin_does_not_wait_for_ever_for_a_reader():
 def test_what_is_done_after_the_answer_neither_changes_nor_delays_it(work):
     """Memory is written when the result is out: whatever becomes of that, the daemon has its answer in time."""
     code = ('import os, sys, time\nfrom smart_attributes import main\n'
-            'def run(argv, later):\n    main.alarm.obey(); later.append(lambda: eval(sys.argv[1]))\n    print("answer"); return 1\n'
+            'def run(argv, later):\n    main.alarm.obey(); later.append(lambda: eval(sys.argv[1]))\n    '
+            'print("answer"); return 1\n'
             'main.run = run\nmain.main()')
     before = time.monotonic()
     done = subprocess.run([sys.executable, '-c', code, work], cwd=ROOT, capture_output=True, text=True, check=False)

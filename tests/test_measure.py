@@ -18,14 +18,18 @@ DATABASE = {'date': '2026-11-20', 'documents': {}, 'roles': ROLES, 'sets': {}, '
 
 
 def drive(model='ACME SSD 1', value=90, statistic=10, **more):
-    return {'path': f'SSD/{model}', 'model': model, 'firmware': '1', 'rotation': 'Solid State Device', 'health': 'PASSED',
-            'attributes': [[9, 'Hours', '-O--CK', 99, 99, 0, '-', '1000'], [233, 'Wear', '-O--CK', value, value, 0, '-', '0']],
-            'devstat': {} if statistic is None else {'7:0x008': [str(statistic), '---', 'Percentage Used Endurance Indicator']}, **more}
+    return {'path': f'SSD/{model}', 'model': model, 'firmware': '1', 'rotation': 'Solid State Device',
+            'health': 'PASSED',
+            'attributes': [[9, 'Hours', '-O--CK', 99, 99, 0, '-', '1000'],
+                           [233, 'Wear', '-O--CK', value, value, 0, '-', '0']],
+            'devstat': {} if statistic is None
+            else {'7:0x008': [str(statistic), '---', 'Percentage Used Endurance Indicator']}, **more}
 
 
 def measured(*drives):
     default = thresholds.Thresholds(json.loads((ROOT / 'thresholds/default.json').read_text()))
-    return measure.measure((collection.Drive(d['path'], collection.report_of(d)) for d in drives), specs.SpecDatabase(DATABASE), default)
+    return measure.measure((collection.Drive(d['path'], collection.report_of(d)) for d in drives),
+                           specs.SpecDatabase(DATABASE), default)
 
 
 def lines(*drives):

@@ -38,7 +38,8 @@ def test_a_drive_with_another_serial_number_at_its_address_has_replaced_it():
     places = after((START, SDA, {'/dev/sda': 1}), (START + STEP, SDA, {'/dev/sda': 2}))
     first = {1: START, 2: START + STEP}
 
-    assert told(places, records(first), SDA, START + STEP) == [Change('replaced', '/dev/sda', 1, START + STEP, successor=2)]
+    assert told(places, records(first), SDA,
+                START + STEP) == [Change('replaced', '/dev/sda', 1, START + STEP, successor=2)]
     assert kinds(places, SDA, START + DAY, first) == [('replaced', '/dev/sda', 1)]
     assert kinds(places, SDA, START + STEP + DAY, first) == []
 
@@ -46,7 +47,8 @@ def test_a_drive_with_another_serial_number_at_its_address_has_replaced_it():
 def test_a_drive_found_elsewhere_has_moved():
     places = after((START, SCAN, {'/dev/sda': 1}), (START + STEP, SCAN, {'/dev/sdb': 1}))
 
-    assert told(places, records({1: START}), SCAN, START + STEP) == [Change('moved', '/dev/sda', 1, START + STEP, now_at='/dev/sdb')]
+    assert told(places, records({1: START}), SCAN,
+                START + STEP) == [Change('moved', '/dev/sda', 1, START + STEP, now_at='/dev/sdb')]
 
 
 def test_a_drive_found_nowhere_is_missing_and_told_whoever_looked_meanwhile():
@@ -67,7 +69,8 @@ def test_letters_that_shift_after_one_is_gone_replace_nothing():
     """sdb is sda now: the drive of sda is missing, and nobody has put another in its place."""
     places = after((START, SCAN, {'/dev/sda': 1, '/dev/sdb': 2}), (START + STEP, SCAN, {'/dev/sda': 2}))
 
-    assert kinds(places, SCAN, START + STEP, {1: START, 2: START}) == [('missing', '/dev/sda', 1), ('moved', '/dev/sdb', 2)]
+    assert kinds(places, SCAN, START + STEP, {1: START, 2: START}) == [('missing', '/dev/sda', 1),
+                                                                       ('moved', '/dev/sdb', 2)]
 
 
 def test_what_a_run_did_not_look_at_is_not_missing():
@@ -80,14 +83,16 @@ def test_what_a_run_did_not_look_at_is_not_missing():
 
 def test_what_only_a_command_line_named_no_scan_misses():
     """A scan does not find what is behind some controllers."""
-    places = after((START, Scope({'megaraid,0@/dev/bus/0'}), {'megaraid,0@/dev/bus/0': 1}), (START + STEP, SCAN, {'/dev/sda': 2}))
+    places = after((START, Scope({'megaraid,0@/dev/bus/0'}), {'megaraid,0@/dev/bus/0': 1}),
+                   (START + STEP, SCAN, {'/dev/sda': 2}))
 
     assert kinds(places, SCAN, START + STEP, {1: START, 2: START}) == []
 
 
 def test_two_services_with_an_address_each_for_one_drive_do_not_move_it():
     raid = Scope({'megaraid,0@/dev/bus/0'})
-    runs = [(START + STEP * place, *((SDA, {'/dev/sda': 1}) if place % 2 else (raid, {'megaraid,0@/dev/bus/0': 1}))) for place in range(6)]
+    runs = [(START + STEP * place, *((SDA, {'/dev/sda': 1}) if place % 2 else (raid, {'megaraid,0@/dev/bus/0': 1})))
+            for place in range(6)]
     places = after(*runs)
 
     assert kinds(places, SDA, START + 6 * STEP, {1: START}) == []
@@ -97,7 +102,8 @@ def test_two_services_with_an_address_each_for_one_drive_do_not_move_it():
 def test_a_drive_that_one_of_its_two_addresses_loses_has_not_moved():
     """It is where another service has found it all the time."""
     raid = Scope({'megaraid,0@/dev/bus/0'})
-    places = after((START, SDA, {'/dev/sda': 1}), (START + STEP, raid, {'megaraid,0@/dev/bus/0': 1}), (START + 2 * STEP, SDA, {}))
+    places = after((START, SDA, {'/dev/sda': 1}), (START + STEP, raid, {'megaraid,0@/dev/bus/0': 1}),
+                   (START + 2 * STEP, SDA, {}))
 
     assert kinds(places, SDA, START + 2 * STEP, {1: START}) == []
 

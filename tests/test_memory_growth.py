@@ -61,7 +61,8 @@ def test_growth_while_nobody_looked_is_told_with_its_real_time():
 
 
 @pytest.mark.parametrize(('ago', 'is_told'), [
-    pytest.param(0, True, id='at-once'), pytest.param(STEP, True, id='next-check'), pytest.param(WEEK - 1, True, id='last-second'),
+    pytest.param(0, True, id='at-once'), pytest.param(STEP, True, id='next-check'),
+    pytest.param(WEEK - 1, True, id='last-second'),
     pytest.param(WEEK, False, id='over'), pytest.param(WEEK + DAY, False, id='long-over')])
 def test_the_hold_starts_when_growth_is_noticed(ago, is_told):
     """However many checks and manual runs look in between."""
@@ -91,7 +92,8 @@ def test_a_counter_that_falls_back_has_not_grown(readings, size):
 def test_a_reset_is_named():
     found = history((START, 10), (START + STEP, 12), (START + 2 * STEP, 0), (START + 3 * STEP, 1))
 
-    assert said(found, START + 3 * STEP) == 'crc_errors grew by 3 in 24 h (10 to 1, reset in between): check cable and backplane'
+    assert said(found, START
+                + 3 * STEP) == 'crc_errors grew by 3 in 24 h (10 to 1, reset in between): check cable and backplane'
 
 
 def test_rises_within_the_window_are_added_up():
@@ -164,7 +166,8 @@ def test_a_gauge_that_flips_counts_when_it_stands(readings, is_told):
 
 def test_how_long_a_counter_has_been_quiet():
     assert growth.quiet(history((START, 1), (START + DAY, 2), (START + 9 * DAY, 2)), START + 9 * DAY) == (8 * DAY, True)
-    assert growth.quiet(history((START, 1), (START + DAY, 1)), START + DAY) == (DAY, False), 'at least since memory began'
+    assert growth.quiet(history((START, 1), (START + DAY, 1)), START + DAY) == (DAY,
+                                                                                False), 'at least since memory began'
     assert growth.quiet(History(), START) == (0, False)
 
 
@@ -188,7 +191,8 @@ def test_a_rule_is_read_from_the_thresholds():
 
 
 @pytest.mark.parametrize('wrong', [
-    {'within': '24'}, {'within': 24}, {'within': '0h'}, {'within': '-1d'}, {'for': '1w'}, {'for': None}, {'warning': 'x'},
+    {'within': '24'}, {'within': 24}, {'within': '0h'}, {'within': '-1d'}, {'for': '1w'}, {'for': None},
+    {'warning': 'x'},
     {'critical': '-1'}, {'warning': 'nan'}, {'critical': 'inf'}, {'stands': '٣d'}])
 def test_a_rule_that_cannot_be_meant_is_a_sentence(wrong):
     with pytest.raises(DataError, match=r'^mine\.json, pending: "[a-z]+" of growth is .*; write '):
@@ -238,14 +242,17 @@ def test_an_acknowledgement_goes_through_its_file():
 
 
 def test_other_overrides_of_the_file_are_no_acknowledgements():
-    assert list(acknowledged.from_overrides([{'for': {'serial': 'S1'}, 'why': 'x', 'roles': {'reallocated': {'warning': '3'}}},
-                                             {'for': {'family': 'F'}, 'roles': {'reallocated': {'acknowledged': 3}}}])) == []
+    assert list(acknowledged.from_overrides([{'for': {'serial': 'S1'}, 'why': 'x',
+                                              'roles': {'reallocated': {'warning': '3'}}},
+                                             {'for': {'family': 'F'},
+                                              'roles': {'reallocated': {'acknowledged': 3}}}])) == []
 
 
 @pytest.mark.parametrize(('text', 'given'), [
     ('S1:reallocated=3', Acknowledgement('S1', 'reallocated', 3, origin='--acknowledged')),
     ('S1:pending=8:2027-01-31', Acknowledgement('S1', 'pending', 8, '', '2027-01-31', origin='--acknowledged')),
-    ('S1:pending=8:2027-01-31:a b: c', Acknowledgement('S1', 'pending', 8, 'a b: c', '2027-01-31', origin='--acknowledged')),
+    ('S1:pending=8:2027-01-31:a b: c',
+     Acknowledgement('S1', 'pending', 8, 'a b: c', '2027-01-31', origin='--acknowledged')),
     ('S1:pending=8::as found', Acknowledgement('S1', 'pending', 8, 'as found', origin='--acknowledged')),
     ('A:B:pending=8', Acknowledgement('A:B', 'pending', 8, origin='--acknowledged'))])
 def test_an_acknowledgement_is_a_word_of_the_command_line(text, given):
@@ -286,8 +293,10 @@ OK, WARNING, CRITICAL = State.OK, State.WARNING, State.CRITICAL
 
 
 @pytest.mark.parametrize(('state', 'arguments'), [
-    pytest.param(CRITICAL, {'level': OK, 'own_word': CRITICAL, 'is_acknowledged': True, 'override': OK}, id='crit-own-word-first'),
-    pytest.param(WARNING, {'level': OK, 'override': WARNING, 'is_acknowledged': True}, id='warn-override-before-acknowledgement'),
+    pytest.param(CRITICAL, {'level': OK, 'own_word': CRITICAL, 'is_acknowledged': True, 'override': OK},
+                 id='crit-own-word-first'),
+    pytest.param(WARNING, {'level': OK, 'override': WARNING, 'is_acknowledged': True},
+                 id='warn-override-before-acknowledgement'),
     pytest.param(OK, {'level': OK, 'override': OK, 'growth': CRITICAL}, id='ok-override-before-growth'),
     pytest.param(OK, {'level': CRITICAL, 'growth': WARNING, 'is_acknowledged': True}, id='ok-acknowledged'),
     pytest.param(CRITICAL, {'level': CRITICAL, 'growth': WARNING}, id='crit-small-growth-hides-no-level'),

@@ -63,7 +63,8 @@ def test_a_line_is_value_and_raw_of_each_attribute(tmp_path):
 def test_damaged_lines_are_skipped_and_counted(tmp_path):
     """A power cut in the middle of one, zeros after it; and the one that is being written now."""
     whole = line(NOW - HOUR, a9=10, a199=1)
-    found = smartd_log.read(log(tmp_path, line(NOW - 2 * HOUR, a9=9, a199=0), whole[:28] + '\n', '\0' * 40 + '\n', 'x;\ty;z;\n',
+    found = smartd_log.read(log(tmp_path, line(NOW - 2 * HOUR, a9=9, a199=0), whole[:28] + '\n', '\0' * 40 + '\n',
+                                'x;\ty;z;\n',
                                 whole.replace('-', '/'), whole, whole[:25]), NOW)
 
     assert crc(found.rows) == [0, 1]
@@ -75,7 +76,8 @@ def test_only_the_last_400_days_are_read(tmp_path, monkeypatch):
     hours = range(0, 3000 * 24, 6)
     path = log(tmp_path, *(line(NOW - 3000 * DAY + hour * HOUR, a9=hour, a199=hour // 24) for hour in hours))
     looked_at = []
-    monkeypatch.setattr(smartd_log, '_lines', lambda text, lines=smartd_log._lines: looked_at.append(len(text)) or lines(text))
+    monkeypatch.setattr(smartd_log, '_lines', lambda text,
+                        lines=smartd_log._lines: looked_at.append(len(text)) or lines(text))
     found = smartd_log.read(path, NOW)
 
     assert NOW - 400 * DAY <= found.rows[0].time < NOW - 399 * DAY
@@ -86,7 +88,8 @@ def test_only_the_last_400_days_are_read(tmp_path, monkeypatch):
 
 def test_a_log_without_end_is_read_in_part(tmp_path, monkeypatch):
     monkeypatch.setattr(smartd_log, '_LARGEST', 1000)
-    found = smartd_log.read(log(tmp_path, *(line(NOW - DAY + 60 * place, a9=place, a199=place) for place in range(1000))), NOW)
+    found = smartd_log.read(log(tmp_path,
+                                *(line(NOW - DAY + 60 * place, a9=place, a199=place) for place in range(1000))), NOW)
 
     assert 10 < found.read < 40 and found.damaged == 0
     assert found.rows[-1].ata[199] == (100, 999)
@@ -94,7 +97,8 @@ def test_a_log_without_end_is_read_in_part(tmp_path, monkeypatch):
 
 def test_lines_are_ordered_by_the_drive_s_own_hours(tmp_path):
     """The clock was wrong when the machine started."""
-    found = smartd_log.read(log(tmp_path, line(NOW - 5 * HOUR, a9=102, a199=2), line(NOW - 6 * HOUR, a9=101, a199=1)), NOW)
+    found = smartd_log.read(log(tmp_path, line(NOW - 5 * HOUR, a9=102, a199=2), line(NOW - 6 * HOUR, a9=101, a199=1)),
+                            NOW)
 
     assert crc(found.rows) == [1, 2]
 
@@ -115,7 +119,8 @@ def test_the_hour_that_autumn_has_twice_stays_in_order(tmp_path, monkeypatch):
     time.tzset()
     autumn = 1_792_890_000  # 25 October 2026, 01:00 UTC: 3:00 becomes 2:00
     moments = [autumn + 1800 * step for step in range(-4, 5)]
-    found = smartd_log.read(log(tmp_path, *(line(moment, a9=100 + place // 2, a199=place) for place, moment in enumerate(moments))), NOW)
+    found = smartd_log.read(log(tmp_path, *(line(moment, a9=100 + place // 2, a199=place)
+                                            for place, moment in enumerate(moments))), NOW)
 
     assert crc(found.rows) == list(range(9))
     assert all(abs(row.time - moment) <= HOUR for row, moment in zip(found.rows, moments))
@@ -145,7 +150,8 @@ def test_rows_become_points_with_the_gap_to_the_line_before(tmp_path):
     found = smartd_log.read(log(tmp_path, line(NOW - 3 * DAY, a9=1, a199=5), line(NOW - 2 * DAY, a9=20, a199=5),
                                 line(NOW - 2 * DAY + 1800, a9=20, a199=7)), NOW)
     hours = Key('power_on_time', 'attribute 9')
-    points = smartd_log.points((row, [Observation(CRC, row.ata[199][1], CHANGE), Observation(hours, row.ata[9][1] * HOUR, DAILY)])
+    points = smartd_log.points((row, [Observation(CRC, row.ata[199][1], CHANGE),
+                                      Observation(hours, row.ata[9][1] * HOUR, DAILY)])
                                for row in found.rows)
 
     assert points[CRC, CHANGE] == [Point(NOW - 3 * DAY, 5), Point(NOW - 2 * DAY + 1800, 7, 1800)]
@@ -183,15 +189,18 @@ def smartd(folder: Path, drives: Dict[str, descriptions.Description], hours_ago:
     configuration = machine.folder / 'smartd.conf'
     configuration.write_text(''.join(f'{address} -d {"scsi" if drive.protocol == "SCSI" else "sat"} -a\n'
                                      for address, drive in drives.items()))
-    environment = {'LD_PRELOAD': str(next(machine.folder.glob('*.so'))), 'SIMULATED_MACHINE': str(machine.folder), 'TZ': f'WEST{hours_ago}'}
-    done = subprocess.run([SMARTD, '-q', 'onecheck', '-c', str(configuration), '-A', f'{folder}/attrlog.', '-s', f'{folder}/state.'],
+    environment = {'LD_PRELOAD': str(next(machine.folder.glob('*.so'))), 'SIMULATED_MACHINE': str(machine.folder),
+                   'TZ': f'WEST{hours_ago}'}
+    done = subprocess.run([SMARTD, '-q', 'onecheck', '-c', str(configuration), '-A', f'{folder}/attrlog.', '-s',
+                           f'{folder}/state.'],
                           env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
 
 def with_raw(drive: descriptions.Description, **raws: int) -> descriptions.Description:
     """The drive with other raw values: a199=3."""
-    return drive._replace(attributes=tuple(row._replace(raw=str(raws.get(f'a{row.id}', row.raw))) for row in drive.attributes))
+    return drive._replace(attributes=tuple(row._replace(raw=str(raws.get(f'a{row.id}', row.raw)))
+                                           for row in drive.attributes))
 
 
 @pytest.mark.skipif(not shutil.which(SMARTD), reason='smartd is not installed')
@@ -214,7 +223,8 @@ def test_the_growth_that_smartd_s_log_proves_is_told_at_the_first_check(tmp_path
 
     assert (found.read, found.damaged) == (3, 0)
     assert grown is not None
-    assert growth.sentence('crc_errors', '', grown, now) == 'crc_errors grew by 14 in 24 h (43 to 57), 3 h ago: check cable and backplane'
+    assert growth.sentence('crc_errors', '', grown,
+                           now) == 'crc_errors grew by 14 in 24 h (43 to 57), 3 h ago: check cable and backplane'
     sas_path = smartd_log.log_of(Identity('SCSI', f'{sas.vendor} {sas.model}', '', sas.serial), paths)
     assert sas_path is not None
     assert smartd_log.read(sas_path, now).rows[0].scsi['read-total-unc-errors'] == 0

@@ -170,7 +170,8 @@ def test_another_definition_is_another_series(tmp_path):
 def test_what_is_no_number_is_not_kept(tmp_path):
     """A drive can make up anything; the rest of its numbers still count."""
     opened = memory(tmp_path)
-    opened.keep([Kept('/dev/sda', DRIVE, (Observation(Key('a', ''), float('nan'), CHANGE), Observation(CRC, 1, CHANGE)))], Scope())
+    opened.keep([Kept('/dev/sda', DRIVE,
+                      (Observation(Key('a', ''), float('nan'), CHANGE), Observation(CRC, 1, CHANGE)))], Scope())
 
     assert numbers(tmp_path) == [1]
 
@@ -198,7 +199,8 @@ def test_what_elsewhere_was_read_before_stands_before_it(tmp_path):
     """smartd's logs fill memory; what memory has read itself is not touched, and its first point has a gap now."""
     check(tmp_path, 9, START)
     opened = memory(tmp_path, START + STEP)
-    opened.keep_past(DRIVE, {(CRC, CHANGE): [Point(START - 3 * DAY, 5), Point(START - DAY, 6, 1800), Point(START + 1, 99)]})
+    opened.keep_past(DRIVE,
+                     {(CRC, CHANGE): [Point(START - 3 * DAY, 5), Point(START - DAY, 6, 1800), Point(START + 1, 99)]})
 
     assert points(tmp_path) == (Point(START - 3 * DAY, 5), Point(START - DAY, 6, 1800), Point(START, 9, DAY))
 
@@ -311,7 +313,8 @@ def test_a_loss_is_told_where_the_check_was_killed_between_setting_aside_and_beg
     check(tmp_path, 1)
     folder.set_aside(folder.below(state_folder.ready(str(tmp_path)), is_made=False))
 
-    assert not [path.name for path in (tmp_path / 'memory').iterdir() if path.name in (folder.FILE, LOG, f'{folder.FILE}-shm')]
+    assert not [path.name for path in (tmp_path / 'memory').iterdir()
+                if path.name in (folder.FILE, LOG, f'{folder.FILE}-shm')]
     assert 'set aside' in check(tmp_path, 1, START + STEP).loss
 
 
@@ -363,7 +366,8 @@ def test_the_database_of_another_program_is_left_alone(tmp_path):
 
 @pytest.mark.parametrize('make', [
     pytest.param(lambda path, elsewhere: path.symlink_to(elsewhere), id='symbolic'),
-    pytest.param(lambda path, elsewhere: path.hardlink_to(elsewhere) if hasattr(path, 'hardlink_to') else os.link(elsewhere, path),
+    pytest.param(lambda path,
+                 elsewhere: path.hardlink_to(elsewhere) if hasattr(path, 'hardlink_to') else os.link(elsewhere, path),
                  id='hard')])
 def test_links_are_refused(tmp_path, make):
     """Root must not write where a link of nagios leads."""
@@ -517,7 +521,8 @@ def test_a_clock_far_behind_is_doubted_for_a_day_and_then_believed(tmp_path):
         memory(tmp_path, START + DAY)
     check(tmp_path, 3, START + DAY + 2 * STEP)
 
-    assert points(tmp_path) == (Point(START, 1), Point(START + DAY + 2 * STEP - 1, 2), Point(START + DAY + 2 * STEP, 3, 1))
+    assert points(tmp_path) == (Point(START, 1), Point(START + DAY + 2 * STEP - 1, 2),
+                                Point(START + DAY + 2 * STEP, 3, 1))
 
 
 def test_a_clock_of_1970_is_never_believed(tmp_path):
@@ -584,13 +589,15 @@ def test_a_year_of_24_drives_takes_less_than_five_megabytes(tmp_path):
     dice = random.Random(7)
     opened = memory(tmp_path)
     found = [DRIVE._replace(serial=f'S3RIAL{place:02}', wwn='') for place in range(24)]
-    roles = ('temperature', 'power_on_time', 'host_written', 'host_read', 'nand_written', 'power_cycles', 'start_stop', 'load_cycles',
+    roles = ('temperature', 'power_on_time', 'host_written', 'host_read', 'nand_written', 'power_cycles', 'start_stop',
+             'load_cycles',
              'reallocated', 'pending', 'crc_errors', 'media_errors', 'endurance_used', 'spare_available')
     largest = 0
     for turn in range(60 * 4):
         opened.now = START + turn * DAY // 4
         opened.keep([Kept(f'/dev/sd{place}', identity, tuple(
-            Observation(Key(role, f'attribute {number}, raw'), dice.randrange(100) if pace(role) else turn // 100, pace(role))
+            Observation(Key(role, f'attribute {number}, raw'), dice.randrange(100) if pace(role) else turn // 100,
+                        pace(role))
             for number, role in enumerate(roles))) for place, identity in enumerate(found)], Scope(is_scan=True))
         largest = max(largest, sum(path.stat().st_size for path in (tmp_path / 'memory').iterdir()))
 
@@ -654,7 +661,8 @@ def test_two_at_once_set_a_damaged_file_aside_once(tmp_path):
         assert [line for line in lines if line.startswith('!!')] == []
         committed = {int(line) for line in lines if line.isdigit()}
         assert (path / 'memory' / folder.ASIDE).read_bytes().startswith(b'rubbish')
-        stored: Dict[int, float] = dict(sqlite3.connect(path / 'memory' / folder.FILE).execute('SELECT time, number FROM point'))
+        stored: Dict[int, float] = dict(sqlite3.connect(path / 'memory' / folder.FILE).execute('SELECT time, number '
+                                                                                               'FROM point'))
         assert max(committed) in stored.values()
 
 

@@ -17,7 +17,8 @@ def files_of(result: Result) -> dict:
     found, _, _ = result.text.partition('\ncarried over: ')
     found, _, _ = found.partition('\nnot carried over: ')
     parts = found.split('\n}')
-    return {part.strip().partition(':\n')[0]: json.loads(part.partition(':\n')[2] + '\n}') for part in parts if ':\n' in part}
+    return {part.strip().partition(':\n')[0]: json.loads(part.partition(':\n')[2] + '\n}') for part in parts
+            if ':\n' in part}
 
 
 @pytest.fixture
@@ -29,7 +30,8 @@ def intel(fake) -> FakeSmartctl:
 
 def test_limits_of_a_known_model_move_to_roles(tmp_path):
     """attributes.json knows what its attributes mean; the limit is converted by the same formula."""
-    old = database(tmp_path / 'old.json', Mine=entry({'233': ['20:', '10:'], '5': ['3', '10'], '1024': ['0', '10'], '1025': ['0', '0']}))
+    old = database(tmp_path / 'old.json',
+                   Mine=entry({'233': ['20:', '10:'], '5': ['3', '10'], '1024': ['0', '10'], '1025': ['0', '0']}))
 
     result = run('migrate', old)
 
@@ -38,7 +40,8 @@ def test_limits_of_a_known_model_move_to_roles(tmp_path):
         'for': {'model': MODEL}, 'why': 'carried over from version 1.6, old.json, Mine', 'roles': {
             'reallocated': {'warning': '3', 'critical': '10'}, 'endurance_used': {'warning': '80', 'critical': '90'},
             'error_log_count': {'warning': '0', 'critical': '10'}}}]}}
-    assert ('carried over: old.json, Mine: attribute 233 VALUE, "20:" and "10:": endurance_used of INTEL SSDSC2BB240G4, '
+    assert ('carried over: old.json, Mine: attribute 233 VALUE, "20:" and "10:": endurance_used of INTEL '
+            'SSDSC2BB240G4, '
             'warning 80, critical 90, instead of 85 and 95') in result.text
 
 
@@ -59,29 +62,35 @@ def test_entries_that_were_shipped_are_not_migrated(tmp_path):
     result = run('migrate', old)
 
     assert result.code == 0
-    assert result.text == 'carried over: old.json: 1 entries are as version 1.x shipped them; attributes.json speaks for their drives\n'
+    assert (result.text == 'carried over: old.json: 1 entries are as version 1.x shipped them; attributes.json speaks '
+                           'for their drives\n')
 
 
 def test_changed_limits_of_nvme_move_to_all_nvme_drives(tmp_path):
     """In base units: minutes become seconds."""
-    old = database(tmp_path / 'old.json', Generic_NVMe=entry({'4': ['70', '90'], '15': ['10', '20'], '3': ['1', '2']}, ['15'], items=LOG))
+    old = database(tmp_path / 'old.json',
+                   Generic_NVMe=entry({'4': ['70', '90'], '15': ['10', '20'], '3': ['1', '2']}, ['15'], items=LOG))
 
     result = run('migrate', old)
 
     roles = files_of(result)['thresholds.d/old.json']['roles']
-    assert {role: fields['nvme']['warning'] for role, fields in roles.items()} == {'endurance_used': '70', 'over_temperature_time': '600'}
+    assert {role: fields['nvme']['warning']
+            for role, fields in roles.items()} == {'endurance_used': '70', 'over_temperature_time': '600'}
     assert roles['over_temperature_time']['graph'] is True
     assert result.code == 1
-    assert 'not carried over: old.json, Generic NVMe: number 3, "1" and "2": attributes.json reads no number from it' in result.text
+    assert ('not carried over: old.json, Generic NVMe: number 3, "1" and "2": attributes.json reads no number from it' in result.text)
 
 
 def test_a_model_that_we_do_not_know_gets_an_entry_that_compares_numbers(fake, tmp_path):
     """What they mean is in no old database; the entry gives way to any that knows. A shift becomes part of the limit."""
     report = json.loads(drive('no-name-ssd'))
-    rows = [{**row, 'id': number, 'name': 'Some_Name', 'raw': {'value': raw, 'string': str(raw)}} for row, number, raw in zip(
+    rows = [{**row, 'id': number, 'name': 'Some_Name', 'raw': {'value': raw, 'string': str(raw)}}
+            for row, number, raw in zip(
         report['ata_smart_attributes']['table'], (230, 9, 12), (22016, 10, 5))]
-    fake.answers(read_arguments('/dev/sda'), json.dumps({**report, 'model_name': 'ACME X9 240GB', 'ata_smart_attributes': {'table': rows}}))
-    old = database(tmp_path / 'old.json', ACME=entry({'230': ['85', '95', 'r8']}, models=['ACME X9 240GB'], items={230: 'RAW_VALUE'}))
+    fake.answers(read_arguments('/dev/sda'),
+                 json.dumps({**report, 'model_name': 'ACME X9 240GB', 'ata_smart_attributes': {'table': rows}}))
+    old = database(tmp_path / 'old.json',
+                   ACME=entry({'230': ['85', '95', 'r8']}, models=['ACME X9 240GB'], items={230: 'RAW_VALUE'}))
 
     migrated = run('migrate', old, '-o', str(tmp_path / 'etc'))
     result = run('-p', fake.path, '--nosudo', '-d', '/dev/sda', '--config', str(tmp_path / 'etc'), '-v')
@@ -93,12 +102,14 @@ def test_a_model_that_we_do_not_know_gets_an_entry_that_compares_numbers(fake, t
 
 
 @pytest.mark.parametrize(('limits', 'models', 'words'), [
-    ({'175': ['100:', '100:']}, [MODEL], 'attribute 175 VALUE, "100:" and "100:": attributes.json reads no number from it'),
+    ({'175': ['100:', '100:']}, [MODEL],
+     'attribute 175 VALUE, "100:" and "100:": attributes.json reads no number from it'),
     ({'12': ['1', '2']}, [MODEL], 'Threshs 12: it is not in ID#'),
     ({'5': ['1', 'x']}, [MODEL], 'Threshs 5: "x" is no Nagios range'),
     ({'5': ['1', '2', 'q']}, [MODEL], 'Threshs 5: "q" is no shift'),
     ({'5': ['1', '2']}, ['Western Digital Red'], '"Western Digital Red" names a family of smartctl'),
-    ({'194': ['40', '50'], '190': ['30', '40']}, [MODEL], 'it is temperature, which has a limit from another number already'),
+    ({'194': ['40', '50'], '190': ['30', '40']}, [MODEL],
+     'it is temperature, which has a limit from another number already'),
     ({'1025': ['1', '1']}, [MODEL], 'a drive that says FAILED is critical'),
 ], ids=['verdict', 'no-column', 'no-range', 'no-shift', 'family', 'two-numbers', 'health'])
 def test_what_cannot_be_carried_over_is_a_sentence(tmp_path, limits, models, words):
@@ -144,7 +155,8 @@ def test_a_user_configuration_alone_says_what_it_lacks(tmp_path):
     result = run('migrate', config)
 
     assert result.code == 1
-    assert [each['for'] for each in files_of(result)['thresholds.d/user.json']['overrides']] == [{'device': '/dev/nvme0'}]
+    assert [each['for']
+            for each in files_of(result)['thresholds.d/user.json']['overrides']] == [{'device': '/dev/nvme0'}]
     assert 'name the drive with -d' in result.text and 'which address this drive has now is not known' in result.text
 
 
@@ -159,7 +171,8 @@ def test_files_are_written_once_and_never_overwritten(tmp_path):
     assert second.code == 3 and 'File exists' in second.first_line
 
 
-@pytest.mark.parametrize(('content', 'words'), [('{"entries": []}', 'no file of version 1.6'), ('{', 'line 1'), (None, 'cannot be read')])
+@pytest.mark.parametrize(('content', 'words'),
+                         [('{"entries": []}', 'no file of version 1.6'), ('{', 'line 1'), (None, 'cannot be read')])
 def test_a_file_of_another_kind_is_refused(tmp_path, content, words):
     """One sentence, no traceback."""
     if content is not None:
@@ -173,12 +186,14 @@ def test_a_file_of_another_kind_is_refused(tmp_path, content, words):
 
 def test_hostile_names_stay_text(tmp_path):
     """A key of a file may be anything."""
-    old = database(tmp_path / 'old.json', **{'EVIL\x1b[2J|': entry({'5': ['1', '2']}, models=['ACME\x1b[2J 1234', MODEL])})
+    old = database(tmp_path / 'old.json',
+                   **{'EVIL\x1b[2J|': entry({'5': ['1', '2']}, models=['ACME\x1b[2J 1234', MODEL])})
 
     result = run('migrate', old)
 
     assert '\x1b' not in result.text
-    assert files_of(result)['thresholds.d/old.json']['overrides'][1]['roles'] == {'reallocated': {'warning': '1', 'critical': '2'}}
+    assert files_of(result)['thresholds.d/old.json']['overrides'][1]['roles'] == {'reallocated': {'warning': '1',
+                                                                                                  'critical': '2'}}
 
 
 def test_a_limit_on_logical_sectors_becomes_one_on_those_of_4_kib():

@@ -63,7 +63,8 @@ def test_a_pending_sector_that_was_written_over_is_remembered(machine):
 
 def test_a_swapped_drive_is_told_and_takes_its_alarms_with_it(machine):
     """The new one at its address has no history, and nothing of the old one's is told of it."""
-    found = month(machine, 6, {0: {'sda': disk(), 'sdb': disk('SERIAL02')}, 1: {'sda': disk(), 'sdb': disk('SERIAL02', a197=20)},
+    found = month(machine, 6,
+                  {0: {'sda': disk(), 'sdb': disk('SERIAL02')}, 1: {'sda': disk(), 'sdb': disk('SERIAL02', a197=20)},
                                3: {'sda': disk(), 'sdb': disk('SERIAL03')}}, '--expect-known')
 
     assert states(found) == '.CC...'
@@ -73,7 +74,8 @@ def test_a_swapped_drive_is_told_and_takes_its_alarms_with_it(machine):
 def test_a_drive_that_falls_asleep_keeps_its_name_until_nobody_knows_how_it_is(machine):
     """Asleep is well for a week; woken and read, it is well again."""
     here = disk('SERIAL02')
-    found = month(machine, 14, {0: {'sda': disk(), 'sdb': here}, 3: {'sda': asleep(), 'sdb': here}, 12: {'sda': disk(), 'sdb': here}})
+    found = month(machine, 14, {0: {'sda': disk(), 'sdb': here}, 3: {'sda': asleep(), 'sdb': here},
+                                12: {'sda': disk(), 'sdb': here}})
 
     assert states(found) == '.' * 10 + 'WW' + '..'
     assert all('SERIAL01' in text for _, text in found)
@@ -88,4 +90,5 @@ def test_a_drive_that_vanishes_is_critical_where_known_ones_are_expected(machine
 
 def test_a_counter_that_is_reset_has_not_grown(machine):
     """A firmware update, a wrap: lower is no news, and from there on growth counts anew."""
-    assert states(month(machine, 5, {0: {'sda': disk(a199=60_000)}, 1: {'sda': disk(a199=0)}, 3: {'sda': disk(a199=2)}})) == '...WW'
+    assert states(month(machine, 5,
+                        {0: {'sda': disk(a199=60_000)}, 1: {'sda': disk(a199=0)}, 3: {'sda': disk(a199=2)}})) == '...WW'

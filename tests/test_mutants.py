@@ -30,7 +30,8 @@ def test_a_survivor_without_a_reason_is_refused(tmp_path, monkeypatch, reason):
 
 
 @pytest.mark.parametrize(('name', 'function'), [
-    ('smart_attributes.judge.x__hours__mutmut_3', 'judge._hours'), ('smart_attributes.judge.x_judge__mutmut_12', 'judge.judge'),
+    ('smart_attributes.judge.x__hours__mutmut_3', 'judge._hours'),
+    ('smart_attributes.judge.x_judge__mutmut_12', 'judge.judge'),
     ('smart_attributes.judge.xǁThresholdsǁ_limit__mutmut_1', 'judge.Thresholds._limit')])
 def test_a_mutant_is_named_by_its_function_and_the_lines_that_differ(name, function):
     """The tool's own numbers change with every line that is added."""

@@ -22,7 +22,8 @@ CHECK_NRPE = '/usr/lib/nagios/plugins/check_nrpe'
 # Service -> check_command, as an administrator writes it.
 SERVICES = {'healthy': 'smart_attributes_drives!-d /dev/sda', 'worn': 'smart_attributes_drives!-d /dev/sdb',
             'failing': 'smart_attributes_drives!-d /dev/sdc', 'absent': 'smart_attributes_drives!-d /dev/sdd',
-            'all': 'smart_attributes_all', 'all by no argument': 'smart_attributes_drives', 'through NRPE': 'smart_attributes_nrpe'}
+            'all': 'smart_attributes_all', 'all by no argument': 'smart_attributes_drives',
+            'through NRPE': 'smart_attributes_nrpe'}
 SIXTY = [f'sixty drives {number}' for number in range(5)]
 
 

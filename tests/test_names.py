@@ -8,8 +8,10 @@ from itertools import product
 from smart_attributes.reading.addresses import parse
 from smart_attributes.reading.names import labelled, named, unique
 
-KINDS = ('ata', 'scsi', 'sat', 'sat,12', 'sat,auto,16', 'nvme,0x1', 'usbjmicron,p,x,0', 'usbasm1352r,1', 'sntjmicron,0x1/sat',
-         'areca,1', 'areca,128/8', '3ware,0', 'hpt,8/128/15', 'megaraid,255', 'sat+megaraid,0', 'scsi+megaraid,0', 'aacraid,1,2,3',
+KINDS = ('ata', 'scsi', 'sat', 'sat,12', 'sat,auto,16', 'nvme,0x1', 'usbjmicron,p,x,0', 'usbasm1352r,1',
+         'sntjmicron,0x1/sat',
+         'areca,1', 'areca,128/8', '3ware,0', 'hpt,8/128/15', 'megaraid,255', 'sat+megaraid,0', 'scsi+megaraid,0',
+         'aacraid,1,2,3',
          'cciss,127', 'sat,auto+cciss,1', 'sssraid,0,1')
 
 
@@ -61,7 +63,8 @@ def test_a_label_that_two_drives_share_tells_their_addresses():
     devices = named([*parse('/dev/sda'), *parse('/dev/sdb'), *parse('/dev/sdc'), *parse('/dev/sdd')])
     labels = ['S1', 's1', 'S1 sda', '']
 
-    assert [device.name for device in labelled(list(zip(devices, labels)))] == ['_2fdev_2fsda', 's1_sdb', 's1_sda_sdc', 'sdd']
+    assert [device.name for device in labelled(list(zip(devices, labels)))] == ['_2fdev_2fsda', 's1_sdb', 's1_sda_sdc',
+                                                                                'sdd']
 
 
 def test_names_grow_until_no_two_are_equal():

@@ -43,7 +43,8 @@ QEMU = {'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_sta
     'scsi_model_name': 'QEMU QEMU HARDDISK', 'scsi_revision': '2.5+', 'device_type': {'scsi_value': 0, 'name': 'disk'},
     'temperature': {'current': 0}}
 VBOX = {'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 4}, 'device': {
-    'name': '/dev/sda', 'type': 'sat', 'protocol': 'ATA'}, 'model_name': 'VBOX HARDDISK', 'serial_number': 'VB0d1e2f30-41526374',
+    'name': '/dev/sda', 'type': 'sat', 'protocol': 'ATA'}, 'model_name': 'VBOX HARDDISK',
+    'serial_number': 'VB0d1e2f30-41526374',
     'smart_support': {'available': False}}
 VBOX_TEXT = """smartctl 7.3 2022-02-28 r5338 [x86_64-linux-6.1.0] (local build)
 === START OF INFORMATION SECTION ===
@@ -68,7 +69,8 @@ def test_an_emulated_disk_that_tells_of_its_health_is_judged():
     report = json_report.parse(json.dumps({
         'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 8},
         'device': {'name': '/dev/nvme0', 'type': 'nvme', 'protocol': 'NVMe'}, 'model_name': 'QEMU NVMe Ctrl',
-        'smart_status': {'passed': False, 'nvme': {'value': 4}}, 'nvme_smart_health_information_log': {'critical_warning': 4}}))
+        'smart_status': {'passed': False, 'nvme': {'value': 4}},
+        'nvme_smart_health_information_log': {'critical_warning': 4}}))
 
     assert report.smart_status is False
 
@@ -99,8 +101,10 @@ def test_no_drive_of_the_collection_is_a_virtual_disk(shared):
 
 
 @pytest.mark.parametrize('path, what', [
-    ('/dev/sr0', 'optical'), ('/dev/vda', 'virtio'), ('/dev/xvda1', 'Xen'), ('/dev/md127', 'other disks'), ('/dev/dm-3', 'other disks'),
-    ('/dev/mapper/vg-root', 'other disks'), ('/dev/nbd0', 'another machine'), ('/dev/rbd1', 'another machine'), ('/dev/nst0', 'tape'),
+    ('/dev/sr0', 'optical'), ('/dev/vda', 'virtio'), ('/dev/xvda1', 'Xen'), ('/dev/md127', 'other disks'),
+    ('/dev/dm-3', 'other disks'),
+    ('/dev/mapper/vg-root', 'other disks'), ('/dev/nbd0', 'another machine'), ('/dev/rbd1', 'another machine'),
+    ('/dev/nst0', 'tape'),
     ('/dev/zram0', 'memory'), ('/dev/disk/by-path/ip-10.0.0.1:3260-iscsi-x', 'another machine')])
 def test_a_path_may_tell_that_there_is_no_drive(path, what):
     """Before anything is asked."""

@@ -23,7 +23,8 @@ from smart_attributes.words import amount, visible
 REPORTS = str(ROOT / 'tests/reports')
 NOW = 1.8e9
 HOSTILE = ['</script ><script >alert(1)',
-           '</script><script>alert(1)</script>', '<img src=x onerror=alert(1)>', '{{ 7*7 }}{% raw %}', '<!--<script>', '&lt;b&gt;',
+           '</script><script>alert(1)</script>', '<img src=x onerror=alert(1)>', '{{ 7*7 }}{% raw %}', '<!--<script>',
+           '&lt;b&gt;',
            "'\"`${alert(1)}", 'javascript:alert(1)', '__proto__', 'a\u202eb\x1b[2Jc\u2028d']
 
 OF_A_DRIVE = ('host', 'name', 'device', 'type', 'model', 'serial', 'firmware', 'entry', 'why', 'bay', 'light')
@@ -51,7 +52,8 @@ def grown(sample: Dict[str, Any], count: int) -> Dict[str, Any]:
         drive = dict(sample['drives'][number % len(sample['drives'])])
         drive.update(readings=[dict(reading) for reading in drive['readings']], host=f'db{number % 40:02}.example.org',
                      name=f'sd{number}', device=f'/dev/sd{number}',
-                     serial=f'EXAMPLE{number:06}', bay=f'slot {number % 24}', carries=['md0 (raid1, with sdb1 OK, /srv)'])
+                     serial=f'EXAMPLE{number:06}', bay=f'slot {number % 24}',
+                     carries=['md0 (raid1, with sdb1 OK, /srv)'])
         for reading in drive['readings']:
             if isinstance(reading['value'], int) and reading['value'] > 9:
                 reading['value'] += number % 7
@@ -120,7 +122,8 @@ def test_without_jinja_a_sentence_says_what_to_install(monkeypatch, sample):
         return real(name, *arguments, **named)
 
     monkeypatch.setattr(builtins, '__import__', without)
-    with pytest.raises(SmartError, match=r'apt install python3-jinja2, or pip install "check-smart-attributes\[page\]"'):
+    with pytest.raises(SmartError,
+                       match=r'apt install python3-jinja2, or pip install "check-smart-attributes\[page\]"'):
         page.page(sample, 'Drives', NOW)
 
 
@@ -139,7 +142,8 @@ def test_what_recurs_stands_once_and_nothing_is_lost(sample):
     for drive, told in zip(small['drives'], sample['drives']):
         pairs = list(zip(drive['readings'][::2], drive['readings'][1::2]))
         again = [{**small['shapes'][shape], 'value': value} for shape, value in pairs]
-        wanted = [{key: value for key, value in each.items() if value not in (None, '') or key == 'value'} for each in told['readings']]
+        wanted = [{key: value for key, value in each.items() if value not in (None, '') or key == 'value'}
+                  for each in told['readings']]
         assert [{key: each[key] for key in each if key != 'said'} for each in again] == [
             {key: each[key] for key in each if key != 'said'} for each in wanted]
         assert [other['said'] for each, other in zip(again, wanted) if other['said'] not in sayings(each)] == []
@@ -152,7 +156,8 @@ def test_what_recurs_stands_once_and_nothing_is_lost(sample):
 def test_the_page_says_nothing_to_the_console_and_asks_nobody(chromium, sixty):
     """No network, no mistake, nothing that its own policy forbids: after opening a panel and filtering, too."""
     chromium.open(sixty)
-    chromium.run('document.querySelectorAll("th.name button")[1].click(); document.getElementById("text").value = "hgst";'
+    chromium.run('document.querySelectorAll("th.name button")[1].click(); document.getElementById("text").value = '
+                 '"hgst";'
                  'document.getElementById("text").dispatchEvent(new Event("input"))')
 
     assert chromium.said() == []
@@ -163,7 +168,8 @@ def test_the_policy_of_the_page_stops_a_foreign_script_and_any_request(chromium,
     """The last wall, should a string of a drive ever get through the others."""
     chromium.open(sixty)
     chromium.run('const foreign = document.createElement("script"); foreign.textContent = "window.isForeign = true";'
-                 'document.body.append(foreign); const image = document.createElement("img"); image.src = "https://example.org/x.png";'
+                 'document.body.append(foreign); const image = document.createElement("img"); image.src = '
+                 '"https://example.org/x.png";'
                  'document.body.append(image); image.setAttribute("style", "color: red")')
     time.sleep(0.2)
 
@@ -175,7 +181,8 @@ def test_the_policy_of_the_page_stops_a_foreign_script_and_any_request(chromium,
 def test_a_click_on_a_title_sorts_and_another_one_turns_it_round(chromium, sixty):
     """What is not told stands last, whichever way."""
     chromium.open(sixty)
-    used = chromium.run('return [...document.querySelectorAll("#head button")].find((button) => button.textContent === "Used")')
+    used = chromium.run('return [...document.querySelectorAll("#head button")].find((button) => button.textContent '
+                        '=== "Used")')
     used.click()
     falling = chromium.column('Used')
     used.click()
@@ -196,7 +203,8 @@ def test_a_click_on_a_title_sorts_and_another_one_turns_it_round(chromium, sixty
 def test_filters_leave_what_was_asked_for(chromium, sixty, field, value, column, wanted):
     """And the count says how many of how many."""
     chromium.open(sixty)
-    chromium.run('const field = document.getElementById(arguments[0]); field.value = arguments[1]; field.dispatchEvent(new Event("input"))',
+    chromium.run('const field = document.getElementById(arguments[0]); field.value = arguments[1]; '
+                 'field.dispatchEvent(new Event("input"))',
                  field, value)
     shown = chromium.column(column)
 
@@ -240,7 +248,8 @@ def test_a_drive_that_something_is_to_be_done_with_leads_to_its_panel(chromium, 
 def test_memory_is_a_line_and_growth_is_told(chromium, sixty):
     """Steps, because a counter holds until the next one, with words for who cannot see them."""
     chromium.open(sixty)
-    chromium.run('const text = document.getElementById("text"); text.value = "EXAMPLE000001"; text.dispatchEvent(new Event("input"));'
+    chromium.run('const text = document.getElementById("text"); text.value = "EXAMPLE000001"; text.dispatchEvent(new '
+                 'Event("input"));'
                  'document.querySelector("#rows button").click()')
     line = chromium.run('return document.querySelector("svg.line").getAttribute("aria-label")')
 
@@ -278,7 +287,8 @@ def axe() -> str:
     return Path(package.origin).with_name('axe.min.js').read_text()
 
 
-@pytest.mark.parametrize('width, scheme', [pytest.param(1400, 'light', id='screen'), pytest.param(390, 'dark', id='phone-dark')])
+@pytest.mark.parametrize('width, scheme',
+                         [pytest.param(1400, 'light', id='screen'), pytest.param(390, 'dark', id='phone-dark')])
 def test_axe_finds_nothing_serious(chromium, sixty, width, scheme):
     """Contrast, names, roles and reading order, with a panel open."""
     source = axe()
@@ -286,7 +296,8 @@ def test_axe_finds_nothing_serious(chromium, sixty, width, scheme):
     chromium.run('document.querySelectorAll("#rows button")[1].click()')
     chromium.run(source)
     found = chromium.driver.execute_async_script(
-        'const done = arguments[arguments.length - 1]; axe.run(document, {resultTypes: ["violations"]}).then((result) => done('
+        'const done = arguments[arguments.length - 1]; axe.run(document, {resultTypes: ["violations"]}).then((result) '
+        '=> done('
         'result.violations.map((each) => [each.impact, each.id, each.nodes.slice(0, 3).map((node) => node.html)])))')
 
     assert [each for each in found if each[0] in ('serious', 'critical')] == []

@@ -8,7 +8,8 @@ from smart_attributes.workshop import patterns
 
 
 @pytest.mark.parametrize(
-    'pattern', ['ACME X1', 'ACME [A-Z0-9]+', 'ACME X1[0-9]{3}.*', '(?:ACME|ACNE) X1', 'ACME X1(?:-[0-9]{2}){0,3}', 'AC[|]ME']
+    'pattern',
+    ['ACME X1', 'ACME [A-Z0-9]+', 'ACME X1[0-9]{3}.*', '(?:ACME|ACNE) X1', 'ACME X1(?:-[0-9]{2}){0,3}', 'AC[|]ME']
 )
 def test_ordinary_patterns_pass(pattern):
     """What a contributor would write first."""

@@ -44,7 +44,8 @@ def test_the_bay_and_the_light_of_an_enclosure(system):
 
 def test_a_mirror_tells_how_its_other_half_is(system):
     """Whoever pulls the drive wants to know that before."""
-    tells(system, sys__block__sda__sda1__dev='8:1', sys__block__sda__sda1__holders__md0='', sys__block__md0__md__level='raid1',
+    tells(system, sys__block__sda__sda1__dev='8:1', sys__block__sda__sda1__holders__md0='',
+          sys__block__md0__md__level='raid1',
           **{'sys__block__md0__md__dev-sda1__state': 'in_sync', 'sys__block__md0__md__dev-sdb1__state': 'in_sync'},
           proc__self__mounts='/dev/md0 /srv/my\\040data ext4 rw 0 0')
 

@@ -19,7 +19,8 @@ pytestmark = pytest.mark.libraries
 SCANNED = {'version': [7, 3], 'argv': ['smartctl', '--json=c', '--scan'], 'exit_status': 0}
 SCAN_OF_NOTHING = json.dumps({'json_format_version': [1, 0], 'smartctl': SCANNED})
 SCAN_OF_THREE = json.dumps({'json_format_version': [1, 0], 'smartctl': SCANNED, 'devices': [
-    {'name': f'/dev/sd{letter}', 'info_name': f'/dev/sd{letter}', 'type': 'sat', 'protocol': 'ATA'} for letter in 'abc']})
+    {'name': f'/dev/sd{letter}', 'info_name': f'/dev/sd{letter}', 'type': 'sat', 'protocol': 'ATA'}
+    for letter in 'abc']})
 DENIED = json.dumps({'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 2, 'messages': [
     {'string': 'Smartctl open device: /dev/sdb failed: Permission denied', 'severity': 'error'}]}})
 ASLEEP = json.dumps({'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 2, 'messages': [
@@ -73,7 +74,8 @@ def test_a_drive_that_fails_by_its_own_word_is_critical(fake):
 def test_an_unreadable_drive_does_not_hide_a_failing_one(fake):
     """CRITICAL on sda decides; sdb is still listed with what to do about it."""
     fake.answers(SCAN, SCAN_OF_THREE)
-    for letter, output, status in (('a', drive('samsung-worn-out'), 0), ('b', DENIED, 2), ('c', drive('wd-gold-healthy'), 0)):
+    for letter, output, status in (('a', drive('samsung-worn-out'), 0), ('b', DENIED, 2),
+                                   ('c', drive('wd-gold-healthy'), 0)):
         fake.answers(read_arguments(f'/dev/sd{letter}'), output, status)
 
     result = check(fake)
@@ -89,7 +91,8 @@ def test_an_unreadable_drive_does_not_hide_a_failing_one(fake):
 
 def test_four_states_at_once_parse_as_one_nagios_result(fake):
     """Worst first, perfdata once, on the last line."""
-    answers = {'a': (drive('samsung-pm983-healthy'), 0), 'b': (drive('intel-worn'), 0), 'c': (drive('seagate-exos-failing'), 0),
+    answers = {'a': (drive('samsung-pm983-healthy'), 0), 'b': (drive('intel-worn'), 0),
+               'c': (drive('seagate-exos-failing'), 0),
                'd': (b'', 0)}
     for letter, (output, status) in answers.items():
         fake.answers(read_arguments(f'/dev/sd{letter}'), output, status)
@@ -204,8 +207,10 @@ def test_a_scan_without_drives_is_unknown(fake):
 
 @pytest.mark.parametrize('options, code, words', [
     ('--no-drives=ok', 0, 'SMART OK - no drives: smartctl --scan finds none here (--no-drives ok)'),
-    ('--no-drives=warning', 1, 'SMART WARNING - no drives: '), ('--no-drives=critical', 2, 'SMART CRITICAL - no drives: '),
-    ('--no-drives=unknown', 3, 'SMART UNKNOWN - no drives: '), ('--expect=0', 0, 'SMART OK - no drives, as expected (--expect 0)'),
+    ('--no-drives=warning', 1, 'SMART WARNING - no drives: '),
+    ('--no-drives=critical', 2, 'SMART CRITICAL - no drives: '),
+    ('--no-drives=unknown', 3, 'SMART UNKNOWN - no drives: '),
+    ('--expect=0', 0, 'SMART OK - no drives, as expected (--expect 0)'),
     ('--expect=0 --no-drives=warning', 1, 'SMART WARNING - no drives: '),
     ('--expect=1 --no-drives=ok', 2, 'SMART CRITICAL - 1 of 1 expected drives missing')])
 def test_a_machine_without_drives_may_be_well(fake, options, code, words):
@@ -234,20 +239,24 @@ def test_drives_that_nobody_looked_for_are_no_machine_without_drives(fake, optio
 
 def test_a_guest_whose_only_disk_is_virtual_has_no_drives(fake):
     """smartctl's scan takes it for one, and so the check was UNKNOWN for ever."""
-    fake.answers(SCAN, json.dumps({'smartctl': SCANNED, 'devices': [{'name': '/dev/sda', 'type': 'scsi', 'protocol': 'SCSI'}]}))
+    fake.answers(SCAN, json.dumps({'smartctl': SCANNED,
+                                   'devices': [{'name': '/dev/sda', 'type': 'scsi', 'protocol': 'SCSI'}]}))
     fake.answers(read_arguments('/dev/sda'), json.dumps({
-        'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 4}, 'device': {'type': 'scsi', 'protocol': 'SCSI'},
+        'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 4},
+        'device': {'type': 'scsi', 'protocol': 'SCSI'},
         'scsi_model_name': 'QEMU QEMU HARDDISK', 'device_type': {'name': 'disk'}, 'temperature': {'current': 0}}))
 
     well, unsaid = check(fake, '--no-drives', 'ok', '-v'), check(fake)
 
     assert (well.code, unsaid.code) == (0, 3)
-    assert 'note: sda is a virtual disk of QEMU/KVM: it has no SMART; check the drives on the host that holds it; left out' in well.text
+    assert ('note: sda is a virtual disk of QEMU/KVM: it has no SMART; check the drives on the host that holds it; '
+            'left out' in well.text)
 
 
 def test_a_scan_of_something_that_we_cannot_address_is_no_machine_without_drives(fake):
     """A type that a newer smartctl knows may be a drive."""
-    fake.answers(SCAN, json.dumps({'smartctl': SCANNED, 'devices': [{'name': '/dev/sda', 'type': 'newraid,0', 'protocol': 'ATA'}]}))
+    fake.answers(SCAN, json.dumps({'smartctl': SCANNED,
+                                   'devices': [{'name': '/dev/sda', 'type': 'newraid,0', 'protocol': 'ATA'}]}))
 
     assert check(fake, '--no-drives', 'ok').code == 3
 
@@ -278,7 +287,8 @@ def test_a_sleeping_drive_is_ok_and_counts_as_there(fake):
     ({'before': 'sleep 5'}, 'no answer within 1 s'), ({'before': IGNORES_SIGTERM}, 'no answer within 1 s'),
     ({'before': DIES}, 'signal 11'), ({'output': b'{"smartctl": {"version": [7'}, 'JSON'), ({'output': b''}, 'nothing'),
     ({'output': b'Welcome to smartctl-wrapper\n'}, 'report'), ({'output': b'[1, 2]'}, 'report'),
-], ids=['unknown-slow', 'unknown-hanging', 'unknown-killed', 'unknown-half-json', 'unknown-empty', 'unknown-other-words', 'unknown-list'])
+], ids=['unknown-slow', 'unknown-hanging', 'unknown-killed', 'unknown-half-json', 'unknown-empty',
+        'unknown-other-words', 'unknown-list'])
 def test_a_smartctl_that_misbehaves_costs_only_its_own_drive(fake, how, word):
     """The other drive is reported, nobody waits."""
     fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
@@ -359,7 +369,8 @@ def test_an_unknown_model_is_judged_by_the_standards_and_says_so(fake):
     """It is OK by default, visible always, and any state on request."""
     report = json.loads(drive('no-name-ssd'))
     report['model_name'] = 'ACME X1'
-    report['ata_smart_attributes']['table'] = [row for row in report['ata_smart_attributes']['table'] if row['id'] in (9, 12, 194)]
+    report['ata_smart_attributes']['table'] = [row for row in report['ata_smart_attributes']['table']
+                                               if row['id'] in (9, 12, 194)]
     fake.answers(read_arguments('/dev/sda'), json.dumps(report))
 
     result = check(fake, '-d', '/dev/sda')
@@ -405,9 +416,11 @@ def test_a_report_that_does_not_exist_is_unknown():
     ('--attributes', '{"entries": [', ['mine.json', 'line 1']),
     ('--attributes', '{"entries": [], "entries": []}', ['mine.json', 'entries']),
     ('--attributes', '{"entries": {}}', ['mine.json', 'entries']),
-    ('--attributes', json.dumps({'entries': [{'family': 'Mine', 'models': ['ACME.*'], 'attributes': {'9': {'name': 'Hours', 'readings': {
+    ('--attributes', json.dumps({'entries': [{'family': 'Mine', 'models': ['ACME.*'],
+                                              'attributes': {'9': {'name': 'Hours', 'readings': {
         'power_on_tyme': {'from': 'raw'}}}}}]}), ['mine.json', 'Mine', '9', 'power_on_tyme']),
-    ('--attributes', json.dumps({'entries': [{'family': 'Mine', 'models': ['ACME.*'], 'attributes': {'233': {'name': 'Wear', 'readings': {
+    ('--attributes', json.dumps({'entries': [{'family': 'Mine', 'models': ['ACME.*'],
+                                              'attributes': {'233': {'name': 'Wear', 'readings': {
         'endurance_used': {'from': '100 - normalised'}}}}}]}), ['mine.json', 'Mine', '233', '100 - normalised']),
     ('--thresholds', '{"roles": {"endurance_used": {"warning": 85}}}', ['mine.json', 'endurance_used', 'warning']),
     ('--thresholds', '{"roles": {"endurance_used": {"warning": "85%"}}}', ['mine.json', 'endurance_used', '85%']),
@@ -473,7 +486,8 @@ def test_a_site_override_for_a_serial_holds_for_that_drive_only(fake, tmp_path):
         report['serial_number'] = serial
         fake.answers(read_arguments(f'/dev/sd{letter}'), json.dumps(report))
     file = tmp_path / 'site.json'
-    file.write_text(json.dumps({'overrides': [{'for': {'serial': 'EXAMPLE0006'}, 'why': 'accepted by the team', 'roles': {
+    file.write_text(json.dumps({'overrides': [{'for': {'serial': 'EXAMPLE0006'}, 'why': 'accepted by the team',
+                                               'roles': {
         role: {'warning': None, 'critical': None} for role in ('pending', 'offline_uncorrectable', 'reallocated')}}]}))
 
     result = check(fake, '-d', '/dev/sda', '-d', '/dev/sdb', '--thresholds', str(file))
@@ -485,7 +499,8 @@ def test_a_drive_that_a_site_file_forbids_to_read_is_never_touched(fake, tmp_pat
     """Some drives lose data when SMART is read during writes."""
     fake.answers(read_arguments('/dev/sda'), drive('wd-gold-healthy'))
     file = tmp_path / 'site.json'
-    file.write_text(json.dumps({'overrides': [{'for': {'device': '/dev/sdb'}, 'why': 'reading it loses data', 'read': False}]}))
+    file.write_text(json.dumps({'overrides': [{'for': {'device': '/dev/sdb'}, 'why': 'reading it loses data',
+                                               'read': False}]}))
 
     result = check(fake, '-d', '/dev/sda', '-d', '/dev/sdb', '--thresholds', str(file))
 
@@ -530,7 +545,8 @@ def test_perfdata_of_300_drives_is_cut_by_us_and_says_so(tmp_path):
     result = many(tmp_path, 300)
 
     values = perfdata(result.text)
-    left_out = re.search(r'^\.\.\. (\d+) of 2700 values of perfdata are left out, from .* on, ', result.text, re.MULTILINE)
+    left_out = re.search(r'^\.\.\. (\d+) of 2700 values of perfdata are left out, from .* on, ', result.text,
+                         re.MULTILINE)
     assert len(values) + int(left_out.group(1)) == 2700
     assert LIMIT - 1000 < len(result.text.encode()) <= LIMIT
     assert sum(line.startswith('CRITICAL') for line in result.text.splitlines()) > 10
@@ -573,7 +589,8 @@ def test_the_word_of_an_nvme_drive_that_failed_is_graphed_and_not_said_twice(bit
 
 def test_the_word_of_a_drive_that_failed_by_a_bogus_threshold_is_graphed_as_said(tmp_path):
     """The verdict is ours, the graph shows the drive's: it must not end when the bogus threshold is reached."""
-    entry = {'family': 'Bogus', 'models': ['ACME ARGO [0-9]+'], 'source': 'measured', 'ignore_thresholds': [5], 'attributes': {}}
+    entry = {'family': 'Bogus', 'models': ['ACME ARGO [0-9]+'], 'source': 'measured', 'ignore_thresholds': [5],
+             'attributes': {}}
     (tmp_path / 'entry.json').write_text(json.dumps({'entries': [entry]}))
     report = json.loads(drive('hgst-failed'))
     report['model_name'] = 'ACME ARGO 500'
@@ -661,9 +678,11 @@ def test_triage_json_has_the_promised_shape():
     assert list(one) == ['device', 'type', 'model', 'serial', 'firmware', 'kind', 'entry', 'state', 'readings', 'notes',
                          'name', 'action', 'why', 'findings', 'forecasts']
     assert one['device'] == drive_path('intel-worn')
-    assert (one['model'], one['serial'], one['kind'], one['state']) == ('INTEL SSDSC2BB150G7', 'EXAMPLE0003', 'ssd', 'WARNING')
+    assert (one['model'], one['serial'], one['kind'], one['state']) == ('INTEL SSDSC2BB150G7', 'EXAMPLE0003', 'ssd',
+                                                                        'WARNING')
     judged = [reading for reading in one['readings'] if reading['role'] == 'endurance_used' and reading['judged']]
-    assert judged == [{'role': 'endurance_used', 'value': 86, 'unit': '%', 'source': judged[0]['source'], 'judged': True,
+    assert judged == [{'role': 'endurance_used', 'value': 86, 'unit': '%', 'source': judged[0]['source'],
+                       'judged': True,
                        'state': 'WARNING', 'warning': '85', 'critical': '95', 'reason': judged[0]['reason'],
                        'said': 'endurance_used 86 %'}]
     assert judged[0]['reason'].startswith('Flash has no cliff at 100 %')
@@ -687,7 +706,8 @@ def test_explain_tells_what_was_read_which_entry_and_which_limit_why():
     result = run('explain', '--report', drive_path('intel-worn'))
 
     assert result.code == 0
-    for word in ('INTEL SSDSC2BB150G7', 'entry', 'endurance_used', '86 %', 'device statistics', 'default.json', 'warranty'):
+    for word in ('INTEL SSDSC2BB150G7', 'entry', 'endurance_used', '86 %', 'device statistics', 'default.json',
+                 'warranty'):
         assert word in result.text
 
 
@@ -716,7 +736,8 @@ def test_the_launcher_runs_from_any_folder_through_a_link(tmp_path):
 
 
 @pytest.mark.parametrize(('role', 'unit'), [
-    ('host_written', 'B'), ('nand_written', 'B'), ('power_on_time', 's'), ('capacitor_test_result', 's'), ('endurance_used', '%'),
+    ('host_written', 'B'), ('nand_written', 'B'), ('power_on_time', 's'), ('capacitor_test_result', 's'),
+    ('endurance_used', '%'),
     ('spare_available', '%'), ('temperature', ''), ('power_cycles', ''), ('smart_status', '')])
 def test_perfdata_is_in_the_unit_of_its_role(role, unit):
     """A graph of bytes without B is one of counts; C is no unit of the guidelines."""
@@ -733,7 +754,8 @@ def test_an_output_that_cannot_be_written_ends_quietly_with_3(job, output):
     import sys
 
     from conftest import ROOT
-    command = [sys.executable, '-I', f'{ROOT}/check_smart_attributes', *job, '--report', f'{ROOT}/tests/reports/intel-s3500-healthy.json']
+    command = [sys.executable, '-I', f'{ROOT}/check_smart_attributes', *job, '--report',
+               f'{ROOT}/tests/reports/intel-s3500-healthy.json']
     reader, writer = os.pipe()
     os.close(reader)  # before anything is started, so that nothing has to be waited for
     with open(writer, 'wb'), open('/dev/full', 'wb') as full:
@@ -763,7 +785,8 @@ def test_list_json_feeds_apply_rules(fake):
     result = run('list', '--json', '-p', fake.path, '--nosudo', '-d', '/dev/sda')
 
     assert json.loads(result.text) == {'version': 1, 'drives': [{
-        'address': '/dev/sda', 'name': 'sda', 'device': '/dev/sda', 'type': None, 'model': 'INTEL SSDSC2BB150G7', 'firmware': 'N2010101',
+        'address': '/dev/sda', 'name': 'sda', 'device': '/dev/sda', 'type': None, 'model': 'INTEL SSDSC2BB150G7',
+        'firmware': 'N2010101',
         'serial': 'EXAMPLE0003', 'wwn': None, 'kind': 'ssd', 'problem': None}]}
 
 

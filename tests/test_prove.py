@@ -105,7 +105,8 @@ def also(**entry):
 
 FILE = 'attributes.json: '
 AT_233 = FILE + 'ACME X1, attribute 233, endurance_used: '
-ENDLESS = AT_233 + ('valid must end at 255 or before (with "ceiling": 255, for drives that were seen beyond it, at 999), or a raw value of '
+ENDLESS = AT_233 + ('valid must end at 255 or before (with "ceiling": 255, for drives that were seen beyond it, at '
+                    '999), or a raw value of '
                     'something else becomes a percentage')
 CAPACITOR = FILE + 'ACME X1, attribute 175, power_loss_protection: '
 SAMPLE_1 = 'acme.json: sample 1, ACME X1-240: '
@@ -116,13 +117,15 @@ MISTAKES = {
     'schema': (of_x1('famly', 'ACME'), FILE + 'ACME X1: there is no key "famly"; did you mean family?'),
     'pattern does not compile': (
         of_x1('models', ['ACME X1-[0-9']),
-        FILE + 'ACME X1: models "ACME X1-[0-9" is no regular expression: unterminated character set at position 8; correct it',
+        FILE + 'ACME X1: models "ACME X1-[0-9" is no regular expression: unterminated character set at position 8; '
+               'correct it',
     ),
     'firmware does not compile': (
         of_x1('firmware', '1.0)'),
         FILE + 'ACME X1: firmware "1.0)" is no regular expression: unbalanced parenthesis at position 3; correct it',
     ),
-    'set unknown': (of_x1('uses', ['ata']), FILE + 'ACME X1: uses "ata", but there is no such set; known are ata-common'),
+    'set unknown': (of_x1('uses', ['ata']),
+                    FILE + 'ACME X1: uses "ata", but there is no such set; known are ata-common'),
     'role unknown': (
         reading({'from': 'raw'}, role='wear'),
         FILE + 'ACME X1, attribute 233, wear: there is no such role; doc/roles.md lists them',
@@ -130,7 +133,8 @@ MISTAKES = {
     'formula unknown': (
         reading({'from': '100 - normalised', 'valid': [0, 99]}),
         AT_233 + 'from "100 - normalised" is not known; write value, worst, '
-        'raw, raw byte 0, raw bytes 0-1, bits of raw, with 100 - or 200 - before it, / N behind it, of ID for another attribute, '
+        'raw, raw byte 0, raw bytes 0-1, bits of raw, with 100 - or 200 - before it, / N behind it, of ID for another '
+        'attribute, '
         '100 * A / B for a ratio, or A + B for a sum',
     ),
     # citations
@@ -165,7 +169,8 @@ MISTAKES = {
         FILE + 'set spare: no entry uses it; use it or remove it',
     ),
     # roles
-    'standard role missing': (without('roles', 'pending'), FILE + 'roles: pending is missing, and standard logs give it; add it'),
+    'standard role missing': (without('roles', 'pending'),
+                              FILE + 'roles: pending is missing, and standard logs give it; add it'),
     'verdict with the wrong direction': (
         put('roles', 'write_protect', 'worse', 'high'),
         FILE + 'role write_protect: a verdict that failed is 0 and one that passed 1, so worse must be "low"',
@@ -178,7 +183,8 @@ MISTAKES = {
     'unit of another kind': (
         reading({'from': 'raw', 'unit': 'h'}, '241', 'host_written'),
         FILE + 'ACME X1, attribute 241, host_written: unit h does not '
-        'fit a role that is an amount of data; write B, 512B, 4KiB, 8KiB, 16KiB, 1MiB, 16MiB, 32MiB, 1GiB, 16GiB, 64GiB, 1GB, 64GB',
+        'fit a role that is an amount of data; write B, 512B, 4KiB, 8KiB, 16KiB, 1MiB, 16MiB, 32MiB, 1GiB, 16GiB, '
+        '64GiB, 1GB, 64GB',
     ),
     'unit of a count': (
         put('entries', Z, 'attributes', '163', 'readings', {'reallocated': {'from': 'raw', 'unit': '512B'}}),
@@ -186,12 +192,15 @@ MISTAKES = {
         'leave it out or write logical sectors',
     ),
     'sectors of what is none': (
-        put('entries', Z, 'attributes', '163', 'readings', {'power_cycles': {'from': 'raw', 'unit': 'logical sectors'}}),
-        FILE + 'Controller Z, attribute 163, power_cycles: unit logical sectors does not fit a role that is a count; leave it out',
+        put('entries', Z, 'attributes', '163', 'readings',
+            {'power_cycles': {'from': 'raw', 'unit': 'logical sectors'}}),
+        FILE + 'Controller Z, attribute 163, power_cycles: unit logical sectors does not fit a role that is a count; '
+               'leave it out',
     ),
     'unit missing': (
         reading({'from': 'raw'}, '241', 'host_written'),
-        FILE + 'ACME X1, attribute 241, host_written: unit is missing: the role is an amount of data; say what one count is worth',
+        FILE + 'ACME X1, attribute 241, host_written: unit is missing: the role is an amount of data; say what one '
+               'count is worth',
     ),
     # formulas against valid ranges
     'no valid range': (
@@ -220,7 +229,8 @@ MISTAKES = {
     ),
     'spare turned round': (
         reading({'from': '100 - value', 'valid': [0, 99]}, role='spare_available'),
-        FILE + 'ACME X1, attribute 233, spare_available: from "100 - value" is what is used up, and spare_available what is left; '
+        FILE + 'ACME X1, attribute 233, spare_available: from "100 - value" is what is used up, and spare_available '
+               'what is left; '
         'write value',
     ),
     'a ceiling over garbage': (
@@ -237,7 +247,8 @@ MISTAKES = {
     ),
     'valid range never reached': (
         reading({'from': 'raw byte 0', 'valid': [300, 400]}, '175', 'reallocated'),
-        FILE + 'ACME X1, attribute 175, reallocated: valid [300, 400] is never reached: raw byte 0 lies between 0 and 255',
+        FILE
+        + 'ACME X1, attribute 175, reallocated: valid [300, 400] is never reached: raw byte 0 lies between 0 and 255',
     ),
     'ceiling never reached': (
         reading({'from': 'raw byte 2', 'unit': 'min', 'ceiling': 65535}, '175', 'capacitor_test_age'),
@@ -254,7 +265,8 @@ MISTAKES = {
         CAPACITOR + 'power_loss_protection is a verdict; give states, for example {"100": "passed", "0-10": "failed"}',
     ),
     'states overlap': (
-        reading({'from': 'value', 'states': {'0-11': 'failed', '100': 'passed', '11': 'hot'}}, '175', 'power_loss_protection'),
+        reading({'from': 'value', 'states': {'0-11': 'failed', '100': 'passed', '11': 'hot'}}, '175',
+                'power_loss_protection'),
         CAPACITOR + 'states 0-11 and 11 overlap; let each result have one word',
     ),
     'state turned round': (
@@ -268,11 +280,13 @@ MISTAKES = {
     # patterns
     'too few literals': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACM[A-Z]+']),
-        FILE + 'ACME X1: models "ACM[A-Z]+" can match with 3 literal characters; name at least 4, or it claims strangers',
+        FILE
+        + 'ACME X1: models "ACM[A-Z]+" can match with 3 literal characters; name at least 4, or it claims strangers',
     ),
     'a pattern as of a shell': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACME X1*']),
-        FILE + 'ACME X1: models "ACME X1*" has * behind a character, which is that character any number of times; write .* for anything',
+        FILE + 'ACME X1: models "ACME X1*" has * behind a character, which is that character any number of times; '
+               'write .* for anything',
     ),
     'choice of patterns': (
         of_x1('models', ['ACME X1-[0-9]{3}|ACME X1']),
@@ -290,7 +304,8 @@ MISTAKES = {
     ),
     'blank at the end': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACME X1-240 ']),
-        FILE + 'ACME X1: models "ACME X1-240 " has blanks at an end or two in a row, which no model has once it is read; remove them',
+        FILE + 'ACME X1: models "ACME X1-240 " has blanks at an end or two in a row, which no model has once it is '
+               'read; remove them',
     ),
     'catastrophic firmware': (
         put('advisories', 0, 'firmware', '(1+)+'),
@@ -302,7 +317,8 @@ MISTAKES = {
         FILE + 'ACME X1: models "ACME Y9-.*" matches no sample and no measured model; add a sample or correct it',
     ),
     # entries
-    'family twice': (put('entries', X2, 'family', 'ACME X1'), FILE + 'ACME X1: 2 of the entries have this family; give each its own'),
+    'family twice': (put('entries', X2, 'family', 'ACME X1'),
+                     FILE + 'ACME X1: 2 of the entries have this family; give each its own'),
     'advisory twice': (
         lambda data, _: data['advisories'].append(data['advisories'][0]),
         FILE + 'acme-x1-stops: 2 of the advisories have this id; give each its own',
@@ -325,7 +341,8 @@ MISTAKES = {
     ),
     'trap hides a reading': (
         put('entries', X1, 'attributes', '245', 'readings', {'endurance_used': {'from': 'raw', 'valid': [0, 254]}}),
-        FILE + 'ACME X1, attribute 245, endurance_used: it is a trap, and may hide another reading of endurance_used; remove this one',
+        FILE + 'ACME X1, attribute 245, endurance_used: it is a trap, and may hide another reading of endurance_used; '
+               'remove this one',
     ),
     'threshold of no attribute': (
         of_x1('ignore_thresholds', [246]),
@@ -361,9 +378,11 @@ MISTAKES = {
     'never wins': (
         lambda data, _: (
             data['entries'][X2].update(kind='ssd'),
-            data['entries'].append({'family': 'ACME twin', 'models': ['ACME X2-4.*'], 'source': 'measured on 9 drives'}),
+            data['entries'].append({'family': 'ACME twin', 'models': ['ACME X2-4.*'],
+                                    'source': 'measured on 9 drives'}),
         ),
-        FILE + 'ACME twin: it can never win, ACME X2 takes every drive that it matches; narrow that one or remove this one',
+        FILE
+        + 'ACME twin: it can never win, ACME X2 takes every drive that it matches; narrow that one or remove this one',
     ),
     'no sample': (
         also(family='ACME X3', kind='hdd'),
@@ -374,14 +393,16 @@ MISTAKES = {
         FILE + 'samples: every check would load them; move them to tests/samples',
     ),
     # samples
-    'sample of nobody': (sample(X1, 'family', 'ACME X11'), SAMPLE_1 + 'no entry is called ACME X11; did you mean ACME X1?'),
+    'sample of nobody': (sample(X1, 'family', 'ACME X11'),
+                         SAMPLE_1 + 'no entry is called ACME X11; did you mean ACME X1?'),
     'sample of another entry': (
         sample(X1, 'family', 'ACME X2'),
         SAMPLE_1 + 'its own entry, ACME X2, does not claim it because of "models"; correct the entry or the sample',
     ),
     'samples of another entry': (
         lambda data, proof: (data['entries'][X1].update(models=['ACME X[12]-.*'], kind='ssd'), proof.append(proof[1])),
-        'acme.json: sample 2, ACME X2-480: ACME X1 claims it and 1 other sample of it, not its own entry, ACME X2; narrow one of them',
+        'acme.json: sample 2, ACME X2-480: ACME X1 claims it and 1 other sample of it, not its own entry, ACME X2; '
+        'narrow one of them',
     ),
     'sample that nobody claims': (
         lambda data, proof: proof[3].update(kind='hdd'),
@@ -394,7 +415,8 @@ MISTAKES = {
     ),
     'expects another word': (
         expecting('power_loss_protection', 'failed'),
-        SAMPLE_1 + 'expect power_loss_protection "failed", but attribute 175 gives "passed"; correct the one that is wrong',
+        SAMPLE_1
+        + 'expect power_loss_protection "failed", but attribute 175 gives "passed"; correct the one that is wrong',
     ),
     'expects a number of a verdict': (
         expecting('power_loss_protection', 1),
@@ -409,14 +431,17 @@ MISTAKES = {
         'acme.json: sample 2, ACME X2-480: expect endurance_used 300, but attribute '
         '202 gives null (300 is outside its valid range); correct the one that is wrong',
     ),
-    'expects too much': (expecting('temperature', 30), SAMPLE_1 + 'expect temperature 30, but its lines do not give this role'),
+    'expects too much': (expecting('temperature', 30),
+                         SAMPLE_1 + 'expect temperature 30, but its lines do not give this role'),
     'expects too little': (
         not_expecting('capacitor_test_age'),
-        SAMPLE_1 + 'attribute 175 also gives capacitor_test_age 354360 s; if that is right, add "capacitor_test_age": 354360 to "expect"',
+        SAMPLE_1 + 'attribute 175 also gives capacitor_test_age 354360 s; if that is right, add "capacitor_test_age": '
+                   '354360 to "expect"',
     ),
     'line that is no row': (
         sample(X2, 'lines', ['Serial Number: none']),
-        'acme.json: sample 2, ACME X2-480: "Serial Number: none" is no row of an attribute table; paste one of smartctl -A or -x',
+        'acme.json: sample 2, ACME X2-480: "Serial Number: none" is no row of an attribute table; paste one of '
+        'smartctl -A or -x',
     ),
     'sample without origin': (
         lambda _, proof: proof[X1].pop('origin'),
@@ -446,13 +471,15 @@ def test_the_layout_is_part_of_the_proof(checkout):
     """Two contributors must not reformat each other's lines."""
     (checkout.folder / 'attributes.json').write_text(json.dumps(database()))
 
-    assert prove.prove([checkout.path]) == [FILE + 'the layout is not the usual one; check_smart_attributes prove --format writes it']
+    assert prove.prove([checkout.path]) == [FILE + 'the layout is not the usual one; check_smart_attributes prove '
+                                                   '--format writes it']
 
 
 def test_a_key_that_stands_twice_is_named(checkout):
     """JSON would keep the last one silently."""
     text = (checkout.folder / 'attributes.json').read_text()
-    (checkout.folder / 'attributes.json').write_text(text.replace('"family": "ACME X1",', '"family": "ACME X0", "family": "ACME X1",'))
+    (checkout.folder / 'attributes.json').write_text(text.replace('"family": "ACME X1",',
+                                                                  '"family": "ACME X0", "family": "ACME X1",'))
 
     assert prove.prove([checkout.path]) == [FILE + 'ACME X1: "family" stands here twice; keep one']
 
@@ -466,7 +493,8 @@ RIGHT = {
         data['documents'].update({'linuxhw-enterprisedrive': {'title': 'EnterpriseDrive'}}),
         data['entries'][X2].update(source='measured on linuxhw/EnterpriseDrive, 8 of 8'),
     ),
-    'null of a set': lambda data, proof: (data['entries'][X1]['attributes'].update({'9': None}), proof[X1]['expect'].pop('power_on_time')),
+    'null of a set': lambda data,
+    proof: (data['entries'][X1]['attributes'].update({'9': None}), proof[X1]['expect'].pop('power_on_time')),
     'trap of its own role': put('entries', X1, 'attributes', '245', 'readings', {'pending': {'from': 'raw'}}),
     'sentinel in place of a range': reading({'from': '100 - value', 'valid': [0, 100], 'not': [100]}),
     'ignored threshold of an attribute': of_x1('ignore_thresholds', [245, 9]),
@@ -560,9 +588,12 @@ def test_mistakes_of_a_file_of_a_site_are_named_with_its_name(shipped, tmp_path)
     problems = prove.prove([local(tmp_path, data)])
 
     assert problems == [
-        'acme-y5.json: sample 1, ACME Y5-1: attribute 12 also gives power_cycles 7; if that is right, add "power_cycles": 7 to "expect"',
-        'acme.json: sample 1, ACME X1-240: ACME Y5 of acme-y5.json claims it, not its own entry, ACME X1; narrow one of them',
-        'acme.json: sample 2, ACME X2-480: ACME Y5 of acme-y5.json claims it, not its own entry, ACME X2; narrow one of them',
+        'acme-y5.json: sample 1, ACME Y5-1: attribute 12 also gives power_cycles 7; if that is right, add '
+        '"power_cycles": 7 to "expect"',
+        'acme.json: sample 1, ACME X1-240: ACME Y5 of acme-y5.json claims it, not its own entry, ACME X1; narrow one '
+        'of them',
+        'acme.json: sample 2, ACME X2-480: ACME Y5 of acme-y5.json claims it, not its own entry, ACME X2; narrow one '
+        'of them',
     ]
 
 
@@ -576,9 +607,11 @@ def test_a_reading_near_what_the_drive_states_is_right(checkout, stated):
 
 
 @pytest.mark.parametrize(('evidence', 'sentence'), [
-    ({'ACME X1': {'drives': 5, 'compared': 4, 'agree': 6}}, 'ACME X1: 6 that agree of 4 compared of 5 drives cannot be'),
+    ({'ACME X1': {'drives': 5, 'compared': 4, 'agree': 6}},
+     'ACME X1: 6 that agree of 4 compared of 5 drives cannot be'),
     ({'ACME X9': {'drives': 5}}, 'ACME X9: no entry has this family'),
-    ({'ACME X1': {'drives': 'many'}}, 'ACME X1: its figures are none of drives, compared, agree with a whole number each'),
+    ({'ACME X1': {'drives': 'many'}},
+     'ACME X1: its figures are none of drives, compared, agree with a whole number each'),
     ([], 'it is not an object of families')])
 def test_evidence_that_cannot_be_is_named(checkout, evidence, sentence):
     """It was edited by hand, or is that of another database."""
@@ -608,15 +641,18 @@ def test_a_stated_zero_demands_nothing_of_a_drive_that_was_written_many_times_ov
         del data['entries'][X1]['attributes']['241'], proof[X1]['expect']['host_written']
         proof[X1].update(capacity=240 * 10**9, stated={'endurance_used': 0, 'host_written': written})
 
-    assert any('the drive itself states 0' in problem for problem in problems_after(checkout, change)) is is_contradiction
+    assert any('the drive itself states 0' in problem
+               for problem in problems_after(checkout, change)) is is_contradiction
 
 
 def test_hours_that_are_read_as_minutes_are_named(checkout):
     """1,234 minutes look as plausible as 1,234 hours."""
 
     def change(data, proof):
-        data['entries'][X1]['attributes']['9'] = {'name': 'Hours', 'readings': {'power_on_time': {'from': 'raw', 'unit': 'min'}}}
-        proof[X1]['lines'].append('  9 Power_On_Hours          0x0032   100   100   000    Old_age   Always       -       1234')
+        data['entries'][X1]['attributes']['9'] = {'name': 'Hours',
+                                                  'readings': {'power_on_time': {'from': 'raw', 'unit': 'min'}}}
+        proof[X1]['lines'].append('  9 Power_On_Hours          0x0032   100   100   000    Old_age   Always       '
+                                  '-       1234')
         proof[X1]['expect']['power_on_time'] = 74040
         proof[X1]['stated'] = {'power_on_time': 1234 * 3600}
 
@@ -638,7 +674,8 @@ def test_a_figure_that_never_moved_on_a_drive_that_was_written_many_times_over_i
 
     problems = problems_after(checkout, change)
 
-    assert any('gives 0 % used on a drive that was written' in problem and 'times over, so it may stand still' in problem
+    assert any('gives 0 % used on a drive that was written' in problem
+               and 'times over, so it may stand still' in problem
                for problem in problems) is is_stuck
 
 
@@ -683,7 +720,8 @@ def test_a_report_in_the_place_of_an_entry_is_recognized(shipped, tmp_path, text
     path.write_text(text)
 
     assert prove.prove([str(path)]) == [
-        f'my-drive.json is what smartctl says about a drive, no entry; check_smart_attributes draft --report {path} makes one'
+        f'my-drive.json is what smartctl says about a drive, no entry; check_smart_attributes draft --report {path} '
+        f'makes one'
     ]
 
 
@@ -719,7 +757,8 @@ def test_the_job_says_what_hinders_an_addition_to_become_a_part_of_the_shipped_f
     code, lines = run(local(tmp_path, data))
 
     assert (code, lines[0]) == (
-        0, 'before you send it: attributes.json: ACME X1-480 is claimed by two entries, ACME X1 and ACME Y5; narrow one pattern'
+        0, 'before you send it: attributes.json: ACME X1-480 is claimed by two entries, ACME X1 and ACME Y5; narrow '
+           'one pattern'
     )
     assert lines[1:] == ['acme-y5.json: 1 entry, 5 samples, 1 measured model, no problem']
 
@@ -756,12 +795,14 @@ def test_samples_and_models_can_be_given(shipped, tmp_path):
     os.rename(shipped.folder / 'tests', shipped.folder / 'elsewhere')
 
     assert run() == (0, ['attributes.json: 4 entries, 0 samples, no problem'])
-    assert run(samples_path=str(shipped.folder / 'elsewhere/samples'), models_path=str(shipped.folder / 'elsewhere/models.csv')) == (
+    assert run(samples_path=str(shipped.folder / 'elsewhere/samples'),
+               models_path=str(shipped.folder / 'elsewhere/models.csv')) == (
         0,
         [NOTHING_WRONG],
     )
     assert (
-        run(samples_path=str(shipped.folder / 'elsewhere/samples/acme.json'))[1][-1] == 'attributes.json: 4 entries, 4 samples, no problem'
+        run(samples_path=str(shipped.folder / 'elsewhere/samples/acme.json'))[1][-1]
+        == 'attributes.json: 4 entries, 4 samples, no problem'
     )
 
 
@@ -822,19 +863,24 @@ def limits(tmp_path, data, folder='.'):
 
 def test_the_shipped_example_and_the_shipped_limits_are_clean():
     """Whoever copies them starts without a mistake."""
-    assert run(str(ROOT / 'thresholds/example-site.json')) == (0, ['example-site.json: limits, 1 role, 4 overrides, no problem'])
+    assert run(str(ROOT / 'thresholds/example-site.json')) == (0, ['example-site.json: limits, 1 role, 4 overrides, '
+                                                                   'no problem'])
     assert run(str(ROOT / 'thresholds/default.json'))[0] == 0
 
 
 LIMIT_MISTAKES = {
-    'key': ({'roles': {'temperature': {'warnin': '3'}}}, 'role temperature: there is no key "warnin"; did you mean warning?', False),
+    'key': ({'roles': {'temperature': {'warnin': '3'}}},
+            'role temperature: there is no key "warnin"; did you mean warning?', False),
     'role': ({'roles': {'temprature': {}}}, 'roles: "temprature" is no role; did you mean temperature?', True),
-    'range': ({'roles': {'temperature': {'warning': '5 C'}}}, 'roles, temperature, warning: "5 C" is no Nagios range; ', True),
-    'pattern': ({'overrides': [{'for': {'model': '(a+)+X'}, 'why': 'for a reason'}]}, 'overrides, model "(a+)+X" repeats what ', True),
+    'range': ({'roles': {'temperature': {'warning': '5 C'}}}, 'roles, temperature, warning: "5 C" is no Nagios range; ',
+              True),
+    'pattern': ({'overrides': [{'for': {'model': '(a+)+X'}, 'why': 'for a reason'}]},
+                'overrides, model "(a+)+X" repeats what ', True),
     'ended': ({'overrides': [{'for': {'serial': 'A'}, 'why': 'for a reason', 'until': '2020-01-31'}]},
               'override for serial A: it ended on 2020-01-31 and has no effect; ', True),
     'contradiction': ({'overrides': [
-        {'for': {'serial': 'A'}, 'why': 'for a reason', 'roles': {'pending': {'warning': value}}} for value in ('1', '2')]},
+        {'for': {'serial': 'A'}, 'why': 'for a reason', 'roles': {'pending': {'warning': value}}}
+        for value in ('1', '2')]},
         'overrides 1 and 2, for {"serial": "A"}, disagree about pending; remove one of them', True),
 }
 
@@ -871,7 +917,8 @@ def test_format_gives_limits_their_usual_layout(tmp_path):
     """As it does for entries."""
     path = limits(tmp_path, {'roles': {'pending': {'critical': '2', 'warning': '1'}}})
 
-    assert run(path, formats=True) == (0, [f'{path}: rewritten', 'limits.json: limits, 1 role, 0 overrides, no problem'])
+    assert run(path, formats=True) == (0,
+                                       [f'{path}: rewritten', 'limits.json: limits, 1 role, 0 overrides, no problem'])
     assert list(json.loads((tmp_path / 'limits.json').read_text())['roles']['pending']) == ['warning', 'critical']
 
 

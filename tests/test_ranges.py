@@ -7,7 +7,8 @@ from smart_attributes.knowledge import ranges
 
 @pytest.mark.parametrize(('text', 'good', 'bad', 'words'), [
     ('85', 85, 86, 'above 85'), ('11:', 11, 10, 'below 11'), ('~:5', -3, 6, 'above 5'), ('10:20', 15, 21, 'above 20'),
-    ('10:20', 10, 9, 'below 10'), ('@1:5', 6, 3, 'inside 1 to 5'), ('0', 0, 1, 'above 0'), ('0.5', 0.5, 0.6, 'above 0.5'),
+    ('10:20', 10, 9, 'below 10'), ('@1:5', 6, 3, 'inside 1 to 5'), ('0', 0, 1, 'above 0'),
+    ('0.5', 0.5, 0.6, 'above 0.5'),
     ('1000000000000', 1, 2e12, 'above 1000000000000')])
 def test_a_range_alerts_outside_and_says_on_which_side(text, good, bad, words):
     """The guidelines' own examples; a limit itself is still good."""
@@ -29,7 +30,8 @@ def test_a_number_at_the_end_of_a_range_with_a_start_is_not_above_it():
 
 
 @pytest.mark.parametrize(('number', 'text'), [
-    (85, '85'), (0.5, '0.5'), (999999, '999999'), (1000000, '1000000'), (1000000.4, '1000000'), (1e12, '1000000000000'), (-5, '-5'),
+    (85, '85'), (0.5, '0.5'), (999999, '999999'), (1000000, '1000000'), (1000000.4, '1000000'), (1e12, '1000000000000'),
+    (-5, '-5'),
     (-2e6, '-2000000')])
 def test_a_limit_of_the_drive_becomes_a_range_without_exponent(number, text):
     """Daemons read plain numbers; above alerts beyond the number, below under it."""

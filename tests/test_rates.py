@@ -85,9 +85,11 @@ def test_a_rate_says_what_it_rests_on(rate, said):
 
 def test_each_limit_in_the_document_is_that_of_the_program():
     """Whoever changes one runs `make verdicts`."""
-    told = set(re.findall(r'^\| `(\w+)` above (\d+) \| (WARNING|CRITICAL) ', (ROOT / 'doc/verdicts.md').read_text(), re.MULTILINE))
+    told = set(re.findall(r'^\| `(\w+)` above (\d+) \| (WARNING|CRITICAL) ', (ROOT / 'doc/verdicts.md').read_text(),
+                          re.MULTILINE))
     roles = json.loads((ROOT / 'thresholds/default.json').read_text())['roles']
 
     measured = ('offline_uncorrectable', 'pending', 'reallocated', 'reported_uncorrect', 'spin_retry')
-    assert told == {(role, roles[role]['hdd'][level.lower()], level) for role in measured for level in ('WARNING', 'CRITICAL')
+    assert told == {(role, roles[role]['hdd'][level.lower()], level) for role in measured
+                    for level in ('WARNING', 'CRITICAL')
                     if roles[role]['hdd'][level.lower()]}

@@ -28,7 +28,8 @@ def read(report, change=None):
 
 
 def drive(*rows, statistics=(), **more):
-    return Report(X1, attributes=rows, statistics={place: Statistic(number, 'some') for place, number in dict(statistics).items()}, **more)
+    return Report(X1, attributes=rows,
+                  statistics={place: Statistic(number, 'some') for place, number in dict(statistics).items()}, **more)
 
 
 def one(found, role):
@@ -97,7 +98,9 @@ def test_a_sentinel_is_unknown():
 
 
 def test_a_counter_at_its_ceiling_says_or_more():
-    """65535 minutes mean that the counter stopped, not that the test was then; the ceiling is in the counter's own unit."""
+    """65535 minutes mean that the counter stopped, not that the test was then; the ceiling is in the counter's own
+    unit.
+    """
 
     def age(minutes):
         return one(read(drive(row(175, raw=f'640 (409 {minutes})'))), 'capacitor_test_age')
@@ -141,7 +144,8 @@ def test_of_the_readings_of_one_role_the_first_valid_one_counts():
         }
 
     assert str(one(read(drive(row(231, raw='5'), row(233, 22)), with_two), 'endurance_used').source) == 'attribute 231'
-    assert str(one(read(drive(row(231, raw='999'), row(233, 22)), with_two), 'endurance_used').source) == 'attribute 233'
+    assert str(one(read(drive(row(231, raw='999'), row(233, 22)), with_two),
+                   'endurance_used').source) == 'attribute 233'
     assert str(one(read(drive(row(231, raw='999'), row(233, 0)), with_two), 'endurance_used').source) == 'attribute 231'
     assert one(read(drive(row(231, raw='999'), row(233, 0)), with_two), 'endurance_used').number is None
 
@@ -188,7 +192,8 @@ def test_the_larger_endurance_is_judged_and_both_are_kept(value, statistic, expe
 
 def test_a_statistic_that_the_entry_distrusts_is_not_judged():
     """Some controllers state a constant there."""
-    found = read(drive(row(233, 90), statistics={(7, 8): 255}), lambda entry: entry.update(untrusted_statistics=['endurance_used']))
+    found = read(drive(row(233, 90), statistics={(7, 8): 255}),
+                 lambda entry: entry.update(untrusted_statistics=['endurance_used']))
 
     assert judged(found, 'endurance_used') == [(10, 'attribute 233')]
 
@@ -233,7 +238,8 @@ def test_sectors_are_counted_in_the_drives_own_size():
 
 def test_uncorrected_errors_of_all_pages_are_added():
     """A SAS drive counts reads, writes and verifications apart."""
-    report = Report(Identity(protocol='SCSI'), scsi={'read.total_uncorrected_errors': 1, 'verify.total_uncorrected_errors': 2})
+    report = Report(Identity(protocol='SCSI'),
+                    scsi={'read.total_uncorrected_errors': 1, 'verify.total_uncorrected_errors': 2})
 
     assert one(read(report), 'reported_uncorrect').number == 3
 
@@ -325,17 +331,21 @@ def test_failed_that_no_known_bit_explains_stays_critical(bits):
 
 
 @pytest.mark.parametrize(('number', 'prefail', 'ignored', 'is_told'), [
-    (1, True, (), True), (7, True, (), True), (1, False, (), False), (5, True, (), False), (180, True, (), False), (1, True, (1,), False)],
-    ids=['warn-read-errors', 'warn-seek-errors', 'old-age', 'a-counter', 'a-count-of-spare-blocks', 'known-to-be-bogus'])
+    (1, True, (), True), (7, True, (), True), (1, False, (), False), (5, True, (), False), (180, True, (), False),
+    (1, True, (1,), False)],
+    ids=['warn-read-errors', 'warn-seek-errors', 'old-age', 'a-counter', 'a-count-of-spare-blocks',
+         'known-to-be-bogus'])
 def test_an_error_rate_that_was_at_its_threshold_once_is_told(number, prefail, ignored, is_told):
     """A rate recovers; a counter that was at its threshold still is."""
     def change(entry):
         entry['ignore_thresholds'] = list(ignored)
-    found = read(drive(row(number, 90, worst=5, threshold=10, prefail=prefail, when_failed='past')), change if ignored else None)
+    found = read(drive(row(number, 90, worst=5, threshold=10, prefail=prefail, when_failed='past')),
+                 change if ignored else None)
 
     assert states(found, 'vendor_threshold_past') == ([(State.WARNING, True)] if is_told else [])
     assert [reading.verdict for reading in found.get('vendor_threshold_past', ())] == (
-        [f'attribute {number} Some_Name was at 5 once, not above its vendor threshold 10, and is at 90'] if is_told else [])
+        [f'attribute {number} Some_Name was at 5 once, not above its vendor threshold 10, and is at 90'] if is_told
+        else [])
 
 
 @pytest.mark.parametrize(('model', 'rows', 'expected'), [
@@ -374,10 +384,12 @@ def test_the_newest_self_test_that_proves_something_counts(tests, expected):
 
 def test_a_drive_without_an_entry_still_has_its_own_word_and_the_standard_logs():
     """Every drive gets a verdict."""
-    report = Report(Identity(protocol='ATA', model='WHO', rotation=7200), smart_status=False, statistics={(3, 0x20): Statistic(7, 'some')})
+    report = Report(Identity(protocol='ATA', model='WHO', rotation=7200), smart_status=False,
+                    statistics={(3, 0x20): Statistic(7, 'some')})
     shipped = spec_database()
 
-    found = {reading.role: reading for reading in readings(report, shipped.identify(report.identity, []), shipped.roles)}
+    found = {reading.role: reading
+             for reading in readings(report, shipped.identify(report.identity, []), shipped.roles)}
 
     assert (found['smart_status'].state, found['reallocated'].number) == (State.CRITICAL, 7)
 
@@ -394,10 +406,12 @@ HEALTH, TESTS = Source('health self-assessment'), Source('self-test log')
 
 def test_a_healthy_drive_says_that_it_passed():
     """perfdata 1: a series that a graph can show."""
-    assert status(read(drive(smart_status=True))) == Reading('smart_status', 1, '', HEALTH, 'passed', State.OK, judged=True)
+    assert status(read(drive(smart_status=True))) == Reading('smart_status', 1, '', HEALTH, 'passed', State.OK,
+                                                             judged=True)
 
 
-@pytest.mark.parametrize(('text', 'word'), [('', 'FAILED'), ('FIRMWARE IMPENDING FAILURE', 'FIRMWARE IMPENDING FAILURE')])
+@pytest.mark.parametrize(('text', 'word'),
+                         [('', 'FAILED'), ('FIRMWARE IMPENDING FAILURE', 'FIRMWARE IMPENDING FAILURE')])
 def test_a_failed_drive_says_so_in_its_own_words_where_it_has_some(text, word):
     """SAS drives tell what is impending; perfdata 0."""
     found = read(drive(smart_status=False, smart_status_text=text))
@@ -426,8 +440,10 @@ def test_a_drive_that_fell_silent_while_it_was_read_is_unknown():
 
 @pytest.mark.parametrize(
     ('rows', 'exit_status'),
-    [((SILENT,), 0), ((SILENT,), None), ((SILENT,), 1), ((row(5, threshold=10),), 4), ((SILENT, row(9, threshold=0)), 4), ((), 4)],
-    ids=['no command failed', 'a recorded report', 'another bit', 'thresholds came', 'one threshold came', 'no attributes'],
+    [((SILENT,), 0), ((SILENT,), None), ((SILENT,), 1), ((row(5, threshold=10),), 4),
+     ((SILENT, row(9, threshold=0)), 4), ((), 4)],
+    ids=['no command failed', 'a recorded report', 'another bit', 'thresholds came', 'one threshold came',
+         'no attributes'],
 )
 def test_a_drive_that_does_not_tell_its_health_did_not_always_fall_silent(rows, exit_status):
     """Old drives and RAID controllers never tell it."""
@@ -439,7 +455,8 @@ def test_an_attribute_at_its_threshold_tells_both_numbers():
     found = read(drive(row(5, 1, threshold=36, name='Reallocated', prefail=True, when_failed='now')))
 
     assert one(found, 'vendor_threshold') == Reading(
-        'vendor_threshold', 1, '', Source(attribute=5), 'attribute 5 Reallocated is at 1, not above its vendor threshold 36',
+        'vendor_threshold', 1, '', Source(attribute=5),
+        'attribute 5 Reallocated is at 1, not above its vendor threshold 36',
         State.CRITICAL, drive_limit=36)
 
 
@@ -462,7 +479,8 @@ def test_the_warranted_amount_is_a_reading_with_its_document():
     def warranted(entry):
         entry['rated_written'] = {'ACME X1-240': {'bytes': 10**14, 'source': 'acme-manual, section 3'}}
 
-    assert one(read(drive(), warranted), 'rated_written') == Reading('rated_written', 10**14, 'B', Source('acme-manual, section 3'))
+    assert one(read(drive(), warranted), 'rated_written') == Reading('rated_written', 10**14, 'B',
+                                                                     Source('acme-manual, section 3'))
     assert 'rated_written' not in read(drive())
 
 
@@ -520,7 +538,8 @@ def test_reallocation_candidates_are_pending_sectors(physical, sectors):
 
 def test_no_spare_below_no_threshold_is_not_reported():
     """0 % of 0 % is a drive that tells nothing; a drive without spare has a threshold."""
-    found = read(Report(NVME, nvme={'percentage_used': 0, 'temperature': 0, 'available_spare': 0, 'available_spare_threshold': 0}))
+    found = read(Report(NVME, nvme={'percentage_used': 0, 'temperature': 0, 'available_spare': 0,
+                                    'available_spare_threshold': 0}))
 
     assert 'spare_available' not in found
     assert one(found, 'endurance_used').number == 0
@@ -545,7 +564,8 @@ def test_the_scsi_log_is_read_in_base_units(log, role, number, unit):
 @pytest.mark.parametrize('count', [0, 7])
 def test_the_error_log_is_counted(count):
     """None says that it was not read, which is not 0."""
-    assert one(read(drive(error_count=count)), 'error_log_count') == Reading('error_log_count', count, '', Source('error log'))
+    assert one(read(drive(error_count=count)), 'error_log_count') == Reading('error_log_count', count, '',
+                                                                             Source('error log'))
     assert 'error_log_count' not in read(drive())
 
 
@@ -575,7 +595,8 @@ def test_a_vendor_number_that_is_none_is_unknown_with_its_reason(of, role, unit,
 
     (reading,) = read(drive(of), with_sentinel)[role]
 
-    assert (reading.role, reading.number, reading.unit, reading.judged, reading.unknown) == (role, None, unit, False, why)
+    assert (reading.role, reading.number, reading.unit, reading.judged,
+            reading.unknown) == (role, None, unit, False, why)
     assert str(reading.source) == f'attribute {of.id}'
 
 
@@ -595,7 +616,8 @@ def test_a_verdict_of_an_attribute_has_unit_and_source_too():
 
     verdict = one(read(drive(row(175, 0))), 'power_loss_protection')
 
-    assert (verdict.role, verdict.unit, str(verdict.source), verdict.verdict) == ('power_loss_protection', '', 'attribute 175', 'failed')
+    assert (verdict.role, verdict.unit, str(verdict.source),
+            verdict.verdict) == ('power_loss_protection', '', 'attribute 175', 'failed')
     assert one(read(drive(row(175, 0)), as_trap), 'power_loss_protection').judged is False
 
 
@@ -603,7 +625,8 @@ def test_a_formula_may_read_other_rows():
     """Used against rated cycles, for one."""
 
     def as_ratio(entry):
-        entry['attributes'] = {'170': {'name': 'Ratio', 'readings': {'endurance_used': {'from': '100 * raw / raw of 171'}}}}
+        entry['attributes'] = {'170': {'name': 'Ratio',
+                                       'readings': {'endurance_used': {'from': '100 * raw / raw of 171'}}}}
 
     assert one(read(drive(row(170, raw='1'), row(171, raw='4')), as_ratio), 'endurance_used').number == 25
 
@@ -657,16 +680,21 @@ def test_of_two_readings_of_wear_zero_loses_against_one():
 def disk(raw, logical=512, physical=None, statistic=None):
     """Return what a disk whose entry counts logical sectors gives as reallocated."""
     def in_logical_sectors(entry):
-        entry['attributes']['5'] = {'name': 'Reallocated', 'readings': {'reallocated': {'from': 'raw', 'unit': 'logical sectors'}}}
-    report = drive(*([row(5, raw=str(raw))] if raw is not None else []), statistics={} if statistic is None else {(3, 0x20): statistic})
+        entry['attributes']['5'] = {'name': 'Reallocated',
+                                    'readings': {'reallocated': {'from': 'raw', 'unit': 'logical sectors'}}}
+    report = drive(*([row(5, raw=str(raw))] if raw is not None else []),
+                   statistics={} if statistic is None else {(3, 0x20): statistic})
     identity = X1._replace(rotation=7200, sector_size=logical, physical_block_size=physical)
     return read(report._replace(identity=identity), in_logical_sectors)['reallocated']
 
 
 @pytest.mark.parametrize(('raw', 'logical', 'physical', 'expected'), [
-    (8, 512, 4096, '1 (8 logical sectors)'), (9, 512, 4096, '2 (9 logical sectors)'), (1, 512, 4096, '1 (1 logical sector)'),
-    (0, 512, 4096, '0'), (8, 512, 512, '8'), (8, 4096, 4096, '8'), (8, 512, None, '8'), (8000, 512, 2**40, '1000 (8000 logical sectors)')],
-    ids=['one-bad-sector', 'a-part-is-a-sector', 'less-than-one', 'none', '512n', '4kn', 'not-told', 'a-size-that-is-none'])
+    (8, 512, 4096, '1 (8 logical sectors)'), (9, 512, 4096, '2 (9 logical sectors)'),
+    (1, 512, 4096, '1 (1 logical sector)'),
+    (0, 512, 4096, '0'), (8, 512, 512, '8'), (8, 4096, 4096, '8'), (8, 512, None, '8'),
+    (8000, 512, 2**40, '1000 (8000 logical sectors)')],
+    ids=['one-bad-sector', 'a-part-is-a-sector', 'less-than-one', 'none', '512n', '4kn', 'not-told',
+         'a-size-that-is-none'])
 def test_logical_sectors_become_those_that_are_on_the_disk(raw, logical, physical, expected):
     """One bad sector of 4 KiB shows as 8; limits are about sectors that are bad. No size makes errors vanish."""
     (reading,) = disk(raw, logical, physical)

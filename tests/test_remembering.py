@@ -33,7 +33,8 @@ def test_growth_is_an_alarm_in_the_first_line(machine):
     result = machine.check(START + HOUR)
 
     assert result.code == 1
-    assert result.first_line == f'SMART WARNING - sda {GROWN}: check cable and backplane (warning above 0 in 24 h); 1 drive: 1 warning'
+    assert (result.first_line
+            == f'SMART WARNING - sda {GROWN}: check cable and backplane (warning above 0 in 24 h); 1 drive: 1 warning')
 
 
 @pytest.mark.parametrize(('later', 'code'), [(DAY, 1), (6 * DAY, 1), (8 * DAY, 0)])
@@ -77,7 +78,8 @@ def test_memory_that_cannot_be_used_is_said_without_v(machine):
     result = machine.check(START)
 
     assert result.code == 0
-    assert [line for line in result.text.splitlines() if line.startswith('note: no memory: ') and line.endswith('growth is not judged')]
+    assert [line for line in result.text.splitlines() if line.startswith('note: no memory: ')
+            and line.endswith('growth is not judged')]
 
 
 @pytest.mark.parametrize(('state', 'code'), [('warning', 1), ('critical', 2), ('unknown', 3)])
@@ -131,7 +133,8 @@ def test_triage_shows_the_past_and_changes_nothing(machine):
 
 def files(machine):
     """What is in memory's folder, and when it was written; not SQLite's index, in which readers note that they read."""
-    return sorted((file.name, file.stat().st_mtime_ns) for file in machine.state.glob('memory/*') if not file.name.endswith('-shm'))
+    return sorted((file.name, file.stat().st_mtime_ns) for file in machine.state.glob('memory/*')
+                  if not file.name.endswith('-shm'))
 
 
 def test_triage_without_any_memory_says_nothing_of_it(machine, state_home):
@@ -149,12 +152,14 @@ def test_what_is_acknowledged_is_silent_and_loud_beyond(machine):
     machine.holds(sda=disk(a5=30))
 
     assert machine.check(START, '--no-memory').code == 1
-    silent = machine.check(START, '--no-memory', '-v', '--acknowledged', 'SERIAL01:reallocated=30:2026-12-31:stable for years')
+    silent = machine.check(START, '--no-memory', '-v', '--acknowledged',
+                           'SERIAL01:reallocated=30:2026-12-31:stable for years')
     assert silent.code == 0
     assert 'reallocated is acknowledged at 30 until 2026-12-31: stable for years (--acknowledged)' in silent.text
     assert machine.check(START, '--no-memory', '--acknowledged', 'SERIAL01:reallocated=29').code == 1
     assert machine.check(START, '--no-memory', '--acknowledged', 'SERIAL02:reallocated=30').code == 1
-    assert machine.check(START + 60 * DAY, '--no-memory', '--acknowledged', 'SERIAL01:reallocated=30:2026-12-31').code == 1
+    assert machine.check(START + 60 * DAY, '--no-memory', '--acknowledged',
+                         'SERIAL01:reallocated=30:2026-12-31').code == 1
 
 
 @pytest.mark.parametrize('word', ['SERIAL01:reallocated', 'S1:realocated=3', 'reallocated=3', 'S1:reallocated=x'])
@@ -168,7 +173,8 @@ def test_a_mistyped_acknowledgement_is_refused(machine, word):
 def test_a_file_of_acknowledgements_is_read_by_every_check(machine):
     """The same object as in thresholds.d, in the configuration folder."""
     machine.holds(sda=disk(a5=30))
-    accepted = {'overrides': [{'for': {'serial': 'SERIAL01'}, 'why': 'stable since 2024', 'by': 'martin', 'at': '2026-11-20',
+    accepted = {'overrides': [{'for': {'serial': 'SERIAL01'}, 'why': 'stable since 2024', 'by': 'martin',
+                               'at': '2026-11-20',
                                'roles': {'reallocated': {'acknowledged': 30}}}]}
     (machine.config / 'acknowledged.json').write_text(json.dumps(accepted))
 

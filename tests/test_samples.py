@@ -23,7 +23,8 @@ from smart_attributes.workshop import samples
             AttributeRow(5, 'Reallocated_Sector_Ct', 1, 1, 10, True, 'now', '640 (409 5906)'),
         ),
         (
-            '190 Airflow_Temperature_Cel 0x0022   060   044   045    Old_age   Always   In_the_past 40 (Min/Max 20/56 #3)',
+            '190 Airflow_Temperature_Cel 0x0022   060   044   045    Old_age   Always   In_the_past 40 (Min/Max 20/56 '
+            '#3)',
             AttributeRow(190, 'Airflow_Temperature_Cel', 60, 44, 45, False, 'past', '40 (Min/Max 20/56 #3)'),
         ),
         (
@@ -72,7 +73,8 @@ def test_a_line_that_is_no_row_is_named(tmp_path):
 
     assert len(drives) == 4
     assert problems == [
-        'acme.json: sample 2, ACME X2-480: "Device Model:     ACME X2-480" is no row of an attribute table; paste one of smartctl -A or -x'
+        'acme.json: sample 2, ACME X2-480: "Device Model:     ACME X2-480" is no row of an attribute table; paste one '
+        'of smartctl -A or -x'
     ]
 
 
@@ -103,7 +105,8 @@ def test_the_kind_comes_from_the_sample_else_from_its_family():
     """Rows do not say whether a drive turns."""
     given = {'family': 'ACME H1', 'model': 'ACME H1', 'origin': 'composed', 'lines': [], 'expect': {}}
 
-    drives, _ = samples.drives_of('acme.json', [given, {**given, 'family': 'ACME X1'}, {**given, 'kind': 'nvme'}], {'ACME H1': 'hdd'})
+    drives, _ = samples.drives_of('acme.json', [given, {**given, 'family': 'ACME X1'}, {**given, 'kind': 'nvme'}],
+                                  {'ACME H1': 'hdd'})
 
     assert [drive.identity.kind for drive in drives] == ['hdd', 'ssd', 'nvme']
 
@@ -116,13 +119,15 @@ def test_measured_models_have_model_firmware_and_attribute_numbers(tmp_path):
     drives, problems = samples.measured(str(path))
 
     assert problems == []
-    assert [(drive.identity.model, drive.identity.firmware, drive.attributes, drive.identity.kind) for drive in drives] == [
+    assert [(drive.identity.model, drive.identity.firmware, drive.attributes, drive.identity.kind)
+            for drive in drives] == [
         ('ACME, X1', '1.0', [9, 12, 194], 'ssd'),
         ('ACME H1', '2', [5], 'hdd'),
     ]
 
 
-@pytest.mark.parametrize('text', ['model;firmware;attributes\nA;1;5\n', 'model,firmware,attributes\nA,1,9-12\n', 'model\nA\n'])
+@pytest.mark.parametrize('text',
+                         ['model;firmware;attributes\nA;1;5\n', 'model,firmware,attributes\nA,1,9-12\n', 'model\nA\n'])
 def test_measured_models_in_another_shape_are_refused_with_the_line(tmp_path, text):
     """A semicolon from a spreadsheet."""
     path = tmp_path / 'models.csv'
@@ -132,5 +137,6 @@ def test_measured_models_in_another_shape_are_refused_with_the_line(tmp_path, te
 
     assert drives == []
     assert problems == [
-        'models.csv: line 2 has not the columns model, firmware and attributes; write numbers with blanks between them as attributes'
+        'models.csv: line 2 has not the columns model, firmware and attributes; write numbers with blanks between '
+        'them as attributes'
     ]

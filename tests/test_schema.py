@@ -91,12 +91,15 @@ def test_what_fits_is_told_without_the_library(monkeypatch):
     """Its import alone costs more than a check."""
     monkeypatch.setitem(__import__('sys').modules, 'jsonschema', None)
 
-    assert complaints.schema_problems(json.loads((ROOT / 'attributes.json').read_text()), 'attributes', 'attributes.json') == []
+    assert complaints.schema_problems(json.loads((ROOT / 'attributes.json').read_text()), 'attributes',
+                                      'attributes.json') == []
 
 
 @pytest.mark.parametrize(('growth', 'fits'), [
-    ({'within': '24h', 'warning': '0', 'for': '7d'}, True), (None, True), ([{'within': '7d', 'for': '1d', 'why': 'because of that'}], True),
-    ({'within': '24', 'for': '7d'}, False), ({'within': '24h'}, False), ({'within': '24h', 'for': '0d'}, False), ([], False),
+    ({'within': '24h', 'warning': '0', 'for': '7d'}, True), (None, True),
+    ([{'within': '7d', 'for': '1d', 'why': 'because of that'}], True),
+    ({'within': '24', 'for': '7d'}, False), ({'within': '24h'}, False), ({'within': '24h', 'for': '0d'}, False),
+    ([], False),
     ({'within': '24h', 'for': '7d', 'warning': '10:'}, False), ({'within': '24h', 'for': '7d', 'warning': 5}, False),
     ({'within': '24h', 'for': '7d', 'advise': 'nothing'}, False)])
 def test_a_rule_of_growth_that_fits_its_schema_can_be_meant(growth, fits):

@@ -30,14 +30,18 @@ def states(*tests, **more):
 
 @pytest.mark.parametrize(('later', 'failed', 'state'), [
     ('Short offline', 'Extended offline', State.CRITICAL), ('Conveyance offline', 'Extended offline', State.CRITICAL),
-    ('Selective offline', 'Extended offline', State.CRITICAL), ('Selective offline', 'Selective offline', State.CRITICAL),
+    ('Selective offline', 'Extended offline', State.CRITICAL),
+    ('Selective offline', 'Selective offline', State.CRITICAL),
     ('Conveyance offline', 'Short offline', State.CRITICAL), ('Background short', 'Background long', State.CRITICAL),
     ('Extended offline', 'Last self-test', State.OK), ('Short offline', 'Last self-test', State.CRITICAL),
     ('Extended offline', 'Extended offline', State.OK), ('Extended captive', 'Short offline', State.OK),
     ('Extended offline', 'Conveyance offline', State.OK), ('Extended offline', 'Selective offline', State.OK),
-    ('Short captive', 'Short offline', State.OK), ('Foreground long', 'Background short', State.OK), ('Extended', 'Short', State.OK)])
+    ('Short captive', 'Short offline', State.OK), ('Foreground long', 'Background short', State.OK),
+    ('Extended', 'Short', State.OK)])
 def test_a_failure_is_cleared_by_a_later_test_of_as_much(later, failed, state):
-    """A short test looks at a small part of a disk, a selective one perhaps at another part; an extended one looks at all of it."""
+    """A short test looks at a small part of a disk, a selective one perhaps at another part; an extended one looks at
+    all of it.
+    """
     assert states(test(later, True, 200), test(failed, False), identity=SAS if 'ground' in later else DISK) is state
 
 
@@ -72,20 +76,26 @@ def test_an_entry_of_an_erased_log_makes_no_verdict():
     (101, 100, DISK, ' at 101 h, 0 h ago'), (2, 65537, DISK, ' at 2 h, 0 h ago'),
     (200, 100, DISK, ' at 200 h'), (100, None, DISK, ' at 100 h'), (None, 100, DISK, ''),
     (65535, 70000, SAS, ' at 65535 h'), (65535, 70000, DISK, ' at 65535 h, 186 days ago')],
-    ids=['years', 'wrapped', 'a-little-ahead', 'a-little-ahead-wrapped', 'ahead', 'no-age', 'no-hour', 'the-last-hour-of-scsi',
+    ids=['years', 'wrapped', 'a-little-ahead', 'a-little-ahead-wrapped', 'ahead', 'no-age', 'no-hour',
+         'the-last-hour-of-scsi',
          'any-hour-of-ata'])
 def test_the_words_tell_the_age_of_a_test_where_both_hours_are_known(hours, age, identity, words):
     """ATA keeps 16 bits of the hour, which may have wrapped; SCSI stops at 65535."""
-    assert said(test('Short offline' if identity is DISK else 'Background short', False, hours), identity=identity, age=age) == (
-        State.CRITICAL, f'{"Short offline" if identity is DISK else "Background short"}: Completed: read failure{words}')
+    assert said(test('Short offline' if identity is DISK else 'Background short', False, hours), identity=identity,
+                age=age) == (
+        State.CRITICAL,
+        f'{"Short offline" if identity is DISK else "Background short"}: Completed: read failure{words}')
 
 
 @pytest.mark.parametrize(('tests', 'age', 'state', 'words'), [
     ((test('Extended offline', True, 1000),), 1000 + 35 * 24, State.OK, '35 days ago'),
-    ((test('Extended offline', True, 1000),), 1001 + 35 * 24, State.WARNING, '35 days ago, should be no older than 35 days; start one'),
-    ((test('Short offline', True, 1000), test('Extended offline', False, 1000)), 1000, State.WARNING, 'none is known, should be'),
+    ((test('Extended offline', True, 1000),), 1001 + 35 * 24, State.WARNING,
+     '35 days ago, should be no older than 35 days; start one'),
+    ((test('Short offline', True, 1000), test('Extended offline', False, 1000)), 1000, State.WARNING,
+     'none is known, should be'),
     ((test('Extended offline', False, 1000), test('Background long', True, 900)), 1000, State.OK, '4 days ago'),
-    ((), 1000, State.WARNING, 'none is known'), ((test('Extended offline', True, 1000),), None, State.WARNING, 'tells no age')],
+    ((), 1000, State.WARNING, 'none is known'),
+    ((test('Extended offline', True, 1000),), None, State.WARNING, 'tells no age')],
     ids=['ok-fresh', 'warn-older', 'warn-only-short-and-failed', 'ok-passed-before', 'warn-none', 'warn-no-age'])
 def test_a_site_that_runs_extended_tests_hears_when_they_end(tests, age, state, words):
     """A log without a fresh one proves that nobody looked."""

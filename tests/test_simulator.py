@@ -23,9 +23,11 @@ pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
 # Names and formats of raw values come from smartctl's database, which updates change.
 KNOWN_DATABASE = '7.3/5319'
 DRIVES = [name for name in names() if not name.endswith('-volume')]
-SAMPLES = {'/dev/sda': 'intel-worn', '/dev/sdb': 'sas-seagate-healthy', '/dev/sdc': 'samsung-healthy', '/dev/nvme0': 'nvme-samsung-healthy',
+SAMPLES = {'/dev/sda': 'intel-worn', '/dev/sdb': 'sas-seagate-healthy', '/dev/sdc': 'samsung-healthy',
+           '/dev/nvme0': 'nvme-samsung-healthy',
            'megaraid,4@/dev/bus/0': 'crucial-healthy', 'megaraid,0@/dev/bus/0': 'sas-ssd-worn',
-           'megaraid,4@/dev/bus/6': 'sas-toshiba-healthy', 'cciss,0@/dev/sg0': 'hpe-ssd-healthy', 'cciss,1@/dev/sg0': 'sas-hp-healthy'}
+           'megaraid,4@/dev/bus/6': 'sas-toshiba-healthy', 'cciss,0@/dev/sg0': 'hpe-ssd-healthy',
+           'cciss,1@/dev/sg0': 'sas-hp-healthy'}
 
 
 @pytest.fixture
@@ -62,7 +64,8 @@ def given(drive):
              'passed': not drive.log.get('critical_warning') if drive.protocol == 'NVMe' else drive.health == 'PASSED'}
     if drive.protocol == 'ATA':
         facts['rows'] = {row.id: (row.value, row.worst, row.threshold, row.raw) for row in drive.attributes}
-        facts['statistics'] = {(entry.page, entry.offset): entry.number for entry in drive.statistics if entry.number is not None}
+        facts['statistics'] = {(entry.page, entry.offset): entry.number for entry in drive.statistics
+                               if entry.number is not None}
         facts['errors'] = drive.errors
     elif drive.protocol == 'NVMe':
         facts['log'] = dict(drive.log)
@@ -89,7 +92,8 @@ def scsi_numbers(log):
 
 def printed(report, drive):
     """Return what smartctl's JSON says, without any help of the plugin."""
-    facts = {'identity': (report.get('model_name') or report['scsi_model_name'], report.get('firmware_version') or report['scsi_revision'],
+    facts = {'identity': (report.get('model_name') or report['scsi_model_name'],
+                          report.get('firmware_version') or report['scsi_revision'],
                           report['serial_number']), 'passed': report['smart_status']['passed']}
     if drive.protocol == 'ATA':
         facts['rows'] = {row['id']: (row['value'], row['worst'], row.get('thresh'), row['raw']['string'])
@@ -105,7 +109,8 @@ def printed(report, drive):
 
 def read_back(report, drive):
     """Return what the plugin has read."""
-    facts = {'identity': (report.identity.model, report.identity.firmware, report.identity.serial), 'passed': report.smart_status,
+    facts = {'identity': (report.identity.model, report.identity.firmware, report.identity.serial),
+             'passed': report.smart_status,
              'tests': [(test.kind, test.status, test.hours) for test in report.self_tests]}
     if drive.protocol == 'ATA':
         facts['rows'] = {row.id: (row.value, row.worst, row.threshold, row.raw) for row in report.attributes}
@@ -134,7 +139,8 @@ def test_smartctl_prints_and_the_plugin_reads_what_a_drive_was_given(machine, na
     as_json, as_text = (smartctl(machine, *read_arguments(node(name), json=form)).stdout for form in (True, False))
 
     facts, report = given(drive), json.loads(as_json)
-    same = as_bytes if report['smartctl'].get('drive_database_version', {}).get('string', KNOWN_DATABASE) != KNOWN_DATABASE else dict
+    same = as_bytes if report['smartctl'].get('drive_database_version',
+                                              {}).get('string', KNOWN_DATABASE) != KNOWN_DATABASE else dict
     told = printed(report, drive)
     assert same(told) == same({key: facts[key] for key in told})
     assert same(read_back(json_report.parse(as_json), drive)) == same(approximate(without_text_only(facts)))
@@ -277,7 +283,8 @@ def test_a_hanging_drive_is_stopped_by_nothing_but_sigkill(machine, address):
     """As close to a process in state D as can be had without a kernel."""
     machine.add(address, 'nvme-samsung-healthy' if 'nvme' in address else 'intel-worn', hang=1)
     kind, _, path = address.rpartition('@')
-    process = subprocess.Popen([machine.smartctl, '-a', *(['-d', kind] if kind else []), path], stdout=subprocess.DEVNULL)
+    process = subprocess.Popen([machine.smartctl, '-a', *(['-d', kind] if kind else []), path],
+                               stdout=subprocess.DEVNULL)
     try:
         time.sleep(0.3)
         process.terminate()
@@ -293,8 +300,10 @@ def test_a_hanging_drive_is_stopped_by_nothing_but_sigkill(machine, address):
     ({'error': 3}, ['/dev/sda'], 4, 'Read SMART Data failed: Input/output error'),
     ({'vanish': 0}, ['/dev/sda'], 2, 'INQUIRY failed'),
     ({'vanish': 4}, ['/dev/sda'], 4, 'Read SMART Thresholds failed: No such device'),
-    ({'checksum': 'smart-data'}, ['/dev/sda'], 0, 'Warning! SMART Attribute Data Structure error: invalid SMART checksum.'),
-    ({'checksum': 'smart-thresholds'}, ['/dev/sda'], 0, 'SMART Attribute Thresholds Structure error: invalid SMART checksum'),
+    ({'checksum': 'smart-data'}, ['/dev/sda'], 0,
+     'Warning! SMART Attribute Data Structure error: invalid SMART checksum.'),
+    ({'checksum': 'smart-thresholds'}, ['/dev/sda'], 0,
+     'SMART Attribute Thresholds Structure error: invalid SMART checksum'),
     ({'checksum': 'identify'}, ['/dev/sda'], 0, 'Drive Identity Structure error: invalid SMART checksum'),
     ({'disabled': True}, ['/dev/sda'], 0, 'SMART support is: Disabled'),
     ({'asleep': True}, ['-n', 'standby', '/dev/sda'], 2, 'Device is in STANDBY mode, exit(2)'),
@@ -385,11 +394,16 @@ def test_every_way_of_smartctl_to_a_file_is_hooked():
     if not shutil.which('nm'):
         pytest.skip('nm (binutils) is not installed')
     asked = subprocess.run(['nm', '-D', library.SMARTCTL], capture_output=True, text=True, check=True).stdout
-    hooked = subprocess.run(['nm', '-D', '--defined-only', str(library.built())], capture_output=True, text=True, check=True).stdout
-    to_files = {'open', 'open64', 'openat', 'openat64', '__open_2', '__open64_2', 'creat', 'fopen', 'fopen64', 'freopen', 'access',
-                'faccessat', 'stat', 'stat64', 'lstat', 'lstat64', 'fstatat', 'fstatat64', 'statx', '__xstat', '__lxstat', '__xstat64',
-                '__lxstat64', 'readlink', '__readlink_chk', 'readlinkat', 'realpath', '__realpath_chk', 'canonicalize_file_name',
-                'opendir', 'scandir', 'scandir64', 'ftw', 'nftw', 'glob', 'glob64', 'mknod', '__xmknod', 'unlink', 'ioctl',
+    hooked = subprocess.run(['nm', '-D', '--defined-only', str(library.built())], capture_output=True, text=True,
+                            check=True).stdout
+    to_files = {'open', 'open64', 'openat', 'openat64', '__open_2', '__open64_2', 'creat', 'fopen', 'fopen64',
+                'freopen', 'access',
+                'faccessat', 'stat', 'stat64', 'lstat', 'lstat64', 'fstatat', 'fstatat64', 'statx', '__xstat',
+                '__lxstat', '__xstat64',
+                '__lxstat64', 'readlink', '__readlink_chk', 'readlinkat', 'realpath', '__realpath_chk',
+                'canonicalize_file_name',
+                'opendir', 'scandir', 'scandir64', 'ftw', 'nftw', 'glob', 'glob64', 'mknod', '__xmknod', 'unlink',
+                'ioctl',
                 '__ioctl_time64', 'close', 'chmod', 'rename', 'truncate', 'execv', 'execve', 'system', 'popen'}
     called = {line.split()[-1].partition('@')[0] for line in asked.splitlines() if ' U ' in line}
 
@@ -407,10 +421,13 @@ def test_every_way_of_smartctl_to_a_file_is_hooked():
 ], ids=' '.join)
 def test_valgrind_finds_no_memory_error(full, arguments):
     """One command line for each interface."""
-    environment = {'LD_PRELOAD': str(library.built()), 'SIMULATED_MACHINE': str(full.folder), 'PATH': os.environ['PATH']}
+    environment = {'LD_PRELOAD': str(library.built()), 'SIMULATED_MACHINE': str(full.folder),
+                   'PATH': os.environ['PATH']}
 
-    done = subprocess.run(['valgrind', '-q', '--error-exitcode=99', '--leak-check=full', '--errors-for-leak-kinds=definite',
-                           library.SMARTCTL, *arguments], env=environment, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(['valgrind', '-q', '--error-exitcode=99', '--leak-check=full',
+                           '--errors-for-leak-kinds=definite',
+                           library.SMARTCTL, *arguments], env=environment, capture_output=True, text=True, timeout=120,
+                           check=False)
 
     assert done.returncode != 99, done.stderr
     assert '==' not in done.stderr
@@ -419,7 +436,8 @@ def test_valgrind_finds_no_memory_error(full, arguments):
 def test_the_playground_shows_a_machine_of_simulated_drives():
     """`make playground` without a person in front of it."""
     done = subprocess.run([sys.executable, '-m', 'simulator', 'playground', 'smartctl', '--scan'],
-                          env={**os.environ, 'PYTHONPATH': str(ROOT / 'tests')}, capture_output=True, text=True, check=False)
+                          env={**os.environ, 'PYTHONPATH': str(ROOT / 'tests')}, capture_output=True, text=True,
+                          check=False)
 
     assert done.returncode == 0, done.stderr
     assert '/dev/bus/0 -d megaraid,7' in done.stdout and '/dev/nvme1 -d nvme' in done.stdout

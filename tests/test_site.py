@@ -19,24 +19,34 @@ CONTRADICTION = {'overrides': [
 CLAIM = {'kind': 'hdd', 'models': ['HGST HUS.*'], 'source': 'measured on one drive'}
 OVER = 'an override of ours'
 BROKEN = {
-    'key': ('thresholds.d', {'roles': {'temperature': {'warnin': '3'}}}, 'temperature: there is no key "warnin"; did you mean warning?'),
+    'key': ('thresholds.d', {'roles': {'temperature': {'warnin': '3'}}},
+            'temperature: there is no key "warnin"; did you mean warning?'),
     'empty': ('thresholds.d', '', 'line 1, column 1: the file is empty'),
     'no JSON': ('thresholds.d', '{"roles": }', 'line 1, column 11: a value is expected here'),
     'type': ('thresholds.d', {'roles': []}, 'roles a list is not an object'),
-    'range': ('thresholds.d', {'roles': {'temperature': {'warning': '5 C'}}}, 'roles, temperature, warning: "5 C" is no Nagios range'),
-    'role': ('thresholds.d', {'roles': {'temprature': {'warning': '5'}}}, '"temprature" is no role; did you mean temperature?'),
-    'pattern': ('thresholds.d', {'overrides': [{'for': {'model': '(a+)+X'}, 'why': OVER}]}, 'repeats what itself varies'),
-    'endless repetition': ('thresholds.d', {'overrides': [{'for': {'model': 'a{99999999999}'}, 'why': OVER}]}, 'no regular expression'),
-    'parentheses': ('thresholds.d', {'overrides': [{'for': {'model': '(' * 3000 + ')' * 3000}, 'why': OVER}]}, 'no regular expression'),
+    'range': ('thresholds.d', {'roles': {'temperature': {'warning': '5 C'}}},
+              'roles, temperature, warning: "5 C" is no Nagios range'),
+    'role': ('thresholds.d', {'roles': {'temprature': {'warning': '5'}}},
+             '"temprature" is no role; did you mean temperature?'),
+    'pattern': ('thresholds.d', {'overrides': [{'for': {'model': '(a+)+X'}, 'why': OVER}]},
+                'repeats what itself varies'),
+    'endless repetition': ('thresholds.d', {'overrides': [{'for': {'model': 'a{99999999999}'}, 'why': OVER}]},
+                           'no regular expression'),
+    'parentheses': ('thresholds.d', {'overrides': [{'for': {'model': '(' * 3000 + ')' * 3000}, 'why': OVER}]},
+                    'no regular expression'),
     'contradiction': ('thresholds.d', CONTRADICTION,
                       'temperature, warning: site.json: model HGST.* and site.json: model HGST HUS.* disagree'),
-    'entry': ('attributes.d', {'entries': [{'family': 'ACME X1'}]}, 'ACME X1: models, has, first, only or kind is missing'),
+    'entry': ('attributes.d', {'entries': [{'family': 'ACME X1'}]},
+              'ACME X1: models, has, first, only or kind is missing'),
     'no entries': ('attributes.d', {}, 'entries is missing'),
-    'endless model': ('attributes.d', {'entries': [{'family': 'ACME', 'models': ['Gr(a+)+X']}]}, 'repeats what itself varies'),
+    'endless model': ('attributes.d', {'entries': [{'family': 'ACME', 'models': ['Gr(a+)+X']}]},
+                      'repeats what itself varies'),
     'formula': ('attributes.d', {'entries': [{'family': 'ACME', 'kind': 'hdd', 'attributes': {
-        '5': {'name': 'Five', 'readings': {'reallocated': {'from': 'normalised'}}}}}]}, 'from "normalised" is not known'),
+        '5': {'name': 'Five', 'readings': {'reallocated': {'from': 'normalised'}}}}}]},
+        'from "normalised" is not known'),
     'states': ('attributes.d', {'entries': [{'family': 'ACME', 'kind': 'hdd', 'attributes': {
-        '5': {'name': 'Five', 'readings': {'self_test': {'from': 'raw', 'states': {'1' * 5000: 'passed'}}}}}}]}, 'states: the key "1111'),
+        '5': {'name': 'Five', 'readings': {'self_test': {'from': 'raw', 'states': {'1' * 5000: 'passed'}}}}}}]},
+        'states: the key "1111'),
     'two claims': ('attributes.d', {'entries': [{'family': 'one', **CLAIM}, {'family': 'other', **CLAIM}]},
                    'is claimed by two entries, one and other; narrow one pattern'),
 }
@@ -95,12 +105,14 @@ def test_what_is_sound_beside_a_mistake_holds(config):
 
 @as_root
 @pytest.mark.parametrize('spoil', [
-    lambda path: os.chown(path, 65534, -1), lambda path: path.chmod(0o666), lambda path: os.chown(path.parent, 65534, -1),
+    lambda path: os.chown(path, 65534, -1), lambda path: path.chmod(0o666),
+    lambda path: os.chown(path.parent, 65534, -1),
     pytest.param(lambda path: subprocess.run(['setfacl', '-m', 'u:65534:rw', path], check=True), marks=needs_acl)],
     ids=['owner', 'mode', 'folder', 'acl'])
 def test_what_another_could_have_written_decides_nothing(config, spoil):
     """A user of the machine must not turn root's CRITICAL into OK, and what he wrote is not quoted."""
-    path = written(config, 'thresholds.d', {'overrides': [{'for': {'model': 'HGST.*'}, 'why': 'S3CRET reasons', 'roles': {
+    path = written(config, 'thresholds.d',
+                   {'overrides': [{'for': {'model': 'HGST.*'}, 'why': 'S3CRET reasons', 'roles': {
         role: {'warning': None, 'critical': None} for role in ('reallocated', 'pending', 'reported_uncorrect')}}]})
     assert 'critical above' not in checked(config, '--report', HGST).text
     spoil(path)
@@ -172,4 +184,5 @@ def test_a_check_with_files_of_a_site_does_not_load_the_library_that_explains(co
                             cwd=os.path.dirname(os.path.dirname(__file__))).stdout.splitlines()[-1].split()
 
     assert 'smart_attributes.knowledge.faults' in loaded
-    assert [name for name in loaded if name.split('.')[0] == 'jsonschema' or name.endswith('complaints') or '.workshop' in name] == []
+    assert [name for name in loaded if name.split('.')[0] == 'jsonschema' or name.endswith('complaints')
+            or '.workshop' in name] == []

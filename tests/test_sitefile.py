@@ -13,13 +13,16 @@ WHY = 'accepted by the storage team'
 
 
 def understood(data, schema='thresholds'):
-    return sitefile.understood(data if isinstance(data, str) else json.dumps(data), schema, 'site.json', 'thresholds.d/site.json')
+    return sitefile.understood(data if isinstance(data, str) else json.dumps(data), schema, 'site.json',
+                               'thresholds.d/site.json')
 
 
 CASES = {
     'key of a role': ({'roles': {'temperature': {**SOUND, 'warnin': '3'}}}, {'roles': {'temperature': SOUND}}),
-    'key of a kind': ({'roles': {'temperature': {'hdd': {**SOUND, 'warnin': '3'}}}}, {'roles': {'temperature': {'hdd': SOUND}}}),
-    'type of a limit': ({'roles': {'temperature': {'warning': 55, 'critical': '60'}}}, {'roles': {'temperature': {'critical': '60'}}}),
+    'key of a kind': ({'roles': {'temperature': {'hdd': {**SOUND, 'warnin': '3'}}}},
+                      {'roles': {'temperature': {'hdd': SOUND}}}),
+    'type of a limit': ({'roles': {'temperature': {'warning': 55, 'critical': '60'}}},
+                        {'roles': {'temperature': {'critical': '60'}}}),
     # Half of such a limit would be another limit.
     'part of a limit': ({'roles': {'temperature': {'warning': {'drive': 'threshold', 'els': None}, 'critical': '60'}}},
                         {'roles': {'temperature': {'critical': '60'}}}),
@@ -32,15 +35,20 @@ CASES = {
         {'overrides': [{'for': {'serial': 'A'}, 'why': WHY, 'roles': {'pending': {'warning': 5, 'critical': '9'}}}]},
         {'overrides': [{'for': {'serial': 'A'}, 'why': WHY, 'roles': {'pending': {'critical': '9'}}}]}),
     # Without the key that is not understood, it would hold for more drives than was meant.
-    'selector': ({'overrides': [{'for': {'serial': 'A', 'modle': 'B'}, 'why': WHY, 'roles': {'pending': {'warning': None}}}]},
+    'selector': ({'overrides': [{'for': {'serial': 'A', 'modle': 'B'}, 'why': WHY,
+                                 'roles': {'pending': {'warning': None}}}]},
                  {'overrides': []}),
     # Without its end it would hold for ever.
-    'end': ({'overrides': [{'for': {'serial': 'A'}, 'why': WHY, 'until': 'soon', 'roles': {'pending': {'warning': None}}},
-                           {'for': {'serial': 'B'}, 'why': WHY}]}, {'overrides': [{'for': {'serial': 'B'}, 'why': WHY}]}),
+    'end': ({'overrides': [{'for': {'serial': 'A'}, 'why': WHY, 'until': 'soon',
+                            'roles': {'pending': {'warning': None}}},
+                           {'for': {'serial': 'B'}, 'why': WHY}]},
+                           {'overrides': [{'for': {'serial': 'B'}, 'why': WHY}]}),
     # Reading it could harm the drive, whatever else is wrong.
     'protection': ({'overrides': [{'for': {'device': '/dev/sda'}, 'why': 'short', 'read': False, 'roles': {}}]},
-                   {'overrides': [{'for': {'device': '/dev/sda'}, 'read': False, 'why': 'protected, though its override has a mistake'}]}),
-    'doubled': ('{"roles": {"pending": {"warning": "3", "warning": "5", "critical": "9"}}}', {'roles': {'pending': {'critical': '9'}}}),
+                   {'overrides': [{'for': {'device': '/dev/sda'}, 'read': False,
+                                   'why': 'protected, though its override has a mistake'}]}),
+    'doubled': ('{"roles": {"pending": {"warning": "3", "warning": "5", "critical": "9"}}}',
+                {'roles': {'pending': {'critical': '9'}}}),
     # Nobody can say which one is meant, not even of a text.
     'doubled text': ('{"comment": "mine", "comment": "yours", "roles": {}}', {'roles': {}}),
     'doubled role': ('{"roles": {"pending": {"warning": "3"}, "pending": {"warning": "5"}, "temperature": {}}}',

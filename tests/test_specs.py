@@ -30,7 +30,8 @@ MODELS = {'models': ['ACME X1-.*']}
 
 
 @pytest.mark.parametrize(
-    'condition', [{'firmware': '1[.]0'}, {'kind': 'ssd'}, {'has': [233]}, {'lacks': [5]}, {'first': [9, 12]}, {'only': [9, 12, 233, 1]}]
+    'condition', [{'firmware': '1[.]0'}, {'kind': 'ssd'}, {'has': [233]}, {'lacks': [5]}, {'first': [9, 12]},
+                  {'only': [9, 12, 233, 1]}]
 )
 def test_one_more_condition_wins_in_either_order(condition):
     """Order never matters: what says more about a drive knows it better."""
@@ -60,7 +61,8 @@ def test_a_condition_that_does_not_hold_keeps_an_entry_out(condition):
     assert family({'family': 'special', **MODELS, **condition}) is None
 
 
-@pytest.mark.parametrize('guard', [{'has': [[1], [233]]}, {'lacks': [[9], [1]]}, {'first': [[1], [9]]}, {'only': [[1], [9, 12, 233]]}])
+@pytest.mark.parametrize('guard', [{'has': [[1], [233]]}, {'lacks': [[9], [1]]}, {'first': [[1], [9]]},
+                                   {'only': [[1], [9, 12, 233]]}])
 def test_of_several_alternatives_of_a_guard_one_must_hold(guard):
     """Models sold under one name come with several controllers."""
     assert family({'family': 'special', **MODELS, **guard}) == 'special'
@@ -68,7 +70,8 @@ def test_of_several_alternatives_of_a_guard_one_must_hold(guard):
 
 def test_an_entry_for_the_model_beats_a_guess_however_well_guarded():
     """A generic entry knows a controller, not this drive."""
-    guess = {'family': 'guess', 'generic': True, 'kind': 'ssd', 'has': [233], 'lacks': [1], 'first': [9], 'only': [9, 12, 233]}
+    guess = {'family': 'guess', 'generic': True, 'kind': 'ssd', 'has': [233], 'lacks': [1], 'first': [9],
+             'only': [9, 12, 233]}
 
     assert family(guess, {'family': 'known', **MODELS}) == 'known'
     assert family(guess, {'family': 'last resort', 'kind': 'ssd', 'fallback': True}) == 'guess'
@@ -89,7 +92,8 @@ def test_a_drive_that_nobody_claims_gets_an_empty_spec():
 
 def test_blanks_in_a_model_are_counted_once():
     """Drives pad their names inside as well."""
-    assert family({'family': 'known', 'models': ['ACME X1 240']}, identity=SSD._replace(model='ACME  X1   240')) == 'known'
+    assert family({'family': 'known', 'models': ['ACME X1 240']},
+                  identity=SSD._replace(model='ACME  X1   240')) == 'known'
 
 
 # --- additions of a site --------------------------------------------------------------
@@ -119,8 +123,10 @@ def test_two_shipped_entries_of_equal_strength_leave_the_drive_to_the_fallback_w
 
     spec = specs.SpecDatabase(data).identify(SSD, [9])
 
-    assert (spec.family, [item.role for item in spec.readings]) == (None, ['power_on_time', 'power_cycles', 'temperature'])
-    assert spec.notes == ('attributes.json: ACME X1-240 is claimed by two entries, ACME X1 and ACME X1 again; narrow one pattern',)
+    assert (spec.family, [item.role for item in spec.readings]) == (None,
+                                                                    ['power_on_time', 'power_cycles', 'temperature'])
+    assert spec.notes == ('attributes.json: ACME X1-240 is claimed by two entries, ACME X1 and ACME X1 again; narrow '
+                          'one pattern',)
 
 
 def test_of_two_local_entries_of_equal_strength_neither_counts():
@@ -129,7 +135,8 @@ def test_of_two_local_entries_of_equal_strength_neither_counts():
     found = spec_database({'entries': entries})
 
     assert found.identify(SSD, [9]).family == 'ACME X1'
-    assert found.dispute(SSD, [9]) == 'site1.json: ACME X1-240 is claimed by two entries, one and other; narrow one pattern'
+    assert found.dispute(SSD,
+                         [9]) == 'site1.json: ACME X1-240 is claimed by two entries, one and other; narrow one pattern'
     assert found.dispute(SSD._replace(model='WHO'), [9]) == ''
 
 
@@ -137,7 +144,8 @@ def test_a_local_file_may_add_roles_and_sets():
     """They are used by its own entries."""
     local = {
         'roles': {'flavour': {'meaning': 'what it tastes like', 'unit': '', 'worse': 'none'}},
-        'sets': {'taste': {'source': 'measured on one', 'attributes': {'7': {'name': 'Taste', 'readings': {'flavour': {'from': 'raw'}}}}}},
+        'sets': {'taste': {'source': 'measured on one',
+                           'attributes': {'7': {'name': 'Taste', 'readings': {'flavour': {'from': 'raw'}}}}}},
         'entries': [{'family': 'mine', **MODELS, 'uses': ['taste']}],
     }
 
@@ -161,15 +169,18 @@ def test_own_attributes_come_before_those_of_sets_and_null_removes_one():
 
     spec = spec_database({'entries': [entry]}).identify(SSD, [9])
 
-    assert [(item.attribute, item.role) for item in spec.readings] == [(190, 'temperature'), (12, 'power_cycles'), (9, 'power_on_time')]
+    assert [(item.attribute, item.role) for item in spec.readings] == [(190, 'temperature'), (12, 'power_cycles'),
+                                                                       (9, 'power_on_time')]
     assert spec.names == {190: 'Airflow', 12: 'Own_Name', 9: 'Power_On_Hours'}
 
 
 def test_what_all_drives_have_in_common_comes_last_and_an_entry_may_do_without():
     """Some controllers count hours elsewhere; nobody should have to write the rule in each of 200 entries."""
-    data = {'sets': {'taste': {'attributes': {'9': {'name': 'Own_Nine'}}}}, 'entries': [{'family': 'mine', **MODELS, 'uses': ['taste']}]}
+    data = {'sets': {'taste': {'attributes': {'9': {'name': 'Own_Nine'}}}},
+            'entries': [{'family': 'mine', **MODELS, 'uses': ['taste']}]}
 
-    assert spec_database(data).identify(SSD, [9]).names == {9: 'Own_Nine', 12: 'Power_Cycle_Count', 194: 'Temperature_Celsius'}
+    assert spec_database(data).identify(SSD, [9]).names == {9: 'Own_Nine', 12: 'Power_Cycle_Count',
+                                                            194: 'Temperature_Celsius'}
     data['entries'][0]['uses_common'] = False
     assert spec_database(data).identify(SSD, [9]).names == {9: 'Own_Nine'}
 
@@ -292,7 +303,8 @@ def test_a_database_tells_its_date(data, date):
 
 
 @pytest.mark.parametrize(
-    ('mark', 'is_generic'), [({}, False), ({'generic': True}, True), ({'fallback': True}, True), ({'generic': False}, False)]
+    ('mark', 'is_generic'),
+    [({}, False), ({'generic': True}, True), ({'fallback': True}, True), ({'generic': False}, False)]
 )
 def test_an_entry_for_no_model_of_its_own_is_generic(mark, is_generic):
     """measure counts what is won by a guess."""
@@ -325,14 +337,19 @@ def test_a_role_has_all_that_attributes_json_says_of_it():
 
 def test_a_reading_has_all_that_its_entry_says_of_it():
     """And what is left out has no effect."""
-    readings = {'host_written': [{'from': 'raw', 'unit': '32MiB', 'valid': [1, 9], 'not': [5], 'ceiling': 8}, {'from': 'value'}]}
-    first, second, *_ = only({'family': 'mine', **MODELS, 'attributes': {'241': {'name': 'Some', 'readings': readings}}}).readings
+    readings = {'host_written': [{'from': 'raw', 'unit': '32MiB', 'valid': [1, 9], 'not': [5], 'ceiling': 8},
+                                 {'from': 'value'}]}
+    first, second, *_ = only({'family': 'mine', **MODELS,
+                              'attributes': {'241': {'name': 'Some', 'readings': readings}}}).readings
 
-    assert first == specs.ReadingSpec('host_written', 241, decode.parse('raw'), (1, 9), (5,), '32MiB', 8, (), False, 'raw 32MiB')
-    assert second == specs.ReadingSpec('host_written', 241, decode.parse('value'), (None, None), (), '', None, (), False, 'value')
+    assert first == specs.ReadingSpec('host_written', 241, decode.parse('raw'), (1, 9), (5,), '32MiB', 8, (), False,
+                                      'raw 32MiB')
+    assert second == specs.ReadingSpec('host_written', 241, decode.parse('value'), (None, None), (), '', None, (),
+                                       False, 'value')
 
 
-ADVISORY = {'id': 'acme-1', 'models': ['ACME X1-.*'], 'effect': 'it stops', 'action': 'update it', 'source': 'erratum 3'}
+ADVISORY = {'id': 'acme-1', 'models': ['ACME X1-.*'], 'effect': 'it stops', 'action': 'update it',
+            'source': 'erratum 3'}
 
 
 @pytest.mark.parametrize(
@@ -345,7 +362,8 @@ ADVISORY = {'id': 'acme-1', 'models': ['ACME X1-.*'], 'effect': 'it stops', 'act
 )
 def test_an_advisory_has_all_that_attributes_json_says_of_it(more, expected):
     """Without a firmware pattern it concerns every revision, also none."""
-    (found,) = specs.SpecDatabase({**database(), 'advisories': [{**ADVISORY, **more}]}).advisories(SSD._replace(firmware=''))
+    (found,
+     ) = specs.SpecDatabase({**database(), 'advisories': [{**ADVISORY, **more}]}).advisories(SSD._replace(firmware=''))
 
     assert found == specs.Advisory('acme-1', 'it stops', 'update it', *expected, 'erratum 3')
 
@@ -368,7 +386,8 @@ def test_the_fallback_is_for_its_own_kind():
     assert specs.SpecDatabase(data).identify(SSD, [9])._replace(notes=()) == specs.NO_SPEC
 
 
-@pytest.mark.parametrize(('guard', 'is_held'), [({'has': [9]}, True), ({'has': [99]}, False), ({'models': ['ACME X1.*']}, False)])
+@pytest.mark.parametrize(('guard', 'is_held'),
+                         [({'has': [9]}, True), ({'has': [99]}, False), ({'models': ['ACME X1.*']}, False)])
 def test_the_fallback_has_conditions_like_any_entry(guard, is_held):
     """Which of them is asked with the drive's attributes; for a model of its own it is not the last resort."""
     data = database()
@@ -419,7 +438,8 @@ def claiming(*names):
 
 
 @pytest.mark.parametrize(('names', 'sentence'), [
-    (('one',), ''), (('one', 'two'), 'site1.json: ACME X1-240 is claimed by two entries, one and two; narrow one pattern'),
+    (('one',), ''),
+    (('one', 'two'), 'site1.json: ACME X1-240 is claimed by two entries, one and two; narrow one pattern'),
     (('one', 'two', 'three'), 'site1.json: ACME X1-240 is claimed by two entries, one and two; narrow one pattern')])
 def test_a_dispute_is_between_entries_of_a_site(names, sentence):
     """Who made the mistake reads it; meanwhile the shipped entries speak."""

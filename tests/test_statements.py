@@ -12,7 +12,8 @@ SDA = Device('/dev/sda', name='sda')
 # --- sentences of ours with strings from outside -----------------------------------------
 
 @pytest.mark.parametrize(('text', 'said'), [
-    ('a=b', 'a=b'), ("it's", "it's"), ('a|b', 'a b'), ('a\nb\x1b[1mc', 'a bc'), ('  two   blanks ', 'two blanks'), ('ä€', 'ä€')])
+    ('a=b', 'a=b'), ("it's", "it's"), ('a|b', 'a b'), ('a\nb\x1b[1mc', 'a bc'), ('  two   blanks ', 'two blanks'),
+    ('ä€', 'ä€')])
 def test_a_sentence_keeps_its_words_and_lets_no_bar_pass(text, said):
     """A bar begins perfdata: all behind it would be parsed as numbers."""
     assert words.sentence(text, 80) == said
@@ -35,8 +36,10 @@ def test_a_text_becomes_the_expression_that_matches_it_alone(text):
 # --- numbers --------------------------------------------------------------------------------
 
 @pytest.mark.parametrize(('number', 'said'), [
-    (97, '97'), (97.0, '97'), (0, '0'), (0.025, '0.025'), (0.5, '0.5'), (1.5, '1.5'), (1.25, '1.25'), (1.999, '2'), (20.004, '20'),
-    (-0.5, '-0.5'), (-0.0000001, '0'), (0.0000004, '0'), (0.1234567, '0.123457'), (1e20, '100000000000000000000'), (0.000001, '0.000001'),
+    (97, '97'), (97.0, '97'), (0, '0'), (0.025, '0.025'), (0.5, '0.5'), (1.5, '1.5'), (1.25, '1.25'), (1.999, '2'),
+    (20.004, '20'),
+    (-0.5, '-0.5'), (-0.0000001, '0'), (0.0000004, '0'), (0.1234567, '0.123457'), (1e20, '100000000000000000000'),
+    (0.000001, '0.000001'),
     (1e-300, '0'), (-1e-300, '0'), (-1.5, '-1.5')])
 def test_a_number_is_said_without_exponent_and_without_empty_decimals(number, said):
     """It is read at three in the morning."""
@@ -44,10 +47,13 @@ def test_a_number_is_said_without_exponent_and_without_empty_decimals(number, sa
 
 
 @pytest.mark.parametrize(('number', 'unit', 'said'), [
-    (None, '%', 'unknown'), (97, '%', '97 %'), (5, '', '5'), (30, 'C', '30 C'), (3599, 's', '3599 s'), (3600, 's', '1 h'),
-    (77302800, 's', '21473 h'), (5400, 's', '1.5 h'), (0, 'B', '0 B'), (999, 'B', '999 B'), (999.5, 'B', '1 kB'), (1000, 'B', '1 kB'),
+    (None, '%', 'unknown'), (97, '%', '97 %'), (5, '', '5'), (30, 'C', '30 C'), (3599, 's', '3599 s'),
+    (3600, 's', '1 h'),
+    (77302800, 's', '21473 h'), (5400, 's', '1.5 h'), (0, 'B', '0 B'), (999, 'B', '999 B'), (999.5, 'B', '1 kB'),
+    (1000, 'B', '1 kB'),
     (1000.5, 'B', '1 kB'),
-    (12.3e12, 'B', '12.3 TB'), (1.5e18, 'B', '1.5 EB'), (2.5e21, 'B', '2.5e+03 EB'), (2e6, 'B', '2 MB'), (2e9, 'B', '2 GB'),
+    (12.3e12, 'B', '12.3 TB'), (1.5e18, 'B', '1.5 EB'), (2.5e21, 'B', '2.5e+03 EB'), (2e6, 'B', '2 MB'),
+    (2e9, 'B', '2 GB'),
     (999.7e9, 'B', '1 TB'), (999.4e9, 'B', '999 GB')])
 def test_an_amount_is_said_in_the_unit_of_people(number, unit, said):
     """Seconds as hours, bytes as terabytes; an unknown number never as 0."""
@@ -81,7 +87,8 @@ WARM = judgement(State.WARNING, of=reading(61, 'temperature', 'C'), against='abo
 
 
 @pytest.mark.parametrize(('of', 'said'), [
-    (CRITICAL, 'endurance_used 97 %, critical above 95'), (WARM, 'temperature 61 C, warning above 60'), (FAILED, 'smart_status: FAILED'),
+    (CRITICAL, 'endurance_used 97 %, critical above 95'), (WARM, 'temperature 61 C, warning above 60'),
+    (FAILED, 'smart_status: FAILED'),
     (judgement(of=reading(3)), 'endurance_used 3 %')])
 def test_a_finding_names_the_limit_that_it_is_beyond(of, said):
     """A verdict has none."""
@@ -90,7 +97,8 @@ def test_a_finding_names_the_limit_that_it_is_beyond(of, said):
 
 def test_a_finding_is_harmless_and_of_bounded_length():
     """Its words may be the drive's own."""
-    hostile = judgement(State.CRITICAL, of=reading(0, 'self_test', '', verdict='a|b=' + 'c' * 900, state=State.CRITICAL))
+    hostile = judgement(State.CRITICAL,
+                        of=reading(0, 'self_test', '', verdict='a|b=' + 'c' * 900, state=State.CRITICAL))
 
     assert len(words.finding(hostile)) == words.WORDS
     assert not set('|=') & set(words.finding(hostile))
@@ -101,7 +109,8 @@ def test_a_finding_is_harmless_and_of_bounded_length():
     (judgement(warning='85', origin='site.json'), 'endurance_used 97 %, attribute 233, warning 85'),
     (judgement(critical='95'), 'endurance_used 97 %, attribute 233, critical 95'),
     (judgement(of=reading(judged=False)), 'endurance_used 97 %, attribute 233, not judged'),
-    (judgement(of=reading(None, judged=False, unknown='no value')), 'endurance_used unknown: no value, attribute 233, not judged')])
+    (judgement(of=reading(None, judged=False, unknown='no value')),
+     'endurance_used unknown: no value, attribute 233, not judged')])
 def test_a_line_of_a_reading_tells_source_limits_and_who_set_them(of, said):
     """-vv and explain: all that led to the verdict."""
     assert words.reading_line(of) == said
@@ -147,7 +156,8 @@ def test_the_findings_are_all_that_is_wrong():
 
 def test_a_healthy_drive_is_told_by_its_three_most_telling_readings():
     """Wear first, then space, then sectors; a row of counters would tell less."""
-    numbers = (('power_on_time', 7200, 's'), ('temperature', 35, 'C'), ('reallocated', 0, ''), ('endurance_used', 9, '%'))
+    numbers = (('power_on_time', 7200, 's'), ('temperature', 35, 'C'), ('reallocated', 0, ''),
+               ('endurance_used', 9, '%'))
     judgements = [judgement(of=reading(number, role, unit)) for role, number, unit in numbers]
 
     assert words.findings(verdict(*judgements, state=State.OK)) == 'endurance_used 9 %; reallocated 0; temperature 35 C'
@@ -157,10 +167,12 @@ def test_a_healthy_drive_without_an_entry_says_so():
     """It stands behind what was read."""
     entry = judgement(of=reading(0, 'unknown_model', '', verdict='no entry for WHO', state=State.OK))
 
-    assert words.findings(verdict(entry, judgement(of=reading(9)), state=State.OK)) == 'endurance_used 9 %; no entry for WHO'
+    assert words.findings(verdict(entry, judgement(of=reading(9)),
+                                  state=State.OK)) == 'endurance_used 9 %; no entry for WHO'
 
 
-@pytest.mark.parametrize('of', [reading(9, judged=False), reading(None, unknown='no value'), reading(9, 'power_cycles', '')])
+@pytest.mark.parametrize('of',
+                         [reading(9, judged=False), reading(None, unknown='no value'), reading(9, 'power_cycles', '')])
 def test_a_healthy_drive_is_not_told_by_what_is_not_judged_or_not_telling(of):
     """Then its own word is all that is left."""
     assert words.findings(verdict(judgement(of=of), state=State.OK)) == 'nothing but its own health: passed'
@@ -173,7 +185,8 @@ def test_the_words_of_a_healthy_drive_are_of_bounded_length():
     assert words.findings(verdict(entry, state=State.OK)) == 'x' * (words.WORDS - 3) + '...'
 
 
-@pytest.mark.parametrize(('identity', 'said'), [(Identity(), ''), (Identity(protocol='NVMe'), 'nvme'), (Identity(protocol='SCSI'), 'sas')])
+@pytest.mark.parametrize(('identity', 'said'),
+                         [(Identity(), ''), (Identity(protocol='NVMe'), 'nvme'), (Identity(protocol='SCSI'), 'sas')])
 def test_the_kind_of_a_drive_that_nobody_read_is_not_guessed(identity, said):
     """A drive that does not tell its protocol would be a solid state drive."""
     assert words.kind(identity) == said

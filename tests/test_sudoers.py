@@ -21,14 +21,22 @@ from smart_attributes.reading import addresses, commands, device_types, sudoers
 
 # One address or more for each type that there is; the paths are those of all transports.
 ADDRESSES = (
-    '/dev/sda', '/dev/sdabc1', '/dev/nvme0', '/dev/nvme12n1', '/dev/sg7', '/dev/hda', '/dev/disk/by-id/ata-ACME_X1_EXAMPLE0001',
-    '/dev/disk/by-path/pci-0000:00:1f.2-ata-1.0', '/dev/disk/by-id/nvme-eui.0025385b71b00001', '/dev/disk/by-partlabel/a=b@c+d',
-    'ata@/dev/sda', 'scsi@/dev/sg3', 'nvme@/dev/nvme0', 'nvme,0xffffffff@/dev/nvme0', 'sat@/dev/sg2', 'sat,auto@/dev/sda',
-    'sat,12@/dev/sda', 'usbcypress@/dev/sdb', 'usbjmicron,p,x,1@/dev/sdb', 'usbprolific@/dev/sdb', 'usbsunplus@/dev/sdb',
-    'usbasm1352r,1@/dev/sdb', 'sntasmedia@/dev/sda', 'sntasmedia/sat@/dev/sda', 'sntjmicron,0x1@/dev/sda', 'sntrealtek@/dev/sda',
-    'marvell@/dev/sda', 'atacam@/dev/sda', 'areca,1@/dev/sg2', 'areca,24/8@/dev/sg2', '3ware,0@/dev/twa0', '3ware,127@/dev/twl1',
-    'hpt,1/2/3@/dev/sda', 'hpt,1/2@/dev/sda', 'megaraid,6@/dev/bus/0', 'sat+megaraid,6@/dev/sda', 'scsi+megaraid,65535@/dev/bus/1',
-    'mpi3mr,3@/dev/bus/0', 'aacraid,0,0,4@/dev/sg3', 'sat+aacraid,1,0,12@/dev/sda', 'cciss,1@/dev/sg0', 'cciss,0@/dev/cciss/c0d0',
+    '/dev/sda', '/dev/sdabc1', '/dev/nvme0', '/dev/nvme12n1', '/dev/sg7', '/dev/hda',
+    '/dev/disk/by-id/ata-ACME_X1_EXAMPLE0001',
+    '/dev/disk/by-path/pci-0000:00:1f.2-ata-1.0', '/dev/disk/by-id/nvme-eui.0025385b71b00001',
+    '/dev/disk/by-partlabel/a=b@c+d',
+    'ata@/dev/sda', 'scsi@/dev/sg3', 'nvme@/dev/nvme0', 'nvme,0xffffffff@/dev/nvme0', 'sat@/dev/sg2',
+    'sat,auto@/dev/sda',
+    'sat,12@/dev/sda', 'usbcypress@/dev/sdb', 'usbjmicron,p,x,1@/dev/sdb', 'usbprolific@/dev/sdb',
+    'usbsunplus@/dev/sdb',
+    'usbasm1352r,1@/dev/sdb', 'sntasmedia@/dev/sda', 'sntasmedia/sat@/dev/sda', 'sntjmicron,0x1@/dev/sda',
+    'sntrealtek@/dev/sda',
+    'marvell@/dev/sda', 'atacam@/dev/sda', 'areca,1@/dev/sg2', 'areca,24/8@/dev/sg2', '3ware,0@/dev/twa0',
+    '3ware,127@/dev/twl1',
+    'hpt,1/2/3@/dev/sda', 'hpt,1/2@/dev/sda', 'megaraid,6@/dev/bus/0', 'sat+megaraid,6@/dev/sda',
+    'scsi+megaraid,65535@/dev/bus/1',
+    'mpi3mr,3@/dev/bus/0', 'aacraid,0,0,4@/dev/sg3', 'sat+aacraid,1,0,12@/dev/sda', 'cciss,1@/dev/sg0',
+    'cciss,0@/dev/cciss/c0d0',
     'sat,auto,16+cciss,7@/dev/sg1', 'sssraid,1,2@/dev/bus/0')
 
 # Types that ask with vendor commands: admitted where somebody has asked for them.
@@ -108,7 +116,8 @@ def subsets() -> Iterator[Tuple[str, ...]]:
 
 def test_every_type_has_an_address_here():
     """A new type in `device_types` is tried with sudo as well."""
-    tried = {re.split('[],[/]', device.type.rpartition('+')[2])[0] for text in ADDRESSES for device in addresses.parse(text)}
+    tried = {re.split('[],[/]', device.type.rpartition('+')[2])[0] for text in ADDRESSES
+             for device in addresses.parse(text)}
 
     assert {entry.name for entry in device_types.TYPES} - tried == set()
 
@@ -124,7 +133,9 @@ def test_every_command_line_is_admitted(as_json):
 
 
 def test_what_differs_in_a_character_is_admitted_only_if_it_is_ours():
-    """The rule is no wider than the plugin: 20,000 lines with a mistake, and a line that comes through is one we could make."""
+    """The rule is no wider than the plugin: 20,000 lines with a mistake, and a line that comes through is one we could
+    make.
+    """
     chance = random.Random(2)
     expressions = list(sudoers.all_expressions(ON_REQUEST))
     admitted = [line for line in (mutation(chance) for _ in range(20000)) if sudoers.admits(expressions, line)]
@@ -137,7 +148,8 @@ def test_what_differs_in_a_character_is_admitted_only_if_it_is_ours():
 def test_vendor_commands_are_admitted_only_on_request(requested):
     """Another disk under that path would get them, too; so no rule admits a type that nobody here needs."""
     expressions = list(sudoers.all_expressions(requested))
-    admitted = {re.split('[@,/]', text)[0] for text in ADDRESSES if is_on_request(text) and sudoers.admits(expressions, arguments_of(text))}
+    admitted = {re.split('[@,/]', text)[0] for text in ADDRESSES if is_on_request(text)
+                and sudoers.admits(expressions, arguments_of(text))}
 
     assert admitted == set(requested)
 
@@ -172,8 +184,10 @@ def test_sudo_takes_expressions_of_this_length():
 
 
 @pytest.mark.parametrize('said, known', [
-    pytest.param('Sudo version 1.9.13p3', True, id='debian-12'), pytest.param('Sudo version 1.9.10', True, id='the-first'),
-    pytest.param('Sudo version 1.9.9', False, id='older'), pytest.param('Sudo version 1.8.31p2', False, id='much-older'),
+    pytest.param('Sudo version 1.9.13p3', True, id='debian-12'),
+    pytest.param('Sudo version 1.9.10', True, id='the-first'),
+    pytest.param('Sudo version 1.9.9', False, id='older'),
+    pytest.param('Sudo version 1.8.31p2', False, id='much-older'),
     pytest.param('sudo-rs 0.2.8', False, id='another-program'), pytest.param('', True, id='not-installed-yet')])
 def test_only_a_new_sudo_gets_expressions(said, known):
     """Others would take them for words, or refuse the whole file."""
@@ -213,7 +227,8 @@ def lines_of(text: str) -> List[str]:
 
 def test_an_older_sudo_gets_a_line_for_each_drive(roots_smartctl, tmp_path):
     """Scan and both drives, each word of them; the file says why."""
-    printed = run('sudoers', '-p', drives(roots_smartctl).path, env=stand_in_sudo(tmp_path / 'bin', 'Sudo version 1.9.5p2'))
+    printed = run('sudoers', '-p', drives(roots_smartctl).path,
+                  env=stand_in_sudo(tmp_path / 'bin', 'Sudo version 1.9.5p2'))
 
     assert printed.code == 0
     assert '"Sudo version 1.9.5p2") knows no regular expressions' in printed.text
@@ -221,12 +236,14 @@ def test_an_older_sudo_gets_a_line_for_each_drive(roots_smartctl, tmp_path):
     assert lines_of(printed.text) == [
         f'{roots_smartctl.path} --json\\=c --scan',
         f'{roots_smartctl.path} --json\\=c --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd /dev/sda',
-        f'{roots_smartctl.path} --json\\=c --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd -d megaraid\\,8 /dev/bus/0']
+        f'{roots_smartctl.path} --json\\=c --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd -d '
+        f'megaraid\\,8 /dev/bus/0']
 
 
 def test_another_program_gets_no_word_that_it_does_not_know(roots_smartctl, tmp_path):
     """sudo-rs has no TIMEOUT and no log_allowed."""
-    printed = run('sudoers', '-p', drives(roots_smartctl).path, env=stand_in_sudo(tmp_path / 'bin', 'sudo-rs 0.2.8')).text
+    printed = run('sudoers', '-p', drives(roots_smartctl).path,
+                  env=stand_in_sudo(tmp_path / 'bin', 'sudo-rs 0.2.8')).text
 
     assert 'TIMEOUT' not in printed
     assert 'Defaults' not in printed
@@ -236,7 +253,8 @@ def test_another_program_gets_no_word_that_it_does_not_know(roots_smartctl, tmp_
 @pytest.mark.parametrize('said, is_quiet', [('1.8.27', False), ('1.8.29', True), ('1.9.5p2', True)])
 def test_a_sudo_that_can_leave_its_log_alone_is_told_to(roots_smartctl, tmp_path, said, is_quiet):
     """An older one would complain of a word that it does not know, at every call."""
-    printed = run('sudoers', '-p', drives(roots_smartctl).path, env=stand_in_sudo(tmp_path / 'bin', f'Sudo version {said}')).text
+    printed = run('sudoers', '-p', drives(roots_smartctl).path,
+                  env=stand_in_sudo(tmp_path / 'bin', f'Sudo version {said}')).text
 
     assert ('!log_allowed, !pam_session' in printed) is is_quiet
 
@@ -246,14 +264,16 @@ def test_a_smartctl_without_json_gets_the_lines_of_text(roots_smartctl, tmp_path
     roots_smartctl.answers('--version', 'smartctl 6.6 2017-11-05 r4594')
     printed = run('sudoers', '--literal', '-p', roots_smartctl.path, '-d', '/dev/sda').text
 
-    assert lines_of(printed) == [f'{roots_smartctl.path} --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd /dev/sda']
+    assert lines_of(printed) == [f'{roots_smartctl.path} --nocheck\\=standby -i -H -A -l error -l selftest -l devstat '
+                                 f'-l ssd /dev/sda']
 
 
 def test_a_log_that_is_not_read_is_not_in_a_literal_line(roots_smartctl, tmp_path):
     """A site file says that the self-test log harms this drive."""
     site = tmp_path / 'etc/thresholds.d'
     site.mkdir(parents=True)
-    (site / 'x25.json').write_text('{"overrides": [{"for": {"device": "/dev/sda"}, "why": "hangs", "skip": ["selftest"]}]}')
+    (site / 'x25.json').write_text('{"overrides": [{"for": {"device": "/dev/sda"}, "why": "hangs", "skip": '
+                                   '["selftest"]}]}')
     printed = run('sudoers', '--literal', '-p', drives(roots_smartctl).path, '--config', str(site.parent)).text
 
     assert [line for line in lines_of(printed) if line.endswith('/dev/sda') and 'selftest' in line] == []
@@ -264,7 +284,8 @@ def test_a_path_of_ones_own_making_gets_a_line_beside_the_expressions(roots_smar
     printed = run('sudoers', '-p', drives(roots_smartctl).path, '-d', '/dev/tank/slot1', '-d', '/dev/sda').text
 
     assert [line for line in lines_of(printed) if '^' not in line] == [
-        f'{roots_smartctl.path} --json\\=c --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd /dev/tank/slot1']
+        f'{roots_smartctl.path} --json\\=c --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd '
+        f'/dev/tank/slot1']
 
 
 @pytest.mark.parametrize('arguments, words', [
@@ -309,7 +330,8 @@ class Sudo(NamedTuple):
     rule: str
 
     def runs(self, *command: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(['setpriv', f'--reuid={self.user}', '--regid=nogroup', '--clear-groups', 'sudo', '-n', *command],
+        return subprocess.run(['setpriv', f'--reuid={self.user}', '--regid=nogroup', '--clear-groups', 'sudo', '-n',
+                               *command],
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, cwd='/')
 
     @contextmanager
@@ -342,14 +364,16 @@ def sudo(tmp_path_factory) -> Iterator[Sudo]:
     user = f'csa-test-{os.getpid()}'
     rule = run('sudoers', '--user', user, '-p', fake.path).text
     file = Path('/etc/sudoers.d') / user
-    subprocess.run(['useradd', '--system', '--no-create-home', '--shell', '/bin/sh', user], check=True, capture_output=True)
+    subprocess.run(['useradd', '--system', '--no-create-home', '--shell', '/bin/sh', user], check=True,
+                   capture_output=True)
     try:
         file.touch(0o440)
         file.write_text(rule)
         yield Sudo(user, fake, rule)
     finally:
         file.unlink()
-        subprocess.run(['pkill', '-KILL', '-u', user], check=False)  # a hanging smartctl's sudo still has this user's name
+        # a hanging smartctl's sudo still has this user's name
+        subprocess.run(['pkill', '-KILL', '-u', user], check=False)
         subprocess.run(['userdel', '--force', user], check=True, capture_output=True)
 
 
@@ -412,8 +436,10 @@ def syslog(tmp_path) -> Iterator[Syslog]:
 
 def in_sight_of(syslog: Syslog, command: List[str]) -> List[str]:
     """Run a command; return what was logged meanwhile."""
-    listening = ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', 'mount --bind "$0" /dev/log && exec "$@"', str(syslog.path)]
-    subprocess.run([*listening, *command], stdin=subprocess.DEVNULL, capture_output=True, timeout=30, cwd='/', check=False)
+    listening = ['unshare', '--mount', '--propagation', 'private', 'sh', '-c',
+                 'mount --bind "$0" /dev/log && exec "$@"', str(syslog.path)]
+    subprocess.run([*listening, *command], stdin=subprocess.DEVNULL, capture_output=True, timeout=30, cwd='/',
+                   check=False)
     return syslog.lines()
 
 
@@ -437,7 +463,8 @@ def test_a_check_writes_nothing_into_the_log(sudo, syslog, literal):
 def test_what_the_admin_runs_is_logged_as_before(sudo, syslog):
     """The rule is quiet about its own lines, not about smartctl."""
     with sudo.under(sudo.rule + f'{sudo.user} ALL=(root) NOPASSWD: {sudo.fake.path}\n'):
-        told = in_sight_of(syslog, ['setpriv', f'--reuid={sudo.user}', '--regid=nogroup', '--clear-groups', 'sudo', '-n',
+        told = in_sight_of(syslog,
+                           ['setpriv', f'--reuid={sudo.user}', '--regid=nogroup', '--clear-groups', 'sudo', '-n',
                                     sudo.fake.path, '-s', 'off', '/dev/sda'])
 
     assert [line for line in told if 'COMMAND=' in line and '-s off /dev/sda' in line]
@@ -465,7 +492,8 @@ def test_sudo_admits_the_scan(sudo, arguments):
 
 def test_sudo_admits_text_and_skipped_logs(sudo):
     """Before smartctl 7.0, and for drives that a log harms."""
-    lines = [commands.read_arguments('/dev/sda', 'sat', skip, as_json) for skip in subsets() for as_json in (True, False)]
+    lines = [commands.read_arguments('/dev/sda', 'sat', skip, as_json) for skip in subsets()
+             for as_json in (True, False)]
 
     assert [line for line in lines if not sudo.admits(*line)] == []
 
@@ -549,8 +577,10 @@ for _ in range(2):
     runner.close()'''
     before = len(sudo.fake.calls())
 
-    done = subprocess.run(['setpriv', f'--reuid={sudo.user}', '--regid=nogroup', '--clear-groups', '/usr/bin/python3', '-I', '-B', '-c',
-                           code, str(state), sudo.fake.path], capture_output=True, text=True, timeout=30, cwd='/', check=True)
+    done = subprocess.run(['setpriv', f'--reuid={sudo.user}', '--regid=nogroup', '--clear-groups', '/usr/bin/python3',
+                           '-I', '-B', '-c',
+                           code, str(state), sudo.fake.path], capture_output=True, text=True, timeout=30, cwd='/',
+                           check=True)
 
     assert done.stdout.split() == ['timeout', 'busy']
     assert len(sudo.fake.calls()) == before + 1

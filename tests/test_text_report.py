@@ -99,7 +99,8 @@ def test_two_rows_of_one_number_are_both_kept():
     """Broken firmware lists them; an entry may go by the order of the table."""
     row = '  {} Unknown_Attribute       -O--CK   100   100   000    -    {}\n'
 
-    assert [(found.id, found.raw) for found in ata(row.format(9, 1) + row.format(1, 2) + row.format(9, 3)).attributes] == [
+    assert [(found.id, found.raw)
+            for found in ata(row.format(9, 1) + row.format(1, 2) + row.format(9, 3)).attributes] == [
         (9, '1'), (1, '2'), (9, '3')]
 
 
@@ -125,10 +126,12 @@ def test_failed_attributes_of_a_health_report_are_rows_too():
                  Statistic(78, 'Percentage Used Endurance Indicator', 'N'), id='since-6.4'),
     pytest.param('  7  0x008  1              78~ Percentage Used Endurance Indicator', (7, 8),
                  Statistic(78, 'Percentage Used Endurance Indicator', 'N'), id='until-6.3'),
-    pytest.param('  1  0x010  4            3188  Power-on Hours', (1, 16), Statistic(3188, 'Power-on Hours'), id='until-6.3-plain'),
+    pytest.param('  1  0x010  4            3188  Power-on Hours', (1, 16), Statistic(3188, 'Power-on Hours'),
+                 id='until-6.3-plain'),
     pytest.param('0x05  0x010  1             -21  -DC  Average Short Term Temperature', (5, 16),
                  Statistic(-21, 'Average Short Term Temperature', 'DC'), id='negative'),
-    pytest.param('0x01  0x1f8  7               0  -D-+ Unknown', (1, 0x1f8), Statistic(0, 'Unknown', 'D'), id='reserved-flag'),
+    pytest.param('0x01  0x1f8  7               0  -D-+ Unknown', (1, 0x1f8), Statistic(0, 'Unknown', 'D'),
+                 id='reserved-flag'),
     pytest.param('0xff  0x020  7  72057594037927935  ---  Vendor Specific', (255, 32),
                  Statistic(72057594037927935, 'Vendor Specific'), id='vendor-page'),
 ])
@@ -169,9 +172,11 @@ def test_a_failed_last_self_test_counts_without_its_log():
 
 @pytest.mark.parametrize('lines, count', [
     pytest.param('SMART Error Log Version: 1\nNo Errors Logged', 0, id='none'),
-    pytest.param('SMART Error Log Version: 1\nATA Error Count: 1699 (device log contains only the most recent five errors)',
+    pytest.param('SMART Error Log Version: 1\nATA Error Count: 1699 (device log contains only the most recent five '
+                 'errors)',
                  1699, id='standard-log'),
-    pytest.param('SMART Extended Comprehensive Error Log Version: 1 (1 sectors)\nDevice Error Count: 1', 1, id='extended-log'),
+    pytest.param('SMART Extended Comprehensive Error Log Version: 1 (1 sectors)\nDevice Error Count: 1', 1,
+                 id='extended-log'),
     pytest.param('SMART Error Log Version: 1\nATA Error Count: 0 (possibly also invalid)', None, id='unknown-invalid'),
     pytest.param('SMART Error Log not supported', None, id='unknown-unsupported'),
 ])
@@ -211,12 +216,14 @@ Error 4 [3] log entry is empty
 
 def test_the_entries_of_an_error_log_tell_their_kind_and_hour():
     """As -l error and -l xerror print them; commands before an error are none, and an empty entry is none."""
-    assert ata(ERROR_LOG).errors == (ErrorEntry(7, ('UNC',), 40100), ErrorEntry(6, ('ABRT',), 17401), ErrorEntry(5, ('ABRT',), 5141))
+    assert ata(ERROR_LOG).errors == (ErrorEntry(7, ('UNC',), 40100), ErrorEntry(6, ('ABRT',), 17401),
+                                     ErrorEntry(5, ('ABRT',), 5141))
 
 
 @pytest.mark.parametrize('lines, count', [
     pytest.param('Pending Defects log (GP Log 0x0c)\nNo Defects Logged', 0, id='none'),
-    pytest.param('Pending Defects log (GP Log 0x0c)\nIndex                LBA    Hours\n    0           11723104     8211\n'
+    pytest.param('Pending Defects log (GP Log 0x0c)\nIndex                LBA    Hours\n    0           11723104     '
+                 '8211\n'
                  '    1           11723105        -\n... (30 entries not shown)', 32, id='some-not-shown'),
 ])
 def test_the_pending_defects_log_is_counted(lines, count):
@@ -226,7 +233,8 @@ def test_the_pending_defects_log_is_counted(lines, count):
 
 def test_warnings_of_smartctl_are_kept():
     """They belong to the verdict: an attribute check is no SMART status."""
-    found = ata('Warning: This result is based on an Attribute check.\n==> WARNING: A firmware update may be available,\n'
+    found = ata('Warning: This result is based on an Attribute check.\n==> WARNING: A firmware update may be '
+                'available,\n'
                 'Read SMART Log Directory failed: scsi error')
 
     assert len(found.messages) == 3
@@ -263,7 +271,8 @@ NVME = """\
 
 
 @pytest.mark.parametrize('group', [',', '.', "'", '\u2019', ' ', '\u00a0', '\u202f', '\u2009', ''],
-                         ids=['comma', 'dot', 'apostrophe', 'typographic-apostrophe', 'blank', 'no-break', 'narrow', 'thin', 'none'])
+                         ids=['comma', 'dot', 'apostrophe', 'typographic-apostrophe', 'blank', 'no-break', 'narrow',
+                              'thin', 'none'])
 def test_numbers_of_every_locale_are_read(group):
     """smartctl prints the thousands separator of its locale; pySMART takes some of them."""
     found = report(NVME.format(group))
@@ -279,12 +288,14 @@ def test_an_nvme_identity_is_read():
     """The EUI-64 is the name that survives a change of the slot."""
     identity = report(NVME.format(',')).identity
 
-    assert (identity.protocol, identity.kind, identity.wwn, identity.sector_size) == ('NVMe', 'nvme', 'a843970000677720', 4096)
+    assert (identity.protocol, identity.kind, identity.wwn,
+            identity.sector_size) == ('NVMe', 'nvme', 'a843970000677720', 4096)
 
 
 @pytest.mark.parametrize('words, bits', [
     pytest.param('- temperature is above or below threshold', 2, id='warn-temperature'),
-    pytest.param('- available spare has fallen below threshold\n- media has been placed in read only mode', 9, id='crit-two-bits'),
+    pytest.param('- available spare has fallen below threshold\n- media has been placed in read only mode', 9,
+                 id='crit-two-bits'),
     pytest.param('- unknown critical warning(s) (0x40)', 0x40, id='crit-unknown-bit'),
 ])
 def test_the_health_verdict_alone_still_tells_which_nvme_warning_is_set(words, bits):
@@ -365,11 +376,14 @@ def test_a_sas_drive_is_read_in_full():
         'start_stop_cycles': 12, 'start_stop_cycles_rated': 50000, 'power_on_hours': 22332,
         'read.errors_corrected_by_eccfast': 5, 'read.errors_corrected_by_eccdelayed': 1,
         'read.errors_corrected_by_rereads_rewrites': 2, 'read.total_errors_corrected': 0,
-        'read.correction_algorithm_invocations': 9, 'read.gigabytes_processed': 71532.573, 'read.total_uncorrected_errors': 3,
+        'read.correction_algorithm_invocations': 9, 'read.gigabytes_processed': 71532.573,
+        'read.total_uncorrected_errors': 3,
         'write.errors_corrected_by_eccfast': 0, 'write.errors_corrected_by_eccdelayed': 0,
         'write.errors_corrected_by_rereads_rewrites': 0, 'write.total_errors_corrected': 0,
-        'write.correction_algorithm_invocations': 0, 'write.gigabytes_processed': 100, 'write.total_uncorrected_errors': 0}
-    assert found.identity[:7] == ('SCSI', 'ACME SASSY:900', 'S1', 'EXAMPLE 0003', '5000c5004a5b6c7d', 10000, 900185481216)
+        'write.correction_algorithm_invocations': 0, 'write.gigabytes_processed': 100,
+        'write.total_uncorrected_errors': 0}
+    assert found.identity[:7] == ('SCSI', 'ACME SASSY:900', 'S1', 'EXAMPLE 0003', '5000c5004a5b6c7d', 10000,
+                                  900185481216)
     assert [test[1:] for test in found.self_tests] == [
         ('Completed', True, 22960), ('Failed in segment', False, 22792), ('Self test in progress ...', None, None)]
 
@@ -447,12 +461,14 @@ def test_json_and_text_are_told_apart():
 @pytest.mark.parametrize('text, kind, part', [
     pytest.param('', DriveError, 'empty', id='unknown-empty'),
     pytest.param('total 4\ndrwxr-xr-x 2 root root 4096 .\n', NotAReport, 'not a smartctl report', id='foreign-text'),
-    pytest.param('Product: broom\nVendor: ACME\nDevice: none\n', NotAReport, 'not a smartctl report', id='foreign-list'),
+    pytest.param('Product: broom\nVendor: ACME\nDevice: none\n', NotAReport, 'not a smartctl report',
+                 id='foreign-list'),
     pytest.param('\x00\x01\x02\x03\xff\xfe', NotAReport, 'not a smartctl report', id='foreign-binary'),
     pytest.param(BANNER + 'Device is in STANDBY mode, exit(2)\n', DriveAsleep, 'STANDBY', id='asleep'),
     pytest.param(BANNER + '=== START OF INFORMATION SECTION ===\nDevice Model:     ACME ARGO 500\n'
                  'SMART support is: Enabled\n', DriveError, 'record with smartctl -x', id='unknown-identity-only'),
-    pytest.param(BANNER + 'Vendor:               ACME\nProduct:              LOGICAL VOLUME\nDevice type:          disk\n'
+    pytest.param(BANNER
+                 + 'Vendor:               ACME\nProduct:              LOGICAL VOLUME\nDevice type:          disk\n'
                  'Current Drive Temperature:     0 C\n', DriveIsNoDrive, 'RAID volume', id='volume'),
     pytest.param(BANNER + textwrap.dedent(SAS).format(status='OK', gigabytes='1.0').replace('Enabled', 'Disabled'),
                  DriveError, 'smartctl -s on', id='unknown-smart-disabled-sas'),
@@ -481,8 +497,10 @@ def test_the_exit_status_of_the_process_is_kept():
     pytest.param('9 ' + 'a' * 350 + ' ' + 'b' * 40, id='endless-name'),
     pytest.param('# 1  Short offline ' + 'Completed ' * 35, id='endless-status'),
     pytest.param('# 1  Background short ' + '- ' * 180, id='endless-columns'),
-    pytest.param('256 Too_Large               0x0033   100   100   010    Pre-fail  Always       -       0', id='number-256'),
-    pytest.param('  0 Zero                    0x0033   100   100   010    Pre-fail  Always       -       0', id='number-0'),
+    pytest.param('256 Too_Large               0x0033   100   100   010    Pre-fail  Always       -       0',
+                 id='number-256'),
+    pytest.param('  0 Zero                    0x0033   100   100   010    Pre-fail  Always       -       0',
+                 id='number-0'),
     pytest.param('Temperature: ' + '9' * 300, id='endless-number'),
     pytest.param('0xzz  0x008  1   78  N--  Percentage', id='no-page'),
 ])
@@ -593,7 +611,8 @@ def test_a_file_of_more_lines_than_any_report_is_none():
 
 
 @pytest.mark.parametrize(('line', 'expected'), [
-    ('Sector Sizes:     512 bytes logical, 4096 bytes physical', (512, 4096)), ('Sector Size:      512 bytes logical/physical', (512, 512)),
+    ('Sector Sizes:     512 bytes logical, 4096 bytes physical', (512, 4096)),
+    ('Sector Size:      512 bytes logical/physical', (512, 512)),
     ('Sector Size:      4096 bytes logical/physical', (4096, 4096)), ('Rotation Rate:    7200 rpm', (512, None))],
     ids=['512e', '512n', '4kn', 'not-told'])
 def test_sectors_have_a_logical_and_a_physical_size(line, expected):

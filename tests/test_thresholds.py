@@ -26,15 +26,18 @@ def warning_of(*overrides, command_line=None, roles=None, today=''):
 
 def test_without_a_site_file_the_default_holds():
     """And says where it comes from."""
-    assert Thresholds(DEFAULT).limit('endurance_used', SDA, SSD, FAMILY)[:5] == ('85', '95', 'default.json', 'default.json', True)
+    assert Thresholds(DEFAULT).limit('endurance_used', SDA, SSD,
+                                     FAMILY)[:5] == ('85', '95', 'default.json', 'default.json', True)
 
 
 def test_the_most_telling_level_wins():
     """Command line, serial, device, model, family, role: each beats the next."""
-    levels = [override({'serial': 'EXAMPLE0001'}, '1'), override({'device': '/dev/sda'}, '2'), override({'model': 'INTEL.*'}, '3'),
+    levels = [override({'serial': 'EXAMPLE0001'}, '1'), override({'device': '/dev/sda'}, '2'),
+              override({'model': 'INTEL.*'}, '3'),
               override({'family': FAMILY}, '4')]
 
-    assert warning_of(*levels, command_line={'endurance_used': '0'}, roles={'endurance_used': {'warning': '5'}})[0] == '0'
+    assert warning_of(*levels, command_line={'endurance_used': '0'},
+                      roles={'endurance_used': {'warning': '5'}})[0] == '0'
     for place, expected in enumerate('1234'):
         assert warning_of(*levels[place:], roles={'endurance_used': {'warning': '5'}})[0] == expected
     assert warning_of(roles={'endurance_used': {'warning': '5'}}) == ('5', 'site.json')
@@ -63,7 +66,8 @@ def test_where_two_equals_disagree_the_weaker_limit_holds_and_both_are_named():
 
     assert warning_of(*overrides) == ('85', 'default.json')
     assert limits.disagreements(SDA, SSD, FAMILY) == [
-        'endurance_used, warning: site.json: model INTEL.* and site.json: model .*C2BB.* disagree and neither is stronger; '
+        'endurance_used, warning: site.json: model INTEL.* and site.json: model .*C2BB.* disagree and neither is '
+        'stronger; '
         'remove one of them']
     assert limits.disagreements(SDA, HDD, FAMILY) == []
 
@@ -92,8 +96,10 @@ def test_a_kind_has_its_own_limits():
 
 
 @pytest.mark.parametrize(('selector', 'fits'), [
-    ({'serial': 'EXAMPLE0001'}, True), ({'serial': ''}, False), ({'device': 'sda'}, True), ({'device': '/dev/sda'}, True),
-    ({'device': '/dev/sdb'}, False), ({'model': 'INTEL SSDSC2BB.*'}, True), ({'model': 'INTEL'}, False), ({'family': FAMILY}, True),
+    ({'serial': 'EXAMPLE0001'}, True), ({'serial': ''}, False), ({'device': 'sda'}, True),
+    ({'device': '/dev/sda'}, True),
+    ({'device': '/dev/sdb'}, False), ({'model': 'INTEL SSDSC2BB.*'}, True), ({'model': 'INTEL'}, False),
+    ({'family': FAMILY}, True),
     ({'serial': 'EXAMPLE0001', 'device': '/dev/sdb'}, False)], ids=str)
 def test_every_key_of_a_selector_must_fit(selector, fits):
     """A model pattern matches the whole name, as everywhere."""
@@ -127,7 +133,8 @@ def limits_of(*overrides, today='', **site):
 def test_a_limit_is_whole():
     """Ranges, who set each, whether it is graphed, which fields somebody wrote, and why."""
     assert Thresholds(DEFAULT).limit('endurance_used', SDA, SSD, FAMILY) == Limit(
-        '85', '95', 'default.json', 'default.json', True, frozenset(('warning', 'critical', 'graph', 'why')), 'rated life')
+        '85', '95', 'default.json', 'default.json', True, frozenset(('warning', 'critical', 'graph', 'why')),
+        'rated life')
 
 
 def test_a_role_may_be_taken_off_the_graphs():
@@ -173,13 +180,15 @@ def test_two_equals_that_disagree_in_a_later_field_are_told_too():
 
     (sentence,) = limits_of(first, second).disagreements(SDA, SSD, FAMILY)
 
-    assert sentence.startswith('endurance_used, critical: ') and sentence.endswith(' disagree and neither is stronger; remove one of them')
+    assert sentence.startswith('endurance_used, critical: ') and sentence.endswith(' disagree and neither is '
+                                                                                   'stronger; remove one of them')
 
 
 def test_every_disagreement_is_named_and_left_to_weaker_limits():
     """Whether a role is graphed may be disagreed on as well; three may disagree as well as two."""
     patterns = ('INTEL.*', '.*C2BB.*', 'INTEL SSD.*')
-    limits = limits_of(*({'for': {'model': pattern}, 'why': 'x', 'roles': {'endurance_used': {'warning': str(number), 'graph': number > 1}}}
+    limits = limits_of(*({'for': {'model': pattern}, 'why': 'x',
+                          'roles': {'endurance_used': {'warning': str(number), 'graph': number > 1}}}
                          for number, pattern in enumerate(patterns)))
     first, second, third = (f'site.json: model {pattern}' for pattern in patterns)
 
@@ -215,19 +224,22 @@ def test_a_limit_may_stand_above_or_below_what_the_drive_says(bound, offset):
 @pytest.mark.parametrize(('known', 'limit'), [(70, 60), (60, 50), (55, 50), (50, 50), (40, 40)])
 def test_a_limit_goes_no_lower_than_its_floor_or_the_drives_own(known, limit):
     """Where the drive's own is lower still, nobody knows better."""
-    bound = warning_of(override({'serial': 'EXAMPLE0001'}, {'drive': 'temperature_limit', 'minus': 10, 'at_least': 50, 'else': '60'}))[0]
+    bound = warning_of(override({'serial': 'EXAMPLE0001'},
+                                {'drive': 'temperature_limit', 'minus': 10, 'at_least': 50, 'else': '60'}))[0]
 
     assert bound.beside(known) == limit
 
 
-@pytest.mark.parametrize('selector', [{'device': 'sda'}, {'family': FAMILY}, {'serial': 'EXAMPLE0001'}, {'model': 'INTEL.*'}], ids=str)
+@pytest.mark.parametrize('selector', [{'device': 'sda'}, {'family': FAMILY}, {'serial': 'EXAMPLE0001'},
+                                      {'model': 'INTEL.*'}], ids=str)
 def test_an_override_of_one_drive_is_no_other_s(selector):
     """What was found for one drive must not be kept for the next of its kind."""
     limits = limits_of(override(selector, '70'))
     other = Device('/dev/sdb', name='sdb')
 
     assert limits.limit('endurance_used', SDA, SSD, FAMILY).warning == '70'
-    assert limits.limit('endurance_used', other, SSD._replace(serial='EXAMPLE0009', model='ACME'), 'ACME').warning == '85'
+    assert limits.limit('endurance_used', other, SSD._replace(serial='EXAMPLE0009', model='ACME'),
+                        'ACME').warning == '85'
 
 
 def test_an_override_for_other_things_leaves_limits_alone():
@@ -243,8 +255,10 @@ def test_an_override_without_a_date_never_ends():
 
 
 @pytest.mark.parametrize(('selector', 'is_told'), [
-    ({'serial': 'EXAMPLE0001'}, True), ({'device': '/dev/sda'}, True), ({'family': FAMILY}, True), ({'model': 'INTEL.*'}, True),
-    ({'serial': 'EXAMPLE0002'}, False), ({'device': '/dev/sdb'}, False), ({'family': 'ACME'}, False), ({'model': 'ACME'}, False)], ids=str)
+    ({'serial': 'EXAMPLE0001'}, True), ({'device': '/dev/sda'}, True), ({'family': FAMILY}, True),
+    ({'model': 'INTEL.*'}, True),
+    ({'serial': 'EXAMPLE0002'}, False), ({'device': '/dev/sdb'}, False), ({'family': 'ACME'}, False),
+    ({'model': 'ACME'}, False)], ids=str)
 def test_an_override_that_has_ended_is_told_of_its_own_drive_only(selector, is_told):
     """It was about one drive, and so is its end."""
     limits = limits_of(override(selector, '99', until='2027-01-31'), today='2027-02-01')
@@ -259,13 +273,16 @@ def test_an_override_that_still_holds_is_not_told_as_ended():
     assert limits_of(*held, today='2027-01-31').over(SDA, SSD, FAMILY) == []
 
 
-@pytest.mark.parametrize('selector', [{'serial': 'EXAMPLE0001'}, {'device': 'sda'}, {'family': FAMILY}, {'model': 'INTEL.*'}], ids=str)
+@pytest.mark.parametrize('selector', [{'serial': 'EXAMPLE0001'}, {'device': 'sda'}, {'family': FAMILY},
+                                      {'model': 'INTEL.*'}], ids=str)
 def test_an_exception_is_found_by_whatever_names_the_drive(selector):
     """Attributes that are ignored, logs that are not read."""
-    found = limits_of({'for': selector, 'why': 'odd', 'attributes': {'246': None, '5': None}, 'skip': ['selftest']}).exceptions(
+    found = limits_of({'for': selector, 'why': 'odd', 'attributes': {'246': None, '5': None},
+                       'skip': ['selftest']}).exceptions(
         SDA, SSD, FAMILY)
 
-    assert (found.ignored_attributes, found.skipped_logs, found.is_read) == (frozenset((5, 246)), frozenset(('selftest',)), True)
+    assert (found.ignored_attributes, found.skipped_logs, found.is_read) == (frozenset((5, 246)),
+                                                                             frozenset(('selftest',)), True)
 
 
 def test_without_a_site_file_there_are_no_exceptions():
@@ -278,7 +295,8 @@ def test_without_a_site_file_there_are_no_exceptions():
 def test_every_role_with_a_limit_is_listed():
     """Of the command line, of the files, and of their overrides."""
     command_line = CommandLineLimits({'pending': '1'}, {'reallocated': '1'})
-    sites = [('site.json', {'overrides': [{'for': {'device': 'sda'}, 'why': 'x', 'roles': {'crc_errors': {}}}, {'for': {}, 'why': 'y'}]}),
+    sites = [('site.json', {'overrides': [{'for': {'device': 'sda'}, 'why': 'x', 'roles': {'crc_errors': {}}},
+                                          {'for': {}, 'why': 'y'}]}),
              ('other.json', {'roles': {'power_cycles': {}}})]
 
     assert Thresholds(DEFAULT, sites, command_line).roles() == {
@@ -314,11 +332,13 @@ def test_two_equals_that_disagree_about_growth_are_named_too():
 
 
 @pytest.mark.parametrize(('selector', 'own'), [
-    ({'serial': 'EXAMPLE0001'}, {'warning'}), ({'device': 'sda'}, {'warning'}), ({'model': 'INTEL.*'}, set()), ({'family': FAMILY}, set())],
+    ({'serial': 'EXAMPLE0001'}, {'warning'}), ({'device': 'sda'}, {'warning'}), ({'model': 'INTEL.*'}, set()),
+    ({'family': FAMILY}, set())],
     ids=str)
 def test_serial_and_device_name_one_drive(selector, own):
     """Who sets a limit there has looked at this very drive."""
-    assert limits_of(override(selector, '70')).limit('endurance_used', SDA, SSD, FAMILY).own_fields & {'warning', 'critical'} == own
+    assert limits_of(override(selector, '70')).limit('endurance_used', SDA, SSD,
+                                                     FAMILY).own_fields & {'warning', 'critical'} == own
 
 
 def acknowledging(serial, **more):

@@ -73,7 +73,8 @@ def test_a_counter_that_a_drive_does_not_have_is_no_zero(measured):
 
 def test_the_drive_is_judged_by_the_entry_of_its_model(measured):
     """Western Digital and Hitachi count retries in two words of attribute 10; others in the first one."""
-    rows = (f'{drive},{model},0,8766,0,{11 << 16}\n' for drive, model in enumerate(('Hitachi HDS722020ALA330', 'ACME X1')))
+    rows = (f'{drive},{model},0,8766,0,{11 << 16}\n'
+            for drive, model in enumerate(('Hitachi HDS722020ALA330', 'ACME X1')))
 
     found = measured(*rows, head='drive,model,from,to,failed,a10\n')
 
@@ -83,7 +84,8 @@ def test_the_drive_is_judged_by_the_entry_of_its_model(measured):
 def test_the_table_says_the_same(tmp_path):
     """For people; plain or gzip."""
     file = tmp_path / 'timelines.csv.gz'
-    file.write_bytes(gzip.compress((HEAD + row(1, 0, YEAR) + row(1, YEAR, 1.5 * YEAR, 1, uncorrect=100) + row(2, 0, YEAR)).encode()))
+    file.write_bytes(gzip.compress((HEAD + row(1, 0, YEAR) + row(1, YEAR, 1.5 * YEAR, 1, uncorrect=100)
+                                    + row(2, 0, YEAR)).encode()))
 
     text = run('measure', '--timelines', str(file)).text
 
@@ -96,7 +98,8 @@ def test_the_table_says_the_same(tmp_path):
 
 @pytest.mark.parametrize(('content', 'reason'), [
     (b'', 'these are no timelines'), (b'drive,model\n1,X\n', 'these are no timelines'),
-    ((HEAD + row(1, 0, 'soon')).encode(), 'line 2'), ((HEAD + '1,X,0\n').encode(), 'line 2'), (b'\xff\xfe\n', 'is CSV, plain or gzip')],
+    ((HEAD + row(1, 0, 'soon')).encode(), 'line 2'), ((HEAD + '1,X,0\n').encode(), 'line 2'),
+    (b'\xff\xfe\n', 'is CSV, plain or gzip')],
     ids=['empty', 'no-counters', 'no-number', 'short-row', 'no-text'])
 def test_a_file_without_timelines_is_unknown(tmp_path, content, reason):
     """Exit 3 with a sentence that names file and line."""
@@ -105,10 +108,12 @@ def test_a_file_without_timelines_is_unknown(tmp_path, content, reason):
 
     result = run('measure', '--timelines', str(file))
 
-    assert (result.code, str(file) in result.first_line, reason in result.first_line) == (3, True, True), result.first_line
+    assert (result.code, str(file) in result.first_line,
+            reason in result.first_line) == (3, True, True), result.first_line
 
 
-@pytest.mark.parametrize('arguments', [(), ('--json',), ('drives.jsonl', '--json'), ('a', 'b'), ('drives.jsonl', '--timelines', 'x.csv')])
+@pytest.mark.parametrize('arguments', [(), ('--json',), ('drives.jsonl', '--json'), ('a', 'b'),
+                                       ('drives.jsonl', '--timelines', 'x.csv')])
 def test_measure_wants_one_file(arguments):
     """What is given twice, or for the other table, is not ignored."""
     result = run('measure', *arguments)
@@ -130,14 +135,17 @@ def test_states_mean_what_the_documents_promise(shared):
     found = json.loads(run('measure', '--timelines', str(shared / 'drives/timelines.csv.gz'), '--json').text)
 
     assert (found['drives'], found['failures']) == (52320, 3208)
-    assert found['states']['CRITICAL']['percent_per_year'] >= 150 and found['states']['WARNING']['percent_per_year'] >= 40
+    assert (found['states']['CRITICAL']['percent_per_year'] >= 150
+            and found['states']['WARNING']['percent_per_year'] >= 40)
     assert found['caught_percent'] >= 62 and found['alarms_per_1000_drive_years'] <= 43
 
 
 # --- with what is remembered ----------------------------------------------------------------
 
 def test_growth_is_news_for_months_and_then_is_none(tmp_path):
-    """Two reallocated sectors in a day warn for 90 days, though so few alone are a note; zeros before them are remembered."""
+    """Two reallocated sectors in a day warn for 90 days, though so few alone are a note; zeros before them are
+    remembered.
+    """
     file = tmp_path / 'timelines.csv'
     file.write_text('drive,model,from,to,failed,a5\n1,ACME,0,1000,0,0\n1,ACME,1000,10000,1,2\n')
 
@@ -153,7 +161,8 @@ def test_what_was_there_at_first_has_not_grown(tmp_path):
     file = tmp_path / 'timelines.csv'
     file.write_text('drive,model,from,to,failed,a5\n1,ACME,5000,10000,0,2\n')
 
-    assert json.loads(run('measure', '--timelines', str(file), '--memory', '--json').text)['states']['WARNING']['drive_years'] == 0
+    assert json.loads(run('measure', '--timelines', str(file), '--memory',
+                          '--json').text)['states']['WARNING']['drive_years'] == 0
 
 
 def test_growth_is_told_no_longer_than_the_walk_looks():

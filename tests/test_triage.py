@@ -58,7 +58,8 @@ def test_one_drive_tells_wear_forecast_age_and_what_was_written(columns):
 
     assert '███████░ 86 %' in text
     assert re.search('~20[0-9]{2}-[0-9]{2}', text)
-    for word in ('intel_worn', 'INTEL SSDSC2BB150G7', 'EXAMPLE0003', '3.2 y', '399 TB', 'endurance_used 86 %, warning above 85'):
+    for word in ('intel_worn', 'INTEL SSDSC2BB150G7', 'EXAMPLE0003', '3.2 y', '399 TB',
+                 'endurance_used 86 %, warning above 85'):
         assert word in text
 
 
@@ -70,7 +71,8 @@ def test_columns_stand_below_each_other_on_a_narrow_screen(sixty):
 
 
 @pytest.mark.parametrize('columns, left_out', [
-    pytest.param(90, [], id='room-for-all'), pytest.param(80, ['temp'], id='80'), pytest.param(70, ['temp', 'spare'], id='70')])
+    pytest.param(90, [], id='room-for-all'), pytest.param(80, ['temp'], id='80'),
+    pytest.param(70, ['temp', 'spare'], id='70')])
 def test_numbers_for_which_there_is_no_room_are_left_out_the_least_telling_first(columns, left_out):
     """A finding tells them where they are bad; wear, date and what was written stay."""
     widest = {'used': 5, 'until': 8, 'spare': 5, 'temp': 4, 'age': 6, 'written': 16}
@@ -135,7 +137,8 @@ def test_explain_tells_how_long_a_drive_lasts():
     """A date with its range, and what it was made from."""
     day = r'20\d\d-\d\d-\d\d'
 
-    assert re.search(rf'lasts     endurance_used: used up about {day} \(between {day} and {day}; an estimate from use and age alone\)',
+    assert re.search(rf'lasts     endurance_used: used up about {day} \(between {day} and {day}; an estimate from use '
+                     rf'and age alone\)',
                      run('explain', '--report', drive_path('intel-worn')).text)
 
 
@@ -174,7 +177,8 @@ def test_a_forecast_is_a_month(left, is_estimate, told):
 
 
 @pytest.mark.parametrize('filled, shown', [
-    pytest.param(0, '--------', id='new'), pytest.param(0.01, '#-------', id='hardly-used'), pytest.param(0.5, '####----', id='half'),
+    pytest.param(0, '--------', id='new'), pytest.param(0.01, '#-------', id='hardly-used'),
+    pytest.param(0.5, '####----', id='half'),
     pytest.param(0.99, '#######-', id='nearly-gone'), pytest.param(1, '########', id='gone')])
 def test_a_bar_is_full_only_when_nothing_is_left(filled, shown):
     """And empty only when nothing was used."""

@@ -104,7 +104,8 @@ def test_in_a_folder_like_tmp_the_owner_decides(file):
 @as_root
 @needs_acl
 @pytest.mark.parametrize(('entry', 'is_foreign'), [
-    (f'u:{OTHER}:rw', True), (f'g:{MANY}:rw', True), (f'u:{OTHER}:r', False), ('u:0:rw', False), (f'u:{OTHER}:rw,m::r', False)])
+    (f'u:{OTHER}:rw', True), (f'g:{MANY}:rw', True), (f'u:{OTHER}:r', False), ('u:0:rw', False),
+    (f'u:{OTHER}:rw,m::r', False)])
 def test_an_access_control_list_counts(file, entry, is_foreign):
     """It shows as bits of root's own group, which would be fine."""
     subprocess.run(['setfacl', '-m', entry, file], check=True)
@@ -141,7 +142,8 @@ def test_steps_are_those_of_the_kernel(tmp_path):
     (tmp_path / 'a' / 'b').mkdir(parents=True)
     (tmp_path / 'link').symlink_to('a/b')
 
-    assert list(trust.steps(f'{tmp_path}/link/../x'))[-4:] == [f'{tmp_path}/link', f'{tmp_path}/a', f'{tmp_path}/a/b', f'{tmp_path}/a/x']
+    assert list(trust.steps(f'{tmp_path}/link/../x'))[-4:] == [f'{tmp_path}/link', f'{tmp_path}/a', f'{tmp_path}/a/b',
+                                                               f'{tmp_path}/a/x']
 
 
 def test_steps_leave_out_what_leads_nowhere(file):

@@ -1,4 +1,6 @@
-"""Drives that give no verdict: who they are, whether they are there, and what to do, with the real smartctl and simulated drives."""
+"""Drives that give no verdict: who they are, whether they are there, and what to do, with the real smartctl and
+simulated drives.
+"""
 from __future__ import annotations
 
 import json
@@ -43,9 +45,11 @@ def job(machine, name: str, *arguments: str) -> Result:
 @simulated
 @pytest.mark.parametrize('address, described, fault, model, serial', [
     pytest.param('/dev/sda', 'intel-worn', {'disabled': True}, MODEL, SERIAL, id='ata-smart-disabled'),
-    pytest.param('megaraid,1@/dev/bus/0', 'samsung-healthy', {'error': 3}, 'SAMSUNG MZ7LM960HMJP-00005', 'EXAMPLE0005', id='raid-io-error'),
+    pytest.param('megaraid,1@/dev/bus/0', 'samsung-healthy', {'error': 3}, 'SAMSUNG MZ7LM960HMJP-00005', 'EXAMPLE0005',
+                 id='raid-io-error'),
     pytest.param('/dev/sda', 'sas-seagate-healthy', {'disabled': True}, SAS_MODEL, SAS_SERIAL, id='sas-smart-disabled'),
-    pytest.param('/dev/nvme0', 'nvme-samsung-healthy', {'error': 2}, 'SAMSUNG MZQLB960HAJR-00007', 'EXAMPLE0081', id='nvme-no-log'),
+    pytest.param('/dev/nvme0', 'nvme-samsung-healthy', {'error': 2}, 'SAMSUNG MZQLB960HAJR-00007', 'EXAMPLE0081',
+                 id='nvme-no-log'),
 ])
 def test_every_face_tells_which_drive_cannot_be_judged(machine, address, described, fault, model, serial):
     """That is the drive whose serial number is wanted."""
@@ -78,7 +82,8 @@ def test_hidden_serial_numbers_stay_hidden(machine):
     """Of an unread drive, too."""
     machine.add('/dev/sda', 'intel-worn', disabled=True)
 
-    for text in (check(machine, '-d', '/dev/sda', '--hide-serial').text, job(machine, 'list', '-d', '/dev/sda', '--hide-serial').text):
+    for text in (check(machine, '-d', '/dev/sda', '--hide-serial').text,
+                 job(machine, 'list', '-d', '/dev/sda', '--hide-serial').text):
         assert MODEL in text and SERIAL not in text
 
 
@@ -135,13 +140,16 @@ def test_list_by_id_prints_addresses_to_paste(fake: FakeSmartctl):
     for address in ('/dev/sda', '/dev/nvme0'):
         fake.answers(read_arguments(address), drive('intel-worn' if address == '/dev/sda' else 'samsung-pm983-healthy'))
     code = ('import sys\nfrom smart_attributes import main\nfrom smart_attributes.reading import by_id\n'
-            'by_id.links = lambda: {"/dev/sda": "ata-MODEL_S1", "/dev/nvme0n1": "nvme-MODEL_N1"}\nmain.run(sys.argv[1:])\n'
+            'by_id.links = lambda: {"/dev/sda": "ata-MODEL_S1", "/dev/nvme0n1": '
+            '"nvme-MODEL_N1"}\nmain.run(sys.argv[1:])\n'
             'sys.stdout.flush()')
-    done = subprocess.run([sys.executable, '-c', code, 'list', '-p', fake.path, '--nosudo', '--label', 'by-id', '--json',
+    done = subprocess.run([sys.executable, '-c', code, 'list', '-p', fake.path, '--nosudo', '--label', 'by-id',
+                           '--json',
                            '-d', '/dev/sda', '-d', '/dev/nvme0'], cwd=ROOT, capture_output=True, text=True)
 
     assert [(each['address'], each['device'], each['name']) for each in json.loads(done.stdout)['drives']] == [
-        ('/dev/disk/by-id/ata-MODEL_S1', '/dev/sda', 'ata_model_s1'), ('/dev/disk/by-id/nvme-MODEL_N1', '/dev/nvme0', 'nvme_model_n1')]
+        ('/dev/disk/by-id/ata-MODEL_S1', '/dev/sda', 'ata_model_s1'),
+        ('/dev/disk/by-id/nvme-MODEL_N1', '/dev/nvme0', 'nvme_model_n1')]
 
 
 # --- whether it is there -------------------------------------------------------------------------
@@ -150,7 +158,8 @@ def test_list_by_id_prints_addresses_to_paste(fake: FakeSmartctl):
 @pytest.mark.parametrize('address', [
     '/dev/disk/by-id/ata-GONE', '/dev/disk/by-path/pci-0000:00:1f.2-ata-9', '/dev/sdzz', '/dev/sdzz1',
     '/dev/nvme77', '/dev/nvme77n1', '/dev/ng77n1',
-    'sat@/dev/sg77', 'scsi@/dev/sdzz', 'nvme@/dev/nvme77', 'megaraid,6@/dev/bus/0', 'sat+megaraid,6@/dev/bus/0', 'cciss,3@/dev/sg0'])
+    'sat@/dev/sg77', 'scsi@/dev/sdzz', 'nvme@/dev/nvme77', 'megaraid,6@/dev/bus/0', 'sat+megaraid,6@/dev/bus/0',
+    'cciss,3@/dev/sg0'])
 def test_a_missing_drive_is_critical_by_every_kind_of_name(machine, address):
     """udev takes away the link of a drive that was pulled out; by-id is what we recommend."""
     machine.add('/dev/sda', 'intel-healthy')
@@ -182,7 +191,8 @@ def test_the_generic_node_of_a_namespace_is_told_its_drive(monkeypatch, tmp_path
     (tmp_path / 'dev/ng3n1').touch()
     monkeypatch.setattr(controllers, 'ROOT', str(tmp_path))
 
-    [there, gone] = second_look.taken([Read(Device(f'/dev/ng{number}n1'), DriveUndetected('sat@/dev/sda')) for number in (3, 4)])
+    [there, gone] = second_look.taken([Read(Device(f'/dev/ng{number}n1'), DriveUndetected('sat@/dev/sda'))
+                                       for number in (3, 4)])
 
     assert 'write /dev/nvme3' in str(there.outcome) and not isinstance(there.outcome, DriveAbsent)
     assert 'write /dev/nvme4' in str(gone.outcome) and isinstance(gone.outcome, DriveAbsent)
@@ -217,7 +227,8 @@ def stands_behind(machine, path: str, host: int, driver: str = '') -> None:
 @pytest.mark.parametrize('address, said', [
     ('megaraid,0@/dev/bus/99', 'host 99 has no MegaRAID controller (host 1 has); write megaraid,0@/dev/bus/1'),
     ('sat+megaraid,4@/dev/bus/6', 'host 6 has no MegaRAID controller (host 1 has); write sat+megaraid,4@/dev/bus/1'),
-    ('megaraid,0@/dev/sdb', 'host 3, which /dev/sdb belongs to, has no MegaRAID controller (host 1 has); write megaraid,0@/dev/bus/1')])
+    ('megaraid,0@/dev/sdb',
+     'host 3, which /dev/sdb belongs to, has no MegaRAID controller (host 1 has); write megaraid,0@/dev/bus/1')])
 def test_a_controller_that_moved_is_not_a_dead_drive(machine, monkeypatch, address, said):
     """Host numbers change at boot; after a reboot every drive would be called dead."""
     machine.add('megaraid,0@/dev/bus/1', 'sas-seagate-healthy')
@@ -238,7 +249,8 @@ def test_a_range_behind_a_controller_that_moved_is_one_line(machine, monkeypatch
     found = surveyed(machine, monkeypatch, '-d', 'megaraid,0-7@/dev/bus/6', '--expect', '8')
 
     assert [verdict.problem for verdict in found.verdicts] == [
-        'is not reached: host 6 has no MegaRAID controller (host 1 has); write megaraid,0@/dev/bus/1 (and so for the whole range)']
+        'is not reached: host 6 has no MegaRAID controller (host 1 has); write megaraid,0@/dev/bus/1 (and so for the '
+        'whole range)']
     assert found.failures == ()
 
 
@@ -262,7 +274,7 @@ def test_a_sas_drive_among_sata_ones_is_not_dropped(machine):
     result = check(machine, '-d', 'sat+megaraid,0-3@/dev/bus/0', '--expect', '2', '-v')
 
     assert result.code == 2 and '2 drives: 1 critical, 1 ok' in result.first_line
-    assert 'note: bus_0_megaraid_0 does not answer as sat+megaraid,0@/dev/bus/0 and is read as megaraid,0@/dev/bus/0' in result.text
+    assert ('note: bus_0_megaraid_0 does not answer as sat+megaraid,0@/dev/bus/0 and is read as megaraid,0@/dev/bus/0' in result.text)
     assert 'megaraid_1 does not answer' not in result.text
 
 
@@ -272,7 +284,9 @@ def test_a_sas_drive_among_sata_ones_is_not_dropped(machine):
     pytest.param('megaraid,0-7@/dev/bus/0', 4, True, id='drives-of-another-controller'),
     pytest.param('megaraid,2-7@/dev/bus/0', 0, True, id='no-drive-answers')])
 def test_a_volume_named_beside_its_own_drives_is_left_out(machine, monkeypatch, drives, host, left):
-    """The same service for all servers names /dev/sda; where that is a volume, its drives say all. Else it stays UNKNOWN."""
+    """The same service for all servers names /dev/sda; where that is a volume, its drives say all. Else it stays
+    UNKNOWN.
+    """
     machine.add('/dev/sda', 'dell-perc-volume', host=host)
     machine.add('megaraid,0@/dev/bus/0', 'sas-seagate-healthy')
     stands_behind(machine, '/dev/sda', host, '' if host == 0 else 'megaraid_sas')
@@ -280,7 +294,8 @@ def test_a_volume_named_beside_its_own_drives_is_left_out(machine, monkeypatch, 
     found = surveyed(machine, monkeypatch, '-d', '/dev/sda', '-d', drives)
 
     assert ('sda' in [verdict.device.name for verdict in found.verdicts]) is left
-    assert any(note.startswith('sda is a RAID volume') and note.endswith('; left out') for note in found.notes) is not left
+    assert any(note.startswith('sda is a RAID volume') and note.endswith('; left out')
+               for note in found.notes) is not left
 
 
 @simulated
@@ -301,7 +316,8 @@ REFUSED = SudoRefused('cannot be read: sudo wants a password, so the sudoers rul
 
 @pytest.mark.parametrize('address, words', [
     ('/dev/sr0', 'is no drive that has SMART: /dev/sr0 is an optical drive; the sudoers rule never admits it'),
-    ('/dev/vda', 'is no drive that has SMART: /dev/vda is a virtual disk (virtio or Xen); the sudoers rule never admits it'),
+    ('/dev/vda',
+     'is no drive that has SMART: /dev/vda is a virtual disk (virtio or Xen); the sudoers rule never admits it'),
     ('/dev/my/disk', 'the sudoers rule does not admit this path'),
     ('sntasmedia@/dev/sda', 'check_smart_attributes sudoers --type sntasmedia'),
     ('/dev/sda', 'the sudoers rule for this call is missing'),

@@ -11,6 +11,7 @@ from conftest import ROOT, drive, run
 from fake_smartctl import FakeSmartctl
 
 from smart_attributes import cli
+from smart_attributes import options as asked
 from smart_attributes.errors import UsageError
 from smart_attributes.model import State
 from smart_attributes.reading import head_start
@@ -19,14 +20,19 @@ from smart_attributes.v1_6 import addresses, command_line
 
 # One option of version 1.6 a line, in the ways in which people wrote it.
 SPELLINGS = {
-    ('devices', ('/dev/sda',)): ['-d /dev/sda', '-device /dev/sda', '--device /dev/sda', '-d=/dev/sda', '-device=/dev/sda', '--d /dev/sda',
+    ('devices', ('/dev/sda',)): ['-d /dev/sda', '-device /dev/sda', '--device /dev/sda', '-d=/dev/sda',
+                                 '-device=/dev/sda', '--d /dev/sda',
                                  '--dev /dev/sda', '-dev /dev/sda', '--device=/dev/sda'],
-    ('regex', '/dev/sd.'): ['-r /dev/sd.', '-regex /dev/sd.', '--regex /dev/sd.', '--r /dev/sd.', '-reg=/dev/sd.', '--reg /dev/sd.'],
-    ('old_database', '/x.json'): ['-dbj /x.json', '--dbj /x.json', '-dbjson /x.json', '--dbjson /x.json', '-dbj=/x.json', '-db /x.json'],
-    ('user_config', '/u.json'): ['-ucfgj /u.json', '--ucfgj /u.json', '-ucfgjson /u.json', '--ucfgjson=/u.json', '-u /u.json'],
+    ('regex', '/dev/sd.'): ['-r /dev/sd.', '-regex /dev/sd.', '--regex /dev/sd.', '--r /dev/sd.', '-reg=/dev/sd.',
+                            '--reg /dev/sd.'],
+    ('old_database', '/x.json'): ['-dbj /x.json', '--dbj /x.json', '-dbjson /x.json', '--dbjson /x.json',
+                                  '-dbj=/x.json', '-db /x.json'],
+    ('user_config', '/u.json'): ['-ucfgj /u.json', '--ucfgj /u.json', '-ucfgjson /u.json', '--ucfgjson=/u.json',
+                                 '-u /u.json'],
     ('smartctl', '/s'): ['-p /s', '-path /s', '--path /s', '--p /s', '-pa /s', '-p=/s'],
     ('nosudo', True): ['-nosudo', '--nosudo', '-no', '--nos', '-n'],
-    ('unknown_model', State.CRITICAL): ['-cu', '--cu', '-critical_on_unknown', '--critical_on_unknown', '-critical', '-crit'],
+    ('unknown_model', State.CRITICAL): ['-cu', '--cu', '-critical_on_unknown', '--critical_on_unknown', '-critical',
+                                        '-crit'],
     ('all_perfdata', True): ['-ap', '--ap', '-allperfs', '--allperfs', '--all', '-a'],
     ('ssd_only', True): ['-s', '--s', '-ssdonly', '--ssdonly', '--ssd', '-ss'],
     ('type_option', 'sat+'): ['-O sat+', '--O sat+', '-options sat+', '--options sat+', '--opt=sat+', '-o sat+'],
@@ -51,7 +57,8 @@ def three(fake) -> FakeSmartctl:
 def test_every_spelling_of_an_option_means_the_same(field, value, words):
     """Version 1.6 took one dash or two, a blank or =, and abbreviations."""
     options = cli.parse(words.split())
-    group = next(part for part in (options.before, *(getattr(options, name) for name in cli.GROUPS), options) if hasattr(part, field))
+    group = next(part for part in (options.before, *(getattr(options, name) for name in asked.GROUPS), options)
+                 if hasattr(part, field))
 
     assert getattr(group, field) == value
 
@@ -73,18 +80,21 @@ def test_our_own_letters_keep_their_meaning():
     """-c is the critical limit of all plugins, though version 1.6 took it for -cu."""
     options = cli.parse(['-c', 'endurance_used=90', '-t', '9', '-w', 'temperature=50', '-d/dev/sda'])
 
-    assert (options.judging.critical, options.how_read.timeout, options.which.devices) == ((('endurance_used', '90'),), 9, ('/dev/sda',))
+    assert (options.judging.critical, options.how_read.timeout,
+            options.which.devices) == ((('endurance_used', '90'),), 9, ('/dev/sda',))
 
 
 @pytest.mark.parametrize('arguments', [
     [('-d', '/dev/sda'), ('-dbj', '/etc/icinga2/plugins-config/check_smartdb.json')],
-    [('--dbjson', '/etc/icinga2/plugins-config/check_smartdb.json'), ('--device', '/dev/sda'), ('--critical_on_unknown',), ('--allperfs',),
+    [('--dbjson', '/etc/icinga2/plugins-config/check_smartdb.json'), ('--device', '/dev/sda'),
+     ('--critical_on_unknown',), ('--allperfs',),
      ('-nosudo',)],
     [('-d', '/dev/sda'), ('-dbj', '/etc/nagios-plugins/config/check_smartdb.json'), ('-ap',)],
 ], ids=['icinga-2.15', 'icinga-2.16', 'contrib'])
 def test_the_dialects_of_icinga_work_in_any_order(three, arguments):
     """Icinga sorts arguments by their names, and names the database always."""
-    outputs = {run('-p', three.path, '-nosudo', *itertools.chain.from_iterable(order)) for order in itertools.permutations(arguments)}
+    outputs = {run('-p', three.path, '-nosudo', *itertools.chain.from_iterable(order))
+               for order in itertools.permutations(arguments)}
 
     assert len(outputs) == 1
     assert outputs.pop().first_line == 'SMART WARNING - sda endurance_used 86 % (warning above 85); 1 drive: 1 warning'
@@ -109,7 +119,8 @@ def test_a_drive_without_d_is_an_error(three, tmp_path):
 
 
 @pytest.mark.parametrize(('address', 'option', 'meant'), [
-    ('megaraid6,/dev/sda', 'sat+', 'sat+megaraid6,/dev/sda'), ('/dev/sg2', 'sat', 'sat@/dev/sg2'), ('/dev/sg2', 'scsi', 'scsi@/dev/sg2'),
+    ('megaraid6,/dev/sda', 'sat+', 'sat+megaraid6,/dev/sda'), ('/dev/sg2', 'sat', 'sat@/dev/sg2'),
+    ('/dev/sg2', 'scsi', 'scsi@/dev/sg2'),
     ('/dev/disk/by-id/ata-X', 'usbjmicron,1', 'usbjmicron,1@/dev/disk/by-id/ata-X'), ('/dev/sda', 'sat', '/dev/sda'),
     ('cciss,1_/dev/sg2', 'sat', 'cciss,1_/dev/sg2'), ('3ware,8,/dev/twa0', 'sat', '3ware,8,/dev/twa0')])
 def test_the_type_of_o_concerns_the_same_addresses_as_before(address, option, meant):
@@ -134,10 +145,12 @@ def test_o_reaches_smartctl_as_it_did(three):
 
 def test_an_ignored_o_is_told(three):
     """It has no effect, and the admin may think that it has."""
-    assert '-O sat does not concern /dev/sda' in run('-p', three.path, '-nosudo', '-O', 'sat', '-d', '/dev/sda', '-v').text
+    assert '-O sat does not concern /dev/sda' in run('-p', three.path, '-nosudo', '-O', 'sat', '-d', '/dev/sda',
+                                                     '-v').text
 
 
-@pytest.mark.parametrize('pattern', ['/dev/nul[l]', "'/dev/(null|zeros)'", '/dev/\\(null\\|zeros\\)', '^/dev/\\\\(null\\\\|sdx\\\\)\\\\$',
+@pytest.mark.parametrize('pattern', ['/dev/nul[l]', "'/dev/(null|zeros)'", '/dev/\\(null\\|zeros\\)',
+                                     '^/dev/\\\\(null\\\\|sdx\\\\)\\\\$',
                                      '"/dev/nul{1}l"', '/dev/n[[:lower:]]ll'])
 def test_r_takes_the_quotes_and_backslashes_that_its_shell_needed(three, pattern):
     """Commands carry them, doubled where Nagios wanted it so."""
@@ -201,14 +214,18 @@ def test_r_finds_files_and_links_but_neither_partitions_nor_what_links_lead_to(t
     assert notes == ['-r matches 3 partitions, which are left out']
 
 
-@pytest.mark.parametrize('words', ['-d /dev/sda -dbj /x.json', '--dbjson /x.json --device /dev/sda -s', '-dbj /x.json -cu -d /dev/sda -ap'])
+@pytest.mark.parametrize('words', ['-d /dev/sda -dbj /x.json', '--dbjson /x.json --device /dev/sda -s',
+                                   '-dbj /x.json -cu -d /dev/sda -ap'])
 def test_a_database_does_not_delay_the_drives(words):
     """It changes no command, and Icinga names one always."""
-    assert head_start.sure_commands([*words.split(), '-p', '/bin/true'])[0][-len(read_arguments('/dev/sda')):] == read_arguments('/dev/sda')
+    assert head_start.sure_commands([*words.split(), '-p',
+                                     '/bin/true'])[0][-len(read_arguments('/dev/sda')):] == read_arguments('/dev/sda')
 
 
-@pytest.mark.parametrize('words', ['-d /dev/sda -O sat', '-r /dev/sda', '-d /dev/sda -ucfgj /u.json', '-device /dev/sda', '-d=/dev/sda',
-                                   '-dbj -d /dev/sda', '-d /dev/sda stray', '-d megaraid6,/dev/sda', '-critical -d /dev/sda'])
+@pytest.mark.parametrize('words', ['-d /dev/sda -O sat', '-r /dev/sda', '-d /dev/sda -ucfgj /u.json',
+                                   '-device /dev/sda', '-d=/dev/sda',
+                                   '-dbj -d /dev/sda', '-d /dev/sda stray', '-d megaraid6,/dev/sda',
+                                   '-critical -d /dev/sda'])
 def test_nothing_is_started_that_could_be_meant_otherwise(words):
     """An early guess must never read a drive that the real command line leaves alone."""
     assert head_start.sure_commands([*words.split(), '-p', '/bin/true']) == []

@@ -17,11 +17,13 @@ from smart_attributes.v1_6 import files, meaning
 Json = Dict[str, Any]
 
 # What an admin may have written for the drive of intel-s3500-healthy.
-ITEMS = {5: 'RAW_VALUE', 9: 'RAW_VALUE', 170: 'VALUE', 184: 'VALUE', 187: 'RAW_VALUE', 190: 'RAW_VALUE', 194: 'RAW_VALUE', 232: 'VALUE',
+ITEMS = {5: 'RAW_VALUE', 9: 'RAW_VALUE', 170: 'VALUE', 184: 'VALUE', 187: 'RAW_VALUE', 190: 'RAW_VALUE',
+         194: 'RAW_VALUE', 232: 'VALUE',
          233: 'VALUE', 241: 'RAW_VALUE', 1024: 'VALUE', 1025: 'VALUE'}
 LOG = dict.fromkeys(range(17), 'RAW_VALUE')  # of an NVMe or SAS drive
 MODEL = 'INTEL SSDSC2BB240G4'
-SHIPPED_NVME = {'0': ['0', '0'], '1': ['50', '60'], '2': ['16:', '11:'], '4': ['85', '90'], '13': ['0', '10'], '14': ['0', '10'],
+SHIPPED_NVME = {'0': ['0', '0'], '1': ['50', '60'], '2': ['16:', '11:'], '4': ['85', '90'], '13': ['0', '10'],
+                '14': ['0', '10'],
                 '15': ['15', '30'], '16': ['15', '30'], '1025': ['0', '0']}
 
 
@@ -83,7 +85,8 @@ def test_limits_of_an_old_database_are_judged_beside_ours(intel, tmp_path):
     result = check(intel, '-d', '/dev/sda', '-dbj', old, '-vv')
 
     assert result.code == 1
-    assert result.first_line == 'SMART WARNING - sda attribute 233 Media_Wearout_Indicator 88 (warning below 90); 1 drive: 1 warning'
+    assert (result.first_line
+            == 'SMART WARNING - sda attribute 233 Media_Wearout_Indicator 88 (warning below 90); 1 drive: 1 warning')
     assert 'limit from db.json, Mine' in result.text
     assert 'attribute 241 Host_Writes_32MiB 1425233, attribute 241, warning 2000000, critical 3000000' in result.text
 
@@ -106,8 +109,10 @@ def test_all_perfdata_is_all_of_the_entry(intel, tmp_path):
     labels = set(old_values(check(intel, '-d', '/dev/sda', '-dbj', old, '-ap')))
 
     assert labels == {f'sda_{name}' for name in (
-        'Reallocated_Sector_Ct', 'Power_On_Hours', 'Available_Reservd_Space', 'Available_Reservd_Space_232', 'End-to-End_Error',
-        'Reported_Uncorrect', 'Temperature_Case', 'Temperature_Internal', 'Media_Wearout_Indicator', 'Host_Writes_32MiB',
+        'Reallocated_Sector_Ct', 'Power_On_Hours', 'Available_Reservd_Space', 'Available_Reservd_Space_232',
+        'End-to-End_Error',
+        'Reported_Uncorrect', 'Temperature_Case', 'Temperature_Internal', 'Media_Wearout_Indicator',
+        'Host_Writes_32MiB',
         'ATA_Error_Count', 'Overall_Health_Test_Result')}
 
 
@@ -120,7 +125,7 @@ def test_an_entry_that_was_shipped_adds_labels_and_no_limits(fake, tmp_path):
 
     assert result.code == 0
     assert old_values(result) == {'nvme0_Percentage_Used': '4;;;;', 'nvme0_Error_Information_Log_Entries': '73;;;;'}
-    assert 'Error_Information_Log_Entries 73 is CRITICAL (limits 0 and 10), we say OK; version 1.x shipped this limit' in result.text
+    assert ('Error_Information_Log_Entries 73 is CRITICAL (limits 0 and 10), we say OK; version 1.x shipped this limit' in result.text)
 
 
 def test_one_changed_limit_makes_an_entry_the_admins_own(fake, tmp_path):
@@ -137,7 +142,8 @@ def test_one_changed_limit_makes_an_entry_the_admins_own(fake, tmp_path):
 def test_a_fingerprint_is_of_limits_and_columns_not_of_models_and_comments():
     """Who added a drive to an entry has not decided about its limits."""
     one = entry({'5': ['20', '40']}, ['5'])
-    more = {**one, 'Device': ['ACME X1'], 'ID#': {number: {'value': item['value']} for number, item in reversed(list(one['ID#'].items()))}}
+    more = {**one, 'Device': ['ACME X1'],
+            'ID#': {number: {'value': item['value']} for number, item in reversed(list(one['ID#'].items()))}}
 
     assert files.fingerprint(one) == files.fingerprint(more)
     assert files.fingerprint(one) != files.fingerprint({**one, 'Threshs': {'5': ['20', '41']}})
@@ -195,7 +201,8 @@ def test_limits_of_this_version_are_taken_behind_ucfgj(intel, tmp_path):
 @pytest.mark.parametrize(('option', 'content', 'words'), [
     ('-dbj', {'Devices': {'/dev/sda': {'Threshs': {}}}}, ['config.json', '-ucfgj']),
     ('-ucfgj', {'Devices': {'Intel 53X': {'Device': []}}}, ['config.json', '-dbj']),
-    ('-dbj', {'roles': {}}, ['config.json', 'entries']), ('-dbj', [1], ['config.json'])], ids=['users', 'database', 'limits', 'list'])
+    ('-dbj', {'roles': {}}, ['config.json', 'entries']), ('-dbj', [1], ['config.json'])],
+    ids=['users', 'database', 'limits', 'list'])
 def test_a_file_behind_the_wrong_option_is_unknown_with_the_right_one(intel, tmp_path, option, content, words):
     """A file without effect would be believed to have one."""
     file = tmp_path / 'config.json'
@@ -259,7 +266,8 @@ def test_a_user_configuration_without_database_uses_the_columns_of_ours(intel, t
     ('megaraid6,/dev/sda', '/dev/sda', 'megaraid,6', '/dev/megaraid6'),
     ('megaraid,6@/dev/bus/0', '/dev/bus/0', 'megaraid,6', '/dev/megaraid6'),
     ('sat+megaraid,6@/dev/bus/0', '/dev/bus/0', 'sat+megaraid,6', '/dev/megaraid6'),
-    ('3ware,8,/dev/twa0', '/dev/twa0', '3ware,8', '/dev/3ware8'), ('areca,1/2,/dev/sg0', '/dev/sg0', 'areca,1/2', '/dev/areca_1_2'),
+    ('3ware,8,/dev/twa0', '/dev/twa0', '3ware,8', '/dev/3ware8'),
+    ('areca,1/2,/dev/sg0', '/dev/sg0', 'areca,1/2', '/dev/areca_1_2'),
     ('cciss,1_/dev/sg2', '/dev/sg2', 'cciss,1', '/dev/cciss_1_sg2'),
     ('aacraid,0,1,4,/dev/sdb', '/dev/sdb', 'aacraid,0,1,4', '/dev/aacraid_0_1_4'),
     ('/dev/disk/by-id/ata-X', '/dev/disk/by-id/ata-X', '', '/dev/disk/by-id/ata-X')])
@@ -284,8 +292,10 @@ def test_a_key_that_is_no_drive_of_the_check_is_told(intel, tmp_path):
 def test_a_model_of_the_sites_own_database_is_not_unknown(fake, tmp_path):
     """-cu means "not in the database", and the admin put it there."""
     report = spoiled('no-name-ssd', model_name='ACME X1')
-    table = [{**row, 'name': 'Some_Name'} for row in json.loads(report)['ata_smart_attributes']['table'] if row['id'] in (9, 12, 194)]
-    fake.answers(read_arguments('/dev/sda'), json.dumps({**json.loads(report), 'ata_smart_attributes': {'table': table}}))
+    table = [{**row, 'name': 'Some_Name'} for row in json.loads(report)['ata_smart_attributes']['table']
+             if row['id'] in (9, 12, 194)]
+    fake.answers(read_arguments('/dev/sda'),
+                 json.dumps({**json.loads(report), 'ata_smart_attributes': {'table': table}}))
     old = database(tmp_path / 'db.json', Mine=entry({}, models=['ACME X1'], items={9: 'RAW_VALUE'}))
 
     assert check(fake, '-d', '/dev/sda', '-cu').code == 2
@@ -348,7 +358,8 @@ def test_bugs_3_and_4_a_drive_that_cannot_be_read_says_why_and_hides_none(fake, 
 def test_bug_5_slots_of_two_controllers_stay_two_drives(fake, tmp_path):
     """The failing one vanished behind the other, and the check was OK."""
     fake.answers(read_arguments('/dev/sda', 'megaraid,6'), spoiled('intel-s3500-healthy'))
-    fake.answers(read_arguments('/dev/sdb', 'megaraid,6'), spoiled('intel-s3500-healthy', {233: (3, '0')}, serial_number='EXAMPLE0099'))
+    fake.answers(read_arguments('/dev/sdb', 'megaraid,6'),
+                 spoiled('intel-s3500-healthy', {233: (3, '0')}, serial_number='EXAMPLE0099'))
     old = database(tmp_path / 'db.json', Mine=entry({'233': ['10:', '5:']}, ['233']))
 
     result = check(fake, '-d', 'megaraid6,/dev/sda', '-d', 'megaraid6,/dev/sdb', '-dbj', old)
@@ -367,13 +378,15 @@ def test_bug_6_sas_write_counters_have_numbers_of_their_own(fake, tmp_path):
     result = check(fake, '-d', '/dev/sda', '-dbj', old)
 
     assert 'Total_uncorrected_write_errors 5, critical above 3' in result.line_of('sda')
-    assert old_values(result) == {'sda_Total_uncorrected_write_errors': '5;2;3;;', 'sda_Total_uncorrected_read_errors': '0;;;;',
+    assert old_values(result) == {'sda_Total_uncorrected_write_errors': '5;2;3;;',
+                                  'sda_Total_uncorrected_read_errors': '0;;;;',
                                   'sda_Total_read_gigabytes_processed': '201375.4;;;;'}
 
 
 def test_bug_7_the_health_of_sas_drives_is_read(fake, tmp_path):
     """Only the words of ATA were known; a failing SAS drive was OK."""
-    text = drive('seagate-sas-healthy').replace(b'Health Status: OK', b'Health Status: FAILURE PREDICTION THRESHOLD EXCEEDED [asc=5d]')
+    text = drive('seagate-sas-healthy').replace(b'Health Status: OK',
+                                                b'Health Status: FAILURE PREDICTION THRESHOLD EXCEEDED [asc=5d]')
     fake.answers(read_arguments('/dev/sda'), 'UNRECOGNIZED OPTION: json=c\n', 1)
     fake.answers(read_arguments('/dev/sda', json=False), text)
     old = database(tmp_path / 'db.json', Generic_SAS=entry({}, [1025], items={1025: 'VALUE'}))
@@ -423,7 +436,8 @@ Media and Data Integrity Errors:    1'105
 
     result = run('--report', str(tmp_path / 'sda.txt'), '--report', str(tmp_path / 'nvme0.txt'), '-dbj', old)
 
-    assert old_values(result) == {'sda_Total_read_gigabytes_processed': '201375.4;1;300000;;', 'nvme0_Data_Units_Written': '18866.18;;;;',
+    assert old_values(result) == {'sda_Total_read_gigabytes_processed': '201375.4;1;300000;;',
+                                  'nvme0_Data_Units_Written': '18866.18;;;;',
                                   'nvme0_Media_and_Data_Integrity_Errors': '1105;10;1000;;'}
     assert result.code == 2
 
@@ -434,14 +448,16 @@ def test_bug_10_a_critical_number_takes_no_warning_away(intel, tmp_path):
 
     line = check(intel, '-d', '/dev/sda', '-dbj', old).line_of('sda')
 
-    assert [word for word in ('Temperature_Internal 31, critical above 30', 'Host_Writes_32MiB 1425233, critical above 2',
+    assert [word
+            for word in ('Temperature_Internal 31, critical above 30', 'Host_Writes_32MiB 1425233, critical above 2',
                               'Temperature_Case 22, warning above 20') if word not in line] == []
 
 
 def test_bug_11_a_shift_is_kept_and_a_wrong_one_is_named(fake, tmp_path):
     """A user's limit lost the shift, so 1 became 257 and critical; "8r" was no shift and nobody was told."""
     fake.answers(read_arguments('/dev/sda'), spoiled('intel-s3500-healthy', {241: (100, '257')}))
-    old = database(tmp_path / 'db.json', Mine=entry({'241': ['85', '95', 'r8'], '5': ['1', '2', '8r'], '190': ['1', '2', ',8']}, ['241']))
+    old = database(tmp_path / 'db.json',
+                   Mine=entry({'241': ['85', '95', 'r8'], '5': ['1', '2', '8r'], '190': ['1', '2', ',8']}, ['241']))
     config = users(tmp_path / 'user.json', {'/dev/sda': {'Threshs': {'241': ['80', '90']}}})
 
     result = check(fake, '-d', '/dev/sda', '-dbj', old, '-ucfgj', config, '-v')
@@ -455,9 +471,12 @@ def test_bug_11_a_shift_is_kept_and_a_wrong_one_is_named(fake, tmp_path):
     ('INTEL SSDSC2BW120A4', 'INTEL SSDSC2BW120A4', True), ('ACME-INTEL SSDSC2BW120A4', 'INTEL SSDSC2BW120A4', False),
     ('INTEL SSDSC2BW120A4 ', 'INTEL SSDSC2BW120A4', True), ('INTEL  SSDSC2BW120A4', 'INTEL SSDSC2BW120A4', True),
     ('INTEL SSDSC2BW120A4', 'SSDSC2BW120A4', True), ('Micron_5200_MTFDDAK480TDC', 'MTFDDAK480TDC', True),
-    ('Western Digital Red (AF)', 'Western Digital Red (AF)', True), ('Seagate Barracuda 7200.9', 'Seagate Barracuda 7200.9', True),
-    ('Seagate Barracuda 7200x9', 'Seagate Barracuda 7200-9', False), ('INTEL SSDSC2BW120A4', 'INTEL SSDSC2BW[0-9]+A4', True),
-    ('INTEL SSDSC2BW120A4', '(', False), ('INTEL SSDSC2BW120A4', '', False), ('INTEL SSDSC2BW120A4', 'INTEL SSD', False)])
+    ('Western Digital Red (AF)', 'Western Digital Red (AF)', True),
+    ('Seagate Barracuda 7200.9', 'Seagate Barracuda 7200.9', True),
+    ('Seagate Barracuda 7200x9', 'Seagate Barracuda 7200-9', False),
+    ('INTEL SSDSC2BW120A4', 'INTEL SSDSC2BW[0-9]+A4', True),
+    ('INTEL SSDSC2BW120A4', '(', False), ('INTEL SSDSC2BW120A4', '', False),
+    ('INTEL SSDSC2BW120A4', 'INTEL SSD', False)])
 def test_bug_12_a_model_matches_whole_words_at_the_end(line, model, is_named):
     """A regular expression without a beginning took foreign drives, and brackets never matched themselves."""
     assert files.is_named_by(line, model) is is_named
@@ -465,9 +484,11 @@ def test_bug_12_a_model_matches_whole_words_at_the_end(line, model, is_named):
 
 def test_bug_12_of_several_entries_the_same_one_always_wins():
     """The order of a hash decided, and with it the state, from run to run."""
-    entries = {name: entry({}, models=models) for name, models in (('short', ['SSDSC2BB240G4']), ('long', [MODEL]), ('late', [MODEL]))}
+    entries = {name: entry({}, models=models)
+               for name, models in (('short', ['SSDSC2BB240G4']), ('long', [MODEL]), ('late', [MODEL]))}
     for order in (list(entries), list(reversed(entries))):
-        found = files.entry_of(files.Database('db.json', {name: entries[name] for name in order}), Identity('ATA', MODEL))
+        found = files.entry_of(files.Database('db.json', {name: entries[name] for name in order}),
+                               Identity('ATA', MODEL))
         assert found and found.name == next(name for name in order if name != 'short')
 
 
@@ -507,8 +528,10 @@ def test_bug_17_a_drive_by_path_has_a_name_in_its_labels(fake, tmp_path):
 
 def test_bug_18_perfdata_are_numbers_with_their_own_limits(fake, tmp_path):
     """"45449h+00m+00.000s", "097" and the limits of another attribute were printed; a floor lost its colon."""
-    fake.answers(read_arguments('/dev/sda'), spoiled('intel-s3500-healthy', {9: (100, '45449h+00m+00.000s'), 233: (97, '0')}))
-    old = database(tmp_path / 'db.json', Mine=entry({'233': ['16:', '6:'], '5': ['@5:10', '~:20'], '9': ['', '']}, ['9', '233', '5']))
+    fake.answers(read_arguments('/dev/sda'),
+                 spoiled('intel-s3500-healthy', {9: (100, '45449h+00m+00.000s'), 233: (97, '0')}))
+    old = database(tmp_path / 'db.json',
+                   Mine=entry({'233': ['16:', '6:'], '5': ['@5:10', '~:20'], '9': ['', '']}, ['9', '233', '5']))
 
     result = check(fake, '-d', '/dev/sda', '-dbj', old)
 
@@ -536,7 +559,8 @@ def test_bug_19_entries_of_the_error_log_are_no_alarm(fake):
     assert check(fake, '-d', '/dev/nvme0').code == 0
 
 
-@pytest.mark.parametrize(('content', 'word'), [('{"Devices": {', 'line 1'), ('', 'line 1'), ('{"Devices": 5}', 'entries')])
+@pytest.mark.parametrize(('content', 'word'),
+                         [('{"Devices": {', 'line 1'), ('', 'line 1'), ('{"Devices": 5}', 'entries')])
 def test_bug_20_a_broken_file_is_unknown_with_a_sentence(intel, tmp_path, content, word):
     """Version 1.6 left with 2 or 255 and said nothing."""
     file = tmp_path / 'db.json'
@@ -566,7 +590,8 @@ def test_a_raw_value_is_the_number_it_starts_with(raw, number):
     assert files.leading_number(raw) == number
 
 
-@pytest.mark.parametrize(('number', 'shift', 'result'), [(257, -8, 1), (30, 1, 60), (5, None, 5), (0.5, -8, 0.5), (5, 0, 5)])
+@pytest.mark.parametrize(('number', 'shift', 'result'),
+                         [(257, -8, 1), (30, 1, 60), (5, None, 5), (0.5, -8, 0.5), (5, 0, 5)])
 def test_a_shift_moves_whole_numbers(number, shift, result):
     """"r8" and "l1"."""
     assert files.shifted(number, shift) == result
@@ -579,9 +604,11 @@ def test_a_label_is_safe_whatever_an_attribute_is_called(name):
 
 
 @pytest.mark.parametrize(('text', 'shift', 'meant', 'expected'), [
-    ('16:', None, meaning.Meaning('endurance_used', -1, 100), '84'), ('85', None, meaning.Meaning('endurance_used'), '85'),
+    ('16:', None, meaning.Meaning('endurance_used', -1, 100), '84'),
+    ('85', None, meaning.Meaning('endurance_used'), '85'),
     ('10', None, meaning.Meaning('spare', -1, 100), '90:'), ('15', None, meaning.Meaning('time', 60), '900'),
-    ('2', -8, meaning.Meaning('x'), '767'), ('2:', -8, meaning.Meaning('x'), '512:'), ('60', 1, meaning.Meaning('x'), '30'),
+    ('2', -8, meaning.Meaning('x'), '767'), ('2:', -8, meaning.Meaning('x'), '512:'),
+    ('60', 1, meaning.Meaning('x'), '30'),
     ('10:20', None, meaning.Meaning('x', -1, 100), '80:90'), ('@1:5', None, meaning.Meaning('x', 3600), '@3600:18000'),
     ('~:5', None, meaning.Meaning('x'), '5')])
 def test_a_limit_is_converted_by_the_formula_of_its_reading(text, shift, meant, expected):

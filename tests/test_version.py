@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-pytestmark = pytest.mark.skipif(not shutil.which('dpkg'), reason='dpkg is not installed: versions are compared by it alone')
+pytestmark = pytest.mark.skipif(not shutil.which('dpkg'),
+                                reason='dpkg is not installed: versions are compared by it alone')
 
 
 @pytest.fixture
@@ -25,7 +26,8 @@ def clone(tmp_path: Path) -> Path:
 def git(folder: Path, *words: str, date: str = '') -> None:
     identity = {f'GIT_{who}_{what}': 'x' for who in ('AUTHOR', 'COMMITTER') for what in ('NAME', 'EMAIL')}
     subprocess.run(['git', *words], cwd=folder, check=True,
-                   env={**os.environ, **identity, **({'GIT_COMMITTER_DATE': date, 'GIT_AUTHOR_DATE': date} if date else {})})
+                   env={**os.environ, **identity,
+                        **({'GIT_COMMITTER_DATE': date, 'GIT_AUTHOR_DATE': date} if date else {})})
 
 
 def version(folder: Path) -> str:

@@ -80,7 +80,9 @@ print(json.dumps(told))'''
 
 
 def test_nothing_is_sent_to_a_drive_that_an_earlier_check_still_waits_for(fake, state):
-    """A further command into a controller that is in trouble makes it worse; who waits, and since when, is told at once."""
+    """A further command into a controller that is in trouble makes it worse; who waits, and since when, is told at
+    once.
+    """
     fake.answers(SDA, drive('intel-worn'))
     since = time.time() - 3600
     held = lock(fake, state, since=since)
@@ -90,7 +92,7 @@ def test_nothing_is_sent_to_a_drive_that_an_earlier_check_still_waits_for(fake, 
 
     os.close(held)
     assert result.code == 3 and fake.calls() == [] and time.monotonic() - started < 5
-    assert f'sda cannot be read: still waiting since {time.strftime("%H:%M", time.localtime(since))} (process 4711)' in result.first_line
+    assert (f'sda cannot be read: still waiting since {time.strftime("%H:%M", time.localtime(since))} (process 4711)' in result.first_line)
 
 
 def test_another_drive_is_read_meanwhile(fake, state):
@@ -143,7 +145,8 @@ def test_one_that_is_beside_this_one_for_too_long_is_told(fake, state):
 
 def test_the_lock_stays_with_the_process_that_a_check_leaves_behind(fake, state):
     """It is its standard input, whoever else has ended; the file tells which process, and since when."""
-    fake.answers(SDA, before="trap '' TERM; exec 3<&0; setsid sleep 3 <&3 & sleep 3")  # the child in its own session survives our SIGKILL
+    # the child in its own session survives our SIGKILL
+    fake.answers(SDA, before="trap '' TERM; exec 3<&0; setsid sleep 3 <&3 & sleep 3")
 
     check(fake, state, '--drive-timeout', '0.5')
 
@@ -281,7 +284,8 @@ def test_a_drive_has_one_file_whichever_logs_are_read_and_whoever_asks(command, 
     assert waiting.name(command) == expected
 
 
-@pytest.mark.parametrize('one, other', [('/dev/a!b', '/dev/a/b'), ('/dev/ä', '/dev/ö'), ('/dev/' + 'a' * 200, '/dev/b' + 'a' * 199)])
+@pytest.mark.parametrize('one, other',
+                         [('/dev/a!b', '/dev/a/b'), ('/dev/ä', '/dev/ö'), ('/dev/' + 'a' * 200, '/dev/b' + 'a' * 199)])
 def test_two_paths_never_share_a_file(one, other):
     """And no name is too long for a file system."""
     names = [waiting.name(('/usr/sbin/smartctl', *read_arguments(path))) for path in (one, other)]

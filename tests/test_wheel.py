@@ -15,7 +15,8 @@ REPORT = drive_path('intel-worn')
 
 
 def does(*command: str, **environment: str) -> str:
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300,
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, timeout=300,
                           cwd='/', env={**os.environ, 'PIP_DISABLE_PIP_VERSION_CHECK': '1', **environment})
     assert done.returncode == 0, done.stdout
     return done.stdout
@@ -25,7 +26,8 @@ def does(*command: str, **environment: str) -> str:
 def source(tmp_path_factory) -> Path:
     """A copy of what is committed or about to be: what was installed in the clone must not help."""
     copy = tmp_path_factory.mktemp('source')
-    files = subprocess.run(['git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'], cwd=ROOT, capture_output=True)
+    files = subprocess.run(['git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'], cwd=ROOT,
+                           capture_output=True)
     if files.returncode:
         pytest.skip('the wheel is not tried: this is no clone, so what belongs into it is not known')
     for name in files.stdout.decode().split('\0'):
@@ -46,7 +48,8 @@ def installed(source, tmp_path_factory) -> Iterator[Path]:
 
 
 def runs(plugin: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([str(plugin), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    return subprocess.run([str(plugin), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True,
                           timeout=60, cwd='/', env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C'})
 
 
@@ -56,7 +59,8 @@ def test_pip_installs_a_plugin_with_its_data(installed):
 
     assert done.returncode == 1
     assert 'endurance_used 86 % (warning above 85)' in done.stdout.splitlines()[0]
-    assert str(ROOT) not in does(str(installed.parent / 'python'), '-I', '-c', 'import smart_attributes; print(smart_attributes.__file__)')
+    assert str(ROOT) not in does(str(installed.parent / 'python'), '-I', '-c',
+                                 'import smart_attributes; print(smart_attributes.__file__)')
 
 
 @pytest.mark.parametrize('arguments, words', [

@@ -19,7 +19,8 @@ def machine(tmp_path: Path) -> Machine:
 def told(result: Result) -> list:
     """Return what is told without -v of the run as a whole."""
     assert 'list of devices' not in result.text
-    return [line[6:] for line in result.text.splitlines() if line.startswith('note: ') and 'attributes.json' not in line]
+    return [line[6:] for line in result.text.splitlines() if line.startswith('note: ')
+            and 'attributes.json' not in line]
 
 
 def test_nothing_is_told_while_all_stay_where_they_are(machine):
@@ -88,7 +89,8 @@ def test_a_sleeping_drive_goes_by_its_remembered_name(machine):
 
 
 @pytest.mark.parametrize(('days', 'options', 'code'), [
-    (6, [], 0), (8, [], 1), (8, ['--asleep-max-age', '30d'], 0), (2, ['--asleep-max-age', '36h'], 1), (8, ['--asleep', 'critical'], 2)])
+    (6, [], 0), (8, [], 1), (8, ['--asleep-max-age', '30d'], 0), (2, ['--asleep-max-age', '36h'], 1),
+    (8, ['--asleep', 'critical'], 2)])
 def test_a_drive_that_sleeps_for_too_long_is_a_warning(machine, days, options, code):
     """Nobody knows how it is."""
     machine.holds(sda=asleep(), sdb=disk('SERIAL02'))

@@ -5,7 +5,8 @@ from smart_attributes.workshop import witness
 
 
 @pytest.mark.parametrize(('number', 'stated', 'unit', 'is_near'), [
-    (78, 80, '%', True), (77, 80, '%', False), (3600, 10800, 's', True), (3600, 3600 * 4, 's', False), (75, 100, 'B', False),
+    (78, 80, '%', True), (77, 80, '%', False), (3600, 10800, 's', True), (3600, 3600 * 4, 's', False),
+    (75, 100, 'B', False),
     (91, 100, 'B', True), (40, 50, 'C', True), (39, 50, 'C', False), (1234 * 60, 1234 * 3600, 's', False)])
 def test_a_reading_is_near_within_what_rounding_and_time_explain(number, stated, unit, is_near):
     """Hours as minutes, 32 MiB as 64 and a turned percentage are far beyond that."""
@@ -20,7 +21,8 @@ def test_no_wear_after_a_hundred_fills_is_doubtful(role, number, filled, is_doub
     assert witness.is_doubtful(role, number, filled) is is_doubtful
 
 
-@pytest.mark.parametrize(('written', 'capacity', 'filled'), [(1000, 10, 100), (999, 10, 99), (None, 10, 0), (1000, None, 0), (1000, 0, 0)])
+@pytest.mark.parametrize(('written', 'capacity', 'filled'),
+                         [(1000, 10, 100), (999, 10, 99), (None, 10, 0), (1000, None, 0), (1000, 0, 0)])
 def test_fills_are_known_where_both_numbers_are(written, capacity, filled):
     """Without one of them nothing is doubted."""
     assert witness.fills(written, capacity) == filled

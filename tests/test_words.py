@@ -59,7 +59,9 @@ def test_the_output_in_the_documents_is_what_the_program_prints():
 
 
 def test_the_picture_shows_what_the_program_prints():
-    """`make generate` draws it anew; rich's versions differ in everything but the words. A forecast is as old as its picture."""
+    """`make generate` draws it anew; rich's versions differ in everything but the words. A forecast is as old as its
+    picture.
+    """
     words = re.sub(r'<[^>]+>', ' ', picture.PICTURE.read_text()).replace('&#160;', ' ')
     missing = set(picture.plain(picture.printed()).split()) - set(html.unescape(words).replace('\xa0', ' ').split())
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Move the entries and samples of a file of your own to where the shipped ones stand: attributes.json and tests/samples.
+"""Move the entries and samples of a file of your own to where the shipped ones stand: attributes.json and
+tests/samples.
 
 Usage: make add FILE=my-entry.json      (or .venv/bin/python tools/add.py my-entry.json)
 """
@@ -30,8 +31,10 @@ def merged(shipped: Json, own: Json) -> Json:
 def finished(entry: Json) -> Json:
     """Return a drafted entry without hints, and without the attributes that nobody gave a meaning."""
     rows = {number: row and without_hint(row) for number, row in entry.get('attributes', {}).items()}
-    kept = {number: row for number, row in rows.items() if row is None or row == entry['attributes'][number] or len(row) > 1}
-    return {**entry, 'attributes': kept} if kept else {key: value for key, value in entry.items() if key != 'attributes'}
+    kept = {number: row for number, row in rows.items() if row is None or row == entry['attributes'][number]
+            or len(row) > 1}
+    return {**entry,
+            'attributes': kept} if kept else {key: value for key, value in entry.items() if key != 'attributes'}
 
 
 def without_hint(row: Json) -> Json:
@@ -60,7 +63,8 @@ def add(path: str, root: Path) -> List[str]:
 def samples_file(family: str, folder: Path) -> Path:
     """Return where the samples of a family's vendor stand: wd-sandisk.json for "WD Blue"; a new file for a new vendor."""
     vendor = (re.findall('[a-z0-9]+', family.lower()) or ['others'])[0]
-    return next((path for path in sorted(folder.glob('*.json')) if vendor in path.stem.split('-')), folder / f'{vendor}.json')
+    return next((path for path in sorted(folder.glob('*.json')) if vendor in path.stem.split('-')),
+                folder / f'{vendor}.json')
 
 
 def main() -> int:

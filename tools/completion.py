@@ -41,7 +41,8 @@ def _values() -> Iterator[str]:
         for option in options(job):
             if option.value:
                 kind = ' '.join(option.choices) or option.value
-                names_of.setdefault(kind, []).extend(name for name in option.names if name not in names_of.get(kind, ()))
+                names_of.setdefault(kind,
+                                    []).extend(name for name in option.names if name not in names_of.get(kind, ()))
     for kind, names in names_of.items():
         yield f'        {"|".join(names)})\n            {_replies(kind)}\n            return ;;'
 

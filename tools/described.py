@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Tuple
 
 from smart_attributes import cli
+from smart_attributes import options as options_of
 from smart_attributes.v1_6 import command_line
 
 ROOT = Path(__file__).resolve().parent.parent
 
-JOBS = ('check', *cli.JOBS)
+JOBS = ('check', *options_of.JOBS)
 OLD = '1.6'  # a group of options with this in its title serves callers of the original plugin
 
 
@@ -41,7 +42,7 @@ class Option(NamedTuple):
 def whole_parser(job: str) -> cli.Parser:
     """Return the parser of a job with the options that it takes from version 1.6."""
     parser = cli.PARSERS[job]()
-    if job in cli.JUDGING:
+    if job in options_of.JUDGING:
         command_line.add_options(parser)
     return parser
 
@@ -63,7 +64,9 @@ def options(job: str) -> List[Option]:
 
 def _option(action: argparse.Action, group: str) -> Option:
     value = action.metavar if isinstance(action.metavar, str) else '|'.join(map(str, action.choices or ()))
-    text = (action.help or '').replace('%(default)s', str(action.default)).replace('%(default)g', re.sub(r'\.0$', '', str(action.default)))
+    text = (action.help or '').replace('%(default)s',
+                                       str(action.default)).replace('%(default)g',
+                                                                    re.sub(r'\.0$', '', str(action.default)))
     return Option(tuple(action.option_strings), value if action.nargs != 0 else '', text, group, action.dest,
                   isinstance(action, argparse._AppendAction), tuple(map(str, action.choices or ())))
 

@@ -17,8 +17,8 @@ from described import ROOT
 
 def sudoers_rule() -> str:
     """Return the file for /etc/sudoers.d, as the job prints it where sudo is a new one."""
-    from smart_attributes.cli import USER
     from smart_attributes.model import HowRead
+    from smart_attributes.options import USER
     from smart_attributes.reading import sudoers
     return sudoers.document(sudoers.general(sudoers.Asked(USER), HowRead())) + '\n'
 

@@ -52,7 +52,8 @@ def check_command() -> str:
 def _argument(option: Option) -> str:
     kind = 'value' if option.value else 'set_if'
     text = option.help.replace('"', "'")
-    return f'\t\t\t"{option.long}" = {{\n\t\t\t\t{kind} = "${variable(option)}$"\n\t\t\t\tdescription = "{text}"\n\t\t\t}}'
+    return (f'\t\t\t"{option.long}" = {{\n\t\t\t\t{kind} = "${variable(option)}$"\n\t\t\t\tdescription = '
+            f'"{text}"\n\t\t\t}}')
 
 
 def basket() -> str:
@@ -61,23 +62,30 @@ def basket() -> str:
 
 
 def _basket() -> Dict[str, Any]:
-    fields = [_field(variable(option), option.long.lstrip('-').replace('-', ' '), option.help, _datatype(option)) for option in arguments()]
+    fields = [_field(variable(option), option.long.lstrip('-').replace('-', ' '), option.help, _datatype(option))
+              for option in arguments()]
     hosts = [_field('smart', 'SMART', 'check all drives of this host in one service', 'Boolean'),
-             _field('smart_drives', 'drives', 'check each of these addresses in a service of its own: what "list" prints', 'Array')]
+             _field('smart_drives', 'drives',
+                    'check each of these addresses in a service of its own: what "list" prints', 'Array')]
     numbered = {str(number): field for number, field in enumerate([*fields, *hosts], 1)}
     of_command, of_host = range(1, len(fields) + 1), range(len(fields) + 1, len(numbered) + 1)
     return {
         'Datafield': numbered,
         # The command itself comes from its configuration file, by a kickstart: defined twice it would be an error.
-        'ExternalCommand': {NAME: {'object_name': NAME, 'object_type': 'external_object', 'fields': _links(of_command)}},
+        'ExternalCommand': {NAME: {'object_name': NAME, 'object_type': 'external_object',
+                                   'fields': _links(of_command)}},
         'HostTemplate': {'smart': {'object_name': 'smart', 'object_type': 'template', 'fields': _links(of_host)}},
         'ServiceTemplate': {'smart': {
-            'object_name': 'smart', 'object_type': 'template', 'check_command': NAME, 'check_interval': '300', 'retry_interval': '60'}},
+            'object_name': 'smart', 'object_type': 'template', 'check_command': NAME, 'check_interval': '300',
+            'retry_interval': '60'}},
         'ServiceSet': {
-            'SMART': _set('SMART', 'One service for all drives of a host', 'host.vars.smart=true&!host.vars.smart_drives=true', {
+            'SMART': _set('SMART', 'One service for all drives of a host',
+                          'host.vars.smart=true&!host.vars.smart_drives=true', {
                 'object_name': 'smart', 'object_type': 'object', 'imports': ['smart']}),
-            'SMART, each drive': _set('SMART, each drive', 'One service for each drive of a host', 'host.vars.smart_drives=true', {
-                'object_name': 'smart $config$', 'object_type': 'object', 'imports': ['smart'], 'apply_for': 'host.vars.smart_drives',
+            'SMART, each drive': _set('SMART, each drive', 'One service for each drive of a host',
+                                      'host.vars.smart_drives=true', {
+                'object_name': 'smart $config$', 'object_type': 'object', 'imports': ['smart'],
+                'apply_for': 'host.vars.smart_drives',
                 'vars': {f'{PREFIX}device': '$config$'}})}}
 
 
@@ -95,12 +103,14 @@ def _links(numbers: Iterable[int]) -> List[Dict[str, Any]]:
 
 
 def _set(name: str, text: str, assigned: str, service: Dict[str, Any]) -> Dict[str, Any]:
-    return {'object_name': name, 'object_type': 'template', 'description': text, 'assign_filter': assigned, 'services': [service]}
+    return {'object_name': name, 'object_type': 'template', 'description': text, 'assign_filter': assigned,
+            'services': [service]}
 
 
 def rows() -> List[str]:
     """One row a custom variable, for the documentation."""
-    return [f'| `{variable(option)}` | `{option.long}` | {_kind(option)} | {option.help} |'.replace('FILE|DIR', 'FILE\\|DIR')
+    return [f'| `{variable(option)}` | `{option.long}` | {_kind(option)} | {option.help} |'.replace('FILE|DIR',
+                                                                                                    'FILE\\|DIR')
             for option in arguments()]
 
 

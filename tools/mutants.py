@@ -23,10 +23,12 @@ from typing import Dict, List, Mapping, NamedTuple, Sequence, Tuple
 ROOT = Path(__file__).resolve().parent.parent
 SURVIVORS = ROOT / 'tests/mutants/survivors.txt'
 # module -> per cent of its mutants that the tests must notice
-FIGURES = {'judge': 90, 'knowledge/decode': 90, 'knowledge/ranges': 90, 'knowledge/readings': 90, 'knowledge/thresholds': 90,
+FIGURES = {'judge': 90, 'knowledge/decode': 90, 'knowledge/ranges': 90, 'knowledge/readings': 90,
+           'knowledge/thresholds': 90,
            'knowledge/units': 90, 'knowledge/faults': 80, 'knowledge/specs': 80, 'trust': 80, 'words': 80}
 # Tests that start no process: one value each, so that thousands of runs take minutes.
-TESTS = ('test_judge', 'test_readings', 'test_decode', 'test_ranges', 'test_thresholds', 'test_specs', 'test_faults', 'test_clean',
+TESTS = ('test_judge', 'test_readings', 'test_decode', 'test_ranges', 'test_thresholds', 'test_specs', 'test_faults',
+         'test_clean',
          'test_statements', 'test_trust', 'test_units')
 NEEDED = ('smart_attributes', 'tests', 'thresholds', 'attributes.json', 'pyproject.toml')
 # mutmut leaves decorated functions alone; without its cache a function answers the same.
@@ -62,7 +64,8 @@ def copy(folder: Path, modules: Sequence[str]) -> None:
 
 def run_mutmut(folder: Path) -> None:
     """Make and try the mutants of a copy. Ends the program where the unit tests fail without one."""
-    done = subprocess.run([sys.executable, '-m', 'mutmut', 'run', '--max-children', str(os.cpu_count() or 1)], check=False,
+    done = subprocess.run([sys.executable, '-m', 'mutmut', 'run', '--max-children', str(os.cpu_count() or 1)],
+                          check=False,
                           cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
         raise SystemExit(f'mutmut ended with {done.returncode}:\n{done.stdout[-3000:]}')
@@ -123,7 +126,8 @@ def summary(module: str, number: int, survivors: Sequence[Mutant], known: Mappin
     killed = 100 * (number - len(survivors)) / number
     reasons = Counter(known.get(mutant, NEW).partition(' because')[0] for mutant in survivors)
     classes = ', '.join(f'{count} {reason}' for reason, count in sorted(reasons.items()))
-    words = f'{module:20} {number:4} mutants, {killed:5.1f} % killed (at least {FIGURES[module]} %); survivors: {classes or "none"}'
+    words = (f'{module:20} {number:4} mutants, {killed:5.1f} % killed (at least {FIGURES[module]} %); survivors: '
+             f'{classes or "none"}')
     return words, killed < FIGURES[module]
 
 
@@ -143,7 +147,8 @@ def main(modules: Sequence[str]) -> int:
     gone = [mutant for mutant in known if mutant.function.partition('.')[0] in modules and mutant not in survivors]
     for mutant in gone:
         print(f'\n{mutant.function}: in {SURVIVORS.name}, but survives no more; take it out\n{mutant}')
-    print(f'\n{len(new)} survivors are not in {SURVIVORS.name}, {len(gone)} there survive no more; {time.monotonic() - start:.0f} s')
+    print(f'\n{len(new)} survivors are not in {SURVIVORS.name}, {len(gone)} there survive no more; '
+          f'{time.monotonic() - start:.0f} s')
     return 1 if new or any(is_missed for _, is_missed in lines) else 0
 
 

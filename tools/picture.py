@@ -28,8 +28,10 @@ def printed(columns: int = COLUMNS, arguments: Sequence[str] = ('--report', DRIV
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('HHHH', 50, columns, 0, 0))
     arguments = [sys.executable, str(ROOT / COMMAND[0]), *COMMAND[1:], *arguments]
-    environment = {'TERM': 'xterm-256color', 'COLORTERM': 'truecolor', 'PATH': '/usr/bin:/bin', 'LC_ALL': 'C.UTF-8', **variables}
-    process = subprocess.Popen(arguments, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, cwd=ROOT, env=environment)
+    environment = {'TERM': 'xterm-256color', 'COLORTERM': 'truecolor', 'PATH': '/usr/bin:/bin', 'LC_ALL': 'C.UTF-8',
+                   **variables}
+    process = subprocess.Popen(arguments, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, cwd=ROOT,
+                               env=environment)
     os.close(theirs)
     text = b''
     while True:

@@ -18,7 +18,8 @@ def imports(module: str) -> Iterator[Tuple[str, bool]]:
     """Yield (name, is one of ours) for every import of a module, at its top or inside a function."""
     for node in ast.walk(ast.parse((PACKAGE / f'{module}.py').read_text())):
         if isinstance(node, ast.ImportFrom) and node.level:
-            base = '/'.join([*module.split('/')[:-1][:module.count('/') + 1 - node.level], *filter(None, (node.module or '').split('.'))])
+            base = '/'.join([*module.split('/')[:-1][:module.count('/') + 1 - node.level],
+                             *filter(None, (node.module or '').split('.'))])
             for alias in node.names:
                 whole = f'{base}/{alias.name}'.lstrip('/')
                 yield (whole if whole in MODULES else base), True
@@ -42,7 +43,9 @@ def arrows() -> Arrows:
 
 
 def floors(between: Arrows) -> Dict[str, int]:
-    """Return how high each room stands: above all that it imports. Raises SystemExit where rooms import each other in a circle."""
+    """Return how high each room stands: above all that it imports. Raises SystemExit where rooms import each other in a
+    circle.
+    """
     below: Dict[str, List[str]] = {room(module): [] for module in MODULES if room(module) not in BASE}
     for importing, imported in between:
         below[importing].append(imported)
@@ -63,6 +66,7 @@ def drawing() -> List[str]:
     sizes = Counter(map(room, MODULES))
     order = sorted(heights, key=lambda name: (-heights[name], name))
     boxes = [f'  {name}["{name}{f"/ ({sizes[name]} modules)" if (PACKAGE / name).is_dir() else ""}"]' for name in order]
-    lines = [f'  {importing} -->|{between[importing, imported]}| {imported}' for importing in order for imported in order
+    lines = [f'  {importing} -->|{between[importing, imported]}| {imported}' for importing in order
+             for imported in order
              if (importing, imported) in between]
     return ['```mermaid', 'flowchart TD', *boxes, *lines, '```']

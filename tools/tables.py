@@ -35,7 +35,8 @@ def options() -> List[str]:
     for action in described.whole_parser('check')._actions:
         names = ', '.join(f'`{name}`' for name in action.option_strings)
         value = f' {action.metavar}' if action.metavar else ''
-        text = (action.help or '').replace('%(default)s', str(action.default)).replace('%(default)g', f'{action.default}')
+        text = (action.help or '').replace('%(default)s',
+                                           str(action.default)).replace('%(default)g', f'{action.default}')
         rows.append(f'| {names}{value} | {text} |'.replace('|DIR', '\\|DIR'))
     return rows
 
@@ -61,7 +62,8 @@ def limits() -> List[str]:
 
 def limit_row(name: str, limit: Dict[str, Any]) -> str:
     """Return the row of one role or kind."""
-    return f'| `{name}` | {said(limit, "warning")} | {said(limit, "critical")} | {grown(limit.get("growth"))} | {limit.get("why", "")} |'
+    return (f'| `{name}` | {said(limit, "warning")} | {said(limit, "critical")} | {grown(limit.get("growth"))} | '
+            f'{limit.get("why", "")} |')
 
 
 def grown(rules: Any) -> str:
@@ -128,7 +130,8 @@ def filled(document: str) -> str:
     text = (ROOT / document).read_text()
     for name, rows in TABLES[document].items():
         # JSON has no comments to put around a table.
-        start, end = (SCHEMA_TABLE, '      }') if document == SCHEMA else (f'<!-- {name} -->\n', f'<!-- end of {name} -->')
+        start, end = (SCHEMA_TABLE, '      }') if document == SCHEMA else (f'<!-- {name} -->\n',
+                                                                           f'<!-- end of {name} -->')
         if text.count(start) != 1:
             raise SystemExit(f'{document}: there is no place for the table of {name}')
         before, rest = text.split(start)

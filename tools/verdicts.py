@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Write what defends the verdicts into doc/verdicts.md: what states of hard disks mean, the rates behind each of their limits, and
+"""Write what defends the verdicts into doc/verdicts.md: what states of hard disks mean, the rates behind each of their
+limits, and
 what every limit does to a collection of drives.
 
-Usage: tools/verdicts.py TIMELINES.csv.gz DRIVES.jsonl.gz    (from the virtual environment: .venv/bin/python tools/verdicts.py ...)
+Usage: tools/verdicts.py TIMELINES.csv.gz DRIVES.jsonl.gz    (from the virtual environment: .venv/bin/python
+tools/verdicts.py ...)
 """
 from __future__ import annotations
 
@@ -14,9 +16,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
 from smart_attributes import judge  # noqa: E402
-from smart_attributes.cli import Options  # noqa: E402
 from smart_attributes.errors import SmartError  # noqa: E402
 from smart_attributes.model import Device, Report, State, Verdict  # noqa: E402
+from smart_attributes.options import Options  # noqa: E402
 from smart_attributes.site import Site, judge_of  # noqa: E402
 from smart_attributes.workshop import alarms as of_drives  # noqa: E402
 from smart_attributes.workshop import rates, timelines  # noqa: E402
@@ -60,7 +62,8 @@ def ages(found: Rates, said: Callable[[str, str], str]) -> Iterator[str]:
 def families(found: Rates, said: Callable[[str, str], str]) -> Iterator[str]:
     """Yield a row a limit and family that tells something."""
     for role, level in _limits(found):
-        telling = (key[3] for key, rate in found.items() if key[:3] == (role, level, BEYOND) and key[3:] and rate.failures >= TELLING)
+        telling = (key[3] for key, rate in found.items() if key[:3] == (role, level, BEYOND) and key[3:]
+                   and rate.failures >= TELLING)
         for family in sorted(telling):
             cells = ' | '.join(str(found.get((role, level, where, family), Rate())) for where in (AT, ALONE, BEYOND))
             yield f'| `{role}` {said(role, level)} | {family} | {cells} |'
@@ -82,7 +85,8 @@ def of_timelines(path: str) -> Dict[str, Iterable[str]]:
     with_files = judge_of(Options(), Site())
 
     def verdict(report: Report) -> Verdict:
-        return judge.judge(Device('', name='drive'), report, with_files.database, with_files.thresholds, with_files.rules)
+        return judge.judge(Device('', name='drive'), report, with_files.database, with_files.thresholds,
+                           with_files.rules)
 
     def said(role: str, level: str) -> str:
         limit = with_files.thresholds.limit(role, Device(''), timelines.report_of('', None, ()).identity, '')
@@ -92,7 +96,8 @@ def of_timelines(path: str) -> Dict[str, Iterable[str]]:
     found = rates.counted(rates.rows(timelines.read(path), verdict),
                           {'limits': rates.of_limits, 'ages': rates.of_ages, 'values': rates.of_values})
     return {'states': states(known), 'alarms': alarms(known), 'limits': limits(found['limits'], said),
-            'ages': ages(found['ages'], said), 'families': families(found['limits'], said), 'values': values(found['values'])}
+            'ages': ages(found['ages'], said), 'families': families(found['limits'], said),
+            'values': values(found['values'])}
 
 
 def of_collection(path: str) -> Dict[str, Iterable[str]]:

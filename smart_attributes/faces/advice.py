@@ -16,8 +16,10 @@ ORDER_OF_ACTIONS: Tuple[str, ...] = (REPLACE, READ, ORDER, CABLE, UPDATE, COOL, 
 
 # What helps where one of these is the matter, whatever the state; all else is the drive itself.
 CURES: Mapping[str, str] = {
-    'crc_errors': CABLE, 'link_downshift': CABLE, 'firmware_advisory': UPDATE, 'temperature': COOL, 'temperature_warning': COOL,
-    'over_temperature_time': COOL, 'critical_temperature_time': COOL, 'unknown_model': WATCH, 'endurance_time_left': ORDER}
+    'crc_errors': CABLE, 'link_downshift': CABLE, 'firmware_advisory': UPDATE, 'temperature': COOL,
+    'temperature_warning': COOL,
+    'over_temperature_time': COOL, 'critical_temperature_time': COOL, 'unknown_model': WATCH,
+    'endurance_time_left': ORDER}
 # Used up by plan: there is time to order.
 WORN = ('endurance_used', 'spare_available')
 

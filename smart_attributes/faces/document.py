@@ -1,4 +1,6 @@
-"""Verdicts -> the document that `triage --json` prints, the page shows and a fleet is made of. Version 1; keys are only added."""
+"""Verdicts -> the document that `triage --json` prints, the page shows and a fleet is made of. Version 1; keys are only
+added.
+"""
 from __future__ import annotations
 
 import json
@@ -14,11 +16,13 @@ NOTE = 500  # characters
 Json = Dict[str, Any]
 
 
-def document(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool, faults: Sequence[str] = ()) -> Json:
+def document(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool,
+             faults: Sequence[str] = ()) -> Json:
     """Return the verdicts, worst first; an unknown value is null. failures, faults: what concerns the run as a whole."""
     state = worst([*(verdict.state for verdict in verdicts), *([State.CRITICAL] if failures else []),
                    *([] if verdicts and not faults else [State.UNKNOWN])])
-    data: Json = {'version': VERSION, 'state': state.name, 'drives': [_drive(v, hide_serial) for v in worst_first(verdicts)]}
+    data: Json = {'version': VERSION, 'state': state.name,
+                  'drives': [_drive(v, hide_serial) for v in worst_first(verdicts)]}
     if failures or faults:
         data['notes'] = [sentence(text, NOTE) for text in (*failures, *faults)]
     return data
@@ -38,9 +42,11 @@ def _drive(verdict: Verdict, hide_serial: bool) -> Json:
         'kind': kind(identity) or None, 'entry': verdict.entry, 'state': verdict.state.name,
         'readings': [_reading(judgement) for judgement in verdict.judgements],
         'notes': [sentence(note, NOTE) for note in (verdict.problem, *verdict.notes) if note],
-        'name': device.name, 'action': todo.action, 'why': sentence(todo.why, NOTE) or None, 'findings': _findings(verdict)}
+        'name': device.name, 'action': todo.action, 'why': sentence(todo.why, NOTE) or None,
+        'findings': _findings(verdict)}
     drive.update(_place(verdict.place))
-    drive.update({key: value for key, value in (('forecasts', _forecasts(verdict.forecasts)), ('past', _past(verdict.past))) if value})
+    drive.update({key: value for key, value in (('forecasts', _forecasts(verdict.forecasts)),
+                                                ('past', _past(verdict.past))) if value})
     return drive
 
 
@@ -69,13 +75,15 @@ def _value(judgement: Judgement) -> Tuple[Any, str]:
 
 
 def _place(place: Place) -> Json:
-    known = {'bay': clean(place.bay), 'light': sentence(place.light, NOTE), 'carries': [sentence(text, NOTE) for text in place.carries]}
+    known = {'bay': clean(place.bay), 'light': sentence(place.light, NOTE),
+             'carries': [sentence(text, NOTE) for text in place.carries]}
     return {key: value for key, value in known.items() if value}
 
 
 def _forecasts(forecasts: Mapping[str, Forecast]) -> Json:
     """Return seconds from now."""
-    return {role: {'left': round(f.left), 'earliest': round(f.earliest), 'latest': round(f.latest), 'estimate': f.is_estimate}
+    return {role: {'left': round(f.left), 'earliest': round(f.earliest), 'latest': round(f.latest),
+                   'estimate': f.is_estimate}
             for role, f in forecasts.items()}
 
 

@@ -53,11 +53,13 @@ def head(verdict: Verdict, hide_serial: bool) -> List[str]:
     through = f', type {device.type}' if device.type else ''
     lines = [f'{verdict.state.name}: {findings(verdict)}', '',
              f'device    {device.path}{through}, called {device.name}',
-             f'model     {clean(identity.model) or "-"}, firmware {clean(identity.firmware) or "-"}, kind {kind(identity) or "-"}']
+             f'model     {clean(identity.model) or "-"}, firmware {clean(identity.firmware) or "-"}, kind '
+             f'{kind(identity) or "-"}']
     if not hide_serial:
         lines.append(f'serial    {clean(identity.serial) or "-"}, WWN {clean(identity.wwn) or "-"}')
     lines.append(f'entry     {verdict.entry or "none: only what holds for every drive is read"}')
-    return [*lines, *_place(verdict.place), *(f'lasts     {lasting(role, each, time.time())}' for role, each in verdict.forecasts.items())]
+    return [*lines, *_place(verdict.place),
+            *(f'lasts     {lasting(role, each, time.time())}' for role, each in verdict.forecasts.items())]
 
 
 def _place(place: Place) -> Iterator[str]:
@@ -75,11 +77,13 @@ def _reading_rows(verdict: Verdict) -> Iterator[Tuple[str, ...]]:
         reading = judgement.reading
         value = reading.verdict if reading.state is not None else quantity(reading)
         why_not = '' if reading.judged else f'not judged{": " + reading.unknown if reading.unknown else ""}'
-        yield judgement.state.name if reading.judged else '-', reading.role, value, str(reading.source), why_not or _limits(judgement)
+        yield (judgement.state.name if reading.judged else '-', reading.role, value, str(reading.source),
+               why_not or _limits(judgement))
 
 
 def _limits(judgement: Judgement) -> str:
-    words = [f'{name} {text}' for name, text in (('warning', judgement.warning), ('critical', judgement.critical)) if text]
+    words = [f'{name} {text}' for name, text in (('warning', judgement.warning), ('critical', judgement.critical))
+             if text]
     return ', '.join(words) or 'none'
 
 
@@ -98,7 +102,8 @@ def _limit_rows(verdict: Verdict, thresholds: Thresholds) -> Iterator[Tuple[str,
 
 def _growth(rule: Mapping[str, Any]) -> str:
     """Return "growth within 24h: warning above 0, told for 7d: Each one is ..."."""
-    limits = ', '.join(f'{name} above {rule[name]}' for name in ('warning', 'critical') if rule.get(name) is not None) or 'no limit'
+    limits = ', '.join(f'{name} above {rule[name]}' for name in ('warning', 'critical')
+                       if rule.get(name) is not None) or 'no limit'
     why = f': {rule["why"]}' if 'why' in rule else ''
     return f'growth within {rule["within"]}: {limits}, told for {rule["for"]}{why}'
 

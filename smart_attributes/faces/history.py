@@ -51,7 +51,8 @@ def _row(series: Series) -> Tuple[str, ...]:
 
 
 def graph(points: Points, end: float, width: int = WIDTH) -> str:
-    """Return the course of a number from its first point to *end*, each sign as high as the number was at the end of its time.
+    """Return the course of a number from its first point to *end*, each sign as high as the number was at the end of
+    its time.
 
     A number that never moved has none: a flat line tells less than the numbers beside it.
     """
@@ -75,8 +76,10 @@ def as_json(drives: Sequence[Drive], hide_serial: bool) -> str:
 
 def _drive(drive: Drive, hide_serial: bool) -> Mapping[str, Any]:
     series: List[Dict[str, Any]] = [{'role': each.role, 'definition': clean(each.definition), 'unit': each.unit,
-                                     'points': [[round(moment), number] for moment, number in each.points]} for each in drive.series]
-    return {'model': clean(drive.identity.model) or None, 'serial': None if hide_serial else clean(drive.identity.serial) or None,
+                                     'points': [[round(moment), number] for moment, number in each.points]}
+                                     for each in drive.series]
+    return {'model': clean(drive.identity.model) or None,
+            'serial': None if hide_serial else clean(drive.identity.serial) or None,
             'first_read': round(drive.first_read), 'last_read': round(drive.last_read), 'series': series}
 
 

@@ -10,7 +10,8 @@ from ..words import clean, kind, sentence, visible
 
 def as_text(verdicts: Sequence[Verdict], addresses: Sequence[str], hide_serial: bool) -> str:
     """Return one line a drive, the address first."""
-    rows = [[visible(address), *_identity(verdict.identity, hide_serial)] for verdict, address in zip(verdicts, addresses)]
+    rows = [[visible(address), *_identity(verdict.identity, hide_serial)]
+            for verdict, address in zip(verdicts, addresses)]
     widths = [max(map(len, column)) for column in zip(*rows)]
     return '\n'.join('  '.join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
 

@@ -1,7 +1,8 @@
 """The document, made small for a page of thousands of drives: what recurs stands once. page.js unpacks it.
 
 A reading is a number and twenty times as many words, which are the same on all drives of a model. So the words are
-shapes in one table, and a drive's readings are pairs of a shape's number and a value. Of 24,000 drives 13 MB are left of 104.
+shapes in one table, and a drive's readings are pairs of a shape's number and a value. Of 24,000 drives 13 MB are left
+of 104.
 """
 from __future__ import annotations
 

@@ -60,7 +60,8 @@ def _readable(drives: Sequence[Json]) -> List[Json]:
     """Return the drives with reasons as a person says them: "endurance used" is the role endurance_used."""
     roles = {reading['role'] for drive in drives for reading in drive['readings']}
     names = re.compile(rf'\b({"|".join(sorted(roles)) or "(?!)"})\b')
-    return [{**drive, 'why': names.sub(lambda name: name[1].replace('_', ' '), drive['why'])} if drive.get('why') else drive
+    return [{**drive, 'why': names.sub(lambda name: name[1].replace('_', ' '), drive['why'])} if drive.get('why')
+            else drive
             for drive in drives]
 
 
@@ -82,7 +83,9 @@ def write(text: str, path: str) -> None:
 
 
 def _seen(value: Any) -> Any:
-    """Return a value with its strings as one can look at them: the path of a file, or another host's document, may hold anything."""
+    """Return a value with its strings as one can look at them: the path of a file, or another host's document, may hold
+    anything.
+    """
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):

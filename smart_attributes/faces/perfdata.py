@@ -31,7 +31,8 @@ def _value(name: str, judgement: Judgement, role: Optional[Role]) -> str:
     """Return the value of a drive's reading under its label, with the ends of its role. Nagios knows no unit C."""
     reading = judgement.reading
     ends = ['' if end is None else plain(end) for end in ((role.minimum, role.maximum) if role else (None, None))]
-    return _printed(f'{name}_{reading.role}', reading.number or 0, reading.unit.replace('C', ''), judgement.warning, judgement.critical,
+    return _printed(f'{name}_{reading.role}', reading.number or 0, reading.unit.replace('C', ''), judgement.warning,
+                    judgement.critical,
                     *ends)
 
 

@@ -104,7 +104,8 @@ def _fitting(lines: Sequence[str], values: Sequence[str], used: int) -> Tuple[Li
                           'check_smart_attributes triage shows all')
     if len(kept_values) < len(values):
         label = values[len(kept_values)].partition('=')[0]
-        kept_lines.append(f'... {len(values) - len(kept_values)} of {len(values)} values of perfdata are left out, from {label} on, '
+        kept_lines.append(f'... {len(values) - len(kept_values)} of {len(values)} values of perfdata are left out, '
+                          f'from {label} on, '
                           f'{WHY_LEFT_OUT}; divide the drives among several checks')
     return kept_lines, kept_values
 
@@ -136,13 +137,15 @@ def count(verdicts: Sequence[Verdict]) -> str:
     """Return "3 drives: 1 critical, 1 unknown, 1 ok"."""
     states = Counter(verdict.state for verdict in verdicts)
     drives = '1 drive' if len(verdicts) == 1 else f'{len(verdicts)} drives'
-    parts = [f'{states[state]} {state.name.lower()}' for state in sorted(State, key=lambda state: -state.urgency) if states[state]]
+    parts = [f'{states[state]} {state.name.lower()}' for state in sorted(State, key=lambda state: -state.urgency)
+             if states[state]]
     return f'{drives}: {", ".join(parts)}' if parts else 'no drives'
 
 
 def drive_lines(verdict: Verdict, face: Face) -> List[str]:
     """Return the line of a drive and, with -v, what is worth knowing beside it."""
-    columns = [f'{verdict.state.name:<8}', verdict.device.name, clean(verdict.identity.model, limit=60) or '-', findings(verdict)]
+    columns = [f'{verdict.state.name:<8}', verdict.device.name, clean(verdict.identity.model, limit=60) or '-',
+               findings(verdict)]
     if not face.hide_serial:
         columns.append(clean(verdict.identity.serial, limit=40) or '-')
     lines = ['  '.join(columns)]

@@ -46,14 +46,18 @@ def worst_first(verdicts: Iterable[Verdict]) -> List[Verdict]:
 def _row(verdict: Verdict, hide_serial: bool, now: float) -> Row:
     worn, identity = _judged(verdict, 'endurance_used'), verdict.identity
     used = worn.reading.number if worn else None
-    return Row(verdict.state, verdict.device.name, clean(verdict.place.bay, limit=PLACE), clean(identity.model, limit=MODEL) or '-',
+    return Row(verdict.state, verdict.device.name, clean(verdict.place.bay, limit=PLACE),
+               clean(identity.model, limit=MODEL) or '-',
                '' if hide_serial else clean(identity.serial, limit=SERIAL), _said(verdict, 'endurance_used', '%'),
-               None if used is None else max(0.0, min(used / 100, 1.0)), worn.state if worn else State.OK, until(verdict, now),
-               _said(verdict, 'spare_available', '%'), _said(verdict, 'temperature', 'C'), _age(verdict), _written(verdict), _what(verdict))
+               None if used is None else max(0.0, min(used / 100, 1.0)), worn.state if worn else State.OK,
+               until(verdict, now),
+               _said(verdict, 'spare_available', '%'), _said(verdict, 'temperature', 'C'), _age(verdict),
+               _written(verdict), _what(verdict))
 
 
 def _judged(verdict: Verdict, role: str) -> Optional[Judgement]:
-    return next((j for j in verdict.judgements if j.reading.role == role and j.reading.judged and j.reading.number is not None), None)
+    return next((j for j in verdict.judgements if j.reading.role == role and j.reading.judged
+                 and j.reading.number is not None), None)
 
 
 def _number(verdict: Verdict, role: str) -> Optional[float]:
@@ -78,7 +82,9 @@ def _written(verdict: Verdict) -> str:
 
 
 def _what(verdict: Verdict) -> Tuple[str, ...]:
-    """Return what is wrong, or that the database does not know it; nothing else of a healthy drive, its numbers stand beside."""
+    """Return what is wrong, or that the database does not know it; nothing else of a healthy drive, its numbers stand
+    beside.
+    """
     if verdict.problem:
         return (sentence(verdict.problem, WHAT),)
     return tuple(finding(judgement) for judgement in verdict.judgements
@@ -106,7 +112,9 @@ def day(when: float, form: str = '%Y-%m-%d') -> str:
 
 
 def lasting(role: str, forecast: Forecast, now: float) -> str:
-    """Return a forecast with its range: "endurance_used: used up about 2029-03-01, between 2027-10-20 and 2032-05-02 (...)"."""
+    """Return a forecast with its range: "endurance_used: used up about 2029-03-01, between 2027-10-20 and 2032-05-02
+    (...)".
+    """
     if forecast.left <= 0:
         return f'{role}: used up'
     about, why = ('about ', '; an estimate from use and age alone') if forecast.is_estimate else ('', '')

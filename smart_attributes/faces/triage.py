@@ -1,6 +1,7 @@
 """Verdicts -> a table: which of these drives do I replace first?
 
-Three forms of the same rows: for a wide terminal a line a drive; for a narrow one two lines, and a third where something
+Three forms of the same rows: for a wide terminal a line a drive; for a narrow one two lines, and a third where
+something
 is wrong; for a pipe a line a drive, however long, without bars, for grep and less -S.
 """
 from __future__ import annotations
@@ -30,7 +31,8 @@ INDENT = 10           # below the state
 ENDLESS = 10_000      # columns of a pipe
 
 
-def print_table(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool, faults: Sequence[str] = ()) -> None:
+def print_table(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool,
+                faults: Sequence[str] = ()) -> None:
     """Print the table, worst drive first; rich is imported here, by the only job that draws."""
     from rich.console import Console
     from rich.text import Text
@@ -102,7 +104,8 @@ def _width(shown: Sequence[Row], kept: Sequence[str]) -> int:
     widths = {name: max(width, len(name)) for name, width in _widths(shown, kept).items()}
     longest = max((len('; '.join(row.what)) for row in shown), default=0)
     bars = BAR + 1 if 'used' in kept else 0
-    return len(State.CRITICAL.name) + sum(widths[name] + 1 for name in kept) + bars + 1 + max(min(longest, ROOM), longest // 3)
+    return len(State.CRITICAL.name) + sum(widths[name] + 1
+                                          for name in kept) + bars + 1 + max(min(longest, ROOM), longest // 3)
 
 
 # --- a narrow terminal -----------------------------------------------------------------------------
@@ -154,7 +157,8 @@ def _number_line(row: Row, fields: Sequence[str], widest: Mapping[str, int], sig
         if name == 'used' and text:
             line.append_text(_used(row, signs, widest[name]))
         elif text:
-            line.append((' ' * GAP + WORDS.get(name, '') + (text.rjust(widest[name]) if name in RIGHT else text)).ljust(room))
+            line.append((' ' * GAP + WORDS.get(name, '')
+                         + (text.rjust(widest[name]) if name in RIGHT else text)).ljust(room))
         else:
             line.append(' ' * room)
     return line

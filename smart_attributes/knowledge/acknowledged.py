@@ -35,8 +35,10 @@ def parse(text: str) -> Acknowledgement:
     """Return what --acknowledged says. Raises UsageError."""
     found = re.fullmatch(_WORD, text)
     if not found:
-        raise UsageError(f'--acknowledged "{clean(text)}" is not written {FORM}, such as EXAMPLE0001:reallocated=3:2027-01-31:stable')
-    return Acknowledgement(found['serial'], found['role'], float(found['value']), found['why'] or '', found['until'] or '',
+        raise UsageError(f'--acknowledged "{clean(text)}" is not written {FORM}, such as '
+                         f'EXAMPLE0001:reallocated=3:2027-01-31:stable')
+    return Acknowledgement(found['serial'], found['role'], float(found['value']), found['why'] or '',
+                           found['until'] or '',
                            origin='--acknowledged')
 
 
@@ -49,17 +51,20 @@ def from_overrides(overrides: Iterable[Mapping[str, object]], origin: str = FILE
         for role, limits in roles.items():
             if isinstance(limits, Mapping) and 'acknowledged' in limits and 'serial' in device:
                 told = {name: str(each.get(name, '')) for name in ('why', 'until', 'by', 'at')}
-                yield Acknowledgement(str(device['serial']), str(role), float(str(limits['acknowledged'])), origin=origin, **told)
+                yield Acknowledgement(str(device['serial']), str(role), float(str(limits['acknowledged'])),
+                                      origin=origin, **told)
 
 
 def override(given: Acknowledgement) -> Mapping[str, object]:
     """Return an acknowledgement as the object that acknowledged.json and thresholds.d hold."""
-    told = {name: value for name, value in (('why', given.why), ('until', given.until), ('by', given.by), ('at', given.at)) if value}
+    told = {name: value for name, value in (('why', given.why), ('until', given.until), ('by', given.by),
+                                            ('at', given.at)) if value}
     return {'for': {'serial': given.serial}, **told, 'roles': {given.role: {'acknowledged': given.value}}}
 
 
 def applying(given: Iterable[Acknowledgement], serial: str, role: str, today: str) -> Optional[Acknowledgement]:
-    """Return the acknowledgement that concerns a role of a drive: the last one given that has not run out; None without.
+    """Return the acknowledgement that concerns a role of a drive: the last one given that has not run out; None
+    without.
 
     today: "2026-11-22".
     """
@@ -75,7 +80,8 @@ def is_silent(given: Optional[Acknowledgement], number: float, falls: bool = Fal
 
 def telling(given: Acknowledgement, unit: str) -> str:
     """Return "reallocated is acknowledged at 8 by martin on 2026-11-22: stable (acknowledged.json)"."""
-    who = ''.join(f' {word} {clean(text)}' for word, text in (('by', given.by), ('on', given.at), ('until', given.until)) if text)
+    who = ''.join(f' {word} {clean(text)}'
+                  for word, text in (('by', given.by), ('on', given.at), ('until', given.until)) if text)
     why = f': {sentence(given.why, 200)}' if given.why else ''
     return f'{given.role} is acknowledged at {amount(given.value, unit)}{who}{why} ({given.origin})'
 

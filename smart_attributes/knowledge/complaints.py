@@ -34,7 +34,8 @@ def more(number: int) -> str:
 def schema_problems(data: Any, schema_name: str, name: str, describe: Optional[Describe] = None) -> List[str]:
     """Return a sentence for each place where *data*, of the file *name*, does not fit the schema.
 
-    jsonschema is imported here, where there is something to complain of: it costs more time than all else that a check imports.
+    jsonschema is imported here, where there is something to complain of: it costs more time than all else that a check
+    imports.
     """
     rules = schema(schema_name)
     if is_fitting(data, rules, rules):
@@ -42,7 +43,8 @@ def schema_problems(data: Any, schema_name: str, name: str, describe: Optional[D
     try:
         import jsonschema
     except ImportError:
-        return [sentence(name, '', 'something does not fit; install the Python package jsonschema, which says what and where')]
+        return [sentence(name, '',
+                         'something does not fit; install the Python package jsonschema, which says what and where')]
     found = itertools.islice(jsonschema.Draft7Validator(rules).iter_errors(data), MOST)
     places = sorted(((_ordered_path(error), error) for error in found), key=lambda pair: pair[0])
     sentences = [_explained(error, data, name, describe or place) for _, error in places]
@@ -65,7 +67,8 @@ def _explained(error: Any, data: Any, name: str, describe: Describe) -> str:
     while len(path) > 1 and isinstance(path[-1], int):
         path.pop()  # an item of a list is known by the list's key
     subject = f'{path[-1]} ' if path else ''
-    complain = ABOUT_VALUES.get(error.validator, lambda e: f'{shown(e.instance)} does not fit the schema ({e.validator})')
+    complain = ABOUT_VALUES.get(error.validator,
+                                lambda e: f'{shown(e.instance)} does not fit the schema ({e.validator})')
     return sentence(name, describe(data, path[:-1]), subject + complain(error))
 
 
@@ -114,7 +117,8 @@ def _advice(schema: Json) -> str:
     return f'; write it like {json.dumps(schema["examples"][0])}' if 'examples' in schema else ''
 
 
-_KINDS = {'object': 'an object', 'array': 'a list', 'string': 'a text', 'integer': 'a whole number', 'number': 'a number',
+_KINDS = {'object': 'an object', 'array': 'a list', 'string': 'a text', 'integer': 'a whole number',
+          'number': 'a number',
           'boolean': 'true or false', 'null': 'null'}
 
 

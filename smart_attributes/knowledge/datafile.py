@@ -48,7 +48,9 @@ def load(path: str) -> Any:
 # --- opening ---------------------------------------------------------------------
 
 def site_text(path: str) -> str:
-    """Return the text of a site's file. Raises DataError, also where others than root and this user decide what it says."""
+    """Return the text of a site's file. Raises DataError, also where others than root and this user decide what it
+    says.
+    """
     user = os.geteuid()
     try:
         fault = trust.fault(path, user)
@@ -78,7 +80,8 @@ def read_text(path: str) -> str:
 
 
 def _reason(error: Exception) -> str:
-    return f'cannot be read: {error.strerror}' if isinstance(error, OSError) and error.strerror else f'cannot be read: {error}'
+    return f'cannot be read: {error.strerror}' if isinstance(error,
+                                                             OSError) and error.strerror else f'cannot be read: {error}'
 
 
 # --- reading ---------------------------------------------------------------------
@@ -110,7 +113,8 @@ def _repeated(keys: Iterable[str]) -> List[str]:
     return sorted({key for key in keys if key in seen or seen.add(key)})  # type: ignore[func-returns-value]
 
 
-def _told(doubled: Mapping[int, Tuple[Dict[str, Any], List[str]]], data: Any, name: str, describe: Optional[Describe]) -> List[str]:
+def _told(doubled: Mapping[int, Tuple[Dict[str, Any], List[str]]], data: Any, name: str,
+          describe: Optional[Describe]) -> List[str]:
     """Return the sentences, outer objects first, and put Doubled in the place of what they tell of."""
     from .complaints import place, sentence, shown
     told = [sentence(name, (describe or place)(data, path), f'{shown(key)} stands here twice; keep one')
@@ -126,7 +130,8 @@ def decoded(text: str, name: str, of_pairs: Callable[[List[Tuple[str, Any]]], An
     of_pairs: makes an object of its keys and values, in the order in which they stand.
     """
     try:
-        return json.loads(text, object_pairs_hook=of_pairs, parse_constant=_refuse_constant, parse_int=_whole, parse_float=_finite)
+        return json.loads(text, object_pairs_hook=of_pairs, parse_constant=_refuse_constant, parse_int=_whole,
+                          parse_float=_finite)
     except json.JSONDecodeError as error:
         raise DataError(f'{name}: {_no_json(error)}') from None
     except (ValueError, RecursionError) as error:
@@ -151,14 +156,16 @@ def _syntax(error: json.JSONDecodeError) -> Tuple[int, str]:
     comma = error.pos if rest[0] == ',' else len(before) - 1
     if re.compile(r',\s*[]}]').match(error.doc, comma):
         return comma, 'nothing follows this comma; remove it'
-    known = next((words for start, words in _SYNTAX.items() if rest.startswith(start) or error.msg.startswith(start)), '')
+    known = next((words for start, words in _SYNTAX.items() if rest.startswith(start) or error.msg.startswith(start)),
+                 '')
     return len(before) if known == _COMMA else error.pos, known or f'{error.msg}; correct the JSON there'
 
 
 _COMMA = 'a comma is missing here, or a closing bracket'
 # By what stands there, then by what Python calls it.
 _SYNTAX: Mapping[str, str] = {
-    '//': 'JSON has no comments; write "comment": "..." instead', '#': 'JSON has no comments; write "comment": "..." instead',
+    '//': 'JSON has no comments; write "comment": "..." instead',
+    '#': 'JSON has no comments; write "comment": "..." instead',
     "'": 'a text stands between double quotes, not single ones',
     "Expecting ',' delimiter": _COMMA,
     "Expecting ':' delimiter": 'a colon is missing here, between key and value',

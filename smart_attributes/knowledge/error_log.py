@@ -17,22 +17,27 @@ COUNTED = 'reported_uncorrect'     # the role that counts the same errors
 RECENT_ROLE = 'recent_data_errors'
 
 
-def with_history(found: Iterable[Reading], report: Report, roles: Mapping[str, Role], age: Optional[float]) -> List[Reading]:
-    """Return readings with what the log tells of them: since when nothing came, and recent errors that nothing else counts.
+def with_history(found: Iterable[Reading], report: Report, roles: Mapping[str, Role],
+                 age: Optional[float]) -> List[Reading]:
+    """Return readings with what the log tells of them: since when nothing came, and recent errors that nothing else
+    counts.
 
     age: the drive's power-on time, seconds.
     """
     if not report.errors:
         return list(found)
     quiet, is_bound = newest(report, age)
-    dated = [reading._replace(quiet=quiet, quiet_is_bound=is_bound) if reading.role == COUNTED and reading.number else reading
+    dated = [reading._replace(quiet=quiet, quiet_is_bound=is_bound) if reading.role == COUNTED and reading.number
+             else reading
              for reading in found]
     is_counted = any(reading.role == COUNTED and reading.judged and reading.number for reading in dated)
     return dated if is_counted else [*dated, *recent(report, roles, age)]
 
 
 def newest(report: Report, age: Optional[float]) -> Tuple[Optional[float], bool]:
-    """Return for how many seconds of power-on time there was no data error, and whether it may be longer; None where nothing tells."""
+    """Return for how many seconds of power-on time there was no data error, and whether it may be longer; None where
+    nothing tells.
+    """
     data = next((error for error in report.errors if not error.kind or is_data_error(error)), None)
     if data:
         return standards.seconds_since(data.hours, age), False
@@ -47,7 +52,8 @@ def recent(report: Report, roles: Mapping[str, Role], age: Optional[float]) -> I
     fresh = [ago for ago in agos if ago is not None and ago <= RECENT]
     if agos:
         why = '' if fresh or None not in agos else 'data errors at an hour that the power-on time does not explain'
-        yield Reading(RECENT_ROLE, None if why else len(fresh), roles[RECENT_ROLE].unit, Source(standards.ERROR_LOG), judged=not why,
+        yield Reading(RECENT_ROLE, None if why else len(fresh), roles[RECENT_ROLE].unit, Source(standards.ERROR_LOG),
+                      judged=not why,
                       unknown=why, quiet=min(fresh, default=None))
 
 

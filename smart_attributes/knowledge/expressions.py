@@ -32,7 +32,8 @@ def runaway(pattern: str) -> str:
     if found.unlimited > UNLIMITED:
         return f'has {found.unlimited} repetitions without end; {UNLIMITED} are enough'
     if found.choices > CHOICES or found.size > SIZE:
-        return 'has so many parts that vary or repeat that it can take for ever on a strange name; write several simple ones'
+        return ('has so many parts that vary or repeat that it can take for ever on a strange name; write several '
+                'simple ones')
     return ''
 
 
@@ -53,7 +54,8 @@ class Shape(NamedTuple):
 
 ESCAPES_AND_SETS = re.compile(r'\\.|\[\^?\]?(?:\\.|[^]\\])*\]', re.S)
 _TOKEN = re.compile(r'(?P<escape>\\.)|(?P<set>\[\^?\]?(?:\\.|[^]\\])*\])|(?P<open>\((?:\?(?:P<\w+>|<?[=!]|[:>]|[a-zA-Z]+:?))?)'
-                    r'|(?P<close>\))|(?P<bar>\|)|(?P<repeat>(?:[*+?]|\{\d*,?\d*\})[?+]?)|(?P<any>[.^$])|(?P<literal>.)', re.S)
+                    r'|(?P<close>\))|(?P<bar>\|)|(?P<repeat>(?:[*+?]|\{\d*,?\d*\})[?+]?)|(?P<any>[.^$])|(?P<literal>.)',
+                    re.S)
 
 
 class _Part(NamedTuple):
@@ -92,7 +94,8 @@ class _Group:
 
     def whole(self) -> _Part:
         parts = [self.others, *self.atoms]
-        return _Part(min([*self.ended, sum(atom.literals for atom in self.atoms)]), sum(part.unlimited for part in parts),
+        return _Part(min([*self.ended, sum(atom.literals for atom in self.atoms)]),
+                     sum(part.unlimited for part in parts),
                      sum(part.choices for part in parts), max(sum(part.size for part in parts), 1))
 
 

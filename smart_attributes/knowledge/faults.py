@@ -76,7 +76,8 @@ def patterns(data: Json) -> Iterator[Tuple[Path, str, str]]:
 
 def written_readings(data: Json) -> Iterator[Tuple[Path, str, str, Json]]:
     """Yield (path of its set or entry, place, role, reading) for every reading of a file, those of its sets first."""
-    owners: List[Tuple[Path, str, Json]] = [(('sets', name), f'set {name}', value) for name, value in data.get('sets', {}).items()]
+    owners: List[Tuple[Path, str, Json]] = [(('sets', name), f'set {name}', value)
+                                            for name, value in data.get('sets', {}).items()]
     owners += [(('entries', number), entry['family'], entry) for number, entry in enumerate(data['entries'])]
     for path, owner, value in owners:
         for number, row in value.get('attributes', {}).items():
@@ -103,7 +104,8 @@ def of_limits(data: Json, roles: Collection[str]) -> Iterator[Fault]:
                 yield Fault((*path, role), f'{place}: "{role}" is no role; {advice}')
             yield from _of_role((*path, role), f'{place}, {role}', fields)
             if 'acknowledged' in fields and not _is_of_one_drive(data, path):
-                yield Fault((*path, role, 'acknowledged'), f'{place}, {role}: "acknowledged" is what one drive may have; '
+                yield Fault((*path, role, 'acknowledged'),
+                            f'{place}, {role}: "acknowledged" is what one drive may have; '
                             'write it in overrides, with "serial" in "for"')
 
 
@@ -115,12 +117,14 @@ def _written_roles(data: Json) -> Iterator[Tuple[Path, str, Json]]:
     yield ('roles',), 'roles', data.get('roles', {})
     for number, override in enumerate(data.get('overrides', ())):
         selector = rank(override)
-        yield ('overrides', number, 'roles'), f'override for {selector} {override["for"][selector]}', override.get('roles', {})
+        yield ('overrides', number,
+               'roles'), f'override for {selector} {override["for"][selector]}', override.get('roles', {})
 
 
 def _of_role(path: Path, place: str, fields: Json) -> Iterator[Fault]:
     """Yield a fault for each limit of a role that is no Nagios range."""
-    kinds: List[Tuple[Tuple[str, ...], Json]] = [((), fields), *(((kind,), fields[kind]) for kind in KINDS if kind in fields)]
+    kinds: List[Tuple[Tuple[str, ...], Json]] = [((), fields),
+                                                 *(((kind,), fields[kind]) for kind in KINDS if kind in fields)]
     aged = [((*steps, 'aged'), limits['aged']) for steps, limits in kinds if limits.get('aged')]
     for steps, limits in (*kinds, *aged):
         for field in ('warning', 'critical'):

@@ -84,6 +84,7 @@ def _laid_out(value: Any, path: str, before: str, indent: int) -> str:
         return text
     items = [(f'{json.dumps(key)}: ', key, item) for key, item in value.items()] if isinstance(value, dict) \
         else [('', number, item) for number, item in enumerate(value)]
-    lines = [' ' * (indent + 1) + start + _laid_out(item, f'{path}/{key}'.lstrip('/'), start, indent + 1) for start, key, item in items]
+    lines = [' ' * (indent + 1) + start + _laid_out(item, f'{path}/{key}'.lstrip('/'), start, indent + 1)
+             for start, key, item in items]
     first, last = '{}' if isinstance(value, dict) else '[]'
     return '\n'.join((first, ',\n'.join(lines), ' ' * indent + last))

@@ -27,13 +27,16 @@ def readings(report: Report, spec: DriveSpec, roles: Mapping[str, Role]) -> Tupl
 
 
 def _rated(spec: DriveSpec) -> List[Reading]:
-    return [Reading('rated_written', spec.rated_written[0], 'B', Source(spec.rated_written[1]))] if spec.rated_written else []
+    return [Reading('rated_written', spec.rated_written[0], 'B',
+                    Source(spec.rated_written[1]))] if spec.rated_written else []
 
 
 # --- 1. the drive's own word -------------------------------------------------
 
 def own_verdicts(report: Report, spec: DriveSpec, age: Optional[float] = None) -> List[Reading]:
-    """Return health, attributes at the vendor's threshold, warning bits and the self-test that stands. age: power-on time, seconds."""
+    """Return health, attributes at the vendor's threshold, warning bits and the self-test that stands. age: power-on
+    time, seconds.
+    """
     failing = [row for row in report.attributes if row.when_failed == 'now']
     found = _smart_status(report, failing, spec)
     found.extend(_failing(row) for row in failing if row.id not in spec.ignored_thresholds)
@@ -61,7 +64,8 @@ def _smart_status(report: Report, failing: Sequence[AttributeRow], spec: DriveSp
 
 def _fell_silent(report: Report) -> bool:
     """Tell whether a command failed that would have told of the drive's health: its status, and the thresholds, too."""
-    return bool((report.exit_status or 0) & 4 and report.attributes and all(row.threshold is None for row in report.attributes))
+    return bool((report.exit_status or 0) & 4 and report.attributes
+                and all(row.threshold is None for row in report.attributes))
 
 
 def _silent() -> Reading:
@@ -70,7 +74,8 @@ def _silent() -> Reading:
 
 
 def _status(word: str, state: State, judged: bool) -> Reading:
-    return Reading('smart_status', 1 if state is State.OK and judged else 0, '', Source(standards.SELF_ASSESSMENT), word, state, judged)
+    return Reading('smart_status', 1 if state is State.OK and judged else 0, '', Source(standards.SELF_ASSESSMENT),
+                   word, state, judged)
 
 
 def _only_bogus(failing: Sequence[AttributeRow], spec: DriveSpec) -> bool:
@@ -86,8 +91,10 @@ def _failing(row: AttributeRow) -> Reading:
 
 
 def _failed_once(row: AttributeRow) -> Reading:
-    word = f'attribute {row.id} {row.name} was at {row.worst} once, not above its vendor threshold {row.threshold}, and is at {row.value}'
-    return Reading('vendor_threshold_past', row.worst, '', Source(attribute=row.id), word, State.WARNING, drive_limit=row.threshold)
+    word = (f'attribute {row.id} {row.name} was at {row.worst} once, not above its vendor threshold {row.threshold}, '
+            f'and is at {row.value}')
+    return Reading('vendor_threshold_past', row.worst, '', Source(attribute=row.id), word, State.WARNING,
+                   drive_limit=row.threshold)
 
 
 # --- 2. standard logs --------------------------------------------------------
@@ -100,26 +107,33 @@ def standard_readings(report: Report, roles: Mapping[str, Role], sectors: Mappin
             standard = standards.ATA[place]
             count = statistic.number * (standard.factor or report.identity.sector_size)
             unit = standard.unit or sectors.get(standard.role, '')
-            reading = _number(standard.role, units.in_base_unit(count, unit, report.identity), standards.DEVICE_STATISTICS, roles)
+            reading = _number(standard.role, units.in_base_unit(count, unit, report.identity),
+                              standards.DEVICE_STATISTICS, roles)
             yield reading._replace(logical_sectors=units.counted_sectors(count, unit, report.identity))
     for key, number in report.nvme.items():
         if key in standards.NVME and not _is_spare_unreported(key, report.nvme):
             standard = standards.NVME[key]
             if _is_no_count(key, report.nvme):
-                yield _unknown(roles[standard.role], Source(standards.NVME_LOG), f'{number} with an empty error log is no count')
+                yield _unknown(roles[standard.role], Source(standards.NVME_LOG),
+                               f'{number} with an empty error log is no count')
             else:
-                yield _number(standard.role, number * standard.factor, standards.NVME_LOG, roles, _nvme_threshold(key, report))
-    for key, count in report.scsi.items():
-        if key in standards.SCSI:
-            standard = standards.SCSI[key]
-            yield _number(standard.role, count * standard.factor, standards.SCSI_LOG, roles)
-    uncorrected = [report.scsi[key] for key in standards.SCSI_UNCORRECTED if key in report.scsi]
-    if uncorrected:
-        yield _number('reported_uncorrect', sum(uncorrected), standards.SCSI_LOG, roles)
+                yield _number(standard.role, number * standard.factor, standards.NVME_LOG, roles,
+                              _nvme_threshold(key, report))
+    yield from _scsi_readings(report.scsi, roles)
     for role, number in report.derived.items():
         yield _number(role, number, standards.SMARTCTL, roles)
     if report.error_count is not None:
         yield _number('error_log_count', report.error_count, standards.ERROR_LOG, roles)
+
+
+def _scsi_readings(log: Mapping[str, float], roles: Mapping[str, Role]) -> Iterable[Reading]:
+    for key, count in log.items():
+        if key in standards.SCSI:
+            standard = standards.SCSI[key]
+            yield _number(standard.role, count * standard.factor, standards.SCSI_LOG, roles)
+    uncorrected = [log[key] for key in standards.SCSI_UNCORRECTED if key in log]
+    if uncorrected:
+        yield _number('reported_uncorrect', sum(uncorrected), standards.SCSI_LOG, roles)
 
 
 def _is_spare_unreported(key: str, log: Mapping[str, int]) -> bool:
@@ -167,7 +181,8 @@ def vendor_readings(report: Report, spec: DriveSpec, roles: Mapping[str, Role]) 
     return found.values()
 
 
-def vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, AttributeRow], role: Role, identity: Identity) -> Reading:
+def vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, AttributeRow], role: Role,
+                   identity: Identity) -> Reading:
     """Return what one attribute says about one role, in the role's base unit."""
     source = Source(attribute=row.id, definition=item.definition)
     count = decode.evaluate(item.formula, row, rows)
@@ -181,7 +196,8 @@ def vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, Attr
     number = units.in_base_unit(count, item.unit, identity)
     if not _inside(number, role.valid):
         return _unknown(role, source, f'{number:g} is no plausible value')
-    return Reading(role.name, number, role.unit, source, judged=not item.is_trap, drive_limit=_vendor_threshold(item, row),
+    return Reading(role.name, number, role.unit, source, judged=not item.is_trap,
+                   drive_limit=_vendor_threshold(item, row),
                    at_ceiling=at_ceiling, logical_sectors=units.counted_sectors(count, item.unit, identity))
 
 
@@ -218,7 +234,8 @@ def _vendor_threshold(item: ReadingSpec, row: AttributeRow) -> Optional[float]:
 def _choose(found: Sequence[Reading], role: Optional[Role], spec: DriveSpec) -> List[Reading]:
     """Mark all but the decisive reading of one role as not judged."""
     usable = [r for r in found if r.number is not None and r.judged and not _is_distrusted(r, spec)]
-    # What smartctl makes of a drive counts where nobody knows better: no entry, and nothing that the drive says of itself.
+    # What smartctl makes of a drive counts where nobody knows better: no entry, and nothing that the drive says of
+    # itself.
     candidates = [r for r in usable if r.source.log != standards.SMARTCTL] or ([] if spec.family else usable)
     if not candidates or role is None:
         return [reading._replace(judged=False) for reading in found]

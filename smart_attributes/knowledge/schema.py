@@ -27,7 +27,9 @@ def definition(fits: Json, root: Json) -> Json:
 
 
 def is_fitting(value: Any, part: Json, root: Json) -> bool:
-    """Tell whether *value* fits a *part* of the schema *root*. Raises KeyError for a keyword that no schema of ours has."""
+    """Tell whether *value* fits a *part* of the schema *root*. Raises KeyError for a keyword that no schema of ours
+    has.
+    """
     if isinstance(value, Doubled):
         return False
     part = definition(part, root)
@@ -59,7 +61,8 @@ def _type(value: Any, part: Json, _: Json) -> bool:
 
 def _properties(value: Any, part: Json, root: Json) -> bool:
     known = part['properties']
-    return not isinstance(value, dict) or all(is_fitting(item, known[key], root) for key, item in value.items() if key in known)
+    return not isinstance(value, dict) or all(is_fitting(item, known[key], root) for key, item in value.items()
+                                              if key in known)
 
 
 def _additional(value: Any, part: Json, root: Json) -> bool:
@@ -82,8 +85,10 @@ def _const(value: Any, part: Json, _: Json) -> bool:
 
 # What each keyword asks for; those for another type than the value's ask for nothing, as JSON Schema has it.
 RULES: Mapping[str, Callable[[Any, Json, Json], bool]] = {
-    'type': _type, 'properties': _properties, 'additionalProperties': _additional, 'uniqueItems': _unique, 'const': _const,
-    'propertyNames': lambda v, part, root: not isinstance(v, dict) or all(is_fitting(key, part['propertyNames'], root) for key in v),
+    'type': _type, 'properties': _properties, 'additionalProperties': _additional, 'uniqueItems': _unique,
+    'const': _const,
+    'propertyNames': lambda v, part,
+    root: not isinstance(v, dict) or all(is_fitting(key, part['propertyNames'], root) for key in v),
     'required': lambda v, part, _: not isinstance(v, dict) or all(key in v for key in part['required']),
     'minProperties': lambda v, part, _: not isinstance(v, dict) or len(v) >= part['minProperties'],
     'items': lambda v, part, root: not isinstance(v, list) or all(is_fitting(item, part['items'], root) for item in v),

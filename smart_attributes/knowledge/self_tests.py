@@ -15,9 +15,11 @@ WHOLE, SELECTIVE, UNKNOWN = 'whole', 'selective', 'unknown'
 # aborted one, are not among them: their results mean what only the vendor knows.
 COVERAGE = {
     'offline': 'offline', 'short offline': 'short', 'extended offline': WHOLE, 'conveyance offline': 'conveyance',
-    'selective offline': SELECTIVE, 'short captive': 'short', 'extended captive': WHOLE, 'conveyance captive': 'conveyance',
+    'selective offline': SELECTIVE, 'short captive': 'short', 'extended captive': WHOLE,
+    'conveyance captive': 'conveyance',
     'selective captive': SELECTIVE, 'default': 'default', 'background short': 'short', 'background long': WHOLE,
-    'foreground short': 'short', 'foreground long': WHOLE, 'short': 'short', 'extended': WHOLE, 'last self-test': UNKNOWN}
+    'foreground short': 'short', 'foreground long': WHOLE, 'short': 'short', 'extended': WHOLE,
+    'last self-test': UNKNOWN}
 ERASED_HOUR = 0xff00   # from here on: what a log that was never written holds
 LAST_SCSI_HOUR = 0xffff  # SPC-5: this hour or any later one
 
@@ -64,16 +66,21 @@ def verdict(tests: Sequence[SelfTest], identity: Identity, age: Optional[float])
     if result is None:
         return None
     test = result.test
-    when = '' if test.hours is None else f' at {test.hours} h{f", {since(result.ago)}" if result.ago is not None else ""}'
-    return Reading('self_test', 1 if test.passed else 0, '', Source(standards.SELF_TEST_LOG), f'{test.kind}: {test.status}{when}',
+    when = ('' if test.hours is None
+            else f' at {test.hours} h{f", {since(result.ago)}" if result.ago is not None else ""}')
+    return Reading('self_test', 1 if test.passed else 0, '', Source(standards.SELF_TEST_LOG),
+                   f'{test.kind}: {test.status}{when}',
                    State.OK if test.passed else State.CRITICAL, quiet=result.ago)
 
 
 def freshness(tests: Sequence[SelfTest], identity: Identity, age: Optional[float], most: float) -> Reading:
     """Return whether the newest extended test that passed is no older than *most* seconds of power-on time."""
-    newest = next((result for result in results(tests, identity, age) if result.coverage == WHOLE and result.test.passed), None)
+    newest = next((result for result in results(tests, identity, age) if result.coverage == WHOLE
+                   and result.test.passed), None)
     is_fresh = newest is not None and newest.ago is not None and newest.ago <= most
-    when = 'none is known' if newest is None else since(newest.ago) if newest.ago is not None else 'at an hour that tells no age'
-    advice = '' if is_fresh else f', should be no older than {round(most / HOUR / 24)} days; start one with smartctl -t long'
+    when = ('none is known' if newest is None else since(newest.ago) if newest.ago is not None
+            else 'at an hour that tells no age')
+    advice = ('' if is_fresh
+              else f', should be no older than {round(most / HOUR / 24)} days; start one with smartctl -t long')
     return Reading('self_test_age', 1 if is_fresh else 0.5, '', Source(standards.SELF_TEST_LOG),
                    f'newest extended self-test that passed: {when}{advice}', State.OK if is_fresh else State.WARNING)

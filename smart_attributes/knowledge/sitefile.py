@@ -47,7 +47,8 @@ def understood(text: str, schema_name: str, name: str, shown: str = '') -> SiteF
         return SiteFile(name, data, shown=shown)
     from .complaints import schema_problems
     told = doubled or schema_problems(data, schema_name, shown or name)
-    return SiteFile(name, {**_empty(schema_name), **_sound_parts(data, rules)}, tuple(shortened(told, shown or name)), shown)
+    return SiteFile(name, {**_empty(schema_name), **_sound_parts(data, rules)}, tuple(shortened(told, shown or name)),
+                    shown)
 
 
 def _empty(schema_name: str) -> Json:
@@ -57,7 +58,8 @@ def _empty(schema_name: str) -> Json:
 def shortened(mistakes: List[str], shown: str) -> List[str]:
     """Return not more sentences than a person reads."""
     rest = len(mistakes) - TOLD
-    return mistakes if rest <= 0 else [*mistakes[:TOLD], f'{shown}: {rest} more mistakes; check_smart_attributes prove tells them all']
+    return mistakes if rest <= 0 else [*mistakes[:TOLD],
+                                       f'{shown}: {rest} more mistakes; check_smart_attributes prove tells them all']
 
 
 def without(file: SiteFile, faults: Iterable[Fault]) -> SiteFile:
@@ -69,7 +71,8 @@ def without(file: SiteFile, faults: Iterable[Fault]) -> SiteFile:
         _spoil(file.data, path)
     if not told:
         return file
-    data = {key: [item for item in value if item is not _SPOILT] if isinstance(value, list) else value for key, value in file.data.items()}
+    data = {key: [item for item in value if item is not _SPOILT] if isinstance(value, list) else value
+            for key, value in file.data.items()}
     return file._replace(data=data, mistakes=(*file.mistakes, *shortened(list(dict.fromkeys(told)), name)))
 
 
@@ -91,7 +94,8 @@ def _sound_parts(data: Any, rules: Json) -> Json:
     """Return the parts of a whole file that fit."""
     if not isinstance(data, dict):
         return {}
-    parts = {key: _sound_part(value, rules['properties'][key], rules) for key, value in data.items() if key in rules['properties']}
+    parts = {key: _sound_part(value, rules['properties'][key], rules) for key, value in data.items()
+             if key in rules['properties']}
     return _kept(parts)
 
 
@@ -124,8 +128,10 @@ def _sound_override(value: Json, part: Json, rules: Json) -> Any:
     repaired = {**value, 'roles': _sound_part(value['roles'], known['roles'], rules)} if 'roles' in value else value
     if is_fitting(repaired, part, rules):
         return repaired
-    kept = {key: value[key] for key in ('for', *PROTECTING) if key in value and is_fitting(value[key], known[key], rules)}
-    return {**kept, 'why': 'protected, though its override has a mistake'} if 'for' in kept and len(kept) > 1 else _SPOILT
+    kept = {key: value[key] for key in ('for', *PROTECTING) if key in value
+            and is_fitting(value[key], known[key], rules)}
+    return {**kept,
+            'why': 'protected, though its override has a mistake'} if 'for' in kept and len(kept) > 1 else _SPOILT
 
 
 def _kept(parts: Mapping[str, Any]) -> Dict[str, Any]:

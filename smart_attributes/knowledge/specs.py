@@ -66,7 +66,8 @@ class DriveSpec(NamedTuple):
     readings: Tuple[ReadingSpec, ...]  # within a role, the first valid one counts
     ignored_thresholds: FrozenSet[int]
     untrusted_statistics: FrozenSet[str]  # roles whose device statistic is no reading of these drives
-    statistic_units: Mapping[str, str]    # by role, where a count of the device statistics is not in the role's own unit
+    # by role, where a count of the device statistics is not in the role's own unit
+    statistic_units: Mapping[str, str]
     is_generic: bool
     rated_written: Optional[Tuple[float, str]] = None  # bytes that the vendor warrants, and the document
     notes: Tuple[str, ...] = ()
@@ -190,7 +191,8 @@ class SpecDatabase:
             is_generic=bool(entry.get('generic') or entry.get('fallback')))
 
     def rows_of(self, source: str, entry: Json) -> Mapping[int, Json]:
-        """Return the entry's attributes by number: its own, then those of the sets that it uses, then those of all drives.
+        """Return the entry's attributes by number: its own, then those of the sets that it uses, then those of all
+        drives.
 
         Raises DataError for a set that no file has.
         """
@@ -222,7 +224,8 @@ class SpecDatabase:
 
 def _contradiction(winners: Sequence[Tuple[str, Json]], identity: Identity) -> str:
     (source, entry), (_, other) = winners[:2]
-    return f'{source}: {identity.model} is claimed by two entries, {entry["family"]} and {other["family"]}; narrow one pattern'
+    return (f'{source}: {identity.model} is claimed by two entries, {entry["family"]} and {other["family"]}; narrow '
+            f'one pattern')
 
 
 def matches(entry: Json, model: str, identity: Identity, attributes: Sequence[int]) -> bool:
@@ -327,7 +330,8 @@ def _reading_specs(number: int, row: Json) -> Iterable[ReadingSpec]:
 def _statistic_units(entry: Json, specs: Sequence[ReadingSpec]) -> Mapping[str, str]:
     """Return in which unit the drive's own statistics count sectors, by role.
 
-    Measured: what attribute 5 counts equals statistic 3:0x020 on 9,900 of 9,915 disks, whether logical or physical sectors.
+    Measured: what attribute 5 counts equals statistic 3:0x020 on 9,900 of 9,915 disks, whether logical or physical
+    sectors.
     """
     in_sectors = {spec.role: spec.unit for spec in reversed(specs) if spec.unit == LOGICAL_SECTORS}
     return {**in_sectors, **entry.get('statistic_units', {})}

@@ -119,7 +119,8 @@ class WarningBit(NamedTuple):
 NVME_WARNINGS: Sequence[WarningBit] = (
     WarningBit(0x01, 'spare_warning', 'spare below its threshold', State.CRITICAL),
     WarningBit(0x02, 'temperature_warning', 'temperature outside its limits', State.WARNING),
-    WarningBit(0x04, 'reliability', 'reliability degraded by media or internal errors, or rated life used up', State.CRITICAL),
+    WarningBit(0x04, 'reliability', 'reliability degraded by media or internal errors, or rated life used up',
+               State.CRITICAL),
     WarningBit(0x08, 'write_protect', 'read-only', State.CRITICAL),
     WarningBit(0x10, 'power_loss_protection', 'volatile memory backup failed', State.CRITICAL),
     WarningBit(0x20, 'persistent_memory', 'persistent memory region unreliable or read-only', State.CRITICAL))

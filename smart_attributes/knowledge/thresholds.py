@@ -64,7 +64,9 @@ class Limit(NamedTuple):
 
 
 def when_quiet(limit: Limit, quiet: Optional[float]) -> Limit:
-    """Return what holds where the newest event is *quiet* seconds old; the limit itself where that is too new or not known."""
+    """Return what holds where the newest event is *quiet* seconds old; the limit itself where that is too new or not
+    known.
+    """
     aged = limit.aged
     if aged is None or quiet is None or quiet < aged.after:
         return limit
@@ -102,7 +104,8 @@ class Thresholds:
         self._by_kind: Dict[Tuple[str, str], Limit] = {}
         self._command_line = command_line
         self._today = today
-        self._acknowledged = [each for name, data in reversed(self._files) for each in from_overrides(data.get('overrides', ()), name)]
+        self._acknowledged = [each for name, data in reversed(self._files)
+                              for each in from_overrides(data.get('overrides', ()), name)]
 
     def roles(self) -> FrozenSet[str]:
         """Return every role that any file or the command line has a limit for."""
@@ -113,7 +116,9 @@ class Thresholds:
         return frozenset(names)
 
     def limit(self, role: str, device: Device, identity: Identity, family: str) -> Limit:
-        """Return what holds for *role* on this drive; a field that overrides of equal rank disagree on is left to weaker ones."""
+        """Return what holds for *role* on this drive; a field that overrides of equal rank disagree on is left to
+        weaker ones.
+        """
         if self._has_overrides:
             return self._limit(role, device, identity, family)
         key = role, identity.kind
@@ -149,7 +154,8 @@ class Thresholds:
 
     def acknowledged(self, identity: Identity, role: str) -> Optional[Acknowledgement]:
         """Return what an admin has accepted of a role of this drive, None without."""
-        return applying(self._acknowledged, identity.serial, role, self._today) if self._acknowledged and identity.serial else None
+        return applying(self._acknowledged, identity.serial, role,
+                        self._today) if self._acknowledged and identity.serial else None
 
     def disagreements(self, device: Device, identity: Identity, family: str) -> List[str]:
         """Return a sentence for each limit of this drive that two overrides of equal rank set to different values."""

@@ -21,7 +21,8 @@ UNITS: Mapping[str, Tuple[str, float]] = {
 
 def fitting(role: str, base: str) -> Sequence[str]:
     """Return the units in which a drive may count what a role, in its base unit, means."""
-    return [name for name, (of_unit, _) in UNITS.items() if of_unit == base and (name != LOGICAL_SECTORS or role in COUNTED_IN_SECTORS)]
+    return [name for name, (of_unit, _) in UNITS.items() if of_unit == base
+            and (name != LOGICAL_SECTORS or role in COUNTED_IN_SECTORS)]
 
 
 def in_base_unit(count: float, unit: str, identity: Identity) -> float:

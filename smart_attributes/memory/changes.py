@@ -71,7 +71,8 @@ def _found_at(address: str, drive: int, before: Optional[Place], scope: Scope, n
     return before._replace(is_scanned=before.is_scanned or scope.is_scan)
 
 
-def told(places: Sequence[Place], records: Mapping[int, Record], scope: Scope, now: int, within: int = DAY) -> List[Change]:
+def told(places: Sequence[Place], records: Mapping[int, Record], scope: Scope, now: int,
+         within: int = DAY) -> List[Change]:
     """Return what went or moved within *within* seconds, of the places where this run looks."""
     return [change for change in changes(places, records, scope) if now - change.since < within]
 
@@ -98,7 +99,8 @@ def _became(place: Place, here: Mapping[int, Place], records: Mapping[int, Recor
     if now_at:
         is_newer = now_at.first >= place.gone
         return Change('moved', place.address, place.drive, place.gone, now_at=now_at.address) if is_newer else None
-    # Only a drive that memory has not met before takes another one's place; a known one has moved there, and this one is gone.
+    # Only a drive that memory has not met before takes another one's place; a known one has moved there, and this one
+    # is gone.
     successor = next((other.drive for other in here.values() if other.address == place.address
                       and records[other.drive].first_read >= place.gone), None)
     return Change('replaced' if successor else 'missing', place.address, place.drive, place.gone, successor=successor)

@@ -15,12 +15,14 @@ RIGHT = ''
 def doubt(now: int, latest: int, behind_since: int) -> str:
     """Return why the clock cannot be believed, '' where it can. All in seconds since 1970.
 
-    latest: the latest time that memory holds. behind_since: since when a clock far behind it has been seen; 0: it has not.
+    latest: the latest time that memory holds. behind_since: since when a clock far behind it has been seen; 0: it has
+    not.
     """
     if now >= latest - SLACK or is_settled(now, latest, behind_since):
         return RIGHT
     days = (latest - now) // DAY
-    return f'the clock stands {days} days before what memory holds; set it right, or what is stored is dated anew after a day'
+    return (f'the clock stands {days} days before what memory holds; set it right, or what is stored is dated anew '
+            f'after a day')
 
 
 def is_settled(now: int, latest: int, behind_since: int) -> bool:

@@ -17,13 +17,15 @@ from .schema import APPLICATION, STEPS
 if TYPE_CHECKING:
     import sqlite3
 else:
-    import _sqlite3 as sqlite3  # what sqlite3 is made of; that imports datetime, for texts that look like dates: 2 ms of a check
+    # what sqlite3 is made of; that imports datetime, for texts that look like dates: 2 ms of a check
+    import _sqlite3 as sqlite3
 
 BUDGET = 0.5            # seconds of CPU for one reading or writing, before a file that somebody blew up is left alone
 _LOG_PAGES = 16         # of -wal, before they are worked in: 64 KiB, the last half hour of a check every 5 minutes
 _LOG_SIZE = 2 ** 18     # bytes that -wal is cut to, after the first check of a day has written a point of each series
 # A forged schema runs nothing of ours; a power cut may cost what is in -wal, and no more.
-_SETTINGS = ('trusted_schema = OFF', 'synchronous = NORMAL', f'wal_autocheckpoint = {_LOG_PAGES}', f'journal_size_limit = {_LOG_SIZE}')
+_SETTINGS = ('trusted_schema = OFF', 'synchronous = NORMAL', f'wal_autocheckpoint = {_LOG_PAGES}',
+             f'journal_size_limit = {_LOG_SIZE}')
 _INSTRUCTIONS = 20_000  # of SQLite's machine between two looks at the clock
 
 T = TypeVar('T')
@@ -53,7 +55,8 @@ class Database:
             self._connect()
             version: int = self.value('PRAGMA user_version')  # SQLite opens log and index only now
         if version > len(STEPS):
-            raise MemoryUnusable(f'{self.folder.file} is of a newer version of this program (tables {version}, here {len(STEPS)}); '
+            raise MemoryUnusable(f'{self.folder.file} is of a newer version of this program (tables {version}, here '
+                                 f'{len(STEPS)}); '
                                  'update this one')
         if version < len(STEPS):
             self._upgrade()
@@ -121,23 +124,27 @@ class Database:
             path = path.replace(sign, code)
         # Where there is no log, a reader without rights could not make the index of it; nobody writes then.
         mode = 'mode=rw' if self._writes else 'mode=ro' if os.path.exists(self.folder.file + '-wal') else 'immutable=1'
-        self._connection = sqlite3.connect(f'file:{path}?{mode}', uri=True, timeout=folder.PATIENCE, isolation_level=None)
+        self._connection = sqlite3.connect(f'file:{path}?{mode}', uri=True, timeout=folder.PATIENCE,
+                                           isolation_level=None)
         self._connection.set_progress_handler(lambda: time.process_time() > self._deadline, _INSTRUCTIONS)
         for setting in _SETTINGS:
             self.run(f'PRAGMA {setting}')
 
     def _upgrade(self) -> None:
         if not self._writes:
-            raise MemoryUnusable(f'{self.folder.file} is of an older version of this program; the next check brings it up to date')
+            raise MemoryUnusable(f'{self.folder.file} is of an older version of this program; the next check brings '
+                                 f'it up to date')
         with folder.locked(self.folder, alone=True):
             if self.value('PRAGMA journal_mode = WAL') != 'wal':
-                raise MemoryUnusable(f'{self.folder.path} is on a file system that SQLite cannot share; name another with --state-dir')
+                raise MemoryUnusable(f'{self.folder.path} is on a file system that SQLite cannot share; name another '
+                                     f'with --state-dir')
             self.transaction(self._take_steps)
 
     def _take_steps(self) -> None:
         version: int = self.value('PRAGMA user_version')  # another check may have been here before the lock
         if version == 0 and self.value('SELECT count(*) FROM sqlite_master'):
-            raise MemoryUnusable(f'{self.folder.file} is the database of another program; move it away, and memory begins')
+            raise MemoryUnusable(f'{self.folder.file} is the database of another program; move it away, and memory '
+                                 f'begins')
         for statement in (statement for step in STEPS[version:] for statement in step):
             self.run(statement)
         self.run(f'PRAGMA application_id = {APPLICATION}')

@@ -7,7 +7,8 @@ from ..model import Identity
 
 SameDrive = Callable[[Identity, Identity], bool]  # reading's is_same_drive; this room does not know reading
 
-NAMELESS = 'has neither a serial number nor a WWN that tells it from others; it is not remembered, and its growth is not judged'
+NAMELESS = ('has neither a serial number nor a WWN that tells it from others; it is not remembered, and its growth is '
+            'not judged')
 AMBIGUOUS = ('cannot be told from another drive by model, serial number and WWN; '
              'neither is remembered, and their growth is not judged')
 
@@ -48,7 +49,8 @@ def _fitting(identity: Identity, known: Sequence[Record], exact: Mapping[Tuple[s
     return [record] if record else [record for record in known if is_same(identity, record.identity)]
 
 
-def _match(place: int, found: Sequence[Identity], fitting: Sequence[Record], claims: Mapping[int, int], is_same: SameDrive) -> Match:
+def _match(place: int, found: Sequence[Identity], fitting: Sequence[Record], claims: Mapping[int, int],
+           is_same: SameDrive) -> Match:
     identity = found[place]
     if not is_same(identity, identity):
         return Match(note=NAMELESS)

@@ -60,9 +60,11 @@ def below(state: state_folder.Folder, is_made: bool) -> Folder:
 
 @contextmanager
 def locked(folder: Folder, alone: bool) -> Iterator[None]:
-    """Hold what makes opening and setting aside wait for each other. Raises MemoryUnusable where another process does not end.
+    """Hold what makes opening and setting aside wait for each other. Raises MemoryUnusable where another process does
+    not end.
 
-    alone: for who makes or sets aside; else as one of many that open. Nobody but the owner can open the lock, and so hold it.
+    alone: for who makes or sets aside; else as one of many that open. Nobody but the owner can open the lock, and so
+    hold it.
     """
     with _told(folder.path):
         lock = os.open(os.path.join(folder.path, LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -143,7 +145,8 @@ def leave_mark(folder: Folder, reason: str) -> None:
 def mark(folder: Folder) -> Tuple[int, str]:
     """Return since when nothing could be written (seconds since 1970; 0: all is written), and why."""
     try:
-        descriptor = os.open(os.path.join(folder.path, NOT_WRITTEN), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(os.path.join(folder.path, NOT_WRITTEN),
+                             os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return 0, ''
     except OSError as error:

@@ -29,7 +29,8 @@ IDLE = 3                    # times as much as its life's rate would have used, 
 Point = Tuple[float, float]  # seconds since 1970, %
 
 
-def forecast(points: Sequence[Point], now: float, used: float, age: Optional[float], end: float = 100) -> Optional[Forecast]:
+def forecast(points: Sequence[Point], now: float, used: float, age: Optional[float],
+             end: float = 100) -> Optional[Forecast]:
     """Return how long it is until *used* reaches *end*; None where the data do not say.
 
     points: what is remembered of the number, oldest first, each holding until the next one.

@@ -61,8 +61,10 @@ def rule(data: Mapping[str, object], where: str) -> Rule:
     where: for the sentence. Raises DataError for what cannot be meant.
     """
     limits = {name: _number(data[name], name, where) for name in ('warning', 'critical') if data.get(name) is not None}
-    return Rule(seconds(data.get('within'), 'within', where), seconds(data.get('for'), 'for', where), limits.get('warning'),
-                limits.get('critical'), seconds(data['stands'], 'stands', where) if 'stands' in data else 0, str(data.get('advice', '')))
+    return Rule(seconds(data.get('within'), 'within', where), seconds(data.get('for'), 'for', where),
+                limits.get('warning'),
+                limits.get('critical'), seconds(data['stands'], 'stands', where) if 'stands' in data else 0,
+                str(data.get('advice', '')))
 
 
 def seconds(text: object, name: str, where: str) -> int:
@@ -79,7 +81,8 @@ def _number(text: object, name: str, where: str) -> float:
             return number
     except ValueError:
         pass
-    raise DataError(f'{where}: "{name}" of growth is {clean(str(text))}; write the number above which growth is bad, such as "0"')
+    raise DataError(f'{where}: "{name}" of growth is {clean(str(text))}; write the number above which growth is bad, '
+                    f'such as "0"')
 
 
 def growth(history: History, rules: Sequence[Rule], now: int, falls: bool = False) -> Optional[Growth]:
@@ -96,7 +99,8 @@ def growth(history: History, rules: Sequence[Rule], now: int, falls: bool = Fals
 def _recent(history: History, rule: Rule, now: int) -> History:
     """Return the part of a history that a rule can still tell of: a counter that never rests has a thousand points."""
     start = now - rule.held - rule.within - rule.stands
-    older = next((place for place, point in enumerate(reversed(history.points)) if point.time <= start), len(history.points))
+    older = next((place for place, point in enumerate(reversed(history.points)) if point.time <= start),
+                 len(history.points))
     return history._replace(points=history.points[-older - 1:])
 
 
@@ -120,7 +124,9 @@ def _stood(history: History, place: int, falls: bool) -> int:
 
 
 def quiet(history: History, now: int, falls: bool = False) -> Tuple[int, bool]:
-    """Return for how many seconds a series has not grown, and whether memory has seen its last growth (else it is longer)."""
+    """Return for how many seconds a series has not grown, and whether memory has seen its last growth (else it is
+    longer).
+    """
     found = rises(history, falls=falls)
     if found:
         return now - found[-1].noticed, True
@@ -139,7 +145,8 @@ def _told(found: Sequence[Rise], rule: Rule, now: int) -> Iterator[Growth]:
             size = sum(rise.size for rise in added)
             state = _state(size, rule)
             if state is not State.OK:
-                yield Growth(state, size, added[0].before, last.after, min(rise.since for rise in added), last.noticed, until, rule)
+                yield Growth(state, size, added[0].before, last.after, min(rise.since for rise in added), last.noticed,
+                             until, rule)
 
 
 def _state(size: float, rule: Rule) -> State:

@@ -29,7 +29,8 @@ class Told(NamedTuple):
 
 def key(reading: Reading) -> Key:
     """Return the series of a reading: another source, grammar or unit is another series, and nothing has grown."""
-    return Key(reading.role, ', '.join(part for part in (str(reading.source), reading.source.definition, reading.unit) if part))
+    return Key(reading.role,
+               ', '.join(part for part in (str(reading.source), reading.source.definition, reading.unit) if part))
 
 
 def observations(readings: Iterable[Reading]) -> Tuple[Observation, ...]:
@@ -60,16 +61,19 @@ def quieted(past: Past, reading: Reading, falls: bool) -> Reading:
     return reading._replace(quiet=seconds, quiet_is_bound=False) if is_seen and seconds < reading.quiet else reading
 
 
-def told(past: Past, reading: Reading, rules: Iterable[Json], falls: bool, age: Optional[float] = None) -> Optional[Told]:
+def told(past: Past, reading: Reading, rules: Iterable[Json], falls: bool,
+         age: Optional[float] = None) -> Optional[Told]:
     """Return the worst growth of a reading that is told now. falls: less is worse, as of spare blocks.
 
-    rules: as thresholds/ writes them. age: the drive's power-on time in seconds, for rules about wear. Raises DataError for a
+    rules: as thresholds/ writes them. age: the drive's power-on time in seconds, for rules about wear. Raises DataError
+    for a
     rule that cannot be meant.
     """
     known = history(past, reading)
     if known is None or len(known.points) < 2:
         return None  # nearly all readings of nearly all drives
-    found = growth.growth(known, _parsed(each for each in rules if _is_hasty(each, known, past.now, age)), past.now, falls)
+    found = growth.growth(known, _parsed(each for each in rules if _is_hasty(each, known, past.now, age)), past.now,
+                          falls)
     if found is None:
         return None
     limit = found.rule.critical if found.state is State.CRITICAL else found.rule.warning

@@ -15,7 +15,8 @@ _NEWEST = 'p.time = (SELECT max(time) FROM point WHERE series = s.number)'
 RECENT = (f's.pace = {series.CHANGE}', f's.pace <> {series.CHANGE} AND {_NEWEST}')
 EVERY = ('s.pace >= 0',)
 # The casts are for a database that somebody has been at: SQLite takes a text where a number belongs.
-_SERIES = ('SELECT number, drive, CAST(role AS TEXT), CAST(definition AS TEXT), CAST(pace AS INTEGER), CAST(absent AS INTEGER) '
+_SERIES = ('SELECT number, drive, CAST(role AS TEXT), CAST(definition AS TEXT), CAST(pace AS INTEGER), CAST(absent AS '
+           'INTEGER) '
            'FROM series WHERE drive IN ({})')
 _POINTS = ('SELECT p.series, CAST(p.time AS INTEGER), CAST(p.number AS REAL), CAST(p.gap AS INTEGER) FROM series AS s '
            'JOIN point AS p ON p.series = s.number WHERE s.drive IN ({}) AND {} ORDER BY p.series, p.time')
@@ -37,15 +38,19 @@ AllStored = Mapping[Key, Stored]
 
 def records(database: Database) -> Tuple[Record, ...]:
     """Return all drives."""
-    found = database.run('SELECT number, first_read, last_read, protocol, model, firmware, serial, wwn FROM drive ORDER BY number')
-    return tuple(Record(int(number), Identity(str(protocol), str(model), str(firmware), str(serial), str(wwn)), int(first), int(last))
+    found = database.run('SELECT number, first_read, last_read, protocol, model, firmware, serial, wwn FROM drive '
+                         'ORDER BY number')
+    return tuple(Record(int(number), Identity(str(protocol), str(model), str(firmware), str(serial), str(wwn)),
+                        int(first), int(last))
                  for number, first, last, protocol, model, firmware, serial, wwn in found)
 
 
 def places(database: Database) -> Tuple[Place, ...]:
     """Return all places."""
-    return tuple(Place(str(address), int(drive), int(first), int(gone), bool(scanned)) for address, drive, first, gone, scanned
-                 in database.run('SELECT address, drive, first, gone, scanned FROM place WHERE drive IN (SELECT number FROM drive)'))
+    return tuple(Place(str(address), int(drive), int(first), int(gone), bool(scanned)) for address, drive, first, gone,
+                 scanned
+                 in database.run('SELECT address, drive, first, gone, scanned FROM place WHERE drive IN (SELECT '
+                                 'number FROM drive)'))
 
 
 def stored(database: Database, wanted: Sequence[Record], points: Sequence[str]) -> Dict[int, Dict[Key, Stored]]:
@@ -67,19 +72,24 @@ def stored(database: Database, wanted: Sequence[Record], points: Sequence[str]) 
 
 def new_drive(database: Database, identity: Identity, now: int) -> Record:
     """Make a record for a drive that memory meets for the first time."""
-    database.run('INSERT INTO drive (protocol, model, firmware, serial, wwn, first_read, last_read) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    database.run('INSERT INTO drive (protocol, model, firmware, serial, wwn, first_read, last_read) VALUES (?, ?, ?, '
+                 '?, ?, ?, ?)',
                  identity.protocol, identity.model, identity.firmware, identity.serial, identity.wwn, now, now)
     return Record(database.value('SELECT last_insert_rowid()'), identity, now, now)
 
 
 def read_again(database: Database, read: Sequence[Tuple[Record, Identity]], now: int) -> None:
-    """Note when drives were read, with which firmware, and names that they lacked: cut models and hidden WWNs grow whole."""
+    """Note when drives were read, with which firmware, and names that they lacked: cut models and hidden WWNs grow
+    whole.
+    """
     database.run_all('UPDATE drive SET last_read = ?, firmware = ?, model = ?, serial = ?, wwn = ? WHERE number = ?', [
-        (now, identity.firmware, max(record.identity.model, identity.model, key=len), record.identity.serial or identity.serial,
+        (now, identity.firmware, max(record.identity.model, identity.model, key=len),
+         record.identity.serial or identity.serial,
          record.identity.wwn or identity.wwn, record.number) for record, identity in read])
 
 
-def write_readings(database: Database, record: Record, observations: Sequence[Observation], known: AllStored, now: int) -> None:
+def write_readings(database: Database, record: Record, observations: Sequence[Observation], known: AllStored,
+                   now: int) -> None:
     """Write what this check read of a drive, as far as it says anything new."""
     numbers = {key: (number, pace) for key, number, pace in observations if math.isfinite(number)}
     points: List[Tuple[object, ...]] = []
@@ -95,18 +105,21 @@ def write_readings(database: Database, record: Record, observations: Sequence[Ob
 
 
 def _new_series(database: Database, drive: int, key: Key, pace: int, absent: int = 0) -> Stored:
-    database.run('INSERT INTO series (drive, role, definition, pace, absent) VALUES (?, ?, ?, ?, ?)', drive, *key, pace, absent)
+    database.run('INSERT INTO series (drive, role, definition, pace, absent) VALUES (?, ?, ?, ?, ?)', drive, *key, pace,
+                 absent)
     return Stored(database.value('SELECT last_insert_rowid()'), pace, 0, History())
 
 
-def write_past(database: Database, record: Record, known: AllStored, key: Key, pace: int, points: Sequence[Point]) -> int:
+def write_past(database: Database, record: Record, known: AllStored, key: Key, pace: int,
+               points: Sequence[Point]) -> int:
     """Write what is older than all that memory has of a series; return how many points."""
     row = known.get(key) or _new_series(database, record.number, key, pace, absent=points[-1].time)
     first = database.value('SELECT min(time) FROM point WHERE series = ?', row.number)
     older = [point for point in points if first is None or point.time < first]
     database.run_all('INSERT INTO point VALUES (?, ?, ?, ?)', [(row.number, *point) for point in older])
     if older and first is not None:  # what was the first has one before it now
-        database.run('UPDATE point SET gap = ? WHERE series = ? AND time = ?', first - older[-1].time, row.number, first)
+        database.run('UPDATE point SET gap = ? WHERE series = ? AND time = ?', first - older[-1].time, row.number,
+                     first)
     return len(older)
 
 
@@ -130,8 +143,10 @@ def thin(database: Database, until: int, now: int) -> None:
         days = series.day_limit(count, now) if pace == series.CHANGE else 0
         if first >= max(until, days):
             continue
-        points = [Point(*row) for row in database.run('SELECT time, number, gap FROM point WHERE series = ? AND time < ? ORDER BY time',
+        points = [Point(*row) for row in database.run('SELECT time, number, gap FROM point WHERE series = ? AND time '
+                                                      '< ? ORDER BY time',
                                                       number, max(until, days))]
         kept = set(series.thinned(points, until, pace))
-        database.run_all('DELETE FROM point WHERE series = ? AND time = ?', [(number, point.time) for point in points if point not in kept])
+        database.run_all('DELETE FROM point WHERE series = ? AND time = ?',
+                         [(number, point.time) for point in points if point not in kept])
     database.run('DELETE FROM place WHERE gone BETWEEN 1 AND ?', until)

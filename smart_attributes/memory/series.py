@@ -20,7 +20,8 @@ DAILY = 1     # the first number of each day: what moves all the time
 HIGHEST = 2   # the highest number of each day
 # What moves at every check; kept at each change, six roles of 24 drives would take 144 MB a year and more.
 PACES: Mapping[str, int] = {'temperature': HIGHEST, **dict.fromkeys((
-    'power_on_time', 'power_cycles', 'start_stop', 'load_cycles', 'host_read', 'host_written', 'nand_written', 'ecc_corrected',
+    'power_on_time', 'power_cycles', 'start_stop', 'load_cycles', 'host_read', 'host_written', 'nand_written',
+    'ecc_corrected',
     'read_error_rate', 'seek_error_rate', 'spin_up_time', 'erase_count_avg', 'erase_count_max', 'capacitor_test_age',
     'capacitor_test_count', 'capacitor_test_result', 'non_medium_errors', 'thermal_throttle', 'over_temperature_time',
     'temperature_max', 'error_log_count'), DAILY)}

@@ -61,7 +61,8 @@ def logs(folder: str = FOLDER) -> List[str]:
 def log_of(identity: Identity, paths: Iterable[str]) -> Optional[str]:
     """Return the log of a drive: smartd makes its name of model and serial number, with _ and - for other signs."""
     wanted = _signs(identity.model + identity.serial)
-    found = [path for path in paths for name in [_NAME.fullmatch(os.path.basename(path))] if name and _signs(name['drive']) == wanted]
+    found = [path for path in paths for name in [_NAME.fullmatch(os.path.basename(path))] if name
+             and _signs(name['drive']) == wanted]
     return found[0] if len(found) == 1 and identity.serial else None
 
 
@@ -138,7 +139,9 @@ def _lines(text: str) -> Tuple[List[_Line], int]:
 
 
 class _Cells(Dict[str, str]):
-    """The cells of a log by their texts. Most repeat from line to line; each is looked at once. KeyError where one is damaged."""
+    """The cells of a log by their texts. Most repeat from line to line; each is looked at once. KeyError where one is
+    damaged.
+    """
 
     def __missing__(self, text: str) -> str:
         if not (_ATA.fullmatch(text) or _SCSI.fullmatch(text)):
@@ -184,8 +187,11 @@ def _dated(lines: Sequence[_Line], now: int) -> Iterator[_Line]:
 
 
 def _hours(lines: Sequence[_Line]) -> List[int]:
-    """Return the low 32 bits of attribute 9 of each line, which count hours; zeros where a line has none, as of SCSI drives."""
-    found = [next((cell.rpartition(';')[2] for cell in line.cells if cell.startswith(HOURS + ';')), '') for line in lines]
+    """Return the low 32 bits of attribute 9 of each line, which count hours; zeros where a line has none, as of SCSI
+    drives.
+    """
+    found = [next((cell.rpartition(';')[2] for cell in line.cells if cell.startswith(HOURS + ';')), '')
+             for line in lines]
     return [int(raw) & 0xFFFFFFFF for raw in found] if all(found) else [0] * len(lines)
 
 

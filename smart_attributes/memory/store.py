@@ -83,12 +83,14 @@ class Memory:
         lost = int(self._facts.get('lost', 0))
         if not lost or self.now - lost > LOSS_TOLD:
             return ''
-        return (f'memory began anew on {_day(lost)}, because {self._facts.get("why", "")}; growth before that is not judged '
+        return (f'memory began anew on {_day(lost)}, because {self._facts.get("why", "")}; growth before that is not '
+                f'judged '
                 f'(the old file: {self.folder.aside})')
 
     def recall(self, found: Sequence[Identity]) -> List[Recalled]:
         """Return what is known of the drives of this run, in their order."""
-        return self._database.guarded(lambda: self._database.transaction(lambda: self._recalled(found), is_writing=False))
+        return self._database.guarded(lambda: self._database.transaction(lambda: self._recalled(found),
+                                                                         is_writing=False))
 
     def at(self, address: str) -> Optional[Record]:
         """Return the drive that is at an address as far as memory knows: the name of one that sleeps."""
@@ -138,7 +140,8 @@ class Memory:
             self._try_to_write()
 
     def _begin(self, why: str) -> None:
-        facts = {'begun': str(self.now), 'machine': self._machine, **({'lost': str(self.now), 'why': why} if why else {})}
+        facts = {'begun': str(self.now), 'machine': self._machine,
+                 **({'lost': str(self.now), 'why': why} if why else {})}
         self._set(**facts)
 
     def _ask_the_clock(self) -> None:
@@ -157,7 +160,8 @@ class Memory:
     def _date_anew(self) -> None:
         """Date all that lies ahead of the clock as of just now: the numbers are right, the times were not."""
         run, now = self._database.run, self.now - 1
-        run('DELETE FROM point WHERE time > ? AND time < (SELECT max(time) FROM point AS newest WHERE newest.series = point.series)', now)
+        run('DELETE FROM point WHERE time > ? AND time < (SELECT max(time) FROM point AS newest WHERE newest.series = '
+            'point.series)', now)
         run('UPDATE OR REPLACE point SET time = ?, gap = 0 WHERE time > ?', now, now)
         run('UPDATE drive SET first_read = min(first_read, ?), last_read = min(last_read, ?)', now, now)
         run('UPDATE place SET first = min(first, ?), gone = min(gone, ?)', now, now)
@@ -188,7 +192,8 @@ class Memory:
         if self._last is None or self._last[0] != found:
             matched = drives.matches(found, self.records, self._is_same)
             stored = rows.stored(self._database, [match.record for match in matched if match.record], rows.RECENT)
-            self._last = found, [Recalled(match, stored[match.record.number] if match.record else {}) for match in matched]
+            self._last = found, [Recalled(match, stored[match.record.number] if match.record else {})
+                                 for match in matched]
         return self._last[1]
 
     # --- writing, inside a transaction --------------------------------------------------
@@ -204,7 +209,8 @@ class Memory:
                 notes.append(f'{read.address} {note}')
                 continue
             seen[read.address] = record.number
-            if record.last_read < self.now or not memory.match.record:  # else another check has read it later than this one
+            # else another check has read it later than this one
+            if record.last_read < self.now or not memory.match.record:
                 rows.write_readings(self._database, record, read.observations, memory.stored, self.now)
                 again.append((record, identity))
         rows.read_again(self._database, again, self.now)
@@ -219,7 +225,8 @@ class Memory:
         record, note = memory.match
         if not (record or note) and len(self.records) >= MOST_DRIVES:
             note = f'is not remembered: memory knows {MOST_DRIVES} drives already; history --forget SERIAL makes room'
-        return (record, '') if record else (None, note) if note else (rows.new_drive(self._database, identity, self.now), '')
+        return (record, '') if record else (None,
+                                            note) if note else (rows.new_drive(self._database, identity, self.now), '')
 
     def _past_kept(self, identity: Identity, past: Mapping[Tuple[Key, int], Sequence[Point]]) -> int:
         match, stored = self._recalled([identity])[0]
@@ -227,7 +234,8 @@ class Memory:
             raise MemoryUnusable(f'{identity.model} {identity.serial} {match.note}')
         newest = max((points[-1].time for points in past.values() if points), default=self.now)
         record = match.record or rows.new_drive(self._database, identity, newest)
-        written = sum(rows.write_past(self._database, record, stored, key, pace, points) for (key, pace), points in past.items() if points)
+        written = sum(rows.write_past(self._database, record, stored, key, pace, points)
+                      for (key, pace), points in past.items() if points)
         self._forget_picture()
         return written
 
@@ -239,7 +247,9 @@ class Memory:
         return len(gone)
 
     def _thin(self) -> None:
-        """Once a day, thin what is older than it is kept whole; a month's worth at most, lest a wrong clock thin it all."""
+        """Once a day, thin what is older than it is kept whole; a month's worth at most, lest a wrong clock thin it
+        all.
+        """
         last, done = (int(self._facts.get(name, self.begun)) for name in ('thinned', 'thinned_until'))
         if 0 <= self.now - last < series.DAY:
             return

@@ -21,7 +21,8 @@ def patterns(texts: Iterable[str]) -> List[Pattern[str]]:
 
 
 def is_wanted(device: Device, identity: Optional[Identity],
-              match: Sequence[Pattern[str]], ignore: Sequence[Pattern[str]], is_all_told: bool = True) -> Optional[bool]:
+              match: Sequence[Pattern[str]], ignore: Sequence[Pattern[str]],
+              is_all_told: bool = True) -> Optional[bool]:
     """Tell whether a drive is to be checked; None: that depends on model and serial, read them.
 
     Each pattern is searched in the address, the path, the name, the model and the serial

@@ -41,7 +41,8 @@ def read_arguments(path: str, device_type: str = '', skip: Collection[str] = (),
 
     skip: those of LOGS that reading can harm this drive with: {"selftest"}.
     """
-    return _arguments(JSON if json else (), [log for log in LOGS if log not in skip], (*(['-d', device_type] if device_type else []), path))
+    return _arguments(JSON if json else (), [log for log in LOGS if log not in skip],
+                      (*(['-d', device_type] if device_type else []), path))
 
 
 def _arguments(json: Command, logs: Collection[str], address: Command) -> Command:
@@ -49,7 +50,9 @@ def _arguments(json: Command, logs: Collection[str], address: Command) -> Comman
 
 
 def former(command: Command) -> list[Command]:
-    """Return the command lines that earlier versions used for the same, newest first; they read no log that this one leaves out."""
+    """Return the command lines that earlier versions used for the same, newest first; they read no log that this one
+    leaves out.
+    """
     start = 3 if is_behind_sudo(command) else 1
     head, arguments = command[:start], command[start:]
     logs = [word for before, word in zip(arguments, arguments[1:]) if before == '-l']
@@ -68,7 +71,8 @@ def is_refused(command: Command, stdout: bytes, stderr: bytes) -> bool:
 
     Source: sudo 1.9, plugins/sudoers/check.c and logging.c; sudo-rs 0.2, src/common/error.rs.
     """
-    words = (b'password is required', b'is not allowed to execute', b'authentication is required', b"I'm afraid I can't do that")
+    words = (b'password is required', b'is not allowed to execute', b'authentication is required',
+             b"I'm afraid I can't do that")
     return is_behind_sudo(command) and not stdout and any(phrase in stderr for phrase in words)
 
 

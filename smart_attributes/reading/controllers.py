@@ -30,7 +30,8 @@ KINDS: Mapping[str, Kind] = {
 
 
 def relocated(reads: Sequence[Read]) -> Sequence[Read]:
-    """Return the reads, those of a controller that is not where its address says with that reason, and once for a range.
+    """Return the reads, those of a controller that is not where its address says with that reason, and once for a
+    range.
 
     Host numbers change at boot; a slot that nobody looked into is not empty.
     """
@@ -87,7 +88,8 @@ def _written(device: Device, host: int) -> str:
     """Return what to write instead."""
     if _place(device)[0] == 'megaraid':
         return f'{device.type}@/dev/bus/{host}' + (' (and so for the whole range)' if device.optional else '')
-    return f'{device.type}@PATH with a path of that controller; smartctl --scan or ls -l /sys/class/scsi_generic show which'
+    return (f'{device.type}@PATH with a path of that controller; smartctl --scan or ls -l /sys/class/scsi_generic '
+            f'show which')
 
 
 def hosts() -> Mapping[int, str]:
@@ -97,7 +99,8 @@ def hosts() -> Mapping[int, str]:
         names = os.listdir(folder)
     except OSError:
         return {}
-    return {int(name[4:]): _line(os.path.join(folder, name, 'proc_name')) for name in names if re.fullmatch('host[0-9]{1,9}', name)}
+    return {int(name[4:]): _line(os.path.join(folder, name, 'proc_name')) for name in names
+            if re.fullmatch('host[0-9]{1,9}', name)}
 
 
 def host_of(device: Device) -> Optional[int]:
@@ -129,7 +132,8 @@ def watched(reads: Sequence[Read]) -> Collection[int]:
         if isinstance(read.outcome, Report) and is_raid(read.device) and _place(read.device) not in found:
             found[_place(read.device)] = host_of(read.device)
     known = hosts() if found else {}
-    return {host for (kind, _), host in found.items() if host is not None and kind in KINDS and known.get(host) in KINDS[kind].drivers}
+    return {host for (kind, _), host in found.items() if host is not None and kind in KINDS
+            and known.get(host) in KINDS[kind].drivers}
 
 
 def _line(path: str) -> str:

@@ -18,8 +18,10 @@ _REASON = 160             # characters of smartctl's own reason that are quoted
 
 _SUDOERS = '"check_smart_attributes sudoers" prints the rule for /etc/sudoers.d'
 _TYPE = 'give the type as TYPE@PATH, for instance sat@/dev/sda'
-_DISABLED = 'has SMART disabled: it does not watch itself and its verdict is worth nothing; enable it: smartctl -s on PATH'
-_UNSUPPORTED = 'has no SMART: device lacks SMART capability; behind a RAID or USB bridge the right type may help: TYPE@PATH'
+_DISABLED = ('has SMART disabled: it does not watch itself and its verdict is worth nothing; enable it: smartctl -s '
+             'on PATH')
+_UNSUPPORTED = ('has no SMART: device lacks SMART capability; behind a RAID or USB bridge the right type may help: '
+                'TYPE@PATH')
 _RECORD = 'holds no SMART data: {}; record with smartctl -x'
 _SLOT = r'\[(?:megaraid|cciss|3ware|areca|aacraid|hpt)_disk[^\]\n]*\]'
 _OPEN = r'open device: [^\n]*? failed: '
@@ -38,7 +40,8 @@ class Rule(NamedTuple):
 # Source: smartmontools 5.38 to 7.5 and 8.0 in work, os_linux.cpp, dev_*.cpp, *print.cpp; sudo 1.9.
 _RULES: Tuple[Rule, ...] = (
     # sudo
-    Rule(r'^sudo(?:-rs)?: .*(?:password is required|authentication is required|no tty present|terminal is required|askpass)', SudoRefused,
+    Rule(r'^sudo(?:-rs)?: .*(?:password is required|authentication is required|no tty present|terminal is '
+         r'required|askpass)', SudoRefused,
          'cannot be read: sudo wants a password, so the sudoers rule for this call is missing; ' + _SUDOERS),
     Rule(r"^sudo-rs: I'm sorry (\S+)\. I'm afraid I can't do that", SudoRefused,
          'cannot be read: sudo does not allow user {} this call of smartctl; ' + _SUDOERS),
@@ -52,7 +55,8 @@ _RULES: Tuple[Rule, ...] = (
          'cannot be read: sudo may not become root inside this service; remove NoNewPrivileges from its unit'),
     Rule(r'(?:smartctl|sudo)["\']?: (?:line \d+: )?(?:command )?not found|smartctl["\']?: No such file', DriveError,
          'cannot be read: smartctl is not where it was looked for; install smartmontools or give its path with -p'),
-    Rule(r'^sudo(?:-rs)?: (?!unable to resolve host|setrlimit)(.+)', DriveError, 'cannot be read: sudo says "{}"; ' + _SUDOERS),
+    Rule(r'^sudo(?:-rs)?: (?!unable to resolve host|setrlimit)(.+)', DriveError,
+         'cannot be read: sudo says "{}"; ' + _SUDOERS),
     # The command line
     Rule(r'UNRECOGNIZED OPTION: (?:j\b|json)', DriveError,
          'cannot be read: this smartctl is older than 7.0 and knows no JSON; install a newer smartmontools'),
@@ -66,7 +70,8 @@ _RULES: Tuple[Rule, ...] = (
     # Asleep
     # smartctl 7.3 takes a drive that answers nothing for one in SLEEP; one in standby still answers.
     Rule(r'^Device is in SLEEP mode, exit\(\d+\)', DriveError,
-         'answers nothing: in SLEEP mode or dead, which look alike; wake it up with smartctl -n never -i, or let it use standby'),
+         'answers nothing: in SLEEP mode or dead, which look alike; wake it up with smartctl -n never -i, or let it '
+         'use standby'),
     Rule(r'^Device is in (.+?) mode, exit\(\d+\)', DriveAsleep, 'is asleep ({}) and was left alone'),
     Rule(r'^(CHECK POWER MODE .*?), exit\(\d+\)', DriveError,
          'does not tell whether it sleeps, so it was left alone: {}; call smartctl without "-n" once to see more'),
@@ -254,7 +259,9 @@ def smart_disabled() -> DriveError:
 
 
 def is_complaint(line: str) -> bool:
-    """Tell whether smartctl says in this line of a report that something went wrong: a checksum, a log that was refused."""
+    """Tell whether smartctl says in this line of a report that something went wrong: a checksum, a log that was
+    refused.
+    """
     return re.match(_COMPLAINT, line[:_LONGEST_LINE]) is not None
 
 
@@ -267,16 +274,20 @@ def nothing_told(report: Report, is_asked: bool) -> Optional[DriveError]:
     """Return why data that were read say nothing of the drive, None where they do.
 
     is_asked: for attributes. A recording of the health alone says no more than it was made for.
-    A bridge or a failing drive may answer with blocks of zeros, whose checksum is right; "passed" comes from the same place.
+    A bridge or a failing drive may answer with blocks of zeros, whose checksum is right; "passed" comes from the same
+    place.
     """
     if report.smart_status is False or any(test.passed is False for test in report.self_tests):
         return None
     counts = [number for key, number in report.nvme.items() if key not in _NO_COUNTS]
     if len(counts) > _FEW and not any(counts):
-        return DriveError('gives a health log of nothing but zeros: a bridge, a RAID volume, or firmware that makes it up; '
+        return DriveError('gives a health log of nothing but zeros: a bridge, a RAID volume, or firmware that makes '
+                          'it up; '
                           'check what stands behind it, or leave it out with --ignore')
-    if not is_asked or report.identity.protocol != 'ATA' or any(entry.number for entry in report.statistics.values()) or any(
+    if not is_asked or report.identity.protocol != 'ATA' or any(entry.number
+                                                                for entry in report.statistics.values()) or any(
             row.value or row.raw.strip('0x') for row in report.attributes):
         return None
-    return DriveError('tells not one attribute, and "passed" alone is worth nothing: lost behind a bridge that wants a type '
+    return DriveError('tells not one attribute, and "passed" alone is worth nothing: lost behind a bridge that wants '
+                      'a type '
                       '(TYPE@PATH), or the drive is failing, see dmesg; leave out with --ignore what never has any')

@@ -24,10 +24,12 @@ DEVICE, SMARTCTL, JOBS = ('-d', '--device'), ('-p', '--path'), ('--jobs',)
 STATE_DIR, CONFIGURED, LIMITS = ('--state-dir',), ('--config',), ('--thresholds',)
 SCAN, NOSUDO = ('--scan',), ('--nosudo', '-nosudo')
 # Those that change neither drives nor command lines, with a value and without:
-HARMLESS = ('-w', '--warning', '-c', '--critical', '-t', '--timeout', '--drive-timeout', '--unknown-model', '--asleep', '--expect',
+HARMLESS = ('-w', '--warning', '-c', '--critical', '-t', '--timeout', '--drive-timeout', '--unknown-model', '--asleep',
+            '--expect',
             '--no-drives', '--memory-required', '--asleep-max-age', '--acknowledged',
             '--label', '--html', '--ignore-role', '--ignore-attribute', '--attributes', '-dbj', '--dbjson')
-HARMLESS_FLAGS = ('-v', '-vv', '-vvv', '--verbose', '-ap', '--allperfs', '-cu', '--critical-on-unknown', '--critical_on_unknown',
+HARMLESS_FLAGS = ('-v', '-vv', '-vvv', '--verbose', '-ap', '--allperfs', '-cu', '--critical-on-unknown',
+                  '--critical_on_unknown',
                   '-s', '--ssdonly', '--no-memory', '--expect-known', '--hide-serial', '--json')
 # Those that may forbid to read a drive, mean something else, or start no smartctl at all:
 DECIDING = ('--report', '--match', '--ignore', '-r', '--regex', '-O', '--options', '-ucfgj', '--ucfgjson',

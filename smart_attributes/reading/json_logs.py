@@ -72,12 +72,16 @@ def _error(entry: Json) -> Optional[ErrorEntry]:
     number, hours = integer_of(entry, 'error_number'), integer_of(entry, 'lifetime_hours')
     if number is None or hours is None:
         return None
-    return error_entry(number, hours, text_of(entry, 'error_description'), byte_of(object_of(entry, 'completion_registers'), 'error'))
+    return error_entry(number, hours, text_of(entry, 'error_description'),
+                       byte_of(object_of(entry, 'completion_registers'), 'error'))
 
 
 def derived(data: Json) -> Dict[str, int]:
-    """Return what smartctl 7.5 and later makes of attributes and statistics, in percent; of other protocols it repeats their logs."""
-    said = {role: integer_of(object_of(data, role), 'current_percent') for role in ('endurance_used', 'spare_available')}
+    """Return what smartctl 7.5 and later makes of attributes and statistics, in percent; of other protocols it repeats
+    their logs.
+    """
+    said = {role: integer_of(object_of(data, role), 'current_percent')
+            for role in ('endurance_used', 'spare_available')}
     return {role: number for role, number in said.items() if number is not None}
 
 
@@ -95,7 +99,8 @@ def self_tests(data: Json) -> Tuple[SelfTest, ...]:
     scsi = [object_of(data, f'scsi_self_test_{number}') for number in range(20) if f'scsi_self_test_{number}' in data]
     if scsi:
         return tuple(map(_scsi_self_test, scsi))
-    return last_self_test(byte_of(object_of(object_of(object_of(data, 'ata_smart_data'), 'self_test'), 'status'), 'value'))
+    return last_self_test(byte_of(object_of(object_of(object_of(data, 'ata_smart_data'), 'self_test'), 'status'),
+                                  'value'))
 
 
 def _ata_self_test(entry: Json) -> SelfTest:

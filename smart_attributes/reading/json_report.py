@@ -58,7 +58,6 @@ def from_json(data: Json, exit_status: Optional[int] = None, other_text: str = '
     Raises DriveError (or a kind of it) when the document gives no verdict.
     """
     smartctl = object_of(data, 'smartctl')
-    status = integer_of(smartctl, 'exit_status')
     passed, words = _smart_status(object_of(data, 'smart_status'))
     attributes = json_logs.attributes(objects_of(object_of(data, 'ata_smart_attributes'), 'table'))
     identity = _identity(data)._replace(spins=has_spindle(attributes))
@@ -75,14 +74,20 @@ def from_json(data: Json, exit_status: Optional[int] = None, other_text: str = '
         self_tests=json_logs.self_tests(data),
         error_count=json_logs.error_count(object_of(data, 'ata_smart_error_log')),
         errors=json_logs.errors(object_of(data, 'ata_smart_error_log')),
-        exit_status=exit_status if status is None else status,
+        exit_status=_exit_status(smartctl, exit_status),
         messages=_complaints(smartctl),
         version=tuple(part for part in list_of(smartctl, 'version') if type(part) is int),
     )
     problem = _problem(data, report, other_text)
-    if problem:
-        raise problem.of(identity)
-    return report
+    if problem is None:
+        return report
+    raise problem.of(identity)
+
+
+def _exit_status(smartctl: Json, of_process: Optional[int]) -> Optional[int]:
+    """Return the exit status; a report holds its own."""
+    status = integer_of(smartctl, 'exit_status')
+    return of_process if status is None else status
 
 
 def _problem(data: Json, report: Report, other_text: str) -> Optional[DriveError]:
@@ -123,7 +128,8 @@ def _identity(data: Json) -> Identity:
         serial=text_of(data, 'serial_number'),
         wwn=_wwn(data),
         rotation=_rotation(data, protocol),
-        capacity=integer_of(object_of(data, 'user_capacity'), 'bytes') or integer_of(data, 'nvme_total_capacity') or None,
+        capacity=integer_of(object_of(data, 'user_capacity'), 'bytes') or integer_of(data, 'nvme_total_capacity')
+        or None,
         family=text_of(data, 'model_family'),
         sector_size=integer_of(data, 'logical_block_size') or 512,
         physical_block_size=integer_of(data, 'physical_block_size') or None,
@@ -177,7 +183,9 @@ def _messages(smartctl: Json) -> List[Tuple[str, str]]:
 
 
 def _complaints(smartctl: Json) -> Tuple[str, ...]:
-    """Return the messages of any weight, and what only smartctl's text tells (--json=co): a wrong checksum is no message."""
+    """Return the messages of any weight, and what only smartctl's text tells (--json=co): a wrong checksum is no
+    message.
+    """
     known = {text for _, text in _messages(smartctl)}
     printed = (line.strip() for line in list_of(smartctl, 'output') if isinstance(line, str))
     return (*(text for severity, text in _messages(smartctl) if severity != 'information'),

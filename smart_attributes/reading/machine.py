@@ -34,7 +34,8 @@ class Plan(NamedTuple):
 
     device: Device
     command: Tuple[str, ...]
-    former: Optional[Sequence[Tuple[str, ...]]] = None  # what else sudo may admit; None: it has not refused anything yet
+    # what else sudo may admit; None: it has not refused anything yet
+    former: Optional[Sequence[Tuple[str, ...]]] = None
 
 
 def named(texts: Sequence[str]) -> Found:
@@ -50,7 +51,8 @@ def find(asked: Found, is_scan: bool, how: HowRead, runner: processes.Runner, de
     if asked.devices and not is_scan:
         return asked._replace(devices=tuple(uniquely_named(asked.devices)))
     scanned = _scan(how, runner, deadline)
-    return Found(tuple(uniquely_named([*asked.devices, *scanned.devices])), True, scanned.is_whole, (*asked.notes, *scanned.refused))
+    return Found(tuple(uniquely_named([*asked.devices, *scanned.devices])), True, scanned.is_whole,
+                 (*asked.notes, *scanned.refused))
 
 
 def _scan(how: HowRead, runner: processes.Runner, deadline: float) -> 'Scan':
@@ -65,7 +67,8 @@ def _scan(how: HowRead, runner: processes.Runner, deadline: float) -> 'Scan':
     if answer.outcome == 'done' and answer.status == 0:
         return scans.from_scan(answer.stdout.decode('utf-8', 'replace'))
     from .diagnosis import diagnose
-    reason = diagnose((), answer.status, _text_of(answer)) or answer.reason or f'failed with exit status {answer.status}'
+    reason = diagnose((), answer.status,
+                      _text_of(answer)) or answer.reason or f'failed with exit status {answer.status}'
     raise SmartError(f'smartctl --scan: {reason}; name the drives with -d, or run it by hand')
 
 
@@ -114,7 +117,9 @@ def _remark(planned: Plan, answer: Answer) -> str:
 
 
 def _without_tunnel(planned: Plan) -> Optional[Plan]:
-    """Return how to read a RAID drive that does not answer through sat+, as no SAS drive does; None where there is no other way."""
+    """Return how to read a RAID drive that does not answer through sat+, as no SAS drive does; None where there is no
+    other way.
+    """
     device, kind = planned.device, base(planned.device)
     if kind == device.type or not is_raid(device):
         return None
@@ -122,7 +127,8 @@ def _without_tunnel(planned: Plan) -> Optional[Plan]:
     return planned._replace(device=device._replace(type=kind), command=command)
 
 
-def _read_plainly(tunnelled: Sequence[Tuple[Plan, Read]], how: HowRead, runner: processes.Runner, deadline: float) -> Iterator[Read]:
+def _read_plainly(tunnelled: Sequence[Tuple[Plan, Read]], how: HowRead, runner: processes.Runner,
+                  deadline: float) -> Iterator[Read]:
     """Yield the drives that answer when they are asked otherwise, and of the others what came first."""
     first = {planned.device: read for planned, read in tunnelled}
     for read in read_all([planned for planned, _ in tunnelled], how, runner, deadline):
@@ -146,7 +152,8 @@ def _understood(answer: Answer) -> Outcome:
     if answer.outcome != 'done':
         return _unread(answer)
     if answer.signal is not None:
-        return DriveError(f'cannot be read: smartctl was ended by signal {answer.signal}; run it by hand: {" ".join(answer.command)}')
+        return DriveError(f'cannot be read: smartctl was ended by signal {answer.signal}; run it by hand: '
+                          f'{" ".join(answer.command)}')
     error_text = answer.stderr.decode('utf-8', 'replace')
     try:
         if commands.JSON[0] in answer.command:
@@ -161,9 +168,12 @@ def _understood(answer: Answer) -> Outcome:
 def _unread(answer: Answer) -> DriveError:
     if answer.outcome == 'too late':
         return DriveNotReached(f'was not read: {answer.reason}; name fewer drives, or give more time with -t')
-    steps = {'timeout': 'a drive that hangs may be dying; try smartctl by hand, or give more time with --drive-timeout and -t',
-             'busy': 'nothing more is sent to it until that process is gone; drive or controller hang, the kernel log (dmesg) tells more'}
-    return DriveError(f'cannot be read: {answer.reason}; {steps.get(answer.outcome, "run it by hand: " + " ".join(answer.command))}')
+    steps = {'timeout': 'a drive that hangs may be dying; try smartctl by hand, or give more time with '
+                        '--drive-timeout and -t',
+             'busy': 'nothing more is sent to it until that process is gone; drive or controller hang, the kernel log '
+                     '(dmesg) tells more'}
+    return DriveError(f'cannot be read: {answer.reason}; '
+                      f'{steps.get(answer.outcome, "run it by hand: " + " ".join(answer.command))}')
 
 
 def _transcript(answer: Answer) -> str:

@@ -20,15 +20,19 @@ VIRTUAL_DISKS = (
                 'QEMU, hw/ide/core.c, hw/scsi/scsi-disk.c, hw/nvme/ctrl.c; smartctl 7.3 in such a guest'),
     VirtualDisk('VMware', ('VMware Virtual disk', 'VMware, VMware Virtual S', 'VMware Virtual SATA Hard Drive',
                            'VMware Virtual IDE Hard Drive', 'VMware Virtual NVMe Disk'),
-                'kernel logs and fdisk of guests: "Direct-Access VMware Virtual disk", "Disk model: VMware Virtual NVMe Disk"'),
+                'kernel logs and fdisk of guests: "Direct-Access VMware Virtual disk", "Disk model: VMware Virtual '
+                'NVMe Disk"'),
     VirtualDisk('Hyper-V', ('Msft Virtual Disk', 'MSFT Virtual Disk', 'Virtual HD', 'MSFT NVMe Accelerator v1.0'),
                 'kernel logs of guests: "Direct-Access Msft Virtual Disk"; Microsoft, Azure documentation on NVMe disks'),
-    VirtualDisk('Xen', ('XENSRC PVDISK',), 'XenServer, INQUIRY data of its paravirtual disks; /dev/xvdX never answers smartctl'),
-    VirtualDisk('VirtualBox', ('VBOX HARDDISK', 'ORCL-VBOX-NVME-VER12'), 'VirtualBox, DevATA.cpp, DrvSCSI.cpp, DevNVMe'),
+    VirtualDisk('Xen', ('XENSRC PVDISK',),
+                'XenServer, INQUIRY data of its paravirtual disks; /dev/xvdX never answers smartctl'),
+    VirtualDisk('VirtualBox', ('VBOX HARDDISK', 'ORCL-VBOX-NVME-VER12'),
+                'VirtualBox, DevATA.cpp, DrvSCSI.cpp, DevNVMe'),
     VirtualDisk('bhyve', ('BHYVE SATA DISK', 'bhyve-NVMe'), 'FreeBSD, usr.sbin/bhyve/pci_ahci.c, pci_nvme.c'),
     VirtualDisk('Google Cloud', ('Google PersistentDisk', 'Google EphemeralDisk', 'nvme_card-pd'),
                 'kernel logs of instances: "Direct-Access Google PersistentDisk"'),
-    VirtualDisk('Amazon EC2', ('Amazon Elastic Block Store',), 'AWS, "Identify the EBS device": the model in Identify Controller'),
+    VirtualDisk('Amazon EC2', ('Amazon Elastic Block Store',),
+                'AWS, "Identify the EBS device": the model in Identify Controller'),
 )
 """Disks without SMART of their own. What tells of its health all the same is judged like any other."""
 
@@ -64,7 +68,8 @@ def virtual_disk(model: str) -> Optional[DriveIsNoDrive]:
     hypervisor = _BY_MODEL.get(' '.join(model.split()).upper())
     if not hypervisor:
         return None
-    return DriveIsNoDrive(f'is a virtual disk of {hypervisor}: it has no SMART; check the drives on the host that holds it')
+    return DriveIsNoDrive(f'is a virtual disk of {hypervisor}: it has no SMART; check the drives on the host that '
+                          f'holds it')
 
 
 def not_a_drive(model: str, kind: str, transport: str, unit_id: str) -> Optional[DriveIsNoDrive]:
@@ -80,6 +85,7 @@ def not_a_drive(model: str, kind: str, transport: str, unit_id: str) -> Optional
     if re.search(_OPTICAL, model):
         return DriveIsNoDrive('is an optical drive: no SMART to judge')
     if re.search(_VOLUME, model) or re.fullmatch(_NAA_6, unit_id):
-        return DriveIsNoDrive('is a RAID volume or virtual disk, not a drive: it has no SMART; address the drives behind '
+        return DriveIsNoDrive('is a RAID volume or virtual disk, not a drive: it has no SMART; address the drives '
+                              'behind '
                               'it, for instance megaraid,N@/dev/bus/0 or cciss,N@/dev/sg0 (see smartctl --scan)')
     return None

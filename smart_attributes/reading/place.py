@@ -1,7 +1,8 @@
 """Where a drive is and what stands on it: its bay, the light beside it, the arrays, volumes and mounts that it carries.
 
 All from /sys, /proc and udev's notes, which everybody may read; what is not told there is left out, never guessed.
-Sources: Linux, Documentation/ABI/testing/sysfs-class-enclosure and sysfs-block, md.rst; systemd, sd-device (/run/udev/data).
+Sources: Linux, Documentation/ABI/testing/sysfs-class-enclosure and sysfs-block, md.rst; systemd, sd-device
+(/run/udev/data).
 """
 from __future__ import annotations
 
@@ -11,11 +12,14 @@ from typing import Dict, Iterator, List, Mapping, NamedTuple, Tuple
 
 from ..model import Device, Place
 
-MEMBERS = {'zfs_member': 'ZFS pool', 'LVM2_member': 'LVM', 'linux_raid_member': 'md member', 'crypto_LUKS': 'LUKS', 'swap': 'swap',
+MEMBERS = {'zfs_member': 'ZFS pool', 'LVM2_member': 'LVM', 'linux_raid_member': 'md member', 'crypto_LUKS': 'LUKS',
+           'swap': 'swap',
            'ceph_bluestore': 'Ceph', 'bcache': 'bcache', 'drbd': 'DRBD'}
 # What the numbers of a type say about the bay. A MegaRAID number is the controller's own, not that of the bay.
-NUMBERED = {'megaraid': 'drive {0} of the controller', 'sssraid': 'slot {1} of enclosure {0}', 'areca': 'slot {0}', '3ware': 'port {0}',
-            'cciss': 'drive {0} of the controller', 'hpt': 'channel {1} of controller {0}', 'aacraid': 'drive {2} of channel {1}'}
+NUMBERED = {'megaraid': 'drive {0} of the controller', 'sssraid': 'slot {1} of enclosure {0}', 'areca': 'slot {0}',
+            '3ware': 'port {0}',
+            'cciss': 'drive {0} of the controller', 'hpt': 'channel {1} of controller {0}',
+            'aacraid': 'drive {2} of channel {1}'}
 
 
 class System(NamedTuple):
@@ -34,7 +38,8 @@ def place(device: Device, system: System = LINUX) -> Place:
     kind, _, numbers = device.type.rpartition('+')[2].partition(',')
     if kind in NUMBERED:
         return Place(bay=_numbered(NUMBERED[kind], re.findall('[0-9]+', numbers)))
-    return Place() if device.is_recorded else _of_disks(_disks(os.path.basename(os.path.realpath(device.path)), system), system)
+    return Place() if device.is_recorded else _of_disks(_disks(os.path.basename(os.path.realpath(device.path)), system),
+                                                        system)
 
 
 def _numbered(form: str, numbers: List[str]) -> str:
@@ -59,7 +64,8 @@ def _disks(name: str, system: System) -> List[str]:
     if name.startswith('sg'):
         return _listed(f'{system.sys}/class/scsi_generic/{name}/device/block')
     # Behind two controllers a namespace is called nvme0n1 though it hangs at both; nvme0c0n1 is a path to it, no disk.
-    found = [each for each in _listed(f'{system.sys}/class/nvme/{name}') if re.fullmatch('nvme[0-9]+(c[0-9]+)?n[0-9]+', each)]
+    found = [each for each in _listed(f'{system.sys}/class/nvme/{name}')
+             if re.fullmatch('nvme[0-9]+(c[0-9]+)?n[0-9]+', each)]
     return sorted({re.sub('c[0-9]+', '', each) for each in found})
 
 
@@ -80,7 +86,8 @@ def _bay(disk: str, system: System) -> Tuple[str, str]:
 def _pci_slot(device: str, system: System) -> str:
     """Return the slot of an NVMe drive, which PCI knows by its bus address without the function."""
     addresses = re.findall('[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}', device)
-    slots = {_content(f'{system.sys}/bus/pci/slots/{slot}/address'): slot for slot in _listed(f'{system.sys}/bus/pci/slots')}
+    slots = {_content(f'{system.sys}/bus/pci/slots/{slot}/address'): slot
+             for slot in _listed(f'{system.sys}/bus/pci/slots')}
     return next((f'slot {slots[address]}' for address in reversed(addresses) if address in slots), '')
 
 
@@ -110,7 +117,8 @@ def _holder(holder: str, part: str, mounts: Mapping[str, str], system: System) -
     if level:
         states = _states(folder)
         own = '' if states.get(part, 'in_sync') == 'in_sync' else f', {part} {states[part]}'
-        others = ', '.join(f'{name} {"OK" if state == "in_sync" else state}' for name, state in states.items() if name != part)
+        others = ', '.join(f'{name} {"OK" if state == "in_sync" else state}' for name, state in states.items()
+                           if name != part)
         yield f'{holder} ({level}{own}{", with " + others if others else ""}{where})'
     else:
         yield f'{_content(f"{folder}/dm/name") or holder}{where and " on" + where[1:]}'
@@ -137,7 +145,8 @@ def _member(numbers: str, system: System) -> Iterator[str]:
 def _mounts(system: System) -> Dict[str, str]:
     """Return the first mount point of each device, by the kernel's name of it."""
     found: Dict[str, str] = {}
-    names = {_content(f'{system.sys}/block/{disk}/dm/name'): disk for disk in _listed(f'{system.sys}/block') if disk.startswith('dm-')}
+    names = {_content(f'{system.sys}/block/{disk}/dm/name'): disk for disk in _listed(f'{system.sys}/block')
+             if disk.startswith('dm-')}
     for line in _content(f'{system.proc}/self/mounts').splitlines():
         source, _, rest = line.partition(' ')
         if source.startswith('/dev/'):

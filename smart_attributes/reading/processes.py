@@ -77,7 +77,8 @@ class _Process:
 
 
 def _spawn(command: Command, lock: int) -> _Process:
-    """Start *command* with nothing but its pipes and, as its standard input, the locked file, if there is one. Raises OSError.
+    """Start *command* with nothing but its pipes and, as its standard input, the locked file, if there is one. Raises
+    OSError.
 
     posix_spawn and poll rather than subprocess: importing that costs more CPU
     than everything this module does for 24 drives.
@@ -124,7 +125,9 @@ class Runner:
         self._dying: list[_Process] = []
 
     def start(self, command: Command, jobs: int) -> None:
-        """Start *command* now, unless *jobs* others run; a later run() with the same command picks it up, one without it ends it."""
+        """Start *command* now, unless *jobs* others run; a later run() with the same command picks it up, one without
+        it ends it.
+        """
         if self._is_full(jobs) or any(process.command == command for process in self._active):
             return
         try:

@@ -27,7 +27,8 @@ _NUMBERS = rf'(?P<value>{_COLUMN})\s+(?P<worst>{_COLUMN})\s+(?P<threshold>{_COLU
 _UNUSUAL = re.compile(_START + r'(?P<flags>0x[0-9a-f]{4})\s+' + _NUMBERS +
                       r'(?P<kind>Pre-fail|Old_age)\s+(?P<updated>Always|Offline)\s+(?P<failed>-|FAILING_NOW|In_the_past)\s+(?P<raw>\S.*)')
 # The layout of -x: "  5 Reallocated_Sector_Ct   PO--CK   100   100   010    -    0"
-_BRIEF = re.compile(_START + r'(?P<flags>[P-][O-][S-][R-][C-][K-]\+?)\s+' + _NUMBERS + r'(?P<failed>-|NOW|Past)\s+(?P<raw>\S.*)')
+_BRIEF = re.compile(_START + r'(?P<flags>[P-][O-][S-][R-][C-][K-]\+?)\s+' + _NUMBERS
+                    + r'(?P<failed>-|NOW|Past)\s+(?P<raw>\S.*)')
 _FLAG_BITS = 'POSRCK'     # bit 0 first. Source: smartmontools atacmds.h, ATTRIBUTE_FLAGS_*
 _NO_VALUE = 999           # stands for "---" while pySMART, which wants digits, reads the row
 
@@ -86,7 +87,8 @@ def _readers() -> _Readers:
         from pySMART.interface import AtaAttributes, NvmeAttributes, SCSIAttributes
     except ImportError as error:
         missing = (error.name or 'pySMART').partition('.')[0]
-        raise DriveError(f'is text, which the Python package pySMART reads, and {missing} is not installed; install it, or '
+        raise DriveError(f'is text, which the Python package pySMART reads, and {missing} is not installed; install '
+                         f'it, or '
                          'record with smartctl --json -x') from None
     finally:
         # pySMART sets LANG for the smartctl that it would start; it is not ours to change.
@@ -100,7 +102,9 @@ def _readers() -> _Readers:
 # --- the attribute table ---------------------------------------------------------------------------
 
 def classic(line: str) -> str:
-    """Return a row of the attribute table in the layout that pySMART knows: as it stands where it is in it, '' where it is no row."""
+    """Return a row of the attribute table in the layout that pySMART knows: as it stands where it is in it, '' where it
+    is no row.
+    """
     if _CLASSIC.match(line):
         return line
     row = _UNUSUAL.match(line) or _BRIEF.match(line)
@@ -117,7 +121,8 @@ def _translated(row: Match[str]) -> str:
         parts['updated'] = 'Always' if bits & 2 else 'Offline'
     numbers = ' '.join(str(_decimal(parts[name])) for name in ('value', 'worst', 'threshold'))
     name = parts['name'].replace(' ', '_')
-    return f'{_decimal(parts["id"])} {name} {flags} {numbers} {parts["kind"]} {parts["updated"]} {parts["failed"]} {parts["raw"]}'
+    return (f'{_decimal(parts["id"])} {name} {flags} {numbers} {parts["kind"]} {parts["updated"]} {parts["failed"]} '
+            f'{parts["raw"]}')
 
 
 def _decimal(printed: str) -> int:
@@ -144,15 +149,18 @@ def attributes(rows: Sequence[str]) -> Tuple[AttributeRow, ...]:
 def _attribute(read: Any) -> AttributeRow:
     """Return what pySMART read of one row. The raw value stays text: its raw_int drops signs and hex."""
     value, worst, threshold = (None if number > 255 else number for number in (read.value_int, read.worst, read.thresh))
-    return AttributeRow(read.num, read.name, value, worst, threshold, read.type == 'Pre-fail', WHEN_FAILED[read.when_failed], read.raw)
+    return AttributeRow(read.num, read.name, value, worst, threshold, read.type == 'Pre-fail',
+                        WHEN_FAILED[read.when_failed], read.raw)
 
 
 # --- NVMe and SCSI ---------------------------------------------------------------------------------
 
 def nvme(fields: Mapping[str, str]) -> Dict[str, int]:
     """Return the NVMe health log, by NVME_KEYS. fields: label in lower case -> value, as printed."""
-    fed = [f'Critical Warning: {fields["critical warning"]}'] if _PRINTED.fullmatch(fields.get('critical warning', '')) else []
-    fed += [f'{label}: {value}' for label, _, key in _NVME_LOG for value in [_value(fields.get(label.lower(), ''), key)] if value]
+    fed = [f'Critical Warning: {fields["critical warning"]}'] if _PRINTED.fullmatch(fields.get('critical warning',
+                                                                                               '')) else []
+    fed += [f'{label}: {value}' for label, _, key in _NVME_LOG
+            for value in [_value(fields.get(label.lower(), ''), key)] if value]
     if not fed:
         return {}
     log = _readers().nvme(iter([_NVME_HEADLINE, *fed, '']))

@@ -25,14 +25,16 @@ def looked_at_again(reads: Sequence[Read]) -> List[Read]:
 def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> List[str]:
     """Return a note for each drive that does not speak as it was asked to."""
     known = {device.name: device for device in asked}
-    return [f'{read.device.name} does not answer as {known[read.device.name].address} and is read as {read.device.address}; write that'
+    return [f'{read.device.name} does not answer as {known[read.device.name].address} and is read as '
+            f'{read.device.address}; write that'
             for read in reads if read.device.name in known and read.device.type != known[read.device.name].type]
 
 
 def without_twins(reads: Sequence[Read]) -> Tuple[List[Read], List[str]]:
     """Return each drive once, and a note for each further address of it."""
     drives = distinct(reads)
-    return [drive.read for drive in drives], [f'{drive.read.device.name}: {note(drive)}' for drive in drives if drive.others]
+    return [drive.read for drive in drives], [f'{drive.read.device.name}: {note(drive)}' for drive in drives
+                                              if drive.others]
 
 
 def without_empty(reads: Sequence[Read], is_scan: bool) -> Tuple[List[Read], List[str]]:
@@ -61,12 +63,14 @@ def _volumes_of_watched_drives(reads: Sequence[Read]) -> List[Read]:
 def without_unseen(reads: Sequence[Read], slots: int) -> Tuple[List[Read], Tuple[str, ...]]:
     """Leave out the slots of a range that nobody looked at when time was over: whether there are drives, nobody knows."""
     unseen = [read for read in reads if read.device.optional and isinstance(read.outcome, DriveNotReached)]
-    told = (f'{len(unseen)} of {slots} slots were not looked at, time was over; name fewer slots, or give more time with -t',)
+    told = (f'{len(unseen)} of {slots} slots were not looked at, time was over; name fewer slots, or give more time '
+            f'with -t',)
     return [read for read in reads if read not in unseen], told if unseen else ()
 
 
 def missing(reads: Sequence[Read], expected: Optional[int]) -> Tuple[str, ...]:
-    """Return a sentence when fewer drives are there than expected; a sleeping or unreadable one is there, a volume is no drive.
+    """Return a sentence when fewer drives are there than expected; a sleeping or unreadable one is there, a volume is
+    no drive.
 
     Where a controller was looked for in the wrong place, nobody knows how many there are.
     """
@@ -87,7 +91,8 @@ def nobody(is_bare: bool, expected: Optional[int], wish: Optional[State]) -> Tup
         return wish, f'no drives: smartctl --scan finds none here (--no-drives {wish.name.lower()})'
     if expected == 0:
         return State.OK, 'no drives, as expected (--expect 0)'
-    return State.UNKNOWN, ('no drives to check: smartctl --scan finds none, or patterns and empty slots leave none over; name drives '
+    return State.UNKNOWN, ('no drives to check: smartctl --scan finds none, or patterns and empty slots leave none '
+                           'over; name drives '
                            'with -d, for example -d /dev/sda, or say --no-drives ok where there are none')
 
 

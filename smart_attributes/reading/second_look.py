@@ -55,8 +55,11 @@ def _refused(device: Device, error: SudoRefused) -> DriveError:
         return error
     name = base(device).partition(',')[0]
     if device.type and BY_NAME[name].is_vendors:
-        return SudoRefused(f'cannot be read: the sudoers rule admits the type {name}, which asks with commands of a vendor, only on '
+        return SudoRefused(f'cannot be read: the sudoers rule admits the type {name}, which asks with commands of a '
+                           f'vendor, only on '
                            f'request: "check_smart_attributes sudoers --type {name}" prints one that does')
-    return SudoRefused(f'cannot be read: the sudoers rule does not admit this path, which is no usual one of a drive; name the drive '
-                       f'by /dev/sdX, /dev/nvmeN or /dev/disk/by-id, or let "check_smart_attributes sudoers -d {device.address}" '
+    return SudoRefused(f'cannot be read: the sudoers rule does not admit this path, which is no usual one of a drive; '
+                       f'name the drive '
+                       f'by /dev/sdX, /dev/nvmeN or /dev/disk/by-id, or let "check_smart_attributes sudoers -d '
+                       f'{device.address}" '
                        'print a line for it')

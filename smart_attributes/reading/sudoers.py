@@ -85,7 +85,8 @@ def text(asked: Asked, how: HowRead, runner: processes.Runner, drives: Drives) -
     if said and version(said) < FIRST_WITH_LOG_ALLOWED:
         rule = rule._replace(is_quiet=False)
     if asked.is_literal or not knows_expressions(said):
-        return document(rule._replace(expressions=(), literal=tuple(_literal(how, runner, drives))), _why_literal(asked.is_literal, said))
+        return document(rule._replace(expressions=(), literal=tuple(_literal(how, runner, drives))),
+                        _why_literal(asked.is_literal, said))
     lines = _literal(how, runner, drives) if asked.names_drives else ()
     return document(rule._replace(literal=tuple(line for line in lines if not admits(rule.expressions, line))))
 
@@ -149,7 +150,9 @@ def _types(entries: Iterable[DeviceType]) -> str:
 
 
 def _read_expression(types: str, nodes: str) -> str:
-    """Return the expression of everything that read_arguments() can make: any log may be skipped, JSON and type left out."""
+    """Return the expression of everything that read_arguments() can make: any log may be skipped, JSON and type left
+    out.
+    """
     parts = []
     words = iter(commands.read_arguments(_PATH, _TYPE))
     for word in words:
@@ -190,7 +193,8 @@ def _literal(how: HowRead, runner: processes.Runner, drives: Drives) -> Iterator
     """Yield the command lines for the drives named, or for those of this machine."""
     found, plans = drives()
     if not plans:
-        raise SmartError('there are no drives to write lines for; name them with -d, or run this as root on the machine that has them')
+        raise SmartError('there are no drives to write lines for; name them with -d, or run this as root on the '
+                         'machine that has them')
     has_json = _speaks_json(how, runner)
     if found.is_scan:
         yield commands.SCAN if has_json else commands.SCAN_TEXT
@@ -210,7 +214,8 @@ def _escaped(argument: str) -> str:
 
 
 def _why_literal(was_asked: bool, said: str) -> str:
-    reason = 'as asked for' if was_asked else f'because this sudo ("{said}") knows no regular expressions; that of 1.9.10 does'
+    reason = ('as asked for' if was_asked
+              else f'because this sudo ("{said}") knows no regular expressions; that of 1.9.10 does')
     return f'# A line for each drive, {reason}: print it again when drives or data files change.'
 
 
@@ -222,9 +227,11 @@ def _check(asked: Asked, how: HowRead) -> None:
                          'ALL, names in capitals, groups and numbers may mean others to sudo')
     requestable = [entry.name for entry in device_types.TYPES if entry.is_vendors]
     if not set(asked.types) <= set(requestable):
-        raise UsageError(f'--type takes one of {", ".join(requestable)}; the rule admits all other types without being asked')
+        raise UsageError(f'--type takes one of {", ".join(requestable)}; the rule admits all other types without '
+                         f'being asked')
     if not re.fullmatch(_EXECUTABLE, how.smartctl):
-        raise UsageError(f'smartctl is named by its absolute path in a rule, of letters, digits and _ . + -, such as -p {commands.DEFAULT}')
+        raise UsageError(f'smartctl is named by its absolute path in a rule, of letters, digits and _ . + -, such as '
+                         f'-p {commands.DEFAULT}')
     if os.path.lexists(how.smartctl):  # a rule may be there before smartmontools
         commands.check_executable(how.smartctl, as_root=True, through_sudo=True)
 
@@ -250,7 +257,9 @@ def _deadline(how: HowRead) -> float:
 
 
 def knows_expressions(said: str) -> bool:
-    """Tell whether the sudo that says this of itself compares regular expressions; where there is none, the next one will."""
+    """Tell whether the sudo that says this of itself compares regular expressions; where there is none, the next one
+    will.
+    """
     return not said or version(said) >= FIRST_WITH_EXPRESSIONS
 
 

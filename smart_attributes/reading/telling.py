@@ -77,7 +77,8 @@ def has_spindle(attributes: Iterable[AttributeRow]) -> bool:
     return _SPINDLE.issubset(row.id for row in attributes)
 
 
-def with_pending(statistics: Dict[Tuple[int, int], Statistic], count: Optional[int]) -> Dict[Tuple[int, int], Statistic]:
+def with_pending(statistics: Dict[Tuple[int, int], Statistic],
+                 count: Optional[int]) -> Dict[Tuple[int, int], Statistic]:
     """Add the length of the Pending Defects log, unless the statistics tell it themselves.
 
     ACS-4, 9.5.4: the Pending Error Count is the number of entries in that log.
@@ -114,7 +115,8 @@ def error_entry(number: int, hours: int, words: str, register: Optional[int]) ->
     register: the error register, which then tells.
     """
     said = re.match(r'(?:Device Fault; )?Error: ([A-Z]+(?:, [A-Z]+)*)\b', words)
-    kind = tuple(said.group(1).split(', ')) if said else tuple(word for bit, word in _ERROR_BITS if (register or 0) & bit)
+    kind = tuple(said.group(1).split(', ')) if said else tuple(word for bit, word in _ERROR_BITS
+                                                               if (register or 0) & bit)
     return ErrorEntry(number, kind, hours)
 
 

@@ -16,7 +16,8 @@ _STATISTIC = re.compile(
     r'(?P<page>\d{1,3}|0x[0-9a-f]{2})\s+(?P<offset>0x[0-9a-f]{3})\s+\d\s+(?P<number>-?\d{1,20})(?P<normalized>~?)\s+'
     r'(?:(?P<flags>[N-][D-][C-])[+ ]?\s+)?(?P<name>\S.*)')
 
-_WORDS = r'\S*(?: \S+)*?'  # the rest of a column; ".*?" would share long runs of blanks with what follows in every way there is
+# the rest of a column; ".*?" would share long runs of blanks with what follows in every way there is
+_WORDS = r'\S*(?: \S+)*?'
 _ATA_TEST = re.compile(
     rf'#\s*(?P<number>\d+)\s+(?P<kind>\S{_WORDS})\s+'
     rf'(?P<status>(?:Completed|Aborted|Interrupted|Fatal|Self-test|Unknown status)\b{_WORDS})\s*'
@@ -33,8 +34,10 @@ _PENDING = re.compile(r'\d{1,5}\s+\d{1,18}\s+(?:\d{1,10}|-)$')
 
 # "Error 30 [5] occurred at disk power-on lifetime: 17401 hours (725 days + 1 hours)", and the registers below it:
 # "40 51 08 bf 0b 34 e0  Error: UNC 8 sectors at LBA = 0x00340bbf = 3410879", extended "84 -- 51 00 57 00 00 01 14 50 4b 01 00  Error: ..."
-_ERROR = re.compile(r'Error (?P<number>\d{1,10})(?: \[\d{1,5}\])? occurred at disk power-on lifetime: (?P<hours>\d{1,10}) hours')
-_REGISTERS = re.compile(r'(?P<error>[0-9a-f]{2}) (?:-- )?[0-9a-f]{2}(?: [0-9a-f]{2}){5,10}(?: +(?P<words>(?:Device Fault; )?Error: .*))?$')
+_ERROR = re.compile(r'Error (?P<number>\d{1,10})(?: \[\d{1,5}\])? occurred at disk power-on lifetime: '
+                    r'(?P<hours>\d{1,10}) hours')
+_REGISTERS = re.compile(r'(?P<error>[0-9a-f]{2}) (?:-- )?[0-9a-f]{2}(?: [0-9a-f]{2}){5,10}(?: +(?P<words>(?:Device '
+                        r'Fault; )?Error: .*))?$')
 
 POWER_ON = 'accumulated power on time, hours'
 # Printed by two log pages. As in smartctl's JSON the later one counts.

@@ -57,7 +57,8 @@ def errors(lines: Lines) -> Tuple[ErrorEntry, ...]:
     """Return what the drive has kept of its errors, newest first."""
     return newest_first(
         error_entry(int(head['number']), int(head['hours']), registers['words'] or '', int(registers['error'], 16))
-        for head, registers in zip(lines.errors, lines.errors[1:]) if 'number' in head.groupdict() and 'error' in registers.groupdict())
+        for head, registers in zip(lines.errors, lines.errors[1:]) if 'number' in head.groupdict()
+        and 'error' in registers.groupdict())
 
 
 def self_tests(lines: Lines) -> Tuple[SelfTest, ...]:

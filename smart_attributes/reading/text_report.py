@@ -1,4 +1,6 @@
-"""smartctl's text, of any version since 5.37, as a Report: identity and verdict; `pysmart` and `text_logs` read the rest."""
+"""smartctl's text, of any version since 5.37, as a Report: identity and verdict; `pysmart` and `text_logs` read the
+rest.
+"""
 from __future__ import annotations
 
 import re
@@ -100,7 +102,8 @@ def _problem(lines: Lines, report: Report, text: str) -> Optional[DriveError]:
 
 def _complaint(text: str) -> str:
     """Return the line in which smartctl speaks of a failure, '' without one."""
-    line = re.search(r'^\S.*\b(?:failed\b|cannot\b|unable to\b|error:).*$', examined(text), re.MULTILINE | re.IGNORECASE)
+    line = re.search(r'^\S.*\b(?:failed\b|cannot\b|unable to\b|error:).*$', examined(text),
+                     re.MULTILINE | re.IGNORECASE)
     return line.group() if line else ''
 
 
@@ -177,5 +180,7 @@ def _smart_status(fields: Dict[str, str]) -> Tuple[Optional[bool], str]:
 
 
 def _physical(size: str) -> Optional[int]:
-    """Return the second number of "512 bytes logical, 4096 bytes physical", or the only one of "512 bytes logical/physical"."""
+    """Return the second number of "512 bytes logical, 4096 bytes physical", or the only one of "512 bytes
+    logical/physical".
+    """
     return leading(size.rpartition(', ')[2]) if 'physical' in size else None

@@ -28,7 +28,9 @@ _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Earlier:
-    """The process that has been waiting for a drive, and since when (seconds since 1970; 0: it did not come to write that)."""
+    """The process that has been waiting for a drive, and since when (seconds since 1970; 0: it did not come to write
+    that).
+    """
 
     __slots__ = ('pid', 'since')
 
@@ -60,7 +62,8 @@ class Waiting:
         except state_folder.Unusable as error:
             self.why_not = str(error)
         except OSError as error:
-            self.why_not = f'{error.filename}: {error.strerror}; let the user of the check write there, or name another with --state-dir'
+            self.why_not = (f'{error.filename}: {error.strerror}; let the user of the check write there, or name '
+                            f'another with --state-dir')
 
     def begin(self, command: Command) -> int | Earlier:
         """Return the locked file for a process that reads a drive, or who is still at it; -1 where no file can be had.
@@ -112,11 +115,15 @@ def _read(descriptor: int) -> Earlier:
 
 
 def name(command: Command) -> str:
-    """Return the file for what a command reads: type and path, or "scan"; and the program, where it is not the usual one."""
+    """Return the file for what a command reads: type and path, or "scan"; and the program, where it is not the usual
+    one.
+    """
     executable, arguments = commands.split(command)
-    address = [arguments[index + 1] for index, word in enumerate(arguments[:-2]) if word == '-d'] + [arguments[-1].lstrip('-')]
+    address = [arguments[index + 1] for index, word in enumerate(arguments[:-2])
+               if word == '-d'] + [arguments[-1].lstrip('-')]
     words = '@'.join([*([] if executable == commands.DEFAULT else [executable]), *address])
-    text = ''.join(letter if letter.isascii() and (letter.isalnum() or letter in ',+@._:-') else '!' for letter in words)
+    text = ''.join(letter if letter.isascii() and (letter.isalnum() or letter in ',+@._:-') else '!'
+                   for letter in words)
     if len(text) <= LONGEST and '!' not in words and text == words.replace('/', '!'):
         return text
     from binascii import crc32  # other letters, and what is too long, are told apart by a sum

@@ -40,7 +40,8 @@ def named(addresses: Sequence[str], pattern: Optional[str], option: str) -> Tupl
     notes = [] if pattern is None else ['-r is ignored beside -d, as version 1.6 did']
     notes += [f'-O {option} does not concern {address} and is ignored, as version 1.6 did'
               for address in addresses if option and typed(address, option) == address]
-    return [device for address in addresses for device in parse(typed(address, option) if option else address)], False, tuple(notes)
+    return [device for address in addresses
+            for device in parse(typed(address, option) if option else address)], False, tuple(notes)
 
 
 def typed(address: str, option: str) -> str:
@@ -50,11 +51,13 @@ def typed(address: str, option: str) -> str:
     """
     if address.startswith('megaraid'):
         if option != 'sat+':
-            raise UsageError(f'-O {option}: with megaraid, -O is sat+; leave it out, or write TYPE@PATH such as sat+megaraid,6@/dev/bus/0')
+            raise UsageError(f'-O {option}: with megaraid, -O is sat+; leave it out, or write TYPE@PATH such as '
+                             f'sat+megaraid,6@/dev/bus/0')
         return option + address
     if re.fullmatch(r'/dev/sg[0-9]+', address):
         if option not in ('sat', 'scsi'):
-            raise UsageError(f'-O {option}: with {address}, -O is sat or scsi; or write TYPE@PATH such as sat@{address}')
+            raise (UsageError(f'-O {option}: with {address}, -O is sat or scsi; or write TYPE@PATH such as '
+                              f'sat@{address}'))
         return f'{option}@{address}'
     return f'{option}@{address}' if address.startswith('/dev/disk/by-') else address
 
@@ -80,7 +83,8 @@ def matching(pattern: str, option: str = '', root: str = DEV) -> Tuple[List[Devi
         except UsageError as error:
             notes.append(f'-r matches {path}, which is left out: {error}')
     if not known:
-        raise UsageError(f'-r "{text[:80]}" matches no drive under {root}; the expression must match the whole path, such as '
+        raise UsageError(f'-r "{text[:80]}" matches no drive under {root}; the expression must match the whole path, '
+                         f'such as '
                          '/dev/sd[a-z]+, and partitions do not count')
     return known, notes
 

@@ -10,13 +10,16 @@ from ..model import Read
 from ..reading.machine import Found
 from . import addresses, files, opinion
 
-KEPT_DATABASE = 'check_smartdb-1.6.json'  # where the Debian package puts that of version 1.6, unchanged, when it takes its place
+# where the Debian package puts that of version 1.6, unchanged, when it takes its place
+KEPT_DATABASE = 'check_smartdb-1.6.json'
 # The options of version 1.6, which took each with one dash or two, and shortened, in our spelling.
 NAMES: Mapping[str, str] = {
     'd': '--device', 'device': '--device', 'r': '--regex', 'regex': '--regex', 'dbj': '--dbjson', 'dbjson': '--dbjson',
     'ucfgj': '--ucfgjson', 'ucfgjson': '--ucfgjson', 'p': '--path', 'path': '--path', 'nosudo': '--nosudo',
-    'cu': '--critical_on_unknown', 'critical_on_unknown': '--critical_on_unknown', 'ap': '--allperfs', 'allperfs': '--allperfs',
-    's': '--ssdonly', 'ssdonly': '--ssdonly', 'O': '--options', 'options': '--options', 'v': '--verbose', 'verbose': '--verbose',
+    'cu': '--critical_on_unknown', 'critical_on_unknown': '--critical_on_unknown', 'ap': '--allperfs',
+    'allperfs': '--allperfs',
+    's': '--ssdonly', 'ssdonly': '--ssdonly', 'O': '--options', 'options': '--options', 'v': '--verbose',
+    'verbose': '--verbose',
     'vv': '-vv', 'vvv': '-vvv', 'V': '--version', 'version': '--version', 'h': '--help', 'help': '--help'}
 
 
@@ -36,7 +39,9 @@ class Before(NamedTuple):
         return Found(tuple(devices), is_search, notes=notes)
 
     def leaves_out(self, read: Read) -> bool:
-        """Tell whether this is surely a hard disk where none is wanted: a drive that could not be read is never left out."""
+        """Tell whether this is surely a hard disk where none is wanted: a drive that could not be read is never left
+        out.
+        """
         identity = read.identity
         return self.ssd_only and identity is not None and (
             identity.kind == 'hdd' or (identity.kind == 'sas' and bool(identity.rotation)))
@@ -67,7 +72,8 @@ class Before(NamedTuple):
         if self.old_database is not None and not is_there(self.old_database):
             kept = self._database(config)
             yield f'{self.old_database} is not there; ' + (f'{kept}, kept by an upgrade, adds its labels' if kept else
-                                                           'the shipped attributes.json is used, which needs no such file')
+                                                           'the shipped attributes.json is used, which needs no such '
+                                                           'file')
 
     def _users(self, mistakes: List[str]) -> Optional[files.Users]:
         """Return the user configuration of version 1.6 behind -ucfgj."""
@@ -81,7 +87,9 @@ class Before(NamedTuple):
             return None
 
     def _database(self, config: str) -> Optional[str]:
-        """Return the file behind -dbj; where it is gone, the one that the upgrade of a package has kept, so that graphs go on."""
+        """Return the file behind -dbj; where it is gone, the one that the upgrade of a package has kept, so that graphs
+        go on.
+        """
         if self.old_database is None:
             return None
         return next((path for path in (self.old_database, os.path.join(config, KEPT_DATABASE)) if is_there(path)), None)
@@ -93,12 +101,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Let a parser understand the options that only version 1.6 had."""
     group = parser.add_argument_group('as version 1.6, which is called in the same way; see doc/upgrading.md')
     group.add_argument('-r', '--regex', metavar='PATTERN',
-                       help='without -d: paths under /dev that this egrep expression matches wholly; or megaraid[0-7],/dev/sda')
+                       help='without -d: paths under /dev that this egrep expression matches wholly; or '
+                            'megaraid[0-7],/dev/sda')
     group.add_argument('-O', '--options', dest='type_option', metavar='TYPE',
                        help='sat+ for megaraid, sat or scsi for /dev/sgN, any type for /dev/disk/by-*')
     group.add_argument('-s', '--ssdonly', dest='ssd_only', action='store_true', help='leave hard disks out')
     group.add_argument('-dbj', '--dbjson', dest='old_database', metavar='FILE',
-                       help='database of version 1.6, which adds its limits and labels, or entries as for --attributes; may be absent')
+                       help='database of version 1.6, which adds its limits and labels, or entries as for '
+                            '--attributes; may be absent')
     group.add_argument('-ucfgj', '--ucfgjson', dest='user_config', metavar='FILE',
                        help='limits of version 1.6 by device path, or limits as for --thresholds')
 
@@ -127,7 +137,9 @@ def taken_out(values: Dict[str, Any], rest: Sequence[str], parser: argparse.Argu
 
 
 def _strays(words: Sequence[str], parser: argparse.ArgumentParser) -> Tuple[str, ...]:
-    """Return the words that belong to no option. Raises UsageError for what looks like one, and for a drive that nobody would check."""
+    """Return the words that belong to no option. Raises UsageError for what looks like one, and for a drive that nobody
+    would check.
+    """
     if any(word.startswith('-') for word in words):
         parser.error(f'unrecognized arguments: {" ".join(words)}')
     for word in words:

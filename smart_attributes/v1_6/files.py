@@ -8,7 +8,20 @@ is JSON: a check that has run for years must go on.
 
 import os
 import re
-from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    FrozenSet,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 from ..errors import DataError, UsageError
 from ..knowledge import datafile, ranges, standards
@@ -25,20 +38,26 @@ SHOWN = 40                        # characters of a file that a sentence quotes
 
 # The numbers of version 1.6 for the NVMe health log: key of Report.nvme, its label, factor (data units were GB).
 NVME: Sequence[Tuple[str, str, float]] = (
-    ('critical_warning', 'Critical_Warning', 1), ('temperature', 'Temperature', 1), ('available_spare', 'Available_Spare', 1),
+    ('critical_warning', 'Critical_Warning', 1), ('temperature', 'Temperature', 1),
+    ('available_spare', 'Available_Spare', 1),
     ('available_spare_threshold', 'Available_Spare_Threshold', 1), ('percentage_used', 'Percentage_Used', 1),
     ('data_units_read', 'Data_Units_Read', 512e-6), ('data_units_written', 'Data_Units_Written', 512e-6),
     ('host_reads', 'Host_Read_Commands', 1), ('host_writes', 'Host_Write_Commands', 1),
-    ('controller_busy_time', 'Controller_Busy_Time', 1), ('power_cycles', 'Power_Cycles', 1), ('power_on_hours', 'Power_On_Hours', 1),
+    ('controller_busy_time', 'Controller_Busy_Time', 1), ('power_cycles', 'Power_Cycles', 1),
+    ('power_on_hours', 'Power_On_Hours', 1),
     ('unsafe_shutdowns', 'Unsafe_Shutdowns', 1), ('media_errors', 'Media_and_Data_Integrity_Errors', 1),
-    ('num_err_log_entries', 'Error_Information_Log_Entries', 1), ('warning_temp_time', 'Warning_Comp_Temperature_Time', 1),
+    ('num_err_log_entries', 'Error_Information_Log_Entries', 1),
+    ('warning_temp_time', 'Warning_Comp_Temperature_Time', 1),
     ('critical_comp_time', 'Critical_Comp_Temperature_Time', 1))
 
 # The same for SAS: the defect list, then seven counters of reads (1 to 7) and of writes (8 to 14).
 _COUNTERS = ('errors_corrected_by_eccfast', 'errors_corrected_by_eccdelayed', 'errors_corrected_by_rereads_rewrites',
-             'total_errors_corrected', 'correction_algorithm_invocations', 'gigabytes_processed', 'total_uncorrected_errors')
-_COUNTER_LABELS = ('{0}_errors_corrected_by_ECC_fast', '{0}_errors_corrected_by_ECC_delayed', '{0}_errors_corrected_by_ECC_re{1}',
-                   'Total_{1}_errors_corrected', 'Total_{1}_correction_algorithm_invocations', 'Total_{1}_gigabytes_processed',
+             'total_errors_corrected', 'correction_algorithm_invocations', 'gigabytes_processed',
+             'total_uncorrected_errors')
+_COUNTER_LABELS = ('{0}_errors_corrected_by_ECC_fast', '{0}_errors_corrected_by_ECC_delayed',
+                   '{0}_errors_corrected_by_ECC_re{1}',
+                   'Total_{1}_errors_corrected', 'Total_{1}_correction_algorithm_invocations',
+                   'Total_{1}_gigabytes_processed',
                    'Total_uncorrected_{1}_errors')
 SAS: Sequence[Tuple[str, str, float]] = (
     ('grown_defects', 'Elements_in_grown_defect_list', 1),
@@ -141,7 +160,8 @@ def entry(file: str, name: str, data: Any) -> Entry:
     """Return what the entry *name* of *file* says; what cannot be used becomes a fault."""
     where = f'{file}: {name[:SHOWN]}'
     if not isinstance(data, dict):
-        return Entry(name, faults=(f'{where} is no object; write {{"Device": ..., "ID#": ..., "Threshs": ..., "Perfs": ...}}',))
+        return Entry(name, faults=(f'{where} is no object; write {{"Device": ..., "ID#": ..., "Threshs": ..., '
+                                   f'"Perfs": ...}}',))
     faults: List[str] = [f'{where} stands twice; both are used'] if re.search(r' \([2-9]\)$', name) else []
     columns, comments = _columns(_object(data, 'ID#'), where, faults)
     limits = _limits(_object(data, 'Threshs'), where, faults)
@@ -184,7 +204,8 @@ def _limits(data: Json, where: str, faults: List[str]) -> Dict[int, Limit]:
             faults.append(f'{where}, Threshs {number}: {error}')
             continue
         if is_inverted(limits[number]):
-            faults.append(f'{where}, Threshs {number}: warning {limits[number].warning} lies beyond critical {limits[number].critical}, '
+            faults.append(f'{where}, Threshs {number}: warning {limits[number].warning} lies beyond critical '
+                          f'{limits[number].critical}, '
                           'so it never warns')
     return limits
 
@@ -320,12 +341,14 @@ def numbers(report: Report, columns: Mapping[int, str]) -> Dict[int, Number]:
         if report.error_count is not None:
             found.append(Number(ERROR_COUNT, report.error_count, 'ATA_Error_Count', Source(standards.ERROR_LOG)))
     if report.smart_status is not None:
-        found.append(Number(HEALTH, 0 if report.smart_status else 1, 'Overall_Health_Test_Result', Source(standards.SELF_ASSESSMENT)))
+        found.append(Number(HEALTH, 0 if report.smart_status else 1, 'Overall_Health_Test_Result',
+                            Source(standards.SELF_ASSESSMENT)))
     return {each.id: each for each in found if each.id in columns}
 
 
 def _from_log(log: Sequence[Tuple[str, str, float]], values: Mapping[str, float], name: str) -> List[Number]:
-    return [Number(number, values[key] * factor, label, Source(name)) for number, (key, label, factor) in enumerate(log) if key in values]
+    return [Number(number, values[key] * factor, label, Source(name))
+            for number, (key, label, factor) in enumerate(log) if key in values]
 
 
 def _from_table(rows: Mapping[int, AttributeRow], columns: Mapping[int, str]) -> List[Number]:
@@ -356,7 +379,9 @@ def shifted(number: float, shift: Optional[int]) -> float:
 # --- names ----------------------------------------------------------------------------
 
 def slug(text: str) -> str:
-    """Return a name as version 1.6 wrote it into labels: no brackets, _ for blanks; nothing that a daemon could misread."""
+    """Return a name as version 1.6 wrote it into labels: no brackets, _ for blanks; nothing that a daemon could
+    misread.
+    """
     return re.sub(r'[^A-Za-z0-9_/.:+-]', '', re.sub(r'\s+', '_', text.strip()))
 
 

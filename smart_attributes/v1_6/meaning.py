@@ -96,4 +96,5 @@ def _number(number: float) -> str:
 
 def patterns(models: Sequence[str]) -> List[str]:
     """Return expressions for whole models; version 1.6 compared their ends, which matters where the vendor is left out."""
-    return [('' if ' ' in model or '_' in model else '(?:.*[ _])?') + literally(' '.join(model.split())) for model in dict.fromkeys(models)]
+    return [('' if ' ' in model or '_' in model else '(?:.*[ _])?') + literally(' '.join(model.split()))
+            for model in dict.fromkeys(models)]

@@ -1,4 +1,6 @@
-"""Files of version 1.6 -> limits and entries of this version, and a sentence for each thing that could not be carried over."""
+"""Files of version 1.6 -> limits and entries of this version, and a sentence for each thing that could not be carried
+over.
+"""
 
 import os
 import re
@@ -66,11 +68,13 @@ class Findings:
         if not roles:
             return
         if target.selector is not None:
-            self.overrides.append({'for': target.selector, 'why': f'carried over from version 1.6, {target.where}', 'roles': roles})
+            self.overrides.append({'for': target.selector, 'why': f'carried over from version 1.6, {target.where}',
+                                   'roles': roles})
             return
         for role, fields in roles.items():
             limits = {field: value for field, value in fields.items() if field != 'graph'}
-            kind = {target.identity.kind: {**limits, 'why': f'carried over from version 1.6, {target.where}'}} if limits else {}
+            kind = {target.identity.kind: {**limits,
+                                           'why': f'carried over from version 1.6, {target.where}'}} if limits else {}
             self.roles.setdefault(role, {}).update({**kind, **({'graph': True} if 'graph' in fields else {})})
 
 
@@ -94,7 +98,8 @@ def outcome(paths: Sequence[str], site: Site) -> Outcome:
     for user in users:
         _migrate_users(user, databases, site, findings)
     name = os.path.basename(paths[0])
-    result = Outcome(_text({'roles': findings.new_roles, 'entries': findings.entries}, 'attributes') if findings.entries else '',
+    result = Outcome(_text({'roles': findings.new_roles, 'entries': findings.entries}, 'attributes')
+                     if findings.entries else '',
                      _text({'roles': findings.roles, 'overrides': findings.overrides}, 'thresholds')
                      if findings.roles or findings.overrides else '', tuple(findings.carried), tuple(findings.lost))
     _check(result, name, site.database)
@@ -146,19 +151,22 @@ def _migrate_database(old: files.Database, site: Site, findings: Findings) -> No
         for target in _targets(entry, f'{old.file}, {clean(name)}', site, findings):
             findings.add(target, _roles(entry, target, site, findings))
     if shipped:
-        findings.carried.append(f'{old.file}: {shipped} entries are as version 1.x shipped them; attributes.json speaks for their drives')
+        findings.carried.append(f'{old.file}: {shipped} entries are as version 1.x shipped them; attributes.json '
+                                f'speaks for their drives')
 
 
 def _targets(entry: Entry, where: str, site: Site, findings: Findings) -> Iterator[Target]:
     """Yield the drives of an entry, grouped by what our own entries say about them."""
     if entry.name in (files.NVME_ENTRY, files.SAS_ENTRY):
         protocol = 'NVMe' if entry.name == files.NVME_ENTRY else 'SCSI'
-        yield Target(where, f'all {protocol} drives', None, Identity(protocol), entry.columns, _standard_meanings(entry, protocol), True)
+        yield Target(where, f'all {protocol} drives', None, Identity(protocol), entry.columns,
+                     _standard_meanings(entry, protocol), True)
         return
     groups: Dict[Tuple[str, ...], List[str]] = {}
     for model in entry.models:
         if len(model.strip()) < SHORTEST or not re.search('[0-9]', model):
-            findings.lost.append(f'{where}: "{clean(model)}" names a family of smartctl or a vendor; limits of this version go by model, '
+            findings.lost.append(f'{where}: "{clean(model)}" names a family of smartctl or a vendor; limits of this '
+                                 f'version go by model, '
                                  'write it as a regular expression for the whole model name')
             continue
         groups.setdefault(tuple(_candidates(model, entry, site.database)), []).append(model)
@@ -170,15 +178,18 @@ def _candidates(model: str, entry: Entry, database: SpecDatabase) -> List[str]:
     """Return the families of ours that a model belongs to, () where none is named after it."""
     name = ' '.join(model.split())
     named = [each['family'] for _, each in database.entries()
-             if 'models' in each and not (each.get('fallback') or each.get('generic')) and specs.names_model(each, name)]
+             if 'models' in each and not (each.get('fallback') or each.get('generic'))
+             and specs.names_model(each, name)]
     if named or not set(entry.columns) >= SPINDLE:
         return named
     return [each['family'] for _, each in database.entries() if each.get('generic') and each.get('kind') == 'hdd']
 
 
-def _by_model(entry: Entry, where: str, families: Sequence[str], models: Sequence[str], site: Site, findings: Findings) -> Target:
+def _by_model(entry: Entry, where: str, families: Sequence[str], models: Sequence[str], site: Site,
+              findings: Findings) -> Target:
     patterns = meaning.patterns(models)
-    readings = [site.database.read_entry(source, each) for source, each in site.database.entries() if each['family'] in families]
+    readings = [site.database.read_entry(source, each) for source, each in site.database.entries()
+                if each['family'] in families]
     identity = HDD if set(entry.columns) >= SPINDLE else SSD
     meanings: Dict[int, Sequence[Meaning]] = {
         number: meaning.of_specs(number, column, readings) for number, column in entry.columns.items()}
@@ -211,14 +222,18 @@ def _new_entry(entry: Entry, where: str, patterns: Sequence[str], database: Spec
             continue
         role = f'attribute_{number}_{meaning.FIRST_COLUMN[column]}'
         meanings[number] = [Meaning(role)]
-        findings.new_roles[role] = {'meaning': f'{column} of attribute {number}, compared as version 1.6 did', 'unit': '',
+        findings.new_roles[role] = {'meaning': f'{column} of attribute {number}, compared as version 1.6 did',
+                                    'unit': '',
                                     'worse': 'low' if column == files.VALUE else 'high'}
         attributes[str(number)] = {'name': clean(entry.comments.get(number, '')) or f'Attribute_{number}',
                                    'readings': {role: {'from': meaning.FIRST_COLUMN[column]}}}
-    findings.entries.append({'family': f'{clean(entry.name)} (from version 1.6)', 'models': list(patterns), 'fallback': True,
-                             **({key: common[key] for key in ('uses', 'uses_common') if key in common} if common else {}),
+    findings.entries.append({'family': f'{clean(entry.name)} (from version 1.6)', 'models': list(patterns),
+                             'fallback': True,
+                             **({key: common[key] for key in ('uses', 'uses_common') if key in common} if common
+                                else {}),
                              'attributes': attributes, 'source': f'carried over from version 1.6, {where}'})
-    findings.lost.append(f'{where}: what the attributes of {", ".join(patterns)} mean is not known to attributes.json; their numbers are '
+    findings.lost.append(f'{where}: what the attributes of {", ".join(patterns)} mean is not known to '
+                         f'attributes.json; their numbers are '
                          'compared as before (a RAW_VALUE as one whole number), and nothing more; '
                          'check_smart_attributes draft makes a better entry from the drive itself')
     return meanings
@@ -232,11 +247,13 @@ def _migrate_users(user: files.Users, databases: Sequence[files.Database], site:
         where = f'{user.file}, {clean(key)}'
         findings.lost += entry.faults
         drives = [drive for drive in site.drives if key in files.keys_of(drive.device)]
-        targets = [_read_target(drive, entry, where, databases, site) for drive in drives] or _guessed_targets(key, entry, where, site)
+        targets = [_read_target(drive, entry, where, databases, site)
+                   for drive in drives] or _guessed_targets(key, entry, where, site)
         for target in targets:
             findings.add(target, _roles(_with_shifts(entry, target, drives, databases), target, site, findings))
         if not targets:
-            findings.lost.append(f'{where}: which address this drive has now is not known; name the drives of the check, '
+            findings.lost.append(f'{where}: which address this drive has now is not known; name the drives of the '
+                                 f'check, '
                                  'such as -d megaraid,6@/dev/bus/0')
 
 
@@ -248,7 +265,8 @@ def _read_target(drive: Drive, entry: Entry, where: str, databases: Sequence[fil
     if identity.protocol == 'ATA':
         meanings = {number: meaning.of_specs(number, column, [spec]) for number, column in columns.items()}
     name = drive.device.address
-    return Target(where, name, {'device': name}, identity, columns, {**meanings, **_standard_meanings(entry, identity.protocol)})
+    return Target(where, name, {'device': name}, identity, columns,
+                  {**meanings, **_standard_meanings(entry, identity.protocol)})
 
 
 def _old_columns(identity: Identity, databases: Sequence[files.Database]) -> Mapping[int, str]:
@@ -295,7 +313,8 @@ def _roles(entry: Entry, target: Target, site: Site, findings: Findings) -> Json
         elif number != HEALTH:
             findings.lost.append(f'{said}: {_why_not(number, len(meant), target)}')
         elif (limit.warning, limit.critical) != ('0', '0'):
-            findings.lost.append(f'{said}: a drive that says FAILED is critical; an override with "smart_status" can change that')
+            findings.lost.append(f'{said}: a drive that says FAILED is critical; an override with "smart_status" can '
+                                 f'change that')
     for number in entry.graphed or ():
         certain = target.meanings.get(number, ())
         if len(certain) == 1 and not _ours(certain[0].role, target, site).is_graphed:
@@ -303,15 +322,18 @@ def _roles(entry: Entry, target: Target, site: Site, findings: Findings) -> Json
     return roles
 
 
-def _add_limit(meant: Meaning, limit: Limit, said: str, roles: Json, target: Target, site: Site, findings: Findings) -> None:
+def _add_limit(meant: Meaning, limit: Limit, said: str, roles: Json, target: Target, site: Site,
+               findings: Findings) -> None:
     fields = {'warning': meaning.converted(limit.warning, limit.shift, meant),
               'critical': meaning.converted(limit.critical, limit.shift, meant)}
     if roles.setdefault(meant.role, fields) != fields:
-        findings.lost.append(f'{said}: it is {meant.role}, which has a limit from another number already; only one is possible')
+        findings.lost.append(f'{said}: it is {meant.role}, which has a limit from another number already; only one is '
+                             f'possible')
         return
     ours = _ours(meant.role, target, site)
     before = [bound.otherwise if isinstance(bound, DriveLimit) else bound for bound in (ours.warning, ours.critical)]
-    instead = f', instead of {before[0] or "none"} and {before[1] or "none"}' if any(before) and before != list(fields.values()) else ''
+    instead = (f', instead of {before[0] or "none"} and {before[1] or "none"}' if any(before)
+               and before != list(fields.values()) else '')
     findings.carried.append(f'{said}: {meant.role} of {target.shown}, '
                             f'warning {fields["warning"]}, critical {fields["critical"]}{instead}')
 
@@ -332,7 +354,8 @@ def _why_not(number: int, meanings: int, target: Target) -> str:
             'our entries for these drives differ in what it means'
     if target.identity.protocol in ('NVMe', 'SCSI') or number in target.columns:
         return 'attributes.json reads no number from it for these drives'
-    return 'whether its VALUE or its RAW_VALUE is meant is not known; give the database beside this file, and the drive with -d'
+    return ('whether its VALUE or its RAW_VALUE is meant is not known; give the database beside this file, and the '
+            'drive with -d')
 
 
 # --- output ------------------------------------------------------------------------------------------
@@ -361,5 +384,6 @@ def _write(path: str, text: str) -> None:
 
 def report(found: Outcome) -> List[str]:
     """Return what was carried over and what was not, a line each."""
-    lines = [f'carried over: {sentence}' for sentence in found.carried] + [f'not carried over: {sentence}' for sentence in found.lost]
+    lines = [f'carried over: {sentence}' for sentence in found.carried] + [f'not carried over: {sentence}'
+                                                                           for sentence in found.lost]
     return lines or ['there is nothing to carry over']

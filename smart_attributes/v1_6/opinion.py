@@ -62,7 +62,8 @@ class Files(NamedTuple):
             state=worst(judgement.state for judgement in judgements),
             judgements=tuple(sorted(judgements, key=lambda judgement: -judgement.state.urgency)),
             notes=(*verdict.notes, *notes),
-            old_values=tuple(_old_values(_printed(known, user, columns, self), numbers, rules, self.names[verdict.device.name])))
+            old_values=tuple(_old_values(_printed(known, user, columns, self), numbers, rules,
+                                         self.names[verdict.device.name])))
 
 
 class Rule(NamedTuple):
@@ -95,7 +96,8 @@ def files_of(path: Optional[str], users: Optional[files.Users], is_all_printed: 
     data = files.read(path)
     if files.is_of_1_6(data):
         found = files.database(path, data)
-        note = f'{name} is a database of version 1.6 with {len(found.entries)} entries; its limits and labels are added to our own verdict'
+        note = (f'{name} is a database of version 1.6 with {len(found.entries)} entries; its limits and labels are '
+                f'added to our own verdict')
         return Files((), found, users, is_all_printed, notes=(note,))
     return Files((sitefile.load(path, 'attributes'),), None, users, is_all_printed,
                  notes=(f'the entries of {name} are used beside the shipped ones',))
@@ -108,7 +110,8 @@ def _rules(known: Optional[Entry], user: Optional[Entry], given: Files) -> Dict[
     rules: Dict[int, Rule] = {}
     if known and given.database:
         origin = f'{given.database.file}, {known.name}'
-        rules = {number: Rule(number, limit, origin, not known.is_shipped, False) for number, limit in known.limits.items()}
+        rules = {number: Rule(number, limit, origin, not known.is_shipped, False)
+                 for number, limit in known.limits.items()}
     if user and given.users:
         for number, limit in user.limits.items():
             shift = rules[number].limit.shift if limit.shift is None and number in rules else limit.shift
@@ -129,7 +132,8 @@ def _columns(known: Optional[Entry], user: Optional[Entry], report: Report, give
     spec = database.identify(report.identity, [row.id for row in report.attributes])
     found = _columns_of(spec, report.identity.protocol == 'ATA')
     columns.update((number, found[number]) for number in wanted if number in found)
-    return columns, [f'{given.users.file}, {user.name}, {number}: neither -dbj nor attributes.json tells whether VALUE or RAW_VALUE '
+    return columns, [f'{given.users.file}, {user.name}, {number}: neither -dbj nor attributes.json tells whether '
+                     f'VALUE or RAW_VALUE '
                      'is meant, so it has no effect' for number in sorted(wanted - set(found))]
 
 
@@ -156,7 +160,8 @@ def _opinion(rule: Rule, number: Number, verdict: Verdict) -> Opinion:
              State.WARNING if ranges.is_violated(rule.limit.warning, moved.number) else State.OK)
     roles = _roles(number, verdict)
     return Opinion(rule, moved, state, tuple(
-        judgement for judgement in verdict.judgements if judgement.reading.role in roles or _is_threshold(judgement, number)))
+        judgement for judgement in verdict.judgements if judgement.reading.role in roles
+        or _is_threshold(judgement, number)))
 
 
 def _is_threshold(judgement: Judgement, number: Number) -> bool:
@@ -179,22 +184,26 @@ def _roles(number: Number, verdict: Verdict) -> Set[str]:
     if number.id in (ERROR_COUNT, HEALTH):
         return {'error_log_count' if number.id == ERROR_COUNT else 'smart_status'}
     # Whatever reads this attribute, and the statistic that says the same.
-    return {judgement.reading.role for judgement in verdict.judgements if _same_source(judgement, number)} - {'vendor_threshold'}
+    return {judgement.reading.role for judgement in verdict.judgements
+            if _same_source(judgement, number)} - {'vendor_threshold'}
 
 
 def _without_overruled(verdict: Verdict, opinions: Sequence[Opinion], known: Optional[Entry]) -> List[Judgement]:
     """Return our judgements; those that a user configuration stands for are no longer judged by our limits."""
     overruled = {id(judgement) for opinion in opinions if opinion.rule.is_users for judgement in opinion.ours
                  if judgement.reading.role not in _OWN_WORD}
-    kept = [judgement._replace(state=State.OK, warning='', critical='', against='') if id(judgement) in overruled else judgement
+    kept = [judgement._replace(state=State.OK, warning='', critical='', against='') if id(judgement) in overruled
+            else judgement
             for judgement in verdict.judgements]
     # "Not in the database" is not true of a drive that the site's own database knows.
-    return [judgement._replace(state=State.OK) if known and judgement.reading.role == HIDDEN else judgement for judgement in kept]
+    return [judgement._replace(state=State.OK) if known and judgement.reading.role == HIDDEN else judgement
+            for judgement in kept]
 
 
 def _replacements(opinions: Sequence[Opinion]) -> Iterator[str]:
     for opinion in opinions:
-        roles = sorted({judgement.reading.role for judgement in opinion.ours} - _OWN_WORD) if opinion.rule.is_users else []
+        roles = sorted({judgement.reading.role
+                        for judgement in opinion.ours} - _OWN_WORD) if opinion.rule.is_users else []
         if roles:
             yield f'{opinion.rule.origin}, {opinion.rule.id}: this limit stands instead of ours for {", ".join(roles)}'
 
@@ -207,7 +216,8 @@ def _judgement(opinion: Opinion, ours: Sequence[Judgement]) -> Judgement:
     deciding = rule.limit.critical if opinion.state is State.CRITICAL else rule.limit.warning
     against = ranges.describe(deciding, number.number) if is_needed and opinion.state is not State.OK else ''
     reading = Reading(ROLE, number.number, '', number.source, _said(number), judged=is_needed)
-    return Judgement(reading, opinion.state if is_needed else State.OK, rule.limit.warning, rule.limit.critical, against, rule.origin)
+    return Judgement(reading, opinion.state if is_needed else State.OK, rule.limit.warning, rule.limit.critical,
+                     against, rule.origin)
 
 
 def _said(number: Number) -> str:
@@ -244,7 +254,8 @@ def _printed(known: Optional[Entry], user: Optional[Entry], columns: Mapping[int
     return ()
 
 
-def _old_values(wanted: Sequence[int], numbers: Mapping[int, Number], rules: Mapping[int, Rule], name: str) -> Iterator[OldValue]:
+def _old_values(wanted: Sequence[int], numbers: Mapping[int, Number], rules: Mapping[int, Rule],
+                name: str) -> Iterator[OldValue]:
     """Yield the perfdata of version 1.6: each label once, with limits only where they count."""
     taken: Set[str] = set()
     for each in dict.fromkeys(wanted):
@@ -256,4 +267,5 @@ def _old_values(wanted: Sequence[int], numbers: Mapping[int, Number], rules: Map
         taken.add(label)
         amount = files.shifted(number.number, rule.limit.shift) if rule else number.number
         counts = rule is not None and rule.counts
-        yield OldValue(label, amount, rule.limit.warning if rule and counts else '', rule.limit.critical if rule and counts else '')
+        yield OldValue(label, amount, rule.limit.warning if rule and counts else '',
+                       rule.limit.critical if rule and counts else '')

@@ -1,6 +1,8 @@
-"""What the default limits do to many drives: states by kind, who alarms for which reason, and how many are beyond each limit.
+"""What the default limits do to many drives: states by kind, who alarms for which reason, and how many are beyond each
+limit.
 
-A role is a reason where it is not OK; *alone* where nothing else reaches its state: only there a limit decides. Drives that say
+A role is a reason where it is not OK; *alone* where nothing else reaches its state: only there a limit decides. Drives
+that say
 FAILED prove a limit, those that say PASSED and alarm are what an admin has to look at.
 """
 import json
@@ -17,7 +19,8 @@ from ..model import Device, Identity, State, Verdict
 from . import collection
 
 KINDS: Mapping[str, Identity] = {
-    'hdd': Identity(protocol='ATA', rotation=7200), 'ssd': Identity(protocol='ATA', rotation=0), 'nvme': Identity(protocol='NVMe'),
+    'hdd': Identity(protocol='ATA', rotation=7200), 'ssd': Identity(protocol='ATA', rotation=0),
+    'nvme': Identity(protocol='NVMe'),
     'sas': Identity(protocol='SCSI')}
 ALARMS = (State.WARNING, State.CRITICAL)
 Figures = Dict[str, Dict[str, Dict[str, Any]]]
@@ -48,7 +51,8 @@ def alarm(drive: collection.Drive, database: SpecDatabase, thresholds: Threshold
     return Alarm(drive.report.identity.kind, health, verdict.state,
                  tuple((j.reading.role, j.state) for j in verdict.judgements if j.state is not State.OK),
                  _is_out_of_range(verdict), verdict.entry,
-                 frozenset(j.reading.role for j in verdict.judgements if j.reading.judged and j.reading.number is not None))
+                 frozenset(j.reading.role for j in verdict.judgements if j.reading.judged
+                           and j.reading.number is not None))
 
 
 def _is_out_of_range(verdict: Verdict) -> bool:
@@ -76,7 +80,8 @@ def states(before: Figures, now: Figures) -> Iterator[str]:
     for kind, healths in sorted(now['states'].items()):
         for health, counts in sorted(healths.items()):
             was = before['states'].get(kind, {}).get(health, {})
-            cells = ' | '.join(_change(was.get(state.name, 0), counts.get(state.name, 0)) for state in (State.OK, *ALARMS))
+            cells = ' | '.join(_change(was.get(state.name, 0), counts.get(state.name, 0))
+                               for state in (State.OK, *ALARMS))
             yield f'| {kind} | {health} | {cells} | {_change(_alarming(was), _alarming(counts))} |'
 
 
@@ -86,11 +91,14 @@ def _alarming(counts: Mapping[str, int]) -> str:
 
 
 def reasons(before: Figures, now: Figures) -> Iterator[str]:
-    """Yield a row a kind and role: how many drives that say PASSED alarm by it, in brackets by it alone, before and now."""
+    """Yield a row a kind and role: how many drives that say PASSED alarm by it, in brackets by it alone, before and
+    now.
+    """
     for kind in sorted({*before['reasons'], *now['reasons']}):
         was, found = before['reasons'].get(kind, {}), now['reasons'].get(kind, {})
         for role in sorted({*was, *found}):
-            cells = ' | '.join(_change(_counted(was, role, level), _counted(found, role, level)) for level in reversed(ALARMS))
+            cells = ' | '.join(_change(_counted(was, role, level), _counted(found, role, level))
+                               for level in reversed(ALARMS))
             yield f'| {kind} | `{role}` | {cells} |'
 
 
@@ -108,7 +116,9 @@ def _change(before: Any, now: Any) -> str:
 # --- each limit -----------------------------------------------------------------------
 
 def limits(alarms: Sequence[Alarm], thresholds: Thresholds) -> Iterator[str]:
-    """Yield a row a limit: how many drives have the number, are beyond it, by it alone, and say FAILED, beyond it and not."""
+    """Yield a row a limit: how many drives have the number, are beyond it, by it alone, and say FAILED, beyond it and
+    not.
+    """
     by_kind: Dict[str, List[Alarm]] = {kind: [each for each in alarms if each.kind == kind] for kind in KINDS}
     for role in sorted(thresholds.roles()):
         for kind, identity in KINDS.items():
@@ -120,7 +130,8 @@ def limits(alarms: Sequence[Alarm], thresholds: Thresholds) -> Iterator[str]:
 
 
 def _defence(told: Sequence[Alarm], role: str, level: State) -> str:
-    beyond = [each for each in told if any(name == role and state.urgency >= level.urgency for name, state in each.reasons)]
+    beyond = [each for each in told
+              if any(name == role and state.urgency >= level.urgency for name, state in each.reasons)]
     others = Counter(each.health for each in told) - Counter(each.health for each in beyond)
     cells = (f'{len(told):,}', f'{len(beyond):,}', f'{sum(each.is_alone(role, level) for each in beyond):,}',
              _failed(Counter(each.health for each in beyond)), _failed(others))

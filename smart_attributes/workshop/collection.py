@@ -63,14 +63,16 @@ def _drive(facts: Facts, number: int) -> Drive:
 
 
 def _counts(facts: Facts, _: int) -> Tuple[str, Mapping[int, int]]:
-    return facts.get('model', ''), {row[0]: _count(row[7]) or 0 for row in facts.get('attributes', ()) if row[0] in ATTRIBUTES}
+    return facts.get('model',
+                     ''), {row[0]: _count(row[7]) or 0 for row in facts.get('attributes', ()) if row[0] in ATTRIBUTES}
 
 
 def report_of(facts: Facts) -> Report:
     """Return what smartctl would have said about the drive."""
     rows = tuple(_row(*row) for row in facts.get('attributes', ()))
     return Report(
-        identity=_identity(facts)._replace(spins=has_spindle(rows)), smart_status=HEALTH.get(facts.get('health', '')), attributes=rows,
+        identity=_identity(facts)._replace(spins=has_spindle(rows)), smart_status=HEALTH.get(facts.get('health', '')),
+        attributes=rows,
         statistics=dict(_statistics(facts.get('devstat', {}))),
         nvme=dict(_nvme(facts.get('nvme', {}))), scsi=_scsi(facts), error_count=_count(str(facts.get('errors', ''))))
 
@@ -83,7 +85,8 @@ def _identity(facts: Facts) -> Identity:
                     rotation=0 if 'Solid' in rotation else _count(rotation), family=facts.get('family', ''))
 
 
-def _row(number: int, name: str, flags: str, value: object, worst: object, threshold: object, failed: str, raw: str) -> AttributeRow:
+def _row(number: int, name: str, flags: str, value: object, worst: object, threshold: object, failed: str,
+         raw: str) -> AttributeRow:
     return AttributeRow(number, name, _count(str(value)), _count(str(worst)), _count(str(threshold)), 'P' in flags,
                         WHEN_FAILED.get(failed, ''), raw)
 

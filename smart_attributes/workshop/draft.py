@@ -32,7 +32,8 @@ VENDORS, AGREEMENT = 3, 0.9
 DIFFERING_UNITS = ('%', 'B')
 # What the entry that speaks so far says of the drive beside its attributes.
 INHERITED = ('uses', 'uses_common', 'no_endurance', 'untrusted_statistics', 'statistic_units', 'ignore_thresholds')
-TELLING = 1000         # counts; of fewer, some unit fits by chance. So 23,638 of 23,698 measured amounts are read as their entries do
+# counts; of fewer, some unit fits by chance. So 23,638 of 23,698 measured amounts are read as their entries do
+TELLING = 1000
 SAME = 0.001            # the drive counts on between its log and its attributes
 NEAR = 0.08             # the capacity in a name may be in powers of two
 LONGEST_NAME = 60       # characters
@@ -71,7 +72,8 @@ def draft(report: Report, database: specs.SpecDatabase) -> str:
         return NOTHING_TO_DRAFT.format(model)
     base = _base(report, database)
     fits = _fits(report, rows, database)
-    entry = {'family': _family(identity), **_condition(identity, rows), **{key: base[key] for key in INHERITED if key in base},
+    entry = {'family': _family(identity), **_condition(identity, rows),
+             **{key: base[key] for key in INHERITED if key in base},
              'attributes': _attributes(report, rows, base, fits, database), 'source': SOURCE}
     data = {'$schema': _schema_address(), 'comment': _next_steps(report, base, fits, database), 'entries': [entry],
             'samples': [_sample(report, rows, entry, database)]}
@@ -121,12 +123,14 @@ def model_pattern(identity: Identity) -> str:
     capacities = [match for match in _CAPACITY.finditer(name) if _is_capacity(match, identity.capacity)]
     pattern = literally(name)
     if capacities:
-        match = next((match for match in capacities if match['unit']), capacities[0])  # MX500 is no capacity in "MX500 500GB"
+        # MX500 is no capacity in "MX500 500GB"
+        match = next((match for match in capacities if match['unit']), capacities[0])
         any_capacity = f'[0-9.]+{match["blank"]}[GT]B' if match['unit'] else '[0-9T]{2,4}'
         pattern = literally(name[:match.start()]) + any_capacity + literally(name[match.end():])
     if expressions.shape(pattern).literals < patterns.LITERALS:
         pattern = literally(name)
-    return pattern if len(pattern) >= patterns.LITERALS or not pattern else f'(?:{pattern})'  # the schema wants four characters
+    # the schema wants four characters
+    return pattern if len(pattern) >= patterns.LITERALS or not pattern else f'(?:{pattern})'
 
 
 def _is_capacity(match: Match[str], capacity: Optional[int]) -> bool:
@@ -142,7 +146,9 @@ def _is_capacity(match: Match[str], capacity: Optional[int]) -> bool:
 
 def _attributes(report: Report, rows: Sequence[AttributeRow], base: Json, fits: Sequence[Fit],
                 database: specs.SpecDatabase) -> Dict[str, Any]:
-    """Return what the base says about the drive's rows, in its order, then the other rows with what is certain about them."""
+    """Return what the base says about the drive's rows, in its order, then the other rows with what is certain about
+    them.
+    """
     by_number = {str(row.id): row for row in rows}
     inherited = {number: known and _inherited(known, by_number[number], base)
                  for number, known in base.get('attributes', {}).items() if number in by_number}
@@ -161,7 +167,8 @@ def _inherited(known: Json, row: AttributeRow, base: Json) -> Dict[str, Any]:
     return {**known, 'comment': _joined(_columns(row), reason, known.get('comment', ''))}
 
 
-def _attribute(row: AttributeRow, meanings: Mapping[Tuple[int, str], Tuple[Json, str]], fits: Sequence[Fit]) -> Dict[str, Any]:
+def _attribute(row: AttributeRow, meanings: Mapping[Tuple[int, str], Tuple[Json, str]],
+               fits: Sequence[Fit]) -> Dict[str, Any]:
     name = row.name[:LONGEST_NAME] if len(row.name) > 1 else 'Unknown_Attribute'
     found, reason = meanings.get((row.id, name), ({}, ''))
     own = [fit for fit in fits if fit.attribute == row.id]
@@ -196,7 +203,8 @@ def _agreed_meanings(database: specs.SpecDatabase, kind: str) -> Mapping[Tuple[i
         if entry.get('kind', kind) != kind or entry.get('fallback'):
             continue
         for number, row in database.rows_of(name, entry).items():
-            given = {role: spec for role, spec in row.get('readings', {}).items() if database.roles[role].unit not in DIFFERING_UNITS}
+            given = {role: spec for role, spec in row.get('readings', {}).items()
+                     if database.roles[role].unit not in DIFFERING_UNITS}
             seen.setdefault((number, row['name']), []).append((json.dumps(given), entry['family'].split()[0]))
     return {key: meaning for key, given_by in seen.items() for meaning in _agreed(given_by)}
 
@@ -213,7 +221,8 @@ def _agreed(given_by: Sequence[Tuple[str, str]]) -> Iterator[Tuple[Json, str]]:
 
 def _fits(report: Report, rows: Sequence[AttributeRow], database: specs.SpecDatabase) -> List[Fit]:
     return [*endurance_fits(report, rows), *(fit for role, number in _stated(report, database).items()
-                                             if database.roles[role].unit == 'B' for fit in amount_fits(role, number, rows))]
+                                             if database.roles[role].unit == 'B'
+                                             for fit in amount_fits(role, number, rows))]
 
 
 def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> List[Fit]:
@@ -222,7 +231,8 @@ def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> List[Fit]:
     by_number = {row.id: row for row in rows}
     if figure not in WORN:
         return []
-    return [Fit(row.id, ENDURANCE, {'from': text, 'valid': list(valid)}, f'{text} equals the endurance that the drive itself states')
+    return [Fit(row.id, ENDURANCE, {'from': text, 'valid': list(valid)},
+                f'{text} equals the endurance that the drive itself states')
             for row in rows for text, valid in ENDURANCE_FORMULAS.items()
             if decode.evaluate(decode.parse(text), row, by_number) == figure]
 
@@ -231,7 +241,8 @@ def amount_fits(role: str, number: float, rows: Sequence[AttributeRow]) -> List[
     """Return the raw values that are, in some unit, the amount of data that the drive itself counts, in bytes."""
     amounts = {unit: worth for unit, (base, worth) in units.UNITS.items() if base == 'B'}
     raws = {row.id: decode.evaluate(decode.parse('raw'), row, {row.id: row}) or 0 for row in rows}
-    return [Fit(attribute, role, {'from': 'raw', 'unit': unit}, f'raw times {unit} equals the {role} that the drive itself states')
+    return [Fit(attribute, role, {'from': 'raw', 'unit': unit},
+                f'raw times {unit} equals the {role} that the drive itself states')
             for attribute, raw in raws.items() if raw >= TELLING
             for unit, worth in amounts.items() if abs(raw * worth - number) <= max(worth, SAME * number)]
 
@@ -262,32 +273,39 @@ def _next_steps(report: Report, base: Json, fits: Sequence[Fit], database: specs
     """Return the header: what is known about endurance, and what to do with this file."""
     endurance = [fit for fit in fits if fit.role == ENDURANCE]
     return ' '.join([*_already_known(base), _about_endurance(_figure(report), endurance, _fills(report, database)),
-                     'Next: correct family and models; give each attribute that you know its readings (doc/roles.md lists the roles), '
+                     'Next: correct family and models; give each attribute that you know its readings (doc/roles.md '
+                     'lists the roles), '
                      'leave the others; name your source. Then: check_smart_attributes prove THIS_FILE. '
                      'It works once it lies in /etc/check-smart-attributes/attributes.d.'])
 
 
 def _already_known(base: Json) -> Iterator[str]:
     if base.get('generic'):
-        yield (f'The generic entry {base["family"]} speaks for this drive already: one of its own is needed only where that is wrong or '
+        yield (f'The generic entry {base["family"]} speaks for this drive already: one of its own is needed only '
+               f'where that is wrong or '
                'says too little. This one reads the same and would replace it wholly.')
     elif base and not base.get('fallback'):
-        yield f'The entry {base["family"]} speaks for this drive already; this one reads the same and would replace it wholly.'
+        yield (f'The entry {base["family"]} speaks for this drive already; this one reads the same and would replace '
+               f'it wholly.')
 
 
 def _about_endurance(figure: Optional[int], fits: Sequence[Fit], filled: int) -> str:
     if figure is None:
         return 'The drive states no endurance itself, so no attribute could be compared with it.'
     if witness.is_doubtful(ENDURANCE, figure, filled):
-        return (f'The drive states 0 % endurance used though it was written {filled} times over: that is no witness, "stated" leaves it '
+        return (f'The drive states 0 % endurance used though it was written {filled} times over: that is no witness, '
+                f'"stated" leaves it '
                 'out; draft again from a drive that states more, or name a document.')
     if figure == 0:
-        return ('The drive states 0 % endurance used: an attribute that says more is wrong, and which one is right it cannot tell; '
+        return ('The drive states 0 % endurance used: an attribute that says more is wrong, and which one is right it '
+                'cannot tell; '
                 'draft again from a worn drive.')
     if figure not in WORN:
-        return f'The drive states {figure} % endurance used, which tells nothing about its attributes; draft again from a worn drive.'
+        return (f'The drive states {figure} % endurance used, which tells nothing about its attributes; draft again '
+                f'from a worn drive.')
     found = ', '.join(f'{fit.spec["from"]} of {fit.attribute}' for fit in fits[:MENTIONED]) or 'no attribute'
-    caution = 'one drive can agree by chance, so look at another one' if fits else 'the meaning must come from a document'
+    caution = ('one drive can agree by chance, so look at another one' if fits
+               else 'the meaning must come from a document')
     return f'The drive states {figure} % endurance used; equal to it: {found}; {caution}.'
 
 
@@ -296,12 +314,16 @@ def _about_endurance(figure: Optional[int], fits: Sequence[Fit], filled: int) ->
 def _sample(report: Report, rows: Sequence[AttributeRow], entry: Json, database: specs.SpecDatabase) -> Dict[str, Any]:
     """Return the drive's rows with what the entry reads from them now."""
     identity, stated = report.identity, _witnesses(report, database)
-    found = readings.vendor_readings(Report(identity, attributes=tuple(rows)), database.read_entry('', entry), database.roles)
-    return {'family': entry['family'], 'model': identity.plain_model, 'firmware': identity.firmware, 'kind': identity.kind,
-            **({'physical_block_size': identity.physical_block_size} if units.logical_in_physical(identity) > 1 else {}),
+    found = readings.vendor_readings(Report(identity, attributes=tuple(rows)), database.read_entry('', entry),
+                                     database.roles)
+    return {'family': entry['family'], 'model': identity.plain_model, 'firmware': identity.firmware,
+            'kind': identity.kind,
+            **({'physical_block_size': identity.physical_block_size} if units.logical_in_physical(identity) > 1
+               else {}),
             **({'capacity': identity.capacity} if identity.capacity else {}),
             'origin': 'captured', 'lines': [_line(row) for row in rows], **({'stated': stated} if stated else {}),
-            'expect': {reading.role: reading.verdict if reading.state is not None else reading.number for reading in found}}
+            'expect': {reading.role: reading.verdict if reading.state is not None else reading.number
+                       for reading in found}}
 
 
 def _line(row: AttributeRow) -> str:

@@ -33,7 +33,8 @@ def _claim_problems(claims: Sequence[Claim]) -> Iterator[str]:
         families = tuple(entry['family'] for _, entry in winners)
         if len(winners) > 1 and families not in seen:
             seen.add(families)
-            yield f'{winners[0][0]}: {_called(drive)} is claimed by two entries, {families[0]} and {families[1]}; narrow one pattern'
+            yield (f'{winners[0][0]}: {_called(drive)} is claimed by two entries, {families[0]} and {families[1]}; '
+                   f'narrow one pattern')
 
 
 def _called(drive: samples.Drive) -> str:
@@ -50,7 +51,9 @@ def drive_problems(claims: Sequence[Claim], context: Context) -> Iterator[str]:
 
 
 def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
-    """Yield drives that were written many times over and used nothing of it, where no sample of their entry has used anything."""
+    """Yield drives that were written many times over and used nothing of it, where no sample of their entry has used
+    anything.
+    """
     told: Dict[str, List[Tuple[samples.Drive, Reading, int]]] = {}
     for drive, winners in claims:
         if drive.expect is not None and len(winners) == 1 and drive.identity.protocol == 'ATA':
@@ -60,15 +63,18 @@ def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
                 told.setdefault(winners[0][1]['family'], []).append((drive, reading, _fills(drive, found)))
     for drives in told.values():
         if not any(reading.number for _, reading, _ in drives):
-            yield from (f'{drive.place}: {reading.source} gives 0 % used on a drive that was written {filled} times over, so it may stand '
+            yield from (f'{drive.place}: {reading.source} gives 0 % used on a drive that was written {filled} times '
+                        f'over, so it may stand '
                         'still; add a sample on which it has moved, read another attribute, or say "no_endurance"'
-                        for drive, reading, filled in drives if witness.is_doubtful(witness.ENDURANCE, reading.number, filled))
+                        for drive, reading, filled in drives
+                        if witness.is_doubtful(witness.ENDURANCE, reading.number, filled))
 
 
 def _readings(drive: samples.Drive, context: Context) -> Dict[str, Reading]:
     """Return what its entry reads from a sample, by role."""
     spec = context.database.identify(drive.identity, drive.attributes)
-    return {reading.role: reading for reading in readings.vendor_readings(Report(drive.identity, attributes=drive.rows), spec,
+    return {reading.role: reading
+            for reading in readings.vendor_readings(Report(drive.identity, attributes=drive.rows), spec,
                                                                           context.database.roles)}
 
 
@@ -91,14 +97,16 @@ def _families(context: Context) -> Set[str]:
 def _entry_of(winner: Tuple[str, Json], context: Context) -> str:
     """Return what an entry is called, with its file where that is an addition."""
     name, entry = winner
-    return f'{entry["family"]} of {name}' if context.sources and name != context.sources[0].name else str(entry['family'])
+    return (f'{entry["family"]} of {name}' if context.sources and name != context.sources[0].name
+            else str(entry['family']))
 
 
 def _unmet(drive: samples.Drive, context: Context) -> List[str]:
     """Return the conditions of a sample's own entry that keep it from claiming the sample."""
     model = drive.identity.plain_model
     unmet = [[key for key in specs.CONDITIONS if key in entry
-              and not specs.matches({key: entry[key]}, model if key == 'models' else '', drive.identity, drive.attributes)]
+              and not specs.matches({key: entry[key]}, model if key == 'models' else '', drive.identity,
+                                    drive.attributes)]
              for _, entry in context.database.entries() if entry['family'] == drive.family]
     return min(unmet, key=len, default=[])
 
@@ -114,7 +122,8 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
         yield f'{drive.place}: no entry is called {drive.family}{"; did you mean " + near[0] + "?" if near else ""}'
     elif unmet:
         reason = ' and '.join(f'"{key}"' for key in unmet)
-        yield f'{drive.place}: its own entry, {drive.family}, does not claim it because of {reason}; correct the entry or the sample'
+        yield (f'{drive.place}: its own entry, {drive.family}, does not claim it because of {reason}; correct the '
+               f'entry or the sample')
     elif winners[0][1]['family'] == drive.family:
         spec = context.database.identify(drive.identity, drive.attributes)
         found = _readings(drive, context)
@@ -128,7 +137,9 @@ def _contradictions(found: Mapping[str, Reading], stated: Json, spec: specs.Driv
     """Yield readings that are far from what the drive itself states. filled: how many times over it was written."""
     for role, number in stated.items():
         reading = found.get(role)
-        if reading is None or reading.number is None or role in spec.untrusted_statistics or witness.is_doubtful(role, number, filled):
+        if reading is None or reading.number is None or role in spec.untrusted_statistics or witness.is_doubtful(role,
+                                                                                                                 number,
+                                                                                                                 filled):
             continue
         if not witness.is_near(reading.number, number, reading.unit):
             yield (f'{reading.source} gives {role} {_said(reading)}, but the drive itself states {_plain(number)}; '
@@ -138,7 +149,8 @@ def _contradictions(found: Mapping[str, Reading], stated: Json, spec: specs.Driv
 def _fills(drive: samples.Drive, found: Mapping[str, Reading]) -> int:
     """Return how many times over a sample's drive was written, as far as it tells."""
     reading = found.get('host_written')
-    return witness.fills((drive.stated or {}).get('host_written') or (reading and reading.number), drive.identity.capacity)
+    return witness.fills((drive.stated or {}).get('host_written') or (reading and reading.number),
+                         drive.identity.capacity)
 
 
 def _lost(found: Mapping[str, Reading], claim: Claim, context: Context) -> Iterator[str]:
@@ -147,10 +159,13 @@ def _lost(found: Mapping[str, Reading], claim: Claim, context: Context) -> Itera
     if not context.sources or name == context.sources[0].name:
         return
     before = context.shipped.identify(drive.identity, drive.attributes)
-    silenced = {number for number, row in entry.get('attributes', {}).items() if row is None or 'comment' in row or 'trap' in row}
-    for reading in readings.vendor_readings(Report(drive.identity, attributes=drive.rows), before, context.shipped.roles):
+    silenced = {number for number, row in entry.get('attributes', {}).items() if row is None or 'comment' in row
+                or 'trap' in row}
+    for reading in readings.vendor_readings(Report(drive.identity, attributes=drive.rows), before,
+                                            context.shipped.roles):
         if reading.role not in found and reading.number is not None and str(reading.source.attribute) not in silenced:
-            yield (f'without this entry, {reading.source} gives {reading.role} {_said(reading)}, by {before.family or "default"}; '
+            yield (f'without this entry, {reading.source} gives {reading.role} {_said(reading)}, by '
+                   f'{before.family or "default"}; '
                    'take that over ("uses" or a reading), or write a "comment" at the attribute why not')
 
 
@@ -159,7 +174,8 @@ def _differences(found: Mapping[str, Reading], expect: Json) -> Iterator[str]:
         if role not in found:
             yield f'expect {role} {quoted(expected)}, but its lines do not give this role'
         elif not _equal(found[role], expected):
-            yield f'expect {role} {quoted(expected)}, but {found[role].source} gives {_said(found[role])}; correct the one that is wrong'
+            yield (f'expect {role} {quoted(expected)}, but {found[role].source} gives {_said(found[role])}; correct '
+                   f'the one that is wrong')
     for role, reading in found.items():
         if role not in expect:
             addition = f'"{role}": {_as_expected(reading)}'
@@ -189,7 +205,8 @@ def _said(reading: Reading) -> str:
     """Return a reading with the unit that it is counted in."""
     if reading.number is None:
         return f'null ({reading.unknown})'
-    return f'{_as_expected(reading)} {reading.unit}' if reading.unit and reading.state is None else _as_expected(reading)
+    return (f'{_as_expected(reading)} {reading.unit}' if reading.unit and reading.state is None
+            else _as_expected(reading))
 
 
 def coverage_problems(source: Source, claims: Sequence[Claim]) -> Iterator[str]:
@@ -201,7 +218,8 @@ def coverage_problems(source: Source, claims: Sequence[Claim]) -> Iterator[str]:
         place = f'{source.name}: {entry["family"]}'
         for pattern in entry.get('models', ()):
             if not _is_matched(pattern, models):
-                yield f'{place}: models {quoted(pattern)} matches no sample and no measured model; add a sample or correct it'
+                yield (f'{place}: models {quoted(pattern)} matches no sample and no measured model; add a sample or '
+                       f'correct it')
         if entry['family'] not in proved:
             stronger = '' if id(entry) in won else _winner_instead(entry, claims)
             yield f'{place}: it can never win, {stronger} takes every drive that it matches; narrow that one or remove this one' \

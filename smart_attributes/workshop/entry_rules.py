@@ -55,7 +55,8 @@ def _repeated_names(source: Source, _: Context) -> Iterator[str]:
 
 
 def _citations(source: Source, context: Context) -> Iterator[str]:
-    advice = 'add the document there and write its key and a place in it, or write "measured on" what and how many drives'
+    advice = ('add the document there and write its key and a place in it, or write "measured on" what and how many '
+              'drives')
     for place, citation in _sources_of(source.data):
         unknown = [key for key in _keys(citation) if key not in context.documents]
         if unknown:
@@ -96,7 +97,8 @@ def _unused(source: Source, context: Context) -> Iterator[str]:
     for key in source.data.get('documents', {}):
         if not any(_cites(citation, key) for citation in citations):
             yield f'document {key}: nothing cites it; cite it or remove it'
-    used = {name for other in context.sources for entry in other.data['entries'] for name in context.database.sets_of(entry)}
+    used = {name for other in context.sources for entry in other.data['entries']
+            for name in context.database.sets_of(entry)}
     for name in source.data.get('sets', {}):
         if name not in used:
             yield f'set {name}: no entry uses it; use it or remove it'
@@ -105,7 +107,8 @@ def _unused(source: Source, context: Context) -> Iterator[str]:
 def _common_set(source: Source, _: Context) -> Iterator[str]:
     for entry in source.data['entries'] if source.is_whole else ():
         if specs.COMMON in entry.get('uses', ()):
-            yield f'{entry["family"]}, uses: every entry uses {specs.COMMON} last, unless "uses_common" is false; remove it'
+            yield (f'{entry["family"]}, uses: every entry uses {specs.COMMON} last, unless "uses_common" is false; '
+                   f'remove it')
 
 
 def _roles(source: Source, context: Context) -> Iterator[str]:
@@ -129,13 +132,16 @@ def _same_patterns(source: Source, _: Context) -> Iterator[str]:
     for number, entry in enumerate(source.data['entries']):
         for other in source.data['entries'][:number]:
             shared = set(entry.get('models', ())) & set(other.get('models', ()))
-            if shared and all(entry.get(key) == other.get(key) for key in (*specs.CONDITIONS[1:], 'generic', 'fallback')):
-                yield (f'{entry["family"]} and {other["family"]} both claim {quoted(min(shared))} and nothing tells them apart; '
+            if shared and all(entry.get(key) == other.get(key)
+                              for key in (*specs.CONDITIONS[1:], 'generic', 'fallback')):
+                yield (f'{entry["family"]} and {other["family"]} both claim {quoted(min(shared))} and nothing tells '
+                       f'them apart; '
                        'give one of them a guard (has, lacks, first, only) or remove the pattern')
 
 
 FILE_RULES: Sequence[Callable[[Source, Context], Iterator[str]]] = (
-    _layout, _misplaced_samples, _repeated_names, _citations, _unused, _common_set, _roles, _pattern_rules, _same_patterns)
+    _layout, _misplaced_samples, _repeated_names, _citations, _unused, _common_set, _roles, _pattern_rules,
+    _same_patterns)
 
 
 # --- entries -------------------------------------------------------------------------
@@ -172,7 +178,8 @@ def _traps(entry: Json, context: Context) -> Problems:
             for other in sorted(traps.intersection(decode.parse(spec['from']).attributes)):
                 yield f'attribute {number}, {role}', f'it reads attribute {other}, which is a trap; read another one'
             if number in traps and role in honest:
-                yield f'attribute {number}, {role}', f'it is a trap, and may hide another reading of {role}; remove this one'
+                yield (f'attribute {number}, {role}',
+                       f'it is a trap, and may hide another reading of {role}; remove this one')
 
 
 def _readings_of(row: Json) -> Iterator[Tuple[str, Json]]:

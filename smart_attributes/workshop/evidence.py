@@ -11,7 +11,8 @@ from .sources import Source, beside
 USUAL = os.path.join('tests', 'evidence.json')  # beside attributes.json
 FIGURES = ('drives', 'compared', 'agree')
 
-Evidence = Mapping[str, Mapping[str, int]]      # by family; "compared" are worn drives, "agree" those that confirm the entry
+# by family; "compared" are worn drives, "agree" those that confirm the entry
+Evidence = Mapping[str, Mapping[str, int]]
 
 
 def evidence_of(source: Source) -> Tuple[Evidence, List[str]]:
@@ -27,7 +28,8 @@ def evidence_of(source: Source) -> Tuple[Evidence, List[str]]:
     found = _figures(data)
     families = {entry['family'] for entry in source.data['entries']}
     wrong = [] if isinstance(data, dict) else ['it is not an object of families']
-    wrong += [f'{family}: {why}' for family in (data if isinstance(data, dict) else ()) for why in _faults(family, found, families)]
+    wrong += [f'{family}: {why}' for family in (data if isinstance(data, dict) else ())
+              for why in _faults(family, found, families)]
     return found, [*problems, *(f'{name}: {sentence}; let measure --write write it' for sentence in wrong)]
 
 
@@ -35,7 +37,8 @@ def _figures(data: Any) -> Dict[str, Mapping[str, int]]:
     """Return the families whose figures are counts by name."""
     items = data.items() if isinstance(data, dict) else ()
     return {family: figures for family, figures in items
-            if isinstance(figures, dict) and set(figures) <= set(FIGURES) and all(type(count) is int for count in figures.values())}
+            if isinstance(figures, dict) and set(figures) <= set(FIGURES)
+            and all(type(count) is int for count in figures.values())}
 
 
 def _faults(family: str, found: Evidence, families: Any) -> Iterator[str]:

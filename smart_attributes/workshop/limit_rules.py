@@ -33,7 +33,8 @@ def examine(path: str) -> Tuple[List[str], List[str]]:
     roles = {*datafile.load(datafile.shipped('attributes.json'))['roles'], *thresholds.ROLES_OF_OUR_OWN}
     found = [*(fault.sentence for fault in faults.of_limits(data, roles)), *_contradictions(data), *_ended(data)]
     overrides = data.get('overrides', ())
-    return [f'{name}: {sentence}' for sentence in found], [counted(len(data.get('roles', ())), 'role'), counted(len(overrides), 'override')]
+    return [f'{name}: {sentence}' for sentence in found], [counted(len(data.get('roles', ())), 'role'),
+                                                           counted(len(overrides), 'override')]
 
 
 def _contradictions(data: Json) -> Iterator[str]:
@@ -44,7 +45,8 @@ def _contradictions(data: Json) -> Iterator[str]:
                 continue
             for role in set(override.get('roles', ())) & set(other.get('roles', ())):
                 if override['roles'][role] != other['roles'][role]:
-                    yield (f'overrides {other_number} and {number}, for {json.dumps(override["for"])}, disagree about {role}; '
+                    yield (f'overrides {other_number} and {number}, for {json.dumps(override["for"])}, disagree about '
+                           f'{role}; '
                            'remove one of them')
 
 
@@ -53,5 +55,6 @@ def _ended(data: Json) -> Iterator[str]:
     for override in data.get('overrides', ()):
         if override.get('until', today) < today:
             selector = thresholds.rank(override)
-            yield (f'override for {selector} {override["for"][selector]}: it ended on {override["until"]} and has no effect; '
+            yield (f'override for {selector} {override["for"][selector]}: it ended on {override["until"]} and has no '
+                   f'effect; '
                    'remove it, or write a later day')

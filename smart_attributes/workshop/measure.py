@@ -82,14 +82,16 @@ def compare(drive: collection.Drive, database: SpecDatabase) -> Comparison:
     statistic = drive.report.statistics.get(ENDURANCE)
     return Comparison(drive.name, identity.model, spec.family, spec.is_generic,
                       tuple(entry['family'] for _, entry in database.claims(identity, numbers)),
-                      found.number if found else None, statistic.number if statistic else None, str(found.source) if found else '')
+                      found.number if found else None, statistic.number if statistic else None,
+                      str(found.source) if found else '')
 
 
 # --- what is said about it ---------------------------------------------------------
 
 def report(measured: Measurement, write: Print) -> None:
     """Print the tables: per entry, totals, fifths, alarms."""
-    for line in (*entry_lines(measured.comparisons), '', *total_lines(measured), '', *fifth_lines(measured.comparisons), '',
+    for line in (*entry_lines(measured.comparisons), '', *total_lines(measured), '', *fifth_lines(measured.comparisons),
+                 '',
                  *alarm_lines(measured.alarms)):
         write(line)
 
@@ -120,10 +122,12 @@ def total_lines(measured: Measurement) -> Iterator[str]:
     ssds = measured.comparisons
     worn = [c for c in ssds if c.is_worn]
     beside = [c for c in worn if c.vendor is not None]
-    yield f'SATA SSDs: {len(ssds)}; with an endurance figure from an attribute: {share(sum(c.vendor is not None for c in ssds), len(ssds))}'
+    yield (f'SATA SSDs: {len(ssds)}; with an endurance figure from an attribute: '
+           f'{share(sum(c.vendor is not None for c in ssds), len(ssds))}')
     yield f'worn SATA SSDs (own statistic 1 to 99): {len(worn)}; agree: {share(sum(c.agrees for c in worn), len(worn))}'
     yield f'beside the statistic, within 1 point: {share(sum(c.distance <= 1 for c in beside), len(beside))}'
-    yield f'won by an entry that is not generic: {share(sum(c.family is not None and not c.is_generic for c in ssds), len(ssds))}'
+    yield (f'won by an entry that is not generic: '
+           f'{share(sum(c.family is not None and not c.is_generic for c in ssds), len(ssds))}')
     yield from _listed('won by a generic entry', (c for c in ssds if c.family is not None and c.is_generic))
     yield from _listed('won by none', (c for c in ssds if c.family is None))
     yield from _listed('won by two entries', (c for c in ssds if len(c.claims) > 1))
@@ -153,7 +157,8 @@ def alarm_lines(alarms: Sequence[Alarm]) -> Iterator[str]:
     yield 'states under the default limits'
     for (kind, health), group in sorted(_by(alarms, lambda a: (a.kind, a.health)).items()):
         states = Counter(a.state for a in group)
-        yield f'    {kind:<5} {health:<8} ' + ', '.join(f'{state.name} {states[state]}' for state in State if states[state])
+        yield f'    {kind:<5} {health:<8} ' + ', '.join(f'{state.name} {states[state]}' for state in State
+                                                        if states[state])
     for health in ('PASSED', 'FAILED'):
         for state in (State.CRITICAL, State.WARNING):
             yield f'reasons for {state.name}, own health {health}'
@@ -181,7 +186,8 @@ def evidence_for(families: Iterable[str], measured: Measurement) -> Evidence:
     """Return what was measured on the drives of each family; nothing of one without a drive."""
     groups = grouped(measured.comparisons)
     seen = Counter(a.family for a in measured.alarms)
-    return {family: {'drives': seen[family], **_compared(groups.get(family, []))} for family in families if seen[family]}
+    return {family: {'drives': seen[family], **_compared(groups.get(family, []))} for family in families
+            if seen[family]}
 
 
 def _compared(group: Sequence[Comparison]) -> Dict[str, int]:

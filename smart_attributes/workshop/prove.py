@@ -12,7 +12,18 @@ from ..errors import DataError
 from ..knowledge import datafile, specs
 from . import drive_rules, entry_rules, limit_rules, samples
 from .evidence import evidence_of
-from .sources import Context, Source, beside, context_of, counted, read_samples, read_source, read_sources, rewrite, unusable
+from .sources import (
+    Context,
+    Source,
+    beside,
+    context_of,
+    counted,
+    read_samples,
+    read_source,
+    read_sources,
+    rewrite,
+    unusable,
+)
 
 Json = Mapping[str, Any]
 ENTRIES = 'entries'
@@ -97,7 +108,8 @@ def _print(paths: Sequence[str], words: str, findings: Findings, write: Callable
     write(f'{", ".join(map(os.path.basename, paths))}: {", ".join([*summary, found, *rest])}')
 
 
-def prove(files: Sequence[str] = (), samples_path: Optional[str] = None, models_path: Optional[str] = None) -> List[str]:
+def prove(files: Sequence[str] = (), samples_path: Optional[str] = None,
+          models_path: Optional[str] = None) -> List[str]:
     """Return a sentence for each mistake in *files*; without any, in the shipped file.
 
     files: one with a "date" is a database of its own; every other one is
@@ -124,23 +136,28 @@ def examine(files: Sequence[str], samples_path: Optional[str], models_path: Opti
     models_path = beside(sources[0], models_path, os.path.join('tests', 'models.csv'))
     measured, of_models = samples.measured(models_path) if models_path else ([], [])
     claims = drive_rules.claims_of([*drives, *measured], context.database)
-    problems = [*(sentence for source in proved for sentence in entry_rules.file_problems(source, context)), *of_samples,
+    problems = [*(sentence for source in proved for sentence in entry_rules.file_problems(source, context)),
+                *of_samples,
                 *of_models, *of_evidence, *drive_rules.drive_problems(claims, context)]
     if drives or samples_path:
         problems += [sentence for source in proved for sentence in drive_rules.coverage_problems(source, claims)]
     problems = list(dict.fromkeys(problems))
-    summary = [counted(sum(len(source.data['entries']) for source in proved), 'entry', 'entries'), counted(len(drives), 'sample')]
+    summary = [counted(sum(len(source.data['entries']) for source in proved), 'entry', 'entries'),
+               counted(len(drives), 'sample')]
     summary += [counted(len(measured), 'measured model')] if measured else []
     return Findings(problems, _before_sending(sources, [*drives, *measured], problems), summary)
 
 
 def _before_sending(sources: Sequence[Source], drives: Sequence[samples.Drive], known: Collection[str]) -> List[str]:
-    """Return which drives would be claimed wrongly if additions stood in the shipped file, where they are no stronger than others."""
+    """Return which drives would be claimed wrongly if additions stood in the shipped file, where they are no stronger
+    than others.
+    """
     shipped, *local = sources
     if not local:
         return []
     both = {**shipped.data, 'entries': [entry for source in sources for entry in source.data['entries']],
-            **{key: {name: value for source in sources for name, value in source.data.get(key, {}).items()} for key in ('roles', 'sets')}}
+            **{key: {name: value for source in sources for name, value in source.data.get(key, {}).items()}
+               for key in ('roles', 'sets')}}
     database = specs.SpecDatabase(both)
     context = Context(database, database, (), ())
     entries = [entry for source in local for entry in source.data['entries']]

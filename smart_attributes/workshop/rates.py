@@ -1,8 +1,11 @@
 """What defends a limit: how many of the drives beyond it fail in a year, by value, by age of the growth, by family.
 
-A rate is of drive-years and failures on timelines (see `timelines`). A drive counts for a limit while its number is beyond it;
-*at the limit* while it is beyond it by no more than as much again. *Alone* is where it alarms, or is critical, by nothing else:
-only there a state follows from this limit. Growth is as old as the power-on time since the number last rose, or since the drive
+A rate is of drive-years and failures on timelines (see `timelines`). A drive counts for a limit while its number is
+beyond it;
+*at the limit* while it is beyond it by no more than as much again. *Alone* is where it alarms, or is critical, by
+nothing else:
+only there a state follows from this limit. Growth is as old as the power-on time since the number last rose, or since
+the drive
 was first seen where it stood there already.
 """
 from collections import defaultdict
@@ -79,7 +82,8 @@ def rows(timelines: Iterable[Timeline], judge: Judge) -> Iterator[Row]:
         before: Mapping[str, Found] = {}
         for stretch in timeline.stretches:
             family, found = seen(timeline.model, timeline.physical_block_size, stretch.counters)
-            grown.update((role, stretch.start) for role in found if role not in before or found[role].number > before[role].number)
+            grown.update((role, stretch.start) for role in found if role not in before
+                         or found[role].number > before[role].number)
             before = found
             last = timeline.has_failed and stretch is timeline.stretches[-1]
             for start, end in _parts(stretch.start, stretch.end, grown.values()):
@@ -118,7 +122,8 @@ def of_limits(row: Row) -> Iterator[Key]:
     for role, level, found in beyond(row):
         places = [BEYOND]
         if found.number <= twice(found.limit(level)):
-            is_alone = not any(other.state.urgency >= level.urgency for name, other in row.found.items() if name != role)
+            is_alone = not any(other.state.urgency >= level.urgency for name, other in row.found.items()
+                               if name != role)
             places += [AT, ALONE] if is_alone else [AT]
         for place in places:
             yield role, level.name, place
@@ -128,7 +133,8 @@ def of_limits(row: Row) -> Iterator[Key]:
 def beyond(row: Row) -> Iterator[Tuple[str, State, Found]]:
     """Yield the limits that a row is beyond."""
     for role, found in row.found.items():
-        yield from ((role, level, found) for level in LEVELS if found.state.urgency >= level.urgency and found.limit(level))
+        yield from ((role, level, found) for level in LEVELS if found.state.urgency >= level.urgency
+                    and found.limit(level))
 
 
 def twice(limit: str) -> float:

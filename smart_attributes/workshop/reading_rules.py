@@ -18,7 +18,8 @@ def _unit(spec: Json, _: decode.Formula, role: specs.Role) -> Iterator[str]:
     of_role = _UNIT_WORDS[role.unit]
     fitting = units.fitting(role.name, role.unit)
     if unit and unit not in fitting:
-        advice = f'write {", ".join(fitting)}' if role.unit else ' or '.join(['leave it out', *(f'write {name}' for name in fitting)])
+        advice = f'write {", ".join(fitting)}' if role.unit else ' or '.join(['leave it out',
+                                                                              *(f'write {name}' for name in fitting)])
         yield f'unit {unit} does not fit a role that is {of_role}; {advice}'
     if not unit and role.unit in ('s', 'B') and 'states' not in spec:
         yield f'unit is missing: the role is {of_role}; say what one count is worth'
@@ -32,7 +33,8 @@ def _interval(spec: Json, formula: decode.Formula, _: specs.Role) -> Iterator[st
     yield from interval_problems(valid)
     lowest, highest = bounds(formula)
     if (valid[0] is not None and valid[0] > highest) or (valid[1] is not None and valid[1] < lowest):
-        yield f'valid [{_open(valid[0])}, {_open(valid[1])}] is never reached: {spec["from"]} lies between {lowest:g} and {highest:g}'
+        yield (f'valid [{_open(valid[0])}, {_open(valid[1])}] is never reached: {spec["from"]} lies between '
+               f'{lowest:g} and {highest:g}')
     if spec.get('ceiling', 0) > highest:
         yield f'ceiling {spec["ceiling"]} is never reached: {spec["from"]} ends at {highest:g}'
 
@@ -55,9 +57,11 @@ def _plausible(spec: Json, formula: decode.Formula, role: specs.Role) -> Iterato
     if formula.minus_from and role.worse == 'low' and formula.first.column in ('value', 'worst'):
         yield f'from "{spec["from"]}" is what is used up, and {role.name} what is left; write {formula.first.column}'
     elif formula.minus_from and None in valid:
-        yield f'from "{spec["from"]}" turns a value that was never set into a figure; give valid, for example [0, {formula.minus_from - 1}]'
+        yield (f'from "{spec["from"]}" turns a value that was never set into a figure; give valid, for example [0, '
+               f'{formula.minus_from - 1}]')
     elif role.name == 'endurance_used' and (valid[1] is None or valid[1] > _largest_endurance(spec)):
-        yield (f'valid must end at {LARGEST_ENDURANCE} or before (with "ceiling": {LARGEST_ENDURANCE}, for drives that were seen '
+        yield (f'valid must end at {LARGEST_ENDURANCE} or before (with "ceiling": {LARGEST_ENDURANCE}, for drives '
+               f'that were seen '
                f'beyond it, at {BEYOND_CEILING}), or a raw value of something else becomes a percentage')
     else:
         wrong = [(row, number) for row, number in _figures_of_nothing(formula, role)
@@ -78,7 +82,8 @@ def _figures_of_nothing(formula: decode.Formula, role: specs.Role) -> Iterator[T
         row = AttributeRow(operand.attribute or 1, '', value, value, None, None, '', raw)
         number = decode.evaluate(formula, row, {row.id: row})
         if number is not None:
-            yield f'{operand.column} {value}' if operand.column in ('value', 'worst') else 'a raw value of all ones', number
+            yield f'{operand.column} {value}' if operand.column in ('value',
+                                                                    'worst') else 'a raw value of all ones', number
 
 
 def _states(spec: Json, formula: decode.Formula, role: specs.Role) -> Iterator[str]:

@@ -76,11 +76,15 @@ def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> R
     for number, sample in enumerate(samples, 1):
         place = f'{name}: sample {number}, {sample["model"] or "without model"}'
         rows = [(line, parse_row(line)) for line in sample['lines']]
-        problems += [f'{place}: {json.dumps(line[:SHOWN])} is no row of an attribute table; paste one of smartctl -A or -x'
+        problems += [f'{place}: {json.dumps(line[:SHOWN])} is no row of an attribute table; paste one of smartctl -A '
+                     f'or -x'
                      for line, row in rows if row is None]
-        identity = _identity(sample['model'], sample.get('firmware', ''), sample.get('kind') or kinds.get(sample['family'], 'ssd'))
-        identity = identity._replace(physical_block_size=sample.get('physical_block_size'), capacity=sample.get('capacity'))
-        drives.append(Drive(place, identity, tuple(row for _, row in rows if row is not None), sample['family'], sample['expect'],
+        identity = _identity(sample['model'], sample.get('firmware', ''),
+                             sample.get('kind') or kinds.get(sample['family'], 'ssd'))
+        identity = identity._replace(physical_block_size=sample.get('physical_block_size'),
+                                     capacity=sample.get('capacity'))
+        drives.append(Drive(place, identity, tuple(row for _, row in rows if row is not None), sample['family'],
+                            sample['expect'],
                             sample.get('stated')))
     return drives, problems
 
@@ -120,6 +124,8 @@ def parse_row(line: str) -> Optional[AttributeRow]:
     match = _ROW.fullmatch(line)
     if match is None or not 1 <= int(match['id']) <= 255:
         return None
-    value, worst, threshold = (None if text == '---' else int(text) for text in match.group('value', 'worst', 'threshold'))
+    value, worst, threshold = (None if text == '---' else int(text)
+                               for text in match.group('value', 'worst', 'threshold'))
     prefail = match['type'] == 'Pre-fail' or match['flags'].startswith('P')
-    return AttributeRow(int(match['id']), match['name'], value, worst, threshold, prefail, WHEN_FAILED[match['failed']], match['raw'])
+    return AttributeRow(int(match['id']), match['name'], value, worst, threshold, prefail, WHEN_FAILED[match['failed']],
+                        match['raw'])

@@ -1,6 +1,7 @@
 """How large the sectors of a disk are, told by its counts, where a file of drives does not tell.
 
-A disk with sectors of 4 KiB behind logical ones of 512 B that counts logical ones loses eight at once. Measured on 52,320 and
+A disk with sectors of 4 KiB behind logical ones of 512 B that counts logical ones loses eight at once. Measured on
+52,320 and
 18,433 hard disks: by model, either nearly all counts are multiples of eight, or about one in eight, as chance has it.
 """
 from collections import Counter
@@ -27,7 +28,9 @@ class Sizes:
                 self._in_eights[attribute][model] += counts[attribute] % IN_EIGHTS == 0
 
     def physical(self, model: str) -> Optional[int]:
-        """Return the bytes of a physical sector; None where no drive of the model has lost one, and nothing depends on it."""
+        """Return the bytes of a physical sector; None where no drive of the model has lost one, and nothing depends on
+        it.
+        """
         for attribute in ATTRIBUTES:
             drives = self._drives[attribute][model]
             if drives:

@@ -63,7 +63,8 @@ def read_source(path: str) -> Tuple[Source, List[str]]:
     """Return a file and what does not fit its schema. Raises DataError where it cannot be read or is no JSON."""
     name, text = os.path.basename(path), datafile.read_text(path)
     if text.startswith('smartctl ') or '"json_format_version"' in text[:LOOKED_AT]:
-        raise DataError(f'{name} is what smartctl says about a drive, no entry; check_smart_attributes draft --report {path} makes one')
+        raise DataError(f'{name} is what smartctl says about a drive, no entry; check_smart_attributes draft --report '
+                        f'{path} makes one')
     data, problems = datafile.parse(text, name)
     return Source(name, path, text, data), problems or complaints.schema_problems(data, 'attributes', name)
 
@@ -91,11 +92,13 @@ def beside(source: Source, given: Optional[str], usual: str) -> Optional[str]:
 
 def read_samples(sources: Sequence[Source], path: Optional[str]) -> samples.Result:
     """Return the samples that stand in the files, and those of a file or folder beside them."""
-    kinds = {entry['family']: entry['kind'] for source in sources for entry in source.data['entries'] if 'kind' in entry}
+    kinds = {entry['family']: entry['kind'] for source in sources for entry in source.data['entries']
+             if 'kind' in entry}
     found = [samples.drives_of(source.name, source.data.get('samples', ()), kinds) for source in sources]
     if path:
         found.append(samples.read(path, kinds))
-    return [drive for drives, _ in found for drive in drives], [problem for _, problems in found for problem in problems]
+    return [drive for drives, _ in found for drive in drives], [problem for _, problems in found
+                                                                for problem in problems]
 
 
 def counted(number: int, word: str, words: str = '') -> str:

@@ -1,16 +1,23 @@
 """What a state means: the judge run over hard disks that were watched until they failed.
 
-A file of timelines is CSV, plain or gzip: a row for each stretch of power-on hours in which no counter moved, with the columns
-`drive`, `model`, `from`, `to` (hours), `failed` (1: the drive failed at `to`) and raw attributes `a5`, `a197`, ..., empty where
+A file of timelines is CSV, plain or gzip: a row for each stretch of power-on hours in which no counter moved, with the
+columns
+`drive`, `model`, `from`, `to` (hours), `failed` (1: the drive failed at `to`) and raw attributes `a5`, `a197`, ...,
+empty where
 the drive has none. The rows of a drive stand together, in order.
 
 The file names no sector sizes; each model's counts tell them (`sectors`).
 
-- A state lasts from the stretch whose counters earn it to the one whose counters do not. A failure belongs to the state that the
-  drive was in. Failures per drive-year (8,766 h) of a state say what the state means; above 100 % it lasts less than a year.
-- An *alarm* is the first time that a drive reaches a state, its first row included; a drive alarms once, however often it returns.
-- *Failed within 90 days*: of the alarms of drives that failed or were watched for 90 days (2,160 power-on hours) from then on.
-- *Caught* is a failure of a drive that had alarmed before; the *lead* is the power-on time from the alarm to the failure.
+- A state lasts from the stretch whose counters earn it to the one whose counters do not. A failure belongs to the state
+that the
+  drive was in. Failures per drive-year (8,766 h) of a state say what the state means; above 100 % it lasts less than a
+  year.
+- An *alarm* is the first time that a drive reaches a state, its first row included; a drive alarms once, however often
+it returns.
+- *Failed within 90 days*: of the alarms of drives that failed or were watched for 90 days (2,160 power-on hours) from
+then on.
+- *Caught* is a failure of a drive that had alarmed before; the *lead* is the power-on time from the alarm to the
+failure.
 """
 import csv
 import gzip
@@ -31,7 +38,8 @@ from .sectors import Sizes
 DAY = 24                # hours
 YEAR = 365.25 * DAY
 CHECK = 300             # seconds from one check to the next
-TOLD_FOR = (7, 28, 30, 90, 92, 365)  # days after which growth may no longer be told, or be old; tests hold them to thresholds/
+# days after which growth may no longer be told, or be old; tests hold them to thresholds/
+TOLD_FOR = (7, 28, 30, 90, 92, 365)
 SOON = 90 * DAY         # an alarm is believed when the drive fails this soon
 # Who alarms: whatever is no longer OK, and CRITICAL alone.
 LEVELS = (State.WARNING, State.CRITICAL)
@@ -141,25 +149,29 @@ def _read(path: str) -> Iterator[Timeline]:
 def _timelines(rows: 'csv.DictReader[str]', path: str) -> Iterator[Timeline]:
     counters = [(name, int(match[1])) for name in rows.fieldnames or () for match in [COUNTER.fullmatch(name)] if match]
     if not counters or not {'drive', 'model', 'from', 'to', 'failed'} <= set(rows.fieldnames or ()):
-        raise DataError(f'{path}: these are no timelines; the first line names the columns drive, model, from, to, failed, '
+        raise DataError(f'{path}: these are no timelines; the first line names the columns drive, model, from, to, '
+                        f'failed, '
                         'and attributes: a5, a197')
     for drive, of_drive in itertools.groupby(rows, key=lambda row: row['drive']):
         kept = list(of_drive)
         try:
             stretches = tuple(_stretch(row, counters) for row in kept)
         except (ValueError, TypeError) as error:
-            raise DataError(f'{path}, line {rows.line_num} or before it, drive {drive}: {error}; hours and counters are numbers') from None
+            raise DataError(f'{path}, line {rows.line_num} or before it, drive {drive}: {error}; hours and counters '
+                            f'are numbers') from None
         yield Timeline(drive, kept[0]['model'], None, kept[-1]['failed'] == '1', stretches)
 
 
 def _stretch(row: Mapping[str, str], counters: Sequence[Tuple[str, int]]) -> Stretch:
-    return Stretch(float(row['from']), float(row['to']), tuple((number, int(row[name])) for name, number in counters if row[name]))
+    return Stretch(float(row['from']), float(row['to']),
+                   tuple((number, int(row[name])) for name, number in counters if row[name]))
 
 
 def report_of(model: str, physical_block_size: Optional[int], counters: Counters) -> Report:
     """Return what smartctl would say of a hard disk of which no more is known than its model and its counters."""
     rows = tuple(AttributeRow(number, '', None, None, None, None, '', str(raw), raw) for number, raw in counters)
-    return Report(Identity(protocol='ATA', model=model, spins=True, physical_block_size=physical_block_size), attributes=rows)
+    return Report(Identity(protocol='ATA', model=model, spins=True, physical_block_size=physical_block_size),
+                  attributes=rows)
 
 
 # --- the walk --------------------------------------------------------------------------
@@ -172,14 +184,18 @@ def by_levels(judge: Judge) -> Course:
 
     def spells(timeline: Timeline) -> Iterator[Spell]:
         for stretch in timeline.stretches:
-            yield Spell(state(timeline.model, timeline.physical_block_size, stretch.counters), stretch.start, stretch.end)
+            yield Spell(state(timeline.model, timeline.physical_block_size, stretch.counters), stretch.start,
+                        stretch.end)
     return spells
 
 
 def by_memory(judge: Mindful) -> Course:
-    """Return the course of a drive that is judged every few minutes with what is remembered of it; its power-on time is the clock."""
+    """Return the course of a drive that is judged every few minutes with what is remembered of it; its power-on time is
+    the clock.
+    """
     @lru_cache(maxsize=None)
-    def alone(model: str, physical_block_size: Optional[int], counters: Counters) -> Tuple[State, Tuple[Observation, ...]]:
+    def alone(model: str, physical_block_size: Optional[int],
+              counters: Counters) -> Tuple[State, Tuple[Observation, ...]]:
         verdict = judge(report_of(model, physical_block_size, counters), None)
         return verdict.state, observations(judgement.reading for judgement in verdict.judgements)
 
@@ -265,7 +281,8 @@ def _state(known: Experience, state: State) -> Dict[str, Any]:
 
 def _alarms(known: Experience, level: State) -> Dict[str, Any]:
     found = known.alarms[level]
-    return {'alarms_per_1000_drive_years': round(1000 * found.drives / known.drive_years, 1) if known.drive_years else None,
+    return {'alarms_per_1000_drive_years': round(1000 * found.drives / known.drive_years, 1) if known.drive_years
+            else None,
             'failed_within_90_days_percent': percent(found.soon, found.watched),
             'caught_percent': percent(len(found.leads), known.failed),
             'median_lead_days': None if found.median_lead is None else round(found.median_lead, 1)}
@@ -283,11 +300,14 @@ def lines(known: Experience) -> Iterator[str]:
     yield ''
     yield f'{"state":<10} {"drive-years":>12} {"failures":>9} {"failing a year":>15}'
     for name, state in data['states'].items():
-        yield f'{name:<10} {state["drive_years"]:12.0f} {state["failures"]:9} {_said(state["percent_per_year"], " %"):>15}'
+        yield (f'{name:<10} {state["drive_years"]:12.0f} {state["failures"]:9} '
+               f'{_said(state["percent_per_year"], " %"):>15}')
     yield ''
-    yield f'{"alarm":<20} {"per 1,000 drive-years":>22} {"failed in 90 days":>18} {"failures caught":>16} {"median lead":>12}'
+    yield (f'{"alarm":<20} {"per 1,000 drive-years":>22} {"failed in 90 days":>18} {"failures caught":>16} '
+           f'{"median lead":>12}')
     for name, found in (('WARNING or CRITICAL', data), ('CRITICAL', data['critical'])):
-        yield (f'{name:<20} {_said(found["alarms_per_1000_drive_years"]):>22} {_said(found["failed_within_90_days_percent"], " %"):>18} '
+        yield (f'{name:<20} {_said(found["alarms_per_1000_drive_years"]):>22} '
+               f'{_said(found["failed_within_90_days_percent"], " %"):>18} '
                f'{_said(found["caught_percent"], " %"):>16} {_said(found["median_lead_days"], " d"):>12}')
 
 

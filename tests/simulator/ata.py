@@ -26,13 +26,16 @@ def answers(drive: Description, is_enabled: bool = True) -> Answers:
 
     is_enabled: SMART is; a drive that was told to leave it aborts the commands.
     """
-    found = {'identify': identify(drive, is_enabled), 'inquiry': inquiry(drive), 'sense': bytes([0x70]).ljust(18, b'\0')}
+    found = {'identify': identify(drive, is_enabled), 'inquiry': inquiry(drive),
+             'sense': bytes([0x70]).ljust(18, b'\0')}
     if not is_enabled:
         return found
     data, thresholds = attribute_tables(drive.attributes, drive.raw_bytes)
     found.update({'smart-data': data, 'smart-thresholds': thresholds})
-    smart_logs = {SUMMARY_ERRORS: summary_error_log(drive.errors), SELF_TESTS: self_test_log(drive.self_tests), SELECTIVE: selective_log()}
-    long_logs = {EXTENDED_ERRORS: extended_error_log(drive.errors), EXTENDED_SELF_TESTS: extended_self_test_log(drive.self_tests)}
+    smart_logs = {SUMMARY_ERRORS: summary_error_log(drive.errors), SELF_TESTS: self_test_log(drive.self_tests),
+                  SELECTIVE: selective_log()}
+    long_logs = {EXTENDED_ERRORS: extended_error_log(drive.errors),
+                 EXTENDED_SELF_TESTS: extended_self_test_log(drive.self_tests)}
     if drive.statistics:
         long_logs[STATISTICS] = statistics_log(drive.statistics)
     for prefix, logs in (('smart-log', smart_logs), ('log', long_logs)):
@@ -56,7 +59,8 @@ def identify(drive: Description, is_enabled: bool = True) -> bytes:
         60: min(sectors, 0x0fffffff) & 0xffff, 61: min(sectors, 0x0fffffff) >> 16,
         76: 0x000e, 77: 0x0006,                                      # SATA: up to 6 Gb/s, and at that now
         80: 0x07f0,                                                  # ATA/ATAPI-4 to ACS-3
-        82: 0x0001, 83: 0x4400, 84: 0x4023 | has_wwn,                # supported: SMART, 48 bit; its logs and tests, GPL, WWN
+        # supported: SMART, 48 bit; its logs and tests, GPL, WWN
+        82: 0x0001, 83: 0x4400, 84: 0x4023 | has_wwn,
         85: int(is_enabled), 86: 0x0400, 87: 0x4023 | has_wwn,       # enabled: the same
         100: sectors & 0xffff, 101: sectors >> 16 & 0xffff, 102: sectors >> 32 & 0xffff,
         106: {512: 0x4000, 4096: 0x6003}[drive.physical_block_size],  # 1 or 8 logical sectors in a physical one

@@ -124,7 +124,8 @@ def _row(line: str) -> Row:
     if not match:
         raise ValueError(f'"{line}" is no row of the table that smartctl -x prints')
     number, title, flags, value, worst, threshold, failed, raw = match.groups()
-    return Row(int(number), title, flags, int(value), int(worst), None if threshold == '---' else int(threshold), failed, raw.rstrip())
+    return Row(int(number), title, flags, int(value), int(worst), None if threshold == '---' else int(threshold),
+               failed, raw.rstrip())
 
 
 def _statistic(line: str) -> Statistic:

@@ -98,7 +98,8 @@ class Machine:
         return file
 
     def _wrapper(self, smartctl: str) -> Path:
-        own = shutil.copy(library.built(), self.folder)  # what happens to /tmp, or to another user's rights, is no matter then
+        # what happens to /tmp, or to another user's rights, is no matter then
+        own = shutil.copy(library.built(), self.folder)
         library_, machine, program = (shlex.quote(str(part)) for part in (own, self.folder, smartctl))
         file = self._write('smartctl', _WRAPPER.format(library=library_, machine=machine, smartctl=program))
         file.chmod(0o755)
@@ -122,7 +123,8 @@ class Machine:
         settings['failed'] = int(description.health != 'PASSED')
         if behaviour.get('asleep'):
             settings['power'] = 0
-        return self._write(f'{folder}/settings', ''.join(f'{name} {value}\n' for name, value in settings.items())).parent
+        return self._write(f'{folder}/settings',
+                           ''.join(f'{name} {value}\n' for name, value in settings.items())).parent
 
     # --- controllers ---------------------------------------------------------------------
 
@@ -153,7 +155,8 @@ def _slots(folder: Path) -> List[int]:
 
 def _megaraid_list(slots: List[int]) -> bytes:
     """Return struct MR_PD_LIST: size, count, then 24 bytes for each drive with its number at the start."""
-    return little(8 + 24 * len(slots), 4) + little(len(slots), 4) + b''.join(little(slot, 2) + bytes(22) for slot in slots)
+    return little(8 + 24 * len(slots), 4) + little(len(slots),
+                                                   4) + b''.join(little(slot, 2) + bytes(22) for slot in slots)
 
 
 def _cciss_list(count: int) -> bytes:

@@ -9,10 +9,13 @@ from .descriptions import Description, SelfTest
 KELVIN = 273
 # Offset and length in the SMART / Health Information log, by the names of smartctl's JSON. Source: figure 194.
 _HEALTH_LOG = {
-    'critical_warning': (0, 1), 'available_spare': (3, 1), 'available_spare_threshold': (4, 1), 'percentage_used': (5, 1),
+    'critical_warning': (0, 1), 'available_spare': (3, 1), 'available_spare_threshold': (4, 1),
+    'percentage_used': (5, 1),
     'data_units_read': (32, 16), 'data_units_written': (48, 16), 'host_reads': (64, 16), 'host_writes': (80, 16),
-    'controller_busy_time': (96, 16), 'power_cycles': (112, 16), 'power_on_hours': (128, 16), 'unsafe_shutdowns': (144, 16),
-    'media_errors': (160, 16), 'num_err_log_entries': (176, 16), 'warning_temp_time': (192, 4), 'critical_comp_time': (196, 4)}
+    'controller_busy_time': (96, 16), 'power_cycles': (112, 16), 'power_on_hours': (128, 16),
+    'unsafe_shutdowns': (144, 16),
+    'media_errors': (160, 16), 'num_err_log_entries': (176, 16), 'warning_temp_time': (192, 4),
+    'critical_comp_time': (196, 4)}
 _ERRORS = 64  # entries of the error information log
 _KINDS = {'Short': 1, 'Extended': 2}
 # Figure 199, "Self-test Result Data Structure", status.

@@ -14,7 +14,8 @@ from .descriptions import Description, SelfTest
 SERIAL_NUMBER, IDENTIFICATION, CHARACTERISTICS = 0x80, 0x83, 0xb1
 _STANDBY = 0x5e  # additional sense code: LOW POWER CONDITION ON and its kin
 _KINDS = {'Background short': 1, 'Background long': 2, 'Foreground short': 5, 'Foreground long': 6}
-_RESULTS = {'Completed': 0, 'Aborted (by user command)': 1, 'Aborted (device reset ?)': 2, 'Unknown error, incomplete': 3,
+_RESULTS = {'Completed': 0, 'Aborted (by user command)': 1, 'Aborted (device reset ?)': 2,
+            'Unknown error, incomplete': 3,
             'Completed, segment failed': 4, 'Failed in first segment': 5, 'Failed in second segment': 6}
 
 Page = Tuple[int, int]
@@ -81,7 +82,9 @@ def supported_commands() -> bytes:
 
 
 def log_sense_usage() -> bytes:
-    """Return the same for LOG SENSE alone: the bits of its ten bytes that count, those of the subpage too. Source: SPC-5, 6.35.3."""
+    """Return the same for LOG SENSE alone: the bits of its ten bytes that count, those of the subpage too. Source:
+    SPC-5, 6.35.3.
+    """
     return bytes([0, 3]) + big(10, 2) + bytes([0x4d, 0x01, 0xff, 0xff, 0, 0xff, 0xff, 0xff, 0xff, 0x07])
 
 

@@ -1,0 +1,103 @@
+"""What a command line asks for: one group of options for each of those who take them."""
+
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Tuple
+
+from .model import HowRead, State
+
+if TYPE_CHECKING:
+    from .v1_6.command_line import Before as Before  # noqa: PLC0414  site and survey take the name from here
+
+PROGRAM = 'check_smart_attributes'
+JOBS = ('triage', 'list', 'explain', 'sudoers', 'draft', 'prove', 'measure', 'migrate', 'acknowledge', 'history')
+CONFIG = '/etc/check-smart-attributes'
+USER = 'nagios'       # as whom Debian's daemons run checks
+LABELS = ('device', 'by-id', 'serial', 'wwn')
+STATE_WORDS = tuple(state.name.lower() for state in State)
+JUDGING = ('check', 'triage', 'explain')  # jobs that may be called as version 1.6 was
+
+
+class Which(NamedTuple):
+    """Which drives."""
+
+    devices: Tuple[str, ...] = ()
+    scan: bool = False
+    reports: Tuple[str, ...] = ()
+    match: Tuple[str, ...] = ()
+    ignore: Tuple[str, ...] = ()
+
+
+class Judging(NamedTuple):
+    """How they are judged."""
+
+    warning: Tuple[Tuple[str, str], ...] = ()
+    critical: Tuple[Tuple[str, str], ...] = ()
+    ignore_roles: Tuple[str, ...] = ()
+    ignore_attributes: Tuple[int, ...] = ()
+    unknown_model: State = State.OK
+    asleep: State = State.OK
+    selftest_max_age: int = 0           # seconds of power-on time; 0: any
+
+
+class DataFiles(NamedTuple):
+    """Where what drives mean and when they are bad is read from."""
+
+    config: str = CONFIG
+    attributes: Tuple[str, ...] = ()
+    thresholds: Tuple[str, ...] = ()
+
+
+class Naming(NamedTuple):
+    """How they are named."""
+
+    label: str = 'device'
+    hide_serial: bool = False
+
+
+class Options(NamedTuple):
+    """What the command line asks for."""
+
+    job: str = 'check'
+    expect: Optional[int] = None
+    no_drives: Optional[State] = None
+    which: Which = Which()
+    judging: Judging = Judging()
+    data: DataFiles = DataFiles()
+    naming: Naming = Naming()
+    how_read: HowRead = HowRead()
+    state_dir: str = ''
+    no_memory: bool = False
+    memory_required: Optional[State] = None
+    acknowledged: Tuple[str, ...] = ()
+    expect_known: bool = False
+    asleep_max_age: int = 7 * 86_400    # seconds
+    all_perfdata: bool = False
+    as_json: bool = False
+    html: Optional[str] = None
+    verbose: int = 0
+    files: Tuple[str, ...] = ()
+    samples: Optional[str] = None
+    models: Optional[str] = None
+    format: bool = False
+    write: bool = False
+    timelines: Optional[str] = None
+    verdicts: Optional[str] = None  # figures to compare with; '' for none
+    with_memory: bool = False
+    literal: bool = False
+    user: str = USER
+    types: Tuple[str, ...] = ()         # that a sudoers rule admits only when asked to
+    show_version: bool = False
+    roles: Tuple[str, ...] = ()         # that are accepted as they stand
+    why: str = ''
+    until: str = ''
+    every_alarm: bool = False
+    shown: bool = False
+    withdraw: Tuple[str, ...] = ()
+    imports: bool = False
+    forget: Tuple[str, ...] = ()
+    before: Optional['Before'] = None   # what only version 1.6 was asked for
+    output: Optional[str] = None        # folder for the files of a migration
+
+
+# Functions take the group that they need.
+GROUPS: Mapping[str, Any] = {'which': Which, 'how_read': HowRead, 'judging': Judging, 'data': DataFiles,
+                             'naming': Naming}
