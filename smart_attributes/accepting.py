@@ -1,4 +1,6 @@
-"""acknowledged.json: what root accepts of single drives, written in one step, read by every check as a file of limits."""
+"""acknowledged.json: what root accepts of single drives, written in one step, read by every check as a file of
+limits.
+"""
 from __future__ import annotations
 
 import json

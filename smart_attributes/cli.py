@@ -184,7 +184,8 @@ def _remembering(parser: Parser) -> None:
 def _naming(parser: Parser) -> None:
     group = parser.add_argument_group('how they are named')
     group.add_argument('--label', choices=LABELS, default='device',
-                       help='what names are made of, and with by-id the addresses that list prints; default %(default)s')
+                       help='what names are made of, and with by-id the addresses that list prints; '
+                            'default %(default)s')
     group.add_argument('--hide-serial', action='store_true', help='print no serial numbers')
 
 
@@ -331,7 +332,8 @@ def _measure_parser() -> Parser:
 
 
 def _migrate_parser() -> Parser:
-    parser = _parser(f'{PROGRAM} migrate', 'Turn a database or a user configuration of version 1.6 into files of this version.', f'''\
+    parser = _parser(f'{PROGRAM} migrate',
+                     'Turn a database or a user configuration of version 1.6 into files of this version.', f'''\
 example:
   {PROGRAM} migrate /etc/nagios-plugins/config/check_smartdb.json my-config.json -d /dev/sda -o {CONFIG}
 
@@ -348,7 +350,8 @@ exit status: 0 all carried over, 1 something was not, 3 nothing was''', '%(prog)
 
 
 def _acknowledge_parser() -> Parser:
-    parser = _parser(f'{PROGRAM} acknowledge', 'Accept numbers of single drives: silent at them, loud when they grow.', f'''\
+    parser = _parser(f'{PROGRAM} acknowledge',
+                     'Accept numbers of single drives: silent at them, loud when they grow.', f'''\
 example:
   {PROGRAM} acknowledge -d /dev/sda reallocated --why "stable since 2024" --until 2027-01-31
   {PROGRAM} acknowledge --all --why "as found"
@@ -357,7 +360,8 @@ example:
 Written as root into acknowledged.json of the configuration folder, which every check reads. What the drive itself says,
 health FAILED, an attribute failing now, a warning of NVMe, is never silent.
 
-exit status: 0 done, 1 something could not be accepted, 3 nothing was''', '%(prog)s -d ADDRESS ROLE [ROLE ...] --why WHY [options]')
+exit status: 0 done, 1 something could not be accepted, 3 nothing was''',
+                     '%(prog)s -d ADDRESS ROLE [ROLE ...] --why WHY [options]')
     parser.add_argument('roles', nargs='*', metavar='ROLE', help='accept this number as the drive tells it now')
     parser.add_argument('--all', dest='every_alarm', action='store_true',
                         help='accept whatever alarms now, on all drives that are read')
@@ -373,14 +377,15 @@ exit status: 0 done, 1 something could not be accepted, 3 nothing was''', '%(pro
 
 
 def _history_parser() -> Parser:
-    parser = _parser(f'{PROGRAM} history', 'Show what memory holds of drives, fill it from smartd, or forget a drive.', f'''\
+    parser = _parser(f'{PROGRAM} history',
+                     'Show what memory holds of drives, fill it from smartd, or forget a drive.', f'''\
 example:
   {PROGRAM} history -d /dev/sda reallocated
   {PROGRAM} history --import
   {PROGRAM} history --forget EXAMPLE0001
 
---import takes the last 400 days of the attribute logs that smartd keeps in /var/lib/smartmontools, so that growth and dates
-are there from the first day on.
+--import takes the last 400 days of the attribute logs that smartd keeps in /var/lib/smartmontools, so that growth and
+dates are there from the first day on.
 
 exit status: 0 done, 3 nothing was''', '%(prog)s [-d ADDRESS] [ROLE ...] [options]')
     parser.add_argument('roles', nargs='*', metavar='ROLE', help='only these numbers')

@@ -63,7 +63,9 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
 
 def _beside_the_numbers(device: Device, report: Report, spec: DriveSpec, database: SpecDatabase, rules: Rules,
                         hours: Optional[float]) -> List[Reading]:
-    """Return what is known of a drive by its firmware, the age of its self-tests and its model. hours: of power-on time."""
+    """Return what is known of a drive by its firmware, the age of its self-tests and its model. hours: of power-on
+    time.
+    """
     identity = report.identity
     found = [advisory_reading(advisory, identity, hours, rules.now) for advisory in database.advisories(identity)]
     if rules.self_test_max_age:
@@ -115,7 +117,9 @@ def judge_reading(reading: Reading, limit: Limit, by_role: Mapping[str, Reading]
 
 
 def aged(reading: Reading, limit: Limit, past: Optional['Past'], is_floor: bool) -> Tuple[Reading, Limit]:
-    """Return a reading with the age of its newest event, by its log or by memory, and the limit that holds at that age."""
+    """Return a reading with the age of its newest event, by its log or by memory, and the limit that holds at
+    that age.
+    """
     if limit.aged is None:
         return reading, limit
     if past is not None:

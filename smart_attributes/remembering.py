@@ -149,7 +149,9 @@ class Remembered:
 
 
 def remembered(options: Options) -> Remembered:
-    """Return the memory that a run has; none for recorded reports, and where nothing lasts from one check to the next."""
+    """Return the memory that a run has; none for recorded reports, and where nothing lasts from one check to
+    the next.
+    """
     is_writing = options.job in WRITING
     is_wanted = is_writing or options.job in LOOKING
     if options.no_memory or options.which.reports or not is_wanted or not _has_a_place(options.state_dir):
@@ -163,7 +165,9 @@ def remembered(options: Options) -> Remembered:
 
 
 def _has_a_place(given: str) -> bool:
-    """Tell whether something is meant to last: not for a user without a home, such as nobody, where no folder is named."""
+    """Tell whether something is meant to last: not for a user without a home, such as nobody, where no folder
+    is named.
+    """
     place = state_folder.location(given)
     homes = (os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser('~'))
     return bool(place) and (place in (given, state_folder.PACKAGE)

@@ -159,7 +159,9 @@ def finding(judgement: Judgement) -> str:
 
 
 def _told(judgement: Judgement) -> Tuple[str, str]:
-    """Return ("endurance_used 97 %", "critical above 95"), the latter '' for a verdict; or what decided beside: growth."""
+    """Return ("endurance_used 97 %", "critical above 95"), the latter '' for a verdict; or what decided
+    beside: growth.
+    """
     against = judgement.growth_against or judgement.against
     words = judgement.growth if judgement.growth_against else statement(judgement.reading)
     return clean(words, limit=WORDS), f'{judgement.state.name.lower()} {against}' if against else ''

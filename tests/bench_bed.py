@@ -21,7 +21,8 @@ SATA = ('samsung-healthy', 'intel-worn', 'wd-hdd-healthy', 'micron-healthy')
 RAID = ('sas-seagate-healthy', 'samsung-healthy', 'sas-ssd-worn', 'wd-hdd-healthy')
 
 Address = Tuple[str, str]  # type and path
-# Those of bench.py: what, figure, wanted; and medians of (wall, cpu, memory) of two commands with the ratio of their walls.
+# Those of bench.py: what, figure, wanted; and medians of (wall, cpu, memory) of two commands with the ratio of their
+# walls.
 Line = Callable[[str, str, str], None]
 Paired = Callable[..., Tuple[Sequence[float], Sequence[float], float]]
 
@@ -81,7 +82,9 @@ def call(machine: Machine, address: Address) -> List[str]:
 
 
 def slowest(machine: Machine, drives: Sequence[Address], paired: Paired) -> float:
-    """Return the median wall time of the smartctl that takes longest, ms: SAS drives get more commands than SATA ones."""
+    """Return the median wall time of the smartctl that takes longest, ms: SAS drives get more commands than
+    SATA ones.
+    """
     kinds = drives[:4]
     return max(paired(call(machine, address), call(machine, address), 5)[0][0] for address in kinds)
 

@@ -84,7 +84,9 @@ def perfdata(text: str) -> Dict[str, Value]:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport() -> Iterator[None]:
-    """Fail what is skipped for want of a program where all are promised: `.ci/run` installs them and sets TEST_DAEMONS."""
+    """Fail what is skipped for want of a program where all are promised: `.ci/run` installs them and sets
+    TEST_DAEMONS.
+    """
     outcome = yield
     report = outcome.get_result()
     if report.skipped and 'TEST_DAEMONS' in os.environ and re.search('not installed|missing', str(report.longrepr)):

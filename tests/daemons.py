@@ -86,7 +86,9 @@ class Ground:
         launcher.chmod(0o755)
 
     def _smartctl(self) -> FakeSmartctl:
-        """Make the stand-in, and the plugin a script that uses it without sudo; all other arguments are the daemon's."""
+        """Make the stand-in, and the plugin a script that uses it without sudo; all other arguments are the
+        daemon's.
+        """
         fake = FakeSmartctl(self.folder / 'fake')
         for name, report in DRIVES.items():
             arguments = read_arguments(f'/dev/{name}')

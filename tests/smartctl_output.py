@@ -61,8 +61,7 @@ def _identity(facts: Facts) -> Json:
         found['model_family'] = facts['family']
     rotation = facts.get('rotation', '')
     if rotation:
-        found['rotation_rate'] = 0 if 'Solid' in rotation else int(re.match(r'[0-9]+',
-                                                                            rotation).group())  # type: ignore[union-attr]
+        found['rotation_rate'] = 0 if 'Solid' in rotation else int(re.findall(r'[0-9]+', rotation)[0])
     return found
 
 

@@ -292,7 +292,9 @@ FAULTS = [
 
 @pytest.mark.parametrize(('place', 'fault', 'words'), FAULTS, ids=lambda value: str(value)[:40])
 def test_a_drive_that_cannot_be_read_is_unknown_with_the_reason(machine, place, fault, words):
-    """State, first line and exit code; no perfdata, and the time limit holds. Two errors may look the same to smartctl."""
+    """State, first line and exit code; no perfdata, and the time limit holds. Two errors may look the same to
+    smartctl.
+    """
     address, drive, name = PLACES[place]
     machine.add(address, drive, **fault)
     started = time.monotonic()

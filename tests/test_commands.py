@@ -263,7 +263,9 @@ def ruled(open_place):
 @needs_root
 @pytest.mark.parametrize('says', REFUSALS.values(), ids=REFUSALS)
 def test_where_sudo_refuses_todays_words_the_former_ones_are_tried(ruled, says):
-    """Sites have the rule in literal forms and in their configuration management; a new log must not turn them UNKNOWN."""
+    """Sites have the rule in literal forms and in their configuration management; a new log must not turn them
+    UNKNOWN.
+    """
     told = ruled('-l error -l selftest', says)()
 
     assert told['problem'] == '' and 'INTEL SSDSC2BB150G7' in told['outcome']

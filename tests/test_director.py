@@ -56,7 +56,9 @@ def services_of(icinga: Icinga) -> List[str]:
 
 
 def test_the_basket_becomes_services_that_run(bed):
-    """Restored twice without harm, deployed, checked: a service for all drives, or one for each where these are known."""
+    """Restored twice without harm, deployed, checked: a service for all drives, or one for each where these
+    are known.
+    """
     bed.director.asks('basket', 'restore', given=BASKET)
     bed.director.asks('basket', 'restore', given=BASKET)
     for host in ('bed', 'other'):

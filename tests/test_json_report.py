@@ -283,8 +283,8 @@ def test_messages_are_kept_without_the_informational_ones():
 
 def test_text_before_the_json_is_skipped_and_used():
     """smartctl 7.0 to 7.2 prints "Pending defect count:" outside of its JSON; shells greet."""
-    printed = 'Welcome to web1\n  Pending defect count:2 Pending Defects\n' + json.dumps(without(SAS,
-                                                                                                 'scsi_pending_defects'))
+    document = json.dumps(without(SAS, 'scsi_pending_defects'))
+    printed = 'Welcome to web1\n  Pending defect count:2 Pending Defects\n' + document
 
     assert json_report.parse(printed).scsi['pending_defects'] == 2
 

@@ -651,7 +651,9 @@ def crc_judged(reading, memory, limit=None, given=None, level=State.OK):
 
 
 def test_growth_alarms_where_the_level_says_nothing():
-    """A counter that never goes back tells by rising alone: by how much, in what time, against which limit, what to do."""
+    """A counter that never goes back tells by rising alone: by how much, in what time, against which limit,
+    what to do.
+    """
     judgement = crc_judged(crc(226), grown(crc(226), 212))
 
     assert (judgement.state, judgement.origin) == (State.WARNING, 'default.json')

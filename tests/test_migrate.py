@@ -82,7 +82,9 @@ def test_changed_limits_of_nvme_move_to_all_nvme_drives(tmp_path):
 
 
 def test_a_model_that_we_do_not_know_gets_an_entry_that_compares_numbers(fake, tmp_path):
-    """What they mean is in no old database; the entry gives way to any that knows. A shift becomes part of the limit."""
+    """What they mean is in no old database; the entry gives way to any that knows. A shift becomes part of the
+    limit.
+    """
     report = json.loads(drive('no-name-ssd'))
     rows = [{**row, 'id': number, 'name': 'Some_Name', 'raw': {'value': raw, 'string': str(raw)}}
             for row, number, raw in zip(

@@ -12,7 +12,7 @@ from fake_smartctl import FakeSmartctl
 
 from smart_attributes.model import Device, Identity
 from smart_attributes.reading.commands import read_arguments
-from smart_attributes.v1_6 import files, meaning
+from smart_attributes.v1_6 import files, meaning, names
 
 Json = Dict[str, Any]
 
@@ -493,7 +493,9 @@ def test_bug_12_of_several_entries_the_same_one_always_wins():
 
 
 def test_bug_13_mistakes_of_a_database_are_named_and_the_rest_is_used(intel, tmp_path):
-    """A key that stood twice lost the first, limits without a column were dead, a warning beyond critical never came."""
+    """A key that stood twice lost the first, limits without a column were dead, a warning beyond critical
+    never came.
+    """
     file = tmp_path / 'db.json'
     one = entry({'233': ['90:', '80:']}, [233, '5'], models=['ACME'])
     two = entry({'212': ['1', '2'], '5': ['100', '0'], '9': ['1'], 'x': ['1', '2']}, ['77'])
@@ -514,7 +516,7 @@ def test_bug_16_a_relative_link_is_followed_from_its_own_folder(tmp_path, monkey
     (tmp_path / 'link').symlink_to('disk')
     monkeypatch.chdir('/')
 
-    assert files.old_path(Device(f'{tmp_path}/link')) == f'{tmp_path}/disk'
+    assert names.old_path(Device(f'{tmp_path}/link')) == f'{tmp_path}/disk'
 
 
 def test_bug_17_a_drive_by_path_has_a_name_in_its_labels(fake, tmp_path):

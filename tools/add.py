@@ -61,7 +61,9 @@ def add(path: str, root: Path) -> List[str]:
 
 
 def samples_file(family: str, folder: Path) -> Path:
-    """Return where the samples of a family's vendor stand: wd-sandisk.json for "WD Blue"; a new file for a new vendor."""
+    """Return where the samples of a family's vendor stand: wd-sandisk.json for "WD Blue"; a new file for a new
+    vendor.
+    """
     vendor = (re.findall('[a-z0-9]+', family.lower()) or ['others'])[0]
     return next((path for path in sorted(folder.glob('*.json')) if vendor in path.stem.split('-')),
                 folder / f'{vendor}.json')

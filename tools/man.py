@@ -16,7 +16,8 @@ TEXT = '''
 .SH DESCRIPTION
 Reads the SMART data of SATA, SAS and NVMe drives through
 .BR smartctl (8),
-also behind RAID controllers, and prints what a monitoring daemon reads: the worst thing first, then a line for each drive, then
+also behind RAID controllers, and prints what a monitoring daemon reads: the worst thing first,
+then a line for each drive, then
 performance data.
 Without
 .B \\-d

@@ -18,7 +18,9 @@ Json = Dict[str, Any]
 
 def document(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool,
              faults: Sequence[str] = ()) -> Json:
-    """Return the verdicts, worst first; an unknown value is null. failures, faults: what concerns the run as a whole."""
+    """Return the verdicts, worst first; an unknown value is null. failures, faults: what concerns the run as a
+    whole.
+    """
     state = worst([*(verdict.state for verdict in verdicts), *([State.CRITICAL] if failures else []),
                    *([] if verdicts and not faults else [State.UNKNOWN])])
     data: Json = {'version': VERSION, 'state': state.name,

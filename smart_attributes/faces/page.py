@@ -79,7 +79,8 @@ def write(text: str, path: str) -> None:
             os.unlink(temporary)
             raise
     except OSError as error:
-        raise SmartError(f'{path}: cannot be written: {error.strerror}; name a file in a folder that you may write to') from None
+        raise SmartError(f'{path}: cannot be written: {error.strerror}; '
+                         'name a file in a folder that you may write to') from None
 
 
 def _seen(value: Any) -> Any:

@@ -71,7 +71,8 @@ def read_text(path: str) -> str:
         raise DataError(f'{path} is not a regular file; give a JSON file') from None
     except OSError as error:
         if error.errno == errno.EFBIG:
-            raise DataError(f'{path} is larger than {LARGEST >> 20} MiB, which no data file is; give a JSON file') from None
+            raise DataError(f'{path} is larger than {LARGEST >> 20} MiB, which no data file is; '
+                            'give a JSON file') from None
         raise DataError(f'{path}: {_reason(error)}; give a readable file') from None
     try:
         return content.decode('utf-8-sig')

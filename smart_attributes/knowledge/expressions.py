@@ -53,7 +53,8 @@ class Shape(NamedTuple):
 
 
 ESCAPES_AND_SETS = re.compile(r'\\.|\[\^?\]?(?:\\.|[^]\\])*\]', re.S)
-_TOKEN = re.compile(r'(?P<escape>\\.)|(?P<set>\[\^?\]?(?:\\.|[^]\\])*\])|(?P<open>\((?:\?(?:P<\w+>|<?[=!]|[:>]|[a-zA-Z]+:?))?)'
+_TOKEN = re.compile(r'(?P<escape>\\.)|(?P<set>\[\^?\]?(?:\\.|[^]\\])*\])|'
+                    r'(?P<open>\((?:\?(?:P<\w+>|<?[=!]|[:>]|[a-zA-Z]+:?))?)'
                     r'|(?P<close>\))|(?P<bar>\|)|(?P<repeat>(?:[*+?]|\{\d*,?\d*\})[?+]?)|(?P<any>[.^$])|(?P<literal>.)',
                     re.S)
 

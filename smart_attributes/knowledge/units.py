@@ -10,7 +10,8 @@ LOGICAL_SECTORS = 'logical sectors'
 COUNTED_IN_SECTORS = frozenset(('reallocated', 'pending', 'offline_uncorrectable'))  # roles
 MOST_IN_ONE = 8  # the largest sectors of any disk; a size that would hide more errors is none
 
-# Unit of the source: (base unit, what one is worth in it). Sectors: where nothing else is known than that they are logical.
+# Unit of the source: (base unit, what one is worth in it). Sectors: where nothing else is known than that they are
+# logical.
 UNITS: Mapping[str, Tuple[str, float]] = {
     '%': ('%', 1), 'C': ('C', 1), LOGICAL_SECTORS: ('', 1 / MOST_IN_ONE),
     's': ('s', 1), 'min': ('s', 60), 'h': ('s', 3600), 'ms': ('s', 1e-3), 'us': ('s', 1e-6), '30s': ('s', 30),

@@ -43,7 +43,9 @@ class Database:
     """The file of one folder, open in one process. Methods raise MemoryUnusable for whatever goes wrong."""
 
     def __init__(self, place: Folder, writes: bool, first_facts: Callable[[str], None]) -> None:
-        """first_facts: called with why there is a new one ('': it is the first), inside the transaction that makes it."""
+        """first_facts: called with why there is a new one ('': it is the first), inside the transaction that
+        makes it.
+        """
         self.folder, self._writes, self._first_facts = place, writes, first_facts
         self._deadline, self._why = 0.0, ''
 

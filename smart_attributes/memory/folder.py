@@ -83,7 +83,8 @@ def _wait_for(lock: int, kind: int, folder: Folder) -> None:
             return
         except OSError:
             if time.monotonic() > deadline:
-                raise MemoryUnusable(f'{folder.path} is locked by another process; fuser {LOCK} there tells which') from None
+                raise MemoryUnusable(f'{folder.path} is locked by another process; '
+                                     f'fuser {LOCK} there tells which') from None
         time.sleep(_STEP)
 
 
@@ -109,7 +110,9 @@ def which_file(folder: Folder, is_made: bool = True) -> int:
 
 
 def set_aside(folder: Folder) -> None:
-    """Move the database out of the way; its log and its index first: left alone, they would be laid over the next one."""
+    """Move the database out of the way; its log and its index first: left alone, they would be laid over the
+    next one.
+    """
     with _told(folder.file):
         _remove(folder.file + '-shm')
         for tail in ('-wal', ''):

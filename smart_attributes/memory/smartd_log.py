@@ -91,7 +91,9 @@ def read(path: str, now: int, age: int = KEPT_DAILY) -> Log:
 
 
 def points(found: Iterable[Tuple[Row, Iterable[Observation]]]) -> Dict[Tuple[Key, int], List[Point]]:
-    """Return the points of the series that the rows give through a drive's own entry, as Memory.keep_past() takes them."""
+    """Return the points of the series that the rows give through a drive's own entry, as Memory.keep_past()
+    takes them.
+    """
     gathered: Dict[Tuple[Key, int], List[Point]] = {}
     for row, observations in found:
         for key, number, pace in observations:

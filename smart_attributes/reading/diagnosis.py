@@ -81,7 +81,8 @@ _RULES: Tuple[Rule, ...] = (
     Rule(r'NO (?:MEDIUM|tape) present', DriveIsNoDrive, 'is a drive for removable media without a medium: no SMART'),
     # Volumes of a RAID controller, and its slots
     Rule(r"try adding '-d megaraid,N'", DriveIsNoDrive,
-         'is a RAID volume of a MegaRAID controller; address its drives as megaraid,N@/dev/bus/0 (see smartctl --scan)'),
+         'is a RAID volume of a MegaRAID controller; '
+         'address its drives as megaraid,N@/dev/bus/0 (see smartctl --scan)'),
     Rule(r"try adding '-d 3ware,N'", DriveIsNoDrive,
          'is a RAID volume of a 3ware controller; address its drives as 3ware,N@/dev/twa0 (or twl0, twe0)'),
     Rule(r"(?:requires option|try (?:adding )?)[ \t]*'-d ([^,'\n]+,[^'\n]*)'", DriveIsNoDrive,
@@ -190,7 +191,9 @@ def diagnose(messages: Sequence[str], exit_status: Optional[int] = None, output_
 
 
 def examined(text: str) -> str:
-    """Return the part of an output that is searched for words: its first lines, each cut, so that a search has an end."""
+    """Return the part of an output that is searched for words: its first lines, each cut, so that a search has
+    an end.
+    """
     lines = text.split('\n', _MOST_LINES)[:_MOST_LINES]
     return '\n'.join(line[:_LONGEST_LINE] for line in lines)[:_EXAMINED]
 

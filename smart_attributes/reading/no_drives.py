@@ -23,7 +23,8 @@ VIRTUAL_DISKS = (
                 'kernel logs and fdisk of guests: "Direct-Access VMware Virtual disk", "Disk model: VMware Virtual '
                 'NVMe Disk"'),
     VirtualDisk('Hyper-V', ('Msft Virtual Disk', 'MSFT Virtual Disk', 'Virtual HD', 'MSFT NVMe Accelerator v1.0'),
-                'kernel logs of guests: "Direct-Access Msft Virtual Disk"; Microsoft, Azure documentation on NVMe disks'),
+                'kernel logs of guests: "Direct-Access Msft Virtual Disk"; '
+                'Microsoft, Azure documentation on NVMe disks'),
     VirtualDisk('Xen', ('XENSRC PVDISK',),
                 'XenServer, INQUIRY data of its paravirtual disks; /dev/xvdX never answers smartctl'),
     VirtualDisk('VirtualBox', ('VBOX HARDDISK', 'ORCL-VBOX-NVME-VER12'),
@@ -59,7 +60,9 @@ _NAA_6 = r'(?i)6[0-9a-f]{31}'
 
 
 def of_path(path: str) -> str:
-    """Return what a path leads to that has no SMART by its very kind: "an optical drive"; '' where it may be a drive."""
+    """Return what a path leads to that has no SMART by its very kind: "an optical drive"; '' where it may be a
+    drive.
+    """
     return next((what for pattern, what in _PATHS if re.fullmatch(pattern, path)), '')
 
 

@@ -133,7 +133,9 @@ def _states(array: str) -> Dict[str, str]:
 
 
 def _member(numbers: str, system: System) -> Iterator[str]:
-    """Yield what udev has found on a disk that nothing else of the kernel's speaks of: ZFS keeps its disks to itself."""
+    """Yield what udev has found on a disk that nothing else of the kernel's speaks of: ZFS keeps its disks to
+    itself.
+    """
     notes = _content(f'{system.udev}/b{numbers}') if numbers else ''
     found = dict(re.findall('^E:(ID_FS_TYPE|ID_FS_LABEL)=(.*)$', notes, re.MULTILINE))
     kind = MEMBERS.get(found.get('ID_FS_TYPE', ''))

@@ -25,7 +25,8 @@ _COLUMN = r'(?:----?|0x[0-9a-f]{2}|\d{1,3})'  # "100", "0x64" with -f hex, "---"
 _START = r'(?P<id>\d{1,3}|0x[0-9a-f]{2})\s+(?P<name>\S+?(?: \S+?)??)\s*'
 _NUMBERS = rf'(?P<value>{_COLUMN})\s+(?P<worst>{_COLUMN})\s+(?P<threshold>{_COLUMN})\s+'
 _UNUSUAL = re.compile(_START + r'(?P<flags>0x[0-9a-f]{4})\s+' + _NUMBERS +
-                      r'(?P<kind>Pre-fail|Old_age)\s+(?P<updated>Always|Offline)\s+(?P<failed>-|FAILING_NOW|In_the_past)\s+(?P<raw>\S.*)')
+                      r'(?P<kind>Pre-fail|Old_age)\s+(?P<updated>Always|Offline)\s+(?P<failed>-|FAILING_NOW|In_the_past)\s+'
+                      r'(?P<raw>\S.*)')
 # The layout of -x: "  5 Reallocated_Sector_Ct   PO--CK   100   100   010    -    0"
 _BRIEF = re.compile(_START + r'(?P<flags>[P-][O-][S-][R-][C-][K-]\+?)\s+' + _NUMBERS
                     + r'(?P<failed>-|NOW|Past)\s+(?P<raw>\S.*)')

@@ -41,7 +41,8 @@ ATA_SELF_TEST_STATUS = {
     7: 'Completed: read failure', 8: 'Completed: handling damage??', 15: 'Self-test routine in progress',
 }
 
-# The bits of the ATA error register after a read or write. Source: ACS-4, 6.3; named and ordered as smartctl prints them.
+# The bits of the ATA error register after a read or write. Source: ACS-4, 6.3; named and ordered as smartctl prints
+# them.
 _ERROR_BITS = ((0x80, 'ICRC'), (0x40, 'UNC'), (0x10, 'IDNF'), (0x04, 'ABRT'))
 
 # Start_Stop_Count and Spin_Retry_Count: both in the tables of 98 % of 18,433 hard disks, of no solid state

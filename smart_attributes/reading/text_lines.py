@@ -33,7 +33,8 @@ _NVME_TEST = re.compile(
 _PENDING = re.compile(r'\d{1,5}\s+\d{1,18}\s+(?:\d{1,10}|-)$')
 
 # "Error 30 [5] occurred at disk power-on lifetime: 17401 hours (725 days + 1 hours)", and the registers below it:
-# "40 51 08 bf 0b 34 e0  Error: UNC 8 sectors at LBA = 0x00340bbf = 3410879", extended "84 -- 51 00 57 00 00 01 14 50 4b 01 00  Error: ..."
+# "40 51 08 bf 0b 34 e0  Error: UNC 8 sectors at LBA = 0x00340bbf = 3410879", extended "84 -- 51 00 57 00 00 01 14 50 4b
+# 01 00  Error: ..."
 _ERROR = re.compile(r'Error (?P<number>\d{1,10})(?: \[\d{1,5}\])? occurred at disk power-on lifetime: '
                     r'(?P<hours>\d{1,10}) hours')
 _REGISTERS = re.compile(r'(?P<error>[0-9a-f]{2}) (?:-- )?[0-9a-f]{2}(?: [0-9a-f]{2}){5,10}(?: +(?P<words>(?:Device '

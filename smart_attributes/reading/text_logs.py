@@ -1,4 +1,6 @@
-"""The logs in smartctl's text that pySMART does not read: device statistics, self-tests, error counts, SCSI counters."""
+"""The logs in smartctl's text that pySMART does not read: device statistics, self-tests, error counts, SCSI
+counters.
+"""
 from __future__ import annotations
 
 import re

@@ -44,7 +44,9 @@ class Earlier:
         return f'still waiting since {time.strftime(form, time.localtime(self.since))} (process {self.pid})'
 
     def is_stuck(self, limit: float) -> bool:
-        """Tell whether that process has had its time, in seconds: else it belongs to a check that runs beside this one."""
+        """Tell whether that process has had its time, in seconds: else it belongs to a check that runs beside
+        this one.
+        """
         return bool(self.since) and time.time() - self.since >= limit
 
 

@@ -114,7 +114,8 @@ def _compiled(text: str) -> Pattern[str]:
     try:
         return re.compile(text, re.DOTALL)
     except (re.error, RecursionError, OverflowError) as error:
-        raise UsageError(f'-r "{text[:80]}" is no regular expression ({error}); write one such as /dev/sd[a-z]+') from None
+        raise UsageError(f'-r "{text[:80]}" is no regular expression ({error}); '
+                         'write one such as /dev/sd[a-z]+') from None
 
 
 def _matches(wanted: Pattern[str], root: str) -> Iterator[str]:

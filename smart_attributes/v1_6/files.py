@@ -10,9 +10,7 @@ import os
 import re
 from typing import (
     Any,
-    Callable,
     Dict,
-    FrozenSet,
     Iterable,
     Iterator,
     List,
@@ -26,6 +24,7 @@ from typing import (
 from ..errors import DataError, UsageError
 from ..knowledge import datafile, ranges, standards
 from ..model import AttributeRow, Device, Identity, Report, Source
+from .names import keys_of, slug
 
 Json = Mapping[str, Any]
 
@@ -376,48 +375,7 @@ def shifted(number: float, shift: Optional[int]) -> float:
     return int(number) << shift if shift > 0 else int(number) >> -shift
 
 
-# --- names ----------------------------------------------------------------------------
-
-def slug(text: str) -> str:
-    """Return a name as version 1.6 wrote it into labels: no brackets, _ for blanks; nothing that a daemon could
-    misread.
-    """
-    return re.sub(r'[^A-Za-z0-9_/.:+-]', '', re.sub(r'\s+', '_', text.strip()))
-
-
-# How version 1.6 called drives behind a controller, by the name of the type.
-_PATHS: Mapping[str, Callable[[str, str], str]] = {
-    'megaraid': lambda numbers, path: f'/dev/megaraid{numbers}',
-    '3ware': lambda numbers, path: f'/dev/3ware{numbers}',
-    'areca': lambda numbers, path: f'/dev/areca_{numbers.replace("/", "_")}',
-    'aacraid': lambda numbers, path: f'/dev/aacraid_{numbers.replace(",", "_")}',
-    'cciss': lambda numbers, path: f'/dev/cciss_{numbers}_{os.path.basename(path)}'}
-
-
-def old_path(device: Device) -> str:
-    """Return the path under which version 1.6 knew a device: the key of its user configuration, the root of its labels."""
-    if device.is_recorded:
-        return f'/dev/{device.name}'
-    name, _, slots = device.type.rpartition('+')[2].partition(',')
-    if name in _PATHS:
-        return _PATHS[name](slots, device.path)
-    return device.path if device.path.startswith('/dev/disk/') else os.path.realpath(device.path)
-
-
-def old_names(found: Sequence[Device]) -> Dict[str, str]:
-    """Return, by our name, what version 1.6 began the labels of each device with.
-
-    It forgot the controller: where two drives would share a name, ours is used.
-    """
-    names = {device.name: slug(re.sub('^/dev/(disk/by-[a-z]+/)?', '', old_path(device))) for device in found}
-    taken = list(names.values())
-    return {name: old if old and taken.count(old) == 1 else name for name, old in names.items()}
-
-
-def keys_of(device: Device) -> FrozenSet[str]:
-    """Return the keys under which a user configuration may speak of a device."""
-    return frozenset((old_path(device), device.path if not device.type else '', device.address))
-
+# --- which drive a user configuration means ---------------------------------------------
 
 def entry_for(found: Users, device: Device) -> Optional[Entry]:
     """Return what a user configuration says about a device, None where it says nothing."""

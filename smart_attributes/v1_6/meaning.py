@@ -32,7 +32,8 @@ def of_reading(item: ReadingSpec, column: str) -> Optional[Meaning]:
     """
     formula, first = item.formula, item.formula.first
     is_whole = first.column == 'value' or first.bytes == tuple(range(len(first.bytes)))
-    if first.column != FIRST_COLUMN[column] or not is_whole or formula.attributes or formula.second or item.states or item.is_trap:
+    if (first.column != FIRST_COLUMN[column] or not is_whole or formula.attributes or formula.second or item.states
+            or item.is_trap):
         return None
     unit = UNITS[item.unit][1] if item.unit else 1
     return Meaning(item.role, (-1 if formula.minus_from else 1) * unit / formula.divisor, formula.minus_from * unit)
@@ -95,6 +96,8 @@ def _number(number: float) -> str:
 
 
 def patterns(models: Sequence[str]) -> List[str]:
-    """Return expressions for whole models; version 1.6 compared their ends, which matters where the vendor is left out."""
+    """Return expressions for whole models; version 1.6 compared their ends, which matters where the vendor is
+    left out.
+    """
     return [('' if ' ' in model or '_' in model else '(?:.*[ _])?') + literally(' '.join(model.split()))
             for model in dict.fromkeys(models)]

@@ -12,7 +12,7 @@ from ..knowledge.specs import SpecDatabase
 from ..knowledge.thresholds import ROLES_OF_OUR_OWN, DriveLimit, Thresholds
 from ..model import Device, Identity, Report
 from ..words import clean
-from . import files, meaning
+from . import files, meaning, names
 from .files import HEALTH, Entry, Limit
 from .meaning import Meaning
 
@@ -246,7 +246,7 @@ def _migrate_users(user: files.Users, databases: Sequence[files.Database], site:
         entry = files.entry(user.file, key, data)
         where = f'{user.file}, {clean(key)}'
         findings.lost += entry.faults
-        drives = [drive for drive in site.drives if key in files.keys_of(drive.device)]
+        drives = [drive for drive in site.drives if key in names.keys_of(drive.device)]
         targets = [_read_target(drive, entry, where, databases, site)
                    for drive in drives] or _guessed_targets(key, entry, where, site)
         for target in targets:
@@ -286,7 +286,9 @@ def _with_shifts(entry: Entry, target: Target, drives: Sequence[Drive], database
 
 
 def _guessed_targets(key: str, entry: Entry, where: str, site: Site) -> List[Target]:
-    """Return the target of a plain path whose drive was not read: only what means the same on every drive is certain."""
+    """Return the target of a plain path whose drive was not read: only what means the same on every drive is
+    certain.
+    """
     if not re.fullmatch(PLAIN_PATH, key):
         return []
     if key.startswith('/dev/nvme'):

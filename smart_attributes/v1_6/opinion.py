@@ -12,7 +12,7 @@ from ..knowledge import ranges, sitefile, standards
 from ..knowledge.specs import DriveSpec, SpecDatabase
 from ..model import Device, Judgement, OldValue, Reading, Report, State, Verdict, worst
 from ..words import plain
-from . import files, meaning
+from . import files, meaning, names
 from .files import ERROR_COUNT, HEALTH, Entry, Limit, Number
 
 ROLE = 'legacy_limit'
@@ -33,11 +33,11 @@ class Files(NamedTuple):
 
     def addressed(self, devices: Sequence[Device]) -> 'Files':
         """Return the files with the labels for these devices, and a note for each key that is none of them."""
-        keys = {key for device in devices for key in files.keys_of(device)}
+        keys = {key for device in devices for key in names.keys_of(device)}
         unknown = [key for key in self.users.drives if key not in keys] if self.users else []
         notes = [f'{self.users.file}: {key} is none of the drives of this check, so what it says has no effect'
                  for key in unknown] if self.users else []
-        return self._replace(names=files.old_names(devices), notes=(*self.notes, *notes))
+        return self._replace(names=names.old_names(devices), notes=(*self.notes, *notes))
 
     def joined(self, verdict: Verdict, report: Report, database: SpecDatabase, ignored: FrozenSet[int],
                ignored_roles: FrozenSet[str]) -> Verdict:
@@ -106,7 +106,9 @@ def files_of(path: Optional[str], users: Optional[files.Users], is_all_printed: 
 # --- what holds for the drive ---------------------------------------------------------
 
 def _rules(known: Optional[Entry], user: Optional[Entry], given: Files) -> Dict[int, Rule]:
-    """Return the limits by number; one of the user configuration stands instead of the database's, and keeps its shift."""
+    """Return the limits by number; one of the user configuration stands instead of the database's, and keeps
+    its shift.
+    """
     rules: Dict[int, Rule] = {}
     if known and given.database:
         origin = f'{given.database.file}, {known.name}'

@@ -24,8 +24,8 @@ KINDS: Mapping[str, Identity] = {
     'sas': Identity(protocol='SCSI')}
 ALARMS = (State.WARNING, State.CRITICAL)
 Figures = Dict[str, Dict[str, Dict[str, Any]]]
-"""{"states": {"hdd": {"PASSED": {"OK": 1, ...}}}, "reasons": {"hdd": {"pending": {"WARNING": [drives, of these alone]}}}}, the
-reasons of drives that say PASSED."""
+"""{"states": {"hdd": {"PASSED": {"OK": 1, ...}}},
+"reasons": {"hdd": {"pending": {"WARNING": [drives, of these alone]}}}}, the reasons of drives that say PASSED."""
 
 
 class Alarm(NamedTuple):

@@ -94,7 +94,9 @@ def _usable_rows(report: Report) -> List[AttributeRow]:
 # --- the entry -----------------------------------------------------------------------
 
 def _base(report: Report, database: specs.SpecDatabase) -> Json:
-    """Return the entry that speaks for the drive so far: one for its family, a generic one, or that for unknown drives."""
+    """Return the entry that speaks for the drive so far: one for its family, a generic one, or that for
+    unknown drives.
+    """
     claims = database.claims(report.identity, [row.id for row in report.attributes])
     return claims[0][1] if len(claims) == 1 else {}
 

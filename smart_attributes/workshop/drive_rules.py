@@ -137,9 +137,9 @@ def _contradictions(found: Mapping[str, Reading], stated: Json, spec: specs.Driv
     """Yield readings that are far from what the drive itself states. filled: how many times over it was written."""
     for role, number in stated.items():
         reading = found.get(role)
-        if reading is None or reading.number is None or role in spec.untrusted_statistics or witness.is_doubtful(role,
-                                                                                                                 number,
-                                                                                                                 filled):
+        if reading is None or reading.number is None or role in spec.untrusted_statistics:
+            continue
+        if witness.is_doubtful(role, number, filled):
             continue
         if not witness.is_near(reading.number, number, reading.unit):
             yield (f'{reading.source} gives {role} {_said(reading)}, but the drive itself states {_plain(number)}; '
@@ -222,8 +222,9 @@ def coverage_problems(source: Source, claims: Sequence[Claim]) -> Iterator[str]:
                        f'correct it')
         if entry['family'] not in proved:
             stronger = '' if id(entry) in won else _winner_instead(entry, claims)
-            yield f'{place}: it can never win, {stronger} takes every drive that it matches; narrow that one or remove this one' \
-                if stronger else f'{place}: it has no sample; add one to tests/samples, or to "samples" in a file of your own'
+            yield (f'{place}: it can never win, {stronger} takes every drive that it matches; '
+                   'narrow that one or remove this one' if stronger else
+                   f'{place}: it has no sample; add one to tests/samples, or to "samples" in a file of your own')
 
 
 def _is_matched(pattern: str, models: Sequence[str]) -> bool:

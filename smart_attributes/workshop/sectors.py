@@ -9,7 +9,8 @@ from typing import Dict, Mapping, Optional
 
 LOGICAL, PHYSICAL = 512, 4096
 IN_EIGHTS = PHYSICAL // LOGICAL
-# Pending sectors first: Hitachi's designs count them in logical ones, but reallocated ones in physical ones. 196 is Dell's 5.
+# Pending sectors first: Hitachi's designs count them in logical ones, but reallocated ones in physical ones. 196 is
+# Dell's 5.
 ATTRIBUTES = (197, 5, 196)
 
 

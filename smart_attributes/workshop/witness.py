@@ -4,13 +4,16 @@ What draft states and what prove demands follow from one rule, so that the one n
 """
 from typing import Mapping, Optional, Tuple
 
-# The roles that vendors count in units of their own, with how far their attribute may be from the statistic: at least so
-# much in the base unit, and such a part. The drive goes on between its log and its attributes, and vendors round; some count
+# The roles that vendors count in units of their own, with how far their attribute may be from the statistic: at least
+# so
+# much in the base unit, and such a part. The drive goes on between its log and its attributes, and vendors round; some
+# count
 # no hours of sleep, and measure at two places. 99.9 % of 50,052 measured pairs of hours and temperatures are so near.
 TOLERANCES: Mapping[str, Tuple[float, float]] = {'%': (2, 0), 'B': (0, 0.1), 's': (2 * 3600, 0.25), 'C': (10, 0)}
 STATED_ROLES = ('power_on_time', 'temperature')  # and whatever is a percentage or an amount of data
 ENDURANCE = 'endurance_used'
-# Fills of the whole drive after which 0 % used is not to be believed: flash of 3,000 cycles has used more than three. Of 5,136
+# Fills of the whole drive after which 0 % used is not to be believed: flash of 3,000 cycles has used more than three.
+# Of 5,136
 # SSDs that state 0 %, 140 were filled so often, and on most of these an attribute says more.
 FILLS = 100
 
@@ -32,5 +35,7 @@ def fills(written: Optional[float], capacity: Optional[float]) -> int:
 
 
 def is_doubtful(role: str, number: Optional[float], filled: int) -> bool:
-    """Tell a figure that stands still from one that has nothing to count yet: 0 % of a drive that was filled so often."""
+    """Tell a figure that stands still from one that has nothing to count yet: 0 % of a drive that was filled
+    so often.
+    """
     return role == ENDURANCE and number == 0 and filled >= FILLS
