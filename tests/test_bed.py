@@ -419,9 +419,8 @@ def test_the_plugin_sends_nothing_but_reading_commands(tmp_path):
     kinds = {' '.join(command.split()[:3]) if command.startswith('ata') else ' '.join(command.split()[:2])
              for command in sent}
     # INQUIRY, TEST UNIT READY, REQUEST SENSE, MODE SENSE, LOG SENSE, READ CAPACITY, READ DEFECTS, REPORT SUPPORTED
-    # OPERATION CODES;
-    # IDENTIFY, CHECK POWER MODE, READ LOG EXT; SMART: read data, thresholds, log, return status; NVMe: get log page,
-    # identify.
+    # OPERATION CODES; IDENTIFY, CHECK POWER MODE, READ LOG EXT; SMART: read data, thresholds, log, return status; NVMe:
+    # get log page, identify.
     assert kinds <= {'scsi 12', 'scsi 00', 'scsi 03', 'scsi 1a', 'scsi 4d', 'scsi 9e', 'scsi b7', 'scsi a3',
                      'ata ec 00', 'ata e5 00', 'ata 2f 00', 'ata b0 d0', 'ata b0 d1', 'ata b0 d5', 'ata b0 da',
                      'nvme 02', 'nvme 06'}

@@ -11,8 +11,7 @@ from . import perfdata
 
 NAME = 'SMART'
 # NRPE passes 65,505 bytes, Icinga's IDO database keeps 65,535 of text and as many of perfdata; Nagios 4.4 and Icinga 2
-# keep all
-# (tried with 800,000 and 1,000,000). The worst drives are always told.
+# keep all (tried with 800,000 and 1,000,000). The worst drives are always told.
 OUTPUT_LIMIT, TEXT_AT_LEAST, ROOM_TO_SAY_SO = 65000, 4000, 500
 WHY_LEFT_OUT = f'NRPE passes no more than {OUTPUT_LIMIT:,} bytes'
 # What the first line tells where all is well; zero tells nothing.

@@ -12,8 +12,7 @@ from . import standards
 
 WHOLE, SELECTIVE, UNKNOWN = 'whole', 'selective', 'unknown'
 # smartctl's words for the kinds that a standard defines -> what such a test looks at. Vendor's and reserved kinds, and
-# an
-# aborted one, are not among them: their results mean what only the vendor knows.
+# an aborted one, are not among them: their results mean what only the vendor knows.
 COVERAGE = {
     'offline': 'offline', 'short offline': 'short', 'extended offline': WHOLE, 'conveyance offline': 'conveyance',
     'selective offline': SELECTIVE, 'short captive': 'short', 'extended captive': WHOLE,

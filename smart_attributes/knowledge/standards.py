@@ -88,9 +88,8 @@ SCSI_UNCORRECTED: Sequence[str] = tuple(f'{page}.total_uncorrected_errors' for p
 
 
 # Raw read error rate and seek error rate: a rate recovers, so its worst value tells of a bad time. A counter never goes
-# back: where one was
-# at its threshold and is not any more, the worst value is made up (5, 179, 180 and 183 of 15 measured drives, 1 on each
-# of them).
+# back: where one was at its threshold and is not any more, the worst value is made up (5, 179, 180 and 183 of 15
+# measured drives, 1 on each of them).
 RATES = frozenset((1, 7))
 
 WRAPS = 65536  # hours: those of the ATA logs have 16 bits

@@ -29,8 +29,7 @@ ENVIRONMENT = {'LC_ALL': 'C', 'PATH': '/usr/sbin:/usr/bin:/sbin:/bin'}
 LOGS = ('error', 'selftest', 'devstat', 'ssd')
 JSON = ('--json=c',)
 # What (JSON, LOGS) were before, newest first: whoever changes one of them adds what it was. Sites have our sudoers rule
-# in
-# literal forms and in their configuration management; where it refuses today's words, these are tried.
+# in literal forms and in their configuration management; where it refuses today's words, these are tried.
 FORMER: tuple[tuple[Command, Command], ...] = ()
 SCAN = (*JSON, '--scan')
 SCAN_TEXT = ('--scan',)

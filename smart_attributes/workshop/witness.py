@@ -5,16 +5,13 @@ What draft states and what prove demands follow from one rule, so that the one n
 from typing import Mapping, Optional, Tuple
 
 # The roles that vendors count in units of their own, with how far their attribute may be from the statistic: at least
-# so
-# much in the base unit, and such a part. The drive goes on between its log and its attributes, and vendors round; some
-# count
-# no hours of sleep, and measure at two places. 99.9 % of 50,052 measured pairs of hours and temperatures are so near.
+# so much in the base unit, and such a part. The drive goes on between its log and its attributes, and vendors round;
+# some count no hours of sleep, and measure at two places.
 TOLERANCES: Mapping[str, Tuple[float, float]] = {'%': (2, 0), 'B': (0, 0.1), 's': (2 * 3600, 0.25), 'C': (10, 0)}
 STATED_ROLES = ('power_on_time', 'temperature')  # and whatever is a percentage or an amount of data
 ENDURANCE = 'endurance_used'
 # Fills of the whole drive after which 0 % used is not to be believed: flash of 3,000 cycles has used more than three.
-# Of 5,136
-# SSDs that state 0 %, 140 were filled so often, and on most of these an attribute says more.
+# Of 5,136 SSDs that state 0 %, 140 were filled so often, and on most of these an attribute says more.
 FILLS = 100
 
 
