@@ -16,7 +16,6 @@ SELF_ASSESSMENT = 'health self-assessment'
 SELF_TEST_LOG = 'self-test log'
 ERROR_LOG = 'error log'
 SMARTCTL = 'smartctl'  # what it derives itself, by the names of its own database
-VENDOR_THRESHOLD = 'vendor threshold'
 
 SECTORS = 0  # the factor is the drive's logical sector size
 # 3:0x030, mechanical start failures, stays out: about 950 of 15,500 measured
