@@ -3,9 +3,9 @@
 import argparse
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NoReturn, Optional, Sequence, Tuple
 
+from . import option_groups as groups
 from .errors import UsageError
-from .model import DRIVE_TIMEOUT, PARALLEL, SMARTCTL, TIMEOUT, State
-from .options import CONFIG, GROUPS, JOBS, JUDGING, LABELS, PROGRAM, STATE_WORDS, USER, Options
+from .options import CONFIG, GROUPS, JOBS, JUDGING, PROGRAM, USER, Options
 
 if TYPE_CHECKING:
     from .options import Before
@@ -60,148 +60,14 @@ def _parsed(parser: Parser, words: Sequence[str]) -> Tuple[Dict[str, Any], List[
         word for word in rest if word != '--']
 
 
-# --- values --------------------------------------------------------------------
-
-def _role_range(text: str) -> Tuple[str, str]:
-    role, sign, limit = text.partition('=')
-    if not sign or not role or not limit:
-        raise argparse.ArgumentTypeError(f'"{text}" is not role=RANGE, for example endurance_used=80')
-    return role, limit
-
-
-def _state(text: str) -> State:
-    if text.lower() not in STATE_WORDS:
-        raise argparse.ArgumentTypeError(f'"{text}" is no state; choose from {", ".join(STATE_WORDS)}')
-    return State[text.upper()]
-
-
-def _number(name: str, lowest: float, highest: float, kind: Callable[[str], Any]) -> Callable[[str], Any]:
-    def convert(text: str) -> Any:
-        try:
-            number = kind(text)
-        except ValueError:
-            number = None
-        if number is None or not lowest <= number <= highest:
-            raise argparse.ArgumentTypeError(f'"{text}" is no {name} from {lowest:g} to {highest:g}')
-        return number
-    return convert
-
-
-def _duration(text: str) -> int:
-    seconds = {'m': 60, 'h': 3600, 'd': 86_400}.get(text[-1:], 0)
-    if not (seconds and text[:-1].isascii() and text[:-1].isdigit() and 0 < int(text[:-1]) < 100_000):
-        raise argparse.ArgumentTypeError(f'"{text}" is no time; write 90m, 12h or 7d')
-    return int(text[:-1]) * seconds
-
-
-_seconds = _number('number of seconds', 0.1, 3600, float)
-_count = _number('number', 1, 1000, int)
-_expected = _number('number of drives', 0, 10000, int)
-_attribute = _number('attribute number', 1, 255, int)
-
-
-# --- groups of options that several jobs share -----------------------------------
-
-def _drives(parser: Parser) -> None:
-    group = parser.add_argument_group('which drives')
-    group.add_argument('-d', '--device', dest='devices', action='append', default=[], metavar='ADDRESS',
-                       help='/dev/sda, or TYPE@PATH: megaraid,6@/dev/bus/0, megaraid,[0-7,16]@/dev/bus/0, '
-                            'sat@/dev/sg2; repeatable')
-    group.add_argument('--scan', action='store_true', help='the drives that smartctl --scan finds; so also without -d')
-    group.add_argument('--report', dest='reports', action='append', default=[], metavar='FILE|DIR',
-                       help='recorded smartctl outputs instead of drives: JSON or text, -a or -x; repeatable')
-    group.add_argument('--match', action='append', default=[], metavar='PATTERN',
-                       help='only drives whose path, model or serial contains this regular expression')
-    group.add_argument('--ignore', action='append', default=[], metavar='PATTERN',
-                       help='not the drives that contain it')
-
-
-def _reading(parser: Parser) -> None:
-    group = parser.add_argument_group('how they are read')
-    group.add_argument('-p', '--path', dest='smartctl', default=SMARTCTL, metavar='FILE',
-                       help=f'smartctl; default {SMARTCTL}')
-    group.add_argument('--nosudo', '-nosudo', action='store_true',
-                       help='do not put sudo -n before smartctl when not root')
-    group.add_argument('--jobs', type=_count, default=PARALLEL, metavar='N',
-                       help='drives read at once; default %(default)s')
-    group.add_argument('--state-dir', default='', metavar='DIR',
-                       help='folder of what lasts from one check to the next: what drives have said, which ones '
-                            'earlier checks wait for; '
-                            'default /var/lib/check-smart-attributes, else one of your own below ~/.local/state')
-    group.add_argument('--drive-timeout', type=_seconds, default=DRIVE_TIMEOUT, metavar='SECONDS',
-                       help='a drive that takes longer is UNKNOWN; default %(default)g')
-    group.add_argument('-t', '--timeout', type=_seconds, default=TIMEOUT, metavar='SECONDS',
-                       help='for everything; what is late is UNKNOWN, the rest is reported; default %(default)g')
-
-
-def _data(parser: Parser) -> None:
-    group = parser.add_argument_group('data files')
-    group.add_argument('--config', default=CONFIG, metavar='DIR',
-                       help='folder with attributes.d/*.json and thresholds.d/*.json; default %(default)s')
-    group.add_argument('--attributes', action='append', default=[], metavar='FILE',
-                       help='more entries, stronger than the shipped ones')
-    group.add_argument('--thresholds', action='append', default=[], metavar='FILE',
-                       help='limits of this site; later files win')
-
-
-def _judging(parser: Parser) -> None:
-    group = parser.add_argument_group('how they are judged')
-    for letter, word in (('-w', 'warning'), ('-c', 'critical')):
-        group.add_argument(letter, f'--{word}', type=_role_range, action='append', default=[], metavar='ROLE=RANGE',
-                           help=f'{word} limit of a role: endurance_used=80, spare_available=20:; repeatable')
-    group.add_argument('--ignore-role', dest='ignore_roles', action='append', default=[], metavar='ROLE',
-                       help='never judge this role')
-    group.add_argument('--ignore-attribute', dest='ignore_attributes', type=_attribute, action='append', default=[],
-                       metavar='N',
-                       help='never judge what comes from this attribute')
-    group.add_argument('--unknown-model', type=_state, default=State.OK, metavar='STATE',
-                       help='state of a drive without an entry in attributes.json; default ok')
-    group.add_argument('-cu', '--critical-on-unknown', '--critical_on_unknown', dest='unknown_model',
-                       action='store_const',
-                       const=State.CRITICAL, help='the same as --unknown-model critical')
-    group.add_argument('--selftest-max-age', type=_duration, default=0, metavar='TIME',
-                       help='WARNING where the newest extended self-test that passed is older, or none is known: 35d; '
-                            'default: any age')
-    group.add_argument('--asleep', type=_state, default=State.OK, metavar='STATE',
-                       help='state of a drive in standby; default ok')
-
-
-def _remembering(parser: Parser) -> None:
-    group = parser.add_argument_group('what is remembered and accepted')
-    group.add_argument('--no-memory', action='store_true', help='remember nothing, and judge no growth')
-    group.add_argument('--memory-required', type=_state, metavar='STATE',
-                       help='state where memory cannot be used; default: it is said')
-    group.add_argument('--expect-known', action='store_true',
-                       help='CRITICAL when a drive that an earlier check has met at these addresses is gone; history '
-                            '--forget retires one')
-    group.add_argument('--asleep-max-age', type=_duration, default=_duration('7d'), metavar='TIME',
-                       help='a sleeping drive that nobody has read for longer is WARNING: 12h, 30d; default 7d')
-    group.add_argument('--acknowledged', action='append', default=[], metavar='SERIAL:ROLE=VALUE[:UNTIL[:WHY]]',
-                       help='accept a number of one drive: silent at it, loud beyond; '
-                            'EXAMPLE0001:reallocated=8:2027-01-31; repeatable')
-
-
-def _naming(parser: Parser) -> None:
-    group = parser.add_argument_group('how they are named')
-    group.add_argument('--label', choices=LABELS, default='device',
-                       help='what names are made of, and with by-id the addresses that list prints; '
-                            'default %(default)s')
-    group.add_argument('--hide-serial', action='store_true', help='print no serial numbers')
-
-
-def _common(parser: Parser) -> None:
-    parser.add_argument('-v', '--verbose', action='count', default=0,
-                        help='-v notes and sources, -vv all readings, -vvv smartctl\'s call and output')
-    parser.add_argument('-V', '--version', dest='show_version', action='store_true', help='print versions and exit')
-
-
 # --- one parser a job --------------------------------------------------------------
 
 def _parser(prog: str, description: str, example: str, usage: str) -> Parser:
     return Parser(prog=prog, description=description, epilog=example, usage=usage, formatter_class=Help)
 
 
-_WHAT_A_CHECK_TAKES = (_drives, _reading, _judging, _remembering, _data, _naming, _common)
+_WHAT_A_CHECK_TAKES = (groups.drives, groups.reading, groups.judging, groups.remembering, groups.data, groups.naming,
+                       groups.common)
 
 
 def _check_parser() -> Parser:
@@ -224,9 +90,9 @@ example:
 exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN''', '%(prog)s [-d ADDRESS | --scan | --report FILE] [options]')
     for group in _WHAT_A_CHECK_TAKES:
         group(parser)
-    parser.add_argument('--expect', type=_expected, metavar='N',
+    parser.add_argument('--expect', type=groups.expected, metavar='N',
                         help='CRITICAL when fewer drives answer; a sleeping one counts')
-    parser.add_argument('--no-drives', type=_state, metavar='STATE',
+    parser.add_argument('--no-drives', type=groups.state, metavar='STATE',
                         help='state where a scan finds no drive, as in a virtual machine; default unknown, with '
                              '--expect 0 ok')
     parser.add_argument('-ap', '--allperfs', dest='all_perfdata', action='store_true', help='perfdata of every reading')
@@ -248,7 +114,7 @@ def _triage_parser() -> Parser:
 def _list_parser() -> Parser:
     parser = _parser(f'{PROGRAM} list', 'List addresses, models, serials and WWNs; the first column goes after -d.',
                      f'example:\n  {PROGRAM} list --json\n  {PROGRAM} list --label by-id', '%(prog)s [options]')
-    for group in (_drives, _reading, _naming, _common):
+    for group in (groups.drives, groups.reading, groups.naming, groups.common):
         group(parser)
     parser.add_argument('--json', dest='as_json', action='store_true', help='the same as JSON')
     return parser
@@ -277,8 +143,8 @@ def _sudoers_parser() -> Parser:
                         help='admit areca, or this type of a USB bridge, too, which sends vendor commands; repeatable')
     parser.add_argument('--config', default=CONFIG, metavar='DIR',
                         help='folder whose thresholds.d/*.json say what is not read; default %(default)s')
-    _reading(parser)
-    _common(parser)
+    groups.reading(parser)
+    groups.common(parser)
     return parser
 
 
@@ -286,7 +152,7 @@ def _draft_parser() -> Parser:
     parser = _parser(f'{PROGRAM} draft', 'Print a new entry for attributes.json, ready to edit.',
                      f'example:\n  {PROGRAM} draft -d /dev/sda > my-entry.json',
                      '%(prog)s (-d ADDRESS | --report FILE) [options]')
-    for group in (_drives, _reading, _data, _common):
+    for group in (groups.drives, groups.reading, groups.data, groups.common):
         group(parser)
     return parser
 
@@ -304,7 +170,7 @@ def _prove_parser() -> Parser:
     parser.add_argument('--models', metavar='FILE',
                         help='models on which overlaps are looked for; default tests/models.csv')
     parser.add_argument('--format', action='store_true', help='rewrite the files in their usual layout')
-    _common(parser)
+    groups.common(parser)
     return parser
 
 
@@ -327,7 +193,7 @@ def _measure_parser() -> Parser:
                         help='with --timelines or --verdicts: the same as JSON')
     parser.add_argument('--write', action='store_true',
                         help='write what was counted of each family into tests/evidence.json')
-    _common(parser)
+    groups.common(parser)
     return parser
 
 
@@ -344,7 +210,7 @@ exit status: 0 all carried over, 1 something was not, 3 nothing was''', '%(prog)
     parser.add_argument('files', nargs='+', metavar='OLD.json',
                         help='check_smartdb.json, or a user configuration (-ucfgj), or both')
     parser.add_argument('-o', '--output', metavar='DIR', help='folder for attributes.d/*.json and thresholds.d/*.json')
-    for group in (_drives, _reading, _data, _common):
+    for group in (groups.drives, groups.reading, groups.data, groups.common):
         group(parser)
     return parser
 
@@ -371,7 +237,7 @@ exit status: 0 done, 1 something could not be accepted, 3 nothing was''',
                         help='tell what is accepted, by whom, when and why')
     parser.add_argument('--withdraw', action='append', default=[], metavar='SERIAL[:ROLE]',
                         help='accept it no longer; repeatable')
-    for group in (_drives, _reading, _data, _common):
+    for group in (groups.drives, groups.reading, groups.data, groups.common):
         group(parser)
     return parser
 
@@ -394,7 +260,7 @@ exit status: 0 done, 3 nothing was''', '%(prog)s [-d ADDRESS] [ROLE ...] [option
                         help='fill memory from the logs of smartd, of the drives that are read')
     parser.add_argument('--forget', action='append', default=[], metavar='SERIAL',
                         help='forget a drive that is gone for good; repeatable')
-    for group in (_drives, _reading, _data, _naming, _common):
+    for group in (groups.drives, groups.reading, groups.data, groups.naming, groups.common):
         group(parser)
     return parser
 
