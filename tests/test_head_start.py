@@ -10,7 +10,7 @@ import pytest
 from conftest import drive, run
 from fake_smartctl import FakeSmartctl
 
-from smart_attributes import cli
+from smart_attributes import model
 from smart_attributes import options as asked
 from smart_attributes.reading import commands, head_start
 from smart_attributes.reading.commands import SCAN, read_arguments
@@ -44,7 +44,7 @@ def test_the_early_start_knows_no_option_that_is_none():
 
 def test_both_have_the_same_defaults():
     """The early start must not import the command line's module to learn three constants."""
-    assert (head_start.PARALLEL, head_start.CONFIG, commands.DEFAULT) == (cli.PARALLEL, asked.CONFIG, cli.SMARTCTL)
+    assert (head_start.PARALLEL, head_start.CONFIG, commands.DEFAULT) == (model.PARALLEL, asked.CONFIG, model.SMARTCTL)
 
 
 def test_what_an_option_does_to_drives_is_no_secret():
