@@ -71,7 +71,7 @@ def reallocated_for(seconds, number, then=None):
 
 
 @pytest.mark.parametrize(('days', 'number', 'then', 'state', 'said'), [
-    (91, 40, None, State.WARNING, 'more than 91 days ago'), (93, 40, None, State.OK, 'more than 93 days ago'),
+    (91, 41, None, State.WARNING, 'more than 91 days ago'), (93, 41, None, State.OK, 'more than 93 days ago'),
     (93, 4000, 30, State.WARNING, 'newest 93 days ago'), (91, 4000, None, State.CRITICAL, 'more than 91 days ago')])
 def test_memory_tells_the_age_of_what_no_log_dates(limits, days, number, then, state, said):
     """The same rule, whoever knows since when nothing came."""

@@ -138,7 +138,7 @@ def beyond(row: Row) -> Iterator[Tuple[str, State, Found]]:
 
 
 def twice(limit: str) -> float:
-    """Return where "at the limit" ends: above 0 at 1, above 20 at 40."""
+    """Return where "at the limit" ends: above 0 at 1, above 40 at 80."""
     number: float = ranges.parse(limit).end
     return max(2 * number, number + 1)
 
