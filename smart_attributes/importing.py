@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Iterator, List, Sequence, Tuple
+from typing import Any, Iterable, Iterator, List, Mapping, Sequence, Tuple
 
 from .errors import MemoryUnusable
 from .knowledge import readings
@@ -11,16 +11,24 @@ from .memory.past import observations
 from .memory.series import Observation
 from .memory.smartd_log import Row
 from .memory.store import Memory
-from .model import Report, Verdict
+from .model import Reading, Report, Verdict
+from .reading.telling import ERROR_COUNTERS
 from .words import clean
 
 Found = Tuple[Verdict, Report]
+# smartd's names of a SCSI drive's numbers -> smartctl's, as Report.scsi has them.
+_SCSI: Mapping[str, str] = {
+    'temperature': 'temperature', 'non-medium-errors': 'non_medium_errors',
+    **{f'{command}-{column}': f'{command}.{counter}' for command in ('read', 'write', 'verify')
+       for column, counter in zip(smartd_log.ERROR_COUNTERS, ERROR_COUNTERS)}}
 _FIRMWARE = 'its entry holds for one firmware, and the log does not say under which firmware it was written'
 
 
-def imported(drives: Sequence[Found], database: Any, memory: Memory, folder: str = smartd_log.FOLDER) -> List[str]:
-    """Fill memory, and return a sentence for each drive. database: specs.SpecDatabase."""
-    paths = smartd_log.logs(folder)
+def imported(drives: Sequence[Found], database: Any, memory: Memory, folder: str = '') -> List[str]:
+    """Fill memory, and return a sentence for each drive. database: specs.SpecDatabase. folder: of the logs; smartd's
+    own.
+    """
+    paths = smartd_log.logs(folder or smartd_log.FOLDER)
     return [f'{verdict.device.name}: {_of_drive(report, database, memory, paths)}' for verdict, report in drives]
 
 
@@ -29,14 +37,11 @@ def _of_drive(report: Report, database: Any, memory: Memory, paths: Sequence[str
     path = smartd_log.log_of(identity, paths)
     if path is None:
         return f'smartd has kept no log of {clean(identity.model)} {clean(identity.serial)}'
-    if not report.attributes:
-        return 'logs of drives without ATA attributes are not read'
-    numbers = [row.id for row in report.attributes]
-    if any('firmware' in entry for _, entry in database.claims(identity, numbers)):
+    if _is_of_one_firmware(report, database):
         return _FIRMWARE
     try:
         log = smartd_log.read(path, int(time.time()))
-        spec = database.identify(identity, numbers)
+        spec = database.identify(identity, _numbers(report))
         written = memory.keep_past(identity, smartd_log.points((row, _observed(row, report, spec, database.roles))
                                                                for row in log.rows))
     except MemoryUnusable as error:
@@ -45,8 +50,26 @@ def _of_drive(report: Report, database: Any, memory: Memory, paths: Sequence[str
     return f'{written} points from {log.read} lines of {path}{skipped}'
 
 
+def _is_of_one_firmware(report: Report, database: Any) -> bool:
+    """Tell whether what the attributes of a drive mean depends on its firmware, which no log tells."""
+    return any('firmware' in entry for _, entry in database.claims(report.identity, _numbers(report)))
+
+
+def _numbers(report: Report) -> List[int]:
+    return [row.id for row in report.attributes]
+
+
 def _observed(row: Row, report: Report, spec: Any, roles: Any) -> Iterator[Observation]:
-    """Yield what memory would have kept of a drive whose attributes were those of a row."""
+    """Yield what memory would have kept of a drive that said what a row says."""
+    return iter(observations(_of_scsi(row, report, roles) if row.scsi else _of_ata(row, report, spec, roles)))
+
+
+def _of_ata(row: Row, report: Report, spec: Any, roles: Any) -> Iterable[Reading]:
     attributes = tuple(known._replace(value=value, worst=None, raw=str(raw), raw_number=raw)
                        for known in report.attributes if known.id in row.ata for value, raw in [row.ata[known.id]])
-    return iter(observations(readings.vendor_readings(report._replace(attributes=attributes), spec, roles)))
+    return readings.vendor_readings(report._replace(attributes=attributes), spec, roles)
+
+
+def _of_scsi(row: Row, report: Report, roles: Any) -> Iterable[Reading]:
+    said = {_SCSI[name]: number for name, number in row.scsi.items() if name in _SCSI}
+    return readings.standard_readings(Report(report.identity, scsi=said), roles, {})

@@ -20,7 +20,7 @@ MAY_IMPORT: Dict[str, Set[str]] = {
     'judge': {'knowledge', 'memory'}, 'options': {'v1_6'}, 'option_groups': {'options'},
     'cli': {'options', 'option_groups', 'v1_6'},
     'site': {'options', 'judge', 'knowledge', 'v1_6'},
-    'accepting': {'knowledge'}, 'importing': {'knowledge', 'memory'}, 'whereabouts': {'memory'},
+    'accepting': {'knowledge'}, 'importing': {'knowledge', 'memory', 'reading'}, 'whereabouts': {'memory'},
     'remembering': {'options', 'memory', 'reading', 'whereabouts'},
     'survey': {'options', 'site', 'judge', 'reading', 'knowledge', 'remembering'},
     'jobs': {'accepting', 'importing', 'remembering', 'cli', 'options', 'site', 'survey', 'judge', 'reading',

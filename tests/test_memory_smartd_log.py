@@ -2,30 +2,21 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 import time
 from pathlib import Path
-from typing import Dict, Iterator, List, Sequence
+from typing import Iterator, List, Sequence
 
 import pytest
-from simulator import descriptions
-from simulator.machine import Machine
 
-from smart_attributes import state_folder
 from smart_attributes.errors import MemoryUnusable
-from smart_attributes.memory import growth, smartd_log
-from smart_attributes.memory.growth import Rule
+from smart_attributes.memory import smartd_log
 from smart_attributes.memory.series import CHANGE, DAILY, DAY, Key, Observation, Point
 from smart_attributes.memory.smartd_log import Row
-from smart_attributes.memory.store import Memory
 from smart_attributes.model import Identity
-from smart_attributes.reading.identity import is_same_drive
 
 NOW = 1_795_000_000 // DAY * DAY + DAY // 2
 HOUR = 3600
 CRC = Key('crc_errors', 'attribute 199, raw')
-SMARTD = '/usr/sbin/smartd'
 
 
 @pytest.fixture(autouse=True)
@@ -113,6 +104,17 @@ def test_a_line_of_a_clock_gone_wrong_is_dated_by_the_hours(tmp_path, wrong):
     assert [row.time for row in found.rows] == [NOW - 30 * HOUR, NOW - 20 * HOUR, NOW - 10 * HOUR]
 
 
+def test_a_line_of_the_future_is_left_out_where_no_hours_date_it(tmp_path):
+    """Logs of SCSI drives hold no hours; the lines after it keep their times."""
+    counts = [(NOW - 30 * HOUR, 0), (NOW + 4000 * DAY, 2), (NOW - 20 * HOUR, 2), (NOW - 10 * HOUR, 3)]
+    found = smartd_log.read(log(tmp_path, *(
+        f'{time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(moment))};\tread-total-unc-errors;{count};\n'
+        for moment, count in counts)), NOW)
+
+    assert [(row.time, row.scsi['read-total-unc-errors']) for row in found.rows] == [
+        (moment, count) for moment, count in counts if moment < NOW]
+
+
 def test_the_hour_that_autumn_has_twice_stays_in_order(tmp_path, monkeypatch):
     """Local time steps back from 3:00 to 2:00."""
     monkeypatch.setenv('TZ', 'CET-1CEST,M3.5.0,M10.5.0/3')
@@ -177,54 +179,3 @@ def test_what_is_no_file_is_not_read(tmp_path):
         with pytest.raises(MemoryUnusable):
             smartd_log.read(str(tmp_path / name), NOW)
     assert smartd_log.logs(str(tmp_path / 'none')) == []
-
-
-# --- the real smartd -------------------------------------------------------------------------
-
-def smartd(folder: Path, drives: Dict[str, descriptions.Description], hours_ago: int) -> None:
-    """Let smartd look once; a time zone so far in the west makes it write that so many hours are missing."""
-    machine = Machine(folder / f'machine-{hours_ago}')
-    for address, drive in drives.items():
-        machine.add(address, drive)
-    configuration = machine.folder / 'smartd.conf'
-    configuration.write_text(''.join(f'{address} -d {"scsi" if drive.protocol == "SCSI" else "sat"} -a\n'
-                                     for address, drive in drives.items()))
-    environment = {'LD_PRELOAD': str(next(machine.folder.glob('*.so'))), 'SIMULATED_MACHINE': str(machine.folder),
-                   'TZ': f'WEST{hours_ago}'}
-    done = subprocess.run([SMARTD, '-q', 'onecheck', '-c', str(configuration), '-A', f'{folder}/attrlog.', '-s',
-                           f'{folder}/state.'],
-                          env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
-
-
-def with_raw(drive: descriptions.Description, **raws: int) -> descriptions.Description:
-    """The drive with other raw values: a199=3."""
-    return drive._replace(attributes=tuple(row._replace(raw=str(raws.get(f'a{row.id}', row.raw)))
-                                           for row in drive.attributes))
-
-
-@pytest.mark.skipif(not shutil.which(SMARTD), reason='smartd is not installed')
-def test_the_growth_that_smartd_s_log_proves_is_told_at_the_first_check(tmp_path):
-    """Real logs of the real smartd over changing drives; day one of memory."""
-    intel, sas = descriptions.read('intel-worn'), descriptions.read('sas-seagate-healthy')
-    for ago, errors in ((23, 43), (12, 43), (3, 57)):
-        smartd(tmp_path, {'/dev/sda': with_raw(intel, a9=40000 - ago, a199=errors), '/dev/sdb': sas}, ago)
-    now = int(time.time())
-    paths = smartd_log.logs(str(tmp_path))
-    identity = Identity('ATA', intel.model, intel.firmware, intel.serial, intel.wwn)
-    path = smartd_log.log_of(identity, paths)
-    assert path is not None and len(paths) == 2
-    found = smartd_log.read(path, now)
-    state = state_folder.ready(str(tmp_path))
-    Memory(state, now, is_same_drive).keep_past(identity, smartd_log.points(
-        (row, [Observation(CRC, row.ata[199][1], CHANGE)]) for row in found.rows))
-    history = Memory(state, now, is_same_drive).recall([identity])[0].histories[CRC]
-    grown = growth.growth(history, [Rule(DAY, 7 * DAY, 0, advice='check cable and backplane')], now)
-
-    assert (found.read, found.damaged) == (3, 0)
-    assert grown is not None
-    assert growth.sentence('crc_errors', '', grown,
-                           now) == 'crc_errors grew by 14 in 24 h (43 to 57), 3 h ago: check cable and backplane'
-    sas_path = smartd_log.log_of(Identity('SCSI', f'{sas.vendor} {sas.model}', '', sas.serial), paths)
-    assert sas_path is not None
-    assert smartd_log.read(sas_path, now).rows[0].scsi['read-total-unc-errors'] == 0

@@ -19,6 +19,9 @@ from .series import DAY, KEPT_DAILY, MANY, History, Key, Observation, Point, nex
 
 FOLDER = '/var/lib/smartmontools'
 HOURS = '9'                # the attribute that orders the lines
+# The columns of a SCSI error counter log ("read-corr-by-ecc-fast"), in the standard's order. gb: 10^9 bytes.
+ERROR_COUNTERS = ('corr-by-ecc-fast', 'corr-by-ecc-delayed', 'corr-by-retry', 'total-err-corrected',
+                  'corr-algorithm-invocations', 'gb-processed', 'total-unc-errors')
 _HOUR = 3600
 _SLACK = 2 * _HOUR         # two hours stand in one place in autumn, and hours are whole ones
 _LARGEST = 64 * 2 ** 20    # bytes read of one log at most
@@ -170,9 +173,12 @@ def _dated(lines: Sequence[_Line], now: int) -> Iterator[_Line]:
     """Yield the lines in the order of the drive's own hours, at times that a clock gone wrong cannot have made up.
 
     A drive cannot have run for longer than time has passed: a line that claims to be later than the newest one less the
-    hours between them, or not to be later than the one before it, is dated by the hours.
+    hours between them, or not to be later than the one before it, is dated by the hours. Of a drive whose log tells no
+    hours, lines of the future are left out: nothing tells when they were written.
     """
     hours = _hours(lines)
+    if not any(hours):
+        lines = [line for line in lines if line.time <= now]
     past = [(line.time, own) for line, own in zip(lines, hours) if line.time <= now]
     if not past:
         return
