@@ -107,9 +107,9 @@ def _watched(options: Options, runner: processes.Runner) -> Survey:
 def _write_page(found: Survey, options: Options) -> None:
     import socket
 
-    from .faces import document, page
+    from .faces import document, outfile, page
     content = document.document(found.verdicts, found.failures, options.naming.hide_serial, found.faults)
-    page.write(page.page(content, f'Drives of {socket.gethostname()}', time.time()), str(options.html))
+    outfile.write(page.page(content, f'Drives of {socket.gethostname()}', time.time()), str(options.html))
     print(f'written: {options.html}')
 
 

@@ -16,7 +16,7 @@ import pytest
 from conftest import ROOT, run
 
 from smart_attributes.errors import SmartError
-from smart_attributes.faces import page
+from smart_attributes.faces import outfile, page
 from smart_attributes.faces.packed import packed
 from smart_attributes.words import amount, visible
 
@@ -68,7 +68,7 @@ def grown(sample: Dict[str, Any], count: int) -> Dict[str, Any]:
 
 def written(folder: Path, document: Dict[str, Any], name: str = 'drives.html') -> Path:
     path = folder / name
-    page.write(page.page(document, 'Drives of db1', NOW), str(path))
+    outfile.write(page.page(document, 'Drives of db1', NOW), str(path))
     return path
 
 
@@ -98,10 +98,19 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path, sample, monk
 
     monkeypatch.setattr(os, 'fchmod', full)
     with pytest.raises(SmartError, match='No space left on device'):
-        page.write('another', str(path))
+        outfile.write('another', str(path))
 
     assert path.read_text() == before
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_device_is_not_replaced_by_a_page(tmp_path):
+    """`--html /dev/null` as root would have made a file of it, for all programs of the machine."""
+    os.mkfifo(tmp_path / 'pipe')
+    done = run('triage', '--report', REPORTS, '--html', str(tmp_path / 'pipe'))
+
+    assert (done.code, 'pipe: cannot be written: it is no regular file' in done.text) == (3, True)
+    assert [stat.S_ISFIFO(path.stat().st_mode) for path in tmp_path.iterdir()] == [True]
 
 
 def test_a_folder_that_is_not_there_is_a_sentence(tmp_path):

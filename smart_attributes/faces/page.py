@@ -12,7 +12,6 @@ import hashlib
 import json
 import os
 import re
-import tempfile
 import time
 from typing import Any, Dict, List, Mapping, Sequence
 
@@ -25,7 +24,6 @@ TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
 FOLDER = os.path.dirname(os.path.realpath(__file__))
 SHOWN = 12  # drives of one action; the table has the others
 SAID = ('host', 'name', 'device', 'bay', 'model', 'serial', 'state', 'why', 'carries')
-MODE = 0o644
 Json = Mapping[str, Any]
 
 
@@ -63,24 +61,6 @@ def _readable(drives: Sequence[Json]) -> List[Json]:
     return [{**drive, 'why': names.sub(lambda name: name[1].replace('_', ' '), drive['why'])} if drive.get('why')
             else drive
             for drive in drives]
-
-
-def write(text: str, path: str) -> None:
-    """Write the page in one step: whoever looks at it sees the old one or the new one. Raises SmartError."""
-    folder = os.path.dirname(os.path.abspath(path))
-    try:
-        descriptor, temporary = tempfile.mkstemp(dir=folder, prefix='.' + os.path.basename(path))
-        try:
-            with open(descriptor, 'w', encoding='utf-8', errors='replace') as file:
-                file.write(text)
-                os.fchmod(file.fileno(), MODE)
-            os.replace(temporary, path)
-        except OSError:
-            os.unlink(temporary)
-            raise
-    except OSError as error:
-        raise SmartError(f'{path}: cannot be written: {error.strerror}; '
-                         'name a file in a folder that you may write to') from None
 
 
 def _seen(value: Any) -> Any:
