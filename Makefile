@@ -5,7 +5,7 @@ OLD := .venv-debian12
 BIN := $(VENV)/bin
 DRIVES := ../shared/drives/drives.jsonl.gz
 # What Debian 12 ships; pySMART is in no Debian.
-DEBIAN12 := nagiosplugin==1.3.2 jsonschema==4.10.3 rich==13.3.1 chardet==5.1.0 humanfriendly==10.0 pytest==7.2.1
+DEBIAN12 := nagiosplugin==1.3.2 jsonschema==4.10.3 rich==13.3.1 chardet==5.1.0 humanfriendly==10.0 pytest==7.2.1 prometheus_client==0.16.0
 # What test-icinga runs: the daemons, and the libraries with which they run the plugin.
 DAEMONS := icinga2 nagios4-core nagios-nrpe-server nagios-nrpe-plugin icingacli icingaweb2-module-director php-cli php-mysql mariadb-server \
 	python3-nagiosplugin python3-jsonschema python3-rich acl

@@ -83,6 +83,7 @@ other jobs, each with its own --help:
   {PROGRAM} migrate   turn files of version 1.6 into limits and entries of this one
   {PROGRAM} acknowledge  accept a number of one drive: silent at it, loud beyond
   {PROGRAM} history   what is remembered of drives; fill it from the logs of smartd
+  {PROGRAM} metrics   the numbers of drives for Prometheus
 
 example:
   {PROGRAM} -d /dev/nvme0 -d megaraid,0-7@/dev/bus/0 --expect 9 -w endurance_used=80
@@ -265,7 +266,25 @@ exit status: 0 done, 3 nothing was''', '%(prog)s [-d ADDRESS] [ROLE ...] [option
     return parser
 
 
+def _metrics_parser() -> Parser:
+    parser = _parser(f'{PROGRAM} metrics', 'Print the numbers and states of drives for Prometheus.', f'''\
+example:
+  {PROGRAM} metrics --scan --output /var/lib/prometheus/node-exporter/smart.prom
+
+What is wrong is said on standard error, too. The metrics tell of each drive whether it was read, and when.
+
+exit status: 0 the metrics are out and a drive answered, asleep or not, 3 otherwise''', '%(prog)s [options]')
+    for group in _WHAT_A_CHECK_TAKES:
+        group(parser)
+    parser.add_argument('--output', metavar='FILE',
+                        help='write them there, in one step, for the textfile collector of node_exporter')
+    parser.add_argument('--openmetrics', action='store_true',
+                        help='OpenMetrics, which the textfile collector refuses, instead of text format 0.0.4')
+    return parser
+
+
 PARSERS: Mapping[str, Callable[[], Parser]] = {
     'check': _check_parser, 'triage': _triage_parser, 'list': _list_parser, 'explain': _explain_parser,
     'sudoers': _sudoers_parser, 'draft': _draft_parser, 'prove': _prove_parser, 'measure': _measure_parser,
-    'migrate': _migrate_parser, 'acknowledge': _acknowledge_parser, 'history': _history_parser}
+    'migrate': _migrate_parser, 'acknowledge': _acknowledge_parser, 'history': _history_parser,
+    'metrics': _metrics_parser}

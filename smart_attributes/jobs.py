@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Callable, List, Mapping, Optional, Sequence, T
 
 from . import alarm, cli
 from .errors import UsageError
-from .model import Device, Report, Verdict
+from .model import Device, Report, State, Verdict, worst
 from .options import Options
 from .reading import processes
 from .reading.machine import Found, Plan
@@ -17,7 +17,7 @@ from .survey import Survey, find, plan, survey
 
 if TYPE_CHECKING:
     from .faces.history import Drive as HistoryOfDrive
-    from .faces.plugin import Outcome
+    from .faces.plugin import Outcome, Whole
     from .memory.past import Past
 
 OK, PARTLY, UNKNOWN = 0, 1, 3
@@ -49,8 +49,12 @@ def _rendered(found: Survey, options: Options) -> Outcome:
     from .faces import plugin
     face = plugin.Face(options.verbose, options.naming.hide_serial, options.all_perfdata)
     transcript = _transcript(found) if options.verbose >= 3 else []
-    whole = plugin.Whole(found.failures, found.faults, found.demands, found.remarks, _notes(found), found.nobody)
-    return plugin.render(found.verdicts, found.judge.database.roles, face, whole, transcript)
+    return plugin.render(found.verdicts, found.judge.database.roles, face, _whole(found), transcript)
+
+
+def _whole(found: Survey) -> Whole:
+    from .faces import plugin
+    return plugin.Whole(found.failures, found.faults, found.demands, found.remarks, _notes(found), found.nobody)
 
 
 def _load_plugin() -> None:
@@ -324,6 +328,39 @@ def _remembered(found: Survey, options: Options) -> List[HistoryOfDrive]:
     return drives
 
 
+def metrics(options: Options, runner: processes.Runner) -> int:
+    """Print or write what Prometheus reads; 0 when a drive answered, asleep or not."""
+    from .faces import metrics as face
+    from .faces import outfile
+    found = survey(options, runner, face.library)
+    run = face.Run(tuple(map(found.memory.told, found.verdicts)), _state_of_the_run(found), time.time(),
+                   options.naming.hide_serial)
+    text = face.text(face.metrics(run, found.judge.database.roles), options.openmetrics)
+    if options.output:
+        outfile.write(text, options.output)
+    else:
+        print(text, end='')
+    _complain(found)
+    runner.later.append(lambda: found.memory.keep(found.verdicts))
+    return OK if any(not verdict.problem or verdict.state is State.OK for verdict in found.verdicts) else UNKNOWN
+
+
+def _state_of_the_run(found: Survey) -> State:
+    """Return the state of what concerns no single drive."""
+    from .faces import plugin
+    return worst([*plugin.states(_whole(found)), *([] if found.verdicts else [found.nobody[0]])])
+
+
+def _complain(found: Survey) -> None:
+    """Say on standard error, which a journal keeps, what a number alone does not tell."""
+    from .words import sentence
+    whole = _whole(found)
+    for words in (*whole.failures, *whole.faults, *(words for _, words in whole.demands), *whole.remarks,
+                  *(() if found.verdicts else [found.nobody[1]]),
+                  *(f'{verdict.device.name} {verdict.problem}' for verdict in found.verdicts if verdict.problem)):
+        print(sentence(words, 500), file=sys.stderr)
+
+
 def _version(options: Options) -> int:
     from .options import PROGRAM
     from .site import shipped_database
@@ -334,10 +371,10 @@ def _version(options: Options) -> int:
 
 VERSION = '2.0'
 # What has a time limit: whatever reads drives. The others work for a person, who can end them.
-LIMITED = ('check', 'triage', 'list', 'explain', 'draft', 'acknowledge', 'history')
+LIMITED = ('check', 'triage', 'list', 'explain', 'draft', 'acknowledge', 'history', 'metrics')
 Job = Callable[[Options, processes.Runner], int]
 JOBS: Mapping[str, Job] = {
     'check': check, 'triage': triage, 'list': list_, 'explain': explain, 'sudoers': sudoers, 'draft': draft,
     'prove': prove,
     'measure': measure, 'migrate': migrate, 'acknowledge': acknowledge,
-    'history': history}
+    'history': history, 'metrics': metrics}

@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from .v1_6.command_line import Before as Before  # noqa: PLC0414  site and survey take the name from here
 
 PROGRAM = 'check_smart_attributes'
-JOBS = ('triage', 'list', 'explain', 'sudoers', 'draft', 'prove', 'measure', 'migrate', 'acknowledge', 'history')
+JOBS = ('triage', 'list', 'explain', 'sudoers', 'draft', 'prove', 'measure', 'migrate', 'acknowledge', 'history',
+        'metrics')
 CONFIG = '/etc/check-smart-attributes'
 USER = 'nagios'       # as whom Debian's daemons run checks
 LABELS = ('device', 'by-id', 'serial', 'wwn')
@@ -95,7 +96,8 @@ class Options(NamedTuple):
     imports: bool = False
     forget: Tuple[str, ...] = ()
     before: Optional['Before'] = None   # what only version 1.6 was asked for
-    output: Optional[str] = None        # folder for the files of a migration
+    output: Optional[str] = None        # folder for the files of a migration, or file for metrics
+    openmetrics: bool = False
 
 
 # Functions take the group that they need.

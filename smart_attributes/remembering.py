@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from .memory.store import Histories, Memory, Recalled
     from .whereabouts import Whereabouts
 
-WRITING = ('check',)              # the jobs that a daemon runs; people only look
-LOOKING = ('triage', 'explain', 'acknowledge', 'history')
+WRITING = ('check', 'metrics')    # the jobs that a daemon or a timer runs; people only look
+LOOKING = ('triage', 'explain', 'acknowledge', 'history', 'metrics')  # the jobs that tell what was
 # The role of which a date is told -> whether less is worse.
 FORESEEN: Mapping[str, bool] = {'endurance_used': False, 'spare_available': True}
 Address = Tuple[str, str]
@@ -159,7 +159,7 @@ def remembered(options: Options) -> Remembered:
     if not is_writing and not options.state_dir and not os.path.isdir(os.path.join(state_folder.location(), 'memory')):
         return Remembered()  # no check has ever remembered anything
     try:
-        return Remembered(_opened(options, is_writing), '', not is_writing, options.asleep_max_age)
+        return Remembered(_opened(options, is_writing), '', options.job in LOOKING, options.asleep_max_age)
     except (MemoryUnusable, state_folder.Unusable) as error:
         return Remembered(trouble=str(error))
 

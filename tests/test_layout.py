@@ -27,12 +27,13 @@ MAY_IMPORT: Dict[str, Set[str]] = {
              'knowledge', 'memory', 'faces', 'workshop', 'v1_6'},
     'main': {'reading', 'jobs'}}
 FOREIGN = {'nagiosplugin': {'knowledge/nagios'}, 'pySMART': {'reading/pysmart'}, 'jsonschema': {'knowledge/complaints'},
-           'rich': {'faces/triage', 'faces/explain'}, 'jinja2': {'faces/page'}, 'sqlite3': {'memory/database'},
+           'rich': {'faces/triage', 'faces/explain'}, 'jinja2': {'faces/page'}, 'prometheus_client': {'faces/metrics'},
+           'sqlite3': {'memory/database'},
            '_sqlite3': {'memory/database'}}
 # What a check with a drive must not load: each costs more than reading the drive's report.
 HEAVY = ('jsonschema', 'pySMART', 'rich', 'dataclasses', 'subprocess', 'inspect', 'logging', 'tempfile',
          'smart_attributes.reading.text_report', 'smart_attributes.faces.triage', 'smart_attributes.faces.page',
-         'jinja2')
+         'smart_attributes.faces.metrics', 'jinja2', 'prometheus_client')
 HEAVY_ROOMS = ('smart_attributes.workshop.', 'smart_attributes.v1_6.')
 
 

@@ -18,10 +18,11 @@ OLD_LIMIT = 'legacy_limit'  # several on one drive; their labels stand in Verdic
 def values(verdicts: Iterable[Verdict], roles: Mapping[str, Role], is_all: bool) -> List[str]:
     """Return the values of all drives, ordered: 'sda_endurance_used'=9%;85;95;0; - of each graphed role, or of all."""
     return sorted(_value(verdict.device.name, judgement, roles.get(judgement.reading.role))
-                  for verdict in verdicts for judgement in verdict.judgements if _is_graphed(judgement, is_all))
+                  for verdict in verdicts for judgement in verdict.judgements if is_graphed(judgement, is_all))
 
 
-def _is_graphed(judgement: Judgement, is_all: bool) -> bool:
+def is_graphed(judgement: Judgement, is_all: bool) -> bool:
+    """Tell whether there is a number of a reading that is drawn: of a graphed role, or of any."""
     reading = judgement.reading
     return (reading.number is not None and (reading.judged or reading.role == OWN_WORD) and reading.role != OLD_LIMIT
             and (judgement.graphed or is_all))

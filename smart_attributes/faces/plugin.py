@@ -66,7 +66,7 @@ def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face, w
     transcript: lines of what smartctl said; with them nothing is left out, for they are read by a person.
     """
     ordered = sorted(verdicts, key=lambda verdict: (-verdict.state.urgency, verdict.device.name))
-    state = worst([*_states(whole), ordered[0].state if ordered else whole.nobody[0]])
+    state = worst([*states(whole), ordered[0].state if ordered else whole.nobody[0]])
     told_first = [*whole.failures, *(whole.faults[:1] if state is State.UNKNOWN else ()),  # each has a line of its own
                   *(said for demanded, said in whole.demands if state is demanded is not State.OK)]
     first = f'{NAME} {state.name} - {first_line(ordered, "; ".join(told_first), whole.nobody[1])}'
@@ -83,7 +83,7 @@ def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face, w
     return Outcome('\n'.join([first, *lines, *transcript, *last]) + '\n', state)
 
 
-def _states(whole: Whole) -> List[State]:
+def states(whole: Whole) -> List[State]:
     """Return the states that sentences about the check as a whole give it."""
     return [*([State.CRITICAL] if whole.failures else []), *([State.UNKNOWN] if whole.faults else []),
             *(state for state, _ in whole.demands)]

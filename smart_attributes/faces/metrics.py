@@ -1,0 +1,172 @@
+"""Verdicts -> metrics: what Prometheus scrapes, in base units, under names that follow from role and unit.
+
+Source: Prometheus, "Metric and label naming" and "Exposition formats". All are gauges: a number of a drive may be
+corrected, and starts anew where the drive is replaced. prometheus_client writes them, and escapes what is in labels.
+"""
+from __future__ import annotations
+
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
+
+from ..errors import SmartError
+from ..knowledge.specs import Role
+from ..model import Forecast, Judgement, State, Verdict, worst
+from ..words import clean, kind
+from .perfdata import is_graphed
+
+PREFIX = 'smart_'
+# Unit of a role -> what a name ends with, and how many of that unit are one of Prometheus' base unit.
+UNITS: Mapping[str, Tuple[str, int]] = {'%': ('_ratio', 100), 's': ('_seconds', 1), 'B': ('_bytes', 1),
+                                        'C': ('_celsius', 1), '': ('', 1)}
+STATES = ', '.join(f'{int(state)} {state.name}' for state in State)
+FORECAST: Mapping[str, str] = {'left': 'Time until it is used up, most likely', 'earliest': 'The least of that time',
+                               'latest': 'The most of that time'}
+DRIVE, READING = ('device',), ('device', 'role')
+WHO, BASIS = (*DRIVE, 'model', 'serial', 'firmware', 'kind', 'address'), (*READING, 'basis')
+
+Sample = Tuple[Tuple[str, ...], float]  # values of the labels, number
+
+
+class Metric(NamedTuple):
+    """One metric with what it is of each drive."""
+
+    name: str
+    help: str
+    labels: Tuple[str, ...]
+    samples: Sequence[Sample]
+
+
+class Run(NamedTuple):
+    """What one run found out."""
+
+    verdicts: Sequence[Verdict]
+    state: State              # of what concerns the run as a whole: drives missing, mistakes in files of the site
+    now: float                # seconds since 1970
+    hide_serial: bool = False
+
+
+def metrics(run: Run, roles: Mapping[str, Role]) -> List[Metric]:
+    """Return all metrics; those of graphed readings, of which no drive has one, are left out."""
+    return [*_of_the_run(run), *_of_drives(run), *_of_readings(run.verdicts, roles), *_of_forecasts(run.verdicts)]
+
+
+def name(role: str, unit: str) -> str:
+    """Return the name of a role's metric: "smart_endurance_used_ratio", "smart_power_on_seconds"."""
+    words = role[len(PREFIX):] if role.startswith(PREFIX) else role
+    if unit == 's':
+        words = words.replace('_time', '')
+    if words.endswith('_count'):  # which Prometheus keeps for histograms
+        words = words[:-len('_count')] + '_events'
+    return PREFIX + words + UNITS[unit][0]
+
+
+def said(role: Role) -> str:
+    """Return the help of a role's metric: what the role means, and its numbers."""
+    scale = '; 1 good, 0.5 in between, 0 bad' if role.is_verdict else '; 1 is 100 %' if role.unit == '%' else ''
+    return role.meaning + scale
+
+
+def _of_the_run(run: Run) -> Iterator[Metric]:
+    yield Metric(f'{PREFIX}run_timestamp_seconds', 'When the drives were read', (), [((), round(run.now))])
+    yield Metric(f'{PREFIX}run_state', 'What concerns no single drive: no drives, missing ones, mistakes in files of '
+                 f'the site; {STATES}', (), [((), run.state)])
+
+
+def _of_drives(run: Run) -> Iterator[Metric]:
+    drives = run.verdicts
+    yield Metric(f'{PREFIX}drive_info', 'Who the drive is', WHO, [(_who(v, run.hide_serial), 1) for v in drives])
+    yield Metric(f'{PREFIX}drive_read_ok', 'Whether the drive was read; 0: smart_drive_state tells whether that is bad '
+                 'or the drive sleeps', DRIVE, [((v.device.name,), not v.problem) for v in drives])
+    yield Metric(f'{PREFIX}drive_state', f'State of the drive, as the plugin tells it; {STATES}', DRIVE,
+                 [((v.device.name,), v.state) for v in drives])
+    yield Metric(f'{PREFIX}reading_state', f'State of what the drive says in a role that can be bad; {STATES}', READING,
+                 [((v.device.name, role), state) for v in drives for role, state in _states(v).items()])
+
+
+def _who(verdict: Verdict, hide_serial: bool) -> Tuple[str, ...]:
+    who = verdict.identity
+    return (verdict.device.name, clean(who.model), '' if hide_serial else clean(who.serial), clean(who.firmware),
+            kind(who), clean(verdict.device.address))
+
+
+def _states(verdict: Verdict) -> Dict[str, State]:
+    """Return role -> state of all that has a limit or a state of its own; of several readings the worst one's."""
+    found: Dict[str, State] = {}
+    for judgement in verdict.judgements:
+        reading = judgement.reading
+        has_state = reading.state is not None and reading.judged
+        if judgement.state is not State.OK or has_state or judgement.warning or judgement.critical:
+            found[reading.role] = worst((judgement.state, found.get(reading.role, State.OK)))
+    return found
+
+
+def _of_readings(verdicts: Sequence[Verdict], roles: Mapping[str, Role]) -> Iterator[Metric]:
+    graphed: Dict[str, List[Sample]] = {}
+    for verdict in verdicts:
+        for judgement in _graphed(verdict):
+            role = roles[judgement.reading.role]
+            number = (judgement.reading.number or 0) / UNITS[role.unit][1]
+            graphed.setdefault(role.name, []).append(((verdict.device.name,), number))
+    for role_name, samples in sorted(graphed.items()):
+        yield Metric(name(role_name, roles[role_name].unit), said(roles[role_name]), DRIVE, samples)
+
+
+def _graphed(verdict: Verdict) -> Iterable[Judgement]:
+    """Return the graphed judgements, of each role one: the worst, which stands first."""
+    found: Dict[str, Judgement] = {}
+    for judgement in verdict.judgements:
+        if is_graphed(judgement, False):
+            found.setdefault(judgement.reading.role, judgement)
+    return found.values()
+
+
+def _of_forecasts(verdicts: Sequence[Verdict]) -> Iterator[Metric]:
+    told = [((verdict.device.name, role, _basis(forecast)), forecast) for verdict in verdicts
+            for role, forecast in sorted(verdict.forecasts.items())]
+    for field, meaning in FORECAST.items():
+        yield Metric(f'{PREFIX}forecast_{field}_seconds', f'{meaning}, from what basis says', BASIS,
+                     [(labels, round(getattr(forecast, field))) for labels, forecast in told])
+
+
+def _basis(forecast: Forecast) -> str:
+    return 'use and age' if forecast.is_estimate else 'readings'
+
+
+# --- the library ---------------------------------------------------------------------
+
+class _Collector:
+    """What prometheus_client asks for metrics."""
+
+    def __init__(self, found: Sequence[Metric]) -> None:
+        self._found = found
+
+    def collect(self) -> Iterator[Any]:
+        """Yield the metrics as the library knows them, but those without a number."""
+        for metric in self._found:
+            family = library().core.GaugeMetricFamily(metric.name, metric.help, labels=metric.labels)
+            for labels, number in metric.samples:
+                family.add_metric(labels, float(number))
+            if metric.samples:
+                yield family
+
+
+def text(found: Sequence[Metric], is_openmetrics: bool = False) -> str:
+    """Return metrics in Prometheus' text format 0.0.4, which a textfile collector wants, or as OpenMetrics.
+
+    Raises SmartError where prometheus_client is not installed.
+    """
+    client = library()
+    registry = client.CollectorRegistry(auto_describe=True)  # refuses two metrics of one name
+    registry.register(_Collector(found))
+    printed: bytes = (client.openmetrics.exposition if is_openmetrics else client).generate_latest(registry)
+    return printed.decode()
+
+
+def library() -> Any:
+    """Return prometheus_client. Raises SmartError where it is not installed."""
+    try:
+        import prometheus_client.core
+        import prometheus_client.openmetrics.exposition
+    except ImportError:
+        raise SmartError('metrics are written by prometheus_client, which is not installed; apt install '
+                         'python3-prometheus-client, or pip install "check-smart-attributes[metrics]"') from None
+    return prometheus_client

@@ -1,0 +1,270 @@
+"""What Prometheus scrapes: read back by the library's own parser, which shares nothing with what writes it."""
+from __future__ import annotations
+
+import json
+import re
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Dict, FrozenSet, Tuple
+
+import pytest
+from conftest import ROOT, Result, drive, run
+from days import DAY, HOUR, START, Machine, asleep, disk
+from prometheus_client import parser
+from prometheus_client.openmetrics import parser as openmetrics
+
+from smart_attributes.faces import metrics
+from smart_attributes.knowledge.specs import Role, SpecDatabase
+from smart_attributes.model import Device, Identity, State, Verdict
+from smart_attributes.reading.commands import read_arguments
+
+REPORTS = str(ROOT / 'tests/reports')
+ROLES = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).roles
+Labels = FrozenSet[Tuple[str, str]]
+
+
+class Scraped(Dict[Tuple[str, Labels], float]):
+    """The samples of a text by name and labels."""
+
+    def __init__(self, text: str, read: Any = parser.text_string_to_metric_families) -> None:
+        self.help: Dict[str, str] = {}
+        for family in read(text):
+            self.help[family.name] = family.documentation
+            for sample in family.samples:
+                key = sample.name, frozenset(sample.labels.items())
+                assert key not in self, f'{key} stands twice'
+                self[key] = sample.value
+
+    def of(self, name: str, **labels: str) -> float:
+        return self[name, frozenset(labels.items())]
+
+    def who(self, device: str) -> Dict[str, str]:
+        """Return the labels that tell who a drive is."""
+        return next(dict(labels) for name, labels in self if name == 'smart_drive_info' and ('device', device) in labels)
+
+
+@pytest.fixture(scope='module')
+def sample() -> Scraped:
+    """The sample drives, healthy and not."""
+    return Scraped(run('metrics', '--report', REPORTS).text)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def at(machine: Machine, now: float, *options: str) -> Tuple[Result, Scraped]:
+    """Return what the job says at a time, and what it writes."""
+    file = machine.folder / 'smart.prom'
+    done = machine.run(now, 'metrics', '--output', str(file), *options)
+    return done, Scraped(file.read_text())
+
+
+# --- names and numbers ---------------------------------------------------------------------------
+
+@pytest.mark.parametrize('role, name', [
+    ('endurance_used', 'smart_endurance_used_ratio'), ('power_on_time', 'smart_power_on_seconds'),
+    ('host_written', 'smart_host_written_bytes'), ('temperature', 'smart_temperature_celsius'),
+    ('smart_status', 'smart_status'), ('pending', 'smart_pending'), ('error_log_count', 'smart_error_log_events')])
+def test_a_name_follows_from_role_and_unit(role, name):
+    """Base units at the end; what Prometheus keeps for other kinds of metrics is avoided."""
+    assert metrics.name(role, ROLES[role].unit) == name
+
+
+def everything() -> Dict[str, metrics.Metric]:
+    """Return a metric for every role there is, graphed or not, and the others."""
+    device = Device('/dev/sda', name='sda')
+    others = metrics.metrics(metrics.Run([Verdict(device, Identity(), State.OK)], State.OK, 0), ROLES)
+    named = [metrics.Metric(metrics.name(role.name, role.unit), metrics.said(role), ('device',), [(('sda',), 1)])
+             for role in ROLES.values()]
+    found = {metric.name: metric for metric in (*others, *named)}
+    assert len(found) == len(others) + len(named), 'two metrics of one name'
+    return found
+
+
+def test_every_role_has_a_name_of_its_own_that_prometheus_takes():
+    """A site may have any of them graphed."""
+    assert [name for name in everything() if not re.fullmatch('smart(_[a-z][a-z0-9]*)+', name)
+            or name.endswith(('_total', '_count', '_sum', '_bucket'))] == []
+
+
+def test_every_metric_says_what_it_is(sample):
+    """In the words of the role."""
+    assert [name for name, words in sample.help.items() if not words] == []
+    assert sample.help['smart_temperature_celsius'] == ROLES['temperature'].meaning
+    assert sample.help['smart_endurance_used_ratio'] == f'{ROLES["endurance_used"].meaning}; 1 is 100 %'
+
+
+@pytest.mark.libraries
+def test_numbers_are_those_of_the_other_outputs():
+    """In base units: a ratio for per cent."""
+    found = Scraped(run('metrics', '--report', REPORTS).text)
+    for drive_ in json.loads(run('triage', '--json', '--report', REPORTS).text)['drives']:
+        name = drive_['name']
+        values = {reading['role']: reading['value'] for reading in drive_['readings'] if reading['judged']}
+        assert found.of('smart_drive_state', device=name) == State[drive_['state']]
+        assert found.of('smart_power_on_seconds', device=name) == values['power_on_time']
+        if 'endurance_used' in values:
+            assert found.of('smart_endurance_used_ratio', device=name) == pytest.approx(values['endurance_used'] / 100)
+
+
+def test_who_a_drive_is_stands_once(sample):
+    """To be joined by the name of the device; not with every number."""
+    assert sample.who('intel_worn') == {
+        'device': 'intel_worn', 'model': 'INTEL SSDSC2BB150G7', 'serial': 'EXAMPLE0003', 'firmware': 'N2010101',
+        'kind': 'ssd', 'address': 'tests/reports/intel-worn.json'.replace('tests', str(ROOT / 'tests'))}
+    assert {name for name, labels in sample if 'model' in dict(labels)} == {'smart_drive_info'}
+
+
+def test_serial_numbers_can_be_hidden():
+    """For who shows graphs to others."""
+    assert 'EXAMPLE' not in run('metrics', '--hide-serial', '--report', REPORTS).text
+
+
+def test_a_reading_has_its_state(sample):
+    """Which of them is it; what has no limit and says nothing has none."""
+    assert sample.of('smart_reading_state', device='intel_worn', role='endurance_used') == State.WARNING
+    assert sample.of('smart_reading_state', device='intel_worn', role='smart_status') == State.OK
+    assert ('smart_reading_state', frozenset({('device', 'intel_worn'), ('role', 'power_on_time')})) not in sample
+
+
+def test_a_forecast_tells_what_it_stands_on(sample):
+    """A range, and whether it is an estimate."""
+    labels = {'device': 'intel_worn', 'role': 'endurance_used', 'basis': 'use and age'}
+    earliest, left, latest = (sample.of(f'smart_forecast_{end}_seconds', **labels)
+                              for end in ('earliest', 'left', 'latest'))
+
+    assert 0 < earliest < left < latest
+
+
+def test_openmetrics_is_there_for_others():
+    """Read by the strict parser."""
+    found = Scraped(run('metrics', '--openmetrics', '--report', REPORTS).text, openmetrics.text_string_to_metric_families)
+
+    assert found.of('smart_drive_state', device='hgst_failed') == State.CRITICAL
+
+
+@pytest.mark.parametrize('nasty', ['"} 1\nsmart_drive_state{device="sda"} 0', '\\', '\\"', 'a\u2028b\x1b[2J', '\udc80',
+                                   'x' * 5000])
+def test_what_a_drive_calls_itself_stays_in_its_label(nasty):
+    """A line more would be a forged metric; one that cannot be read would take all others with it."""
+    identity = Identity('ATA', model=nasty, firmware=nasty, serial=nasty)
+    verdict = Verdict(Device(nasty, name='sda'), identity, State.CRITICAL)
+    text = metrics.text(metrics.metrics(metrics.Run([verdict], State.OK, START), ROLES))
+
+    assert Scraped(text).of('smart_drive_state', device='sda') == State.CRITICAL
+    assert len([line for line in text.splitlines() if not line.startswith('#')]) == 5
+    assert max(map(len, text.splitlines())) < 600
+
+
+# --- what went wrong -----------------------------------------------------------------------------
+
+def test_a_drive_that_was_not_read_is_told(fake, tmp_path):
+    """Beside one that was; the reason goes where a journal keeps it."""
+    fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
+    file = tmp_path / 'smart.prom'
+    done = run('metrics', '-p', fake.path, '--nosudo', '-d', '/dev/sda', '-d', '/dev/sdb', '--output', str(file))
+    found = Scraped(file.read_text())
+
+    assert (done.code, found.of('smart_run_state')) == (0, State.OK)
+    assert [found.of('smart_drive_read_ok', device=name) for name in ('sda', 'sdb')] == [1, 0]
+    assert [found.of('smart_drive_state', device=name) for name in ('sda', 'sdb')] == [State.WARNING, State.UNKNOWN]
+    assert re.match('sdb cannot be read: smartctl printed no report', done.text)
+
+
+def test_where_no_drive_answers_the_metrics_say_so(fake, tmp_path):
+    """And the service fails, which systemd tells."""
+    file = tmp_path / 'smart.prom'
+    done = run('metrics', '-p', fake.path, '--nosudo', '-d', '/dev/sdb', '--output', str(file))
+
+    assert done.code == 3
+    assert Scraped(file.read_text()).of('smart_drive_read_ok', device='sdb') == 0
+
+
+def test_a_sleeping_drive_is_no_fault(machine):
+    """It answered, and keeps the name by which it is remembered."""
+    machine.holds(sda=disk())
+    at(machine, START)
+    machine.holds(sda=asleep())
+    done, found = at(machine, START + HOUR)
+
+    assert done.code == 0
+    assert found.of('smart_drive_read_ok', device='sda') == 0
+    assert found.of('smart_drive_state', device='sda') == State.OK
+    assert found.who('sda')['serial'] == 'SERIAL01'
+
+
+def test_a_machine_without_drives_is_unknown(machine):
+    """A scan that finds nothing is what a broken controller looks like."""
+    done, found = at(machine, START, '--scan')
+
+    assert (done.code, found.of('smart_run_state')) == (3, State.UNKNOWN)
+    assert 'smart_drive_state' not in found.help
+
+
+def test_a_mistake_of_the_site_is_told(machine):
+    """The sound rest is used; the sentence stands on standard error."""
+    (machine.config / 'thresholds.d').mkdir()
+    (machine.config / 'thresholds.d/site.json').write_text('{"roles": {"temperature": {"warning": "x"}}}')
+    machine.holds(sda=disk())
+    done, found = at(machine, START, '-d', '/dev/sda')
+
+    assert (done.code, found.of('smart_run_state')) == (0, State.UNKNOWN)
+    assert 'site.json' in done.text
+
+
+def test_a_drive_that_is_gone_is_critical_where_asked(machine):
+    """No line of its own could say so: there is no such drive any more."""
+    machine.holds(sda=disk(), sdb=disk('SERIAL02'))
+    at(machine, START, '--scan')
+    machine.holds(sda=disk())
+
+    assert at(machine, START + DAY, '--scan', '--expect-known')[1].of('smart_run_state') == State.CRITICAL
+
+
+def test_metrics_remember_as_a_check_does(machine):
+    """Where Prometheus is all there is, growth would never be noticed otherwise."""
+    machine.holds(sda=disk(a199=212))
+    at(machine, START, '-d', '/dev/sda')
+    machine.holds(sda=disk(a199=226))
+    _, found = at(machine, START + HOUR, '-d', '/dev/sda')
+
+    assert found.of('smart_reading_state', device='sda', role='crc_errors') == State.WARNING
+    assert found.of('smart_run_timestamp_seconds') == START + HOUR
+
+
+def test_the_file_is_written_in_one_step_for_everybody_to_read(tmp_path):
+    """node_exporter is another user, and reads at any moment."""
+    done = run('metrics', '--report', REPORTS, '--output', str(tmp_path / 'smart.prom'))
+
+    assert (done.code, done.text) == (0, '')
+    assert [path.name for path in tmp_path.iterdir()] == ['smart.prom']
+    assert stat.S_IMODE((tmp_path / 'smart.prom').stat().st_mode) == 0o644
+
+
+def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path):
+    """The old one, with its old time, stays and is told by the alert on stale ones."""
+    done = run('metrics', '--report', REPORTS, '--output', str(tmp_path / 'no/smart.prom'))
+
+    assert (done.code, 'smart.prom: cannot be written: No such file' in done.text) == (3, True)
+
+
+def test_without_the_library_it_is_asked_for():
+    """By the name that apt knows."""
+    code = ('import sys\nsys.modules["prometheus_client"] = None\nfrom smart_attributes import main\n'
+            f'print(main.run(["metrics", "--report", {REPORTS!r}]))')
+    done = subprocess.run([sys.executable, '-c', code], cwd=ROOT, capture_output=True, text=True)
+
+    assert 'apt install python3-prometheus-client' in done.stdout
+    assert done.stdout.splitlines()[-1] == '3'
+
+
+def test_a_role_of_a_site_is_a_metric_too():
+    """Its verdict says how it is to be read."""
+    role = Role('fan_state', 'Whether the fan turns', '', 'low', (0, 1), True, 0, 1)
+
+    assert (metrics.name(role.name, role.unit), metrics.said(role)) == (
+        'smart_fan_state', 'Whether the fan turns; 1 good, 0.5 in between, 0 bad')
