@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Callable, List, Mapping, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from . import alarm, cli
 from .errors import UsageError
@@ -80,12 +80,18 @@ def triage(options: Options, runner: processes.Runner) -> int:
         _write_page(found, options)
     elif options.as_json:
         from .faces import document
-        print(document.as_json(found.verdicts, found.failures, options.naming.hide_serial, found.faults))
+        print(document.as_text(_document(found, options)))
     else:
         from .faces import triage as face
-        face.print_table(found.verdicts, found.failures, options.naming.hide_serial, found.faults)
+        face.print_table(found.verdicts, found.failures, options.naming.hide_serial, found.faults, found.demands)
         _print_notes(found, options)
     return _was_read(found)
+
+
+def _document(found: Survey, options: Options) -> Dict[str, Any]:
+    from .faces import document
+    return document.document(found.verdicts, found.failures, options.naming.hide_serial, found.faults, found.demands,
+                             found.remarks)
 
 
 def _for_a_person(options: Options, runner: processes.Runner) -> Survey:
@@ -111,8 +117,8 @@ def _watched(options: Options, runner: processes.Runner) -> Survey:
 def _write_page(found: Survey, options: Options) -> None:
     import socket
 
-    from .faces import document, outfile, page
-    content = document.document(found.verdicts, found.failures, options.naming.hide_serial, found.faults)
+    from .faces import outfile, page
+    content = _document(found, options)
     outfile.write(page.page(content, f'Drives of {socket.gethostname()}', time.time()), str(options.html))
     print(f'written: {options.html}')
 

@@ -85,11 +85,11 @@ class Remembered:
         return Past(recalled.histories, self._memory.now) if recalled else None
 
     def news(self, hide_serial: bool) -> Tuple[str, ...]:
-        """Return what to tell for a day about drives that went, came or moved."""
+        """Return what to tell about drives that went, came or moved: for a day, for longer to a person who looks."""
         if self._whereabouts is None:
             return ()
         from . import whereabouts
-        return tuple(whereabouts.news(self._whereabouts, hide_serial))
+        return tuple(whereabouts.news(self._whereabouts, hide_serial, self._is_whole))
 
     def gone(self, hide_serial: bool) -> Tuple[str, ...]:
         """Return a sentence for each known drive that is nowhere."""

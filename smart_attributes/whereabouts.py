@@ -6,6 +6,7 @@ from .memory import changes
 from .memory.changes import Change, Place, Scope
 from .memory.drives import Match, Record
 from .memory.growth import duration
+from .memory.series import DAY, MONTH
 from .model import Identity, State, Verdict, worst
 from .words import clean
 
@@ -38,10 +39,13 @@ def found(places: Sequence[Place], records: Iterable[Record], met: Iterable[Met]
     return Whereabouts(changes.updated(places, at, scope, now), known, scope, now)
 
 
-def news(known: Whereabouts, hide_serial: bool) -> List[str]:
-    """Return what a check tells for a day after drives went, came or moved."""
-    told = changes.told(known.places, known.records, known.scope, known.now)
-    return [_sentence(known, change, hide_serial) for change in told]
+def news(known: Whereabouts, hide_serial: bool, is_for_a_person: bool = False) -> List[str]:
+    """Return what a check tells for a day after drives were replaced, moved or went; a person is told for a month, and
+    of drives that are nowhere until they are back or retired.
+    """
+    told = changes.told(known.places, known.records, known.scope, known.now, MONTH if is_for_a_person else DAY)
+    left = changes.missing(known.places, known.records, known.scope) if is_for_a_person else []
+    return [_sentence(known, change, hide_serial) for change in (*(each for each in left if each not in told), *told)]
 
 
 def gone(known: Whereabouts, hide_serial: bool) -> List[str]:

@@ -149,17 +149,17 @@ def test_triage_without_any_memory_says_nothing_of_it(machine, state_home):
 
 def test_what_is_acknowledged_is_silent_and_loud_beyond(machine):
     """On the command line, for people without a shell."""
-    machine.holds(sda=disk(a5=30))
+    machine.holds(sda=disk(a5=50))
 
     assert machine.check(START, '--no-memory').code == 1
     silent = machine.check(START, '--no-memory', '-v', '--acknowledged',
-                           'SERIAL01:reallocated=30:2026-12-31:stable for years')
+                           'SERIAL01:reallocated=50:2026-12-31:stable for years')
     assert silent.code == 0
-    assert 'reallocated is acknowledged at 30 until 2026-12-31: stable for years (--acknowledged)' in silent.text
-    assert machine.check(START, '--no-memory', '--acknowledged', 'SERIAL01:reallocated=29').code == 1
-    assert machine.check(START, '--no-memory', '--acknowledged', 'SERIAL02:reallocated=30').code == 1
+    assert 'reallocated is acknowledged at 50 until 2026-12-31: stable for years (--acknowledged)' in silent.text
+    assert machine.check(START, '--no-memory', '--acknowledged', 'SERIAL01:reallocated=49').code == 1
+    assert machine.check(START, '--no-memory', '--acknowledged', 'SERIAL02:reallocated=50').code == 1
     assert machine.check(START + 60 * DAY, '--no-memory', '--acknowledged',
-                         'SERIAL01:reallocated=30:2026-12-31').code == 1
+                         'SERIAL01:reallocated=50:2026-12-31').code == 1
 
 
 @pytest.mark.parametrize('word', ['SERIAL01:reallocated', 'S1:realocated=3', 'reallocated=3', 'S1:reallocated=x'])
@@ -172,14 +172,14 @@ def test_a_mistyped_acknowledgement_is_refused(machine, word):
 
 def test_a_file_of_acknowledgements_is_read_by_every_check(machine):
     """The same object as in thresholds.d, in the configuration folder."""
-    machine.holds(sda=disk(a5=30))
+    machine.holds(sda=disk(a5=50))
     accepted = {'overrides': [{'for': {'serial': 'SERIAL01'}, 'why': 'stable since 2024', 'by': 'martin',
                                'at': '2026-11-20',
-                               'roles': {'reallocated': {'acknowledged': 30}}}]}
+                               'roles': {'reallocated': {'acknowledged': 50}}}]}
     (machine.config / 'acknowledged.json').write_text(json.dumps(accepted))
 
     assert machine.check(START).code == 0
-    machine.holds(sda=disk(a5=31))
+    machine.holds(sda=disk(a5=51))
     assert machine.check(START + HOUR).code == 1
 
 

@@ -1,6 +1,7 @@
 """Drives that come, go, move and sleep, as a check tells them."""
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,36 @@ def test_a_drive_that_is_gone_is_told_and_critical_where_known_ones_are_expected
     assert later.code == 2
     assert later.first_line.startswith(f'SMART CRITICAL - {words}, noticed 40 d ago; ')
     assert told(machine.check(START + 40 * DAY, '--scan')) == []
+
+
+def test_triage_tells_what_checks_no_longer_tell(machine):
+    """What was swapped or moved for a month, what is gone until it is retired; in the table, as JSON and on the page."""
+    machine.holds(sda=disk('SERIAL03'))
+    machine.check(START + HOUR, '--scan')
+    assert told(machine.check(START + 20 * DAY, '--scan')) == []
+    gone = 'ACME HD4000 SERIAL02 is gone from /dev/sdb, noticed {} d ago; history --forget SERIAL02 retires it'
+    swapped = '/dev/sda: ACME HD4000 SERIAL01 was replaced by ACME HD4000 SERIAL03, noticed 20 d ago'
+
+    assert told(machine.run(START + 20 * DAY, 'triage', '--scan')) == [swapped, gone.format(20)]
+    page = machine.folder / 'page.html'
+    machine.run(START + 20 * DAY, 'triage', '--scan', '--html', str(page))
+    assert f'<p class="remark">{swapped}</p>' in page.read_text()
+    found = json.loads(machine.run(START + 40 * DAY, 'triage', '--scan', '--json').text)
+    assert (found['state'], found['remarks']) == ('OK', [gone.format(40)])
+
+
+def test_triage_has_the_state_that_is_asked_for_where_memory_cannot_be_used(machine):
+    """In the table and as JSON; without a wish it is a remark."""
+    (machine.state / 'memory').rename(machine.state / 'away')
+    (machine.state / 'memory').write_text('in the way')
+    words = ('triage', '--scan', '--memory-required', 'critical')
+
+    found = json.loads(machine.run(START + HOUR, *words, '--json').text)
+    assert found['state'] == 'CRITICAL'
+    assert [note[:11] for note in found['notes']] == ['no memory: ']
+    assert machine.run(START + HOUR, *words).first_line.startswith('no memory: ')
+    assert [remark[:11] for remark in json.loads(
+        machine.run(START + HOUR, 'triage', '--scan', '--json').text)['remarks']] == ['no memory: ']
 
 
 def test_serial_numbers_are_hidden_here_as_well(machine):

@@ -16,23 +16,23 @@ NOTE = 500  # characters
 Json = Dict[str, Any]
 
 
-def document(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool,
-             faults: Sequence[str] = ()) -> Json:
-    """Return the verdicts, worst first; an unknown value is null. failures, faults: what concerns the run as a
-    whole.
+def document(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool, faults: Sequence[str] = (),
+             demands: Sequence[Tuple[State, str]] = (), remarks: Sequence[str] = ()) -> Json:
+    """Return the verdicts, worst first; an unknown value is null. The others: what concerns the run as a whole, as
+    survey.Survey has it.
     """
-    state = worst([*(verdict.state for verdict in verdicts), *([State.CRITICAL] if failures else []),
-                   *([] if verdicts and not faults else [State.UNKNOWN])])
+    state = worst([*(verdict.state for verdict in verdicts), *(state for state, _ in demands),
+                   *([State.CRITICAL] if failures else []), *([] if verdicts and not faults else [State.UNKNOWN])])
     data: Json = {'version': VERSION, 'state': state.name,
                   'drives': [_drive(v, hide_serial) for v in worst_first(verdicts)]}
-    if failures or faults:
-        data['notes'] = [sentence(text, NOTE) for text in (*failures, *faults)]
+    said = {'notes': (*failures, *(words for _, words in demands), *faults), 'remarks': remarks}
+    data.update((key, [sentence(text, NOTE) for text in texts]) for key, texts in said.items() if texts)
     return data
 
 
-def as_json(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool, faults: Sequence[str] = ()) -> str:
-    """Return the document as text."""
-    return json.dumps(document(verdicts, failures, hide_serial, faults), indent=1)
+def as_text(document: Json) -> str:
+    """Return a document as it is printed."""
+    return json.dumps(document, indent=1)
 
 
 def _drive(verdict: Verdict, hide_serial: bool) -> Json:

@@ -40,7 +40,8 @@ def page(document: Json, title: str, now: float) -> str:
     script, style = (_content(name) for name in (SCRIPT, STYLE))
     return environment.get_template(TEMPLATE).render(
         title=title, made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)), document=document,
-        notes=_seen(document.get('notes', [])), todo=_seen(todo(document)), shown=SHOWN, counts=_counts(document),
+        notes=_seen(document.get('notes', [])), remarks=_seen(document.get('remarks', [])),
+        todo=_seen(todo(document)), shown=SHOWN, counts=_counts(document),
         data=_as_data(_seen({**packed(document), 'made': round(now)})),
         script=script, style=style, script_hash=_hash(script), style_hash=_hash(style))
 

@@ -32,8 +32,11 @@ ENDLESS = 10_000      # columns of a pipe
 
 
 def print_table(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool,
-                faults: Sequence[str] = ()) -> None:
-    """Print the table, worst drive first; rich is imported here, by the only job that draws."""
+                faults: Sequence[str] = (), demands: Sequence[Tuple[State, str]] = ()) -> None:
+    """Print the table, worst drive first; rich is imported here, by the only job that draws.
+
+    failures, faults, demands: what concerns the run as a whole, as survey.Survey has it.
+    """
     from rich.console import Console
     from rich.text import Text
 
@@ -41,9 +44,9 @@ def print_table(verdicts: Sequence[Verdict], failures: Sequence[str], hide_seria
     is_terminal = console.is_terminal
     if not is_terminal:
         console = Console(width=ENDLESS)
-    for state, texts in ((State.CRITICAL, failures), (State.UNKNOWN, faults)):
-        for text in texts:
-            console.print(Text(sentence(text, 500), COLOURS[state]))
+    for state, text in (*((State.CRITICAL, text) for text in failures), *demands,
+                        *((State.UNKNOWN, text) for text in faults)):
+        console.print(Text(sentence(text, 500), COLOURS[state]))
     shown = rows(verdicts, hide_serial, time.time())
     kept = [name for name in (*NAMES, *NUMBERS) if any(getattr(row, name) for row in shown)]
     if not is_terminal:
