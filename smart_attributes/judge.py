@@ -108,10 +108,9 @@ def judge_reading(reading: Reading, limit: Limit, by_role: Mapping[str, Reading]
     warning, critical = (_resolve(bound, reading, by_role, is_floor) for bound in (limit.warning, limit.critical))
     for state, text, origin in ((State.CRITICAL, critical, limit.critical_origin),
                                 (State.WARNING, warning, limit.warning_origin)):
-        if ranges.is_violated(text, reading.number):
-            return Judgement(reading, state, warning, critical, ranges.describe(text, reading.number), origin,
-                             limit.is_graphed,
-                             reason=limit.why)
+        if ranges.is_violated(text, reading.number, reading.unit):
+            return Judgement(reading, state, warning, critical, ranges.describe(text, reading.number, reading.unit),
+                             origin, limit.is_graphed, reason=limit.why)
     return Judgement(reading, State.OK, warning, critical, origin=limit.critical_origin or limit.warning_origin,
                      graphed=limit.is_graphed, reason=limit.why)
 

@@ -5,7 +5,7 @@ A mistake never ends a check: what is sound is used, and the mistake is told bes
 
 import os
 import time
-from typing import TYPE_CHECKING, Any, Collection, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .errors import UsageError
 from .files import is_there
@@ -106,11 +106,10 @@ def judge_of(options: Options, site: Site) -> Judge:
     old = options.before.opinion(options.data.config, options.all_perfdata, mistakes) if options.before else None
     attributes = _faultless_entries(newest, [*site.attributes, *(old.entries if old else ())])
     database = specs.SpecDatabase(newest, [(file.name, file.data) for file in attributes])
-    known = {*database.roles, *thresholds.ROLES_OF_OUR_OWN}
-    limits = _faultless_limits(site.thresholds, known)
+    limits = _faultless_limits(site.thresholds, database.units)
     for file in (*attributes, *limits):
         mistakes += file.mistakes
-    _check_roles(options.judging, options.acknowledged, known)
+    _check_roles(options.judging, options.acknowledged, database.units)
     return Judge(
         database,
         thresholds.Thresholds(datafile.load(datafile.shipped(SHIPPED_LIMITS)),
@@ -146,12 +145,12 @@ def _faultless_entries(shipped: Json, files: Sequence['SiteFile']) -> List['Site
     return [sitefile.without(file, faults.of_entries(file.data, roles, sets)) for file in files]
 
 
-def _faultless_limits(files: Sequence['SiteFile'], roles: Collection[str]) -> List['SiteFile']:
+def _faultless_limits(files: Sequence['SiteFile'], units: Mapping[str, str]) -> List['SiteFile']:
     """Return files with limits without what would break a check."""
     if not files:
         return []
     from .knowledge import faults, sitefile
-    return [sitefile.without(file, faults.of_limits(file.data, roles)) for file in files]
+    return [sitefile.without(file, faults.of_limits(file.data, units)) for file in files]
 
 
 def shipped_database(config: str) -> Json:
@@ -176,13 +175,13 @@ def _database(config: str) -> Tuple[Json, List[str]]:
     return newer.data, []
 
 
-def _check_roles(judging: Judging, accepted: Sequence[str], known: Collection[str]) -> None:
+def _check_roles(judging: Judging, accepted: Sequence[str], units: Mapping[str, str]) -> None:
     from .knowledge import ranges
     for name in _named_roles(judging, accepted):
-        if name not in known:
+        if name not in units:
             raise UsageError(f'"{name}" is no role; doc/roles.md lists them, for example endurance_used')
-    for _, limit in (*judging.warning, *judging.critical):
-        ranges.parse(limit)
+    for name, limit in (*judging.warning, *judging.critical):
+        ranges.parse(limit, units[name])
 
 
 def _named_roles(judging: Judging, accepted: Sequence[str]) -> Iterator[str]:

@@ -6,7 +6,8 @@ import pytest
 from smart_attributes.knowledge import faults
 
 MODELS = {'models': ['ACME X1-.*']}
-ROLES, SETS = {'reallocated', 'endurance_used', 'pending', 'spare_available'}, {'ata-common'}
+ROLES = {'reallocated': '', 'endurance_used': '%', 'pending': '', 'spare_available': '%', 'power_on_time': 's'}
+SETS = {'ata-common'}
 
 MISTAKES = {
     'pattern': ({'models': ['ACME X1-[0-9']}, 'mine: models "ACME X1-[0-9" is no regular expression: '),

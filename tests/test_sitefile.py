@@ -95,7 +95,7 @@ def test_faults_take_out_what_they_spoil_and_nothing_else():
             'overrides': [{'for': {'model': letter}, 'why': WHY} for letter in ('(', 'A', '[', 'B')]}
     file = understood(data)
 
-    found = sitefile.without(file, faults.of_limits(file.data, {'pending'}))
+    found = sitefile.without(file, faults.of_limits(file.data, {'pending': ''}))
 
     assert found.data['roles'] == {'pending': {'critical': '9'}}
     assert [override['for']['model'] for override in found.data['overrides']] == ['A', 'B']

@@ -90,8 +90,8 @@ def written_readings(data: Json) -> Iterator[Tuple[Path, str, str, Json]]:
 
 # --- limits ------------------------------------------------------------------------
 
-def of_limits(data: Json, roles: Collection[str]) -> Iterator[Fault]:
-    """Yield the faults of a file with limits. roles: those that there are."""
+def of_limits(data: Json, units: Mapping[str, str]) -> Iterator[Fault]:
+    """Yield the faults of a file with limits. units: of each role that there is, its base unit."""
     for number, override in enumerate(data.get('overrides', ())):
         pattern = override['for'].get('model', '')
         why = expressions.fault(pattern)
@@ -99,10 +99,10 @@ def of_limits(data: Json, roles: Collection[str]) -> Iterator[Fault]:
             yield Fault(('overrides', number), f'overrides, model {expressions.quoted(pattern)} {why}')
     for path, place, names in _written_roles(data):
         for role, fields in names.items():
-            if role not in roles:
-                advice = nearest(role, roles) or 'doc/roles.md lists them, for example endurance_used'
+            if role not in units:
+                advice = nearest(role, units) or 'doc/roles.md lists them, for example endurance_used'
                 yield Fault((*path, role), f'{place}: "{role}" is no role; {advice}')
-            yield from _of_role((*path, role), f'{place}, {role}', fields)
+            yield from _of_role((*path, role), f'{place}, {role}', fields, units.get(role, ''))
             if 'acknowledged' in fields and not _is_of_one_drive(data, path):
                 yield Fault((*path, role, 'acknowledged'),
                             f'{place}, {role}: "acknowledged" is what one drive may have; '
@@ -121,8 +121,8 @@ def _written_roles(data: Json) -> Iterator[Tuple[Path, str, Json]]:
                'roles'), f'override for {selector} {override["for"][selector]}', override.get('roles', {})
 
 
-def _of_role(path: Path, place: str, fields: Json) -> Iterator[Fault]:
-    """Yield a fault for each limit of a role that is no Nagios range."""
+def _of_role(path: Path, place: str, fields: Json, unit: str) -> Iterator[Fault]:
+    """Yield a fault for each limit of a role that is no Nagios range. unit: the base unit of the role."""
     kinds: List[Tuple[Tuple[str, ...], Json]] = [((), fields),
                                                  *(((kind,), fields[kind]) for kind in KINDS if kind in fields)]
     aged = [((*steps, 'aged'), limits['aged']) for steps, limits in kinds if limits.get('aged')]
@@ -131,6 +131,6 @@ def _of_role(path: Path, place: str, fields: Json) -> Iterator[Fault]:
             value = limits.get(field)
             text = value['else'] if isinstance(value, Mapping) else value
             try:
-                ranges.parse(text) if text is not None else None
+                ranges.parse(text, unit) if text is not None else None
             except UsageError as error:
                 yield Fault((*path, *steps, field), f'{", ".join((place, *steps, field))}: {error}')

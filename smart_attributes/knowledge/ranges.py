@@ -4,7 +4,9 @@ Source: Monitoring Plugins Development Guidelines, "Threshold and Ranges".
 """
 from __future__ import annotations
 
+import re
 from functools import lru_cache
+from typing import Mapping, Tuple
 
 from ..errors import UsageError
 from .nagios import Range
@@ -12,37 +14,65 @@ from .nagios import Range
 INFINITY = float('inf')
 # Python reads more as a number than a daemon does: "1_0", " 85", "1.e3", digits of other scripts.
 CHARACTERS = frozenset('@~:-.0123456789')
+# What a range of a role in seconds may count in: "30d:". No months, whose letter is that of minutes elsewhere.
+SECONDS: Mapping[str, float] = {'d': 86_400, 'w': 7 * 86_400, 'y': 365.25 * 86_400}
+_END = re.compile(r'(?<![0-9.])([0-9]*\.?[0-9]+)([dwy])(?=:|$)')
 
 
 @lru_cache(maxsize=None)
-def parse(text: str) -> Range:
-    """Return the range that *text* means: "85", "11:", "~:5", "10:20", "@1:5".
+def parse(text: str, unit: str = '') -> Range:
+    """Return the range that *text* means: "85", "11:", "~:5", "10:20", "@1:5"; of a role in seconds also "30d:",
+    "@1d:2w".
 
-    Raises UsageError for anything else, also for "" and for a range that
-    starts above its end.
+    unit: the base unit of the role. Raises UsageError for anything else, also for "" and for a range that starts above
+    its end.
     """
+    plain = in_base_unit(text, unit)
     try:
-        if not text or set(text) - CHARACTERS:
+        if not text or set(plain) - CHARACTERS:
             raise ValueError
-        return Range(text)
+        return Range(plain)
     except (ValueError, TypeError):
-        raise UsageError(f'"{text[:40]}" is no Nagios range; write 85 (bad above 85), 11: (bad below 11), '
-                         '10:20 (bad outside) or @1:5 (bad inside)') from None
+        raise UsageError(f'"{text[:40]}" is no Nagios range{_forms(text, unit)}') from None
 
 
-def is_violated(text: str, number: float) -> bool:
+def in_base_unit(text: str, unit: str) -> str:
+    """Return a range as daemons read it, without days, weeks and years: "2592000:" for "30d:" of a role in seconds."""
+    return _END.sub(lambda end: _plain(round(float(end[1]) * SECONDS[end[2]])), text) if unit == 's' else text
+
+
+def _forms(text: str, unit: str) -> str:
+    """Return what may be written instead."""
+    if unit != 's' and _END.search(text):
+        return (f' of a role that is {f"in {unit}" if unit else "a count"}; d, w and y (days, weeks, years) are for '
+                'roles in seconds, such as endurance_time_left')
+    if unit == 's':
+        return ('; write 30d: (bad below 30 days), 5y (bad above 5 years), 1d:2w (bad outside) or @1d:2w (bad inside), '
+                'with d, w, y, or seconds without a letter')
+    return '; write 85 (bad above 85), 11: (bad below 11), 10:20 (bad outside) or @1:5 (bad inside)'
+
+
+def is_violated(text: str, number: float, unit: str = '') -> bool:
     """Say whether *number* lies where the range *text* alerts; never for ''."""
-    return bool(text) and not parse(text).match(number)
+    return bool(text) and not parse(text, unit).match(number)
 
 
-def describe(text: str, number: float) -> str:
-    """Say which side of the range *text* the violating *number* is on: "above 95", "below 11"."""
-    limit = parse(text)
+def describe(text: str, number: float, unit: str = '') -> str:
+    """Say which side of the range *text* the violating *number* is on, as its ends are written: "above 95",
+    "below 30d".
+    """
+    limit = parse(text, unit)
+    start, end = _written(text, limit)
     if limit.invert:
-        return f'inside {_plain(limit.start)} to {_plain(limit.end)}'
-    if number > limit.end:
-        return f'above {_plain(limit.end)}'
-    return f'below {_plain(limit.start)}'
+        return f'inside {start} to {end}'
+    return f'above {end}' if number > limit.end else f'below {start}'
+
+
+def _written(text: str, limit: Range) -> Tuple[str, str]:
+    """Return both ends of a range in the words of who wrote it: those with a letter as they are, others plain."""
+    first, _, last = text.lstrip('@').rpartition(':')
+    return (first if _END.fullmatch(first) else _plain(limit.start),
+            last if _END.fullmatch(last) else _plain(limit.end))
 
 
 def above(number: float) -> str:

@@ -85,6 +85,7 @@ class Advisory(NamedTuple):
     source: str
 
 
+ROLES_OF_OUR_OWN = ('unknown_model', 'firmware_advisory', 'legacy_limit')  # that no data file defines
 COMMON = 'ata-common'  # the set that every entry uses last, unless it says "uses_common": false
 NO_SPEC = DriveSpec(None, {}, (), frozenset(), frozenset(), {}, False)
 
@@ -99,6 +100,11 @@ class SpecDatabase:
         self._specs: Dict[int, DriveSpec] = {}
         self._by_model: Dict[str, List[Tuple[int, str, Json]]] = {}
         self.roles = self._roles()
+
+    @property
+    def units(self) -> Mapping[str, str]:
+        """Return the base unit of each role that may have limits."""
+        return {**dict.fromkeys(ROLES_OF_OUR_OWN, ''), **{name: role.unit for name, role in self.roles.items()}}
 
     def _roles(self) -> Mapping[str, Role]:
         found: Dict[str, Role] = {}

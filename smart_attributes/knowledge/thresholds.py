@@ -15,7 +15,6 @@ from .acknowledged import Acknowledgement, applying, from_overrides
 Json = Mapping[str, Any]
 SELECTORS = ('serial', 'device', 'model', 'family')  # most telling first
 ONE_DRIVE = 2  # of these, the first ones name a single drive
-ROLES_OF_OUR_OWN = ('unknown_model', 'firmware_advisory', 'legacy_limit')  # that no data file defines
 FIELDS = ('warning', 'critical', 'growth', 'aged', 'graph', 'why')
 LEVELS = ('warning', 'critical')
 NOBODY = 99  # a layer behind all others

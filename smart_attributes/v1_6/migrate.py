@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Seq
 from ..errors import DataError
 from ..knowledge import complaints, faults, formatting, specs
 from ..knowledge.specs import SpecDatabase
-from ..knowledge.thresholds import ROLES_OF_OUR_OWN, DriveLimit, Thresholds
+from ..knowledge.thresholds import DriveLimit, Thresholds
 from ..model import Device, Identity, Report
 from ..words import clean
 from . import files, meaning, names
@@ -127,14 +127,14 @@ def _text(data: Json, schema: str) -> str:
 
 def _check(found: Outcome, name: str, database: SpecDatabase) -> None:
     """Raise DataError where a check would refuse these files."""
-    roles = {*database.roles, *ROLES_OF_OUR_OWN}
+    units = dict(database.units)
     if found.attributes:
         data = complaints.checked(found.attributes, 'attributes', name)
-        roles.update(data.get('roles', ()))
-        for fault in faults.of_entries(data, roles, database.sets()):
+        units.update((role, value['unit']) for role, value in data.get('roles', {}).items())
+        for fault in faults.of_entries(data, units, database.sets()):
             raise DataError(f'{name}: {fault.sentence}')
     if found.thresholds:
-        for fault in faults.of_limits(complaints.checked(found.thresholds, 'thresholds', name), roles):
+        for fault in faults.of_limits(complaints.checked(found.thresholds, 'thresholds', name), units):
             raise DataError(f'{name}: {fault.sentence}')
 
 

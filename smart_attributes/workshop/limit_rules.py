@@ -6,7 +6,7 @@ import os
 import time
 from typing import Any, Iterator, List, Mapping, Tuple
 
-from ..knowledge import complaints, datafile, faults, thresholds
+from ..knowledge import complaints, datafile, faults, specs, thresholds
 from .sources import counted
 
 Json = Mapping[str, Any]
@@ -30,8 +30,8 @@ def examine(path: str) -> Tuple[List[str], List[str]]:
     problems = problems or complaints.schema_problems(data, 'thresholds', name)
     if problems:
         return problems, []
-    roles = {*datafile.load(datafile.shipped('attributes.json'))['roles'], *thresholds.ROLES_OF_OUR_OWN}
-    found = [*(fault.sentence for fault in faults.of_limits(data, roles)), *_contradictions(data), *_ended(data)]
+    units = specs.SpecDatabase(datafile.load(datafile.shipped('attributes.json'))).units
+    found = [*(fault.sentence for fault in faults.of_limits(data, units)), *_contradictions(data), *_ended(data)]
     overrides = data.get('overrides', ())
     return [f'{name}: {sentence}' for sentence in found], [counted(len(data.get('roles', ())), 'role'),
                                                            counted(len(overrides), 'override')]
