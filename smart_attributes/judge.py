@@ -3,6 +3,7 @@
 import time
 from typing import TYPE_CHECKING, Dict, FrozenSet, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from . import outlook
 from .errors import DriveAsleep, SmartError
 from .knowledge import ranges, readings, self_tests, standards
 from .knowledge.acknowledged import Acknowledgement, is_silent, prevailing, telling
@@ -44,6 +45,8 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
     found = without(ignored, readings.readings(report, spec, database.roles))
     by_role = {reading.role: reading for reading in found if reading.judged and reading.number is not None}
     found += _beside_the_numbers(device, report, spec, database, rules, _hours(by_role))
+    limits = {role: thresholds.limit(role, device, identity, family) for role in (outlook.TIME_LEFT, outlook.ENDURANCE)}
+    found += _time_left(identity, by_role, limits, rules, past)
 
     judgements, accepted = [], []
     for each in found:
@@ -72,6 +75,23 @@ def _beside_the_numbers(device: Device, report: Report, spec: DriveSpec, databas
         age = hours and hours * HOUR
         found.append(self_tests.freshness(report.self_tests, identity, age, rules.self_test_max_age))
     return found if spec.family else [*found, _unknown_model(device, identity, rules.unknown_model)]
+
+
+def _time_left(identity: Identity, by_role: Mapping[str, Reading], limits: Mapping[str, Limit], rules: Rules,
+               past: Optional['Past']) -> List[Reading]:
+    """Return how long the endurance lasts, where it has a limit; why that is unknown, where somebody asks."""
+    is_asked = _has_levels(limits[outlook.TIME_LEFT]) and outlook.TIME_LEFT not in rules.ignored_roles
+    # Hard disks that fill in the field of solid state drives mean nothing by it: default.json has no limit for them.
+    means_it = _has_levels(limits[outlook.ENDURANCE]) or (is_asked and identity.kind != 'hdd')
+    is_judged = means_it and outlook.ENDURANCE not in rules.ignored_roles
+    if not is_asked and not (is_judged and outlook.ENDURANCE in by_role):
+        return []
+    reading = outlook.time_left(by_role if is_judged else {}, past)
+    return [reading] if is_asked or reading.number is not None else []
+
+
+def _has_levels(limit: Limit) -> bool:
+    return limit.warning is not None or limit.critical is not None
 
 
 def judge_remembered(reading: Reading, limit: Limit, by_role: Mapping[str, Reading], roles: Mapping[str, Role],

@@ -200,6 +200,15 @@ class Source(NamedTuple):
         return self.log if self.attribute is None else f'attribute {self.attribute}'
 
 
+class Forecast(NamedTuple):
+    """How long something lasts from now on, in seconds."""
+
+    left: float
+    earliest: float
+    latest: float
+    is_estimate: bool         # from power-on time alone: nothing is remembered that is better
+
+
 class Reading(NamedTuple):
     """One number of one drive, vendor-neutral: "endurance_used is 78 %"."""
 
@@ -217,6 +226,7 @@ class Reading(NamedTuple):
     quiet: Optional[float] = None
     quiet_is_bound: bool = False  # it may be longer
     logical_sectors: Optional[int] = None  # the drive's own count, where the number is of physical sectors
+    forecast: Optional[Forecast] = None  # what the number was taken from, where nothing told it
 
 
 class Judgement(NamedTuple):
@@ -250,15 +260,6 @@ class Place(NamedTuple):
     bay: str = ''                 # "slot 7"
     light: str = ''               # the file that takes 1 and 0
     carries: Tuple[str, ...] = ()  # "md0 (raid1, with sdb1 OK, /srv)"
-
-
-class Forecast(NamedTuple):
-    """How long something lasts from now on, in seconds."""
-
-    left: float
-    earliest: float
-    latest: float
-    is_estimate: bool         # from power-on time alone: nothing is remembered that is better
 
 
 class Verdict(NamedTuple):

@@ -100,7 +100,8 @@ def judging(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group('how they are judged')
     for letter, word in (('-w', 'warning'), ('-c', 'critical')):
         group.add_argument(letter, f'--{word}', type=_role_range, action='append', default=[], metavar='ROLE=RANGE',
-                           help=f'{word} limit of a role: endurance_used=80, spare_available=20:; repeatable')
+                           help=f'{word} limit of a role: endurance_used=80, spare_available=20:, '
+                                'endurance_time_left=30d:; repeatable')
     group.add_argument('--ignore-role', dest='ignore_roles', action='append', default=[], metavar='ROLE',
                        help='never judge this role')
     group.add_argument('--ignore-attribute', dest='ignore_attributes', type=_attribute, action='append', default=[],

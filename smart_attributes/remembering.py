@@ -7,11 +7,11 @@ Memory adds alarms or ages them. A run without it goes on and says so, where mem
 import os
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Tuple
 
 from . import state_folder
 from .errors import DriveAbsent, DriveIsNoDrive, MemoryUnusable
-from .model import Device, Forecast, Read, Report, Verdict
+from .model import Device, Read, Report, Verdict
 from .options import Options
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 WRITING = ('check', 'metrics')    # the jobs that a daemon or a timer runs; people only look
 LOOKING = ('triage', 'explain', 'acknowledge', 'history', 'metrics')  # the jobs that tell what was
-# The role of which a date is told -> whether less is worse.
-FORESEEN: Mapping[str, bool] = {'endurance_used': False, 'spare_available': True}
 Address = Tuple[str, str]
 
 
@@ -138,14 +136,15 @@ class Remembered:
         recalled = self._recalled.get(_address(verdict.device))
         if verdict.problem:
             return verdict
+        from . import outlook
         if self._memory is None or recalled is None:
-            return verdict._replace(forecasts=_forecasts(verdict, {}, time.time()))
+            return verdict._replace(forecasts=outlook.forecasts(verdict, None))
         series = self._memory.all_of(recalled.match.record) if self._is_whole and recalled.match.record else {}
         from .memory.past import key
         points = {judgement.reading.role: tuple((point.time, point.number)
                                                 for point in series[key(judgement.reading)].points)
                   for judgement in verdict.judgements if judgement.reading.judged and key(judgement.reading) in series}
-        return verdict._replace(past=points, forecasts=_forecasts(verdict, points, self._memory.now))
+        return verdict._replace(past=points, forecasts=outlook.forecasts(verdict, self.past(verdict.device)))
 
 
 def remembered(options: Options) -> Remembered:
@@ -191,22 +190,3 @@ def _opened(options: Options, is_writing: bool) -> 'Memory':
 
 def _address(device: Device) -> Address:
     return device.path, device.type
-
-
-def _forecasts(verdict: Verdict, points: Mapping[str, Sequence[Tuple[float, float]]],
-               now: float) -> Mapping[str, Forecast]:
-    """Return until when what is used up by plan lasts; nothing where that has no limit, as the endurance that some hard
-    disks tell.
-    """
-    from .memory.forecast import forecast
-    numbers = {j.reading.role: j.reading.number for j in verdict.judgements if j.reading.judged
-               and j.reading.number is not None}
-    limited = {j.reading.role for j in verdict.judgements if j.reading.judged and (j.warning or j.critical)}
-    found: Dict[str, Forecast] = {}
-    for role, falls in FORESEEN.items():
-        if role in limited and role in numbers:
-            used = [(moment, 100 - number if falls else number) for moment, number in points.get(role, ())]
-            told = forecast(used, now, 100 - numbers[role] if falls else numbers[role],
-                            None if falls else numbers.get('power_on_time'))
-            found.update({role: told} if told else {})
-    return found

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import List, Optional, Tuple
 
-from .model import Identity, Judgement, Reading, State, Verdict
+from .model import Forecast, Identity, Judgement, Reading, State, Verdict
 
 LIMIT = 80                # characters of a model with its marketing name; the standards allow 40
 _ELLIPSIS = '...'
@@ -120,11 +120,21 @@ def _size(number: float) -> str:
 
 def quantity(reading: Reading) -> str:
     """Return the number of a reading that is no verdict: "97 %", "255 % or more", "1 (8 logical sectors)"."""
+    if reading.forecast is not None:
+        return _foreseen(reading.forecast)
     number = amount(reading.number, reading.unit)
     if reading.logical_sectors is not None:
         number = (f'{number} ({reading.logical_sectors} logical '
                   f'{"sector" if reading.logical_sectors == 1 else "sectors"})')
     return f'{number} or more' if reading.at_ceiling else number
+
+
+def _foreseen(forecast: Forecast) -> str:
+    """Return "400 days (160 to 1000 days; an estimate from use and age alone)"."""
+    if forecast.left <= 0:
+        return '0 days'
+    left, earliest, latest = (f'{seconds / DAY:.0f}' for seconds in (forecast.left, forecast.earliest, forecast.latest))
+    return f'{left} days ({earliest} to {latest} days{"; an estimate from use and age alone" * forecast.is_estimate})'
 
 
 def since(seconds: float) -> str:

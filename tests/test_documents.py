@@ -82,8 +82,8 @@ def completed(*words: str) -> List[str]:
     pytest.param(['list', '--warn'], [], id='not-those-of-another-job'),
     pytest.param(['--label', 'w'], ['wwn'], id='a-choice'),
     pytest.param(['--asleep', ''], ['ok', 'warning', 'critical', 'unknown'], id='a-state'),
-    pytest.param(['-w', 'endurance'], ['endurance_used='], id='a-role-with-its-limit'),
-    pytest.param(['--ignore-role', 'endurance'], ['endurance_used'], id='a-role'),
+    pytest.param(['-w', 'endurance_u'], ['endurance_used='], id='a-role-with-its-limit'),
+    pytest.param(['--ignore-role', 'endurance_u'], ['endurance_used'], id='a-role'),
     pytest.param(['--report', 'attributes.j'], ['attributes.json'], id='a-file'),
     pytest.param(['--jobs', ''], [], id='a-number')])
 def test_bash_completes(words, expected):

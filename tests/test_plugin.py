@@ -113,6 +113,8 @@ def test_four_states_at_once_parse_as_one_nagios_result(fake):
     (['-w', 'endurance=80'], '"endurance" is no role'),
     (['-w', 'endurance_used=80%'], '"80%" is no Nagios range'),
     (['-c', 'endurance_used=90:80'], '"90:80" is no Nagios range'),
+    (['-w', 'endurance_used=30d:'], '"30d:" is no Nagios range of a role that is in %; d, w and y (days, weeks, years)'),
+    (['-w', 'endurance_time_left=30m:'], '"30m:" is no Nagios range; write 30d: (bad below 30 days)'),
     (['--ignore-role', 'wear'], '"wear" is no role'),
     (['-t', 'soon'], 'number of seconds'),
     (['--expect', '-1'], 'number of drives'),

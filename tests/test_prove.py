@@ -874,6 +874,8 @@ LIMIT_MISTAKES = {
     'role': ({'roles': {'temprature': {}}}, 'roles: "temprature" is no role; did you mean temperature?', True),
     'range': ({'roles': {'temperature': {'warning': '5 C'}}}, 'roles, temperature, warning: "5 C" is no Nagios range; ',
               True),
+    'unit': ({'roles': {'power_on_time': {'warning': '5y'}, 'pending': {'warning': '5y'}}},
+             'roles, pending, warning: "5y" is no Nagios range of a role that is a count; d, w and y ', True),
     'pattern': ({'overrides': [{'for': {'model': '(a+)+X'}, 'why': 'for a reason'}]},
                 'overrides, model "(a+)+X" repeats what ', True),
     'ended': ({'overrides': [{'for': {'serial': 'A'}, 'why': 'for a reason', 'until': '2020-01-31'}]},

@@ -60,3 +60,39 @@ def test_what_is_no_range_is_refused_with_an_example(text):
     """A limit that silently never alarms was bug 3 of the older plugin."""
     with pytest.raises(UsageError, match='write 85'):
         ranges.parse(text)
+
+
+# --- roles in seconds ----------------------------------------------------------------
+
+DAY = 86_400
+
+
+@pytest.mark.parametrize(('text', 'good', 'bad', 'words', 'plain'), [
+    ('30d:', 30, 29, 'below 30d', '2592000:'), ('4w', 28, 29, 'above 4w', '2419200'),
+    ('~:5y', 1826, 1827, 'above 5y', '~:157788000'), ('1d:2w', 14, 15, 'above 2w', '86400:1209600'),
+    ('1d:2w', 1, 0.5, 'below 1d', '86400:1209600'), ('@1d:2w', 15, 7, 'inside 1d to 2w', '@86400:1209600'),
+    ('@2w', 15, 7, 'inside 0 to 2w', '@1209600'), ('1.5d:', 1.5, 1.4, 'below 1.5d', '129600:'),
+    ('3600:2d', 1, 3, 'above 2d', '3600:172800'), ('0:0.5y', 182, 183, 'above 0.5y', '0:15778800'),
+    ('2592000:', 30, 29, 'below 2592000', '2592000:')])
+def test_a_range_of_seconds_may_count_in_days_weeks_and_years(text, good, bad, words, plain):
+    """Nobody counts thirty days in seconds; a person is told the limit as it was written, a daemon in seconds."""
+    assert not ranges.is_violated(text, good * DAY, 's')
+    assert ranges.is_violated(text, bad * DAY, 's')
+    assert ranges.describe(text, bad * DAY, 's') == words
+    assert ranges.in_base_unit(text, 's') == plain
+
+
+@pytest.mark.parametrize('unit, said', [('C', 'in C'), ('%', 'in %'), ('B', 'in B'), ('', 'a count')])
+@pytest.mark.parametrize('text', ['30d:', '30d', '@1d:2w', '5y'])
+def test_letters_are_for_seconds_alone(text, unit, said):
+    """30d of a temperature is a mistake that must not become 2,592,000 degrees."""
+    with pytest.raises(UsageError, match=rf'of a role that is {said}; d, w and y .days, weeks, years. are for roles in s'):
+        ranges.parse(text, unit)
+
+
+@pytest.mark.parametrize('text', [
+    'd', '30m:', '30h', '1d2w', '1.2.3d', '1.d', '30 d', '30D', 'd30', '30dd', '2w:1d', '~30d', '-30d', '30d:w', '1e3d'])
+def test_what_is_no_time_is_refused_with_an_example(text):
+    """m could be minutes or months; a sum of times, or one before now, is nobody's limit."""
+    with pytest.raises(UsageError, match=r'write 30d: .bad below 30 days.'):
+        ranges.parse(text, 's')

@@ -26,6 +26,8 @@ BROKEN = {
     'type': ('thresholds.d', {'roles': []}, 'roles a list is not an object'),
     'range': ('thresholds.d', {'roles': {'temperature': {'warning': '5 C'}}},
               'roles, temperature, warning: "5 C" is no Nagios range'),
+    'unit': ('thresholds.d', {'roles': {'temperature': {'critical': '30d'}}},
+             'roles, temperature, critical: "30d" is no Nagios range of a role that is in C'),
     'role': ('thresholds.d', {'roles': {'temprature': {'warning': '5'}}},
              '"temprature" is no role; did you mean temperature?'),
     'pattern': ('thresholds.d', {'overrides': [{'for': {'model': '(a+)+X'}, 'why': OVER}]},

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
+from ..knowledge import ranges
 from ..model import Forecast, Judgement, Place, State, Verdict, worst
 from ..words import clean, finding, kind, sentence, statement
 from .advice import advice
@@ -61,7 +62,8 @@ def _reading(judgement: Judgement) -> Json:
     reading = judgement.reading
     value, unit = _value(judgement)
     return {'role': reading.role, 'value': value, 'unit': unit, 'source': str(reading.source), 'judged': reading.judged,
-            'state': judgement.state.name, 'warning': judgement.warning or None, 'critical': judgement.critical or None,
+            'state': judgement.state.name, 'warning': ranges.in_base_unit(judgement.warning, reading.unit) or None,
+            'critical': ranges.in_base_unit(judgement.critical, reading.unit) or None,
             'reason': sentence(judgement.reason, NOTE) or None, 'said': clean(statement(reading), limit=NOTE),
             **({'growth': sentence(judgement.growth, NOTE)} if judgement.growth else {})}
 

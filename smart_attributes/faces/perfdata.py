@@ -6,6 +6,7 @@ quoted, so that a value can be found by its place.
 
 from typing import Iterable, List, Mapping, Optional, Sequence
 
+from ..knowledge import ranges
 from ..knowledge.specs import Role
 from ..model import Judgement, Verdict
 from ..words import plain
@@ -32,9 +33,8 @@ def _value(name: str, judgement: Judgement, role: Optional[Role]) -> str:
     """Return the value of a drive's reading under its label, with the ends of its role. Nagios knows no unit C."""
     reading = judgement.reading
     ends = ['' if end is None else plain(end) for end in ((role.minimum, role.maximum) if role else (None, None))]
-    return _printed(f'{name}_{reading.role}', reading.number or 0, reading.unit.replace('C', ''), judgement.warning,
-                    judgement.critical,
-                    *ends)
+    limits = (ranges.in_base_unit(text, reading.unit) for text in (judgement.warning, judgement.critical))
+    return _printed(f'{name}_{reading.role}', reading.number or 0, reading.unit.replace('C', ''), *limits, *ends)
 
 
 def _printed(label: str, number: float, unit: str, *limits: str) -> str:

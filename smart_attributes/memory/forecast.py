@@ -7,7 +7,7 @@ the true date lies within the range in more than nine of ten cases.
 """
 from __future__ import annotations
 
-from typing import List, Optional, Sequence, Tuple
+from typing import List, Optional, Sequence, Tuple, Union
 
 from ..model import Forecast
 
@@ -23,15 +23,16 @@ TAIL = 0.1                  # of all slopes between samples that are left out at
 SLOWEST = 6                 # times slower than usual; what stands still now will not do so for ever
 WIDER = 1.2                 # the range, for what the past has not shown yet
 AGE_ALONE = 2.5             # likewise, where nothing is known but used and age
-LONGEST = 50 * 365.25 * DAY  # a date beyond tells nothing
+YEAR = 365.25 * DAY
+LONGEST = 50 * YEAR  # a date beyond tells nothing
 IDLE = 3                    # times as much as its life's rate would have used, and nothing was
 
 Point = Tuple[float, float]  # seconds since 1970, %
 
 
 def forecast(points: Sequence[Point], now: float, used: float, age: Optional[float],
-             end: float = 100) -> Optional[Forecast]:
-    """Return how long it is until *used* reaches *end*; None where the data do not say.
+             end: float = 100) -> Union[Forecast, str]:
+    """Return how long it is until *used* reaches *end*; why nobody knows where the data do not say.
 
     points: what is remembered of the number, oldest first, each holding until the next one.
     used: the number now, %, growing. age: power-on time in seconds, None where it is not known.
@@ -45,14 +46,22 @@ def forecast(points: Sequence[Point], now: float, used: float, age: Optional[flo
         if grown >= LEAST_GROWN:
             return _told(left, *_rates(_sampled(points, now, used), life), is_estimate=False)
         if life is not None and life * span >= IDLE * max(1.0, grown):
-            return None
-    return _told(left, life / AGE_ALONE, life, life * AGE_ALONE, is_estimate=True) if life else None
+            return 'it was used once and stands idle now'
+    return (_told(left, life / AGE_ALONE, life, life * AGE_ALONE, is_estimate=True) if life
+            else _why_no_rate(used, age))
 
 
-def _told(left: float, slow: float, usual: float, fast: float, is_estimate: bool) -> Optional[Forecast]:
-    """Return the forecast of rates, in % a second; None where it is beyond any plan."""
+def _why_no_rate(used: float, age: Optional[float]) -> str:
+    """Return what is missing for a rate of a whole life."""
+    if used < LEAST_USED:
+        return f'less than {LEAST_USED} % is used'
+    return 'the power-on time is not known' if age is None else f'it has run for less than {YOUNGEST / DAY:.0f} days'
+
+
+def _told(left: float, slow: float, usual: float, fast: float, is_estimate: bool) -> Union[Forecast, str]:
+    """Return the forecast of rates, in % a second; why there is none where it is beyond any plan."""
     if left / usual > LONGEST:
-        return None
+        return f'it is more than {LONGEST / YEAR:.0f} years away'
     return Forecast(left / usual, left / fast, min(left / slow, 2 * LONGEST), is_estimate)
 
 

@@ -35,9 +35,10 @@ def key(reading: Reading) -> Key:
 
 def observations(readings: Iterable[Reading]) -> Tuple[Observation, ...]:
     """Return what is remembered of a drive's readings: each number, be it judged or kept for comparison; no
-    verdicts.
+    verdicts, and nothing that was foreseen.
     """
-    found = {key(reading): reading for reading in readings if reading.number is not None and reading.state is None}
+    found = {key(reading): reading for reading in readings
+             if reading.number is not None and reading.state is None and reading.forecast is None}
     return tuple(Observation(each, reading.number or 0, series.pace(reading.role)) for each, reading in found.items())
 
 

@@ -1,0 +1,55 @@
+"""How long a drive lasts: what is foreseen of its readings, and endurance_time_left, a reading made of that. Pure."""
+
+from typing import TYPE_CHECKING, Dict, Mapping, Optional, Sequence, Union
+
+from .model import Forecast, Reading, Source, Verdict
+
+if TYPE_CHECKING:  # loaded by checks that remember something
+    from .memory.past import Past
+    from .memory.series import Point
+
+TIME_LEFT = 'endurance_time_left'
+ENDURANCE, SPARE, AGE = 'endurance_used', 'spare_available', 'power_on_time'
+MEMORY, ESTIMATE = 'memory', 'use and age'  # where a time comes from
+ALL = 100.0   # %
+
+
+def time_left(by_role: Mapping[str, Reading], past: Optional['Past']) -> Reading:
+    """Return how long the endurance of a drive lasts, in seconds; unknown, and why, where the data do not say.
+
+    by_role: its judged readings that have a number.
+    """
+    used, age = by_role.get(ENDURANCE), by_role.get(AGE)
+    told = (_foreseen(used, age.number if age else None, past) if used
+            else 'the drive tells no endurance_used')
+    if not isinstance(told, Forecast):
+        return Reading(TIME_LEFT, None, 's', Source(ESTIMATE), unknown=told)
+    source = ESTIMATE if told.is_estimate else MEMORY if told.left else ENDURANCE
+    return Reading(TIME_LEFT, round(told.left), 's', Source(source), forecast=told)
+
+
+def forecasts(verdict: Verdict, past: Optional['Past']) -> Mapping[str, Forecast]:
+    """Return by role when it is used up, or gone; nothing where that is not known or has no limit."""
+    found: Dict[str, Forecast] = {}
+    for judgement in verdict.judgements:
+        reading = judgement.reading
+        if reading.forecast is not None:
+            found[ENDURANCE] = reading.forecast
+        elif reading.role == SPARE and reading.judged and (judgement.warning or judgement.critical):
+            told = _foreseen(reading, None, past)
+            found.update({SPARE: told} if isinstance(told, Forecast) else {})
+    return found
+
+
+def _foreseen(reading: Reading, age: Optional[float], past: Optional['Past']) -> Union[Forecast, str]:
+    """Return how long what a reading counts lasts, or why nobody knows. age: power-on time in seconds."""
+    from .memory.forecast import forecast
+    number = reading.number or 0
+    falls, now = reading.role == SPARE, 0
+    points: Sequence[Point] = ()
+    if past is not None:
+        from .memory.past import key
+        known, now = past.histories.get(key(reading)), past.now
+        points = known.points if known else ()
+    used = [(point.time, ALL - point.number if falls else point.number) for point in points]
+    return forecast(used, now, ALL - number if falls else number, age)
