@@ -72,6 +72,19 @@ def test_prove_finds_nothing_in_a_draft_but_the_source_that_is_to_be_filled_in(t
     assert problem.startswith('draft.json: ACME Y5: source "FILL IN: the document and the place in it')
 
 
+def test_a_name_of_three_letters_is_told_apart_by_the_attributes(tmp_path, monkeypatch):
+    """"SB2" is what a controller calls itself; as a pattern of its own it would claim strangers, and prove refuses it."""
+    (tmp_path / 'attributes.json').write_text(formatted(database()))
+    (tmp_path / 'draft.json').write_text(draft.draft(drive(model='SB2'), spec_database()))
+    monkeypatch.setattr(datafile, 'shipped', lambda name: str(tmp_path / name))
+    (entry,) = json.loads((tmp_path / 'draft.json').read_text())['entries']
+
+    (problem,) = prove.prove([str(tmp_path / 'draft.json')])
+
+    assert (entry['models'], entry['first']) == (['(?:SB2)'], [9, 5, 231, 241])
+    assert 'source "FILL IN' in problem
+
+
 @pytest.mark.parametrize('report', REPORTS)
 def test_serial_numbers_never_appear(report):
     """Drafts are sent to strangers."""
@@ -348,6 +361,13 @@ def test_an_amount_that_the_drive_states_tells_the_unit_of_its_attribute():
     assert data['entries'][0]['attributes']['241']['readings'] == {'host_written': {'from': 'raw', 'unit': '32MiB'}}
     assert data['samples'][0]['stated'] == {'host_written': (391022 * 65536 + 40000) * 512}
     assert data['samples'][0]['expect']['host_written'] == 391022 * 2**25
+
+
+def test_an_amount_that_began_again_tells_the_unit_too():
+    """A Transcend SSD370S of 1 TB wrote 76 TB and states 1.6: its 32 bits of sectors were full 34 times."""
+    data = drafted(written(row(241, raw='2275184', name='Total_LBAs_Written'), row(9, raw='7127'), sectors=3077596960))
+
+    assert data['entries'][0]['attributes']['241']['readings'] == {'host_written': {'from': 'raw', 'unit': '32MiB'}}
 
 
 @pytest.mark.parametrize(

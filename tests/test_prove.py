@@ -281,7 +281,8 @@ MISTAKES = {
     'too few literals': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACM[A-Z]+']),
         FILE
-        + 'ACME X1: models "ACM[A-Z]+" can match with 3 literal characters; name at least 4, or it claims strangers',
+        + 'ACME X1: models "ACM[A-Z]+" can match with 3 literal characters; name at least 4, or it claims strangers, unless '
+          '"first" or "only" tells their attributes as well',
     ),
     'a pattern as of a shell': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACME X1*']),

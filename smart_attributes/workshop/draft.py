@@ -112,7 +112,10 @@ def _family(identity: Identity) -> str:
 
 def _condition(identity: Identity, rows: Sequence[AttributeRow]) -> Dict[str, Any]:
     pattern = model_pattern(identity)
-    return {'models': [pattern]} if pattern else {'first': [row.id for row in rows[:8]]}
+    # So short a name is a controller's rather than a drive's.
+    is_telling = expressions.shape(pattern).literals >= patterns.LITERALS
+    first = {} if is_telling else {'first': [row.id for row in rows[:8]]}
+    return {'models': [pattern], **first} if pattern else first
 
 
 _CAPACITY = re.compile(r'(?<!\d)(?:(?P<amount>\d+(?:\.\d+)?)(?P<blank>\s?)(?P<unit>[GT])B\b'
@@ -246,7 +249,8 @@ def amount_fits(role: str, number: float, rows: Sequence[AttributeRow]) -> List[
     return [Fit(attribute, role, {'from': 'raw', 'unit': unit},
                 f'raw times {unit} equals the {role} that the drive itself states')
             for attribute, raw in raws.items() if raw >= TELLING
-            for unit, worth in amounts.items() if abs(raw * worth - number) <= max(worth, SAME * number)]
+            for unit, worth in amounts.items() if abs(raw * worth - number) <= max(worth, SAME * number)
+            or (worth <= witness.COARSEST and witness.is_rest(number, raw * worth, worth))]
 
 
 def _figure(report: Report) -> Optional[int]:

@@ -122,9 +122,16 @@ def _roles(source: Source, context: Context) -> Iterator[str]:
 
 
 def _pattern_rules(source: Source, _: Context) -> Iterator[str]:
-    for _path, place, pattern in faults.patterns(source.data):
-        problems = () if place.endswith('firmware') else patterns.model_problems(pattern)
+    for path, place, pattern in faults.patterns(source.data):
+        is_alone = not {'first', 'only'} & _at(source.data, path).keys()
+        problems = () if place.endswith('firmware') else patterns.model_problems(pattern, is_alone)
         yield from (f'{place} {quoted(pattern)} {problem}' for problem in problems)
+
+
+def _at(data: Any, path: faults.Path) -> Any:
+    for step in path:
+        data = data[step]
+    return data
 
 
 def _same_patterns(source: Source, _: Context) -> Iterator[str]:
