@@ -44,7 +44,7 @@ def test_a_healthy_drive_is_ok_with_its_readings_in_one_line(fake):
     assert result.code == 0
     assert result.first_line == 'SMART OK - most worn: sda endurance_used 12 %; 1 drive: 1 ok'
     assert result.line_of('sda').startswith('OK        sda  INTEL SSDSC2BB240G4  endurance_used 12 %; ')
-    assert result.line_of('sda').endswith('  EXAMPLE0001')
+    assert result.line_of('sda').endswith('  EXAMPLE0001  firmware D2010370')
     assert perfdata(result.text)['sda_endurance_used'] == (12, '%', '85', '95', '0', '')
 
 

@@ -61,7 +61,7 @@ def test_every_face_tells_which_drive_cannot_be_judged(machine, address, describ
     [listed_json] = json.loads(job(machine, 'list', '--json', '-d', address).text)['drives']
     [told] = json.loads(job(machine, 'triage', '--json', '-d', address).text)['drives']
 
-    assert line.code == 3 and f'  {model}  ' in line.text and line.text.splitlines()[1].endswith(f'  {serial}')
+    assert line.code == 3 and f'  {model}  ' in line.text and line.text.splitlines()[1].rpartition('  firmware ')[0].endswith(f'  {serial}')
     assert listed.text.split('  ')[1] == model and serial in listed.text
     assert f'model     {model}, firmware' in explained.text and f'serial    {serial}, WWN' in explained.text
     assert (listed_json['model'], listed_json['serial'], listed_json['kind']) == (model, serial, told['kind'])

@@ -1,10 +1,10 @@
-"""Verdicts -> perfdata: the values that a daemon graphs, in base units, under labels that stay.
+"""Verdicts -> perfdata: the values that a daemon graphs, in base units, under labels that stay; and values read back.
 
 Source: Monitoring Plugins Development Guidelines, "Performance data". All fields are always printed and labels always
 quoted, so that a value can be found by its place.
 """
 
-from typing import Iterable, List, Mapping, Optional, Sequence
+from typing import Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from ..knowledge import ranges
 from ..knowledge.specs import Role
@@ -14,6 +14,16 @@ from ..words import plain
 # Printed as the drive says it, also where its word is not followed or better words stand beside it.
 OWN_WORD = 'smart_status'
 OLD_LIMIT = 'legacy_limit'  # several on one drive; their labels stand in Verdict.old_values
+UNITS = '%sB'               # that stand behind a number
+
+
+class Value(NamedTuple):
+    """A value that was printed, and read back."""
+
+    label: str                  # "sda_temperature"
+    number: Union[int, float]
+    unit: str                   # "%", "s", "B" or ""
+    limits: str                 # as printed: "warning;critical;minimum;maximum"
 
 
 def values(verdicts: Iterable[Verdict], roles: Mapping[str, Role], is_all: bool) -> List[str]:
@@ -47,3 +57,24 @@ def old_values(verdicts: Iterable[Verdict], printed: Sequence[str]) -> List[str]
              for verdict in verdicts for value in verdict.old_values}
     taken = {value.partition('=')[0] for value in printed}
     return [text for label, text in sorted(found.items()) if f"'{label}'" not in taken]
+
+
+# --- read back ---------------------------------------------------------------------
+
+def read(text: str) -> Optional[Value]:
+    """Return the value that a text such as "'sda_temperature'=22;60;70;;" holds; None where it is no whole one."""
+    label, _, rest = text.partition('=')
+    amount, sign, limits = rest.partition(';')
+    bare = amount.rstrip(UNITS)
+    try:
+        number = int(bare) if bare.isdigit() else float(bare)
+    except ValueError:
+        return None
+    # All our values have limits, be they empty: one without was cut.
+    return Value(label.strip("'"), number, amount[len(bare):], limits) if sign and number - number == 0 else None
+
+
+def levels(limits: str) -> Tuple[str, str]:
+    """Return the ranges for warning and critical."""
+    warning, _, rest = limits.partition(';')
+    return warning, rest.partition(';')[0]

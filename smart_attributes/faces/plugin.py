@@ -1,15 +1,13 @@
 """Verdicts -> what a monitoring daemon reads: one line, one line a drive, perfdata on the last."""
 
-from collections import Counter
 from itertools import accumulate
 from typing import Iterable, List, Mapping, NamedTuple, Sequence, Tuple
 
 from ..knowledge.specs import Role
 from ..model import State, Verdict, worst
-from ..words import clean, findings, headline, reading_line, sentence, statement
-from . import perfdata
+from ..words import headline, reading_line, sentence, statement
+from . import lines, perfdata
 
-NAME = 'SMART'
 # NRPE passes 65,505 bytes, Icinga's IDO database keeps 65,535 of text and as many of perfdata; Nagios 4.4 and Icinga 2
 # keep all (tried with 800,000 and 1,000,000). The worst drives are always told.
 OUTPUT_LIMIT, TEXT_AT_LEAST, ROOM_TO_SAY_SO = 65000, 4000, 500
@@ -56,7 +54,7 @@ def first_line(verdicts: Sequence[Verdict], extra: str, nobody: str) -> str:
         return extra or nobody
     first = verdicts[0]
     told = most_telling(verdicts) if first.state is State.OK else f'{first.device.name} {headline(first)}'
-    return '; '.join(part for part in (extra, told, count(verdicts)) if part)
+    return '; '.join(part for part in (extra, told, lines.count([each.state for each in verdicts])) if part)
 
 
 def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face, whole: Whole = NOTHING_MORE,
@@ -69,18 +67,18 @@ def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face, w
     state = worst([*states(whole), ordered[0].state if ordered else whole.nobody[0]])
     told_first = [*whole.failures, *(whole.faults[:1] if state is State.UNKNOWN else ()),  # each has a line of its own
                   *(said for demanded, said in whole.demands if state is demanded is not State.OK)]
-    first = f'{NAME} {state.name} - {first_line(ordered, "; ".join(told_first), whole.nobody[1])}'
-    lines = [f'{State.UNKNOWN.name:<8}  (check)  {sentence(fault, 500)}' for fault in whole.faults]
-    lines += [f'{demanded.name:<8}  (check)  {sentence(said, 500)}' for demanded, said in whole.demands]
-    lines += [line for verdict in ordered for line in drive_lines(verdict, face)]
-    lines.extend(f'note: {sentence(remark, 500)}' for remark in whole.remarks)
-    lines.extend(f'note: {sentence(note, 500)}' for note in whole.notes if face.verbose or not ordered)
+    first = lines.first(state, first_line(ordered, '; '.join(told_first), whole.nobody[1]))
+    text = [lines.check_line(demanded, sentence(said, 500))
+            for demanded, said in (*((State.UNKNOWN, fault) for fault in whole.faults), *whole.demands)]
+    text += [line for verdict in ordered for line in drive_lines(verdict, face)]
+    text += [lines.NOTE + sentence(note, 500)
+             for note in (*whole.remarks, *(whole.notes if face.verbose or not ordered else ()))]
     values = perfdata.values(ordered, roles, face.all_perfdata)
     values += perfdata.old_values(ordered, values)
     if not transcript:
-        lines, values = _fitting(lines, values, _size(first))
+        text, values = _fitting(text, values, _size(first))
     last = ['| ' + ' '.join(values)] if values else []
-    return Outcome('\n'.join([first, *lines, *transcript, *last]) + '\n', state)
+    return Outcome('\n'.join([first, *text, *transcript, *last]) + '\n', state)
 
 
 def states(whole: Whole) -> List[State]:
@@ -89,24 +87,23 @@ def states(whole: Whole) -> List[State]:
             *(state for state, _ in whole.demands)]
 
 
-def _fitting(lines: Sequence[str], values: Sequence[str], used: int) -> Tuple[List[str], List[str]]:
+def _fitting(text: Sequence[str], values: Sequence[str], used: int) -> Tuple[List[str], List[str]]:
     """Return the lines of text and the values that no daemon cuts off, and a line for what is left out.
 
     Lines at the end, the least urgent ones, give way to perfdata, until few are left. used: bytes of the first line.
     """
     room = OUTPUT_LIMIT - used - ROOM_TO_SAY_SO
-    if sum(map(_size, [*lines, *values])) <= room:
-        return list(lines), list(values)
-    kept_values = _first(values, room - min(TEXT_AT_LEAST, sum(map(_size, lines))))
-    kept_lines = _first(lines, room - sum(map(_size, kept_values)))
-    if len(kept_lines) < len(lines):
-        kept_lines.append(f'... {len(lines) - len(kept_lines)} more lines are left out, {WHY_LEFT_OUT}; '
+    if sum(map(_size, [*text, *values])) <= room:
+        return list(text), list(values)
+    kept_values = _first(values, room - min(TEXT_AT_LEAST, sum(map(_size, text))))
+    kept_lines = _first(text, room - sum(map(_size, kept_values)))
+    if len(kept_lines) < len(text):
+        kept_lines.append(f'{lines.LEFT_OUT}{len(text) - len(kept_lines)} more lines are left out, {WHY_LEFT_OUT}; '
                           'check_smart_attributes triage shows all')
     if len(kept_values) < len(values):
         label = values[len(kept_values)].partition('=')[0]
-        kept_lines.append(f'... {len(values) - len(kept_values)} of {len(values)} values of perfdata are left out, '
-                          f'from {label} on, '
-                          f'{WHY_LEFT_OUT}; divide the drives among several checks')
+        kept_lines.append(f'{lines.LEFT_OUT}{len(values) - len(kept_values)} of {len(values)} values of perfdata are '
+                          f'left out, from {label} on, {WHY_LEFT_OUT}; divide the drives among several checks')
     return kept_lines, kept_values
 
 
@@ -133,25 +130,12 @@ def most_telling(verdicts: Sequence[Verdict]) -> str:
     return ''
 
 
-def count(verdicts: Sequence[Verdict]) -> str:
-    """Return "3 drives: 1 critical, 1 unknown, 1 ok"."""
-    states = Counter(verdict.state for verdict in verdicts)
-    drives = '1 drive' if len(verdicts) == 1 else f'{len(verdicts)} drives'
-    parts = [f'{states[state]} {state.name.lower()}' for state in sorted(State, key=lambda state: -state.urgency)
-             if states[state]]
-    return f'{drives}: {", ".join(parts)}' if parts else 'no drives'
-
-
 def drive_lines(verdict: Verdict, face: Face) -> List[str]:
     """Return the line of a drive and, with -v, what is worth knowing beside it."""
-    columns = [f'{verdict.state.name:<8}', verdict.device.name, clean(verdict.identity.model, limit=60) or '-',
-               findings(verdict)]
-    if not face.hide_serial:
-        columns.append(clean(verdict.identity.serial, limit=40) or '-')
-    lines = ['  '.join(columns)]
+    told = [lines.written(lines.line(verdict, face.hide_serial))]
     if face.verbose >= 1:
-        lines += [f'  note: {sentence(note, 500)}' for note in verdict.notes]
-        lines.append(f'  entry: {sentence(verdict.entry or "none", 100)}')
+        told += [f'  note: {sentence(note, 500)}' for note in verdict.notes]
+        told.append(f'  entry: {sentence(verdict.entry or "none", 100)}')
     if face.verbose >= 2:
-        lines += [f'  {reading_line(judgement)}' for judgement in verdict.judgements]
-    return lines
+        told += [f'  {reading_line(judgement)}' for judgement in verdict.judgements]
+    return told

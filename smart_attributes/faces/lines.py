@@ -1,0 +1,130 @@
+"""The lines of the plugin's text, written and read back: what daemons pass on, and a fleet is made of.
+
+Columns stand two blanks apart, which no column holds inside: `clean` and `sentence` leave single ones.
+"""
+
+import re
+from collections import Counter
+from typing import Iterable, List, NamedTuple, Optional, Sequence, Tuple
+
+from ..model import State, Verdict
+from ..words import clean, findings
+
+NAME = 'SMART'
+GAP = '  '
+WIDTH = max(len(state.name) for state in State)
+NOT_TOLD = '-'
+CHECK = '(check)'      # in place of a drive: what concerns the check as a whole
+NOTE = 'note: '
+LEFT_OUT = '... '
+FIRMWARE = 'firmware '
+_STATES = {f'{state.name:<{WIDTH}}{GAP}': state for state in State}
+_START = WIDTH + len(GAP)
+_FEWEST = 3            # columns behind the state: name, model, findings
+_COUNTED = r'(?:^|; )([0-9]+) drives?: (?:[0-9]+ [a-z]+(?:, )?)+$'
+
+
+class Line(NamedTuple):
+    """What the line of a drive tells; '' where the drive does not tell."""
+
+    state: State
+    name: str
+    model: str
+    findings: str
+    serial: Optional[str] = ''   # None: hidden
+    firmware: str = ''           # '', too, in lines of 2.0 before firmware stood there
+
+
+class Text(NamedTuple):
+    """What the plugin's text tells, whatever was cut off on its way."""
+
+    state: State
+    headline: str                # the first line behind its state
+    counted: int                 # drives that the first line counts; 0 where it counts none
+    lines: Tuple[Line, ...]
+    checks: Tuple[Tuple[State, str], ...]  # about the check as a whole
+    notes: Tuple[str, ...]
+    left_out: Tuple[str, ...]    # what the plugin itself says that it left out
+
+
+def line(verdict: Verdict, hide_serial: bool) -> Line:
+    """Return the line of a drive."""
+    identity = verdict.identity
+    return Line(verdict.state, verdict.device.name, clean(identity.model, limit=60), findings(verdict),
+                None if hide_serial else clean(identity.serial, limit=40), clean(identity.firmware, limit=20))
+
+
+def written(told: Line) -> str:
+    """Return the text of a drive's line; its firmware stands last, with its name, where anybody answered."""
+    columns = [_padded(told.state), told.name, told.model or NOT_TOLD, told.findings]
+    if told.serial is not None:
+        columns.append(told.serial or NOT_TOLD)
+    if told.model or told.serial or told.firmware:
+        columns.append(FIRMWARE + (told.firmware or NOT_TOLD))
+    return GAP.join(columns)
+
+
+def first(state: State, words: str) -> str:
+    """Return the first line."""
+    return f'{NAME} {state.name} - {words}'
+
+
+def check_line(state: State, words: str) -> str:
+    """Return a line about the check as a whole."""
+    return GAP.join((_padded(state), CHECK, words))
+
+
+def count(states: Sequence[State]) -> str:
+    """Return "3 drives: 1 critical, 1 unknown, 1 ok", which ends the first line."""
+    of_each = Counter(states)
+    drives = '1 drive' if len(states) == 1 else f'{len(states)} drives'
+    parts = [f'{of_each[state]} {state.name.lower()}' for state in sorted(State, key=lambda state: -state.urgency)
+             if of_each[state]]
+    return f'{drives}: {", ".join(parts)}' if parts else 'no drives'
+
+
+def _padded(state: State) -> str:
+    return f'{state.name:<{WIDTH}}'
+
+
+# --- read back ---------------------------------------------------------------------
+
+def read(text: str) -> Optional[Text]:
+    """Return what the plugin's text tells, without its perfdata; None where it is not ours."""
+    head, *rest = text.splitlines() or ['']
+    word, sign, headline = head.partition(' - ')
+    state = next((state for state in State if sign and word == f'{NAME} {state.name}'), None)
+    if state is None:
+        return None
+    counted = re.search(_COUNTED, headline)
+    checks, drives = _parted(rest)
+    return Text(state, headline, int(counted[1]) if counted else 0, tuple(drives), tuple(checks),
+                tuple(each[len(NOTE):] for each in rest if each.startswith(NOTE)),
+                tuple(each[len(LEFT_OUT):] for each in rest if each.startswith(LEFT_OUT)))
+
+
+def _parted(rest: Iterable[str]) -> Tuple[List[Tuple[State, str]], List[Line]]:
+    """Return what lines say about the check, and about drives."""
+    checks: List[Tuple[State, str]] = []
+    drives: List[Line] = []
+    for each in rest:
+        state = _STATES.get(each[:_START])
+        if state is None:
+            continue
+        columns = each[_START:].split(GAP)
+        if columns[0] == CHECK:
+            checks.append((state, GAP.join(columns[1:])))
+        elif len(columns) >= _FEWEST:
+            drives.append(_line(state, columns))
+    return checks, drives
+
+
+def _line(state: State, columns: List[str]) -> Line:
+    """Return a drive's line; one without firmware is older than it, or cut there."""
+    name, model, told, *more = columns
+    firmware = more.pop()[len(FIRMWARE):] if more and more[-1].startswith(FIRMWARE) else ''
+    return Line(state, name, _told(model), told, _told(more[0]) if more else None, _told(firmware))
+
+
+def _told(column: str) -> str:
+    return '' if column == NOT_TOLD else column

@@ -1,0 +1,148 @@
+"""The plugin's text read back: what was written comes back, and what was cut off is noticed."""
+from __future__ import annotations
+
+import json
+from typing import Any, Dict, List, Tuple
+
+import pytest
+from conftest import ROOT, run
+from simulator import Machine, names, read, why_not
+from test_hostile import NASTY
+
+from smart_attributes.errors import DriveError
+from smart_attributes.faces import lines, perfdata
+from smart_attributes.judge import Rules, unreadable
+from smart_attributes.model import Device, Identity, State, Verdict
+
+REPORTS = str(ROOT / 'tests/reports')
+SDA = Device('/dev/sda', name='sda')
+# Beside `-`, which is how a line says that a drive told nothing.
+WORDS = ['', 'ACME X1', 'firmware', 'firmware 1', '(check)', 'note: x', '... x', '#1', *NASTY]
+
+
+Told = Tuple[str, List[Dict[str, Any]]]
+
+
+def told(*arguments: str) -> Told:
+    """Return what a check prints of drives, and what triage says of the same ones."""
+    whole = json.loads(run('triage', '--json', '--no-memory', *arguments).text)
+    return run('--no-memory', *arguments).text, whole['drives']
+
+
+@pytest.fixture(scope='module')
+def recorded() -> List[Told]:
+    return [told('--report', REPORTS)]
+
+
+@pytest.fixture(scope='module')
+def simulated(tmp_path_factory) -> List[Told]:
+    """Every simulated drive behind a controller or as NVMe, asked by the real smartctl; in parts that no daemon cuts."""
+    if why_not():
+        pytest.skip(why_not())
+    machine, addresses = Machine(tmp_path_factory.mktemp('machine')), []
+    for number, drive in enumerate(name for name in names() if not name.endswith('-volume')):
+        is_nvme = read(drive).protocol == 'NVMe'
+        addresses.append(f'/dev/nvme{number}' if is_nvme else f'megaraid,{number}@/dev/bus/0')
+        machine.add(addresses[-1], drive)
+    return [told('-p', machine.smartctl, '--nosudo', '-d', '/dev/sdz', *(word for each in part for word in ('-d', each)))
+            for part in (addresses[::2], addresses[1::2])]
+
+
+@pytest.mark.parametrize('drives', ['recorded', 'simulated'])
+def test_each_line_read_back_says_who_the_drive_is_and_what_is_wrong(drives, request):
+    """State, name, model, findings, serial number and firmware: as triage has them of the same drives."""
+    for text, documents in request.getfixturevalue(drives):
+        found = lines.read(text)
+        wanted = {drive['name']: drive for drive in documents}
+
+        assert found is not None and found.counted == len(found.lines) == len(documents)
+        for line in found.lines:
+            drive = wanted[line.name]
+            assert (line.state.name, line.model, line.serial, line.firmware) == (
+                drive['state'], drive['model'] or '', drive['serial'] or '', drive['firmware'] or '')
+            assert line.findings.startswith('; '.join(drive['findings'])) or drive['state'] == 'UNKNOWN'
+            assert lines.written(line) in text.splitlines()
+
+
+@pytest.mark.parametrize('drives', ['recorded', 'simulated'])
+def test_each_value_of_perfdata_read_back_is_the_reading(drives, request):
+    """Label, number, unit and limits; and nothing is left over."""
+    for text, documents in request.getfixturevalue(drives):
+        last = text.splitlines()[-1]
+        found = {value.label: value for value in map(perfdata.read, last[2:].split(' ')) if value}
+        numbers = {f'{drive["name"]}_{each["role"]}': each for drive in documents for each in drive['readings']
+                   if each['judged'] and isinstance(each['value'], (int, float))}
+
+        assert len(found) == last.count('=')
+        assert len(numbers.keys() & found.keys()) > 5 * len(documents)
+        for label in numbers.keys() & found.keys():
+            value, wanted = found[label], numbers[label]
+            assert (value.number, value.unit) == (pytest.approx(wanted['value'], abs=0.01), wanted['unit'].replace('C', ''))
+            assert perfdata.levels(value.limits) == (wanted['warning'] or '', wanted['critical'] or '')
+
+
+def verdict(word: str) -> Verdict:
+    return unreadable(SDA, DriveError(word or 'is silent'), Rules(), Identity('ATA', word, word, word))
+
+
+@pytest.mark.parametrize('hide_serial', [False, True], ids=['serial', 'hidden'])
+@pytest.mark.parametrize('word', WORDS)
+def test_a_line_comes_back_whatever_a_drive_calls_itself(word, hide_serial):
+    """A name that looks like another column must not become one."""
+    line = lines.line(verdict(word), hide_serial)
+    found = lines.read(f'SMART UNKNOWN - x\n{lines.written(line)}\n')
+
+    assert found is not None
+    assert found.lines == (line,)
+
+
+@pytest.mark.parametrize('text', ['', '\n', 'OK (sda) |', 'Critical (sda) [sda_Reallocated_Sector_Ct = Critical]', 'SMART',
+                                  'SMART FINE - x', 'OK - SMART', '<Timeout exceeded.>', 'SMART OK'])
+def test_what_the_plugin_never_prints_is_not_taken_for_its_text(text):
+    """Version 1.6, another plugin, a daemon's own words."""
+    assert lines.read(text) is None
+
+
+def test_lines_of_2_0_before_firmware_stood_there_are_read(recorded):
+    """Hosts are not upgraded on one day."""
+    text = recorded[0][0]
+    old = '\n'.join(line.partition('  firmware ')[0] for line in text.splitlines())
+    found, before = lines.read(text), lines.read(old)
+
+    assert found is not None and before is not None
+    assert before.lines == tuple(line._replace(firmware='') for line in found.lines)
+
+
+def test_the_check_as_a_whole_is_no_drive():
+    """A mistyped file of a site, a note, what the plugin left out."""
+    found = lines.read('\n'.join([
+        lines.first(State.UNKNOWN, 'site.json: no JSON; 1 drive: 1 ok'), lines.check_line(State.UNKNOWN, 'site.json: no JSON'),
+        'OK        sda  ACME X1  endurance_used 1 %  EXAMPLE0001  firmware 1', 'note: sdb is gone', '... 3 more lines are left out']))
+
+    assert found == lines.Text(
+        State.UNKNOWN, 'site.json: no JSON; 1 drive: 1 ok', 1,
+        (lines.Line(State.OK, 'sda', 'ACME X1', 'endurance_used 1 %', 'EXAMPLE0001', '1'),),
+        ((State.UNKNOWN, 'site.json: no JSON'),), ('sdb is gone',), ('3 more lines are left out',))
+
+
+def test_drives_that_the_first_line_counts_and_no_line_names_are_noticed(recorded):
+    """A daemon in between that passes the first 4 kB."""
+    found = lines.read(recorded[0][0][:900])
+
+    assert found is not None
+    assert (found.counted, len(found.lines) < 13) == (13, True)
+
+
+@pytest.mark.parametrize('text', ['', "'sda_temper", "'sda_temperature'=", "'sda_temperature'=31", "'a'=nan;;", "'a'=inf;;", "'a'=x;;"])
+def test_a_value_that_was_cut_is_none(text):
+    """31 may have been 310."""
+    assert perfdata.read(text) is None
+
+
+@pytest.mark.parametrize('text, value', [
+    ("'sda_endurance_used'=86%;85;95;0;", perfdata.Value('sda_endurance_used', 86, '%', '85;95;0;')),
+    ('sda_power_on_time=77302800s;;;0;', perfdata.Value('sda_power_on_time', 77302800, 's', ';;0;')),
+    ("'a'=-1.5;16:;10:;;", perfdata.Value('a', -1.5, '', '16:;10:;;'))])
+def test_a_value_is_read_with_or_without_the_quotes_that_icinga_drops(text, value):
+    """Its number, its unit and its limits."""
+    assert perfdata.read(text) == value
