@@ -21,7 +21,7 @@ import threading
 import time
 import urllib.request
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Type
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Type
 
 from conftest import ROOT, drive
 from fake_smartctl import FakeSmartctl
@@ -71,9 +71,16 @@ class Ground:
         self.folder.chmod(0o755)
         self.user = 'nobody' if os.geteuid() == 0 else ''
         self.plugins = self.folder / 'plugins'
+        self.state = self.folder / 'state'
+        self.own('state')
         self.processes: List[subprocess.Popen[bytes]] = []
         self._install()
         self.fake = self._smartctl()
+
+    @property
+    def plugin(self) -> str:
+        """The program, as a daemon runs it."""
+        return str(self.plugins / 'check_smart_attributes')
 
     def _install(self) -> None:
         home = self.folder / 'share'
@@ -98,8 +105,10 @@ class Ground:
             if DRIVES[name]]}))
         (fake.folder / 'calls').touch()
         (fake.folder / 'calls').chmod(0o666)
-        plugin = self.plugins / 'check_smart_attributes'
-        plugin.write_text(f'#!/bin/sh\nexec {self.folder}/share/launcher "$@" -p {fake.path} --nosudo\n')
+        plugin = Path(self.plugin)
+        # What a daemon hands on of the environment differs: memory goes here, not home to whoever runs the tests.
+        plugin.write_text(f'#!/bin/sh\nexport XDG_STATE_HOME={self.state}\n'
+                          f'exec {self.folder}/share/launcher "$@" -p {fake.path} --nosudo\n')
         plugin.chmod(0o755)
         return fake
 
@@ -283,6 +292,12 @@ class Icinga:
             return result if result and result['schedule_end'] >= began else None
         answer: Dict[str, Any] = until(fresh, 60, f'the check of {service}')
         return answer
+
+    def stands(self, service: str, host: str = 'bed') -> Tuple[str, int]:
+        """Return whether a service's state is "soft" or "hard" yet, and at which attempt it is."""
+        path = f'/v1/objects/services/{host}!' + urllib.request.quote(service, safe='')
+        found = self.asks(f'{path}?attrs=state_type&attrs=check_attempt')[0]['attrs']
+        return ('soft', 'hard')[int(found['state_type'])], int(found['check_attempt'])
 
     def evaluates(self, expression: str) -> Any:
         """Return what Icinga's own language makes of an expression."""

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 from conftest import ROOT, Result
 from fake_smartctl import FakeSmartctl
@@ -27,6 +27,23 @@ main()
 """
 ROWS = {5: 'Reallocated_Sector_Ct', 9: 'Power_On_Hours', 187: 'Reported_Uncorrect', 194: 'Temperature_Celsius',
         197: 'Current_Pending_Sector', 198: 'Offline_Uncorrectable', 199: 'UDMA_CRC_Error_Count'}
+
+
+def command_at(now: float, *words: str) -> List[str]:
+    """Return the command line of the program at a time."""
+    return [sys.executable, '-I', '-c', _AT.format(root=str(ROOT), now=now), *words]
+
+
+def environment() -> Dict[str, str]:
+    """Return what the program finds around it: little, and a folder of state of this test's own."""
+    return {'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'TZ': 'UTC', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME']}
+
+
+def run_at(now: float, *words: str) -> Result:
+    """Run the program at a time, as a daemon does."""
+    done = subprocess.run(command_at(now, *words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=60, check=False, env=environment())
+    return Result(done.returncode, done.stdout.decode())
 
 
 def disk(serial: str = 'SERIAL01', **raw: int) -> Dict[str, Any]:
@@ -65,6 +82,12 @@ class Machine:
 
     def run(self, now: float, *words: str) -> Result:
         """Run a job at a time."""
+        job, words = (words[:1], words[1:]) if words and not words[0].startswith('-') else ((), words)
+        return run_at(now, *job, '-p', self._smartctl(), '--nosudo', '--state-dir', str(self.state),
+                      '--config', str(self.config), *words)
+
+    def _smartctl(self) -> str:
+        """Return a smartctl that finds the drives at their addresses."""
         fake = FakeSmartctl(self.folder / 'fake')
         for address, said in self._drives.items():
             fake.answers(read_arguments(address), json.dumps(said), said['smartctl']['exit_status'])
@@ -74,11 +97,4 @@ class Machine:
             'devices': [
                 {'name': address, 'info_name': address, 'type': 'sat', 'protocol': 'ATA'}
                 for address in self._drives]}))
-        job, words = (words[:1], words[1:]) if words and not words[0].startswith('-') else ((), words)
-        done = subprocess.run(
-            [sys.executable, '-I', '-c', _AT.format(root=str(ROOT), now=now), *job, '-p', fake.path, '--nosudo',
-             '--state-dir',
-             str(self.state), '--config', str(self.config), *words],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False,
-            env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'TZ': 'UTC', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME']})
-        return Result(done.returncode, done.stdout.decode())
+        return fake.path

@@ -43,7 +43,7 @@ def bed() -> Iterator[Bed]:
 
 def found_drives(bed: Bed) -> str:
     """Return what our script makes of `list --json` for the Director."""
-    found = bed.icinga.ground.runs(str(bed.icinga.ground.plugins / 'check_smart_attributes'), 'list', '--json')
+    found = bed.icinga.ground.runs(bed.icinga.ground.plugin, 'list', '--json')
     script = [sys.executable, str(ROOT / 'contrib/icinga2/host-vars'), '--director']
     return subprocess.run(script, input=found.stdout, capture_output=True, text=True, check=True).stdout
 

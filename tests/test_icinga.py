@@ -9,11 +9,17 @@ import re
 import subprocess
 import sys
 import time
-from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Tuple
 
 import pytest
 from conftest import ROOT, Value, perfdata, run
 from daemons import DRIVES, Graphite, Ground, Icinga, Influx, closing, missing, until
+from days import disk
+from fake_smartctl import FakeSmartctl
+
+from smart_attributes.reading.commands import read_arguments
+from smart_attributes.state_folder import NAME
 
 # As Icinga has defined it since 2.16; Debian's is older. The first variable is misspelt there, too.
 SINCE_2_16 = '''
@@ -99,7 +105,7 @@ def lacking() -> None:
 
 def drives_of_the_host(ground: Ground) -> str:
     """Return the custom variables that our script makes of what the plugin finds."""
-    found = ground.runs(str(ground.plugins / 'check_smart_attributes'), 'list', '--json')
+    found = ground.runs(ground.plugin, 'list', '--json')
     script = [sys.executable, str(ROOT / 'contrib/icinga2/host-vars')]
     return subprocess.run(script, input=found.stdout, capture_output=True, text=True, check=True).stdout
 
@@ -116,6 +122,10 @@ def services() -> str:
 	vars.smart_attributes_label = "serial"
 	vars.smart_attributes_hide_serial = true
 	vars.smart_attributes_verbose = true'''))
+    found.append(SERVICE.format(name='cable', command=COMMANDS['ours'], vars='''
+	max_check_attempts = 3
+	retry_interval = 1h
+	vars.smart_attributes_device = "/dev/sde"'''))
     return ''.join(found)
 
 
@@ -204,6 +214,37 @@ def test_one_service_for_each_drive(bed):
     assert made == ['smart nvme0', 'smart sda', 'smart sdb', 'smart sdc']
     assert {name: bed.icinga.result(name, 'each')['state'] for name in made} == {
         f'smart {drive}': code for drive, (code, _) in EXPECTED.items() if drive != 'sdd'}
+
+
+def test_soft_states_and_manual_runs_do_not_end_an_alarm_of_growth(bed, tmp_path):
+    """The counter stands still from the second check on; Icinga alarms at the third, and the alarm stays."""
+    ground, grown = bed.icinga.ground, disk(a199=226)
+    says = says_of(ground, '/dev/sde')
+    says(disk(a199=212))
+    before = bed.icinga.result('cable')
+    says(grown)
+    soft = [(bed.icinga.result('cable')['state'], *bed.icinga.stands('cable')) for _ in range(2)]
+    by_hand = [ground.runs(ground.plugin, '-d', '/dev/sde').returncode, by_the_admin(ground, tmp_path, grown)]
+    result = bed.icinga.result('cable')
+
+    assert (before['state'], by_hand) == (0, [1, 1]), before['output']
+    assert [*soft, (result['state'], *bed.icinga.stands('cable'))] == [(1, 'soft', 1), (1, 'soft', 2), (1, 'hard', 1)]
+    assert 'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane' in output(result)[0]
+    assert bed.icinga.result('cable')['state'] == 1
+
+
+def by_the_admin(ground: Ground, folder: Path, said: Dict[str, Any]) -> int:
+    """Check the drive as who runs the tests, in the daemon's folder of state; return the state."""
+    fake = FakeSmartctl(folder / 'fake')  # root runs none that belongs to the daemon's user
+    fake.answers(read_arguments('/dev/sde'), json.dumps(said))
+    return run('-p', fake.path, '--nosudo', '--state-dir', str(ground.state / NAME), '-d', '/dev/sde').code
+
+
+def says_of(ground: Ground, address: str) -> Callable[[Dict[str, Any]], object]:
+    """Return what makes the drive at an address say something else from now on."""
+    said = ground.place('said.json', '')
+    ground.fake.answers(read_arguments(address), before=f'cat {said}')
+    return lambda words: said.write_text(json.dumps(words))
 
 
 def values_of(result: Dict[str, Any]) -> Dict[str, Any]:
