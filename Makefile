@@ -13,7 +13,7 @@ DAEMONS := icinga2 nagios4-core nagios-nrpe-server nagios-nrpe-plugin icingacli 
 PROGRAMS := sudo acl man-db passwd util-linux binutils valgrind pipx chromium chromium-driver
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test check mutants test-debian12 playground bench prove measure verdicts add format generate pictures deb test-deb daemons test-programs test-icinga venv wheel clean help
+.PHONY: run test check mutants test-debian12 playground bench kills prove measure verdicts add format generate pictures deb test-deb daemons test-programs test-icinga venv wheel clean help
 
 help:            ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -41,6 +41,9 @@ playground: $(VENV)/.tools  ## a shell on a machine of simulated drives: smartct
 
 bench: $(VENV)/.tools  ## what a check costs, against the figures of the design
 	$(BIN)/python tests/bench.py
+
+kills: $(VENV)/.tools  ## checks two at a time, a third of them killed: is memory whole after each? make kills CHECKS=1000 SEED=7
+	PYTHONPATH=tests:. $(BIN)/python tests/kills.py $(or $(CHECKS),1000) $(SEED)
 
 prove: venv      ## the mistakes in attributes.json
 	$(BIN)/check_smart_attributes prove

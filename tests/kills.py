@@ -1,0 +1,197 @@
+"""Checks that are killed: two at a time, a third of them at a random moment, and memory is whole after each.
+
+`make kills` runs 1,000 of them; test_kills a few. Three drives are checked: the first one stands still, the CRC errors
+of the second rise at every check from a third of the way on, the third loses sectors at a half and many at three
+quarters. So the state of each check is known beforehand, whichever of those before it were killed: no number that
+memory has lost, and none that it made up, leaves it as it is.
+"""
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+from days import START, command_at, disk, environment
+from fake_smartctl import FakeSmartctl
+
+from smart_attributes.reading.commands import read_arguments
+
+STEP = 60              # seconds of simulated time between two checks; 1,000 are over before a day is
+AT_ONCE = 2
+AIMED_AT = 0.5        # of all; some have ended by then, and a third is killed
+AFTER_THE_ANSWER = 0.5  # of those that are killed: memory is written then, which is a hundredth of the time
+CRC, DEFECTS, MANY = 212, 15, 30
+OK, WARNING, CRITICAL = 0, 1, 2
+Points = Dict[Tuple[str, str, int], float]   # serial number, role and time
+
+
+class Ended(NamedTuple):
+    """What became of one check."""
+
+    number: int
+    status: int          # exit status; negative: killed
+    text: str
+    latest: int          # number of the newest check that had begun when it ended
+
+
+class Killer:
+    """A machine, its memory, and what went wrong with them."""
+
+    def __init__(self, folder: Path, checks: int, seed: int) -> None:
+        self.checks, self.seed, self.faults = checks, seed, []  # type: int, int, List[str]
+        self.counted: Counter[str] = Counter()
+        self._folder, self._state, self._dice = folder, folder / 'state', random.Random(seed)
+        self._state.mkdir()
+        self._begun, self._last_read, self._seen = 0, 0, {}  # type: int, int, Points
+        self._typical = 0.3     # seconds of a check
+        self._lock = threading.Lock()
+
+    @property
+    def killed(self) -> int:
+        """How many checks were killed before they had ended."""
+        return sum(count for what, count in self.counted.items() if what.startswith('killed'))
+
+    def run(self) -> None:
+        """Run all checks; the first alone, since from it on there is something to lose."""
+        self._one(0, None)
+        moments = [self._moment() for _ in range(1, self.checks)]
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            list(pool.map(self._one, range(1, self.checks), moments))
+
+    def _moment(self) -> Optional[Tuple[bool, float]]:
+        """Return when a check is killed: whether counted from its answer, and the part of the time; None: never."""
+        if self._dice.random() >= AIMED_AT:
+            return None
+        return self._dice.random() < AFTER_THE_ANSWER, self._dice.random()
+
+    def _one(self, number: int, moment: Optional[Tuple[bool, float]]) -> None:
+        with self._lock:
+            self._begun = max(self._begun, number)
+        began = time.monotonic()
+        process = subprocess.Popen(self._command(number), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, env=environment())
+        first = self._killed(process, moment) if moment else b''
+        text = (first + process.communicate(timeout=60)[0]).decode()
+        if moment is None:
+            self._typical = time.monotonic() - began
+        with self._lock:
+            self._looked_at(Ended(number, process.returncode, text, self._begun))
+
+    def _killed(self, process: subprocess.Popen[bytes], moment: Tuple[bool, float]) -> bytes:
+        """Kill a process at its moment, unless it has ended; return what was read of its answer."""
+        is_after, part = moment
+        assert process.stdout is not None
+        first = os.read(process.stdout.fileno(), 100_000) if is_after else b''
+        time.sleep(part * (0.005 if is_after else self._typical))
+        process.send_signal(signal.SIGKILL)
+        return first
+
+    # --- drives ------------------------------------------------------------------------
+
+    def _command(self, number: int) -> List[str]:
+        fake = FakeSmartctl(self._folder / f'fake-{number}')
+        words = []
+        for place, said in enumerate(drives(number, self.checks)):
+            fake.answers(read_arguments(f'/dev/sd{place}'), json.dumps(said))
+            words += ['-d', f'/dev/sd{place}']
+        return command_at(time_of(number), '-p', fake.path, '--nosudo', '--state-dir', str(self._state), *words)
+
+    # --- what must hold after each -----------------------------------------------------
+
+    def _looked_at(self, ended: Ended) -> None:
+        faults = [*self._faults_of_file(), *(self._faults_of_answer(ended) if ended.status >= 0 else ())]
+        self.faults += [f'check {ended.number}: {fault}' for fault in faults]
+        end = 'killed' if ended.status < 0 else 'ended by itself'
+        self.counted[f'{end}, {"" if self._last_read >= time_of(ended.number) else "not "}written'] += 1
+
+    def _faults_of_file(self) -> List[str]:
+        """Return what is wrong with the file of memory, and keep in mind what it holds."""
+        if (self._state / 'memory/memory.sqlite.aside').exists():
+            return ['the file was set aside as damaged']
+        database = sqlite3.connect(f'file:{self._state}/memory/memory.sqlite?mode=ro', uri=True, timeout=10)
+        whole = database.execute('PRAGMA integrity_check').fetchall()
+        found: Points = {(serial, role, moment): value for serial, role, moment, value in database.execute(
+            'SELECT serial, role, time, point.number FROM point JOIN series ON series = series.number '
+            'JOIN drive ON drive = drive.number')}
+        read = [moment for moment, in database.execute('SELECT last_read FROM drive')]
+        database.close()
+        lost = {point for point, value in self._seen.items() if found.get(point) != value}
+        self._seen, self._last_read = found, max(read)
+        return [*([f'integrity_check: {whole}'] if whole != [('ok',)] else []),
+                *([f'committed and lost: {sorted(lost)}'] if lost else []), *self._faults_of_points(read)]
+
+    def _faults_of_points(self, read: List[int]) -> List[str]:
+        """Return where memory holds anything else than what the last check that wrote has read: all of it, or nothing."""
+        if len(read) != 3 or len(set(read)) != 1:
+            return [f'half of a check was written: drives were read at {read}']
+        told = newest(self._seen)
+        known = numbers((read[0] - START) // STEP, self.checks)
+        return [f'{role} of {serial} is {told.get((serial, role))}, and {number} was read' for (serial, role), number
+                in known.items() if told.get((serial, role)) != number]
+
+    def _faults_of_answer(self, ended: Ended) -> List[str]:
+        """Return what is wrong with what a daemon was told."""
+        if 'no memory: ' in ended.text:
+            self.counted['said that there was no memory'] += 1
+            return []
+        right = {state_of(number, self.checks) for number in range(ended.number, ended.latest + 1)}
+        return [] if ended.status in right else [f'state {ended.status} instead of {right}: {ended.text.splitlines()[0]}']
+
+
+def time_of(number: int) -> int:
+    return START + number * STEP
+
+
+def numbers(number: int, checks: int) -> Dict[Tuple[str, str], float]:
+    """Return what a check reads: CRC errors and reallocated sectors of each drive."""
+    crc = CRC + max(number - checks // 3, 0)
+    defects = (0, DEFECTS, MANY)[(number >= checks // 2) + (number >= checks * 3 // 4)]
+    return {('SERIAL00', 'crc_errors'): CRC, ('SERIAL01', 'crc_errors'): crc, ('SERIAL02', 'crc_errors'): CRC,
+            ('SERIAL00', 'reallocated'): 0, ('SERIAL01', 'reallocated'): 0, ('SERIAL02', 'reallocated'): defects}
+
+
+def drives(number: int, checks: int) -> List[Dict[str, Any]]:
+    """Return what smartctl says of each drive at a check."""
+    read = numbers(number, checks)
+    return [disk(serial, a5=int(read[serial, 'reallocated']), a199=int(read[serial, 'crc_errors']))
+            for serial in ('SERIAL00', 'SERIAL01', 'SERIAL02')]
+
+
+def state_of(number: int, checks: int) -> int:
+    """Return the state that a check must have, whichever of those before it were killed."""
+    if number >= checks * 3 // 4:
+        return CRITICAL
+    return WARNING if number > checks // 3 else OK
+
+
+def newest(points: Points) -> Dict[Tuple[str, str], float]:
+    """Return the last number of each series."""
+    return {(serial, role): value for (serial, role, _), value in sorted(points.items(), key=lambda item: item[0][2])}
+
+
+def main(checks: int, seed: int) -> int:
+    """Run so many checks and print what became of them; 1 where anything was lost, damaged or wrong."""
+    print(f'{checks} checks, seed {seed}', flush=True)
+    os.environ['XDG_STATE_HOME'] = '/nonexistent'
+    with tempfile.TemporaryDirectory(prefix='check-smart-kills-') as folder:
+        killer, began = Killer(Path(folder), checks, seed), time.monotonic()
+        killer.run()
+    print(*killer.faults, sep='\n')
+    print(f'{len(killer.faults)} faults in {time.monotonic() - began:.0f} s: '
+          + ', '.join(f'{count} {what}' for what, count in sorted(killer.counted.items())))
+    return 1 if killer.faults else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(10**6)))
