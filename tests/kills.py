@@ -29,10 +29,12 @@ from smart_attributes.reading.commands import read_arguments
 
 STEP = 60              # seconds of simulated time between two checks; 1,000 are over before a day is
 AT_ONCE = 2
-AIMED_AT = 0.5        # of all; some have ended by then, and a third is killed
+AIMED_AT = 0.55       # of all; some have ended by then, and a third is killed
 AFTER_THE_ANSWER = 0.5  # of those that are killed: memory is written then, which is a hundredth of the time
 CRC, DEFECTS, MANY = 212, 15, 30
 OK, WARNING, CRITICAL = 0, 1, 2
+_POINTS = ('SELECT serial, role, time, point.number FROM point JOIN series ON series = series.number '
+           'JOIN drive ON drive = drive.number')
 Points = Dict[Tuple[str, str, int], float]   # serial number, role and time
 
 
@@ -119,11 +121,11 @@ class Killer:
         """Return what is wrong with the file of memory, and keep in mind what it holds."""
         if (self._state / 'memory/memory.sqlite.aside').exists():
             return ['the file was set aside as damaged']
-        database = sqlite3.connect(f'file:{self._state}/memory/memory.sqlite?mode=ro', uri=True, timeout=10)
+        database = sqlite3.connect(f'file:{self._state}/memory/memory.sqlite?mode=ro', uri=True, timeout=10,
+                                   isolation_level=None)
+        database.execute('BEGIN')  # the other check goes on writing
         whole = database.execute('PRAGMA integrity_check').fetchall()
-        found: Points = {(serial, role, moment): value for serial, role, moment, value in database.execute(
-            'SELECT serial, role, time, point.number FROM point JOIN series ON series = series.number '
-            'JOIN drive ON drive = drive.number')}
+        found: Points = {(serial, role, moment): value for serial, role, moment, value in database.execute(_POINTS)}
         read = [moment for moment, in database.execute('SELECT last_read FROM drive')]
         database.close()
         lost = {point for point, value in self._seen.items() if found.get(point) != value}
@@ -183,7 +185,6 @@ def newest(points: Points) -> Dict[Tuple[str, str], float]:
 def main(checks: int, seed: int) -> int:
     """Run so many checks and print what became of them; 1 where anything was lost, damaged or wrong."""
     print(f'{checks} checks, seed {seed}', flush=True)
-    os.environ['XDG_STATE_HOME'] = '/nonexistent'
     with tempfile.TemporaryDirectory(prefix='check-smart-kills-') as folder:
         killer, began = Killer(Path(folder), checks, seed), time.monotonic()
         killer.run()
