@@ -134,7 +134,7 @@ class Killer:
                 *([f'committed and lost: {sorted(lost)}'] if lost else []), *self._faults_of_points(read)]
 
     def _faults_of_points(self, read: List[int]) -> List[str]:
-        """Return where memory holds anything else than what the last check that wrote has read: all of it, or nothing."""
+        """Return where memory holds anything else than what the last check that wrote has read, all of it."""
         if len(read) != 3 or len(set(read)) != 1:
             return [f'half of a check was written: drives were read at {read}']
         told = newest(self._seen)
@@ -148,7 +148,8 @@ class Killer:
             self.counted['said that there was no memory'] += 1
             return []
         right = {state_of(number, self.checks) for number in range(ended.number, ended.latest + 1)}
-        return [] if ended.status in right else [f'state {ended.status} instead of {right}: {ended.text.splitlines()[0]}']
+        words = f'state {ended.status} instead of {right}: {ended.text.splitlines()[0]}'
+        return [] if ended.status in right else [words]
 
 
 def time_of(number: int) -> int:
