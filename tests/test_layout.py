@@ -16,7 +16,7 @@ MAY_IMPORT: Dict[str, Set[str]] = {
     'model': {'errors'}, 'errors': {'model'}, 'words': set(), 'trust': set(), 'alarm': set(), 'state_folder': {'trust'},
     'files': set(),
     'reading': set(), 'knowledge': set(), 'memory': set(),
-    'faces': {'knowledge'}, 'workshop': {'judge', 'reading', 'knowledge', 'memory'}, 'v1_6': {'knowledge', 'reading'},
+    'faces': {'knowledge'}, 'workshop': {'judge', 'outlook', 'reading', 'knowledge', 'memory'}, 'v1_6': {'knowledge', 'reading'},
     'judge': {'knowledge', 'memory', 'outlook'}, 'outlook': {'memory'}, 'options': {'v1_6'}, 'option_groups': {'options'},
     'cli': {'options', 'option_groups', 'v1_6'},
     'site': {'options', 'judge', 'knowledge', 'v1_6'},

@@ -16,7 +16,7 @@ from ..knowledge import datafile, ranges
 from ..knowledge.specs import SpecDatabase
 from ..knowledge.thresholds import Bound, DriveLimit, Thresholds
 from ..model import Device, Identity, State, Verdict
-from . import collection
+from . import collection, dates
 
 KINDS: Mapping[str, Identity] = {
     'hdd': Identity(protocol='ATA', rotation=7200), 'ssd': Identity(protocol='ATA', rotation=0),
@@ -38,6 +38,7 @@ class Alarm(NamedTuple):
     is_out_of_range: bool            # some endurance figure below 0 or above 255
     family: Optional[str]
     told: FrozenSet[str] = frozenset()  # roles that the drive has a judged number of
+    lasting: Optional[dates.Lasting] = None  # None: it tells no endurance
 
     def is_alone(self, role: str, level: State) -> bool:
         """Say whether only *role* reaches a level."""
@@ -52,7 +53,7 @@ def alarm(drive: collection.Drive, database: SpecDatabase, thresholds: Threshold
                  tuple((j.reading.role, j.state) for j in verdict.judgements if j.state is not State.OK),
                  _is_out_of_range(verdict), verdict.entry,
                  frozenset(j.reading.role for j in verdict.judgements if j.reading.judged
-                           and j.reading.number is not None))
+                           and j.reading.number is not None), dates.lasting(verdict))
 
 
 def _is_out_of_range(verdict: Verdict) -> bool:
@@ -158,7 +159,8 @@ def said(bound: Bound) -> str:
 def tables(alarms: Sequence[Alarm], thresholds: Thresholds, before: Figures) -> Dict[str, Iterable[str]]:
     """Return the rows of each table, as doc/verdicts.md has them."""
     now = figures(alarms)
-    return {'collection': states(before, now), 'reasons': reasons(before, now), 'defences': limits(alarms, thresholds)}
+    return {'collection': states(before, now), 'reasons': reasons(before, now), 'defences': limits(alarms, thresholds),
+            'dates': dates.table((each.kind, each.lasting) for each in alarms)}
 
 
 def read_figures(path: str) -> Figures:
