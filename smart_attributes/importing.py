@@ -2,16 +2,16 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Iterable, Iterator, List, Mapping, Sequence, Tuple
+from typing import Any, Callable, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from .errors import MemoryUnusable
 from .knowledge import readings
 from .memory import smartd_log
 from .memory.past import observations
-from .memory.series import Observation
+from .memory.series import DAY, Observation
 from .memory.smartd_log import Row
 from .memory.store import Memory
-from .model import Reading, Report, Verdict
+from .model import Device, Reading, Report, Verdict
 from .reading.telling import ERROR_COUNTERS
 from .words import clean
 
@@ -24,12 +24,31 @@ _SCSI: Mapping[str, str] = {
 _FIRMWARE = 'its entry holds for one firmware, and the log does not say under which firmware it was written'
 
 
-def imported(drives: Sequence[Found], database: Any, memory: Memory, folder: str = '') -> List[str]:
-    """Fill memory, and return a sentence for each drive. database: specs.SpecDatabase. folder: of the logs; smartd's
-    own.
-    """
-    paths = smartd_log.logs(folder or smartd_log.FOLDER)
+def imported(drives: Sequence[Found], database: Any, memory: Memory) -> List[str]:
+    """Fill memory, and return a sentence for each drive. database: specs.SpecDatabase."""
+    paths = smartd_log.logs()
     return [f'{verdict.device.name}: {_of_drive(report, database, memory, paths)}' for verdict, report in drives]
+
+
+def unread(drives: Sequence[Found], database: Any, since: Callable[[Device], int]) -> str:
+    """Return a sentence about logs that reach further back than memory does, '' where none do.
+
+    since: when memory of a drive begins, seconds since 1970.
+    """
+    paths, now = smartd_log.logs(), int(time.time())
+    begun = [moment for verdict, report in drives if paths
+             for moment in [_begun(report, database, paths, now)] if moment and moment < since(verdict.device) - DAY]
+    if not begun:
+        return ''
+    day = time.strftime('%Y-%m-%d', time.localtime(min(begun)))
+    return (f'smartd has kept values of {len(begun)} of these drives since {day}: '
+            f'check_smart_attributes history --import takes them into memory')
+
+
+def _begun(report: Report, database: Any, paths: Sequence[str], now: int) -> Optional[int]:
+    """Return since when smartd has kept values of a drive, None where it has none that can be taken."""
+    path = smartd_log.log_of(report.identity, paths)
+    return smartd_log.begun(path, now) if path and not _is_of_one_firmware(report, database) else None
 
 
 def _of_drive(report: Report, database: Any, memory: Memory, paths: Sequence[str]) -> str:

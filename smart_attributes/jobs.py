@@ -75,7 +75,7 @@ def _transcript(found: Survey) -> List[str]:
 
 def triage(options: Options, runner: processes.Runner) -> int:
     """Print the table; 0 when at least one drive was read."""
-    found = _for_a_person(options, runner)
+    found = _with_unread_logs(_for_a_person(options, runner), options)
     if options.html:
         _write_page(found, options)
     elif options.as_json:
@@ -86,6 +86,15 @@ def triage(options: Options, runner: processes.Runner) -> int:
         face.print_table(found.verdicts, found.failures, options.naming.hide_serial, found.faults, found.demands)
         _print_notes(found, options)
     return _was_read(found)
+
+
+def _with_unread_logs(found: Survey, options: Options) -> Survey:
+    """Return a survey that tells of values which smartd has kept and memory does not have."""
+    if options.no_memory or options.which.reports or found.memory.trouble:
+        return found
+    from . import importing
+    words = importing.unread(_answered(found), found.judge.database, found.memory.since)
+    return found._replace(remarks=(*found.remarks, words)) if words else found
 
 
 def _document(found: Survey, options: Options) -> Dict[str, Any]:
@@ -313,9 +322,12 @@ def history(options: Options, runner: processes.Runner) -> int:
 def _imported(found: Survey, options: Options) -> List[str]:
     from . import importing
     from .remembering import for_writing
-    drives = [(verdict, read.outcome) for verdict, read in zip(found.verdicts, found.reads)
-              if isinstance(read.outcome, Report)]
-    return importing.imported(drives, found.judge.database, for_writing(options))
+    return importing.imported(_answered(found), found.judge.database, for_writing(options))
+
+
+def _answered(found: Survey) -> List[Tuple[Verdict, Report]]:
+    return [(verdict, read.outcome) for verdict, read in zip(found.verdicts, found.reads)
+            if isinstance(read.outcome, Report)]
 
 
 def _remembered(found: Survey, options: Options) -> List[HistoryOfDrive]:

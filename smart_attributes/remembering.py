@@ -123,6 +123,15 @@ class Remembered:
         with suppress(MemoryUnusable):
             self._memory.keep(everything, Scope(*self._scope))
 
+    def since(self, device: Device) -> int:
+        """Return since when a drive is remembered, seconds since 1970: 0 where its log of smartd was taken or cannot
+        be, now where nothing is remembered.
+        """
+        recalled = self._recalled.get(_address(device))
+        if self._memory is None or recalled is None or not (recalled.match.record or recalled.match.note):
+            return int(time.time())
+        return self._memory.knows_since(recalled.match.record) if recalled.match.record else 0
+
     def drive(self, device: Device) -> Optional[Tuple['Record', 'Histories']]:
         """Return the record of a drive with all that memory holds of it, None where it holds nothing."""
         recalled = self._recalled.get(_address(device))

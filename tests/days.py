@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any, Dict, List
 
@@ -22,6 +23,8 @@ _AT = """
 import sys, time
 sys.path.insert(0, {root!r})
 time.time = lambda: {now!r}
+from smart_attributes.memory import smartd_log
+smartd_log.FOLDER = {logs!r}
 from smart_attributes.main import main
 main()
 """
@@ -29,9 +32,9 @@ ROWS = {5: 'Reallocated_Sector_Ct', 9: 'Power_On_Hours', 187: 'Reported_Uncorrec
         197: 'Current_Pending_Sector', 198: 'Offline_Uncorrectable', 199: 'UDMA_CRC_Error_Count'}
 
 
-def command_at(now: float, *words: str) -> List[str]:
-    """Return the command line of the program at a time."""
-    return [sys.executable, '-I', '-c', _AT.format(root=str(ROOT), now=now), *words]
+def command_at(now: float, *words: str, logs: str = '/nonexistent') -> List[str]:
+    """Return the command line of the program at a time. logs: smartd's folder."""
+    return [sys.executable, '-I', '-c', _AT.format(root=str(ROOT), now=now, logs=logs), *words]
 
 
 def environment() -> Dict[str, str]:
@@ -39,9 +42,9 @@ def environment() -> Dict[str, str]:
     return {'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'TZ': 'UTC', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME']}
 
 
-def run_at(now: float, *words: str) -> Result:
+def run_at(now: float, *words: str, logs: str = '/nonexistent') -> Result:
     """Run the program at a time, as a daemon does."""
-    done = subprocess.run(command_at(now, *words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    done = subprocess.run(command_at(now, *words, logs=logs), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=60, check=False, env=environment())
     return Result(done.returncode, done.stdout.decode())
 
@@ -66,6 +69,8 @@ class Machine:
     def __init__(self, folder: Path) -> None:
         self.folder, self.state = folder, folder / 'state'
         self.state.mkdir()
+        self.logs = folder / 'smartmontools'    # smartd's
+        self.logs.mkdir()
         self.config = folder / 'config'
         self.config.mkdir()
         self._drives: Dict[str, Dict[str, Any]] = {}
@@ -73,6 +78,12 @@ class Machine:
     def holds(self, **drives: Dict[str, Any]) -> None:
         """Put drives at addresses: sda=disk()."""
         self._drives = {f'/dev/{name}': said for name, said in drives.items()}
+
+    def logged(self, serial: str, moment: float, **raw: int) -> None:
+        """Let smartd have noted raw numbers of a disk: a199=3."""
+        stamp = time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(moment))
+        with open(self.logs / f'attrlog.ACME_HD4000-{serial}.ata.csv', 'a', encoding='ascii') as file:
+            file.write(f'{stamp};' + ''.join(f'\t{name[1:]};100;{number};' for name, number in raw.items()) + '\n')
 
     def check(self, now: float, *options: str) -> Result:
         """Run a check at a time, over all addresses that hold a drive unless *options* say otherwise."""
@@ -84,7 +95,7 @@ class Machine:
         """Run a job at a time."""
         job, words = (words[:1], words[1:]) if words and not words[0].startswith('-') else ((), words)
         return run_at(now, *job, '-p', self._smartctl(), '--nosudo', '--state-dir', str(self.state),
-                      '--config', str(self.config), *words)
+                      '--config', str(self.config), *words, logs=str(self.logs))
 
     def _smartctl(self) -> str:
         """Return a smartctl that finds the drives at their addresses."""

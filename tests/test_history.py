@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -56,15 +55,12 @@ def test_a_graph_is_as_high_as_the_number_was(points, expected):
     assert graph(points, 100, 8) == expected
 
 
-def test_the_growth_that_smartds_log_proves_is_there_at_the_first_check(tmp_path, monkeypatch):
+def test_the_growth_that_smartds_log_proves_is_there_at_the_first_check(tmp_path):
     """Day one: no check has run before, and yet the cable is known to be bad."""
-    machine, name = Machine(tmp_path), 'attrlog.ACME_HD4000-SERIAL01.ata.csv'
-    logs = tmp_path / 'smartmontools'
-    logs.mkdir()
-    stamp = [time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(START - hours * HOUR)) for hours in (72, 48, 24)]
-    (logs / name).write_text(''.join(f'{when};\t9;90;{20_000 - hours};\t199;100;{crc};\n'
-                                     for when, hours, crc in zip(stamp, (72, 48, 24), (5, 5, 9))) + 'damaged\n')
-    monkeypatch.setattr('days._AT', AT.replace('LOGS', repr(str(logs))))
+    machine = Machine(tmp_path)
+    for hours, errors in ((72, 5), (48, 5), (24, 9)):
+        machine.logged('SERIAL01', START - hours * HOUR, a9=20_000 - hours, a199=errors)
+    next(machine.logs.iterdir()).open('a').write('damaged\n')
     machine.holds(sda=disk(a199=9))
 
     done = machine.run(START, 'history', '--import', '-d', '/dev/sda')
@@ -73,16 +69,48 @@ def test_the_growth_that_smartds_log_proves_is_there_at_the_first_check(tmp_path
     assert 'crc_errors grew by 4 in 24 h (5 to 9), 24 h ago' in machine.check(START).first_line
 
 
-AT = """
-import sys, time
-sys.path.insert(0, {root!r})
-time.time = lambda: {now!r}
-from smart_attributes.memory import smartd_log
-from smart_attributes import importing
-importing.imported.__defaults__ = (LOGS,)
-from smart_attributes.main import main
-main()
-"""
+def test_triage_tells_of_logs_that_nobody_has_read(tmp_path):
+    """Until they are imported; of a drive that memory has known for as long, there is nothing to be told."""
+    machine = Machine(tmp_path)
+    machine.logged('SERIAL01', START - 30 * DAY, a9=19_280, a199=0)
+    machine.logged('SERIAL02', START - 20 * DAY, a9=19_520, a199=0)
+    machine.logged('SERIAL03', START - HOUR, a9=19_999, a199=0)
+    machine.holds(sda=disk(), sdd=disk('SERIAL04'))
+    machine.check(START - 60)
+    machine.holds(sda=disk(), sdb=disk('SERIAL02'), sdc=disk('SERIAL03'), sdd=disk('SERIAL04'))
+    words = ('smartd has kept values of 2 of these drives since 2026-10-21: check_smart_attributes history --import '
+             'takes them into memory')
+
+    assert f'note: {words}' in machine.run(START, 'triage', '--scan').text.splitlines()
+    assert 'smartd' not in machine.run(START, 'triage', '--scan', '--no-memory').text
+    assert 'smartd' not in machine.check(START).text
+    assert json.loads(machine.run(START + HOUR, 'triage', '--scan', '--json').text)['remarks'] == [words]
+    machine.run(START + HOUR, 'history', '--import', '-d', '/dev/sda')
+    assert 'of 1 of these drives since 2026-10-31' in machine.run(START + HOUR, 'triage', '--scan').text
+    machine.run(START + HOUR, 'history', '--import', '-d', '/dev/sdb')
+    assert 'smartd' not in machine.run(START + HOUR, 'triage', '--scan').text
+
+
+def test_triage_tells_of_logs_where_no_check_has_run_yet(tmp_path):
+    """The day on which they are of most use. Here without --state-dir, as in the package."""
+    machine = Machine(tmp_path)
+    machine.logged('SERIAL01', START - 500 * DAY, a9=8_000, a199=0)
+    machine.holds(sda=disk())
+
+    text = machine.run(START, 'triage', '--scan', '--state-dir', '').text
+    assert 'values of 1 of these drives since 2025-10-16' in text  # 400 days, as much as is taken
+
+
+def test_a_drive_that_was_forgotten_can_be_imported_again(tmp_path):
+    """And its number in memory is free for another one."""
+    machine = Machine(tmp_path)
+    machine.logged('SERIAL01', START - 30 * DAY, a9=19_280, a199=0)
+    machine.holds(sda=disk())
+    machine.run(START, 'history', '--import', '-d', '/dev/sda')
+    machine.run(START, 'history', '--forget', 'SERIAL01')
+    machine.check(START)
+
+    assert 'smartd has kept values of 1 of these drives' in machine.run(START + HOUR, 'triage', '--scan').text
 
 
 def test_the_folder_of_the_logs_is_smartds_own():

@@ -6,7 +6,7 @@ A released step is never changed; a new version is a new step at the end. The nu
 APPLICATION = 0x534D4152  # "SMAR": which program's database it is, for file(1)
 
 STEPS = ((
-    # About memory itself: begun, machine, lost and why, behind (see clock), thinned.
+    # About memory itself: begun, machine, lost and why, behind (see clock), thinned; taken N: smartd's log of a drive.
     'CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID',
     'CREATE TABLE drive (number INTEGER PRIMARY KEY, protocol TEXT NOT NULL, model TEXT NOT NULL, firmware TEXT NOT '
     'NULL, '

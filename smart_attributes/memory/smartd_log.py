@@ -18,6 +18,7 @@ from ..model import Identity
 from .series import DAY, KEPT_DAILY, MANY, History, Key, Observation, Point, next_point
 
 FOLDER = '/var/lib/smartmontools'
+STAMP = 19                 # characters of the time in front of each line
 HOURS = '9'                # the attribute that orders the lines
 # The columns of a SCSI error counter log ("read-corr-by-ecc-fast"), in the standard's order. gb: 10^9 bytes.
 ERROR_COUNTERS = ('corr-by-ecc-fast', 'corr-by-ecc-delayed', 'corr-by-retry', 'total-err-corrected',
@@ -53,8 +54,9 @@ class _Line(NamedTuple):
     cells: Tuple[str, ...]
 
 
-def logs(folder: str = FOLDER) -> List[str]:
-    """Return the paths of all logs in smartd's folder; none where there is no such folder or it cannot be read."""
+def logs(folder: str = '') -> List[str]:
+    """Return the paths of all logs in a folder, smartd's own; none where there is none or it cannot be read."""
+    folder = folder or FOLDER
     try:
         return [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if _NAME.fullmatch(name)]
     except OSError:
@@ -76,21 +78,38 @@ def _signs(text: str) -> str:
 def read(path: str, now: int, age: int = KEPT_DAILY) -> Log:
     """Return what a log tells of the last *age* seconds. Raises MemoryUnusable where it cannot be read."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(descriptor, 'rb') as file:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                raise MemoryUnusable(f'{path} is no file')
-            start = _start(file, status.st_size, _stamp(now - age))
-            if status.st_size - start > _LARGEST:
-                file.seek(status.st_size - _LARGEST)
-                start = status.st_size - _LARGEST + len(file.readline())
+        with _opened(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            start = _start(file, size, _stamp(now - age))
+            if size - start > _LARGEST:
+                file.seek(size - _LARGEST)
+                start = size - _LARGEST + len(file.readline())
             file.seek(start)
             lines, damaged = _lines(file.read().decode('ascii', 'replace'))
     except OSError as error:
         raise MemoryUnusable(f'{path}: {error.strerror}; let smartd\'s logs be read, or leave --import away') from None
     dated = [line for line in _dated(lines, now) if line.time >= now - age]
     return Log(tuple(_telling(dated)), len(lines), damaged)
+
+
+def begun(path: str, now: int, age: int = KEPT_DAILY) -> Optional[int]:
+    """Return since when a log tells something of the last *age* seconds, None where nothing, or nothing readable."""
+    try:
+        with _opened(path) as file:
+            first = file.readline(4096).decode('ascii', 'replace')
+    except (OSError, MemoryUnusable):
+        return None
+    moment = _moment(first[:STAMP])
+    return max(moment, now - age) if moment is not None and moment <= now else None
+
+
+def _opened(path: str) -> BinaryIO:
+    """Open a file, and nothing that another one may be waiting behind. Raises OSError, MemoryUnusable."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise MemoryUnusable(f'{path} is no file')
+    return os.fdopen(descriptor, 'rb')
 
 
 def points(found: Iterable[Tuple[Row, Iterable[Observation]]]) -> Dict[Tuple[Key, int], List[Point]]:
@@ -118,7 +137,7 @@ def _start(file: BinaryIO, size: int, stamp: str) -> int:
         middle = (low + high) // 2
         file.seek(middle)
         file.readline()
-        found = file.readline(4096)[:19].decode('ascii', 'replace')
+        found = file.readline(4096)[:STAMP].decode('ascii', 'replace')
         if _STAMP.fullmatch(found) and found < stamp:
             low = middle
         else:

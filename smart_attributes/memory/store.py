@@ -87,6 +87,10 @@ class Memory:
                 f'judged '
                 f'(the old file: {self.folder.aside})')
 
+    def knows_since(self, record: Record) -> int:
+        """Return since when it knows a drive, seconds since 1970; 0: what another program knew of it was taken."""
+        return 0 if _taken(record.number) in self._facts else record.first_read
+
     def recall(self, found: Sequence[Identity]) -> List[Recalled]:
         """Return what is known of the drives of this run, in their order."""
         return self._database.guarded(lambda: self._database.transaction(lambda: self._recalled(found),
@@ -236,6 +240,7 @@ class Memory:
         record = match.record or rows.new_drive(self._database, identity, newest)
         written = sum(rows.write_past(self._database, record, stored, key, pace, points)
                       for (key, pace), points in past.items() if points)
+        self._set(**{_taken(record.number): str(self.now)})
         self._forget_picture()
         return written
 
@@ -243,6 +248,7 @@ class Memory:
         gone = [record.number for record in rows.records(self._database) if record.identity.serial == serial]
         for number in gone:
             rows.remove(self._database, number)
+            self._database.run('DELETE FROM fact WHERE name = ?', _taken(number))
         self._forget_picture()
         return len(gone)
 
@@ -263,6 +269,11 @@ class Memory:
 
     def _set(self, **facts: str) -> None:
         self._database.run_all('INSERT OR REPLACE INTO fact VALUES (?, ?)', tuple(facts.items()))
+
+
+def _taken(drive: int) -> str:
+    """Return the name of the fact that tells when the log of another program about a drive was taken."""
+    return f'taken {drive}'
 
 
 def _day(moment: int) -> str:
