@@ -84,6 +84,7 @@ other jobs, each with its own --help:
   {PROGRAM} acknowledge  accept a number of one drive: silent at it, loud beyond
   {PROGRAM} history   what is remembered of drives; fill it from the logs of smartd
   {PROGRAM} metrics   the numbers of drives for Prometheus
+  {PROGRAM} doctor    is all well with this installation; if not, what to do
 
 example:
   {PROGRAM} -d /dev/nvme0 -d megaraid,0-7@/dev/bus/0 --expect 9 -w endurance_used=80
@@ -283,8 +284,28 @@ exit status: 0 the metrics are out and a drive answered, asleep or not, 3 otherw
     return parser
 
 
+def _doctor_parser() -> Parser:
+    parser = _parser(f'{PROGRAM} doctor',
+                     'Look at this installation as a check meets it; each line says good, or what to do.', f'''\
+example:
+  {PROGRAM} doctor --user {USER}
+  {PROGRAM} doctor --user icinga -d /dev/sda -d megaraid,0-7@/dev/bus/0
+
+Give it the options of your check. It changes nothing and ends within the time of -t.
+
+exit status: 0 all is good, 1 something is to be done, 3 it could not be looked at''',
+                     '%(prog)s [--user NAME] [options]')
+    parser.add_argument('--user', default='', metavar='NAME',
+                        help='who runs the checks: as root, look as this user; default: whoever runs it')
+    for group in (groups.drives, groups.reading, groups.data, groups.naming, groups.common):
+        group(parser)
+    parser.add_argument('--json', dest='as_json', action='store_true', help='the same as JSON')
+    return parser
+
+
 PARSERS: Mapping[str, Callable[[], Parser]] = {
     'check': _check_parser, 'triage': _triage_parser, 'list': _list_parser, 'explain': _explain_parser,
     'sudoers': _sudoers_parser, 'draft': _draft_parser, 'prove': _prove_parser, 'measure': _measure_parser,
     'migrate': _migrate_parser, 'acknowledge': _acknowledge_parser, 'history': _history_parser,
-    'metrics': _metrics_parser}
+    'metrics': _metrics_parser,
+    'doctor': _doctor_parser}

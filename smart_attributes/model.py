@@ -182,6 +182,7 @@ class Read(NamedTuple):
     outcome: Outcome
     transcript: str = ''          # smartctl's call and output, for -vvv
     remark: str = ''              # what the admin should know of this machine, whatever the drive says
+    seconds: float = 0.0          # that smartctl took
 
     @property
     def identity(self) -> Optional[Identity]:

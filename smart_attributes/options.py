@@ -9,7 +9,8 @@ if TYPE_CHECKING:
 
 PROGRAM = 'check_smart_attributes'
 JOBS = ('triage', 'list', 'explain', 'sudoers', 'draft', 'prove', 'measure', 'migrate', 'acknowledge', 'history',
-        'metrics')
+        'metrics', 'doctor')
+OK, PARTLY, UNKNOWN = 0, 1, 3   # exit statuses of the jobs for a person
 CONFIG = '/etc/check-smart-attributes'
 USER = 'nagios'       # as whom Debian's daemons run checks
 LABELS = ('device', 'by-id', 'serial', 'wwn')

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .whereabouts import Whereabouts
 
 WRITING = ('check', 'metrics')    # the jobs that a daemon or a timer runs; people only look
-LOOKING = ('triage', 'explain', 'acknowledge', 'history', 'metrics')  # the jobs that tell what was
+LOOKING = ('triage', 'explain', 'acknowledge', 'history', 'metrics', 'doctor')  # the jobs that tell what was
 Address = Tuple[str, str]
 
 

@@ -67,16 +67,22 @@ class Judge(NamedTuple):
 def site_of(data: DataFiles, before: Optional['Before']) -> Site:
     """Return the local data files: those of the configuration folder, then those of the command line."""
     mistakes: List[str] = []
-    attributes = [*_folder(data.config, ADDITIONS, mistakes), *((path, '') for path in data.attributes)]
-    accepted = os.path.join(data.config, ACCEPTED)
-    limits = [*([(accepted, '')] if is_there(accepted) else ()), *_folder(data.config, LIMITS, mistakes),
-              *((path, '') for path in data.thresholds)]
+    attributes, limits = files_of(data, mistakes)
     limits += [(path, '') for path in (before.limits() if before else ())]
     if not attributes and not limits:
         return Site(mistakes=tuple(mistakes))
     from .knowledge import sitefile
     return Site(tuple(sitefile.load(path, 'attributes', shown) for path, shown in attributes),
                 tuple(sitefile.load(path, 'thresholds', shown) for path, shown in limits), tuple(mistakes))
+
+
+def files_of(data: DataFiles, mistakes: List[str]) -> Tuple[List[Tuple[str, str]], List[Tuple[str, str]]]:
+    """Return (path, what mistakes call it) of each file with entries, and of each with limits; see _folder()."""
+    attributes = [*_folder(data.config, ADDITIONS, mistakes), *((path, '') for path in data.attributes)]
+    accepted = os.path.join(data.config, ACCEPTED)
+    limits = [*([(accepted, '')] if is_there(accepted) else ()), *_folder(data.config, LIMITS, mistakes),
+              *((path, '') for path in data.thresholds)]
+    return attributes, limits
 
 
 def _folder(config: str, name: str, mistakes: List[str]) -> List[Tuple[str, str]]:

@@ -23,8 +23,10 @@ MAY_IMPORT: Dict[str, Set[str]] = {
     'accepting': {'knowledge'}, 'importing': {'knowledge', 'memory', 'reading'}, 'whereabouts': {'memory'},
     'remembering': {'options', 'memory', 'reading', 'whereabouts', 'outlook'},
     'survey': {'options', 'site', 'judge', 'reading', 'knowledge', 'remembering'},
-    'jobs': {'accepting', 'importing', 'remembering', 'cli', 'options', 'site', 'survey', 'judge', 'reading',
-             'knowledge', 'memory', 'faces', 'workshop', 'v1_6'},
+    'doctor': {'options', 'site', 'survey', 'remembering', 'reading', 'knowledge', 'memory', 'faces', 'workshop'},
+    'file_jobs': {'options', 'site', 'survey', 'judge', 'reading', 'memory', 'workshop', 'v1_6'},
+    'jobs': {'accepting', 'doctor', 'importing', 'remembering', 'cli', 'file_jobs', 'options', 'site', 'survey',
+             'reading', 'knowledge', 'memory', 'faces', 'workshop'},
     'main': {'reading', 'jobs'}}
 FOREIGN = {'nagiosplugin': {'knowledge/nagios'}, 'pySMART': {'reading/pysmart'}, 'jsonschema': {'knowledge/complaints'},
            'rich': {'faces/triage', 'faces/explain'}, 'jinja2': {'faces/page'}, 'prometheus_client': {'faces/metrics'},
@@ -34,7 +36,7 @@ FOREIGN = {'nagiosplugin': {'knowledge/nagios'}, 'pySMART': {'reading/pysmart'},
 HEAVY = ('jsonschema', 'pySMART', 'rich', 'dataclasses', 'subprocess', 'inspect', 'logging', 'tempfile',
          'smart_attributes.reading.text_report', 'smart_attributes.faces.triage', 'smart_attributes.faces.page',
          'smart_attributes.faces.metrics', 'jinja2', 'prometheus_client')
-HEAVY_ROOMS = ('smart_attributes.workshop.', 'smart_attributes.v1_6.')
+HEAVY_ROOMS = ('smart_attributes.workshop.', 'smart_attributes.v1_6.', 'smart_attributes.doctor.')
 
 
 def test_every_room_and_module_has_a_rule():

@@ -89,7 +89,8 @@ def read_all(plans: Sequence[Plan], how: HowRead, runner: processes.Runner, dead
             if other:
                 again.append(other)
             else:
-                read = Read(planned.device, understood(answer), _transcript(answer), _remark(planned, answer))
+                read = Read(planned.device, understood(answer), _transcript(answer), _remark(planned, answer),
+                            answer.seconds)
                 plain = _without_tunnel(planned) if isinstance(read.outcome, DriveAbsent) else None
                 if plain:
                     tunnelled.append((plain, read))

@@ -18,6 +18,8 @@ from . import commands
 
 TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING, which would be expensive
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .commands import Command
 
 FOLDER = 'waiting'
@@ -87,6 +89,18 @@ class Waiting:
             return -1
         return descriptor
 
+    def held(self, limit: float) -> Iterator[tuple[str, Earlier]]:
+        """Yield the file of each drive that a process has waited for longer than *limit*, in seconds, and which one."""
+        if self._folder is None or self.why_not:
+            return
+        for file in sorted(os.listdir(self._path)):
+            descriptor = self._open(file)
+            if descriptor >= 0:
+                earlier = _read(descriptor)
+                if earlier.is_stuck(limit) and _is_locked(descriptor, earlier):
+                    yield file, earlier
+                os.close(descriptor)
+
     def _open(self, file: str) -> int:
         if self._folder is None or self.why_not:
             return -1
@@ -108,6 +122,22 @@ def sign(descriptor: int, pid: int) -> None:
         pass
     finally:
         os.close(descriptor)
+
+
+def _is_locked(descriptor: int, earlier: Earlier) -> bool:
+    """Tell whether a process still has the file.
+
+    Asked only where that process is there: asking takes the lock for a moment, which could keep a check from its drive.
+    """
+    if not os.path.exists(f'/proc/{earlier.pid}'):
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # a file system without locks
+        pass
+    return False
 
 
 def _read(descriptor: int) -> Earlier:

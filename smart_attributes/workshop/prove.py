@@ -62,15 +62,30 @@ def main(files: Sequence[str] = (), samples_path: Optional[str] = None, models_p
         kinds = {path: kind_of(path, (*KINDS, *more_kinds)) for path in proved}
         for path in proved if formats else ():
             write(f'{path}: {_formatted(path, kinds[path])}')
-        entries = [path for path in proved if kinds[path] is None]
-        found = [(entries, ENTRIES, examine(entries, samples_path, models_path))] if entries else []
-        found += [([path], kind.words, _examined(path, kind)) for path, kind in kinds.items() if kind]
+        found = _found(kinds, samples_path, models_path)
     except DataError as problem:
         write(str(problem))
         return 1
     for paths, words, findings in found:
         _print(paths, words, findings, write)
     return 1 if any(findings.problems for _, _, findings in found) else 0
+
+
+def problems(files: Sequence[str]) -> List[str]:
+    """Return a sentence for each mistake in files of a site, of whatever kind."""
+    try:
+        found = _found({path: kind_of(path, KINDS) for path in files}, None, None)
+    except DataError as problem:
+        return [str(problem)]
+    return [sentence for _, _, findings in found for sentence in findings.problems]
+
+
+def _found(kinds: Mapping[str, Optional[Kind]], samples_path: Optional[str],
+           models_path: Optional[str]) -> List[Tuple[List[str], str, Findings]]:
+    """Return files, what they are called, and what came of them; those with entries are proved together."""
+    entries = [path for path, kind in kinds.items() if kind is None]
+    found = [(entries, ENTRIES, examine(entries, samples_path, models_path))] if entries else []
+    return found + [([path], kind.words, _examined(path, kind)) for path, kind in kinds.items() if kind]
 
 
 def kind_of(path: str, kinds: Sequence[Kind]) -> Optional[Kind]:

@@ -1,0 +1,127 @@
+"""What each address answers, and in what time. Pure: the survey comes in as a value."""
+
+import re
+import shlex
+from typing import Iterator, List, Sequence, Tuple
+
+from ..errors import ControllerElsewhere, DriveAbsent, DriveAsleep, DriveIsNoDrive, DriveNotReached, SudoRefused
+from ..faces.findings import Finding
+from ..model import Device, Identity, Read, Report, State, Verdict
+from ..options import PROGRAM
+from ..reading.device_types import is_raid
+from ..remembering import Remembered
+from ..survey import Survey
+from ..words import clean
+from ..workshop.sources import counted
+from .sentences import halves
+
+SHOWN = 8          # drives that answer and get a line each; more share one
+TOLD = 3           # drives that are gone
+_ANSWERED = 'a check has read it here before, so drive, cable or controller fail: see what the kernel says'
+_KERNEL = 'dmesg -T | tail -50'
+CHECK = 'drives'   # of all of them
+
+
+def findings(found: Survey, hide_serial: bool, check: Sequence[str]) -> List[Finding]:
+    """Return a finding for each address that is not well, those that answer, and what concerns all.
+
+    check: the words of a check of this installation.
+    """
+    pairs = list(zip(found.verdicts, found.reads))
+    well = [pair for pair in pairs if isinstance(pair[1].outcome, Report)]
+    told = [_answering(*pair, hide_serial) for pair in well] if len(well) <= SHOWN else [_all(well)]
+    told += [_sleeping(verdict, hide_serial, check) if isinstance(read.outcome, DriveAsleep) else
+             _silent(verdict, read, found.memory, hide_serial) for verdict, read in pairs
+             if not isinstance(read.outcome, Report)]
+    told += [Finding(CHECK, False, *halves(sentence)) for sentence in _of_all(found)] + _gone(found, hide_serial)
+    return told + ([] if pairs else [_nobody(found)])
+
+
+def _of_all(found: Survey) -> Iterator[str]:
+    """Yield what is wrong beside single addresses: slots nobody looked at, contradicting files, an old sudo rule."""
+    yield from (fault for fault in found.faults if fault not in found.judge.mistakes)
+    yield from dict.fromkeys(read.remark for read in found.reads if read.remark)
+
+
+def _gone(found: Survey, hide_serial: bool) -> List[Finding]:
+    """Return a finding for each drive that earlier checks met and that is nowhere now; not too many."""
+    sentences = found.memory.gone(hide_serial)
+    told = [_retired(sentence) for sentence in sentences[:TOLD]]
+    more = len(sentences) - len(told)
+    return told + ([Finding(CHECK, False, f'{counted(more, "more drive")} that checks knew are gone')] if more else [])
+
+
+def _retired(sentence: str) -> Finding:
+    words, advice = halves(sentence)
+    return Finding(CHECK, False, words, 'look for it (controller, cable, dmesg); if it is gone for good, retire it',
+                   f'{PROGRAM} {advice.replace(" retires it", "")}')
+
+
+def _answering(verdict: Verdict, read: Read, hide_serial: bool) -> Finding:
+    """Return the finding for a drive that is read: the installation is well there, whatever the drive says."""
+    more = '' if verdict.state is State.OK else f'; a check says {verdict.state.name}, explain tells why'
+    return Finding(verdict.device.address, True, f'{_who(verdict.identity, hide_serial)}, {read.seconds:.2g} s{more}')
+
+
+def _all(well: Sequence[Tuple[Verdict, Read]]) -> Finding:
+    slowest = max(well, key=lambda pair: pair[1].seconds)
+    return Finding(CHECK, True, f'{counted(len(well), "drive")} answer, the slowest, {slowest[0].device.address}, in '
+                                f'{slowest[1].seconds:.2g} s; {PROGRAM} list names them')
+
+
+def _who(identity: Identity, hide_serial: bool) -> str:
+    serial = '' if hide_serial else f' {clean(identity.serial)}'
+    return f'{clean(identity.model)}{serial}'.strip() or 'somebody without a name'
+
+
+def _silent(verdict: Verdict, read: Read, memory: Remembered, hide_serial: bool) -> Finding:
+    """Return the finding for an address that gave no report."""
+    address = verdict.device.address
+    words, advice = halves(verdict.problem)
+    if isinstance(read.outcome, SudoRefused):
+        return Finding(address, None, 'not read: sudo refuses the call, see sudo rule')
+    if isinstance(read.outcome, DriveIsNoDrive):
+        return Finding(address, False, words, advice or 'leave it out of -d, or out of a scan with --ignore')
+    if verdict.identity.model:
+        return Finding(address, False, f'{_who(verdict.identity, hide_serial)}: {words}', advice)
+    known = None if isinstance(read.outcome, (ControllerElsewhere, DriveNotReached)) else memory.drive(verdict.device)
+    if known:
+        return Finding(address, False, f'was {_who(known[0].identity, hide_serial)}: {words}', _ANSWERED, _KERNEL)
+    return Finding(address, False, words, advice or 'see doc/troubleshooting.md, which knows these words')
+
+
+def _sleeping(verdict: Verdict, hide_serial: bool, check: Sequence[str]) -> Finding:
+    """Return the finding for a drive in standby: well as long as earlier checks have read it not too long ago."""
+    device = verdict.device
+    words, last = halves(verdict.problem)
+    if verdict.identity.model and verdict.state is not State.WARNING:
+        return Finding(device.address, True, f'{_who(verdict.identity, hide_serial)}, {words}; {last}')
+    why = last or 'no check has read it yet, so nobody knows which drive it is'
+    return Finding(device.address, False, f'{words}; {why}', 'wake it up by reading from it, and let a check meet it',
+                   waking(device, check))
+
+
+def waking(device: Device, check: Sequence[str]) -> str:
+    """Return the command that wakes a drive up and has it read; asking who it is leaves it asleep, reading from it does
+    not.
+
+    '' for a drive behind a controller, or at a node without blocks, from which nothing can be read there.
+    """
+    if is_raid(device) or not re.fullmatch(r'/dev/([hs]d[a-z]+|nvme\w+|disk/by-[a-z]+/[^/]+)', device.path):
+        return ''
+    read = ['dd', f'if={device.path}', 'of=/dev/null', 'bs=4096', 'count=1', 'iflag=direct']
+    return f'{shlex.join(read)} && {shlex.join([*check, "-d", device.address])}'
+
+
+def _nobody(found: Survey) -> Finding:
+    state, words = found.nobody
+    if state is State.OK:
+        return Finding(CHECK, True, words)
+    sentence, advice = halves(words)
+    return Finding(CHECK, False, sentence, advice or 'name the drives with -d')
+
+
+def to_watch(found: Survey) -> List[Device]:
+    """Return the devices that a check of this machine should name: all but those behind which no drive can be."""
+    return [verdict.device for verdict, read in zip(found.verdicts, found.reads)
+            if not isinstance(read.outcome, (DriveIsNoDrive, DriveAbsent, ControllerElsewhere))]

@@ -1,0 +1,112 @@
+"""The folder of state: is there memory, does it work, and does a process of an earlier check still hang."""
+
+import os
+import time
+from typing import Iterable, NamedTuple, Sequence, Tuple
+
+from .. import state_folder
+from ..errors import MemoryUnusable
+from ..faces.findings import Finding
+from ..memory import folder as files
+from ..memory.growth import duration
+from ..options import Options
+from ..reading.waiting import Earlier, Waiting
+from ..remembering import for_writing
+from ..words import amount
+from ..workshop.sources import counted
+from .sentences import halves
+from .user import group_of, name_of
+
+MEMORY, PROCESSES = 'memory', 'processes'
+ROOM = 4 << 20   # bytes: what one folder of memory needs for years of a few drives
+
+
+class Memory(NamedTuple):
+    """What lies in the folder of memory."""
+
+    path: str
+    owner: str
+    size: int = 0           # bytes, with log and index
+    written: float = 0.0    # seconds since 1970; 0: nothing is there yet
+    remarks: Sequence[str] = ()
+
+
+def memory(options: Options, user: str) -> Finding:
+    """Return what is to be said of memory, opened as a check does it; nothing in it is changed."""
+    place = options.state_dir or state_folder.PACKAGE  # not a folder of his own, which no other user finds
+    try:
+        if not (options.state_dir or os.path.isdir(place) or os.path.isdir(os.path.expanduser('~'))):
+            raise state_folder.Unusable('there is no memory: this user has no home folder')
+        state = state_folder.ready(options.state_dir)
+        if not os.access(state.path, os.W_OK | os.X_OK):
+            raise state_folder.Unusable(f'{state.path}: {user} cannot write there')
+        return remembers(_looked_at(options, state), _room(state.path), time.time())
+    except state_folder.Unusable as error:
+        return unusable(str(error), place, user, group_of(user))
+    except MemoryUnusable as error:
+        return Finding(MEMORY, False, *halves(str(error)))
+
+
+def _looked_at(options: Options, state: state_folder.Folder) -> Memory:
+    """Return what lies there. Raises MemoryUnusable for whatever a check would stumble over."""
+    place = files.below(state, is_made=False) if os.path.isdir(os.path.join(state.path, files.NAME)) else None
+    if place is None or not os.path.lexists(place.file):
+        return Memory(state.path, name_of(state.user))
+    opened = for_writing(options)
+    statuses = [os.stat(place.file + tail) for tail in ('', '-wal', '-shm') if os.path.exists(place.file + tail)]
+    return Memory(place.path, name_of(state.user), sum(status.st_size for status in statuses),
+                  max(status.st_mtime for status in statuses),
+                  [each for each in (opened.loss, opened.not_written) if each])
+
+
+def _room(path: str) -> int:
+    """Return how many bytes its owner may still write there."""
+    status = os.statvfs(path)
+    return status.f_bavail * status.f_frsize
+
+
+def remembers(found: Memory, room: int, now: float) -> Finding:
+    """Return the finding for memory that can be opened. room: bytes that are left on its disk."""
+    if room < ROOM:
+        return Finding(MEMORY, False, f'{found.path}: its disk has room for {amount(room, "B")} and no more',
+                       'make room', f'df -h {found.path}')
+    if found.remarks:
+        words, advice = halves(found.remarks[0])
+        return Finding(MEMORY, False, f'{found.path}: {words}', advice or 'nothing more is lost; it is told for a week')
+    if not found.written:
+        return Finding(MEMORY, True, f'{found.path}, owner {found.owner}: nothing in it yet, the first check begins')
+    return Finding(MEMORY, True, f'{found.path}, owner {found.owner}, {amount(found.size, "B")}, written '
+                                 f'{duration(max(int(now - found.written), 0))} ago')
+
+
+def unusable(sentence: str, place: str, user: str, group: str) -> Finding:
+    """Return the finding for a folder of state that cannot be used. place: where it is, or ought to be."""
+    words, advice = halves(sentence)
+    words += '; growth is not judged'
+    if not words.startswith((f'{place}:', f'{place} ', 'there is no memory', 'this user has no home')):
+        return Finding(MEMORY, False, words, advice)  # a folder above it is at fault
+    return Finding(MEMORY, False, words, f'give {user} a folder that nobody else writes to',
+                   f'install -d -o {user} -g {group} -m 0750 {place}')
+
+
+# --- processes -------------------------------------------------------------------------
+
+def processes(options: Options) -> Finding:
+    """Return what is to be said of processes that earlier checks left behind."""
+    waiting = Waiting(options.state_dir)
+    if waiting.why_not:
+        return Finding(PROCESSES, None, 'of earlier checks cannot be known without that folder')
+    return hanging(waiting.held(options.how_read.drive_timeout))
+
+
+def hanging(held: Iterable[Tuple[str, Earlier]]) -> Finding:
+    """Return the finding for what still waits. held: the file of each, and who holds it."""
+    stuck = list(held)
+    if not stuck:
+        return Finding(PROCESSES, True, 'none hangs from an earlier check')
+    file, earlier = stuck[0]
+    return Finding(PROCESSES, False,
+                   f'{counted(len(stuck), "process", "processes")} of earlier checks hang; '
+                   f'{file.replace("!", "/")}: {earlier}',
+                   'drive or controller hang: see the kernel log; only a restart or pulling the drive ends it where '
+                   'kill does not', f'dmesg -T | tail -50; kill {earlier.pid}')

@@ -1,0 +1,160 @@
+"""The sudo rule: is it there, is it today's, does it admit what this machine's checks call, and no more."""
+
+import os
+import shlex
+from typing import Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+from ..errors import UsageError
+from ..faces.findings import Finding
+from ..model import Device, HowRead
+from ..options import PROGRAM, USER, Options
+from ..reading import commands, processes, sudoers
+from ..reading.device_types import BY_NAME, base
+from ..workshop.sources import counted
+from . import listing
+from .sentences import halves
+
+SUBJECT = 'sudo rule'
+FILE = '/etc/sudoers.d/check-smart-attributes'
+TOO_MUCH = ('-s', 'off', '/dev/sda')   # what no rule of ours admits
+Arguments = Tuple[str, ...]
+
+
+class Asked(NamedTuple):
+    """What was asked of sudo, and what it said."""
+
+    user: str
+    executable: str
+    needed: Sequence[Arguments]         # what checks of this machine call
+    refused: Sequence[Arguments]
+    entries: Sequence[listing.Entry]    # none where sudo does not tell
+    admits_more: bool                   # also what no check calls
+    wanted: sudoers.Rule                # what this program would write
+    command: str                        # which prints and installs it
+    is_known: bool = True               # sudo compares expressions, as the wanted rule has them
+
+
+class Sudo:
+    """sudo, asked as the user of the checks what it would let him do; it runs nothing of that."""
+
+    def __init__(self, options: Options, runner: processes.Runner, deadline: float) -> None:
+        self._how, self._runner, self._deadline = options.how_read, runner, deadline
+
+    def refuses(self, lines: Sequence[Arguments]) -> List[Arguments]:
+        """Return the command lines of smartctl that it would not run."""
+        asked = {self._asking('-l', self._how.smartctl, *line): line for line in lines}
+        answers = self._run(list(asked))
+        return [line for command, line in asked.items() if answers.get(command, (1, ''))[0] != 0]
+
+    def entries(self) -> List[listing.Entry]:
+        """Return what sudoers says of this user."""
+        command = self._asking('-ll')
+        return listing.entries(self._run([command])[command][1])
+
+    def version(self) -> str:
+        """Return its first line about itself."""
+        command = (commands.find_sudo(), *commands.VERSION)
+        return self._run([command])[command][1].partition('\n')[0]
+
+    def _asking(self, *words: str) -> Arguments:
+        return (commands.find_sudo(), '-n', *words)
+
+    def _run(self, lines: Sequence[Arguments]) -> 'dict[Arguments, Tuple[Optional[int], str]]':
+        answers = self._runner.run(lines, self._how.jobs, self._how.drive_timeout, self._deadline)
+        return {answer.command: (answer.status, answer.stdout.decode('utf-8', 'replace')) for answer in answers}
+
+
+def not_wanted(how: HowRead, user: str, asked_for: str) -> Optional[Finding]:
+    """Return the finding where no sudo is called. asked_for: the user of --user, '' without."""
+    if how.nosudo:
+        return Finding(SUBJECT, True, 'not wanted: --nosudo')
+    if os.geteuid() != 0:
+        return None
+    if asked_for:
+        return Finding(SUBJECT, True, f'not wanted: {user} reads drives without it')
+    return Finding(SUBJECT, None, 'not tried: this is root, who needs none, and checks hardly run as root',
+                   'look as the user of the checks (--user root, if root it is)', f'{PROGRAM} doctor --user {USER}')
+
+
+def examined(sudo: Sudo, options: Options, user: str, needed: Sequence[Arguments],
+             devices: Sequence[Device]) -> Finding:
+    """Return what is to be said of the rule. devices: whose command lines are among those needed."""
+    how = options.how_read
+    try:
+        refused = sudo.refuses(needed)
+        entries = sudo.entries()
+        requested = requested_types(devices, entries)
+        wanted = sudoers.general(sudoers.Asked(user, types=requested), how)
+        return judged(Asked(user, how.smartctl, needed, refused, entries, not sudo.refuses([TOO_MUCH]), wanted,
+                            _installing(options, user, requested, _odd(wanted, devices, how)),
+                            sudoers.knows_expressions(sudo.version())))
+    except UsageError as error:  # no sudo at all
+        return Finding(SUBJECT, False, *halves(str(error)), command='apt install sudo')
+
+
+def requested_types(devices: Iterable[Device], entries: Iterable[listing.Entry]) -> Tuple[str, ...]:
+    """Return the types that a rule admits only when asked to: those of these devices, and those it has now."""
+    there = ' '.join(command for entry in entries for command in entry.commands)
+    used = {base(device).partition(',')[0] for device in devices}
+    return tuple(name for name, entry in BY_NAME.items() if entry.is_vendors and (name in used or name in there))
+
+
+def _odd(wanted: sudoers.Rule, devices: Iterable[Device], how: HowRead) -> List[Device]:
+    """Return the devices in places of the site's own making."""
+    return [device for device in devices if not sudoers.admits(
+        wanted.expressions, commands.read_arguments(device.path, device.type))]
+
+
+def _installing(options: Options, user: str, types: Iterable[str], odd: Iterable[Device]) -> str:
+    how = options.how_read
+    words = [PROGRAM, 'sudoers', *(['--user', user] if user != USER else []),
+             *(['-p', how.smartctl] if how.smartctl != commands.DEFAULT else []),
+             *(['-t', f'{how.timeout:g}'] if how.timeout != HowRead().timeout else []),
+             *(word for name in types for word in ('--type', name)),
+             *(word for device in odd for word in ('-d', device.address))]
+    return f'{shlex.join(words)} > rule && visudo -cf rule && install -m 0440 rule {FILE}'
+
+
+# --- what it means; pure ---------------------------------------------------------------
+
+def judged(asked: Asked) -> Finding:
+    """Return the finding: the first of these reasons to renew the rule, or what it admits."""
+    for words in _faults(asked):
+        return Finding(SUBJECT, False, words, 'let root install the rule as this version prints it', asked.command)
+    if asked.admits_more:
+        return Finding(SUBJECT, False, f'lets {asked.user} call smartctl with whatever he likes, as -s off',
+                       f'find that rule (sudo -l -U {asked.user}) and let root put this one in its place',
+                       asked.command)
+    told = asked.entries and 'of this version, ' if _is_general(asked) else ''
+    return Finding(SUBJECT, True, f'{told}admits the {counted(len(asked.needed), "call")} that checks make here, and '
+                                  f'not smartctl -s off')
+
+
+def _faults(asked: Asked) -> Iterator[str]:
+    ours = [entry for entry in asked.entries if entry.of(asked.executable)]
+    others = [path for path in listing.programs(list(asked.entries), os.path.basename(asked.executable))
+              if path != asked.executable]
+    if asked.refused and not ours:
+        yield (f'is for {others[0]}, and checks call {asked.executable}' if others else
+               f'is missing: sudo does not let {asked.user} run {asked.executable}')
+    if ours and all(entry.wants_password for entry in ours):
+        yield 'asks for a password, and a check has none: it lacks the word NOPASSWD'
+    if asked.refused:
+        yield (f'refuses {len(asked.refused)} of {counted(len(asked.needed), "call")}, such as smartctl '
+               f'{" ".join(asked.refused[0])}')
+    if any(entry.timeout is not None and entry.timeout < asked.wanted.timeout for entry in ours):
+        yield (f'ends smartctl after {min(entry.timeout or 0 for entry in ours)} s, sooner than the check itself does '
+               f'(TIMEOUT={asked.wanted.timeout} is wanted)')
+    if ours and not asked.admits_more and asked.is_known and not _is_general(asked) and _has_expressions(asked):
+        yield 'is of another version: it admits the calls for the drives of today, but not all that checks may make'
+
+
+def _is_general(asked: Asked) -> bool:
+    """Tell whether all expressions of the wanted rule are there."""
+    there = {words for entry in asked.entries for words in entry.of(asked.executable)}
+    return {f'^{expression}$' for expression in asked.wanted.expressions} <= there
+
+
+def _has_expressions(asked: Asked) -> bool:
+    """Tell whether the rule is one with expressions; a literal one has a line for each drive, and that is enough."""
+    return any(words.startswith('^') for entry in asked.entries for words in entry.of(asked.executable))

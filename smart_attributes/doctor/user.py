@@ -1,0 +1,59 @@
+"""As whom checks run, and becoming that user: what he may do is found out by doing it."""
+
+import os
+from typing import Tuple
+
+from ..errors import UsageError
+
+
+def name() -> str:
+    """Return who runs this, by name where there is one."""
+    return name_of(os.geteuid())
+
+
+def name_of(number: int) -> str:
+    """Return the name of a user, his number where he has none."""
+    import pwd
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return str(number)
+
+
+def group_of(user: str) -> str:
+    """Return the name of a user's own group, that of the user where nothing tells."""
+    import grp
+    import pwd
+    try:
+        return grp.getgrgid(pwd.getpwnam(user).pw_gid).gr_name
+    except KeyError:
+        return user
+
+
+def become(user: str) -> None:
+    """Go on as another user, with his groups and his home, as a daemon starts a check; there is no way back.
+
+    Raises UsageError where there is no such user, or where this is not root.
+    """
+    number, group, home = _looked_up(user)
+    if number == os.geteuid():
+        return
+    if os.geteuid() != 0:
+        raise UsageError(f'only root can look at an installation as {user}; run this as root, or as {user} without '
+                         f'--user')
+    os.initgroups(user, group)
+    os.setresgid(group, group, group)
+    os.setresuid(number, number, number)
+    os.environ.pop('XDG_STATE_HOME', None)  # the one of root's session is not the daemon's
+    os.environ.update(HOME=home, USER=user, LOGNAME=user)
+    os.chdir('/')
+
+
+def _looked_up(user: str) -> Tuple[int, int, str]:
+    """Return number, group and home of a user."""
+    import pwd
+    try:
+        found = pwd.getpwnam(user)
+    except KeyError:
+        raise UsageError(f'there is no user {user}; name the one who runs the checks: nagios, icinga, naemon') from None
+    return found.pw_uid, found.pw_gid, found.pw_dir

@@ -1,0 +1,96 @@
+"""What an examination of an installation found -> a screen for a tired person, or JSON: each line says good, or what to
+do.
+"""
+from __future__ import annotations
+
+import json
+import shutil
+import textwrap
+from typing import Iterator, List, NamedTuple, Optional, Sequence
+
+from ..words import sentence, visible
+
+GOOD, TO_DO, LATER = 'good', 'TO DO', '-'
+NARROWEST, WIDEST = 80, 110   # columns that words are wrapped at
+_WORDS = 600                  # characters of a sentence
+_INDENT = 9                   # where subjects begin; what to do stands below
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at."""
+
+    subject: str                 # "sudo rule", "/dev/sda"
+    is_good: Optional[bool]      # None: could not be looked at, because of what is told elsewhere
+    words: str
+    cure: str = ''               # what to do, a sentence; '' where it is good
+    command: str = ''            # which command does it, to paste
+
+
+class Paste(NamedTuple):
+    """A line for somebody's configuration."""
+
+    place: str                   # "NRPE, /etc/nagios/nrpe_local.cfg"
+    text: str
+
+
+class Examination(NamedTuple):
+    """All that was found."""
+
+    title: str
+    findings: Sequence[Finding]
+    pastes: Sequence[Paste] = ()
+
+    @property
+    def is_good(self) -> bool:
+        """Tell whether nothing is to be done."""
+        return all(finding.is_good for finding in self.findings)
+
+
+def as_text(examination: Examination) -> str:
+    """Return the screen."""
+    width = min(max(shutil.get_terminal_size((NARROWEST, 24)).columns, NARROWEST), WIDEST) - 1
+    subjects = max((len(finding.subject) for finding in examination.findings), default=0)
+    lines = [visible(examination.title)]
+    for finding in examination.findings:
+        lines += _lines(finding, min(subjects, 24), width)
+    return '\n'.join([*lines, '', _summary(examination), *_pasted(examination.pastes)])
+
+
+def _lines(finding: Finding, subjects: int, width: int) -> Iterator[str]:
+    status = LATER if finding.is_good is None else GOOD if finding.is_good else TO_DO
+    yield from _wrapped(f'{status:<7}{visible(finding.subject):<{subjects}}  ', finding.words, width)
+    if finding.cure:
+        yield from _wrapped(f'{"":<{_INDENT - 2}}-> ', finding.cure + (':' if finding.command else ''), width)
+    if finding.command:
+        yield f'{"":<{_INDENT + 1}}{visible(finding.command)}'  # never broken: it is to be pasted
+
+
+def _wrapped(head: str, words: str, width: int) -> List[str]:
+    return textwrap.wrap(sentence(words, _WORDS), width, initial_indent=head, subsequent_indent=' ' * len(head),
+                         break_long_words=False, break_on_hyphens=False) or [head.rstrip()]
+
+
+def _summary(examination: Examination) -> str:
+    if examination.is_good:
+        return 'All is good.'
+    to_do = sum(finding.is_good is False for finding in examination.findings)
+    later = sum(finding.is_good is None for finding in examination.findings)
+    parts = [f'{to_do} to do'] * bool(to_do) + [f'{later} could not be looked at yet'] * bool(later)
+    return f'{", ".join(parts)}: do it from the top, and run this again.'
+
+
+def _pasted(pastes: Sequence[Paste]) -> Iterator[str]:
+    if pastes:
+        yield 'To paste for these drives:'
+    for paste in pastes:
+        yield f'  {visible(paste.place)}:'
+        yield from (f'    {visible(line)}' for line in paste.text.splitlines())
+
+
+def as_json(examination: Examination) -> str:
+    """Return the same as JSON; good is null for what could not be looked at."""
+    return json.dumps({'version': 1, 'good': examination.is_good, 'title': examination.title,
+                       'findings': [{'subject': each.subject, 'good': each.is_good, 'words': each.words,
+                                     'cure': each.cure or None, 'command': each.command or None}
+                                    for each in examination.findings],
+                       'paste': [paste._asdict() for paste in examination.pastes]}, indent=1)

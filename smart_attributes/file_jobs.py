@@ -1,0 +1,81 @@
+"""The jobs about files: entries and limits, files of version 1.6, drives that others have read."""
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Callable, Mapping, Optional
+
+from .errors import UsageError
+from .model import Device, Report, Verdict
+from .options import OK, PARTLY, Options
+from .reading import processes
+from .site import Site, judge_of, site_of
+from .survey import survey
+
+if TYPE_CHECKING:
+    from .memory.past import Past
+
+
+def prove(options: Options, runner: processes.Runner) -> int:
+    """Print the mistakes in data files; 0 when there are none, 1 otherwise."""
+    from .v1_6 import proof
+    from .words import visible
+    from .workshop import prove as proving
+    old = (proving.Kind(proof.DATABASE, proof.is_database, proof.examine),
+           proving.Kind(proof.USERS, proof.is_users, proof.examine))
+    return proving.main(options.files, options.samples, options.models, options.format,
+                        lambda line: print(visible(line)), more_kinds=old)
+
+
+def measure(options: Options, runner: processes.Runner) -> int:
+    """Print how true the database is, or what its verdicts mean; 0."""
+    _check_measuring(options)
+    if options.timelines:
+        from .workshop import timelines
+        return timelines.main(options.timelines, _shipped_judge(options), options.with_memory, options.as_json)
+    if options.verdicts is not None:
+        from .workshop import alarms
+        return alarms.main(options.files[0], options.verdicts, options.as_json)
+    from .workshop import measure as measuring
+    return measuring.main(options.files[0], options.write)
+
+
+def _check_measuring(options: Options) -> None:
+    """Raise UsageError for options that do not go together."""
+    has_json = bool(options.timelines) or options.verdicts is not None
+    is_odd = (options.as_json and not has_json) or (options.with_memory and not options.timelines)
+    if is_odd or len(options.files) != (options.timelines is None):
+        raise UsageError('measure takes one FILE of drives [--verdicts [BEFORE] [--json]], or '
+                         '--timelines FILE [--memory] [--json]')
+
+
+def _shipped_judge(options: Options) -> Callable[[Report, Optional[Past]], Verdict]:
+    """Return the judge as it is without the files of a site."""
+    from . import judge as judging
+    judge = judge_of(options, Site())
+    return lambda report, past: judging.judge(Device('', name='drive'), report, judge.database, judge.thresholds,
+                                              judge.rules, past)
+
+
+def migrate(options: Options, runner: processes.Runner) -> int:
+    """Turn files of version 1.6 into files of this one; 0 when all could be carried over, 1 otherwise."""
+    found = survey(options, runner) if options.which.devices or options.which.reports or options.which.scan else None
+    judge = found.judge if found else judge_of(options, site_of(options.data, options.before))
+    from .v1_6 import migrate as migrating
+    from .words import sentence, visible
+    drives = [migrating.Drive(read.device, read.outcome) for read in found.reads
+              if isinstance(read.outcome, Report)] if found else []
+    result = migrating.outcome(options.files, migrating.Site(judge.database, judge.thresholds, drives))
+    name = os.path.splitext(os.path.basename(options.files[0]))[0] + '.json'
+    if options.output:
+        for path in migrating.write(result, name, options.output):
+            print(f'written: {visible(path)}')
+    else:
+        for folder, text in (('attributes.d', result.attributes), ('thresholds.d', result.thresholds)):
+            print(f'{folder}/{visible(name)}:\n{text}' if text else '', end='')
+    for line in migrating.report(result):
+        print(sentence(line, 1000))
+    return PARTLY if result.lost else OK
+
+
+JOBS: Mapping[str, Callable[[Options, processes.Runner], int]] = {
+    'prove': prove, 'measure': measure, 'migrate': migrate}

@@ -1,0 +1,587 @@
+"""`doctor`: each way of breaking an installation is named with its cure, and the cure works: real sudo, real smartctl,
+simulated drives.
+"""
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Sequence
+
+import nagiosplugin
+import pytest
+from conftest import NOBODY, ROOT, Result, run
+from simulator import Machine, why_not
+
+from smart_attributes.doctor import daemons, listing, pasting, state, sudo_rule
+from smart_attributes.faces import findings
+from smart_attributes.faces.findings import Examination, Finding, Paste
+from smart_attributes.model import HowRead
+from smart_attributes.reading import addresses, sudoers
+from smart_attributes.reading.waiting import Earlier, Waiting
+
+PROGRAMS = ('sudo', 'visudo', 'useradd', 'userdel', 'setpriv')
+# The Python of these tests may stand where no other user may look; that of the system starts the program, with the
+# libraries that it has and else those of these tests. Another root than / may be given for what is looked up in /sys.
+SITE = str(Path(nagiosplugin.__file__).parents[1])
+START = f'''import sys
+sys.path.insert(0, {str(ROOT)!r})
+sys.path.append({SITE!r})
+from smart_attributes.reading import controllers
+controllers.ROOT = sys.argv.pop(1)
+sys.argv[0] = {str(ROOT / "check_smart_attributes")!r}
+from smart_attributes import main
+main.main()'''
+PYTHON = ('/usr/bin/python3', '-I', '-B', '-c', START)
+
+
+def started(*words: str, root: str = '/', around: Sequence[str] = (), timeout: float = 60) -> Result:
+    """Run the program in a process that looks up controllers below *root*."""
+    done = subprocess.run([*around, *PYTHON, root, *words], cwd='/', check=False, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout,
+                          env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C'})
+    return Result(done.returncode, done.stdout)
+
+
+DEAD = 'was INTEL SSDSC2KB240G8 EXAMPLE0001'
+
+
+class Installation:
+    """A machine with drives, a user who checks them, the rule for sudo, a folder of state and one of site files."""
+
+    def __init__(self, folder: Path, user: str) -> None:
+        self.folder, self.user = folder, user
+        self.machine = Machine(folder / 'machine')
+        self.rule = Path('/etc/sudoers.d') / user
+        self.state, self.config = folder / 'state', folder / 'etc'
+        self.state.mkdir()
+        shutil.chown(self.state, user)
+        (self.config / 'thresholds.d').mkdir(parents=True)
+        self.path = self.machine.smartctl
+        self.write_rule(self.printed_rule())
+
+    def printed_rule(self, path: str = '') -> str:
+        return run('sudoers', '--user', self.user, '-p', path or self.machine.smartctl).text
+
+    def write_rule(self, text: str) -> None:
+        self.rule.touch(0o440)
+        self.rule.write_text(text)
+
+    def site_file(self, text: str) -> Path:
+        file = self.config / 'thresholds.d' / 'site.json'
+        file.write_text(text)
+        return file
+
+    @property
+    def options(self) -> List[str]:
+        return ['-p', self.path, '--state-dir', str(self.state), '--config', str(self.config)]
+
+    @property
+    def as_user(self) -> Sequence[str]:
+        return 'setpriv', f'--reuid={self.user}', '--regid=nogroup', '--clear-groups'
+
+    def doctor(self, *more: str, **how: Any) -> Result:
+        return started('doctor', '--user', self.user, *self.options, *more, **how)
+
+    def findings(self, *more: str, **how: Any) -> List[Dict[str, Any]]:
+        told: List[Dict[str, Any]] = json.loads(self.doctor('--json', *more, **how).text)['findings']
+        return told
+
+    def to_do(self, *more: str, **how: Any) -> List[Dict[str, Any]]:
+        return [each for each in self.findings(*more, **how) if each['good'] is not True]
+
+    def check(self, *more: str) -> Result:
+        return started(*self.options, *more, around=self.as_user)
+
+    def follow(self, command: str) -> None:
+        """Do as root what `doctor` says, with the program of this clone and into this installation."""
+        program = f'{shlex.quote(sys.executable)} -I {shlex.quote(str(ROOT / "check_smart_attributes"))}'
+        words = command.replace('check_smart_attributes sudoers', f'{program} sudoers').replace(sudo_rule.FILE,
+                                                                                             str(self.rule))
+        subprocess.run(['sh', '-ec', words], cwd=self.folder, check=True, capture_output=True, timeout=60)
+
+
+@pytest.fixture(scope='module')
+def user() -> Iterator[str]:
+    """A user who may do nothing; gone afterwards."""
+    missing = [name for name in PROGRAMS if not shutil.which(name, path='/usr/sbin:/usr/bin:/sbin:/bin')]
+    if why_not() or os.geteuid() != 0 or missing:
+        pytest.skip(why_not() or f'missing {" ".join(missing)}' if missing or why_not() else 'only root can make users')
+    name = f'csa-doctor-{os.getpid()}'
+    subprocess.run(['useradd', '--system', '--no-create-home', '--shell', '/bin/sh', name], check=True,
+                   capture_output=True)
+    try:
+        yield name
+    finally:
+        subprocess.run(['pkill', '-KILL', '-u', name], check=False)
+        subprocess.run(['userdel', '--force', name], check=True, capture_output=True)
+
+
+@pytest.fixture
+def installed(user, open_place) -> Iterator[Installation]:
+    """An installation where all is well, with two drives."""
+    found = Installation(open_place, user)
+    found.machine.add('/dev/sda', 'samsung-healthy')
+    found.machine.add('/dev/sdb', 'intel-healthy')
+    try:
+        yield found
+    finally:
+        found.rule.unlink(missing_ok=True)
+
+
+# --- a healthy installation ----------------------------------------------------------------------
+
+def test_a_healthy_installation_is_all_good_on_one_screen(installed):
+    """Rule, program, memory, files, daemons and drives; and the lines to paste name them."""
+    assert installed.check().code == 0
+
+    told = installed.doctor()
+
+    assert told.code == 0, told.text
+    assert 'TO DO' not in told.text and '\nAll is good.\n' in told.text
+    assert [line[7:18].strip() for line in told.text.splitlines() if line.startswith('good')] == [
+        'smartctl', 'sudo rule', 'memory', 'processes', 'site files', 'time limit', '/dev/sda', '/dev/sdb', 'output']
+    body, _, pasted = told.text.partition('To paste')
+    assert len(body.splitlines()) <= 24 and max(map(len, body.splitlines())) < 80
+    assert 'vars.smart_attributes_device = ["/dev/sda", "/dev/sdb"]' in pasted
+    [line] = [line.strip() for line in pasted.splitlines() if 'command[' in line]
+    assert shlex.split(line.partition('=')[2])[-4:] == ['-d', '/dev/sda', '-d', '/dev/sdb']
+
+
+def test_it_is_looked_at_as_the_user_of_the_checks_really(installed):
+    """A folder that root could read, and he not, is found out by trying."""
+    installed.site_file('{}').chmod(0o600)
+
+    [told] = installed.to_do()
+
+    assert told['subject'] == 'site files' and 'Permission denied' in told['words']
+
+
+def test_the_user_himself_is_told_the_same(installed):
+    """It never needs root."""
+    as_root = json.loads(installed.doctor('--json').text)
+    told = started('doctor', *installed.options, '--json', around=installed.as_user)
+
+    own = json.loads(told.text)
+    assert told.code == 0
+    assert [each['subject'] for each in own['findings']] == [each['subject'] for each in as_root['findings']]
+    assert own['paste'] == as_root['paste']
+
+
+# --- ten ways of breaking it ---------------------------------------------------------------------
+
+def test_no_rule(installed):
+    """The command of its cure, pasted into a shell of root, ends it."""
+    installed.rule.unlink()
+
+    rule, later = installed.to_do()
+    installed.follow(rule['command'])
+
+    assert rule['words'] == f'is missing: sudo does not let {installed.user} run {installed.path}'
+    assert (later['subject'], later['good']) == ('drives', None)
+    assert installed.to_do() == []
+
+
+@pytest.mark.parametrize('change, words', [
+    pytest.param(lambda rule, user: rule.replace('(-l ssd )?', ''), 'refuses 2 of 3 calls, such as smartctl --json=c',
+                 id='refuses-a-log'),
+    pytest.param(lambda rule, user: rule.replace('^--scan$', '^--scan-all$'), 'is of another version', id='other-words'),
+    pytest.param(lambda rule, user: rule.replace('TIMEOUT=60', 'TIMEOUT=20'), 'ends smartctl after 20 s', id='ends-early'),
+    pytest.param(lambda rule, user: f'{rule.replace("NOPASSWD: ", "")}{user} ALL=(root) NOPASSWD: /bin/true\n',
+                 'asks for a password', id='password'),
+    pytest.param(lambda rule, user: f'{rule}{user} ALL=(root) NOPASSWD: ALL\n', 'whatever he likes', id='too-wide'),
+])
+def test_an_old_rule(installed, change, words):
+    """Renewed, it is good again."""
+    installed.write_rule(change(installed.printed_rule(), installed.user))
+
+    rule = next(each for each in installed.to_do() if each['subject'] == 'sudo rule')
+    installed.follow(rule['command'])
+
+    assert words in rule['words']
+    assert installed.to_do() == []
+
+
+def test_a_rule_for_another_path(installed):
+    """The rule of the package, and a smartctl of the site's own."""
+    installed.write_rule(installed.printed_rule('/usr/sbin/smartctl'))
+
+    rule = installed.to_do()[0]
+    installed.follow(rule['command'])
+
+    assert rule['words'] == f'is for /usr/sbin/smartctl, and checks call {installed.path}'
+    assert installed.to_do() == []
+
+
+def test_a_wrong_path(installed):
+    """Where smartctl is instead is said."""
+    installed.path = '/usr/local/sbin/no-smartctl'
+
+    program = installed.to_do()[0]
+
+    assert program['words'] == '/usr/local/sbin/no-smartctl: there is no such file'
+    assert 'smartctl is at /usr/sbin/smartctl: name it with -p /usr/sbin/smartctl' in program['cure']
+    assert [each['good'] for each in installed.to_do()] == [False, None, None]
+
+
+def test_no_smartctl(installed, tmp_path):
+    """As on a machine without smartmontools: nothing is in /usr/sbin, seen by this process alone."""
+    (tmp_path / 'empty').mkdir()
+    hidden = ['unshare', '--mount', '--propagation', 'private', 'sh', '-c',
+              'mount --bind "$0" /usr/sbin && exec "$@"', str(tmp_path / 'empty')]
+    installed.path = '/usr/sbin/smartctl'
+
+    without, with_it = (next(each for each in installed.findings(around=around) if each['subject'] == 'smartctl')
+                        for around in (hidden, []))
+
+    assert (without['good'], without['command']) == (False, 'apt install smartmontools')
+    assert with_it['good'] is True
+
+
+def test_no_memory(installed):
+    """The folder is missing; made as said, it is good, and checks use it."""
+    installed.state.rmdir()
+
+    told = installed.to_do()
+    [memory] = [each for each in told if each['subject'] == 'memory']
+    installed.follow(memory['command'])
+
+    assert memory['words'].endswith('No such file or directory; growth is not judged')
+    assert installed.to_do() == []
+    assert installed.check().code == 0
+    [memory] = [each for each in installed.findings() if each['subject'] == 'memory']
+    assert memory['good'] and memory['words'].endswith('written 1 min ago')
+
+
+def test_memory_of_another_user(installed):
+    """A check that root ran first, with a folder of its own making."""
+    shutil.chown(installed.state, 'root')
+
+    [memory] = [each for each in installed.to_do() if each['subject'] == 'memory']
+    installed.follow(memory['command'])
+
+    assert 'belongs to another user' in memory['words']
+    assert installed.to_do() == []
+
+
+def test_a_foreign_site_file(installed):
+    """Whoever owns it could change what alarms; given to root, it is read."""
+    file = installed.site_file('{"roles": {"temperature": {"warning": "45"}}}')
+    os.chown(file, NOBODY, NOBODY)
+
+    [told] = installed.to_do()
+    shutil.chown(file, 'root')
+
+    assert f'{file} does not belong to root' in told['words'] and 'chown' in told['cure']
+    assert installed.to_do() == []
+
+
+def test_a_typo(installed):
+    """The word is named, and the command that looks again."""
+    installed.site_file('{"roles": {"temperature": {"warnin": "45"}}}')
+
+    [told] = installed.to_do()
+    installed.site_file('{"roles": {"temperature": {"warning": "45"}}}')
+
+    assert 'site.json' in told['words'] and 'warnin' in told['words']
+    assert told['command'] == f'check_smart_attributes prove {installed.config}/thresholds.d/site.json'
+    assert installed.to_do() == []
+
+
+def test_a_dead_drive(installed):
+    """Its address, what it was, and where to look; replaced, all is good."""
+    installed.check()
+    installed.machine.add('/dev/sdb', 'intel-healthy', vanish=0)
+
+    [told] = installed.to_do()
+    installed.machine.add('/dev/sdb', 'intel-healthy')
+
+    assert told['subject'] == '/dev/sdb'
+    assert told['words'] == f'{DEAD}: does not say who it is: INQUIRY failed'
+    assert 'drive, cable or controller fail' in told['cure'] and told['command'].startswith('dmesg')
+    assert installed.to_do() == []
+
+
+def test_a_moved_controller(installed):
+    """The numbers of hosts change at boot; what to write is said, and is good."""
+    installed.machine.add('megaraid,4@/dev/bus/6', 'samsung-healthy')
+
+    [told], [after] = ([each for each in installed.findings('-d', address, root=str(installed.machine.folder))
+                        if each['subject'] == address] for address in ('megaraid,4@/dev/bus/0', 'megaraid,4@/dev/bus/6'))
+
+    assert not told['good'] and 'host 0 has no MegaRAID controller (host 6 has)' in told['words']
+    assert told['cure'] == 'write megaraid,4@/dev/bus/6'
+    assert after['good']
+
+
+def test_a_sleeping_drive(installed):
+    """Nobody knows which it is until a check has read it; from then on it may sleep."""
+    installed.machine.add('/dev/sdb', 'wd-hdd-healthy', asleep=True)
+
+    [told] = installed.to_do()
+    installed.machine.add('/dev/sdb', 'wd-hdd-healthy')
+    installed.check()
+    installed.machine.add('/dev/sdb', 'wd-hdd-healthy', asleep=True)
+    [after] = [each for each in installed.findings() if each['subject'] == '/dev/sdb']
+
+    assert told['words'].startswith('is asleep (STANDBY) and was left alone; no check has read it yet')
+    assert told['command'].startswith('dd if=/dev/sdb of=/dev/null bs=4096 count=1 iflag=direct && check_smart_a')
+    assert after['good'] and 'last read' in after['words']
+
+
+# --- and others ----------------------------------------------------------------------------------
+
+def test_a_process_of_an_earlier_check_that_hangs(installed):
+    """Which drive, since when, which process; gone, all is good."""
+    machine = ['sleep', '60']
+    with subprocess.Popen(machine) as stuck:
+        locked = Waiting(str(installed.state)).begin((installed.path, '-d', 'sat', '/dev/sdz'))
+        assert isinstance(locked, int)
+        os.pwrite(locked, b'%d %d\n' % (stuck.pid, time.time() - 3600), 0)
+
+        [told] = installed.to_do()
+        os.close(locked)
+        after = installed.to_do()
+        stuck.kill()
+
+    assert told['subject'] == 'processes' and told['words'].startswith('1 process of earlier checks hang')
+    assert 'sat@/dev/sdz' in told['words'] and f'(process {stuck.pid})' in told['words']
+    assert after == []
+
+
+def test_a_check_that_runs_beside_it_is_no_stuck_process(tmp_path):
+    """It has had its drive for a second."""
+    waiting = Waiting(str(tmp_path))
+    locked = waiting.begin(('/usr/sbin/smartctl', '/dev/sda'))
+    assert isinstance(locked, int)
+    os.pwrite(locked, b'%d %d\n' % (os.getpid(), time.time() - 1), 0)
+
+    assert list(waiting.held(30)) == []
+    assert [file for file, _ in waiting.held(0)] == ['!dev!sda']
+    os.close(locked)
+    assert list(waiting.held(0)) == []
+
+
+def test_sudo_that_hangs_does_not_hold_it_up(installed, open_place):
+    """As with a directory service that does not answer: it ends in its time, and tells what it knows."""
+    folder = open_place / 'bin'
+    folder.mkdir()
+    (folder / 'sudo').write_text('#!/bin/sh\nexec sleep 60\n')
+    (folder / 'sudo').chmod(0o755)
+
+    begun = time.monotonic()
+    told = installed.doctor('-t', '3', around=['env', f'PATH={folder}:/usr/bin:/bin'])
+
+    assert time.monotonic() - begun < 8
+    assert told.code == 1 and 'good   smartctl' in told.text and 'TO DO  sudo rule' in told.text
+
+
+def test_serial_numbers_can_be_hidden(installed):
+    """What it prints goes into tickets."""
+    assert 'EXAMPLE0001' in installed.doctor().text
+    assert 'EXAMPLE0001' not in installed.doctor('--hide-serial').text
+
+
+def test_many_drives_share_a_line(installed):
+    """One screen, also with forty."""
+    for slot in range(12):
+        installed.machine.add(f'megaraid,{slot}@/dev/bus/0', 'sas-seagate-healthy', serial=f'EXAMPLE{slot}')
+
+    told = installed.doctor('-d', 'megaraid,0-11@/dev/bus/0')
+
+    assert 'good   drives      12 drives answer, the slowest, megaraid,' in told.text
+    assert 'vars.smart_attributes_device = ["megaraid,0-11@/dev/bus/0"]' in told.text
+    assert 'vars.smart_attributes_expect = "12"' in told.text
+
+
+def test_a_user_who_is_not_there_and_a_report_are_no_installation():
+    """Exit status 3: nothing was looked at."""
+    assert run('doctor', '--user', 'nobody-of-that-name').code == 3
+    assert run('doctor', '--report', '/tmp').code == 3
+
+
+# --- daemons -------------------------------------------------------------------------------------
+
+def write(root: Path, files: Dict[str, str]) -> str:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return str(root)
+
+
+SERVICE = 'apply Service "smart" {{\n  check_command = "check-smart-attributes"\n  {}\n  assign where true\n}}\n'
+DAEMONS = {
+    'ok-nrpe-as-debian-ships-it': ({'etc/nagios/nrpe.cfg': 'command_timeout=60\n'}, []),
+    'short-nrpe': ({'etc/nagios/nrpe.cfg': 'command_timeout=30\n'}, [('NRPE', 30, 'command_timeout')]),
+    'short-nrpe-last-one-wins': (
+        {'etc/nagios/nrpe.cfg': 'command_timeout=60\ninclude_dir=/etc/nagios/nrpe.d/\n',
+         'etc/nagios/nrpe.d/x.cfg': '#command_timeout=60\ncommand_timeout = 20\n'}, [('NRPE', 20, 'command_timeout')]),
+    'ok-nrpe-with-a-fitting-t': (
+        {'etc/nagios/nrpe.cfg': 'command_timeout=30\ncommand[a]=/x/check_smart_attributes -t 25\n'}, []),
+    'short-one-of-two-commands': (
+        {'etc/nagios/nrpe.cfg': 'command_timeout=30\ncommand[a]=/x/check_smart_attributes -t 25\n'
+                                'command[b]=/x/check_smart_attributes\n'}, [('NRPE', 30, 'command_timeout')]),
+    'ok-nrpe-includes-itself': ({'etc/nagios/nrpe.cfg': 'include=/etc/nagios/nrpe.cfg\n'}, []),
+    'short-nagios': ({'etc/nagios4/nagios.cfg': 'service_check_timeout=40\n'},
+                     [('Nagios', 40, 'service_check_timeout')]),
+    'ok-icinga-says-nothing': ({'etc/icinga2/icinga2.conf': 'include "conf.d/*.conf"\n'}, []),
+    'short-icinga-service': ({'etc/icinga2/conf.d/s.conf': SERVICE.format('check_timeout = 30s')},
+                             [('Icinga', 30, 'check_timeout')]),
+    'ok-icinga-service-that-tells-the-plugin': (
+        {'etc/icinga2/conf.d/s.conf': SERVICE.format('check_timeout = 30s\n  vars.smart_attributes_timeout = 25')}, []),
+    'short-icinga-plugin-with-more-time': (
+        {'etc/icinga2/conf.d/s.conf': SERVICE.format('vars.smart_attributes_timeout = 120')},
+        [('Icinga', 60, 'check_timeout')]),
+    'short-icinga-command': (
+        {'etc/icinga2/zones.d/c.conf': 'object CheckCommand "check-smart-attributes" {\n  timeout = 0.5m\n'
+                                       '  arguments = { "--timeout" = { value = "x" } }\n}\n'},
+        [('Icinga', 30, 'timeout')]),
+    'ok-icinga-other-services': (
+        {'etc/icinga2/conf.d/s.conf': 'apply Service "x" {\n  check_timeout = 5s\n}\n/* check_timeout = 5s */\n'
+                                      + SERVICE.format('// check_timeout = 5s')}, []),
+}
+
+
+@pytest.mark.parametrize('configured, short', DAEMONS.values(), ids=DAEMONS)
+def test_a_daemon_that_ends_a_check_too_early_is_named(tmp_path, configured, short):
+    """Then nothing is told of any drive: file, setting and both cures."""
+    found = daemons.limits(write(tmp_path, configured))
+
+    told = daemons.judged(found, HowRead().timeout)
+
+    assert [each.is_good for each in told] == ([False] * len(short) or [True])
+    for finding, (who, seconds, setting) in zip(told, short):
+        assert finding.words.startswith(f'{who} ends a check after {seconds} s (/etc/')
+        assert f'set {setting} to ' in finding.cure and f'-t {daemons.fitting(seconds):g}' in finding.cure
+
+
+def test_what_cannot_be_read_is_not_called_good_by_silence(tmp_path):
+    """It is said that nobody looked; a check with more time than daemons usually give is to be changed."""
+    [usual], [long] = daemons.judged([], 55), daemons.judged([], 90)
+
+    assert usual.is_good and 'no daemon\'s configuration is readable' in usual.words
+    assert not long.is_good
+
+
+# --- lines to paste ------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('named', [
+    ['/dev/sda', '/dev/nvme0'], [f'megaraid,{slot}@/dev/bus/0' for slot in (0, 1, 2, 3, 7, 9, 10)],
+    ['sat+megaraid,4@/dev/bus/1', 'megaraid,5@/dev/bus/1', 'cciss,0@/dev/sg1', 'cciss,1@/dev/sg1', 'cciss,2@/dev/sg1'],
+    ['areca,1/1@/dev/sg2', 'areca,1/2@/dev/sg2', 'areca,1/3@/dev/sg2']])
+def test_a_range_means_the_addresses_that_it_was_made_of(named):
+    """What is pasted checks the same drives."""
+    short = pasting.ranges(named)
+
+    assert sorted(device.address for text in short for device in addresses.parse(text)) == sorted(named)
+    assert len(short) <= len(named)
+
+
+def test_pasted_lines_carry_what_the_check_needs():
+    """A time limit that fits, the program's own path, and how many drives where slots may be empty."""
+    icinga, nagios, nrpe = pasting.pastes([f'megaraid,{slot}@/dev/bus/0' for slot in range(4)], '/opt/x/check', 25,
+                                          ['-p', '/opt/smartctl'])
+
+    assert nrpe.text == 'command[check_smart_attributes]=/opt/x/check -p /opt/smartctl -d megaraid,0-3@/dev/bus/0 ' \
+                        '--expect 4 -t 25'
+    assert nagios.text.startswith('check_command  smart_attributes_drives!-p /opt/smartctl')
+    assert 'vars.smart_attributes_timeout = "25"' in icinga.text and 'vars.smart_attributes_expect = "4"' in icinga.text
+    assert pasting.pastes([], 'x', 55) == []
+
+
+# --- the rule, as sudo lists it ------------------------------------------------------------------
+
+LISTED = """\
+User nagios may run the following commands on vm:
+
+Sudoers entry: /etc/sudoers.d/x
+    RunAsUsers: root
+    Options: !authenticate
+    Timeout: 60
+    Commands:
+\t/usr/sbin/smartctl ^--json=c --scan$
+\t/usr/local/sbin/smartctl -x
+
+Sudoers entry:
+    RunAsUsers: root
+    Commands:
+\tALL
+"""
+
+
+def test_what_sudo_lists_is_understood():
+    """Time limit, password and arguments of each entry."""
+    first, second = listing.entries(LISTED)
+
+    assert (first.timeout, first.wants_password) == (60, False)
+    assert first.of('/usr/sbin/smartctl') == ('^--json=c --scan$',)
+    assert (second.timeout, second.wants_password, second.commands) == (None, True, ('ALL',))
+    assert listing.programs([first, second], 'smartctl') == ['/usr/sbin/smartctl', '/usr/local/sbin/smartctl']
+    assert listing.entries('sudo: a password is required\n') == []
+
+
+def asked(**change: Any) -> sudo_rule.Asked:
+    wanted = sudoers.general(sudoers.Asked('nagios'), HowRead())
+    entry = listing.Entry(tuple(f'/usr/sbin/smartctl ^{each}$' for each in wanted.expressions), wanted.timeout)
+    calls = [('--json=c', '--scan'), ('--json=c', '/dev/sda')]
+    return sudo_rule.Asked('nagios', '/usr/sbin/smartctl', calls, (), [entry], False, wanted, 'cmd')._replace(**change)
+
+
+def test_a_rule_of_literal_lines_is_good_where_all_are_there():
+    """It is what an older sudo gets; another sudo need not list its rules at all."""
+    literal = listing.Entry(('/usr/sbin/smartctl --json\\=c --scan',), 60)
+
+    assert [sudo_rule.judged(asked(**change)).is_good for change in (
+        {}, {'entries': [literal]}, {'entries': []}, {'entries': [literal], 'refused': [('-x',)]})] == [
+            True, True, True, False]
+
+
+# --- memory --------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('found, room, is_good, words', [
+    pytest.param(state.Memory('/m', 'nagios'), 1 << 30, True, 'nothing in it yet', id='new'),
+    pytest.param(state.Memory('/m', 'nagios', 84000, 1000.0), 1 << 30, True, '84 kB, written 10 min ago', id='in-use'),
+    pytest.param(state.Memory('/m', 'nagios', 84000, 1000.0), 1 << 20, False, 'room for 1.05 MB', id='full-disk'),
+    pytest.param(state.Memory('/m', 'nagios', 84000, 1000.0, ['cannot be written; make room']), 1 << 30, False,
+                 '/m: cannot be written', id='not-written')])
+def test_memory_tells_whose_it_is_how_large_and_when_it_was_written(found, room, is_good, words):
+    """Whether it works is seen there."""
+    told = state.remembers(found, room, 1600)
+
+    assert told.is_good is is_good and words in told.words
+
+
+# --- the screen ----------------------------------------------------------------------------------
+
+def test_the_screen_keeps_commands_whole_and_words_within_80_columns():
+    """A command that is broken into lines cannot be pasted; what strings hold reaches no terminal raw."""
+    command = f'install -d {"/long" * 30}'
+    told = findings.as_text(Examination('host', [
+        Finding('memory', False, f'is bad \x1b[31m {"word " * 40}', 'make it', command), Finding('x', None, 'later')],
+        [Paste('NRPE', 'command[a]=b')]))
+
+    assert command in [line.strip() for line in told.splitlines()]
+    assert all(len(line) < 80 for line in told.splitlines() if command not in line)
+    assert '\x1b' not in told and 'TO DO  memory' in told and '-      x' in told
+    assert '1 to do, 1 could not be looked at yet' in told
+
+
+def test_only_what_is_all_good_is_called_so():
+    """What could not be looked at is not good either."""
+    good, later, bad = (Finding('x', is_good, 'words') for is_good in (True, None, False))
+
+    assert [Examination('', found).is_good for found in ([good], [good, later], [good, bad])] == [True, False, False]
+    assert [json.loads(findings.as_json(Examination('', found)))['good'] for found in ([good], [later])] == [True, False]
+
+
+def test_one_that_hangs_is_told_with_its_drive():
+    """The file's name is made readable again."""
+    told = state.hanging([('sat@!dev!sda', Earlier(4711, 1)), ('!dev!sdb', Earlier(4712, 1))])
+
+    assert not told.is_good and told.words.startswith('2 processes of earlier checks hang; sat@/dev/sda: still waiting')
+    assert 'kill 4711' in told.command
