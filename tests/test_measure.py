@@ -32,9 +32,9 @@ def measured(*drives):
                            specs.SpecDatabase(DATABASE), default)
 
 
-def lines(*drives):
+def lines(*drives, documented=()):
     said = []
-    measure.report(measured(*drives), said.append)
+    measure.report(measured(*drives), documented, said.append)
     return '\n'.join(said)
 
 
@@ -99,6 +99,40 @@ def test_a_fifth_of_the_models_is_the_same_everywhere():
     assert [measure.fifth_of(model) for model in ('INTEL SSDSC2BB240G4', 'SAMSUNG MZ7LM960HMJP-00005')] == [
         measure.fifth_of('INTEL SSDSC2BB240G4'), measure.fifth_of('SAMSUNG MZ7LM960HMJP-00005')]
     assert {measure.fifth_of(str(n)) for n in range(100)} == {0, 1, 2, 3, 4}
+
+
+def test_what_only_one_fifth_shows_counts_as_wrong_where_that_fifth_is_left_out():
+    """Acme SSD 1 and 10 lie in one fifth: nothing else knows how they are read, unless a document or another model does."""
+    alone = [drive('ACME SSD 1'), drive('ACME SSD 10'), drive('ACME SSD 10', statistic=30)]
+    fifth = measure.fifth_of('ACME SSD 1')
+    elsewhere = next(f'ACME SSD {n}' for n in range(99) if measure.fifth_of(f'ACME SSD {n}') != fifth)
+
+    def left_out(*drives, documented=()):
+        return list(measure.fifths(measured(*drives).comparisons, documented))[fifth][:3]
+
+    assert left_out(*alone) == (3, 2, 0)
+    assert left_out(*alone, documented=['Acme']) == (3, 2, 2)
+    assert left_out(*alone, drive(elsewhere)) == (3, 2, 2)
+    assert left_out(*alone, drive(elsewhere, statistic=90)) == (3, 2, 0)
+
+
+def test_a_statistic_that_the_entry_does_not_believe_is_counted_apart():
+    """Where it stands still no reading can agree; the figure of all drives stays beside it."""
+    DATABASE['entries'][0]['untrusted_statistics'] = ['endurance_used']
+    text = lines(drive(), drive(statistic=99))
+    del DATABASE['entries'][0]['untrusted_statistics']
+
+    assert ('1 of 2, 50.00 % of worn drives agree; left out, 0 of 2, 0.00 %; where the entry believes the statistic, '
+            'none') in text
+
+
+def test_a_family_is_documented_by_more_than_what_was_measured():
+    """The collection itself cannot speak for its own drives."""
+    data = {'documents': {'linuxhw-enterprisedrive': {}, 'acme-manual': {}}, 'entries': [
+        {'family': 'A', 'source': 'acme-manual, section 5; measured on linuxhw/EnterpriseDrive'},
+        {'family': 'B', 'source': 'always 255 in linuxhw-enterprisedrive'}]}
+
+    assert measure.documented_families(data) == {'A'}
 
 
 @pytest.mark.parametrize('line', ['not json', '[1]', '{"attributes": [[1]]}', '{"devstat": {"x": ["1", "-", "y"]}}'])

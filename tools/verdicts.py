@@ -17,11 +17,14 @@ sys.path[:0] = [str(ROOT)]
 
 from smart_attributes import judge  # noqa: E402
 from smart_attributes.errors import SmartError  # noqa: E402
+from smart_attributes.knowledge import datafile  # noqa: E402
+from smart_attributes.knowledge.specs import SpecDatabase  # noqa: E402
+from smart_attributes.knowledge.thresholds import Thresholds  # noqa: E402
 from smart_attributes.model import Device, Report, State, Verdict  # noqa: E402
 from smart_attributes.options import Options  # noqa: E402
 from smart_attributes.site import Site, judge_of  # noqa: E402
 from smart_attributes.workshop import alarms as of_drives  # noqa: E402
-from smart_attributes.workshop import rates, timelines  # noqa: E402
+from smart_attributes.workshop import collection, measure, rates, timelines  # noqa: E402
 from smart_attributes.workshop.rates import AGES, ALONE, AT, BEYOND, Rate, Rates  # noqa: E402
 
 DOCUMENT = ROOT / 'doc' / 'verdicts.md'
@@ -102,8 +105,11 @@ def of_timelines(path: str) -> Dict[str, Iterable[str]]:
 
 def of_collection(path: str) -> Dict[str, Iterable[str]]:
     """Return the rows of every table about a collection of drives."""
-    judged, thresholds = of_drives.read_alarms(path)
-    return of_drives.tables(judged, thresholds, of_drives.read_figures(str(BEFORE)))
+    data = datafile.load(datafile.shipped('attributes.json'))
+    limits_of = Thresholds(datafile.load(datafile.shipped('thresholds/default.json')))
+    measured = measure.measure(collection.read(path), SpecDatabase(data), limits_of)
+    wear = measure.fifth_rows(measured.comparisons, measure.documented_families(data))
+    return {**of_drives.tables(measured.alarms, limits_of, of_drives.read_figures(str(BEFORE))), 'wear': wear}
 
 
 def filled(text: str, rows: Dict[str, Iterable[str]]) -> str:

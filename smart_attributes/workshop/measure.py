@@ -7,7 +7,21 @@ with the default limits, and what alarms is counted.
 import hashlib
 import os
 from collections import Counter
-from typing import Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import (
+    Any,
+    Callable,
+    Collection,
+    Dict,
+    FrozenSet,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 from ..knowledge import datafile, formatting, readings
 from ..knowledge.specs import SpecDatabase
@@ -21,6 +35,7 @@ ENDURANCE = (7, 0x008)
 WORN = range(1, 100)      # at 0 nothing can be told apart, at 100 a normalized value has stopped
 POINTS, SHARE = 2, 0.06   # agreement: within 2 points, or 6 % of the statistic
 FIFTHS = 5
+COLLECTION = 'linuxhw-enterprisedrive'  # a document that measures, and so does not speak for a drive of its own
 WORST_SHOWN = 3
 
 Print = Callable[[str], None]
@@ -37,6 +52,7 @@ class Comparison(NamedTuple):
     vendor: Optional[float]          # endurance from a vendor attribute, %
     statistic: Optional[int]         # the drive's own, %
     source: str = ''
+    is_believed: bool = True         # the entry takes the statistic for the drive's wear
 
     @property
     def is_worn(self) -> bool:
@@ -52,6 +68,16 @@ class Comparison(NamedTuple):
     def agrees(self) -> bool:
         """Say whether the reading is as good as the statistic."""
         return self.distance <= max(POINTS, SHARE * (self.statistic or 0))
+
+
+class Fifth(NamedTuple):
+    """The worn drives of a fifth of the models."""
+
+    drives: int
+    agree: int
+    left_out: int     # of those that agree: which rest on a document, or on drives that agree in other fifths
+    believed: int     # drives whose entry believes the statistic
+    agree_believed: int
 
 
 class Measurement(NamedTuple):
@@ -83,16 +109,15 @@ def compare(drive: collection.Drive, database: SpecDatabase) -> Comparison:
     return Comparison(drive.name, identity.model, spec.family, spec.is_generic,
                       tuple(entry['family'] for _, entry in database.claims(identity, numbers)),
                       found.number if found else None, statistic.number if statistic else None,
-                      str(found.source) if found else '')
+                      str(found.source) if found else '', 'endurance_used' not in spec.untrusted_statistics)
 
 
 # --- what is said about it ---------------------------------------------------------
 
-def report(measured: Measurement, write: Print) -> None:
-    """Print the tables: per entry, totals, fifths, alarms."""
-    for line in (*entry_lines(measured.comparisons), '', *total_lines(measured), '', *fifth_lines(measured.comparisons),
-                 '',
-                 *alarm_lines(measured.alarms)):
+def report(measured: Measurement, documented: Collection[str], write: Print) -> None:
+    """Print the tables: per entry, totals, fifths, alarms. documented: the families that rest on a document."""
+    for line in (*entry_lines(measured.comparisons), '', *total_lines(measured), '',
+                 *fifth_lines(measured.comparisons, documented), '', *alarm_lines(measured.alarms)):
         write(line)
 
 
@@ -140,11 +165,38 @@ def _listed(what: str, comparisons: Iterable[Comparison]) -> Iterator[str]:
     yield from (f'    {count} x {model}' for model, count in models.most_common(20))
 
 
-def fifth_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """Yield agreement by fifths of the models, chosen by hash: a fifth that stands out was fitted or forgotten."""
-    for fifth in range(FIFTHS):
-        worn = [c for c in comparisons if c.is_worn and fifth_of(c.model) == fifth]
-        yield f'models of fifth {fifth}: {share(sum(c.agrees for c in worn), len(worn))} of worn drives agree'
+def fifth_lines(comparisons: Sequence[Comparison], documented: Collection[str]) -> Iterator[str]:
+    """Yield agreement by fifths of the models: one that stands out was fitted or forgotten."""
+    for number, fifth in enumerate(fifths(comparisons, documented), 1):
+        yield (f'models of fifth {number}: {share(fifth.agree, fifth.drives)} of worn drives agree; left out, '
+               f'{share(fifth.left_out, fifth.drives)}; where the entry believes the statistic, '
+               f'{share(fifth.agree_believed, fifth.believed)}')
+
+
+def fifths(comparisons: Sequence[Comparison], documented: Collection[str]) -> Iterator[Fifth]:
+    """Yield the five fifths of the models, chosen by hash."""
+    worn = [(c, fifth_of(c.model)) for c in comparisons if c.is_worn]
+    for number in range(FIFTHS):
+        drives = [c for c, fifth in worn if fifth == number]
+        believed = [c for c in drives if c.is_believed]
+        known = {*documented, *(c.family for c, fifth in worn if fifth != number and c.agrees)}
+        yield Fifth(len(drives), sum(c.agrees for c in drives), sum(c.agrees and c.family in known for c in drives),
+                    len(believed), sum(c.agrees for c in believed))
+
+
+def fifth_rows(comparisons: Sequence[Comparison], documented: Collection[str]) -> Iterator[str]:
+    """Yield the fifths and their sum as rows of a table."""
+    found = list(fifths(comparisons, documented))
+    for name, fifth in (*enumerate(found, 1), ('all', Fifth(*map(sum, zip(*found))))):
+        shares = (percent(fifth.agree, fifth.drives), percent(fifth.left_out, fifth.drives), f'{fifth.believed:,}',
+                  percent(fifth.agree_believed, fifth.believed))
+        yield f'| {name} | {fifth.drives:,} | {" | ".join(shares)} |'
+
+
+def documented_families(data: Mapping[str, Any]) -> FrozenSet[str]:
+    """Return the families whose entry cites a document, and not only what was measured."""
+    keys = set(data['documents']) - {COLLECTION}
+    return frozenset(entry['family'] for entry in data['entries'] if any(key in entry['source'] for key in keys))
 
 
 def fifth_of(model: str) -> int:
@@ -177,7 +229,12 @@ def _by(alarms: Iterable[Alarm], key: Callable[[Alarm], Tuple[str, str]]) -> Dic
 
 def share(part: int, whole: int) -> str:
     """Return "7162 of 7301, 98.10 %"."""
-    return f'{part} of {whole}, {100 * part / whole:.2f} %' if whole else 'none'
+    return f'{part} of {whole}, {percent(part, whole)}' if whole else 'none'
+
+
+def percent(part: int, whole: int) -> str:
+    """Return "98.10 %", "-" of nothing."""
+    return f'{100 * part / whole:.2f} %' if whole else '-'
 
 
 # --- evidence ----------------------------------------------------------------------
@@ -201,7 +258,7 @@ def main(path: str, is_written: bool, write: Print = print) -> int:
     data = datafile.load(database_path)
     thresholds = Thresholds(datafile.load(datafile.shipped('thresholds/default.json')))
     measured = measure(collection.read(path), SpecDatabase(data), thresholds)
-    report(measured, write)
+    report(measured, documented_families(data), write)
     if is_written:
         path = os.path.join(os.path.dirname(database_path), USUAL)
         with open(path, 'w', encoding='utf-8') as file:
