@@ -130,11 +130,11 @@ def quantity(reading: Reading) -> str:
 
 
 def _foreseen(forecast: Forecast) -> str:
-    """Return "400 days (160 to 1000 days; an estimate from use and age alone)"."""
+    """Return "400 days (160 to 1000, estimated from use and age)"."""
     if forecast.left <= 0:
         return '0 days'
     left, earliest, latest = (f'{seconds / DAY:.0f}' for seconds in (forecast.left, forecast.earliest, forecast.latest))
-    return f'{left} days ({earliest} to {latest} days{"; an estimate from use and age alone" * forecast.is_estimate})'
+    return f'{left} days ({earliest} to {latest}{", estimated from use and age" * forecast.is_estimate})'
 
 
 def since(seconds: float) -> str:

@@ -242,6 +242,37 @@ def test_the_keyboard_sorts_and_opens_a_panel(chromium, sixty):
     assert 'md0 (raid1, with sdb1 OK, /srv)' in panel
 
 
+@pytest.mark.parametrize('width', [1024, 1280, 1440, 1920])
+def test_what_to_do_is_in_sight_without_scrolling_sideways(chromium, sixty, width):
+    """It is the last column, and the one that the page is opened for."""
+    chromium.open(sixty, width)
+    wanted, there = chromium.run('const box = document.querySelector(".scroll"); return [box.scrollWidth, box.clientWidth]')
+
+    assert wanted <= there
+
+
+@pytest.mark.parametrize('number', [0, 1, 4])
+def test_a_panel_on_a_phone_is_read_from_top_to_bottom(chromium, sixty, number):
+    """A table of seven columns gave each value the width of a letter."""
+    chromium.open(sixty, 390)
+    chromium.run('document.querySelectorAll("#rows th.name button")[arguments[0]].click()', number)
+    cells = chromium.run('return [...document.querySelectorAll(".panel .value, .panel .limit, .panel .reason")]'
+                         '.filter((cell) => cell.textContent).map((cell) => [cell.offsetHeight, cell.textContent.length])')
+
+    assert len(cells) > 10
+    assert [(height, length) for height, length in cells if height > 30 * (1 + length // 25)] == []
+    assert chromium.run('return document.documentElement.scrollWidth') <= 390
+
+
+def test_a_limit_of_days_is_told_in_days(chromium, sample, tmp_path):
+    """As somebody has written it: nobody counts 4,800 hours."""
+    drives = json.loads(run('triage', '--json', '--report', REPORTS, '-w', 'endurance_time_left=200d:').text)
+    chromium.open(written(tmp_path, drives))
+    chromium.run('document.querySelectorAll("#rows th.name button")[1].click()')
+
+    assert 'below 200 days' in chromium.run('return document.querySelector(".panel").textContent')
+
+
 def test_a_drive_that_something_is_to_be_done_with_leads_to_its_panel(chromium, sixty, sample):
     """From the worst thing to its numbers in one step, and back."""
     chromium.open(sixty)

@@ -8,6 +8,7 @@
   const LASTING = {endurance_used: 'endurance', spare_available: 'spare'};
   const FAR = 10 * YEAR;  // a date beyond is no plan
   const SHORTENED = 60;  // characters of a reading's source
+  const WHOLE = 18;  // characters of a drive's name that is not broken
 
   // Undoes packed.py.
   function unpacked(packed) {
@@ -64,7 +65,9 @@
   // A Nagios range as a person says it: "85" is above 85, "16:" below 16.
   function limit(range, unit) {
     const found = /^(-?[0-9.]+)(:?)$/.exec(range || '');
-    return found ? (found[2] ? 'below ' : 'above ') + amount(Number(found[1]), unit) : range;
+    if (!found) return range;
+    const number = Number(found[1]), days = unit === 's' && number >= DAY && number % DAY === 0;  // as somebody has written it: 30d
+    return (found[2] ? 'below ' : 'above ') + (days ? plain(number / DAY) + (number === DAY ? ' day' : ' days') : amount(number, unit));
   }
   const day = (seconds) => new Date((data.made + seconds) * 1000).toISOString().slice(0, 10);
   function between(forecast) {
@@ -91,10 +94,10 @@
     for (const key in attributes || {}) made.setAttribute(key, attributes[key]);
     return made;
   }
-  // A name that may be broken after its dots and dashes, and nowhere else.
-  function breakable(text) {
+  // A name that may be broken after its dots and dashes, and nowhere else; not at all where it is no longer than *whole*.
+  function breakable(text, whole) {
     const made = document.createDocumentFragment();
-    (text.match(/[^._-]*[._-]|[^._-]+/g) || []).forEach((part, place) => made.append(...(place ? [element('wbr')] : []), part));
+    (text.length > whole ? text.match(/[^._-]*[._-]|[^._-]+/g) || [] : [text]).forEach((part, place) => made.append(...(place ? [element('wbr')] : []), part));
     return made;
   }
   function bar(drive) {
@@ -124,16 +127,16 @@
   // key, title, what is sorted by, what is shown, class, first direction
   const COLUMNS = [
     ['state', 'State', (d) => RANK[d.state], (d) => d.state, 'state', 1],
-    ['host', 'Host', (d) => d.host, (d) => breakable(d.host || ''), 'host', 1],
+    ['host', 'Host', (d) => d.host, (d) => breakable(d.host || '', 0), 'host', 1],
     ['name', 'Drive', (d) => d.name || d.device, null, 'name', 1],
     ['bay', 'Bay', (d) => d.bay, (d) => d.bay || '', 'bay', 1],
     ['model', 'Model, serial', (d) => d.model || d.serial, model, 'model', 1],
     ['used', 'Used', (d) => number(d, 'endurance_used'), bar, 'used', -1],
     ['until', 'Lasts until', (d) => { const f = soonest(d); return f ? f.left : undefined; }, until, 'right', 1],
-    ['spare', 'Spare', (d) => number(d, 'spare_available'), told_of('spare_available'), 'right', 1],
+    ['spare', 'Spare', (d) => number(d, 'spare_available'), told_of('spare_available'), 'right minor', 1],
     ['temperature', 'Temp.', (d) => number(d, 'temperature'), told_of('temperature'), 'right', -1],
-    ['age', 'Age', (d) => number(d, 'power_on_time'), age, 'right', -1],
-    ['written', 'Written', (d) => number(d, 'host_written'), written, 'right', -1],
+    ['age', 'Age', (d) => number(d, 'power_on_time'), age, 'right minor', -1],
+    ['written', 'Written', (d) => number(d, 'host_written'), written, 'right minor', -1],
     ['what', 'What to do', (d) => d.why && d.action, what, 'what', 1],
   ].filter(([key, , value]) => key === 'state' || key === 'name' || data.drives.some((drive) => value(drive) !== undefined));
 
@@ -194,7 +197,7 @@
   }
   function opener(drive, row) {
     const button = element('button', null, {type: 'button', 'aria-expanded': 'false'});
-    button.append(breakable(drive.name || drive.device));
+    button.append(breakable(drive.name || drive.device, WHOLE));
     button.addEventListener('click', () => {
       const isOpen = button.getAttribute('aria-expanded') === 'true';
       button.setAttribute('aria-expanded', String(!isOpen));
@@ -242,8 +245,9 @@
     const source = (each.source || '').length > SHORTENED ? each.source.slice(0, SHORTENED) + '…' : each.source;
     if (points && each.judged) memory.append(graph(points, each));
     row.append(element('td', each.judged ? isMet ? each.state : '' : 'not judged', {'class': 'judged ' + (each.judged ? each.state : '')}),
-      element('th', readable(each.role), {scope: 'row'}), element('td', told(each) + (each.growth ? '; ' + each.growth : ''), {'class': 'value'}), element('td', limit(each.warning, each.unit), {'class': 'limit'}),
-      element('td', limit(each.critical, each.unit), {'class': 'limit'}), ...(hasPast ? [memory] : []), element('td', source),
+      element('th', readable(each.role), {scope: 'row'}), element('td', told(each) + (each.growth ? '; ' + each.growth : ''), {'class': 'value'}), element('td', limit(each.warning, each.unit), {'class': 'limit', 'data-title': 'warning'}),
+      element('td', limit(each.critical, each.unit), {'class': 'limit', 'data-title': 'critical'}), ...(hasPast ? [memory] : []),
+      element('td', source, {'data-title': 'source'}),
       element('td', each.judged && isMet ? each.reason : '', {'class': 'reason'}));
     return row;
   }
