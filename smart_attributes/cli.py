@@ -103,13 +103,16 @@ exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN''', '%(prog)s [-d ADDRESS | 
 
 def _triage_parser() -> Parser:
     parser = _parser(f'{PROGRAM} triage', 'Show all drives in one table, worst first.',
-                     f'example:\n  {PROGRAM} triage --scan\n  {PROGRAM} triage --report tickets/ --json',
+                     f'example:\n  {PROGRAM} triage --scan\n  {PROGRAM} triage --since 30d\n'
+                     f'  {PROGRAM} triage --report tickets/ --json',
                      '%(prog)s [options]')
     for group in _WHAT_A_CHECK_TAKES:
         group(parser)
     parser.add_argument('--json', dest='as_json', action='store_true', help='the same as JSON')
     parser.add_argument('--html', metavar='FILE',
                         help='the same as one self-contained page: what to do, then all drives')
+    parser.add_argument('--since', type=groups.duration, default=0, metavar='TIME',
+                        help='tell as well what grew, came and went in that time, as memory has it: 24h, 30d')
     return parser
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Sequence, 
 
 from . import alarm, cli
 from .errors import UsageError
-from .model import Report, State, Verdict, worst
+from .model import Lately, Report, State, Verdict, worst
 from .options import OK, PARTLY, UNKNOWN, Options
 from .reading import processes
 from .reading.machine import Found, Plan
@@ -70,7 +70,7 @@ def _transcript(found: Survey) -> List[str]:
 
 def triage(options: Options, runner: processes.Runner) -> int:
     """Print the table; 0 when at least one drive was read."""
-    found = _with_unread_logs(_for_a_person(options, runner), options)
+    found = _with_lately(_with_unread_logs(_for_a_person(options, runner), options), options)
     if options.html:
         _write_page(found, options)
     elif options.as_json:
@@ -80,7 +80,17 @@ def triage(options: Options, runner: processes.Runner) -> int:
         from .faces import triage as face
         face.print_table(found.verdicts, found.failures, options.naming.hide_serial, found.faults, found.demands)
         _print_notes(found, options)
+        _print_lately(found.lately)
     return _was_read(found)
+
+
+def _with_lately(found: Survey, options: Options) -> Survey:
+    """Return a survey that tells what grew, came and went in the time that is asked for."""
+    if not options.since:
+        return found
+    worse = {role: each.worse for role, each in found.judge.database.roles.items()}
+    lately = found.memory.lately(found.verdicts, options.since, worse, options.naming.hide_serial)
+    return found._replace(lately=lately, remarks=tuple(words for words in found.remarks if words not in lately.went))
 
 
 def _with_unread_logs(found: Survey, options: Options) -> Survey:
@@ -95,7 +105,7 @@ def _with_unread_logs(found: Survey, options: Options) -> Survey:
 def _document(found: Survey, options: Options) -> Dict[str, Any]:
     from .faces import document
     return document.document(found.verdicts, found.failures, options.naming.hide_serial, found.faults, found.demands,
-                             found.remarks)
+                             found.remarks, found.lately)
 
 
 def _for_a_person(options: Options, runner: processes.Runner) -> Survey:
@@ -135,6 +145,11 @@ def _print_notes(found: Survey, options: Options) -> None:
         for verdict in found.verdicts:
             for note in verdict.notes:
                 print(f'{verdict.device.name}: {sentence(note, 500)}')
+
+
+def _print_lately(lately: Optional[Lately]) -> None:
+    from .faces.table import lately_lines
+    print(''.join(f'{line}\n' for line in lately_lines(lately)) if lately else '', end='')
 
 
 def _was_read(found: Survey) -> int:

@@ -263,6 +263,27 @@ class Place(NamedTuple):
     carries: Tuple[str, ...] = ()  # "md0 (raid1, with sdb1 OK, /srv)"
 
 
+class Grown(NamedTuple):
+    """A number of a drive that has grown since a person looked last."""
+
+    drive: str                # its name in all outputs
+    role: str
+    before: float             # base unit
+    after: float
+    noticed: float            # seconds since 1970, the last time
+    said: str                 # "crc_errors grew by 14 in 30 d (212 to 226), 3 d ago"
+
+
+class Lately(NamedTuple):
+    """What memory tells of the time since a person looked last."""
+
+    since: float              # seconds since 1970
+    grew: Tuple[Grown, ...] = ()
+    came: Tuple[str, ...] = ()  # sentences: drives that are new here
+    went: Tuple[str, ...] = ()  # sentences: drives that were replaced, moved or are gone
+    unknown: str = ''         # what of that time nobody knows
+
+
 class Verdict(NamedTuple):
     """What became of one device: judgements, or the reason why there are none."""
 

@@ -74,6 +74,7 @@ class Options(NamedTuple):
     asleep_max_age: int = 7 * 86_400    # seconds
     all_perfdata: bool = False
     as_json: bool = False
+    since: int = 0                      # seconds to look back; 0: not asked for
     html: Optional[str] = None
     verbose: int = 0
     files: Tuple[str, ...] = ()

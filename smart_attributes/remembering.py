@@ -7,11 +7,11 @@ Memory adds alarms or ages them. A run without it goes on and says so, where mem
 import os
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from . import state_folder
 from .errors import DriveAbsent, DriveIsNoDrive, MemoryUnusable
-from .model import Device, Read, Report, Verdict
+from .model import Device, Grown, Lately, Read, Report, Verdict
 from .options import Options
 
 if TYPE_CHECKING:
@@ -123,6 +123,31 @@ class Remembered:
         with suppress(MemoryUnusable):
             self._memory.keep(everything, Scope(*self._scope))
 
+    def lately(self, verdicts: Sequence[Verdict], within: int, worse: Mapping[str, str], hide_serial: bool) -> Lately:
+        """Return what grew, came and went in the last *within* seconds. worse: "low" for roles of which less is
+        worse.
+        """
+        now = int(time.time())
+        if self._memory is None or self._whereabouts is None:
+            return Lately(now - within, unknown='nothing is remembered of these drives')
+        from . import whereabouts
+        begun = self._memory.begun
+        found = Lately(now - within, tuple(self._grew(verdicts, within, worse)),
+                       tuple(whereabouts.came(self._whereabouts, hide_serial, within, begun)),
+                       tuple(whereabouts.went(self._whereabouts, hide_serial, within)))
+        before = 'known from smartd\'s logs alone' if self._memory.has_taken else 'not known'
+        return found._replace(unknown=_only_since(begun, now, found, before)) if begun > now - within else found
+
+    def _grew(self, verdicts: Sequence[Verdict], within: int, worse: Mapping[str, str]) -> Iterator[Grown]:
+        from .memory import growth, past
+        for verdict in verdicts:
+            known = self.past(verdict.device)
+            for reading in (j.reading for j in verdict.judgements if j.reading.judged and not j.reading.forecast):
+                found = past.lately(known, reading, within, worse.get(reading.role) == 'low') if known else None
+                if known and found:
+                    yield Grown(verdict.device.name, reading.role, found.before, found.after, found.noticed,
+                                growth.sentence(reading.role, reading.unit, found, known.now))
+
     def since(self, device: Device) -> int:
         """Return since when a drive is remembered, seconds since 1970: 0 where its log of smartd was taken or cannot
         be, now where nothing is remembered.
@@ -195,6 +220,12 @@ def _opened(options: Options, is_writing: bool) -> 'Memory':
     from .reading.identity import is_same_drive
     state = (state_folder.ready if is_writing else state_folder.there)(options.state_dir)
     return Memory(state, int(time.time()), is_same_drive, machine_id(), writes=is_writing)
+
+
+def _only_since(begun: int, now: int, found: Lately, before: str) -> str:
+    from .memory.growth import duration
+    nothing = '' if found.grew or found.came or found.went else ', in which nothing grew, came or went'
+    return f'checks remember for {duration(now - begun)}{nothing}; what was before is {before}'
 
 
 def _address(device: Device) -> Address:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Optional, Pa
 
 from . import alarm
 from .errors import DataError, DriveAsleep, DriveError, DriveNotReached, SmartError
-from .model import Device, Identity, Read, Report, State, Verdict
+from .model import Device, Identity, Lately, Read, Report, State, Verdict
 from .options import Options, Which
 from .reading import choice, commands, machine, processes, rollcall
 from .reading.machine import Plan
@@ -38,6 +38,7 @@ class Survey(NamedTuple):
     remarks: Tuple[str, ...] = ()    # change no state, and are told without -v: a sudoers rule that wants renewing
     demands: Tuple[Tuple[State, str], ...] = ()  # sentences about the run with a state of their own
     memory: Remembered = Remembered()
+    lately: Optional[Lately] = None  # what grew, came and went since a person looked last, where one asks for it
 
 
 class Progress:

@@ -48,6 +48,23 @@ def news(known: Whereabouts, hide_serial: bool, is_for_a_person: bool = False) -
     return [_sentence(known, change, hide_serial) for change in (*(each for each in left if each not in told), *told)]
 
 
+def went(known: Whereabouts, hide_serial: bool, within: int) -> List[str]:
+    """Return a sentence for each drive that was replaced, moved or went in the last *within* seconds."""
+    return [_sentence(known, change, hide_serial)
+            for change in changes.told(known.places, known.records, known.scope, known.now, within)]
+
+
+def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> List[str]:
+    """Return a sentence for each drive that is new in the last *within* seconds and took no other one's place.
+
+    begun: when memory began; all drives of its first day were there before.
+    """
+    told = changes.told(known.places, known.records, known.scope, known.now, within)
+    new = changes.arrived(known.places, known.records, known.scope, max(known.now - within, begun + DAY))
+    return [f'{_name(known.records[place.drive].identity, hide_serial)} came to {place.address}'
+            f'{_ago(known.now - place.first)}' for place in new if place.drive not in {each.successor for each in told}]
+
+
 def gone(known: Whereabouts, hide_serial: bool) -> List[str]:
     """Return a sentence for each known drive that is nowhere, however long."""
     return [_sentence(known, change, hide_serial)
@@ -56,7 +73,7 @@ def gone(known: Whereabouts, hide_serial: bool) -> List[str]:
 
 def _sentence(known: Whereabouts, change: Change, hide_serial: bool) -> str:
     drive = _name(known.records[change.drive].identity, hide_serial)
-    ago = f', noticed {duration(known.now - change.since)} ago' if known.now - change.since >= 60 else ''
+    ago = _ago(known.now - change.since)
     if change.kind == 'moved':
         return f'{drive} has moved from {change.address} to {change.now_at}{ago}'
     if change.successor is not None:
@@ -64,6 +81,10 @@ def _sentence(known: Whereabouts, change: Change, hide_serial: bool) -> str:
                 f'{_name(known.records[change.successor].identity, hide_serial)}{ago}')
     serial = '' if hide_serial else clean(known.records[change.drive].identity.serial)
     return f'{drive} is gone from {change.address}{ago}; history --forget {serial or "SERIAL"} retires it'
+
+
+def _ago(seconds: int) -> str:
+    return f', noticed {duration(seconds)} ago' if seconds >= 60 else ''
 
 
 def _name(identity: Identity, hide_serial: bool) -> str:

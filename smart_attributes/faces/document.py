@@ -4,10 +4,10 @@ added.
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, List, Mapping, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from ..knowledge import ranges
-from ..model import Forecast, Judgement, Place, State, Verdict, worst
+from ..model import Forecast, Judgement, Lately, Place, State, Verdict, worst
 from ..words import clean, finding, kind, sentence, statement
 from .advice import advice
 from .table import worst_first
@@ -18,7 +18,8 @@ Json = Dict[str, Any]
 
 
 def document(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool, faults: Sequence[str] = (),
-             demands: Sequence[Tuple[State, str]] = (), remarks: Sequence[str] = ()) -> Json:
+             demands: Sequence[Tuple[State, str]] = (), remarks: Sequence[str] = (),
+             lately: Optional[Lately] = None) -> Json:
     """Return the verdicts, worst first; an unknown value is null. The others: what concerns the run as a whole, as
     survey.Survey has it.
     """
@@ -28,7 +29,7 @@ def document(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: 
                   'drives': [_drive(v, hide_serial) for v in worst_first(verdicts)]}
     said = {'notes': (*failures, *(words for _, words in demands), *faults), 'remarks': remarks}
     data.update((key, [sentence(text, NOTE) for text in texts]) for key, texts in said.items() if texts)
-    return data
+    return {**data, 'lately': _lately(lately)} if lately else data
 
 
 def as_text(document: Json) -> str:
@@ -51,6 +52,14 @@ def _drive(verdict: Verdict, hide_serial: bool) -> Json:
     drive.update({key: value for key, value in (('forecasts', _forecasts(verdict.forecasts)),
                                                 ('past', _past(verdict.past))) if value})
     return drive
+
+
+def _lately(lately: Lately) -> Json:
+    grew = [{'name': each.drive, 'role': each.role, 'before': each.before, 'after': each.after,
+             'noticed': round(each.noticed), 'said': sentence(each.said, NOTE)} for each in lately.grew]
+    came, went = ([sentence(text, NOTE) for text in texts] for texts in (lately.came, lately.went))
+    return {'since': round(lately.since), 'grew': grew, 'came': came, 'went': went,
+            'unknown': sentence(lately.unknown, NOTE) or None}
 
 
 def _findings(verdict: Verdict) -> List[str]:

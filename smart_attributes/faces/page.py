@@ -13,12 +13,13 @@ import json
 import os
 import re
 import time
-from typing import Any, Dict, List, Mapping, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from ..errors import SmartError
 from ..words import visible
 from .advice import NOTHING, ORDER_OF_ACTIONS, WATCH
 from .packed import packed
+from .table import changed, day
 
 TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
 FOLDER = os.path.dirname(os.path.realpath(__file__))
@@ -41,6 +42,7 @@ def page(document: Json, title: str, now: float) -> str:
     return environment.get_template(TEMPLATE).render(
         title=title, made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)), document=document,
         notes=_seen(document.get('notes', [])), remarks=_seen(document.get('remarks', [])),
+        lately=_seen(_lately(document.get('lately'))),
         todo=_seen(todo(document)), shown=SHOWN, counts=_counts(document),
         data=_as_data(_seen({**packed(document), 'made': round(now)})),
         script=script, style=style, script_hash=_hash(script), style_hash=_hash(style))
@@ -53,6 +55,14 @@ def todo(document: Json) -> Dict[str, List[Json]]:
         if drive.get('action') in found:
             found[drive['action']].append({**{key: drive.get(key) for key in SAID}, 'place': place})
     return {action: drives for action, drives in found.items() if drives}
+
+
+def _lately(lately: Optional[Json]) -> Json:
+    """Return what grew, came and went as the page lists it; nothing where nobody asked."""
+    if not lately:
+        return {}
+    told = [*(f'{each["name"]} {each["said"]}' for each in lately['grew']), *lately['came'], *lately['went']]
+    return {'day': day(lately['since']), 'said': changed(told, lately['unknown'])}
 
 
 def _readable(drives: Sequence[Json]) -> List[Json]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import time
 from typing import Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
-from ..model import Forecast, Judgement, State, Verdict
+from ..model import Forecast, Judgement, Lately, State, Verdict
 from ..words import amount, clean, finding, sentence
 
 YEAR = 365.25 * 24 * 3600
@@ -120,6 +120,17 @@ def lasting(role: str, forecast: Forecast, now: float) -> str:
     about, why = ('about ', '; an estimate from use and age alone') if forecast.is_estimate else ('', '')
     left, earliest, latest = (day(now + seconds) for seconds in (forecast.left, forecast.earliest, forecast.latest))
     return f'{role}: used up {about}{left} (between {earliest} and {latest}{why})'
+
+
+def lately_lines(lately: Lately) -> List[str]:
+    """Return what grew, came and went, drive by drive, and what of that time is not known."""
+    told = (*(f'{each.drive} {each.said}' for each in lately.grew), *lately.came, *lately.went)
+    return [f'since {day(lately.since)}:', *(f'  {sentence(text, WHAT)}' for text in changed(told, lately.unknown))]
+
+
+def changed(told: Iterable[str], unknown: Optional[str]) -> List[str]:
+    """Return sentences about what changed; where there are none, that nothing did or that nobody knows."""
+    return [text for text in (*told, unknown) if text] or ['nothing grew, came or went']
 
 
 def bar(filled: float, full: str, empty: str) -> str:

@@ -93,6 +93,13 @@ def changes(places: Sequence[Place], records: Mapping[int, Record], scope: Scope
     return sorted((change for change in found if change), key=lambda change: (change.since, change.address))
 
 
+def arrived(places: Sequence[Place], records: Mapping[int, Record], scope: Scope, since: int) -> List[Place]:
+    """Return where the drives are, of those where this run looks, that memory has met first after a moment."""
+    here = {place.drive: place for place in sorted(places, key=_began) if not place.gone}
+    return sorted((place for place in here.values() if scope.covers(place) and records[place.drive].first_read > since),
+                  key=lambda place: (place.first, place.address))
+
+
 def _became(place: Place, here: Mapping[int, Place], records: Mapping[int, Record]) -> Optional[Change]:
     """Return what became of the drive of a place that was left; None: it is where it has been all the time."""
     now_at = here.get(place.drive)

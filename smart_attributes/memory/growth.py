@@ -96,6 +96,19 @@ def growth(history: History, rules: Sequence[Rule], now: int, falls: bool = Fals
     return max(told, key=_weight, default=None)
 
 
+def lately(history: History, within: int, now: int, falls: bool = False) -> Optional[Growth]:
+    """Return all that a series has grown by in the last *within* seconds, whatever that means; None where nothing.
+
+    It is said of no more time than memory has of it.
+    """
+    found = [rise for rise in rises(history, falls=falls) if now - rise.noticed < within]
+    if not found:
+        return None
+    rule = Rule(min(within, now - history.points[0].time), within)
+    return Growth(State.OK, sum(rise.size for rise in found), found[0].before, found[-1].after, found[-1].since,
+                  found[-1].noticed, now, rule)
+
+
 def _recent(history: History, rule: Rule, now: int) -> History:
     """Return the part of a history that a rule can still tell of: a counter that never rests has a thousand points."""
     start = now - rule.held - rule.within - rule.stands

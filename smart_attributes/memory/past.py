@@ -6,7 +6,7 @@ from typing import Any, Iterable, List, Mapping, NamedTuple, Optional, Tuple
 from ..model import Reading, State
 from ..words import amount
 from . import growth, series, wear
-from .growth import Rule
+from .growth import Growth, Rule
 from .series import History, Key, Observation
 
 Json = Mapping[str, Any]
@@ -82,6 +82,12 @@ def told(past: Past, reading: Reading, rules: Iterable[Json], falls: bool,
     limit = found.rule.critical if found.state is State.CRITICAL else found.rule.warning
     return Told(found.state, growth.sentence(reading.role, reading.unit, found, past.now),
                 f'above {amount(limit, reading.unit)} in {growth.duration(found.rule.within)}')
+
+
+def lately(past: Past, reading: Reading, within: int, falls: bool) -> Optional[Growth]:
+    """Return what a reading has grown by in the last *within* seconds, None where nothing is known or nothing was."""
+    known = history(past, reading) if series.pace(reading.role) == series.CHANGE else None
+    return growth.lately(known, within, past.now, falls) if known else None
 
 
 def _is_hasty(rule: Json, known: History, now: int, age: Optional[float]) -> bool:

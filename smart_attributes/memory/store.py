@@ -19,6 +19,7 @@ from .series import History, Key, Observation, Point
 MOST_DRIVES = 1000     # a drive that makes up a serial number at each check must not fill the disk
 LOSS_TOLD = 7 * series.DAY
 MACHINE_ID = '/etc/machine-id'
+TAKEN = 'taken '       # before a drive's number: when the log of another program about it was taken
 _NOT_READ = -1
 
 Histories = Mapping[Key, History]
@@ -90,6 +91,11 @@ class Memory:
     def knows_since(self, record: Record) -> int:
         """Return since when it knows a drive, seconds since 1970; 0: what another program knew of it was taken."""
         return 0 if _taken(record.number) in self._facts else record.first_read
+
+    @property
+    def has_taken(self) -> bool:
+        """Tell whether anything is known of the time before memory."""
+        return any(name.startswith(TAKEN) for name in self._facts)
 
     def recall(self, found: Sequence[Identity]) -> List[Recalled]:
         """Return what is known of the drives of this run, in their order."""
@@ -272,8 +278,8 @@ class Memory:
 
 
 def _taken(drive: int) -> str:
-    """Return the name of the fact that tells when the log of another program about a drive was taken."""
-    return f'taken {drive}'
+    """Return the name of the fact about the log of a drive."""
+    return f'{TAKEN}{drive}'
 
 
 def _day(moment: int) -> str:

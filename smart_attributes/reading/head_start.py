@@ -26,7 +26,7 @@ SCAN, NOSUDO = ('--scan',), ('--nosudo', '-nosudo')
 # Those that change neither drives nor command lines, with a value and without:
 HARMLESS = ('-w', '--warning', '-c', '--critical', '-t', '--timeout', '--drive-timeout', '--unknown-model', '--asleep',
             '--expect',
-            '--no-drives', '--memory-required', '--asleep-max-age', '--selftest-max-age', '--acknowledged',
+            '--no-drives', '--memory-required', '--asleep-max-age', '--since', '--selftest-max-age', '--acknowledged',
             '--label', '--html', '--ignore-role', '--ignore-attribute', '--attributes', '-dbj', '--dbjson')
 HARMLESS_FLAGS = ('-v', '-vv', '-vvv', '--verbose', '-ap', '--allperfs', '-cu', '--critical-on-unknown',
                   '--critical_on_unknown',

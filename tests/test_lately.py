@@ -1,0 +1,122 @@
+"""triage --since: what grew, came and went since a person looked last."""
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from days import DAY, HOUR, START, Machine, disk
+
+from smart_attributes.memory import growth
+from smart_attributes.memory.series import History, Point
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """Sixty days: a counter grows twice, one drive is swapped, one comes, one goes."""
+    found = Machine(tmp_path)
+    found.holds(sda=disk(), sdb=disk('SERIAL02'), sdc=disk('SERIAL03'))
+    found.check(START, '--scan')
+    found.holds(sda=disk(a199=5), sdb=disk('SERIAL02'), sdc=disk('SERIAL03'))
+    found.check(START + 10 * DAY, '--scan')
+    found.holds(sda=disk(a199=5, a9=21_200), sdb=disk('SERIAL04'), sdc=disk('SERIAL03'), sdd=disk('SERIAL05'))
+    found.check(START + 50 * DAY, '--scan')
+    found.holds(sda=disk(a199=9, a9=21_400), sdb=disk('SERIAL04'), sdd=disk('SERIAL05'))
+    found.check(START + 59 * DAY, '--scan')
+    return found
+
+
+GREW = 'sda crc_errors grew by {} in {} ({} to 9), 24 h ago'
+CAME = 'ACME HD4000 SERIAL05 came to /dev/sdd, noticed 10 d ago'
+SWAPPED = '/dev/sdb: ACME HD4000 SERIAL02 was replaced by ACME HD4000 SERIAL04, noticed 10 d ago'
+GONE = 'ACME HD4000 SERIAL03 is gone from /dev/sdc, noticed 24 h ago; history --forget SERIAL03 retires it'
+
+
+@pytest.mark.parametrize(('since', 'told'), [
+    ('30d', [GREW.format(4, '30 d', 5), CAME, SWAPPED, GONE]), ('5d', [GREW.format(4, '9 d', 5), GONE]),
+    ('12h', ['nothing grew, came or went']),
+    ('55d', [GREW.format(9, '55 d', 0), CAME, SWAPPED, GONE]),
+    ('90d', [GREW.format(9, '60 d', 0), CAME, SWAPPED, GONE, 'checks remember for 60 d; what was before is not known'])])
+def test_what_grew_came_and_went_stands_below_the_table(machine, since, told):
+    """Once, and no more than memory knows; hours and temperature move all the time and tell nothing."""
+    text = machine.run(START + 60 * DAY, 'triage', '--scan', '--since', since).text.splitlines()
+    start = next(number for number, line in enumerate(text) if line.startswith('since '))
+
+    assert text[start + 1:] == [f'  {line}' for line in told]
+    assert not [line for line in text[:start] for words in told if words in line]
+
+
+def test_it_is_there_as_json_and_on_the_page(machine):
+    """For a report of the month."""
+    words = ('triage', '--scan', '--since', '30d')
+    found = json.loads(machine.run(START + 60 * DAY, *words, '--json').text)['lately']
+    page = machine.folder / 'page.html'
+    machine.run(START + 60 * DAY, *words, '--html', str(page))
+
+    assert found == {'since': START + 30 * DAY, 'came': [CAME], 'went': [SWAPPED, GONE], 'unknown': None, 'grew': [
+        {'name': 'sda', 'role': 'crc_errors', 'before': 5, 'after': 9, 'noticed': START + 59 * DAY,
+         'said': GREW.format(4, '30 d', 5).partition(' ')[2]}]}
+    for line in ('Since 2026-12-20', GREW.format(4, '30 d', 5), CAME, SWAPPED, GONE):
+        assert line in page.read_text()
+
+
+def test_nobody_is_told_what_he_did_not_ask_for(machine):
+    """Keys are only added."""
+    assert 'lately' not in json.loads(machine.run(START + 60 * DAY, 'triage', '--scan', '--json').text)
+
+
+def test_where_nothing_is_remembered_it_is_said(machine):
+    """Else nothing would seem to have changed."""
+    text = machine.run(START + 60 * DAY, 'triage', '--scan', '--since', '30d', '--no-memory').text
+
+    assert text.splitlines()[-1] == '  nothing is remembered of these drives'
+    assert 'nothing grew' not in text
+
+
+def test_memory_that_has_just_begun_is_no_quiet_time(tmp_path):
+    """Nothing has changed for a day, and nobody knows about the 29 before."""
+    machine = Machine(tmp_path)
+    machine.holds(sda=disk())
+    machine.check(START, '--scan')
+
+    text = machine.run(START + DAY, 'triage', '--scan', '--since', '30d').text
+    assert text.splitlines()[-1] == ('  checks remember for 24 h, in which nothing grew, came or went; what was before '
+                                     'is not known')
+
+
+def test_what_smartd_knew_counts_from_the_first_day_on(tmp_path):
+    """As far as it goes: which drives came and went, no log tells."""
+    machine = Machine(tmp_path)
+    for days, errors in ((40, 2), (20, 3), (10, 7)):
+        machine.logged('SERIAL01', START - days * DAY, a9=20_000 - days * 24, a199=errors)
+    machine.holds(sda=disk(a199=7))
+    machine.run(START, 'history', '--import', '-d', '/dev/sda')
+
+    text = machine.run(START + HOUR, 'triage', '--scan', '--since', '30d').text
+    assert text.splitlines()[-2:] == ['  sda crc_errors grew by 5 in 30 d (2 to 7), 10 d ago', (
+        '  checks remember for 60 min; what was before is known from smartd\'s logs alone')]
+
+
+def test_serial_numbers_are_hidden_here_as_well(machine):
+    """Whoever asks for it passes the output on."""
+    assert 'SERIAL0' not in machine.run(START + 60 * DAY, 'triage', '--scan', '--since', '30d', '--hide-serial').text
+
+
+def test_a_time_that_is_none_is_refused(machine):
+    """Not taken for no time at all."""
+    assert machine.run(START, 'triage', '--scan', '--since', 'monday').code == 3
+
+
+@pytest.mark.parametrize(('points', 'within', 'falls', 'grown'), [
+    pytest.param([(0, 3), (50, 7)], 100, False, (3, 7, 4), id='a-rise'),
+    pytest.param([(0, 3), (50, 7)], 20, False, None, id='a-rise-before'),
+    pytest.param([(0, 3), (10, 9), (50, 2), (70, 5)], 100, False, (3, 5, 9), id='a-reset-in-between'),
+    pytest.param([(0, 3), (50, 2)], 100, False, None, id='a-fall'),
+    pytest.param([(0, 99), (50, 97)], 100, True, (99, 97, 2), id='less-is-worse'),
+    pytest.param([(0, 3)], 100, False, None, id='one-point')])
+def test_all_that_rose_in_the_time_counts(points, within, falls, grown):
+    """Whatever the limits are."""
+    history = History(tuple(Point(moment * HOUR, number, HOUR) for moment, number in points), 80 * HOUR)
+    found = growth.lately(history, within * HOUR, 80 * HOUR + HOUR, falls)
+
+    assert (found and (found.before, found.after, found.size)) == grown
