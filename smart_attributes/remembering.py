@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Dict, Iterator, List, Mapping, Optional, Seque
 
 from . import state_folder
 from .errors import DriveAbsent, DriveIsNoDrive, MemoryUnusable
-from .model import Device, Grown, Lately, Read, Report, Verdict
+from .model import Device, Grown, Identity, Lately, Read, Report, Verdict
 from .options import Options
 
 if TYPE_CHECKING:
@@ -95,6 +95,14 @@ class Remembered:
             return ()
         from . import whereabouts
         return tuple(whereabouts.gone(self._whereabouts, hide_serial))
+
+    def name(self, device: Device) -> Optional[Identity]:
+        """Return who was at an address when it was read last; None where only another user's memory tells.
+
+        What nagios can write leaves no drive out that root checks.
+        """
+        known = self._memory.at(device.address) if self._memory and self._memory.is_own else None
+        return known.identity if known else None
 
     def asleep(self, verdict: Verdict) -> Verdict:
         """Return the verdict on a sleeping drive under the name that it is remembered by."""

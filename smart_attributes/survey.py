@@ -295,10 +295,15 @@ def wanted(reads: Sequence[Read], which: Which, before: Optional['Before'], prog
     return kept
 
 
+def _named(read: Read, memory: Remembered) -> Optional[Identity]:
+    """Return who answered; of a drive in standby, which tells no name, who it was when it was read last."""
+    return (memory.name(read.device) if isinstance(read.outcome, DriveAsleep) else None) or read.identity
+
+
 def _is_wanted(read: Read, match: Sequence[Pattern[str]], ignore: Sequence[Pattern[str]], progress: Progress) -> bool:
     try:
         if not progress.late or not (match or ignore):
-            return alarm.limited(choice.is_wanted, read.device, read.identity, match, ignore,
+            return alarm.limited(choice.is_wanted, read.device, _named(read, progress.memory), match, ignore,
                                  isinstance(read.outcome, Report)) is not False
         why = progress.late + ' before there was time'
     except alarm.TakesTooLong as slow:

@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
-from conftest import Result
+from conftest import NOBODY, Result
 from days import DAY, HOUR, START, Machine, asleep, disk
 
 
@@ -106,6 +107,36 @@ def test_a_drive_that_a_pattern_leaves_out_is_not_gone(machine):
     assert told(machine.check(START + HOUR, '--scan', '--ignore', '/dev/sdb', '--expect-known')) == []
 
 
+@pytest.mark.parametrize(('options', 'drives'), [
+    (['--ignore', 'SERIAL02'], ['sda']), (['--ignore', 'SERIAL01'], ['sdb']), (['--match', 'SERIAL01$'], ['sda']),
+    (['--match', 'HD4000', '--ignore', 'SERIAL02'], ['sda']), (['--match', 'HD4000'], ['sda', 'sdb'])])
+def test_patterns_know_a_sleeping_drive_by_its_remembered_name(machine, options, drives):
+    """A service for one kind of drives keeps its drives when some sleep."""
+    machine.holds(sda=disk(), sdb=asleep())
+
+    text = machine.check(START + HOUR, '--scan', *options).text
+    assert [line.split()[1] for line in text.splitlines()[1:] if line.startswith('OK ')] == drives
+
+
+def test_no_pattern_leaves_out_a_sleeping_drive_that_nobody_remembers(machine):
+    """Never OK by silence: who it is cannot be told."""
+    machine.holds(sda=disk(), sdb=asleep())
+
+    assert machine.check(START, '--scan', '--no-memory', '--ignore', 'SERIAL02').line_of('sdb')
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason='only root can become another user')
+def test_another_user_s_memory_leaves_no_drive_out(open_place):
+    """What nagios can write silences nothing that root checks."""
+    machine = Machine(open_place)
+    os.chown(machine.state, NOBODY, NOBODY)
+    machine.holds(sda=disk(), sdb=disk('SERIAL02'))
+    machine.check(START, '--scan')
+    machine.holds(sda=disk(), sdb=asleep())
+
+    assert 'SERIAL02' in machine.check(START + HOUR, '--scan', '--ignore', 'SERIAL02').line_of('sdb')
+
+
 def test_a_sleeping_drive_goes_by_its_remembered_name(machine):
     """In standby it tells neither model nor serial number."""
     machine.holds(sda=asleep(), sdb=disk('SERIAL02'))
@@ -115,7 +146,7 @@ def test_a_sleeping_drive_goes_by_its_remembered_name(machine):
     assert result.code == 0
     assert result.line_of('sda').startswith('OK        sda  ACME HD4000  ')
     assert '; last read 3 d ago' in result.line_of('sda')
-    assert result.line_of('sda').endswith('SERIAL01')
+    assert result.line_of('sda').endswith('  SERIAL01  firmware 1.0')
     assert told(result) == []
 
 

@@ -4,6 +4,7 @@ Memory adds alarms and ages them; it silences nothing, so a forged one does no m
 writes is one transaction: two at once, or one that is killed, leave nothing half done.
 """
 
+import os
 import time
 from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
@@ -77,6 +78,11 @@ class Memory:
     def begun(self) -> int:
         """Since when it remembers, seconds since 1970."""
         return int(self._facts.get('begun', self.now))
+
+    @property
+    def is_own(self) -> bool:
+        """Tell whether it belongs to who runs this."""
+        return self.folder.state.user == os.geteuid()
 
     @property
     def loss(self) -> str:
