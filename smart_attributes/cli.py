@@ -1,13 +1,16 @@
 """argv -> Options. Usage errors leave with 3, as a monitoring daemon expects."""
+from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NoReturn, Optional, Sequence, Tuple
 
 from . import option_groups as groups
 from .errors import UsageError
 from .options import CONFIG, GROUPS, JOBS, JUDGING, PROGRAM, USER, Options
+from .typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Any, Callable, Dict, List, Mapping, NoReturn, Optional, Sequence, Tuple
+
     from .options import Before
 
 

@@ -1,9 +1,11 @@
 """The exception tree. Each message is a whole sentence: where, what, what next."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Optional
+from .typed import TYPE_CHECKING
 
 if TYPE_CHECKING:  # these are the values' own errors: model imports this module
+    from typing import Optional
+
     from .model import Identity
 
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from . import alarm, cli
 from .errors import UsageError
@@ -12,10 +11,15 @@ from .options import OK, PARTLY, UNKNOWN, Options
 from .reading import processes
 from .reading.machine import Found, Plan
 from .survey import Survey, find, plan, survey
+from .typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+
     from .faces.history import Drive as HistoryOfDrive
     from .faces.plugin import Outcome, Whole
+
+    Job = Callable[[Options, processes.Runner], int]
 
 
 def do(argv: Sequence[str], runner: processes.Runner) -> int:
@@ -354,7 +358,6 @@ def _version(options: Options) -> int:
 VERSION = '2.0'
 # What has a time limit: whatever reads drives. The others work for a person, who can end them.
 LIMITED = ('check', 'triage', 'list', 'explain', 'draft', 'acknowledge', 'history', 'metrics', 'doctor')
-Job = Callable[[Options, processes.Runner], int]
 JOBS: Mapping[str, Job] = {
     'check': check, 'triage': triage, 'list': list_, 'explain': explain, 'sudoers': sudoers, 'draft': draft,
     'prove': _with_files, 'measure': _with_files, 'migrate': _with_files,

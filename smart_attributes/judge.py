@@ -1,19 +1,24 @@
 """Readings meet their limits. Pure: the date and everything else come in as values."""
+from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Dict, FrozenSet, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from . import outlook
 from .errors import DriveAsleep, SmartError
 from .knowledge import ranges, readings, self_tests, standards
 from .knowledge.acknowledged import Acknowledgement, is_silent, prevailing, telling
 from .knowledge.specs import Advisory, DriveSpec, Role, SpecDatabase
-from .knowledge.thresholds import Bound, DriveLimit, Limit, Thresholds, when_quiet
+from .knowledge.thresholds import DriveLimit, Limit, Thresholds, when_quiet
 from .model import Device, Identity, Judgement, Reading, Report, Source, State, Verdict, worst
+from .typed import TYPE_CHECKING, NamedTuple
 from .words import WORDS, amount, clean, exit_status_notes
 
-if TYPE_CHECKING:  # loaded by checks that remember something
+if TYPE_CHECKING:
+    from typing import Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequence, Tuple
+
+    from .knowledge.thresholds import Bound
     from .memory.past import Past, Told
+
 
 APART = 5              # points between two endurance readings that are worth a note
 ADVISORY_HOURS = 1000  # an hour that comes within this time is critical
@@ -32,7 +37,7 @@ class Rules(NamedTuple):
 
 
 def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Thresholds, rules: Rules,
-          past: Optional['Past'] = None) -> Verdict:
+          past: Optional[Past] = None) -> Verdict:
     """Return the verdict on a drive that was read. Raises DataError where data files contradict themselves.
 
     past: what memory tells of this drive; None: growth is not judged.
@@ -78,7 +83,7 @@ def _beside_the_numbers(device: Device, report: Report, spec: DriveSpec, databas
 
 
 def _time_left(identity: Identity, by_role: Mapping[str, Reading], limits: Mapping[str, Limit], rules: Rules,
-               past: Optional['Past']) -> List[Reading]:
+               past: Optional[Past]) -> List[Reading]:
     """Return how long the endurance lasts, where it has a limit; why that is unknown, where somebody asks."""
     is_asked = _has_levels(limits[outlook.TIME_LEFT]) and outlook.TIME_LEFT not in rules.ignored_roles
     # Hard disks that fill in the field of solid state drives mean nothing by it: default.json has no limit for them.
@@ -95,7 +100,7 @@ def _has_levels(limit: Limit) -> bool:
 
 
 def judge_remembered(reading: Reading, limit: Limit, by_role: Mapping[str, Reading], roles: Mapping[str, Role],
-                     past: Optional['Past'] = None, accepted: Optional[Acknowledgement] = None) -> Judgement:
+                     past: Optional[Past] = None, accepted: Optional[Acknowledgement] = None) -> Judgement:
     """Return the judgement on one reading with its age, what is remembered of it and what was accepted."""
     is_floor, hours = _is_floor(reading, roles), _hours(by_role)
     reading, limit = aged(reading, limit, past, is_floor)
@@ -135,7 +140,7 @@ def judge_reading(reading: Reading, limit: Limit, by_role: Mapping[str, Reading]
                      graphed=limit.is_graphed, reason=limit.why)
 
 
-def aged(reading: Reading, limit: Limit, past: Optional['Past'], is_floor: bool) -> Tuple[Reading, Limit]:
+def aged(reading: Reading, limit: Limit, past: Optional[Past], is_floor: bool) -> Tuple[Reading, Limit]:
     """Return a reading with the age of its newest event, by its log or by memory, and the limit that holds at
     that age.
     """
@@ -147,7 +152,7 @@ def aged(reading: Reading, limit: Limit, past: Optional['Past'], is_floor: bool)
     return reading, when_quiet(limit, reading.quiet)
 
 
-def weighed(level: Judgement, limit: Limit, past: Optional['Past'], accepted: Optional[Acknowledgement], is_floor: bool,
+def weighed(level: Judgement, limit: Limit, past: Optional[Past], accepted: Optional[Acknowledgement], is_floor: bool,
             age: Optional[float] = None) -> Judgement:
     """Return a judgement on a level with what is remembered and what was accepted, by the order of precedence.
 
@@ -169,8 +174,8 @@ def weighed(level: Judgement, limit: Limit, past: Optional['Past'], accepted: Op
                           origin=limit.growth_origin if decides else level.origin)
 
 
-def _growth(reading: Reading, limit: Limit, past: Optional['Past'], is_floor: bool,
-            age: Optional[float]) -> Optional['Told']:
+def _growth(reading: Reading, limit: Limit, past: Optional[Past], is_floor: bool,
+            age: Optional[float]) -> Optional[Told]:
     if past is None or not limit.growth:
         return None
     from .memory.past import told

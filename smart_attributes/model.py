@@ -1,14 +1,17 @@
 """The values that pass from one stage to the next. All are frozen.
 
 They are named tuples, not dataclasses: importing dataclasses costs a check
-12 ms. Their modules do without postponed annotations for the same reason:
-typing compiles each one again when it is a text, half a millisecond a class.
+12 ms, and importing typing for its NamedTuple 8.
 """
+from __future__ import annotations
 
 from enum import IntEnum
-from typing import Iterable, Mapping, NamedTuple, Optional, Tuple, Union
 
 from .errors import DriveError
+from .typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Iterable, Mapping, Optional, Tuple, Union
 
 
 class State(IntEnum):
@@ -156,8 +159,8 @@ class Report(NamedTuple):
     version: Tuple[int, ...] = ()         # smartctl's version: (7, 3)
 
 
-Outcome = Union[Report, DriveError]
-
+if TYPE_CHECKING:
+    Outcome = Union[Report, DriveError]
 
 SMARTCTL = '/usr/sbin/smartctl'
 PARALLEL = 64         # drives at once; the drives take the time, not this machine

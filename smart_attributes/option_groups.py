@@ -1,10 +1,14 @@
 """The groups of options that several jobs share, and what their values may be."""
+from __future__ import annotations
 
 import argparse
-from typing import Any, Callable, Tuple
 
 from .model import DRIVE_TIMEOUT, PARALLEL, SMARTCTL, TIMEOUT, State
 from .options import CONFIG, LABELS, STATE_WORDS
+from .typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Tuple
 
 # --- values --------------------------------------------------------------------
 

@@ -1,11 +1,14 @@
 """What a command line asks for: one group of options for each of those who take them."""
-
-from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Tuple
+from __future__ import annotations
 
 from .model import HowRead, State
+from .typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from typing import Any, Mapping, Optional, Tuple
+
     from .v1_6.command_line import Before as Before  # noqa: PLC0414  site and survey take the name from here
+
 
 PROGRAM = 'check_smart_attributes'
 JOBS = ('triage', 'list', 'explain', 'sudoers', 'draft', 'prove', 'measure', 'migrate', 'acknowledge', 'history',
@@ -97,7 +100,7 @@ class Options(NamedTuple):
     withdraw: Tuple[str, ...] = ()
     imports: bool = False
     forget: Tuple[str, ...] = ()
-    before: Optional['Before'] = None   # what only version 1.6 was asked for
+    before: Optional[Before] = None   # what only version 1.6 was asked for
     output: Optional[str] = None        # folder for the files of a migration, or file for metrics
     openmetrics: bool = False
 

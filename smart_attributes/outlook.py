@@ -1,12 +1,15 @@
 """How long a drive lasts: what is foreseen of its readings, and endurance_time_left, a reading made of that. Pure."""
-
-from typing import TYPE_CHECKING, Dict, Mapping, Optional, Sequence, Union
+from __future__ import annotations
 
 from .model import Forecast, Reading, Source, Verdict
+from .typed import TYPE_CHECKING
 
-if TYPE_CHECKING:  # loaded by checks that remember something
+if TYPE_CHECKING:
+    from typing import Dict, Mapping, Optional, Sequence, Union
+
     from .memory.past import Past
     from .memory.series import Point
+
 
 TIME_LEFT = 'endurance_time_left'
 ENDURANCE, SPARE, AGE = 'endurance_used', 'spare_available', 'power_on_time'
@@ -14,7 +17,7 @@ MEMORY, ESTIMATE = 'memory', 'use and age'  # where a time comes from
 ALL = 100.0   # %
 
 
-def time_left(by_role: Mapping[str, Reading], past: Optional['Past']) -> Reading:
+def time_left(by_role: Mapping[str, Reading], past: Optional[Past]) -> Reading:
     """Return how long the endurance of a drive lasts, in seconds; unknown, and why, where the data do not say.
 
     by_role: its judged readings that have a number.
@@ -28,7 +31,7 @@ def time_left(by_role: Mapping[str, Reading], past: Optional['Past']) -> Reading
     return Reading(TIME_LEFT, round(told.left), 's', Source(source), forecast=told)
 
 
-def forecasts(verdict: Verdict, past: Optional['Past']) -> Mapping[str, Forecast]:
+def forecasts(verdict: Verdict, past: Optional[Past]) -> Mapping[str, Forecast]:
     """Return by role when it is used up, or gone; nothing where that is not known or has no limit."""
     found: Dict[str, Forecast] = {}
     for judgement in verdict.judgements:
@@ -41,7 +44,7 @@ def forecasts(verdict: Verdict, past: Optional['Past']) -> Mapping[str, Forecast
     return found
 
 
-def _foreseen(reading: Reading, age: Optional[float], past: Optional['Past']) -> Union[Forecast, str]:
+def _foreseen(reading: Reading, age: Optional[float], past: Optional[Past]) -> Union[Forecast, str]:
     """Return how long what a reading counts lasts, or why nobody knows. age: power-on time in seconds."""
     from .memory.forecast import forecast
     number = reading.number or 0

@@ -3,32 +3,37 @@ is out.
 
 Memory adds alarms or ages them. A run without it goes on and says so, where memory is in use.
 """
+from __future__ import annotations
 
 import os
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from . import state_folder
 from .errors import DriveAbsent, DriveIsNoDrive, MemoryUnusable
 from .model import Device, Grown, Identity, Lately, Read, Report, Verdict
 from .options import Options
+from .typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+
     from .memory.drives import Record
     from .memory.past import Past
     from .memory.store import Histories, Memory, Recalled
     from .whereabouts import Whereabouts
 
+    Address = Tuple[str, str]
+
+
 WRITING = ('check', 'metrics')    # the jobs that a daemon or a timer runs; people only look
 LOOKING = ('triage', 'explain', 'acknowledge', 'history', 'metrics', 'doctor')  # the jobs that tell what was
-Address = Tuple[str, str]
 
 
 class Remembered:
     """Memory as one run sees it; without one, no drive has a past."""
 
-    def __init__(self, memory: Optional['Memory'] = None, trouble: str = '', is_whole: bool = False,
+    def __init__(self, memory: Optional[Memory] = None, trouble: str = '', is_whole: bool = False,
                  longest_asleep: int = 0) -> None:
         """trouble: why there is none although it is in use, a sentence. is_whole: all is wanted that it holds, for a
         person.
@@ -74,7 +79,7 @@ class Remembered:
             return (f'no memory: {self.trouble}; growth is not judged',) if self.trouble else ()
         return tuple(f'memory: {sentence}' for sentence in (self._memory.loss, self._memory.not_written) if sentence)
 
-    def past(self, device: Device) -> Optional['Past']:
+    def past(self, device: Device) -> Optional[Past]:
         """Return what is known of a drive, None without memory."""
         if self._memory is None:
             return None
@@ -165,7 +170,7 @@ class Remembered:
             return int(time.time())
         return self._memory.knows_since(recalled.match.record) if recalled.match.record else 0
 
-    def drive(self, device: Device) -> Optional[Tuple['Record', 'Histories']]:
+    def drive(self, device: Device) -> Optional[Tuple[Record, Histories]]:
         """Return the record of a drive with all that memory holds of it, None where it holds nothing."""
         recalled = self._recalled.get(_address(device))
         record = recalled.match.record if recalled else self._memory.at(device.address) if self._memory else None
@@ -215,7 +220,7 @@ def _has_a_place(given: str) -> bool:
                             or any(home and os.path.isdir(home) for home in homes))
 
 
-def for_writing(options: Options) -> 'Memory':
+def for_writing(options: Options) -> Memory:
     """Return memory for a job that changes it. Raises MemoryUnusable."""
     try:
         return _opened(options, is_writing=True)
@@ -223,7 +228,7 @@ def for_writing(options: Options) -> 'Memory':
         raise MemoryUnusable(f'no memory: {error}') from None
 
 
-def _opened(options: Options, is_writing: bool) -> 'Memory':
+def _opened(options: Options, is_writing: bool) -> Memory:
     from .memory.store import Memory, machine_id
     from .reading.identity import is_same_drive
     state = (state_folder.ready if is_writing else state_folder.there)(options.state_dir)

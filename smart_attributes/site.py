@@ -2,17 +2,20 @@
 
 A mistake never ends a check: what is sound is used, and the mistake is told beside the verdicts.
 """
+from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, Any, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .errors import UsageError
 from .files import is_there
 from .model import Report, Verdict
 from .options import DataFiles, Judging, Options
+from .typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from typing import Any, Iterator, List, Mapping, Optional, Sequence, Tuple
+
     from .judge import Rules
     from .knowledge.sitefile import SiteFile
     from .knowledge.specs import SpecDatabase
@@ -20,20 +23,21 @@ if TYPE_CHECKING:
     from .options import Before
     from .v1_6.opinion import Files
 
+    Json = Mapping[str, Any]
+
+
 DATABASE = 'attributes.json'
 ADDITIONS = 'attributes.d'
 LIMITS = 'thresholds.d'
 ACCEPTED = 'acknowledged.json'
 SHIPPED_LIMITS = os.path.join('thresholds', 'default.json')
 
-Json = Mapping[str, Any]
-
 
 class Site(NamedTuple):
     """What fits its schema in the data files of this site."""
 
-    attributes: Tuple['SiteFile', ...] = ()
-    thresholds: Tuple['SiteFile', ...] = ()
+    attributes: Tuple[SiteFile, ...] = ()
+    thresholds: Tuple[SiteFile, ...] = ()
     mistakes: Tuple[str, ...] = ()    # of what is in none of these files: a folder, a file of version 1.6
 
     @property
@@ -45,13 +49,13 @@ class Site(NamedTuple):
 class Judge(NamedTuple):
     """Everything that judging needs beside a report."""
 
-    database: 'SpecDatabase'
-    thresholds: 'Thresholds'
-    rules: 'Rules'
-    old: Optional['Files'] = None   # of version 1.6, where they were given
+    database: SpecDatabase
+    thresholds: Thresholds
+    rules: Rules
+    old: Optional[Files] = None   # of version 1.6, where they were given
     mistakes: Tuple[str, ...] = ()  # in the files of this site
 
-    def prepared(self) -> 'Judge':
+    def prepared(self) -> Judge:
         """Return it with its database ready to be asked: while drives think, this costs no time."""
         self.database.prepare()
         return self
@@ -64,7 +68,7 @@ class Judge(NamedTuple):
                 *self.thresholds.disagreements(verdict.device, verdict.identity, verdict.entry or '')]
 
 
-def site_of(data: DataFiles, before: Optional['Before']) -> Site:
+def site_of(data: DataFiles, before: Optional[Before]) -> Site:
     """Return the local data files: those of the configuration folder, then those of the command line."""
     mistakes: List[str] = []
     attributes, limits = files_of(data, mistakes)
@@ -141,7 +145,7 @@ def today() -> str:
     return time.strftime('%Y-%m-%d', time.localtime(time.time()))
 
 
-def _faultless_entries(shipped: Json, files: Sequence['SiteFile']) -> List['SiteFile']:
+def _faultless_entries(shipped: Json, files: Sequence[SiteFile]) -> List[SiteFile]:
     """Return files with entries without what would break a check."""
     if not files:
         return []
@@ -151,7 +155,7 @@ def _faultless_entries(shipped: Json, files: Sequence['SiteFile']) -> List['Site
     return [sitefile.without(file, faults.of_entries(file.data, roles, sets)) for file in files]
 
 
-def _faultless_limits(files: Sequence['SiteFile'], units: Mapping[str, str]) -> List['SiteFile']:
+def _faultless_limits(files: Sequence[SiteFile], units: Mapping[str, str]) -> List[SiteFile]:
     """Return files with limits without what would break a check."""
     if not files:
         return []

@@ -3,10 +3,10 @@
 The only place where reading and judging meet. What only judging needs is
 imported while the drives think about their answers.
 """
+from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Optional, Pattern, Sequence, Tuple
 
 from . import alarm
 from .errors import DataError, DriveAsleep, DriveError, DriveNotReached, SmartError
@@ -16,12 +16,18 @@ from .reading import choice, commands, machine, processes, rollcall
 from .reading.machine import Plan
 from .remembering import Remembered, remembered
 from .site import Judge, Site, judge_of, site_of, today
+from .typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from typing import Callable, Dict, List, Optional, Pattern, Sequence, Tuple
+
     from .options import Before
 
+    Address = Tuple[str, str]  # path and type, which a name for the output does not change
+    Watch = Callable[[int, Sequence[str]], object]
+
+
 _UNDECIDED = '{} is checked although --match and --ignore may leave it out: {} to tell; simplify these patterns'
-Address = Tuple[str, str]  # path and type, which a name for the output does not change
 
 
 class Survey(NamedTuple):
@@ -44,7 +50,7 @@ class Survey(NamedTuple):
 class Progress:
     """What has been found out so far, where no alarm can take it away."""
 
-    def __init__(self, watch: 'Optional[Watch]' = None) -> None:
+    def __init__(self, watch: Optional[Watch] = None) -> None:
         self.watch = watch
         self.found = machine.Found(())
         self.planned: Sequence[Device] = ()
@@ -57,9 +63,6 @@ class Progress:
         self.faults: Tuple[str, ...] = ()
         self.late = ''                # why patterns are asked no more
         self.is_over = False          # nor are drives judged
-
-
-Watch = Callable[[int, Sequence[str]], object]
 
 
 def survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], object] = tuple,
@@ -281,7 +284,7 @@ def _beside_1_6(own: Verdict, report: Report, judge: Judge) -> Verdict:
                             judge.rules.ignored_roles) if judge.old else own
 
 
-def wanted(reads: Sequence[Read], which: Which, before: Optional['Before'], progress: Progress) -> List[Read]:
+def wanted(reads: Sequence[Read], which: Which, before: Optional[Before], progress: Progress) -> List[Read]:
     """Return the drives that --match, --ignore and --ssdonly leave over; one that a pattern never decides is checked,
     and said.
     """

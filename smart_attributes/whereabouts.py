@@ -1,6 +1,5 @@
 """Drives that come, go, move and sleep, in sentences. Pure: what memory knows comes in as values."""
-
-from typing import Collection, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from __future__ import annotations
 
 from .memory import changes
 from .memory.changes import Change, Place, Scope
@@ -8,9 +7,13 @@ from .memory.drives import Match, Record
 from .memory.growth import duration
 from .memory.series import DAY, MONTH
 from .model import Identity, State, Verdict, worst
+from .typed import TYPE_CHECKING, NamedTuple
 from .words import clean
 
-Met = Tuple[str, Identity, Match]   # address, who answered there, what memory knows of it
+if TYPE_CHECKING:
+    from typing import Collection, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
+
+    Met = Tuple[str, Identity, Match]   # address, who answered there, what memory knows of it
 
 
 class Whereabouts(NamedTuple):

@@ -9,9 +9,12 @@ through one of three: `visible` what must stay as it is called (a path), `senten
 from __future__ import annotations
 
 import re
-from typing import List, Optional, Tuple
 
 from .model import Forecast, Identity, Judgement, Reading, State, Verdict
+from .typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import List, Optional, Tuple
 
 LIMIT = 80                # characters of a model with its marketing name; the standards allow 40
 _ELLIPSIS = '...'

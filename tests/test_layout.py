@@ -4,17 +4,22 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import sysconfig
+from pathlib import Path
 from typing import Dict, Set
 
 import pytest
 import rooms
 from conftest import ROOT, drive_path
+from fake_smartctl import FakeSmartctl
 from rooms import BASE, MODULES, PACKAGE, imports, room
+
+from smart_attributes.reading import commands
 
 # What the modules of a room, or a module that stands in none, may import beside their own room and the base.
 MAY_IMPORT: Dict[str, Set[str]] = {
-    'model': {'errors'}, 'errors': {'model'}, 'words': set(), 'trust': set(), 'alarm': set(), 'state_folder': {'trust'},
-    'files': set(),
+    'model': {'errors', 'typed'}, 'errors': {'model', 'typed'},
+    'words': {'typed'}, 'trust': set(), 'alarm': set(), 'state_folder': {'trust'}, 'files': set(), 'typed': set(),
     'reading': set(), 'knowledge': set(), 'memory': set(),
     'faces': {'knowledge'}, 'workshop': {'judge', 'outlook', 'reading', 'knowledge', 'memory'}, 'v1_6': {'knowledge', 'reading'},
     'judge': {'knowledge', 'memory', 'outlook'}, 'outlook': {'memory'}, 'options': {'v1_6'}, 'option_groups': {'options'},
@@ -35,7 +40,7 @@ FOREIGN = {'nagiosplugin': {'knowledge/nagios'}, 'pySMART': {'reading/pysmart'},
 # What a check with a drive must not load: each costs more than reading the drive's report.
 HEAVY = ('jsonschema', 'pySMART', 'rich', 'dataclasses', 'subprocess', 'inspect', 'logging', 'tempfile',
          'smart_attributes.reading.text_report', 'smart_attributes.faces.triage', 'smart_attributes.faces.page',
-         'smart_attributes.faces.metrics', 'jinja2', 'prometheus_client')
+         'smart_attributes.faces.metrics', 'jinja2', 'prometheus_client', 'typing')
 HEAVY_ROOMS = ('smart_attributes.workshop.', 'smart_attributes.v1_6.', 'smart_attributes.doctor.')
 
 
@@ -68,14 +73,19 @@ def test_a_foreign_library_stays_in_its_module(module):
     assert {name for name in theirs - (standard - set(FOREIGN)) if module not in FOREIGN.get(name, ())} == set()
 
 
-def test_a_check_loads_nothing_that_it_does_not_need():
+@pytest.mark.parametrize('drive', ['/dev/sda', '/dev/silent'])
+def test_a_check_loads_nothing_that_it_does_not_need(drive, tmp_path):
     """Start-up is what a check adds to its drives."""
-    code = ('import sys\nsys.argv = ["check", "--nosudo", "-d", "/dev/null"]\nfrom smart_attributes import main\n'
-            'main.run(sys.argv[1:])\nprint(*sys.modules)')
-    done = subprocess.run([sys.executable, '-c', code], cwd=ROOT, capture_output=True, text=True)
+    smartctl = FakeSmartctl(tmp_path / 'bin')
+    smartctl.answers(commands.read_arguments('/dev/sda'), Path(drive_path('intel-s3500-healthy')).read_bytes())
+    code = (f'import sys\nsys.path += [{str(ROOT)!r}, {sysconfig.get_path("purelib")!r}]\n'
+            f'from smart_attributes import main\n'
+            f'main.run(["-p", {smartctl.path!r}, "--state-dir", {str(tmp_path)!r}, "-d", {drive!r}])\n'
+            f'print(*sys.modules)')
+    done = subprocess.run([sys.executable, '-IS', '-c', code], capture_output=True, text=True)
 
     loaded: Set[str] = set(done.stdout.split())
-    assert 'smart_attributes.faces.plugin' in loaded
+    assert {'smart_attributes.faces.plugin', 'smart_attributes.memory.store'} <= loaded
     assert [name for name in loaded if name in HEAVY or name.startswith(HEAVY_ROOMS)] == []
 
 

@@ -2,13 +2,17 @@
 
 Columns stand two blanks apart, which no column holds inside: `clean` and `sentence` leave single ones.
 """
+from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..model import State, Verdict
+from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean, findings
+
+if TYPE_CHECKING:
+    from typing import Iterable, List, Optional, Sequence, Tuple
 
 NAME = 'SMART'
 GAP = '  '

@@ -3,13 +3,16 @@
 Source: Monitoring Plugins Development Guidelines, "Performance data". All fields are always printed and labels always
 quoted, so that a value can be found by its place.
 """
-
-from typing import Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from __future__ import annotations
 
 from ..knowledge import ranges
 from ..knowledge.specs import Role
 from ..model import Judgement, Verdict
+from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import plain
+
+if TYPE_CHECKING:
+    from typing import Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 # Printed as the drive says it, also where its word is not followed or better words stand beside it.
 OWN_WORD = 'smart_status'

@@ -1,12 +1,16 @@
 """Verdicts -> what a monitoring daemon reads: one line, one line a drive, perfdata on the last."""
+from __future__ import annotations
 
 from itertools import accumulate
-from typing import Iterable, List, Mapping, NamedTuple, Sequence, Tuple
 
 from ..knowledge.specs import Role
 from ..model import State, Verdict, worst
+from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import headline, reading_line, sentence, statement
 from . import lines, perfdata
+
+if TYPE_CHECKING:
+    from typing import Iterable, List, Mapping, Sequence, Tuple
 
 # NRPE passes 65,505 bytes, Icinga's IDO database keeps 65,535 of text and as many of perfdata; Nagios 4.4 and Icinga 2
 # keep all (tried with 800,000 and 1,000,000). The worst drives are always told.

@@ -4,13 +4,17 @@ An acknowledgement is configuration of root, not memory: the same object as an o
 acknowledged.json of the configuration folder, or a word of the command line. Whoever could write into memory only
 cannot silence anything.
 """
+from __future__ import annotations
 
 import re
-from typing import Iterable, Iterator, List, Mapping, NamedTuple, Optional
 
 from ..errors import UsageError
 from ..model import State
+from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import amount, clean, sentence
+
+if TYPE_CHECKING:
+    from typing import Iterable, Iterator, List, Mapping, Optional
 
 FILE = 'acknowledged.json'
 FORM = 'SERIAL:ROLE=VALUE[:UNTIL[:WHY]]'
@@ -46,10 +50,10 @@ def from_overrides(overrides: Iterable[Mapping[str, object]], origin: str = FILE
     """Yield the acknowledgements among the overrides of a file that has passed its schema."""
     for each in overrides:
         device, roles = each.get('for', {}), each.get('roles', {})
-        if not isinstance(device, Mapping) or not isinstance(roles, Mapping):
+        if not isinstance(device, dict) or not isinstance(roles, dict):
             continue
         for role, limits in roles.items():
-            if isinstance(limits, Mapping) and 'acknowledged' in limits and 'serial' in device:
+            if isinstance(limits, dict) and 'acknowledged' in limits and 'serial' in device:
                 told = {name: str(each.get(name, '')) for name in ('why', 'until', 'by', 'at')}
                 yield Acknowledgement(str(device['serial']), str(role), float(str(limits['acknowledged'])),
                                       origin=origin, **told)

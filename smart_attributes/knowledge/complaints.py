@@ -3,11 +3,14 @@ from __future__ import annotations
 
 import itertools
 import json
-from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ..errors import DataError
-from .datafile import Describe, Json, Path, parse
+from .datafile import parse
 from .schema import is_fitting, schema
+
+if TYPE_CHECKING:
+    from .datafile import Describe, Json, Path
 
 SHOWN = 60   # characters of a value that a sentence may quote
 MOST = 100   # complaints about one file: a million would take minutes

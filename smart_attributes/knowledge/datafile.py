@@ -9,18 +9,21 @@ import errno
 import json
 import os
 import re
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 from .. import files, trust
 from ..errors import DataError
+from ..typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Set, Tuple, Union
+
+    Json = Mapping[str, Any]
+    Path = Sequence[Union[str, int]]
+    Describe = Callable[[Any, Path], str]
 
 LARGEST = 4 << 20     # bytes; sixteen times the shipped file
 LONGEST_NUMBER = 40   # characters; 48 bits have 15 digits
 PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-
-Json = Mapping[str, Any]
-Path = Sequence[Union[str, int]]
-Describe = Callable[[Any, Path], str]
 
 
 def shipped(name: str) -> str:

@@ -12,13 +12,17 @@ The grammar is small, readable, and never executed:
 `raw` is the low 48 bits. Bytes count from 0, the lowest; `raw bytes 5-4` reads
 the same bytes the other way round (big-endian). `bits of raw` counts set bits.
 """
+from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..errors import FormulaError
 from ..model import AttributeRow
+from ..typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import List, Mapping, Optional, Sequence, Tuple
 
 RAW_BYTES = 6
 LONGEST = 64  # characters of a raw value or a formula; the longest rendering has half of them

@@ -3,13 +3,16 @@
 The log counts every command that failed, also those that the drive does not know (ABRT) and transfers that were
 repeated (ICRC). Data errors are those of the medium: UNC, uncorrectable, and IDNF, sector not found (ACS-4, 6.3).
 """
-
-from typing import Iterable, List, Mapping, Optional, Tuple
+from __future__ import annotations
 
 from ..model import ErrorEntry, Reading, Report, Source
+from ..typed import TYPE_CHECKING
 from ..words import HOUR
 from . import standards
 from .specs import Role
+
+if TYPE_CHECKING:
+    from typing import Iterable, List, Mapping, Optional, Tuple
 
 DATA_ERRORS = frozenset(('UNC', 'IDNF'))
 RECENT = 1000 * HOUR

@@ -3,10 +3,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, List, Mapping, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, List, Mapping, Sequence, Tuple, Union
 
-from .datafile import Json
 from .schema import definition, schema
+
+if TYPE_CHECKING:
+    from .datafile import Json
 
 WIDTH = 160  # columns of a formatted file
 

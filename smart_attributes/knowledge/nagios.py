@@ -4,10 +4,15 @@ Its package loads logging and tempfile, for a runtime and for cookies that nobod
 a check. The range needs none of that, so its file is run by itself, which leaves nothing behind: whoever imports
 nagiosplugin later gets all of it.
 """
+from __future__ import annotations
 
 from importlib.machinery import PathFinder
 from types import ModuleType
-from typing import Any
+
+from ..typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 NAME = 'nagiosplugin'
 

@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Mapping, Tuple
 
 from ..errors import UsageError
+from ..typed import TYPE_CHECKING
 from .nagios import Range
+
+if TYPE_CHECKING:
+    from typing import Mapping, Tuple
 
 INFINITY = float('inf')
 # Python reads more as a number than a daemon does: "1_0", " 85", "1.e3", digits of other scripts.

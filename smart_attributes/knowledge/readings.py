@@ -5,11 +5,15 @@ unknown, never 0 % and never 100 %.
 """
 from __future__ import annotations
 
-from typing import Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
-
 from ..model import AttributeRow, Identity, Reading, Report, Source, State
+from ..typed import TYPE_CHECKING
 from . import decode, error_log, self_tests, standards, units
-from .specs import STATES, DriveSpec, Interval, ReadingSpec, Role
+from .specs import STATES, DriveSpec, ReadingSpec, Role
+
+if TYPE_CHECKING:
+    from typing import Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
+
+    from .specs import Interval
 
 
 def readings(report: Report, spec: DriveSpec, roles: Mapping[str, Role]) -> Tuple[Reading, ...]:

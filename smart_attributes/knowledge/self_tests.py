@@ -3,12 +3,15 @@
 Sources: ACS-4 section 7.42 (SMART EXECUTE OFF-LINE IMMEDIATE), SPC-5 (self-test code), NVM Express base
 specification (device self-test log); the words are smartctl's.
 """
-
-from typing import List, NamedTuple, Optional, Sequence, Set
+from __future__ import annotations
 
 from ..model import Identity, Reading, SelfTest, Source, State
+from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import HOUR, since
 from . import standards
+
+if TYPE_CHECKING:
+    from typing import List, Optional, Sequence, Set
 
 WHOLE, SELECTIVE, UNKNOWN = 'whole', 'selective', 'unknown'
 # smartctl's words for the kinds that a standard defines -> what such a test looks at. Vendor's and reserved kinds, and

@@ -4,23 +4,27 @@ The data has passed its schema (see `sitefile`) before it comes here. Nothing
 is compiled or copied for entries that cannot concern the drive at hand, so
 that the size of the database hardly matters to a check.
 """
+from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any, Callable, Dict, FrozenSet, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..errors import DataError
 from ..model import Identity, State
+from ..typed import TYPE_CHECKING, NamedTuple
 from . import decode
 from .units import LOGICAL_SECTORS
 
-Number = float
-Interval = Tuple[Optional[Number], Optional[Number]]
-Json = Mapping[str, Any]
+if TYPE_CHECKING:
+    from typing import Any, Callable, Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequence, Tuple
+
+    Number = float
+    Interval = Tuple[Optional[Number], Optional[Number]]
+    Json = Mapping[str, Any]
+    GuardTest = Callable[[Sequence[int], Sequence[int]], bool]
 
 CONDITIONS = ('models', 'firmware', 'kind', 'has', 'lacks', 'first', 'only')
 
-GuardTest = Callable[[Sequence[int], Sequence[int]], bool]
 GUARDS: Mapping[str, GuardTest] = {
     'has': lambda present, wanted: set(wanted) <= set(present),
     'lacks': lambda present, unwanted: not set(unwanted) & set(present),

@@ -3,11 +3,14 @@
 Sources: ACS-4 section 9.5 (device statistics log), NVM Express base
 specification (SMART / Health Information log), SBC-4 and SPC-5 (log pages).
 """
-
-from typing import Mapping, NamedTuple, Optional, Sequence, Tuple
+from __future__ import annotations
 
 from ..model import State
+from ..typed import TYPE_CHECKING, NamedTuple
 from .units import LOGICAL_SECTORS
+
+if TYPE_CHECKING:
+    from typing import Mapping, Optional, Sequence, Tuple
 
 DEVICE_STATISTICS = 'device statistics'
 NVME_LOG = 'NVMe health log'

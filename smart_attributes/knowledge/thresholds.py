@@ -4,15 +4,20 @@ The data has passed its schema before it comes here. Levels are asked in this
 order, field by field, and the first that has the field wins: command line,
 serial, device, model, family, role (site files), role (default.json).
 """
+from __future__ import annotations
 
 import math
 import re
-from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from ..model import Device, Identity
+from ..typed import TYPE_CHECKING, NamedTuple
 from .acknowledged import Acknowledgement, applying, from_overrides
 
-Json = Mapping[str, Any]
+if TYPE_CHECKING:
+    from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+
+    Json = Mapping[str, Any]
+
 SELECTORS = ('serial', 'device', 'model', 'family')  # most telling first
 ONE_DRIVE = 2  # of these, the first ones name a single drive
 FIELDS = ('warning', 'critical', 'growth', 'aged', 'graph', 'why')
@@ -34,7 +39,8 @@ class DriveLimit(NamedTuple):
         return max(known + self.offset, min(known, self.at_least))
 
 
-Bound = Union[None, str, DriveLimit]  # None: never
+if TYPE_CHECKING:
+    Bound = Union[None, str, DriveLimit]  # None: never
 
 
 class Aged(NamedTuple):
@@ -231,7 +237,7 @@ def _disagreements(layer: Sequence[Tuple[str, Json]]) -> Iterator[Tuple[str, str
 
 
 def _bound(value: Any) -> Bound:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return DriveLimit(value['drive'], value.get('plus', 0) - value.get('minus', 0), value['else'],
                           value.get('at_least', -math.inf))
     return value if value is None else str(value)
@@ -239,7 +245,7 @@ def _bound(value: Any) -> Bound:
 
 def _rules(value: Any) -> Tuple[Json, ...]:
     """Return the rules of growth: one, several, or none."""
-    return () if value is None else (value,) if isinstance(value, Mapping) else tuple(value)
+    return () if value is None else (value,) if isinstance(value, dict) else tuple(value)
 
 
 def _aged(found: Mapping[str, Tuple[Any, str]], fields: Sequence[str]) -> Optional[Aged]:

@@ -1,9 +1,13 @@
 """What one count of a drive is worth in the base unit of a role."""
+from __future__ import annotations
 
 import math
-from typing import Mapping, Optional, Sequence, Tuple
 
 from ..model import Identity
+from ..typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Mapping, Optional, Sequence, Tuple
 
 # Disks with sectors of 4 KiB mostly show them as eight of 512 B, and some count errors in these.
 LOGICAL_SECTORS = 'logical sectors'

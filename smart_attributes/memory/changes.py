@@ -4,10 +4,13 @@ A place is an address with the drive that was found there. A run closes only pla
 with an address each for the same drive do not move it to and fro. Nothing here is a decision that was stored; what is
 told for a day follows from when a place began and when a check first found it left.
 """
+from __future__ import annotations
 
-from typing import Collection, List, Mapping, NamedTuple, Optional, Sequence
-
+from ..typed import TYPE_CHECKING, NamedTuple
 from .drives import Record
+
+if TYPE_CHECKING:
+    from typing import Collection, List, Mapping, Optional, Sequence
 
 DAY = 86_400
 

@@ -3,19 +3,23 @@
 A check never waits for it longer than its patience and its budget, and never closes it: the last to close waits for the
 disk, 121 ms where synchronous NORMAL takes 0.2. Processes of this program end without taking anything down.
 """
+from __future__ import annotations
 
 import os
 import time
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, Callable, Sequence, Tuple, TypeVar
 
 from ..errors import MemoryUnusable
+from ..typed import TYPE_CHECKING
 from . import folder
 from .folder import Folder
 from .schema import APPLICATION, STEPS
 
 if TYPE_CHECKING:
     import sqlite3
+    from typing import Any, Callable, Sequence, Tuple, TypeVar
+
+    T = TypeVar('T')
 else:
     # what sqlite3 is made of; that imports datetime, for texts that look like dates: 2 ms of a check
     import _sqlite3 as sqlite3
@@ -28,7 +32,6 @@ _SETTINGS = ('trusted_schema = OFF', 'synchronous = NORMAL', f'wal_autocheckpoin
              f'journal_size_limit = {_LOG_SIZE}')
 _INSTRUCTIONS = 20_000  # of SQLite's machine between two looks at the clock
 
-T = TypeVar('T')
 # A word of SQLite's message -> what it means and what to do.
 _REASONS = (
     ('full', 'the disk is full; make room'),

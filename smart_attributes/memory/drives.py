@@ -1,11 +1,16 @@
 """Which record of memory a drive is: found again as two addresses of one drive are, not by its WWN alone. Pure."""
+from __future__ import annotations
 
 from collections import Counter
-from typing import Callable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..model import Identity
+from ..typed import TYPE_CHECKING, NamedTuple
 
-SameDrive = Callable[[Identity, Identity], bool]  # reading's is_same_drive; this room does not know reading
+if TYPE_CHECKING:
+    from typing import Callable, List, Mapping, Optional, Sequence, Tuple
+
+    SameDrive = Callable[[Identity, Identity], bool]  # reading's is_same_drive; this room does not know reading
+
 
 NAMELESS = ('has neither a serial number nor a WWN that tells it from others; it is not remembered, and its growth is '
             'not judged')

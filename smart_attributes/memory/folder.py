@@ -3,6 +3,7 @@
 Links are refused, and what belongs to another user. Callers act as the folder's owner (see state_folder), but for what
 says otherwise.
 """
+from __future__ import annotations
 
 import errno
 import fcntl
@@ -10,10 +11,13 @@ import os
 import stat
 import time
 from contextlib import contextmanager, suppress
-from typing import Iterator, NamedTuple, Tuple
 
 from .. import state_folder, trust
 from ..errors import MemoryUnusable
+from ..typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Iterator, Tuple
 
 NAME = 'memory'
 FILE = 'memory.sqlite'

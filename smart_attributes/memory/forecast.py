@@ -7,9 +7,13 @@ the true date lies within the range in more than nine of ten cases.
 """
 from __future__ import annotations
 
-from typing import List, Optional, Sequence, Tuple, Union
-
 from ..model import Forecast
+from ..typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import List, Optional, Sequence, Tuple, Union
+
+    Point = Tuple[float, float]  # seconds since 1970, %
 
 DAY = 86400.0
 YOUNGEST = 90 * DAY         # of power-on time; before that the installation is most of what was written
@@ -26,8 +30,6 @@ AGE_ALONE = 2.5             # likewise, where nothing is known but used and age
 YEAR = 365.25 * DAY
 LONGEST = 50 * YEAR  # a date beyond tells nothing
 IDLE = 3                    # times as much as its life's rate would have used, and nothing was
-
-Point = Tuple[float, float]  # seconds since 1970, %
 
 
 def forecast(points: Sequence[Point], now: float, used: float, age: Optional[float],

@@ -5,13 +5,16 @@ before that the number was still the old one. So no later check and no manual ru
 looked counts when it is noticed, with the time that it may have taken. A number that falls back (a counter that wraps
 or is reset) has not grown.
 """
-
-from typing import Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from __future__ import annotations
 
 from ..errors import DataError
 from ..model import State
+from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import amount, clean
 from .series import History
+
+if TYPE_CHECKING:
+    from typing import Iterator, List, Mapping, Optional, Sequence, Tuple
 
 SECONDS = {'m': 60, 'h': 3600, 'd': 86_400}
 _TOLD_AGO = 3600      # seconds after which it is said how long ago growth was noticed

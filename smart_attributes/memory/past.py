@@ -1,15 +1,19 @@
 """What earlier checks tell of one drive, as plain values, and what a reading has grown by since. Pure."""
+from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Iterable, List, Mapping, NamedTuple, Optional, Tuple
 
 from ..model import Reading, State
+from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import amount
 from . import growth, series, wear
 from .growth import Growth, Rule
 from .series import History, Key, Observation
 
-Json = Mapping[str, Any]
+if TYPE_CHECKING:
+    from typing import Any, Iterable, List, Mapping, Optional, Tuple
+
+    Json = Mapping[str, Any]
 
 
 class Past(NamedTuple):

@@ -1,14 +1,18 @@
 """Drives, places, series and points as rows of the database. Whoever calls this is inside a transaction."""
+from __future__ import annotations
 
 import math
-from typing import Collection, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 from ..model import Identity
+from ..typed import TYPE_CHECKING, NamedTuple
 from . import series
 from .changes import Place
 from .database import Database
 from .drives import Record
 from .series import History, Key, Observation, Point
+
+if TYPE_CHECKING:
+    from typing import Collection, Dict, List, Mapping, Sequence, Tuple
 
 # Which points: of series that are judged all. Two statements, for an OR would walk through all of the others.
 _NEWEST = 'p.time = (SELECT max(time) FROM point WHERE series = s.number)'
@@ -31,7 +35,8 @@ class Stored(NamedTuple):
     history: History
 
 
-AllStored = Mapping[Key, Stored]
+if TYPE_CHECKING:
+    AllStored = Mapping[Key, Stored]
 
 
 # --- reading ---------------------------------------------------------------------------

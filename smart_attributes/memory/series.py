@@ -5,8 +5,12 @@ changes, or a unit, another series begins, and nothing has grown. Memory holds r
 when a number was first seen and how long before that the one before it was last seen, so that growth, and for how long
 it is told, follow from the points alone, whoever looked in between.
 """
+from __future__ import annotations
 
-from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from ..typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 
 DAY = 86_400
 MONTH = 30 * DAY

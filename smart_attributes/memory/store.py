@@ -3,27 +3,33 @@
 Memory adds alarms and ages them; it silences nothing, so a forged one does no more harm than none. All that a check
 writes is one transaction: two at once, or one that is killed, leave nothing half done.
 """
+from __future__ import annotations
 
 import os
 import time
-from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..errors import MemoryUnusable
 from ..model import Identity
 from ..state_folder import Folder
+from ..typed import TYPE_CHECKING, NamedTuple
 from . import clock, drives, folder, rows, series
 from .changes import Place, Scope, updated
 from .database import Database
-from .drives import Match, Record, SameDrive
+from .drives import Match, Record
 from .series import History, Key, Observation, Point
+
+if TYPE_CHECKING:
+    from typing import Dict, List, Mapping, Optional, Sequence, Tuple
+
+    from .drives import SameDrive
+
+    Histories = Mapping[Key, History]
 
 MOST_DRIVES = 1000     # a drive that makes up a serial number at each check must not fill the disk
 LOSS_TOLD = 7 * series.DAY
 MACHINE_ID = '/etc/machine-id'
 TAKEN = 'taken '       # before a drive's number: when the log of another program about it was taken
 _NOT_READ = -1
-
-Histories = Mapping[Key, History]
 
 
 class Kept(NamedTuple):

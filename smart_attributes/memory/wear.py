@@ -1,8 +1,11 @@
 """Wear that is faster than a drive's own life so far. Pure."""
+from __future__ import annotations
 
-from typing import NamedTuple, Optional
-
+from ..typed import TYPE_CHECKING, NamedTuple
 from .series import DAY, History
+
+if TYPE_CHECKING:
+    from typing import Optional
 
 WORN = 100.0     # per cent
 

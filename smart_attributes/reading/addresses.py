@@ -1,14 +1,18 @@
 """Addresses: what an admin writes becomes Devices. Pure functions."""
+from __future__ import annotations
 
 import re
 from itertools import product
-from typing import Dict, List, Pattern, Tuple
 
 from ..errors import UsageError
 from ..model import Device
+from ..typed import TYPE_CHECKING
 from ..words import clean
 from .device_types import BY_NAME, REFUSED, TUNNELS, TYPES, DeviceType
 from .names import short_name
+
+if TYPE_CHECKING:
+    from typing import Dict, List, Pattern, Tuple
 
 MAX_SLOTS = 256
 

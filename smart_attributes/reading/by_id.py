@@ -1,11 +1,15 @@
 """by-id: the names that udev gives drives by what they are, not by where they were found."""
+from __future__ import annotations
 
 import os
 import re
-from typing import Mapping
 
 from ..model import Device
+from ..typed import TYPE_CHECKING
 from .device_types import is_raid
+
+if TYPE_CHECKING:
+    from typing import Mapping
 
 FOLDER = '/dev/disk/by-id'
 _LAST = ('wwn-', 'nvme-eui', 'nvme-nvme')  # names without a model in them

@@ -1,11 +1,15 @@
 """Choice: which drives the patterns of --match and --ignore leave over. Pure functions."""
+from __future__ import annotations
 
 import re
-from typing import Iterable, List, Optional, Pattern, Sequence
 
 from ..errors import UsageError
 from ..model import Device, Identity
+from ..typed import TYPE_CHECKING
 from .addresses import quoted
+
+if TYPE_CHECKING:
+    from typing import Iterable, List, Optional, Pattern, Sequence
 
 
 def patterns(texts: Iterable[str]) -> List[Pattern[str]]:

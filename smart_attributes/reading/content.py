@@ -1,10 +1,14 @@
 """What a file or a process gave: which characters it holds, whether that is smartctl's JSON, and where it starts."""
+from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 from ..errors import DriveError, NotAReport
+from ..typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 LARGEST_FILE = 4 << 20  # bytes; the longest report known has 0.1 MB, and an alarm cannot end json.loads()
 

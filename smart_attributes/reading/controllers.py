@@ -1,12 +1,16 @@
 """Controllers: which SCSI host of this machine an address means, and whether it is of the right kind."""
+from __future__ import annotations
 
 import os
 import re
-from typing import Collection, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ..errors import ControllerElsewhere, DriveAbsent, DriveError
 from ..model import Device, Read, Report
+from ..typed import TYPE_CHECKING, NamedTuple
 from .device_types import base, is_raid
+
+if TYPE_CHECKING:
+    from typing import Collection, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 ROOT = '/'  # the folder that stands for /
 

@@ -1,9 +1,13 @@
 """What smartctl takes after -d: the only place that knows it."""
+from __future__ import annotations
 
 import re
-from typing import NamedTuple, Tuple
 
 from ..model import Device
+from ..typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Tuple
 
 
 class DeviceType(NamedTuple):

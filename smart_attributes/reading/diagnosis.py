@@ -3,13 +3,17 @@
 Pure functions from words to errors. A sentence continues the drive's name:
 "sdb: cannot be opened: Permission denied; run as root or through sudo".
 """
+from __future__ import annotations
 
 import re
-from typing import NamedTuple, Optional, Sequence, Tuple, Type
 
 from ..errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, DriveUndetected, NotAReport, SudoRefused
 from ..model import Report
+from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean
+
+if TYPE_CHECKING:
+    from typing import Optional, Sequence, Tuple, Type
 
 # What smartctl complains about stands near the top, in lines shorter than 200 characters. A drive may make up what it
 # likes, and the time that the expressions below take grows with the cube of a line's length.
@@ -25,7 +29,6 @@ _UNSUPPORTED = ('has no SMART: device lacks SMART capability; behind a RAID or U
 _RECORD = 'holds no SMART data: {}; record with smartctl -x'
 _SLOT = r'\[(?:megaraid|cciss|3ware|areca|aacraid|hpt)_disk[^\]\n]*\]'
 _OPEN = r'open device: [^\n]*? failed: '
-
 
 
 class Rule(NamedTuple):

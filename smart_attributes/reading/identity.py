@@ -1,10 +1,14 @@
 """Identity: which addresses lead to one drive. Pure functions."""
+from __future__ import annotations
 
 import re
-from typing import List, NamedTuple, Sequence, Tuple
 
 from ..model import Identity, Read, Report
+from ..typed import TYPE_CHECKING, NamedTuple
 from .device_types import is_raid
+
+if TYPE_CHECKING:
+    from typing import List, Sequence, Tuple
 
 
 class Distinct(NamedTuple):

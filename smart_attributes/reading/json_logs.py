@@ -1,11 +1,17 @@
 """The logs in smartctl's JSON: attributes, device statistics, errors, self-tests, NVMe's and SCSI's."""
+from __future__ import annotations
 
 import re
-from typing import Dict, List, Optional, Tuple
 
 from ..model import AttributeRow, ErrorEntry, SelfTest, Statistic
-from .json_values import Json, byte_of, fraction_of, integer_of, object_of, objects_of, text_of
+from ..typed import TYPE_CHECKING
+from .json_values import byte_of, fraction_of, integer_of, object_of, objects_of, text_of
 from .telling import ERROR_COUNTERS, NVME_KEYS, error_entry, last_self_test, newest_first, self_test_passed
+
+if TYPE_CHECKING:
+    from typing import Dict, List, Optional, Tuple
+
+    from .json_values import Json
 
 # ATA
 

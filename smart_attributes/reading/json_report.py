@@ -3,12 +3,13 @@
 Whatever is not of the type that smartctl documents is taken as absent: a report
 may come from a ticket, an anonymiser or a program that speaks like smartctl.
 """
+from __future__ import annotations
 
 import re
-from typing import Any, List, Optional, Tuple, Union
 
 from ..errors import DriveError, NotAReport
 from ..model import Identity, Report
+from ..typed import TYPE_CHECKING
 from . import json_logs
 from .content import as_text, json_start, loaded
 from .diagnosis import (
@@ -20,12 +21,16 @@ from .diagnosis import (
     smart_unsupported,
     without_data,
 )
-from .json_values import Json, byte_of, integer_of, list_of, object_of, objects_of, text_of
+from .json_values import byte_of, integer_of, list_of, object_of, objects_of, text_of
 from .telling import emptiness, exclusion, has_smart_data, has_spindle, no_report, with_pending
+
+if TYPE_CHECKING:
+    from typing import Any, List, Optional, Tuple, Union
+
+    from .json_values import Json
 
 _SMARTCTL_KEYS = ('smartctl', 'json_format_version', 'smart_status', 'smart_support', 'ata_smart_attributes',
                   'nvme_smart_health_information_log', 'scsi_error_counter_log', 'ata_device_statistics')
-
 
 
 def parse(report: Union[str, bytes], exit_status: Optional[int] = None, error_text: str = '') -> Report:

@@ -2,11 +2,17 @@
 
 A report may come from a ticket, an anonymiser or a program that speaks like smartctl.
 """
+from __future__ import annotations
 
 import re
-from typing import Any, Dict, List, Mapping, Optional
 
-Json = Dict[str, Any]
+from ..typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, Dict, List, Mapping, Optional
+
+    Json = Dict[str, Any]
+
 
 _SAFE_INTEGER = 2 ** 53   # above this a JSON number may have been rounded on its way
 _LARGEST = 2 ** 128       # the widest counter there is (NVMe)

@@ -3,18 +3,22 @@
 Imported before the first process starts, so everything that waits for an
 answer anyway is imported where it is used.
 """
-
-from typing import TYPE_CHECKING, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from __future__ import annotations
 
 from .. import alarm
 from ..errors import DriveAbsent, DriveError, DriveNotReached, SmartError
-from ..model import Answer, Device, HowRead, Outcome, Read
+from ..model import Answer, Device, HowRead, Read
+from ..typed import TYPE_CHECKING, NamedTuple
 from . import addresses, commands, processes
 from .device_types import base, is_raid
 from .names import named as uniquely_named
 
 if TYPE_CHECKING:
+    from typing import Dict, Iterator, List, Optional, Sequence, Tuple
+
+    from ..model import Outcome
     from .scans import Scan
+
 
 OLD_RULE = ('the sudoers rule is that of an earlier version and admits only what was read then; '
             'let root install what "check_smart_attributes sudoers" prints now')
@@ -55,7 +59,7 @@ def find(asked: Found, is_scan: bool, how: HowRead, runner: processes.Runner, de
                  (*asked.notes, *scanned.refused))
 
 
-def _scan(how: HowRead, runner: processes.Runner, deadline: float) -> 'Scan':
+def _scan(how: HowRead, runner: processes.Runner, deadline: float) -> Scan:
     from . import scans  # who names drives does not pay for it
     prefix = commands.prefix(how.smartctl, how.nosudo)
     waiting = [(*prefix, *commands.SCAN)]

@@ -1,11 +1,15 @@
 """Names: short, in [a-z0-9_], and each borne by one drive of a run. Pure functions."""
+from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Dict, Iterable, Iterator, List, Sequence, Tuple
 
 from ..model import Device
+from ..typed import TYPE_CHECKING
 from .device_types import base
+
+if TYPE_CHECKING:
+    from typing import Dict, Iterable, Iterator, List, Sequence, Tuple
 
 
 def unique(forms: Iterable[Iterator[str]]) -> List[str]:

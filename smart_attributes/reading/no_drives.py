@@ -1,10 +1,14 @@
 """What answers and is no drive: RAID volumes, virtual disks, optical drives. Pure functions."""
+from __future__ import annotations
 
 import re
-from typing import NamedTuple, Optional, Tuple
 
 from ..errors import DriveIsNoDrive
+from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean
+
+if TYPE_CHECKING:
+    from typing import Optional, Tuple
 
 
 class VirtualDisk(NamedTuple):

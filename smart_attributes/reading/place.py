@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Dict, Iterator, List, Mapping, NamedTuple, Tuple
 
 from ..model import Device, Place
+from ..typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Dict, Iterator, List, Mapping, Tuple
 
 MEMBERS = {'zfs_member': 'ZFS pool', 'LVM2_member': 'LVM', 'linux_raid_member': 'md member', 'crypto_LUKS': 'LUKS',
            'swap': 'swap',

@@ -3,14 +3,17 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import Iterator, List, Sequence, Tuple
 
 from .. import alarm, files
 from ..errors import DriveError, NotAReport
 from ..model import Device, Read
+from ..typed import TYPE_CHECKING
 from . import text_report
 from .content import LARGEST_FILE
 from .names import slug, unique
+
+if TYPE_CHECKING:
+    from typing import Iterator, List, Sequence, Tuple
 
 
 def read_files(paths: Sequence[str], found: List[Read]) -> List[str]:

@@ -1,11 +1,14 @@
 """Roll call: of what was read each drive once, what is nothing left out, and who is missing."""
-
-from typing import List, Optional, Sequence, Tuple
+from __future__ import annotations
 
 from ..errors import ControllerElsewhere, DriveAbsent, DriveIsNoDrive, DriveNotReached
 from ..model import Device, Identity, Read, Report, State
+from ..typed import TYPE_CHECKING
 from . import names
 from .identity import distinct, note
+
+if TYPE_CHECKING:
+    from typing import List, Optional, Sequence, Tuple
 
 
 def in_order(reads: Sequence[Read], asked: Sequence[Device]) -> List[Read]:

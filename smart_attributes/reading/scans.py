@@ -1,14 +1,18 @@
 """Scans: what smartctl --scan prints becomes Devices. Pure functions."""
+from __future__ import annotations
 
 import re
-from typing import List, NamedTuple, Tuple
 
 from ..errors import SmartError, UsageError
 from ..model import Device
+from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean
 from . import addresses, no_drives
 from .addresses import quoted
 from .names import named
+
+if TYPE_CHECKING:
+    from typing import List, Tuple
 
 
 class Scan(NamedTuple):

@@ -1,13 +1,17 @@
 """A second look at an address that did not answer: what this machine tells, and smartctl or sudo did not."""
+from __future__ import annotations
 
 import os
 import re
-from typing import List, Sequence
 
 from ..errors import DriveAbsent, DriveError, DriveIsNoDrive, DriveUndetected, SudoRefused
 from ..model import Device, Read, Report
+from ..typed import TYPE_CHECKING
 from . import commands, controllers, no_drives
 from .device_types import BY_NAME, base
+
+if TYPE_CHECKING:
+    from typing import List, Sequence
 
 
 def taken(reads: Sequence[Read]) -> List[Read]:

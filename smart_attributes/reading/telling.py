@@ -1,12 +1,16 @@
 """What a report tells, in whichever form it was printed: enough for a verdict, or why it gives none."""
+from __future__ import annotations
 
 import re
-from typing import Dict, Iterable, Optional, Tuple
 
 from ..errors import DriveError, NotAReport
 from ..model import AttributeRow, ErrorEntry, Report, SelfTest, Statistic
+from ..typed import TYPE_CHECKING
 from .diagnosis import diagnose, nothing_told, silence
 from .no_drives import not_a_drive, virtual_disk
+
+if TYPE_CHECKING:
+    from typing import Dict, Iterable, Optional, Tuple
 
 ERROR_COUNTERS = (
     'errors_corrected_by_eccfast', 'errors_corrected_by_eccdelayed', 'errors_corrected_by_rereads_rewrites',

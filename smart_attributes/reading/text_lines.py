@@ -2,11 +2,14 @@
 from __future__ import annotations
 
 import re
-from typing import Dict, List, Match, NamedTuple
 
 from ..errors import NotAReport
+from ..typed import TYPE_CHECKING, NamedTuple
 from .diagnosis import is_complaint
 from .pysmart import classic
+
+if TYPE_CHECKING:
+    from typing import Dict, List, Match
 
 _LONGEST_LINE = 400       # smartctl prints none longer in a report
 _MOST_LINES = 3000        # and never half of this; each is matched with expressions that take their time

@@ -5,18 +5,36 @@ A role is a reason where it is not OK; *alone* where nothing else reaches its st
 that say
 FAILED prove a limit, those that say PASSED and alarm are what an admin has to look at.
 """
+from __future__ import annotations
+
 import json
 import math
 from collections import Counter
-from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Dict,
+    FrozenSet,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 from .. import judge
 from ..errors import DataError
 from ..knowledge import datafile, ranges
 from ..knowledge.specs import SpecDatabase
-from ..knowledge.thresholds import Bound, DriveLimit, Thresholds
+from ..knowledge.thresholds import DriveLimit, Thresholds
 from ..model import Device, Identity, State, Verdict
 from . import collection, dates
+
+if TYPE_CHECKING:
+    from ..knowledge.thresholds import Bound
 
 KINDS: Mapping[str, Identity] = {
     'hdd': Identity(protocol='ATA', rotation=7200), 'ssd': Identity(protocol='ATA', rotation=0),
