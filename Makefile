@@ -9,11 +9,13 @@ DEBIAN12 := nagiosplugin==1.3.2 jsonschema==4.10.3 rich==13.3.1 chardet==5.1.0 h
 # What test-icinga runs: the daemons, and the libraries with which they run the plugin.
 DAEMONS := icinga2 nagios4-core nagios-nrpe-server nagios-nrpe-plugin icingacli icingaweb2-module-director php-cli php-mysql mariadb-server \
 	python3-nagiosplugin python3-jsonschema python3-rich acl
+# What test-metrics runs.
+SCRAPERS := prometheus prometheus-node-exporter
 # What single tests run: the real sudo, access-control lists, the man page, another user, a memory checker, a browser.
 PROGRAMS := sudo acl man-db passwd util-linux binutils valgrind pipx chromium chromium-driver
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test check mutants test-debian12 playground bench kills prove measure verdicts add format generate pictures deb test-deb daemons test-programs test-icinga venv wheel clean help
+.PHONY: run test check mutants test-debian12 playground bench kills prove measure verdicts add format generate pictures deb test-deb daemons test-programs test-icinga test-metrics scrapers venv wheel clean help
 
 help:            ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -105,6 +107,12 @@ test-programs:   ## sudo and whatever else single tests run, installed; where on
 
 test-icinga: $(VENV)/.tools daemons  ## Icinga 2, its Director, Nagios 4 and NRPE run the plugin
 	TEST_DAEMONS=1 $(BIN)/python -m pytest tests/test_icinga.py tests/test_director.py tests/test_nagios.py
+
+test-metrics: $(VENV)/.tools scrapers  ## node_exporter and Prometheus take the metrics, promtool tries names and alerts
+	TEST_DAEMONS=1 $(BIN)/python -m pytest tests/test_metrics.py tests/test_prometheus.py
+
+scrapers:
+	sh tools/install $(SCRAPERS)
 
 wheel: $(VENV)/.tools  ## dist/*.whl with its data
 	$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .

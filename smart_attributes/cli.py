@@ -286,7 +286,7 @@ exit status: 0 the metrics are out and a drive answered, asleep or not, 3 otherw
     parser.add_argument('--output', metavar='FILE',
                         help='write them there, in one step, for the textfile collector of node_exporter')
     parser.add_argument('--openmetrics', action='store_true',
-                        help='OpenMetrics, which the textfile collector refuses, instead of text format 0.0.4')
+                        help='OpenMetrics instead of text format 0.0.4, which is what the textfile collector reads')
     return parser
 
 

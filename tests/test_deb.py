@@ -235,6 +235,19 @@ def test_text_of_an_old_smartctl_is_understood(recommended):
     assert 'SMART OK' in recommended.does(PLUGIN, '--report', '/tmp/seagate-sas-healthy.txt')
 
 
+def test_the_timer_of_the_metrics_is_off_and_its_service_works(recommended):
+    """With the prometheus_client of this Debian; whoever has no Prometheus is not bothered."""
+    recommended.installs('python3-prometheus-client')
+    recommended.does('mkdir', '-p', '/var/lib/prometheus/node-exporter')
+    unit = recommended.reads('/lib/systemd/system/check-smart-attributes-metrics.service')
+    words = re.search('^ExecStart=(.*)$', unit, re.MULTILINE)[1].replace('$OPTIONS', '--scan').split()
+
+    assert recommended.does(*words) == ''
+    assert 'smart_drive_state{device="sdb"} 1.0' in recommended.reads('/var/lib/prometheus/node-exporter/smart.prom')
+    assert not recommended.has('/etc/systemd/system/timers.target.wants/check-smart-attributes-metrics.timer')
+    assert recommended.has('/lib/systemd/system/check-smart-attributes-metrics.timer')
+
+
 def test_nothing_of_the_callers_is_imported(fresh):
     """Python in isolated mode: neither PYTHONPATH nor the folder of the caller puts a module in the place of ours."""
     for module in ('json', 'argparse', 're', 'nagiosplugin'):

@@ -14,6 +14,9 @@ import described
 import icinga
 import rooms
 
+from smart_attributes.faces import metrics as face
+from smart_attributes.knowledge.specs import SpecDatabase
+from smart_attributes.model import State
 from smart_attributes.reading import device_types
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -47,6 +50,16 @@ def roles() -> List[str]:
     return [f'| `{name}` | {role["unit"] or "count" if not role.get("verdict") else "verdict"} | '
             f'{"yes" if limits.get(name, {}).get("graph") else ""} | {role["meaning"]} |'
             for name, role in sorted(data('attributes.json')['roles'].items())]
+
+
+def metrics() -> List[str]:
+    """One row a metric: those of every run and drive, then those of the graphed roles."""
+    limits, roles = data('thresholds/default.json')['roles'], SpecDatabase(data('attributes.json')).roles
+    rows = [(metric.name, metric.labels, metric.help) for metric in face.metrics(face.Run((), State.OK, 0), roles)]
+    rows += sorted((face.name(name, role.unit), face.DRIVE, face.said(role)) for name, role in roles.items()
+                   if limits.get(name, {}).get('graph'))
+    return ['| metric | labels | what it says |', '|---|---|---|',
+            *(f'| `{name}` | {", ".join(labels)} | {said} |' for name, labels, said in rows)]
 
 
 def limits() -> List[str]:
@@ -122,6 +135,7 @@ TABLES: Dict[str, Dict[str, Callable[[], List[str]]]] = {
     'CONTRIBUTING.md': {'modules': modules, 'drawing': rooms.drawing},
     'doc/icinga.md': {'variables': icinga.rows},
     'doc/raid.md': {'refused': refused},
+    'doc/metrics.md': {'metrics': metrics},
     SCHEMA: {'known_roles': known_roles}}
 
 

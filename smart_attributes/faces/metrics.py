@@ -150,7 +150,7 @@ class _Collector:
 
 
 def text(found: Sequence[Metric], is_openmetrics: bool = False) -> str:
-    """Return metrics in Prometheus' text format 0.0.4, which a textfile collector wants, or as OpenMetrics.
+    """Return metrics in Prometheus' text format 0.0.4, which the textfile collector reads, or as OpenMetrics.
 
     Raises SmartError where prometheus_client is not installed.
     """
