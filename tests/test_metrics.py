@@ -68,7 +68,8 @@ def at(machine: Machine, now: float, *options: str) -> Tuple[Result, Scraped]:
 @pytest.mark.parametrize('role, name', [
     ('endurance_used', 'smart_endurance_used_ratio'), ('power_on_time', 'smart_power_on_seconds'),
     ('host_written', 'smart_host_written_bytes'), ('temperature', 'smart_temperature_celsius'),
-    ('smart_status', 'smart_status'), ('pending', 'smart_pending'), ('error_log_count', 'smart_error_log_events')])
+    ('endurance_time_left', 'smart_endurance_left_seconds'), ('smart_status', 'smart_status'),
+    ('pending', 'smart_pending'), ('error_log_count', 'smart_error_log_events')])
 def test_a_name_follows_from_role_and_unit(role, name):
     """Base units at the end; what Prometheus keeps for other kinds of metrics is avoided."""
     assert metrics.name(role, ROLES[role].unit) == name
