@@ -201,12 +201,16 @@ def test_the_rule_is_what_the_job_prints(fresh):
 
 
 def test_what_is_only_recommended_is_asked_for(fresh):
-    """A check of drives wants none of it; tables want rich, and pySMART what it stands on."""
+    """A check of drives wants none of it; tables want rich, the page Jinja2, and pySMART what it stands on."""
     shutil.copy(ROOT / 'tests/reports/seagate-sas-healthy.txt', fresh.root / 'tmp')
     table, text = fresh.runs('check_smart_attributes', 'triage'), fresh.runs(PLUGIN, '--report',
                                                                              '/tmp/seagate-sas-healthy.txt')
 
-    assert (table.returncode, text.returncode) == (3, 3)
+    page = fresh.runs('check_smart_attributes', 'triage', '--html', '/tmp/drives.html')
+
+    assert (table.returncode, text.returncode, page.returncode) == (3, 3, 3)
+    assert 'Jinja2, which is not installed; apt install python3-jinja2' in page.stdout
+    assert not fresh.has('/tmp/drives.html')
     assert 'the Python package rich is not installed; apt install python3-rich' in table.stdout
     assert re.search('pySMART reads, and (chardet|humanfriendly) is not installed', text.stdout)
 
@@ -226,6 +230,18 @@ def test_the_table_is_there_for_a_person_at_a_terminal(recommended):
 
     assert 'CRITICAL' not in table
     assert table.index('sdb') < table.index('sda')
+
+
+def test_the_page_is_written_for_a_person_in_a_browser(recommended):
+    """With its template, script and style, which are no modules and are installed all the same."""
+    assert 'written: /tmp/drives.html' in recommended.does('check_smart_attributes', 'triage', '--html',
+                                                           '/tmp/drives.html')
+    page = recommended.reads('/tmp/drives.html')
+
+    assert recommended.does('stat', '-c', '%a', '/tmp/drives.html') == '644\n'
+    assert 'INTEL SSDSC2BB150G7' in page
+    for name in ('page.js', 'page.css'):
+        assert (ROOT / 'smart_attributes/faces' / name).read_text().strip() in page
 
 
 def test_text_of_an_old_smartctl_is_understood(recommended):
