@@ -84,7 +84,7 @@ def test_what_does_not_fit_is_counted():
     """Never a finding less in silence."""
     text = ' '.join(shown(80, '--report', drive_path('hgst-failed')))
 
-    assert 'smart_status: FAILED; 4 more' in text
+    assert 'smart_status: FAILED; attribute 5 Reallocated_Sector_Ct is...; 3 more' in text
 
 
 def test_states_have_colours():
@@ -191,3 +191,20 @@ def test_a_bar_is_full_only_when_nothing_is_left(filled, shown):
 def test_findings_that_do_not_fit_are_counted(width, told):
     """The first one is the worst."""
     assert table.fitting(['abcdef', 'ghijkl', 'mnop'], width) == told
+
+
+@pytest.mark.parametrize('width, told', [
+    pytest.param(74, 'smart_status: FAILED; attribute 5 is at 1, not above its threshold; 1 more', id='two-whole'),
+    pytest.param(60, 'smart_status: FAILED; attribute 5 is at 1, not ab...; 1 more', id='one-and-a-part'),
+    pytest.param(48, 'smart_status: FAILED; 2 more', id='a-few-letters-tell-nothing')])
+def test_what_does_not_fit_whole_is_begun(width, told):
+    """FAILED alone does not tell what to look at."""
+    what = ['smart_status: FAILED', 'attribute 5 is at 1, not above its threshold', 'pending 86, critical above 8']
+
+    assert table.fitting(what, width) == told
+
+
+def test_the_last_finding_is_cut_without_a_count():
+    """Nothing is left out behind it."""
+    assert table.fitting(['pending 9', 'attribute 5 is at 1, not above its threshold'], 40) == (
+        'pending 9; attribute 5 is at 1, not a...')

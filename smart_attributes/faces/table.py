@@ -10,6 +10,7 @@ from ..words import amount, clean, finding, sentence
 YEAR = 365.25 * 24 * 3600
 FAR = 10 * YEAR           # a date beyond is no plan
 BAR = 8                   # characters
+BEGUN = 16                # characters of a finding that are worth telling without the others
 MODEL, SERIAL, PLACE, WHAT = 40, 40, 60, 2000  # characters at most
 
 
@@ -142,13 +143,19 @@ def bar(filled: float, full: str, empty: str) -> str:
 
 
 def fitting(what: Sequence[str], width: int) -> str:
-    """Return as many findings as fit, and how many more there are: none is left out in silence."""
+    """Return as many findings as fit, the beginning of the next one where that says something, and how many more there
+    are: none is left out in silence.
+    """
     whole = '; '.join(what)
     if len(whole) <= width:
         return whole
-    for kept in range(len(what) - 1, 0, -1):
-        text = f'{"; ".join(what[:kept])}; {len(what) - kept} more'
-        if len(text) <= width:
-            return text
-    more = f'; {len(what) - 1} more' if len(what) > 1 else ''
-    return what[0][:max(width - len(more) - 3, 0)].rstrip() + '...' + more
+    kept = next((count for count in range(len(what) - 1, 0, -1) if len(_counted(what, count)) <= width), 0)
+    first, rest = ''.join(f'{each}; ' for each in what[:kept]), len(what) - kept - 1
+    end = f'...; {rest} more' if rest else '...'
+    begun = what[kept][:max(width - len(first) - len(end), 0)].rstrip()
+    return _counted(what, kept) if kept and len(begun) < BEGUN else first + begun + end
+
+
+def _counted(what: Sequence[str], kept: int) -> str:
+    """Return the first findings, and how many more there are."""
+    return f'{"; ".join(what[:kept])}; {len(what) - kept} more'
