@@ -63,6 +63,8 @@ def test_a_drive_that_is_gone_is_told_and_critical_where_known_ones_are_expected
     assert later.code == 2
     assert later.first_line.startswith(f'SMART CRITICAL - {words}, noticed 40 d ago; ')
     assert told(machine.check(START + 40 * DAY, '--scan')) == []
+    machine.run(START + 41 * DAY, 'history', '--forget', 'SERIAL02')
+    assert machine.check(START + 41 * DAY, '--scan', '--expect-known').code == 0
 
 
 def test_triage_tells_what_checks_no_longer_tell(machine):

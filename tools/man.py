@@ -46,7 +46,18 @@ or, for shells and NRPE,
 .BR megaraid,0\\-7@/dev/bus/0 ;
 its empty slots are skipped.
 .B check_smart_attributes list
-shows what there is.'''
+shows what there is.
+.SH MEMORY
+What drives said is remembered, so that a counter which rises is an alarm, for as long as its limit says, whoever looked
+meanwhile; and so that drives which were replaced, moved or are gone are told for a day, by
+.B triage
+for longer.
+Memory may add an alarm or tell its age, it silences none; where it cannot be used, the output says so.
+A drive in standby goes by the name that it had when it was read last.
+.B history \\-\\-import
+takes what
+.BR smartd (8)
+has logged of these drives.'''
 
 FILES = '''
 .SH FILES
@@ -67,8 +78,14 @@ what root has accepted; see acknowledge
 .TP
 .I /var/lib/check\\-smart\\-attributes
 what is remembered from one check to the next
+.TP
+.I /var/lib/smartmontools/attrlog.*.csv
+the logs of smartd that
+.B history \\-\\-import
+reads
 .SH SEE ALSO
 .BR smartctl (8),
+.BR smartd (8),
 .BR sudoers (5)'''
 
 
