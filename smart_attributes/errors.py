@@ -73,3 +73,10 @@ class FormulaError(SmartError):
 
 class MemoryUnusable(SmartError):
     """What earlier checks read cannot be had, or this one's readings not be kept; the check goes on without."""
+
+
+def not_installed(module: str) -> str:
+    """Return the sentence for a foreign module that this Python does not find."""
+    package = module.partition('.')[0]
+    return (f'the Python package {package} is not installed; apt install python3-{package.lower()}, or pip install '
+            f'{package}')

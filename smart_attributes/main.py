@@ -105,7 +105,7 @@ def run(argv: list[str], later: list[Callable[[], object]] | None = None) -> int
 
 def _explained(error: BaseException) -> int:
     """Print why there is no verdict, as a plugin does."""
-    from .errors import SmartError
+    from .errors import SmartError, not_installed
     from .words import sentence
     if isinstance(error, SmartError):
         words = str(error)
@@ -114,9 +114,7 @@ def _explained(error: BaseException) -> int:
     elif isinstance(error, alarm.TimeIsOver):
         words = f'{error}, before there was an answer; more time is to be had with -t'
     elif isinstance(error, ModuleNotFoundError) and error.name:
-        package = error.name.partition('.')[0]
-        words = (f'the Python package {package} is not installed; apt install python3-{package.lower()}, or pip '
-                 f'install {package}')
+        words = not_installed(error.name)
     else:
         words = f'{type(error).__name__} inside check_smart_attributes: {error}; please report it with the command line'
     print(f'SMART UNKNOWN - {sentence(words, 2000)}')

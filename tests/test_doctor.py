@@ -40,9 +40,11 @@ main.main()'''
 PYTHON = ('/usr/bin/python3', '-I', '-B', '-c', START)
 
 
-def started(*words: str, root: str = '/', around: Sequence[str] = (), timeout: float = 60) -> Result:
+def started(*words: str, root: str = '/', around: Sequence[str] = (), before: str = '',
+            timeout: float = 60) -> Result:
     """Run the program in a process that looks up controllers below *root*."""
-    done = subprocess.run([*around, *PYTHON, root, *words], cwd='/', check=False, stdin=subprocess.DEVNULL,
+    program = [*PYTHON[:-1], START.replace('from smart_attributes import main', before + 'from smart_attributes import main')]
+    done = subprocess.run([*around, *program, root, *words], cwd='/', check=False, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout,
                           env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C'})
     return Result(done.returncode, done.stdout)
@@ -405,6 +407,22 @@ def test_a_user_who_is_not_there_and_a_report_are_no_installation():
     assert run('doctor', '--report', '/tmp').code == 3
 
 
+@pytest.mark.parametrize('package, text, subject, words', [
+    ('_sqlite3', '', 'Python', 'the Python package _sqlite3 is not installed'),
+    ('jsonschema', '{"roles": {"temperature": {"warnin": "45"}}}', 'site files', 'something does not fit')])
+def test_a_library_that_is_missing_hides_nothing_else(installed, package, text, subject, words):
+    """What wants it is named; the drives are looked at all the same."""
+    installed.check()
+    if text:
+        installed.site_file(text)
+
+    told = installed.findings(before=f'sys.modules["{package}"] = None\n')
+
+    first = next(each for each in told if not each['good'])
+    assert first['subject'] == subject and words in first['words'] and 'install' in first['cure']
+    assert [each['good'] for each in told if each['subject'] == 'time limit'] == [True]
+
+
 # --- daemons -------------------------------------------------------------------------------------
 
 def write(root: Path, files: Dict[str, str]) -> str:
@@ -541,6 +559,15 @@ def test_a_rule_of_literal_lines_is_good_where_all_are_there():
             True, True, True, False]
 
 
+def test_an_admin_who_tries_it_as_himself_is_not_told_to_give_himself_a_rule():
+    """He wants to know what the daemon's user may do."""
+    nobody, admin = (sudo_rule.judged(asked(refused=[('-x',)], entries=[], is_person=is_person)).cure
+                     for is_person in (False, True))
+
+    assert nobody.startswith('let root install')
+    assert admin.startswith('look as the user of the checks instead (as root: check_smart_attributes doctor --user nagios)')
+
+
 # --- memory --------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('found, room, is_good, words', [
@@ -554,6 +581,15 @@ def test_memory_tells_whose_it_is_how_large_and_when_it_was_written(found, room,
     told = state.remembers(found, room, 1600)
 
     assert told.is_good is is_good and words in told.words
+
+
+def test_an_admin_who_tries_it_as_himself_takes_no_folder_from_nagios():
+    """The command for a missing folder changes the owner of one that is there."""
+    daemon, admin = (state.unusable('/m belongs to another user; let him alone write there', '/m', 'alice', 'users',
+                                    is_person) for is_person in (False, True))
+
+    assert daemon.command == 'install -d -o alice -g users -m 0750 /m'
+    assert (admin.command, admin.cure.startswith('look as the user of the checks')) == ('', True)
 
 
 # --- the screen ----------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import time
 from typing import Callable, Iterator, List, Sequence
 
 from .. import alarm, survey
-from ..errors import SmartError, UsageError
+from ..errors import SmartError, UsageError, not_installed
 from ..faces import plugin
 from ..faces.findings import Examination, Finding, Paste
 from ..model import Device
@@ -54,12 +54,18 @@ class Examiner:
         """Return what was found. An alarm ends it early, and is told."""
         try:
             for step in (self._sudo, self._state, self._site, self._daemons, self._drives):
-                for finding in step():
-                    self.findings.append(finding)  # one by one: what is there, stays there
+                self._take(step)
         except alarm.TimeIsOver as over:
             self.findings.append(Finding('the rest', False, f'was not looked at: {over}', 'give it more time with -t'))
         alarm.disarm()  # all is known: it only remains to be said
         return Examination(f'{socket.gethostname()}, checked as {self._user}', self.findings, self.pastes)
+
+    def _take(self, step: Callable[[], Iterator[Finding]]) -> None:
+        try:
+            for finding in step():
+                self.findings.append(finding)  # one by one: what is there, stays there
+        except ModuleNotFoundError as error:  # a check that needs it is UNKNOWN, too
+            self.findings.append(Finding('Python', False, *halves(not_installed(error.name or str(error)))))
 
     def _sudo(self) -> Iterator[Finding]:
         """Yield smartctl, and the rule that lets checks run it."""

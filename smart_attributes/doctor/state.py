@@ -15,7 +15,7 @@ from ..remembering import for_writing
 from ..words import amount
 from ..workshop.sources import counted
 from .sentences import halves
-from .user import group_of, name_of
+from .user import AS_HIM, group_of, is_person, name_of
 
 MEMORY, PROCESSES = 'memory', 'processes'
 ROOM = 4 << 20   # bytes: what one folder of memory needs for years of a few drives
@@ -42,7 +42,7 @@ def memory(options: Options, user: str) -> Finding:
             raise state_folder.Unusable(f'{state.path}: {user} cannot write there')
         return remembers(_looked_at(options, state), _room(state.path), time.time())
     except state_folder.Unusable as error:
-        return unusable(str(error), place, user, group_of(user))
+        return unusable(str(error), place, user, group_of(user), is_person(os.geteuid()))
     except MemoryUnusable as error:
         return Finding(MEMORY, False, *halves(str(error)))
 
@@ -79,12 +79,17 @@ def remembers(found: Memory, room: int, now: float) -> Finding:
                                  f'{duration(max(int(now - found.written), 0))} ago')
 
 
-def unusable(sentence: str, place: str, user: str, group: str) -> Finding:
-    """Return the finding for a folder of state that cannot be used. place: where it is, or ought to be."""
+def unusable(sentence: str, place: str, user: str, group: str, is_persons: bool = False) -> Finding:
+    """Return the finding for a folder of state that cannot be used. place: where it is, or ought to be.
+
+    is_persons: the user hardly runs the checks, and who does must not lose his folder to him.
+    """
     words, advice = halves(sentence)
     words += '; growth is not judged'
     if not words.startswith((f'{place}:', f'{place} ', 'there is no memory', 'this user has no home')):
         return Finding(MEMORY, False, words, advice)  # a folder above it is at fault
+    if is_persons:
+        return Finding(MEMORY, False, words, AS_HIM)
     return Finding(MEMORY, False, words, f'give {user} a folder that nobody else writes to',
                    f'install -d -o {user} -g {group} -m 0750 {place}')
 

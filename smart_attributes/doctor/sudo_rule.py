@@ -13,6 +13,7 @@ from ..reading.device_types import BY_NAME, base
 from ..workshop.sources import counted
 from . import listing
 from .sentences import halves
+from .user import AS_HIM, is_person
 
 SUBJECT = 'sudo rule'
 FILE = '/etc/sudoers.d/check-smart-attributes'
@@ -32,6 +33,7 @@ class Asked(NamedTuple):
     wanted: sudoers.Rule                # what this program would write
     command: str                        # which prints and installs it
     is_known: bool = True               # sudo compares expressions, as the wanted rule has them
+    is_person: bool = False             # who hardly runs the checks
 
 
 class Sudo:
@@ -87,7 +89,7 @@ def examined(sudo: Sudo, options: Options, user: str, needed: Sequence[Arguments
         wanted = sudoers.general(sudoers.Asked(user, types=requested), how)
         return judged(Asked(user, how.smartctl, needed, refused, entries, not sudo.refuses([TOO_MUCH]), wanted,
                             _installing(options, user, requested, _odd(wanted, devices, how)),
-                            sudoers.knows_expressions(sudo.version())))
+                            sudoers.knows_expressions(sudo.version()), is_person(os.geteuid())))
     except UsageError as error:  # no sudo at all
         return Finding(SUBJECT, False, *halves(str(error)), command='apt install sudo')
 
@@ -120,7 +122,8 @@ def _installing(options: Options, user: str, types: Iterable[str], odd: Iterable
 def judged(asked: Asked) -> Finding:
     """Return the finding: the first of these reasons to renew the rule, or what it admits."""
     for words in _faults(asked):
-        return Finding(SUBJECT, False, words, 'let root install the rule as this version prints it', asked.command)
+        return Finding(SUBJECT, False, words, _whose(asked) + 'let root install the rule as this version prints it',
+                       asked.command)
     if asked.admits_more:
         return Finding(SUBJECT, False, f'lets {asked.user} call smartctl with whatever he likes, as -s off',
                        f'find that rule (sudo -l -U {asked.user}) and let root put this one in its place',
@@ -128,6 +131,11 @@ def judged(asked: Asked) -> Finding:
     told = asked.entries and 'of this version, ' if _is_general(asked) else ''
     return Finding(SUBJECT, True, f'{told}admits the {counted(len(asked.needed), "call")} that checks make here, and '
                                   f'not smartctl -s off')
+
+
+def _whose(asked: Asked) -> str:
+    """Return what keeps an admin who tries this as himself from installing a rule for himself."""
+    return f'{AS_HIM}; if that is {asked.user}, ' if asked.is_person else ''
 
 
 def _faults(asked: Asked) -> Iterator[str]:

@@ -4,6 +4,9 @@ import os
 from typing import Tuple
 
 from ..errors import UsageError
+from ..options import PROGRAM, USER
+
+AS_HIM = f'look as the user of the checks instead (as root: {PROGRAM} doctor --user {USER})'
 
 
 def name() -> str:
@@ -18,6 +21,11 @@ def name_of(number: int) -> str:
         return pwd.getpwuid(number).pw_name
     except KeyError:
         return str(number)
+
+
+def is_person(number: int) -> bool:
+    """Tell whether a user is one who logs in, rather than one of a daemon. Source: login.defs(5), UID_MIN, UID_MAX."""
+    return 1000 <= number <= 60000
 
 
 def group_of(user: str) -> str:
