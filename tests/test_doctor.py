@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -103,8 +104,8 @@ class Installation:
     def follow(self, command: str) -> None:
         """Do as root what `doctor` says, with the program of this clone and into this installation."""
         program = f'{shlex.quote(sys.executable)} -I {shlex.quote(str(ROOT / "check_smart_attributes"))}'
-        words = command.replace('check_smart_attributes sudoers', f'{program} sudoers').replace(sudo_rule.FILE,
-                                                                                             str(self.rule))
+        words = re.sub('check_smart_attributes(?= sudoers| history)', lambda _: program,
+                       command).replace(sudo_rule.FILE, str(self.rule))
         subprocess.run(['sh', '-ec', words], cwd=self.folder, check=True, capture_output=True, timeout=60)
 
 
@@ -383,6 +384,40 @@ def test_sudo_that_hangs_does_not_hold_it_up(installed, open_place):
     assert told.code == 1 and 'good   smartctl' in told.text and 'TO DO  sudo rule' in told.text
 
 
+def test_a_drive_that_a_scan_finds_no_more_is_missed(installed):
+    """No address is left that could answer for it; retired, it is not missed any more."""
+    installed.check()
+    (installed.machine.folder / 'dev/sdb').unlink()
+
+    [told] = installed.to_do()
+    installed.follow(told['command'].replace('history', f'history --state-dir {installed.state}'))
+
+    assert told['words'].startswith('INTEL SSDSC2KB240G8 EXAMPLE0001 is gone from /dev/sdb')
+    assert told['command'].endswith('history --forget EXAMPLE0001')
+    assert installed.to_do() == []
+
+
+def test_a_rule_that_was_asked_for_more_types_is_of_this_version(installed):
+    """A bridge that is not plugged in today is no reason to print it again."""
+    installed.write_rule(run('sudoers', '--user', installed.user, '-p', installed.path, '--type', 'areca').text)
+
+    assert installed.to_do() == []
+
+
+def test_a_type_that_the_rule_wants_to_be_asked_for_is_asked_for(installed):
+    """Areca sends commands of a vendor; the command of the cure names it."""
+    rule = next(each for each in installed.to_do('-d', 'areca,1/2@/dev/sg2') if each['subject'] == 'sudo rule')
+
+    assert rule['words'].startswith('refuses 1 of 1 call, such as smartctl') and '--type areca' in rule['command']
+    installed.follow(rule['command'])
+    assert 'sudo rule' not in [each['subject'] for each in installed.to_do('-d', 'areca,1/2@/dev/sg2')]
+
+
+def test_what_is_pasted_has_the_time_limit_that_was_tried(installed):
+    """With -t 25 all was good, so that is what the check gets."""
+    assert ' -t 25\n' in installed.doctor('-t', '25').text
+
+
 def test_serial_numbers_can_be_hidden(installed):
     """What it prints goes into tickets."""
     assert 'EXAMPLE0001' in installed.doctor().text
@@ -498,6 +533,7 @@ def test_a_range_means_the_addresses_that_it_was_made_of(named):
 
     assert sorted(device.address for text in short for device in addresses.parse(text)) == sorted(named)
     assert len(short) <= len(named)
+    assert [text for text in short if text not in named and len(addresses.parse(text)) < 3] == []
 
 
 def test_pasted_lines_carry_what_the_check_needs():
