@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 WRITING = ('check', 'metrics')    # the jobs that a daemon or a timer runs; people only look
-LOOKING = ('triage', 'explain', 'acknowledge', 'history', 'metrics', 'doctor')  # the jobs that tell what was
+LOOKING = ('triage', 'explain', 'acknowledge', 'history', 'doctor')  # the jobs that tell what was
 
 
 class Remembered:

@@ -17,7 +17,7 @@ from prometheus_client.openmetrics import parser as openmetrics
 
 from smart_attributes.faces import metrics
 from smart_attributes.knowledge.specs import Role, SpecDatabase
-from smart_attributes.model import Device, Identity, State, Verdict
+from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
 from smart_attributes.reading.commands import read_arguments
 
 REPORTS = str(ROOT / 'tests/reports')
@@ -130,6 +130,17 @@ def test_a_reading_has_its_state(sample):
     assert sample.of('smart_reading_state', device='intel_worn', role='endurance_used') == State.WARNING
     assert sample.of('smart_reading_state', device='intel_worn', role='smart_status') == State.OK
     assert ('smart_reading_state', frozenset({('device', 'intel_worn'), ('role', 'power_on_time')})) not in sample
+
+
+def test_of_two_readings_of_a_role_the_worse_one_counts():
+    """Two attributes below their thresholds are one metric; a site may have it graphed."""
+    found = [Judgement(Reading('vendor_threshold', number, '', Source(attribute=number), 'low', state), state, graphed=True)
+             for number, state in ((5, State.CRITICAL), (9, State.WARNING))]
+    verdict = Verdict(Device('/dev/sda', name='sda'), Identity(), State.CRITICAL, tuple(found))
+    scraped = Scraped(metrics.text(metrics.metrics(metrics.Run([verdict], State.OK, START), ROLES)))
+
+    assert scraped.of('smart_reading_state', device='sda', role='vendor_threshold') == State.CRITICAL
+    assert scraped.of('smart_vendor_threshold', device='sda') == 5
 
 
 def test_a_forecast_tells_what_it_stands_on(sample):
