@@ -23,8 +23,9 @@ def look(folder: Path, drives: Dict[str, Description], hours_ago: int) -> Machin
     for address, drive in drives.items():
         machine.add(address, drive)
     configuration = machine.folder / 'smartd.conf'
-    configuration.write_text(''.join(f'{address} -d {"scsi" if drive.protocol == "SCSI" else "sat"} -a\n'
-                                     for address, drive in drives.items()))
+    configuration.write_text(''.join(
+        f'{path} -d {kind or ("scsi" if drive.protocol == "SCSI" else "sat")} -a\n'
+        for address, drive in drives.items() for kind, _, path in [address.rpartition('@')]))
     environment = {'LD_PRELOAD': str(next(machine.folder.glob('*.so'))), 'SIMULATED_MACHINE': str(machine.folder),
                    'TZ': f'WEST{hours_ago}'}
     done = subprocess.run([SMARTD, '-q', 'onecheck', '-c', str(configuration), '-A', f'{folder}/attrlog.', '-s',

@@ -25,6 +25,7 @@ main()
 """
 INTEL, HITACHI, SEAGATE = (descriptions.read(name) for name in ('intel-worn', 'hitachi-healthy',
                                                                 'sas-seagate-healthy'))
+RAID = 'megaraid,4@/dev/bus/0'
 READ = SEAGATE.log['read']
 # Hours ago -> CRC errors of the SSD, reallocated sectors of the disk, unread blocks of the SAS disk.
 COURSE: Mapping[int, Tuple[int, int, int]] = {
@@ -36,11 +37,11 @@ SITE = {'roles': {'reported_uncorrect': {'sas': {
 
 
 def drives(crc: int, sectors: int, unread: int, hours_ago: int = 0) -> Dict[str, Description]:
-    """A SSD, a disk and a SAS disk with these numbers."""
+    """A SSD, a disk and a SAS disk behind a RAID controller with these numbers."""
     hours = 20_000 - hours_ago
     return {'/dev/sda': smartd.with_raw(INTEL, a9=hours, a199=crc),
             '/dev/sdb': smartd.with_raw(HITACHI, a9=hours, a5=sectors),
-            '/dev/sdc': smartd.with_log(SEAGATE, read=[*READ[:6], unread])}
+            RAID: smartd.with_log(SEAGATE, read=[*READ[:6], unread])}
 
 
 class Site:
@@ -56,7 +57,7 @@ class Site:
 
     def run(self, *words: str, job: str = '') -> Result:
         """Run a job over the three drives."""
-        addresses = [word for name in ('sda', 'sdb', 'sdc') for word in ('-d', f'/dev/{name}')]
+        addresses = [word for address in drives(0, 0, 0) for word in ('-d', address)]
         done = subprocess.run(
             [sys.executable, '-I', '-c', _JOB.format(root=str(ROOT), logs=str(self.logs)), *([job] if job else []),
              '-p', self.machine.smartctl, '--nosudo', '--state-dir', str(self.state), '--config', str(self.config),
@@ -81,13 +82,13 @@ def test_what_smartds_logs_prove_is_an_alarm_at_the_first_check(site):
     """Real logs of the real smartd over changing drives, ATA and SCSI; imported whole, then one check."""
     done = site.run('--import', job='history').text.splitlines()
 
-    assert [line.split(': ')[0] for line in done] == ['sda', 'sdb', 'sdc']
+    assert [line.split(': ')[0] for line in done] == ['sda', 'sdb', 'bus_0_megaraid_4']
     assert all(f'points from {len(COURSE)} lines' in line and 'damaged' not in line for line in done)
 
     first = site.run()
     assert 'crc_errors grew by 14 in 24 h (43 to 57), 8 h ago' in first.line_of('sda')
     assert 'reallocated grew by 3 in 7 d (0 to 3), 11 h ago' in first.line_of('sdb')
-    assert 'reported_uncorrect grew by 2 in 24 h (0 to 2), 14 h ago' in first.line_of('sdc')
+    assert 'reported_uncorrect grew by 2 in 24 h (0 to 2), 14 h ago' in first.line_of('bus_0_megaraid_4')
 
 
 @smartd.needed
