@@ -92,6 +92,8 @@ def _time_left(identity: Identity, by_role: Mapping[str, Reading], limits: Mappi
     if not is_asked and not (is_judged and outlook.ENDURANCE in by_role):
         return []
     reading = outlook.time_left(by_role if is_judged else {}, past)
+    if is_asked and past is not None and not past.is_own:
+        reading = outlook.sooner(reading, outlook.time_left(by_role if is_judged else {}, None))
     return [reading] if is_asked or reading.number is not None else []
 
 
@@ -146,10 +148,16 @@ def aged(reading: Reading, limit: Limit, past: Optional[Past], is_floor: bool) -
     """
     if limit.aged is None:
         return reading, limit
-    if past is not None:
-        from .memory.past import quieted
-        reading = quieted(past, reading, is_floor)
-    return reading, when_quiet(limit, reading.quiet)
+    if past is None:
+        return reading, when_quiet(limit, reading.quiet)
+    from .memory.past import quieted
+    dated = quieted(past, reading, is_floor)
+    return dated, limit if dates_alone(past, reading) else when_quiet(limit, dated.quiet)
+
+
+def dates_alone(past: Optional[Past], reading: Reading) -> bool:
+    """Tell whether only memory that another user could have written dates a reading: it silences nothing then."""
+    return past is not None and not past.is_own and reading.quiet is None
 
 
 def weighed(level: Judgement, limit: Limit, past: Optional[Past], accepted: Optional[Acknowledgement], is_floor: bool,

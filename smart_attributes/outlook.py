@@ -31,6 +31,12 @@ def time_left(by_role: Mapping[str, Reading], past: Optional[Past]) -> Reading:
     return Reading(TIME_LEFT, round(told.left), 's', Source(source), forecast=told)
 
 
+def sooner(one: Reading, other: Reading) -> Reading:
+    """Return the reading that tells of less time; the one that tells of any."""
+    known = [reading for reading in (one, other) if reading.number is not None]
+    return min(known, key=lambda reading: reading.number or 0) if known else one
+
+
 def forecasts(verdict: Verdict, past: Optional[Past]) -> Mapping[str, Forecast]:
     """Return by role when it is used up, or gone; nothing where that is not known or has no limit."""
     found: Dict[str, Forecast] = {}

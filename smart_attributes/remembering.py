@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from . import state_folder
 from .errors import DriveAbsent, DriveIsNoDrive, MemoryUnusable
-from .model import Device, Grown, Identity, Lately, Read, Report, Verdict
+from .model import Device, Grown, Identity, Lately, Read, Report, State, Verdict
 from .options import Options
 from .typed import TYPE_CHECKING
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 WRITING = ('check', 'metrics')    # the jobs that a daemon or a timer runs; people only look
 LOOKING = ('triage', 'explain', 'acknowledge', 'history', 'doctor')  # the jobs that tell what was
+_DOUBTED = ('memory belongs to another user, who could have made it up: how old it says that {} is lowers no alarm '
+            'here, unless the log of the drive tells it')
 
 
 class Remembered:
@@ -85,7 +87,7 @@ class Remembered:
             return None
         from .memory.past import Past
         recalled = self._recalled.get(_address(device))
-        return Past(recalled.histories, self._memory.now) if recalled else None
+        return Past(recalled.histories, self._memory.now, self._memory.is_own) if recalled else None
 
     def news(self, hide_serial: bool) -> Tuple[str, ...]:
         """Return what to tell about drives that went, came or moved: for a day, for longer to a person who looks."""
@@ -117,10 +119,15 @@ class Remembered:
         return whereabouts.asleep(verdict, self._memory.at(verdict.device.address), self._memory.now,
                                   self._longest_asleep)
 
-    def note(self, device: Device) -> str:
-        """Return why a drive is not remembered, '' where it is."""
-        recalled = self._recalled.get(_address(device))
-        return recalled.match.note if recalled else ''
+    def notes(self, verdict: Verdict) -> Tuple[str, ...]:
+        """Return why a drive is not remembered, or what is not believed of it."""
+        recalled = self._recalled.get(_address(verdict.device))
+        if recalled is None or self._memory is None:
+            return ()
+        if recalled.match.note:
+            return (f'{verdict.device.name} {recalled.match.note}',)
+        dated = [j.reading.role for j in verdict.judgements if j.state is not State.OK and j.reading.quiet is not None]
+        return () if self._memory.is_own or not dated else (_DOUBTED.format(' and '.join(dated)),)
 
     def keep(self, verdicts: Sequence[Verdict]) -> None:
         """Write what was read; the answer is out already. What goes wrong is told by the next check."""

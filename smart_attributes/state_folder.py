@@ -30,6 +30,11 @@ class Folder:
         self.path, self.user, self.group = path, user, group
         self._before: list[int] = []
 
+    @property
+    def is_own(self) -> bool:
+        """Tell whether nobody but root and who runs this could have written there."""
+        return self.user in (0, os.geteuid())
+
     def __enter__(self) -> Folder:
         if os.geteuid() == 0 and self.user != 0:
             self._before = os.getgroups()

@@ -270,8 +270,7 @@ def _judged_alone(read: Read, judge: Judge, memory: Remembered) -> Verdict:
     if isinstance(read.outcome, Report):
         own = judging.judge(read.device, read.outcome, judge.database, judge.thresholds, judge.rules,
                             memory.past(read.device))
-        note = memory.note(read.device)
-        own = own._replace(notes=(*own.notes, f'{read.device.name} {note}')) if note else own
+        own = own._replace(notes=(*own.notes, *memory.notes(own)))
         return _beside_1_6(own, read.outcome, judge) if judge.old else own
     known = judging.unreadable(read.device, read.outcome, judge.rules, read.identity)
     return memory.asleep(known) if isinstance(read.outcome, DriveAsleep) else known

@@ -32,9 +32,9 @@ ROWS = {5: 'Reallocated_Sector_Ct', 9: 'Power_On_Hours', 187: 'Reported_Uncorrec
         197: 'Current_Pending_Sector', 198: 'Offline_Uncorrectable', 199: 'UDMA_CRC_Error_Count'}
 
 
-def command_at(now: float, *words: str, logs: str = '/nonexistent') -> List[str]:
-    """Return the command line of the program at a time. logs: smartd's folder."""
-    return [sys.executable, '-I', '-c', _AT.format(root=str(ROOT), now=now, logs=logs), *words]
+def command_at(now: float, *words: str, logs: str = '/nonexistent', root: Path = ROOT) -> List[str]:
+    """Return the command line of the program at a time. logs: smartd's folder. root: that of the program."""
+    return [sys.executable, '-I', '-c', _AT.format(root=str(root), now=now, logs=logs), *words]
 
 
 def environment() -> Dict[str, str]:
@@ -94,8 +94,11 @@ class Machine:
     def run(self, now: float, *words: str) -> Result:
         """Run a job at a time."""
         job, words = (words[:1], words[1:]) if words and not words[0].startswith('-') else ((), words)
-        return run_at(now, *job, '-p', self._smartctl(), '--nosudo', '--state-dir', str(self.state),
-                      '--config', str(self.config), *words, logs=str(self.logs))
+        return run_at(now, *job, *self.words(*words), logs=str(self.logs))
+
+    def words(self, *more: str) -> List[str]:
+        """Return what the program must be told to find this machine."""
+        return ['-p', self._smartctl(), '--nosudo', '--state-dir', str(self.state), '--config', str(self.config), *more]
 
     def _smartctl(self) -> str:
         """Return a smartctl that finds the drives at their addresses."""

@@ -46,8 +46,8 @@ def lines(drive: Drive, hide_serial: bool) -> Iterator[str]:
 def _row(series: Series) -> Tuple[str, ...]:
     first, last = series.points[0], series.points[-1]
     changed = _day(last[0]) if len(series.points) > 1 else '-'
-    return (series.role, amount(first[1], series.unit), amount(last[1], series.unit), changed, str(len(series.points)),
-            graph(series.points, series.last_read))
+    return (clean(series.role), amount(first[1], series.unit), amount(last[1], series.unit), changed,
+            str(len(series.points)), graph(series.points, series.last_read))
 
 
 def graph(points: Points, end: float, width: int = WIDTH) -> str:
@@ -75,7 +75,7 @@ def as_json(drives: Sequence[Drive], hide_serial: bool) -> str:
 
 
 def _drive(drive: Drive, hide_serial: bool) -> Mapping[str, Any]:
-    series: List[Dict[str, Any]] = [{'role': each.role, 'definition': clean(each.definition), 'unit': each.unit,
+    series: List[Dict[str, Any]] = [{'role': clean(each.role), 'definition': clean(each.definition), 'unit': each.unit,
                                      'points': [[round(moment), number] for moment, number in each.points]}
                                      for each in drive.series]
     return {'model': clean(drive.identity.model) or None,

@@ -8,8 +8,17 @@ too much for an hour. Nobody can tell at once. What stays so for a day is right.
 DAY = 86_400
 SLACK = DAY
 EARLIEST = 1_767_225_600  # 1 January 2026: this program is not older
+LATEST = 2 ** 36          # the year 4147: a number beyond is no time
 
 RIGHT = ''
+
+
+def moment(value: object) -> int:
+    """Return a time as the database holds it, in seconds since 1970. Raises ValueError for what is none."""
+    found = int(str(value))
+    if not 0 <= found <= LATEST:
+        raise ValueError('no time')
+    return found
 
 
 def doubt(now: int, latest: int, behind_since: int) -> str:

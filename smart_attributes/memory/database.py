@@ -120,8 +120,8 @@ class Database:
             if type(error) is sqlite3.DatabaseError or str(error).startswith('no such'):
                 raise _Damaged(self.folder.file, str(error)) from None
             raise MemoryUnusable(f'{self.folder.file}: {_reason(error)}') from None
-        except (TypeError, ValueError, OverflowError) as error:  # a text where a number belongs
-            raise _Damaged(self.folder.file, str(error)) from None
+        except (TypeError, ValueError, OverflowError):  # Python's own words would quote what somebody wrote there
+            raise _Damaged(self.folder.file, 'a number there is none') from None
 
     def _connect(self) -> None:
         path = self.folder.file

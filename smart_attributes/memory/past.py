@@ -21,6 +21,7 @@ class Past(NamedTuple):
 
     histories: Mapping[Key, History] = {}
     now: int = 0                  # seconds since 1970
+    is_own: bool = True           # nobody else could have written it: it may age an alarm
 
 
 class Told(NamedTuple):

@@ -1,12 +1,11 @@
 """Drives, places, series and points as rows of the database. Whoever calls this is inside a transaction."""
 from __future__ import annotations
 
-import math
-
 from ..model import Identity
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import series
 from .changes import Place
+from .clock import LATEST, moment
 from .database import Database
 from .drives import Record
 from .series import History, Key, Observation, Point
@@ -14,6 +13,7 @@ from .series import History, Key, Observation, Point
 if TYPE_CHECKING:
     from typing import Collection, Dict, List, Mapping, Sequence, Tuple
 
+LARGEST = 1e30     # beyond is no number of a drive, and sums of two could be infinite
 # Which points: of series that are judged all. Two statements, for an OR would walk through all of the others.
 _NEWEST = 'p.time = (SELECT max(time) FROM point WHERE series = s.number)'
 RECENT = (f's.pace = {series.CHANGE}', f's.pace <> {series.CHANGE} AND {_NEWEST}')
@@ -46,16 +46,16 @@ def records(database: Database) -> Tuple[Record, ...]:
     found = database.run('SELECT number, first_read, last_read, protocol, model, firmware, serial, wwn FROM drive '
                          'ORDER BY number')
     return tuple(Record(int(number), Identity(str(protocol), str(model), str(firmware), str(serial), str(wwn)),
-                        int(first), int(last))
+                        moment(first), moment(last))
                  for number, first, last, protocol, model, firmware, serial, wwn in found)
 
 
 def places(database: Database) -> Tuple[Place, ...]:
     """Return all places."""
-    return tuple(Place(str(address), int(drive), int(first), int(gone), bool(scanned)) for address, drive, first, gone,
-                 scanned
-                 in database.run('SELECT address, drive, first, gone, scanned FROM place WHERE drive IN (SELECT '
-                                 'number FROM drive)'))
+    found = database.run('SELECT address, drive, first, gone, scanned FROM place '
+                         'WHERE drive IN (SELECT number FROM drive)')
+    return tuple(Place(str(address), int(drive), moment(first), moment(gone), bool(scanned))
+                 for address, drive, first, gone, scanned in found)
 
 
 def stored(database: Database, wanted: Sequence[Record], points: Sequence[str]) -> Dict[int, Dict[Key, Stored]]:
@@ -65,12 +65,19 @@ def stored(database: Database, wanted: Sequence[Record], points: Sequence[str]) 
     by_series: Dict[int, List[Point]] = {}
     for condition in points:
         for number, *point in database.run(_POINTS.format(numbers, condition)):
-            by_series.setdefault(number, []).append(Point._make(point))
+            by_series.setdefault(number, []).append(_sound(Point._make(point)))
     found: Dict[int, Dict[Key, Stored]] = {number: {} for number in last_read}
     for number, drive, role, definition, pace, absent in database.run(_SERIES.format(numbers)):
         history = History(tuple(by_series.get(number, ())), absent or last_read[drive])
         found[drive][Key(role, definition)] = Stored(number, pace, absent, history)
     return found
+
+
+def _sound(point: Point) -> Point:
+    """Return a point that can be reckoned with. Raises ValueError for one that no check has written."""
+    if not (-LARGEST < point.number < LARGEST and 0 <= point.time <= LATEST):
+        raise ValueError('no number, or no time')
+    return point
 
 
 # --- writing ---------------------------------------------------------------------------
@@ -96,7 +103,7 @@ def read_again(database: Database, read: Sequence[Tuple[Record, Identity]], now:
 def write_readings(database: Database, record: Record, observations: Sequence[Observation], known: AllStored,
                    now: int) -> None:
     """Write what this check read of a drive, as far as it says anything new."""
-    numbers = {key: (number, pace) for key, number, pace in observations if math.isfinite(number)}
+    numbers = {key: (number, pace) for key, number, pace in observations if abs(number) < LARGEST}
     points: List[Tuple[object, ...]] = []
     for key, (number, pace) in numbers.items():
         row = known.get(key) or _new_series(database, record.number, key, pace)

@@ -5,7 +5,6 @@ writes is one transaction: two at once, or one that is killed, leave nothing hal
 """
 from __future__ import annotations
 
-import os
 import time
 
 from ..errors import MemoryUnusable
@@ -29,6 +28,7 @@ MOST_DRIVES = 1000     # a drive that makes up a serial number at each check mus
 LOSS_TOLD = 7 * series.DAY
 MACHINE_ID = '/etc/machine-id'
 TAKEN = 'taken '       # before a drive's number: when the log of another program about it was taken
+MOMENTS = ('begun', 'lost', 'behind', 'thinned', 'thinned_until')   # the facts about memory that are times
 _NOT_READ = -1
 
 
@@ -76,6 +76,7 @@ class Memory:
         self.records: Tuple[Record, ...] = ()   # all drives that memory knows
         self.places: Tuple[Place, ...] = ()     # where they are, and were; see changes
         self._facts: Mapping[str, str] = {}     # about memory itself; see schema
+        self._moments: Mapping[str, int] = {}   # those of them that are times
         self._version = _NOT_READ               # another one as soon as another process has written
         self._last: Optional[Tuple[Sequence[Identity], List[Recalled]]] = None
         self._database.guarded(self._open)
@@ -83,17 +84,17 @@ class Memory:
     @property
     def begun(self) -> int:
         """Since when it remembers, seconds since 1970."""
-        return int(self._facts.get('begun', self.now))
+        return self._moments.get('begun', self.now)
 
     @property
     def is_own(self) -> bool:
-        """Tell whether it belongs to who runs this."""
-        return self.folder.state.user == os.geteuid()
+        """Tell whether nobody but root and who runs this could have written it."""
+        return self.folder.state.is_own
 
     @property
     def loss(self) -> str:
         """What was lost within the last seven days, a sentence; '' where nothing was."""
-        lost = int(self._facts.get('lost', 0))
+        lost = self._moments.get('lost', 0)
         if not lost or self.now - lost > LOSS_TOLD:
             return ''
         return (f'memory began anew on {_day(lost)}, because {self._facts.get("why", "")}; growth before that is not '
@@ -168,7 +169,7 @@ class Memory:
 
     def _ask_the_clock(self) -> None:
         """Date anew what a wrong clock has dated. Raises MemoryUnusable while nobody can tell which time is right."""
-        latest, since = max((record.last_read for record in self.records), default=0), int(self._facts.get('behind', 0))
+        latest, since = max((record.last_read for record in self.records), default=0), self._moments.get('behind', 0)
         if self._writes and clock.is_settled(self.now, latest, since):
             self._database.transaction(self._date_anew)
             return self._read()
@@ -204,6 +205,7 @@ class Memory:
 
     def _all(self) -> None:
         self._facts = {str(name): str(value) for name, value in self._database.run('SELECT name, value FROM fact')}
+        self._moments = {name: clock.moment(self._facts[name]) for name in MOMENTS if name in self._facts}
         self.records, self.places = rows.records(self._database), rows.places(self._database)
         self._version, self._last = self._database.value('PRAGMA data_version'), None
 
@@ -274,7 +276,7 @@ class Memory:
         """Once a day, thin what is older than it is kept whole; a month's worth at most, lest a wrong clock thin it
         all.
         """
-        last, done = (int(self._facts.get(name, self.begun)) for name in ('thinned', 'thinned_until'))
+        last, done = (self._moments.get(name, self.begun) for name in ('thinned', 'thinned_until'))
         if 0 <= self.now - last < series.DAY:
             return
         until = min(self.now - series.KEPT_DAILY, done + series.MONTH)
