@@ -9,7 +9,8 @@ from smart_attributes.workshop import witness
     (75, 100, 'B', False),
     (91, 100, 'B', True), (40, 50, 'C', True), (39, 50, 'C', False), (1234 * 60, 1234 * 3600, 's', False),
     (2275184 * 2**25, 3077596960 * 512, 'B', True), (2275184 * 2**24, 3077596960 * 512, 'B', False),
-    (3077596960 * 512, 2275184 * 2**25, 'B', False), (5 * witness.WRAP - 2**30, 0, 'B', True), (5 * witness.WRAP + 2**30, 0, 'B', True),
+    (3077596960 * 512, 2275184 * 2**25, 'B', False), (5 * witness.WRAP - 2**30, 0, 'B', True),
+    (5 * witness.WRAP + 2**30, 0, 'B', True),
     (5 * witness.WRAP - 2**30 - 1, 0, 'B', False), (witness.WRAP + 9, witness.WRAP * 3 + 9, 'B', False)])
 def test_a_reading_is_near_within_what_rounding_and_time_explain(number, stated, unit, is_near):
     """Hours as minutes, 32 MiB as 64 and a turned percentage are far beyond that."""
