@@ -24,7 +24,7 @@ def time_left(by_role: Mapping[str, Reading], past: Optional[Past]) -> Reading:
     """
     used, age = by_role.get(ENDURANCE), by_role.get(AGE)
     told = (_foreseen(used, age.number if age else None, past) if used
-            else 'the drive tells no endurance_used')
+            else 'no endurance_used of it is judged')
     if not isinstance(told, Forecast):
         return Reading(TIME_LEFT, None, 's', Source(ESTIMATE), unknown=told)
     source = ESTIMATE if told.is_estimate else MEMORY if told.left else ENDURANCE

@@ -86,12 +86,12 @@ def test_a_drive_that_tells_no_endurance_says_so_where_somebody_asks():
     """Hard disks above all: the limit of a site is for all its drives."""
     asked = run('--report', drive_path('hgst-failed'), *ASKED, '-v')
 
-    assert 'endurance_time_left from use and age is unknown: the drive tells no endurance_used' in asked.text
+    assert 'endurance_time_left from use and age is unknown: no endurance_used of it is judged' in asked.text
 
 
 def test_what_some_hard_disks_put_in_the_field_of_solid_state_drives_has_no_time(tmp_path):
     """63 measured ones report 5 to 110 % and mean nothing by it: neither graph nor alarm."""
-    said = json.loads(drive('hgst-failed'))
+    said = json.loads(drive('wd-gold-healthy'))
     said['ata_device_statistics'] = {'pages': [{'number': 7, 'table': [
         {'offset': 8, 'name': 'Percentage Used Endurance Indicator', 'size': 1, 'value': 110,
          'flags': {'value': 192, 'valid': True, 'normalized': True}}]}]}
