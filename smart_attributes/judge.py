@@ -51,7 +51,7 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
     by_role = {reading.role: reading for reading in found if reading.judged and reading.number is not None}
     found += _beside_the_numbers(device, report, spec, database, rules, _hours(by_role))
     limits = {role: thresholds.limit(role, device, identity, family) for role in (outlook.TIME_LEFT, outlook.ENDURANCE)}
-    found += _time_left(identity, by_role, limits, rules, past)
+    found += _time_left(by_role, limits, rules, past)
 
     judgements, accepted = [], []
     for each in found:
@@ -82,13 +82,11 @@ def _beside_the_numbers(device: Device, report: Report, spec: DriveSpec, databas
     return found if spec.family else [*found, _unknown_model(device, identity, rules.unknown_model)]
 
 
-def _time_left(identity: Identity, by_role: Mapping[str, Reading], limits: Mapping[str, Limit], rules: Rules,
+def _time_left(by_role: Mapping[str, Reading], limits: Mapping[str, Limit], rules: Rules,
                past: Optional[Past]) -> List[Reading]:
     """Return how long the endurance lasts, where it has a limit; why that is unknown, where somebody asks."""
     is_asked = _has_levels(limits[outlook.TIME_LEFT]) and outlook.TIME_LEFT not in rules.ignored_roles
-    # Hard disks that fill in the field of solid state drives mean nothing by it: default.json has no limit for them.
-    means_it = _has_levels(limits[outlook.ENDURANCE]) or (is_asked and identity.kind != 'hdd')
-    is_judged = means_it and outlook.ENDURANCE not in rules.ignored_roles
+    is_judged = (is_asked or _has_levels(limits[outlook.ENDURANCE])) and outlook.ENDURANCE not in rules.ignored_roles
     if not is_asked and not (is_judged and outlook.ENDURANCE in by_role):
         return []
     reading = outlook.time_left(by_role if is_judged else {}, past)
