@@ -5,7 +5,8 @@ import argparse
 
 from . import option_groups as groups
 from .errors import UsageError
-from .options import CONFIG, GROUPS, JOBS, JUDGING, PROGRAM, USER, Options
+from .files import CONFIG
+from .options import GROUPS, JOBS, JUDGING, PROGRAM, USER, Options
 from .typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -73,8 +74,7 @@ _WHAT_A_CHECK_TAKES = (groups.drives, groups.reading, groups.judging, groups.rem
                        groups.common)
 
 
-def _check_parser() -> Parser:
-    parser = _parser(PROGRAM, 'Judge the SMART data of drives, as a plugin for Icinga and Nagios.', f'''\
+_OTHER_JOBS = f'''\
 other jobs, each with its own --help:
   {PROGRAM} triage    table of all drives, worst first
   {PROGRAM} list      addresses, models and serials, ready to paste after -d
@@ -92,7 +92,12 @@ other jobs, each with its own --help:
 example:
   {PROGRAM} -d /dev/nvme0 -d megaraid,0-7@/dev/bus/0 --expect 9 -w endurance_used=80
 
-exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN''', '%(prog)s [-d ADDRESS | --scan | --report FILE] [options]')
+exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN'''
+
+
+def _check_parser() -> Parser:
+    parser = _parser(PROGRAM, 'Judge the SMART data of drives, as a plugin for Icinga and Nagios.', _OTHER_JOBS,
+                     '%(prog)s [-d ADDRESS | --scan | --report FILE] [options]')
     for group in _WHAT_A_CHECK_TAKES:
         group(parser)
     parser.add_argument('--expect', type=groups.expected, metavar='N',

@@ -8,6 +8,7 @@ import errno
 import os
 import stat
 
+CONFIG = '/etc/check-smart-attributes'  # the folder of what a site writes
 _CHUNK = 1 << 20
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 import time
 from typing import Any, Callable, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
+from .durations import DAY
 from .errors import MemoryUnusable
 from .knowledge import readings
 from .memory import smartd_log
 from .memory.past import observations
-from .memory.series import DAY, Observation
+from .memory.series import Observation
 from .memory.smartd_log import Row
 from .memory.store import Memory
 from .model import Device, Reading, Report, Verdict

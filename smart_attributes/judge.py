@@ -4,6 +4,7 @@ from __future__ import annotations
 import time
 
 from . import outlook
+from .durations import HOUR
 from .errors import DriveAsleep, SmartError
 from .knowledge import ranges, readings, self_tests, standards
 from .knowledge.acknowledged import Acknowledgement, is_silent, prevailing, telling
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 APART = 5              # points between two endurance readings that are worth a note
 ADVISORY_HOURS = 1000  # an hour that comes within this time is critical
-HOUR = 3600
 
 
 class Rules(NamedTuple):

@@ -3,8 +3,10 @@ from __future__ import annotations
 
 import argparse
 
+from .durations import HOUR, LETTERS
+from .files import CONFIG
 from .model import DRIVE_TIMEOUT, PARALLEL, SMARTCTL, TIMEOUT, State
-from .options import CONFIG, LABELS, STATE_WORDS
+from .options import LABELS, STATE_WORDS
 from .typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -40,13 +42,13 @@ def _number(name: str, lowest: float, highest: float, kind: Callable[[str], Any]
 
 def duration(text: str) -> int:
     """Return the seconds of a time such as 7d. Raises ArgumentTypeError."""
-    seconds = {'m': 60, 'h': 3600, 'd': 86_400}.get(text[-1:], 0)
+    seconds = int(LETTERS.get(text[-1:], 0))
     if not (seconds and text[:-1].isascii() and text[:-1].isdigit() and 0 < int(text[:-1]) < 100_000):
-        raise argparse.ArgumentTypeError(f'"{text}" is no time; write 90m, 12h or 7d')
+        raise argparse.ArgumentTypeError(f'"{text}" is no time; write 90m, 12h, 7d or 2w')
     return int(text[:-1]) * seconds
 
 
-_seconds = _number('number of seconds', 0.1, 3600, float)
+_seconds = _number('number of seconds', 0.1, HOUR, float)
 _count = _number('number', 1, 1000, int)
 expected = _number('number of drives', 0, 10000, int)
 _attribute = _number('attribute number', 1, 255, int)

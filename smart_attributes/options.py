@@ -1,6 +1,8 @@
 """What a command line asks for: one group of options for each of those who take them."""
 from __future__ import annotations
 
+from .durations import DAY
+from .files import CONFIG
 from .model import HowRead, State
 from .typed import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +16,6 @@ PROGRAM = 'check_smart_attributes'
 JOBS = ('triage', 'list', 'explain', 'sudoers', 'draft', 'prove', 'measure', 'migrate', 'acknowledge', 'history',
         'metrics', 'doctor')
 OK, PARTLY, UNKNOWN = 0, 1, 3   # exit statuses of the jobs for a person
-CONFIG = '/etc/check-smart-attributes'
 USER = 'nagios'       # as whom Debian's daemons run checks
 LABELS = ('device', 'by-id', 'serial', 'wwn')
 STATE_WORDS = tuple(state.name.lower() for state in State)
@@ -74,7 +75,7 @@ class Options(NamedTuple):
     memory_required: Optional[State] = None
     acknowledged: Tuple[str, ...] = ()
     expect_known: bool = False
-    asleep_max_age: int = 7 * 86_400    # seconds
+    asleep_max_age: int = 7 * DAY    # seconds
     all_perfdata: bool = False
     as_json: bool = False
     since: int = 0                      # seconds to look back; 0: not asked for

@@ -1,11 +1,11 @@
 """Drives that come, go, move and sleep, in sentences. Pure: what memory knows comes in as values."""
 from __future__ import annotations
 
+from .durations import DAY, MONTH
 from .memory import changes
 from .memory.changes import Change, Place, Scope
 from .memory.drives import Match, Record
 from .memory.growth import duration
-from .memory.series import DAY, MONTH
 from .model import Identity, State, Verdict, worst
 from .typed import TYPE_CHECKING, NamedTuple
 from .words import clean

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from .durations import DAY, HOUR, YEAR
 from .model import Forecast, Identity, Judgement, Reading, State, Verdict
 from .typed import TYPE_CHECKING
 
@@ -85,9 +86,6 @@ def _shortened(text: str, limit: int) -> str:
 # --- numbers, roles and states, as they are said to a person ---
 
 _SIZES = ('B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB')
-HOUR = 3600
-DAY = 24 * HOUR
-YEAR = 365.25 * DAY
 WORDS = 400  # characters of one statement; a drive's own words may be endless
 TELLING_ROLES = ('endurance_used', 'spare_available', 'reallocated', 'pending', 'media_errors', 'temperature',
                  'power_on_time')

@@ -6,8 +6,9 @@ import json
 import pytest
 from conftest import run
 
+from smart_attributes.durations import YEAR
 from smart_attributes.workshop import dates
-from smart_attributes.workshop.dates import YEAR, Lasting
+from smart_attributes.workshop.dates import Lasting
 
 
 def rows(*drives):

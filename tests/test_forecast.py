@@ -8,7 +8,8 @@ import pytest
 import workloads
 from conftest import drive_path, run
 
-from smart_attributes.memory.forecast import DAY, forecast
+from smart_attributes.durations import DAY
+from smart_attributes.memory.forecast import forecast
 from smart_attributes.model import Forecast
 
 YEAR = 365 * DAY

@@ -6,12 +6,12 @@ import json
 import os
 
 import described
+import early
 import pytest
 from conftest import drive, run
 from fake_smartctl import FakeSmartctl
 
 from smart_attributes import model
-from smart_attributes import options as asked
 from smart_attributes.reading import commands, head_start
 from smart_attributes.reading.commands import SCAN, read_arguments
 
@@ -23,8 +23,7 @@ ACTIONS = [action for job in ('check', 'triage') for action in described.whole_p
 
 def sure(words):
     """Return the arguments of what is started early, with a program that exists."""
-    return [command[command.index('/bin/true') + 1:]
-            for command in head_start.sure_commands([*words.split(), '-p', '/bin/true'])]
+    return [command[command.index('/bin/true') + 1:] for command in early.commands([*words.split(), '-p', '/bin/true'])]
 
 
 @pytest.mark.parametrize('action', ACTIONS, ids=lambda action: action.dest)
@@ -43,8 +42,8 @@ def test_the_early_start_knows_no_option_that_is_none():
 
 
 def test_both_have_the_same_defaults():
-    """The early start must not import the command line's module to learn three constants."""
-    assert (head_start.PARALLEL, head_start.CONFIG, commands.DEFAULT) == (model.PARALLEL, asked.CONFIG, model.SMARTCTL)
+    """The early start must not import the command line's module to learn two constants."""
+    assert (head_start.PARALLEL, commands.DEFAULT) == (model.PARALLEL, model.SMARTCTL)
 
 
 def test_what_an_option_does_to_drives_is_no_secret():

@@ -19,7 +19,7 @@ from smart_attributes.reading import commands
 # What the modules of a room, or a module that stands in none, may import beside their own room and the base.
 MAY_IMPORT: Dict[str, Set[str]] = {
     'model': {'errors', 'typed'}, 'errors': {'model', 'typed'},
-    'words': {'typed'}, 'trust': set(), 'alarm': set(), 'state_folder': {'trust'}, 'files': set(), 'typed': set(),
+    'words': {'typed', 'durations'}, 'trust': set(), 'alarm': set(), 'state_folder': {'trust'}, 'files': set(), 'typed': set(), 'durations': set(),
     'reading': set(), 'knowledge': set(), 'memory': set(),
     'faces': {'knowledge'}, 'workshop': {'judge', 'outlook', 'reading', 'knowledge', 'memory'}, 'v1_6': {'knowledge', 'reading'},
     'judge': {'knowledge', 'memory', 'outlook'}, 'outlook': {'memory'}, 'options': {'v1_6'}, 'option_groups': {'options'},
@@ -107,6 +107,17 @@ def test_no_model_name_is_in_the_code():
             found[module] = hits
 
     assert found == {}
+
+
+@pytest.mark.parametrize('module', MODULES)
+def test_modules_and_functions_are_read_at_one_glance(module):
+    """400 lines, and 25 of a body: what grows beyond has parts that want names."""
+    source = (PACKAGE / f'{module}.py').read_text()
+    bodies = [node.body[1:] if ast.get_docstring(node) else node.body for node in ast.walk(ast.parse(source))
+              if isinstance(node, ast.FunctionDef)]
+
+    assert len(source.splitlines()) <= 400
+    assert [body[0].lineno for body in bodies if body and body[-1].end_lineno - body[0].lineno >= 25] == []
 
 
 def test_only_main_is_public():

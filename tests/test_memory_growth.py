@@ -5,12 +5,13 @@ from typing import Optional
 
 import pytest
 
+from smart_attributes.durations import DAY
 from smart_attributes.errors import DataError, UsageError
 from smart_attributes.knowledge import acknowledged
 from smart_attributes.knowledge.acknowledged import Acknowledgement
 from smart_attributes.memory import growth, series, wear
 from smart_attributes.memory.growth import Growth, Rule
-from smart_attributes.memory.series import CHANGE, DAY, History, Point
+from smart_attributes.memory.series import CHANGE, History, Point
 from smart_attributes.model import State
 
 START = 1_795_000_000

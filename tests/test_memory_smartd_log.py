@@ -8,9 +8,10 @@ from typing import Iterator, List, Sequence
 
 import pytest
 
+from smart_attributes.durations import DAY
 from smart_attributes.errors import MemoryUnusable
 from smart_attributes.memory import smartd_log
-from smart_attributes.memory.series import CHANGE, DAILY, DAY, Key, Observation, Point
+from smart_attributes.memory.series import CHANGE, DAILY, Key, Observation, Point
 from smart_attributes.memory.smartd_log import Row
 from smart_attributes.model import Identity
 

@@ -17,10 +17,11 @@ from typing import Callable, Dict, Iterator, List, Sequence, Tuple
 import pytest
 
 from smart_attributes import state_folder
+from smart_attributes.durations import DAY
 from smart_attributes.errors import MemoryUnusable
 from smart_attributes.memory import folder, schema
 from smart_attributes.memory.changes import Scope
-from smart_attributes.memory.series import CHANGE, DAILY, DAY, HIGHEST, Key, Observation, Point, pace
+from smart_attributes.memory.series import CHANGE, DAILY, HIGHEST, Key, Observation, Point, pace
 from smart_attributes.memory.store import Kept, Memory, machine_id
 from smart_attributes.model import Identity
 from smart_attributes.reading.identity import is_same_drive

@@ -6,6 +6,7 @@ import json
 import os
 import re
 
+import early
 import pytest
 from conftest import ROOT, drive, run
 from fake_smartctl import FakeSmartctl
@@ -14,7 +15,6 @@ from smart_attributes import cli
 from smart_attributes import options as asked
 from smart_attributes.errors import UsageError
 from smart_attributes.model import State
-from smart_attributes.reading import head_start
 from smart_attributes.reading.commands import read_arguments
 from smart_attributes.v1_6 import addresses, command_line
 
@@ -218,7 +218,7 @@ def test_r_finds_files_and_links_but_neither_partitions_nor_what_links_lead_to(t
                                    '-dbj /x.json -cu -d /dev/sda -ap'])
 def test_a_database_does_not_delay_the_drives(words):
     """It changes no command, and Icinga names one always."""
-    assert head_start.sure_commands([*words.split(), '-p',
+    assert early.commands([*words.split(), '-p',
                                      '/bin/true'])[0][-len(read_arguments('/dev/sda')):] == read_arguments('/dev/sda')
 
 
@@ -228,7 +228,7 @@ def test_a_database_does_not_delay_the_drives(words):
                                    '-critical -d /dev/sda'])
 def test_nothing_is_started_that_could_be_meant_otherwise(words):
     """An early guess must never read a drive that the real command line leaves alone."""
-    assert head_start.sure_commands([*words.split(), '-p', '/bin/true']) == []
+    assert early.commands([*words.split(), '-p', '/bin/true']) == []
 
 
 def test_s_keeps_every_drive_without_a_spindle_and_every_unreadable_one(three):

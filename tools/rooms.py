@@ -9,7 +9,7 @@ from described import ROOT
 
 PACKAGE = ROOT / 'smart_attributes'
 MODULES = sorted(str(path.relative_to(PACKAGE))[:-3] for path in PACKAGE.rglob('*.py') if path.stem != '__init__')
-BASE = {'model', 'errors', 'words', 'trust', 'alarm', 'state_folder', 'files', 'typed'}  # that all may import
+BASE = {'model', 'errors', 'words', 'trust', 'alarm', 'state_folder', 'files', 'typed', 'durations'}  # for all
 
 Arrows = Mapping[Tuple[str, str], int]  # (importing, imported) -> how many imports
 

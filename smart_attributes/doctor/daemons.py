@@ -5,6 +5,7 @@ import re
 from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from .. import files
+from ..durations import HOUR, MINUTE
 from ..faces.findings import Finding
 from ..model import TIMEOUT
 from ..options import PROGRAM
@@ -17,7 +18,7 @@ NAGIOS = ('etc/nagios4/nagios.cfg', 'etc/nagios/nagios.cfg', 'etc/naemon/naemon.
 ICINGA = ('usr/share/icinga2/include/plugins-contrib.d', 'etc/icinga2')
 MOST_FILES, LARGEST, DEEPEST = 500, 1 << 20, 6
 USUAL = 60.0         # seconds that Icinga, Nagios and NRPE give a check where nothing else is said
-_UNITS = {'ms': 0.001, 's': 1.0, 'm': 60.0, 'h': 3600.0}
+_UNITS = {'ms': 0.001, 's': 1.0, 'm': MINUTE, 'h': HOUR}
 _OURS = re.compile(r'check[_-]smart[_-]attributes|"smart-attributes"')
 _OWN = re.compile(r'(?:^|\s)(?:-t|--timeout)[ =]?([0-9.]+)(?:\s|$)')
 

@@ -10,8 +10,9 @@ from .. import alarm, survey
 from ..errors import SmartError, UsageError, not_installed
 from ..faces import plugin
 from ..faces.findings import Examination, Finding, Paste
+from ..files import CONFIG
 from ..model import Device
-from ..options import CONFIG, PROGRAM, Options
+from ..options import PROGRAM, Options
 from ..reading import commands, processes
 from . import daemons, drives, pasting, program, site_files, state, sudo_rule, user
 from .sentences import halves

@@ -3,10 +3,10 @@ from __future__ import annotations
 
 from typing import Mapping, NamedTuple, Tuple
 
+from ..durations import DAY
 from ..model import State, Verdict
 from ..words import findings
 
-DAY = 86400
 SOON = 90 * DAY           # within which a drive that is used up must be on order
 
 REPLACE, ORDER, CABLE, UPDATE, COOL, READ, WATCH, NOTHING = (

@@ -4,10 +4,10 @@ from __future__ import annotations
 import time
 from typing import Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
+from ..durations import YEAR
 from ..model import Forecast, Judgement, Lately, State, Verdict
 from ..words import amount, clean, finding, sentence
 
-YEAR = 365.25 * 24 * 3600
 FAR = 10 * YEAR           # a date beyond is no plan
 BAR = 8                   # characters
 BEGUN = 16                # characters of a finding that are worth telling without the others

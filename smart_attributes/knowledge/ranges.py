@@ -7,18 +7,18 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from ..durations import LETTERS
 from ..errors import UsageError
 from ..typed import TYPE_CHECKING
 from .nagios import Range
 
 if TYPE_CHECKING:
-    from typing import Mapping, Tuple
+    from typing import Tuple
 
 INFINITY = float('inf')
 # Python reads more as a number than a daemon does: "1_0", " 85", "1.e3", digits of other scripts.
 CHARACTERS = frozenset('@~:-.0123456789')
 # What a range of a role in seconds may count in: "30d:". No months, whose letter is that of minutes elsewhere.
-SECONDS: Mapping[str, float] = {'d': 86_400, 'w': 7 * 86_400, 'y': 365.25 * 86_400}
 _END = re.compile(r'(?<![0-9.])([0-9]*\.?[0-9]+)([dwy])(?=:|$)')
 
 
@@ -41,7 +41,7 @@ def parse(text: str, unit: str = '') -> Range:
 
 def in_base_unit(text: str, unit: str) -> str:
     """Return a range as daemons read it, without days, weeks and years: "2592000:" for "30d:" of a role in seconds."""
-    return _END.sub(lambda end: _plain(round(float(end[1]) * SECONDS[end[2]])), text) if unit == 's' else text
+    return _END.sub(lambda end: _plain(round(float(end[1]) * LETTERS[end[2]])), text) if unit == 's' else text
 
 
 def _forms(text: str, unit: str) -> str:

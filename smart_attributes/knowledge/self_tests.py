@@ -5,9 +5,10 @@ specification (device self-test log); the words are smartctl's.
 """
 from __future__ import annotations
 
+from ..durations import HOUR
 from ..model import Identity, Reading, SelfTest, Source, State
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..words import HOUR, since
+from ..words import since
 from . import standards
 
 if TYPE_CHECKING:

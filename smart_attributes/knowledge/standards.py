@@ -5,6 +5,7 @@ specification (SMART / Health Information log), SBC-4 and SPC-5 (log pages).
 """
 from __future__ import annotations
 
+from ..durations import HOUR
 from ..model import State
 from ..typed import TYPE_CHECKING, NamedTuple
 from .units import LOGICAL_SECTORS
@@ -38,7 +39,7 @@ ENDURANCE_PAGE = 7  # the only page whose "normalized" numbers are what they say
 # (page, offset) of the device statistics log
 ATA: Mapping[Tuple[int, int], Standard] = {
     (1, 0x008): Standard('power_cycles'),
-    (1, 0x010): Standard('power_on_time', 3600),
+    (1, 0x010): Standard('power_on_time', HOUR),
     (1, 0x018): Standard('host_written', SECTORS),
     (1, 0x028): Standard('host_read', SECTORS),
     (1, 0x040): Standard('pending'),
@@ -65,7 +66,7 @@ NVME: Mapping[str, Standard] = {
     'critical_temp_threshold': Standard('temperature_critical_limit'),
     'warning_temp_time': Standard('over_temperature_time', 60),
     'critical_comp_time': Standard('critical_temperature_time', 60),
-    'power_on_hours': Standard('power_on_time', 3600),
+    'power_on_hours': Standard('power_on_time', HOUR),
     'power_cycles': Standard('power_cycles'),
     'unsafe_shutdowns': Standard('unsafe_shutdowns'),
     'num_err_log_entries': Standard('error_log_count'),
@@ -79,7 +80,7 @@ SCSI: Mapping[str, Standard] = {
     'pending_defects': Standard('pending'),
     'temperature': Standard('temperature'),
     'drive_trip': Standard('temperature_limit'),
-    'power_on_hours': Standard('power_on_time', 3600),
+    'power_on_hours': Standard('power_on_time', HOUR),
     'start_stop_cycles': Standard('start_stop'),
     'load_unload_cycles': Standard('load_cycles'),
     'non_medium_errors': Standard('non_medium_errors'),
@@ -103,10 +104,10 @@ def seconds_since(hour: int, age: Optional[float]) -> Optional[float]:
 
     hour: 16 bits on ATA: of the times that it may mean, the latest. age: the drive's power-on time, seconds.
     """
-    if age is None or hour > age / 3600 + CLOCKS_APART:
+    if age is None or hour > age / HOUR + CLOCKS_APART:
         return None
-    ago = (age / 3600 - hour) % WRAPS
-    return 0.0 if ago >= WRAPS - CLOCKS_APART else ago * 3600
+    ago = (age / HOUR - hour) % WRAPS
+    return 0.0 if ago >= WRAPS - CLOCKS_APART else ago * HOUR
 
 
 class WarningBit(NamedTuple):

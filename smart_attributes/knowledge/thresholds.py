@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 
+from ..durations import LETTERS
 from ..model import Device, Identity
 from ..typed import TYPE_CHECKING, NamedTuple
 from .acknowledged import Acknowledgement, applying, from_overrides
@@ -23,7 +24,6 @@ ONE_DRIVE = 2  # of these, the first ones name a single drive
 FIELDS = ('warning', 'critical', 'growth', 'aged', 'graph', 'why')
 LEVELS = ('warning', 'critical')
 NOBODY = 99  # a layer behind all others
-SECONDS: Mapping[str, int] = {'m': 60, 'h': 3600, 'd': 86400}
 
 
 class DriveLimit(NamedTuple):
@@ -254,4 +254,4 @@ def _aged(found: Mapping[str, Tuple[Any, str]], fields: Sequence[str]) -> Option
     if rule is None:
         return None
     levels = {field: _bound(rule[field]) for field in fields if field in rule}
-    return Aged(int(rule['after'][:-1]) * SECONDS[rule['after'][-1]], levels, origin, rule.get('why', ''))
+    return Aged(int(rule['after'][:-1]) * int(LETTERS[rule['after'][-1]]), levels, origin, rule.get('why', ''))

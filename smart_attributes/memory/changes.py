@@ -6,13 +6,13 @@ told for a day follows from when a place began and when a check first found it l
 """
 from __future__ import annotations
 
+from ..durations import DAY
 from ..typed import TYPE_CHECKING, NamedTuple
 from .drives import Record
 
 if TYPE_CHECKING:
     from typing import Collection, List, Mapping, Optional, Sequence
 
-DAY = 86_400
 
 
 class Place(NamedTuple):

@@ -5,7 +5,8 @@ up. One that stands days behind is wrong now, or was wrong before: an empty batt
 too much for an hour. Nobody can tell at once. What stays so for a day is right.
 """
 
-DAY = 86_400
+from ..durations import DAY
+
 SLACK = DAY
 EARLIEST = 1_767_225_600  # 1 January 2026: this program is not older
 LATEST = 2 ** 36          # the year 4147: a number beyond is no time

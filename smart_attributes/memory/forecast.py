@@ -7,6 +7,7 @@ the true date lies within the range in more than nine of ten cases.
 """
 from __future__ import annotations
 
+from ..durations import DAY, MONTH, YEAR
 from ..model import Forecast
 from ..typed import TYPE_CHECKING
 
@@ -15,19 +16,17 @@ if TYPE_CHECKING:
 
     Point = Tuple[float, float]  # seconds since 1970, %
 
-DAY = 86400.0
 YOUNGEST = 90 * DAY         # of power-on time; before that the installation is most of what was written
 LEAST_USED = 2              # %; below it, rounding to whole numbers is most of the figure
 SHORTEST = 60 * DAY         # that must be remembered
 LEAST_GROWN = 3             # % within what is remembered
 SAMPLES = 16                # taken from what is remembered, equally far apart
 RECENT = (2, 6, SAMPLES - 1)  # of these, the last ones that stand for the present
-MONTH = 30 * DAY            # without growth in it, it is the slow end of the range
+# Without growth in a month, it is the slow end of the range.
 TAIL = 0.1                  # of all slopes between samples that are left out at either end
 SLOWEST = 6                 # times slower than usual; what stands still now will not do so for ever
 WIDER = 1.2                 # the range, for what the past has not shown yet
 AGE_ALONE = 2.5             # likewise, where nothing is known but used and age
-YEAR = 365.25 * DAY
 LONGEST = 50 * YEAR  # a date beyond tells nothing
 IDLE = 3                    # times as much as its life's rate would have used, and nothing was
 

@@ -7,6 +7,7 @@ or is reset) has not grown.
 """
 from __future__ import annotations
 
+from ..durations import DAY, HOUR, LETTERS, MINUTE
 from ..errors import DataError
 from ..model import State
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -16,8 +17,7 @@ from .series import History
 if TYPE_CHECKING:
     from typing import Iterator, List, Mapping, Optional, Sequence, Tuple
 
-SECONDS = {'m': 60, 'h': 3600, 'd': 86_400}
-_TOLD_AGO = 3600      # seconds after which it is said how long ago growth was noticed
+_TOLD_AGO = HOUR      # seconds after which it is said how long ago growth was noticed
 
 
 class Rule(NamedTuple):
@@ -72,8 +72,8 @@ def rule(data: Mapping[str, object], where: str) -> Rule:
 
 def seconds(text: object, name: str, where: str) -> int:
     """Return a time such as "24h" in seconds. name, where: for the sentence. Raises DataError."""
-    if isinstance(text, str) and text[:-1].isascii() and text[:-1].isdigit() and text[-1] in SECONDS and int(text[:-1]):
-        return int(text[:-1]) * SECONDS[text[-1]]
+    if isinstance(text, str) and text[:-1].isascii() and text[:-1].isdigit() and text[-1] in 'mhd' and int(text[:-1]):
+        return int(text[:-1]) * int(LETTERS[text[-1]])
     raise DataError(f'{where}: "{name}" of growth is {clean(str(text))}; write a time such as 10m, 24h or 7d')
 
 
@@ -190,6 +190,6 @@ def sentence(role: str, unit: str, told: Growth, now: int) -> str:
 
 def duration(seconds: int) -> str:
     """Return a time as a person says it: "10 min", "24 h", "7 d"."""
-    if seconds < 2 * SECONDS['h']:
-        return f'{max(round(seconds / SECONDS["m"]), 1)} min'
-    return f'{round(seconds / SECONDS["h"])} h' if seconds <= 2 * SECONDS['d'] else f'{round(seconds / SECONDS["d"])} d'
+    if seconds < 2 * HOUR:
+        return f'{max(round(seconds / MINUTE), 1)} min'
+    return f'{round(seconds / HOUR)} h' if seconds <= 2 * DAY else f'{round(seconds / DAY)} d'

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from ..durations import DAY
 from ..model import Reading, State
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import amount
@@ -62,7 +63,7 @@ def quieted(past: Past, reading: Reading, falls: bool) -> Reading:
     if known is None:
         return reading
     seconds, is_seen = growth.quiet(known, past.now, falls)
-    if not is_seen and seconds < series.DAY:
+    if not is_seen and seconds < DAY:
         return reading  # memory that has just begun tells nothing of age
     if reading.quiet is None:
         return reading._replace(quiet=seconds, quiet_is_bound=not is_seen)

@@ -7,13 +7,12 @@ it is told, follow from the points alone, whoever looked in between.
 """
 from __future__ import annotations
 
+from ..durations import DAY, MONTH
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 
-DAY = 86_400
-MONTH = 30 * DAY
 KEPT_DAILY = 400 * DAY   # older points are thinned to one a month
 KEPT_WHOLE = 2 * DAY     # of a series that changes at every check, older points are thinned to one a day
 MANY = 500               # points from which on a series counts as such a one

@@ -13,9 +13,10 @@ import time
 from collections import Counter
 from typing import BinaryIO, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from ..durations import DAY, HOUR
 from ..errors import MemoryUnusable
 from ..model import Identity
-from .series import DAY, KEPT_DAILY, MANY, History, Key, Observation, Point, next_point
+from .series import KEPT_DAILY, MANY, History, Key, Observation, Point, next_point
 
 FOLDER = '/var/lib/smartmontools'
 STAMP = 19                 # characters of the time in front of each line
@@ -23,8 +24,7 @@ HOURS = '9'                # the attribute that orders the lines
 # The columns of a SCSI error counter log ("read-corr-by-ecc-fast"), in the standard's order. gb: 10^9 bytes.
 ERROR_COUNTERS = ('corr-by-ecc-fast', 'corr-by-ecc-delayed', 'corr-by-retry', 'total-err-corrected',
                   'corr-algorithm-invocations', 'gb-processed', 'total-unc-errors')
-_HOUR = 3600
-_SLACK = 2 * _HOUR         # two hours stand in one place in autumn, and hours are whole ones
+_SLACK = 2 * HOUR         # two hours stand in one place in autumn, and hours are whole ones
 _LARGEST = 64 * 2 ** 20    # bytes read of one log at most
 _NAME = re.compile(r'attrlog\.(?P<drive>.+)\.(?:ata|scsi)\.csv')
 _STAMP = re.compile(r'(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)')
@@ -204,10 +204,10 @@ def _dated(lines: Sequence[_Line], now: int) -> Iterator[_Line]:
     newest, newest_hours = max(past)
     before, before_hours = 0, 0
     for own, _, line in sorted(zip(hours, range(len(lines)), lines)):
-        expected = newest - (newest_hours - own) * _HOUR
+        expected = newest - (newest_hours - own) * HOUR
         moment = line.time if line.time <= expected + _SLACK else expected
         if moment <= before:
-            moment = before + max((own - before_hours) * _HOUR, 1)
+            moment = before + max((own - before_hours) * HOUR, 1)
         if moment <= now:
             yield line._replace(time=moment)
             before, before_hours = moment, own

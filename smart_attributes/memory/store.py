@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 
+from ..durations import DAY, MONTH
 from ..errors import MemoryUnusable
 from ..model import Identity
 from ..state_folder import Folder
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     Histories = Mapping[Key, History]
 
 MOST_DRIVES = 1000     # a drive that makes up a serial number at each check must not fill the disk
-LOSS_TOLD = 7 * series.DAY
+LOSS_TOLD = 7 * DAY
 MACHINE_ID = '/etc/machine-id'
 TAKEN = 'taken '       # before a drive's number: when the log of another program about it was taken
 MOMENTS = ('begun', 'lost', 'behind', 'thinned', 'thinned_until')   # the facts about memory that are times
@@ -277,9 +278,9 @@ class Memory:
         all.
         """
         last, done = (self._moments.get(name, self.begun) for name in ('thinned', 'thinned_until'))
-        if 0 <= self.now - last < series.DAY:
+        if 0 <= self.now - last < DAY:
             return
-        until = min(self.now - series.KEPT_DAILY, done + series.MONTH)
+        until = min(self.now - series.KEPT_DAILY, done + MONTH)
         rows.thin(self._database, until, self.now)
         self._set(thinned=str(self.now), thinned_until=str(max(until, done)))
 

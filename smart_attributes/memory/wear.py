@@ -1,8 +1,9 @@
 """Wear that is faster than a drive's own life so far. Pure."""
 from __future__ import annotations
 
+from ..durations import DAY
 from ..typed import TYPE_CHECKING, NamedTuple
-from .series import DAY, History
+from .series import History
 
 if TYPE_CHECKING:
     from typing import Optional

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import os
 
+from ..files import CONFIG
 from . import commands, processes, protection
 
 TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING, which would be expensive
 if TYPE_CHECKING:
     from .commands import Command
 
-CONFIG = '/etc/check-smart-attributes'
 PARALLEL = 64  # drives at once; the drives take the time, not this machine
 # Every spelling of cli's options for a check and a table, which a test holds to cli's parser.
 # Those that say what is read:
@@ -51,14 +51,8 @@ class _Wish:
         self.limits: list[str] = []
 
 
-def sure_commands(argv: list[str]) -> list[Command]:
-    """Return the commands that *argv* surely leads to, no more than --jobs allows at once; [] when in doubt."""
-    wish = _wish(argv)
-    return [] if wish is None else _commands(wish)
-
-
 def start(argv: list[str], runner: processes.Runner) -> None:
-    """Start what *argv* surely leads to."""
+    """Start the commands that *argv* surely leads to, no more than --jobs allows at once; none when in doubt."""
     wish = _wish(argv)
     sure = [] if wish is None else _commands(wish)
     if wish is not None and sure:

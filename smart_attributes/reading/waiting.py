@@ -14,6 +14,7 @@ import os
 import time
 
 from .. import state_folder
+from ..durations import DAY
 from . import commands
 
 TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING, which would be expensive
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 FOLDER = 'waiting'
 LONGEST = 120     # characters of a name that are kept as they are; file systems allow 255 bytes
 RECORD = 64       # bytes: process and time
-DAY = 86400       # seconds
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 

@@ -24,6 +24,7 @@ from typing import (
 from ..errors import DataError, UsageError
 from ..knowledge import datafile, ranges, standards
 from ..model import AttributeRow, Device, Identity, Report, Source
+from ..reading.json_values import object_of
 from .names import keys_of, slug
 
 Json = Mapping[str, Any]
@@ -162,8 +163,8 @@ def entry(file: str, name: str, data: Any) -> Entry:
         return Entry(name, faults=(f'{where} is no object; write {{"Device": ..., "ID#": ..., "Threshs": ..., '
                                    f'"Perfs": ...}}',))
     faults: List[str] = [f'{where} stands twice; both are used'] if re.search(r' \([2-9]\)$', name) else []
-    columns, comments = _columns(_object(data, 'ID#'), where, faults)
-    limits = _limits(_object(data, 'Threshs'), where, faults)
+    columns, comments = _columns(object_of(data, 'ID#'), where, faults)
+    limits = _limits(object_of(data, 'Threshs'), where, faults)
     graphed = tuple(_numbers(data['Perfs'], f'{where}, Perfs', faults)) if isinstance(data.get('Perfs'), list) else None
     return Entry(name, tuple(_models(data)), columns, comments, limits, graphed, is_shipped(name, data), tuple(faults))
 
@@ -174,11 +175,6 @@ def without_columns(found: Entry, where: str) -> Iterator[str]:
         yield f'{where}, Threshs {number}: it is not in ID#, so version 1.6 never judged it'
     for number in sorted(set(found.graphed or ()) - set(found.columns)):
         yield f'{where}, Perfs {number}: it is not in ID#, so version 1.6 never printed it'
-
-
-def _object(data: Json, key: str) -> Json:
-    value = data.get(key)
-    return value if isinstance(value, dict) else {}
 
 
 def _columns(data: Json, where: str, faults: List[str]) -> Tuple[Dict[int, str], Dict[int, str]]:
@@ -260,7 +256,7 @@ def is_shipped(name: str, data: Json) -> bool:
     known = datafile.load(datafile.shipped(KNOWN))
     if fingerprint(data) in known['entries']:
         return True
-    documented, limits = known['documented'].get(name), _object(data, 'Threshs')
+    documented, limits = known['documented'].get(name), object_of(data, 'Threshs')
     return documented is not None and all(documented.get(number) == limit for number, limit in limits.items())
 
 
@@ -271,9 +267,9 @@ def fingerprint(data: Json) -> str:
     """
     import json
     from binascii import crc32  # hashlib loads OpenSSL, 5 ms, and nobody attacks this
-    columns = {number: _object(_object(data, 'ID#'), number).get('value') for number in _object(data, 'ID#')}
+    columns = {number: object_of(object_of(data, 'ID#'), number).get('value') for number in object_of(data, 'ID#')}
     graphed = sorted(str(number) for number in data['Perfs']) if isinstance(data.get('Perfs'), list) else []
-    text = json.dumps([columns, _object(data, 'Threshs'), graphed], sort_keys=True).encode()
+    text = json.dumps([columns, object_of(data, 'Threshs'), graphed], sort_keys=True).encode()
     return f'{crc32(text):08x}{crc32(text[::-1]):08x}'
 
 

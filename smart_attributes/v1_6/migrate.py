@@ -211,7 +211,7 @@ def _new_entry(entry: Entry, where: str, patterns: Sequence[str], database: Spec
 
     It is a fallback: it says which numbers to compare, not what they are, and must not hide an entry that knows.
     """
-    common = next((each for _, each in database.entries() if each.get('fallback') and not each.get('models')), None)
+    common = next((each for _, each in database.entries() if each.get('fallback') and not each.get('models')), {})
     known = [database.read_entry('', common)] if common else []
     attributes: Json = {}
     meanings: Dict[int, Sequence[Meaning]] = {}
@@ -222,21 +222,25 @@ def _new_entry(entry: Entry, where: str, patterns: Sequence[str], database: Spec
             continue
         role = f'attribute_{number}_{meaning.FIRST_COLUMN[column]}'
         meanings[number] = [Meaning(role)]
-        findings.new_roles[role] = {'meaning': f'{column} of attribute {number}, compared as version 1.6 did',
-                                    'unit': '',
-                                    'worse': 'low' if column == files.VALUE else 'high'}
+        findings.new_roles[role] = _compared(number, column)
         attributes[str(number)] = {'name': clean(entry.comments.get(number, '')) or f'Attribute_{number}',
                                    'readings': {role: {'from': meaning.FIRST_COLUMN[column]}}}
     findings.entries.append({'family': f'{clean(entry.name)} (from version 1.6)', 'models': list(patterns),
-                             'fallback': True,
-                             **({key: common[key] for key in ('uses', 'uses_common') if key in common} if common
-                                else {}),
+                             'fallback': True, **{key: common[key] for key in ('uses', 'uses_common') if key in common},
                              'attributes': attributes, 'source': f'carried over from version 1.6, {where}'})
-    findings.lost.append(f'{where}: what the attributes of {", ".join(patterns)} mean is not known to '
-                         f'attributes.json; their numbers are '
-                         'compared as before (a RAW_VALUE as one whole number), and nothing more; '
-                         'check_smart_attributes draft makes a better entry from the drive itself')
+    findings.lost.append(_NOT_KNOWN.format(where, ', '.join(patterns)))
     return meanings
+
+
+_NOT_KNOWN = ('{}: what the attributes of {} mean is not known to attributes.json; their numbers are compared as '
+              'before (a RAW_VALUE as one whole number), and nothing more; check_smart_attributes draft makes a better '
+              'entry from the drive itself')
+
+
+def _compared(number: int, column: str) -> Json:
+    """Return a role for a number of which nothing but its column is known."""
+    return {'meaning': f'{column} of attribute {number}, compared as version 1.6 did', 'unit': '',
+            'worse': 'low' if column == files.VALUE else 'high'}
 
 
 # --- user configurations ----------------------------------------------------------------------

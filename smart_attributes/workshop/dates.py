@@ -4,9 +4,9 @@ be believed, and be wrong.
 from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from .. import outlook
+from ..durations import YEAR
 from ..model import Verdict
 
-YEAR = 365.25 * 24 * 3600
 LITTLE = 50        # %, below which a drive has more than half of its endurance left
 
 

@@ -1,0 +1,30 @@
+"""What the early start would start: the real one, with a runner that only writes down."""
+from __future__ import annotations
+
+from typing import List, Tuple
+
+from smart_attributes.reading import head_start, processes
+
+Command = Tuple[str, ...]
+
+
+class Listener(processes.Runner):
+    """Starts nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: List[Command] = []
+
+    def keep(self, state_dir: str) -> None:
+        """Keep no state."""
+
+    def start(self, command: Command, jobs: int) -> None:
+        """Write down what would be started."""
+        self.asked.append(command)
+
+
+def commands(argv: List[str]) -> List[Command]:
+    """Return what a command line starts before it is understood."""
+    listener = Listener()
+    head_start.start(argv, listener)
+    return listener.asked
