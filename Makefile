@@ -15,7 +15,7 @@ SCRAPERS := prometheus prometheus-node-exporter
 PROGRAMS := sudo acl man-db passwd util-linux binutils valgrind pipx chromium chromium-driver
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test check mutants test-debian12 playground bench kills prove measure verdicts add format generate pictures deb test-deb daemons test-programs test-icinga test-metrics scrapers venv wheel clean help
+.PHONY: run test check mutants test-debian12 playground bench kills year prove measure verdicts add format generate pictures deb test-deb daemons test-programs test-icinga test-metrics scrapers venv wheel clean help
 
 help:            ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -46,6 +46,9 @@ bench: $(VENV)/.tools  ## what a check costs, against the figures of the design
 
 kills: $(VENV)/.tools  ## checks two at a time, a third of them killed: is memory whole after each? make kills CHECKS=1000 SEED=7
 	PYTHONPATH=tests:. $(BIN)/python tests/kills.py $(or $(CHECKS),1000) $(SEED)
+
+year: $(VENV)/.tools  ## how large memory becomes in a year of 24 drives, read every MINUTES: make year MINUTES=5
+	PYTHONPATH=tests:. $(BIN)/python tests/year.py $(or $(MINUTES),5)
 
 prove: venv      ## the mistakes in attributes.json
 	$(BIN)/check_smart_attributes prove

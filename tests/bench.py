@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / 'tests')]
 
 import bench_bed  # noqa: E402
+import bench_memory  # noqa: E402
 import fake_smartctl  # noqa: E402
 import smartctl_output  # noqa: E402
 
@@ -173,8 +174,10 @@ def main() -> None:
     """Print all figures."""
     parts: List[Callable[[Path], None]] = [bench_drives, bench_start, bench_reports]
     with tempfile.TemporaryDirectory() as folder:
+        os.environ['XDG_STATE_HOME'] = f'{folder}/state'  # nothing goes home to whoever measures
         for part in parts:
             part(Path(folder))
+        bench_memory.bench_memory(Path(folder), line, run)
         bench_bed.bench_bed(Path(folder) / 'bed', line, paired)
 
 
