@@ -302,7 +302,8 @@ example:
   {PROGRAM} doctor --user {USER}
   {PROGRAM} doctor --user icinga -d /dev/sda -d megaraid,0-7@/dev/bus/0
 
-Give it the options of your check. It changes nothing and ends within the time of -t.
+Give it the options of your check. It opens the folder of state as a check does, changes nothing else, and ends within
+the time of -t.
 
 exit status: 0 all is good, 1 something is to be done, 3 it could not be looked at''',
                      '%(prog)s [--user NAME] [options]')

@@ -32,7 +32,7 @@ class Memory(NamedTuple):
 
 
 def memory(options: Options, user: str) -> Finding:
-    """Return what is to be said of memory, opened as a check does it; nothing in it is changed."""
+    """Return what is to be said of memory, opened as a check opens it: that may make it, or set a damaged one aside."""
     place = options.state_dir or state_folder.PACKAGE  # not a folder of his own, which no other user finds
     try:
         if not (options.state_dir or os.path.isdir(place) or os.path.isdir(os.path.expanduser('~'))):
