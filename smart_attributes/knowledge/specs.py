@@ -103,6 +103,8 @@ class SpecDatabase:
         self.date = str(shipped.get('date', '?'))
         self._specs: Dict[int, DriveSpec] = {}
         self._by_model: Dict[str, List[Tuple[int, str, Json]]] = {}
+        self._by_start: Dict[str, List[int]] = {}
+        self._all: Sequence[Tuple[int, str, Json]] = ()
         self.roles = self._roles()
 
     @property
@@ -171,9 +173,20 @@ class SpecDatabase:
     def _candidates(self, model: str) -> List[Tuple[int, str, Json]]:
         """Return (number of the source, its name, entry) for all entries whose models do not exclude *model*."""
         if model not in self._by_model:
-            self._by_model[model] = [(number, name, entry) for number, (name, data) in enumerate(self._sources)
-                                     for entry in data['entries'] if names_model(entry, model)]
+            starts = self._by_start or self._sorted_by_start()
+            places = sorted([*starts.get('', ()), *(starts.get(model[:1], ()) if model else ())])
+            self._by_model[model] = [each for each in map(self._all.__getitem__, places) if names_model(each[2], model)]
         return self._by_model[model]
+
+    def _sorted_by_start(self) -> Mapping[str, List[int]]:
+        """Return, by the first character of a model, the places of entries that it may mean; '': of all others."""
+        self._all = [(number, name, entry) for number, (name, data) in enumerate(self._sources)
+                     for entry in data['entries']]
+        for place, (_, _, entry) in enumerate(self._all):
+            starts = {first_character(pattern) for pattern in entry.get('models', ('',))}
+            for start in ('',) if '' in starts else starts:
+                self._by_start.setdefault(start, []).append(place)
+        return self._by_start
 
     def _fallback(self, identity: Identity, attributes: Sequence[int]) -> DriveSpec:
         for name, entry in self.entries():
@@ -269,11 +282,17 @@ def alternatives(guard: Sequence[Any]) -> Sequence[Sequence[int]]:
 def matches_pattern(pattern: str, text: str) -> bool:
     """Say whether *pattern* matches the whole *text*."""
     # Compiling a pattern takes longer than comparing its literal beginning with
-    # a hundred models, and almost every pattern fails there, most at the first
-    # character: it is what it is unless made optional, or one of several choices.
-    if pattern[:1] != text[:1] and pattern[:1].isalnum() and pattern[1:2] not in ('?', '*', '{') and '|' not in pattern:
+    # a hundred models, and almost every pattern fails there, most at the first character.
+    if first_character(pattern) not in ('', text[:1]):
         return False
     return text.startswith(literal_beginning(pattern)) and re.fullmatch(pattern, text) is not None
+
+
+def first_character(pattern: str) -> str:
+    """Return what everything matched by *pattern* starts with, as far as one glance tells; '' where it does not."""
+    # A character is what it is unless made optional, or one of several choices.
+    plain = pattern[:1].isalnum() and pattern[1:2] not in ('?', '*', '{') and '|' not in pattern
+    return pattern[:1] if plain else ''
 
 
 _LITERALS = re.compile(r'[A-Za-z0-9 _/,:-]*')
