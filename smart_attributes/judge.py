@@ -12,7 +12,7 @@ from .knowledge.specs import Advisory, DriveSpec, Role, SpecDatabase
 from .knowledge.thresholds import DriveLimit, Limit, Thresholds, when_quiet
 from .model import Device, Identity, Judgement, Reading, Report, Source, State, Verdict, worst
 from .typed import TYPE_CHECKING, NamedTuple
-from .words import WORDS, amount, clean, exit_status_notes
+from .words import WORDS, amount, clean, exit_status_notes, statement
 
 if TYPE_CHECKING:
     from typing import Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequence, Tuple
@@ -53,19 +53,18 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
     limits = {role: thresholds.limit(role, device, identity, family) for role in (outlook.TIME_LEFT, outlook.ENDURANCE)}
     found += _time_left(by_role, limits, rules, past)
 
-    judgements, accepted = [], []
-    for each in found:
-        limit = thresholds.limit(each.role, device, identity, family)
-        given = None if each.role in rules.ignored_roles else thresholds.acknowledged(identity, each.role)
-        judgements.append(judge_remembered(each, limit, by_role, database.roles, past, given)
-                          if each.role not in rules.ignored_roles
-                          else Judgement(each, State.OK, graphed=limit.is_graphed))
-        if given is not None and each.judged:
-            accepted.append(telling(given, each.unit))
+    limits.update((each.role, thresholds.limit(each.role, device, identity, family)) for each in found)
+    given = {each.role: thresholds.acknowledged(identity, each.role) for each in found
+             if each.role not in rules.ignored_roles}
+    judgements = [judge_remembered(each, limits[each.role], by_role, database.roles, past, given[each.role])
+                  if each.role in given else Judgement(each, State.OK, graphed=limits[each.role].is_graphed)
+                  for each in found]
+    silent = [words for each in judgements for role in [each.reading.role] if role in given
+              for words in why_silent(each, limits[role], given[role], by_role, database.roles)]
     return Verdict(device, identity, worst(j.state for j in judgements),
                    tuple(sorted(judgements, key=lambda judgement: -judgement.state.urgency)),
                    (*spec.notes, *drive_notes(report, found, spec), *thresholds.over(device, identity, family),
-                    *accepted),
+                    *silent),
                    entry=spec.family)
 
 
@@ -156,6 +155,20 @@ def aged(reading: Reading, limit: Limit, past: Optional[Past], is_floor: bool) -
 def dates_alone(past: Optional[Past], reading: Reading) -> bool:
     """Tell whether only memory that another user could have written dates a reading: it silences nothing then."""
     return past is not None and not past.is_own and reading.quiet is None
+
+
+def why_silent(judgement: Judgement, limit: Limit, accepted: Optional[Acknowledgement], by_role: Mapping[str, Reading],
+               roles: Mapping[str, Role]) -> List[str]:
+    """Return the sentences that must not be missing where nothing alarms: what was accepted, and what is only old."""
+    reading = judgement.reading
+    told = [telling(accepted, reading.unit)] if accepted is not None and reading.judged else []
+    if judgement.state is not State.OK or when_quiet(limit, reading.quiet) is limit:
+        return told
+    new = judge_reading(reading, limit, by_role, roles)
+    if new.state is State.OK:
+        return told
+    against = f' ({new.against})' if new.against else ''
+    return [*told, f'{statement(reading)}: no more than a note at that age, {new.state.name}{against} were it new']
 
 
 def weighed(level: Judgement, limit: Limit, past: Optional[Past], accepted: Optional[Acknowledgement], is_floor: bool,

@@ -14,7 +14,7 @@ WHY = ('--why', 'stable since 2024')
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     found = Machine(tmp_path)
-    found.holds(sda=disk(a5=30, a197=2), sdb=disk('SERIAL02', a5=40))
+    found.holds(sda=disk(a5=50, a197=2), sdb=disk('SERIAL02', a5=60))
     return found
 
 
@@ -27,11 +27,11 @@ def test_an_accepted_number_is_silent_in_every_check_until_it_grows(machine):
     assert machine.check(START, '-d', '/dev/sda').code == 1
     done = accept(machine, '-d', '/dev/sda', 'reallocated', 'pending', *WHY)
 
-    assert (done.code, done.first_line.startswith('acknowledged: SERIAL01 reallocated 30, by ')) == (0, True)
+    assert (done.code, done.first_line.startswith('acknowledged: SERIAL01 reallocated 50, by ')) == (0, True)
     assert machine.check(START, '-d', '/dev/sda').code == 0
     assert machine.check(START, '-d', '/dev/sdb').code == 1
-    machine.holds(sda=disk(a5=31, a197=2))
-    assert 'reallocated 31' in machine.check(START, '-d', '/dev/sda').first_line
+    machine.holds(sda=disk(a5=51, a197=2))
+    assert 'reallocated 51' in machine.check(START, '-d', '/dev/sda').first_line
 
 
 def test_what_is_accepted_is_told_with_why(machine):
@@ -55,14 +55,14 @@ def test_a_whole_machine_is_accepted_as_it_was_found(machine):
 
     assert done.code == 0
     assert [line.split(',')[0] for line in done.text.splitlines()] == [
-        'acknowledged: SERIAL01 reallocated 30', 'acknowledged: SERIAL01 pending 2',
-        'acknowledged: SERIAL02 reallocated 40']
+        'acknowledged: SERIAL01 reallocated 50', 'acknowledged: SERIAL01 pending 2',
+        'acknowledged: SERIAL02 reallocated 60']
     assert machine.check(START).code == 0
 
 
 def test_the_word_of_the_drive_is_refused(machine):
     """Health FAILED is never silent, and who tries is told; what can be accepted is."""
-    failed = disk(a5=30)
+    failed = disk(a5=50)
     failed['smart_status'] = {'passed': False}
     machine.holds(sda=failed)
 

@@ -45,10 +45,10 @@ def old(ago):
 @pytest.mark.parametrize(('count', 'ago', 'state', 'words'), [
     (7, YEARS_3_2, State.WARNING, 'reported_uncorrect 7, newest 3.2 years ago, warning above 0'),
     (70, YEARS_3_2, State.WARNING, 'reported_uncorrect 70, newest 3.2 years ago, warning above 0'),
-    (70, 2209, State.WARNING, 'reported_uncorrect 70, newest 92 days ago, warning above 0'),
-    (70, 2207, State.CRITICAL, 'reported_uncorrect 70, newest 92 days ago, critical above 20')])
+    (70, 337, State.WARNING, 'reported_uncorrect 70, newest 14 days ago, warning above 0'),
+    (70, 335, State.CRITICAL, 'reported_uncorrect 70, newest 14 days ago, critical above 20')])
 def test_old_errors_are_judged_at_the_rate_of_old_ones_and_say_so(database, limits, count, ago, state, words):
-    """Disks whose newest error is older than three months fail at 83 % a year and less, not at 100."""
+    """Disks whose newest error is older than two weeks fail at 150 % a year, not at 652."""
     verdict = judge.judge(SDA, disk_with_errors(count, old(ago)), database, limits, judge.Rules())
 
     assert (verdict.state, findings(verdict)) == (state, words)
@@ -71,8 +71,8 @@ def reallocated_for(seconds, number, then=None):
 
 
 @pytest.mark.parametrize(('days', 'number', 'then', 'state', 'said'), [
-    (91, 41, None, State.WARNING, 'more than 91 days ago'), (93, 41, None, State.OK, 'more than 93 days ago'),
-    (93, 4000, 30, State.WARNING, 'newest 93 days ago'), (91, 4000, None, State.CRITICAL, 'more than 91 days ago')])
+    (13, 41, None, State.WARNING, 'more than 13 days ago'), (15, 41, None, State.OK, 'more than 15 days ago'),
+    (15, 4000, 30, State.WARNING, 'newest 15 days ago'), (13, 4000, None, State.CRITICAL, 'more than 13 days ago')])
 def test_memory_tells_the_age_of_what_no_log_dates(limits, days, number, then, state, said):
     """The same rule, whoever knows since when nothing came."""
     reading, known = reallocated_for(days * 86400, number, then)
@@ -92,6 +92,42 @@ def test_memory_makes_what_a_log_dates_newer_and_never_older():
     assert past.quieted(unmoved, still._replace(quiet=5), False).quiet == 5
     assert past.quieted(unmoved, still._replace(quiet=1e9), False).quiet == 1e9
     assert past.quieted(unmoved, still._replace(number=0), False).quiet is None
+
+
+@pytest.mark.parametrize(('role', 'attribute', 'number', 'state'), [
+    ('reallocated', 5, 900, State.OK), ('pending', 197, 9, State.WARNING), ('offline_uncorrectable', 198, 3, State.WARNING),
+    ('reported_uncorrect', 187, 21, State.WARNING)])
+def test_nothing_is_critical_for_standing_still_and_lost_data_warns_for_ever(database, limits, role, attribute, number,
+                                                                            state):
+    """After years without growth; only reallocated sectors become a note, as the timelines have it."""
+    report = Report(DISK, smart_status=True,
+                    attributes=(AttributeRow(attribute, '', 100, 100, 0, False, '', str(number)),))
+    fresh = judge.judge(SDA, report, database, limits, judge.Rules())
+    keys = [past.key(each.reading) for each in fresh.judgements if each.reading.role == role]
+    stood = past.Past({key: series.History((series.Point(0, number),), 1000 * 86400) for key in keys}, 1000 * 86400)
+    verdict = judge.judge(SDA, report, database, limits, judge.Rules(), stood)
+
+    assert (keys != [], verdict.state) == (True, state)
+    assert (fresh.state is State.CRITICAL) is (role != 'reallocated')
+
+
+@pytest.mark.parametrize(('days', 'number', 'note'), [
+    (200, 120, ['reallocated 120, newest more than 200 days ago: no more than a note at that age, WARNING (above 40) '
+                'were it new']),
+    (200, 40, []), (200, 4000, []), (13, 120, [])], ids=['old', 'few', 'many', 'new'])
+def test_what_is_silent_by_its_age_alone_is_a_note_with_its_age(database, limits, days, number, note):
+    """No drive is OK by silence."""
+    report = Report(DISK, smart_status=True, attributes=(AttributeRow(5, '', 100, 100, 0, False, '', str(number)),))
+    reading = next(each.reading for each in judge.judge(SDA, report, database, limits, judge.Rules()).judgements
+                   if each.reading.role == 'reallocated')
+    known = past.Past({past.key(reading): series.History((series.Point(0, number),), days * 86400)}, days * 86400)
+
+    told = judge.judge(SDA, report, database, limits, judge.Rules(), known).notes
+
+    assert [each for each in told if each.startswith('reallocated')] == note
+    ignoring = judge.Rules(ignored_roles=frozenset({'reallocated'}))
+    told = judge.judge(SDA, report, database, limits, ignoring, known).notes
+    assert [each for each in told if each.startswith('reallocated')] == []
 
 
 # --- who sets the rule -------------------------------------------------------------------------------

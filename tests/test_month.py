@@ -40,20 +40,28 @@ def test_a_bad_cable_warns_until_a_week_after_it_was_replaced(machine):
 
 
 def test_sectors_that_creep_warn_long_before_their_number_does(machine):
-    """Two a day: the level that warns is reached on day 13, growth tells on day 3, and a lull of days ends nothing."""
-    found = month(machine, 14, {0: {'sda': disk()}, **{day: {'sda': disk(a5=2 * (day - 2))} for day in range(3, 9)}})
+    """Three a day: the level that warns would be reached on day 16, growth tells on day 8, and a lull ends nothing."""
+    found = month(machine, 14, {0: {'sda': disk()}, **{day: {'sda': disk(a5=3 * (day - 2))} for day in range(3, 10)}})
 
-    assert states(found) == '...' + 'W' * 11
-    assert 'reallocated grew by 2' in found[3][1] and 'reallocated grew by 12' in found[13][1]
+    assert states(found) == '.' * 8 + 'W' * 6
+    assert 'reallocated grew by 18' in found[8][1] and 'reallocated grew by 21' in found[13][1]
+
+
+def test_old_sectors_fall_silent_after_two_weeks_and_are_loud_again_when_they_move(machine):
+    """The first look cannot tell how old 120 sectors are; that they stand for two weeks can."""
+    found = month(machine, 20, {0: {'sda': disk(a5=120)}, 17: {'sda': disk(a5=140)}}, '-v')
+
+    assert states(found) == 'W' * 14 + '...' + 'WWW'
+    assert 'reallocated 120, newest more than 15 days ago: no more than a note at that age' in found[15][1]
 
 
 def test_many_sectors_in_a_week_are_critical(machine):
-    """A disk that loses 30 sectors in two days is on its way out, however far the level's own limit is."""
-    assert states(month(machine, 6, {0: {'sda': disk()}, 2: {'sda': disk(a5=15)}, 3: {'sda': disk(a5=30)}})) == '..WCCC'
+    """A disk that loses 120 sectors in two days is on its way out, however far the level's own limit is."""
+    assert states(month(machine, 6, {0: {'sda': disk()}, 2: {'sda': disk(a5=60)}, 3: {'sda': disk(a5=120)}})) == '..WCCC'
 
 
 def test_a_pending_sector_that_was_written_over_is_remembered(machine):
-    """The number is back at 0, the reason is not: disks with such a past fail at 47 % a year."""
+    """The number is back at 0, the reason is not: disks with such a past fail at 104 % a year for three months."""
     found = month(machine, 8, {0: {'sda': disk()}, 2: {'sda': disk(a197=1)}, 4: {'sda': disk()}})
 
     assert states(found) == '..WWWWWW'

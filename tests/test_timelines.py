@@ -140,20 +140,63 @@ def test_states_mean_what_the_documents_promise(shared):
     assert found['caught_percent'] >= 62 and found['alarms_per_1000_drive_years'] <= 43
 
 
+@pytest.fixture
+def eighth(shared, tmp_path):
+    """Every eighth drive of the timelines, which takes half a minute with memory."""
+    with gzip.open(shared / 'drives/timelines.csv.gz', 'rt') as lines:
+        kept = [next(lines), *(line for line in lines if int(line.split(',', 1)[0]) % 8 == 5)]
+    file = tmp_path / 'eighth.csv'
+    file.write_text(''.join(kept))
+    return file
+
+
+def test_with_memory_states_mean_what_the_documents_promise(eighth):
+    """Every rule of growth and age has its part in these; an eighth of the drives tells with an error of a tenth."""
+    found = json.loads(run('measure', '--timelines', str(eighth), '--memory', '--json').text)
+    print(found)
+
+    rates = {name: state['percent_per_year'] for name, state in found['states'].items()}
+    assert rates['WARNING'] >= 55 and rates['CRITICAL'] >= 400 and rates['OK'] < 1.5
+    assert found['caught_percent'] >= 61 and found['alarms_per_1000_drive_years'] <= 42
+
+
 # --- with what is remembered ----------------------------------------------------------------
 
 def test_growth_is_news_for_months_and_then_is_none(tmp_path):
-    """Two reallocated sectors in a day warn for 90 days, though so few alone are a note; zeros before them are
+    """17 reallocated sectors in a day warn for 90 days, though so few alone are a note; zeros before them are
     remembered.
     """
     file = tmp_path / 'timelines.csv'
-    file.write_text('drive,model,from,to,failed,a5\n1,ACME,0,1000,0,0\n1,ACME,1000,10000,1,2\n')
+    file.write_text('drive,model,from,to,failed,a5\n1,ACME,0,1000,0,0\n1,ACME,1000,10000,1,17\n')
 
     found = run('measure', '--timelines', str(file), '--memory', '--json')
 
     states = json.loads(found.text)['states']
     assert states['WARNING']['drive_years'] == pytest.approx(90 * 24 / 8766, abs=0.05)
     assert states['OK']['failures'] == 1
+
+
+def test_growth_is_told_on_when_the_number_has_gone_back(tmp_path):
+    """Sectors that could not be read for a day: such disks fail at 104 % a year for three months, whatever is said
+    now.
+    """
+    file = tmp_path / 'timelines.csv'
+    file.write_text('drive,model,from,to,failed,a197\n1,ACME,0,1000,0,0\n1,ACME,1000,1024,0,1\n1,ACME,1024,10000,1,0\n')
+
+    found = run('measure', '--timelines', str(file), '--memory', '--json')
+
+    assert json.loads(found.text)['states']['WARNING']['drive_years'] == pytest.approx(90 * 24 / 8766, abs=0.05)
+
+
+def test_what_stands_still_for_two_weeks_is_critical_no_more(tmp_path):
+    """From then on disks with more than 8 pending sectors fail at 146 % a year, before that at 712."""
+    file = tmp_path / 'timelines.csv'
+    file.write_text('drive,model,from,to,failed,a197\n1,ACME,0,1000,0,0\n1,ACME,1000,18532,1,9\n')
+
+    states = json.loads(run('measure', '--timelines', str(file), '--memory', '--json').text)['states']
+
+    assert states['CRITICAL']['drive_years'] == pytest.approx(14 * 24 / 8766, abs=0.06)
+    assert (states['CRITICAL']['failures'], states['WARNING']['failures']) == (0, 1)
 
 
 def test_what_was_there_at_first_has_not_grown(tmp_path):

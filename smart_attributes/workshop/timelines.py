@@ -39,7 +39,7 @@ DAY = 24                # hours
 YEAR = 365.25 * DAY
 CHECK = 300             # seconds from one check to the next
 # days after which growth may no longer be told, or be old; tests hold them to thresholds/
-TOLD_FOR = (7, 28, 30, 90, 92, 365)
+TOLD_FOR = (7, 14, 30, 90, 365)
 SOON = 90 * DAY         # an alarm is believed when the drive fails this soon
 # Who alarms: whatever is no longer OK, and CRITICAL alone.
 LEVELS = (State.WARNING, State.CRITICAL)
@@ -205,12 +205,12 @@ def by_memory(judge: Mindful) -> Course:
         for stretch in timeline.stretches:
             moved.append(stretch.start)
             state, seen = alone(timeline.model, timeline.physical_block_size, stretch.counters)
-            if any(number for _, number in stretch.counters):
+            if any(number for _, number in stretch.counters) or _has_moved(histories):
                 report = report_of(timeline.model, timeline.physical_block_size, stretch.counters)
                 for start, end in _pieces(stretch, moved):
                     yield Spell(judge(report, Past(histories, _second(start))).state, start, end)
                     _remember(histories, seen, stretch)
-            else:  # most of all time: where a counter is 0, it has not grown
+            else:  # most of all time: what always was 0 has not grown
                 yield Spell(state, stretch.start, stretch.end)
                 _remember(histories, seen, stretch)
     return spells
@@ -221,6 +221,11 @@ def _pieces(stretch: Stretch, moved: Sequence[float]) -> Iterator[Tuple[float, f
     ends = {start + days * DAY for start in moved for days in TOLD_FOR}
     hours = [stretch.start, *sorted(hour for hour in ends if stretch.start < hour < stretch.end), stretch.end]
     return zip(hours, hours[1:])
+
+
+def _has_moved(histories: Mapping[Key, History]) -> bool:
+    """Tell whether a counter has ever been another number: growth is told on when it has gone back."""
+    return any(len(known.points) > 1 for known in histories.values())
 
 
 def _remember(histories: Dict[Key, History], seen: Iterable[Observation], stretch: Stretch) -> None:
