@@ -162,13 +162,13 @@ def why_silent(judgement: Judgement, limit: Limit, accepted: Optional[Acknowledg
     """Return the sentences that must not be missing where nothing alarms: what was accepted, and what is only old."""
     reading = judgement.reading
     told = [telling(accepted, reading.unit)] if accepted is not None and reading.judged else []
-    if judgement.state is not State.OK or when_quiet(limit, reading.quiet) is limit:
+    if told or judgement.state is not State.OK or when_quiet(limit, reading.quiet) is limit:
         return told
     new = judge_reading(reading, limit, by_role, roles)
     if new.state is State.OK:
         return told
     against = f' ({new.against})' if new.against else ''
-    return [*told, f'{statement(reading)}: no more than a note at that age, {new.state.name}{against} were it new']
+    return [f'{statement(reading)}: no more than a note at that age, {new.state.name}{against} were it new']
 
 
 def weighed(level: Judgement, limit: Limit, past: Optional[Past], accepted: Optional[Acknowledgement], is_floor: bool,
