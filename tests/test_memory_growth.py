@@ -1,9 +1,11 @@
 """Growth, wear, acknowledgements: decided from points alone."""
 from __future__ import annotations
 
+import json
 from typing import Optional
 
 import pytest
+from conftest import ROOT
 
 from smart_attributes.durations import DAY
 from smart_attributes.errors import DataError, UsageError
@@ -163,6 +165,17 @@ def test_a_gauge_that_flips_counts_when_it_stands(readings, is_told):
     found = history(*((START + time, number) for time, number in readings))
 
     assert (told(found, START + 2000, Rule(DAY, WEEK, 0, stands=600)) is not None) is is_told
+
+
+@pytest.mark.parametrize(('hours', 'is_told'), [(2, False), (3.9, False), (4, True)])
+def test_a_pending_page_of_a_solid_state_drive_is_told_when_it_stays(hours, is_told):
+    """By default: Crucial MX500 show one for up to two hours while they move data, and mean nothing by it."""
+    rule = json.loads((ROOT / 'thresholds/default.json').read_text())['roles']['pending']['ssd']['growth']
+    end = int(hours * HOUR)
+    found = history((START, 0), (START + STEP, 1), *((START + STEP + time, 1) for time in range(0, end + 1, STEP)),
+                    (START + STEP + end, 1), (START + 2 * STEP + end, 0))
+
+    assert (told(found, START + 6 * HOUR, growth.rule(rule, '')) is not None) is is_told
 
 
 def test_how_long_a_counter_has_been_quiet():

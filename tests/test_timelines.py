@@ -140,6 +140,19 @@ def test_states_mean_what_the_documents_promise(shared):
     assert found['caught_percent'] >= 62 and found['alarms_per_1000_drive_years'] <= 43
 
 
+def test_the_document_says_that_memory_keeps_its_promises():
+    """On all drives, by `make verdicts`: three of five failures announced, and who is told finds something to do."""
+    text = (ROOT / 'doc/verdicts.md').read_text()
+    tables = text[text.index('<!-- states with memory -->'):text.index('<!-- end of alarms with memory -->')]
+    rows = [line.strip('| ').split(' | ') for line in tables.splitlines() if line.startswith('| ')]
+    rates = {cells[0]: float(cells[3].split()[0]) for cells in rows if len(cells) == 4 and cells[0].isupper()}
+    alarms, _, announced = (float(cell.split()[0]) for cell in next(
+        cells for cells in rows if cells[0] == 'WARNING or CRITICAL')[1:4])
+
+    assert rates['WARNING'] >= 60 and rates['CRITICAL'] >= 300
+    assert alarms <= 41 and announced >= 62
+
+
 @pytest.fixture
 def eighth(shared, tmp_path):
     """Every eighth drive of the timelines, which takes half a minute with memory."""
@@ -153,7 +166,6 @@ def eighth(shared, tmp_path):
 def test_with_memory_states_mean_what_the_documents_promise(eighth):
     """Every rule of growth and age has its part in these; an eighth of the drives tells with an error of a tenth."""
     found = json.loads(run('measure', '--timelines', str(eighth), '--memory', '--json').text)
-    print(found)
 
     rates = {name: state['percent_per_year'] for name, state in found['states'].items()}
     assert rates['WARNING'] >= 55 and rates['CRITICAL'] >= 400 and rates['OK'] < 1.5

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Callable, Dict, Iterable, Iterator, List
+from typing import Callable, Dict, Iterable, Iterator, List, Optional
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
@@ -20,6 +20,7 @@ from smart_attributes.errors import SmartError  # noqa: E402
 from smart_attributes.knowledge import datafile  # noqa: E402
 from smart_attributes.knowledge.specs import SpecDatabase  # noqa: E402
 from smart_attributes.knowledge.thresholds import Thresholds  # noqa: E402
+from smart_attributes.memory.past import Past  # noqa: E402
 from smart_attributes.model import Device, Report, State, Verdict  # noqa: E402
 from smart_attributes.options import Options  # noqa: E402
 from smart_attributes.site import Site, judge_of  # noqa: E402
@@ -87,18 +88,20 @@ def of_timelines(path: str) -> Dict[str, Iterable[str]]:
     """Return the rows of every table about hard disks that were watched until they failed."""
     with_files = judge_of(Options(), Site())
 
-    def verdict(report: Report) -> Verdict:
+    def verdict(report: Report, past: Optional[Past] = None) -> Verdict:
         return judge.judge(Device('', name='drive'), report, with_files.database, with_files.thresholds,
-                           with_files.rules)
+                           with_files.rules, past)
 
     def said(role: str, level: str) -> str:
         limit = with_files.thresholds.limit(role, Device(''), timelines.report_of('', None, ()).identity, '')
         return f'above {limit.critical if level == State.CRITICAL.name else limit.warning}'
 
     known = timelines.experience(timelines.read(path), timelines.by_levels(verdict))
+    remembered = timelines.experience(timelines.read(path), timelines.by_memory(verdict))
     found = rates.counted(rates.rows(timelines.read(path), verdict),
                           {'limits': rates.of_limits, 'ages': rates.of_ages, 'values': rates.of_values})
-    return {'states': states(known), 'alarms': alarms(known), 'limits': limits(found['limits'], said),
+    return {'states': states(known), 'alarms': alarms(known), 'states with memory': states(remembered),
+            'alarms with memory': alarms(remembered), 'limits': limits(found['limits'], said),
             'ages': ages(found['ages'], said), 'families': families(found['limits'], said),
             'values': values(found['values'])}
 

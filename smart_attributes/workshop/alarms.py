@@ -31,7 +31,7 @@ from ..knowledge import datafile, ranges
 from ..knowledge.specs import SpecDatabase
 from ..knowledge.thresholds import DriveLimit, Thresholds
 from ..model import Device, Identity, State, Verdict
-from . import collection, dates
+from . import collection, dates, expected
 
 if TYPE_CHECKING:
     from ..knowledge.thresholds import Bound
@@ -57,6 +57,7 @@ class Alarm(NamedTuple):
     family: Optional[str]
     told: FrozenSet[str] = frozenset()  # roles that the drive has a judged number of
     lasting: Optional[dates.Lasting] = None  # None: it tells no endurance
+    life: Optional[expected.Life] = None     # None: it does not tell its power-on time
 
     def is_alone(self, role: str, level: State) -> bool:
         """Say whether only *role* reaches a level."""
@@ -71,7 +72,8 @@ def alarm(drive: collection.Drive, database: SpecDatabase, thresholds: Threshold
                  tuple((j.reading.role, j.state) for j in verdict.judgements if j.state is not State.OK),
                  _is_out_of_range(verdict), verdict.entry,
                  frozenset(j.reading.role for j in verdict.judgements if j.reading.judged
-                           and j.reading.number is not None), dates.lasting(verdict))
+                           and j.reading.number is not None), dates.lasting(verdict),
+                 expected.life(verdict, thresholds, database.roles))
 
 
 def _is_out_of_range(verdict: Verdict) -> bool:
@@ -178,7 +180,7 @@ def tables(alarms: Sequence[Alarm], thresholds: Thresholds, before: Figures) -> 
     """Return the rows of each table, as doc/verdicts.md has them."""
     now = figures(alarms)
     return {'collection': states(before, now), 'reasons': reasons(before, now), 'defences': limits(alarms, thresholds),
-            'dates': dates.table((each.kind, each.lasting) for each in alarms)}
+            'dates': dates.table((each.kind, each.lasting) for each in alarms), 'expected': expected.rows(alarms)}
 
 
 def read_figures(path: str) -> Figures:
