@@ -315,9 +315,27 @@ exit status: 0 all is good, 1 something is to be done, 3 it could not be looked 
     return parser
 
 
+def _fleet_parser() -> Parser:
+    parser = _parser(f'{PROGRAM} fleet', 'Show the drives of many hosts, worst first: from Icinga 2, or from folders.',
+                     f'''\
+example:
+  {PROGRAM} fleet --icinga https://master.example.org:5665 --user fleet --password-file /etc/fleet.password \\
+    --ca /var/lib/icinga2/certs/ca.crt --html /var/www/html/drives.html --plan order.csv
+  {PROGRAM} fleet /srv/collected/
+
+Nothing runs on the hosts: what their checks have said last is all that is asked for. doc/fleet.md tells how.
+
+exit status: 0 all could be asked and a drive was told, 3 otherwise''',
+                     '%(prog)s [--icinga URL] [FOLDER|FILE ...] [options]')
+    parser.add_argument('files', nargs='*', metavar='FOLDER|FILE',
+                        help='files of triage --json, or what smartctl printed, in folders named after hosts')
+    for group in (groups.icinga, groups.shown, groups.data, groups.common):
+        group(parser)
+    return parser
+
+
 PARSERS: Mapping[str, Callable[[], Parser]] = {
     'check': _check_parser, 'triage': _triage_parser, 'list': _list_parser, 'explain': _explain_parser,
     'sudoers': _sudoers_parser, 'draft': _draft_parser, 'prove': _prove_parser, 'measure': _measure_parser,
     'migrate': _migrate_parser, 'acknowledge': _acknowledge_parser, 'history': _history_parser,
-    'metrics': _metrics_parser,
-    'doctor': _doctor_parser}
+    'metrics': _metrics_parser, 'doctor': _doctor_parser, 'fleet': _fleet_parser}

@@ -48,7 +48,7 @@ def duration(text: str) -> int:
     return int(text[:-1]) * seconds
 
 
-_seconds = _number('number of seconds', 0.1, HOUR, float)
+seconds = _number('number of seconds', 0.1, HOUR, float)
 _count = _number('number', 1, 1000, int)
 expected = _number('number of drives', 0, 10000, int)
 _attribute = _number('attribute number', 1, 255, int)
@@ -84,9 +84,9 @@ def reading(parser: argparse.ArgumentParser) -> None:
                        help='folder of what lasts from one check to the next: what drives have said, which ones '
                             'earlier checks wait for; '
                             'default /var/lib/check-smart-attributes, else one of your own below ~/.local/state')
-    group.add_argument('--drive-timeout', type=_seconds, default=DRIVE_TIMEOUT, metavar='SECONDS',
+    group.add_argument('--drive-timeout', type=seconds, default=DRIVE_TIMEOUT, metavar='SECONDS',
                        help='a drive that takes longer is UNKNOWN; default %(default)g')
-    group.add_argument('-t', '--timeout', type=_seconds, default=TIMEOUT, metavar='SECONDS',
+    group.add_argument('-t', '--timeout', type=seconds, default=TIMEOUT, metavar='SECONDS',
                        help='for everything; what is late is UNKNOWN, the rest is reported; default %(default)g')
 
 
@@ -155,3 +155,38 @@ def common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('-v', '--verbose', action='count', default=0,
                         help='-v notes and sources, -vv all readings, -vvv smartctl\'s call and output')
     parser.add_argument('-V', '--version', dest='show_version', action='store_true', help='print versions and exit')
+
+
+def icinga(parser: argparse.ArgumentParser) -> None:
+    """Add how Icinga 2 is asked."""
+    group = parser.add_argument_group('Icinga 2')
+    group.add_argument('--icinga', default='', metavar='URL', help='its API: https://master.example.org:5665')
+    group.add_argument('--user', dest='api_user', default='', metavar='NAME',
+                       help='ApiUser with the permission objects/query/Service')
+    group.add_argument('--password-file', default='', metavar='FILE',
+                       help='whose first line is the password; not readable for everybody')
+    group.add_argument('--cert', dest='certificate', default='', metavar='FILE',
+                       help='certificate of a client, in place of a password')
+    group.add_argument('--key', default='', metavar='FILE', help='its key')
+    group.add_argument('--ca', dest='authority', default='', metavar='FILE',
+                       help='certificate of the authority that Icinga\'s is verified with: '
+                            '/var/lib/icinga2/certs/ca.crt; default: those of this system')
+    group.add_argument('--icinga-name', default='', metavar='NAME',
+                       help='name in Icinga\'s certificate (NodeName), where the URL has another')
+    group.add_argument('--filter', default='', metavar='EXPRESSION',
+                       help='only services for which it is true: service.host_name == "web1"')
+    group.add_argument('--hosts', nargs='?', const='', metavar='EXPRESSION',
+                       help='tell which hosts, or which of these, have no such service; needs objects/query/Host')
+
+
+def shown(parser: argparse.ArgumentParser) -> None:
+    """Add what is shown of a fleet."""
+    group = parser.add_argument_group('what is shown')
+    group.add_argument('--json', dest='as_json', action='store_true', help='all drives as JSON, host by host')
+    group.add_argument('--html', metavar='FILE', help='a page: what to do and to order, then the drives')
+    group.add_argument('--plan', default='', metavar='FILE', help='which models to order by which quarter, as CSV')
+    group.add_argument('--limit', type=expected, default=40, metavar='N',
+                       help='drives in the table, the worst ones; 0 for all; default %(default)s')
+    group.add_argument('--hide-serial', action='store_true', help='print no serial numbers')
+    group.add_argument('-t', '--timeout', type=seconds, default=300.0, metavar='SECONDS',
+                       help='for everything; default %(default)g')

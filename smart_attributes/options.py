@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 PROGRAM = 'check_smart_attributes'
 JOBS = ('triage', 'list', 'explain', 'sudoers', 'draft', 'prove', 'measure', 'migrate', 'acknowledge', 'history',
-        'metrics', 'doctor')
+        'metrics', 'doctor', 'fleet')
 OK, PARTLY, UNKNOWN = 0, 1, 3   # exit statuses of the jobs for a person
 USER = 'nagios'       # as whom Debian's daemons run checks
 LABELS = ('device', 'by-id', 'serial', 'wwn')
@@ -59,6 +59,22 @@ class Naming(NamedTuple):
     hide_serial: bool = False
 
 
+class FleetOptions(NamedTuple):
+    """Whom a fleet is asked of, and what is made of it beside the table."""
+
+    icinga: str = ''                    # https://HOST:5665
+    api_user: str = ''
+    password_file: str = ''
+    certificate: str = ''
+    key: str = ''
+    authority: str = ''
+    icinga_name: str = ''               # in its certificate
+    filter: str = ''
+    hosts: Optional[str] = None         # filter of those that should have the check; '' for all
+    plan: str = ''
+    limit: int = 40                     # drives in the table; 0 for all
+
+
 class Options(NamedTuple):
     """What the command line asks for."""
 
@@ -70,6 +86,7 @@ class Options(NamedTuple):
     data: DataFiles = DataFiles()
     naming: Naming = Naming()
     how_read: HowRead = HowRead()
+    fleet: FleetOptions = FleetOptions()
     state_dir: str = ''
     no_memory: bool = False
     memory_required: Optional[State] = None
@@ -108,4 +125,4 @@ class Options(NamedTuple):
 
 # Functions take the group that they need.
 GROUPS: Mapping[str, Any] = {'which': Which, 'how_read': HowRead, 'judging': Judging, 'data': DataFiles,
-                             'naming': Naming}
+                             'naming': Naming, 'fleet': FleetOptions}

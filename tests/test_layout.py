@@ -30,7 +30,9 @@ MAY_IMPORT: Dict[str, Set[str]] = {
     'survey': {'options', 'site', 'judge', 'reading', 'knowledge', 'remembering'},
     'doctor': {'options', 'site', 'survey', 'remembering', 'reading', 'knowledge', 'memory', 'faces', 'workshop'},
     'file_jobs': {'options', 'site', 'survey', 'judge', 'reading', 'memory', 'workshop', 'v1_6'},
-    'jobs': {'accepting', 'doctor', 'importing', 'remembering', 'cli', 'file_jobs', 'options', 'site', 'survey',
+    'fleet': {'faces', 'knowledge'},
+    'gathering': {'options', 'site', 'survey', 'reading', 'knowledge', 'faces', 'fleet'},
+    'jobs': {'accepting', 'doctor', 'gathering', 'importing', 'remembering', 'cli', 'file_jobs', 'options', 'site', 'survey',
              'reading', 'knowledge', 'memory', 'faces', 'workshop'},
     'main': {'reading', 'jobs'}}
 FOREIGN = {'nagiosplugin': {'knowledge/nagios'}, 'pySMART': {'reading/pysmart'}, 'jsonschema': {'knowledge/complaints'},
@@ -41,7 +43,8 @@ FOREIGN = {'nagiosplugin': {'knowledge/nagios'}, 'pySMART': {'reading/pysmart'},
 HEAVY = ('jsonschema', 'pySMART', 'rich', 'dataclasses', 'subprocess', 'inspect', 'logging', 'tempfile',
          'smart_attributes.reading.text_report', 'smart_attributes.faces.triage', 'smart_attributes.faces.page',
          'smart_attributes.faces.metrics', 'jinja2', 'prometheus_client', 'typing')
-HEAVY_ROOMS = ('smart_attributes.workshop.', 'smart_attributes.v1_6.', 'smart_attributes.doctor.')
+HEAVY_ROOMS = ('smart_attributes.workshop.', 'smart_attributes.v1_6.', 'smart_attributes.doctor.',
+               'smart_attributes.fleet.')
 
 
 def test_every_room_and_module_has_a_rule():

@@ -69,16 +69,16 @@ def test_each_value_of_perfdata_read_back_is_the_reading(drives, request):
     """Label, number, unit and limits; and nothing is left over."""
     for text, documents in request.getfixturevalue(drives):
         last = text.splitlines()[-1]
-        found = {value.label: value for value in map(perfdata.read, last[2:].split(' ')) if value}
+        found = {label: (number, limits) for label, number, limits in perfdata.read(last[2:].split(' '))}
         numbers = {f'{drive["name"]}_{each["role"]}': each for drive in documents for each in drive['readings']
                    if each['judged'] and isinstance(each['value'], (int, float))}
 
         assert len(found) == last.count('=')
         assert len(numbers.keys() & found.keys()) > 5 * len(documents)
         for label in numbers.keys() & found.keys():
-            value, wanted = found[label], numbers[label]
-            assert (value.number, value.unit) == (pytest.approx(wanted['value'], abs=0.01), wanted['unit'].replace('C', ''))
-            assert perfdata.levels(value.limits) == (wanted['warning'] or '', wanted['critical'] or '')
+            (number, limits), wanted = found[label], numbers[label]
+            assert number == pytest.approx(wanted['value'], abs=0.01)
+            assert perfdata.levels(limits) == (wanted['warning'] or '', wanted['critical'] or '')
 
 
 def verdict(word: str) -> Verdict:
@@ -133,16 +133,18 @@ def test_drives_that_the_first_line_counts_and_no_line_names_are_noticed(recorde
     assert (found.counted, len(found.lines) < 13) == (13, True)
 
 
-@pytest.mark.parametrize('text', ['', "'sda_temper", "'sda_temperature'=", "'sda_temperature'=31", "'a'=nan;;", "'a'=inf;;", "'a'=x;;"])
+@pytest.mark.parametrize('text', ['', "'sda_temper", "'sda_temperature'=", "'sda_temperature'=31", "'a'=nan;;", "'a'=inf;;", "'a'=x;;",
+                                  "'a'=1 2;;", "'a'=3x32MiB;;", "'a'=1;<b>;;;"])
 def test_a_value_that_was_cut_is_none(text):
-    """31 may have been 310."""
-    assert perfdata.read(text) is None
+    """31 may have been 310; those beside it stay."""
+    assert perfdata.read([text]) == []
+    assert perfdata.read(["'a'=1;;;;", text, "'b'=2;;;;"]) == [('a', 1, ';;;'), ('b', 2, ';;;')]
 
 
 @pytest.mark.parametrize('text, value', [
-    ("'sda_endurance_used'=86%;85;95;0;", perfdata.Value('sda_endurance_used', 86, '%', '85;95;0;')),
-    ('sda_power_on_time=77302800s;;;0;', perfdata.Value('sda_power_on_time', 77302800, 's', ';;0;')),
-    ("'a'=-1.5;16:;10:;;", perfdata.Value('a', -1.5, '', '16:;10:;;'))])
+    ("'sda_endurance_used'=86%;85;95;0;", ('sda_endurance_used', 86, '85;95;0;')),
+    ('sda_power_on_time=77302800s;;;0;', ('sda_power_on_time', 77302800, ';;0;')),
+    ("'a'=-1.5;16:;10:;;", ('a', -1.5, '16:;10:;;'))])
 def test_a_value_is_read_with_or_without_the_quotes_that_icinga_drops(text, value):
-    """Its number, its unit and its limits."""
-    assert perfdata.read(text) == value
+    """Its number and its limits; the unit is its role's."""
+    assert perfdata.read([text]) == [value]

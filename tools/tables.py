@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
 # What the house holds, in the order in which a drive meets it; tests/test_layout.py reads the rooms' rules.
-ROOMS = ('', 'reading', 'knowledge', 'memory', 'faces', 'workshop', 'v1_6')
+ROOMS = ('', 'reading', 'knowledge', 'memory', 'faces', 'fleet', 'workshop', 'v1_6')
 
 
 def data(name: str) -> Dict[str, Any]:

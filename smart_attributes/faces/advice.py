@@ -1,7 +1,7 @@
 """What to do about a drive: the one thing that whoever orders, pulls and plugs drives wants to be told first. Pure."""
 from __future__ import annotations
 
-from typing import Mapping, NamedTuple, Tuple
+from typing import Iterable, Mapping, NamedTuple, Tuple
 
 from ..durations import DAY
 from ..model import State, Verdict
@@ -36,11 +36,15 @@ def advice(verdict: Verdict) -> Advice:
     if verdict.problem and verdict.state is not State.OK:
         return Advice(READ, findings(verdict))
     alarms = [judgement for judgement in verdict.judgements if judgement.state is not State.OK]
-    actions = [_action(judgement.reading.role, judgement.state) for judgement in alarms]
     if alarms:
-        return Advice(min(actions, key=ORDER_OF_ACTIONS.index), findings(verdict))
+        return Advice(of_alarms((judgement.reading.role, judgement.state) for judgement in alarms), findings(verdict))
     soon = [role for role, forecast in verdict.forecasts.items() if forecast.left <= SOON]
     return Advice(ORDER, f'{soon[0]}: used up within 90 days') if soon else Advice(NOTHING, '')
+
+
+def of_alarms(alarms: Iterable[Tuple[str, State]]) -> str:
+    """Return the most urgent thing to do about alarms, each a role and its state."""
+    return min((_action(role, state) for role, state in alarms), key=ORDER_OF_ACTIONS.index)
 
 
 def _action(role: str, state: State) -> str:

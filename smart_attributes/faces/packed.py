@@ -6,7 +6,7 @@ of 104.
 """
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping
+from typing import Any, Dict, Iterable, List, Mapping, Tuple
 
 from ..words import amount
 
@@ -30,27 +30,51 @@ class Table:
         return self._numbers[key]
 
 
+class Packer:
+    """Packs drives, one by one; holds the tables that they share."""
+
+    def __init__(self) -> None:
+        self.strings, self.shapes = Table(), Table()
+
+    def drive(self, drive: Json, pairs: List[Any]) -> Dict[str, Any]:
+        """Return a drive with its strings as numbers; pairs: its readings, packed. What is null or empty is left
+        out.
+        """
+        kept = {key: value for key, value in drive.items() if value not in (None, '', [], {}) and key not in NOT_SHOWN}
+        kept.update((name, self.strings.number(kept[name], kept[name])) for name in NAMES if name in kept)
+        kept['notes'] = [self.strings.number(note, note) for note in drive.get('notes', ())]
+        kept['readings'] = pairs
+        return kept
+
+    def readings(self, readings: Iterable[Json]) -> List[Any]:
+        """Return the number of each reading's shape, and its value behind it."""
+        return [item for reading in readings for item in self._reading(reading)]
+
+    def _reading(self, reading: Json) -> Tuple[int, Any]:
+        shape = {key: value for key, value in reading.items()
+                 if key not in ('value', 'said') and value not in (None, '')}
+        if not _follows(reading):
+            shape['said'] = reading['said']
+        return self.shapes.number(tuple(shape.items()), shape), reading['value']
+
+    def tables(self) -> Json:
+        """Return the tables, for whoever unpacks."""
+        return {'strings': self.strings.values, 'shapes': self.shapes.values, 'names': NAMES}
+
+
+def unpacked(drive: Json, tables: Json) -> Dict[str, Any]:
+    """Return a drive as it was packed, without what was null or empty."""
+    strings, shapes, pairs = tables['strings'], tables['shapes'], drive['readings']
+    return {**drive, **{name: strings[drive[name]] for name in NAMES if name in drive},
+            'notes': [strings[note] for note in drive['notes']],
+            'readings': [{**shapes[shape], 'value': value} for shape, value in zip(pairs[::2], pairs[1::2])]}
+
+
 def packed(document: Json) -> Json:
-    """Return the document with its strings and its readings' words in tables; what is null or empty is left out."""
-    strings, shapes = Table(), Table()
-    drives = [_drive(drive, strings, shapes) for drive in document['drives']]
-    return {**document, 'drives': drives, 'strings': strings.values, 'shapes': shapes.values, 'names': NAMES}
-
-
-def _drive(drive: Json, strings: Table, shapes: Table) -> Json:
-    kept = {key: value for key, value in drive.items() if value not in (None, '', [], {}) and key not in NOT_SHOWN}
-    kept.update((name, strings.number(kept[name], kept[name])) for name in NAMES if name in kept)
-    kept['notes'] = [strings.number(note, note) for note in drive.get('notes', ())]
-    kept['readings'] = [item for reading in drive['readings'] for item in _reading(reading, shapes)]
-    return kept
-
-
-def _reading(reading: Json, shapes: Table) -> List[Any]:
-    """Return the number of a reading's shape, and its value."""
-    shape = {key: value for key, value in reading.items() if key not in ('value', 'said') and value not in (None, '')}
-    if not _follows(reading):
-        shape['said'] = reading['said']
-    return [shapes.number(tuple(shape.items()), shape), reading['value']]
+    """Return the document with its strings and its readings' words in tables."""
+    packer = Packer()
+    drives = [packer.drive(drive, packer.readings(drive['readings'])) for drive in document['drives']]
+    return {**document, 'drives': drives, **packer.tables()}
 
 
 def _follows(reading: Json) -> bool:

@@ -72,6 +72,7 @@
   const day = (seconds) => new Date((data.made + seconds) * 1000).toISOString().slice(0, 10);
   function between(forecast) {
     if (forecast.left <= 0) return 'used up';
+    if (forecast.earliest === undefined) return day(forecast.left);
     return (forecast.estimate ? 'about ' : '') + day(forecast.left) + ', between ' + day(forecast.earliest) + ' and ' + day(forecast.latest)
       + (forecast.estimate ? ' (an estimate from use and age alone)' : '');
   }
@@ -210,7 +211,7 @@
   // --- the panel of a drive ---
   function panel(drive) {
     const row = element('tr', null, {'class': 'panel'}), cell = element('td', null, {colspan: String(COLUMNS.length)}), list = element('dl');
-    const facts = [['address', (drive.type ? drive.type + '@' : '') + drive.device], ['model', drive.model], ['firmware', drive.firmware],
+    const facts = [['host', drive.host], ['address', drive.device && (drive.type ? drive.type + '@' : '') + drive.device], ['model', drive.model], ['firmware', drive.firmware],
       ['serial', drive.serial], ['kind', drive.kind], ['known as', drive.entry], ['bay', drive.bay],
       ['switch the light on', drive.light ? 'echo 1 > ' + drive.light : ''], ['carries', (drive.carries || []).join('; ')], ['written', written(drive)],
       ...Object.entries(drive.forecasts || {}).map(([role, forecast]) => [(LASTING[role] || readable(role)) + ' lasts until', between(forecast)])];
@@ -286,6 +287,9 @@
     for (const button of document.querySelectorAll('button[data-action]')) {
       button.hidden = false;
       button.addEventListener('click', () => { clear(); byId('action').value = button.dataset.action; show(); byId('drives').scrollIntoView(); });
+    }
+    for (const button of document.querySelectorAll('[data-model]')) {
+      button.addEventListener('click', () => { clear(); byId('model').value = button.dataset.model; show(); byId('drives').scrollIntoView(); });
     }
     for (const id of ['text', 'state', 'action', 'model']) byId(id).addEventListener('input', () => { only = null; show(); });
     byId('all').addEventListener('click', () => { clear(); show(); byId('text').focus(); });

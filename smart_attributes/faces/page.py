@@ -13,7 +13,7 @@ import json
 import os
 import re
 import time
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..errors import SmartError
 from ..words import visible
@@ -25,10 +25,35 @@ TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
 FOLDER = os.path.dirname(os.path.realpath(__file__))
 SHOWN = 12  # drives of one action; the table has the others
 SAID = ('host', 'name', 'device', 'bay', 'model', 'serial', 'state', 'why', 'carries')
+ACTIONS = tuple(action for action in ORDER_OF_ACTIONS if action not in (WATCH, NOTHING))
 Json = Mapping[str, Any]
 
 
+class Content(NamedTuple):
+    """What a page shows; its strings as one can look at them."""
+
+    data: str                                    # what page.js unpacks, as JSON
+    counts: Mapping[str, int]                    # by state
+    todo: Mapping[str, Tuple[int, Sequence[Json]]]  # what to do -> how many drives, and the first of them
+    notes: Sequence[str] = ()
+    remarks: Sequence[str] = ()
+    lately: Optional[Json] = None                # what grew, came and went
+    fleet: Optional[Json] = None                 # what only a fleet shows
+    made_by: str = 'check_smart_attributes triage'
+
+
 def page(document: Json, title: str, now: float) -> str:
+    """Return the page of a document. Raises SmartError where Jinja2 is not installed."""
+    document = {**document, 'drives': _readable(document['drives'])}
+    found = _seen(todo(document))
+    return rendered(Content(
+        json.dumps(_seen({**packed(document), 'made': round(now)}), separators=(',', ':')), _counts(document),
+        {action: (len(drives), drives[:SHOWN]) for action, drives in found.items()},
+        _seen(document.get('notes', [])), _seen(document.get('remarks', [])), _seen(_lately(document.get('lately')))),
+        title, now)
+
+
+def rendered(content: Content, title: str, now: float) -> str:
     """Return the page. Raises SmartError where Jinja2 is not installed."""
     try:
         from jinja2 import Environment, FileSystemLoader
@@ -37,23 +62,24 @@ def page(document: Json, title: str, now: float) -> str:
                          'pip install "check-smart-attributes[page]"') from None
     environment = Environment(loader=FileSystemLoader(FOLDER), autoescape=True, trim_blocks=True,
                               lstrip_blocks=True)
-    document = {**document, 'drives': _readable(document['drives'])}
     script, style = (_content(name) for name in (SCRIPT, STYLE))
     return environment.get_template(TEMPLATE).render(
-        title=title, made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)), document=document,
-        notes=_seen(document.get('notes', [])), remarks=_seen(document.get('remarks', [])),
-        lately=_seen(_lately(document.get('lately'))),
-        todo=_seen(todo(document)), shown=SHOWN, counts=_counts(document),
-        data=_as_data(_seen({**packed(document), 'made': round(now)})),
+        content._asdict(), title=title, made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)),
+        number=sum(content.counts.values()), data=_as_data(content.data),
         script=script, style=style, script_hash=_hash(script), style_hash=_hash(style))
+
+
+def said(drive: Json, place: int) -> Json:
+    """Return what is told of a drive that something is to be done with."""
+    return {**{key: drive.get(key) for key in SAID}, 'place': place}
 
 
 def todo(document: Json) -> Dict[str, List[Json]]:
     """Return what to do -> the drives to do it with, most urgent first; what only wants watching is in the table."""
-    found: Dict[str, List[Json]] = {action: [] for action in ORDER_OF_ACTIONS if action not in (WATCH, NOTHING)}
+    found: Dict[str, List[Json]] = {action: [] for action in ACTIONS}
     for place, drive in enumerate(document['drives']):
         if drive.get('action') in found:
-            found[drive['action']].append({**{key: drive.get(key) for key in SAID}, 'place': place})
+            found[drive['action']].append(said(drive, place))
     return {action: drives for action, drives in found.items() if drives}
 
 
@@ -90,9 +116,8 @@ def _counts(document: Json) -> Dict[str, int]:
     return {state: states.count(state) for state in ('CRITICAL', 'UNKNOWN', 'WARNING', 'OK')}
 
 
-def _as_data(document: Json) -> str:
+def _as_data(text: str) -> str:
     """Return JSON that ends no script element and starts no comment, wherever it stands in a page."""
-    text = json.dumps(document, separators=(',', ':'))
     return text.replace('&', '\\u0026').replace('<', '\\u003c').replace('>', '\\u003e')
 
 

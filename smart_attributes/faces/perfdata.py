@@ -5,28 +5,25 @@ quoted, so that a value can be found by its place.
 """
 from __future__ import annotations
 
+import re
+
 from ..knowledge import ranges
 from ..knowledge.specs import Role
 from ..model import Judgement, Verdict
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import TYPE_CHECKING
 from ..words import plain
 
 if TYPE_CHECKING:
     from typing import Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
+    # A value that was read back: "sda_temperature", 22, and its limits "warning;critical;minimum;maximum". A plain
+    # tuple, for a fleet has millions of them.
+    Value = Tuple[str, Union[int, float], str]
+
 # Printed as the drive says it, also where its word is not followed or better words stand beside it.
 OWN_WORD = 'smart_status'
 OLD_LIMIT = 'legacy_limit'  # several on one drive; their labels stand in Verdict.old_values
 UNITS = '%sB'               # that stand behind a number
-
-
-class Value(NamedTuple):
-    """A value that was printed, and read back."""
-
-    label: str                  # "sda_temperature"
-    number: Union[int, float]
-    unit: str                   # "%", "s", "B" or ""
-    limits: str                 # as printed: "warning;critical;minimum;maximum"
 
 
 def values(verdicts: Iterable[Verdict], roles: Mapping[str, Role], is_all: bool) -> List[str]:
@@ -64,17 +61,13 @@ def old_values(verdicts: Iterable[Verdict], printed: Sequence[str]) -> List[str]
 
 # --- read back ---------------------------------------------------------------------
 
-def read(text: str) -> Optional[Value]:
-    """Return the value that a text such as "'sda_temperature'=22;60;70;;" holds; None where it is no whole one."""
-    label, _, rest = text.partition('=')
-    amount, sign, limits = rest.partition(';')
-    bare = amount.rstrip(UNITS)
-    try:
-        number = int(bare) if bare.isdigit() else float(bare)
-    except ValueError:
-        return None
-    # All our values have limits, be they empty: one without was cut.
-    return Value(label.strip("'"), number, amount[len(bare):], limits) if sign and number - number == 0 else None
+def read(texts: Iterable[str]) -> List[Value]:
+    """Return the values that texts such as "'sda_temperature'=22;60;70;;" hold; what was cut, or is no number, holds
+    none: all our values have limits, be they empty.
+    """
+    found = re.findall(rf"^'?([^'=\n]+)'?=(-?[0-9]+(?:\.[0-9]+)?)[{UNITS}]?;([0-9a-zA-Z.:;@~-]*)$", '\n'.join(texts),
+                       re.MULTILINE)
+    return [(label, float(number) if '.' in number else int(number), limits) for label, number, limits in found]
 
 
 def levels(limits: str) -> Tuple[str, str]:

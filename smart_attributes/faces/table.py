@@ -31,6 +31,7 @@ class Row(NamedTuple):
     age: str
     written: str
     what: Tuple[str, ...]     # findings, worst first
+    host: str = ''            # of a fleet
 
 
 def rows(verdicts: Iterable[Verdict], hide_serial: bool, now: float) -> List[Row]:

@@ -7,7 +7,7 @@ is wrong; for a pipe a line a drive, however long, without bars, for grep and le
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Dict, List, Mapping, Sequence, Tuple
+from typing import TYPE_CHECKING, Dict, Iterable, List, Mapping, Sequence, Tuple
 
 from ..model import State, Verdict
 from ..words import sentence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 COLOURS = {State.OK: 'green', State.WARNING: 'yellow', State.CRITICAL: 'bold red', State.UNKNOWN: 'magenta'}
 BARS = {State.OK: 'green', State.WARNING: 'yellow', State.CRITICAL: 'red', State.UNKNOWN: 'magenta'}
-NAMES = ('drive', 'bay', 'model', 'serial')
+NAMES = ('host', 'drive', 'bay', 'model', 'serial')
 NUMBERS = ('used', 'until', 'spare', 'temp', 'age', 'written')
 RIGHT = ('spare', 'temp', 'age')
 SPARED = ('temp', 'spare', 'age')   # numbers that a narrow terminal can do without, first the first
@@ -33,10 +33,16 @@ ENDLESS = 10_000      # columns of a pipe
 
 def print_table(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool,
                 faults: Sequence[str] = (), demands: Sequence[Tuple[State, str]] = ()) -> None:
-    """Print the table, worst drive first; rich is imported here, by the only job that draws.
+    """Print the table, worst drive first.
 
     failures, faults, demands: what concerns the run as a whole, as survey.Survey has it.
     """
+    print_rows(rows(verdicts, hide_serial, time.time()),
+               (*((State.CRITICAL, text) for text in failures), *demands, *((State.UNKNOWN, text) for text in faults)))
+
+
+def print_rows(shown: Sequence[Row], told: Iterable[Tuple[State, str]] = ()) -> None:
+    """Print what is told of a run as a whole, and the rows; rich is imported here, by the only jobs that draw."""
     from rich.console import Console
     from rich.text import Text
 
@@ -44,10 +50,8 @@ def print_table(verdicts: Sequence[Verdict], failures: Sequence[str], hide_seria
     is_terminal = console.is_terminal
     if not is_terminal:
         console = Console(width=ENDLESS)
-    for state, text in (*((State.CRITICAL, text) for text in failures), *demands,
-                        *((State.UNKNOWN, text) for text in faults)):
+    for state, text in told:
         console.print(Text(sentence(text, 500), COLOURS[state]))
-    shown = rows(verdicts, hide_serial, time.time())
     kept = [name for name in (*NAMES, *NUMBERS) if any(getattr(row, name) for row in shown)]
     if not is_terminal:
         _print_plain(_lines(shown, kept, ('', '')), console)
@@ -118,7 +122,7 @@ def _print_cards(shown: Sequence[Row], kept: Sequence[str], console: Console) ->
     widest, signs = _widths(shown, kept), _signs(console)
     fields = _fields(kept, widest, console.width)
     for row in shown:
-        lines = [_name_line(row, widest['drive'], console.width)]
+        lines = [_name_line(row, widest, console.width)]
         if any(getattr(row, name) for name in fields):
             lines.append(_number_line(row, fields, widest, signs))
         if row.what:
@@ -128,10 +132,11 @@ def _print_cards(shown: Sequence[Row], kept: Sequence[str], console: Console) ->
             console.print(line, no_wrap=True, overflow='ellipsis')
 
 
-def _name_line(row: Row, widest: int, width: int) -> Text:
+def _name_line(row: Row, widest: Mapping[str, int], width: int) -> Text:
     from rich.text import Text
     line = Text(row.state.name.ljust(INDENT), COLOURS[row.state])
-    line.append(row.drive.ljust(min(widest, width // 4)), 'bold')
+    name = f'{row.host} {row.drive}'.lstrip()
+    line.append(name.ljust(min(widest['drive'] + widest.get('host', -1) + 1, width // 4)), 'bold')
     for part in (row.bay, row.model, row.serial):
         if part:
             line.append(f'  {part}', 'not bold default')

@@ -1,0 +1,162 @@
+"""What the plugin's text and perfdata tell of drives -> drives as the document of triage has them, already packed."""
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from ..faces import perfdata
+from ..faces.advice import NOTHING, ORDER, READ, SOON, of_alarms
+from ..faces.lines import Line
+from ..faces.packed import Packer
+from ..knowledge.specs import Role
+from ..model import State
+from ..words import SPEAKS_FOR_ITSELF, visible
+
+Json = Mapping[str, Any]
+SOURCE = 'perfdata'
+TIME_LEFT, ENDURANCE, OWN_WORD = 'endurance_time_left', 'endurance_used', 'smart_status'
+MANY_LABELS = 100_000      # remembered at once; labels of one fleet are nearly all the same
+# What verdicts print for numbers; smart_status is the drive's own word.
+WORDS: Mapping[float, str] = {1: 'good', 0.5: 'warning', 0: 'bad'}
+OWN_WORDS: Mapping[float, str] = {1: 'passed', 0: 'failed'}
+# How findings begin that name no role.
+FORMS = {'attribute ': 'vendor_threshold', 'firmware ': 'firmware_advisory', 'no entry for ': 'unknown_model'}
+_STATED = re.compile(r', (critical|warning|unknown) (?:above|below|inside) ')
+
+
+class Drive(NamedTuple):
+    """A drive of a fleet: what it is, and its readings as pairs of a shape's number and a value."""
+
+    facts: Dict[str, Any]        # as the document has them: host, name, model, state, action ...
+    pairs: Callable[[], List[Any]]  # made when they are shown: of most drives they never are
+    used: float = 0              # %, 0 where it is not told
+
+
+class Origin(NamedTuple):
+    """Where lines come from."""
+
+    host: str
+    notes: Tuple[str, ...] = ()  # that hold for each drive: how old it all is
+    elapsed: float = 0           # seconds since
+
+
+Labelled = Tuple[str, float, str]     # role, number, limits
+
+
+class Reader:
+    """Reads lines and perfdata; remembers what recurs on thousands of hosts."""
+
+    def __init__(self, roles: Mapping[str, Role], packer: Packer) -> None:
+        self._roles, self._packer = roles, packer
+        self._labels: Dict[str, Tuple[Tuple[str, str], ...]] = {}
+        self._shapes: Dict[Tuple[str, str, Optional[State]], int] = {}
+        self._begins = _beginnings(roles)
+        self._readable = re.compile(rf'\b({"|".join(map(re.escape, sorted(roles, key=len, reverse=True)))})\b')
+
+    def drives(self, lines: Sequence[Line], values: Iterable[str], origin: Origin) -> List[Drive]:
+        """Return the drives of one check."""
+        known = self._by_drive({line.name for line in lines}, values)
+        return [self._drive(line, known.get(line.name, []), origin) for line in lines]
+
+    def row(self, name: str, state: State, why: str, origin: Origin) -> Drive:
+        """Return a row for what is wrong with a check as a whole, which is no drive's."""
+        action = NOTHING if state is State.OK else READ
+        return Drive({'host': origin.host, 'name': visible(name), 'state': state.name, 'why': visible(why),
+                      'action': action, 'notes': origin.notes, 'is_check': True}, list)
+
+    def readable(self, why: str) -> str:
+        """Return words with the names of roles as a person says them: "endurance used"."""
+        return self._readable.sub(lambda name: name[1].replace('_', ' '), why)
+
+    def alarms(self, line: Line) -> List[Tuple[str, State]]:
+        """Return the role and the state of each finding of a line; none where it could not be read.
+
+        Findings stand worst first. One that does not tell its state is at least what the next one is that does.
+        """
+        if line.state is State.OK:
+            return []
+        places = list(self._begins.finditer(line.findings))
+        if not places or places[0].start():
+            return []
+        ends = [*(place.start() for place in places[1:]), len(line.findings)]
+        found: List[Tuple[str, State]] = []
+        least = State.WARNING
+        for place, end in reversed(list(zip(places, ends))):
+            stated = _STATED.search(line.findings, place.start(), end)
+            least = State[stated[1].upper()] if stated else least
+            found.insert(0, (FORMS.get(place['form'] or '', place['role'] or ''), least))
+        return [(found[0][0], line.state), *found[1:]]
+
+    def _drive(self, line: Line, values: Sequence[Labelled], origin: Origin) -> Drive:
+        alarms = self.alarms(line)
+        numbers = {role: number for role, number, _ in values}
+        facts: Dict[str, Any] = {
+            'host': origin.host, 'name': _shown(line.name), 'model': _shown(line.model) or None,
+            'serial': _shown(line.serial or '') or None, 'firmware': _shown(line.firmware) or None,
+            'state': line.state.name, 'notes': origin.notes}
+        if TIME_LEFT in numbers:
+            facts['forecasts'] = {ENDURANCE: {'left': round(max(numbers[TIME_LEFT] - origin.elapsed, 0))}}
+        facts.update(self._advice(line, alarms, numbers, origin))
+        return Drive(facts, partial(self._pairs, values, dict(reversed(alarms))), numbers.get(ENDURANCE, 0))
+
+    def _advice(self, line: Line, alarms: Sequence[Tuple[str, State]], numbers: Mapping[str, float],
+                origin: Origin) -> Json:
+        if line.state is not State.OK:
+            return {'action': of_alarms(alarms) if alarms else READ, 'why': _shown(line.findings),
+                    'findings': [_shown(line.findings)]}
+        if not self._begins.match(line.findings):  # asleep, and left alone
+            return {'action': NOTHING, 'notes': (*origin.notes, _shown(line.findings))}
+        if numbers.get(TIME_LEFT, SOON + 1) <= SOON:
+            return {'action': ORDER, 'why': f'{ENDURANCE}: used up within 90 days'}
+        return {'action': NOTHING}
+
+    def _pairs(self, values: Sequence[Labelled], of_role: Mapping[str, State]) -> List[Any]:
+        return [item for role, number, limits in values for item in self._pair(role, number, limits, of_role.get(role))]
+
+    def _pair(self, role: str, number: float, limits: str, state: Optional[State]) -> Tuple[int, Any]:
+        key = role, limits, state
+        if key not in self._shapes:
+            self._shapes[key] = self._packer.shapes.number(key, self._shape(*key))
+        if not self._roles[role].is_verdict:
+            return self._shapes[key], number
+        words = OWN_WORDS if role == OWN_WORD else WORDS
+        return self._shapes[key], words.get(number, number)
+
+    def _shape(self, role: str, limits: str, state: Optional[State]) -> Json:
+        warning, critical = map(visible, perfdata.levels(limits))
+        shape = {'role': role, 'unit': self._roles[role].unit, 'source': SOURCE, 'judged': True,
+                 'state': (state or State.OK).name, 'warning': warning, 'critical': critical}
+        return {key: each for key, each in shape.items() if each != ''}
+
+    def _by_drive(self, names: Iterable[str], texts: Iterable[str]) -> Dict[str, List[Labelled]]:
+        """Return the values of each drive; what is no role of ours is left out, as labels of version 1.6."""
+        found: Dict[str, List[Labelled]] = {name: [] for name in names}
+        for label, number, limits in perfdata.read(texts):
+            for name, role in self._split(label):
+                if name in found:
+                    found[name].append((role, number, limits))
+                    break
+        return found
+
+    def _split(self, label: str) -> Tuple[Tuple[str, str], ...]:
+        """Return as which name and role a label may be read, the longest role first."""
+        known = self._labels.get(label)
+        if known is None:
+            if len(self._labels) >= MANY_LABELS:
+                self._labels.clear()
+            places = [place for place, sign in enumerate(label) if sign == '_']
+            known = tuple((label[:place], label[place + 1:]) for place in places if label[place + 1:] in self._roles)
+            self._labels[label] = known
+        return known
+
+
+def _beginnings(roles: Iterable[str]) -> re.Pattern[str]:
+    named = sorted((role for role in roles if role not in SPEAKS_FOR_ITSELF), key=len, reverse=True)
+    return re.compile(rf'(?:^|(?<=; ))(?:(?P<role>{"|".join(map(re.escape, named))})(?=[ :])|'
+                      rf'(?P<form>{"|".join(FORMS)}))')
+
+
+def _shown(text: str) -> str:
+    """Return a string of another host as one can look at it."""
+    return text if text.isprintable() else visible(text)

@@ -1,0 +1,308 @@
+"""Icinga 2's API: which services run the plugin, and what each of them said last. Nothing is changed there.
+
+http.client, because one connection that is kept, one kind of request and a certificate that is always verified need no
+library. Names come first, then what they said, BATCH at a time: all at once would cost Icinga and us half a gigabyte.
+"""
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import os
+import socket
+import ssl
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from urllib.parse import SplitResult, urlsplit
+
+from .. import files, trust
+from ..errors import SmartError, UsageError
+from ..words import visible
+
+PORT = 5665
+PATIENCE = 60.0            # seconds for one answer
+BATCH = 250                # services in one question
+LARGEST = 512 << 20        # bytes of one answer; of 250 services 5 MB are usual
+PASSWORD = 4096            # bytes of its file
+# Ours, and Icinga's own template, which was written for version 1.6 and runs this one as well.
+COMMANDS = ('check-smart-attributes', 'smart-attributes')
+# Behind NRPE and SSH the command is another; the plugin's first word is not.
+OURS = 'service.check_command in commands || match("SMART *", service.last_check_result.output)'
+ASKED = ('__name', 'last_check_result', 'check_interval', 'enable_active_checks')
+READABLE_BY_OTHERS = 0o004
+Json = Mapping[str, Any]
+
+
+class Access(NamedTuple):
+    """How the API is reached, and as whom."""
+
+    url: str                     # https://icinga.example.org:5665
+    user: str = ''
+    password_file: str = ''
+    certificate: str = ''        # of a client, in place of a password
+    key: str = ''
+    authority: str = ''          # certificate of Icinga's authority: /var/lib/icinga2/certs/ca.crt
+    name: str = ''               # in Icinga's certificate, where the URL has another
+
+
+class Result(NamedTuple):
+    """What a check said last."""
+
+    state: int                   # exit status, as Icinga took it
+    output: str
+    values: Tuple[str, ...]      # of perfdata
+    ended: float                 # seconds since 1970
+
+
+class Service(NamedTuple):
+    """A service that runs the plugin."""
+
+    host: str
+    name: str
+    result: Optional[Result]     # None: not checked yet
+    interval: float              # seconds between two checks
+    is_active: bool              # Icinga has it checked; results of others come when they come
+
+
+class Unanswered(SmartError):
+    """The API gives no answer, or none that can be used."""
+
+
+class Icinga:
+    """One connection to the API."""
+
+    def __init__(self, access: Access) -> None:
+        """Raises SmartError where the command line or a file of it cannot be meant."""
+        self._url = _address(access.url)
+        self._headers = {'Accept': 'application/json', 'X-HTTP-Method-Override': 'GET', **_login(access)}
+        self._connection = _Connection(self._url, access.name, _trusted(access))
+        self._user = access.user or access.certificate
+
+    def names(self, condition: str) -> List[str]:
+        """Return the names "host!service" of all services that run the plugin, ordered; condition: --filter."""
+        wanted = f'({OURS}) && ({condition})' if condition else OURS
+        found = self._answer('services', {'filter': wanted, 'filter_vars': {'commands': COMMANDS},
+                                          'attrs': ['__name']})
+        if found is None:
+            raise Unanswered(
+                f'{self._where}: Icinga shows no services to {visible(self._user)}; give that ApiUser the permission '
+                'objects/query/Service' + (', and look at --filter, which may have a mistake' if condition else ''))
+        return sorted(str(each.get('name', '')) for each in found)
+
+    def hosts(self, condition: str) -> List[str]:
+        """Return the names of all hosts, or of those that *condition* chooses."""
+        found = self._answer('hosts', {'attrs': ['__name'], **({'filter': condition} if condition else {})})
+        if found is None:
+            raise Unanswered(f'{self._where}: Icinga shows no hosts to {visible(self._user)}; --hosts needs the '
+                             'permission objects/query/Host, and a filter without a mistake')
+        return sorted(str(each.get('name', '')) for each in found)
+
+    def services(self, names: Sequence[str]) -> Iterator[Service]:
+        """Yield what was asked for, BATCH at a time; one that is gone since its name was told is left out.
+
+        The next question is on its way while an answer is thought about.
+        """
+        batches = [names[start:start + BATCH] for start in range(0, len(names), BATCH)]
+        for place, batch in enumerate(batches):
+            if place == 0:
+                self._ask('services', _question(batch))
+            found = self._read()
+            if found is None:
+                found = self._one_by_one(batch)
+            if place + 1 < len(batches):
+                self._ask('services', _question(batches[place + 1]))
+            yield from map(_service, found)
+            del found  # before the next answer is there as well
+
+    def close(self) -> None:
+        """End the connection."""
+        self._connection.close()
+
+    def _one_by_one(self, names: Sequence[str]) -> List[Json]:
+        """Return those of the services that are there: Icinga answers for none where one is gone."""
+        if len(names) == 1:
+            return []
+        found: List[Json] = []
+        for part in (names[:len(names) // 2], names[len(names) // 2:]):
+            answer = self._answer('services', _question(part))
+            found += self._one_by_one(part) if answer is None else answer
+        return found
+
+    @property
+    def _where(self) -> str:
+        return f'{self._url.hostname}:{self._url.port or PORT}'
+
+    def _answer(self, kind: str, question: Json) -> Optional[List[Json]]:
+        self._ask(kind, question)
+        return self._read()
+
+    def _ask(self, kind: str, question: Json) -> None:
+        try:
+            self._connection.request('POST', f'{self._url.path.rstrip("/")}/v1/objects/{kind}',
+                                     json.dumps(question), self._headers)
+        except (OSError, http.client.HTTPException) as error:
+            raise self._unanswered(error) from None
+
+    def _read(self) -> Optional[List[Json]]:
+        """Return the objects of an answer; None where Icinga finds none, or says so to who may not see them."""
+        try:
+            answer = self._connection.getresponse()
+            text = answer.read(LARGEST + 1)
+        except (OSError, http.client.HTTPException) as error:
+            raise self._unanswered(error) from None
+        if answer.status == 404:
+            return None
+        if answer.status != 200:
+            raise Unanswered(f'{self._where}: {self._refusal(answer)}')
+        if len(text) > LARGEST:
+            raise Unanswered(f'{self._where}: an answer is larger than {LARGEST >> 20} MiB; --filter asks for less')
+        return self._objects(text)
+
+    def _objects(self, text: bytes) -> List[Json]:
+        try:
+            found = json.loads(text)['results']
+        except (ValueError, KeyError, TypeError, RecursionError):
+            found = None
+        if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+            raise Unanswered(f'{self._where}: what answers is not the API of Icinga 2; --icinga takes its address, '
+                             'https://HOST:5665')
+        return found
+
+    def _refusal(self, answer: http.client.HTTPResponse) -> str:
+        if answer.status == 401:
+            return (f'Icinga does not know {visible(self._user)}, or not with this password; see the ApiUser in '
+                    'conf.d/api-users.conf')
+        if 300 <= answer.status < 400:
+            return f'what answers leads elsewhere, to {visible(answer.headers.get("Location", "?"))[:200]}'
+        return f'Icinga answers {answer.status} {visible(answer.reason)[:200]}; its log tells more'
+
+    def _unanswered(self, error: Exception) -> Unanswered:
+        return Unanswered(f'{self._where}: {_reason(error, self._url)}')
+
+
+class _Connection(http.client.HTTPSConnection):
+    """A connection that may expect another name in the certificate than the one it is reached by."""
+
+    def __init__(self, url: SplitResult, name: str, context: ssl.SSLContext) -> None:
+        super().__init__(str(url.hostname), url.port or PORT, timeout=PATIENCE, context=context)
+        self._expected, self._trusted = name or str(url.hostname), context
+
+    def connect(self) -> None:
+        """Connect and verify."""
+        plain = socket.create_connection((self.host, self.port), self.timeout)
+        self.sock = self._trusted.wrap_socket(plain, server_hostname=self._expected)
+
+
+def _reason(error: Exception, url: SplitResult) -> str:
+    if isinstance(error, ssl.SSLError):
+        return _reason_of_tls(error)
+    if isinstance(error, socket.gaierror):
+        return f'no host of the name {visible(str(url.hostname))}'
+    if isinstance(error, socket.timeout):
+        return f'no answer within {PATIENCE:g} s'
+    if isinstance(error, OSError):
+        return f'{error.strerror or visible(str(error))[:200]}; is the API feature on (icinga2 api setup)?'
+    return f'the answer is broken off or no HTTP ({type(error).__name__})'
+
+
+def _reason_of_tls(error: ssl.SSLError) -> str:
+    if not isinstance(error, ssl.SSLCertVerificationError):
+        return f'no TLS ({visible(error.reason or str(error))[:200]}); the port of the API is {PORT}'
+    said = visible(error.verify_message)[:200]
+    if 'match' in said:
+        return f'its certificate is for another name ({said}); --icinga-name takes the NodeName of the master'
+    return f'its certificate is not trusted ({said}); --ca takes /var/lib/icinga2/certs/ca.crt of the master'
+
+
+# --- from the command line -----------------------------------------------------------
+
+def _address(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        is_sound = parts.scheme == 'https' and parts.hostname and not (parts.username or parts.query or parts.fragment)
+        is_sound = is_sound and (parts.port is None or parts.port > 0)
+    except ValueError:
+        is_sound = False
+    if not is_sound:
+        raise UsageError(f'--icinga takes https://HOST:{PORT}, without a user or a password in it')
+    return parts
+
+
+def _trusted(access: Access) -> ssl.SSLContext:
+    """Return what the other side is verified with, always; the system's authorities, or Icinga's own."""
+    try:
+        context = ssl.create_default_context(cafile=access.authority or None)
+    except OSError as error:
+        raise SmartError(f'--ca {visible(access.authority)}: {_wrong(error)}') from None
+    # On by default since Python 3.13; the certificates that Icinga's own authority makes have no key usage.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if access.certificate:
+        _refuse_open(access.key or access.certificate, '--key')
+        try:
+            context.load_cert_chain(access.certificate, access.key or None)
+        except OSError as error:
+            raise SmartError(f'--cert {visible(access.certificate)}: {_wrong(error)}') from None
+    return context
+
+
+def _wrong(error: OSError) -> str:
+    return 'holds no certificate, or no key that belongs to it' if isinstance(error, ssl.SSLError) else str(
+        error.strerror)
+
+
+def _login(access: Access) -> Dict[str, str]:
+    if access.certificate and not access.user:
+        return {}
+    if not (access.user and access.password_file):
+        raise UsageError('--icinga wants --user with --password-file, or --cert with --key')
+    _refuse_open(access.password_file, '--password-file')
+    try:
+        lines = files.content(access.password_file, PASSWORD).decode().splitlines()
+    except (OSError, ValueError) as error:
+        raise SmartError(f'--password-file {visible(access.password_file)}: '
+                         f'{getattr(error, "strerror", "") or "it is no text"}') from None
+    if not lines or not lines[0]:
+        raise SmartError(f'--password-file {visible(access.password_file)}: its first line is empty; write the '
+                         'password there')
+    word = base64.b64encode(f'{access.user}:{lines[0]}'.encode()).decode()
+    return {'Authorization': f'Basic {word}'}
+
+
+def _refuse_open(path: str, option: str) -> None:
+    """Raise SmartError where others can change or read a secret, or it is not there."""
+    try:
+        fault = trust.fault(path, os.geteuid())
+        if not fault and os.stat(path).st_mode & READABLE_BY_OTHERS:
+            fault = 'everybody can read it'
+    except (OSError, ValueError) as error:
+        fault = getattr(error, 'strerror', '') or 'it is no path'
+    if fault:
+        raise SmartError(f'{option} {visible(path)}: {visible(fault)}; it belongs in a file of yours, mode 0600, in a '
+                         'folder that nobody else can write to')
+
+
+# --- from an answer ------------------------------------------------------------------
+
+def _question(names: Sequence[str]) -> Json:
+    return {'services': list(names), 'attrs': ASKED}
+
+
+def _service(found: Json) -> Service:
+    """Return a service; what is not as Icinga's documents say is as if it were not there."""
+    host, _, name = str(found.get('name', '')).partition('!')
+    attributes = found.get('attrs')
+    told: Json = attributes if isinstance(attributes, dict) else {}
+    result = told.get('last_check_result')
+    return Service(visible(host), visible(name), _result(result) if isinstance(result, dict) else None,
+                   _number(told.get('check_interval')), told.get('enable_active_checks') is not False)
+
+
+def _result(found: Json) -> Result:
+    values = found.get('performance_data')
+    output = found.get('output')
+    return Result(int(_number(found.get('state'))), output if isinstance(output, str) else '',
+                  tuple(each for each in values if isinstance(each, str)) if isinstance(values, list) else (),
+                  _number(found.get('execution_end')))
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, (int, float)) and abs(value) < 1e12 else 0.0

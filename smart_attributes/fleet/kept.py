@@ -1,0 +1,77 @@
+"""The drives that are shown one by one: the worst of a fleet, as many as a page can hold, in little memory."""
+from __future__ import annotations
+
+import json
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple
+
+from ..faces.advice import NOTHING
+from ..faces.packed import Packer, unpacked
+from ..model import State
+from .drives import Drive
+
+Json = Mapping[str, Any]
+MOST = 25_000          # drives; a page of 24,000 has 6 MB, or 13 where their documents have reasons and sources
+SPARE = 5              # of these one part more is collected before the best of them go
+Key = Tuple[int, float, str, str]
+
+
+class Row(NamedTuple):
+    """A drive as it is kept, and what it is ordered by."""
+
+    key: Key           # worst first, then most worn
+    action: str
+    text: str          # JSON, packed
+
+
+class Kept:
+    """Takes drives one by one and keeps the worst."""
+
+    def __init__(self, packer: Packer, most: int = MOST) -> None:
+        self.left_out = 0
+        self._packer, self._most = packer, max(most, 1)
+        self._rows: List[Row] = []
+        self._last: Optional[Key] = None     # beyond which nothing is kept any more
+
+    def add(self, drive: Drive) -> None:
+        """Keep a drive, unless enough are worse."""
+        facts = drive.facts
+        key = (-State[facts['state']].urgency, -drive.used, facts['host'], facts['name'])
+        if self._last is not None and key > self._last:
+            self.left_out += 1
+            return
+        text = json.dumps(self._packer.drive(facts, drive.pairs()), separators=(',', ':'))
+        self._rows.append(Row(key, facts['action'], text))
+        if len(self._rows) > self._most + self._most // SPARE + SPARE:
+            self._drop()
+
+    def _drop(self) -> None:
+        self._rows.sort()
+        if len(self._rows) > self._most:
+            self.left_out += len(self._rows) - self._most
+            del self._rows[self._most:]
+            self._last = self._rows[-1].key
+
+    def rows(self) -> List[Row]:
+        """Return what is kept, the worst first."""
+        self._drop()
+        return self._rows
+
+    def drives(self, rows: List[Row]) -> Iterator[Dict[str, Any]]:
+        """Yield drives as the document has them."""
+        tables = self._packer.tables()
+        return (unpacked(json.loads(row.text), tables) for row in rows)
+
+    def data(self, now: float) -> str:
+        """Return all that is kept as the page's script unpacks it."""
+        tables = json.dumps({**self._packer.tables(), 'made': round(now)}, separators=(',', ':'))
+        return f'{{"drives":[{",".join(row.text for row in self.rows())}],{tables[1:]}'
+
+    def todo(self, actions: Tuple[str, ...], shown: int) -> Dict[str, Tuple[int, List[Tuple[int, Json]]]]:
+        """Return what to do -> with how many drives, and the first of them with their places among all."""
+        places: Dict[str, List[int]] = {action: [] for action in actions}
+        rows = self.rows()
+        for place, row in enumerate(rows):
+            if row.action != NOTHING and row.action in places:
+                places[row.action].append(place)
+        return {action: (len(found), list(zip(found[:shown], self.drives([rows[place] for place in found[:shown]]))))
+                for action, found in places.items() if found}

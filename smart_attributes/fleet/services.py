@@ -1,0 +1,96 @@
+"""A service of Icinga -> its drives, and what is to be said of it: nothing is guessed, nothing left out in silence."""
+from __future__ import annotations
+
+import re
+from typing import Dict, List, NamedTuple, Tuple
+
+from ..durations import DAY
+from ..faces import lines
+from ..faces.lines import Text
+from ..faces.table import day
+from ..model import State, worst
+from ..words import since, visible
+from .drives import Drive, Origin, Reader
+from .icinga import Result, Service
+
+STALE = 2              # intervals after which a result tells the past
+VERSION_1_6 = re.compile(r'(OK|Warning|Critical) \([^)]*\)')
+WHY = 500              # characters
+
+# What is said of several services at once, behind how many they are; each names some.
+PENDING = 'not checked yet: {}'
+OLD = 'checked by version 1.6, whose lines name neither model nor serial number: {}'
+FOREIGN = 'with words that are not this plugin\'s, but those of Icinga, a daemon in between or another program: {}'
+STALE_WORDS = 'with a result that is older than two check intervals, drives as they were then: {}'
+CUT = 'whose output was cut off on its way, and drives with it: {}'
+SHORTENED = 'whose output the plugin shortened: {}'
+NO_NUMBERS = 'without perfdata, drives without numbers: {}'
+HIDDEN = 'without serial numbers: {}'
+
+
+class Told(NamedTuple):
+    """What a service tells."""
+
+    drives: List[Drive]
+    remarks: Tuple[str, ...] = ()    # of the sentences above
+
+
+def told(service: Service, reader: Reader, now: float) -> Told:
+    """Return the drives of a service; where it tells none, a row that says so with the state that Icinga has."""
+    if service.result is None:
+        return Told([], (PENDING,))
+    result = service.result
+    age = max(now - result.ended, 0)
+    # What is sent in comes when it comes: its interval says nothing.
+    is_stale = age > STALE * (service.interval if service.is_active else max(service.interval, DAY))
+    origin = Origin(service.host, (f'as of {day(result.ended)}, {since(age)}',) if is_stale else (), age)
+    text = lines.read(result.output)
+    found = _told_otherwise(service, result, reader, origin) if text is None else _told(service, result, text, reader,
+                                                                                       origin)
+    return found._replace(remarks=(*found.remarks, *((STALE_WORDS,) if is_stale else ())))
+
+
+def _told_otherwise(service: Service, result: Result, reader: Reader, origin: Origin) -> Told:
+    is_old = VERSION_1_6.match(result.output)
+    words = (result.output.splitlines() or [''])[0][:WHY] or 'the check printed nothing'
+    return Told([reader.row(_name(service), _state(result.state), words, origin)], (OLD if is_old else FOREIGN,))
+
+
+def _told(service: Service, result: Result, text: Text, reader: Reader, origin: Origin) -> Told:
+    drives = reader.drives(text.lines, result.values, origin)
+    rows = [reader.row(_name(service), state, words, origin) for state, words in text.checks]
+    missing = text.counted - len(text.lines)
+    if missing > 0:
+        rows.append(reader.row(_name(service), State.UNKNOWN,
+                               f'{missing} of {text.counted} drives are cut off; triage on the host shows all', origin))
+    known = worst([*(line.state for line in text.lines), *(State[row.facts['state']] for row in rows)])
+    if text.state.urgency > known.urgency or not (drives or rows):
+        rows.insert(0, reader.row(_name(service), text.state, text.headline[:WHY], origin))
+    return Told([*rows, *drives], tuple(_remarks(text, drives, missing > 0)))
+
+
+def _remarks(text: Text, drives: List[Drive], is_cut: bool) -> List[str]:
+    read = [drive for line, drive in zip(text.lines, drives) if line.model]
+    found: Dict[str, object] = {
+        CUT: is_cut, SHORTENED: text.left_out and not is_cut,
+        NO_NUMBERS: read and not any(drive.pairs() for drive in read),
+        HIDDEN: text.lines and all(line.serial is None for line in text.lines)}
+    return [words for words, holds in found.items() if holds]
+
+
+def _name(service: Service) -> str:
+    return f'({service.name})'
+
+
+def _state(number: int) -> State:
+    return State(number) if 0 <= number <= 3 else State.UNKNOWN
+
+
+def sentences(remarks: Dict[str, List[str]], examples: int = 3) -> List[str]:
+    """Return a sentence for each kind of remark, by how many services it holds for, with some of their names."""
+    found = []
+    for words, names in sorted(remarks.items(), key=lambda entry: -len(entry[1])):
+        more = f' and {len(names) - examples} more' if len(names) > examples else ''
+        services = '1 service' if len(names) == 1 else f'{len(names)} services'
+        found.append(f'{services} {words.format(", ".join(map(visible, names[:examples])))}{more}')
+    return found

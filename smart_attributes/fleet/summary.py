@@ -1,0 +1,180 @@
+"""What only a fleet shows: counts by model and firmware, firmware defects, what to order when, drives met twice."""
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple
+
+from ..durations import YEAR
+from ..faces.advice import ORDER, REPLACE
+from ..knowledge.specs import SpecDatabase
+from ..model import Identity, State
+from .drives import Drive
+
+Json = Dict[str, Any]
+NOW = 'now'
+PLANNED = 3 * YEAR             # seconds ahead; what lasts longer needs no order yet
+MOST_TWINS = 100               # named one by one
+UNTOLD = ''
+# What nobody may take for one and the same drive: too short, or of one sign throughout.
+SHORTEST_SERIAL = 4
+
+
+class Group:
+    """Drives of one kind, and the hosts that they are on."""
+
+    def __init__(self) -> None:
+        self.states: Counter[str] = Counter()
+        self.hosts = 0
+        self._host: Optional[str] = None
+
+    def add(self, drive: Drive) -> None:
+        """Count a drive; those of a host come together."""
+        self.states[drive.facts['state']] += 1
+        if drive.facts['host'] != self._host:
+            self._host = drive.facts['host']
+            self.hosts += 1
+
+    @property
+    def drives(self) -> int:
+        """Return how many they are."""
+        return sum(self.states.values())
+
+
+class Twin(NamedTuple):
+    """A drive that several hosts, or several services of one, have told of."""
+
+    model: str
+    serial: str
+    hosts: Tuple[str, str]
+
+
+class Summary:
+    """Counts drives one by one; what it keeps grows with models and serial numbers alone."""
+
+    def __init__(self, now: float, hide_serial: bool = False) -> None:
+        self.states: Counter[str] = Counter()
+        self.checks: Counter[str] = Counter()    # rows that are no drives
+        self.hosts: Dict[str, str] = {}
+        self.models: Dict[Tuple[str, str], Group] = {}
+        self.plan: Dict[Tuple[str, str], Group] = {}
+        self.twins: List[Twin] = []
+        self.twin_count = 0
+        self.repeats = 0                         # drives that two services of one host tell of
+        self._now, self._hide_serial = now, hide_serial
+        self._seen: Dict[int, str] = {}          # by the hash of model and serial number: text would take 40 MB more
+
+    def add(self, drive: Drive) -> bool:
+        """Count a drive; False where its host has told of it before, and all is well with it."""
+        facts = drive.facts
+        host = self.hosts.setdefault(facts['host'], facts['host'])
+        if facts.get('is_check'):
+            self.checks[facts['state']] += 1
+            return True
+        if self._is_known(facts, host):
+            return False
+        self.states[facts['state']] += 1
+        model = facts['model'] or UNTOLD
+        self.models.setdefault((model, facts['firmware'] or UNTOLD), Group()).add(drive)
+        quarter = due(facts, self._now)
+        if quarter:
+            self.plan.setdefault((quarter, model), Group()).add(drive)
+        return True
+
+    def _is_known(self, facts: Json, host: str) -> bool:
+        """Tell whether its host has told of a drive before, which is well; note where another one has."""
+        serial, model = facts['serial'] or '', facts['model'] or ''
+        if not model or len(set(serial)) < 2 or len(serial) < SHORTEST_SERIAL:
+            return False
+        key = hash((model, serial))
+        first = self._seen.get(key)
+        if first is None:
+            self._seen[key] = host
+        elif first is host:
+            self.repeats += 1
+            return bool(facts['state'] == State.OK.name)  # another state may be news
+        else:
+            self._note(Twin(model, '' if self._hide_serial else serial, (first, host)))
+        return False
+
+    def close(self) -> None:
+        """Forget which drives were met: no more will come."""
+        self._seen.clear()
+
+    def _note(self, twin: Twin) -> None:
+        self.twin_count += 1
+        if len(self.twins) < MOST_TWINS:
+            self.twins.append(twin)
+
+
+def due(facts: Json, now: float) -> str:
+    """Return the quarter by which a drive is to be replaced, "now" or "2027-Q1"; '' where nothing tells."""
+    if facts['action'] == REPLACE:
+        return NOW
+    left = min((each['left'] for each in facts.get('forecasts', {}).values()), default=None)
+    if left is not None and left <= PLANNED:
+        return quarter(now + left) if left > 0 else NOW
+    return quarter(now) if facts['action'] == ORDER else ''
+
+
+def quarter(when: float) -> str:
+    """Return the quarter of a time in seconds since 1970: "2027-Q1"."""
+    moment = time.gmtime(when)
+    return f'{moment.tm_year}-Q{(moment.tm_mon + 2) // 3}'
+
+
+class Defect(NamedTuple):
+    """A known firmware defect, and the drives that it concerns."""
+
+    model: str
+    firmware: str
+    group: Group
+    words: str
+
+
+def defects(summary: Summary, database: SpecDatabase) -> List[Defect]:
+    """Return the firmware defects that drives of the fleet have, most drives first."""
+    found = [Defect(model, firmware, group, f'{advisory.effect}; {advisory.action}'
+                    + (f', fixed in {advisory.fixed_in}' if advisory.fixed_in else ''))
+             for (model, firmware), group in summary.models.items() if model and firmware
+             for advisory in database.advisories(Identity(model=model, firmware=firmware))]
+    return sorted(found, key=lambda each: (-each.group.drives, each.model, each.firmware))
+
+
+def planned(summary: Summary) -> List[Tuple[str, str, Group]]:
+    """Return (quarter, model, drives), the first quarter first."""
+    ordered = sorted(summary.plan.items(),
+                     key=lambda entry: (entry[0][0] != NOW, entry[0][0], -entry[1].drives, entry[0][1]))
+    return [(when, model, group) for (when, model), group in ordered]
+
+
+def by_model(summary: Summary) -> List[Tuple[str, str, Group]]:
+    """Return (model, firmware, drives), those with most alarms first."""
+    def rank(entry: Tuple[Tuple[str, str], Group]) -> Tuple[Any, ...]:
+        states = entry[1].states
+        return (*(-states[state.name] for state in (State.CRITICAL, State.UNKNOWN, State.WARNING)), -entry[1].drives,
+                entry[0])
+    return [(model, firmware, group) for (model, firmware), group in sorted(summary.models.items(), key=rank)]
+
+
+def as_json(summary: Summary, known: Iterable[Defect]) -> Json:
+    """Return the same for the document."""
+    return {
+        'hosts': len(summary.hosts), 'drives': sum(summary.states.values()), 'states': _counts(summary.states),
+        'models': [{'model': model or None, 'firmware': firmware or None, **_group(group), **_counts(group.states)}
+                   for model, firmware, group in by_model(summary)],
+        'advisories': [{'model': each.model, 'firmware': each.firmware, **_group(each.group), 'what': each.words}
+                       for each in known],
+        'plan': [{'quarter': when, 'model': model or None, **_group(group)}
+                 for when, model, group in planned(summary)],
+        'twins': [{'model': each.model, 'serial': each.serial or None, 'hosts': list(each.hosts)}
+                  for each in summary.twins],
+        'twin_count': summary.twin_count}
+
+
+def _group(group: Group) -> Mapping[str, int]:
+    return {'drives': group.drives, 'hosts': group.hosts}
+
+
+def _counts(states: Counter[str]) -> Mapping[str, int]:
+    return {state.name.lower(): states[state.name] for state in sorted(State, key=lambda state: -state.urgency)}

@@ -1,0 +1,100 @@
+"""A fleet at a terminal: counts, what to order, known firmware defects, then the worst drives. Pure: nothing draws."""
+from __future__ import annotations
+
+from typing import Any, Iterable, Iterator, List, Mapping, Sequence, Tuple
+
+from ..durations import YEAR
+from ..faces.advice import NOTHING
+from ..faces.table import FAR, MODEL, SERIAL, WHAT, Row, day
+from ..model import State
+from ..words import amount, sentence
+from .summary import Defect, Group, Summary, by_model, planned
+
+Json = Mapping[str, Any]
+LINES = 12             # of one table, before the rest is counted
+NOT_TOLD = '-'
+GAP = '  '
+TEXTS = ('by', 'model', 'firmware', 'what')  # columns; all others are numbers
+
+
+def rows(drives: Iterable[Json], now: float) -> List[Row]:
+    """Return the rows of drives, as faces.triage prints them."""
+    return [_row(drive, now) for drive in drives]
+
+
+def _row(drive: Json, now: float) -> Row:
+    judged = {each['role']: each for each in drive['readings'] if each.get('judged')}
+    numbers = {role: each['value'] for role, each in judged.items() if isinstance(each['value'], (int, float))}
+    used = numbers.get('endurance_used')
+    said = {role: amount(number, judged[role].get('unit', '')) for role, number in numbers.items()}
+    return Row(State[drive['state']], drive['name'], drive.get('bay', ''),
+               sentence(drive.get('model', NOT_TOLD), MODEL), sentence(drive.get('serial', ''), SERIAL),
+               said.get('endurance_used', ''),
+               None if used is None else max(0.0, min(used / 100, 1.0)),
+               State[judged['endurance_used']['state']] if used is not None else State.OK, _until(drive, now),
+               said.get('spare_available', ''), said.get('temperature', ''),
+               f'{numbers["power_on_time"] / YEAR:.1f} y' if 'power_on_time' in numbers else '',
+               said.get('host_written', ''), _what(drive), drive['host'])
+
+
+def _until(drive: Json, now: float) -> str:
+    left = min((each['left'] for each in drive.get('forecasts', {}).values()), default=None)
+    if left is None:
+        return ''
+    return 'used up' if left <= 0 else '>10 y' if left > FAR else day(now + left, '%Y-%m')
+
+
+def _what(drive: Json) -> Tuple[str, ...]:
+    action, why = drive.get('action', NOTHING), drive.get('why', '')
+    words = [*([action] if action != NOTHING else []), *([why] if why else []),
+             *(drive['notes'] if drive['state'] != State.OK.name else [])]
+    return tuple(sentence(each, WHAT) for each in words)
+
+
+def heading(summary: Summary, known: Sequence[Defect]) -> Iterator[str]:
+    """Yield the lines above the drives."""
+    counted = ', '.join(f'{summary.states[state.name]} {state.name.lower()}' for state in worst_first()
+                        if summary.states[state.name])
+    yield f'{sum(summary.states.values())} drives on {len(summary.hosts)} hosts: {counted or "none"}'
+    checks = sum(number for state, number in summary.checks.items() if state != State.OK.name)
+    if checks:
+        yield f'and {checks} {"check" if checks == 1 else "checks"} in trouble'
+    yield from _told('to order', ('by', 'model', 'drives', 'hosts'),
+                     [(by, model or NOT_TOLD, *_counted(group)) for by, model, group in planned(summary)])
+    yield from _told('firmware with known defects', ('model', 'firmware', 'drives', 'hosts', 'what'),
+                     [(each.model, each.firmware, *_counted(each.group), each.words) for each in known])
+    yield from _told('models and firmware', ('model', 'firmware', 'drives', 'hosts', *(
+        state.name.lower() for state in worst_first())), [
+            (model or NOT_TOLD, firmware or NOT_TOLD, *_counted(group),
+             *(str(group.states[state.name] or '') for state in worst_first()))
+            for model, firmware, group in by_model(summary)])
+    yield ''
+
+
+def worst_first() -> List[State]:
+    """Return the states, most urgent first."""
+    return sorted(State, key=lambda state: -state.urgency)
+
+
+def _counted(group: Group) -> Tuple[str, str]:
+    return str(group.drives), str(group.hosts)
+
+
+def _told(title: str, columns: Sequence[str], found: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield a small table below its title; nothing where it is empty."""
+    if not found:
+        return
+    yield ''
+    yield f'{title}:'
+    shown = [columns, *found[:LINES]]
+    widths = [max(len(each[place]) for each in shown) for place in range(len(columns))]
+    numeric = [column not in TEXTS for column in columns]
+    for each in shown:
+        yield GAP + _aligned(each, widths, numeric)
+    if len(found) > LINES:
+        yield f'{GAP}and {len(found) - LINES} more; --html and --json have all'
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
+    return GAP.join(cell.rjust(width) if is_number else cell.ljust(width)
+                    for cell, width, is_number in zip(cells, widths, numeric)).rstrip()

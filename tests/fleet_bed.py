@@ -1,0 +1,216 @@
+"""An Icinga 2 that knows many hosts, each with the plugin's own words about two dozen drives.
+
+python tests/fleet_bed.py 10000: starts it, asks it with `fleet`, tells time and memory, and stops it.
+"""
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from conftest import ROOT, run
+from daemons import Ground, Icinga
+
+USER, PASSWORD = 'fleet', 'of example hosts'
+DRIVES = 24
+HEALTHY = ('intel-s3500-healthy', 'micron-5200-healthy', 'samsung-pm983-healthy', 'seagate-sas-healthy', 'wd-gold-healthy')
+SICK = ('hgst-failed', 'intel-worn', 'samsung-worn-out', 'seagate-exos-failing', 'nvme-worn', 'no-name-ssd')
+CONFIGURATION = '''
+object ApiUser "{user}" {{
+	password = "{password}"
+	permissions = [ "objects/query/Service" ]
+}}
+object ApiUser "of-hosts" {{
+	password = "{password}"
+	permissions = [ "objects/query/Service", "objects/query/Host" ]
+}}
+object ApiUser "stranger" {{
+	password = "{password}"
+	permissions = [ "status/query" ]
+}}
+object ApiUser "certified" {{
+	client_cn = "certified"
+	permissions = [ "objects/query/Service" ]
+}}
+object CheckCommand "nrpe-smart" {{
+	command = [ "/bin/false" ]
+}}
+'''
+HOST = '''
+object Host "{name}" {{
+	check_command = "dummy"
+	enable_active_checks = false
+}}
+'''
+SERVICE = '''
+object Service "{name}" {{
+	host_name = "{host}"
+	check_command = "{command}"
+	enable_active_checks = {active}
+	check_interval = 5m
+	retry_interval = 5m
+	max_check_attempts = 1
+}}
+'''
+
+
+class Output(NamedTuple):
+    """What a check printed, as a daemon keeps it."""
+
+    state: int
+    text: str
+    values: Tuple[str, ...]
+
+
+def checked(reports: Sequence[str], *arguments: str) -> Output:
+    """Return what the plugin says of recorded drives that are called sda, sdb, ..."""
+    with tempfile.TemporaryDirectory(prefix='csa-fleet-') as folder:
+        for number, name in enumerate(reports):
+            [report] = (ROOT / 'tests/reports').glob(f'{name}.*')
+            letters = chr(97 + number // 26 - 1) * (number >= 26) + chr(97 + number % 26)
+            text = report.read_text()
+            for serial in set(re.findall(r'EXAMPLE\d{4}', text)):
+                text = text.replace(serial, f'EXAMPLE{number:02}00000')
+            (Path(folder) / f'sd{letters}{report.suffix}').write_text(text)
+        done = run('--report', folder, *arguments)
+    text, _, values = done.text.partition('\n| ')
+    return Output(done.code, text, tuple(values.split()))
+
+
+def outputs() -> List[Output]:
+    """Return what hosts say: most are well, each tenth has drives that are not."""
+    well = [HEALTHY[number % len(HEALTHY)] for number in range(DRIVES)]
+    sick = [*well[:-3], *SICK]
+    return [checked(well)] * 9 + [checked(sick[-DRIVES:])]
+
+
+def of_host(output: Output, number: int) -> Output:
+    """Return the same with serial numbers and numbers of its own."""
+    values = tuple(re.sub(r'=(\d{6,})', lambda found: f'={int(found[1]) + 3600 * number}', value) for value in output.values)
+    return Output(output.state, re.sub(r'EXAMPLE(\d\d)00000', rf'EXAMPLE\g<1>{number:05}', output.text), values)
+
+
+def host(number: int) -> str:
+    return f'db{number:05}.example.org'
+
+
+def configuration(hosts: int) -> str:
+    return CONFIGURATION.format(user=USER, password=PASSWORD) + ''.join(
+        HOST.format(name=host(number)) + service(host(number)) for number in range(hosts))
+
+
+def service(of: str, name: str = 'smart', command: str = 'check-smart-attributes', active: str = 'false') -> str:
+    return SERVICE.format(name=name, host=of, command=command, active=active)
+
+
+class Bed:
+    """The daemon with its hosts."""
+
+    def __init__(self, hosts: int, more: str = '') -> None:
+        self.ground, self.hosts = Ground(), hosts
+        try:
+            self.icinga = Icinga(self.ground, {
+                'check.conf': (ROOT / 'contrib/icinga2/check-smart-attributes.conf').read_text(),
+                'fleet.conf': configuration(hosts) + more})
+            self.icinga.start()
+        except BaseException:
+            self.ground.close()
+            raise
+        self.folder = Path(tempfile.mkdtemp(prefix='csa-fleet-'))  # the daemon's belongs to the daemon
+        self.password = self.secret('fleet.password', PASSWORD)
+
+    def secret(self, name: str, text: str, mode: int = 0o600) -> Path:
+        path = self.folder / name
+        path.write_text(f'{text}\n')
+        path.chmod(mode)
+        return path
+
+    def fill(self) -> None:
+        """Give each host's service its result."""
+        kinds = outputs()
+        self.submit((host(number), 'smart', of_host(kinds[number % len(kinds)], number)) for number in range(self.hosts))
+
+    def submit(self, results: Any, ended: Optional[float] = None) -> None:
+        """Send results of checks, over one connection."""
+        trust = self.icinga._trust
+        connection = http.client.HTTPSConnection('127.0.0.1', self.icinga.port, context=trust, timeout=60)
+        login = base64.b64encode(f'root:{self.icinga.password}'.encode()).decode()
+        for name, of, output in results:
+            body: Dict[str, Any] = {'type': 'Service', 'service': f'{name}!{of}', 'exit_status': output.state,
+                                    'plugin_output': output.text, 'performance_data': list(output.values)}
+            if ended is not None:
+                body.update(execution_start=ended - 1, execution_end=ended)
+            connection.request('POST', '/v1/actions/process-check-result', json.dumps(body),
+                               {'Accept': 'application/json', 'Authorization': f'Basic {login}'})
+            answer = connection.getresponse()
+            said = answer.read()
+            assert answer.status == 200, said
+        connection.close()
+
+    @property
+    def arguments(self) -> List[str]:
+        """Return the options that lead to it."""
+        return ['--icinga', f'https://127.0.0.1:{self.icinga.port}', '--icinga-name', 'bed', '--user', USER,
+                '--password-file', str(self.password), '--ca', str(self.ground.folder / 'data/ca/ca.crt')]
+
+    def close(self) -> None:
+        shutil.rmtree(self.folder)
+        self.ground.close()
+
+
+class Cost(NamedTuple):
+    """What a run took."""
+
+    code: int
+    text: str
+    seconds: float
+    megabytes: float       # of memory at most
+    cpu: float             # seconds of its own, whatever else the machine does
+
+
+def measured(*arguments: str) -> Cost:
+    """Run `fleet` as a user does, and measure it."""
+    code = ('import resource, subprocess, sys\n'
+            'done = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)\n'
+            'sys.stdout.buffer.write(done.stdout)\n'
+            'used = resource.getrusage(resource.RUSAGE_CHILDREN)\n'
+            'print(f"\\n{done.returncode} {used.ru_maxrss} {used.ru_utime + used.ru_stime}")')
+    began = time.monotonic()
+    done = subprocess.run([sys.executable, '-c', code, sys.executable, '-I', str(ROOT / 'check_smart_attributes'), 'fleet', *arguments],
+                          capture_output=True, check=True)
+    took = time.monotonic() - began
+    text, _, last = done.stdout.decode().rstrip().rpartition('\n')
+    status, kilobytes, cpu = last.split()
+    return Cost(int(status), text, took, int(kilobytes) / 1000, float(cpu))
+
+
+def main(hosts: int) -> None:
+    """Measure the table and the page."""
+    began = time.monotonic()
+    bed = Bed(hosts)
+    try:
+        print(f'Icinga 2 has {hosts} hosts after {time.monotonic() - began:.1f} s')
+        began = time.monotonic()
+        bed.fill()
+        print(f'... and what {DRIVES} drives of each say after {time.monotonic() - began:.1f} s more')
+        page = bed.folder / 'page.html'
+        for words in ([], ['--html', str(page)], ['--json']):
+            cost = measured(*bed.arguments, *words)
+            kept = f', {page.stat().st_size / 1e6:.1f} MB' if words[:1] == ['--html'] else ''
+            print(f'fleet {" ".join(words[:1]) or "(table)"}: {cost.seconds:.1f} s, {cost.cpu:.1f} s of CPU, {cost.megabytes:.0f} MB{kept}; {cost.code}')
+            if not words:
+                print("\n".join(cost.text.splitlines()[:3]))
+    finally:
+        bed.close()
+
+
+if __name__ == '__main__':
+    main(int(sys.argv[1]))

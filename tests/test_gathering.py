@@ -1,0 +1,256 @@
+"""A fleet from folders: documents of triage that hosts have sent, and what smartctl printed, through the command line."""
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import time
+from pathlib import Path
+from typing import Any, Dict
+
+import pytest
+from conftest import ROOT, drive_path, run
+from test_hostile import NASTY, WRONG, assert_harmless, spoil
+
+REPORTS = str(ROOT / 'tests/reports')
+FRESH = {'made': round(time.time())}
+
+
+@pytest.fixture(scope='module')
+def document() -> Dict[str, Any]:
+    """What triage tells of thirteen drives."""
+    found: Dict[str, Any] = json.loads(run('triage', '--json', '--report', REPORTS).text)
+    return found
+
+
+@pytest.fixture
+def collected(tmp_path, document) -> Path:
+    """Three hosts: two have sent documents, of one there are reports of smartctl."""
+    folder = tmp_path / 'collected'
+    (folder / 'db1').mkdir(parents=True)
+    (folder / 'web1.json').write_text(json.dumps(without(document, 'hgst')))
+    (folder / 'elsewhere').mkdir()
+    (folder / 'elsewhere/triage.json').write_text(json.dumps({**without(document, 'INTEL'), 'host': 'web2.example.org'}))
+    shutil.copy(drive_path('hgst-failed'), folder / 'db1/sda.json')
+    shutil.copy(drive_path('seagate-sas-healthy'), folder / 'db1/sdb.txt')
+    return folder
+
+
+def without(document: Dict[str, Any], word: str) -> Dict[str, Any]:
+    return {**document, 'drives': [each for each in document['drives'] if word.lower() not in str(each['model']).lower()]}
+
+
+def fleet(*arguments: str) -> Dict[str, Any]:
+    done = run('fleet', '--json', *arguments)
+    found: Dict[str, Any] = json.loads(done.text)
+    return found
+
+
+def written(folder: Path, *drives: Dict[str, Any], **facts: Any) -> str:
+    """Write the document of a host and return its path."""
+    path = folder / 'host.json'
+    path.write_text(json.dumps({'version': 1, 'state': 'OK', 'drives': list(drives), **FRESH, **facts}))
+    return str(path)
+
+
+def test_all_drives_of_all_hosts_are_told_with_their_host(collected):
+    """By the name that a document gives itself, its file or its folder; a report by its folder."""
+    found = fleet(str(collected))
+    hosts = {host: [each for each in found['drives'] if each['host'] == host] for host in ('web1', 'web2.example.org', 'db1')}
+
+    assert {host: len(drives) for host, drives in hosts.items()} == {'web1': 12, 'web2.example.org': 8, 'db1': 2}
+    assert len(found['drives']) == 22 == found['fleet']['drives']
+    assert [each['state'] for each in hosts['db1']] == ['CRITICAL', 'OK']
+    assert found['state'] == 'CRITICAL'
+
+
+def test_what_a_document_says_of_a_drive_comes_through_unchanged(tmp_path, document):
+    """Readings with reasons, forecasts, findings, what to do."""
+    (tmp_path / 'web1.json').write_text(json.dumps({**document, **FRESH}))
+    found = {each['name']: each for each in fleet(str(tmp_path))['drives']}
+
+    for wanted in document['drives']:
+        told = found[wanted['name']]
+        assert {key: told.get(key) for key in wanted if key not in ('readings', 'forecasts')} == {
+            key: value for key, value in wanted.items() if key not in ('readings', 'forecasts')}
+        assert [{key: each.get(key) for key in reading if key != 'said'} for each, reading in zip(
+            told['readings'], wanted['readings'])] == [
+            {key: value for key, value in reading.items() if key != 'said'} for reading in wanted['readings']]
+        assert set(told['forecasts']) == set(wanted.get('forecasts', {}))
+
+
+def test_counts_by_model_and_firmware_have_their_states_and_hosts(collected):
+    """What nobody sees on one host."""
+    models = {(each['model'], each['firmware']): each for each in fleet(str(collected))['fleet']['models']}
+
+    assert models['HGST HUS724020ALA640', 'MF6OAA70'] == {
+        'model': 'HGST HUS724020ALA640', 'firmware': 'MF6OAA70', 'drives': 2, 'hosts': 2, 'critical': 2, 'unknown': 0,
+        'warning': 0, 'ok': 0}
+    assert models['INTEL SSDSC2BB240G4', 'D2010370']['hosts'] == 1
+    assert sum(each['drives'] for each in models.values()) == 22
+
+
+def test_a_drive_on_two_hosts_is_a_note_and_no_alarm(collected):
+    """A shelf that both reach, or a drive that moved while a document grew old."""
+    found = fleet(str(collected))
+    shared = {(each['serial'], *each['hosts']) for each in found['fleet']['twins']}
+
+    assert ('EXAMPLE0014', 'db1', 'web1') in shared or ('EXAMPLE0014', 'web1', 'db1') in shared or (
+        'EXAMPLE0014', 'web2.example.org', 'web1') in shared
+    assert any(note.startswith('drives that two hosts tell of') for note in found['notes'])
+
+
+@pytest.mark.parametrize('serial', [None, '', '0000000000', 'XX'])
+def test_what_is_no_serial_number_makes_no_twins(tmp_path, serial):
+    """A bridge gives all its drives the same one."""
+    for host in ('a', 'b'):
+        (tmp_path / host).mkdir()
+        written(tmp_path / host, {'name': 'sda', 'model': 'ACME X1', 'serial': serial, 'state': 'OK'}, host=host)
+
+    assert fleet(str(tmp_path))['fleet']['twins'] == []
+
+
+def test_firmware_with_a_known_defect_is_told_with_what_helps(tmp_path):
+    """By model and firmware alone: also of hosts whose own database does not know it yet."""
+    drive = {'name': 'sda', 'model': 'Corsair Force LS SSD', 'firmware': 'S9FM01.8', 'serial': 'EXAMPLE0001', 'state': 'OK'}
+    [told] = fleet(written(tmp_path, drive))['fleet']['advisories']
+
+    assert (told['model'], told['firmware'], told['drives'], told['hosts']) == ('Corsair Force LS SSD', 'S9FM01.8', 1, 1)
+    assert 'update' in told['what']
+    assert 'firmware with known defects:\n' in run('fleet', written(tmp_path, drive)).text
+
+
+def test_the_plan_says_which_models_to_order_by_which_quarter(tmp_path):
+    """As CSV, first what is to be replaced now; what lasts longer than three years is none of it."""
+    days = 86400
+
+    def lasting(name: str, left: float, **facts: Any) -> Dict[str, Any]:
+        return {'name': name, 'model': 'ACME X1', 'serial': f'EXAMPLE{name}', 'state': 'OK', 'action': 'nothing',
+                'forecasts': {'endurance_used': {'left': left, 'earliest': left, 'latest': left, 'estimate': True}}, **facts}
+
+    path = written(tmp_path, lasting('a', 5000 * days), lasting('b', 400 * days), lasting('c', 400 * days),
+                   lasting('d', 5000 * days, state='CRITICAL', action='replace now', model='=cmd|x'))
+    done = run('fleet', path, '--plan', str(tmp_path / 'plan.csv'))
+    when = time.gmtime(time.time() + 400 * days)
+
+    assert done.code == 0
+    assert (tmp_path / 'plan.csv').read_text().splitlines() == [
+        'quarter,model,drives,hosts', "now,'=cmd|x,1,1", f'{when.tm_year}-Q{(when.tm_mon + 2) // 3},ACME X1,2,1']
+
+
+def test_the_table_tells_the_worst_drives_first_and_how_many_more_there_are(collected):
+    """Counts, what to order, models; then as many drives as were asked for."""
+    text = run('fleet', str(collected), '--limit', '3').text
+    rows = [line for line in text.splitlines() if line.startswith(('CRITICAL ', 'WARNING ', 'UNKNOWN ', 'OK '))]
+
+    assert text.startswith('22 drives on 3 hosts: 8 critical, 2 warning, 12 ok')
+    assert [row.split()[0] for row in rows] == ['CRITICAL'] * 3
+    assert '19 drives more, none of them worse; ' in text
+    assert len([line for line in run('fleet', str(collected), '--limit', '0').text.splitlines() if line.startswith('OK ')]) > 5
+
+
+def test_an_old_document_is_as_of_its_day(tmp_path, document):
+    """By its own word, or by the time of its file."""
+    path = written(tmp_path, *document['drives'][:1], made=round(time.time()) - 5 * 86400)
+    by_file = tmp_path / 'web9.json'
+    by_file.write_text(json.dumps({'version': 1, 'state': 'OK', 'drives': document['drives'][1:2]}))
+    os.utime(by_file, (time.time() - 40 * 86400,) * 2)
+    found = fleet(path, str(by_file))
+
+    assert [each['notes'][0].rpartition(', ')[2] for each in found['drives']] == ['5 days ago', '40 days ago']
+    assert '2 documents older than two days: host, web9' in found['notes']
+
+
+def test_a_run_that_was_worse_than_its_drives_stays_so(tmp_path, document):
+    """A missing drive has no line of its own."""
+    path = written(tmp_path, {'name': 'sda', 'model': 'ACME X1', 'state': 'OK'}, state='CRITICAL',
+                   notes=['1 of 2 expected drives missing'])
+    found = fleet(path)
+
+    assert found['state'] == 'CRITICAL'
+    assert [(each['name'], each['state'], each['why']) for each in found['drives']] == [
+        ('(triage)', 'CRITICAL', '1 of 2 expected drives missing'), ('sda', 'OK', None)]
+    assert found['fleet']['drives'] == 1
+
+
+def test_a_file_that_is_something_else_is_named_and_hides_nothing(collected):
+    """A README of whoever collects."""
+    (collected / 'README').write_text('what this is\n')
+    found = fleet(str(collected))
+
+    assert len(found['drives']) == 22
+    assert f'1 file skipped, neither a document of triage nor a report of smartctl: {collected}/README' in found['notes']
+
+
+def test_a_file_that_cannot_be_read_makes_the_rest_incomplete(collected):
+    """3, and the drives of the others."""
+    done = run('fleet', str(collected), str(collected / 'gone.json'))
+
+    assert done.code == 3
+    assert 'gone.json: No such file or directory' in done.text
+    assert '22 drives on 3 hosts' in done.text
+
+
+@pytest.mark.parametrize('arguments, word', [([], 'fleet takes --icinga URL, or folders'),
+                                             (['--icinga', 'http://x'], '--icinga takes https://'),
+                                             (['--icinga', 'https://user:secret@x'], 'without a user or a password'),
+                                             (['--icinga', 'https://x'], '--user with --password-file'),
+                                             (['--icinga', 'https://x', '--user', 'y', '--password', 'secret'], '--password-file secret: No such')])
+def test_a_usage_error_is_one_sentence(arguments, word):
+    """And 3; a password on the command line is none of the options."""
+    done = run('fleet', *arguments)
+
+    assert done.code == 3
+    assert done.text.startswith('SMART UNKNOWN - ') and word in done.text
+
+
+def test_no_serial_number_is_shown_where_none_is_wanted(collected, tmp_path):
+    """In the table, the JSON and the page."""
+    run('fleet', str(collected), '--html', str(tmp_path / 'page.html'), '--hide-serial')
+
+    assert 'EXAMPLE' not in run('fleet', str(collected), '--hide-serial').text
+    assert 'EXAMPLE' not in run('fleet', str(collected), '--hide-serial', '--json').text
+    assert 'EXAMPLE' not in (tmp_path / 'page.html').read_text()
+
+
+# --- documents that hold anything ----------------------------------------------------------------
+
+@pytest.mark.parametrize('word', NASTY)
+def test_what_another_host_writes_stays_text(tmp_path, word):
+    """On a terminal, and in a page."""
+    names = ('name', 'model', 'serial', 'firmware', 'why', 'bay', 'device', 'type', 'light', 'entry', 'kind')
+    readings = [{'role': f'endurance_used{word}', 'value': word, 'judged': True, 'state': 'OK', 'source': word, 'unit': word}]
+    path = written(tmp_path, {**dict.fromkeys(names, f'x{word}'), 'notes': [word], 'carries': [word], 'state': 'CRITICAL',
+                              'readings': readings, 'past': {word: [[1, 2]]}, 'forecasts': {word: {'left': 5}}}, host=f'h{word}')
+    done = run('fleet', path)
+    run('fleet', path, '--html', str(tmp_path / 'page.html'))
+
+    assert_harmless(done.text, '')
+    assert '<script>alert' not in (tmp_path / 'page.html').read_text()
+    assert_harmless((tmp_path / 'page.html').read_text().partition('</header>')[2].partition('<script')[0], '')
+
+
+def test_documents_that_were_spoilt_give_drives_or_rows_and_no_traceback(tmp_path, document):
+    """Wrong types and nasty strings anywhere."""
+    chance = random.Random(7)
+    for number in range(60):
+        spoilt = json.loads(json.dumps({**document, 'host': f'h{number}'}))
+        spoil(spoilt, chance)
+        (tmp_path / f'h{number}.json').write_text(json.dumps(spoilt))
+    done = run('fleet', '--json', str(tmp_path))
+    found = json.loads(done.text)
+
+    assert 'Traceback' not in done.text
+    assert len(found['drives']) > 400
+    assert {each['state'] for each in found['drives']} <= {'OK', 'WARNING', 'CRITICAL', 'UNKNOWN'}
+    for arguments in ([], ['--html', str(tmp_path / 'page.html')]):
+        assert 'SMART UNKNOWN' not in run('fleet', str(tmp_path), *arguments).text
+
+
+@pytest.mark.parametrize('wrong', [each for each in WRONG if not isinstance(each, float)], ids=repr)
+def test_a_drive_that_is_none_is_told_as_unknown(tmp_path, wrong):
+    """Not left out."""
+    found = fleet(written(tmp_path, wrong))
+
+    assert [each['state'] for each in found['drives'][-1:]] == ['UNKNOWN']
