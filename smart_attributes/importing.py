@@ -8,8 +8,8 @@ from .durations import DAY
 from .errors import MemoryUnusable
 from .knowledge import readings
 from .memory import smartd_log
-from .memory.past import observations
-from .memory.series import Observation
+from .memory.past import key, observations
+from .memory.series import Key, Observation
 from .memory.smartd_log import Row
 from .memory.store import Memory
 from .model import Device, Reading, Report, Verdict
@@ -62,8 +62,9 @@ def _of_drive(report: Report, database: Any, memory: Memory, paths: Sequence[str
     try:
         log = smartd_log.read(path, int(time.time()))
         spec = database.identify(identity, _numbers(report))
-        written = memory.keep_past(identity, smartd_log.points((row, _observed(row, report, spec, database.roles))
-                                                               for row in log.rows))
+        twins = _twins(readings.readings(report, spec, database.roles))
+        written = memory.keep_past(identity, smartd_log.points(
+            (row, _doubled(_observed(row, report, spec, database.roles), twins)) for row in log.rows))
     except MemoryUnusable as error:
         return str(error)
     skipped = f', {log.damaged} damaged lines skipped' if log.damaged else ''
@@ -77,6 +78,24 @@ def _is_of_one_firmware(report: Report, database: Any) -> bool:
 
 def _numbers(report: Report) -> List[int]:
     return [row.id for row in report.attributes]
+
+
+def _twins(said: Iterable[Reading]) -> Mapping[Key, Sequence[Key]]:
+    """Return the series of an attribute -> those of the logs that tell the same number for the same role.
+
+    A counter that a drive tells in two places is judged in one of them, and smartd logs the other.
+    """
+    numbers = [reading for reading in said if reading.number is not None and reading.state is None]
+    in_logs = [reading for reading in numbers if reading.source.attribute is None]
+    return {key(reading): [key(other) for other in in_logs
+                           if (other.role, other.number) == (reading.role, reading.number)]
+            for reading in numbers if reading.source.attribute is not None}
+
+
+def _doubled(observed: Iterable[Observation], twins: Mapping[Key, Sequence[Key]]) -> Iterator[Observation]:
+    for each in observed:
+        yield each
+        yield from (each._replace(key=other) for other in twins.get(each.key, ()))
 
 
 def _observed(row: Row, report: Report, spec: Any, roles: Any) -> Iterator[Observation]:

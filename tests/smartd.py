@@ -41,6 +41,12 @@ def with_raw(drive: Description, **raws: int) -> Description:
                                            for row in drive.attributes))
 
 
+def with_statistic(drive: Description, page: int, offset: int, number: int) -> Description:
+    """The drive with another number in its device statistics."""
+    return drive._replace(statistics=tuple(each._replace(number=number) if (each.page, each.offset) == (page, offset)
+                                           else each for each in drive.statistics))
+
+
 def with_log(drive: Description, **numbers: object) -> Description:
     """The drive with other numbers in its SCSI logs: grown_defects=3."""
     return drive._replace(log={**drive.log, **numbers})
