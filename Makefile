@@ -15,7 +15,7 @@ SCRAPERS := prometheus prometheus-node-exporter
 PROGRAMS := sudo acl man-db passwd util-linux binutils valgrind pipx chromium chromium-driver
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test check mutants test-debian12 playground bench kills year prove measure verdicts add format generate pictures deb test-deb daemons test-programs test-icinga test-metrics scrapers venv wheel clean help
+.PHONY: run test check mutants test-debian12 playground bench performance kills year prove measure verdicts add format generate pictures deb test-deb daemons test-programs test-icinga test-metrics scrapers venv wheel clean help
 
 help:            ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -49,6 +49,11 @@ kills: $(VENV)/.tools  ## checks two at a time, a third of them killed: is memor
 
 year: $(VENV)/.tools  ## how large memory becomes in a year of 24 drives, read every MINUTES: make year MINUTES=5
 	PYTHONPATH=tests:. $(BIN)/python tests/year.py $(or $(MINUTES),5)
+
+performance: $(VENV)/.tools  ## doc/performance.md: these figures, through sudo, on other Pythons and beside version 1.6, too; 6 minutes
+	@sh tools/compiler
+	sh tools/install sudo util-linux perl libjson-perl
+	$(BIN)/python tests/bench.py doc/performance.md
 
 prove: venv      ## the mistakes in attributes.json
 	$(BIN)/check_smart_attributes prove

@@ -72,8 +72,8 @@ def row(what: str, machine: Machine, asked: Sequence[Address], drives: Sequence[
 def wanted(count: int, alone: float) -> str:
     """Return the figure of the design that is meant for this case."""
     if count == 1:
-        return 'at most 1.2 x alone, own CPU 75 ms' if alone >= 100 else 'own CPU 75 ms'
-    return 'at most 500 ms' if count == 24 and 80 <= alone <= 120 else ''
+        return 'at most 1.15 x by hand, own CPU 60 ms' if alone >= 100 else 'own CPU 60 ms'
+    return 'at most 1.15 x by hand' if count == 24 else ''
 
 
 def call(machine: Machine, address: Address) -> List[str]:

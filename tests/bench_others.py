@@ -1,0 +1,122 @@
+"""What a check costs elsewhere: through sudo, on other Pythons, and beside the plugin of version 1.6; bench.py calls it."""
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Callable, Iterator, List, Sequence, Tuple
+
+import original
+from bench_bed import SATA, filled
+from fake_smartctl import FakeSmartctl
+from simulator import why_not
+
+from smart_attributes.reading import commands
+
+ROOT = Path(__file__).resolve().parent.parent
+PLUGIN = str(Path(sys.executable).with_name('check_smart_attributes'))
+REPORT = ROOT / 'tests/reports/intel-s3500-healthy.json'
+PYTHONS = 'python3.9 python3.11 python3.12 python3.13'  # those that are here; others: make performance PYTHONS=…
+# Those of bench.py: what, figure, wanted; and medians of (wall, cpu, memory) of two commands with the ratio of their
+# walls.
+Line = Callable[[str, str, str], None]
+Paired = Callable[..., Tuple[Sequence[float], Sequence[float], float]]
+
+
+def bench_others(folder: Path, line: Line, paired: Paired) -> None:
+    """Print a row for each way of running a check and for each plugin."""
+    folder.chmod(0o755)  # the user of the check has to get in
+    fake = FakeSmartctl(folder / 'others')
+    fake.answers(commands.read_arguments('/dev/sda'), REPORT.read_bytes(), before='sleep 0.1')
+    bench_sudo(fake, line, paired)
+    bench_pythons(folder, fake, line, paired)
+    bench_original(folder, line, paired)
+
+
+# --- through sudo -------------------------------------------------------------------------------
+
+def bench_sudo(fake: FakeSmartctl, line: Line, paired: Paired) -> None:
+    """The same check by root and by a user whom the shipped rule admits."""
+    missing = [name for name in ('sudo', 'setpriv', 'useradd', 'userdel') if not shutil.which(name)]
+    if os.geteuid() != 0 or missing:
+        line('through sudo', f'skipped: needs root{" and ".join(["", *missing])}', '')
+        return
+    with user_with_rule(fake.path) as as_user:
+        call = [fake.path, *commands.read_arguments('/dev/sda')]
+        through, plain, _ = paired([*as_user, 'sudo', '-n', *call], [*as_user, *call])
+        line('sudo, one call of smartctl', f'{through[0] - plain[0]:+.0f} ms wall, {through[1] - plain[1]:+.0f} ms CPU', '')
+        check = [PLUGIN, '-p', fake.path, '-d', '/dev/sda', '--no-memory']
+        nagios, root, _ = paired([*as_user, *check], check)
+        line('one drive of 100 ms, through sudo', f'{nagios[0]:.0f} ms wall; as root {root[0]:.0f} ms', '')
+
+
+@contextmanager
+def user_with_rule(smartctl: str) -> Iterator[List[str]]:
+    """Let a user run this smartctl by the rule that we ship; yield what makes a command his."""
+    user = f'csa-bench-{os.getpid()}'
+    rule = subprocess.run([PLUGIN, 'sudoers', '--user', user, '-p', smartctl], check=True, capture_output=True, text=True)
+    subprocess.run(['useradd', '--system', '--no-create-home', '--shell', '/bin/sh', user], check=True)
+    file = Path('/etc/sudoers.d') / user
+    try:
+        file.touch(0o440)
+        file.write_text(rule.stdout)
+        yield ['/usr/bin/setpriv', f'--reuid={user}', '--regid=nogroup', '--clear-groups']
+    finally:
+        file.unlink()
+        subprocess.run(['userdel', user], check=True)
+
+
+# --- other Pythons ------------------------------------------------------------------------------
+
+def bench_pythons(folder: Path, fake: FakeSmartctl, line: Line, paired: Paired) -> None:
+    """The same check by each Python that is here."""
+    alone = [fake.path, *commands.read_arguments('/dev/sda')]
+    for name in os.environ.get('PYTHONS', PYTHONS).split():
+        python, version = found(name)
+        if python:
+            start = launcher(folder / f'start-{version}', python)
+            check, single, ratio = paired([start, '-p', fake.path, '-d', '/dev/sda', '--no-memory'], alone)
+            line(f'Python {version}, one drive of 100 ms', f'{check[0]:.0f} ms wall, ratio {ratio:.2f}; own CPU '
+                                                 f'{check[1] - single[1]:.0f} ms', '')
+
+
+def found(name: str) -> Sequence[str]:
+    """Return the program itself, not the script of a version manager, and its version; '' where there is none."""
+    code = 'import platform, sys; print(sys.executable, platform.python_version())'
+    if not shutil.which(name):
+        return '', ''
+    done = subprocess.run([name, '-c', code], capture_output=True, text=True, check=False)
+    return done.stdout.split() if done.returncode == 0 else ('', '')
+
+
+def launcher(path: Path, python: str) -> str:
+    """Write a start script as tools/launcher does."""
+    path.write_text(f'#!{python} -IS\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\n'
+                    f'sys.path.append({sysconfig.get_path("purelib")!r})\n'
+                    'from smart_attributes.main import main\nmain()\n')
+    path.chmod(0o755)
+    return str(path)
+
+
+# --- version 1.6 --------------------------------------------------------------------------------
+
+def bench_original(folder: Path, line: Line, paired: Paired) -> None:
+    """The same simulated drives, read by both with the real smartctl."""
+    if why_not():
+        line('version 1.6', f'skipped: {why_not()}', '')
+        return
+    try:
+        old = original.fetched(folder / 'original')
+    except (OSError, subprocess.SubprocessError, StopIteration) as error:
+        line('version 1.6', f'skipped: apt gives none: {type(error).__name__}', '')
+        return
+    for count in (1, 8, 24):
+        machine = filled(folder / f'both-{count}', [('', f'/dev/sd{chr(97 + number)}') for number in range(count)], SATA, 5)
+        words = ['-p', machine.smartctl, *(word for number in range(count) for word in ('-d', f'/dev/sd{chr(97 + number)}'))]
+        theirs, ours, _ = paired(['/usr/bin/env', *old, *words], [PLUGIN, *words, '--nosudo', '--no-memory'], 5)
+        line(f'version 1.6, {count} SATA, 5 ms a command',
+             f'{theirs[0]:.0f} ms wall, {theirs[1]:.0f} ms CPU with smartctl; ours {ours[0]:.0f} ms, {ours[1]:.0f} ms', '')
