@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Set, Tuple
 
 from ..durations import YEAR
 from ..faces.advice import ORDER, REPLACE
@@ -62,6 +62,8 @@ class Summary:
         self.twin_count = 0
         self.repeats = 0                         # drives that two services of one host tell of
         self._now, self._hide_serial = now, hide_serial
+        self._host: Optional[str] = None
+        self._met: Set[int] = set()              # drives of this host
         self._seen: Dict[int, str] = {}          # by the hash of model and serial number: text would take 40 MB more
 
     def add(self, drive: Drive) -> bool:
@@ -87,13 +89,14 @@ class Summary:
         if not model or len(set(serial)) < 2 or len(serial) < SHORTEST_SERIAL:
             return False
         key = hash((model, serial))
-        first = self._seen.get(key)
-        if first is None:
-            self._seen[key] = host
-        elif first is host:
+        if host != self._host:  # drives of a host come together
+            self._host, self._met = host, set()
+        if key in self._met:
             self.repeats += 1
             return bool(facts['state'] == State.OK.name)  # another state may be news
-        else:
+        self._met.add(key)
+        first = self._seen.setdefault(key, host)
+        if first != host:
             self._note(Twin(model, '' if self._hide_serial else serial, (first, host)))
         return False
 

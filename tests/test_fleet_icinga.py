@@ -1,0 +1,325 @@
+"""`fleet` asks a real Icinga 2: what hosts' checks have said, in whatever state it came there, and who may not ask.
+
+`make test-icinga` installs what is missing first; `make test` runs this where it is there.
+"""
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import time
+from typing import Any, Dict, Iterator, List
+
+import fleet_bed
+import pytest
+from conftest import Result, run
+from daemons import missing
+from fleet_bed import DRIVES, Bed, Output, host, measured, of_host, outputs, service
+
+HOSTS = 1000
+MANY = os.environ.get('FLEET_HOSTS')     # as make fleet-10000 sets it
+NRPE, SSH = 'behind-nrpe', 'behind-ssh'
+WELL = Output(0, 'SMART OK - most worn: sda endurance_used 1 %; 1 drive: 1 ok\n'
+                 'OK        sda  ACME X1  endurance_used 1 %  EXAMPLE0001  firmware 1.0', ("'sda_endurance_used'=1%;85;95;0;",))
+OLD_LINES = Output(1, 'SMART WARNING - sda endurance_used 86 % (warning above 85); 1 drive: 1 warning\n'
+                      'WARNING   sda  ACME X1  endurance_used 86 %, warning above 85  EXAMPLE0002', WELL.values)
+CASES = {
+    'pending': None,
+    'version-1-6': Output(2, 'Critical (sda) [sda_Reallocated_Sector_Ct = Critical]', ("'sda_Reallocated_Sector_Ct'=097;16;6",)),
+    'other-words': Output(3, "Remote Icinga instance 'x' is not connected to 'bed'", ()),
+    'old-lines': OLD_LINES,
+    'hidden': WELL._replace(text=WELL.text.replace('  EXAMPLE0001', '')),
+    'stale': WELL._replace(text=WELL.text.replace('EXAMPLE0001', 'EXAMPLE0003')),
+    'no-numbers': WELL._replace(text=WELL.text.replace('EXAMPLE0001', 'EXAMPLE0004'), values=()),
+    'too-few': Output(2, 'SMART CRITICAL - 1 of 2 expected drives missing; 1 drive: 1 ok\n'
+                      + WELL.text.replace('EXAMPLE0001', 'EXAMPLE0005').partition('\n')[2], WELL.values),
+    'no-drive': Output(3, 'SMART UNKNOWN - sudo does not let nagios run smartctl', ()),
+    'mistake': Output(3, 'SMART UNKNOWN - site.json: no JSON; 1 drive: 1 ok\nUNKNOWN   (check)  site.json: no JSON\n'
+                      + WELL.text.replace('EXAMPLE0001', 'EXAMPLE0006').partition('\n')[2], WELL.values),
+    'foreign': Output(0, 'SMART test of a washing machine', ()),
+    'hostile': Output(2, 'SMART CRITICAL - x; 1 drive: 1 critical\nCRITICAL  sda  <img src=x onerror=alert(1)>\x1b[2J  '
+                         'pending 16, critical above 8</script><script>alert(1)</script>  \u202eKO  firmware {{7*7}}', ()),
+    'asleep': Output(0, 'SMART OK - 1 drive: 1 ok\nOK        sda  ACME X1  is asleep (STANDBY) and was left alone  EXAMPLE0007'
+                        '  firmware 1.0', ()),
+    'unreadable': Output(3, 'SMART UNKNOWN - sdb cannot be opened: Permission denied; 1 drive: 1 unknown\n'
+                            'UNKNOWN   sdb  -  cannot be opened: Permission denied; run as root  -', ())}
+
+
+def lacking() -> None:
+    absent = missing('icinga2')
+    if absent:
+        pytest.skip(f'Icinga 2 is not asked: missing {absent}; "make test-icinga" installs it')
+
+
+@pytest.fixture(scope='module')
+def cases() -> Iterator[Bed]:
+    """An Icinga with a host for each case, and two whose services run other commands."""
+    lacking()
+    others = ''.join(fleet_bed.HOST.format(name=name) for name in [*CASES, NRPE, SSH, 'bare', 'twice'])
+    others += ''.join(service(name, active='true' if name == 'stale' else 'false') for name in CASES)
+    others += service(NRPE, 'disks', 'nrpe-smart') + service(SSH, 'by ssh', 'nrpe-smart') + service('twice') + service(
+        'twice', 'smart sda') + service('bare', 'ping', 'nrpe-smart')
+    bed = Bed(3, others)
+    try:
+        bed.fill()
+        bed.submit((name, 'smart', output) for name, output in CASES.items() if output and name != 'stale')
+        bed.submit([('stale', 'smart', CASES['stale'])], time.time() - 3600)
+        [behind] = [WELL._replace(text=WELL.text.replace('EXAMPLE0001', 'EXAMPLE0008'))]
+        bed.submit([(NRPE, 'disks', behind), (SSH, 'by ssh', OLD_LINES), ('bare', 'ping', Output(0, 'PING OK', ())),
+                    ('twice', 'smart', behind), ('twice', 'smart sda', behind)])
+        yield bed
+    finally:
+        bed.close()
+
+
+def fleet(bed: Bed, *arguments: str) -> Result:
+    return run('fleet', *bed.arguments, *arguments)
+
+
+@pytest.fixture(scope='module')
+def told(cases) -> Dict[str, Any]:
+    found: Dict[str, Any] = json.loads(fleet(cases, '--json').text)
+    return found
+
+
+def of(told: Dict[str, Any], name: str) -> List[Dict[str, Any]]:
+    return [drive for drive in told['drives'] if drive['host'] == name]
+
+
+# --- what is told of each host -------------------------------------------------------------------
+
+def test_all_drives_of_a_host_are_told_with_names_numbers_and_limits(told):
+    """As its check printed them, whatever command ran it."""
+    drives = of(told, host(0))
+    worn = next(drive for drive in drives if drive['model'] == 'INTEL SSDSC2BB240G4')
+    used = next(each for each in worn['readings'] if each['role'] == 'endurance_used')
+
+    assert len(drives) == DRIVES
+    assert {(drive['state'], drive['action']) for drive in drives} == {('OK', 'nothing')}
+    assert (used['value'], used['unit'], used['warning'], used['critical'], used['judged']) == (12, '%', '85', '95', True)
+    assert worn['firmware'] == 'D2010370' and worn['serial'].startswith('EXAMPLE')
+    assert set(worn['forecasts']) == {'endurance_used'}
+    assert [len(of(told, name)) for name in (NRPE, SSH)] == [1, 1]
+    assert of(told, 'bare') == []
+
+
+def rows(told: Dict[str, Any], name: str) -> List[Any]:
+    return [(drive['name'], drive['state'], drive['action'], drive['why']) for drive in of(told, name)]
+
+
+@pytest.mark.parametrize('name, wanted', [
+    pytest.param('version-1-6', [('(smart)', 'CRITICAL', 'find out why it cannot be read',
+                                  'Critical (sda) [sda_Reallocated_Sector_Ct = Critical]')], id='version-1-6'),
+    pytest.param('other-words', [('(smart)', 'UNKNOWN', 'find out why it cannot be read',
+                                  "Remote Icinga instance 'x' is not connected to 'bed'")], id='no-words-of-ours'),
+    pytest.param('old-lines', [('sda', 'WARNING', 'order within 90 days', 'endurance_used 86 %, warning above 85')],
+                 id='lines-before-firmware'),
+    pytest.param('too-few', [('(smart)', 'CRITICAL', 'find out why it cannot be read',
+                              '1 of 2 expected drives missing; 1 drive: 1 ok'), ('sda', 'OK', 'nothing', None)], id='missing-drive'),
+    pytest.param('no-drive', [('(smart)', 'UNKNOWN', 'find out why it cannot be read',
+                               'sudo does not let nagios run smartctl')], id='no-drive'),
+    pytest.param('mistake', [('(smart)', 'UNKNOWN', 'find out why it cannot be read', 'site.json: no JSON'),
+                             ('sda', 'OK', 'nothing', None)], id='mistake-of-the-site'),
+    pytest.param('unreadable', [('sdb', 'UNKNOWN', 'find out why it cannot be read',
+                                 'cannot be opened: Permission denied; run as root')], id='unreadable-drive'),
+    pytest.param('asleep', [('sda', 'OK', 'nothing', None)], id='asleep'), pytest.param('pending', [], id='pending')])
+def test_each_state_of_a_service_is_told_as_it_is(told, name, wanted):
+    """An alarm without a drive has a row of its own; nothing is guessed."""
+    assert rows(told, name) == wanted
+
+
+@pytest.mark.parametrize('note', [
+    '1 service not checked yet: pending!smart', '1 service checked by version 1.6, whose lines name neither model nor serial number: '
+    'version-1-6!smart', '1 service without serial numbers: hidden!smart',
+    '1 service with a result that is older than two check intervals, drives as they were then: stale!smart',
+    '1 drive is told by two services of its host'])
+def test_what_is_incomplete_is_said(told, note):
+    """Of thousands of services at once, with some names."""
+    assert note in told['notes']
+
+
+def test_services_without_perfdata_or_with_other_words_are_said(told):
+    """Both have several here."""
+    assert any(re.fullmatch(r'\d services? without perfdata, drives without numbers: .*no-numbers!smart.*', note) for note in told['notes'])
+    assert any(note.startswith("2 services with words that are not this plugin's") for note in told['notes'])
+
+
+def test_a_stale_result_says_so_with_each_drive(told):
+    """Its state is that of then."""
+    [drive] = of(told, 'stale')
+
+    assert drive['state'] == 'OK'
+    assert re.fullmatch(r'as of \d{4}-\d\d-\d\d, 1 h ago', drive['notes'][0])
+
+
+def test_a_sleeping_drive_says_so(told):
+    """And keeps its name."""
+    [drive] = of(told, 'asleep')
+
+    assert (drive['model'], drive['notes']) == ('ACME X1', ['is asleep (STANDBY) and was left alone'])
+
+
+def test_a_hidden_serial_number_is_null(told):
+    """No other column takes its place."""
+    [drive] = of(told, 'hidden')
+
+    assert (drive['serial'], drive['firmware'], drive['model']) == (None, '1.0', 'ACME X1')
+
+
+def test_a_drive_of_two_services_of_a_host_is_told_once(told):
+    """One service for all drives, and one for each."""
+    assert [drive['name'] for drive in of(told, 'twice')] == ['sda']
+
+
+def test_hostile_words_stay_text(cases, told, tmp_path):
+    """On a terminal, in JSON and in the page."""
+    [drive] = of(told, 'hostile')
+    fleet(cases, '--html', str(tmp_path / 'page.html'))
+    page = (tmp_path / 'page.html').read_text()
+
+    assert (drive['state'], drive['action']) == ('CRITICAL', 'replace now')
+    assert '<img src' not in page and '<script>alert' not in page and '\x1b' not in fleet(cases).text
+    assert '\u202e' not in page + fleet(cases).text
+
+
+def test_lines_that_were_cut_off_leave_a_row_that_says_how_many(cases):
+    """A daemon in between that passes a kilobyte; the worst drives come first."""
+    whole = of_host(outputs()[0], 77)
+    cases.submit([(SSH, 'by ssh', whole._replace(text=whole.text[:1024]))])
+    try:
+        found = json.loads(fleet(cases, '--json').text)
+        cut, *drives = of(found, SSH)
+        assert re.fullmatch(rf'\d+ of {DRIVES} drives are cut off; triage on the host shows all', cut['why'])
+        assert int(cut['why'].split()[0]) + len(drives) == DRIVES
+        assert cut['state'] == 'UNKNOWN'
+        assert f'1 service whose output was cut off on its way, and drives with it: {SSH}!by ssh' in found['notes']
+    finally:
+        cases.submit([(SSH, 'by ssh', OLD_LINES)])
+
+
+def test_a_filter_chooses_services(cases):
+    """In Icinga's own language."""
+    found = json.loads(fleet(cases, '--json', '--filter', f'service.host_name == "{host(1)}"').text)
+
+    assert {drive['host'] for drive in found['drives']} == {host(1)}
+
+
+def test_hosts_without_the_check_are_named_where_that_may_be_asked(cases):
+    """Only with the permission for hosts; else a sentence says which."""
+    text = fleet(cases, '--hosts').text
+    asked = run('fleet', *['of-hosts' if word == fleet_bed.USER else word for word in cases.arguments], '--hosts').text
+
+    assert text.startswith('SMART UNKNOWN - 127.0.0.1:') and 'objects/query/Host' in text
+    assert f'note: 1 host of {3 + len(CASES) + 4} without a service that runs this plugin: bare' in asked
+
+
+# --- who asks ------------------------------------------------------------------------------------
+
+def changed(bed: Bed, option: str, value: str) -> List[str]:
+    words = list(bed.arguments)
+    words[words.index(option) + 1] = value
+    return words
+
+
+def test_a_certificate_stands_in_for_a_password(cases):
+    """Made by Icinga's own authority, with its key in a file of ours."""
+    key, request, certificate = (str(cases.folder / name) for name in ('c.key', 'c.csr', 'c.crt'))
+    for words in (['new-cert', '--cn', 'certified', '--key', key, '--csr', request], ['sign-csr', '--csr', request, '--cert', certificate]):
+        cases.icinga_pki(*words)
+    words = [word for word in cases.arguments if word not in ('--user', '--password-file', fleet_bed.USER, str(cases.password))]
+
+    done = run('fleet', *words, '--cert', certificate, '--key', key)
+    assert done.code == 0, done.text
+
+
+@pytest.mark.parametrize('option, value, said', [
+    pytest.param('--user', 'nobody', 'Icinga does not know nobody, or not with this password', id='unknown-user'),
+    pytest.param('--user', 'stranger', 'give that ApiUser the permission objects/query/Service', id='no-permission'),
+    pytest.param('--icinga-name', 'other', "its certificate is for another name (Hostname mismatch, certificate is not valid for 'other'.); "
+                 '--icinga-name takes the NodeName', id='another-name'),
+    pytest.param('--icinga', 'https://127.0.0.1:1', 'Connection refused; is the API feature on', id='nobody-there'),
+    pytest.param('--icinga', 'https://no.example.invalid', 'no host of the name no.example.invalid', id='no-such-host'),
+    pytest.param('--ca', '/etc/hostname', '--ca /etc/hostname: holds no certificate', id='no-authority'),
+    pytest.param('--ca', '/no/such', '--ca /no/such: No such file or directory', id='no-such-authority'),
+    pytest.param('--password-file', '/no/such', '--password-file /no/such: No such file', id='no-password-file')])
+def test_who_cannot_ask_reads_why_and_what_helps(cases, option, value, said):
+    """One sentence, and 3."""
+    done = run('fleet', *changed(cases, option, value))
+
+    assert done.code == 3
+    assert done.text.startswith('SMART UNKNOWN - ') and said in done.text
+
+
+def test_a_certificate_that_nobody_vouches_for_is_never_taken(cases):
+    """Without --ca the system's authorities decide, and they do not know Icinga's."""
+    words = list(cases.arguments)
+    del words[words.index('--ca'):words.index('--ca') + 2]
+    done = run('fleet', *words)
+
+    assert done.code == 3
+    assert 'its certificate is not trusted' in done.text and '--ca takes /var/lib/icinga2/certs/ca.crt' in done.text
+
+
+@pytest.mark.parametrize('text, mode, said', [
+    pytest.param('wrong', 0o600, 'not with this password', id='wrong-password'),
+    pytest.param('x', 0o644, 'everybody can read it', id='readable-by-all'),
+    pytest.param('x', 0o622, 'is writable by others', id='writable-by-others'),
+    pytest.param('', 0o600, 'its first line is empty', id='empty')])
+def test_a_password_that_others_could_know_is_not_used(cases, text, mode, said):
+    """As ssh refuses a key."""
+    path = cases.secret('other.password', text, mode)
+
+    assert said in run('fleet', *changed(cases, '--password-file', str(path))).text
+
+
+def test_a_mistake_in_a_filter_is_told_with_what_it_may_be(cases):
+    """Icinga's answer is the same for all three."""
+    assert '--filter, which may have a mistake' in fleet(cases, '--filter', 'nonsense(').text
+
+
+def test_nothing_is_written_to_icinga(cases):
+    """One permission, to look at services, is all that it takes."""
+    log = subprocess.run(['grep', '-rhoE', 'Request: [A-Z]+ [^ ,]+', str(cases.ground.folder)], capture_output=True, text=True).stdout
+    asked = {line for line in log.splitlines() if 'objects' in line}
+
+    assert asked == {'Request: GET /v1/objects/services', 'Request: GET /v1/objects/hosts'}
+
+
+# --- many ----------------------------------------------------------------------------------------
+
+def test_1000_hosts_of_24_drives_take_3_seconds_and_150_mb():
+    """The table and the page; the figure is of a machine that does nothing else, so the time of its own is held."""
+    lacking()
+    bed = Bed(HOSTS)
+    try:
+        bed.fill()
+        page = bed.folder / 'page.html'
+        for words in ([], ['--html', str(page)]):
+            cost = min((measured(*bed.arguments, *words) for _ in range(2)), key=lambda cost: cost.seconds)
+            print(f'\nfleet {" ".join(words[:1])}: {cost.seconds:.1f} s, {cost.cpu:.1f} s of CPU, {cost.megabytes:.0f} MB')
+            assert cost.code == 0
+            assert cost.cpu < 3
+            assert cost.seconds < 3 or os.getloadavg()[0] > 2
+            assert cost.megabytes < 150
+        assert page.stat().st_size < 20e6
+        assert '24000 drives on 1000 hosts: 300 critical, 200 warning, 23500 ok' in run('fleet', *bed.arguments).text
+    finally:
+        bed.close()
+
+
+@pytest.mark.skipif(not MANY, reason='10,000 hosts are not asked: Icinga takes 3 GB for them; "make fleet-10000" does')
+def test_10000_hosts_take_15_seconds_and_100_mb():
+    """The table and the page of 240,000 drives."""
+    lacking()
+    bed = Bed(int(MANY or 0))
+    try:
+        bed.fill()
+        for words in ([], ['--html', str(bed.folder / 'page.html')]):
+            cost = measured(*bed.arguments, *words)
+            print(f'\nfleet {" ".join(words[:1])}: {cost.seconds:.1f} s, {cost.cpu:.1f} s of CPU, {cost.megabytes:.0f} MB')
+            assert cost.code == 0
+            assert cost.seconds < 15 or os.getloadavg()[0] > 2
+            assert cost.megabytes < 100
+    finally:
+        bed.close()
