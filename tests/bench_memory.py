@@ -1,7 +1,7 @@
 """What memory costs a check, on its first day and after a year; bench.py calls it.
 
-Own CPU is that of the plugin and of smartctl, which is a script here, without that of so many scripts alone; each is the
-least of 20 runs, since whatever else runs on the machine only adds to it.
+Own CPU is that of the plugin and of smartctl, which is a script here, without that of so many scripts alone; each is
+the least of 20 runs, since whatever else runs on the machine only adds to it.
 """
 from __future__ import annotations
 

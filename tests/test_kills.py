@@ -13,7 +13,7 @@ def test_checks_two_at_a_time_and_killed_lose_nothing_that_was_committed(tmp_pat
     killer.run()
 
     assert killer.faults == [], f'seed {killer.seed}'
-    assert killer.killed >= 10 and sum(killer.counted.values()) == 60, killer.counted
+    assert killer.killed >= 10 and killer.counted['ended by itself, written'] >= 20, killer.counted
 
 
 def test_what_goes_wrong_is_told(monkeypatch, capsys) -> None:
