@@ -31,7 +31,7 @@ STEP = 60              # seconds of simulated time between two checks; 1,000 are
 AT_ONCE = 2
 AIMED_AT = 0.55       # of all; some have ended by then, and a third is killed
 AFTER_THE_ANSWER = 0.5  # of those that are killed: memory is written then, which is a hundredth of the time
-CRC, DEFECTS, MANY = 212, 15, 30
+CRC, DEFECTS, MANY = 212, 20, 150
 OK, WARNING, CRITICAL = 0, 1, 2
 _POINTS = ('SELECT serial, role, time, point.number FROM point JOIN series ON series = series.number '
            'JOIN drive ON drive = drive.number')

@@ -4,7 +4,7 @@ One check a day at noon, through the entry point, over what smartctl finds; memo
 
     sda    a hard disk whose cable is bad on days 4 to 6 and replaced on day 6
     sdb    an SSD, 40 % used in three years, that wears two points a day from day 3 on
-    sdc    a hard disk that loses a sector on day 8, one on day 10, three on day 20, twenty on day 22; swapped on day 24
+    sdc    a hard disk that has lost a sector on day 8, 12 on day 10, 30 on day 12, 180 on day 22; swapped on day 24
     sdd    a hard disk that falls asleep on day 3 and wakes on day 14
     nvme0  a drive that only gets older
 """
@@ -52,7 +52,7 @@ def worn(day: int, used: int) -> Description:
 def drives(day: int) -> Dict[str, Drive]:
     """Return what stands in the machine on a day."""
     cable = since({0: 212, 4: 226, 5: 230, 6: 290}, day)
-    sectors = since({0: 0, 8: 1, 10: 2, 20: 5, 22: 25, 24: 0}, day) * 8   # it counts 512 bytes of sectors of 4 KiB
+    sectors = since({0: 0, 8: 1, 10: 12, 12: 30, 22: 180, 24: 0}, day) * 8   # it counts 512 bytes of sectors of 4 KiB
     nvme = read('nvme-samsung-healthy')
     hours = int(nvme.log['power_on_hours']) + 24 * day
     return {'sda': (told('wd-hdd-healthy', day, 'EXAMPLE-A', a199=cable), {}),
@@ -88,10 +88,10 @@ def days_with(month: List[Result], words: str) -> List[int]:
 
 @pytest.mark.parametrize(('drive', 'wanted'), [
     ('sda', '....' + 'W' * 9 + '.' * 18), ('sdb', '.......' + 'W' * 23 + 'C'),
-    ('sdc', '.' * 10 + 'W' * 12 + 'CC' + '.' * 7), ('sdd', '.' * 10 + 'WWWW' + '.' * 17),
+    ('sdc', '.' * 12 + 'W' * 10 + 'CC' + '.' * 7), ('sdd', '.' * 10 + 'WWWW' + '.' * 17),
     ('nvme0', '.' * 31)])
 def test_each_drive_has_the_state_of_each_day_that_a_careful_admin_wants(month, drive, wanted):
-    """sda is loud until its new cable has held a week; sdb 18 days before its level; sdc at its second sector."""
+    """sda is loud until its new cable has held a week; sdb 18 days before its level; sdc ten days before its many."""
     assert states(month, drive) == wanted
 
 
