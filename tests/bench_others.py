@@ -1,4 +1,4 @@
-"""What a check costs elsewhere: through sudo, on other Pythons, and beside the plugin of version 1.6; bench.py calls it."""
+"""What a check costs elsewhere: through sudo, on other Pythons, beside version 1.6; bench.py calls it."""
 from __future__ import annotations
 
 import os
@@ -48,7 +48,8 @@ def bench_sudo(fake: FakeSmartctl, line: Line, paired: Paired) -> None:
     with user_with_rule(fake.path) as as_user:
         call = [fake.path, *commands.read_arguments('/dev/sda')]
         through, plain, _ = paired([*as_user, 'sudo', '-n', *call], [*as_user, *call])
-        line('sudo, one call of smartctl', f'{through[0] - plain[0]:+.0f} ms wall, {through[1] - plain[1]:+.0f} ms CPU', '')
+        line('sudo, one call of smartctl',
+             f'{through[0] - plain[0]:+.0f} ms wall, {through[1] - plain[1]:+.0f} ms CPU', '')
         check = [PLUGIN, '-p', fake.path, '-d', '/dev/sda', '--no-memory']
         nagios, root, _ = paired([*as_user, *check], check)
         line('one drive of 100 ms, through sudo', f'{nagios[0]:.0f} ms wall; as root {root[0]:.0f} ms', '')
@@ -58,7 +59,8 @@ def bench_sudo(fake: FakeSmartctl, line: Line, paired: Paired) -> None:
 def user_with_rule(smartctl: str) -> Iterator[List[str]]:
     """Let a user run this smartctl by the rule that we ship; yield what makes a command his."""
     user = f'csa-bench-{os.getpid()}'
-    rule = subprocess.run([PLUGIN, 'sudoers', '--user', user, '-p', smartctl], check=True, capture_output=True, text=True)
+    rule = subprocess.run([PLUGIN, 'sudoers', '--user', user, '-p', smartctl], check=True, capture_output=True,
+                          text=True)
     subprocess.run(['useradd', '--system', '--no-create-home', '--shell', '/bin/sh', user], check=True)
     file = Path('/etc/sudoers.d') / user
     try:
@@ -115,8 +117,10 @@ def bench_original(folder: Path, line: Line, paired: Paired) -> None:
         line('version 1.6', f'skipped: apt gives none: {type(error).__name__}', '')
         return
     for count in (1, 8, 24):
-        machine = filled(folder / f'both-{count}', [('', f'/dev/sd{chr(97 + number)}') for number in range(count)], SATA, 5)
-        words = ['-p', machine.smartctl, *(word for number in range(count) for word in ('-d', f'/dev/sd{chr(97 + number)}'))]
+        names = [f'/dev/sd{chr(97 + number)}' for number in range(count)]
+        machine = filled(folder / f'both-{count}', [('', name) for name in names], SATA, 5)
+        words = ['-p', machine.smartctl, *(word for name in names for word in ('-d', name))]
         theirs, ours, _ = paired(['/usr/bin/env', *old, *words], [PLUGIN, *words, '--nosudo', '--no-memory'], 5)
         line(f'version 1.6, {count} SATA, 5 ms a command',
-             f'{theirs[0]:.0f} ms wall, {theirs[1]:.0f} ms CPU with smartctl; ours {ours[0]:.0f} ms, {ours[1]:.0f} ms', '')
+             f'{theirs[0]:.0f} ms wall, {theirs[1]:.0f} ms CPU with smartctl; ours {ours[0]:.0f} ms, '
+             f'{ours[1]:.0f} ms', '')
