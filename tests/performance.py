@@ -13,13 +13,13 @@ Made by `make performance`, never by hand. Measured with {python} and {smartctl}
 
 How to read it: a drive decides how long a check takes; what the plugin adds stands here. *Wall* is the time until the
 plugin has ended, a median of paired runs; *alone* is one smartctl with the plugin's own arguments, *by hand* are the
-smartctl calls for all drives, started at once by a shell: no plugin can be faster than that. *Own CPU* is the CPU time of
+smartctl calls for all drives, started at once by a shell: no plugin can be faster. *Own CPU* is the CPU time of
 the check without that of smartctl. The last column has what was aimed at.
 """
 BESIDE = """
 Version 1.6 is the Perl plugin of this name that Debian 13 ships (`monitoring-plugins-check-smart-attributes`). It calls
 `smartctl -a` for one drive after the other: identity, health, attributes, error log and self-test log. Ours reads these
-of all drives at once, and the device statistics, and of SAS and NVMe drives their own logs. CPU times beside it have that
+of all drives at once, and the device statistics, and of SAS and NVMe drives their own logs. Both CPU times have that
 of smartctl in them, for both.
 """
 
