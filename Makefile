@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 OLD := .venv-debian12
+BUILD := .venv-build
 BIN := $(VENV)/bin
 DRIVES := ../shared/drives/drives.jsonl.gz
 # What Debian 12 ships; pySMART is in no Debian.
@@ -15,7 +16,7 @@ SCRAPERS := prometheus prometheus-node-exporter
 PROGRAMS := sudo acl man-db passwd util-linux binutils valgrind pipx chromium chromium-driver
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test check mutants test-debian12 playground bench performance kills year prove measure verdicts add format generate pictures deb test-deb daemons test-programs test-icinga test-metrics scrapers venv wheel clean help
+.PHONY: run test check mutants test-debian12 playground bench performance kills year prove measure verdicts add format generate pictures deb test-deb daemons test-programs test-icinga test-metrics scrapers venv wheel zipapp pins audit clean help
 
 help:            ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -87,6 +88,16 @@ $(VENV)/.mutants: $(VENV)/.tools
 	sh tools/launcher $(VENV)
 	touch $@
 
+$(VENV)/.pins: $(VENV)/.tools
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test,pins]'
+	sh tools/launcher $(VENV)
+	touch $@
+
+$(BUILD)/.ready: requirements/build.txt tools/prepare
+	sh tools/prepare $(PYTHON) $(BUILD)
+	$(BUILD)/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/build.txt
+	touch $@
+
 $(OLD)/.ready: pyproject.toml tools/prepare
 	sh tools/prepare $(PYTHON) $(OLD)
 	$(OLD)/bin/pip install --quiet --disable-pip-version-check $(DEBIAN12) --editable .
@@ -125,9 +136,19 @@ scrapers:
 fleet-10000: $(VENV)/.tools daemons  ## `fleet` asks an Icinga 2 with 10,000 hosts of 24 drives, which takes 3 GB: time and memory
 	FLEET_HOSTS=10000 TEST_DAEMONS=1 $(BIN)/python -m pytest -s tests/test_fleet_icinga.py -k 10000
 
-wheel: $(VENV)/.tools  ## dist/*.whl with its data
-	$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+wheel: $(BUILD)/.ready  ## dist/*.whl with its data, and the source archive
+	rm -f dist/*.whl dist/*.tar.gz
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BUILD)/bin/python -m hatchling build --target wheel --target sdist --directory dist >/dev/null
+
+zipapp: wheel    ## dist/check_smart_attributes.pyz: the program and its libraries in one file, for Python 3.9 and newer
+	sh tools/zipapp $(BUILD)/bin/python
+
+pins: $(VENV)/.pins  ## the libraries of builds as they are today: requirements/*.txt with their hashes
+	sh tools/pins $(BIN)/uv
+
+audit: $(VENV)/.pins  ## do the libraries of builds have known vulnerabilities? What cannot be looked up is a failure
+	sh tools/audit $(BIN)/pip-audit
 
 clean:           ## all that the other targets made
-	rm -rf $(VENV) $(OLD) dist build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(OLD) $(BUILD) dist build .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -9,6 +9,7 @@ import os
 import stat
 
 CONFIG = '/etc/check-smart-attributes'  # the folder of what a site writes
+PROGRAM = os.path.dirname(os.path.realpath(__file__))  # the package: a folder, or in the single-file program
 _CHUNK = 1 << 20
 
 
@@ -20,9 +21,15 @@ def content(path: str, most: int) -> bytes:
     """Return the bytes of a regular file. Raises OSError: NotRegular, EFBIG where it has more than *most*.
 
     Some files below /proc call themselves regular and wait for what is to come: EAGAIN.
+    What lies within the single-file program is as good as the program, and comes from there.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    except NotADirectoryError:
+        if not path.startswith(f'{PROGRAM}/'):
+            raise
+        data: bytes = __loader__.get_data(path)  # type: ignore[name-defined]
+        return data
     except ValueError as error:  # a null character in the path
         raise OSError(errno.EINVAL, str(error)) from None
     try:

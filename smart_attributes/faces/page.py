@@ -10,11 +10,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
 import re
 import time
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from .. import files
 from ..errors import SmartError
 from ..words import visible
 from .advice import NOTHING, ORDER_OF_ACTIONS, WATCH
@@ -22,7 +22,7 @@ from .packed import packed
 from .table import changed, day
 
 TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
-FOLDER = os.path.dirname(os.path.realpath(__file__))
+LARGEST = 1 << 20  # bytes of one of them
 SHOWN = 12  # drives of one action; the table has the others
 SAID = ('host', 'name', 'device', 'bay', 'model', 'serial', 'state', 'why', 'carries')
 ACTIONS = tuple(action for action in ORDER_OF_ACTIONS if action not in (WATCH, NOTHING))
@@ -56,14 +56,13 @@ def page(document: Json, title: str, now: float) -> str:
 def rendered(content: Content, title: str, now: float) -> str:
     """Return the page. Raises SmartError where Jinja2 is not installed."""
     try:
-        from jinja2 import Environment, FileSystemLoader
+        from jinja2 import Environment
     except ImportError:
         raise SmartError('the page is made with Jinja2, which is not installed; apt install python3-jinja2, or '
                          'pip install "check-smart-attributes[page]"') from None
-    environment = Environment(loader=FileSystemLoader(FOLDER), autoescape=True, trim_blocks=True,
-                              lstrip_blocks=True)
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     script, style = (_content(name) for name in (SCRIPT, STYLE))
-    return environment.get_template(TEMPLATE).render(
+    return environment.from_string(_content(TEMPLATE)).render(
         content._asdict(), title=title, made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)),
         number=sum(content.counts.values()), data=_as_data(content.data),
         script=script, style=style, script_hash=_hash(script), style_hash=_hash(style))
@@ -126,5 +125,4 @@ def _hash(text: str) -> str:
 
 
 def _content(name: str) -> str:
-    with open(os.path.join(FOLDER, name), encoding='utf-8') as file:
-        return file.read()
+    return files.content(f'{files.PROGRAM}/faces/{name}', LARGEST).decode()

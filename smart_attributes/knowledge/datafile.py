@@ -23,15 +23,17 @@ if TYPE_CHECKING:
 
 LARGEST = 4 << 20     # bytes; sixteen times the shipped file
 LONGEST_NUMBER = 40   # characters; 48 bits have 15 digits
-PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+PACKAGE = files.PROGRAM
 
 
 def shipped(name: str) -> str:
     """Return where the shipped file or folder *name* lies.
 
-    A wheel carries the data inside the package; a checkout and the Debian
-    package beside it. Raises DataError where neither is there.
+    A wheel and the single-file program carry the data inside the package; a checkout
+    and the Debian package beside it. Raises DataError where neither is there.
     """
+    if not os.path.isdir(PACKAGE):
+        return os.path.join(PACKAGE, name)
     for folder in (PACKAGE, os.path.dirname(PACKAGE)):
         path = os.path.join(folder, name)
         if os.path.exists(path):
@@ -42,8 +44,7 @@ def shipped(name: str) -> str:
 def load(path: str) -> Any:
     """Return a shipped file's data, unvalidated. Raises DataError where it cannot be read."""
     try:
-        with open(path, 'rb') as file:
-            return json.loads(file.read())
+        return json.loads(files.content(path, LARGEST))
     except (OSError, ValueError) as error:
         raise DataError(f'{path}: {_reason(error)}; install check_smart_attributes again') from None
 

@@ -9,6 +9,7 @@ never appear.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import Counter
 from typing import Any, Dict, Iterator, List, Mapping, Match, NamedTuple, Optional, Sequence, Tuple
@@ -75,14 +76,17 @@ def draft(report: Report, database: specs.SpecDatabase) -> str:
     entry = {'family': _family(identity), **_condition(identity, rows),
              **{key: base[key] for key in INHERITED if key in base},
              'attributes': _attributes(report, rows, base, fits, database), 'source': SOURCE}
-    data = {'$schema': _schema_address(), 'comment': _next_steps(report, base, fits, database), 'entries': [entry],
+    data = {**_schema_address(), 'comment': _next_steps(report, base, fits, database), 'entries': [entry],
             'samples': [_sample(report, rows, entry, database)]}
     return formatting.formatted(data, 'attributes')
 
 
-def _schema_address() -> str:
-    """Return where editors find what may stand in the file."""
-    return f'file://{datafile.PACKAGE}/schema/attributes.schema.json'
+def _schema_address() -> Json:
+    """Return the key that tells editors what may stand in the file; none in the single-file program, where they find
+    nothing.
+    """
+    path = f'{datafile.PACKAGE}/schema/attributes.schema.json'
+    return {'$schema': f'file://{path}'} if os.path.exists(path) else {}
 
 
 def _usable_rows(report: Report) -> List[AttributeRow]:

@@ -1,0 +1,145 @@
+"""The single-file program: the plugin with its libraries and data in one file, for machines that get no package."""
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, drive_path
+
+REPORT = drive_path('intel-worn')
+# Where a Python 3.9 may be: in the PATH, or beside it, as pyenv has several.
+OLDEST = ('python3.9', *map(str, Path.home().glob('.pyenv/versions/3.9.*/bin/python3.9')))
+
+
+@pytest.fixture(scope='module')
+def program(tmp_path_factory) -> Path:
+    """The file as `make zipapp` makes it, alone in a folder."""
+    if subprocess.run(['git', 'rev-parse'], cwd=ROOT, capture_output=True).returncode:
+        pytest.skip('the single-file program is not tried: this is no clone, so its version is not known')
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(('MAKE', 'MFLAGS'))}
+    made = subprocess.run(['make', '--silent', 'zipapp'], cwd=ROOT, env=clean, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=600)
+    assert made.returncode == 0, made.stdout
+    return Path(shutil.copy(ROOT / 'dist/check_smart_attributes.pyz', tmp_path_factory.mktemp('alone')))
+
+
+@pytest.fixture(scope='module', params=[(sys.executable,), OLDEST], ids=['this', 'oldest'])
+def python(request) -> str:
+    """The Python of these tests, and the oldest one that is promised."""
+    for each in request.param:
+        if shutil.which(each) and not subprocess.run([each, '-c', 'pass'], capture_output=True).returncode:
+            return str(each)
+    return pytest.skip('Python 3.9 is not tried: it is not installed')
+
+
+def runs(*command: object, folder: object = '/', **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=60, cwd=str(folder),
+                          env={'PATH': os.environ['PATH'], 'LC_ALL': 'C', **environment})
+
+
+@pytest.mark.parametrize('arguments, code, words', [
+    pytest.param(['--report', REPORT], 1, 'endurance_used 86 % (warning above 85)', id='check'),
+    pytest.param(['--report', drive_path('seagate-sas-healthy')], 0, 'SMART OK', id='text, by pySMART'),
+    pytest.param(['-V'], 0, 'attributes.json of 20', id='version'),
+    pytest.param(['triage', '--report', REPORT], 0, 'INTEL', id='triage, by rich'),
+    pytest.param(['explain', '--report', REPORT], 0, 'endurance_used', id='explain'),
+    pytest.param(['list', '--json', '--report', REPORT], 0, '"version": 1', id='list'),
+    pytest.param(['metrics', '--report', REPORT], 0, 'smart_drive_state{device="intel_worn"} 1.0',
+                 id='metrics, by prometheus_client'),
+    pytest.param(['draft', '--report', REPORT], 0, '"models"', id='draft'),
+    pytest.param(['prove'], 0, 'no problem', id='prove'),
+    pytest.param(['sudoers'], 0, 'NOPASSWD', id='sudoers')])
+def test_every_job_works_without_any_package(program, python, arguments, code, words):
+    """Libraries, entries, limits and schemas are in the file; -S keeps away what this machine has."""
+    done = runs(python, '-IS', program, *arguments)
+
+    assert done.returncode == code, done.stdout
+    assert words in done.stdout
+
+
+def test_the_page_is_made_without_any_package(program, python, tmp_path):
+    """Jinja2 escapes in plain Python; template, script and style come out of the file."""
+    done = runs(python, '-IS', program, 'triage', '--html', tmp_path / 'drives.html', '--report', REPORT)
+
+    assert done.returncode == 0, done.stdout
+    page = (tmp_path / 'drives.html').read_text()
+    assert all(part in page for part in ('Content-Security-Policy', ':root {', "'use strict'", 'EXAMPLE0003'))
+
+
+def test_a_file_of_this_site_is_checked_against_its_schema(program, python, tmp_path):
+    """jsonschema says where; a version of it that is Python alone."""
+    (tmp_path / 'mine.json').write_text('{"rolls": {}}')
+    done = runs(python, '-IS', program, '--report', REPORT, '--thresholds', tmp_path / 'mine.json')
+
+    assert done.returncode == 3
+    assert 'rolls' in done.stdout
+
+
+def test_it_is_a_program_that_is_found_by_a_link_and_from_its_own_folder(program, tmp_path):
+    """Data are found by the real path of the file, however it is called."""
+    (tmp_path / 'check_smart').symlink_to(program)
+    if runs('/usr/bin/python3', '-c', 'import sys; sys.exit(sys.version_info < (3, 9))').returncode:
+        pytest.skip('the first line of the program is not tried: /usr/bin/python3 is older than 3.9 or not there')
+
+    assert runs(tmp_path / 'check_smart', '--report', REPORT).returncode == 1
+    assert runs(f'./{program.name}', '--report', REPORT, folder=program.parent).returncode == 1
+
+
+def test_nothing_of_the_callers_is_imported(program, tmp_path):
+    """Started as it is, by its first line: neither PYTHONPATH nor the folder of the caller puts a module in the place
+    of ours.
+    """
+    for module in ('json', 'argparse', 're', 'nagiosplugin'):
+        (tmp_path / f'{module}.py').write_text('raise SystemExit("planted")\n')
+    with program.open('rb') as file:
+        words = file.readline().decode().removeprefix('#!').split()
+
+    done = runs(sys.executable, *words[1:], program, '--report', REPORT, folder=tmp_path, PYTHONPATH=str(tmp_path))
+    assert done.returncode == 1, done.stdout
+
+
+def test_an_older_python_is_told_so(program):
+    """UNKNOWN and a sentence, where a syntax error would have been a WARNING."""
+    code = f'import runpy, sys; sys.version_info = (3, 6, 8); runpy.run_path({str(program)!r})'
+    done = runs(sys.executable, '-c', code)
+
+    assert (done.returncode, done.stdout) == (
+        3, 'SMART UNKNOWN - Python 3.9 or newer is needed, this is 3.6; start it with a newer one: '
+        f'python3.11 -IS {program}\n')
+
+
+def test_a_file_of_a_site_does_not_come_out_of_the_program(program):
+    """What lies in there is the program's own; a path of the command line is looked at like any other."""
+    limits = f'{program}/smart_attributes/thresholds/default.json'
+    done = runs(sys.executable, '-IS', program, '--report', REPORT, '--thresholds', limits)
+
+    assert done.returncode == 3
+    assert 'Not a directory' in done.stdout
+
+
+def test_all_in_it_is_python(program):
+    """What is compiled runs on one processor and one Python, and not from within a file at all."""
+    names = zipfile.ZipFile(program).namelist()
+
+    assert [name for name in names if name.endswith(('.so', '.pyc', '.pyd'))] == []
+
+
+def test_each_library_in_it_has_its_licence_with_it(program):
+    """They are free to be passed on together with that; so is the program itself."""
+    names = zipfile.ZipFile(program).namelist()
+    pinned = re.findall(r'^(\S+)==(\S+) ', (ROOT / 'requirements/zipapp.txt').read_text(), re.MULTILINE)
+    inside = {name.split('/')[0] for name in names if '.dist-info/' in name}
+    licensed = {name.split('/')[0] for name in names
+                if re.search(r'\.dist-info/(licenses/)?(LICEN[CS]E|COPYING)[^/]*$', name)}
+
+    ours = next(folder for folder in inside if folder.startswith('check_smart_attributes-'))
+    assert {folder.lower() for folder in inside - {ours}} == {
+        f'{name.replace("-", "_")}-{version}.dist-info' for name, version in pinned}
+    assert inside - licensed == set()
