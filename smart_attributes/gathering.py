@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import sys
 import time
 from itertools import groupby
@@ -26,6 +25,7 @@ from .words import sentence, visible
 Json = Dict[str, Any]
 NOTE = 500             # characters
 COMMA = ',\n'
+CARDS = 6              # of each thing to do: the plan stands below, and the table has all
 NAMED = 3              # of many, as examples
 # What every drive of the document has, be it unknown.
 KEYS: Mapping[str, Any] = dict.fromkeys(('device', 'type', 'model', 'serial', 'firmware', 'kind', 'entry', 'why'))
@@ -244,18 +244,23 @@ def _write_page(fleet: Fleet, drives: Iterable[Drive], options: Options) -> None
     told['quarters'] = [(by, list(rows)) for by, rows in groupby(told['plan'], lambda each: each['quarter'])]
     left = [f'the table has the {len(kept.rows())} worst drives; {kept.left_out} more are counted above'
             ] if kept.left_out else []
-    content = page.Content(
-        kept.data(fleet.now), {state.name: fleet.summary.states[state.name] for state in table.worst_first()},
-        {action: (count, [page.said(drive, place) for place, drive in found])
-         for action, (count, found) in kept.todo(page.ACTIONS, page.SHOWN).items()},
-        fleet.faults, [*left, *fleet.said()[len(fleet.faults):]], fleet=told,
-        made_by='check_smart_attributes fleet')
-    where = options.fleet.icinga and options.fleet.icinga.partition('//')[2].partition('/')[0]
-    outfile.write(page.rendered(content, f'Drives of {visible(where or socket.gethostname())}', fleet.now),
+    todo = {action: (count, [page.said(drive, place) for place, drive in found])
+            for action, (count, found) in kept.todo(page.ACTIONS, CARDS).items()}
+    counts = {state.name: fleet.summary.states[state.name] for state in table.worst_first()}
+    content = page.Content(kept.taken(fleet.now), counts, todo, fleet.faults,
+                           [*left, *fleet.said()[len(fleet.faults):]], fleet=told,
+                           made_by='check_smart_attributes fleet')
+    outfile.write(page.rendered(content, f'Drives of {visible(_whose(options))}', fleet.now),
                   str(options.html))
     print(f'written: {visible(str(options.html))}')
     for words in fleet.said():
         print(f'note: {words}')
+
+
+def _whose(options: Options) -> str:
+    """Return whose drives they are, for a title."""
+    wanted = options.fleet
+    return wanted.icinga_name or wanted.icinga.partition('//')[2].partition('/')[0] or 'all hosts'
 
 
 def _print_table(fleet: Fleet, drives: Iterable[Drive], options: Options) -> None:

@@ -108,9 +108,12 @@ def _with_unread_logs(found: Survey, options: Options) -> Survey:
 
 
 def _document(found: Survey, options: Options) -> Dict[str, Any]:
+    import socket
+
     from .faces import document
-    return document.document(found.verdicts, found.failures, options.naming.hide_serial, found.faults, found.demands,
-                             found.remarks, found.lately)
+    of_this_host = {} if options.which.reports else {'host': socket.gethostname()}
+    return {**document.document(found.verdicts, found.failures, options.naming.hide_serial, found.faults,
+                                found.demands, found.remarks, found.lately), **of_this_host, 'made': int(time.time())}
 
 
 def _for_a_person(options: Options, runner: processes.Runner) -> Survey:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draw doc/triage.svg and doc/page.png: what `triage` and `triage --html` show of the sample drives.
+"""Draw doc/triage.svg, doc/page.png and doc/fleet.png: what `triage`, `triage --html` and `fleet --html` show.
 
 Usage: make pictures        (wants Chromium; the page's picture is drawn by the very browser that its tests run)
 """
@@ -16,24 +16,45 @@ import picture
 from described import ROOT
 
 PAGE = ROOT / 'doc' / 'page.png'
+FLEET = ROOT / 'doc' / 'fleet.png'
+HOSTS = 40
 SIZE = 1440, 1040      # CSS pixels
 
 
-def page(path: Path = PAGE) -> None:
-    """Draw the page as Chromium shows it."""
+def drawn(html: Path, path: Path) -> None:
+    """Draw a page as Chromium shows it."""
     sys.path.insert(0, str(ROOT / 'tests'))
     import browser
+    chromium = browser.Browser()
+    try:
+        chromium.open(html, *SIZE)
+        chromium.driver.save_screenshot(str(path))
+    finally:
+        chromium.driver.quit()
 
+
+def fleet(path: Path = FLEET) -> None:
+    """Draw the page of a fleet: hosts with a few of the sample drives each, some of which are not well."""
+    document = json.loads(_document())
+    well = [drive for drive in document['drives'] if drive['state'] == 'OK']
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(HOSTS):
+            drives = [dict(drive, name=f'sd{"abcdefgh"[place]}', serial=f'EXAMPLE{number:02}{place:02}')
+                      for place, drive in enumerate([*well, *document['drives'][number % 13:number % 13 + 2]])]
+            (Path(folder) / f'db{number:02}.json').write_text(json.dumps({**document, 'state': 'OK', 'drives': drives}))
+        html = Path(folder) / 'fleet.html'
+        subprocess.run([sys.executable, str(ROOT / 'check_smart_attributes'), 'fleet', folder, '--html', str(html)],
+                       check=True, stdout=subprocess.PIPE)
+        drawn(html, path)
+
+
+def page(path: Path = PAGE) -> None:
+    """Draw the page of the sample drives."""
     from smart_attributes.faces import page as faces_page
     with tempfile.TemporaryDirectory() as folder:
         html = Path(folder) / 'drives.html'
         html.write_text(faces_page.page(json.loads(_document()), 'Drives of db1', time.time()))
-        chromium = browser.Browser()
-        try:
-            chromium.open(html, *SIZE)
-            chromium.driver.save_screenshot(str(path))
-        finally:
-            chromium.driver.quit()
+        drawn(html, path)
 
 
 def _document() -> bytes:
@@ -44,4 +65,5 @@ def _document() -> bytes:
 if __name__ == '__main__':
     picture.write()
     page()
-    print(f'{picture.PICTURE.relative_to(ROOT)}, {PAGE.relative_to(ROOT)}: drawn')
+    fleet()
+    print(*(path.relative_to(ROOT) for path in (picture.PICTURE, PAGE, FLEET)), 'drawn')

@@ -9,6 +9,7 @@ from ..errors import SmartError
 from ..words import visible
 
 MODE = 0o644
+PART = 1 << 20   # characters that are encoded at once
 
 
 def write(text: str, path: str) -> None:
@@ -28,7 +29,8 @@ def _replaced(text: str, path: str) -> None:
     descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=f'.{name}')
     try:
         with open(descriptor, 'w', encoding='utf-8', errors='replace') as file:
-            file.write(text)
+            for start in range(0, len(text), PART):
+                file.write(text[start:start + PART])
             os.fchmod(file.fileno(), MODE)
         os.replace(temporary, path)
     except OSError:

@@ -11,6 +11,7 @@ import base64
 import hashlib
 import json
 import re
+import secrets
 import time
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
@@ -24,7 +25,7 @@ from .table import changed, day
 TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
 LARGEST = 1 << 20  # bytes of one of them
 SHOWN = 12  # drives of one action; the table has the others
-SAID = ('host', 'name', 'device', 'bay', 'model', 'serial', 'state', 'why', 'carries')
+SAID = ('host', 'name', 'device', 'bay', 'model', 'serial', 'state', 'why', 'carries', 'is_check')
 ACTIONS = tuple(action for action in ORDER_OF_ACTIONS if action not in (WATCH, NOTHING))
 Json = Mapping[str, Any]
 
@@ -62,10 +63,13 @@ def rendered(content: Content, title: str, now: float) -> str:
                          'pip install "check-smart-attributes[page]"') from None
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     script, style = (_content(name) for name in (SCRIPT, STYLE))
-    return environment.from_string(_content(TEMPLATE)).render(
+    # Megabytes of data go around the template, which would copy them three times.
+    place = secrets.token_hex(16)
+    text = environment.from_string(_content(TEMPLATE)).render(
         content._asdict(), title=title, made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)),
-        number=sum(content.counts.values()), data=_as_data(content.data),
+        number=sum(content.counts.values()), data=place,
         script=script, style=style, script_hash=_hash(script), style_hash=_hash(style))
+    return text.replace(place, _as_data(content.data))
 
 
 def said(drive: Json, place: int) -> Json:

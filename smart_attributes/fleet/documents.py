@@ -69,7 +69,8 @@ def drives(document: Document, reader: Reader, packer: Packer, now: float) -> It
     listed = document.content['drives']
     known = [_state(each.get('state')) for each in listed if isinstance(each, dict)]
     if (document.notes and state is not State.OK) or not listed or state not in (State.OK, *known):
-        yield reader.row('(triage)', state, '; '.join(document.notes) or 'no drives', origin)
+        told = 'its run is worse than any of its drives' if listed else 'no drives'
+        yield reader.row('(triage)', state, '; '.join(document.notes) or told, origin)
     for each in listed:
         if isinstance(each, dict):
             yield _drive(each, packer, origin)

@@ -11,7 +11,7 @@ from .drives import Drive
 
 Json = Mapping[str, Any]
 MOST = 25_000          # drives; a page of 24,000 has 6 MB, or 13 where their documents have reasons and sources
-SPARE = 5              # of these one part more is collected before the best of them go
+SPARE = 20             # of these one part more is collected before the best of them go
 Key = Tuple[int, float, str, str]
 
 
@@ -61,10 +61,17 @@ class Kept:
         tables = self._packer.tables()
         return (unpacked(json.loads(row.text), tables) for row in rows)
 
-    def data(self, now: float) -> str:
-        """Return all that is kept as the page's script unpacks it."""
+    def taken(self, now: float) -> str:
+        """Return all that is kept as the page's script unpacks it, and keep it no longer: it is large."""
         tables = json.dumps({**self._packer.tables(), 'made': round(now)}, separators=(',', ':'))
-        return f'{{"drives":[{",".join(row.text for row in self.rows())}],{tables[1:]}'
+        texts = [row.text for row in self.rows()]
+        self._rows = []
+        head, tail = '{"drives":[', f'],{tables[1:]}'
+        if not texts:
+            return head + tail
+        texts[0] = head + texts[0]
+        texts[-1] += tail
+        return ','.join(texts)
 
     def todo(self, actions: Tuple[str, ...], shown: int) -> Dict[str, Tuple[int, List[Tuple[int, Json]]]]:
         """Return what to do -> with how many drives, and the first of them with their places among all."""
