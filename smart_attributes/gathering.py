@@ -74,6 +74,10 @@ class Fleet:
                                           wanted.key, wanted.authority, wanted.icinga_name))
         try:
             names = api.names(wanted.filter)
+            if not names:
+                self.faults.append('Icinga shows no service that runs this plugin, neither by its CheckCommand nor by '
+                                   'an output that begins with "SMART "' + (', for this --filter' if wanted.filter
+                                                                             else ''))
             if wanted.hosts is not None:
                 self._note_hosts(api.hosts(wanted.hosts), names)
             for service in api.services(names):

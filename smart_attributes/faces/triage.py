@@ -52,6 +52,8 @@ def print_rows(shown: Sequence[Row], told: Iterable[Tuple[State, str]] = ()) -> 
         console = Console(width=ENDLESS)
     for state, text in told:
         console.print(Text(sentence(text, 500), COLOURS[state]))
+    if not shown:
+        return
     kept = [name for name in (*NAMES, *NUMBERS) if any(getattr(row, name) for row in shown)]
     if not is_terminal:
         _print_plain(_lines(shown, kept, ('', '')), console)

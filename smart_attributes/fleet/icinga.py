@@ -155,6 +155,8 @@ class Icinga:
             raise Unanswered(f'{self._where}: {self._refusal(answer)}')
         if len(text) > LARGEST:
             raise Unanswered(f'{self._where}: an answer is larger than {LARGEST >> 20} MiB; --filter asks for less')
+        if answer.length:  # that its head has promised and nobody has sent
+            raise Unanswered(f'{self._where}: the answer was broken off; Icinga\'s log tells more')
         return self._objects(text)
 
     def _objects(self, text: bytes) -> List[Json]:

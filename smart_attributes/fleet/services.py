@@ -14,6 +14,7 @@ from .drives import Drive, Origin, Reader
 from .icinga import Result, Service
 
 STALE = 2              # intervals after which a result tells the past
+LEAST = 5 * 60         # seconds; checks are not on time to the second
 VERSION_1_6 = re.compile(r'(OK|Warning|Critical) \([^)]*\)')
 WHY = 500              # characters
 
@@ -42,7 +43,7 @@ def told(service: Service, reader: Reader, now: float) -> Told:
     result = service.result
     age = max(now - result.ended, 0)
     # What is sent in comes when it comes: its interval says nothing.
-    is_stale = age > STALE * (service.interval if service.is_active else max(service.interval, DAY))
+    is_stale = age > STALE * max(service.interval, LEAST if service.is_active else DAY)
     origin = Origin(service.host, (f'as of {day(result.ended)}, {since(age)}',) if is_stale else (), age)
     text = lines.read(result.output)
     found = _told_otherwise(service, result, reader, origin) if text is None else _told(service, result, text, reader,

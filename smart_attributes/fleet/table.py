@@ -55,10 +55,10 @@ def heading(summary: Summary, known: Sequence[Defect]) -> Iterator[str]:
     """Yield the lines above the drives."""
     counted = ', '.join(f'{summary.states[state.name]} {state.name.lower()}' for state in worst_first()
                         if summary.states[state.name])
-    yield f'{sum(summary.states.values())} drives on {len(summary.hosts)} hosts: {counted or "none"}'
+    yield f'{_many(sum(summary.states.values()), "drive")} on {_many(len(summary.hosts), "host")}: {counted or "none"}'
     checks = sum(number for state, number in summary.checks.items() if state != State.OK.name)
     if checks:
-        yield f'and {checks} {"check" if checks == 1 else "checks"} in trouble'
+        yield f'and {_many(checks, "check")} in trouble'
     yield from _told('to order', ('by', 'model', 'drives', 'hosts'),
                      [(by, model or NOT_TOLD, *_counted(group)) for by, model, group in planned(summary)])
     yield from _told('firmware with known defects', ('model', 'firmware', 'drives', 'hosts', 'what'),
@@ -69,6 +69,10 @@ def heading(summary: Summary, known: Sequence[Defect]) -> Iterator[str]:
              *(str(group.states[state.name] or '') for state in worst_first()))
             for model, firmware, group in by_model(summary)])
     yield ''
+
+
+def _many(number: int, thing: str) -> str:
+    return f'{number} {thing}{"" if number == 1 else "s"}'
 
 
 def worst_first() -> List[State]:

@@ -1,0 +1,202 @@
+"""`fleet` and an API that does not answer as Icinga 2 does: what no real daemon can be brought to say."""
+from __future__ import annotations
+
+import http.server
+import json
+import shutil
+import ssl
+import subprocess
+import threading
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+
+import pytest
+from conftest import Result, run
+
+LINE = 'OK        sda  ACME X1  endurance_used 1 %  {serial}  firmware 1.0'
+Answer = Tuple[int, bytes]
+
+
+def service(name: str, **facts: Any) -> Dict[str, Any]:
+    """Return a service as Icinga tells it, or otherwise."""
+    result = {'state': 0, 'output': 'SMART OK - x; 1 drive: 1 ok\n' + LINE.format(serial=f'EXAMPLE{name}'),
+              'performance_data': ["'sda_endurance_used'=1%;85;95;0;"], 'execution_end': 2e9}
+    return {'name': f'{name}!smart', 'attrs': {'last_check_result': result, 'check_interval': 300, **facts}}
+
+
+def told(*services: Any) -> bytes:
+    return json.dumps({'results': services}).encode()
+
+
+class Fake:
+    """Answers questions for services over TLS, the way it is told to."""
+
+    def __init__(self, folder: Path, is_plain: bool = False) -> None:
+        self.asked: List[Dict[str, Any]] = []
+        self.answer: Callable[[Dict[str, Any]], Optional[Answer]] = lambda question: (200, told())
+        fake = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = 'HTTP/1.1'
+
+            def do_POST(self) -> None:
+                question = json.loads(self.rfile.read(int(self.headers['Content-Length'])))
+                fake.asked.append(question)
+                found = fake.answer(question)
+                if found is None:  # hangs up in the middle of it
+                    self.send_response(200)
+                    self.send_header('Content-Length', '100')
+                    self.end_headers()
+                    self.wfile.write(b'{"results": [')
+                    self.close_connection = True
+                    return
+                self.send_response(found[0])
+                self.send_header('Content-Length', str(len(found[1])))
+                self.send_header('Location', 'https://elsewhere.example.org/\x1b[2J')
+                self.end_headers()
+                self.wfile.write(found[1])
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
+        self.certificate = folder / 'fake.crt'
+        subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', str(folder / 'fake.key'), '-out',
+                        str(self.certificate), '-days', '1', '-subj', '/CN=fake', '-addext', 'subjectAltName=IP:127.0.0.1'],
+                       check=True, capture_output=True)
+        if not is_plain:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(self.certificate, folder / 'fake.key')
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
+        self.password = folder / 'password'
+        self.password.write_text('secret\n')
+        self.password.chmod(0o600)
+
+    def fleet(self, *arguments: str) -> Result:
+        return run('fleet', '--icinga', f'https://127.0.0.1:{self.server.server_address[1]}', '--user', 'u', '--password-file',
+                   str(self.password), '--ca', str(self.certificate), *arguments)
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@pytest.fixture
+def fake(tmp_path) -> Iterator[Fake]:
+    if not shutil.which('openssl'):
+        pytest.skip('answers of a broken API are not tried: openssl is not installed')
+    made = Fake(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize('answer, said', [
+    pytest.param((200, b'<html>Welcome</html>'), 'what answers is not the API of Icinga 2', id='no-json'),
+    pytest.param((200, b'{"results": {}}'), 'what answers is not the API of Icinga 2', id='no-list'),
+    pytest.param((200, b'{"results": [1]}'), 'what answers is not the API of Icinga 2', id='no-objects'),
+    pytest.param((200, b'[' * 100_000), 'what answers is not the API of Icinga 2', id='too-deep'),
+    pytest.param((302, b''), 'what answers leads elsewhere, to https://elsewhere.example.org/', id='leads-elsewhere'),
+    pytest.param((500, b'x'), 'Icinga answers 500 Internal Server Error; its log tells more', id='its-own-trouble'),
+    pytest.param(None, 'the answer was broken off', id='hangs-up')])
+def test_an_answer_that_is_none_is_a_sentence(fake, answer, said):
+    """And 3, and nothing that moves a cursor."""
+    fake.answer = lambda question: answer
+    done = fake.fleet()
+
+    assert (done.code, said in done.text, '\x1b' in done.text) == (3, True, False), done.text
+    assert done.text.startswith('SMART UNKNOWN - 127.0.0.1:')
+
+
+def test_no_service_at_all_is_said(fake):
+    """An empty table would be silence."""
+    done = fake.fleet()
+
+    assert done.code == 3
+    assert 'Icinga shows no service that runs this plugin' in done.text
+
+
+@pytest.mark.parametrize('facts', [
+    {'last_check_result': 7}, {'last_check_result': {}}, {'last_check_result': {'output': 5, 'state': 'x', 'performance_data': 1}},
+    {'last_check_result': {'output': 'SMART OK - x', 'performance_data': [{'value': 1}, None], 'execution_end': 'y'}},
+    {'check_interval': None, 'enable_active_checks': 'x'}, {'last_check_result': {'state': 1e300, 'output': '\x00\x1b[2J'}}], ids=str)
+def test_a_service_that_is_not_as_documented_hides_no_other(fake, facts):
+    """A later version, or a damaged state file."""
+    fake.answer = lambda question: (200, told(service('a', **facts), service('b')))
+    done = fake.fleet('--json')
+
+    assert 'Traceback' not in done.text and '\x1b' not in done.text
+    assert 'b' in {drive['host'] for drive in json.loads(done.text)['drives']}
+
+
+def test_services_are_asked_for_250_at_a_time_and_by_name(fake):
+    """All at once would cost half a gigabyte on both sides."""
+    names = [f'h{number:04}' for number in range(600)]
+    fake.answer = lambda question: (200, told(*(service(name.partition('!')[0]) for name in question.get('services', names))))
+    done = fake.fleet('--json')
+
+    assert len(json.loads(done.text)['drives']) == 600
+    assert [len(question.get('services', ())) for question in fake.asked] == [0, 250, 250, 100]
+    assert fake.asked[0]['attrs'] == ['__name']
+
+
+def test_a_service_that_went_while_icinga_was_asked_costs_no_other(fake):
+    """Icinga answers 404 for all of a question where one is gone."""
+    names = [f'h{number}' for number in range(9)]
+
+    def answer(question: Dict[str, Any]) -> Answer:
+        wanted = question.get('services', names)
+        return (404, b'{"error":404}') if 'h4!smart' in wanted else (200, told(*(service(name.partition('!')[0]) for name in wanted)))
+
+    fake.answer = answer
+    found = json.loads(fake.fleet('--json').text)
+
+    assert [drive['host'] for drive in found['drives']] == [name for name in names if name != 'h4']
+    assert '1 of 9 services were removed while Icinga was asked' in found['notes']
+
+
+def test_an_api_that_fails_half_way_leaves_what_it_told(fake, tmp_path):
+    """Incomplete, said on top, and 3."""
+    names = [f'h{number:04}' for number in range(600)]
+
+    def answer(question: Dict[str, Any]) -> Answer:
+        if len(fake.asked) > 2:
+            return 500, b''
+        return 200, told(*(service(name.partition('!')[0]) for name in question.get('services', names)))
+
+    fake.answer = answer
+    done = fake.fleet('--html', str(tmp_path / 'page.html'))
+
+    assert done.code == 3
+    assert 'Icinga answers 500 Internal Server Error; its log tells more; the drives told before are here' in done.text
+    assert '250 drives on 250 hosts' in (tmp_path / 'page.html').read_text()
+    assert 'class="run"' in (tmp_path / 'page.html').read_text()
+
+
+def test_a_port_without_tls_is_said(tmp_path):
+    """The password is not sent there."""
+    if not shutil.which('openssl'):
+        pytest.skip('answers of a broken API are not tried: openssl is not installed')
+    plain = Fake(tmp_path, is_plain=True)
+    try:
+        done = plain.fleet()
+        assert (done.code, plain.asked) == (3, [])
+        assert 'no TLS (' in done.text
+    finally:
+        plain.close()
+
+
+def test_who_does_not_answer_is_not_waited_for(fake):
+    """Longer than was asked for."""
+    silence = threading.Event()
+
+    def answer(question: Dict[str, Any]) -> Answer:
+        silence.wait(20)
+        return 200, told()
+
+    fake.answer = answer
+    done = fake.fleet('-t', '1')
+    silence.set()
+
+    assert done.code == 3
+    assert 'time is over' in done.text.lower() or 'more time is to be had with -t' in done.text
