@@ -9,12 +9,15 @@ in other words), or "accepted because ...". Exit status 1 where one does not, or
 """
 from __future__ import annotations
 
+import ast
+import difflib
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 from collections import Counter
 from pathlib import Path
@@ -23,14 +26,20 @@ from typing import Dict, List, Mapping, NamedTuple, Sequence, Tuple
 ROOT = Path(__file__).resolve().parent.parent
 SURVIVORS = ROOT / 'tests/mutants/survivors.txt'
 # module -> per cent of its mutants that the tests must notice
-FIGURES = {'judge': 90, 'knowledge/decode': 90, 'knowledge/ranges': 90, 'knowledge/readings': 90,
-           'knowledge/thresholds': 90,
-           'knowledge/units': 90, 'knowledge/faults': 80, 'knowledge/specs': 80, 'trust': 80, 'words': 80}
-# Tests that start no process: one value each, so that thousands of runs take minutes.
+FIGURES = dict.fromkeys((
+    'judge', 'outlook', 'whereabouts', 'trust', 'words',
+    *(f'knowledge/{noun}' for noun in ('acknowledged', 'decode', 'error_log', 'faults', 'ranges', 'readings', 'self_tests',
+                                       'specs', 'thresholds', 'units')),
+    *(f'memory/{noun}' for noun in ('changes', 'clock', 'drives', 'forecast', 'growth', 'past', 'series', 'wear')),
+), 95)
+# Tests of one value each, or of one run of the program in this process, so that thousands of them take minutes.
 TESTS = ('test_judge', 'test_readings', 'test_decode', 'test_ranges', 'test_thresholds', 'test_specs', 'test_faults',
-         'test_clean',
-         'test_statements', 'test_trust', 'test_units')
+         'test_clean', 'test_statements', 'test_trust', 'test_units', 'test_error_log', 'test_self_tests',
+         'test_accepting', 'test_lately', 'test_memory_growth', 'test_memory_changes', 'test_memory_store',
+         'test_forecast', 'test_outlook', 'test_whereabouts', 'test_month')
 NEEDED = ('smart_attributes', 'tests', 'thresholds', 'attributes.json', 'pyproject.toml')
+# What two files of the copy end with: a process would know nothing of mutants.
+WITHIN = {'conftest': 'run', 'days': 'run_at'}
 # mutmut leaves decorated functions alone; without its cache a function answers the same.
 CACHE = re.compile(r'^@lru_cache\(.*\)\n', re.MULTILINE)
 REASON = re.compile(r'equal|words only|accepted because .+')
@@ -41,7 +50,7 @@ class Mutant(NamedTuple):
     """One change to one function."""
 
     function: str           # "judge._hours", "knowledge/specs.SpecDatabase.claims"
-    before: Tuple[str, ...]  # the lines that it takes out, and those that it puts in
+    before: Tuple[str, ...]  # the statements that it takes out, and those that it puts in, a line each
     after: Tuple[str, ...]
 
     def __str__(self) -> str:
@@ -53,6 +62,10 @@ def copy(folder: Path, modules: Sequence[str]) -> None:
     """Put into *folder* what the unit tests need, and mutmut's settings."""
     for name in NEEDED:
         (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, folder / name)
+    for file, function in WITHIN.items():
+        with (folder / f'tests/{file}.py').open('a') as text:
+            text.write(f'\n\ndef {function}(*words, **how):\n    import within\n    return within.{function}(*words, **how)\n')
+    shutil.move(folder / 'tests/mutants/within.py', folder / 'tests')
     for module in modules:
         source = folder / f'smart_attributes/{module}.py'
         source.write_text(CACHE.sub('', source.read_text()))
@@ -73,8 +86,9 @@ def run_mutmut(folder: Path) -> None:
 
 def results(module: str) -> Tuple[str, int, List[Mutant]]:
     """Return what mutmut found out about one module; the working directory is the copy."""
+    from libcst import Module
     from mutmut.mutation.data import SourceFileMutationData
-    from mutmut.mutation.diff_apply import get_diff_for_mutant
+    from mutmut.mutation.diff_apply import read_functions_from_index
     from mutmut.stats import status_by_exit_code
 
     path = Path(f'smart_attributes/{module}.py')
@@ -84,16 +98,21 @@ def results(module: str) -> Tuple[str, int, List[Mutant]]:
     unknown = {state for state in status.values() if state not in ('killed', 'timeout', 'survived', 'no tests')}
     if unknown:
         raise SystemExit(f'mutmut did not measure {module}: {", ".join(sorted(unknown))}')
-    survivors = [mutant(module, name, get_diff_for_mutant(name, path=path))
+    survivors = [mutant(module, name, *(Module([function]).code for function in read_functions_from_index(name, path)))
                  for name, state in status.items() if state in ('survived', 'no tests')]
     return module, len(status), survivors
 
 
-def mutant(module: str, name: str, diff: str) -> Mutant:
-    """Return the mutant that mutmut calls *name*: "smart_attributes.judge.x__hours__mutmut_3"."""
+def mutant(module: str, name: str, was: str, is_now: str) -> Mutant:
+    """Return the mutant that mutmut calls *name*: "smart_attributes.judge.x__hours__mutmut_3".
+
+    was, is_now: its function, before and after. What differs is told in statements: where a line is wrapped
+        changes with what stands before it.
+    """
     function = name.rpartition('.')[2].partition('__mutmut_')[0]
     place = function[1:].replace('ǁ', '.').strip('.') if 'ǁ' in function else function[2:]
-    lines = [line for line in diff.splitlines() if not line.startswith(('---', '+++'))]
+    statements = (ast.unparse(ast.parse(textwrap.dedent(code))).splitlines() for code in (was, is_now))
+    lines = [line for line in difflib.unified_diff(*statements, n=0) if not line.startswith(('---', '+++'))]
     return Mutant(f'{module}.{place}', *(tuple(line[1:].strip() for line in lines if line[0] == sign) for sign in '-+'))
 
 

@@ -1,0 +1,60 @@
+"""The program within this process, where mutants are: what tests start as a process elsewhere."""
+from __future__ import annotations
+
+import gc
+import io
+import os
+import signal
+import sys
+from contextlib import ExitStack, contextmanager
+from typing import Any, Callable, Iterator, List
+from unittest import mock
+
+import days
+import pytest
+from conftest import Result
+
+from smart_attributes import alarm, main
+from smart_attributes.memory import smartd_log
+
+CAUGHT = (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM, signal.SIGVTALRM)
+
+
+def run(*words: str, **unusual: Any) -> Result:
+    """Run the program as conftest.run() does; skips what needs a process of its own."""
+    if any(unusual.values()):
+        pytest.skip('needs a process of its own')
+    with _alone() as printed:
+        return Result(_status(words), printed.getvalue())
+
+
+def run_at(now: float, *words: str, logs: str = '/nonexistent') -> Result:
+    """Run the program at a time, as days.run_at() does."""
+    with mock.patch('time.time', lambda: now), mock.patch.object(smartd_log, 'FOLDER', logs):
+        return run(*words)
+
+
+def _status(words: Any) -> int:
+    later: List[Callable[[], object]] = []
+    code = main.run(list(words), later)
+    for work in later:
+        work()
+    return code
+
+
+@contextmanager
+def _alone() -> Iterator[io.StringIO]:
+    """Take what is printed, and leave nothing of a run behind."""
+    handlers = {number: signal.getsignal(number) for number in CAUGHT}
+    with ExitStack() as patches:
+        printed = io.StringIO()
+        for name in ('stdout', 'stderr'):
+            patches.enter_context(mock.patch.object(sys, name, printed))
+        patches.enter_context(mock.patch.dict(os.environ, days.environment()))
+        try:
+            yield printed
+        finally:
+            alarm.disarm()
+            gc.enable()
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
