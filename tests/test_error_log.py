@@ -26,7 +26,8 @@ def found(*errors, counted=(), count=None, age=AGE):
 @pytest.mark.parametrize(('errors', 'count', 'quiet'), [
     ((error(5, 'ABRT'), error(900, 'UNC'), error(950, 'UNC')), 3, (900, False)),
     ((error(700, 'IDNF'),), 1, (700, False)),
-    ((error(700, 'ICRC', 'ABRT'), error(800, 'ABRT')), 9, (800, True)), ((error(700, 'ABRT'),), 1, (None, False)),
+    ((error(700, 'ABRT'), error(750, 'ICRC', 'ABRT'), error(800, 'ABRT')), 9, (800, True)),
+    ((error(700, 'ABRT'),), 1, (None, False)),
     ((error(700), error(900, 'UNC')), 2, (700, False)), ((error(-100, 'UNC'),), 1, (None, False))],
     ids=['newest-data-error', 'not-found', 'older-than-all-that-is-kept', 'the-log-does-not-know-it',
          'unknown-kind-may-be-one', 'ahead'])
@@ -54,6 +55,7 @@ def test_where_a_drive_counts_nothing_its_log_counts(errors, number, counted):
     reading = found(*errors, counted=counted)['recent_data_errors']
 
     assert (reading.number, reading.quiet) == (number, 10 * HOUR if number else None)
+    assert (reading.unit, str(reading.source)) == ('', 'error log')
 
 
 def test_recent_errors_are_told_once():
@@ -68,7 +70,8 @@ def test_errors_of_an_hour_that_means_nothing_are_unknown_and_not_zero(age):
     """Never OK by an invented number."""
     reading = found(error(10, 'UNC'), age=age)['recent_data_errors']
 
-    assert (reading.number, reading.judged, bool(reading.unknown)) == (None, False, True)
+    assert (reading.number, reading.judged) == (None, False)
+    assert reading.unknown == 'data errors at an hour that the power-on time does not explain'
 
 
 @pytest.mark.parametrize(('hour', 'age', 'since'), [

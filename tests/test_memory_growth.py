@@ -262,6 +262,22 @@ def test_other_overrides_of_the_file_are_no_acknowledgements():
                                               'roles': {'reallocated': {'acknowledged': 3}}}])) == []
 
 
+@pytest.mark.parametrize('other', [
+    {}, {'for': {'serial': 'S1'}}, {'roles': {'reallocated': {'acknowledged': 3}}}, {'for': [], 'roles': {}},
+    {'for': {'serial': 'S1'}, 'roles': []}, {'for': 'serial', 'roles': {'reallocated': {'acknowledged': 3}}}])
+def test_what_is_none_costs_no_acknowledgement_that_follows(other):
+    """A mistake in one is told elsewhere; those that were accepted stay so."""
+    assert list(acknowledged.from_overrides([other, acknowledged.override(GIVEN)])) == [GIVEN]
+
+
+@pytest.mark.parametrize(('changed', 'said'), [
+    ({}, 'reallocated is acknowledged at 3 by ops on 2026-11-22 until 2027-01-31: stable since 2024 (acknowledged.json)'),
+    ({'why': '', 'until': '', 'by': '', 'at': '', 'origin': '--acknowledged'},
+     'reallocated is acknowledged at 3 (--acknowledged)')], ids=['all', 'nothing'])
+def test_an_acknowledgement_is_told_with_whatever_is_known_of_it(changed, said):
+    assert acknowledged.telling(GIVEN._replace(**changed), '') == said
+
+
 @pytest.mark.parametrize(('text', 'given'), [
     ('S1:reallocated=3', Acknowledgement('S1', 'reallocated', 3, origin='--acknowledged')),
     ('S1:pending=8:2027-01-31', Acknowledgement('S1', 'pending', 8, '', '2027-01-31', origin='--acknowledged')),
@@ -288,6 +304,7 @@ def test_silent_at_that_value_loud_when_it_grows(number, falls, is_silent):
 
 def test_without_an_acknowledgement_nothing_is_silent():
     assert not acknowledged.is_silent(None, 0)
+    assert acknowledged.is_silent(GIVEN, 2), 'more is worse, unless somebody says otherwise'
 
 
 @pytest.mark.parametrize(('today', 'applies'), [('2027-01-31', True), ('2027-02-01', False)])
@@ -315,6 +332,7 @@ OK, WARNING, CRITICAL = State.OK, State.WARNING, State.CRITICAL
     pytest.param(OK, {'level': CRITICAL, 'growth': WARNING, 'is_acknowledged': True}, id='ok-acknowledged'),
     pytest.param(CRITICAL, {'level': CRITICAL, 'growth': WARNING}, id='crit-small-growth-hides-no-level'),
     pytest.param(CRITICAL, {'level': OK, 'growth': CRITICAL}, id='crit-growth-without-level'),
+    pytest.param(CRITICAL, {'level': State.UNKNOWN, 'growth': CRITICAL}, id='crit-growth-before-unknown'),
     pytest.param(CRITICAL, {'level': CRITICAL}, id='crit-level')])
 def test_the_order_of_precedence(state, arguments):
     assert acknowledged.prevailing(**arguments) is state

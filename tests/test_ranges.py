@@ -8,7 +8,7 @@ from smart_attributes.knowledge import ranges
 @pytest.mark.parametrize(('text', 'good', 'bad', 'words'), [
     ('85', 85, 86, 'above 85'), ('11:', 11, 10, 'below 11'), ('~:5', -3, 6, 'above 5'), ('10:20', 15, 21, 'above 20'),
     ('10:20', 10, 9, 'below 10'), ('@1:5', 6, 3, 'inside 1 to 5'), ('0', 0, 1, 'above 0'),
-    ('0.5', 0.5, 0.6, 'above 0.5'),
+    ('0.5', 0.5, 0.6, 'above 0.5'), ('~:85.0', 85, 86, 'above 85'),
     ('1000000000000', 1, 2e12, 'above 1000000000000')])
 def test_a_range_alerts_outside_and_says_on_which_side(text, good, bad, words):
     """The guidelines' own examples; a limit itself is still good."""
@@ -94,5 +94,13 @@ def test_letters_are_for_seconds_alone(text, unit, said):
     'd', '30m:', '30h', '1d2w', '1.2.3d', '1.d', '30 d', '30D', 'd30', '30dd', '2w:1d', '~30d', '-30d', '30d:w', '1e3d'])
 def test_what_is_no_time_is_refused_with_an_example(text):
     """m could be minutes or months; a sum of times, or one before now, is nobody's limit."""
-    with pytest.raises(UsageError, match=r'write 30d: .bad below 30 days.'):
+    with pytest.raises(UsageError, match=r'write 30d: .bad below 30 days.+ or @1d:2w .bad inside., with d, w, y, or sec'):
         ranges.parse(text, 's')
+
+
+@pytest.mark.parametrize('asked', [ranges.parse, lambda text: ranges.is_violated(text, 1),
+                                   lambda text: ranges.describe(text, 1)], ids=['parse', 'is_violated', 'describe'])
+def test_without_a_unit_a_role_is_a_count(asked):
+    """As nearly all roles are; days are no count."""
+    with pytest.raises(UsageError, match='a role that is a count'):
+        asked('30d')

@@ -1,4 +1,6 @@
 """Which entry of a self-test log stands."""
+import re
+
 import pytest
 
 from smart_attributes.knowledge.self_tests import freshness, verdict
@@ -88,18 +90,32 @@ def test_the_words_tell_the_age_of_a_test_where_both_hours_are_known(hours, age,
 
 
 @pytest.mark.parametrize(('tests', 'age', 'state', 'words'), [
-    ((test('Extended offline', True, 1000),), 1000 + 35 * 24, State.OK, '35 days ago'),
+    ((test('Extended offline', True, 1000),), 1000 + 35 * 24, State.OK, '35 days ago$'),
     ((test('Extended offline', True, 1000),), 1001 + 35 * 24, State.WARNING,
      '35 days ago, should be no older than 35 days; start one'),
     ((test('Short offline', True, 1000), test('Extended offline', False, 1000)), 1000, State.WARNING,
      'none is known, should be'),
-    ((test('Extended offline', False, 1000), test('Background long', True, 900)), 1000, State.OK, '4 days ago'),
+    ((test('Extended offline', False, 1000), test('Background long', True, 900)), 1000, State.OK, '4 days ago$'),
     ((), 1000, State.WARNING, 'none is known'),
-    ((test('Extended offline', True, 1000),), None, State.WARNING, 'tells no age')],
+    ((test('Extended offline', True, 1000),), None, State.WARNING,
+     'passed: at an hour that tells no age, should')],
     ids=['ok-fresh', 'warn-older', 'warn-only-short-and-failed', 'ok-passed-before', 'warn-none', 'warn-no-age'])
 def test_a_site_that_runs_extended_tests_hears_when_they_end(tests, age, state, words):
     """A log without a fresh one proves that nobody looked."""
     found = freshness(tests, DISK, age and age * HOUR, 35 * 24 * HOUR)
 
     assert (found.role, found.state) == ('self_test_age', state)
-    assert words in found.verdict
+    assert re.search(words, found.verdict)
+
+
+@pytest.mark.parametrize(('hours', 'number'), [(1000, 1), (100, 0.5)], ids=['fresh', 'old'])
+def test_a_graph_tells_whether_an_extended_test_is_fresh(hours, number):
+    """1 is good, as of all verdicts; an old test is half of that, since nothing has failed."""
+    found = freshness([test('Extended offline', True, hours)], DISK, 1100 * HOUR, 500 * HOUR)
+
+    assert (found.number, found.unit, str(found.source)) == (number, '', 'self-test log')
+
+
+def test_a_verdict_is_as_old_as_its_test():
+    """An old failure does not ring again."""
+    assert verdict([test('Short offline', False, 100)], DISK, 300 * HOUR).quiet == 200 * HOUR

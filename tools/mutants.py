@@ -28,8 +28,8 @@ SURVIVORS = ROOT / 'tests/mutants/survivors.txt'
 # module -> per cent of its mutants that the tests must notice
 FIGURES = dict.fromkeys((
     'judge', 'outlook', 'whereabouts', 'trust', 'words',
-    *(f'knowledge/{noun}' for noun in ('acknowledged', 'decode', 'error_log', 'faults', 'ranges', 'readings', 'self_tests',
-                                       'specs', 'thresholds', 'units')),
+    *(f'knowledge/{noun}' for noun in ('acknowledged', 'decode', 'error_log', 'faults', 'ranges', 'readings',
+                                       'self_tests', 'specs', 'thresholds', 'units')),
     *(f'memory/{noun}' for noun in ('changes', 'clock', 'drives', 'forecast', 'growth', 'past', 'series', 'wear')),
 ), 95)
 # Tests of one value each, or of one run of the program in this process, so that thousands of them take minutes.
@@ -39,7 +39,13 @@ TESTS = ('test_judge', 'test_readings', 'test_decode', 'test_ranges', 'test_thre
          'test_forecast', 'test_outlook', 'test_whereabouts', 'test_month')
 NEEDED = ('smart_attributes', 'tests', 'thresholds', 'attributes.json', 'pyproject.toml')
 # What two files of the copy end with: a process would know nothing of mutants.
-WITHIN = {'conftest': 'run', 'days': 'run_at'}
+STARTING = {'conftest': 'run', 'days': 'run_at'}
+WITHIN = """
+
+def {0}(*words, **how):
+    import within
+    return within.{0}(*words, **how)
+"""
 # mutmut leaves decorated functions alone; without its cache a function answers the same.
 CACHE = re.compile(r'^@lru_cache\(.*\)\n', re.MULTILINE)
 REASON = re.compile(r'equal|words only|accepted because .+')
@@ -62,9 +68,9 @@ def copy(folder: Path, modules: Sequence[str]) -> None:
     """Put into *folder* what the unit tests need, and mutmut's settings."""
     for name in NEEDED:
         (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, folder / name)
-    for file, function in WITHIN.items():
+    for file, function in STARTING.items():
         with (folder / f'tests/{file}.py').open('a') as text:
-            text.write(f'\n\ndef {function}(*words, **how):\n    import within\n    return within.{function}(*words, **how)\n')
+            text.write(WITHIN.format(function))
     shutil.move(folder / 'tests/mutants/within.py', folder / 'tests')
     for module in modules:
         source = folder / f'smart_attributes/{module}.py'
@@ -86,9 +92,7 @@ def run_mutmut(folder: Path) -> None:
 
 def results(module: str) -> Tuple[str, int, List[Mutant]]:
     """Return what mutmut found out about one module; the working directory is the copy."""
-    from libcst import Module
     from mutmut.mutation.data import SourceFileMutationData
-    from mutmut.mutation.diff_apply import read_functions_from_index
     from mutmut.stats import status_by_exit_code
 
     path = Path(f'smart_attributes/{module}.py')
@@ -98,9 +102,21 @@ def results(module: str) -> Tuple[str, int, List[Mutant]]:
     unknown = {state for state in status.values() if state not in ('killed', 'timeout', 'survived', 'no tests')}
     if unknown:
         raise SystemExit(f'mutmut did not measure {module}: {", ".join(sorted(unknown))}')
-    survivors = [mutant(module, name, *(Module([function]).code for function in read_functions_from_index(name, path)))
+    survivors = [mutant(module, name, *versions(name, path))
                  for name, state in status.items() if state in ('survived', 'no tests')]
     return module, len(status), survivors
+
+
+def versions(name: str, path: Path) -> Tuple[str, str]:
+    """Return the function that mutmut changed, before and after."""
+    from libcst import Module
+    from mutmut.mutation.diff_apply import read_functions_from_index
+
+    found = read_functions_from_index(name, path)
+    if found is None:
+        raise SystemExit(f'mutmut has not written what it made of {name}')
+    was, is_now = (Module([function]).code for function in found)
+    return was, is_now
 
 
 def mutant(module: str, name: str, was: str, is_now: str) -> Mutant:
@@ -111,8 +127,8 @@ def mutant(module: str, name: str, was: str, is_now: str) -> Mutant:
     """
     function = name.rpartition('.')[2].partition('__mutmut_')[0]
     place = function[1:].replace('ǁ', '.').strip('.') if 'ǁ' in function else function[2:]
-    statements = (ast.unparse(ast.parse(textwrap.dedent(code))).splitlines() for code in (was, is_now))
-    lines = [line for line in difflib.unified_diff(*statements, n=0) if not line.startswith(('---', '+++'))]
+    before, after = (ast.unparse(ast.parse(textwrap.dedent(code))).splitlines() for code in (was, is_now))
+    lines = [line for line in difflib.unified_diff(before, after, n=0) if not line.startswith(('---', '+++'))]
     return Mutant(f'{module}.{place}', *(tuple(line[1:].strip() for line in lines if line[0] == sign) for sign in '-+'))
 
 
