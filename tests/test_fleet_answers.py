@@ -60,6 +60,7 @@ class Fake:
                 pass
 
         self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
+        self.server.handle_error = lambda *_: None  # who has no trust in us hangs up, as it should
         self.certificate = folder / 'fake.crt'
         subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', str(folder / 'fake.key'), '-out',
                         str(self.certificate), '-days', '1', '-subj', '/CN=fake', '-addext', 'subjectAltName=IP:127.0.0.1'],

@@ -343,6 +343,47 @@ def test_axe_finds_nothing_serious(chromium, sixty, width, scheme):
     assert [each for each in found if each[0] in ('serious', 'critical')] == []
 
 
+@pytest.fixture(scope='module')
+def of_fleet(sample, tmp_path_factory) -> Path:
+    """The page of three hosts, one of which has firmware with a known defect."""
+    folder = tmp_path_factory.mktemp('fleet')
+    defect = {'name': 'sdx', 'model': 'Corsair Force LS SSD', 'firmware': 'S9FM01.8', 'serial': 'EXAMPLE0099', 'state': 'OK'}
+    for host in ('db1', 'db2', 'web1'):
+        drives = [*sample['drives'], *([defect] if host == 'web1' else [])]
+        (folder / f'{host}.json').write_text(json.dumps({**sample, 'drives': drives}))
+    done = run('fleet', str(folder), '--html', str(folder / 'fleet.html'))
+    assert done.code == 0
+    return folder / 'fleet.html'
+
+
+def test_the_page_of_a_fleet_leads_from_a_model_to_its_drives(chromium, of_fleet):
+    """What to order, defects, models: each name filters the table; hosts are found by name."""
+    chromium.open(of_fleet)
+    titles = chromium.run('return [...document.querySelectorAll("h2")].map((title) => title.firstChild.textContent.trim())')
+    chromium.run('document.querySelector("[data-model=\'Corsair Force LS SSD\']").click()')
+    hosts = chromium.column('Host')
+    chromium.run('document.getElementById("all").click(); const text = document.getElementById("text"); text.value = "db2";'
+                 'text.dispatchEvent(new Event("input"))')
+
+    assert titles == ['What to do', 'What to order', 'Firmware with known defects', 'Models and firmware', 'All drives']
+    assert hosts == ['web1']
+    assert set(chromium.column('Host')) == {'db2'}
+    assert (chromium.said(), chromium.requests()) == ([], [])
+
+
+@pytest.mark.parametrize('width', [1400, 390], ids=['screen', 'phone'])
+def test_axe_finds_nothing_serious_on_the_page_of_a_fleet(chromium, of_fleet, width):
+    """Its tables have heads, and colours enough contrast."""
+    source = axe()
+    chromium.open(of_fleet, width)
+    chromium.run(source)
+    found = chromium.driver.execute_async_script(
+        'const done = arguments[arguments.length - 1]; axe.run(document, {resultTypes: ["violations"]}).then((result) '
+        '=> done(result.violations.map((each) => [each.impact, each.id, each.nodes.slice(0, 3).map((node) => node.html)])))')
+
+    assert [each for each in found if each[0] in ('serious', 'critical')] == []
+
+
 def test_24000_drives_are_a_page_of_20_mb_that_opens_within_5_seconds(chromium, sample, tmp_path):
     """A large fleet is one file, too; sorting it is a matter of a second."""
     path = written(tmp_path, grown(sample, 24_000))

@@ -1,0 +1,69 @@
+"""What the plugin's lines and perfdata tell a fleet is what triage says of the same drives."""
+from __future__ import annotations
+
+import json
+
+import pytest
+from conftest import ROOT
+from test_lines import recorded, simulated  # noqa: F401  fixtures
+
+from smart_attributes.faces import lines
+from smart_attributes.faces.packed import Packer
+from smart_attributes.fleet.drives import Origin, Reader
+from smart_attributes.knowledge.specs import SpecDatabase
+from smart_attributes.model import State
+
+
+@pytest.fixture(scope='module')
+def reader() -> Reader:
+    return Reader(SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).roles, Packer())
+
+
+@pytest.mark.parametrize('drives', ['recorded', 'simulated'])
+def test_what_to_do_and_what_is_wrong_are_what_triage_says(reader, drives, request):
+    """Of every recorded and every simulated drive: from the line alone."""
+    for text, documents in request.getfixturevalue(drives):
+        found = lines.read(text)
+        assert found is not None
+        told = reader.drives(found.lines, text.splitlines()[-1][2:].split(' '), Origin('h'))
+        wanted = {drive['name']: drive for drive in documents}
+
+        assert [(drive.facts['name'], drive.facts['action'], wanted[drive.facts['name']]['why']) for drive in told
+                if drive.facts['action'] != wanted[drive.facts['name']]['action']] == []
+        for drive in told:
+            whole = wanted[drive.facts['name']]
+            assert drive.facts.get('why') == whole['why']
+            assert set(drive.facts.get('forecasts', {})) <= set(whole.get('forecasts', {}))
+
+
+@pytest.mark.parametrize('drives', ['recorded', 'simulated'])
+def test_each_reading_has_its_state(reader, drives, request):
+    """As far as findings tell it: a verdict without words about its state has at least that of the next one."""
+    for text, documents in request.getfixturevalue(drives):
+        found = lines.read(text)
+        assert found is not None
+        wanted = {drive['name']: {each['role']: each['state'] for each in drive['readings'] if each['state'] != 'OK'}
+                  for drive in documents}
+        for line in found.lines:
+            for role, state in reader.alarms(line):
+                assert role in wanted[line.name], (line, role)
+                assert state.urgency <= max(State[each['state']].urgency for drive in documents if drive['name'] == line.name
+                                            for each in drive['readings'] if each['role'] == role)
+
+
+@pytest.mark.parametrize('findings, state, alarms', [
+    ('pending 16, critical above 8; offline_uncorrectable 1, warning above 0', 'CRITICAL',
+     [('pending', 'CRITICAL'), ('offline_uncorrectable', 'WARNING')]),
+    ('firmware C402, fixed in C405: drive and data are lost; update it; self_test: Extended: read failure', 'CRITICAL',
+     [('firmware_advisory', 'CRITICAL'), ('self_test', 'WARNING')]),
+    ('attribute 5 Reallocated_Sector_Ct is at 1, not above its vendor threshold 5; pending 9, critical above 8', 'CRITICAL',
+     [('vendor_threshold', 'CRITICAL'), ('pending', 'CRITICAL')]),
+    ('cannot be opened: pending 16, critical above 8', 'UNKNOWN', []),
+    ('no answer within 30 s', 'UNKNOWN', []),
+    ('crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane, warning above 0 in 24 h', 'WARNING',
+     [('crc_errors', 'WARNING')])])
+def test_findings_are_alarms_of_roles(reader, findings, state, alarms):
+    """What could not be read has none; the first one has the state of the drive, and no state is higher than surely known."""
+    line = lines.Line(State[state], 'sda', 'ACME X1', findings)
+
+    assert [(role, each.name) for role, each in reader.alarms(line)] == alarms
