@@ -47,7 +47,8 @@ def test_importing_it_loads_none_of_the_expensive_modules():
     loaded = subprocess.run([sys.executable, '-I', '-S', '-c', code], capture_output=True, text=True, check=True).stdout
 
     assert set(loaded.split()) - {'__future__', 'errno', 'fcntl', 'select', 'time'} == {
-        'smart_attributes', 'smart_attributes.trust', 'smart_attributes.state_folder', 'smart_attributes.reading',
+        'smart_attributes', 'smart_attributes.durations', 'smart_attributes.trust', 'smart_attributes.state_folder',
+        'smart_attributes.reading',
         'smart_attributes.reading.commands', 'smart_attributes.reading.processes', 'smart_attributes.reading.waiting'}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, FrozenSet, Iterator, List, Mapping, NamedTuple, Optional, Sequence
 
+from ..durations import MONTH
 from ..memory import growth
 from ..model import Device, State
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from ..model import Reading, Verdict
     from .alarms import Alarm
 
-MONTH = 30 * 86_400    # seconds
 WHOLE = 100.0          # per cent: what a number that falls began with, and what is worn when nothing is left
 WEAR = 'endurance_used'
 KINDS = ('ssd', 'nvme', 'sas')
