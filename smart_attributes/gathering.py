@@ -143,8 +143,8 @@ class Fleet:
         repeats = self.summary.repeats
         return [sentence(each, NOTE) for each in (
             *self.faults, *self.notes, *services.sentences(self.remarks), *_of_twins(self.summary),
-            *([f'{"1 drive is" if repeats == 1 else f"{repeats} drives are"} told by two services of '
-               f'{"its" if repeats == 1 else "their"} host'] if repeats else ()))]
+            *(['1 drive is told twice by its host'] if repeats == 1 else
+              [f'{repeats} drives are told twice by their host'] if repeats else ()))]
 
     def state(self) -> State:
         """Return the worst state of all."""

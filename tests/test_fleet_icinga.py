@@ -133,7 +133,7 @@ def test_each_state_of_a_service_is_told_as_it_is(told, name, wanted):
     '1 service not checked yet: pending!smart', '1 service checked by version 1.6, whose lines name neither model nor serial number: '
     'version-1-6!smart', '1 service without serial numbers: hidden!smart',
     '1 service with a result that is older than two check intervals, drives as they were then: stale!smart',
-    '1 drive is told by two services of its host'])
+    '1 drive is told twice by its host'])
 def test_what_is_incomplete_is_said(told, note):
     """Of thousands of services at once, with some names."""
     assert note in told['notes']

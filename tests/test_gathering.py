@@ -101,6 +101,19 @@ def test_a_drive_on_two_hosts_is_a_note_and_no_alarm(collected):
     assert any(note.startswith('drives that two hosts tell of') for note in found['notes'])
 
 
+def test_a_host_that_is_told_of_twice_counts_its_healthy_drives_once(tmp_path):
+    """By two documents, or by Icinga and a document; what is not well is told each time."""
+    for folder, state in (('a', 'OK'), ('b', 'OK'), ('c', 'CRITICAL')):
+        (tmp_path / folder).mkdir()
+        written(tmp_path / folder, {'name': 'sda', 'model': 'ACME X1', 'serial': 'EXAMPLE0001', 'state': state},
+                {'name': 'sdb', 'model': 'ACME X1', 'serial': f'EXAMPLE{folder}', 'state': 'OK'}, host='web1', state=state)
+    found = fleet(str(tmp_path))
+
+    assert [each['state'] for each in found['drives'] if each['name'] == 'sda'] == ['OK', 'CRITICAL']
+    assert found['fleet']['twins'] == []
+    assert '2 drives are told twice by their host' in found['notes']
+
+
 @pytest.mark.parametrize('serial', [None, '', '0000000000', 'XX'])
 def test_what_is_no_serial_number_makes_no_twins(tmp_path, serial):
     """A bridge gives all its drives the same one."""

@@ -91,12 +91,14 @@ class Summary:
         key = hash((model, serial))
         if host != self._host:  # drives of a host come together
             self._host, self._met = host, set()
-        if key in self._met:
+        first = self._seen.get(key)
+        if key in self._met or first == host:
             self.repeats += 1
             return bool(facts['state'] == State.OK.name)  # another state may be news
         self._met.add(key)
-        first = self._seen.setdefault(key, host)
-        if first != host:
+        if first is None:
+            self._seen[key] = host
+        else:
             self._note(Twin(model, '' if self._hide_serial else serial, (first, host)))
         return False
 

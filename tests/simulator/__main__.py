@@ -25,7 +25,7 @@ PLUGIN = Path(sys.executable).parent / 'check_smart_attributes'
 _PLUGIN_WRAPPER = """#!/bin/sh
 case "$1" in
 triage|list|explain|draft|sudoers|migrate|acknowledge|history) job=$1; shift; exec {plugin} "$job" -p {smartctl} --nosudo "$@";;
-prove|measure) exec {plugin} "$@";;
+prove|measure|fleet) exec {plugin} "$@";;
 *) exec {plugin} -p {smartctl} --nosudo "$@";;
 esac
 """
