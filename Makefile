@@ -114,7 +114,7 @@ pictures: $(VENV)/.tools  ## the pictures of README: the table, and the page as 
 deb: venv        ## dist/*.deb, built as Debian builds it
 	sh tools/deb $(BIN)/pip
 
-test-deb: $(VENV)/.tools deb  ## the package in fresh Debian 12 and 13: install, upgrade, run through sudo, purge
+test-deb: $(VENV)/.tools deb zipapp  ## the package in fresh Debian 11, 12 and 13: install, upgrade, run through sudo, purge
 	sh tools/install debootstrap lintian autopkgtest
 	$(AS_ROOT) env TEST_DEB=1 $(BIN)/python -m pytest tests/test_deb.py
 

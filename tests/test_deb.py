@@ -1,4 +1,4 @@
-"""The Debian package in fresh Debian 12 and 13: installed, upgraded, run as nagios through sudo, purged.
+"""The Debian package in fresh Debian 11, 12 and 13: installed, upgraded, run as nagios through sudo, purged.
 
 `make test-deb` builds the package and runs this; it takes minutes, so nothing
 else does. Each file system is a folder of its own that nothing is left of.
@@ -25,6 +25,7 @@ PLUGIN = '/usr/lib/nagios/plugins/check_smart_attributes'
 DATABASE = '/etc/nagios-plugins/config/check_smartdb.json'
 KEPT = '/etc/check-smart-attributes/check_smartdb-1.6.json'
 COMMANDS = '/etc/nagios-plugins/config/smart_attributes.cfg'
+RULE = '/etc/sudoers.d/check-smart-attributes'
 BUILD = ROOT / 'build/deb'
 CACHE = ROOT / 'build/chroots'
 # Starts NRPE as Debian has configured it, but for the port, and asks it once it is there.
@@ -55,15 +56,15 @@ define command {
 """
 EXAMPLES = f'/usr/share/doc/{PACKAGE}/examples'
 # What changes whoever installs whatever: logs, caches, dpkg's books, copies of the list of users.
-IGNORED = re.compile(r'/(proc|dev|sys|run|tmp|root|var/log|var/cache|var/backups|var/lib/(apt|dpkg|systemd)'
+IGNORED = re.compile(r'/(proc|dev|sys|run|tmp|root|var/log|var/cache|var/backups|var/lib/(apt|dpkg|systemd|ucf)'
                      r'|etc/((passwd|group|shadow|gshadow|sub[ug]id)-?|\.pwd\.lock|ld\.so\.cache)$)')
 
 if 'TEST_DEB' not in os.environ:
     pytest.skip('the package is tested by "make test-deb" only: it takes minutes', allow_module_level=True)
 
 
-def newest(pattern: str) -> Path:
-    return max(BUILD.glob(pattern), key=lambda path: path.stat().st_mtime)
+def newest(pattern: str, folder: Path = BUILD) -> Path:
+    return max(folder.glob(pattern), key=lambda path: path.stat().st_mtime)
 
 
 class Chroot(NamedTuple):
@@ -195,9 +196,9 @@ def test_nagios_may_do_nothing_else(fresh):
 
 
 def test_the_rule_is_what_the_job_prints(fresh):
-    """The file was made when the package was; this sudo might want another."""
-    assert fresh.does(PLUGIN, 'sudoers') == fresh.reads('/etc/sudoers.d/check-smart-attributes')
-    assert fresh.does('stat', '-c', '%U %G %a', '/etc/sudoers.d/check-smart-attributes') == 'root root 440\n'
+    """It was written when the package was installed, for this sudo."""
+    assert fresh.does(PLUGIN, 'sudoers') == fresh.reads(RULE)
+    assert fresh.does('stat', '-c', '%U %G %a', RULE) == 'root root 440\n'
 
 
 def test_what_is_only_recommended_is_asked_for(fresh):
@@ -518,6 +519,99 @@ def test_the_command_of_version_1_6_goes_on_to_work(before_upgrade):
 
     assert done.returncode == 1, done.stdout
     assert '2 drives' in done.stdout
+
+
+# --- Debian 11: sudo knows no expressions, and the libraries are older; Ubuntu 22.04 has the same sudo ------------
+
+@pytest.fixture(scope='module')
+def bare_11(tmp_path_factory) -> Iterator[Chroot]:
+    """A Debian 11 with Python, smartctl and sudo, without drives."""
+    chroot = unpacked('bullseye', tmp_path_factory.mktemp('bullseye'))
+    chroot.installs('python3', 'smartmontools', 'sudo')
+    yield chroot
+    removed(chroot.root)
+
+
+def test_the_single_file_program_wants_nothing_but_python(bare_11):
+    """3.9.2, the oldest that is promised; table and text come from libraries that are in the file."""
+    program = newest('check_smart_attributes.pyz', ROOT / 'dist')
+    for path in (program, ROOT / 'tests/reports/seagate-sas-healthy.txt', ROOT / 'tests/reports/intel-worn.json'):
+        shutil.copy(path, bare_11.root / 'tmp')
+    pip, answer = bare_11.runs('python3', '-c', 'import nagiosplugin'), bare_11.runs(f'/tmp/{program.name}')
+    table = bare_11.does(f'/tmp/{program.name}', 'triage', '--report', '/tmp/intel-worn.json')
+    text = bare_11.does(f'/tmp/{program.name}', '--report', '/tmp/seagate-sas-healthy.txt')
+
+    assert 'ModuleNotFoundError' in pip.stdout
+    assert (answer.returncode, answer.stdout[:30]) == (3, 'SMART UNKNOWN - no drives to c')
+    assert 'INTEL SSDSC2BB150G7' in table and 'SMART OK' in text
+
+
+@pytest.fixture(scope='module')
+def installed_11(bare_11) -> str:
+    """What is said where there are no drives yet to write a rule for."""
+    return bare_11.installs_ours()
+
+
+@pytest.fixture(scope='module')
+def debian_11(bare_11, installed_11) -> Chroot:
+    """The package and drives, and the rule written as the installation has advised."""
+    stand_in(bare_11)
+    bare_11.does('dpkg-reconfigure', PACKAGE)
+    return bare_11
+
+
+def test_without_drives_it_installs_and_says_what_gets_the_rule(bare_11, installed_11):
+    """No file that this sudo would stumble over, and no failed installation."""
+    assert 'there are no drives to write lines for' in installed_11
+    assert f'{RULE} is not written. What mends it, once that is done: dpkg-reconfigure {PACKAGE}' in installed_11
+    assert not bare_11.has(RULE)
+    assert bare_11.does('visudo', '-c')
+
+
+def test_an_old_sudo_gets_a_line_for_each_drive(debian_11):
+    """1.9.5 would take an expression for a mistake, and then refuse everything to everybody."""
+    all_, one = (debian_11.runs(PLUGIN, *arguments, user='nagios') for arguments in ([], ['-d', '/dev/sda']))
+    other = debian_11.runs('sudo', '-n', '/usr/sbin/smartctl', '-s', 'off', '/dev/sda', user='nagios')
+
+    assert 'knows no regular expressions' in debian_11.reads(RULE)
+    assert debian_11.does('stat', '-c', '%U %G %a', RULE) == 'root root 440\n'
+    assert f'{RULE}: parsed OK' in debian_11.does('visudo', '-c')
+    assert (all_.returncode, one.returncode) == (1, 0), all_.stdout + one.stdout
+    assert 'a password is required' in other.stdout
+
+
+def test_a_rule_that_an_admin_has_changed_stays(debian_11):
+    """For a drive that no scan finds; the next configuration would print the rule without it."""
+    wanted = debian_11.does(PLUGIN, 'sudoers', '-d', '/dev/sdc')
+    before = debian_11.reads(RULE)
+    refused = debian_11.runs(PLUGIN, '-d', '/dev/sdc', user='nagios')
+    debian_11.writes(RULE, wanted)
+    debian_11.does('dpkg-reconfigure', PACKAGE)
+    kept, read = debian_11.reads(RULE), debian_11.runs(PLUGIN, '-d', '/dev/sdc', user='nagios')
+    debian_11.writes(RULE, before)
+
+    assert (refused.returncode, read.returncode) == (3, 2), refused.stdout + read.stdout
+    assert kept == wanted
+
+
+def test_the_libraries_of_debian_11_are_new_enough(debian_11, tmp_path):
+    """jsonschema 3.2, rich 9.11, Jinja2 2.11, chardet 4, prometheus_client 0.9."""
+    debian_11.installs(*(f'python3-{name}' for name in ('chardet', 'humanfriendly', 'jinja2', 'prometheus-client', 'rich')))
+    debian_11.writes('/tmp/mine.json', '{"rolls": {}}')
+
+    assert 'INTEL SSDSC2BB150G7' in debian_11.does('check_smart_attributes', 'triage')
+    assert 'written: /tmp/drives.html' in debian_11.does('check_smart_attributes', 'triage', '--html', '/tmp/drives.html')
+    assert 'smart_drive_state{device="sdb"} 1.0' in debian_11.does('check_smart_attributes', 'metrics')
+    assert 'SMART OK' in debian_11.does(PLUGIN, '--report', '/tmp/seagate-sas-healthy.txt')
+    assert 'did you mean roles?' in debian_11.runs(PLUGIN, '-d', '/dev/sda', '--thresholds', '/tmp/mine.json').stdout
+
+
+def test_purged_from_debian_11_it_leaves_no_rule(debian_11):
+    """dpkg does not know the file, which is none of the package's."""
+    debian_11.does('apt-get', 'purge', '-y', '-q', PACKAGE)
+
+    assert debian_11.does('sh', '-c', 'ls /etc/sudoers.d') == 'README\n'
+    assert PACKAGE not in debian_11.reads('/var/lib/ucf/registry')
 
 
 # --- what others say about it --------------------------------------------------------------------
