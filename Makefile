@@ -16,7 +16,7 @@ SCRAPERS := prometheus prometheus-node-exporter
 PROGRAMS := sudo acl man-db passwd util-linux binutils valgrind pipx chromium chromium-driver
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test check mutants test-debian12 playground bench performance kills year prove measure verdicts add format generate pictures deb test-deb daemons test-programs test-icinga test-metrics scrapers venv wheel zipapp pins audit clean help
+.PHONY: run test check mutants test-debian12 playground bench performance kills year prove measure verdicts add format generate pictures deb test-deb daemons test-programs test-icinga test-metrics scrapers venv wheel zipapp release reproducible pins audit clean help
 
 help:            ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -112,7 +112,7 @@ pictures: $(VENV)/.tools  ## the pictures of README: the table, and the page as 
 	$(BIN)/python tools/pictures.py
 
 deb: venv        ## dist/*.deb, built as Debian builds it
-	sh tools/deb $(BIN)/pip
+	sh tools/deb $(BIN)/python
 
 test-deb: $(VENV)/.tools deb zipapp  ## the package in fresh Debian 11, 12 and 13: install, upgrade, run through sudo, purge
 	sh tools/install debootstrap lintian autopkgtest
@@ -137,11 +137,20 @@ fleet-10000: $(VENV)/.tools daemons  ## `fleet` asks an Icinga 2 with 10,000 hos
 	FLEET_HOSTS=10000 TEST_DAEMONS=1 $(BIN)/python -m pytest -s tests/test_fleet_icinga.py -k 10000
 
 wheel: $(BUILD)/.ready  ## dist/*.whl with its data, and the source archive
-	rm -f dist/*.whl dist/*.tar.gz
-	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BUILD)/bin/python -m hatchling build --target wheel --target sdist --directory dist >/dev/null
+	sh tools/wheel $(BUILD)/bin/python
 
 zipapp: wheel    ## dist/check_smart_attributes.pyz: the program and its libraries in one file, for Python 3.9 and newer
 	sh tools/zipapp $(BUILD)/bin/python
+
+release:         ## all that is released, from the tag of this version, in dist/ with SHA256SUMS
+	@sh tools/releasable
+	rm -rf dist
+	$(MAKE) --no-print-directory zipapp deb
+	cd dist && sha256sum -- * >SHA256SUMS && cat SHA256SUMS
+
+reproducible: zipapp deb  ## is what is released the same byte for byte, when and wherever it is built from the last commit?
+	sh tools/install faketime
+	sh tools/reproducible $(BUILD)/bin/python
 
 pins: $(VENV)/.pins  ## the libraries of builds as they are today: requirements/*.txt with their hashes
 	sh tools/pins $(BIN)/uv
