@@ -1,0 +1,101 @@
+"""What is released: from a tag of a clean tree, with checksums and with what alerts differently; otherwise a sentence says what is missing."""
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+from smart_attributes.jobs import VERSION
+
+NOTES = f'# Changes\n\n## {VERSION} (2026-11-22)\n\n### What alerts differently\n\n- Nothing.\n\n## 1.6\n\n- Older.\n'
+
+
+def git(folder: Path, *words: str) -> None:
+    subprocess.run(['git', '-c', 'user.name=nobody', '-c', 'user.email=nobody@check-smart-attributes.invalid', *words],
+                   cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def clone(tmp_path) -> Path:
+    """What the refusals look at, committed and tagged; CHANGELOG as a release wants it."""
+    for name in ('Makefile', 'tools/releasable', 'smart_attributes/jobs.py'):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / 'CHANGELOG').write_text(NOTES)
+    git(tmp_path, 'init', '--quiet')
+    committed(tmp_path)
+    git(tmp_path, 'tag', f'v{VERSION}')
+    return tmp_path
+
+
+def committed(folder: Path) -> None:
+    git(folder, 'add', '--all')
+    git(folder, 'commit', '--quiet', '--message', 'as it is')
+
+
+def refusal(folder: Path) -> str:
+    """Return what `make release` says before it touches anything."""
+    (folder / 'dist').mkdir(exist_ok=True)
+    done = subprocess.run(['make', '--silent', 'release'], cwd=folder, capture_output=True, text=True, timeout=60)
+
+    assert done.returncode != 0
+    assert (folder / 'dist').is_dir()
+    return done.stderr.splitlines()[0]
+
+
+def test_a_clean_tagged_tree_may_be_released(clone):
+    """Nothing is asked for that it does not have."""
+    done = subprocess.run(['sh', 'tools/releasable'], cwd=clone, capture_output=True, text=True)
+
+    assert (done.returncode, done.stderr) == (0, '')
+
+
+def test_what_is_not_committed_is_not_released(clone):
+    """Nobody could build it a second time."""
+    (clone / 'new').write_text('')
+
+    assert refusal(clone) == 'release: there is what is not committed: ?? new; commit it or take it away'
+
+
+def test_a_commit_without_the_tag_of_its_version_is_not_released(clone):
+    """The tag says what a version is made of."""
+    git(clone, 'tag', '--delete', f'v{VERSION}')
+
+    assert refusal(clone).startswith(f'release: this commit has no tag v{VERSION}; once its tests have passed: git tag ')
+
+
+@pytest.mark.parametrize('notes, sentence', [
+    pytest.param('# Changes\n\n## 1.6 (2020-01-01)\n', f'release: CHANGELOG has no "## {VERSION} (DATE)"; ',
+                 id='nothing about this version'),
+    pytest.param(NOTES.replace('2026-11-22', 'unreleased'), f'release: CHANGELOG has no date for {VERSION}; ', id='no date'),
+    pytest.param(NOTES.replace('### What alerts differently', ''),
+                 f'release: CHANGELOG does not say what alerts differently in {VERSION}; ', id='not what alerts'),
+    pytest.param(NOTES.replace('- Nothing.', ''),
+                 f'release: CHANGELOG does not say what alerts differently in {VERSION}; ', id='nothing below it')])
+def test_changes_are_told_before_they_are_released(clone, notes, sentence):
+    """An update at night must not bring an alarm that nobody was told of."""
+    (clone / 'CHANGELOG').write_text(notes)
+    committed(clone)
+
+    assert refusal(clone).startswith(sentence)
+
+
+def test_this_version_says_what_alerts_differently():
+    """Before all else that is new, while the version is made and not on the day of its release."""
+    newest = (ROOT / 'CHANGELOG').read_text().split('\n## ')[1]
+
+    assert newest.startswith(f'{VERSION} (')
+    assert re.findall('^### .*', newest, re.MULTILINE)[:1] == ['### What alerts differently']
+
+
+def test_no_pinned_file_names_a_registry():
+    """Whoever has a mirror uses it; hashes say what is right."""
+    for path in (*(ROOT / 'requirements').iterdir(), ROOT / 'debian/pysmart.requirements'):
+        assert '://' not in path.read_text(), path
+    assert all('--hash=sha256:' in part
+               for path in (ROOT / 'requirements').glob('*.txt')
+               for part in re.findall(r'^\S+==(?:.*\\\n)*.*', path.read_text(), re.MULTILINE))
