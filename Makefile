@@ -75,7 +75,7 @@ venv: $(BIN)/check_smart_attributes  ## .venv/bin/check_smart_attributes, nothin
 
 $(BIN)/check_smart_attributes: pyproject.toml tools/prepare tools/launcher
 	sh tools/prepare $(PYTHON) $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[page,metrics]'
 	sh tools/launcher $(VENV)
 
 $(VENV)/.tools: $(BIN)/check_smart_attributes

@@ -6,12 +6,13 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import Iterable, List, Sequence, Tuple
+from typing import Iterable, List, Sequence, Set, Tuple
 
 from .errors import DataError, UsageError
 from .knowledge import acknowledged, sitefile
 from .knowledge.acknowledged import Acknowledgement
 from .model import Judgement, State, Verdict
+from .reading.identity import is_same_drive
 from .words import amount, clean, finding
 
 LEAST_WHY = 8      # characters, as the schema of limits wants them
@@ -59,7 +60,8 @@ def accepted(verdicts: Sequence[Verdict], roles: Sequence[str],
 def _why_not(verdict: Verdict, judgement: Judgement) -> str:
     if judgement.reading.state is not None:
         return _OWN_WORD
-    return '' if verdict.identity.serial else 'the drive tells no serial number by which it would be known again'
+    alone = verdict.identity._replace(wwn='')
+    return '' if is_same_drive(alone, alone) else 'the drive tells no serial number by which it would be known again'
 
 
 def template(why: str, until: str) -> Acknowledgement:
@@ -67,16 +69,16 @@ def template(why: str, until: str) -> Acknowledgement:
     if len(why) < LEAST_WHY:
         raise UsageError(f'--why says why this is accepted, in {LEAST_WHY} characters or more: --why "stable since '
                          f'2024"')
-    if until and not _is_day(until):
+    if until and not acknowledged.is_day(until):
         raise UsageError(f'--until "{clean(until)}" is no day, such as 2027-01-31')
-    return Acknowledgement('', '', 0, why, until, _who(), time.strftime('%Y-%m-%d', time.localtime(time.time())))
+    if until and until < today():
+        raise UsageError(f'--until {until} is past; name the last day on which the number is accepted')
+    return Acknowledgement('', '', 0, why, until, _who(), today())
 
 
-def _is_day(text: str) -> bool:
-    try:
-        return time.strftime('%Y-%m-%d', time.strptime(text, '%Y-%m-%d')) == text
-    except ValueError:
-        return False
+def today() -> str:
+    """Return this day, "2027-01-31"."""
+    return time.strftime('%Y-%m-%d', time.localtime(time.time()))
 
 
 def _who() -> str:
@@ -93,12 +95,18 @@ def joined(before: Iterable[Acknowledgement], given: Sequence[Acknowledgement]) 
     return sorted(newest.values())
 
 
-def without(before: Sequence[Acknowledgement], names: Sequence[str]) -> List[Acknowledgement]:
-    """Return what stays where SERIAL or SERIAL:ROLE is withdrawn. Raises UsageError for what was never accepted."""
+def withdrawn(before: Sequence[Acknowledgement], names: Sequence[str]) -> List[Acknowledgement]:
+    """Return what SERIAL or SERIAL:ROLE withdraws, as --list tells them. Raises UsageError for what was never accepted.
+    """
     for name in names:
-        if not any(name in (each.serial, f'{each.serial}:{each.role}') for each in before):
+        if not any(name in _called(each) for each in before):
             raise UsageError(f'nothing of {clean(name)} is acknowledged; --list tells what is')
-    return [each for each in before if each.serial not in names and f'{each.serial}:{each.role}' not in names]
+    return [each for each in before if _called(each) & set(names)]
+
+
+def _called(given: Acknowledgement) -> Set[str]:
+    """Return what a person may call an acknowledgement."""
+    return {name for serial in (given.serial, clean(given.serial)) for name in (serial, f'{serial}:{given.role}')}
 
 
 def write(config: str, given: Sequence[Acknowledgement]) -> None:
@@ -121,6 +129,7 @@ def write(config: str, given: Sequence[Acknowledgement]) -> None:
 
 def line(given: Acknowledgement) -> str:
     """Return one acknowledgement for a person."""
+    ended = ', which is past' if given.until and given.until < today() else ''
     told = ''.join(f', {word} {clean(text)}'
-                   for word, text in (('by', given.by), ('on', given.at), ('until', given.until)) if text)
+                   for word, text in (('by', given.by), ('on', given.at), ('until', given.until)) if text) + ended
     return f'{clean(given.serial)} {given.role} {amount(given.value, "")}{told}: {clean(given.why, 200)}'

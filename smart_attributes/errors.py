@@ -1,6 +1,8 @@
 """The exception tree. Each message is a whole sentence: where, what, what next."""
 from __future__ import annotations
 
+import sys
+
 from .typed import TYPE_CHECKING
 
 if TYPE_CHECKING:  # these are the values' own errors: model imports this module
@@ -78,5 +80,12 @@ class MemoryUnusable(SmartError):
 def not_installed(module: str) -> str:
     """Return the sentence for a foreign module that this Python does not find."""
     package = module.partition('.')[0]
-    return (f'the Python package {package} is not installed; apt install python3-{package.lower()}, or pip install '
-            f'{package}')
+    return f'the Python package {package} is not installed; {installing(package)}'
+
+
+def installing(package: str) -> str:
+    """Return what installs a package for this Python."""
+    by_pip = f'{sys.executable} -m pip install {package}'
+    if sys.prefix != sys.base_prefix:
+        return by_pip  # a virtual environment sees nothing that apt installs
+    return f'apt install python3-{package.lower().replace("_", "-")}, or {by_pip}'

@@ -25,10 +25,11 @@ _SCSI: Mapping[str, str] = {
 _FIRMWARE = 'its entry holds for one firmware, and the log does not say under which firmware it was written'
 
 
-def imported(drives: Sequence[Found], database: Any, memory: Memory) -> List[str]:
+def imported(drives: Sequence[Found], database: Any, memory: Memory, hide_serial: bool = False) -> List[str]:
     """Fill memory, and return a sentence for each drive. database: specs.SpecDatabase."""
     paths = smartd_log.logs()
-    return [f'{verdict.device.name}: {_of_drive(report, database, memory, paths)}' for verdict, report in drives]
+    return [f'{verdict.device.name}: {_of_drive(report, database, memory, paths, hide_serial)}'
+            for verdict, report in drives]
 
 
 def unread(drives: Sequence[Found], database: Any, since: Callable[[Device], int]) -> str:
@@ -52,11 +53,11 @@ def _begun(report: Report, database: Any, paths: Sequence[str], now: int) -> Opt
     return smartd_log.begun(path, now) if path and not _is_of_one_firmware(report, database) else None
 
 
-def _of_drive(report: Report, database: Any, memory: Memory, paths: Sequence[str]) -> str:
+def _of_drive(report: Report, database: Any, memory: Memory, paths: Sequence[str], hide_serial: bool) -> str:
     identity = report.identity
     path = smartd_log.log_of(identity, paths)
     if path is None:
-        return f'smartd has kept no log of {clean(identity.model)} {clean(identity.serial)}'
+        return f'smartd has kept no log of {clean(identity.model)}{"" if hide_serial else " " + clean(identity.serial)}'
     if _is_of_one_firmware(report, database):
         return _FIRMWARE
     try:
@@ -68,7 +69,7 @@ def _of_drive(report: Report, database: Any, memory: Memory, paths: Sequence[str
     except MemoryUnusable as error:
         return str(error)
     skipped = f', {log.damaged} damaged lines skipped' if log.damaged else ''
-    return f'{written} points from {log.read} lines of {path}{skipped}'
+    return f'{written} points from {log.read} lines of {"its log" if hide_serial else path}{skipped}'
 
 
 def _is_of_one_firmware(report: Report, database: Any) -> bool:

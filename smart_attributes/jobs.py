@@ -47,7 +47,7 @@ def check(options: Options, runner: processes.Runner) -> int:
 def _rendered(found: Survey, options: Options) -> Outcome:
     from .faces import plugin
     face = plugin.Face(options.verbose, options.naming.hide_serial, options.all_perfdata)
-    transcript = _transcript(found) if options.verbose >= 3 else []
+    transcript = _transcript(found, options.naming.hide_serial) if options.verbose >= 3 else []
     return plugin.render(found.verdicts, found.judge.database.roles, face, _whole(found), transcript)
 
 
@@ -67,10 +67,12 @@ def _notes(found: Survey) -> List[str]:
     return [*found.notes, f'attributes.json of {database.date}']
 
 
-def _transcript(found: Survey) -> List[str]:
+def _transcript(found: Survey, hide_serial: bool) -> List[str]:
+    from .reading.content import nameless
     from .words import sentence
+    shown = nameless if hide_serial else str
     return [f'  {read.device.name}: {sentence(line, 500)}' for read in found.reads
-            for line in read.transcript.splitlines()]
+            for line in shown(read.transcript).splitlines()]
 
 
 def triage(options: Options, runner: processes.Runner) -> int:
@@ -147,12 +149,17 @@ def _write_page(found: Survey, options: Options) -> None:
 
 def _print_notes(found: Survey, options: Options) -> None:
     from .words import sentence
-    for note in (*found.remarks, *found.notes):
-        print(f'note: {sentence(note, 500)}')
+    _print_remarks(found)
     if options.verbose:
         for verdict in found.verdicts:
             for note in verdict.notes:
                 print(f'{verdict.device.name}: {sentence(note, 500)}')
+
+
+def _print_remarks(found: Survey) -> None:
+    from .words import sentence
+    for note in (*found.remarks, *found.notes):
+        print(f'note: {sentence(note, 500)}')
 
 
 def _print_lately(lately: Optional[Lately]) -> None:
@@ -192,6 +199,7 @@ def explain(options: Options, runner: processes.Runner) -> int:
         face.print_drive(verdict, report, found.judge.database, found.judge.thresholds, options.naming.hide_serial)
     if not found.verdicts:
         print('no drives; name one with -d or --report')
+    _print_remarks(found)
     return _was_read(found)
 
 
@@ -243,7 +251,9 @@ def acknowledge(options: Options, runner: processes.Runner) -> int:
         print('\n'.join(map(accepting.line, before)) or 'nothing is acknowledged')
         return OK
     if options.withdraw:
-        accepting.write(options.data.config, accepting.without(before, options.withdraw))
+        ended = accepting.withdrawn(before, options.withdraw)
+        accepting.write(options.data.config, [each for each in before if each not in ended])
+        print('\n'.join(f'withdrawn: {accepting.line(each)}' for each in ended))
         return OK
     if bool(options.roles) == options.every_alarm or (options.roles and not options.which.devices):
         raise UsageError('acknowledge takes -d ADDRESS and roles, or --all, or --list, or --withdraw; --help shows '
@@ -284,7 +294,7 @@ def history(options: Options, runner: processes.Runner) -> int:
 def _imported(found: Survey, options: Options) -> List[str]:
     from . import importing
     from .remembering import for_writing
-    return importing.imported(_answered(found), found.judge.database, for_writing(options))
+    return importing.imported(_answered(found), found.judge.database, for_writing(options), options.naming.hide_serial)
 
 
 def _answered(found: Survey) -> List[Tuple[Verdict, Report]]:

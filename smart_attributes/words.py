@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from .durations import DAY, HOUR, YEAR
-from .model import Forecast, Identity, Judgement, Reading, State, Verdict
+from .model import Forecast, Judgement, Reading, State, Verdict
 from .typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -145,9 +145,12 @@ def since(seconds: float) -> str:
     return f'{round(seconds / DAY)} days ago' if seconds < YEAR else f'{seconds / YEAR:.1f} years ago'
 
 
-def kind(identity: Identity) -> str:
+def kind(verdict: Verdict) -> str:
     """Return "hdd", "ssd", "nvme" or "sas", '' where nobody answered."""
-    return identity.kind if identity.protocol else ''
+    identity = verdict.identity
+    # A disk that sleeps or failed to answer has not told whether it turns, and memory does not know.
+    is_told = not verdict.problem or identity.kind != 'ssd' or identity.rotation is not None
+    return identity.kind if identity.protocol and is_told else ''
 
 
 def statement(reading: Reading) -> str:

@@ -97,6 +97,58 @@ def test_what_cannot_be_meant_changes_nothing(machine, words):
     assert list(machine.config.iterdir()) == []
 
 
+@pytest.mark.parametrize('serial', ['000', 'N/A'])
+def test_a_number_that_many_drives_tell_as_their_serial_number_accepts_nothing(tmp_path, serial):
+    """What is accepted of one of them would be silent on all."""
+    machine = Machine(tmp_path)
+    machine.holds(sda=disk(serial, a5=50), sdb=disk(serial, a5=50))
+
+    done = accept(machine, '-d', '/dev/sda', 'reallocated', *WHY)
+
+    assert (done.code, 'tells no serial number by which it would be known again' in done.text) == (3, True)
+
+
+def test_a_day_that_is_past_accepts_nothing(machine):
+    """It would be said to be acknowledged, and alarm on."""
+    done = accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY, '--until', '2026-11-19')
+
+    assert done.text == ('SMART UNKNOWN - --until 2026-11-19 is past; name the last day on which the number is '
+                         'accepted\n')
+
+
+def test_the_list_tells_what_has_ended(machine):
+    """On the day after its last one."""
+    accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY, '--until', '2026-11-20')
+
+    assert ['which is past' in accept(machine, '--list', now=START + days * DAY).text for days in (0, 1)] == [
+        False, True]
+
+
+def test_what_is_withdrawn_is_told(machine):
+    """By the name that the list gives it, too: a drive may call itself what cannot be pasted."""
+    machine.holds(sda=disk("O'NEIL 01", a5=50))
+    accept(machine, '-d', '/dev/sda', 'reallocated', *WHY)
+
+    assert accept(machine, '--withdraw', 'ONEIL 01').text.startswith('withdrawn: ONEIL 01 reallocated 50, by ')
+    assert accept(machine, '--list').first_line == 'nothing is acknowledged'
+
+
+def test_the_command_line_names_a_day_of_the_calendar(machine):
+    """As a text, 2026-13-45 stands behind all days of the year."""
+    done = machine.check(START, '--acknowledged', 'SERIAL01:reallocated=50:2026-13-45')
+
+    assert (done.code, '2026-13-45 is no day, such as 2027-01-31' in done.text) == (3, True)
+
+
+def test_no_serial_number_is_told_where_none_is_wanted(machine):
+    """Not with what has ended either."""
+    accept(machine, '-d', '/dev/sda', 'reallocated', *WHY, '--until', '2026-11-20')
+
+    told = machine.check(START + DAY, '-d', '/dev/sda', '--hide-serial', '-vv').text
+    assert 'acknowledged.json: the override for this serial number ended on 2026-11-20' in told
+    assert 'SERIAL01' not in told
+
+
 def test_a_file_with_a_mistake_is_not_written_over(machine):
     """Somebody has been at it by hand; what he meant must not be lost."""
     (machine.config / 'acknowledged.json').write_text('{"overrides": [')

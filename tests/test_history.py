@@ -69,6 +69,16 @@ def test_the_growth_that_smartds_log_proves_is_there_at_the_first_check(tmp_path
     assert 'crc_errors grew by 4 in 24 h (5 to 9), 24 h ago' in machine.check(START).first_line
 
 
+def test_the_import_hides_serial_numbers(tmp_path):
+    """smartd's files are named after them."""
+    machine = Machine(tmp_path)
+    machine.logged('SERIAL01', START - DAY, a9=19_976, a199=2)
+    machine.holds(sda=disk(), sdb=disk('SERIAL02'))
+
+    assert machine.run(START, 'history', '--import', '-d', '/dev/sda', '-d', '/dev/sdb', '--hide-serial').text == (
+        'sda: 2 points from 1 lines of its log\nsdb: smartd has kept no log of ACME HD4000\n')
+
+
 def test_triage_tells_of_logs_that_nobody_has_read(tmp_path):
     """Until they are imported; of a drive that memory has known for as long, there is nothing to be told."""
     machine = Machine(tmp_path)

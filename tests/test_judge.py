@@ -402,8 +402,8 @@ def test_an_override_that_has_ended_is_told_of_its_own_drive_only(selector, is_t
     notes = verdict_on(worn(WORN), ended, today='2026-11-20').notes
 
     assert [note for note in notes if 'ended on 2026-01-31' in note] == [
-        f'site.json: the override for {name} {value} ended on 2026-01-31' for name, value in selector.items()
-        if is_told]
+        f'site.json: the override for {"this serial number" if name == "serial" else f"{name} {value}"} ended on '
+        f'2026-01-31' for name, value in selector.items() if is_told]
 
 
 def test_a_family_that_no_entry_tells_is_no_override_s_family():

@@ -25,7 +25,7 @@ MAY_IMPORT: Dict[str, Set[str]] = {
     'judge': {'knowledge', 'memory', 'outlook'}, 'outlook': {'memory'}, 'options': {'v1_6'}, 'option_groups': {'options'},
     'cli': {'options', 'option_groups', 'v1_6'},
     'site': {'options', 'judge', 'knowledge', 'v1_6'},
-    'accepting': {'knowledge'}, 'importing': {'knowledge', 'memory', 'reading'}, 'whereabouts': {'memory'},
+    'accepting': {'knowledge', 'reading'}, 'importing': {'knowledge', 'memory', 'reading'}, 'whereabouts': {'memory'},
     'remembering': {'options', 'memory', 'reading', 'whereabouts', 'outlook'},
     'survey': {'options', 'site', 'judge', 'reading', 'knowledge', 'remembering'},
     'doctor': {'options', 'site', 'survey', 'remembering', 'reading', 'knowledge', 'memory', 'faces', 'workshop'},

@@ -264,13 +264,17 @@ def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path):
     assert (done.code, 'smart.prom: cannot be written: No such file' in done.text) == (3, True)
 
 
-def test_without_the_library_it_is_asked_for():
-    """By the name that apt knows."""
-    code = ('import sys\nsys.modules["prometheus_client"] = None\nfrom smart_attributes import main\n'
+@pytest.mark.parametrize(('prefix', 'words'), [
+    ('/usr', f'apt install python3-prometheus-client, or {sys.executable} -m pip install prometheus_client'),
+    ('/srv/venv', f'not installed; {sys.executable} -m pip install prometheus_client')], ids=['debian', 'venv'])
+def test_without_the_library_it_is_asked_for(prefix, words):
+    """By the name that apt knows, unless this Python is one that sees nothing of what apt installs."""
+    code = (f'import sys\nsys.base_prefix, sys.prefix = "/usr", {prefix!r}\n'
+            'sys.modules["prometheus_client"] = None\nfrom smart_attributes import main\n'
             f'print(main.run(["metrics", "--report", {REPORTS!r}]))')
     done = subprocess.run([sys.executable, '-c', code], cwd=ROOT, capture_output=True, text=True)
 
-    assert 'apt install python3-prometheus-client' in done.stdout
+    assert words in done.stdout
     assert done.stdout.splitlines()[-1] == '3'
 
 

@@ -132,7 +132,7 @@ def test_without_jinja_a_sentence_says_what_to_install(monkeypatch, sample):
 
     monkeypatch.setattr(builtins, '__import__', without)
     with pytest.raises(SmartError,
-                       match=r'apt install python3-jinja2, or pip install "check-smart-attributes\[page\]"'):
+                       match=r'Jinja2, which is not installed; .* -m pip install Jinja2'):
         page.page(sample, 'Drives', NOW)
 
 

@@ -621,6 +621,16 @@ def test_serials_are_hidden_on_request(fake):
     assert 'EXAMPLE0003' not in check(fake, '-d', '/dev/sda', '--hide-serial', '-vv').text
 
 
+@pytest.mark.parametrize('report', ['intel-worn.json', 'seagate-sas-healthy.txt', 'nvme-worn.json'])
+def test_what_smartctl_said_is_shown_without_serials_as_well(fake, report):
+    """-vvv is for tickets, and so is --hide-serial."""
+    fake.answers(read_arguments('/dev/sda'), (ROOT / 'tests/reports' / report).read_text())
+
+    told = {word: check(fake, '-d', '/dev/sda', '-vvv', *word.split()).text for word in ('', '--hide-serial')}
+    assert ['EXAMPLE00' in text for text in told.values()] == [True, False]
+    assert all('model_name' in text or 'Product: ' in text for text in told.values())
+
+
 def test_all_perfdata_shows_every_reading_once(fake):
     """-ap is for those who graph everything."""
     fake.answers(read_arguments('/dev/sda'), drive('intel-s3500-healthy'))

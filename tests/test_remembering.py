@@ -190,3 +190,12 @@ def test_memory_that_has_just_begun_tells_no_age(machine):
 
     assert 'newest' not in machine.check(START + HOUR).first_line
     assert 'pending 1, newest more than ' in machine.check(START + 2 * DAY).first_line
+
+
+def test_explain_says_as_well_why_no_growth_is_judged(machine):
+    """Else who asks why a check alarms would read that all is well."""
+    grown(machine)
+    (machine.state / 'memory').chmod(0o777)
+
+    text = machine.run(START + HOUR, 'explain', '-d', '/dev/sda').text
+    assert 'note: no memory: ' in text and '; growth is not judged' in text

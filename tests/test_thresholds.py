@@ -84,7 +84,7 @@ def test_an_override_ends_with_its_date_and_says_so():
     assert warning_of(until, today='2027-01-31')[0] == '99'
     assert warning_of(until, today='2027-02-01')[0] == '85'
     assert Thresholds(DEFAULT, [('site.json', {'overrides': [until]})], today='2027-02-01').over(SDA, SSD, FAMILY) == [
-        'site.json: the override for serial EXAMPLE0001 ended on 2027-01-31']
+        'site.json: the override for this serial number ended on 2027-01-31']
 
 
 def test_a_kind_has_its_own_limits():
@@ -163,7 +163,7 @@ def test_a_limit_of_an_override_says_which_and_why():
     """The reason is required, so it is told."""
     limit = limits_of(override({'serial': 'EXAMPLE0001'}, '70')).limit('endurance_used', SDA, SSD, FAMILY)
 
-    assert (limit.warning_origin, limit.why) == ('site.json: serial EXAMPLE0001', 'because we said so')
+    assert (limit.warning_origin, limit.why) == ('site.json: this serial number', 'because we said so')
 
 
 def test_two_equals_may_have_different_reasons():
@@ -343,6 +343,12 @@ def test_serial_and_device_name_one_drive(selector, own):
 
 def acknowledging(serial, **more):
     return {'for': {'serial': serial}, 'why': 'stable', 'roles': {'endurance_used': {'acknowledged': 90}}, **more}
+
+
+def test_why_a_number_was_accepted_is_no_reason_of_a_limit():
+    """explain would give it for a limit that it has nothing to do with."""
+    assert limits_of(acknowledging('EXAMPLE0001')).limit('endurance_used', SDA, SSD, FAMILY) == Thresholds(
+        DEFAULT).limit('endurance_used', SDA, SSD, FAMILY)
 
 
 def test_an_acknowledgement_tells_the_file_that_it_stands_in():

@@ -109,6 +109,15 @@ def test_a_drive_that_a_pattern_leaves_out_is_not_gone(machine):
     assert told(machine.check(START + HOUR, '--scan', '--ignore', '/dev/sdb', '--expect-known')) == []
 
 
+def test_a_sleeping_disk_is_no_solid_state_drive(machine):
+    """Whether it turns, neither a disk in standby tells nor memory."""
+    machine.holds(sda=asleep(), sdb=disk('SERIAL02'))
+
+    drives = json.loads(machine.run(START + HOUR, 'triage', '--scan', '--json').text)['drives']
+    assert {drive['name']: (drive['model'], drive['kind']) for drive in drives} == {
+        'sda': ('ACME HD4000', None), 'sdb': ('ACME HD4000', 'hdd')}
+
+
 @pytest.mark.parametrize(('options', 'drives'), [
     (['--ignore', 'SERIAL02'], ['sda']), (['--ignore', 'SERIAL01'], ['sdb']), (['--match', 'SERIAL01$'], ['sda']),
     (['--match', 'HD4000', '--ignore', 'SERIAL02'], ['sda']), (['--match', 'HD4000'], ['sda', 'sdb'])])

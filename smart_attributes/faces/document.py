@@ -43,7 +43,7 @@ def _drive(verdict: Verdict, hide_serial: bool) -> Json:
     drive: Json = {
         'device': device.path, 'type': device.type or None, 'model': clean(identity.model) or None,
         'serial': None if hide_serial else clean(identity.serial) or None, 'firmware': clean(identity.firmware) or None,
-        'kind': kind(identity) or None, 'entry': verdict.entry, 'state': verdict.state.name,
+        'kind': kind(verdict) or None, 'entry': verdict.entry, 'state': verdict.state.name,
         'readings': [_reading(judgement) for judgement in verdict.judgements],
         'notes': [sentence(note, NOTE) for note in (verdict.problem, *verdict.notes) if note],
         'name': device.name, 'action': todo.action, 'why': sentence(todo.why, NOTE) or None,

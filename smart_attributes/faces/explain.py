@@ -54,7 +54,7 @@ def head(verdict: Verdict, hide_serial: bool) -> List[str]:
     lines = [f'{verdict.state.name}: {findings(verdict)}', '',
              f'device    {device.path}{through}, called {device.name}',
              f'model     {clean(identity.model) or "-"}, firmware {clean(identity.firmware) or "-"}, kind '
-             f'{kind(identity) or "-"}']
+             f'{kind(verdict) or "-"}']
     if not hide_serial:
         lines.append(f'serial    {clean(identity.serial) or "-"}, WWN {clean(identity.wwn) or "-"}')
     lines.append(f'entry     {verdict.entry or "none: only what holds for every drive is read"}')

@@ -34,4 +34,4 @@ def _drive(verdict: Verdict, address: str, hide_serial: bool) -> object:
             'model': clean(identity.model) or None, 'firmware': clean(identity.firmware) or None,
             'serial': None if hide_serial else clean(identity.serial) or None,
             'wwn': None if hide_serial else clean(identity.wwn) or None,
-            'kind': kind(identity) or None, 'problem': sentence(verdict.problem, 500) or None}
+            'kind': kind(verdict) or None, 'problem': sentence(verdict.problem, 500) or None}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
 
-from ..errors import SmartError
+from ..errors import SmartError, installing
 from ..knowledge.specs import Role
 from ..model import Forecast, Judgement, State, Verdict, worst
 from ..words import clean, kind
@@ -85,7 +85,7 @@ def _of_drives(run: Run) -> Iterator[Metric]:
 def _who(verdict: Verdict, hide_serial: bool) -> Tuple[str, ...]:
     who = verdict.identity
     return (verdict.device.name, clean(who.model), '' if hide_serial else clean(who.serial), clean(who.firmware),
-            kind(who), clean(verdict.device.address))
+            kind(verdict), clean(verdict.device.address))
 
 
 def _states(verdict: Verdict) -> Dict[str, State]:
@@ -167,6 +167,6 @@ def library() -> Any:
         import prometheus_client.core
         import prometheus_client.openmetrics.exposition
     except ImportError:
-        raise SmartError('metrics are written by prometheus_client, which is not installed; apt install '
-                         'python3-prometheus-client, or pip install "check-smart-attributes[metrics]"') from None
+        raise SmartError(f'metrics are written by prometheus_client, which is not installed; '
+                         f'{installing("prometheus_client")}') from None
     return prometheus_client

@@ -16,7 +16,7 @@ import time
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .. import files
-from ..errors import SmartError
+from ..errors import SmartError, installing
 from ..words import visible
 from .advice import NOTHING, ORDER_OF_ACTIONS, WATCH
 from .packed import packed
@@ -59,8 +59,7 @@ def rendered(content: Content, title: str, now: float) -> str:
     try:
         from jinja2 import Environment
     except ImportError:
-        raise SmartError('the page is made with Jinja2, which is not installed; apt install python3-jinja2, or '
-                         'pip install "check-smart-attributes[page]"') from None
+        raise SmartError(f'the page is made with Jinja2, which is not installed; {installing("Jinja2")}') from None
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     script, style = (_content(name) for name in (SCRIPT, STYLE))
     # Megabytes of data go around the template, which would copy them three times.

@@ -7,6 +7,7 @@ cannot silence anything.
 from __future__ import annotations
 
 import re
+import time
 
 from ..errors import UsageError
 from ..model import State
@@ -41,9 +42,19 @@ def parse(text: str) -> Acknowledgement:
     if not found:
         raise UsageError(f'--acknowledged "{clean(text)}" is not written {FORM}, such as '
                          f'EXAMPLE0001:reallocated=3:2027-01-31:stable')
+    if found['until'] and not is_day(found['until']):
+        raise UsageError(f'--acknowledged "{clean(text)}": {found["until"]} is no day, such as 2027-01-31')
     return Acknowledgement(found['serial'], found['role'], float(found['value']), found['why'] or '',
                            found['until'] or '',
                            origin='--acknowledged')
+
+
+def is_day(text: str) -> bool:
+    """Tell whether a text is a day of the calendar, as "2027-01-31"."""
+    try:
+        return time.strftime('%Y-%m-%d', time.strptime(text, '%Y-%m-%d')) == text
+    except ValueError:
+        return False
 
 
 def from_overrides(overrides: Iterable[Mapping[str, object]], origin: str = FILE) -> Iterator[Acknowledgement]:

@@ -149,8 +149,8 @@ class Thresholds:
         """Return lists of (origin, fields); within a list all are of equal rank."""
         layers: List[List[Tuple[str, Json]]] = [[('command line', self._given(role))]]
         for selector in SELECTORS:
-            layers.append([(f'{name}: {selector} {override["for"][selector]}',
-                            {'why': override['why'], **_of_kind(override['roles'][role], identity)})
+            layers.append([(f'{name}: {_whose(override)}',
+                            _with_reason(override, _of_kind(override['roles'][role], identity)))
                            for name, override in self._overrides(device, identity, family)
                            if rank(override) == selector and role in override.get('roles', ())])
         layers.extend([(name, _of_kind(data['roles'][role], identity))] for name, data in self._files
@@ -190,7 +190,7 @@ class Thresholds:
 
     def over(self, device: Device, identity: Identity, family: str) -> List[str]:
         """Return a sentence for each override that would hold but for its date."""
-        return [f'{name}: the override for {rank(o)} {o["for"][rank(o)]} ended on {o["until"]}'
+        return [f'{name}: the override for {_whose(o)} ended on {o["until"]}'
                 for name, data in self._files for o in data.get('overrides', ())
                 if self._is_over(o) and selects(o['for'], device, identity, family)]
 
@@ -198,6 +198,17 @@ class Thresholds:
 def rank(override: Json) -> str:
     """Return the most telling selector of an override."""
     return next(selector for selector in SELECTORS if selector in override['for'])
+
+
+def _whose(override: Json) -> str:
+    """Return "model ACME.*". A serial number stands with its drive, and not here: it may have to be hidden."""
+    selector = rank(override)
+    return 'this serial number' if selector == 'serial' else f'{selector} {override["for"][selector]}'
+
+
+def _with_reason(override: Json, fields: Json) -> Json:
+    """Return fields with the reason of their override; why a number was accepted is no reason of a limit."""
+    return {'why': override['why'], **fields} if fields else {}
 
 
 def selects(selector: Json, device: Device, identity: Identity, family: str) -> bool:
