@@ -158,7 +158,7 @@ def test_the_rule_holds_from_its_hour_on_and_where_the_age_is_known():
 
 def test_a_limit_that_someone_stronger_sets_holds_at_any_age():
     """Field by field: the other field ages as before."""
-    assert held(2000, one_drive(warning='3')) == ('3', None, 'site.json: serial EXAMPLE0001')
+    assert held(2000, one_drive(warning='3')) == ('3', None, 'site.json: this serial number')
     assert held(2000, command_line={'reported_uncorrect': '2'}) == ('2', None, 'command line')
     assert held(2000, roles={'reported_uncorrect': {'critical': '9'}}) == ('5', '9', 'default.json, aged')
 
@@ -167,7 +167,7 @@ def test_the_rule_itself_is_overridden_and_switched_off():
     """A site that trusts nothing old writes null, another one its own hours."""
     assert held(2000, one_drive(aged=None)) == ('0', '20', 'default.json')
     assert held(60, one_drive(aged={'after': '2d', 'warning': None, 'why': 'replaced on Friday'})) == (
-        None, '20', 'site.json: serial EXAMPLE0001, aged')
+        None, '20', 'site.json: this serial number, aged')
     assert held(2000, roles={'reported_uncorrect': {'aged': None}}) == ('0', '20', 'default.json')
 
 
