@@ -89,7 +89,8 @@ class Ground:
         shutil.copy(ROOT / 'attributes.json', home)
         self.plugins.mkdir()
         launcher = home / 'launcher'
-        launcher.write_text((ROOT / 'debian/check_smart_attributes').read_text().replace('/usr/share/check-smart-attributes', str(home)))
+        shipped = (ROOT / 'debian/check_smart_attributes').read_text()
+        launcher.write_text(shipped.replace('/usr/share/check-smart-attributes', str(home)))
         launcher.chmod(0o755)
 
     def _smartctl(self) -> FakeSmartctl:

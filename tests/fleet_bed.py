@@ -22,7 +22,8 @@ from daemons import Ground, Icinga
 
 USER, PASSWORD = 'fleet', 'of example hosts'
 DRIVES = 24
-HEALTHY = ('intel-s3500-healthy', 'micron-5200-healthy', 'samsung-pm983-healthy', 'seagate-sas-healthy', 'wd-gold-healthy')
+HEALTHY = ('intel-s3500-healthy', 'micron-5200-healthy', 'samsung-pm983-healthy', 'seagate-sas-healthy',
+           'wd-gold-healthy')
 SICK = ('hgst-failed', 'intel-worn', 'samsung-worn-out', 'seagate-exos-failing', 'nvme-worn', 'no-name-ssd')
 CONFIGURATION = '''
 object ApiUser "{user}" {{
@@ -95,7 +96,8 @@ def outputs() -> List[Output]:
 
 def of_host(output: Output, number: int) -> Output:
     """Return the same with serial numbers and numbers of its own."""
-    values = tuple(re.sub(r'=(\d{6,})', lambda found: f'={int(found[1]) + 3600 * number}', value) for value in output.values)
+    values = tuple(re.sub(r'=(\d{6,})', lambda found: f'={int(found[1]) + 3600 * number}', value)
+                   for value in output.values)
     return Output(output.state, re.sub(r'EXAMPLE(\d\d)00000', rf'EXAMPLE\g<1>{number:05}', output.text), values)
 
 
@@ -137,7 +139,8 @@ class Bed:
     def fill(self) -> None:
         """Give each host's service its result."""
         kinds = outputs()
-        self.submit((host(number), 'smart', of_host(kinds[number % len(kinds)], number)) for number in range(self.hosts))
+        self.submit((host(number), 'smart', of_host(kinds[number % len(kinds)], number))
+                    for number in range(self.hosts))
 
     def submit(self, results: Any, ended: Optional[float] = None) -> None:
         """Send results of checks, over one connection."""
@@ -196,7 +199,8 @@ def measured(*arguments: str) -> Cost:
             'used = resource.getrusage(resource.RUSAGE_CHILDREN)\n'
             'print(f"\\n{done.returncode} {used.ru_maxrss} {used.ru_utime + used.ru_stime}")')
     began = time.monotonic()
-    done = subprocess.run([sys.executable, '-c', code, sys.executable, '-I', str(ROOT / 'check_smart_attributes'), 'fleet', *arguments],
+    done = subprocess.run([sys.executable, '-c', code, sys.executable, '-I', str(ROOT / 'check_smart_attributes'),
+                           'fleet', *arguments],
                           capture_output=True, check=True)
     took = time.monotonic() - began
     text, _, last = done.stdout.decode().rstrip().rpartition('\n')
@@ -217,7 +221,8 @@ def main(hosts: int) -> None:
         for words in ([], ['--html', str(page)], ['--json']):
             cost = measured(*bed.arguments, *words)
             kept = f', {page.stat().st_size / 1e6:.1f} MB' if words[:1] == ['--html'] else ''
-            print(f'fleet {" ".join(words[:1]) or "(table)"}: {cost.seconds:.1f} s, {cost.cpu:.1f} s of CPU, {cost.megabytes:.0f} MB{kept}; {cost.code}')
+            print(f'fleet {" ".join(words[:1]) or "(table)"}: {cost.seconds:.1f} s, {cost.cpu:.1f} s of CPU, '
+                  f'{cost.megabytes:.0f} MB{kept}; {cost.code}')
             if not words:
                 print("\n".join(cost.text.splitlines()[:3]))
     finally:

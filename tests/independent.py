@@ -281,7 +281,8 @@ def _nvme_lines(data: Dict[str, Any], brief: bool, group: str) -> List[str]:
             unit = {'temperature': ' Celsius', 'available_spare': '%', 'available_spare_threshold': '%',
                     'percentage_used': '%'}
             number = f'0x{log[key]:02x}' if key == 'critical_warning' else _grouped(log[key], group)
-            lines.append(f'{label:<36}{number}{unit.get(key, "")}{" [5.85 TB]" if key.startswith("data_units") else ""}')
+            amount = ' [5.85 TB]' if key.startswith('data_units') else ''
+            lines.append(f'{label:<36}{number}{unit.get(key, "")}{amount}')
     return lines
 
 

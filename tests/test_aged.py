@@ -95,7 +95,8 @@ def test_memory_makes_what_a_log_dates_newer_and_never_older():
 
 
 @pytest.mark.parametrize(('role', 'attribute', 'number', 'state'), [
-    ('reallocated', 5, 900, State.OK), ('pending', 197, 9, State.WARNING), ('offline_uncorrectable', 198, 3, State.WARNING),
+    ('reallocated', 5, 900, State.OK), ('pending', 197, 9, State.WARNING),
+    ('offline_uncorrectable', 198, 3, State.WARNING),
     ('reported_uncorrect', 187, 21, State.WARNING)])
 def test_nothing_is_critical_for_standing_still_and_lost_data_warns_for_ever(database, limits, role, attribute, number,
                                                                             state):
@@ -225,4 +226,5 @@ def test_a_check_asks_for_fresh_self_tests_and_dates_the_errors_of_a_report(tmp_
 
     assert done.returncode == 1
     assert 'recent_data_errors 1, newest 4 days ago (warning above 0)' in done.stdout.splitlines()[0]
-    assert ('self_test_age: newest extended self-test that passed: none is known, should be no older than 35 days' in done.stdout)
+    assert ('self_test_age: newest extended self-test that passed: none is known, should be no older than 35 days'
+            in done.stdout)

@@ -468,7 +468,8 @@ def smartctls(machine):
     found = []
     for entry in Path('/proc').iterdir():
         try:
-            if entry.name.isdigit() and f'SIMULATED_MACHINE={machine.folder}\0'.encode() in (entry / 'environ').read_bytes():
+            mark = f'SIMULATED_MACHINE={machine.folder}\0'.encode()
+            if entry.name.isdigit() and mark in (entry / 'environ').read_bytes():
                 found.append(int(entry.name))
         except OSError:  # it has ended meanwhile, or is not ours
             pass

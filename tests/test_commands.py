@@ -224,9 +224,11 @@ ASK = '''import json, time
 from smart_attributes.errors import SmartError
 from smart_attributes.model import Device, HowRead
 from smart_attributes.reading import commands, machine, processes
-os.environ['PATH'], smartctl, commands.FORMER = sys.argv[1], sys.argv[2], ((('--json=c',), ('error', 'selftest')), *commands.FORMER)
+os.environ['PATH'], smartctl = sys.argv[1:3]
+commands.FORMER = ((('--json=c',), ('error', 'selftest')), *commands.FORMER)
 how, runner, end = HowRead(smartctl=smartctl), processes.Runner(), time.monotonic() + 20
-plans = [machine.Plan(Device('/dev/sda', 'sat'), (*commands.prefix(smartctl), *commands.read_arguments('/dev/sda', 'sat', sys.argv[3:])))]
+arguments = commands.read_arguments('/dev/sda', 'sat', sys.argv[3:])
+plans = [machine.Plan(Device('/dev/sda', 'sat'), (*commands.prefix(smartctl), *arguments))]
 [read] = machine.read_all(plans, how, runner, end)
 try:
     scanned = [device.path for device in machine.find(machine.named(()), True, how, runner, end).devices]

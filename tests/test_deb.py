@@ -596,11 +596,13 @@ def test_a_rule_that_an_admin_has_changed_stays(debian_11):
 
 def test_the_libraries_of_debian_11_are_new_enough(debian_11, tmp_path):
     """jsonschema 3.2, rich 9.11, Jinja2 2.11, chardet 4, prometheus_client 0.9."""
-    debian_11.installs(*(f'python3-{name}' for name in ('chardet', 'humanfriendly', 'jinja2', 'prometheus-client', 'rich')))
+    debian_11.installs(*(f'python3-{name}'
+                         for name in ('chardet', 'humanfriendly', 'jinja2', 'prometheus-client', 'rich')))
     debian_11.writes('/tmp/mine.json', '{"rolls": {}}')
 
     assert 'INTEL SSDSC2BB150G7' in debian_11.does('check_smart_attributes', 'triage')
-    assert 'written: /tmp/drives.html' in debian_11.does('check_smart_attributes', 'triage', '--html', '/tmp/drives.html')
+    assert 'written: /tmp/drives.html' in debian_11.does('check_smart_attributes', 'triage', '--html',
+                                                         '/tmp/drives.html')
     assert 'smart_drive_state{device="sdb"} 1.0' in debian_11.does('check_smart_attributes', 'metrics')
     assert 'SMART OK' in debian_11.does(PLUGIN, '--report', '/tmp/seagate-sas-healthy.txt')
     assert 'did you mean roles?' in debian_11.runs(PLUGIN, '-d', '/dev/sda', '--thresholds', '/tmp/mine.json').stdout

@@ -44,7 +44,8 @@ PYTHON = ('/usr/bin/python3', '-I', '-B', '-c', START)
 def started(*words: str, root: str = '/', around: Sequence[str] = (), before: str = '',
             timeout: float = 60) -> Result:
     """Run the program in a process that looks up controllers below *root*."""
-    program = [*PYTHON[:-1], START.replace('from smart_attributes import main', before + 'from smart_attributes import main')]
+    program = [*PYTHON[:-1],
+               START.replace('from smart_attributes import main', before + 'from smart_attributes import main')]
     done = subprocess.run([*around, *program, root, *words], cwd='/', check=False, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout,
                           env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C'})
@@ -193,8 +194,10 @@ def test_no_rule(installed):
 @pytest.mark.parametrize('change, words', [
     pytest.param(lambda rule, user: rule.replace('(-l ssd )?', ''), 'refuses 2 of 3 calls, such as smartctl --json=c',
                  id='refuses-a-log'),
-    pytest.param(lambda rule, user: rule.replace('^--scan$', '^--scan-all$'), 'is of another version', id='other-words'),
-    pytest.param(lambda rule, user: rule.replace('TIMEOUT=60', 'TIMEOUT=20'), 'ends smartctl after 20 s', id='ends-early'),
+    pytest.param(lambda rule, user: rule.replace('^--scan$', '^--scan-all$'), 'is of another version',
+                 id='other-words'),
+    pytest.param(lambda rule, user: rule.replace('TIMEOUT=60', 'TIMEOUT=20'), 'ends smartctl after 20 s',
+                 id='ends-early'),
     pytest.param(lambda rule, user: f'{rule.replace("NOPASSWD: ", "")}{user} ALL=(root) NOPASSWD: /bin/true\n',
                  'asks for a password', id='password'),
     pytest.param(lambda rule, user: f'{rule}{user} ALL=(root) NOPASSWD: ALL\n', 'whatever he likes', id='too-wide'),
@@ -315,7 +318,8 @@ def test_a_moved_controller(installed):
     installed.machine.add('megaraid,4@/dev/bus/6', 'samsung-healthy')
 
     [told], [after] = ([each for each in installed.findings('-d', address, root=str(installed.machine.folder))
-                        if each['subject'] == address] for address in ('megaraid,4@/dev/bus/0', 'megaraid,4@/dev/bus/6'))
+                        if each['subject'] == address]
+                       for address in ('megaraid,4@/dev/bus/0', 'megaraid,4@/dev/bus/6'))
 
     assert not told['good'] and 'host 0 has no MegaRAID controller (host 6 has)' in told['words']
     assert told['cure'] == 'write megaraid,4@/dev/bus/6'
@@ -601,7 +605,8 @@ def test_an_admin_who_tries_it_as_himself_is_not_told_to_give_himself_a_rule():
                      for is_person in (False, True))
 
     assert nobody.startswith('let root install')
-    assert admin.startswith('look as the user of the checks instead (as root: check_smart_attributes doctor --user nagios)')
+    assert admin.startswith('look as the user of the checks instead (as root: check_smart_attributes doctor --user '
+                            'nagios)')
 
 
 # --- memory --------------------------------------------------------------------------------------
@@ -648,7 +653,8 @@ def test_only_what_is_all_good_is_called_so():
     good, later, bad = (Finding('x', is_good, 'words') for is_good in (True, None, False))
 
     assert [Examination('', found).is_good for found in ([good], [good, later], [good, bad])] == [True, False, False]
-    assert [json.loads(findings.as_json(Examination('', found)))['good'] for found in ([good], [later])] == [True, False]
+    told = [json.loads(findings.as_json(Examination('', found)))['good'] for found in ([good], [later])]
+    assert told == [True, False]
 
 
 def test_one_that_hangs_is_told_with_its_drive():

@@ -73,7 +73,7 @@ def test_prove_finds_nothing_in_a_draft_but_the_source_that_is_to_be_filled_in(t
 
 
 def test_a_name_of_three_letters_is_told_apart_by_the_attributes(tmp_path, monkeypatch):
-    """"SB2" is what a controller calls itself; as a pattern of its own it would claim strangers, and prove refuses it."""
+    """"SB2" is what a controller calls itself; a pattern of its own would claim strangers, and prove refuses it."""
     (tmp_path / 'attributes.json').write_text(formatted(database()))
     (tmp_path / 'draft.json').write_text(draft.draft(drive(model='SB2'), spec_database()))
     monkeypatch.setattr(datafile, 'shipped', lambda name: str(tmp_path / name))

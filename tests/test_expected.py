@@ -41,7 +41,7 @@ def ssd(state=State.OK, **numbers):
     ({'spare_available': 97}, {'spare_available'}), ({'spare_available': 98}, set()),
     ({'endurance_used': 15}, {'endurance_used'}), ({'endurance_used': 14}, set()), ({'reallocated': 500}, set())])
 def test_growth_can_have_told_on_a_drive_that_has_come_to_more_than_its_rule_lets_pass(numbers, grown):
-    """Where less is worse, what is missing; wear in a hurry takes 30/210 of a drive at once, or what is left lasts longer."""
+    """Where less is worse, what is missing; wear in a hurry takes 30/210 of a drive, or the rest lasts longer."""
     assert life(**numbers).grown == grown
 
 
@@ -51,12 +51,13 @@ def test_a_drive_that_does_not_tell_its_age_tells_no_rate():
 
 
 def test_each_drive_counts_once_in_the_months_of_all_drives():
-    """Three drives, 30 months: 33 alarms in 1,000 drives and month for one of them; wear apart, nobody knows its pace."""
+    """Three drives, 30 months: 33 alarms in 1,000 drives and month for one; wear apart, nobody knows its pace."""
     found = list(expected.rows([
         ssd(crc_errors=5, endurance_used=0), ssd(State.WARNING, crc_errors=7, endurance_used=1), ssd(endurance_used=50),
         ssd(months=0, crc_errors=1)]))
 
-    assert found == ['| ssd | growth of `crc_errors` | 2 | 2 | 66.67 |', '| ssd | growth of `endurance_used` | 3 | 1 | 33.33 |',
+    assert found == ['| ssd | growth of `crc_errors` | 2 | 2 | 66.67 |',
+                     '| ssd | growth of `endurance_used` | 3 | 1 | 33.33 |',
                      '| ssd | levels, as they stand | 3 | 1 | 33.33 |',
                      '| ssd | levels and growth, but of wear | 3 | 2 | 66.67 |', '| ssd | all | 3 | 3 | 100.00 |']
 

@@ -62,8 +62,10 @@ class Fake:
         self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
         self.server.handle_error = lambda *_: None  # who has no trust in us hangs up, as it should
         self.certificate = folder / 'fake.crt'
-        subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', str(folder / 'fake.key'), '-out',
-                        str(self.certificate), '-days', '1', '-subj', '/CN=fake', '-addext', 'subjectAltName=IP:127.0.0.1'],
+        subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', str(folder / 'fake.key'),
+                        '-out',
+                        str(self.certificate), '-days', '1', '-subj', '/CN=fake', '-addext',
+                        'subjectAltName=IP:127.0.0.1'],
                        check=True, capture_output=True)
         if not is_plain:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -75,7 +77,8 @@ class Fake:
         self.password.chmod(0o600)
 
     def fleet(self, *arguments: str) -> Result:
-        return run('fleet', '--icinga', f'https://127.0.0.1:{self.server.server_address[1]}', '--user', 'u', '--password-file',
+        return run('fleet', '--icinga', f'https://127.0.0.1:{self.server.server_address[1]}', '--user', 'u',
+                   '--password-file',
                    str(self.password), '--ca', str(self.certificate), *arguments)
 
     def close(self) -> None:
@@ -118,9 +121,11 @@ def test_no_service_at_all_is_said(fake):
 
 
 @pytest.mark.parametrize('facts', [
-    {'last_check_result': 7}, {'last_check_result': {}}, {'last_check_result': {'output': 5, 'state': 'x', 'performance_data': 1}},
+    {'last_check_result': 7}, {'last_check_result': {}},
+    {'last_check_result': {'output': 5, 'state': 'x', 'performance_data': 1}},
     {'last_check_result': {'output': 'SMART OK - x', 'performance_data': [{'value': 1}, None], 'execution_end': 'y'}},
-    {'check_interval': None, 'enable_active_checks': 'x'}, {'last_check_result': {'state': 1e300, 'output': '\x00\x1b[2J'}}], ids=str)
+    {'check_interval': None, 'enable_active_checks': 'x'},
+    {'last_check_result': {'state': 1e300, 'output': '\x00\x1b[2J'}}], ids=str)
 def test_a_service_that_is_not_as_documented_hides_no_other(fake, facts):
     """A later version, or a damaged state file."""
     fake.answer = lambda question: (200, told(service('a', **facts), service('b')))
@@ -133,7 +138,8 @@ def test_a_service_that_is_not_as_documented_hides_no_other(fake, facts):
 def test_services_are_asked_for_250_at_a_time_and_by_name(fake):
     """All at once would cost half a gigabyte on both sides."""
     names = [f'h{number:04}' for number in range(600)]
-    fake.answer = lambda question: (200, told(*(service(name.partition('!')[0]) for name in question.get('services', names))))
+    fake.answer = lambda question: (200, told(*(service(name.partition('!')[0])
+                                                for name in question.get('services', names))))
     done = fake.fleet('--json')
 
     assert len(json.loads(done.text)['drives']) == 600
@@ -147,7 +153,8 @@ def test_a_service_that_went_while_icinga_was_asked_costs_no_other(fake):
 
     def answer(question: Dict[str, Any]) -> Answer:
         wanted = question.get('services', names)
-        return (404, b'{"error":404}') if 'h4!smart' in wanted else (200, told(*(service(name.partition('!')[0]) for name in wanted)))
+        return (404, b'{"error":404}') if 'h4!smart' in wanted else (200, told(*(service(name.partition('!')[0])
+                                                                                 for name in wanted)))
 
     fake.answer = answer
     found = json.loads(fake.fleet('--json').text)

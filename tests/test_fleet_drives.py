@@ -47,7 +47,8 @@ def test_each_reading_has_its_state(reader, drives, request):
         for line in found.lines:
             for role, state in reader.alarms(line):
                 assert role in wanted[line.name], (line, role)
-                assert state.urgency <= max(State[each['state']].urgency for drive in documents if drive['name'] == line.name
+                assert state.urgency <= max(State[each['state']].urgency for drive in documents
+                                            if drive['name'] == line.name
                                             for each in drive['readings'] if each['role'] == role)
 
 
@@ -56,14 +57,15 @@ def test_each_reading_has_its_state(reader, drives, request):
      [('pending', 'CRITICAL'), ('offline_uncorrectable', 'WARNING')]),
     ('firmware C402, fixed in C405: drive and data are lost; update it; self_test: Extended: read failure', 'CRITICAL',
      [('firmware_advisory', 'CRITICAL'), ('self_test', 'WARNING')]),
-    ('attribute 5 Reallocated_Sector_Ct is at 1, not above its vendor threshold 5; pending 9, critical above 8', 'CRITICAL',
+    ('attribute 5 Reallocated_Sector_Ct is at 1, not above its vendor threshold 5; pending 9, critical above 8',
+     'CRITICAL',
      [('vendor_threshold', 'CRITICAL'), ('pending', 'CRITICAL')]),
     ('cannot be opened: pending 16, critical above 8', 'UNKNOWN', []),
     ('no answer within 30 s', 'UNKNOWN', []),
     ('crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane, warning above 0 in 24 h', 'WARNING',
      [('crc_errors', 'WARNING')])])
 def test_findings_are_alarms_of_roles(reader, findings, state, alarms):
-    """What could not be read has none; the first one has the state of the drive, and no state is higher than surely known."""
+    """What could not be read has none; the first has the state of the drive, and none is higher than surely known."""
     line = lines.Line(State[state], 'sda', 'ACME X1', findings)
 
     assert [(role, each.name) for role, each in reader.alarms(line)] == alarms

@@ -21,12 +21,14 @@ HOSTS = 1000
 MANY = os.environ.get('FLEET_HOSTS')     # as make fleet-10000 sets it
 NRPE, SSH = 'behind-nrpe', 'behind-ssh'
 WELL = Output(0, 'SMART OK - most worn: sda endurance_used 1 %; 1 drive: 1 ok\n'
-                 'OK        sda  ACME X1  endurance_used 1 %  EXAMPLE0001  firmware 1.0', ("'sda_endurance_used'=1%;85;95;0;",))
+                 'OK        sda  ACME X1  endurance_used 1 %  EXAMPLE0001  firmware 1.0',
+              ("'sda_endurance_used'=1%;85;95;0;",))
 OLD_LINES = Output(1, 'SMART WARNING - sda endurance_used 86 % (warning above 85); 1 drive: 1 warning\n'
                       'WARNING   sda  ACME X1  endurance_used 86 %, warning above 85  EXAMPLE0002', WELL.values)
 CASES = {
     'pending': None,
-    'version-1-6': Output(2, 'Critical (sda) [sda_Reallocated_Sector_Ct = Critical]', ("'sda_Reallocated_Sector_Ct'=097;16;6",)),
+    'version-1-6': Output(2, 'Critical (sda) [sda_Reallocated_Sector_Ct = Critical]',
+                          ("'sda_Reallocated_Sector_Ct'=097;16;6",)),
     'other-words': Output(3, "Remote Icinga instance 'x' is not connected to 'bed'", ()),
     'old-lines': OLD_LINES,
     'hidden': WELL._replace(text=WELL.text.replace('  EXAMPLE0001', '')),
@@ -39,8 +41,11 @@ CASES = {
                       + WELL.text.replace('EXAMPLE0001', 'EXAMPLE0006').partition('\n')[2], WELL.values),
     'foreign': Output(0, 'SMART test of a washing machine', ()),
     'hostile': Output(2, 'SMART CRITICAL - x; 1 drive: 1 critical\nCRITICAL  sda  <img src=x onerror=alert(1)>\x1b[2J  '
-                         'pending 16, critical above 8</script><script>alert(1)</script>  \u202eKO  firmware {{7*7}}', ()),
-    'asleep': Output(0, 'SMART OK - 1 drive: 1 ok\nOK        sda  ACME X1  is asleep (STANDBY) and was left alone  EXAMPLE0007'
+                         'pending 16, critical above 8</script><script>alert(1)</script>  \u202eKO  firmware {{7*7}}',
+                      ()),
+    'asleep': Output(0,
+                     'SMART OK - 1 drive: 1 ok\nOK        sda  ACME X1  is asleep (STANDBY) and was left alone  '
+                     'EXAMPLE0007'
                         '  firmware 1.0', ()),
     'unreadable': Output(3, 'SMART UNKNOWN - sdb cannot be opened: Permission denied; 1 drive: 1 unknown\n'
                             'UNKNOWN   sdb  -  cannot be opened: Permission denied; run as root  -', ())}
@@ -97,7 +102,8 @@ def test_all_drives_of_a_host_are_told_with_names_numbers_and_limits(told):
 
     assert len(drives) == DRIVES
     assert {(drive['state'], drive['action']) for drive in drives} == {('OK', 'nothing')}
-    assert (used['value'], used['unit'], used['warning'], used['critical'], used['judged']) == (12, '%', '85', '95', True)
+    assert (used['value'], used['unit'], used['warning'], used['critical'], used['judged']) == (12, '%', '85', '95',
+                                                                                                True)
     assert worn['firmware'] == 'D2010370' and worn['serial'].startswith('EXAMPLE')
     assert set(worn['forecasts']) == {'endurance_used'}
     assert [len(of(told, name)) for name in (NRPE, SSH)] == [1, 1]
@@ -116,7 +122,8 @@ def rows(told: Dict[str, Any], name: str) -> List[Any]:
     pytest.param('old-lines', [('sda', 'WARNING', 'order within 90 days', 'endurance_used 86 %, warning above 85')],
                  id='lines-before-firmware'),
     pytest.param('too-few', [('(smart)', 'CRITICAL', 'find out why it cannot be read',
-                              '1 of 2 expected drives missing; 1 drive: 1 ok'), ('sda', 'OK', 'nothing', None)], id='missing-drive'),
+                              '1 of 2 expected drives missing; 1 drive: 1 ok'), ('sda', 'OK', 'nothing', None)],
+                 id='missing-drive'),
     pytest.param('no-drive', [('(smart)', 'UNKNOWN', 'find out why it cannot be read',
                                'sudo does not let nagios run smartctl')], id='no-drive'),
     pytest.param('mistake', [('(smart)', 'UNKNOWN', 'find out why it cannot be read', 'site.json: no JSON'),
@@ -130,7 +137,8 @@ def test_each_state_of_a_service_is_told_as_it_is(told, name, wanted):
 
 
 @pytest.mark.parametrize('note', [
-    '1 service not checked yet: pending!smart', '1 service checked by version 1.6, whose lines name neither model nor serial number: '
+    '1 service not checked yet: pending!smart',
+    '1 service checked by version 1.6, whose lines name neither model nor serial number: '
     'version-1-6!smart', '1 service without serial numbers: hidden!smart',
     '1 service with a result that is older than two check intervals, drives as they were then: stale!smart',
     '1 drive is told twice by its host'])
@@ -141,7 +149,8 @@ def test_what_is_incomplete_is_said(told, note):
 
 def test_services_without_perfdata_or_with_other_words_are_said(told):
     """Both have several here."""
-    assert any(re.fullmatch(r'\d services? without perfdata, drives without numbers: .*no-numbers!smart.*', note) for note in told['notes'])
+    assert any(re.fullmatch(r'\d services? without perfdata, drives without numbers: .*no-numbers!smart.*', note)
+               for note in told['notes'])
     assert any(note.startswith("2 services with words that are not this plugin's") for note in told['notes'])
 
 
@@ -225,9 +234,11 @@ def changed(bed: Bed, option: str, value: str) -> List[str]:
 def test_a_certificate_stands_in_for_a_password(cases):
     """Made by Icinga's own authority, with its key in a file of ours."""
     key, request, certificate = (str(cases.folder / name) for name in ('c.key', 'c.csr', 'c.crt'))
-    for words in (['new-cert', '--cn', 'certified', '--key', key, '--csr', request], ['sign-csr', '--csr', request, '--cert', certificate]):
+    for words in (['new-cert', '--cn', 'certified', '--key', key, '--csr', request],
+                  ['sign-csr', '--csr', request, '--cert', certificate]):
         cases.icinga_pki(*words)
-    words = [word for word in cases.arguments if word not in ('--user', '--password-file', fleet_bed.USER, str(cases.password))]
+    words = [word for word in cases.arguments
+             if word not in ('--user', '--password-file', fleet_bed.USER, str(cases.password))]
 
     done = run('fleet', *words, '--cert', certificate, '--key', key)
     assert done.code == 0, done.text
@@ -236,7 +247,8 @@ def test_a_certificate_stands_in_for_a_password(cases):
 @pytest.mark.parametrize('option, value, said', [
     pytest.param('--user', 'nobody', 'Icinga does not know nobody, or not with this password', id='unknown-user'),
     pytest.param('--user', 'stranger', 'give that ApiUser the permission objects/query/Service', id='no-permission'),
-    pytest.param('--icinga-name', 'other', "its certificate is for another name (Hostname mismatch, certificate is not valid for 'other'.); "
+    pytest.param('--icinga-name', 'other',
+                 "its certificate is for another name (Hostname mismatch, certificate is not valid for 'other'.); "
                  '--icinga-name takes the NodeName', id='another-name'),
     pytest.param('--icinga', 'https://127.0.0.1:1', 'Connection refused; is the API feature on', id='nobody-there'),
     pytest.param('--icinga', 'https://no.example.invalid', 'no host of the name no.example.invalid', id='no-such-host'),
@@ -280,7 +292,8 @@ def test_a_mistake_in_a_filter_is_told_with_what_it_may_be(cases):
 
 def test_nothing_is_written_to_icinga(cases):
     """One permission, to look at services, is all that it takes."""
-    log = subprocess.run(['grep', '-rhoE', 'Request: [A-Z]+ [^ ,]+', str(cases.ground.folder)], capture_output=True, text=True).stdout
+    log = subprocess.run(['grep', '-rhoE', 'Request: [A-Z]+ [^ ,]+', str(cases.ground.folder)], capture_output=True,
+                         text=True).stdout
     asked = {line for line in log.splitlines() if 'objects' in line}
 
     assert asked == {'Request: GET /v1/objects/services', 'Request: GET /v1/objects/hosts'}
@@ -297,7 +310,8 @@ def test_1000_hosts_of_24_drives_take_3_seconds_and_150_mb():
         page = bed.folder / 'page.html'
         for words in ([], ['--html', str(page)]):
             cost = min((measured(*bed.arguments, *words) for _ in range(2)), key=lambda cost: cost.seconds)
-            print(f'\nfleet {" ".join(words[:1])}: {cost.seconds:.1f} s, {cost.cpu:.1f} s of CPU, {cost.megabytes:.0f} MB')
+            print(f'\nfleet {" ".join(words[:1])}: {cost.seconds:.1f} s, {cost.cpu:.1f} s of CPU, {cost.megabytes:.0f} '
+                  f'MB')
             assert cost.code == 0
             assert cost.cpu < 3
             assert cost.seconds < 3 or os.getloadavg()[0] > 2
@@ -317,7 +331,8 @@ def test_10000_hosts_take_15_seconds_and_100_mb():
         bed.fill()
         for words in ([], ['--html', str(bed.folder / 'page.html')]):
             cost = measured(*bed.arguments, *words)
-            print(f'\nfleet {" ".join(words[:1])}: {cost.seconds:.1f} s, {cost.cpu:.1f} s of CPU, {cost.megabytes:.0f} MB')
+            print(f'\nfleet {" ".join(words[:1])}: {cost.seconds:.1f} s, {cost.cpu:.1f} s of CPU, {cost.megabytes:.0f} '
+                  f'MB')
             assert cost.code == 0
             assert cost.seconds < 15 or os.getloadavg()[0] > 2
             assert cost.megabytes < 100

@@ -43,7 +43,8 @@ class Shared(Machine):
         """Run a check as the owner of memory."""
         words = [word for address in self._drives for word in ('-d', address)]
         command = command_at(now, *self.words(*words, *options), root=self._program)
-        done = subprocess.run(['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups', '/usr/bin/python3',
+        done = subprocess.run(['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups',
+                               '/usr/bin/python3',
                                '-B', *command[1:]], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, timeout=60, check=False, env=environment(), cwd='/')
         return Result(done.returncode, done.stdout.decode())
@@ -115,7 +116,8 @@ def test_growth_that_memory_tells_is_an_alarm_whoever_wrote_it(machine):
 
 TIMES = ('drive.first_read', 'drive.last_read', 'place.first', 'place.gone', 'series.absent', 'point.time', 'point.gap')
 NUMBERS = (*TIMES, 'point.number', 'series.pace', 'series.drive', 'place.drive')
-TEXTS = ('drive.serial', 'drive.model', 'drive.wwn', 'drive.protocol', 'series.role', 'series.definition', 'place.address',
+TEXTS = ('drive.serial', 'drive.model', 'drive.wwn', 'drive.protocol', 'series.role', 'series.definition',
+         'place.address',
          'fact.value')
 NASTY = {'infinite': '9e999', 'less-than-all': '-9e999', 'huge': '9223372036854775807', 'negative': '-1',
          'text': """'OK | ''sdc_smart_status''=1' || char(10) || 'SMART OK'"""}
@@ -147,7 +149,7 @@ def forged_and_checked(machine: Shared, forgeries: List[str]) -> Iterator[Tuple[
 
 @pytest.mark.parametrize('part', range(4))
 def test_whatever_is_written_there_hides_no_drive(machine, part):
-    """Infinite numbers, times of the year 10^11, texts with perfdata in them: each drive is judged as without memory."""
+    """Infinite numbers, times of the year 10^11, texts with perfdata in them: each drive is judged as if none were."""
     for name, result in forged_and_checked(machine, list(FORGERIES)[part::4]):
         assert result.code == 2, f'{name}: {result.text}'
         assert [state_of(result, drive) for drive in ('sdb', 'sdc')] == ['CRITICAL', 'CRITICAL'], name

@@ -1,4 +1,4 @@
-"""A fleet from folders: documents of triage that hosts have sent, and what smartctl printed, through the command line."""
+"""A fleet from folders: documents of triage that hosts have sent, and what smartctl printed; by the command line."""
 from __future__ import annotations
 
 import json
@@ -31,14 +31,16 @@ def collected(tmp_path, document) -> Path:
     (folder / 'db1').mkdir(parents=True)
     (folder / 'web1.json').write_text(json.dumps(without(document, 'hgst')))
     (folder / 'elsewhere').mkdir()
-    (folder / 'elsewhere/triage.json').write_text(json.dumps({**without(document, 'INTEL'), 'host': 'web2.example.org'}))
+    (folder / 'elsewhere/triage.json').write_text(json.dumps({**without(document, 'INTEL'),
+                                                              'host': 'web2.example.org'}))
     shutil.copy(drive_path('hgst-failed'), folder / 'db1/sda.json')
     shutil.copy(drive_path('seagate-sas-healthy'), folder / 'db1/sdb.txt')
     return folder
 
 
 def without(document: Dict[str, Any], word: str) -> Dict[str, Any]:
-    return {**document, 'drives': [each for each in document['drives'] if word.lower() not in str(each['model']).lower()]}
+    return {**document,
+            'drives': [each for each in document['drives'] if word.lower() not in str(each['model']).lower()]}
 
 
 def fleet(*arguments: str) -> Dict[str, Any]:
@@ -57,7 +59,8 @@ def written(folder: Path, *drives: Dict[str, Any], **facts: Any) -> str:
 def test_all_drives_of_all_hosts_are_told_with_their_host(collected):
     """By the name that a document gives itself, its file or its folder; a report by its folder."""
     found = fleet(str(collected))
-    hosts = {host: [each for each in found['drives'] if each['host'] == host] for host in ('web1', 'web2.example.org', 'db1')}
+    hosts = {host: [each for each in found['drives'] if each['host'] == host]
+             for host in ('web1', 'web2.example.org', 'db1')}
 
     assert {host: len(drives) for host, drives in hosts.items()} == {'web1': 12, 'web2.example.org': 8, 'db1': 2}
     assert len(found['drives']) == 22 == found['fleet']['drives']
@@ -106,7 +109,8 @@ def test_a_host_that_is_told_of_twice_counts_its_healthy_drives_once(tmp_path):
     for folder, state in (('a', 'OK'), ('b', 'OK'), ('c', 'CRITICAL')):
         (tmp_path / folder).mkdir()
         written(tmp_path / folder, {'name': 'sda', 'model': 'ACME X1', 'serial': 'EXAMPLE0001', 'state': state},
-                {'name': 'sdb', 'model': 'ACME X1', 'serial': f'EXAMPLE{folder}', 'state': 'OK'}, host='web1', state=state)
+                {'name': 'sdb', 'model': 'ACME X1', 'serial': f'EXAMPLE{folder}', 'state': 'OK'}, host='web1',
+                state=state)
     found = fleet(str(tmp_path))
 
     assert [each['state'] for each in found['drives'] if each['name'] == 'sda'] == ['OK', 'CRITICAL']
@@ -126,10 +130,12 @@ def test_what_is_no_serial_number_makes_no_twins(tmp_path, serial):
 
 def test_firmware_with_a_known_defect_is_told_with_what_helps(tmp_path):
     """By model and firmware alone: also of hosts whose own database does not know it yet."""
-    drive = {'name': 'sda', 'model': 'Corsair Force LS SSD', 'firmware': 'S9FM01.8', 'serial': 'EXAMPLE0001', 'state': 'OK'}
+    drive = {'name': 'sda', 'model': 'Corsair Force LS SSD', 'firmware': 'S9FM01.8', 'serial': 'EXAMPLE0001',
+             'state': 'OK'}
     [told] = fleet(written(tmp_path, drive))['fleet']['advisories']
 
-    assert (told['model'], told['firmware'], told['drives'], told['hosts']) == ('Corsair Force LS SSD', 'S9FM01.8', 1, 1)
+    assert (told['model'], told['firmware'], told['drives'], told['hosts']) == ('Corsair Force LS SSD', 'S9FM01.8', 1,
+                                                                                1)
     assert 'update' in told['what']
     assert 'firmware with known defects:\n' in run('fleet', written(tmp_path, drive)).text
 
@@ -140,7 +146,8 @@ def test_the_plan_says_which_models_to_order_by_which_quarter(tmp_path):
 
     def lasting(name: str, left: float, **facts: Any) -> Dict[str, Any]:
         return {'name': name, 'model': 'ACME X1', 'serial': f'EXAMPLE{name}', 'state': 'OK', 'action': 'nothing',
-                'forecasts': {'endurance_used': {'left': left, 'earliest': left, 'latest': left, 'estimate': True}}, **facts}
+                'forecasts': {'endurance_used': {'left': left, 'earliest': left, 'latest': left, 'estimate': True}},
+                **facts}
 
     path = written(tmp_path, lasting('a', 5000 * days), lasting('b', 400 * days), lasting('c', 400 * days),
                    lasting('d', 5000 * days, state='CRITICAL', action='replace now', model='=cmd|x'))
@@ -160,7 +167,8 @@ def test_the_table_tells_the_worst_drives_first_and_how_many_more_there_are(coll
     assert text.startswith('22 drives on 3 hosts: 8 critical, 2 warning, 12 ok')
     assert [row.split()[0] for row in rows] == ['CRITICAL'] * 3
     assert '19 drives more, none of them worse; ' in text
-    assert len([line for line in run('fleet', str(collected), '--limit', '0').text.splitlines() if line.startswith('OK ')]) > 5
+    assert len([line for line in run('fleet', str(collected), '--limit', '0').text.splitlines()
+                if line.startswith('OK ')]) > 5
 
 
 def test_an_old_document_is_as_of_its_day(tmp_path, document):
@@ -193,7 +201,8 @@ def test_a_file_that_is_something_else_is_named_and_hides_nothing(collected):
     found = fleet(str(collected))
 
     assert len(found['drives']) == 22
-    assert f'1 file skipped, neither a document of triage nor a report of smartctl: {collected}/README' in found['notes']
+    skipped = f'1 file skipped, neither a document of triage nor a report of smartctl: {collected}/README'
+    assert skipped in found['notes']
 
 
 def test_a_file_that_cannot_be_read_makes_the_rest_incomplete(collected):
@@ -209,7 +218,8 @@ def test_a_file_that_cannot_be_read_makes_the_rest_incomplete(collected):
                                              (['--icinga', 'http://x'], '--icinga takes https://'),
                                              (['--icinga', 'https://user:secret@x'], 'without a user or a password'),
                                              (['--icinga', 'https://x'], '--user with --password-file'),
-                                             (['--icinga', 'https://x', '--user', 'y', '--password', 'secret'], '--password-file secret: No such')])
+                                             (['--icinga', 'https://x', '--user', 'y', '--password', 'secret'],
+                                              '--password-file secret: No such')])
 def test_a_usage_error_is_one_sentence(arguments, word):
     """And 3; a password on the command line is none of the options."""
     done = run('fleet', *arguments)
@@ -233,9 +243,12 @@ def test_no_serial_number_is_shown_where_none_is_wanted(collected, tmp_path):
 def test_what_another_host_writes_stays_text(tmp_path, word):
     """On a terminal, and in a page."""
     names = ('name', 'model', 'serial', 'firmware', 'why', 'bay', 'device', 'type', 'light', 'entry', 'kind')
-    readings = [{'role': f'endurance_used{word}', 'value': word, 'judged': True, 'state': 'OK', 'source': word, 'unit': word}]
-    path = written(tmp_path, {**dict.fromkeys(names, f'x{word}'), 'notes': [word], 'carries': [word], 'state': 'CRITICAL',
-                              'readings': readings, 'past': {word: [[1, 2]]}, 'forecasts': {word: {'left': 5}}}, host=f'h{word}')
+    readings = [{'role': f'endurance_used{word}', 'value': word, 'judged': True, 'state': 'OK', 'source': word,
+                 'unit': word}]
+    path = written(tmp_path,
+                   {**dict.fromkeys(names, f'x{word}'), 'notes': [word], 'carries': [word], 'state': 'CRITICAL',
+                              'readings': readings, 'past': {word: [[1, 2]]}, 'forecasts': {word: {'left': 5}}},
+                   host=f'h{word}')
     done = run('fleet', path)
     run('fleet', path, '--html', str(tmp_path / 'page.html'))
 

@@ -463,7 +463,8 @@ def test_a_drive_that_tells_no_name_has_no_entry_either():
     found = judgement_of(verdict_on(worn(identity=Identity())), 'unknown_model')
 
     assert found.reading.verdict == (
-        'no entry for this drive (firmware not told); check_smart_attributes draft -d /dev/sda prints one to start from')
+        'no entry for this drive (firmware not told); check_smart_attributes draft -d /dev/sda prints one to start '
+        'from')
 
 
 def test_of_a_recorded_report_the_file_is_named():
@@ -746,7 +747,8 @@ def test_what_is_acknowledged_is_told_by_whom_when_and_why(database):
     verdict = judge.judge(SDA, report, database, limits, judge.Rules())
 
     assert verdict.state is State.OK
-    assert ('reallocated is acknowledged at 30 by martin on 2026-11-22: stable since 2024 (acknowledged.json)' in verdict.notes)
+    assert ('reallocated is acknowledged at 30 by martin on 2026-11-22: stable since 2024 (acknowledged.json)'
+            in verdict.notes)
     assert judge.judge(SDA, report._replace(attributes=(row(5, raw='31'),)), database, limits,
                        judge.Rules()).state is State.WARNING
 

@@ -36,7 +36,8 @@ GONE = 'ACME HD4000 SERIAL03 is gone from /dev/sdc, noticed 24 h ago; history --
     ('30d', [GREW.format(4, '30 d', 5), CAME, SWAPPED, GONE]), ('5d', [GREW.format(4, '9 d', 5), GONE]),
     ('12h', ['nothing grew, came or went']),
     ('55d', [GREW.format(9, '55 d', 0), CAME, SWAPPED, GONE]),
-    ('90d', [GREW.format(9, '60 d', 0), CAME, SWAPPED, GONE, 'checks remember for 60 d; what was before is not known'])])
+    ('90d', [GREW.format(9, '60 d', 0), CAME, SWAPPED, GONE,
+             'checks remember for 60 d; what was before is not known'])])
 def test_what_grew_came_and_went_stands_below_the_table(machine, since, told):
     """Once, and no more than memory knows; hours and temperature move all the time and tell nothing."""
     text = machine.run(START + 60 * DAY, 'triage', '--scan', '--since', since).text.splitlines()

@@ -19,10 +19,13 @@ from smart_attributes.reading import commands
 # What the modules of a room, or a module that stands in none, may import beside their own room and the base.
 MAY_IMPORT: Dict[str, Set[str]] = {
     'model': {'errors', 'typed'}, 'errors': {'model', 'typed'},
-    'words': {'typed', 'durations'}, 'trust': set(), 'alarm': set(), 'state_folder': {'trust'}, 'files': set(), 'typed': set(), 'durations': set(),
+    'words': {'typed', 'durations'}, 'trust': set(), 'alarm': set(), 'state_folder': {'trust'}, 'files': set(),
+    'typed': set(), 'durations': set(),
     'reading': set(), 'knowledge': set(), 'memory': set(),
-    'faces': {'knowledge'}, 'workshop': {'judge', 'outlook', 'reading', 'knowledge', 'memory'}, 'v1_6': {'knowledge', 'reading'},
-    'judge': {'knowledge', 'memory', 'outlook'}, 'outlook': {'memory'}, 'options': {'v1_6'}, 'option_groups': {'options'},
+    'faces': {'knowledge'}, 'workshop': {'judge', 'outlook', 'reading', 'knowledge', 'memory'},
+    'v1_6': {'knowledge', 'reading'},
+    'judge': {'knowledge', 'memory', 'outlook'}, 'outlook': {'memory'}, 'options': {'v1_6'},
+    'option_groups': {'options'},
     'cli': {'options', 'option_groups', 'v1_6'},
     'site': {'options', 'judge', 'knowledge', 'v1_6'},
     'accepting': {'knowledge', 'reading'}, 'importing': {'knowledge', 'memory', 'reading'}, 'whereabouts': {'memory'},
@@ -32,7 +35,8 @@ MAY_IMPORT: Dict[str, Set[str]] = {
     'file_jobs': {'options', 'site', 'survey', 'judge', 'reading', 'memory', 'workshop', 'v1_6'},
     'fleet': {'faces', 'knowledge'},
     'gathering': {'options', 'site', 'survey', 'reading', 'knowledge', 'faces', 'fleet'},
-    'jobs': {'accepting', 'doctor', 'gathering', 'importing', 'remembering', 'cli', 'file_jobs', 'options', 'site', 'survey',
+    'jobs': {'accepting', 'doctor', 'gathering', 'importing', 'remembering', 'cli', 'file_jobs', 'options', 'site',
+             'survey',
              'reading', 'knowledge', 'memory', 'faces', 'workshop'},
     'main': {'reading', 'jobs'}}
 FOREIGN = {'nagiosplugin': {'knowledge/nagios'}, 'pySMART': {'reading/pysmart'}, 'jsonschema': {'knowledge/complaints'},

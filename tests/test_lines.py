@@ -36,7 +36,7 @@ def recorded() -> List[Told]:
 
 @pytest.fixture(scope='module')
 def simulated(tmp_path_factory) -> List[Told]:
-    """Every simulated drive behind a controller or as NVMe, asked by the real smartctl; in parts that no daemon cuts."""
+    """Every simulated drive behind a controller or as NVMe, asked by the real smartctl; in parts that nobody cuts."""
     if why_not():
         pytest.skip(why_not())
     machine, addresses = Machine(tmp_path_factory.mktemp('machine')), []
@@ -44,7 +44,8 @@ def simulated(tmp_path_factory) -> List[Told]:
         is_nvme = read(drive).protocol == 'NVMe'
         addresses.append(f'/dev/nvme{number}' if is_nvme else f'megaraid,{number}@/dev/bus/0')
         machine.add(addresses[-1], drive)
-    return [told('-p', machine.smartctl, '--nosudo', '-d', '/dev/sdz', *(word for each in part for word in ('-d', each)))
+    return [told('-p', machine.smartctl, '--nosudo', '-d', '/dev/sdz',
+                 *(word for each in part for word in ('-d', each)))
             for part in (addresses[::2], addresses[1::2])]
 
 
@@ -96,7 +97,8 @@ def test_a_line_comes_back_whatever_a_drive_calls_itself(word, hide_serial):
     assert found.lines == (line,)
 
 
-@pytest.mark.parametrize('text', ['', '\n', 'OK (sda) |', 'Critical (sda) [sda_Reallocated_Sector_Ct = Critical]', 'SMART',
+@pytest.mark.parametrize('text',
+                         ['', '\n', 'OK (sda) |', 'Critical (sda) [sda_Reallocated_Sector_Ct = Critical]', 'SMART',
                                   'SMART FINE - x', 'OK - SMART', '<Timeout exceeded.>', 'SMART OK'])
 def test_what_the_plugin_never_prints_is_not_taken_for_its_text(text):
     """Version 1.6, another plugin, a daemon's own words."""
@@ -116,8 +118,10 @@ def test_lines_of_2_0_before_firmware_stood_there_are_read(recorded):
 def test_the_check_as_a_whole_is_no_drive():
     """A mistyped file of a site, a note, what the plugin left out."""
     found = lines.read('\n'.join([
-        lines.first(State.UNKNOWN, 'site.json: no JSON; 1 drive: 1 ok'), lines.check_line(State.UNKNOWN, 'site.json: no JSON'),
-        'OK        sda  ACME X1  endurance_used 1 %  EXAMPLE0001  firmware 1', 'note: sdb is gone', '... 3 more lines are left out']))
+        lines.first(State.UNKNOWN, 'site.json: no JSON; 1 drive: 1 ok'),
+        lines.check_line(State.UNKNOWN, 'site.json: no JSON'),
+        'OK        sda  ACME X1  endurance_used 1 %  EXAMPLE0001  firmware 1', 'note: sdb is gone',
+        '... 3 more lines are left out']))
 
     assert found == lines.Text(
         State.UNKNOWN, 'site.json: no JSON; 1 drive: 1 ok', 1,
@@ -133,7 +137,8 @@ def test_drives_that_the_first_line_counts_and_no_line_names_are_noticed(recorde
     assert (found.counted, len(found.lines) < 13) == (13, True)
 
 
-@pytest.mark.parametrize('text', ['', "'sda_temper", "'sda_temperature'=", "'sda_temperature'=31", "'a'=nan;;", "'a'=inf;;", "'a'=x;;",
+@pytest.mark.parametrize('text', ['', "'sda_temper", "'sda_temperature'=", "'sda_temperature'=31", "'a'=nan;;",
+                                  "'a'=inf;;", "'a'=x;;",
                                   "'a'=1 2;;", "'a'=3x32MiB;;", "'a'=1;<b>;;;"])
 def test_a_value_that_was_cut_is_none(text):
     """31 may have been 310; those beside it stay."""

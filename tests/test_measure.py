@@ -102,7 +102,7 @@ def test_a_fifth_of_the_models_is_the_same_everywhere():
 
 
 def test_what_only_one_fifth_shows_counts_as_wrong_where_that_fifth_is_left_out():
-    """Acme SSD 1 and 10 lie in one fifth: nothing else knows how they are read, unless a document or another model does."""
+    """Acme SSD 1 and 10 lie in one fifth: nothing else knows how to read them, unless a document or another model."""
     alone = [drive('ACME SSD 1'), drive('ACME SSD 10'), drive('ACME SSD 10', statistic=30)]
     fifth = measure.fifth_of('ACME SSD 1')
     elsewhere = next(f'ACME SSD {n}' for n in range(99) if measure.fifth_of(f'ACME SSD {n}') != fifth)

@@ -271,7 +271,8 @@ def test_what_is_none_costs_no_acknowledgement_that_follows(other):
 
 
 @pytest.mark.parametrize(('changed', 'said'), [
-    ({}, 'reallocated is acknowledged at 3 by ops on 2026-11-22 until 2027-01-31: stable since 2024 (acknowledged.json)'),
+    ({}, 'reallocated is acknowledged at 3 by ops on 2026-11-22 until 2027-01-31: stable since 2024 '
+         '(acknowledged.json)'),
     ({'why': '', 'until': '', 'by': '', 'at': '', 'origin': '--acknowledged'},
      'reallocated is acknowledged at 3 (--acknowledged)')], ids=['all', 'nothing'])
 def test_an_acknowledgement_is_told_with_whatever_is_known_of_it(changed, said):

@@ -42,7 +42,8 @@ class Scraped(Dict[Tuple[str, Labels], float]):
 
     def who(self, device: str) -> Dict[str, str]:
         """Return the labels that tell who a drive is."""
-        return next(dict(labels) for name, labels in self if name == 'smart_drive_info' and ('device', device) in labels)
+        return next(dict(labels) for name,
+                    labels in self if name == 'smart_drive_info' and ('device', device) in labels)
 
 
 @pytest.fixture(scope='module')
@@ -134,7 +135,8 @@ def test_a_reading_has_its_state(sample):
 
 def test_of_two_readings_of_a_role_the_worse_one_counts():
     """Two attributes below their thresholds are one metric; a site may have it graphed."""
-    found = [Judgement(Reading('vendor_threshold', number, '', Source(attribute=number), 'low', state), state, graphed=True)
+    found = [Judgement(Reading('vendor_threshold', number, '', Source(attribute=number), 'low', state), state,
+                       graphed=True)
              for number, state in ((5, State.CRITICAL), (9, State.WARNING))]
     verdict = Verdict(Device('/dev/sda', name='sda'), Identity(), State.CRITICAL, tuple(found))
     scraped = Scraped(metrics.text(metrics.metrics(metrics.Run([verdict], State.OK, START), ROLES)))
@@ -154,7 +156,8 @@ def test_a_forecast_tells_what_it_stands_on(sample):
 
 def test_openmetrics_is_there_for_others():
     """Read by the strict parser."""
-    found = Scraped(run('metrics', '--openmetrics', '--report', REPORTS).text, openmetrics.text_string_to_metric_families)
+    found = Scraped(run('metrics', '--openmetrics', '--report', REPORTS).text,
+                    openmetrics.text_string_to_metric_families)
 
     assert found.of('smart_drive_state', device='hgst_failed') == State.CRITICAL
 

@@ -78,7 +78,8 @@ def test_changed_limits_of_nvme_move_to_all_nvme_drives(tmp_path):
             for role, fields in roles.items()} == {'endurance_used': '70', 'over_temperature_time': '600'}
     assert roles['over_temperature_time']['graph'] is True
     assert result.code == 1
-    assert ('not carried over: old.json, Generic NVMe: number 3, "1" and "2": attributes.json reads no number from it' in result.text)
+    assert ('not carried over: old.json, Generic NVMe: number 3, "1" and "2": attributes.json reads no number from it'
+            in result.text)
 
 
 def test_a_model_that_we_do_not_know_gets_an_entry_that_compares_numbers(fake, tmp_path):

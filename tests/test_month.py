@@ -57,7 +57,8 @@ def test_old_sectors_fall_silent_after_two_weeks_and_are_loud_again_when_they_mo
 
 def test_many_sectors_in_a_week_are_critical(machine):
     """A disk that loses 120 sectors in two days is on its way out, however far the level's own limit is."""
-    assert states(month(machine, 6, {0: {'sda': disk()}, 2: {'sda': disk(a5=60)}, 3: {'sda': disk(a5=120)}})) == '..WCCC'
+    assert states(month(machine, 6,
+                        {0: {'sda': disk()}, 2: {'sda': disk(a5=60)}, 3: {'sda': disk(a5=120)}})) == '..WCCC'
 
 
 def test_a_pending_sector_that_was_written_over_is_remembered(machine):

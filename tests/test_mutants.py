@@ -35,7 +35,8 @@ def test_a_survivor_without_a_reason_is_refused(tmp_path, monkeypatch, reason):
     ('smart_attributes.judge.xǁThresholdsǁ_limit__mutmut_1', 'judge.Thresholds._limit')])
 def test_a_mutant_is_named_by_its_function_and_the_statements_that_differ(name, function):
     """The tool's own numbers change with every line that is added, and so does where a line is wrapped."""
-    was, is_now = (f'    def f():\n        a = 3\n        return (a +\n                {number})\n' for number in (1, 2))
+    was, is_now = (f'    def f():\n        a = 3\n        return (a +\n                {number})\n'
+                   for number in (1, 2))
 
     assert mutants.mutant('judge', name, was, is_now) == mutants.Mutant(function, ('return a + 1',), ('return a + 2',))
 

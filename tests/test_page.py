@@ -246,7 +246,8 @@ def test_the_keyboard_sorts_and_opens_a_panel(chromium, sixty):
 def test_what_to_do_is_in_sight_without_scrolling_sideways(chromium, sixty, width):
     """It is the last column, and the one that the page is opened for."""
     chromium.open(sixty, width)
-    wanted, there = chromium.run('const box = document.querySelector(".scroll"); return [box.scrollWidth, box.clientWidth]')
+    wanted, there = chromium.run('const box = document.querySelector(".scroll"); return [box.scrollWidth, '
+                                 'box.clientWidth]')
 
     assert wanted <= there
 
@@ -257,7 +258,8 @@ def test_a_panel_on_a_phone_is_read_from_top_to_bottom(chromium, sixty, number):
     chromium.open(sixty, 390)
     chromium.run('document.querySelectorAll("#rows th.name button")[arguments[0]].click()', number)
     cells = chromium.run('return [...document.querySelectorAll(".panel .value, .panel .limit, .panel .reason")]'
-                         '.filter((cell) => cell.textContent).map((cell) => [cell.offsetHeight, cell.textContent.length])')
+                         '.filter((cell) => cell.textContent).map((cell) => [cell.offsetHeight, '
+                         'cell.textContent.length])')
 
     assert len(cells) > 10
     assert [(height, length) for height, length in cells if height > 30 * (1 + length // 25)] == []
@@ -347,7 +349,8 @@ def test_axe_finds_nothing_serious(chromium, sixty, width, scheme):
 def of_fleet(sample, tmp_path_factory) -> Path:
     """The page of three hosts, one of which has firmware with a known defect."""
     folder = tmp_path_factory.mktemp('fleet')
-    defect = {'name': 'sdx', 'model': 'Corsair Force LS SSD', 'firmware': 'S9FM01.8', 'serial': 'EXAMPLE0099', 'state': 'OK'}
+    defect = {'name': 'sdx', 'model': 'Corsair Force LS SSD', 'firmware': 'S9FM01.8', 'serial': 'EXAMPLE0099',
+              'state': 'OK'}
     for host in ('db1', 'db2', 'web1'):
         drives = [*sample['drives'], *([defect] if host == 'web1' else [])]
         (folder / f'{host}.json').write_text(json.dumps({**sample, 'drives': drives}))
@@ -359,10 +362,12 @@ def of_fleet(sample, tmp_path_factory) -> Path:
 def test_the_page_of_a_fleet_leads_from_a_model_to_its_drives(chromium, of_fleet):
     """What to order, defects, models: each name filters the table; hosts are found by name."""
     chromium.open(of_fleet)
-    titles = chromium.run('return [...document.querySelectorAll("h2")].map((title) => title.firstChild.textContent.trim())')
+    titles = chromium.run('return [...document.querySelectorAll("h2")].map((title) => '
+                          'title.firstChild.textContent.trim())')
     chromium.run('document.querySelector("[data-model=\'Corsair Force LS SSD\']").click()')
     hosts = chromium.column('Host')
-    chromium.run('document.getElementById("all").click(); const text = document.getElementById("text"); text.value = "db2";'
+    chromium.run('document.getElementById("all").click(); const text = document.getElementById("text"); text.value = '
+                 '"db2";'
                  'text.dispatchEvent(new Event("input"))')
 
     assert titles == ['What to do', 'What to order', 'Firmware with known defects', 'Models and firmware', 'All drives']
@@ -379,7 +384,8 @@ def test_axe_finds_nothing_serious_on_the_page_of_a_fleet(chromium, of_fleet, wi
     chromium.run(source)
     found = chromium.driver.execute_async_script(
         'const done = arguments[arguments.length - 1]; axe.run(document, {resultTypes: ["violations"]}).then((result) '
-        '=> done(result.violations.map((each) => [each.impact, each.id, each.nodes.slice(0, 3).map((node) => node.html)])))')
+        '=> done(result.violations.map((each) => [each.impact, each.id, each.nodes.slice(0, 3).map((node) => '
+        'node.html)])))')
 
     assert [each for each in found if each[0] in ('serious', 'critical')] == []
 

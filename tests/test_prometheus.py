@@ -116,14 +116,16 @@ def bed(open_folder: Path) -> Iterator[Bed]:
     exporter, prometheus = free_port(), free_port()
     (open_folder / 'scraping.yml').write_text(SCRAPING.format(rules=RULES, port=exporter))
     commands = [[needs('prometheus-node-exporter'), '--collector.disable-defaults', '--collector.textfile',
-                 f'--collector.textfile.directory={open_folder}/textfile', f'--web.listen-address=127.0.0.1:{exporter}'],
+                 f'--collector.textfile.directory={open_folder}/textfile',
+                 f'--web.listen-address=127.0.0.1:{exporter}'],
                 [needs('prometheus'), f'--config.file={open_folder}/scraping.yml',
                  f'--storage.tsdb.path={open_folder}/data', f'--web.listen-address=127.0.0.1:{prometheus}']]
     as_nobody = ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups'] if os.geteuid() == 0 else []
     running = [subprocess.Popen([*as_nobody, *command], cwd=open_folder, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for command in commands]
     try:
-        made = Bed(open_folder / 'textfile/smart.prom', f'http://127.0.0.1:{exporter}', f'http://127.0.0.1:{prometheus}')
+        made = Bed(open_folder / 'textfile/smart.prom', f'http://127.0.0.1:{exporter}',
+                   f'http://127.0.0.1:{prometheus}')
         for address in (f'{made.exporter}/metrics', f'{made.prometheus}/-/ready'):
             until(lambda address=address: is_up(address), 30, address)
         yield made
@@ -138,7 +140,8 @@ def test_node_exporter_takes_the_file_and_prometheus_alerts(bed):
     """From the drive to the alert with its words, through all that stands between."""
     assert run('metrics', '--report', REPORTS, '--output', str(bed.file)).code == 0
     ours, theirs = Scraped(bed.file.read_text()), bed.scraped()
-    firing = until(lambda: [alert for alert in bed.asked('alerts')['alerts'] if alert['state'] == 'firing'], 30, 'alert')
+    firing = until(lambda: [alert for alert in bed.asked('alerts')['alerts'] if alert['state'] == 'firing'], 30,
+                   'alert')
 
     assert theirs.of('node_textfile_scrape_error') == 0
     assert {key: theirs.get(key) for key in ours} == ours

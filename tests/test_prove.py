@@ -281,7 +281,8 @@ MISTAKES = {
     'too few literals': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACM[A-Z]+']),
         FILE
-        + 'ACME X1: models "ACM[A-Z]+" can match with 3 literal characters; name at least 4, or it claims strangers, unless '
+        + 'ACME X1: models "ACM[A-Z]+" can match with 3 literal characters; name at least 4, or it claims strangers, '
+          'unless '
           '"first" or "only" tells their attributes as well',
     ),
     'a pattern as of a shell': (
@@ -657,8 +658,8 @@ def test_hours_that_are_read_as_minutes_are_named(checkout):
         proof[X1]['expect']['power_on_time'] = 74040
         proof[X1]['stated'] = {'power_on_time': 1234 * 3600}
 
-    assert SAMPLE_1 + 'attribute 9 gives power_on_time 74040 s, but the drive itself states 4442400; ' + AS_STATED in problems_after(
-        checkout, change)
+    wrong = SAMPLE_1 + 'attribute 9 gives power_on_time 74040 s, but the drive itself states 4442400; ' + AS_STATED
+    assert wrong in problems_after(checkout, change)
 
 
 @pytest.mark.parametrize(('other', 'is_stuck'), [('100', True), ('098', False)])
@@ -731,9 +732,8 @@ def test_two_files_of_a_site_are_proved_against_each_other(shipped, tmp_path):
     other = tmp_path / 'other.json'
     other.write_text(json.dumps({'entries': [{**LOCAL['entries'][0], 'family': 'ACME Y5 too'}]}))
 
-    assert 'acme-y5.json: ACME Y5-1 is claimed by two entries, ACME Y5 and ACME Y5 too; narrow one pattern' in prove.prove(
-        [local(tmp_path, LOCAL), str(other)]
-    )
+    assert ('acme-y5.json: ACME Y5-1 is claimed by two entries, ACME Y5 and ACME Y5 too; narrow one pattern'
+            in prove.prove([local(tmp_path, LOCAL), str(other)]))
 
 
 # --- the job ---------------------------------------------------------------------------------

@@ -86,15 +86,18 @@ def test_a_range_of_seconds_may_count_in_days_weeks_and_years(text, good, bad, w
 @pytest.mark.parametrize('text', ['30d:', '30d', '@1d:2w', '5y'])
 def test_letters_are_for_seconds_alone(text, unit, said):
     """30d of a temperature is a mistake that must not become 2,592,000 degrees."""
-    with pytest.raises(UsageError, match=rf'of a role that is {said}; d, w and y .days, weeks, years. are for roles in s'):
+    with pytest.raises(UsageError,
+                       match=rf'of a role that is {said}; d, w and y .days, weeks, years. are for roles in s'):
         ranges.parse(text, unit)
 
 
 @pytest.mark.parametrize('text', [
-    'd', '30m:', '30h', '1d2w', '1.2.3d', '1.d', '30 d', '30D', 'd30', '30dd', '2w:1d', '~30d', '-30d', '30d:w', '1e3d'])
+    'd', '30m:', '30h', '1d2w', '1.2.3d', '1.d', '30 d', '30D', 'd30', '30dd', '2w:1d', '~30d', '-30d', '30d:w',
+    '1e3d'])
 def test_what_is_no_time_is_refused_with_an_example(text):
     """m could be minutes or months; a sum of times, or one before now, is nobody's limit."""
-    with pytest.raises(UsageError, match=r'write 30d: .bad below 30 days.+ or @1d:2w .bad inside., with d, w, y, or sec'):
+    with pytest.raises(UsageError,
+                       match=r'write 30d: .bad below 30 days.+ or @1d:2w .bad inside., with d, w, y, or sec'):
         ranges.parse(text, 's')
 
 

@@ -1,4 +1,4 @@
-"""What is released: from a tag of a clean tree, with checksums and with what alerts differently; otherwise a sentence says what is missing."""
+"""What is released: from a tag of a clean tree, with checksums and what alerts differently; else a sentence why not."""
 from __future__ import annotations
 
 import re
@@ -65,13 +65,15 @@ def test_a_commit_without_the_tag_of_its_version_is_not_released(clone):
     """The tag says what a version is made of."""
     git(clone, 'tag', '--delete', f'v{VERSION}')
 
-    assert refusal(clone).startswith(f'release: this commit has no tag v{VERSION}; once its tests have passed: git tag ')
+    assert refusal(clone).startswith(f'release: this commit has no tag v{VERSION}; once its tests have passed: git '
+                                     'tag ')
 
 
 @pytest.mark.parametrize('notes, sentence', [
     pytest.param('# Changes\n\n## 1.6 (2020-01-01)\n', f'release: CHANGELOG has no "## {VERSION} (DATE)"; ',
                  id='nothing about this version'),
-    pytest.param(NOTES.replace('2026-11-22', 'unreleased'), f'release: CHANGELOG has no date for {VERSION}; ', id='no date'),
+    pytest.param(NOTES.replace('2026-11-22', 'unreleased'), f'release: CHANGELOG has no date for {VERSION}; ',
+                 id='no date'),
     pytest.param(NOTES.replace('### What alerts differently', ''),
                  f'release: CHANGELOG does not say what alerts differently in {VERSION}; ', id='not what alerts'),
     pytest.param(NOTES.replace('- Nothing.', ''),

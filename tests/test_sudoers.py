@@ -235,7 +235,8 @@ def test_an_older_sudo_gets_a_line_for_each_drive(roots_smartctl, tmp_path):
     assert 'TIMEOUT=60' in printed.text
     assert lines_of(printed.text) == [
         f'{roots_smartctl.path} --json\\=c --scan',
-        f'{roots_smartctl.path} --json\\=c --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd /dev/sda',
+        f'{roots_smartctl.path} --json\\=c --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd '
+        '/dev/sda',
         f'{roots_smartctl.path} --json\\=c --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd -d '
         f'megaraid\\,8 /dev/bus/0']
 

@@ -61,7 +61,8 @@ def test_every_face_tells_which_drive_cannot_be_judged(machine, address, describ
     [listed_json] = json.loads(job(machine, 'list', '--json', '-d', address).text)['drives']
     [told] = json.loads(job(machine, 'triage', '--json', '-d', address).text)['drives']
 
-    assert line.code == 3 and f'  {model}  ' in line.text and line.text.splitlines()[1].rpartition('  firmware ')[0].endswith(f'  {serial}')
+    assert line.code == 3 and f'  {model}  ' in line.text
+    assert line.text.splitlines()[1].rpartition('  firmware ')[0].endswith(f'  {serial}')
     assert listed.text.split('  ')[1] == model and serial in listed.text
     assert f'model     {model}, firmware' in explained.text and f'serial    {serial}, WWN' in explained.text
     assert (listed_json['model'], listed_json['serial'], listed_json['kind']) == (model, serial, told['kind'])
@@ -274,7 +275,8 @@ def test_a_sas_drive_among_sata_ones_is_not_dropped(machine):
     result = check(machine, '-d', 'sat+megaraid,0-3@/dev/bus/0', '--expect', '2', '-v')
 
     assert result.code == 2 and '2 drives: 1 critical, 1 ok' in result.first_line
-    assert ('note: bus_0_megaraid_0 does not answer as sat+megaraid,0@/dev/bus/0 and is read as megaraid,0@/dev/bus/0' in result.text)
+    assert ('note: bus_0_megaraid_0 does not answer as sat+megaraid,0@/dev/bus/0 and is read as megaraid,0@/dev/bus/0'
+            in result.text)
     assert 'megaraid_1 does not answer' not in result.text
 
 

@@ -125,7 +125,8 @@ def test_an_entry_that_was_shipped_adds_labels_and_no_limits(fake, tmp_path):
 
     assert result.code == 0
     assert old_values(result) == {'nvme0_Percentage_Used': '4;;;;', 'nvme0_Error_Information_Log_Entries': '73;;;;'}
-    assert ('Error_Information_Log_Entries 73 is CRITICAL (limits 0 and 10), we say OK; version 1.x shipped this limit' in result.text)
+    assert ('Error_Information_Log_Entries 73 is CRITICAL (limits 0 and 10), we say OK; version 1.x shipped this limit'
+            in result.text)
 
 
 def test_one_changed_limit_makes_an_entry_the_admins_own(fake, tmp_path):

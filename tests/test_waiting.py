@@ -65,7 +65,8 @@ from smart_attributes.reading.waiting import Waiting
 told = []
 for _ in range(5):
     runner = Runner(Waiting(sys.argv[2]))
-    told += [(a.outcome, a.reason) for a in runner.run([tuple(json.loads(sys.argv[1]))], 10, 0.6, time.monotonic() + 20)]
+    command = tuple(json.loads(sys.argv[1]))
+    told += [(a.outcome, a.reason) for a in runner.run([command], 10, 0.6, time.monotonic() + 20)]
     runner.close()
 print(json.dumps(told))'''
 
@@ -92,7 +93,8 @@ def test_nothing_is_sent_to_a_drive_that_an_earlier_check_still_waits_for(fake, 
 
     os.close(held)
     assert result.code == 3 and fake.calls() == [] and time.monotonic() - started < 5
-    assert (f'sda cannot be read: still waiting since {time.strftime("%H:%M", time.localtime(since))} (process 4711)' in result.first_line)
+    clock = time.strftime('%H:%M', time.localtime(since))
+    assert f'sda cannot be read: still waiting since {clock} (process 4711)' in result.first_line
 
 
 def test_another_drive_is_read_meanwhile(fake, state):

@@ -68,7 +68,7 @@ def test_a_drive_that_is_gone_is_told_and_critical_where_known_ones_are_expected
 
 
 def test_triage_tells_what_checks_no_longer_tell(machine):
-    """What was swapped or moved for a month, what is gone until it is retired; in the table, as JSON and on the page."""
+    """What was swapped or moved for a month, what is gone until it is retired; as a table, as JSON, on the page."""
     machine.holds(sda=disk('SERIAL03'))
     machine.check(START + HOUR, '--scan')
     assert told(machine.check(START + 20 * DAY, '--scan')) == []

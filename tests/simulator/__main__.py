@@ -24,7 +24,8 @@ PLUGIN = Path(sys.executable).parent / 'check_smart_attributes'
 # In the playground the plugin needs no -p: it finds the simulated smartctl.
 _PLUGIN_WRAPPER = """#!/bin/sh
 case "$1" in
-triage|list|explain|draft|sudoers|migrate|acknowledge|history) job=$1; shift; exec {plugin} "$job" -p {smartctl} --nosudo "$@";;
+triage|list|explain|draft|sudoers|migrate|acknowledge|history|metrics|doctor)
+    job=$1; shift; exec {plugin} "$job" -p {smartctl} --nosudo "$@";;
 prove|measure|fleet) exec {plugin} "$@";;
 *) exec {plugin} -p {smartctl} --nosudo "$@";;
 esac
