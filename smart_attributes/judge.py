@@ -277,7 +277,8 @@ def drive_notes(report: Report, found: Sequence[Reading], spec: DriveSpec) -> Li
     notes.extend(f'{reading.role} from {reading.source} is unknown: {reading.unknown}'
                  for reading in found if reading.number is None)
     return [*notes, *_differences(found), *_smartctl_differs(found), *_warranty(found), *_trust(found, spec),
-            *exit_status_notes(report.exit_status), *(clean(message, WORDS) for message in report.messages)]
+            *exit_status_notes(report.exit_status), *(clean(message, WORDS) for message in report.messages),
+            *report.gaps]
 
 
 def _differences(found: Sequence[Reading]) -> List[str]:

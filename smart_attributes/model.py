@@ -157,6 +157,7 @@ class Report(NamedTuple):
     exit_status: Optional[int] = None     # smartctl's exit status, eight bits
     messages: Tuple[str, ...] = ()        # what smartctl complained about, without severity "information"
     version: Tuple[int, ...] = ()         # smartctl's version: (7, 3)
+    gaps: Tuple[str, ...] = ()            # sentences: what it should hold and does not, or holds damaged
 
 
 if TYPE_CHECKING:

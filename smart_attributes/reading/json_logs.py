@@ -5,7 +5,7 @@ import re
 
 from ..model import AttributeRow, ErrorEntry, SelfTest, Statistic
 from ..typed import TYPE_CHECKING
-from .json_values import byte_of, fraction_of, integer_of, object_of, objects_of, text_of
+from .json_values import byte_of, fraction_of, integer_of, object_of, objects_of, text_of, word_of
 from .telling import ERROR_COUNTERS, NVME_KEYS, error_entry, last_self_test, newest_first, self_test_passed
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def _attribute(entry: Json) -> Optional[AttributeRow]:
     if not number:
         return None
     raw = object_of(entry, 'raw')
-    raw_number = integer_of(raw, 'value')
+    raw_number = word_of(raw, 'value')
     prefail = object_of(entry, 'flags').get('prefailure')
     failed = text_of(entry, 'when_failed')
     return AttributeRow(

@@ -10,7 +10,7 @@ import re
 from ..errors import DriveError, NotAReport
 from ..model import Identity, Report
 from ..typed import TYPE_CHECKING
-from . import json_logs
+from . import gaps, json_logs
 from .content import as_text, json_start, loaded
 from .diagnosis import (
     Remains,
@@ -85,7 +85,7 @@ def from_json(data: Json, exit_status: Optional[int] = None, other_text: str = '
     )
     problem = _problem(data, report, other_text)
     if problem is None:
-        return report
+        return report._replace(gaps=gaps.of_json(data, report))
     raise problem.of(identity)
 
 

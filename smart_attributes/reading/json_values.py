@@ -64,6 +64,12 @@ def byte_of(data: Mapping[str, Any], key: str) -> Optional[int]:
     return value if value is not None and 0 <= value <= 255 else None
 
 
+def word_of(data: Mapping[str, Any], key: str) -> Optional[int]:
+    """Return a whole number of at most 64 bits: the raw bytes of an attribute."""
+    value = integer_of(data, key)
+    return value if value is not None and 0 <= value < 2 ** 64 else None
+
+
 def fraction_of(data: Mapping[str, Any], key: str) -> Optional[float]:
     """Return a number that smartctl writes as a string: "71532.573", in some locales "71532,573"."""
     value: Any = data.get(key)

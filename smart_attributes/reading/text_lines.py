@@ -11,7 +11,7 @@ from .pysmart import classic
 if TYPE_CHECKING:
     from typing import Dict, List, Match
 
-_LONGEST_LINE = 400       # smartctl prints none longer in a report
+LONGEST_LINE = 400       # smartctl prints none longer in a report
 _MOST_LINES = 3000        # and never half of this; each is matched with expressions that take their time
 
 # "0x01  0x010  4            3188  ND-  Power-on Hours", until 6.3 "  1  0x010  4            3188~ Power-on Hours"
@@ -43,6 +43,9 @@ _ERROR = re.compile(r'Error (?P<number>\d{1,10})(?: \[\d{1,5}\])? occurred at di
 _REGISTERS = re.compile(r'(?P<error>[0-9a-f]{2}) (?:-- )?[0-9a-f]{2}(?: [0-9a-f]{2}){5,10}(?: +(?P<words>(?:Device '
                         r'Fault; )?Error: .*))?$')
 
+# Of rows that are skipped where they tell nothing: an entry that is empty, a statistic without a number, a page.
+_NOTHING = re.compile(r'Error \d+ \[\d+\] log entry is empty|(?:0x[0-9a-f]{2}|\d{1,3}) +(?:0x[0-9a-f]{3} +\d +- |=)')
+
 POWER_ON = 'accumulated power on time, hours'
 # Printed by two log pages. As in smartctl's JSON the later one counts.
 _SAME_LABEL = {'number of hours powered up': POWER_ON}
@@ -70,7 +73,7 @@ def sorted_lines(text: str) -> Lines:
         raise NotAReport(f'is not a smartctl report: it has more than {_MOST_LINES} lines')
     lines = Lines({}, {}, [], [], [], [], [], [], [], [], [])
     for line in map(str.strip, text.split('\n')):
-        if line and len(line) <= _LONGEST_LINE:
+        if line and len(line) <= LONGEST_LINE:
             _sort(line, lines)
     return lines
 
@@ -110,3 +113,11 @@ def _sort_row(line: str, lines: Lines) -> None:
         if match:
             place.append(match)
             return
+
+
+def is_row(line: str) -> bool:
+    """Tell whether a line of the device statistics, the self-tests or the error log is one that was read, or tells
+    nothing.
+    """
+    patterns = (_SCSI_TEST, _ATA_TEST) if line[0] == '#' else (_STATISTIC, _ERROR, _NOTHING)
+    return any(pattern.match(line) for pattern in patterns)

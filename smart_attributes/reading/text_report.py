@@ -8,7 +8,7 @@ from typing import Dict, Optional, Tuple
 
 from ..errors import DriveError
 from ..model import Identity, Report
-from . import text_logs
+from . import text_gaps, text_logs
 from .content import as_text, looks_like_json
 from .diagnosis import Remains, diagnose, examined, smart_disabled, without_data
 from .json_report import parse as parse_json
@@ -59,7 +59,7 @@ def parse(text: str, exit_status: Optional[int] = None, error_text: str = '') ->
     problem = _problem(lines, report, f'{text}\n{error_text}')
     if problem:
         raise problem.of(report.identity)
-    return report
+    return report._replace(gaps=text_gaps.of_text(text, lines.fields, report))
 
 
 def _report(lines: Lines) -> Report:

@@ -1,0 +1,79 @@
+"""Gaps in smartctl's text: rows that are none, and an end that is not there. Pure."""
+from __future__ import annotations
+
+import re
+from typing import Any, Callable, Iterator, Mapping, Optional, Tuple
+
+from ..model import Report
+from ..words import clean
+from .gaps import missing, told
+from .pysmart import classic
+from .text_lines import LONGEST_LINE, is_row
+
+_LINE = 60                # characters of a damaged line that are shown
+
+# What the last log of a report of everything begins with, by protocol; -x of ATA drives goes on for longer than -a.
+_LONG_ATA = re.compile(r'^[ \t]*(?:General Purpose Log Directory|SMART Extended Comprehensive Error Log)', re.MULTILINE)
+_LAST: Mapping[str, str] = {
+    'long ATA': r'^[ \t]*SATA Phy Event Counters',
+    'ATA': r'^[ \t]*SATA Phy Event Counters|Selective Self-?tests?\b',
+    'NVMe': r'Error Information (?:\(|Log)', 'SCSI': r'self.?test'}
+# Which fields tell that all was asked for.
+_OF_ALL: Mapping[str, str] = {'ATA': 'general smart values', 'NVMe': 'supported power states',
+                              'SCSI': 'smart support is'}
+_ROWS: Mapping[str, Callable[[str], Any]] = {'ID#': classic, 'Pag': is_row}
+_HEADLINES = ('ID#', 'Page  Offset', 'Page Offset')
+_LISTED = re.compile(r'#|Error \d')  # self-tests and errors, which are listed without a headline of their own
+_TEST_NUMBER = re.compile(r'^[ \t]*#[ \t]{0,3}(\d{1,3}) ', re.MULTILINE)
+_NO_ERROR_LOG = re.compile(r'Error logging NOT supported|Error Log\b.{0,40} not supported', re.IGNORECASE)
+# How values of single lines look, by protocol.
+_COUNT = r'\d{1,19}%?$'
+_FORMS: Mapping[str, Mapping[str, str]] = {
+    'ATA': {'self-test execution status': r'\(\s*\d{1,3}\)', 'rotation rate': r'\d{1,6} rpm|Solid State',
+            **dict.fromkeys(('sector size', 'sector sizes'), r'\d{1,6} bytes'),
+            **dict.fromkeys(('ata error count', 'device error count'), r'\d{1,10}\b')},
+    'SCSI': {**dict.fromkeys(('read', 'write', 'verify'), r'(?:\d+\s+){5}\d+(?:[.,]\d{1,9})?\s+\d+$'),
+             **dict.fromkeys(('elements in grown defect list', 'percentage used endurance indicator',
+                              'non-medium error count', 'accumulated start-stop cycles',
+                              'accumulated load-unload cycles'), _COUNT)}}
+
+
+def of_text(text: str, fields: Mapping[str, str], report: Report) -> Tuple[str, ...]:
+    """Return a sentence for what is damaged, and one for what is missing of all that smartctl was asked for.
+
+    fields: its lines "Label: value".
+    """
+    is_of_all = _OF_ALL.get(report.identity.protocol, '') in fields
+    damaged = [*_unfit_lines(text), *(f'{label}: {fields[label]}'
+                                      for label, form in _FORMS.get(report.identity.protocol, {}).items()
+                                      if label in fields and not re.match(form, fields[label]))]
+    lacking = [*missing(report, is_of_all and not _NO_ERROR_LOG.search(text)), *_lost_tests(text),
+               *_end(text, report.identity.protocol, is_of_all)]
+    return tuple(told([f'"{clean(line, _LINE)}"' for line in damaged], lacking))
+
+
+def _unfit_lines(text: str) -> Iterator[str]:
+    """Yield the lines of tables that are no rows of theirs."""
+    fits: Optional[Callable[[str], Any]] = None
+    for line in map(str.strip, text.split('\n')):
+        if line.startswith(_HEADLINES):
+            fits = _ROWS[line[:3]]
+        elif not line or line[0] == '|':
+            fits = None
+        elif (fits or _LISTED.match(line)) and (len(line) > LONGEST_LINE or not (fits or is_row)(line)):
+            yield line
+
+
+def _lost_tests(text: str) -> Iterator[str]:
+    """Yield that self-tests are missing, which are numbered from 1 in each log."""
+    numbers = [0, *(int(number) for number in _TEST_NUMBER.findall(text))]
+    if any(number not in (1, before + 1) for before, number in zip(numbers, numbers[1:])):
+        yield 'some of the self-test log'
+
+
+def _end(text: str, protocol: str, is_of_all: bool) -> Iterator[str]:
+    """Yield that the end is missing. smartctl prints an empty line behind each part."""
+    last = 'long ATA' if protocol == 'ATA' and _LONG_ATA.search(text) else protocol
+    is_there = re.search(_LAST[last], text, re.MULTILINE | re.IGNORECASE) if is_of_all else None
+    if (is_of_all and not is_there) or not (re.search(r'\n[ \t]*\n[ \t]*\Z', text) or (is_there and protocol == 'ATA')):
+        yield 'its end: it was cut off, and logs may be lost'
