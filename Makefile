@@ -45,6 +45,10 @@ playground: $(VENV)/.tools  ## a shell on a machine of simulated drives: smartct
 bench: $(VENV)/.tools  ## what a check costs, against the figures of the design
 	$(BIN)/python tests/bench.py
 
+.PHONY: damage
+damage: $(VENV)/.tools  ## reports that were cut, swapped, spoiled: does any drive look better in silence? make damage REPORTS=2000 SEED=7
+	PYTHONPATH=tests:. $(BIN)/python tests/damage.py $(or $(REPORTS),2000) $(SEED)
+
 kills: $(VENV)/.tools  ## checks two at a time, a third of them killed: is memory whole after each? make kills CHECKS=1000 SEED=7
 	PYTHONPATH=tests:. $(BIN)/python tests/kills.py $(or $(CHECKS),1000) $(SEED)
 

@@ -1,8 +1,9 @@
 """Damage to smartctl's reports, as tickets, bridges, full disks and firmware do it: seeded, so that each case can be had
 again.
 
-Each kind takes a report and dice and returns another report. What comes out is broken, not forged: a number never
-becomes another plausible one, since no reader could tell that.
+What comes out is broken, not forged: a number never becomes another plausible one, nor does a row of a table vanish
+without a trace, since no reader could tell that. `make damage` damages 2,000 reports and asks whether any drive looks
+better for it in silence; test_damage asks of some.
 """
 from __future__ import annotations
 
@@ -10,7 +11,23 @@ import copy
 import json
 import random
 import re
-from typing import Any, Callable, List, Mapping, Tuple
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Tuple
+
+from conftest import ROOT, SHARED
+from simulator import Machine, names, read, why_not
+
+from smart_attributes import judge
+from smart_attributes.errors import SmartError
+from smart_attributes.knowledge import specs, thresholds
+from smart_attributes.model import Device, State
+from smart_attributes.reading import text_report
+from smart_attributes.reading.content import as_text, json_start, looks_like_json
 
 Dice = random.Random
 # What a drive is called may hold any number: with another one it is another drive.
@@ -22,8 +39,8 @@ WRONG = (None, True, 'x', [], {}, 0.5, -1, '', ['x'], {'x': 1}, 'PASSED', 10 ** 
 
 def damaged(content: bytes, dice: Dice) -> Tuple[str, bytes]:
     """Return how a report was damaged, and what became of it."""
-    text = content.decode('utf-8', 'replace')
-    is_json = text.lstrip().startswith('{')
+    text = as_text(content)
+    is_json = looks_like_json(text)
     kinds: Mapping[str, Callable[[str, Dice], str]] = {**(OF_JSON if is_json else OF_TEXT), 'cut': cut}
     kind = dice.choice(sorted(kinds))
     return kind, kinds[kind](text, dice).encode()
@@ -45,7 +62,7 @@ def places(data: Any, of: Tuple[type, ...] = (object,)) -> List[Place]:
 
 def _in_document(change: Callable[[Any, Dice], None]) -> Callable[[str, Dice], str]:
     def changed(text: str, dice: Dice) -> str:
-        document = json.loads(text)
+        document = json.loads(text[json_start(text):])
         for _ in range(dice.choice((1, 1, 2, 5))):
             change(document, dice)
         return json.dumps(document)
@@ -126,3 +143,90 @@ def _lines_swapped(lines: List[str], dice: Dice) -> None:
 OF_TEXT: Mapping[str, Callable[[str, Dice], str]] = {
     'missing key': _in_lines(_without_line), 'wrong type': _in_lines(_word_of_wrong_type),
     'huge number': _in_lines(_huge_number), 'swapped': _in_lines(_lines_swapped)}
+
+
+# --- what is made of it ----------------------------------------------------------------
+
+class Said(NamedTuple):
+    """What the program says of a report."""
+
+    state: State
+    notes: Tuple[str, ...]    # or the reason why there is no verdict
+
+
+class Desk:
+    """Reports, and what the program says of them and of what damage leaves of them."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self._database = specs.SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
+        self._limits = thresholds.Thresholds(json.loads((ROOT / 'thresholds/default.json').read_text()))
+        self.reports: Dict[str, bytes] = {**recorded(), **simulated()}
+        self._said = {name: self.said(content) for name, content in self.reports.items()}
+        self._bad = sorted(name for name, said in self._said.items() if said.state is not State.OK)
+        self.counted: Counter[str] = Counter()
+
+    def said(self, content: bytes) -> Said:
+        """Return what the program says of a report."""
+        try:
+            report = text_report.parse_report(content)
+        except SmartError as error:
+            return Said(State.UNKNOWN, (str(error),))
+        verdict = judge.judge(Device('/dev/sda', name='sda'), report, self._database, self._limits, judge.Rules())
+        return Said(verdict.state, (*verdict.notes, *(judgement.reading.verdict for judgement in verdict.judgements
+                                                      if judgement.reading.role == 'unknown_model')))
+
+    def faults(self, count: int) -> List[str]:
+        """Damage so many reports, every second one of a drive that is not OK; return where one looks better in
+        silence.
+        """
+        return [fault for number in range(count) for fault in self._faults_of(number)]
+
+    def _faults_of(self, number: int) -> List[str]:
+        dice = Dice(f'{self.seed} {number}')
+        name = dice.choice(self._bad if number % 2 else sorted(self.reports))
+        kind, content = damaged(self.reports[name], dice)
+        before, after = self._said[name], self.said(content)
+        self.counted[kind] += 1
+        is_silent = not set(after.notes).difference(before.notes) and not any('its end' in note for note in after.notes)
+        if after.state.urgency < before.state.urgency and is_silent:
+            return [f'{name}, {kind} (seed {self.seed}, number {number}): {before.state.name} became '
+                    f'{after.state.name}, and nothing is said to be missing']
+        return []
+
+
+def recorded() -> Dict[str, bytes]:
+    """Return the recorded reports, those beside the project as well."""
+    paths = [*(ROOT / 'tests/reports').iterdir(), *(SHARED / 'corpus/reports').glob('*/output.*')]
+    return {'/'.join(path.parts[-2:]): path.read_bytes() for path in paths}
+
+
+def simulated() -> Dict[str, bytes]:
+    """Return what the real smartctl prints of simulated drives that are not well; nothing where there is no smartctl."""
+    found: Dict[str, bytes] = {}
+    with tempfile.TemporaryDirectory(prefix='check-smart-damage-') as folder:
+        for place, name in enumerate([] if why_not() else names()):
+            if not name.endswith(('-failing', '-worn', '-pending', '-worn-out', '-failed')):
+                continue
+            machine = Machine(Path(folder) / str(place))
+            address = '/dev/nvme0' if read(name).protocol == 'NVMe' else '/dev/sda'
+            machine.add(address, name)
+            form = ('-a', '-x', '--json -a', '--json -x')[place % 4]
+            found[f'{name} {form}'] = subprocess.run([machine.smartctl, *form.split(), address], capture_output=True,
+                                                     check=False).stdout
+    return found
+
+
+def main(count: int, seed: int) -> int:
+    """Damage so many reports and print what became of them; 1 where a drive looked better in silence."""
+    began, desk = time.monotonic(), Desk(seed)
+    print(f'{count} damages of {len(desk.reports)} reports, seed {seed}', flush=True)
+    faults = desk.faults(count)
+    print(*faults, sep='\n')
+    print(f'{len(faults)} faults in {time.monotonic() - began:.0f} s: '
+          + ', '.join(f'{number} {kind}' for kind, number in sorted(desk.counted.items())))
+    return 1 if faults else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(10**6)))

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 _SHOWN = 5                # of the places that are damaged
 _OPTIONAL_NVME = frozenset(('warning_temp_time', 'critical_comp_time', 'warning_temp_threshold',
                             'critical_temp_threshold'))
-_ALL = frozenset(('-a', '-x', '--all', '--xall'))
+_TELLS_SUPPORT = (7, 3)   # of smartctl, the first to print it as JSON
+_EXTENDED = frozenset(('-x', '--xall'))
+_ALL = _EXTENDED | {'-a', '--all'}
 
 
 def _text(data: Json, key: str) -> Optional[str]:
@@ -59,6 +61,7 @@ _SHAPE: Mapping[str, Any] = {
     'model_name': _text, 'scsi_model_name': _text, 'firmware_version': _text, 'serial_number': _text,
     'rotation_rate': integer_of, 'logical_block_size': integer_of, 'physical_block_size': integer_of,
     'user_capacity': {'bytes': integer_of},
+    'smart_support': {_NEEDED: ('available', 'enabled'), 'available': _truth, 'enabled': _truth},
     'smart_status': {_NEEDED: ('passed',), 'passed': _truth, 'scsi': {'ie_string': _text}},
     'ata_smart_attributes': {_NEEDED: ('table',), 'table': [_ROW]},
     'ata_device_statistics': {_NEEDED: ('pages',), 'pages': [
@@ -87,10 +90,9 @@ _COLUMNS = frozenset(('value', 'worst', 'thresh', 'when_failed'))
 def of_json(data: Json, report: Report) -> Tuple[str, ...]:
     """Return a sentence for what is damaged, and one for what is missing of all that smartctl was asked for."""
     arguments = [word for word in list_of(object_of(data, 'smartctl'), 'argv') if isinstance(word, str)]
-    lacking = missing(report, not _ALL.isdisjoint(arguments))
-    if report.identity.protocol == 'ATA' and not _ALL.isdisjoint(arguments):
-        lacking += [] if 'ata_smart_self_test_log' in data else ['the self-test log']
-    return tuple(told(list(_unfit(data, _SHAPE, '')), [*lacking, *_lost_rows(data)]))
+    lacking = [*missing(report, not _ALL.isdisjoint(arguments)), *_lost_logs(data, report, arguments),
+               *_lost_rows(data)]
+    return tuple(told(list(_unfit(data, _SHAPE, '')), lacking))
 
 
 def told(damaged: Sequence[str], lacking: Sequence[str]) -> Iterator[str]:
@@ -160,6 +162,15 @@ def _unfit_items(items: List[Any], shape: Mapping[str, Any], where: str) -> Iter
             yield from (f'{where}.{number}.{key}' for key in sorted(columns.difference(item)) if shape is _ROW)
         else:
             yield f'{where}.{number}'
+
+
+def _lost_logs(data: Json, report: Report, arguments: Sequence[str]) -> Iterator[str]:
+    """Yield what smartctl was asked for and a report may well be read without."""
+    wanted = [('smart_support', 'whether SMART is enabled', _ALL)] if report.version >= _TELLS_SUPPORT else []
+    if report.identity.protocol == 'ATA':
+        wanted += [('ata_smart_self_test_log', 'the self-test log', _ALL),
+                   ('ata_device_statistics', 'the device statistics', _EXTENDED)]
+    yield from (name for key, name, asked in wanted if key not in data and not asked.isdisjoint(arguments))
 
 
 def _lost_rows(data: Json) -> Iterator[str]:

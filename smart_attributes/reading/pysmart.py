@@ -203,5 +203,5 @@ def digits(value: str) -> Optional[int]:
 
 def leading(value: str) -> Optional[int]:
     """Return the number at the start of "5400 rpm"."""
-    match = re.match(r'-?\d{1,19}', value)
+    match = re.match(r'-?\d{1,19}(?!\d)', value)
     return int(match.group()) if match else None

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Callable, Iterator, Mapping, Optional, Tuple
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Tuple
 
 from ..model import Report
 from ..words import clean
@@ -17,12 +17,14 @@ _LONG_ATA = re.compile(r'^[ \t]*(?:General Purpose Log Directory|SMART Extended 
 _LAST: Mapping[str, str] = {
     'long ATA': r'^[ \t]*SATA Phy Event Counters',
     'ATA': r'^[ \t]*SATA Phy Event Counters|Selective Self-?tests?\b',
-    'NVMe': r'Error Information (?:\(|Log)', 'SCSI': r'self.?test'}
+    'NVMe': r'Error Information (?:\(|Log)',
+    'SCSI': r'Self-test duration|no self-?tests have been logged|not support Self.?Test'}
 # Which fields tell that all was asked for.
 _OF_ALL: Mapping[str, str] = {'ATA': 'general smart values', 'NVMe': 'supported power states',
                               'SCSI': 'smart support is'}
-_ROWS: Mapping[str, Callable[[str], Any]] = {'ID#': classic, 'Pag': is_row}
-_HEADLINES = ('ID#', 'Page  Offset', 'Page Offset')
+_HEADLINES: Sequence[Tuple[str, Callable[[str], Any]]] = (
+    ('ATTRIBUTE_NAME', classic), ('VALUE WORST', classic), ('Offset Size', is_row), ('Flags Description', is_row),
+    ('fast | delayed', re.compile(r'(?:read|write|verify):').match))
 _LISTED = re.compile(r'#|Error \d')  # self-tests and errors, which are listed without a headline of their own
 _TEST_NUMBER = re.compile(r'^[ \t]*#[ \t]{0,3}(\d{1,3}) ', re.MULTILINE)
 _NO_ERROR_LOG = re.compile(r'Error logging NOT supported|Error Log\b.{0,40} not supported', re.IGNORECASE)
@@ -56,8 +58,9 @@ def _unfit_lines(text: str) -> Iterator[str]:
     """Yield the lines of tables that are no rows of theirs."""
     fits: Optional[Callable[[str], Any]] = None
     for line in map(str.strip, text.split('\n')):
-        if line.startswith(_HEADLINES):
-            fits = _ROWS[line[:3]]
+        headline = next((rows for words, rows in _HEADLINES if words in line), None)
+        if headline:
+            fits = headline
         elif not line or line[0] == '|':
             fits = None
         elif (fits or _LISTED.match(line)) and (len(line) > LONGEST_LINE or not (fits or is_row)(line)):
@@ -75,5 +78,6 @@ def _end(text: str, protocol: str, is_of_all: bool) -> Iterator[str]:
     """Yield that the end is missing. smartctl prints an empty line behind each part."""
     last = 'long ATA' if protocol == 'ATA' and _LONG_ATA.search(text) else protocol
     is_there = re.search(_LAST[last], text, re.MULTILINE | re.IGNORECASE) if is_of_all else None
-    if (is_of_all and not is_there) or not (re.search(r'\n[ \t]*\n[ \t]*\Z', text) or (is_there and protocol == 'ATA')):
+    is_ended = re.search(r'\n[ \t]*\n[ \t]*\Z', text) or (is_there and protocol != 'NVMe')
+    if not is_ended or (is_of_all and not is_there):
         yield 'its end: it was cut off, and logs may be lost'

@@ -22,15 +22,16 @@ _STATISTIC = re.compile(
 # the rest of a column; ".*?" would share long runs of blanks with what follows in every way there is
 _WORDS = r'\S*(?: \S+)*?'
 _ATA_TEST = re.compile(
-    rf'#\s*(?P<number>\d+)\s+(?P<kind>\S{_WORDS})\s+'
+    rf'#\s*(?P<number>\d{{1,3}})\s+(?P<kind>\S{_WORDS})\s+'
     rf'(?P<status>(?:Completed|Aborted|Interrupted|Fatal|Self-test|Unknown status)\b{_WORDS})\s*'
-    r'\b\d+%\s+(?P<hours>\d+)\b')
+    r'\b\d{1,3}%\s+(?P<hours>\d{1,5})\b')
 _SCSI_TEST = re.compile(
     r'#\s*\d+\s+(?P<kind>(?:Background|Foreground|Abort|Default|Reserved\(\d+\))(?: short| long| background)?)\s+'
-    rf'(?P<status>\S{_WORDS})\s+(?:-|\d+)\s+(?P<hours>\d+|NOW)\s+(?:-|0x[0-9a-f]+|\d+)\s+\[')
+    rf'(?P<status>\S{_WORDS})\s+(?:-|\d+)\s+(?P<hours>\d{{1,10}}|NOW)\s+(?:-|0x[0-9a-f]+|\d+)\s+\[')
 _NVME_TEST = re.compile(
     r'\d+\s+(?P<kind>Short|Extended|Vendor specific|Unknown \(0x[0-9a-f]\))\s+'
-    rf'(?P<status>(?:Completed|Aborted|Fatal|Unknown result)\b{_WORDS})\s+(?P<hours>\d+)\s+(?:-|\d+)\s+(?:-|\*|\d+)\s')
+    rf'(?P<status>(?:Completed|Aborted|Fatal|Unknown result)\b{_WORDS})\s+(?P<hours>\d{{1,19}})\s+'
+    r'(?:-|\d+)\s+(?:-|\*|\d+)\s')
 
 # "    0            11723104     8211": index, LBA, hours
 _PENDING = re.compile(r'\d{1,5}\s+\d{1,18}\s+(?:\d{1,10}|-)$')
