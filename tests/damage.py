@@ -1,5 +1,4 @@
-"""Damage to smartctl's reports, as tickets, bridges, full disks and firmware do it: seeded, so that each case can be had
-again.
+"""Damage to smartctl's reports, as tickets, bridges, full disks and firmware do it: seeded, so that each can be had again.
 
 What comes out is broken, not forged: a number never becomes another plausible one, nor does a row of a table vanish
 without a trace, since no reader could tell that. `make damage` damages 2,000 reports and asks whether any drive looks
@@ -202,7 +201,7 @@ def recorded() -> Dict[str, bytes]:
 
 
 def simulated() -> Dict[str, bytes]:
-    """Return what the real smartctl prints of simulated drives that are not well; nothing where there is no smartctl."""
+    """Return what the real smartctl prints of simulated drives that are not well; nothing where there is none."""
     found: Dict[str, bytes] = {}
     with tempfile.TemporaryDirectory(prefix='check-smart-damage-') as folder:
         for place, name in enumerate([] if why_not() else names()):

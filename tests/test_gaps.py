@@ -57,14 +57,18 @@ def without(container: Json, *keys: str) -> None:
 
 @pytest.mark.parametrize('damage, told', [
     (lambda said: row(said, 2).update(value='x'), 'damaged in the report: ata_smart_attributes.table.2.value'),
-    (lambda said: row(said, 2)['raw'].update(value=10 ** 30), 'damaged in the report: ata_smart_attributes.table.2.raw.value'),
+    (lambda said: row(said, 2)['raw'].update(value=10 ** 30),
+     'damaged in the report: ata_smart_attributes.table.2.raw.value'),
     (lambda said: without(row(said, 2), 'thresh'), 'damaged in the report: ata_smart_attributes.table.2.thresh'),
-    (lambda said: said['ata_smart_attributes']['table'].append(7), 'damaged in the report: ata_smart_attributes.table.'),
+    (lambda said: said['ata_smart_attributes']['table'].append(7),
+     'damaged in the report: ata_smart_attributes.table.'),
     (lambda said: said['smart_status'].update(passed='yes'), 'damaged in the report: smart_status.passed'),
-    (lambda said: said.update(smart_support={'available': True, 'enabled': 0}), 'damaged in the report: smart_support.enabled'),
+    (lambda said: said.update(smart_support={'available': True, 'enabled': 0}),
+     'damaged in the report: smart_support.enabled'),
     (lambda said: without(said, 'model_name'), 'not in the report: the model'),
     (lambda said: without(said, 'ata_device_statistics'), 'the device statistics'),
-    (lambda said: said.update(ata_smart_error_log={'extended': {'count': 3, 'table': []}}), 'some of the error log'),
+    (lambda said: said.update(ata_smart_error_log={'extended': {'count': 3, 'table': []}}),
+     'some of the error log'),
     (lambda said: said.update(ata_smart_self_test_log={'standard': {'count': 1}}), 'some of the standard self-test log'),
 ], ids=str)
 def test_what_json_lacks_or_holds_damaged_is_told(damage: Callable[[Json], Any], told: str):
@@ -95,7 +99,8 @@ def test_many_gaps_are_one_line():
 
 
 @pytest.mark.parametrize('before, after, told', [
-    ('100   100   010    -    0', '100   x   010    -    0', 'damaged in the report: "5 Reallocated_Sector_Ct PO--CK 100 x 010 - 0"'),
+    ('100   100   010    -    0', '100   x   010    -    0',
+     'damaged in the report: "5 Reallocated_Sector_Ct PO--CK 100 x 010 - 0"'),
     ('ID# ATTRIBUTE', '[] ATTRIBUTE', ''),
     ('7200 rpm', 'x rpm', 'damaged in the report: "rotation rate: x rpm"'),
     ('ATA Error Count: 2', 'ATA Error Count: x', 'damaged in the report: "ata error count: x"'),
@@ -104,7 +109,8 @@ def test_many_gaps_are_one_line():
     ('40 51 08 bf 0b 34 e0', 'x', 'not in the report: some of the error log'),
     ('685   ', '9' * 30, 'damaged in the report: "# 1 Extended offline'),
     ('# 1  Extended', 'x', 'not in the report: some of the self-test log'),
-    ('# 2  Short offline       Completed without error       00%       668         -\n\n', '# 2  Short off', 'not in the report: its end'),
+    ('# 2  Short offline       Completed without error       00%       668         -\n\n', '# 2  Short off',
+     'not in the report: its end'),
     ('Device Model:', 'x', 'not in the report: the model'),
 ])
 def test_what_a_text_lacks_or_holds_damaged_is_told(before: str, after: str, told: str):
