@@ -1,4 +1,4 @@
-"""Damage to smartctl's reports, as tickets, bridges, full disks and firmware do it: seeded, so that each can be had again.
+"""Damage to smartctl's reports, as tickets, bridges, full disks and firmware do it: seeded, so that each comes again.
 
 What comes out is broken, not forged: a number never becomes another plausible one, nor does a row of a table vanish
 without a trace, since no reader could tell that. `make damage` damages 2,000 reports and asks whether any drive looks

@@ -11,7 +11,7 @@ from conftest import drive, drive_path, run
 from smart_attributes.reading import json_report, text_report
 
 Json = Dict[str, Any]
-ATTRIBUTES = """=== START OF INFORMATION SECTION ===
+TEXT = """=== START OF INFORMATION SECTION ===
 Device Model:     ACME HD4000
 Firmware Version: 1.0
 Rotation Rate:    7200 rpm
@@ -69,7 +69,8 @@ def without(container: Json, *keys: str) -> None:
     (lambda said: without(said, 'ata_device_statistics'), 'the device statistics'),
     (lambda said: said.update(ata_smart_error_log={'extended': {'count': 3, 'table': []}}),
      'some of the error log'),
-    (lambda said: said.update(ata_smart_self_test_log={'standard': {'count': 1}}), 'some of the standard self-test log'),
+    (lambda said: said.update(ata_smart_self_test_log={'standard': {'count': 1}}),
+     'some of the standard self-test log'),
 ], ids=str)
 def test_what_json_lacks_or_holds_damaged_is_told(damage: Callable[[Json], Any], told: str):
     """Where, in smartctl's own names."""
@@ -115,22 +116,22 @@ def test_many_gaps_are_one_line():
 ])
 def test_what_a_text_lacks_or_holds_damaged_is_told(before: str, after: str, told: str):
     """In its own words. What tells nothing is no gap: a headline, an error that is older than the others."""
-    assert before in ATTRIBUTES
-    found = text_report.parse(ATTRIBUTES.replace(before, after, 1)).gaps
+    assert before in TEXT
+    found = text_report.parse(TEXT.replace(before, after, 1)).gaps
 
     assert any(told in gap for gap in found) if told else not any('rotation' in gap for gap in found)
 
 
 def test_a_number_of_a_test_that_no_drive_can_have_is_not_cut_to_fit():
     """The first digits of a damaged number are a number that the report does not hold."""
-    changed = ATTRIBUTES.replace('ATA Error Count: 2', 'ATA Error Count: ' + '9' * 30)
+    changed = TEXT.replace('ATA Error Count: 2', 'ATA Error Count: ' + '9' * 30)
 
     assert text_report.parse(changed).error_count is None
 
 
 def test_a_whole_report_has_no_gaps():
     """Else nobody would read the note."""
-    assert text_report.parse(ATTRIBUTES).gaps == ()
+    assert text_report.parse(TEXT).gaps == ()
     assert json_report.parse(drive('nvme-worn')).gaps == ()
 
 
@@ -139,7 +140,7 @@ def test_a_whole_report_has_no_gaps():
     ('General SMART Values:\nGeneral Purpose Log Directory Version 1\n', 'SATA Phy Event Counters (GP Log 0x11)\n')])
 def test_a_report_of_everything_that_lacks_its_last_log_was_cut_off(section: str, last: str):
     """However it ends."""
-    text = ATTRIBUTES.replace('Vendor Specific', section + 'Vendor Specific')
+    text = TEXT.replace('Vendor Specific', section + 'Vendor Specific')
 
     assert 'its end' in ' '.join(text_report.parse(text).gaps)
     assert 'its end' not in ' '.join(text_report.parse(text + last).gaps)
@@ -158,6 +159,6 @@ def test_gaps_are_told_with_v(tmp_path):
 
 def test_a_line_without_end_takes_no_time():
     """Lines that are longer than any of smartctl's are not looked at."""
-    text = ATTRIBUTES.replace('Vendor Specific', '# 1 ' + 'Error Log ' * 200_000 + '\nVendor Specific', 1)
+    text = TEXT.replace('Vendor Specific', '# 1 ' + 'Error Log ' * 200_000 + '\nVendor Specific', 1)
 
     assert 'damaged in the report' in text_report.parse(text).gaps[0]
