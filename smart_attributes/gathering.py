@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 from itertools import groupby
@@ -30,6 +31,9 @@ NAMED = 3              # of many, as examples
 # What every drive of the document has, be it unknown.
 KEYS: Mapping[str, Any] = dict.fromkeys(('device', 'type', 'model', 'serial', 'firmware', 'kind', 'entry', 'why'))
 OF_A_READING: Mapping[str, Any] = {'unit': '', 'warning': None, 'critical': None, 'reason': None}
+
+
+_GONE = re.compile(r'history --forget (.+?) retires it')   # as whereabouts has it
 
 
 class Fleet:
@@ -181,7 +185,18 @@ def gather(options: Options, runner: processes.Runner) -> int:
 
 
 def _hidden(drives: Iterable[Drive]) -> Iterator[Drive]:
-    return (drive._replace(facts={**drive.facts, 'serial': None}) for drive in drives)
+    for drive in drives:
+        told: Dict[str, Any] = {key: [_unnamed(each) for each in drive.facts[key]] for key in ('notes', 'findings')
+                if key in drive.facts}
+        why = drive.facts.get('why')
+        yield drive._replace(facts={**drive.facts, **told, 'why': _unnamed(why) if why else why, 'serial': None})
+
+
+def _unnamed(words: str) -> str:
+    """Return what a check says of drives that are gone without their serial numbers."""
+    for serial in _GONE.findall(words):
+        words = words.replace(serial, 'SERIAL')
+    return words
 
 
 def _readable(fleet: Fleet, drives: Iterable[Drive]) -> Iterator[Drive]:

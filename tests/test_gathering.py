@@ -150,13 +150,37 @@ def test_the_plan_says_which_models_to_order_by_which_quarter(tmp_path):
                 **facts}
 
     path = written(tmp_path, lasting('a', 5000 * days), lasting('b', 400 * days), lasting('c', 400 * days),
-                   lasting('d', 5000 * days, state='CRITICAL', action='replace now', model='=cmd|x'))
+                   lasting('d', 5000 * days, state='CRITICAL', action='replace now', model='=cmd|x'),
+                   lasting('e', 5000 * days, state='CRITICAL', action='replace now', model=' +cmd'))
     done = run('fleet', path, '--plan', str(tmp_path / 'plan.csv'))
     when = time.gmtime(time.time() + 400 * days)
 
     assert done.code == 0
     assert (tmp_path / 'plan.csv').read_text().splitlines() == [
-        'quarter,model,drives,hosts', "now,'=cmd|x,1,1", f'{when.tm_year}-Q{(when.tm_mon + 2) // 3},ACME X1,2,1']
+        'quarter,model,drives,hosts', "now,' +cmd,1,1", "now,'=cmd|x,1,1",
+        f'{when.tm_year}-Q{(when.tm_mon + 2) // 3},ACME X1,2,1']
+
+
+def test_a_drive_that_cannot_be_read_says_once_why(tmp_path):
+    """triage tells it as a note as well."""
+    words = 'cannot be opened: Permission denied'
+    path = written(tmp_path, {'name': 'sda', 'state': 'UNKNOWN', 'why': words, 'notes': [words, 'and more']})
+
+    row, = (line for line in run('fleet', path).text.splitlines() if words in line)
+    assert row.endswith(f'find out why it cannot be read; {words}; and more')
+
+
+@pytest.mark.parametrize('face', [['--limit', '0'], ['--json'], ['--html', 'PAGE']])
+def test_drives_that_are_gone_are_told_without_serial_numbers_where_none_are_wanted(tmp_path, face):
+    """They stand in the words of the host."""
+    path, page = tmp_path / 'web1.json', tmp_path / 'page.html'
+    path.write_text(json.dumps({'version': 1, 'state': 'CRITICAL', **FRESH, 'drives': [], 'notes': [
+        'ACME HD4000 EXAMPLE0001 is gone from /dev/sda; history --forget EXAMPLE0001 retires it']}))
+
+    done = run('fleet', str(path), '--hide-serial', *[str(page) if word == 'PAGE' else word for word in face])
+    told = done.text + (page.read_text() if page.exists() else '')
+    assert 'ACME HD4000 SERIAL is gone from /dev/sda' in told
+    assert 'EXAMPLE0001' not in told
 
 
 def test_the_table_tells_the_worst_drives_first_and_how_many_more_there_are(collected):

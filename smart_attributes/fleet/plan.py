@@ -16,5 +16,10 @@ def as_csv(summary: Summary) -> str:
     writer = csv.writer(text, lineterminator='\n')
     writer.writerow(COLUMNS)
     for quarter, model, group in planned(summary):
-        writer.writerow((quarter, f"'{model}" if model[:1] in FORMULA and model else model, group.drives, group.hosts))
+        writer.writerow((quarter, _as_text(model), group.drives, group.hosts))
     return text.getvalue()
+
+
+def _as_text(model: str) -> str:
+    """Return a cell that no spreadsheet calculates, also one that leaves out blanks at its start."""
+    return f"'{model}" if model.strip()[:1] in tuple(FORMULA) else model

@@ -47,7 +47,7 @@ def _until(drive: Json, now: float) -> str:
 def _what(drive: Json) -> Tuple[str, ...]:
     action, why = drive.get('action', NOTHING), drive.get('why', '')
     words = [*([action] if action != NOTHING else []), *([why] if why else []),
-             *(drive['notes'] if drive['state'] != State.OK.name else [])]
+             *(note for note in drive['notes'] if drive['state'] != State.OK.name and note != why)]
     return tuple(sentence(each, WHAT) for each in words)
 
 
