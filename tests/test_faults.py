@@ -109,6 +109,18 @@ def test_a_file_without_a_mistake_is_taken(data):
     assert list(faults.of_limits(data, ROLES)) == []
 
 
+@pytest.mark.parametrize(('role', 'words'), [
+    ('power_on_time', []), ('pending', ['of a role that is a count']), ('endurance_used', ['of a role that is in %']),
+    ('zzz', ['is no role', 'of a role that is a count'])])
+@pytest.mark.parametrize('kind', [(), ('ssd',)], ids=['all-kinds', 'one-kind'])
+def test_days_are_taken_for_a_role_in_seconds_alone(role, words, kind):
+    """30d of a count is a mistake, also where the role itself is one."""
+    limit = {'warning': '30d'}
+    found = list(faults.of_limits({'roles': {role: {kind[0]: limit} if kind else limit}}, ROLES))
+
+    assert [part in fault.sentence for fault, part in zip(found, words)] == [True] * len(words) == [True] * len(found)
+
+
 ADVISORY = {'id': 'acme-1', 'models': ['ACME X1-.*'], 'effect': 'it stops', 'action': 'update it', 'source': 'acme'}
 
 

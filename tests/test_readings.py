@@ -346,6 +346,9 @@ def test_an_error_rate_that_was_at_its_threshold_once_is_told(number, prefail, i
     assert [reading.verdict for reading in found.get('vendor_threshold_past', ())] == (
         [f'attribute {number} Some_Name was at 5 once, not above its vendor threshold 10, and is at 90'] if is_told
         else [])
+    assert [(reading.number, reading.unit, reading.drive_limit, str(reading.source))
+            for reading in found.get('vendor_threshold_past', ())] == (
+        [(5, '', 10, f'attribute {number}')] if is_told else [])
 
 
 @pytest.mark.parametrize(('model', 'rows', 'expected'), [

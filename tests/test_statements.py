@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 
 from smart_attributes import words
-from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
+from smart_attributes.model import Device, Forecast, Identity, Judgement, Reading, Source, State, Verdict
 
 SDA = Device('/dev/sda', name='sda')
 
@@ -60,10 +60,24 @@ def test_an_amount_is_said_in_the_unit_of_people(number, unit, said):
     assert words.amount(number, unit) == said
 
 
+@pytest.mark.parametrize(('hours', 'said'), [
+    (0, '0 h ago'), (47.4, '47 h ago'), (48, '2 days ago'), (71, '3 days ago'), (365 * 24, '365 days ago'),
+    (365.25 * 24, '1.0 years ago'), (3.2 * 8766, '3.2 years ago')])
+def test_what_is_over_is_said_in_the_unit_that_a_person_would_take(hours, said):
+    """Nobody counts years in hours."""
+    assert words.since(hours * 3600) == said
+
+
 # --- readings -------------------------------------------------------------------------------
 
 def reading(number=97, role='endurance_used', unit='%', **more):
     return Reading(role, number, unit, Source(attribute=233), **more)
+
+
+def time_left(left, earliest, latest, is_estimate):
+    """Return what is foreseen; all in days."""
+    told = Forecast(*(days * 86_400 for days in (left, earliest, latest)), is_estimate)
+    return Reading('endurance_time_left', round(told.left), 's', Source('memory'), forecast=told)
 
 
 @pytest.mark.parametrize(('of', 'said'), [
@@ -71,6 +85,14 @@ def reading(number=97, role='endurance_used', unit='%', **more):
     (reading(None, unknown='255 means no value'), 'endurance_used unknown (255 means no value)'),
     (reading(0, 'self_test', '', verdict='Short: passed', state=State.OK), 'self_test: Short: passed'),
     (reading(0, 'unknown_model', '', verdict='no entry for WHO', state=State.OK), 'no entry for WHO'),
+    (reading(7, 'crc_errors', '', quiet=40 * 86_400), 'crc_errors 7, newest 40 days ago'),
+    (reading(7, 'crc_errors', '', quiet=40 * 86_400, quiet_is_bound=True), 'crc_errors 7, newest more than 40 days ago'),
+    (time_left(400.4, 160, 1000, True),
+     'endurance_time_left 400 days (160 to 1000, estimated from use and age)'),
+    (time_left(400, 160, 1000, False), 'endurance_time_left 400 days (160 to 1000)'),
+    (time_left(0.1, 0, 1, False), 'endurance_time_left 0 days (0 to 1)'),
+    (time_left(1 / 86_400, 0, 1, False), 'endurance_time_left 0 days (0 to 1)'),
+    (time_left(0, 0, 0, False), 'endurance_time_left 0 days'),
     (reading(0, 'vendor_threshold', '', verdict='attribute 5 is at 1', state=State.WARNING), 'attribute 5 is at 1')])
 def test_a_reading_is_a_statement(of, said):
     """A number with its role, a verdict with its words; some say it all themselves."""
