@@ -1,10 +1,8 @@
 """What is old is judged as old: by the drive's own log, or by memory."""
 import json
-import subprocess
-import sys
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, run
 
 from smart_attributes import judge
 from smart_attributes.knowledge import specs
@@ -220,11 +218,9 @@ def test_a_check_asks_for_fresh_self_tests_and_dates_the_errors_of_a_report(tmp_
         'ata_smart_attributes': {'table': rows},
         'ata_smart_error_log': {'summary': {'count': 1, 'table': errors}}}))
 
-    command = [sys.executable, str(ROOT / 'check_smart_attributes'), '--report', str(tmp_path / 'disk.json'),
-               '--selftest-max-age', '35d']
-    done = subprocess.run(command, capture_output=True, text=True)
+    result = run('--report', str(tmp_path / 'disk.json'), '--selftest-max-age', '35d')
 
-    assert done.returncode == 1
-    assert 'recent_data_errors 1, newest 4 days ago (warning above 0)' in done.stdout.splitlines()[0]
+    assert result.code == 1
+    assert 'recent_data_errors 1, newest 4 days ago (warning above 0)' in result.first_line
     assert ('self_test_age: newest extended self-test that passed: none is known, should be no older than 35 days'
-            in done.stdout)
+            in result.text)

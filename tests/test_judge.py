@@ -329,6 +329,23 @@ def test_a_judgement_keeps_its_limits_and_who_set_the_one_that_decided(number, e
     assert judgement[:7] == (reading, *expected)
 
 
+@pytest.mark.parametrize('judged', [
+    pytest.param(Reading('reallocated', 3, '', Source(attribute=5)), id='ok'),
+    pytest.param(Reading('reallocated', 99, '', Source(attribute=5)), id='beyond'),
+    pytest.param(verdict_reading(State.CRITICAL), id='verdict')])
+def test_a_judgement_keeps_the_reason_of_its_limit(judged):
+    """A person who doubts a limit is told why it is as it is."""
+    assert judge.judge_reading(judged, limit_of(warning='5', why='seen on a fleet'), {}, {}).reason == 'seen on a fleet'
+
+
+def test_a_time_is_judged_in_days_and_told_in_them():
+    """As the limit was written."""
+    reading = Reading('endurance_time_left', 20 * 86_400, 's', Source('memory'))
+
+    assert judge.judge_reading(reading, limit_of(warning='30d:'), {}, {})[1:5] == (
+        State.WARNING, '30d:', '', 'below 30d')
+
+
 def test_a_limit_that_is_only_a_warning_says_who_set_it():
     """Where there is no critical one, its origin is the only one."""
     assert judge.judge_reading(spare(50), Limit('10:', None, 'site.json'), {}, {}).origin == 'site.json'

@@ -423,11 +423,12 @@ def test_an_entry_matches_where_model_and_conditions_hold(entry, held):
 
 def test_work_done_beforehand_changes_no_answer():
     """A check compiles patterns while its drives think."""
-    prepared = spec_database()
+    site = {'entries': [{'family': 'any letter', 'models': ['[A-Z]CME X2'], 'attributes': {}}]}
+    prepared, asked = spec_database(site), spec_database(site)
     prepared.prepare()
 
-    assert prepared.identify(SSD, [9]) == spec_database().identify(SSD, [9])
-    assert prepared.identify(SSD._replace(model=''), [12]) == spec_database().identify(SSD._replace(model=''), [12])
+    for identity, numbers in ((SSD, [9]), (SSD._replace(model=''), [12]), (SSD._replace(model='ACME X2'), [])):
+        assert prepared.identify(identity, numbers) == asked.identify(identity, numbers)
 
 
 # --- entries that contradict each other ----------------------------------------------------------

@@ -36,7 +36,7 @@ FIGURES = dict.fromkeys((
 TESTS = ('test_judge', 'test_readings', 'test_decode', 'test_ranges', 'test_thresholds', 'test_specs', 'test_faults',
          'test_clean', 'test_statements', 'test_trust', 'test_units', 'test_error_log', 'test_self_tests',
          'test_accepting', 'test_lately', 'test_memory_growth', 'test_memory_changes', 'test_memory_store',
-         'test_forecast', 'test_outlook', 'test_whereabouts', 'test_month')
+         'test_aged', 'test_forecast', 'test_outlook', 'test_whereabouts', 'test_month')
 NEEDED = ('smart_attributes', 'tests', 'thresholds', 'attributes.json', 'pyproject.toml')
 # What two files of the copy end with: a process would know nothing of mutants.
 STARTING = {'conftest': 'run', 'days': 'run_at'}
