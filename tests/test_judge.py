@@ -870,3 +870,70 @@ def test_wear_that_is_much_faster_than_ever_and_soon_over_warns(database, limits
 
 def endurance(verdict):
     return next(judgement for judgement in verdict.judgements if judgement.reading.role == 'endurance_used')
+
+
+# --- how long endurance lasts ------------------------------------------------------
+
+TIME_LEFT = 'endurance_time_left'
+ASKED = {TIME_LEFT: {'warning': '30d:'}}
+WEAR = {'endurance_used': {'warning': '85'}}
+
+
+def time_left(roles, *, rows=None, before=None, is_own=True, site=(), ignored=()):
+    """Return (days, state) of the time that is left; None where it is not told.
+
+    rows: 84 % used in 840 days, unless they say otherwise: 160 days by use and age. before: % used 200 days ago, as memory has it.
+    """
+    report = worn(*(rows or (row(233, 16), row(9, raw=str(840 * 24)))))
+    limits = thresholds.Thresholds({'roles': roles}, [('site.json', {'overrides': list(site)})])
+    used = Reading('endurance_used', 84, '%', Source(attribute=233, definition='100 - value'))
+    now = int(DAY_0)
+    memory = None if before is None else past.Past(
+        {past.key(used): History((Point(now - 200 * DAY, before), Point(now - DAY, 84, DAY)), now - 60)}, now, is_own)
+    told = judge.judge(SDA, report, specs.SpecDatabase(small_database.database()), limits,
+                       judge.Rules(ignored_roles=frozenset(ignored)), memory)
+    found = [each for each in told.judgements if each.reading.role == TIME_LEFT]
+    return (round(found[0].reading.number / DAY) if found[0].reading.number is not None else None,
+            found[0].state) if found else None
+
+
+@pytest.mark.parametrize(('roles', 'told'), [
+    (WEAR, (160, State.OK)), ({'endurance_used': {'critical': '95'}}, (160, State.OK)), (ASKED, (160, State.OK)),
+    ({TIME_LEFT: {'warning': '200d:'}}, (160, State.WARNING)), ({TIME_LEFT: {'critical': '200d:'}}, (160, State.CRITICAL)),
+    ({}, None)], ids=['ok-warning', 'ok-critical', 'ok-asked', 'warn-asked', 'crit-asked', 'no-limit'])
+def test_time_left_is_told_where_endurance_or_time_has_a_limit(roles, told):
+    """Where neither has one, nobody is interested."""
+    assert time_left(roles) == told
+
+
+@pytest.mark.parametrize(('roles', 'ignored', 'told'), [
+    (ASKED, ['endurance_used'], (None, State.OK)), (WEAR, ['endurance_used'], None), (ASKED, [TIME_LEFT], None),
+    ({**ASKED, **WEAR}, [TIME_LEFT], (160, State.OK))],
+    ids=['not-believed-and-asked', 'not-believed', 'not-judged', 'graphed'])
+def test_what_a_site_ignores_is_foreseen_from_nothing(roles, ignored, told):
+    """A date that is made of a number that nobody believes is none."""
+    assert time_left(roles, ignored=ignored) == told
+
+
+@pytest.mark.parametrize(('roles', 'told'), [(ASKED, (None, State.OK)), (WEAR, None)], ids=['asked', 'not-asked'])
+@pytest.mark.parametrize('rows', [[row(233, 16)], [row(9, raw='20000')]], ids=['no-age', 'no-endurance'])
+def test_a_time_that_nobody_knows_is_a_word_only_where_somebody_asked(roles, told, rows):
+    """A graph without points would tell nothing."""
+    assert time_left(roles, rows=rows) == told
+
+
+@pytest.mark.parametrize('selector', [{'family': 'ACME X1'}, {'serial': 'EXAMPLE0001'}, {'device': 'sda'}])
+def test_the_limits_of_time_left_are_those_of_this_drive(selector):
+    """Whatever they are set by."""
+    site = [override(selector, roles={TIME_LEFT: {'warning': '200d:'}})]
+
+    assert time_left({}, site=site) == (160, State.WARNING)
+
+
+@pytest.mark.parametrize(('roles', 'before', 'is_own', 'days'), [
+    (ASKED, None, True, 160), (ASKED, 80, True, 800), (ASKED, 80, False, 160), (ASKED, 44, True, 80),
+    (ASKED, 44, False, 80), (WEAR, 80, False, 800)],
+    ids=['none', 'slow', 'slow-but-foreign', 'fast', 'fast-and-foreign', 'slow-but-never-judged'])
+def test_memory_that_another_user_could_have_written_makes_no_time_longer(roles, before, is_own, days):
+    """It could silence an alarm; it may only raise one."""
+    assert time_left(roles, before=before, is_own=is_own)[0] == pytest.approx(days, rel=0.05)

@@ -9,6 +9,9 @@ import pytest
 from conftest import drive, drive_path, perfdata, run
 from days import DAY, HOUR, START, Machine
 
+from smart_attributes.model import Reading, Source
+from smart_attributes.outlook import TIME_LEFT, sooner
+
 ASKED = ('-w', 'endurance_time_left=30d:')
 LABEL = 'sda_endurance_time_left'
 
@@ -145,3 +148,21 @@ def test_used_up_is_no_time_left(machine):
 
     assert perfdata(result.text)[LABEL].number == 0
     assert 'endurance_time_left 0 days, endurance_used, warning 30d:' in result.text
+
+
+def lasting(days):
+    """Return a reading of so many days that are left; None: nobody knows."""
+    return Reading(TIME_LEFT, days and days * DAY, 's', Source(str(days)))
+
+
+@pytest.mark.parametrize(('one', 'other', 'days'), [
+    (9, 5, 5), (5, 9, 5), (None, 5, 5), (5, None, 5), (0, 5, 0)])
+def test_of_two_times_the_sooner_counts(one, other, days):
+    """And one that is known before one that is not."""
+    assert sooner(lasting(one), lasting(other)) == lasting(days)
+
+
+def test_of_two_times_that_nobody_knows_the_first_says_why():
+    first = lasting(None)._replace(unknown='it has run for less than 90 days')
+
+    assert sooner(first, lasting(None)) == first
