@@ -882,7 +882,8 @@ WEAR = {'endurance_used': {'warning': '85'}}
 def time_left(roles, *, rows=None, before=None, is_own=True, site=(), ignored=()):
     """Return (days, state) of the time that is left; None where it is not told.
 
-    rows: 84 % used in 840 days, unless they say otherwise: 160 days by use and age. before: % used 200 days ago, as memory has it.
+    rows: 84 % used in 840 days, unless they say otherwise: 160 days by use and age. before: % used 200 days ago, by
+        memory.
     """
     report = worn(*(rows or (row(233, 16), row(9, raw=str(840 * 24)))))
     limits = thresholds.Thresholds({'roles': roles}, [('site.json', {'overrides': list(site)})])
@@ -899,8 +900,9 @@ def time_left(roles, *, rows=None, before=None, is_own=True, site=(), ignored=()
 
 @pytest.mark.parametrize(('roles', 'told'), [
     (WEAR, (160, State.OK)), ({'endurance_used': {'critical': '95'}}, (160, State.OK)), (ASKED, (160, State.OK)),
-    ({TIME_LEFT: {'warning': '200d:'}}, (160, State.WARNING)), ({TIME_LEFT: {'critical': '200d:'}}, (160, State.CRITICAL)),
-    ({}, None)], ids=['ok-warning', 'ok-critical', 'ok-asked', 'warn-asked', 'crit-asked', 'no-limit'])
+    ({TIME_LEFT: {'warning': '200d:'}}, (160, State.WARNING)),
+    ({TIME_LEFT: {'critical': '200d:'}}, (160, State.CRITICAL)), ({}, None)],
+    ids=['ok-warning', 'ok-critical', 'ok-asked', 'warn-asked', 'crit-asked', 'no-limit'])
 def test_time_left_is_told_where_endurance_or_time_has_a_limit(roles, told):
     """Where neither has one, nobody is interested."""
     assert time_left(roles) == told

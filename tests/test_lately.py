@@ -9,6 +9,7 @@ from days import DAY, HOUR, START, Machine, disk
 
 from smart_attributes.memory import growth
 from smart_attributes.memory.series import History, Point
+from smart_attributes.model import State
 
 
 @pytest.fixture
@@ -121,3 +122,14 @@ def test_all_that_rose_in_the_time_counts(points, within, falls, grown):
     found = growth.lately(history, within * HOUR, 80 * HOUR + HOUR, falls)
 
     assert (found and (found.before, found.after, found.size)) == grown
+
+
+def test_what_grew_is_no_alarm_and_is_said_of_the_time_that_is_remembered():
+    """Growth that no rule forbids has no state; less is worse only where somebody says so."""
+    history = History((Point(0, 3), Point(50 * HOUR, 7, HOUR)), 80 * HOUR)
+    found = growth.lately(history, 100 * HOUR, 81 * HOUR)
+
+    assert found is not None
+    assert (found.state, found.until, found.rule.within, found.rule.held) == (
+        State.OK, 81 * HOUR, 81 * HOUR, 100 * HOUR)
+    assert growth.lately(history, 31 * HOUR, 81 * HOUR) is None, 'it was noticed that long ago, and not within'

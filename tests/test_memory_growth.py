@@ -167,6 +167,24 @@ def test_a_gauge_that_flips_counts_when_it_stands(readings, is_told):
     assert (told(found, START + 2000, Rule(DAY, WEEK, 0, stands=600)) is not None) is is_told
 
 
+@pytest.mark.parametrize(('readings', 'is_told'), [
+    pytest.param([(0, 9), (STEP, 5), (STEP + 30, 9)], False, id='ok-flipped'),
+    pytest.param([(0, 9), (STEP, 5), (STEP + 300, 4), (STEP + 600, 4)], True, id='warn-fell-on'),
+    pytest.param([(0, 9), (STEP, 5), (STEP + 300, 6), (STEP + 600, 6)], False, id='ok-rose-soon')])
+def test_where_less_is_worse_it_counts_when_it_stands_or_falls_on(readings, is_told):
+    found = history(*((START + time, number) for time, number in readings))
+
+    assert (told(found, START + 2000, Rule(DAY, WEEK, 0, stands=600), falls=True) is not None) is is_told
+
+
+def test_a_number_that_is_noted_twice_has_stood_all_the_time():
+    """As smartd's logs have it."""
+    found = History(tuple(Point(START + STEP * place, number, STEP) for place, number in enumerate((0, 1, 1, 1))),
+                    START + 3 * STEP)
+
+    assert told(found, START + 2000, Rule(DAY, WEEK, 0, stands=2 * STEP)) is not None
+
+
 @pytest.mark.parametrize(('hours', 'is_told'), [(2, False), (3.9, False), (4, True)])
 def test_a_pending_page_of_a_solid_state_drive_is_told_when_it_stays(hours, is_told):
     """By default: Crucial MX500 show one for up to two hours while they move data, and mean nothing by it."""
@@ -238,6 +256,31 @@ def test_wear_is_fast_against_a_drive_s_own_life():
 def test_without_a_whole_window_there_is_no_speed(points):
     """Never an invented number."""
     assert wear.wear(points, START) is None
+
+
+def test_the_speed_of_wear_is_that_of_whole_windows():
+    """The step at its very beginning is before it, and what fell or stood within it is none."""
+    within = 30 * DAY
+    at_the_beginning = history((START - 400 * DAY, 20), (START - within, 40), (START - DAY, 50))
+
+    assert wear.wear(at_the_beginning, START).points == 10
+    assert wear.wear(history((START - 400 * DAY, 20), (START - within, 40)), START) is None
+    assert wear.wear(history((START - 400 * DAY, 20), (START - 20 * DAY, 30), (START - DAY, 20)), START) is None
+
+
+def test_what_is_worn_out_has_no_time_left():
+    assert wear.wear(history((START - 400 * DAY, 90), (START - DAY, 110)), START).worn_in == 0
+
+
+@pytest.mark.parametrize(('used', 'age', 'points', 'worn_in', 'is_hasty'), [
+    (50, 100 * DAY, 4, 100 * DAY, False), (50, 201 * DAY, 4, 100 * DAY, True), (50, 200 * DAY, 4, 100 * DAY, False),
+    (50, 300 * DAY, 3, 100 * DAY, True), (50, 300 * DAY, 2.9, 100 * DAY, False), (50, 300 * DAY, 4, 180 * DAY, False),
+    (50, 300 * DAY, 4, 179 * DAY, True), (0, 0, 4, 100 * DAY, False), (0, 1, 4, 100 * DAY, True)],
+    ids=['ok-always-so', 'warn-faster', 'ok-just-as-fast', 'warn-three-points', 'ok-fewer-points', 'ok-lasts',
+         'warn-lasts-not', 'ok-no-age', 'warn-youngest'])
+def test_haste_is_speed_and_amount_and_an_early_end(used, age, points, worn_in, is_hasty):
+    """Each alone would be a false alarm. 4 % in 128 hours are 150 % in 200 days."""
+    assert wear.is_hasty(wear.Wear(points, 128 * HOUR, worn_in), used, age, wear.Haste()) is is_hasty
 
 
 def test_single_steps_tell_no_speed():

@@ -9,8 +9,10 @@ import pytest
 from conftest import drive, drive_path, perfdata, run
 from days import DAY, HOUR, START, Machine
 
-from smart_attributes.model import Reading, Source
-from smart_attributes.outlook import TIME_LEFT, sooner
+from smart_attributes.memory import past
+from smart_attributes.memory.series import History, Point
+from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
+from smart_attributes.outlook import TIME_LEFT, forecasts, sooner
 
 ASKED = ('-w', 'endurance_time_left=30d:')
 LABEL = 'sda_endurance_time_left'
@@ -166,3 +168,34 @@ def test_of_two_times_that_nobody_knows_the_first_says_why():
     first = lasting(None)._replace(unknown='it has run for less than 90 days')
 
     assert sooner(first, lasting(None)) == first
+
+
+SPARE = Reading('spare_available', 70, '%', Source('NVMe health log'))
+
+
+def spare_lasts(limit, number=70, remembered=True, reading=SPARE):
+    """Return for how many days spare blocks last that have fallen from 90 % to *number* in 200 days; None: not told."""
+    reading = reading._replace(number=number)
+    history = History((Point(START - 200 * DAY, 90), Point(START - 100 * DAY, (90 + number) / 2, DAY),
+                       Point(START - DAY, number, DAY)), START)
+    known = past.Past({past.key(reading): history} if remembered else {}, START)
+    verdict = Verdict(Device('/dev/sda'), Identity(), State.OK, (Judgement(reading, State.OK, **limit),))
+    told = forecasts(verdict, known)
+    return round(told[reading.role].left / DAY) if reading.role in told else None
+
+
+@pytest.mark.parametrize('limit', [{'warning': '11:'}, {'critical': '5:'}, {'warning': '11:', 'critical': '5:'}])
+def test_spare_blocks_are_gone_when_they_have_fallen_to_nothing(limit):
+    """A tenth of a per cent a day: 70 % last for 700 days."""
+    assert spare_lasts(limit) == pytest.approx(700, rel=0.2)
+    assert spare_lasts(limit, number=0) == 0
+
+
+def test_nothing_is_foreseen_of_what_has_no_limit_is_not_judged_or_not_remembered():
+    """Nor of what is no spare block, whatever its limit."""
+    limit = {'warning': '11:', 'critical': '5:'}
+
+    assert spare_lasts({}) is None
+    assert spare_lasts(limit, reading=SPARE._replace(judged=False)) is None
+    assert spare_lasts(limit, reading=SPARE._replace(role='temperature')) is None
+    assert spare_lasts(limit, remembered=False) is None
