@@ -208,11 +208,14 @@ def test_the_words_of_a_healthy_drive_are_of_bounded_length():
     assert words.findings(verdict(entry, state=State.OK)) == 'x' * (words.WORDS - 3) + '...'
 
 
-@pytest.mark.parametrize(('identity', 'said'),
-                         [(Identity(), ''), (Identity(protocol='NVMe'), 'nvme'), (Identity(protocol='SCSI'), 'sas')])
-def test_the_kind_of_a_drive_that_nobody_read_is_not_guessed(identity, said):
-    """A drive that does not tell its protocol would be a solid state drive."""
-    assert words.kind(identity) == said
+@pytest.mark.parametrize(('identity', 'problem', 'said'), [
+    (Identity(), '', ''), (Identity(protocol='NVMe'), '', 'nvme'), (Identity(protocol='SCSI'), '', 'sas'),
+    (Identity(protocol='ATA'), '', 'ssd'), (Identity(protocol='ATA'), 'asleep', ''),
+    (Identity(protocol='ATA', rotation=0), 'asleep', 'ssd'),
+    (Identity(protocol='ATA', rotation=7200), 'asleep', 'hdd')])
+def test_the_kind_of_a_drive_that_nobody_read_is_not_guessed(identity, problem, said):
+    """A drive that does not tell its protocol, or sleeps, would be a solid state drive."""
+    assert words.kind(Verdict(SDA, identity, State.OK, problem=problem)) == said
 
 
 # --- smartctl's exit status -------------------------------------------------------------------
