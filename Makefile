@@ -45,7 +45,10 @@ playground: $(VENV)/.tools  ## a shell on a machine of simulated drives: smartct
 bench: $(VENV)/.tools  ## what a check costs, against the figures of the design
 	$(BIN)/python tests/bench.py
 
-.PHONY: damage
+.PHONY: damage endure
+endure: $(VENV)/.tools  ## machines of 24 simulated drives with random faults: is each told as it is? make endure ROUNDS=200 SEED=7
+	PYTHONPATH=tests:. $(BIN)/python tests/endurance.py $(or $(ROUNDS),200) $(SEED)
+
 damage: $(VENV)/.tools  ## reports that were cut, swapped, spoiled: does any drive look better in silence? make damage REPORTS=2000 SEED=7
 	PYTHONPATH=tests:. $(BIN)/python tests/damage.py $(or $(REPORTS),2000) $(SEED)
 

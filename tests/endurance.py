@@ -1,0 +1,212 @@
+"""Endurance: machines of 24 simulated drives with random mixes of faults, the real smartctl, the installed program.
+
+`make endure ROUNDS=200` makes as many machines; test_endurance a few. What each drive must be told as is known
+beforehand, from its file and from what was done to it.
+"""
+from __future__ import annotations
+
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
+
+from conftest import Result, Value, perfdata
+from simulator import Machine, names, read, why_not
+from simulator.descriptions import Description
+
+PLUGIN = Path(sys.executable).with_name('check_smart_attributes')
+DRIVES = 24
+DRIVE_TIMEOUT, TIMEOUT = 4, 20       # seconds
+STARTING = 3                         # seconds that Python and a loaded machine may take beside
+URGENCY = ('OK', 'WARNING', 'UNKNOWN', 'CRITICAL')
+SILENT = ('does not say who it is', 'is an empty slot', 'gives no SMART data', 'says who it is and no more',
+          'health log cannot be read', 'fell silent while it was read', 'no answer within')
+# What is done to a drive, and the words for it where it cannot be judged. From command 0 on it says nothing at all.
+FAULTS: Mapping[str, Tuple[Mapping[str, Any], Sequence[str]]] = {
+    'slow': ({'latency': 5}, ()), 'asleep': ({'asleep': True}, ('is asleep',)),
+    'denied': ({'denied': True}, ('cannot be opened: Permission denied',)),
+    'disabled': ({'disabled': True}, ('has SMART disabled',)),
+    'hangs': ({'hang': 0}, (f'no answer within {DRIVE_TIMEOUT} s',)), 'dead': ({'error': 0}, SILENT),
+    'gone': ({'vanish': 0}, SILENT)}
+LATER = ('hang', 'error', 'vanish')  # at a random command
+LOST = 'a command to the drive failed or a checksum was wrong'
+
+
+class Drive(NamedTuple):
+    """A drive of a machine."""
+
+    address: str
+    name: str            # in the output
+    description: Description
+    fault: str           # '' for none
+    behaviour: Mapping[str, Any]
+
+    @property
+    def state(self) -> str:
+        """What its file says of it, without any fault."""
+        return str(self.description.expect['first_line'].split()[1])
+
+
+def machine_of(dice: random.Random) -> List[Drive]:
+    """Return 24 drives, half of them with a fault, some behind a RAID controller."""
+    drives = [name for name in names() if not name.endswith('volume')]
+    return [_drive(place, read(dice.choice(drives)), dice) for place in range(DRIVES)]
+
+
+def _drive(place: int, description: Description, dice: random.Random) -> Drive:
+    own = description._replace(serial=f'ENDURANCE{place:02}', wwn=f'5e1ec7{place:010x}')
+    if own.protocol == 'NVMe':
+        address = f'/dev/nvme{place}'
+    elif _tells_behind_raid(own) and dice.random() < 0.4:
+        address = f'megaraid,{place}@/dev/bus/0'
+    else:
+        address = f'/dev/sd{chr(ord("a") + place)}'
+    fault, behaviour = _fault(address, own, dice)
+    kind, _, path = address.rpartition('@')
+    return Drive(address, path[5:] if not kind else f'bus_0_megaraid_{place}', own, fault, behaviour)
+
+
+def _tells_behind_raid(drive: Description) -> bool:
+    """Tell whether a drive fails there as well: smartctl can only ask the attributes of a SATA drive."""
+    return drive.protocol == 'SCSI' or drive.health == 'PASSED'
+
+
+def _fault(address: str, drive: Description, dice: random.Random) -> Tuple[str, Mapping[str, Any]]:
+    if dice.random() < 0.5:
+        return '', {}
+    # smartctl cannot ask a SATA drive behind MegaRAID whether it sleeps, and an NVMe drive does not.
+    is_raid, protocol = '@' in address, drive.protocol
+    unfit = {'denied': is_raid, 'disabled': protocol == 'NVMe',
+             'asleep': protocol == 'NVMe' or (is_raid and protocol == 'ATA')}
+    possible = [fault for fault in FAULTS if not unfit.get(fault)]
+    fault = dice.choice([*possible, *LATER])
+    return (fault, {fault: dice.randrange(1, 16)}) if fault in LATER else (fault, FAULTS[fault][0])
+
+
+# --- what must be told -----------------------------------------------------------------
+
+def faults_of(drive: Drive, result: Result, values: Mapping[str, Value]) -> List[str]:
+    """Return what is wrong with what was told of a drive."""
+    lines = [line for line in result.text.splitlines()[1:] if re.match(rf'[A-Z]+ +{drive.name} ', line)]
+    if len(lines) != 1:
+        return [f'{drive.name} has {len(lines)} lines']
+    state, wrong = lines[0].split()[0], []
+    if drive.fault in ('', 'slow'):
+        wrong = _misreported(drive, state, values)
+    elif drive.fault in LATER:
+        wrong = _lost(drive, state, lines[0], result.text)
+    elif state != ('OK' if drive.fault == 'asleep' else 'UNKNOWN') or not any(
+            words in lines[0] for words in FAULTS[drive.fault][1]):
+        wrong = ['is not told']
+    return [f'{drive.name}, a {drive.description.name} ({drive.fault or "no fault"} {dict(drive.behaviour)}): {fault}; '
+            f'{lines[0]}' for fault in wrong]
+
+
+def _misreported(drive: Drive, state: str, values: Mapping[str, Value]) -> List[str]:
+    """Return where a drive that answers is told otherwise than its file says."""
+    wanted = {f'{drive.name}_{role}': number for role, number in drive.description.expect['perfdata'].items()}
+    told = {label: value.number for label, value in values.items() if label.startswith(f'{drive.name}_')}
+    differ = sorted(label for label in {*wanted, *told} if wanted.get(label) != told.get(label))
+    return [*([] if state == drive.state else [f'is {drive.state}']),
+            *(f'{label} is {wanted.get(label)}, not {told.get(label)}' for label in differ)]
+
+
+def _lost(drive: Drive, state: str, line: str, text: str) -> List[str]:
+    """Return what is wrong with a drive that fell silent at some command: what it told before, counts."""
+    if state == 'UNKNOWN':
+        is_told = drive.state == 'UNKNOWN' or any(words in line for words in SILENT)
+        return [] if is_told else ['is UNKNOWN without its reason']
+    if state == drive.state:
+        return []
+    notes = text.partition(line)[2].split('\n')[1:]
+    own = notes[:next((at for at, note in enumerate(notes) if not note.startswith(' ')), len(notes))]
+    is_better = URGENCY.index(state) < URGENCY.index(drive.state)
+    return [] if is_better and any(LOST in note or ' unknown: ' in note for note in own) else [f'is {drive.state}']
+
+
+# --- rounds ----------------------------------------------------------------------------
+
+def round_of(seed: str, folder: Path) -> Tuple[List[str], Counter[str]]:
+    """Return what went wrong on one machine, and which faults it had."""
+    drives = machine_of(random.Random(seed))
+    machine = Machine(folder / 'machine')
+    for drive in drives:
+        machine.add(drive.address, drive.description, **drive.behaviour)
+    began = time.monotonic()
+    result = _checked(machine, drives, folder)
+    taken = time.monotonic() - began
+    values = perfdata(result.text)
+    wrong = [fault for drive in drives for fault in faults_of(drive, result, values)]
+    wrong += [f'{taken:.1f} s were taken'] if taken > TIMEOUT + STARTING else []
+    wrong += [f'the exit status is {result.code}'] if result.code != _worst(result) else []
+    wrong += [f'{len(left)} processes are left' for left in [_processes(machine)] if left]
+    return [f'seed {seed}: {fault}' for fault in wrong], Counter(drive.fault or 'no fault' for drive in drives)
+
+
+def _checked(machine: Machine, drives: Sequence[Drive], folder: Path) -> Result:
+    words = [word for drive in drives for word in ('-d', drive.address)]
+    done = subprocess.run([str(PLUGIN), '-p', machine.smartctl, '--nosudo', '-v', '--state-dir', str(folder / 'state'),
+                           '--drive-timeout', str(DRIVE_TIMEOUT), '-t', str(TIMEOUT), *words],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'HOME': str(folder)}, timeout=60, check=False)
+    return Result(done.returncode, done.stdout.decode())
+
+
+def _worst(result: Result) -> int:
+    """Return the exit status that the lines ask for."""
+    first = (line.partition(' ')[0] for line in result.text.splitlines()[1:])
+    states = {word for word in first if word in URGENCY}
+    return {'OK': 0, 'WARNING': 1, 'CRITICAL': 2, 'UNKNOWN': 3}[max(states, key=URGENCY.index)]
+
+
+def _processes(machine: Machine) -> List[int]:
+    """Return the processes that still talk to the drives of a machine, a second after the answer."""
+    deadline = time.monotonic() + 1
+    while True:
+        left = [int(entry.name) for entry in Path('/proc').iterdir() if entry.name.isdigit() and _is_of(entry, machine)]
+        if not left or time.monotonic() > deadline:
+            return left
+        time.sleep(0.05)
+
+
+def _is_of(process: Path, machine: Machine) -> bool:
+    try:
+        return f'SIMULATED_MACHINE={machine.folder}'.encode() in (process / 'environ').read_bytes().split(b'\0')
+    except OSError:
+        return False
+
+
+def endured(rounds: int, seed: int) -> Tuple[List[str], Dict[str, int]]:
+    """Return what went wrong in so many rounds, and how many drives had which fault."""
+    wrong, counted = [], Counter()  # type: List[str], Counter[str]
+    for number in range(rounds):
+        with tempfile.TemporaryDirectory(prefix='check-smart-endurance-') as folder:
+            found, faults = round_of(f'{seed}-{number}', Path(folder))
+        wrong += found
+        counted += faults
+        print(*found, sep='\n', end='\n' if found else '', flush=True)
+    return wrong, counted
+
+
+def main(rounds: int, seed: int) -> int:
+    """Run so many rounds and print what became of them; 1 where anything was told wrongly."""
+    if why_not():
+        print(why_not(), file=sys.stderr)
+        return 1
+    began = time.monotonic()
+    print(f'{rounds} machines of {DRIVES} drives, seed {seed}', flush=True)
+    wrong, counted = endured(rounds, seed)
+    print(f'{len(wrong)} told wrongly in {time.monotonic() - began:.0f} s: '
+          + ', '.join(f'{number} {fault}' for fault, number in sorted(counted.items())))
+    return 1 if wrong else 0
+
+
+if __name__ == '__main__':
+    os.umask(0o022)
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(10**6)))
