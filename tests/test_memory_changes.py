@@ -5,7 +5,7 @@ from typing import Dict, List, Optional, Sequence, Tuple
 
 import pytest
 
-from smart_attributes.memory.changes import Change, Place, Scope, missing, told, unread, updated
+from smart_attributes.memory.changes import Change, Place, Scope, arrived, changes, missing, told, unread, updated
 from smart_attributes.memory.drives import Record
 from smart_attributes.model import Identity
 
@@ -139,3 +139,46 @@ def test_a_replaced_drive_is_not_missing():
 @pytest.mark.parametrize(('silence', 'seconds'), [(7 * DAY, 0), (7 * DAY + 1, 7 * DAY + 1)])
 def test_a_drive_that_sleeps_too_long_is_told(silence, seconds):
     assert unread(Record(1, Identity(), START, START), START + silence, 7 * DAY) == seconds
+
+
+def at(address: str, drive: int, first: int, gone: int = 0) -> Place:
+    return Place(address, drive, first, gone, is_scanned=True)
+
+
+def test_a_drive_that_is_at_two_addresses_has_moved_to_the_newer_one():
+    """Whatever the order in which memory keeps its places, and however their names are sorted."""
+    places = [at('/dev/sda', 1, START + STEP), at('/dev/sdb', 1, START), at('/dev/sdc', 1, START, START + STEP)]
+
+    for each in (places, places[::-1]):
+        assert [change.now_at for change in changes(each, records({1: START}), SCAN)] == ['/dev/sda']
+
+
+def test_of_several_places_that_a_drive_has_left_the_last_one_counts():
+    """And of those alone where this run looks."""
+    left = [at('/dev/sda', 1, START, START + 2 * STEP), at('/dev/sdb', 1, START, START + STEP)]
+    elsewhere = Place('/dev/sdz', 1, START, START + 3 * STEP)
+
+    for each in ([*left, elsewhere], [elsewhere, *left[::-1]]):
+        assert changes(each, records({1: START}), SCAN) == [Change('missing', '/dev/sda', 1, START + 2 * STEP)]
+
+
+def test_what_happened_first_is_told_first_and_at_once_by_address():
+    """One line below the other, as it was."""
+    gone = [at('/dev/sda', 1, START, START + 2 * STEP), at('/dev/sdc', 2, START, START + STEP),
+            at('/dev/sdb', 3, START, START + STEP)]
+
+    assert [change.drive for change in changes(gone, records({1: START, 2: START, 3: START}), SCAN)] == [3, 2, 1]
+
+
+def test_a_drive_has_arrived_that_memory_met_after_a_moment_where_this_run_looks():
+    """Where it is now; the first come, first told."""
+    places = [at('/dev/sda', 1, START + STEP), at('/dev/sdb', 2, START),
+              at('/dev/sdc', 3, START + 2 * STEP, START + DAY), at('/dev/sdd', 4, START - 1),
+              Place('/dev/sde', 5, START + STEP), at('/dev/sdf', 6, START + STEP),
+              at('/dev/sda', 7, START), at('/dev/sdg', 7, START - STEP)]
+    met = records({1: START + STEP, 2: START, 3: START + STEP, 4: START + 1, 5: START + STEP, 6: START + STEP,
+                   7: START + 9})
+
+    for each in (places, places[::-1]):
+        assert [(place.address, place.drive) for place in arrived(each, met, SCAN, START)] == [
+            ('/dev/sdd', 4), ('/dev/sda', 7), ('/dev/sda', 1), ('/dev/sdf', 6)]

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import json
-from typing import Optional
+from typing import Optional, Tuple
 
 import pytest
 from conftest import ROOT
@@ -11,10 +11,10 @@ from smart_attributes.durations import DAY
 from smart_attributes.errors import DataError, UsageError
 from smart_attributes.knowledge import acknowledged
 from smart_attributes.knowledge.acknowledged import Acknowledgement
-from smart_attributes.memory import growth, series, wear
+from smart_attributes.memory import growth, past, series, wear
 from smart_attributes.memory.growth import Growth, Rule
 from smart_attributes.memory.series import CHANGE, History, Point
-from smart_attributes.model import State
+from smart_attributes.model import Forecast, Reading, Source, State
 
 START = 1_795_000_000
 STEP = 300
@@ -201,6 +201,13 @@ def test_how_long_a_counter_has_been_quiet():
     assert growth.quiet(history((START, 1), (START + DAY, 1)), START + DAY) == (DAY,
                                                                                 False), 'at least since memory began'
     assert growth.quiet(History(), START) == (0, False)
+
+
+def test_where_less_is_worse_a_rise_disturbs_no_quiet():
+    rose = history((START, 90), (START + DAY, 80), (START + 5 * DAY, 85))
+
+    assert growth.quiet(rose, START + 9 * DAY, falls=True) == (8 * DAY, True)
+    assert growth.quiet(rose, START + 9 * DAY) == (4 * DAY, True), 'more is worse, unless somebody says otherwise'
 
 
 def test_a_thousand_changes_are_judged_at_once():
@@ -400,3 +407,53 @@ def test_what_a_rule_can_no_longer_tell_of_is_left_aside():
         told_of = growth.growth(found._replace(last_read=now), [rule], now)
         assert told_of is not None and (told_of.before, told_of.after) == (98, 99)
     assert growth.growth(found, [rule], START + 99 * DAY + WEEK) is None
+
+
+# --- what earlier checks tell of a reading ----------------------------------------------------
+
+CRC = Reading('crc_errors', 5, '', Source(attribute=199, definition='raw'))
+
+
+def remembered(reading: Reading, *points: Tuple[int, float], now: int = START) -> past.Past:
+    """What memory holds of a reading, at these times."""
+    return past.Past({past.key(reading): history(*points)}, now)
+
+
+def test_each_number_is_remembered_and_nothing_else():
+    """Be it judged or kept for comparison: no verdict, nothing unknown, nothing that was foreseen."""
+    warm = Reading('temperature', 0, 'C', Source(attribute=194), judged=False)
+    others = [CRC._replace(number=None, role='pending'), CRC._replace(state=State.OK, role='smart_status'),
+              CRC._replace(forecast=Forecast(1, 0, 2, True), role='endurance_time_left')]
+
+    assert past.observations([*others, CRC, warm]) == (
+        (past.key(CRC), 5, CHANGE), (past.key(warm), 0, series.HIGHEST))
+
+
+@pytest.mark.parametrize(('points', 'falls', 'log', 'quiet'), [
+    pytest.param([(-2 * DAY, 4), (-HOUR, 5)], False, None, (HOUR, False), id='has-just-grown'),
+    pytest.param([(-HOUR, 5)], False, None, (None, False), id='memory-has-just-begun'),
+    pytest.param([(-DAY, 5)], False, None, (DAY, True), id='a-day-is-told'),
+    pytest.param([(-2 * DAY, 6), (-HOUR, 5)], False, None, (2 * DAY, True), id='fell'),
+    pytest.param([(-2 * DAY, 6), (-HOUR, 5)], True, None, (HOUR, False), id='less-is-worse'),
+    pytest.param([(-2 * DAY, 4), (-HOUR, 5)], False, DAY, (HOUR, False), id='newer-than-its-log'),
+    pytest.param([(-2 * DAY, 4), (-HOUR, 5)], False, HOUR // 2, (HOUR // 2, True), id='older-than-its-log')])
+def test_a_reading_is_as_old_as_memory_and_its_log_tell(points, falls, log, quiet):
+    """The newer one is right: no drive is silent for an event that only one of them has noticed."""
+    known = remembered(CRC, *((START + ago, number) for ago, number in points), (START, 5))
+    found = past.quieted(known, CRC._replace(quiet=log, quiet_is_bound=log is not None), falls)
+
+    assert (found.quiet, found.quiet_is_bound) == quiet
+
+
+def test_what_grew_lately_is_that_of_counters_alone():
+    """What moves at every check has not grown; less is worse for some."""
+    points = ((START - 9 * DAY, 3), (START - DAY, 5))
+    hot = CRC._replace(role='temperature')
+
+    def lately(reading: Reading, within: int, falls: bool = False) -> Optional[float]:
+        found = past.lately(remembered(reading, *points), reading, within, falls)
+        return found and found.size
+
+    assert (lately(CRC, 2 * DAY), lately(CRC, HOUR), lately(CRC, 2 * DAY, falls=True)) == (2, None, None)
+    assert lately(hot, 2 * DAY) is None
+    assert past.lately(past.Past({}, START), CRC, 2 * DAY, False) is None
