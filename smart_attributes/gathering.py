@@ -116,6 +116,9 @@ class Fleet:
                 yield from self._of_document(told, old)
         for told in self._of_reports(others, options, runner) if others else ():
             yield from self._of_document(told, old)
+        if not (self.asked or others or self.faults):
+            self.faults.append(f'{", ".join(map(visible, options.files))}: no file is there; each host puts what '
+                               f'triage --json prints into one')
         if old:
             self.notes.append(_named(old, 'document older than two days'))
 

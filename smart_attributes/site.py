@@ -10,7 +10,7 @@ import time
 from .errors import UsageError
 from .files import is_there
 from .model import Report, Verdict
-from .options import DataFiles, Judging, Options
+from .options import DataFiles, Options
 from .typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def judge_of(options: Options, site: Site) -> Judge:
     limits = _faultless_limits(site.thresholds, database.units)
     for file in (*attributes, *limits):
         mistakes += file.mistakes
-    _check_roles(options.judging, options.acknowledged, database.units)
+    _check_roles(options, database.units)
     return Judge(
         database,
         thresholds.Thresholds(datafile.load(datafile.shipped(SHIPPED_LIMITS)),
@@ -185,19 +185,19 @@ def _database(config: str) -> Tuple[Json, List[str]]:
     return newer.data, []
 
 
-def _check_roles(judging: Judging, accepted: Sequence[str], units: Mapping[str, str]) -> None:
+def _check_roles(options: Options, units: Mapping[str, str]) -> None:
     from .knowledge import ranges
-    for name in _named_roles(judging, accepted):
+    for name in _named_roles(options):
         if name not in units:
             raise UsageError(f'"{name}" is no role; doc/roles.md lists them, for example endurance_used')
-    for name, limit in (*judging.warning, *judging.critical):
+    for name, limit in (*options.judging.warning, *options.judging.critical):
         ranges.parse(limit, units[name])
 
 
-def _named_roles(judging: Judging, accepted: Sequence[str]) -> Iterator[str]:
-    for role, _ in (*judging.warning, *judging.critical):
+def _named_roles(options: Options) -> Iterator[str]:
+    for role, _ in (*options.judging.warning, *options.judging.critical):
         yield role
-    yield from judging.ignore_roles
-    if accepted:
+    yield from (*options.judging.ignore_roles, *options.roles)
+    if options.acknowledged:
         from .knowledge import acknowledged
-        yield from (acknowledged.parse(text).role for text in accepted)
+        yield from (acknowledged.parse(text).role for text in options.acknowledged)

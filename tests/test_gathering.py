@@ -219,6 +219,14 @@ def test_a_run_that_was_worse_than_its_drives_stays_so(tmp_path, document):
     assert found['fleet']['drives'] == 1
 
 
+def test_an_empty_folder_says_what_belongs_there(tmp_path):
+    """3, and not a table of nothing."""
+    done = run('fleet', str(tmp_path))
+
+    assert done.code == 3
+    assert f'{tmp_path}: no file is there; each host puts what triage --json prints into one' in done.text
+
+
 def test_a_file_that_is_something_else_is_named_and_hides_nothing(collected):
     """A README of whoever collects."""
     (collected / 'README').write_text('what this is\n')

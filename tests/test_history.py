@@ -30,6 +30,14 @@ def test_what_memory_holds_of_a_drive_is_a_table(machine):
     assert (row.split()[5][0], row.split()[5][-1]) == ('▁', '█')
 
 
+def test_a_role_that_is_none_is_refused(machine):
+    """An empty table would say that nothing is remembered of it."""
+    done = machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda', 'realocated')
+
+    assert (done.code, done.first_line) == (
+        3, 'SMART UNKNOWN - "realocated" is no role; doc/roles.md lists them, for example endurance_used')
+
+
 def test_all_points_are_there_as_json(machine):
     """For whoever draws better graphs."""
     data = json.loads(machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda', '--json').text)
