@@ -80,6 +80,19 @@ def test_memory_tells_the_age_of_what_no_log_dates(limits, days, number, then, s
     assert said in statement(dated)
 
 
+@pytest.mark.parametrize(('is_own', 'log', 'state'), [
+    (True, None, State.OK), (False, None, State.WARNING), (False, 15 * 86400, State.OK),
+    (True, 13 * 86400, State.WARNING)],
+    ids=['ok-own', 'warn-foreign', 'ok-foreign-and-its-log', 'warn-its-log-is-newer'])
+def test_memory_that_another_user_could_have_written_silences_nothing(limits, is_own, log, state):
+    """Its log may: that is the drive's own."""
+    reading, known = reallocated_for(15 * 86400, 41)
+    dated, limit = judge.aged(reading._replace(quiet=log), limits.limit('reallocated', SDA, DISK, ''),
+                              known._replace(is_own=is_own), False)
+
+    assert judge.judge_reading(dated, limit, {}, {}).state is state
+
+
 def test_memory_makes_what_a_log_dates_newer_and_never_older():
     """A counter may rise without an entry; a log that tells of an error yesterday is right, whatever a counter says."""
     reading, known = reallocated_for(86400, 40, 30)

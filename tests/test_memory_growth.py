@@ -177,12 +177,14 @@ def test_where_less_is_worse_it_counts_when_it_stands_or_falls_on(readings, is_t
     assert (told(found, START + 2000, Rule(DAY, WEEK, 0, stands=600), falls=True) is not None) is is_told
 
 
-def test_a_number_that_is_noted_twice_has_stood_all_the_time():
+@pytest.mark.parametrize(('numbers', 'falls'), [((0, 1, 1, 1), False), ((9, 5, 5, 5), True)],
+                         ids=['more', 'less-is-worse'])
+def test_a_number_that_is_noted_twice_has_stood_all_the_time(numbers, falls):
     """As smartd's logs have it."""
-    found = History(tuple(Point(START + STEP * place, number, STEP) for place, number in enumerate((0, 1, 1, 1))),
+    found = History(tuple(Point(START + STEP * place, number, STEP) for place, number in enumerate(numbers)),
                     START + 3 * STEP)
 
-    assert told(found, START + 2000, Rule(DAY, WEEK, 0, stands=2 * STEP)) is not None
+    assert told(found, START + 2000, Rule(DAY, WEEK, 0, stands=2 * STEP), falls=falls) is not None
 
 
 @pytest.mark.parametrize(('hours', 'is_told'), [(2, False), (3.9, False), (4, True)])
