@@ -101,3 +101,13 @@ def test_no_pinned_file_names_a_registry():
     assert all('--hash=sha256:' in part
                for path in (ROOT / 'requirements').glob('*.txt')
                for part in re.findall(r'^\S+==(?:.*\\\n)*.*', path.read_text(), re.MULTILINE))
+
+
+def test_the_library_in_the_debian_package_has_its_licence_told():
+    """debian/copyright speaks of the very version that is packed."""
+    pinned = (ROOT / 'debian/pysmart.requirements').read_text()
+    name, version = re.search(r'^(\S+)==(\S+) ', pinned, re.MULTILINE).groups()
+    told = (ROOT / 'debian/copyright').read_text()
+
+    assert f'{name} {version} as published' in told
+    assert re.search(f'^Files: {name.lower()}/\\*\n(.+\n)+License: LGPL-2.1-or-later$', told, re.MULTILINE)

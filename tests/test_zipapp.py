@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import zipped
 from conftest import ROOT, drive_path
 
 REPORT = drive_path('intel-worn')
@@ -122,6 +123,21 @@ def test_a_file_of_a_site_does_not_come_out_of_the_program(program):
 
     assert done.returncode == 3
     assert 'Not a directory' in done.stdout
+
+
+def test_it_is_the_same_wherever_and_whenever_it_is_made(tmp_path):
+    """Neither the order in which a folder lists its files counts, nor their times and modes."""
+    for folder, names, mode in (('one', 'abcdefgh', 0o600), ('two', 'hgfedcba', 0o755)):
+        (tmp_path / folder).mkdir()
+        for name in names:
+            (tmp_path / folder / name).write_text(name)
+            (tmp_path / folder / name).chmod(mode)
+            os.utime(tmp_path / folder / name, (mode, mode))
+        zipped.write(tmp_path / folder, tmp_path / f'{folder}.pyz', 1_800_000_000)
+
+    assert (tmp_path / 'one.pyz').read_bytes() == (tmp_path / 'two.pyz').read_bytes()
+    assert ''.join(zipfile.ZipFile(tmp_path / 'one.pyz').namelist()) == 'abcdefgh'
+    assert os.access(tmp_path / 'one.pyz', os.X_OK)
 
 
 def test_all_in_it_is_python(program):
