@@ -16,7 +16,7 @@ SCRAPERS := prometheus prometheus-node-exporter
 PROGRAMS := sudo acl man-db passwd util-linux binutils valgrind pipx chromium chromium-driver
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test check mutants test-debian12 playground bench performance kills year prove measure verdicts add format generate pictures deb test-deb daemons test-programs test-icinga test-metrics scrapers venv wheel zipapp release reproducible pins audit clean help
+.PHONY: run test check mutants test-debian12 playground bench performance kills year prove measure verdicts add format generate pictures deb test-deb test-kernel daemons test-programs test-icinga test-metrics scrapers venv wheel zipapp release reproducible pins audit clean help
 
 help:            ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -124,6 +124,10 @@ deb: venv        ## dist/*.deb, built as Debian builds it
 test-deb: $(VENV)/.tools deb zipapp  ## the package in fresh Debian 11, 12 and 13: install, upgrade, run through sudo, purge
 	sh tools/install debootstrap lintian autopkgtest
 	$(AS_ROOT) env TEST_DEB=1 $(BIN)/python -m pytest tests/test_deb.py
+
+test-kernel: $(VENV)/.tools deb  ## the package on a real kernel with its drivers, in QEMU: drives that fail, hang, go and come
+	sh tools/install debootstrap qemu-system-x86
+	$(AS_ROOT) env TEST_KERNEL=1 $(BIN)/python -m pytest --durations=5 tests/test_kernel.py
 
 daemons:         ## what test-icinga runs, installed; where it is, make test runs it as well
 	sh tools/install $(DAEMONS)

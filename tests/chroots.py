@@ -1,0 +1,112 @@
+"""Debian file systems in folders: downloaded once, copied, changed from inside, and with our package."""
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import NamedTuple, Set
+
+from conftest import ROOT
+from daemons import free_port
+
+PACKAGE = 'monitoring-plugins-check-smart-attributes'
+PLUGIN = '/usr/lib/nagios/plugins/check_smart_attributes'
+EXAMPLES = f'/usr/share/doc/{PACKAGE}/examples'
+BUILD = ROOT / 'build/deb'
+CACHE = ROOT / 'build/chroots'
+# Starts NRPE as Debian has configured it, but for the port, and asks it once it is there.
+NRPE_ANSWERS = """
+    mkdir -p /run/nagios && chown nagios: /run/nagios  # systemd's work
+    sed "s/^server_port=.*/server_port=$1/" /etc/nagios/nrpe.cfg >/etc/nagios/nrpe-here.cfg
+    nrpe -c /etc/nagios/nrpe-here.cfg -f & daemon=$!
+    cd /usr/lib/nagios/plugins
+    for try in 1 2 3 4 5 6 7 8 9; do sleep 0.5; ./check_nrpe -H 127.0.0.1 -p $1 >/dev/null && break; done
+    ./check_nrpe -H 127.0.0.1 -p $1 -t 60 -c check_smart_attributes; code=$?
+    kill $daemon; wait $daemon; exit $code"""
+# Nagios as Debian has configured it: it has read everything, and goes on to run.
+NAGIOS_STARTS = """
+    nagios4 -v /etc/nagios4/nagios.cfg || exit 1
+    timeout 3 nagios4 /etc/nagios4/nagios.cfg; [ $? = 124 ]"""
+# What changes whoever installs whatever: logs, caches, dpkg's books, copies of the list of users.
+IGNORED = re.compile(r'/(proc|dev|sys|run|tmp|root|var/log|var/cache|var/backups|var/lib/(apt|dpkg|systemd|ucf)'
+                     r'|etc/((passwd|group|shadow|gshadow|sub[ug]id)-?|\.pwd\.lock|ld\.so\.cache)$)')
+
+
+def newest(pattern: str, folder: Path = BUILD) -> Path:
+    return max(folder.glob(pattern), key=lambda path: path.stat().st_mtime)
+
+
+class Chroot(NamedTuple):
+    """A Debian in a folder."""
+
+    root: Path
+
+    def runs(self, *command: str, user: str = '') -> subprocess.CompletedProcess[str]:
+        """Run a command inside, with a /proc that goes away with it."""
+        inside = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
+        as_user = ['runuser', '-u', user, '--'] if user else []
+        return subprocess.run(['unshare', '--mount', '--propagation', 'private', 'sh', '-c', inside, str(self.root),
+                               *as_user, *command],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              cwd='/', timeout=600,
+                              env={**os.environ, 'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'LC_ALL': 'C.UTF-8',
+                                   'DEBIAN_FRONTEND': 'noninteractive', 'HOME': '/root'})
+
+    def does(self, *command: str) -> str:
+        """Run a command that must succeed; return what it prints."""
+        done = self.runs(*command)
+        assert done.returncode == 0, f'{command}: {done.stdout[-3000:]}'
+        return done.stdout
+
+    def installs(self, *packages: str) -> str:
+        return self.does('apt-get', 'install', '-y', '-q', '--no-install-recommends', *packages)
+
+    def installs_ours(self, *options: str) -> str:
+        deb = newest('*.deb')
+        shutil.copy(deb, self.root / 'tmp')
+        return self.installs(*options, f'/tmp/{deb.name}')
+
+    def starts_nagios(self) -> None:
+        self.does('sh', '-c', NAGIOS_STARTS)
+
+    def asks_nrpe(self) -> subprocess.CompletedProcess[str]:
+        return self.runs('sh', '-c', NRPE_ANSWERS, '-', str(free_port()))
+
+    def has(self, path: str) -> bool:
+        return os.path.lexists(str(self.root) + path)
+
+    def reads(self, path: str) -> str:
+        return Path(str(self.root) + path).read_text()
+
+    def writes(self, path: str, text: str) -> None:
+        file = Path(str(self.root) + path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def files(self) -> Set[str]:
+        """Return all that there is, but what changes whatever is installed."""
+        found = self.does('find', '/', '-xdev').splitlines()
+        return {path for path in found if not IGNORED.match(path)}
+
+
+def unpacked(suite: str, folder: Path) -> Chroot:
+    """Return a fresh Debian; the first time it is downloaded, as debootstrap does."""
+    archive = CACHE / f'{suite}.tar'
+    folder.mkdir(exist_ok=True)
+    folder.chmod(0o755)  # nagios has to get in
+    if not archive.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        subprocess.run(['debootstrap', '--variant=minbase', suite, str(folder)], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(['chroot', str(folder), 'apt-get', 'update', '-qq'], check=True)
+        subprocess.run(['tar', '-C', str(folder), '-cf', str(archive) + '.new', '.'], check=True)
+        os.rename(str(archive) + '.new', archive)
+    else:
+        subprocess.run(['tar', '-C', str(folder), '-xf', str(archive)], check=True)
+    return Chroot(folder)
+
+
+def removed(folder: Path) -> None:
+    """Remove a file system; shutil takes minutes for the ten of them."""
+    subprocess.run(['rm', '-rf', '--one-file-system', str(folder)], check=True)

@@ -1,0 +1,85 @@
+"""A Debian with its own kernel, our package and what the tests need, as a disk that QEMU boots. Needs root.
+
+The system without our package is made once and kept beside the others; ours is
+installed into a copy, with the dependencies that apt finds.
+"""
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+from chroots import CACHE, Chroot, removed, unpacked
+from conftest import ROOT
+
+TOOLS = ('sdparm', 'sg3-utils', 'procps', 'iproute2', 'smartmontools', 'nagios-nrpe-server', 'nagios-nrpe-plugin')
+DISK_SIZE = '1500M'
+INIT = '/usr/local/sbin/guest-init'
+# What the first part of the start needs to find the disk; the rest is loaded by udev, as on any machine.
+EARLY_MODULES = 'virtio_pci\nvirtio_blk\next4\n'
+# Of 380 MB of modules: whatever leads to a drive.
+KEPT_MODULES = ('block', 'crypto', 'lib', 'fs/ext4', 'fs/jbd2', 'fs/mbcache.ko', 'drivers/ata', 'drivers/block',
+                'drivers/cdrom', 'drivers/char', 'drivers/hwmon', 'drivers/message', 'drivers/misc', 'drivers/nvme',
+                'drivers/scsi', 'drivers/usb', 'drivers/virtio')
+
+
+class Guest(NamedTuple):
+    """What QEMU boots."""
+
+    kernel: Path
+    initrd: Path
+    disk: Path
+
+
+def guest(suite: str, folder: Path) -> Guest:
+    """Return a Debian with kernel and package as files in *folder*."""
+    chroot = with_kernel(suite, folder / 'root')
+    chroot.installs_ours()
+    add_ours(chroot)
+    made = Guest(*(shutil.copy(next((chroot.root / 'boot').glob(pattern)), folder)
+                   for pattern in ('vmlinuz-*', 'initrd.img-*')), folder / 'disk')
+    subprocess.run(['mke2fs', '-q', '-t', 'ext4', '-O', '^has_journal', '-d', str(chroot.root), str(made.disk),
+                    DISK_SIZE], check=True, stdout=subprocess.DEVNULL)
+    removed(chroot.root)
+    return made
+
+
+def add_ours(chroot: Chroot) -> None:
+    for name, path in (('init', INIT[1:]), ('agent', 'usr/local/lib/guest-agent')):
+        shutil.copy(ROOT / 'tests/guest' / name, chroot.root / path)
+        (chroot.root / path).chmod(0o755)
+
+
+def with_kernel(suite: str, folder: Path) -> Chroot:
+    """Return a Debian with kernel and tools, without our package; the first time it is downloaded."""
+    archive = CACHE / f'{suite}-kernel.tar'
+    if archive.exists():
+        folder.mkdir()
+        subprocess.run(['tar', '-C', str(folder), '-xf', str(archive)], check=True)
+        return Chroot(folder)
+    chroot = unpacked(suite, folder)
+    install_kernel(chroot)
+    chroot.installs(*TOOLS)
+    chroot.does('apt-get', 'clean')
+    subprocess.run(['tar', '-C', str(folder), '-cf', f'{archive}.new', '.'], check=True)
+    os.rename(f'{archive}.new', archive)
+    return chroot
+
+
+def install_kernel(chroot: Chroot) -> None:
+    """Install the kernel of this Debian, and of its modules those that lead to drives."""
+    chroot.installs('initramfs-tools', 'busybox', 'kmod', 'udev', 'zstd')
+    chroot.writes('/etc/initramfs-tools/conf.d/guest', 'MODULES=list\n')
+    chroot.writes('/etc/initramfs-tools/modules', EARLY_MODULES)
+    chroot.installs('linux-image-amd64')
+    version, = (path.name for path in (chroot.root / 'lib/modules').iterdir())
+    thin_out(chroot.root / 'lib/modules' / version / 'kernel')
+    chroot.does('depmod', version)
+
+
+def thin_out(modules: Path) -> None:
+    for path in sorted(modules.rglob('*.ko*')):
+        if not path.relative_to(modules).as_posix().startswith(KEPT_MODULES):
+            path.unlink()

@@ -1,0 +1,427 @@
+"""The package on a real Linux kernel with its drivers, in QEMU: what it says is compared with what smartctl says there.
+
+`make test-kernel` builds the package and runs this. Each test leaves the drives as it
+found them; they are found by their serial numbers, since letters and host numbers
+are new at each start.
+"""
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import time
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+
+import pytest
+from chroots import EXAMPLES, NRPE_ANSWERS, PLUGIN, removed
+from conftest import Result, perfdata
+from daemons import until
+from hardware import WARNING_RELIABILITY, everything, nvme
+from qemu import QEMU, Machine
+
+if 'TEST_KERNEL' not in os.environ:
+    pytest.skip('the package is tried on a real kernel by "make test-kernel" only: it takes minutes',
+                allow_module_level=True)
+if not shutil.which(QEMU) or os.geteuid() != 0:
+    pytest.fail(f'{QEMU} is not installed, or we are not root; "make test-kernel" sees to both', pytrace=False)
+from guests import guest
+
+BY_ID = '/dev/disk/by-id'
+SATA = f'{BY_ID}/ata-QEMU-SATA_SATA0001'
+GOOD, WARNING, SHARED = (f'{BY_ID}/nvme-QEMU_NVMe_Ctrl_NVME000{number}' for number in (1, 2, 3))
+RAID, OTHER_RAID = (f'{BY_ID}/wwn-0x5000c50000000a0{number}' for number in (1, 2))
+SAS = f'{BY_ID}/wwn-0x3333333000004e20'
+VIRTUAL = f'{BY_ID}/scsi-0QEMU_QEMU_HARDDISK_VIRT0001'
+USB = f'{BY_ID}/usb-QEMU_QEMU_HARDDISK_USB0001-0:0'
+DEBUG = '/sys/bus/pseudo/drivers/scsi_debug'
+NEW_SAS_DRIVE = 'modprobe scsi_debug dev_size_mb=8; udevadm settle'
+WATCH_YOURSELF = f'smartctl -s on {SAS}'
+# What a scan has to find, each once; the virtual disk, the optical drives and the USB stick are none of it.
+SERIALS = ['20000', 'NVME0001', 'NVME0002', 'NVME0003', 'RAID0001', 'RAID0002', 'SATA0001']
+STATES = {'OK': 0, 'CRITICAL': 2, 'UNKNOWN': 3}
+
+
+# --- the machines ----------------------------------------------------------------------------------
+
+def running(suite: str, devices: List[str], folder: Path) -> Iterator[Machine]:
+    """Boot a Debian; end it, and leave nothing of it."""
+    machine = Machine(guest(suite, folder), devices, folder)
+    try:
+        yield machine
+    finally:
+        print(f'{suite}: {machine.cpu_seconds():.0f} s of CPU')
+        machine.ends()
+        removed(folder)
+
+
+@pytest.fixture(scope='module')
+def machine(tmp_path_factory) -> Iterator[Machine]:
+    """Debian 12 with every controller, and a SAS drive of the kernel's own that watches itself."""
+    for running_machine in running('bookworm', everything(), tmp_path_factory.mktemp('bookworm')):
+        running_machine.shell(f'{NEW_SAS_DRIVE}; {WATCH_YOURSELF}')
+        yield running_machine
+
+
+def check(machine: Machine, *arguments: str) -> Result:
+    """Run the plugin as a daemon does: as nagios, whom the package's rule lets run smartctl."""
+    result = machine.runs(PLUGIN, *arguments, user='nagios')
+    assert result.code in range(4) and result.text.startswith('SMART '), result
+    assert 'inside check_smart_attributes' not in result.text
+    perfdata(result.text)
+    return result
+
+
+def smartctl(machine: Machine, *arguments: str) -> Dict[str, Any]:
+    """Return what smartctl says of a drive, as root."""
+    report: Dict[str, Any] = json.loads(machine.runs('smartctl', '--json', '-x', *arguments).text)
+    return report
+
+
+def told(report: Dict[str, Any]) -> str:
+    """Return the state to which smartctl's own verdict leads, and nothing else that it says."""
+    support = report.get('smart_support', {'available': True, 'enabled': True})
+    if not (support['available'] and support.get('enabled')) or 'smart_status' not in report:
+        return 'UNKNOWN'
+    return 'OK' if report['smart_status']['passed'] else 'CRITICAL'
+
+
+def said(report: Dict[str, Any]) -> Dict[str, Any]:
+    """Return what smartctl says, by role, in base units."""
+    log = report.get('nvme_smart_health_information_log', {})
+    values = {'temperature': report.get('temperature', {}).get('current'),
+              'power_on_time': hours(report.get('power_on_time', {}).get('hours')),
+              'smart_status': {True: 'passed', False: 'FAILED'}.get(report.get('smart_status', {}).get('passed')),
+              'endurance_used': log.get('percentage_used'), 'media_errors': log.get('media_errors'),
+              'unsafe_shutdowns': log.get('unsafe_shutdowns')}
+    return {role: value for role, value in values.items() if value is not None}
+
+
+def hours(number: Optional[int]) -> Optional[int]:
+    return None if number is None else number * 3600
+
+
+def settled(machine: Machine, path: str, is_there: bool = True) -> None:
+    """Wait until udev has made or removed a drive's name."""
+    wanted = 0 if is_there else 1
+    until(lambda: machine.runs('test', '-e', path).code == wanted, 60, f'{path} {"comes" if is_there else "goes"}')
+    machine.does('udevadm', 'settle')
+
+
+def host_of(machine: Machine, driver: str) -> str:
+    """Return the number of a controller's SCSI host."""
+    path = machine.shell(f'grep -lx {driver} /sys/class/scsi_host/host*/proc_name | head -n 1')
+    return re.search('host([0-9]+)', path)[1]
+
+
+# --- what smartctl says ----------------------------------------------------------------------------
+
+@pytest.fixture(scope='module')
+def judged(machine) -> List[Tuple[Dict[str, Any], Dict[str, Any]]]:
+    """Each drive of a scan as the program judges it, beside smartctl's own report."""
+    document = json.loads(machine.runs(PLUGIN, 'triage', '--json', user='nagios').text)
+    return [(drive, smartctl(machine, '-d', drive['type'] or 'auto', drive['device'])) for drive in document['drives']]
+
+
+def test_a_scan_finds_each_drive_once(judged):
+    """SATA, NVMe, SAS and MegaRAID; the drive behind two NVMe controllers and the one in the volume are no others."""
+    assert sorted(drive['serial'] for drive, _ in judged) == SERIALS
+    assert [drive['serial'] for drive, report in judged if drive['serial'] != report['serial_number']] == []
+
+
+def test_each_verdict_is_smartctls_own(judged):
+    """None is better, none worse: nothing else is wrong with these drives."""
+    assert {drive['serial']: drive['state'] for drive, _ in judged} == {
+        report['serial_number']: told(report) for _, report in judged}
+    assert {'OK', 'CRITICAL', 'UNKNOWN'} == {drive['state'] for drive, _ in judged}
+
+
+def test_each_reading_is_smartctls_own(judged):
+    """Status, temperature, hours, wear, errors."""
+    ours = {(drive['serial'], reading['role']): reading['value']
+            for drive, _ in judged for reading in drive['readings']}
+    theirs = {(report['serial_number'], role): value
+              for _, report in judged for role, value in said(report).items()}
+    both = ours.keys() & theirs.keys()
+
+    assert len(both) >= 20
+    assert {key: ours[key] for key in both} == {key: theirs[key] for key in both}
+
+
+def test_nagios_sees_what_root_sees(machine):
+    """Through sudo and the rule of the package."""
+    as_nagios, as_root = check(machine), machine.runs(PLUGIN)
+
+    assert as_nagios.code == as_root.code == 2
+    assert as_nagios.text.partition('\n|')[0] == as_root.text.partition('\n|')[0]
+
+
+def test_nagios_may_change_nothing_on_a_drive(machine):
+    """The same smartctl, another option."""
+    assert machine.runs('sudo', '-n', '/usr/sbin/smartctl', '-s', 'off', SAS, user='nagios').code == 1
+    assert smartctl(machine, SAS)['smart_support']['enabled']
+
+
+@pytest.mark.parametrize('path', [
+    pytest.param(path, id=path.rpartition('/')[2]) for path in (SATA, GOOD, WARNING, SHARED, SAS, RAID)])
+def test_a_name_of_by_id_leads_to_the_same_verdict(machine, path):
+    """What the documents recommend."""
+    report, result = smartctl(machine, path), check(machine, '-d', path)
+
+    assert result.code == STATES[told(report)], result.text
+    assert report['serial_number'] in result.text.splitlines()[1]
+
+
+def test_a_warning_of_an_nvme_drive_is_critical(machine):
+    """Its bit, its name, and the status in perfdata."""
+    result = check(machine, '-d', WARNING)
+
+    assert smartctl(machine, WARNING)['nvme_smart_health_information_log']['critical_warning'] == WARNING_RELIABILITY
+    assert result.code == 2
+    assert 'reliability degraded' in result.first_line
+    assert [value.number for label, value in perfdata(result.text).items() if label.endswith('_smart_status')] == [0]
+
+
+# --- a SAS drive in trouble ------------------------------------------------------------------------
+
+def test_a_sas_drive_that_predicts_its_failure_is_critical_until_it_stops(machine):
+    """The drive's own words; afterwards nothing of it is left."""
+    machine.does('sdparm', '--set=TEST=1,MRIE=6', SAS)
+    words, failing = smartctl(machine, SAS)['smart_status'], check(machine, '-d', SAS)
+    machine.does('sdparm', '--set=TEST=0', SAS)
+
+    assert not words['passed']
+    assert failing.code == 2
+    assert 'FAILURE PREDICTION THRESHOLD EXCEEDED' in failing.first_line
+    assert check(machine, '-d', SAS).code == STATES[told(smartctl(machine, SAS))] == 0
+
+
+def test_a_drive_that_does_not_watch_itself_is_unknown(machine):
+    """smartctl says PASSED of it all the same; the program's advice ends that. The kernel's drive is so when new."""
+    machine.shell(f'modprobe -r scsi_debug; {NEW_SAS_DRIVE}')
+    report, result = smartctl(machine, SAS), check(machine, '-d', SAS)
+    machine.shell(WATCH_YOURSELF)
+
+    assert report['smart_status']['passed']
+    assert result.code == 3
+    assert 'has SMART disabled' in result.first_line and '20000' in result.text
+    assert 'enable it: smartctl -s on PATH' in result.first_line
+    assert check(machine, '-d', SAS).code == 0
+
+
+@pytest.fixture
+def failing_commands(machine) -> Iterator[Callable[[int, int], None]]:
+    """Let the kernel's SAS drive treat each n-th command in one of the ways it knows; afterwards it answers again."""
+    def treat(options: int, every: int) -> None:
+        machine.shell(f'echo {options} >{DEBUG}/opts; echo {every} >{DEBUG}/every_nth')
+    yield treat
+    treat(0, 0)
+    until(lambda: machine.runs('pgrep', 'smartctl').code, 120, 'the kernel gives the last command up')
+
+
+@pytest.mark.parametrize('every', [1, 2, 3, 5])
+def test_a_cable_that_loses_commands_makes_no_drive_good(machine, failing_commands, every):
+    """Aborted commands: whoever is called good has said so himself."""
+    failing_commands(0x10, every)
+    result = check(machine, '-d', SAS)
+
+    assert result.code in (0, 3), result.text
+    good = [value.number for label, value in perfdata(result.text).items() if label.endswith('_smart_status')]
+    assert result.code == 3 or good == [1]
+
+
+def test_a_drive_that_hangs_costs_one_process_and_hides_nobody(machine, failing_commands):
+    """In state D, where no signal reaches smartctl; the other drive has its verdict, the time limit holds."""
+    failing_commands(4, 1)
+    started = time.monotonic()
+    first = check(machine, '-d', SATA, '-d', SAS, '--drive-timeout', '8', '-t', '20')
+    took = time.monotonic() - started
+    again = check(machine, '-d', SATA, '-d', SAS, '--drive-timeout', '8', '-t', '20')
+
+    assert took < 20 + 10, 'the start of Python, without KVM, is no part of the limit'
+    assert (first.code, again.code) == (3, 3)
+    assert 'no answer within 8 s' in first.first_line
+    assert re.search('still waiting since .* nothing more is sent', again.text)
+    assert all(re.search('^OK .* SATA0001', result.text, re.MULTILINE) for result in (first, again))
+    assert machine.shell('pgrep -c smartctl') == '1\n'
+
+
+def test_after_it_hung_it_has_its_verdict_again(machine):
+    """The kernel has given the command up; nobody has to clear anything."""
+    assert check(machine, '-d', SAS).code == 0
+
+
+# --- what has no verdict ---------------------------------------------------------------------------
+
+@pytest.mark.parametrize('address, words', [
+    pytest.param('/dev/sr0', 'is no drive that has SMART: /dev/sr0 is an optical drive', id='optical'),
+    pytest.param('/dev/vda', 'is no drive that has SMART: /dev/vda is a virtual disk', id='virtio-blk'),
+    pytest.param(VIRTUAL, 'is a virtual disk of QEMU/KVM: it has no SMART', id='virtio-scsi'),
+    pytest.param(USB, 'cannot be read through its USB bridge: Unknown USB bridge', id='usb'),
+    pytest.param(f'scsi@{USB}', 'is a virtual disk of QEMU/KVM', id='usb-as-scsi'),
+    pytest.param('/dev/sdz', 'is not there', id='absent'),
+    pytest.param(f'{BY_ID}/ata-GONE', 'is not there', id='absent-by-id')])
+def test_what_smartctl_says_nothing_of_is_unknown_with_its_reason(machine, address, words):
+    """smartctl itself has no verdict there, either."""
+    kind, _, path = address.rpartition('@')
+    result = check(machine, '-d', address)
+
+    assert told(smartctl(machine, *(('-d', kind) if kind else ()), path)) == 'UNKNOWN'
+    assert result.code == 3
+    assert words in result.first_line
+
+
+# --- MegaRAID --------------------------------------------------------------------------------------
+
+def test_drives_behind_megaraid_are_named_and_empty_slots_are_passed_over(machine):
+    """QEMU's have no SMART, and smartctl says so; who they are is known all the same."""
+    host = host_of(machine, 'megaraid_sas')
+    report = smartctl(machine, '-d', 'megaraid,1', f'/dev/bus/{host}')
+    result = check(machine, '-d', f'megaraid,[0-3]@/dev/bus/{host}')
+    names = [line.split()[1] for line in result.text.splitlines()[1:]]
+
+    assert not report['smart_support']['available']
+    assert result.code == 3
+    assert names == [f'bus_{host}_megaraid_0', f'bus_{host}_megaraid_1']
+    assert 'RAID0001' in result.text and report['serial_number'] in result.text
+
+
+def test_an_empty_slot_is_told_from_a_controller_that_is_elsewhere(machine):
+    """Host numbers change from start to start; nobody is to look for a dead drive then."""
+    host = host_of(machine, 'megaraid_sas')
+    empty, elsewhere = (check(machine, '-d', f'megaraid,9@/dev/bus/{number}').first_line for number in (host, 99))
+
+    assert 'is an empty slot, or its drive is dead' in empty
+    assert f'host 99 has no MegaRAID controller (host {host} has); write megaraid,9@/dev/bus/{host}' in elsewhere
+
+
+def test_a_host_number_that_changes_is_told_and_a_name_by_id_goes_on_to_work(machine):
+    """The driver comes back as another host, since a second controller was quicker."""
+    before = host_of(machine, 'megaraid_sas')
+    machine.shell(f'modprobe -r megaraid_sas; echo 1 >{DEBUG}/add_host; modprobe megaraid_sas')
+    settled(machine, RAID)
+    now = host_of(machine, 'megaraid_sas')
+    old, by_id = (check(machine, '-d', f'megaraid,0@{path}') for path in (f'/dev/bus/{before}', RAID))
+    machine.shell(f'echo -1 >{DEBUG}/add_host')
+
+    assert before != now
+    assert f'host {before} has no MegaRAID controller (host {now} has)' in old.first_line
+    assert 'RAID0001' in by_id.text
+
+
+def test_a_drive_pulled_from_megaraid_is_missed_and_found_again(machine):
+    """A range of slots passes over empty ones; --expect says how many there should be."""
+    slots = f'megaraid,[0-3]@/dev/bus/{host_of(machine, "megaraid_sas")}'
+    machine.controls('device_del', id='raid1')
+    missed = until(lambda: missing(check(machine, '-d', slots, '--expect', '2')), 60, 'the drive is gone')
+    machine.plugs('raid1')
+    settled(machine, OTHER_RAID)
+    found = check(machine, '-d', slots, '--expect', '2')
+
+    assert missed.code == 2 and 'RAID0002' not in missed.text
+    assert found.code == 3 and 'RAID0002' in found.text
+
+
+def missing(result: Result) -> Optional[Result]:
+    return result if 'expected drives missing' in result.first_line else None
+
+
+# --- drives that go and come -------------------------------------------------------------------------
+
+def test_an_nvme_drive_pulled_while_checks_run_is_missed_and_found_again(machine):
+    """Each check answers in its form, whatever the moment; the note says who is gone; afterwards all is as before."""
+    check(machine)
+    machine.starts(f'for i in 1 2 3 4; do runuser -u nagios {PLUGIN} -d {WARNING}; echo "code $?"; done >/tmp/checks')
+    machine.controls('device_del', id='warning')
+    settled(machine, WARNING, is_there=False)
+    missed = check(machine, '--expect', str(len(SERIALS)))
+    machine.plugs('warning')
+    settled(machine, WARNING)
+    found = check(machine, '--expect', str(len(SERIALS)))
+    answers = until(lambda: four_answers(machine.does('cat', '/tmp/checks')), 120, 'four checks have ended')
+
+    assert missed.code == 2 and f'1 of {len(SERIALS)} expected drives missing' in missed.first_line
+    assert re.search('NVME0002 is gone from /dev/nvme', missed.text)
+    assert found.code == 2 and 'missing' not in found.first_line
+    assert set(answers) <= {'code 2', 'code 3'}
+
+
+def four_answers(text: str) -> List[str]:
+    assert 'Traceback' not in text
+    answers = re.findall('^code .*', text, re.MULTILINE)
+    return answers if len(answers) == 4 else []
+
+
+def test_one_of_two_ways_to_an_nvme_drive_is_enough(machine):
+    """Through whichever controller it answers, it is one drive."""
+    controllers = machine.shell('grep -l NVME0003 /sys/class/nvme/nvme*/serial').split()
+    results = [check(machine, '-d', f'/dev/{path.split("/")[4]}') for path in controllers]
+
+    assert [(result.code, 'NVME0003' in result.text) for result in results] == [(0, True)] * 2
+    together = check(machine, *(word for path in controllers for word in ('-d', f'/dev/{path.split("/")[4]}')))
+    assert together.first_line.endswith('1 drive: 1 ok')
+
+
+def test_a_sas_drive_that_the_kernel_drops_is_missed_and_found_under_another_letter(machine):
+    """The name by-id goes with it and comes back with it."""
+    machine.shell(f'echo 1 >/sys/block/$(basename $(readlink -f {SAS}))/device/delete')
+    settled(machine, SAS, is_there=False)
+    gone = check(machine, '-d', SAS, '--expect', '1')
+    machine.shell(f'echo "- - -" >/sys/class/scsi_host/host{host_of(machine, "scsi_debug")}/scan')
+    settled(machine, SAS)
+
+    assert gone.code == 2 and 'is not there' in gone.text
+    assert check(machine, '-d', SAS).code == 0
+
+
+def test_a_usb_stick_and_a_virtual_disk_that_go_are_missed_by_nobody(machine):
+    """They were no drives before."""
+    for name, path in (('usb', USB), ('virtual', VIRTUAL)):
+        machine.controls('device_del', id=name)
+        settled(machine, path, is_there=False)
+    result = check(machine, '--expect', str(len(SERIALS)))
+
+    assert result.code == 2 and 'missing' not in result.first_line
+
+
+def test_a_machine_that_loses_its_nvme_driver_misses_its_drives(machine):
+    """Three of them at once."""
+    machine.does('modprobe', '-r', 'nvme')
+    result = check(machine, '--expect', str(len(SERIALS)))
+    machine.does('modprobe', 'nvme')
+    settled(machine, GOOD)
+
+    assert result.code == 2
+    assert f'3 of {len(SERIALS)} expected drives missing' in result.first_line
+
+
+# --- Debian 13 -------------------------------------------------------------------------------------
+
+@pytest.fixture(scope='module')
+def newer(tmp_path_factory) -> Iterator[Machine]:
+    """Debian 13 with its kernel, its smartctl and its sudo, and NVMe drives."""
+    yield from running('trixie', nvme(), tmp_path_factory.mktemp('trixie'))
+
+
+def test_debian_13_scans_as_smartctl_does(newer):
+    """One of its drives warns."""
+    result = check(newer)
+
+    assert result.code == 2
+    assert sorted(re.findall('NVME000[0-9]', result.text.partition('\n')[2])) == ['NVME0001', 'NVME0002', 'NVME0003']
+    assert result.first_line.endswith('3 drives: 1 critical, 2 ok')
+
+
+def test_debian_13_checks_one_drive_as_smartctl_does(newer):
+    """The good one."""
+    assert check(newer, '-d', GOOD).code == STATES[told(smartctl(newer, GOOD))] == 0
+
+
+def test_nrpe_of_debian_13_passes_it_on(newer):
+    """The daemon, its user, sudo, smartctl, the kernel's driver: nothing between them is replaced."""
+    newer.does('cp', f'{EXAMPLES}/nrpe/check-smart-attributes.cfg', '/etc/nagios/nrpe.d/')
+    result = newer.runs('sh', '-c', NRPE_ANSWERS, '-', '5666')
+
+    assert result.code == 2, result.text
+    assert 'reliability degraded' in result.text
