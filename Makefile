@@ -6,7 +6,7 @@ BUILD := .venv-build
 BIN := $(VENV)/bin
 DRIVES := ../shared/drives/drives.jsonl.gz
 # What Debian 12 ships; pySMART is in no Debian.
-DEBIAN12 := nagiosplugin==1.3.2 jsonschema==4.10.3 rich==13.3.1 chardet==5.1.0 humanfriendly==10.0 pytest==7.2.1 prometheus_client==0.16.0
+DEBIAN12 := nagiosplugin==1.3.2 jsonschema==4.10.3 rich==13.3.1 chardet==5.1.0 humanfriendly==10.0 pytest==7.2.1 hypothesis==6.67.1 prometheus_client==0.16.0
 # What test-icinga runs: the daemons, and the libraries with which they run the plugin.
 DAEMONS := icinga2 nagios4-core nagios-nrpe-server nagios-nrpe-plugin icingacli icingaweb2-module-director php-cli php-mysql mariadb-server \
 	python3-nagiosplugin python3-jsonschema python3-rich acl
@@ -45,7 +45,11 @@ playground: $(VENV)/.tools  ## a shell on a machine of simulated drives: smartct
 bench: $(VENV)/.tools  ## what a check costs, against the figures of the design
 	$(BIN)/python tests/bench.py
 
-.PHONY: damage endure
+.PHONY: damage endure fuzz
+fuzz: $(VENV)/.tools  ## what atheris makes up, for every reader of foreign data: make fuzz MINUTES=20 (for each of both report readers)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
+	PYTHONPATH=tests:. $(BIN)/python tests/fuzz.py $(or $(MINUTES),20)
+
 endure: $(VENV)/.tools  ## machines of 24 simulated drives with random faults: is each told as it is? make endure ROUNDS=200 SEED=7
 	PYTHONPATH=tests:. $(BIN)/python tests/endurance.py $(or $(ROUNDS),200) $(SEED)
 

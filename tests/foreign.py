@@ -1,0 +1,296 @@
+"""The readers of foreign data, each with what must hold whatever it is given; `make fuzz` and test_foreign call them.
+
+A reader takes bytes and returns nothing. It may raise SmartError, which is a sentence, or OSError where a file is meant
+to raise one; whatever else it raises is a fault. So is a second of CPU, 200 MB of memory, an OK that nothing in the
+bytes supports, and a number that they do not hold.
+"""
+from __future__ import annotations
+
+import json
+import re
+import resource
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Set, Tuple
+
+from conftest import ROOT
+from test_memory_store import START, check, memory
+
+from smart_attributes import alarm, judge, site
+from smart_attributes.errors import SmartError
+from smart_attributes.faces.packed import Packer
+from smart_attributes.fleet import documents, icinga, services
+from smart_attributes.fleet.drives import Reader as FleetReader
+from smart_attributes.knowledge import acknowledged, sitefile, specs, thresholds
+from smart_attributes.memory import smartd_log
+from smart_attributes.model import Device, Report, State
+from smart_attributes.reading import addresses, json_report, scans, text_report
+from smart_attributes.v1_6 import proof
+
+Reader = Callable[[bytes], object]
+SECONDS, MEGABYTES = 1.0, 200
+DEVICE = Device('/dev/sda', name='sda')
+
+
+class Rules(NamedTuple):
+    """The shipped data files."""
+
+    attributes: Any
+    limits: Any
+    database: specs.SpecDatabase
+    thresholds: thresholds.Thresholds
+
+
+@lru_cache(maxsize=None)
+def shipped() -> Rules:
+    """Return them, read once."""
+    names = ('attributes.json', 'thresholds/default.json')
+    attributes, limits = (json.loads((ROOT / name).read_text()) for name in names)
+    return Rules(attributes, limits, specs.SpecDatabase(attributes), thresholds.Thresholds(limits))
+
+
+@lru_cache(maxsize=None)
+def folder() -> Path:
+    """Return a folder for what is read as a file."""
+    return Path(tempfile.mkdtemp(prefix='check-smart-foreign-'))
+
+
+def bounded(reader: Reader) -> Reader:
+    """Return a reader that fails above a second of CPU, or 200 MB more memory, and takes a sentence for an answer."""
+    def read(data: bytes) -> None:
+        alarm._Granted.share = SECONDS
+        alarm._signal.signal(alarm._signal.SIGVTALRM, _too_long)
+        size = int(Path('/proc/self/statm').read_text().split()[0]) * resource.getpagesize()
+        before = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (size + (MEGABYTES << 20), before[1]))
+        try:
+            alarm.limited(reader, data)
+        except SmartError as error:
+            assert str(error), 'an error is a sentence'
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, before)
+            alarm._Granted.share = 0.0
+    return read
+
+
+def _too_long(*_: object) -> None:
+    raise AssertionError(f'more than {SECONDS} s of CPU')
+
+
+# --- reports ---------------------------------------------------------------------------
+
+def read_json(data: bytes) -> None:
+    """smartctl's JSON."""
+    text = data.decode('utf-8', 'replace')
+    report = json_report.parse(text)
+    held = set(_numbers(json.JSONDecoder().raw_decode(text, text.index('{'))[0]))
+    assert _told(report) <= held, f'made up: {sorted(_told(report) - held)[:5]}'
+    _judged(report, text)
+
+
+def read_text(data: bytes) -> None:
+    """smartctl's text."""
+    text = data.decode('utf-8', 'replace')
+    report = text_report.parse(text)
+    lines = [re.sub(r'\D', '', line) for line in text.split('\n')]
+    made_up = [number for number in _told(report) if not any(str(abs(number)) in line for line in lines)
+               and f'0x{number:02x}' not in text]
+    assert not made_up, f'made up: {made_up[:5]}'
+    _judged(report, text)
+
+
+def _told(report: Report) -> Set[int]:
+    """Return the whole numbers of a report that are copied, not concluded."""
+    rows = [number for row in report.attributes
+            for number in (row.id, row.value, row.worst, row.threshold, row.raw_number)]
+    counts = [statistic.number for place, statistic in report.statistics.items() if place != (1, 0x040)]
+    logs = [number for key, number in report.nvme.items() if key != 'critical_warning']
+    return {number for number in (*rows, *counts, *logs, report.error_count or None) if number is not None}
+
+
+def _numbers(data: Any) -> Iterator[int]:
+    """Yield the whole numbers that a document holds, also those in texts."""
+    if isinstance(data, (dict, list)):
+        for each in data.values() if isinstance(data, dict) else data:
+            yield from _numbers(each)
+    elif isinstance(data, str):
+        yield from [int(data)] if data.isascii() and data.isdigit() and len(data) < 4000 else []
+    elif type(data) in (int, float) and abs(data) < 2 ** 128 and data % 1 == 0:
+        yield int(data)
+
+
+# What an OK needs: the word of the drive, or a log with a number.
+_SUPPORT = re.compile(r'passed|health|\b(?:ata|nvme|scsi)_|\d', re.IGNORECASE)
+
+
+def _judged(report: Report, text: str) -> None:
+    rules = shipped()
+    verdict = judge.judge(DEVICE, report, rules.database, rules.thresholds, judge.Rules())
+    assert verdict.state is not State.OK or _SUPPORT.search(text), 'OK from nothing'
+    is_supported = report.smart_status is not True or re.search('PASSED|OK|true', text)
+    assert is_supported, 'nobody said that it passed'
+    assert verdict.state is not State.OK or report.smart_status is not False or verdict.notes, 'FAILED became OK'
+
+
+# --- files of a site ---------------------------------------------------------------------
+
+def read_entries(data: bytes) -> None:
+    """A file of entries."""
+    rules = shipped()
+    file = sitefile.understood(data.decode('utf-8', 'replace'), 'attributes', 'x.json')
+    [file] = site._faultless_entries(rules.attributes, [file])
+    database = specs.SpecDatabase(rules.attributes, [(file.name, file.data)])
+    for report in _reports():
+        judge.judge(DEVICE, report, database, rules.thresholds, judge.Rules())
+
+
+def read_limits(data: bytes) -> None:
+    """A file of limits, or acknowledged.json."""
+    rules = shipped()
+    file = sitefile.understood(data.decode('utf-8', 'replace'), 'thresholds', 'acknowledged.json')
+    [file] = site._faultless_limits([file], rules.database.units)
+    list(acknowledged.from_overrides(file.data.get('overrides', ())))
+    limits = thresholds.Thresholds(rules.limits, [(file.name, file.data)], today='2026-11-22')
+    for report in _reports():
+        judge.judge(DEVICE, report, rules.database, limits, judge.Rules())
+
+
+@lru_cache(maxsize=None)
+def _reports() -> Tuple[Report, ...]:
+    return tuple(text_report.parse_report((ROOT / f'tests/reports/{name}.json').read_bytes())
+                 for name in ('intel-worn', 'wd-gold-healthy', 'nvme-worn'))
+
+
+def read_1_6(data: bytes) -> None:
+    """A file of version 1.6."""
+    proof.examine(_written('1.6.json', data))
+
+
+def _written(name: str, data: bytes) -> str:
+    path = folder() / name
+    path.write_bytes(data)
+    return str(path)
+
+
+# --- memory and logs -----------------------------------------------------------------------
+
+@lru_cache(maxsize=None)
+def _remembered() -> bytes:
+    """Return the file of a memory that knows a drive."""
+    place = folder() / 'whole'
+    place.mkdir()
+    for number in range(3):
+        check(place, number, START + number * 86400)
+    return _file_of(place).read_bytes()
+
+
+def _file_of(place: Path) -> Path:
+    return next(path for path in place.rglob('memory.sqlite'))
+
+
+def read_memory(data: bytes) -> None:
+    """A file of memory, of which each pair of bytes changes one byte at a place."""
+    content = bytearray(_remembered())
+    for at in range(0, len(data) - 3, 4):
+        content[int.from_bytes(data[at:at + 3], 'big') % len(content)] = data[at + 3]
+    with tempfile.TemporaryDirectory(dir=folder()) as place:
+        check(Path(place), 0, START)
+        for left in _file_of(Path(place)).parent.glob('memory.sqlite-*'):
+            left.unlink()
+        _file_of(Path(place)).write_bytes(content)
+        memory(Path(place), START + 5 * 86400)
+
+
+def read_smartd_log(data: bytes) -> None:
+    """A log of smartd."""
+    smartd_log.read(_written('attrlog.X-Y.ata.csv', data), START)
+
+
+# --- words and answers -----------------------------------------------------------------------
+
+def read_scan(data: bytes) -> None:
+    """What smartctl --scan printed."""
+    for device in scans.from_scan(data.decode('utf-8', 'replace')).devices:
+        assert '..' not in device.path.split('/') and device.path.isascii() and device.path.isprintable()
+
+
+def read_address(data: bytes) -> None:
+    """An address."""
+    text = data.decode('utf-8', 'replace')
+    found = addresses.parse(text)
+    assert 0 < len(found) <= addresses.MAX_SLOTS
+    assert all(' ' not in device.path and device.path in text for device in found)
+
+
+def read_acknowledged(data: bytes) -> None:
+    """A word of --acknowledged."""
+    acknowledged.parse(data.decode('utf-8', 'replace'))
+
+
+@lru_cache(maxsize=None)
+def _fleet() -> Tuple[FleetReader, Packer]:
+    packer = Packer()
+    return FleetReader(shipped().database.roles, packer), packer
+
+
+def read_triage(data: bytes) -> None:
+    """A document of triage --json."""
+    document = documents.read(_written('triage.json', data))
+    for drive in documents.drives(document, *_fleet(), now=START) if document else ():
+        assert drive.facts['state'] in State.__members__
+        json.dumps(drive.pairs())
+
+
+class _Icinga(icinga.Icinga):
+    """An API that nobody has called."""
+
+    _where = 'icinga'
+
+    def __init__(self) -> None:
+        pass
+
+
+def read_icinga(data: bytes) -> None:
+    """An answer of Icinga's API."""
+    for found in _Icinga()._objects(data):
+        told = services.told(icinga._service(found), _fleet()[0], START)
+        assert all(drive.facts['state'] in State.__members__ for drive in told.drives)
+
+
+READERS: Mapping[str, Reader] = {
+    name[5:]: bounded(function) for name, function in list(globals().items()) if name.startswith('read_')}
+MAIN = ('json', 'text')   # the readers of reports, which everything rests on
+
+
+def seeds() -> Dict[str, List[bytes]]:
+    """Return what each reader is given to begin with."""
+    reports = [path.read_bytes() for path in sorted((ROOT / 'tests/reports').iterdir())]
+    triage = {'version': 1, 'host': 'a', 'made': START, 'state': 'OK', 'notes': ['x'], 'drives': [
+        {'device': '/dev/sda', 'model': 'M', 'serial': 'S', 'state': 'OK', 'action': '', 'notes': [],
+         'forecasts': {'endurance_used': {'left': 9, 'estimate': True}}, 'past': {'endurance_used': [[1, 2]]},
+         'readings': [{'role': 'endurance_used', 'value': 9, 'unit': '%', 'judged': True, 'state': 'OK'}]}]}
+    line = 'SMART OK - 1 drive: 1 ok\nOK        sda  INTEL X  S1  endurance_used 9 %'
+    told = {'results': [{'name': 'host!smart', 'attrs': {'check_interval': 300, 'last_check_result': {
+        'state': 0, 'output': line, 'execution_end': START,
+        'performance_data': ["'sda_endurance_used'=9%;85;95;0;"]}}}]}
+    scan = {'smartctl': {'argv': ['smartctl', '--scan'], 'exit_status': 0},
+            'devices': [{'name': '/dev/sda', 'type': 'sat'}]}
+    limits = {'overrides': [{'for': {'serial': 'S1'}, 'why': 'stable since 2024', 'until': '2027-01-31',
+                             'roles': {'pending': {'warning': '3', 'critical': '@1:5'}}}]}
+    entry = {'entries': [{'family': 'X', 'models': ['INTEL SSD.*'], 'source': 'me', 'attributes': {
+        '233': {'name': 'N', 'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}}}}}]}
+    old = {'Devices': {'X': {'Device': ['INTEL'], 'ID#': {'5': {'value': 'RAW_VALUE'}},
+                             'Threshs': {'5': ['3', '9', 'r8']}, 'Perfs': ['5']}}}
+    return {'json': [each for each in reports if each.startswith(b'{')],
+            'text': [each for each in reports if not each.startswith(b'{')],
+            'scan': [json.dumps(scan).encode(),
+                     b'/dev/sda -d sat # /dev/sda, ATA device\n# /dev/sdb -d scsi # x, open failed: y\n'],
+            'entries': [json.dumps(entry).encode()], '1_6': [json.dumps(old).encode()],
+            'limits': [json.dumps(limits).encode(), (ROOT / 'thresholds/example-site.json').read_bytes()],
+            'memory': [b'\0\0\x10\xff', b''], 'triage': [json.dumps(triage).encode()],
+            'icinga': [json.dumps(told).encode()],
+            'smartd_log': [b'2026-11-18 00:15:32;\t5;100;0;\t9;95;22184;\n',
+                           b'2026-11-18 00:15:32;\tread-total-unc-errors;0;\ttemperature;46;\n'],
+            'address': [b'/dev/sda', b'sat+megaraid,[0-7,16]@/dev/bus/0', b'megaraid6,/dev/sda', b'areca,1/1@/dev/sg2'],
+            'acknowledged': [b'SERIAL:pending=8', b'SERIAL:pending=8:2027-01-31']}
