@@ -917,6 +917,11 @@ def test_what_a_site_ignores_is_foreseen_from_nothing(roles, ignored, told):
     assert time_left(roles, ignored=ignored) == told
 
 
+def test_memory_of_another_user_makes_no_date_of_what_a_site_ignores():
+    """It is asked twice, and both times of nothing."""
+    assert time_left(ASKED, before=80, is_own=False, ignored=['endurance_used']) == (None, State.OK)
+
+
 @pytest.mark.parametrize(('roles', 'told'), [(ASKED, (None, State.OK)), (WEAR, None)], ids=['asked', 'not-asked'])
 @pytest.mark.parametrize('rows', [[row(233, 16)], [row(9, raw='20000')]], ids=['no-age', 'no-endurance'])
 def test_a_time_that_nobody_knows_is_a_word_only_where_somebody_asked(roles, told, rows):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Break what decides, one small thing at a time, and count how often the unit tests notice.
 
-Usage: tools/mutants.py [MODULE...]       (make mutants: all of them, five minutes on two cores)
+Usage: tools/mutants.py [MODULE...]       (make mutants: all of them, half an hour on two busy cores)
 
 mutmut makes the mutants and runs the tests, in a copy of the tree. A mutant that no test notices must stand in
 tests/mutants/survivors.txt with its reason: "equal" (the program does the same), "words only" (an admin reads the same
