@@ -147,7 +147,8 @@ def naming(parser: argparse.ArgumentParser) -> None:
     group.add_argument('--label', choices=LABELS, default='device',
                        help='what names are made of, and with by-id the addresses that list prints; '
                             'default %(default)s')
-    group.add_argument('--hide-serial', action='store_true', help='print no serial numbers')
+    group.add_argument('--hide-serial', action='store_true',
+                       help='print no serial numbers but those in addresses and in what --label makes of them')
 
 
 def common(parser: argparse.ArgumentParser) -> None:

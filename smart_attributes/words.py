@@ -2,9 +2,8 @@
 
 A model or serial is whatever the firmware wants it to be, and the output is parsed by a daemon, put into the command
 line of a notification, into a page and a mail, shown on terminals and pasted into tickets. Every face prints such
-strings
-through one of three: `visible` what must stay as it is called (a path), `sentence` words of our own with names in them,
-`clean` whatever a drive or smartctl said.
+strings through one of three: `visible` what must stay as it is called (a path), `sentence` words of our own with names
+in them, `clean` whatever a drive or smartctl said.
 """
 from __future__ import annotations
 
