@@ -26,7 +26,8 @@ DRIVE_TIMEOUT, TIMEOUT = 4, 20       # seconds
 STARTING = 3                         # seconds that Python and a loaded machine may take beside
 URGENCY = ('OK', 'WARNING', 'UNKNOWN', 'CRITICAL')
 SILENT = ('does not say who it is', 'is an empty slot', 'gives no SMART data', 'says who it is and no more',
-          'SMART/Health log cannot be read', 'answers nothing', 'fell silent while it was read', 'no answer within')
+          'SMART/Health log cannot be read', 'answers nothing',
+          'has no SMART that can be read', 'fell silent while it was read', 'no answer within')
 # What is done to a drive, and the words for it where it cannot be judged. From command 0 on it says nothing at all.
 FAULTS: Mapping[str, Tuple[Mapping[str, Any], Sequence[str]]] = {
     'slow': ({'latency': 5}, ()), 'asleep': ({'asleep': True}, ('is asleep',)),
@@ -97,7 +98,9 @@ def faults_of(drive: Drive, result: Result, values: Mapping[str, Value]) -> List
     if len(lines) != 1:
         return [f'{drive.name} has {len(lines)} lines']
     state, wrong = lines[0].split()[0], []
-    if drive.fault in ('', 'slow'):
+    if drive.fault == 'disabled' and drive.description.health != 'PASSED':
+        wrong = [] if state == 'CRITICAL' else ['is CRITICAL by its own word']
+    elif drive.fault in ('', 'slow'):
         wrong = _misreported(drive, state, values)
     elif drive.fault in LATER:
         wrong = _lost(drive, state, lines[0], result.text)

@@ -26,6 +26,7 @@ from smart_attributes.knowledge import acknowledged, sitefile, specs, thresholds
 from smart_attributes.memory import smartd_log
 from smart_attributes.model import Device, Report, State
 from smart_attributes.reading import addresses, json_report, scans, text_report
+from smart_attributes.reading.content import json_start
 from smart_attributes.v1_6 import proof
 
 Reader = Callable[[bytes], object]
@@ -84,7 +85,7 @@ def read_json(data: bytes) -> None:
     """smartctl's JSON."""
     text = data.decode('utf-8', 'replace')
     report = json_report.parse(text)
-    held = set(_numbers(json.JSONDecoder().raw_decode(text, text.index('{'))[0]))
+    held = set(_numbers(json.JSONDecoder().raw_decode(text, json_start(text))[0]))
     assert _told(report) <= held, f'made up: {sorted(_told(report) - held)[:5]}'
     _judged(report, text)
 
