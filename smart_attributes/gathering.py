@@ -61,15 +61,12 @@ class Fleet:
             raise UsageError('fleet takes --icinga URL, or folders with files of triage --json; --help shows examples')
         for source in sources:
             try:
-                yield from (drive for drive in source if self._is_new(drive))
+                yield from filter(self.summary.add, source)
             except SmartError as error:
                 if not self.asked:
                     raise
                 self.faults.append(f'{error}; the drives told before are here')
         self.summary.close()
-
-    def _is_new(self, drive: Drive) -> bool:
-        return self.summary.add(drive)
 
     def _of_icinga(self, options: Options) -> Iterator[Drive]:
         from .fleet import icinga

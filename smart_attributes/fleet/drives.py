@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import re
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..faces import perfdata
@@ -16,6 +16,7 @@ from ..words import SPEAKS_FOR_ITSELF, visible
 Json = Mapping[str, Any]
 SOURCE = 'perfdata'
 TIME_LEFT, ENDURANCE, OWN_WORD = 'endurance_time_left', 'endurance_used', 'smart_status'
+WEAR = 'endurance_'         # stands in both: what is looked at of every drive, be it shown or not
 MANY_LABELS = 100_000      # remembered at once; labels of one fleet are nearly all the same
 # What verdicts print for numbers; smart_status is the drive's own word.
 WORDS: Mapping[float, str] = {1: 'good', 0.5: 'warning', 0: 'bad'}
@@ -42,6 +43,7 @@ class Origin(NamedTuple):
 
 
 Labelled = Tuple[str, float, str]     # role, number, limits
+ByDrive = Dict[str, List[Labelled]]
 
 
 class Reader:
@@ -54,10 +56,18 @@ class Reader:
         self._begins = _beginnings(roles)
         self._readable = re.compile(rf'\b({"|".join(map(re.escape, sorted(roles, key=len, reverse=True)))})\b')
 
-    def drives(self, lines: Sequence[Line], values: Iterable[str], origin: Origin) -> List[Drive]:
-        """Return the drives of one check."""
-        known = self._by_drive({line.name for line in lines}, values)
-        return [self._drive(line, known.get(line.name, []), origin) for line in lines]
+    def drives(self, lines: Sequence[Line], values: Sequence[str], origin: Origin) -> List[Drive]:
+        """Return the drives of one check. Of their values only wear is read at once: most drives are never shown."""
+        names = {line.name for line in lines}
+        worn = self._by_drive(names, [value for value in values if WEAR in value])
+        known = lru_cache(maxsize=None)(partial(self._by_drive, names, values))
+        return [self._drive(line, {role: number for role, number, _ in worn[line.name]}, known, origin)
+                for line in lines]
+
+    def has_numbers(self, lines: Iterable[Line], values: Iterable[str]) -> bool:
+        """Tell whether values hold a number of any of these drives; the first one mostly does."""
+        names = {line.name for line in lines}
+        return any(any(self._by_drive(names, [value]).values()) for value in values)
 
     def row(self, name: str, state: State, why: str, origin: Origin) -> Drive:
         """Return a row for what is wrong with a check as a whole, which is no drive's."""
@@ -88,9 +98,8 @@ class Reader:
             found.insert(0, (FORMS.get(place['form'] or '', place['role'] or ''), least))
         return [(found[0][0], line.state), *found[1:]]
 
-    def _drive(self, line: Line, values: Sequence[Labelled], origin: Origin) -> Drive:
+    def _drive(self, line: Line, numbers: Mapping[str, float], known: Callable[[], ByDrive], origin: Origin) -> Drive:
         alarms = self.alarms(line)
-        numbers = {role: number for role, number, _ in values}
         facts: Dict[str, Any] = {
             'host': origin.host, 'name': _shown(line.name), 'model': _shown(line.model) or None,
             'serial': _shown(line.serial or '') or None, 'firmware': _shown(line.firmware) or None,
@@ -98,7 +107,7 @@ class Reader:
         if TIME_LEFT in numbers:
             facts['forecasts'] = {ENDURANCE: {'left': round(max(numbers[TIME_LEFT] - origin.elapsed, 0))}}
         facts.update(self._advice(line, alarms, numbers, origin))
-        return Drive(facts, partial(self._pairs, values, dict(reversed(alarms))), numbers.get(ENDURANCE, 0))
+        return Drive(facts, partial(self._pairs, line.name, known, alarms), numbers.get(ENDURANCE, 0))
 
     def _advice(self, line: Line, alarms: Sequence[Tuple[str, State]], numbers: Mapping[str, float],
                 origin: Origin) -> Json:
@@ -111,8 +120,10 @@ class Reader:
             return {'action': ORDER, 'why': f'{ENDURANCE}: used up within 90 days'}
         return {'action': NOTHING}
 
-    def _pairs(self, values: Sequence[Labelled], of_role: Mapping[str, State]) -> List[Any]:
-        return [item for role, number, limits in values for item in self._pair(role, number, limits, of_role.get(role))]
+    def _pairs(self, name: str, known: Callable[[], ByDrive], alarms: Sequence[Tuple[str, State]]) -> List[Any]:
+        of_role = dict(reversed(alarms))
+        return [item for role, number, limits in known()[name]
+                for item in self._pair(role, number, limits, of_role.get(role))]
 
     def _pair(self, role: str, number: float, limits: str, state: Optional[State]) -> Tuple[int, Any]:
         key = role, limits, state
@@ -129,9 +140,9 @@ class Reader:
                  'state': (state or State.OK).name, 'warning': warning, 'critical': critical}
         return {key: each for key, each in shape.items() if each != ''}
 
-    def _by_drive(self, names: Iterable[str], texts: Iterable[str]) -> Dict[str, List[Labelled]]:
+    def _by_drive(self, names: Iterable[str], texts: Iterable[str]) -> ByDrive:
         """Return the values of each drive; what is no role of ours is left out, as labels of version 1.6."""
-        found: Dict[str, List[Labelled]] = {name: [] for name in names}
+        found: ByDrive = {name: [] for name in names}
         for label, number, limits in perfdata.read(texts):
             for name, role in self._split(label):
                 if name in found:

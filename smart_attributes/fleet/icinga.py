@@ -11,7 +11,7 @@ import json
 import os
 import socket
 import ssl
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence
 from urllib.parse import SplitResult, urlsplit
 
 from .. import files, trust
@@ -49,7 +49,7 @@ class Result(NamedTuple):
 
     state: int                   # exit status, as Icinga took it
     output: str
-    values: Tuple[str, ...]      # of perfdata
+    values: Sequence[str]        # of perfdata
     ended: float                 # seconds since 1970
 
 
@@ -302,7 +302,7 @@ def _result(found: Json) -> Result:
     values = found.get('performance_data')
     output = found.get('output')
     return Result(int(_number(found.get('state'))), output if isinstance(output, str) else '',
-                  tuple(each for each in values if isinstance(each, str)) if isinstance(values, list) else (),
+                  [each for each in values if isinstance(each, str)] if isinstance(values, list) else (),
                   _number(found.get('execution_end')))
 
 

@@ -13,6 +13,7 @@ Json = Mapping[str, Any]
 MOST = 25_000          # drives; a page of 24,000 has 6 MB, or 13 where their documents have reasons and sources
 SPARE = 20             # of these one part more is collected before the best of them go
 Key = Tuple[int, float, str, str]
+_text = json.JSONEncoder(separators=(',', ':')).encode
 
 
 class Row(NamedTuple):
@@ -39,7 +40,7 @@ class Kept:
         if self._last is not None and key > self._last:
             self.left_out += 1
             return
-        text = json.dumps(self._packer.drive(facts, drive.pairs()), separators=(',', ':'))
+        text = _text(self._packer.drive(facts, drive.pairs()))
         self._rows.append(Row(key, facts['action'], text))
         if len(self._rows) > self._most + self._most // SPARE + SPARE:
             self._drop()

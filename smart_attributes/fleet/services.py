@@ -64,17 +64,17 @@ def _told(service: Service, result: Result, text: Text, reader: Reader, origin: 
     if missing > 0:
         rows.append(reader.row(_name(service), State.UNKNOWN,
                                f'{missing} of {text.counted} drives are cut off; triage on the host shows all', origin))
-    known = worst([*(line.state for line in text.lines), *(State[row.facts['state']] for row in rows)])
+    known = worst({*(line.state for line in text.lines), *(State[row.facts['state']] for row in rows)})
     if text.state.urgency > known.urgency or not (drives or rows):
         rows.insert(0, reader.row(_name(service), text.state, text.headline[:WHY], origin))
-    return Told([*rows, *drives], tuple(_remarks(text, drives, missing > 0)))
+    return Told([*rows, *drives], tuple(_remarks(text, result, reader, missing > 0)))
 
 
-def _remarks(text: Text, drives: List[Drive], is_cut: bool) -> List[str]:
-    read = [drive for line, drive in zip(text.lines, drives) if line.model]
+def _remarks(text: Text, result: Result, reader: Reader, is_cut: bool) -> List[str]:
+    read = [line for line in text.lines if line.model]
     found: Dict[str, object] = {
         CUT: is_cut, SHORTENED: text.left_out and not is_cut,
-        NO_NUMBERS: read and not any(drive.pairs() for drive in read),
+        NO_NUMBERS: read and not reader.has_numbers(read, result.values),
         HIDDEN: text.lines and all(line.serial is None for line in text.lines)}
     return [words for words, holds in found.items() if holds]
 

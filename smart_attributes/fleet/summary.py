@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Set, Tuple
 
 from ..durations import YEAR
@@ -56,8 +56,8 @@ class Summary:
         self.states: Counter[str] = Counter()
         self.checks: Counter[str] = Counter()    # rows that are no drives
         self.hosts: Dict[str, str] = {}
-        self.models: Dict[Tuple[str, str], Group] = {}
-        self.plan: Dict[Tuple[str, str], Group] = {}
+        self.models: Dict[Tuple[str, str], Group] = defaultdict(Group)
+        self.plan: Dict[Tuple[str, str], Group] = defaultdict(Group)
         self.twins: List[Twin] = []
         self.twin_count = 0
         self.repeats = 0                         # drives that two services of one host tell of
@@ -77,10 +77,10 @@ class Summary:
             return False
         self.states[facts['state']] += 1
         model = facts['model'] or UNTOLD
-        self.models.setdefault((model, facts['firmware'] or UNTOLD), Group()).add(drive)
+        self.models[model, facts['firmware'] or UNTOLD].add(drive)
         quarter = due(facts, self._now)
         if quarter:
-            self.plan.setdefault((quarter, model), Group()).add(drive)
+            self.plan[quarter, model].add(drive)
         return True
 
     def _is_known(self, facts: Json, host: str) -> bool:
