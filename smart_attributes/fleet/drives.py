@@ -144,7 +144,7 @@ class Reader:
         """Return the values of each drive; what is no role of ours is left out, as labels of version 1.6."""
         found: ByDrive = {name: [] for name in names}
         for label, number, limits in perfdata.read(texts):
-            for name, role in self._split(label):
+            for name, role in self._labels.get(label) or self._split(label):
                 if name in found:
                     found[name].append((role, number, limits))
                     break
@@ -152,13 +152,11 @@ class Reader:
 
     def _split(self, label: str) -> Tuple[Tuple[str, str], ...]:
         """Return as which name and role a label may be read, the longest role first."""
-        known = self._labels.get(label)
-        if known is None:
-            if len(self._labels) >= MANY_LABELS:
-                self._labels.clear()
-            places = [place for place, sign in enumerate(label) if sign == '_']
-            known = tuple((label[:place], label[place + 1:]) for place in places if label[place + 1:] in self._roles)
-            self._labels[label] = known
+        if len(self._labels) >= MANY_LABELS:
+            self._labels.clear()
+        places = [place for place, sign in enumerate(label) if sign == '_']
+        known = tuple((label[:place], label[place + 1:]) for place in places if label[place + 1:] in self._roles)
+        self._labels[label] = known
         return known
 
 

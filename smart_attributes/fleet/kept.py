@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple
+from bisect import insort
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Tuple
 
 from ..faces.advice import NOTHING
 from ..faces.packed import Packer, unpacked
@@ -11,7 +12,6 @@ from .drives import Drive
 
 Json = Mapping[str, Any]
 MOST = 25_000          # drives; a page of 24,000 has 6 MB, or 13 where their documents have reasons and sources
-SPARE = 20             # of these one part more is collected before the best of them go
 Key = Tuple[int, float, str, str]
 _text = json.JSONEncoder(separators=(',', ':')).encode
 
@@ -30,31 +30,22 @@ class Kept:
     def __init__(self, packer: Packer, most: int = MOST) -> None:
         self.left_out = 0
         self._packer, self._most = packer, max(most, 1)
-        self._rows: List[Row] = []
-        self._last: Optional[Key] = None     # beyond which nothing is kept any more
+        self._rows: List[Row] = []           # always ordered: what comes too late costs no more than its key
 
     def add(self, drive: Drive) -> None:
         """Keep a drive, unless enough are worse."""
         facts = drive.facts
         key = (-State[facts['state']].urgency, -drive.used, facts['host'], facts['name'])
-        if self._last is not None and key > self._last:
+        if len(self._rows) == self._most:
             self.left_out += 1
-            return
+            if key > self._rows[-1].key:
+                return
         text = _text(self._packer.drive(facts, drive.pairs()))
-        self._rows.append(Row(key, facts['action'], text))
-        if len(self._rows) > self._most + self._most // SPARE + SPARE:
-            self._drop()
-
-    def _drop(self) -> None:
-        self._rows.sort()
-        if len(self._rows) > self._most:
-            self.left_out += len(self._rows) - self._most
-            del self._rows[self._most:]
-            self._last = self._rows[-1].key
+        insort(self._rows, Row(key, facts['action'], text))
+        del self._rows[self._most:]
 
     def rows(self) -> List[Row]:
         """Return what is kept, the worst first."""
-        self._drop()
         return self._rows
 
     def drives(self, rows: List[Row]) -> Iterator[Dict[str, Any]]:
