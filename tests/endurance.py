@@ -98,7 +98,7 @@ def faults_of(drive: Drive, result: Result, values: Mapping[str, Value]) -> List
     if len(lines) != 1:
         return [f'{drive.name} has {len(lines)} lines']
     state, wrong = lines[0].split()[0], []
-    if drive.fault == 'disabled' and drive.description.health != 'PASSED':
+    if drive.fault == 'disabled' and _predicts_failure(drive):
         wrong = [] if state == 'CRITICAL' else ['is CRITICAL by its own word']
     elif drive.fault in ('', 'slow'):
         wrong = _misreported(drive, state, values)
@@ -109,6 +109,11 @@ def faults_of(drive: Drive, result: Result, values: Mapping[str, Value]) -> List
         wrong = ['is not told']
     return [f'{drive.name}, a {drive.description.name} ({drive.fault or "no fault"} {dict(drive.behaviour)}): {fault}; '
             f'{lines[0]}' for fault in wrong]
+
+
+def _predicts_failure(drive: Drive) -> bool:
+    """A SAS drive tells of a failure that it expects, however its exceptions are set; a SATA drive does not look."""
+    return drive.description.protocol == 'SCSI' and drive.description.health != 'PASSED'
 
 
 def _misreported(drive: Drive, state: str, values: Mapping[str, Value]) -> List[str]:

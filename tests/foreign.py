@@ -27,7 +27,7 @@ from smart_attributes.memory import smartd_log
 from smart_attributes.model import Device, Report, State
 from smart_attributes.reading import addresses, json_report, scans, text_report
 from smart_attributes.reading.content import json_start
-from smart_attributes.v1_6 import proof
+from smart_attributes.v1_6 import files, proof
 
 Reader = Callable[[bytes], object]
 SECONDS, MEGABYTES = 1.0, 200
@@ -165,7 +165,9 @@ def _reports() -> Tuple[Report, ...]:
 
 def read_1_6(data: bytes) -> None:
     """A file of version 1.6."""
-    proof.examine(_written('1.6.json', data))
+    path = _written('1.6.json', data)
+    if files.is_of_1_6(files.read(path)):  # as prove asks, and migrate
+        proof.examine(path)
 
 
 def _written(name: str, data: bytes) -> str:
