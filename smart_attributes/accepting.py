@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from typing import Iterable, List, Sequence, Set, Tuple
 
 from .errors import DataError, UsageError
@@ -13,6 +12,7 @@ from .knowledge import acknowledged, sitefile
 from .knowledge.acknowledged import Acknowledgement
 from .model import Judgement, State, Verdict
 from .reading.identity import is_same_drive
+from .site import today
 from .words import amount, clean, finding
 
 LEAST_WHY = 8      # characters, as the schema of limits wants them
@@ -74,11 +74,6 @@ def template(why: str, until: str) -> Acknowledgement:
     if until and until < today():
         raise UsageError(f'--until {until} is past; name the last day on which the number is accepted')
     return Acknowledgement('', '', 0, why, until, _who(), today())
-
-
-def today() -> str:
-    """Return this day, "2027-01-31"."""
-    return time.strftime('%Y-%m-%d', time.localtime(time.time()))
 
 
 def _who() -> str:

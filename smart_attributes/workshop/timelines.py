@@ -29,6 +29,7 @@ from collections import defaultdict
 from functools import lru_cache
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from ..durations import HOUR
 from ..errors import DataError
 from ..memory.past import Past, observations
 from ..memory.series import CHANGE, History, Key, Observation, next_point
@@ -237,7 +238,7 @@ def _remember(histories: Dict[Key, History], seen: Iterable[Observation], stretc
 
 
 def _second(hour: float) -> int:
-    return int(hour * 3600)
+    return int(hour * HOUR)
 
 
 def experience(timelines: Iterable[Timeline], course: Course) -> Experience:
