@@ -1,6 +1,7 @@
 """Which limit holds for a drive, and who set it."""
 import pytest
 
+from smart_attributes.knowledge import thresholds
 from smart_attributes.knowledge.thresholds import CommandLineLimits, DriveLimit, Limit, Thresholds, selects
 from smart_attributes.model import Device, Identity
 
@@ -240,6 +241,18 @@ def test_an_override_of_one_drive_is_no_other_s(selector):
     assert limits.limit('endurance_used', SDA, SSD, FAMILY).warning == '70'
     assert limits.limit('endurance_used', other, SSD._replace(serial='EXAMPLE0009', model='ACME'),
                         'ACME').warning == '85'
+
+
+def test_overrides_are_compared_with_a_drive_once_however_many_roles_it_has(monkeypatch):
+    """A site may have one for each of a thousand drives; with a comparison for each role a check took seconds."""
+    compared = []
+    monkeypatch.setattr(thresholds, 'selects', lambda *given: compared.append(given) or selects(*given))
+    limits = limits_of(*(override({'serial': f'S{number}'}, '70') for number in range(10)))
+    for role in ('endurance_used', 'temperature', 'pending'):
+        limits.limit(role, SDA, SSD, FAMILY)
+    limits.exceptions(SDA, SSD, FAMILY)
+
+    assert len(compared) == 10
 
 
 def test_an_override_for_other_things_leaves_limits_alone():

@@ -107,6 +107,7 @@ class Thresholds:
         self._files: List[Tuple[str, Json]] = [*reversed(list(sites)), ('default.json', default)]
         self._has_overrides = any(data.get('overrides') for _, data in self._files)
         self._by_kind: Dict[Tuple[str, str], Limit] = {}
+        self._selected: Tuple[Any, List[Tuple[str, Json]]] = (None, [])
         self._command_line = command_line
         self._today = today
         self._acknowledged = [each for name, data in reversed(self._files)
@@ -124,7 +125,7 @@ class Thresholds:
         """Return what holds for *role* on this drive; a field that overrides of equal rank disagree on is left to
         weaker ones.
         """
-        if self._has_overrides:
+        if self._overrides(device, identity, family):
             return self._limit(role, device, identity, family)
         key = role, identity.kind
         if key not in self._by_kind:
@@ -174,8 +175,13 @@ class Thresholds:
         return {**fields, 'why': 'asked for on the command line'} if fields else {}
 
     def _overrides(self, device: Device, identity: Identity, family: str) -> List[Tuple[str, Json]]:
-        return [(name, override) for name, data in self._files for override in data.get('overrides', ())
-                if not self._is_over(override) and selects(override['for'], device, identity, family)]
+        # Each role of a drive asks, and a site may have an override for every drive that it has.
+        drive, found = self._selected
+        if drive != (device, identity, family):
+            found = [(name, override) for name, data in self._files for override in data.get('overrides', ())
+                     if not self._is_over(override) and selects(override['for'], device, identity, family)]
+            self._selected = (device, identity, family), found
+        return found
 
     def _is_over(self, override: Json) -> bool:
         return bool(self._today) and override.get('until', '9999') < self._today
