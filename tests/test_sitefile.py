@@ -102,6 +102,17 @@ def test_faults_take_out_what_they_spoil_and_nothing_else():
     assert len(found.mistakes) == 3
 
 
+def test_a_mistake_within_what_another_one_takes_out_is_told_as_well():
+    """A role that is none, with a limit that is none."""
+    file = understood({'roles': {'pnding': {'warning': '5 sectors'}}, 'overrides': [
+        {'for': {'model': 'A'}, 'why': WHY, 'roles': {'pnding': {'critical': '5 sectors'}}}]})
+
+    found = sitefile.without(file, faults.of_limits(file.data, {'pending': ''}))
+
+    assert found.data['roles'] == {} and found.data['overrides'][0]['roles'] == {}
+    assert len(found.mistakes) == 4
+
+
 def test_a_person_is_told_ten_mistakes_and_how_many_more_there_are():
     """The output of a check is bounded; prove tells all."""
     found = understood({'roles': {f'role{number}': 5 for number in range(30)}})

@@ -79,8 +79,8 @@ def without(file: SiteFile, faults: Iterable[Fault]) -> SiteFile:
 def _spoil(data: Any, path: Tuple[Any, ...]) -> None:
     """Take out what lies at *path*; an item of a list is marked only, so that the others keep their places."""
     for step in path[:-1]:
-        data = data[step]
-        if data is _SPOILT:
+        data = data.get(step, _SPOILT) if isinstance(data, dict) else data[step]
+        if data is _SPOILT:  # taken out already, with what it lay in
             return
     if isinstance(data, list):
         data[path[-1]] = _SPOILT
