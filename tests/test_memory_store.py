@@ -309,6 +309,25 @@ def test_damage_in_the_middle_is_found_when_it_is_met(tmp_path):
     assert 'damaged' in memory(tmp_path, START + 2 * DAY).loss
 
 
+def test_a_check_that_finds_damage_while_it_keeps_is_the_first_that_the_new_file_knows(tmp_path):
+    """What it had read of the old file does not hold for the new one: numbers of drives begin again there."""
+    in_a_child(lambda: check(tmp_path, 1))
+    _spoil_index(tmp_path)
+    crc = Key(CRC.role, 'another attribute')
+    check(tmp_path, 3, START + STEP, key=crc)
+    check(tmp_path, 4, START + 2 * STEP, OTHER)
+
+    assert 'damaged' in memory(tmp_path, START + DAY).loss
+    assert [point.number for point in points(tmp_path, key=crc)] == [3] and numbers(tmp_path, OTHER) == [4]
+
+
+def _spoil_index(path: Path) -> None:
+    """Let a role have one series only, of whatever drive, as a damaged index may."""
+    file = sqlite3.connect(str(path / 'memory' / folder.FILE))
+    file.execute("CREATE UNIQUE INDEX wrong ON series (role)")
+    file.commit()
+
+
 def test_a_loss_is_told_where_the_check_was_killed_between_setting_aside_and_beginning(tmp_path):
     """Nobody wrote down why, but the old file is there."""
     check(tmp_path, 1)

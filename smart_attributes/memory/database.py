@@ -51,6 +51,7 @@ class Database:
         """
         self.folder, self._writes, self._first_facts = place, writes, first_facts
         self._deadline, self._why = 0.0, ''
+        self._connections = 0
 
     def open(self) -> None:
         """Open the file, made where it is missing, its tables brought to this program's version."""
@@ -99,6 +100,11 @@ class Database:
         """Return the one value that a statement gives."""
         return self.run(statement, *values)[0][0]
 
+    def version(self) -> Tuple[int, int]:
+        """Return what is another as soon as another process has written, or as this is another file."""
+        # SQLite counts for each connection, and on a new file it begins where it began on the old one.
+        return self._connections, self.value('PRAGMA data_version')
+
     def transaction(self, work: Callable[[], T], is_writing: bool = True) -> T:
         """Return what *work* returns; all of it is written, or nothing."""
         self.run('BEGIN IMMEDIATE' if is_writing else 'BEGIN')
@@ -116,8 +122,9 @@ class Database:
         try:
             return work()
         except sqlite3.Error as error:
-            # SQLite's own words for a broken file come as the bare class; "no such" table: somebody has been at it.
-            if type(error) is sqlite3.DatabaseError or str(error).startswith('no such'):
+            # SQLite's own words for a broken file come as the bare class; "no such" table: somebody has been at it. A
+            # constraint that fails is one, too: no check writes against any, and every next one would fail there.
+            if type(error) in (sqlite3.DatabaseError, sqlite3.IntegrityError) or str(error).startswith('no such'):
                 raise _Damaged(self.folder.file, str(error)) from None
             raise MemoryUnusable(f'{self.folder.file}: {_reason(error)}') from None
         except (TypeError, ValueError, OverflowError):  # Python's own words would quote what somebody wrote there
@@ -131,6 +138,7 @@ class Database:
         mode = 'mode=rw' if self._writes else 'mode=ro' if os.path.exists(self.folder.file + '-wal') else 'immutable=1'
         self._connection = sqlite3.connect(f'file:{path}?{mode}', uri=True, timeout=folder.PATIENCE,
                                            isolation_level=None)
+        self._connections += 1
         self._connection.set_progress_handler(lambda: time.process_time() > self._deadline, _INSTRUCTIONS)
         for setting in _SETTINGS:
             self.run(f'PRAGMA {setting}')

@@ -30,7 +30,7 @@ LOSS_TOLD = 7 * DAY
 MACHINE_ID = '/etc/machine-id'
 TAKEN = 'taken '       # before a drive's number: when the log of another program about it was taken
 MOMENTS = ('begun', 'lost', 'behind', 'thinned', 'thinned_until')   # the facts about memory that are times
-_NOT_READ = -1
+_NOT_READ = (0, 0)
 
 
 class Kept(NamedTuple):
@@ -208,11 +208,11 @@ class Memory:
         self._facts = {str(name): str(value) for name, value in self._database.run('SELECT name, value FROM fact')}
         self._moments = {name: clock.moment(self._facts[name]) for name in MOMENTS if name in self._facts}
         self.records, self.places = rows.records(self._database), rows.places(self._database)
-        self._version, self._last = self._database.value('PRAGMA data_version'), None
+        self._version, self._last = self._database.version(), None
 
     def _recalled(self, found: Sequence[Identity]) -> List[Recalled]:
         """Return what is known of drives; read again only where another check has written, or others are asked for."""
-        if self._version != self._database.value('PRAGMA data_version'):
+        if self._version != self._database.version():
             self._all()
         if self._last is None or self._last[0] != found:
             matched = drives.matches(found, self.records, self._is_same)
