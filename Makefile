@@ -46,9 +46,9 @@ bench: $(VENV)/.tools  ## what a check costs, against the figures of the design
 	$(BIN)/python tests/bench.py
 
 .PHONY: damage endure fuzz
-fuzz: $(VENV)/.tools  ## what atheris makes up, for every reader of foreign data: make fuzz MINUTES=20 (for each of both report readers)
+fuzz: $(VENV)/.tools  ## what atheris makes up, for every reader of foreign data: make fuzz MINUTES=20, or RUNS=1000000 (for each of both report readers), READERS="json text"
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
-	PYTHONPATH=tests:. $(BIN)/python tests/fuzz.py $(or $(MINUTES),20)
+	PYTHONPATH=tests:. $(BIN)/python tests/fuzz.py $(if $(RUNS),--runs $(RUNS),--minutes $(or $(MINUTES),20)) $(READERS)
 
 endure: $(VENV)/.tools  ## machines of 24 simulated drives with random faults: is each told as it is? make endure ROUNDS=200 SEED=7
 	PYTHONPATH=tests:. $(BIN)/python tests/endurance.py $(or $(ROUNDS),200) $(SEED)

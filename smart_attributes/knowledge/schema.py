@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 from typing import Any, Callable, Mapping, Sequence
 
 from .datafile import PACKAGE, Doubled, load
@@ -14,6 +15,7 @@ from .datafile import PACKAGE, Doubled, load
 Json = Mapping[str, Any]
 
 
+@lru_cache(maxsize=None)
 def schema(name: str) -> Any:
     """Return the schema called *name*: the first part of its file in schema/."""
     return load(os.path.join(PACKAGE, 'schema', f'{name}.schema.json'))
