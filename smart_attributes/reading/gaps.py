@@ -5,8 +5,8 @@ missing is a note, since a drive may only look better for it.
 """
 from __future__ import annotations
 
-from ..typed import TYPE_CHECKING
-from .json_values import byte_of, fraction_of, integer_of, list_of, object_of, objects_of, word_of
+from ..typed import TYPE_CHECKING, NamedTuple
+from .json_values import SAFE, byte_of, fraction_of, integer_of, list_of, object_of, objects_of, word_of
 from .telling import ERROR_COUNTERS, NVME_KEYS
 
 if TYPE_CHECKING:
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from ..model import Report
     from .json_values import Json
-
-    Fits = Callable[[Json, str], Any]     # None where the value is nothing that smartctl prints
 
 _SHOWN = 5                # of the places that are damaged
 _OPTIONAL_NVME = frozenset(('warning_temp_time', 'critical_comp_time', 'warning_temp_threshold',
@@ -25,61 +23,61 @@ _EXTENDED = frozenset(('-x', '--xall'))
 _ALL = _EXTENDED | {'-a', '--all'}
 
 
-def _text(data: Json, key: str) -> Optional[str]:
-    value = data.get(key)
-    return value if isinstance(value, str) else None
+class _Number(NamedTuple):
+    """What a number must be."""
+
+    surely: range                                 # whole numbers that need no second look
+    read: Callable[[Json, str], Optional[float]]  # None where the value is nothing that smartctl prints
 
 
-def _truth(data: Json, key: str) -> Optional[bool]:
-    value = data.get(key)
-    return value if isinstance(value, bool) else None
+_BYTE, _INTEGER, _WORD = _Number(range(256), byte_of), _Number(SAFE, integer_of), _Number(range(SAFE.stop), word_of)
+_FRACTION = _Number(range(0), fraction_of)
 
-
-# A list of one shape is a list of such objects. What must be there stands behind _NEEDED; of a value that need not be
-# there, only a wrong one is a gap.
+# A type is what a value must be, and a list of one shape a list of such objects. What must be there stands behind
+# _NEEDED; of a value that need not be there, only a wrong one is a gap.
 _NEEDED = '!'
-_TEST: Mapping[str, Any] = {_NEEDED: ('status', 'lifetime_hours'), 'lifetime_hours': integer_of,
-                            'status': {_NEEDED: ('string',), 'string': _text}, 'type': {'string': _text}}
-_ERRORS: Mapping[str, Any] = {_NEEDED: ('count',), 'count': integer_of, 'table': [{
-    _NEEDED: ('error_number', 'lifetime_hours'), 'error_number': integer_of, 'lifetime_hours': integer_of,
-    'error_description': _text, 'completion_registers': {'error': byte_of}}]}
+_TEST: Mapping[str, Any] = {_NEEDED: ('status', 'lifetime_hours'), 'lifetime_hours': _INTEGER,
+                            'status': {_NEEDED: ('string',), 'string': str}, 'type': {'string': str}}
+_ERRORS: Mapping[str, Any] = {_NEEDED: ('count',), 'count': _INTEGER, 'table': [{
+    _NEEDED: ('error_number', 'lifetime_hours'), 'error_number': _INTEGER, 'lifetime_hours': _INTEGER,
+    'error_description': str, 'completion_registers': {'error': _BYTE}}]}
 _ROW: Mapping[str, Any] = {
-    _NEEDED: ('id', 'name', 'raw', 'flags'), 'id': byte_of, 'name': _text, 'value': byte_of, 'worst': byte_of,
-    'thresh': byte_of, 'when_failed': _text, 'flags': {_NEEDED: ('prefailure',), 'prefailure': _truth},
-    'raw': {_NEEDED: ('string',), 'string': _text, 'value': word_of}}
+    _NEEDED: ('id', 'name', 'raw', 'flags'), 'id': _BYTE, 'name': str, 'value': _BYTE, 'worst': _BYTE,
+    'thresh': _BYTE, 'when_failed': str, 'flags': {_NEEDED: ('prefailure',), 'prefailure': bool},
+    'raw': {_NEEDED: ('string',), 'string': str, 'value': _WORD}}
 _STATISTIC: Mapping[str, Any] = {
-    _NEEDED: ('offset', 'flags'), 'offset': integer_of, 'value': integer_of, 'name': _text,
-    'flags': {'valid': _truth, 'normalized': _truth}}
+    _NEEDED: ('offset', 'flags'), 'offset': _INTEGER, 'value': _INTEGER, 'name': str,
+    'flags': {'valid': bool, 'normalized': bool}}
 _COUNTERS: Mapping[str, Any] = {_NEEDED: ERROR_COUNTERS, **{
-    name: fraction_of if name == 'gigabytes_processed' else integer_of for name in ERROR_COUNTERS}}
-_PERCENT: Mapping[str, Any] = {'current_percent': integer_of}
+    name: _FRACTION if name == 'gigabytes_processed' else _INTEGER for name in ERROR_COUNTERS}}
+_PERCENT: Mapping[str, Any] = {'current_percent': _INTEGER}
 _CYCLES = ('accumulated_start_stop_cycles', 'specified_cycle_count_over_device_lifetime',
            'accumulated_load_unload_cycles', 'specified_load_unload_count_over_device_lifetime')
 _SHAPE: Mapping[str, Any] = {
     _NEEDED: ('device', 'smartctl'),
-    'smartctl': {_NEEDED: ('argv',), 'argv': list_of}, 'device': {_NEEDED: ('protocol',), 'protocol': _text},
-    'model_name': _text, 'scsi_model_name': _text, 'firmware_version': _text, 'serial_number': _text,
-    'rotation_rate': integer_of, 'logical_block_size': integer_of, 'physical_block_size': integer_of,
-    'user_capacity': {'bytes': integer_of},
-    'smart_support': {_NEEDED: ('available', 'enabled'), 'available': _truth, 'enabled': _truth},
-    'smart_status': {_NEEDED: ('passed',), 'passed': _truth, 'scsi': {'ie_string': _text}},
+    'smartctl': {_NEEDED: ('argv',), 'argv': list}, 'device': {_NEEDED: ('protocol',), 'protocol': str},
+    'model_name': str, 'scsi_model_name': str, 'firmware_version': str, 'serial_number': str,
+    'rotation_rate': _INTEGER, 'logical_block_size': _INTEGER, 'physical_block_size': _INTEGER,
+    'user_capacity': {'bytes': _INTEGER},
+    'smart_support': {_NEEDED: ('available', 'enabled'), 'available': bool, 'enabled': bool},
+    'smart_status': {_NEEDED: ('passed',), 'passed': bool, 'scsi': {'ie_string': str}},
     'ata_smart_attributes': {_NEEDED: ('table',), 'table': [_ROW]},
     'ata_device_statistics': {_NEEDED: ('pages',), 'pages': [
-        {_NEEDED: ('number',), 'number': byte_of, 'table': [_STATISTIC]}]},
-    'ata_pending_defects_log': {'count': integer_of},
+        {_NEEDED: ('number',), 'number': _BYTE, 'table': [_STATISTIC]}]},
+    'ata_pending_defects_log': {'count': _INTEGER},
     'ata_smart_error_log': {'extended': _ERRORS, 'summary': _ERRORS},
-    'ata_smart_self_test_log': {'extended': {'count': integer_of, 'table': [_TEST]},
-                                'standard': {'count': integer_of, 'table': [_TEST]}},
-    'ata_smart_data': {'self_test': {'status': {'value': byte_of}}},
-    'nvme_smart_health_information_log': dict.fromkeys(NVME_KEYS, integer_of),
-    'nvme_composite_temperature_threshold': {'warning': integer_of, 'critical': integer_of},
-    'nvme_self_test_log': {'table': [{'self_test_code': {'string': _text}, 'power_on_hours': integer_of,
-                                      'self_test_result': {_NEEDED: ('string',), 'string': _text}}]},
-    'scsi_grown_defect_list': integer_of, 'scsi_percentage_used_endurance_indicator': integer_of,
-    'scsi_pending_defects': {'count': integer_of}, 'temperature': {'current': integer_of, 'drive_trip': integer_of},
-    'scsi_start_stop_cycle_counter': dict.fromkeys(_CYCLES, integer_of), 'power_on_time': {'hours': integer_of},
+    'ata_smart_self_test_log': {'extended': {'count': _INTEGER, 'table': [_TEST]},
+                                'standard': {'count': _INTEGER, 'table': [_TEST]}},
+    'ata_smart_data': {'self_test': {'status': {'value': _BYTE}}},
+    'nvme_smart_health_information_log': dict.fromkeys(NVME_KEYS, _INTEGER),
+    'nvme_composite_temperature_threshold': {'warning': _INTEGER, 'critical': _INTEGER},
+    'nvme_self_test_log': {'table': [{'self_test_code': {'string': str}, 'power_on_hours': _INTEGER,
+                                      'self_test_result': {_NEEDED: ('string',), 'string': str}}]},
+    'scsi_grown_defect_list': _INTEGER, 'scsi_percentage_used_endurance_indicator': _INTEGER,
+    'scsi_pending_defects': {'count': _INTEGER}, 'temperature': {'current': _INTEGER, 'drive_trip': _INTEGER},
+    'scsi_start_stop_cycle_counter': dict.fromkeys(_CYCLES, _INTEGER), 'power_on_time': {'hours': _INTEGER},
     'scsi_error_counter_log': {_NEEDED: ('read', 'write'), **dict.fromkeys(('read', 'write', 'verify'), _COUNTERS)},
-    **{f'scsi_self_test_{number}': {_NEEDED: ('result',), 'result': {_NEEDED: ('string',), 'string': _text}}
+    **{f'scsi_self_test_{number}': {_NEEDED: ('result',), 'result': {_NEEDED: ('string',), 'string': str}}
        for number in range(20)},
     'endurance_used': _PERCENT, 'spare_available': _PERCENT}
 
@@ -92,7 +90,7 @@ def of_json(data: Json, report: Report) -> Tuple[str, ...]:
     arguments = [word for word in list_of(object_of(data, 'smartctl'), 'argv') if isinstance(word, str)]
     lacking = [*missing(report, not _ALL.isdisjoint(arguments)), *_lost_logs(data, report, arguments),
                *_lost_rows(data)]
-    return tuple(told(list(_unfit(data, _SHAPE, '')), lacking))
+    return tuple(told(_unfit(data, _SHAPE, '', []), lacking))
 
 
 def told(damaged: Sequence[str], lacking: Sequence[str]) -> Iterator[str]:
@@ -133,35 +131,34 @@ def _missing_of_all(report: Report) -> List[str]:
 
 # --- JSON ------------------------------------------------------------------------------
 
-def _unfit(data: Json, shape: Mapping[str, Any], where: str) -> Iterator[str]:
-    """Yield the places of values that are missing or wrong: "ata_smart_attributes.table.4.value"."""
-    for key in shape.get(_NEEDED, ()):
-        if key not in data:
-            yield where + key
-    for key in data:
-        if key in shape:
-            yield from _unfit_value(data, key, shape[key], where + key)
+def _unfit(data: Json, shape: Mapping[str, Any], where: str, places: List[str]) -> List[str]:
+    """Return *places*, with those of values that are missing or wrong: "ata_smart_attributes.table.4.value"."""
+    # Each value of each report comes by here: those that are plainly right leave first, and nothing is handed upwards.
+    places += [where + key for key in shape.get(_NEEDED, ()) if key not in data]
+    for key, value in data.items():
+        fits = shape.get(key)
+        if fits is None or type(value) is fits or (type(value) is int and type(fits) is _Number
+                                                   and value in fits.surely):
+            continue
+        if type(fits) is dict and isinstance(value, dict):
+            _unfit(value, fits, f'{where}{key}.', places)
+        elif type(fits) is list and isinstance(value, list):
+            _unfit_items(value, fits[0], where + key, places)
+        elif type(fits) is not _Number or fits.read(data, key) is None:
+            places.append(where + key)
+    return places
 
 
-def _unfit_value(data: Json, key: str, fits: Any, where: str) -> Iterator[str]:
-    value = data[key]
-    if isinstance(fits, dict):
-        yield from _unfit(value, fits, where + '.') if isinstance(value, dict) else (where,)
-    elif isinstance(fits, list):
-        yield from _unfit_items(value, fits[0], where) if isinstance(value, list) else (where,)
-    elif fits(data, key) is None or (fits is list_of and not isinstance(value, list)):
-        yield where
-
-
-def _unfit_items(items: List[Any], shape: Mapping[str, Any], where: str) -> Iterator[str]:
-    """Yield the same of a table. Whatever one row of the attributes tells, all do."""
-    columns = {key for item in items if isinstance(item, dict) for key in item if key in _COLUMNS}
+def _unfit_items(items: List[Any], shape: Mapping[str, Any], where: str, places: List[str]) -> None:
+    """Add the same of a table. Whatever one row of the attributes tells, all do."""
+    rows = [item for item in items if isinstance(item, dict)] if shape is _ROW else []
+    columns = {key for item in rows for key in item if key in _COLUMNS}
     for number, item in enumerate(items):
         if isinstance(item, dict):
-            yield from _unfit(item, shape, f'{where}.{number}.')
-            yield from (f'{where}.{number}.{key}' for key in sorted(columns.difference(item)) if shape is _ROW)
+            _unfit(item, shape, f'{where}.{number}.', places)
+            places += [f'{where}.{number}.{key}' for key in sorted(columns.difference(item))]
         else:
-            yield f'{where}.{number}'
+            places.append(f'{where}.{number}')
 
 
 def _lost_logs(data: Json, report: Report, arguments: Sequence[str]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from ..typed import TYPE_CHECKING, NamedTuple
 from .device_types import is_raid
 
 if TYPE_CHECKING:
-    from typing import List, Sequence, Tuple
+    from typing import Dict, List, Sequence, Tuple
 
 
 class Distinct(NamedTuple):
@@ -26,20 +26,31 @@ def distinct(reads: Sequence[Read]) -> List[Distinct]:
     one that gave a report is kept, rather one behind RAID: it stays when the volume gets another letter.
     """
     groups: List[List[Read]] = []
+    named: Dict[str, List[int]] = {}  # by what identifies a drive, which groups have one of that name, in their order
     for read in reads:
-        same = next((group for group in groups if all(_is_one(read, known) for known in group)), None)
+        names = _names(read)
+        same = next((groups[place] for place in sorted({place for name in names for place in named.get(name, ())})
+                     if all(_is_one(read, known) for known in groups[place])), None)
         if same is None:
-            groups.append([read])
-        else:
-            same.append(read)
+            same = []
+            for name in names:
+                named.setdefault(name, []).append(len(groups))
+            groups.append(same)
+        same.append(read)
     return [_kept(group) for group in groups]
 
 
-def _is_one(read: Read, other: Read) -> bool:
+def _names(read: Read) -> List[str]:
+    """Return what identifies a drive; drives that share none of it are two, see is_same_drive()."""
     # Two recordings of one drive are two reports, and someone wants to compare them.
-    if read.identity is None or other.identity is None or read.device.is_recorded:
-        return False
-    return is_same_drive(read.identity, other.identity)
+    if read.identity is None or read.device.is_recorded:
+        return []
+    serial, wwn = _serial(read.identity), _wwn(read.identity)
+    return [*([f'serial {serial}'] if serial else ()), *([f'wwn {wwn}'] if wwn else ())]
+
+
+def _is_one(read: Read, other: Read) -> bool:
+    return read.identity is not None and other.identity is not None and is_same_drive(read.identity, other.identity)
 
 
 def _kept(group: List[Read]) -> Distinct:

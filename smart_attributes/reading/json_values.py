@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Json = Dict[str, Any]
 
 
-_SAFE_INTEGER = 2 ** 53   # above this a JSON number may have been rounded on its way
+SAFE = range(1 - 2 ** 53, 2 ** 53)  # beyond these a JSON number may have been rounded on its way
 _LARGEST = 2 ** 128       # the widest counter there is (NVMe)
 
 
@@ -48,7 +48,7 @@ def integer_of(data: Mapping[str, Any], key: str) -> Optional[int]:
     as a string, with "_s" at the end of the name.
     """
     value: Any = data.get(key)
-    if type(value) is int and -_SAFE_INTEGER < value < _SAFE_INTEGER:
+    if type(value) is int and value in SAFE:
         return value
     exact = data.get(key + '_s')
     if isinstance(exact, str) and exact.isascii() and exact.isdigit() and len(exact) < 40:
