@@ -7,12 +7,12 @@ that the size of the database hardly matters to a check.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from ..errors import DataError
 from ..model import Identity, State
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import decode
+from .beginnings import ByBeginning, matches_pattern
 from .units import LOGICAL_SECTORS
 
 if TYPE_CHECKING:
@@ -89,6 +89,15 @@ class Advisory(NamedTuple):
     source: str
 
 
+class Candidate(NamedTuple):
+    """An entry that is for a model, with how strongly it claims the drives that it matches."""
+
+    rank: Tuple[int, ...]
+    source: int                     # number of its file; 0: the shipped one
+    file: str
+    entry: Json
+
+
 ROLES_OF_OUR_OWN = ('unknown_model', 'firmware_advisory', 'legacy_limit')  # that no data file defines
 COMMON = 'ata-common'  # the set that every entry uses last, unless it says "uses_common": false
 NO_SPEC = DriveSpec(None, {}, (), frozenset(), frozenset(), {}, False)
@@ -102,9 +111,9 @@ class SpecDatabase:
         self._sources: List[Tuple[str, Json]] = [('attributes.json', shipped), *local]
         self.date = str(shipped.get('date', '?'))
         self._specs: Dict[int, DriveSpec] = {}
-        self._by_model: Dict[str, List[Tuple[int, str, Json]]] = {}
-        self._by_start: Dict[str, List[int]] = {}
-        self._all: Sequence[Tuple[int, str, Json]] = ()
+        self._by_model: Dict[str, List[Candidate]] = {}
+        self._all: Optional[ByBeginning] = None
+        self._advisories: Optional[ByBeginning] = None
         self.roles = self._roles()
 
     @property
@@ -156,37 +165,33 @@ class SpecDatabase:
     def _strongest(self, identity: Identity, attributes: Sequence[int], sources: int) -> List[Tuple[str, Json]]:
         """Return what claims() does, of the first so many *sources*."""
         best: List[Tuple[str, Json]] = []
-        best_rank: Tuple[int, ...] = ()
-        for number, name, entry in self._candidates(identity.plain_model):
-            if number < sources and conditions_hold(entry, identity, attributes):
-                rank = strength(entry, is_local=number > 0)
-                if rank > best_rank:
-                    best, best_rank = [], rank
-                if rank == best_rank:
-                    best.append((name, entry))
+        rank: Tuple[int, ...] = ()
+        for candidate in self._candidates(identity.plain_model):  # the strongest first
+            if best and candidate.rank < rank:
+                break
+            if candidate.source < sources and conditions_hold(candidate.entry, identity, attributes):
+                rank = candidate.rank
+                best.append((candidate.file, candidate.entry))
         return best
 
     def prepare(self) -> None:
-        """Compile the patterns that no literal beginning rules out for any drive: work to do while drives think."""
+        """Sort entries and advisories by what models begin with: work to do while drives think."""
         self._candidates('')
+        self.advisories(Identity())
 
-    def _candidates(self, model: str) -> List[Tuple[int, str, Json]]:
-        """Return (number of the source, its name, entry) for all entries whose models do not exclude *model*."""
+    def _candidates(self, model: str) -> List[Candidate]:
+        """Return all entries whose models do not exclude *model*, the strongest first."""
         if model not in self._by_model:
-            starts = self._by_start or self._sorted_by_start()
-            places = sorted([*starts.get('', ()), *(starts.get(model[:1], ()) if model else ())])
-            self._by_model[model] = [each for each in map(self._all.__getitem__, places) if names_model(each[2], model)]
+            found = [Candidate(strength(entry, number > 0), number, name, entry)
+                     for number, name, entry in self._sorted_entries().for_text(model) if names_model(entry, model)]
+            self._by_model[model] = sorted(found, key=lambda candidate: candidate.rank, reverse=True)
         return self._by_model[model]
 
-    def _sorted_by_start(self) -> Mapping[str, List[int]]:
-        """Return, by the first character of a model, the places of entries that it may mean; '': of all others."""
-        self._all = [(number, name, entry) for number, (name, data) in enumerate(self._sources)
-                     for entry in data['entries']]
-        for place, (_, _, entry) in enumerate(self._all):
-            starts = {first_character(pattern) for pattern in entry.get('models', ('',))}
-            for start in ('',) if '' in starts else starts:
-                self._by_start.setdefault(start, []).append(place)
-        return self._by_start
+    def _sorted_entries(self) -> ByBeginning:
+        if self._all is None:
+            self._all = ByBeginning((entry.get('models', ()), (number, name, entry))
+                                    for number, (name, data) in enumerate(self._sources) for entry in data['entries'])
+        return self._all
 
     def _fallback(self, identity: Identity, attributes: Sequence[int]) -> DriveSpec:
         for name, entry in self.entries():
@@ -239,8 +244,11 @@ class SpecDatabase:
 
     def advisories(self, identity: Identity) -> List[Advisory]:
         """Return the firmware defects that concern a drive of this identity."""
+        if self._advisories is None:
+            self._advisories = ByBeginning((advisory['models'], advisory) for _, data in self._sources
+                                           for advisory in data.get('advisories', ()))
         model = identity.plain_model
-        return [_advisory(advisory) for _, data in self._sources for advisory in data.get('advisories', ())
+        return [_advisory(advisory) for advisory in self._advisories.for_text(model)
                 if any(matches_pattern(pattern, model) for pattern in advisory['models'])
                 and re.fullmatch(advisory.get('firmware', '.*'), identity.firmware)]
 
@@ -277,47 +285,6 @@ def _guard_holds(test: GuardTest, guard: Sequence[Any], attributes: Sequence[int
 def alternatives(guard: Sequence[Any]) -> Sequence[Sequence[int]]:
     """Return a guard as a list of alternatives, also when it was written as one plain list."""
     return guard if isinstance(guard[0], (list, tuple)) else [guard]
-
-
-def matches_pattern(pattern: str, text: str) -> bool:
-    """Say whether *pattern* matches the whole *text*."""
-    # Compiling a pattern takes longer than comparing its literal beginning with
-    # a hundred models, and almost every pattern fails there, most at the first character.
-    if first_character(pattern) not in ('', text[:1]):
-        return False
-    return text.startswith(literal_beginning(pattern)) and re.fullmatch(pattern, text) is not None
-
-
-def first_character(pattern: str) -> str:
-    """Return what everything matched by *pattern* starts with, as far as one glance tells; '' where it does not."""
-    # A character is what it is unless made optional, or one of several choices.
-    plain = pattern[:1].isalnum() and pattern[1:2] not in ('?', '*', '{') and '|' not in pattern
-    return pattern[:1] if plain else ''
-
-
-_LITERALS = re.compile(r'[A-Za-z0-9 _/,:-]*')
-_ESCAPES_AND_CLASSES = re.compile(r'\\.|\[\^?\]?(?:\\.|[^]\\])*\]')
-
-
-@lru_cache(maxsize=None)
-def literal_beginning(pattern: str) -> str:
-    """Return the characters that everything matched by *pattern* starts with."""
-    match = _LITERALS.match(pattern)
-    literal = match.group() if match else ''
-    if '|' in pattern and has_top_level_bar(pattern):
-        return ''
-    # A quantifier behind the last literal may make it optional.
-    return literal[:-1] if pattern[len(literal):len(literal) + 1] in ('?', '*', '{') else literal
-
-
-def has_top_level_bar(pattern: str) -> bool:
-    """Say whether *pattern* is a choice of whole patterns: "ABC|DEF", but not "A(BC|DEF)"."""
-    depth = 0
-    for character in _ESCAPES_AND_CLASSES.sub('', pattern):
-        depth += {'(': 1, ')': -1}.get(character, 0)
-        if character == '|' and depth == 0:
-            return True
-    return False
 
 
 def strength(entry: Json, is_local: bool) -> Tuple[int, ...]:

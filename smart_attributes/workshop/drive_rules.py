@@ -8,7 +8,7 @@ import math
 import re
 from typing import Any, Dict, Iterator, List, Mapping, Sequence, Set, Tuple
 
-from ..knowledge import readings, specs
+from ..knowledge import beginnings, readings, specs
 from ..model import Reading, Report
 from . import samples, witness
 from .sources import Claim, Context, Source, counted, quoted
@@ -229,7 +229,7 @@ def coverage_problems(source: Source, claims: Sequence[Claim]) -> Iterator[str]:
 
 def _is_matched(pattern: str, models: Sequence[str]) -> bool:
     """Say whether *pattern* matches one of the sorted *models*."""
-    start = specs.literal_beginning(pattern)
+    start = beginnings.literal_beginning(pattern)
     first = bisect.bisect_left(models, start)
     candidates = itertools.takewhile(lambda model: model.startswith(start), itertools.islice(models, first, None))
     return any(re.fullmatch(pattern, model) for model in candidates)

@@ -5,7 +5,7 @@ import re
 from typing import Iterator
 
 from ..knowledge import expressions
-from ..knowledge.specs import has_top_level_bar
+from ..knowledge.beginnings import has_top_level_bar
 
 LITERALS = 4   # characters that every model pattern must name
 

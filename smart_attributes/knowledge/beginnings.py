@@ -1,0 +1,92 @@
+"""Beginnings: which of many patterns may match a text at all, told without compiling them.
+
+Compiling a pattern takes longer than comparing its literal beginning with a hundred models, and almost every pattern
+fails there, most at the first character.
+"""
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from ..typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, Dict, Iterable, List, Sequence, Tuple
+
+
+class ByBeginning:
+    """Things, each with patterns of which one must match."""
+
+    def __init__(self, things: Iterable[Tuple[Sequence[str], Any]]):
+        """things: (patterns, thing); no patterns: it fits every text."""
+        self._things: List[Any] = []
+        self._places: Dict[str, List[int]] = {}
+        for place, (patterns, thing) in enumerate(things):
+            self._things.append(thing)
+            starts = [first_characters(pattern) for pattern in patterns]
+            for start in set(''.join(starts)) if all(starts) and starts else ('',):
+                self._places.setdefault(start, []).append(place)
+
+    def for_text(self, text: str) -> List[Any]:
+        """Return the things, in their order, whose first character does not exclude *text*."""
+        start = text[:1]
+        places = [*self._places.get('', ()), *(self._places.get(start, ()) if start else ())]
+        return [self._things[place] for place in sorted(places)]
+
+
+def matches_pattern(pattern: str, text: str) -> bool:
+    """Say whether *pattern* matches the whole *text*."""
+    starts = first_characters(pattern)
+    if starts and text[:1] not in starts:
+        return False
+    return text.startswith(literal_beginning(pattern)) and re.fullmatch(pattern, text) is not None
+
+
+_MAKES_OPTIONAL = ('?', '*', '{')
+# A set of characters; a choice of which each part begins with a character that it needs.
+_SET = re.compile(r'\[([A-Za-z0-9]+|0-9)\](?![?*{])')
+_CHOICE = re.compile(r'\((\w(?![?*{])(?:[^()|\\]|\\.)*(?:\|\w(?![?*{])(?:[^()|\\]|\\.)*)*)\)(?![?*{])')
+_DIGITS = '0123456789'
+
+
+def first_characters(pattern: str) -> str:
+    """Return what everything matched by *pattern* starts with: one of these; '' where a glance does not tell."""
+    if '|' in pattern and has_top_level_bar(pattern):
+        return ''
+    if pattern[:1].isalnum():
+        return '' if pattern[1:2] in _MAKES_OPTIONAL else pattern[0]
+    if pattern[:2] in ('\\(', '\\['):
+        return '' if pattern[2:3] in _MAKES_OPTIONAL else pattern[1]
+    known = _SET.match(pattern)
+    if known:
+        return known.group(1).replace('0-9', _DIGITS)
+    choice = _CHOICE.match(pattern)
+    return ''.join(part[0] for part in choice.group(1).split('|')) if choice else ''
+
+
+_LITERALS = re.compile(r'[A-Za-z0-9 _/,:-]*')
+
+
+@lru_cache(maxsize=None)
+def literal_beginning(pattern: str) -> str:
+    """Return the characters that everything matched by *pattern* starts with."""
+    match = _LITERALS.match(pattern)
+    literal = match.group() if match else ''
+    if '|' in pattern and has_top_level_bar(pattern):
+        return ''
+    # A quantifier behind the last literal may make it optional.
+    return literal[:-1] if pattern[len(literal):len(literal) + 1] in _MAKES_OPTIONAL else literal
+
+
+_ESCAPES_AND_SETS = re.compile(r'\\.|\[\^?\]?(?:\\.|[^]\\])*\]')
+
+
+@lru_cache(maxsize=None)
+def has_top_level_bar(pattern: str) -> bool:
+    """Say whether *pattern* is a choice of whole patterns: "ABC|DEF", but not "A(BC|DEF)"."""
+    depth = 0
+    for before in _ESCAPES_AND_SETS.sub('', pattern).split('|')[:-1]:
+        depth += before.count('(') - before.count(')')
+        if depth == 0:
+            return True
+    return False

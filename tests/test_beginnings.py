@@ -1,0 +1,127 @@
+"""beginnings: which patterns may match a model, without compiling them."""
+from __future__ import annotations
+
+import json
+import random
+import re
+
+import pytest
+from conftest import ROOT
+
+from smart_attributes.knowledge import beginnings
+
+SHIPPED = json.loads((ROOT / 'attributes.json').read_text())
+
+
+@pytest.mark.parametrize(
+    ('pattern', 'beginning'),
+    [
+        ('INTEL SSDSC2BB[0-9]{3}G4', 'INTEL SSDSC2BB'),
+        ('ABC?D', 'AB'),
+        ('ABC*', 'AB'),
+        ('ABC+', 'ABC'),
+        ('ABC{0,2}', 'AB'),
+        ('ABC|DEF', ''),
+        ('A(BC|DE)', 'A'),
+        (r'AB\|CD', 'AB'),
+        ('AB[|]CD', 'AB'),
+        ('AB[(]C|D', ''),
+        (r'AB[\](]C|D', ''),
+        ('[AB]C', ''),
+        ('(?i)abc', ''),
+        ('', ''),
+    ],
+)
+def test_the_beginning_is_what_every_match_starts_with(pattern, beginning):
+    """It is compared before the pattern is compiled, so it may be too short but never wrong."""
+    assert beginnings.literal_beginning(pattern) == beginning
+
+
+def test_the_quick_comparison_agrees_with_re_on_random_patterns():
+    """Compiling is skipped for most patterns; that must not change which ones match."""
+    rolls = random.Random(11)
+    pieces = [
+        'A',
+        'B',
+        ' ',
+        '-',
+        '[AB]',
+        '[^A]',
+        '[|]',
+        '[(]',
+        '[]]',
+        '(A|B)',
+        '(A1|B)',
+        '[0-9]',
+        '[1B]',
+        '(?:AB|)',
+        '|',
+        '?',
+        '*',
+        '{0,1}',
+        '{2}',
+        '+',
+        r'\|',
+        r'\(',
+        '.',
+        '1',
+    ]
+    compared = matched = 0
+    while compared < 3000:
+        pattern = ''.join(rolls.choices(pieces, k=rolls.randint(1, 7)))
+        try:
+            compiled = re.compile(pattern)
+        except re.error:
+            continue
+        for _ in range(8):
+            text = ''.join(rolls.choices('AB -|(1', k=rolls.randint(0, 5)))
+            expected = compiled.fullmatch(text) is not None
+            assert beginnings.matches_pattern(pattern, text) == expected, (pattern, text)
+            matched += expected
+        compared += 1
+    assert matched > 500  # otherwise this has proved little
+
+
+@pytest.mark.parametrize(
+    ('pattern', 'first'),
+    [
+        ('INTEL .*', 'I'),
+        ('S?T1', ''),
+        ('S(T|X)1', 'S'),
+        (r'\(S[0-9]', '('),
+        (r'\[?x', ''),
+        (r'\d+', ''),
+        ('[0-9]+GB', '0123456789'),
+        ('[Mm]icron', 'Mm'),
+        ('[A-Z]x', ''),
+        ('[^A]x', ''),
+        ('[AB]?x', ''),
+        ('(M600|1100)_.*', 'M1'),
+        (r'(1\.8|2\.5)"', '12'),
+        ('(A?B|C)D', ''),
+        ('(A|B)?C', ''),
+        ('(A|)C', ''),
+        ('((A|B)|C)D', ''),
+        ('A|B', ''),
+        ('(A|B)|C', ''),
+        ('(?i:micron)', ''),
+        ('', ''),
+    ],
+)
+def test_the_first_characters_are_all_that_a_match_may_start_with(pattern, first):
+    assert beginnings.first_characters(pattern) == first
+
+
+def test_every_shipped_pattern_tells_its_first_characters():
+    """One that does not is compiled by each check of each drive."""
+    patterns = [pattern for what in ('entries', 'advisories') for each in SHIPPED[what]
+                for pattern in each.get('models', ())]
+
+    assert [pattern for pattern in patterns if not beginnings.first_characters(pattern)] == []
+
+
+def test_what_a_model_may_mean_comes_in_its_order_with_what_fits_all():
+    sorted_ = beginnings.ByBeginning([(('B1', 'A1'), 1), ((), 2), (('C',), 3), (('A2', '.*'), 4), (('[AC]3',), 5)])
+
+    assert [sorted_.for_text(text) for text in ('A9', 'B', 'C', 'D', '')] == [
+        [1, 2, 4, 5], [1, 2, 4], [2, 3, 4, 5], [2, 4], [2, 4]]
