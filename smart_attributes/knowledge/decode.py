@@ -22,7 +22,7 @@ from ..model import AttributeRow
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from typing import List, Mapping, Optional, Sequence, Tuple
+    from typing import Callable, List, Mapping, Optional, Sequence, Tuple
 
 RAW_BYTES = 6
 LONGEST = 64  # characters of a raw value or a formula; the longest rendering has half of them
@@ -205,53 +205,66 @@ def raw_bytes(row: AttributeRow) -> Sequence[Optional[int]]:
 
 _HEX = r'(?i:0x([0-9a-f]{1,16}))'
 _WORDS = r'(\d+) \((\d+) (\d+)\)'           # raw16(raw16): word 0 (word 2 word 1)
-_AVERAGE = r'(\d+) \(Average (\d+)\)'         # raw16(avg16): word 0 (word 1)
 _LOW_24 = r'(\d+) \((\d+) (\d+) (\d+)\)'    # raw24(raw8): low 24 bits (byte 5 byte 4 byte 3)
 _THREE = r'(\d+) (\d+) (\d+)'               # raw16: word 2 word 1 word 0
 _SIX = r'(\d+) (\d+) (\d+) (\d+) (\d+) (\d+)'  # raw8: byte 5 ... byte 0
 _LOW_BYTE = r'(\d+) \((\d+) (\d+) (\d+) (\d+) (\d+)\)'  # a temperature: byte 0 (byte 5 ... byte 1)
 _LAYOUTS = ((_WORDS, (0, 2, 1), 2), (_THREE, (2, 1, 0), 2), (_SIX, (5, 4, 3, 2, 1, 0), 1),
             (_LOW_BYTE, (0, 5, 4, 3, 2, 1), 1))
+_AVERAGE = r'(\d+) \(Average (\d+)\)'         # raw16(avg16): word 0 (word 1)
 _HALVES = r'(\d+)/(\d+)'                    # raw24/raw24 or raw24/raw32: high / low
 _HOURS = r'(\d+)h\+\d+m(?:\+[\d.]+s)?(?: \(.*\))?'
 _LEADING = r'(-?\d+)(?: \(.*\))?'           # "28 (Min/Max 20/32)": only the number is certain
+_NOTHING = (None,) * RAW_BYTES
 
 
 @lru_cache(maxsize=4096)
 def printed_bytes(raw: str) -> Sequence[Optional[int]]:
     """Return raw bytes 0 to 5 of a RAW_VALUE as printed, None where it does not hold them."""
     if len(raw) > LONGEST:
-        return (None,) * RAW_BYTES
+        return _NOTHING
     if raw.isdecimal():
         return _little(int(raw), RAW_BYTES)
-    match = re.fullmatch(_HEX, raw)
-    if match:
-        return _little(int(match.group(1), 16), RAW_BYTES)
+    # A pattern is compiled where its signs are there: most drives need one or two of these.
+    return _worded_bytes(raw) if raw.strip('0123456789 ()') else _grouped_bytes(raw)
+
+
+def _grouped_bytes(raw: str) -> Sequence[Optional[int]]:
+    """Return the bytes of a value that is printed as several numbers, with blanks and parentheses."""
     for pattern, order, width in _LAYOUTS:
         match = re.fullmatch(pattern, raw)
         if match:
             return _placed([int(group) for group in match.groups()], order, width)
-    return _partial_bytes(raw)
-
-
-def _partial_bytes(raw: str) -> Sequence[Optional[int]]:
     match = re.fullmatch(_LOW_24, raw)
     if match:
         low, *high = (int(group) for group in match.groups())
         return (*_little(low, 3), *(byte & 0xff for byte in reversed(high)))
-    match = re.fullmatch(_AVERAGE, raw)
-    if match:
-        return (*_little(int(match.group(1)), 2), *_little(int(match.group(2)), 2), None, None)
-    match = re.fullmatch(_HALVES, raw)
-    if match:
-        return _halves(int(match.group(1)), int(match.group(2)))
-    match = re.fullmatch(_HOURS, raw)
-    if match:
-        return (*_little(int(match.group(1)), 4), None, None)
+    return _leading_byte(raw)
+
+
+def _worded_bytes(raw: str) -> Sequence[Optional[int]]:
+    """Return the bytes of a value that is printed with other signs, too."""
+    hexadecimal = re.fullmatch(_HEX, raw) if raw[1:2] in ('x', 'X') else None
+    if hexadecimal:
+        return _little(int(hexadecimal.group(1), 16), RAW_BYTES)
+    for sign, pattern, bytes_of in _SIGNS:
+        match = re.fullmatch(pattern, raw) if sign in raw else None
+        if match:
+            return bytes_of(*map(int, match.groups()))
+    return _leading_byte(raw)
+
+
+def _leading_byte(raw: str) -> Sequence[Optional[int]]:
     match = re.fullmatch(_LEADING, raw)
-    if match and 0 <= int(match.group(1)) < 256:
-        return (int(match.group(1)), None, None, None, None, None)
-    return (None,) * RAW_BYTES
+    return (int(match.group(1)), *_NOTHING[1:]) if match and 0 <= int(match.group(1)) < 256 else _NOTHING
+
+
+def _hours(count: int) -> Sequence[Optional[int]]:
+    return (*_little(count, 4), None, None)
+
+
+def _average(total: int, average: int) -> Sequence[Optional[int]]:
+    return (*_little(total, 2), *_little(average, 2), None, None)
 
 
 def _halves(high: int, low: int) -> Sequence[Optional[int]]:
@@ -260,6 +273,10 @@ def _halves(high: int, low: int) -> Sequence[Optional[int]]:
         return (*_little(low, 4), *_little(high, 2))
     # Both formats print alike here; where nothing stands above, it does not matter which one it is.
     return _little(low, RAW_BYTES) if high == 0 else (*_little(low, 3), None, None, None)
+
+
+_SIGNS: Sequence[Tuple[str, str, Callable[..., Sequence[Optional[int]]]]] = (
+    ('h+', _HOURS, _hours), ('Average', _AVERAGE, _average), ('/', _HALVES, _halves))
 
 
 def _little(number: int, count: int) -> Tuple[int, ...]:

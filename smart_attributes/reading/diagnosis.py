@@ -273,7 +273,7 @@ def is_complaint(line: str) -> bool:
 
 def asks_for_attributes(arguments: Sequence[str]) -> bool:
     """Tell whether smartctl was called for the table of attributes, alone or among others."""
-    return any(re.fullmatch(_ASKS_FOR_ATTRIBUTES, argument) for argument in arguments)
+    return '-A' in arguments or any(re.fullmatch(_ASKS_FOR_ATTRIBUTES, argument) for argument in arguments)
 
 
 def nothing_told(report: Report, is_asked: bool) -> Optional[DriveError]:

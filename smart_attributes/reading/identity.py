@@ -28,7 +28,7 @@ def distinct(reads: Sequence[Read]) -> List[Distinct]:
     groups: List[List[Read]] = []
     named: Dict[str, List[int]] = {}  # by what identifies a drive, which groups have one of that name, in their order
     for read in reads:
-        names = _names(read)
+        names = _names(read) if len(reads) > 1 else []
         same = next((groups[place] for place in sorted({place for name in names for place in named.get(name, ())})
                      if all(_is_one(read, known) for known in groups[place])), None)
         if same is None:

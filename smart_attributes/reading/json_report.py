@@ -5,8 +5,6 @@ may come from a ticket, an anonymiser or a program that speaks like smartctl.
 """
 from __future__ import annotations
 
-import re
-
 from ..errors import DriveError, NotAReport
 from ..model import Identity, Report
 from ..typed import TYPE_CHECKING
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
 
 _SMARTCTL_KEYS = ('smartctl', 'json_format_version', 'smart_status', 'smart_support', 'ata_smart_attributes',
                   'nvme_smart_health_information_log', 'scsi_error_counter_log', 'ata_device_statistics')
+_HEXADECIMAL = frozenset('0123456789abcdef')
 
 
 def parse(report: Union[str, bytes], exit_status: Optional[int] = None, error_text: str = '') -> Report:
@@ -159,9 +158,10 @@ def _wwn(data: Json) -> str:
     naa, oui, number = (integer_of(name, part) for part in ('naa', 'oui', 'id'))
     if naa is not None and oui is not None and number is not None:
         return f'{naa:x}{oui:06x}{number:09x}'
-    unit = re.fullmatch(r'(?:0x)?([0-9a-fA-F]{8,32})', text_of(data, 'logical_unit_id'))
-    if unit:
-        return unit.group(1).lower()
+    unit = text_of(data, 'logical_unit_id').lower()
+    unit = unit[2:] if unit.startswith('0x') else unit
+    if 8 <= len(unit) <= 32 and _HEXADECIMAL.issuperset(unit):
+        return unit
     for namespace in objects_of(data, 'nvme_namespaces')[:1]:
         eui64 = object_of(namespace, 'eui64')
         oui, number = integer_of(eui64, 'oui'), integer_of(eui64, 'ext_id')
