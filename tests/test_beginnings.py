@@ -77,6 +77,7 @@ def test_the_quick_comparison_agrees_with_re_on_random_patterns():
             text = ''.join(rolls.choices('AB -|(1', k=rolls.randint(0, 5)))
             expected = compiled.fullmatch(text) is not None
             assert beginnings.matches_pattern(pattern, text) == expected, (pattern, text)
+            assert beginnings.ByBeginning([((pattern,), 1)]).matching(text) == [1] * expected, (pattern, text)
             matched += expected
         compared += 1
     assert matched > 500  # otherwise this has proved little
@@ -120,8 +121,8 @@ def test_every_shipped_pattern_tells_its_first_characters():
     assert [pattern for pattern in patterns if not beginnings.first_characters(pattern)] == []
 
 
-def test_what_a_model_may_mean_comes_in_its_order_with_what_fits_all():
-    sorted_ = beginnings.ByBeginning([(('B1', 'A1'), 1), ((), 2), (('C',), 3), (('A2', '.*'), 4), (('[AC]3',), 5)])
+def test_what_fits_a_model_comes_in_its_order_with_what_fits_all():
+    sorted_ = beginnings.ByBeginning([(('B1', 'A1'), 1), ((), 2), (('C1',), 3), (('A2', '.*1'), 4), (('[AC]1',), 5)])
 
-    assert [sorted_.for_text(text) for text in ('A9', 'B', 'C', 'D', '')] == [
-        [1, 2, 4, 5], [1, 2, 4], [2, 3, 4, 5], [2, 4], [2, 4]]
+    assert [sorted_.matching(text) for text in ('A1', 'A2', 'B1', 'C1', 'D', '')] == [
+        [1, 2, 4, 5], [2, 4], [1, 2, 4], [2, 3, 4, 5], [2], [2]]

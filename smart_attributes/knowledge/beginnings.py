@@ -20,18 +20,22 @@ class ByBeginning:
     def __init__(self, things: Iterable[Tuple[Sequence[str], Any]]):
         """things: (patterns, thing); no patterns: it fits every text."""
         self._things: List[Any] = []
-        self._places: Dict[str, List[int]] = {}
+        self._always: List[int] = []
+        self._patterns: Dict[str, List[Tuple[int, str]]] = {}  # by first character; '': a glance does not tell it
         for place, (patterns, thing) in enumerate(things):
             self._things.append(thing)
-            starts = [first_characters(pattern) for pattern in patterns]
-            for start in set(''.join(starts)) if all(starts) and starts else ('',):
-                self._places.setdefault(start, []).append(place)
+            self._always += [] if patterns else [place]
+            for pattern in patterns:
+                for start in first_characters(pattern) or ('',):
+                    self._patterns.setdefault(start, []).append((place, pattern))
 
-    def for_text(self, text: str) -> List[Any]:
-        """Return the things, in their order, whose first character does not exclude *text*."""
-        start = text[:1]
-        places = [*self._places.get('', ()), *(self._places.get(start, ()) if start else ())]
-        return [self._things[place] for place in sorted(places)]
+    def matching(self, text: str) -> List[Any]:
+        """Return the things that fit a text, in their order."""
+        found = set(self._always)
+        for start in {text[:1], ''}:
+            found.update(place for place, pattern in self._patterns.get(start, ())
+                         if text.startswith(literal_beginning(pattern)) and re.fullmatch(pattern, text))
+        return [self._things[place] for place in sorted(found)]
 
 
 def matches_pattern(pattern: str, text: str) -> bool:

@@ -180,10 +180,10 @@ class SpecDatabase:
         self.advisories(Identity())
 
     def _candidates(self, model: str) -> List[Candidate]:
-        """Return all entries whose models do not exclude *model*, the strongest first."""
+        """Return all entries that are for *model*, the strongest first."""
         if model not in self._by_model:
             found = [Candidate(strength(entry, number > 0), number, name, entry)
-                     for number, name, entry in self._sorted_entries().for_text(model) if names_model(entry, model)]
+                     for number, name, entry in self._sorted_entries().matching(model)]
             self._by_model[model] = sorted(found, key=lambda candidate: candidate.rank, reverse=True)
         return self._by_model[model]
 
@@ -247,10 +247,8 @@ class SpecDatabase:
         if self._advisories is None:
             self._advisories = ByBeginning((advisory['models'], advisory) for _, data in self._sources
                                            for advisory in data.get('advisories', ()))
-        model = identity.plain_model
-        return [_advisory(advisory) for advisory in self._advisories.for_text(model)
-                if any(matches_pattern(pattern, model) for pattern in advisory['models'])
-                and re.fullmatch(advisory.get('firmware', '.*'), identity.firmware)]
+        return [_advisory(advisory) for advisory in self._advisories.matching(identity.plain_model)
+                if re.fullmatch(advisory.get('firmware', '.*'), identity.firmware)]
 
 
 def _contradiction(winners: Sequence[Tuple[str, Json]], identity: Identity) -> str:
