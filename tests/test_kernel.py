@@ -331,7 +331,8 @@ def missing(result: Result) -> Optional[Result]:
 
 def test_an_nvme_drive_pulled_while_checks_run_is_missed_and_found_again(machine):
     """Each check answers in its form, whatever the moment; afterwards all is as before."""
-    machine.starts(f'for i in 1 2 3 4; do runuser -u nagios {PLUGIN} -d {WARNING}; echo "code $?"; done >/tmp/checks')
+    machine.starts(f'for i in 1 2 3 4; do runuser -u nagios -- {PLUGIN} -d {WARNING}; echo "code $?"; done '
+                   '>/tmp/checks 2>&1')
     machine.controls('device_del', id='warning')
     settled(machine, WARNING, is_there=False)
     missed = check(machine, '--expect', str(len(SERIALS)))
@@ -342,13 +343,17 @@ def test_an_nvme_drive_pulled_while_checks_run_is_missed_and_found_again(machine
 
     assert missed.code == 2 and f'1 of {len(SERIALS)} expected drives missing' in missed.first_line
     assert found.code == 2 and 'missing' not in found.first_line
-    assert set(answers) <= {'code 2', 'code 3'}
+    assert set(answers) <= {('CRITICAL', 2), ('UNKNOWN', 3)}
 
 
-def four_answers(text: str) -> List[str]:
+def four_answers(text: str) -> List[Tuple[str, int]]:
+    """Return the state that each check tells and its exit code, once all have ended."""
     assert 'Traceback' not in text
-    answers = re.findall('^code .*', text, re.MULTILINE)
-    return answers if len(answers) == 4 else []
+    if len(re.findall('^code ', text, re.MULTILINE)) < 4:
+        return []
+    answers = re.findall(r'^SMART ([A-Z]+) - [^\n]*\n(?:[^\n]*\n)*?code ([0-9]+)$', text, re.MULTILINE)
+    assert len(answers) == 4, text
+    return [(state, int(code)) for state, code in answers]
 
 
 def test_one_of_two_ways_to_an_nvme_drive_is_enough(machine):
