@@ -18,6 +18,7 @@ from smart_attributes.model import AttributeRow, Identity, Report, SelfTest, Sta
 from smart_attributes.reading import diagnosis
 from smart_attributes.reading.diagnosis import (
     Remains,
+    as_asked,
     asks_for_attributes,
     diagnose,
     nothing_told,
@@ -147,6 +148,31 @@ def test_words_become_a_reason_and_a_next_step(words, kind, part):
 def test_json_messages_mean_the_same_as_printed_words(words, kind, part):
     """One drive must not read differently because smartctl 7 printed JSON."""
     assert str(diagnose([words], 2)) == str(diagnose((), 2, words))
+
+
+@pytest.mark.parametrize('error', [error for error in (
+    diagnose((), 2, 'SMART support is: Unavailable - device lacks SMART capability.'),
+    diagnose((), 2, OPEN.format('/dev/sdc', 'INQUIRY failed')),
+    diagnose((), 2, 'Read Device Identity failed: Input/output error'),
+    diagnose((), 2, 'Standard Inquiry (64 bytes) failed [Input/output error]'),
+    diagnose((), 2, 'A mandatory SMART command failed: exiting.'),
+    without_data(Remains(4, True)),
+    nothing_told(Report(Identity(protocol='ATA'), smart_status=True), is_asked=True)) if error],
+                         ids=lambda error: str(error)[:30])
+def test_a_type_is_advised_only_where_none_was_given(error):
+    """Who wrote megaraid,0@/dev/bus/0 has done what "TYPE@PATH" asks for."""
+    told = as_asked(error.of(Identity(model='ACME')), 'megaraid,0')
+
+    assert 'TYPE@PATH' in str(as_asked(error, ''))
+    assert 'TYPE@PATH' not in str(told) and 'another type than megaraid,0' in str(told)
+    assert type(told) is type(error) and told.identity == Identity(model='ACME')
+
+
+def test_what_advises_no_type_is_told_whatever_type_was_given():
+    """A slot is empty under any type."""
+    error = diagnose((), 2, OPEN.format('/dev/bus/0 [megaraid_disk_12]', 'INQUIRY failed'))
+
+    assert as_asked(error, 'megaraid,12') is error
 
 
 @pytest.mark.parametrize('words, kind, part', WORDS)

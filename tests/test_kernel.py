@@ -285,6 +285,7 @@ def test_drives_behind_megaraid_are_named_and_empty_slots_are_passed_over(machin
     assert result.code == 3
     assert names == [f'bus_{host}_megaraid_0', f'bus_{host}_megaraid_1']
     assert 'RAID0001' in result.text and report['serial_number'] in result.text
+    assert 'may want another type than megaraid,0' in result.first_line
 
 
 def test_an_empty_slot_is_told_from_a_controller_that_is_elsewhere(machine):

@@ -70,6 +70,15 @@ def test_every_face_tells_which_drive_cannot_be_judged(machine, address, describ
 
 
 @simulated
+@pytest.mark.parametrize('given, last, advice', [('', 4, 'a type (TYPE@PATH)'), ('sat@', 2, 'another type than sat')])
+def test_nobody_is_told_to_give_a_type_who_gave_one(machine, given, last, advice):
+    """Of a drive that says who it is and gives no data."""
+    machine.add('/dev/sda', 'intel-healthy', error=last)
+
+    assert f'behind a bridge that wants {advice}; 1 drive' in check(machine, '-d', f'{given}/dev/sda').first_line
+
+
+@simulated
 def test_a_sas_disk_without_verdict_is_no_ssd(machine):
     """Its kind follows from what answered, not from what it did not say."""
     machine.add('/dev/sda', 'sas-seagate-healthy', disabled=True)

@@ -24,8 +24,9 @@ _SUDOERS = '"check_smart_attributes sudoers" prints the rule for /etc/sudoers.d'
 _TYPE = 'give the type as TYPE@PATH, for instance sat@/dev/sda'
 _DISABLED = ('has SMART disabled: it does not watch itself and its verdict is worth nothing; enable it: smartctl -s '
              'on PATH')
-_UNSUPPORTED = ('has no SMART: device lacks SMART capability; behind a RAID or USB bridge the right type may help: '
+_UNSUPPORTED = ('has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may want a type: '
                 'TYPE@PATH')
+_WANTS_A_TYPE = r'\ba type(?:: TYPE@PATH| \(TYPE@PATH\))'   # how sentences here advise one
 _RECORD = 'holds no SMART data: {}; record with smartctl -x'
 _SLOT = r'\[(?:megaraid|cciss|3ware|areca|aacraid|hpt)_disk[^\]\n]*\]'
 _OPEN = r'open device: [^\n]*? failed: '
@@ -212,6 +213,16 @@ def silence(exit_status: Optional[int]) -> DriveError:
         return DriveError(_RECORD.format('it is empty, smartctl printed nothing'))
     return DriveError(f'cannot be read: smartctl printed nothing and ended with exit status {exit_status}; '
                       'try it by hand')
+
+
+def as_asked(error: DriveError, device_type: str) -> DriveError:
+    """Return an error that does not advise to give a type where one was given: another one may help."""
+    words = re.sub(_WANTS_A_TYPE, f'another type than {clean(device_type)}', str(error)) if device_type else str(error)
+    if words == str(error):
+        return error
+    told = type(error)(words)
+    told.identity = error.identity
+    return told
 
 
 class Remains(NamedTuple):

@@ -7,7 +7,7 @@ import re
 from ..errors import DriveAbsent, DriveError, DriveIsNoDrive, DriveUndetected, SudoRefused
 from ..model import Device, Read, Report
 from ..typed import TYPE_CHECKING
-from . import commands, controllers, no_drives
+from . import commands, controllers, diagnosis, no_drives
 from .device_types import BY_NAME, base
 
 if TYPE_CHECKING:
@@ -16,8 +16,12 @@ if TYPE_CHECKING:
 
 def taken(reads: Sequence[Read]) -> List[Read]:
     """Return the reads; where nobody answered, with the better reason if there is one."""
-    return [read if isinstance(read.outcome, Report) or read.identity or read.device.is_recorded else
-            read._replace(outcome=_better(read.device, read.outcome)) for read in controllers.relocated(reads)]
+    return [read if isinstance(read.outcome, Report) or read.device.is_recorded else
+            read._replace(outcome=_told(read.device, read.outcome)) for read in controllers.relocated(reads)]
+
+
+def _told(device: Device, error: DriveError) -> DriveError:
+    return diagnosis.as_asked(error if error.identity else _better(device, error), device.type)
 
 
 def _better(device: Device, error: DriveError) -> DriveError:
