@@ -33,7 +33,8 @@ KEYS: Mapping[str, Any] = dict.fromkeys(('device', 'type', 'model', 'serial', 'f
 OF_A_READING: Mapping[str, Any] = {'unit': '', 'warning': None, 'critical': None, 'reason': None}
 
 
-_GONE = re.compile(r'history --forget (.+?) retires it')   # as whereabouts has it
+# Serial numbers in what a check says of drives that are gone or silent, as whereabouts has it; cut off as well.
+_SERIALS = re.compile(r'history --forget (.+?) retires it|last seen there: .*?\(serial (.+?)(?:\), |\.\.\.|$)')
 
 
 class Fleet:
@@ -193,9 +194,9 @@ def _hidden(drives: Iterable[Drive]) -> Iterator[Drive]:
 
 
 def _unnamed(words: str) -> str:
-    """Return what a check says of drives that are gone without their serial numbers."""
-    for serial in _GONE.findall(words):
-        words = words.replace(serial, 'SERIAL')
+    """Return what a check says of drives that are gone or silent without their serial numbers."""
+    for found in _SERIALS.finditer(words):
+        words = words.replace(found[1] or found[2], 'SERIAL')
     return words
 
 

@@ -119,6 +119,13 @@ class Remembered:
         return whereabouts.asleep(verdict, self._memory.at(verdict.device.address), self._memory.now,
                                   self._longest_asleep)
 
+    def last_seen(self, device: Device, hide_serial: bool) -> str:
+        """Return which drive was at an address where nobody answers now, '' where memory does not know."""
+        if self._whereabouts is None:
+            return ''
+        from . import whereabouts
+        return whereabouts.last_seen(self._whereabouts, device.address, hide_serial)
+
     def notes(self, verdict: Verdict) -> Tuple[str, ...]:
         """Return why a drive is not remembered, or what is not believed of it."""
         recalled = self._recalled.get(_address(verdict.device))

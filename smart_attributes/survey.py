@@ -194,7 +194,7 @@ def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
     if judge.old:
         judge = judge._replace(old=judge.old.addressed([read.device for read in kept]))
     progress.memory.recall(kept, looked_at, _addressed(asked, progress.reads), progress.found.is_scan)
-    verdicts = tuple(_verdict(read, judge, progress) for read in kept)
+    verdicts = tuple(_with_last_seen(_verdict(read, judge, progress), read, progress.memory, options) for read in kept)
     notes = (*progress.found.notes, *progress.notes, *merged, *left_out, *otherwise,
              *(options.before.notes(options.data.config) if options.before else ()),
              *(judge.old.notes if judge.old else ()))
@@ -205,6 +205,16 @@ def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
                   tuple(dict.fromkeys(read.remark for read in progress.reads if read.remark))
                   + _said(progress.memory, options, gone),
                   _demanded(progress.memory, options), progress.memory)
+
+
+def _with_last_seen(verdict: Verdict, read: Read, memory: Remembered, options: Options) -> Verdict:
+    """Return the verdict on a drive that fell silent with who was there before: nothing else tells which one to pull.
+
+    What is no drive, or absent, has errors of its own kind, and so has an address that nobody asked.
+    """
+    is_silent = type(read.outcome) is DriveError and read.identity is None
+    seen = memory.last_seen(read.device, options.naming.hide_serial) if is_silent else ''
+    return verdict._replace(problem=f'{verdict.problem}; {seen}') if seen else verdict
 
 
 def _addressed(asked: Sequence[Device], reads: Sequence[Read]) -> List[Device]:

@@ -74,6 +74,20 @@ def gone(known: Whereabouts, hide_serial: bool) -> List[str]:
             for change in changes.missing(known.places, known.records, known.scope)]
 
 
+def last_seen(known: Whereabouts, address: str, hide_serial: bool) -> str:
+    """Return which drive was at an address where nobody answers now; '' where memory knows none, or it is elsewhere
+    as well.
+    """
+    here = [place for place in known.places if not place.gone]
+    there = [place.drive for place in here if place.address == address]
+    if len(there) != 1 or sum(place.drive == there[0] for place in here) > 1:
+        return ''
+    record = known.records[there[0]]
+    serial = '' if hide_serial else clean(record.identity.serial)
+    return (f'last seen there: {_name(record.identity, hide_serial=True)}{f" (serial {serial})" if serial else ""}, '
+            f'{duration(known.now - record.last_read)} ago')
+
+
 def _sentence(known: Whereabouts, change: Change, hide_serial: bool) -> str:
     drive = _name(known.records[change.drive].identity, hide_serial)
     ago = _ago(known.now - change.since)

@@ -170,6 +170,19 @@ def test_a_drive_that_cannot_be_read_says_once_why(tmp_path):
     assert row.endswith(f'find out why it cannot be read; {words}; and more')
 
 
+@pytest.mark.parametrize('words', [
+    'no answer; last seen there: ACME HD4000 (serial EXAMPLE 1), 5 h ago',
+    'no answer; last seen there: ACME (2) HD4000 (serial EXAMPLE)1), 5 h ago',
+    'no answer; last seen there: ACME HD4000 (serial EXAMPLE...',
+    'no answer; last seen there: ACME HD4000 (serial EXAMPLE'])
+def test_a_silent_drive_is_told_without_the_serial_number_that_its_host_remembers(tmp_path, words):
+    """In its reason and in its notes, also where a host has cut them off."""
+    path = written(tmp_path, {'name': 'sda', 'state': 'UNKNOWN', 'why': words, 'notes': [words], 'findings': [words]})
+
+    told = run('fleet', path, '--hide-serial', '--json').text
+    assert '(serial SERIAL' in told and 'EXAMPLE' not in told
+
+
 @pytest.mark.parametrize('face', [['--limit', '0'], ['--json'], ['--html', 'PAGE']])
 def test_drives_that_are_gone_are_told_without_serial_numbers_where_none_are_wanted(tmp_path, face):
     """They stand in the words of the host."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any, Dict
 
 import pytest
 from conftest import NOBODY, Result
@@ -95,6 +96,43 @@ def test_triage_has_the_state_that_is_asked_for_where_memory_cannot_be_used(mach
     assert machine.run(START + HOUR, *words).first_line.startswith('no memory: ')
     assert [remark[:11] for remark in json.loads(
         machine.run(START + HOUR, 'triage', '--scan', '--json').text)['remarks']] == ['no memory: ']
+
+
+def silent() -> Dict[str, Any]:
+    """What smartctl says of a drive that is there and does not answer."""
+    said = asleep()
+    said['smartctl']['messages'] = [{'string': 'Smartctl open device: /dev/sdb [SAT] failed: Input/output error',
+                                     'severity': 'error'}]
+    return said
+
+
+def test_a_drive_that_falls_silent_is_named_as_it_was_seen_last(machine):
+    """Its line cannot tell who it is, and somebody has to pull the right one; so in every face."""
+    machine.holds(sda=disk(), sdb=silent())
+    words = 'cannot be opened: Input/output error; check drive, cable and controller, the kernel log (dmesg) tells more'
+    seen = 'last seen there: ACME HD4000 (serial SERIAL02), 5 h ago'
+
+    result = machine.check(START + 5 * HOUR, '--scan')
+    assert result.first_line == f'SMART UNKNOWN - sdb {words}; {seen}; 2 drives: 1 unknown, 1 ok'
+    assert machine.check(START + 6 * HOUR, '--scan').first_line == result.first_line.replace('5 h', '6 h')
+    page = json.loads(machine.run(START + 5 * HOUR, 'triage', '--scan', '--json').text)
+    assert [drive['why'] for drive in page['drives']] == [f'{words}; {seen}', None]
+    hidden = machine.check(START + 5 * HOUR, '--scan', '--hide-serial').text
+    assert 'last seen there: ACME HD4000, 5 h ago' in hidden and 'SERIAL0' not in hidden
+
+
+def test_a_drive_that_answers_elsewhere_is_not_the_one_that_is_silent(machine):
+    """After a start that gave other letters: /dev/sdb was SERIAL02, which is /dev/sda now."""
+    machine.holds(sda=disk('SERIAL02'), sdb=silent())
+
+    assert 'last seen there' not in machine.check(START + HOUR, '--scan').text
+
+
+def test_a_drive_that_nobody_has_met_has_no_name(machine):
+    """Nothing is made up."""
+    machine.holds(sda=disk(), sdb=disk('SERIAL02'), sdc=silent())
+
+    assert 'last seen there' not in machine.check(START + HOUR, '--scan').text
 
 
 def test_serial_numbers_are_hidden_here_as_well(machine):
