@@ -50,6 +50,7 @@ class Fleet:
         self.faults: List[str] = []               # what could not be asked
         self.notes: List[str] = []
         self.asked = 0                            # services, or documents
+        self.is_whole = False                     # all drives are counted
 
     def drives(self, options: Options, runner: processes.Runner) -> Iterator[Drive]:
         """Yield each drive once; who cannot be asked is a fault, unless nobody else tells anything."""
@@ -68,6 +69,7 @@ class Fleet:
                     raise
                 self.faults.append(f'{error}; the drives told before are here')
         self.summary.close()
+        self.is_whole = True
 
     def _of_icinga(self, options: Options) -> Iterator[Drive]:
         from .fleet import icinga
@@ -179,9 +181,11 @@ def gather(options: Options, runner: processes.Runner) -> int:
     fleet = Fleet(options, time.time())
     drives = fleet.drives(options, runner)
     show = _print_json if options.as_json else _write_page if options.html else _print_table
-    show(fleet, _hidden(drives) if options.naming.hide_serial else drives, options)
-    if options.fleet.plan:
-        outfile.write(plan.as_csv(fleet.summary), options.fleet.plan)
+    try:
+        show(fleet, _hidden(drives) if options.naming.hide_serial else drives, options)
+    finally:
+        if options.fleet.plan and fleet.is_whole:  # also where Jinja2 is missing: the plan wants none of the page
+            outfile.write(plan.as_csv(fleet.summary), options.fleet.plan)
     return 0 if fleet.summary.states and not fleet.faults else 3
 
 

@@ -5,6 +5,7 @@ import json
 import os
 import random
 import shutil
+import sys
 import time
 from pathlib import Path
 from typing import Any, Dict
@@ -12,6 +13,10 @@ from typing import Any, Dict
 import pytest
 from conftest import ROOT, drive_path, run
 from test_hostile import NASTY, WRONG, assert_harmless, spoil
+
+from smart_attributes import cli, gathering
+from smart_attributes.errors import SmartError
+from smart_attributes.reading import processes
 
 REPORTS = str(ROOT / 'tests/reports')
 FRESH = {'made': round(time.time())}
@@ -159,6 +164,36 @@ def test_the_plan_says_which_models_to_order_by_which_quarter(tmp_path):
     assert (tmp_path / 'plan.csv').read_text().splitlines() == [
         'quarter,model,drives,hosts', "now,' +cmd,1,1", "now,'=cmd|x,1,1",
         f'{when.tm_year}-Q{(when.tm_mon + 2) // 3},ACME X1,2,1']
+
+
+@pytest.mark.parametrize('face', [['--html', 'FOLDER/missing/page.html'], ['--html', '/dev/null']])
+def test_the_plan_is_written_where_the_page_cannot_be(tmp_path, document, face):
+    """Whoever orders waits for it; the missing page is said, and the exit status is 3."""
+    path = written(tmp_path, *document['drives'])
+
+    done = run('fleet', path, *(word.replace('FOLDER', str(tmp_path)) for word in face),
+               '--plan', str(tmp_path / 'plan.csv'))
+    assert done.code == 3 and 'cannot be written' in done.text
+    assert (tmp_path / 'plan.csv').read_text().startswith('quarter,model,drives,hosts\nnow,')
+
+
+def test_the_plan_is_written_where_jinja_is_not_installed(tmp_path, document, monkeypatch):
+    """Debian recommends it, and no more."""
+    monkeypatch.setitem(sys.modules, 'jinja2', None)
+    wanted = cli.parse(['fleet', written(tmp_path, *document['drives']), '--html', str(tmp_path / 'page.html'),
+                        '--plan', str(tmp_path / 'plan.csv')])
+
+    with pytest.raises(SmartError, match='Jinja2, which is not installed'):
+        gathering.gather(wanted, processes.Runner())
+    assert (tmp_path / 'plan.csv').read_text().startswith('quarter,model,drives,hosts\nnow,')
+
+
+def test_no_plan_is_written_of_a_part_of_the_fleet(tmp_path, document):
+    """The old one stays where nothing could be gathered."""
+    (tmp_path / 'plan.csv').write_text('of last week')
+
+    assert run('fleet', '--plan', str(tmp_path / 'plan.csv')).code == 3
+    assert (tmp_path / 'plan.csv').read_text() == 'of last week'
 
 
 def test_a_drive_that_cannot_be_read_says_once_why(tmp_path):
