@@ -14,6 +14,7 @@ from smart_attributes.errors import (
     NotAReport,
     SudoRefused,
 )
+from smart_attributes.faces.advice import READ, SEARCH, of_problem
 from smart_attributes.model import AttributeRow, Identity, Report, SelfTest, Statistic
 from smart_attributes.reading import diagnosis
 from smart_attributes.reading.diagnosis import (
@@ -173,6 +174,14 @@ def test_what_advises_no_type_is_told_whatever_type_was_given():
     error = diagnose((), 2, OPEN.format('/dev/bus/0 [megaraid_disk_12]', 'INQUIRY failed'))
 
     assert as_asked(error, 'megaraid,12') is error
+
+
+@pytest.mark.parametrize('words, kind, part', WORDS)
+def test_a_drive_that_is_gone_is_looked_for_and_any_other_is_to_be_read(words, kind, part):
+    """Nobody finds out why a drive cannot be read that is not there."""
+    todo = of_problem(str(diagnose((), 2, words)))
+
+    assert todo == (SEARCH if kind is DriveAbsent else READ)
 
 
 @pytest.mark.parametrize('words, kind, part', WORDS)

@@ -8,6 +8,7 @@ from conftest import ROOT
 from test_lines import recorded, simulated  # noqa: F401  fixtures
 
 from smart_attributes.faces import lines
+from smart_attributes.faces.advice import READ, SEARCH
 from smart_attributes.faces.packed import Packer
 from smart_attributes.fleet.drives import Origin, Reader
 from smart_attributes.knowledge.specs import SpecDatabase
@@ -50,6 +51,17 @@ def test_each_reading_has_its_state(reader, drives, request):
                 assert state.urgency <= max(State[each['state']].urgency for drive in documents
                                             if drive['name'] == line.name
                                             for each in drive['readings'] if each['role'] == role)
+
+
+@pytest.mark.parametrize('words, action', [
+    ('is not there: no such device; check the path', SEARCH), ('cannot be opened: Permission denied', READ),
+    ('is an empty slot, or its drive is dead: INQUIRY failed', SEARCH),
+    ('is not there, or smartctl cannot detect its device type (no such device, a partition)', READ)])
+def test_the_drive_of_a_line_is_looked_for_where_it_is_gone(reader, words, action):
+    """As the host itself says."""
+    told, = reader.drives([lines.Line(State.UNKNOWN, 'sda', '', words)], [], Origin('web1'))
+
+    assert told.facts['action'] == action
 
 
 @pytest.mark.parametrize('findings, state, alarms', [

@@ -264,6 +264,7 @@ def test_a_run_that_was_worse_than_its_drives_stays_so(tmp_path, document):
     assert found['state'] == 'CRITICAL'
     assert [(each['name'], each['state'], each['why']) for each in found['drives']] == [
         ('(triage)', 'CRITICAL', '1 of 2 expected drives missing'), ('sda', 'OK', None)]
+    assert [each['action'] for each in found['drives']] == ['look for the drive', 'nothing']
     assert found['fleet']['drives'] == 1
 
 

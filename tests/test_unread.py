@@ -180,6 +180,8 @@ def test_a_missing_drive_is_critical_by_every_kind_of_name(machine, address):
 
     assert result.code == 2
     assert result.first_line.startswith('SMART CRITICAL - 1 of 2 expected drives missing, 1 there; ')
+    gone, = json.loads(job(machine, 'triage', '--json', '-d', address).text)['drives']
+    assert gone['action'] == 'look for the drive'
 
 
 @pytest.mark.parametrize('target', ['gone', 'there'])

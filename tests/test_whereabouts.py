@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Dict
 
 import pytest
-from conftest import NOBODY, Result
+from conftest import NOBODY, Result, run
 from days import DAY, HOUR, START, Machine, asleep, disk
 
 
@@ -63,6 +63,10 @@ def test_a_drive_that_is_gone_is_told_and_critical_where_known_ones_are_expected
     later = machine.check(START + 40 * DAY, '--scan', '--expect-known')
     assert later.code == 2
     assert later.first_line.startswith(f'SMART CRITICAL - {words}, noticed 40 d ago; ')
+    document = machine.folder / 'host.json'
+    document.write_text(machine.run(START + 40 * DAY, 'triage', '--scan', '--expect-known', '--json').text)
+    fleet = json.loads(run('fleet', '--json', str(document)).text)['drives']
+    assert [drive['action'] for drive in fleet] == ['look for the drive', 'nothing']
     assert told(machine.check(START + 40 * DAY, '--scan')) == []
     machine.run(START + 41 * DAY, 'history', '--forget', 'SERIAL02')
     assert machine.check(START + 41 * DAY, '--scan', '--expect-known').code == 0

@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..faces import perfdata
-from ..faces.advice import NOTHING, ORDER, READ, SOON, of_alarms
+from ..faces.advice import NOTHING, ORDER, SOON, of_alarms, of_problem
 from ..faces.lines import Line
 from ..faces.packed import Packer
 from ..knowledge.specs import Role
@@ -71,7 +71,7 @@ class Reader:
 
     def row(self, name: str, state: State, why: str, origin: Origin) -> Drive:
         """Return a row for what is wrong with a check as a whole, which is no drive's."""
-        action = NOTHING if state is State.OK else READ
+        action = NOTHING if state is State.OK else of_problem(why)
         return Drive({'host': origin.host, 'name': visible(name), 'state': state.name, 'why': visible(why),
                       'action': action, 'notes': origin.notes, 'is_check': True}, list)
 
@@ -112,7 +112,7 @@ class Reader:
     def _advice(self, line: Line, alarms: Sequence[Tuple[str, State]], numbers: Mapping[str, float],
                 origin: Origin) -> Json:
         if line.state is not State.OK:
-            return {'action': of_alarms(alarms) if alarms else READ, 'why': _shown(line.findings),
+            return {'action': of_alarms(alarms) if alarms else of_problem(line.findings), 'why': _shown(line.findings),
                     'findings': [_shown(line.findings)]}
         if not self._begins.match(line.findings):  # asleep, and left alone
             return {'action': NOTHING, 'notes': (*origin.notes, _shown(line.findings))}
