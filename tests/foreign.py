@@ -13,7 +13,7 @@ import tempfile
 import time
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Sequence, Set, Tuple
 
 from conftest import ROOT
 from test_memory_store import DRIVE, OPEN, START, check
@@ -22,8 +22,10 @@ from smart_attributes import alarm, judge, site
 from smart_attributes.durations import DAY
 from smart_attributes.errors import MemoryUnusable, SmartError
 from smart_attributes.faces.packed import Packer
-from smart_attributes.fleet import documents, icinga, services
+from smart_attributes.fleet import documents, icinga, services, summary, table
+from smart_attributes.fleet.drives import Drive
 from smart_attributes.fleet.drives import Reader as FleetReader
+from smart_attributes.fleet.kept import Kept
 from smart_attributes.knowledge import acknowledged, sitefile, specs, thresholds
 from smart_attributes.memory import smartd_log
 from smart_attributes.model import Device, Report, State, Verdict
@@ -276,18 +278,24 @@ def read_acknowledged(data: bytes) -> None:
     acknowledged.parse(data.decode('utf-8', 'replace'))
 
 
-@lru_cache(maxsize=None)
-def _fleet() -> Tuple[FleetReader, Packer]:
+def _told_of_fleet(drives: Callable[[FleetReader, Packer], Iterable[Drive]]) -> None:
+    """Let a fleet be told, of drives that are made with its own tables."""
     packer = Packer()
-    return FleetReader(shipped().database.roles, packer), packer
+    counted, kept = summary.Summary(START), Kept(packer)
+    for drive in drives(FleetReader(shipped().database.roles, packer), packer):
+        assert drive.facts['state'] in State.__members__
+        if counted.add(drive):
+            kept.add(drive)
+    table.rows(kept.drives(kept.rows()), START)
+    list(table.heading(counted, summary.defects(counted, shipped().database)))
+    json.loads(kept.taken(START))
 
 
 def read_triage(data: bytes) -> None:
     """A document of triage --json."""
     document = documents.read(_written('triage.json', data))
-    for drive in documents.drives(document, *_fleet(), now=START) if document else ():
-        assert drive.facts['state'] in State.__members__
-        json.dumps(drive.pairs())
+    if document:
+        _told_of_fleet(lambda reader, packer: documents.drives(document, reader, packer, now=START))
 
 
 class _Icinga(icinga.Icinga):
@@ -301,9 +309,9 @@ class _Icinga(icinga.Icinga):
 
 def read_icinga(data: bytes) -> None:
     """An answer of Icinga's API."""
-    for found in _Icinga()._objects(data):
-        told = services.told(icinga._service(found), _fleet()[0], START)
-        assert all(drive.facts['state'] in State.__members__ for drive in told.drives)
+    found = _Icinga()._objects(data)
+    _told_of_fleet(lambda reader, _: [drive for each in found
+                                      for drive in services.told(icinga._service(each), reader, START).drives])
 
 
 READERS: Mapping[str, Reader] = {

@@ -255,6 +255,15 @@ def test_an_old_document_is_as_of_its_day(tmp_path, document):
     assert '2 documents older than two days: host, web9' in found['notes']
 
 
+@pytest.mark.parametrize('made', [-2 ** 63, -1, 2 ** 40, 1e29, True, None, 'x'], ids=repr)
+def test_what_is_no_time_is_as_of_the_time_of_the_file(tmp_path, made):
+    """One host must not end the report on all others."""
+    path = written(tmp_path, {'name': 'sda', 'model': 'ACME X1', 'state': 'OK'}, made=made)
+    os.utime(path, (time.time() - 40 * 86400,) * 2)
+
+    assert fleet(path)['drives'][0]['notes'][0].endswith(', 40 days ago')
+
+
 def test_a_run_that_was_worse_than_its_drives_stays_so(tmp_path, document):
     """A missing drive has no line of its own."""
     path = written(tmp_path, {'name': 'sda', 'model': 'ACME X1', 'state': 'OK'}, state='CRITICAL',

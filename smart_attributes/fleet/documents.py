@@ -18,6 +18,7 @@ from .drives import Drive, Origin, Reader
 Json = Mapping[str, Any]
 LARGEST = 64 << 20     # bytes of a file
 OLD = 2 * DAY          # seconds, after which a document tells the past
+LATEST = 2 ** 36       # the year 4147: a number beyond is no time
 WORDS = 500            # characters of a text
 TEXTS = ('device', 'type', 'name', 'model', 'serial', 'firmware', 'kind', 'entry', 'why', 'bay', 'light')
 LISTS = ('notes', 'carries', 'findings')
@@ -49,9 +50,9 @@ def read(path: str) -> Optional[Document]:
         return None
     if not isinstance(content, dict) or not isinstance(content.get('drives'), list) or 'version' not in content:
         return None
-    made = content.get('made')
+    made: Any = content.get('made')
     return Document(_text(content.get('host')) or host_of(path), content,
-                    float(made) if made is not None and _is_number(made) else os.stat(path).st_mtime)
+                    float(made) if _is_number(made) and 0 <= made <= LATEST else os.stat(path).st_mtime)
 
 
 def host_of(path: str) -> str:
