@@ -59,6 +59,15 @@ def test_a_drive_found_nowhere_is_missing_and_told_whoever_looked_meanwhile():
     assert kinds(places, SCAN, START + 2 * STEP, {1: START, 2: START}) == [('missing', '/dev/sdb', 2)]
 
 
+@pytest.mark.parametrize('scopes', [(SCAN, SDA), (SDA, SCAN)], ids=['a-scan-first', 'a-scan-later'])
+def test_a_drive_that_a_scan_has_found_once_is_missed_by_the_next_scan(scopes):
+    """Though an admin has looked at it by its address in between, or before."""
+    places = after(*((START + place * STEP, scope, {'/dev/sda': 1}) for place, scope in enumerate(scopes)),
+                   (START + 2 * STEP, SCAN, {}))
+
+    assert kinds(places, SCAN, START + 2 * STEP, {1: START}) == [('missing', '/dev/sda', 1)]
+
+
 def test_a_drive_gone_while_the_host_was_off_is_told_for_a_day_from_when_it_is_noticed():
     places = after((START, SCAN, {'/dev/sda': 1}), (START + 9 * DAY, SCAN, {}))
 

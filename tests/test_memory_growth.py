@@ -20,6 +20,7 @@ START = 1_795_000_000
 STEP = 300
 HOUR = 3600
 WEEK = 7 * DAY
+MONTH = 30 * DAY
 CABLE = Rule(DAY, WEEK, 0, advice='check cable and backplane')
 
 
@@ -251,11 +252,11 @@ def test_a_time_is_said_as_people_do(seconds, words):
 def test_wear_is_fast_against_a_drive_s_own_life():
     """40 % in four years, then 10 % in a month: gone in five months."""
     worn = history((START - 400 * DAY, 39), (START - 31 * DAY, 40), (START - 20 * DAY, 45), (START - DAY, 50))
-    found = wear.wear(worn, START)
+    found = wear.wear(worn, START, MONTH)
 
     assert found is not None and (found.points, found.worn_in) == (10, 150 * DAY)
-    assert wear.is_hasty(found, 50, 4 * 365 * DAY, wear.Haste())
-    assert not wear.is_hasty(found, 50, 100 * DAY, wear.Haste()), 'it has always worn like this'
+    assert wear.is_hasty(found, 50, 4 * 365 * DAY, 3, 180 * DAY)
+    assert not wear.is_hasty(found, 50, 100 * DAY, 3, 180 * DAY), 'it has always worn like this'
 
 
 @pytest.mark.parametrize('points', [
@@ -264,7 +265,7 @@ def test_wear_is_fast_against_a_drive_s_own_life():
     pytest.param(history((START - 400 * DAY, 40), (START, 30)), id='fell')])
 def test_without_a_whole_window_there_is_no_speed(points):
     """Never an invented number."""
-    assert wear.wear(points, START) is None
+    assert wear.wear(points, START, MONTH) is None
 
 
 def test_the_speed_of_wear_is_that_of_whole_windows():
@@ -272,30 +273,23 @@ def test_the_speed_of_wear_is_that_of_whole_windows():
     within = 30 * DAY
     at_the_beginning = history((START - 400 * DAY, 20), (START - within, 40), (START - DAY, 50))
 
-    assert wear.wear(at_the_beginning, START).points == 10
-    assert wear.wear(history((START - 400 * DAY, 20), (START - within, 40)), START) is None
-    assert wear.wear(history((START - 400 * DAY, 20), (START - 20 * DAY, 30), (START - DAY, 20)), START) is None
+    assert wear.wear(at_the_beginning, START, MONTH).points == 10
+    assert wear.wear(history((START - 400 * DAY, 20), (START - within, 40)), START, MONTH) is None
+    assert wear.wear(history((START - 400 * DAY, 20), (START - 20 * DAY, 30), (START - DAY, 20)), START, MONTH) is None
 
 
 def test_what_is_worn_out_has_no_time_left():
-    assert wear.wear(history((START - 400 * DAY, 90), (START - DAY, 110)), START).worn_in == 0
+    assert wear.wear(history((START - 400 * DAY, 90), (START - DAY, 110)), START, MONTH).worn_in == 0
 
 
-@pytest.mark.parametrize(('used', 'age', 'points', 'worn_in', 'is_hasty'), [
-    (50, 100 * DAY, 4, 100 * DAY, False), (50, 201 * DAY, 4, 100 * DAY, True), (50, 200 * DAY, 4, 100 * DAY, False),
-    (50, 300 * DAY, 3, 100 * DAY, True), (50, 300 * DAY, 2.9, 100 * DAY, False), (50, 300 * DAY, 4, 180 * DAY, False),
-    (50, 300 * DAY, 4, 179 * DAY, True), (0, 0, 4, 100 * DAY, False), (0, 1, 4, 100 * DAY, True)],
-    ids=['ok-always-so', 'warn-faster', 'ok-just-as-fast', 'warn-three-points', 'ok-fewer-points', 'ok-lasts',
-         'warn-lasts-not', 'ok-no-age', 'warn-youngest'])
-def test_haste_is_speed_and_amount_and_an_early_end(used, age, points, worn_in, is_hasty):
+@pytest.mark.parametrize(('used', 'age', 'worn_in', 'is_hasty'), [
+    (50, 100 * DAY, 100 * DAY, False), (50, 201 * DAY, 100 * DAY, True), (50, 200 * DAY, 100 * DAY, False),
+    (50, 300 * DAY, 180 * DAY, False), (50, 300 * DAY, 179 * DAY, True), (0, 0, 100 * DAY, False),
+    (0, 1, 100 * DAY, True)],
+    ids=['ok-always-so', 'warn-faster', 'ok-just-as-fast', 'ok-lasts', 'warn-lasts-not', 'ok-no-age', 'warn-youngest'])
+def test_haste_is_speed_and_an_early_end(used, age, worn_in, is_hasty):
     """Each alone would be a false alarm. 4 % in 128 hours are 150 % in 200 days."""
-    assert wear.is_hasty(wear.Wear(points, 128 * HOUR, worn_in), used, age, wear.Haste()) is is_hasty
-
-
-def test_single_steps_tell_no_speed():
-    found = wear.wear(history((START - 400 * DAY, 98), (START, 99)), START)
-
-    assert found is not None and not wear.is_hasty(found, 99, 1e10, wear.Haste())
+    assert wear.is_hasty(wear.Wear(4, 128 * HOUR, worn_in), used, age, 3, 180 * DAY) is is_hasty
 
 
 # --- acknowledgements -------------------------------------------------------------------------
@@ -459,3 +453,49 @@ def test_what_grew_lately_is_that_of_counters_alone():
     assert (lately(CRC, 2 * DAY), lately(CRC, HOUR), lately(CRC, 2 * DAY, falls=True)) == (2, None, None)
     assert lately(hot, 2 * DAY) is None
     assert past.lately(past.Past({}, START), CRC, 2 * DAY, False) is None
+
+
+USED = Reading('endurance_used', 0, '%', Source(log='NVMe health log'))
+HASTE = {'within': '30d', 'warning': '2', 'critical': None, 'for': '30d', 'times': 3}
+EVER = 1000 * 365 * DAY     # in which it used nearly nothing
+
+
+@pytest.mark.parametrize(('rule', 'points', 'age', 'is_told'), [
+    pytest.param({}, [(-40, 73), (-1, 77)], EVER, True, id='warn-gone-within-180-days'),
+    pytest.param({}, [(-40, 72), (-1, 76)], EVER, False, id='ok-180-days'),
+    pytest.param({'gone': '181d'}, [(-40, 72), (-1, 76)], EVER, True, id='warn-gone-within-181-days'),
+    pytest.param({}, [(-40, 95), (-1, 97)], EVER, False, id='ok-no-more-than-the-limit'),
+    pytest.param({}, [(-40, 73), (-1, 77)], 1733 * DAY, True, id='warn-faster'),
+    pytest.param({}, [(-40, 73), (-1, 77)], 1732 * DAY, False, id='ok-not-three-times-as-fast'),
+    pytest.param({}, [(-40, 73), (-20, 74), (-1, 77)], 1732 * DAY, False, id='ok-by-what-is-used-today'),
+    pytest.param({}, [(-40, 73), (-1, 77)], None, False, id='ok-age-not-known'),
+    pytest.param({}, [(-20, 73), (-1, 77)], EVER, False, id='ok-memory-younger-than-the-rule'),
+    pytest.param({'within': '10d'}, [(-20, 73), (-1, 77)], EVER, True, id='warn-as-old-as-its-rule')])
+def test_wear_is_told_where_it_is_hasty_as_its_rule_says(rule, points, age, is_told):
+    """4 % in 30 days; 77 % in 1,732.5 days are a third of that."""
+    known = remembered(USED, *((START + day * DAY, number) for day, number in points))
+    today = USED._replace(number=points[-1][1])
+
+    assert (past.told(known, today, [{**HASTE, **rule}], False, age) is not None) is is_told
+
+
+def test_growth_is_told_against_the_limit_that_it_exceeds():
+    """A critical one against the critical limit, so that whoever reads it knows by how much."""
+    rule = {'within': '24h', 'warning': '2', 'critical': '10', 'for': '7d'}
+
+    def against(before: float) -> str:
+        told = past.told(remembered(CRC, (START - HOUR, before), (START, 20)), CRC._replace(number=20), [rule], False)
+        assert told is not None
+        return f'{told.state.name} {told.against}'
+
+    assert against(15) == 'WARNING above 2 in 24 h'
+    assert against(5) == 'CRITICAL above 10 in 24 h'
+
+
+@pytest.mark.parametrize('field', ['within', 'for', 'gone'])
+def test_a_rule_that_cannot_be_meant_names_its_file_and_field_where_it_is_needed(field):
+    """A check does not look at rules of drives that it does not read; this one it needs."""
+    known = remembered(USED, (START - 40 * DAY, 73), (START - DAY, 77))
+
+    with pytest.raises(DataError, match=f'^thresholds: "{field}" of growth is soon; write a time'):
+        past.told(known, USED._replace(number=77), [{**HASTE, field: 'soon'}], False, EVER)

@@ -18,7 +18,7 @@ def moment(value: object) -> int:
     """Return a time as the database holds it, in seconds since 1970. Raises ValueError for what is none."""
     found = int(str(value))
     if not 0 <= found <= LATEST:
-        raise ValueError('no time')
+        raise ValueError
     return found
 
 

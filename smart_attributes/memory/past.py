@@ -102,8 +102,8 @@ def _is_hasty(rule: Json, known: History, now: int, age: Optional[float]) -> boo
         return True
     within = _rule(tuple(sorted(rule.items()))).within
     found = wear.wear(known, now, within)
-    haste = wear.Haste(within, rule['times'], 0, growth.seconds(rule.get('gone', '180d'), 'gone', 'thresholds'))
-    return found is not None and wear.is_hasty(found, known.points[-1].number, age or 0, haste)
+    gone = growth.seconds(rule.get('gone', '180d'), 'gone', 'thresholds')
+    return found is not None and wear.is_hasty(found, known.points[-1].number, age or 0, rule['times'], gone)
 
 
 def _parsed(rules: Iterable[Json]) -> List[Rule]:

@@ -1,7 +1,6 @@
 """Wear that is faster than a drive's own life so far. Pure."""
 from __future__ import annotations
 
-from ..durations import DAY
 from ..typed import TYPE_CHECKING, NamedTuple
 from .series import History
 
@@ -9,15 +8,6 @@ if TYPE_CHECKING:
     from typing import Optional
 
 WORN = 100.0     # per cent
-
-
-class Haste(NamedTuple):
-    """When the speed of wear is worth a warning."""
-
-    within: int = 30 * DAY     # seconds looked back
-    times: float = 3.0         # faster than its life so far
-    points: float = 3.0        # per cent of wear at least: single steps tell no speed
-    gone: int = 180 * DAY      # used up before
 
 
 class Wear(NamedTuple):
@@ -33,8 +23,9 @@ class Wear(NamedTuple):
         return self.points / self.seconds
 
 
-def wear(history: History, now: int, within: int = 30 * DAY) -> Optional[Wear]:
-    """Return how fast endurance_used has risen; None where memory is too young or nothing rose.
+def wear(history: History, now: int, within: int) -> Optional[Wear]:
+    """Return how fast endurance_used has risen in the last *within* seconds; None where memory is too young or nothing
+    rose.
 
     The speed is that between two steps: where the counter stands between them is unknown.
     """
@@ -47,11 +38,9 @@ def wear(history: History, now: int, within: int = 30 * DAY) -> Optional[Wear]:
     return Wear(points, seconds, int(left * seconds / points))
 
 
-def is_hasty(found: Wear, used: float, power_on_seconds: float, haste: Haste) -> bool:
-    """Tell whether a drive wears much faster than in its life so far, and soon has worn out.
+def is_hasty(found: Wear, used: float, power_on_seconds: float, times: float, gone: int) -> bool:
+    """Tell whether a drive wears so many times faster than in its life so far, and has worn out before *gone* seconds.
 
     used: per cent of its endurance, over power_on_seconds of life.
     """
-    if power_on_seconds <= 0 or found.points < haste.points:
-        return False
-    return found.speed > haste.times * used / power_on_seconds and found.worn_in < haste.gone
+    return power_on_seconds > 0 and found.speed > times * used / power_on_seconds and found.worn_in < gone
