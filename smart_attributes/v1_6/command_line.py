@@ -1,14 +1,23 @@
-"""The command line of version 1.6: its spellings, its options, and what they ask for."""
+"""The command line of version 1.6: its spellings, its options, and what they ask for.
 
-import argparse
+A mistyped option comes here, too: what reads files of 1.6 is loaded where there are such files.
+"""
+from __future__ import annotations
+
 import os
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..errors import DataError
 from ..files import is_there
-from ..model import Read
 from ..reading.machine import Found
-from . import addresses, files, opinion
+from ..typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+
+    from ..model import Read
+    from . import files
+    from .opinion import Files
 
 # where the Debian package puts that of version 1.6, unchanged, when it takes its place
 KEPT_DATABASE = 'check_smartdb-1.6.json'
@@ -35,6 +44,7 @@ class Before(NamedTuple):
 
     def named(self, given: Sequence[str]) -> Found:
         """Return the devices of -d (*given*), else of -r. Raises UsageError."""
+        from . import addresses
         devices, is_search, notes = addresses.named(given, self.regex, self.type_option or '')
         return Found(tuple(devices), is_search, notes=notes)
 
@@ -48,17 +58,19 @@ class Before(NamedTuple):
 
     def limits(self) -> List[str]:
         """Return the path behind -ucfgj where its file has the shape of this version's limits."""
+        from . import files
         try:
             is_ours = self.user_config is not None and not files.is_of_1_6(files.read(self.user_config))
         except DataError:  # told by opinion()
             is_ours = False
         return [self.user_config] if self.user_config is not None and is_ours else []
 
-    def opinion(self, config: str, is_all_printed: bool, mistakes: List[str]) -> Optional[opinion.Files]:
+    def opinion(self, config: str, is_all_printed: bool, mistakes: List[str]) -> Optional[Files]:
         """Return what -dbj and -ucfgj add to verdicts, None where they add nothing; why not is added to *mistakes*."""
         path, users = self._database(config), self._users(mistakes)
         if path is None and users is None:
             return None
+        from . import opinion
         try:
             return opinion.files_of(path, users, is_all_printed)
         except DataError as mistake:
@@ -79,6 +91,7 @@ class Before(NamedTuple):
         """Return the user configuration of version 1.6 behind -ucfgj."""
         if self.user_config is None:
             return None
+        from . import files
         try:
             data = files.read(self.user_config)
             return files.users(self.user_config, data) if files.is_of_1_6(data) else None
