@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -282,6 +283,17 @@ def test_numbers_of_every_locale_are_read(group):
         'critical_warning': 0, 'temperature': 46, 'available_spare': 100, 'available_spare_threshold': 10,
         'percentage_used': 112, 'data_units_read': 11442052, 'data_units_written': 36848011, 'power_on_hours': 2144,
         'unsafe_shutdowns': 1298, 'warning_temp_time': 61, 'warning_temp_threshold': 70, 'critical_temp_threshold': 80}
+
+
+@pytest.mark.parametrize('form', ['1,204 [5.85 TB]', '97%', '30 Celsius', '0x04', '1,204', '7'])
+def test_a_row_that_holds_what_belongs_into_another_one_is_no_traceback(form):
+    """pySMART takes each form in its own rows alone: where lines of a report were lost, one ends as another."""
+    known = re.sub(r'(?m)^( *[^=:\n]+:) .*', rf'\1 {form}', NVME.partition('=== START OF SMART')[2])
+
+    found = report(NVME.partition('=== START OF SMART')[0] + '=== START OF SMART' + known)
+
+    assert found.nvme['power_on_hours'] == found.nvme['percentage_used'] == int(re.sub(r'\D', '', form.split(' ')[0]))
+    assert found.nvme.get('critical_warning') == (4 if form == '0x04' else None)
 
 
 def test_an_nvme_identity_is_read():

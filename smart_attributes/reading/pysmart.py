@@ -63,9 +63,13 @@ _SCSI_LOG = (
     ('Accumulated load-unload cycles', 'Load_Cycle_Count', 'load_unload_cycles'),
     ('Elements in grown defect list', 'Reallocated_Sector_Ct', 'grown_defects'),
 )
-# What pySMART takes as it stands: "11,442,052 [5.85 TB]", "1,204", "97%", "30 Celsius", "0x04"
-_PRINTED = re.compile(r'\d{1,3}(?:,\d{3})*(?: \[\d+(?:\.\d+)? ?[kMGTPE]?B\])?|\d+|\d+%|-?\d+ Celsius|0x[0-9a-f]{1,2}')
-_SIZED = frozenset(('data_units_read', 'data_units_written'))  # it wants the size in brackets behind groups of digits
+# What pySMART takes as it stands; of counters "1,204", and the size in brackets behind groups of digits alone.
+_COUNTER = re.compile(r'\d{1,3}(?:,\d{3})*|\d+')
+_SIZED = re.compile(r'\d{1,3}(?:,\d{3})* \[\d+(?:\.\d+)? ?[kMGTPE]?B\]|\d+')
+_PERCENT = re.compile(r'\d+%')
+_PRINTED = {'critical_warning': re.compile('0x[0-9a-f]{1,2}'), 'temperature': re.compile(r'-?\d+ Celsius'),
+            'available_spare': _PERCENT, 'available_spare_threshold': _PERCENT, 'percentage_used': _PERCENT,
+            'data_units_read': _SIZED, 'data_units_written': _SIZED}
 _UNITS = {'available_spare': '%', 'available_spare_threshold': '%', 'percentage_used': '%', 'temperature': ' Celsius'}
 
 
@@ -158,8 +162,8 @@ def _attribute(read: Any) -> AttributeRow:
 
 def nvme(fields: Mapping[str, str]) -> Dict[str, int]:
     """Return the NVMe health log, by NVME_KEYS. fields: label in lower case -> value, as printed."""
-    fed = [f'Critical Warning: {fields["critical warning"]}'] if _PRINTED.fullmatch(fields.get('critical warning',
-                                                                                               '')) else []
+    warning = fields.get('critical warning', '')
+    fed = [f'Critical Warning: {warning}'] if _PRINTED['critical_warning'].fullmatch(warning) else []
     fed += [f'{label}: {value}' for label, _, key in _NVME_LOG
             for value in [_value(fields.get(label.lower(), ''), key)] if value]
     if not fed:
@@ -172,12 +176,10 @@ def nvme(fields: Mapping[str, str]) -> Dict[str, int]:
 
 def _value(printed: str, key: str) -> str:
     """Return a value in the form that pySMART takes, '' where it holds no number."""
-    unit = _UNITS.get(key, '')
-    is_whole = key not in _SIZED or printed.isdigit() or printed.endswith(']')
-    if is_whole and _PRINTED.fullmatch(printed) and printed.endswith(unit):
+    if _PRINTED.get(key, _COUNTER).fullmatch(printed):
         return printed
     number = leading(printed) if key == 'temperature' else digits(printed)
-    return '' if number is None else f'{number}{unit}'
+    return '' if number is None else f'{number}{_UNITS.get(key, "")}'
 
 
 def scsi(fields: Mapping[str, str]) -> Dict[str, float]:
