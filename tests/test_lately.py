@@ -130,6 +130,6 @@ def test_what_grew_is_no_alarm_and_is_said_of_the_time_that_is_remembered():
     found = growth.lately(history, 100 * HOUR, 81 * HOUR)
 
     assert found is not None
-    assert (found.state, found.until, found.rule.within, found.rule.held) == (
-        State.OK, 81 * HOUR, 81 * HOUR, 100 * HOUR)
+    assert (found.state, found.noticed, found.rule.within, found.rule.held) == (
+        State.OK, 50 * HOUR, 81 * HOUR, 100 * HOUR)
     assert growth.lately(history, 31 * HOUR, 81 * HOUR) is None, 'it was noticed that long ago, and not within'

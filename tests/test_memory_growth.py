@@ -80,6 +80,8 @@ def test_after_a_while_it_is_said_how_long_ago_it_was():
     found = history((START, 1), (START + STEP, 2), (START + 3 * DAY, 2))
 
     assert ', 3 d ago: check cable' in said(found, START + 3 * DAY)
+    assert ', 60 min ago: check cable' in said(found, START + STEP + HOUR)
+    assert ' ago' not in said(found, START + STEP + HOUR - 1)
 
 
 @pytest.mark.parametrize(('readings', 'size'), [
@@ -110,15 +112,26 @@ def test_rises_within_the_window_are_added_up():
 
 
 @pytest.mark.parametrize(('steps', 'state'), [
+    pytest.param(3, None, id='ok-at-the-limit'), pytest.param(4, State.WARNING, id='warn-above'),
     pytest.param(8, State.WARNING, id='warn-at-the-limit'), pytest.param(9, State.CRITICAL, id='crit-above')])
 def test_the_limit_is_what_it_must_be_above(steps, state):
-    assert told(history((START, 0), (START + STEP, steps)), START + STEP, Rule(WEEK, WEEK, 0, 8)).state is state
+    found = told(history((START, 0), (START + STEP, steps)), START + STEP, Rule(WEEK, WEEK, 3, 8))
+
+    assert (found and found.state) is state
 
 
 def test_rises_further_apart_than_the_window_are_not_added_up():
     rule = Rule(DAY, WEEK, 5)
 
     assert told(history((START, 0), (START + STEP, 4), (START + 2 * DAY, 8)), START + 2 * DAY, rule) is None
+
+
+def test_all_rises_of_the_window_are_added_up_and_none_before_it():
+    """However many there are."""
+    found = told(history((START, 0), (START + DAY, 1), (START + 9 * DAY, 3), (START + 9 * DAY + HOUR, 7),
+                         (START + 9 * DAY + 2 * HOUR, 15)), START + 9 * DAY + 2 * HOUR, Rule(DAY, 28 * DAY, 0))
+
+    assert (found.before, found.size) == (1, 14)
 
 
 def test_a_critical_growth_is_told_although_a_smaller_one_came_later():
@@ -168,6 +181,16 @@ def test_a_gauge_that_flips_counts_when_it_stands(readings, is_told):
     assert (told(found, START + 2000, Rule(DAY, WEEK, 0, stands=600)) is not None) is is_told
 
 
+def test_what_had_to_stand_is_told_from_then_on():
+    """For as long as its rule says, with all that rose in the rule's time before it."""
+    rule = Rule(DAY, DAY, 0, stands=10 * HOUR)
+    found = history((START, 0), (START + HOUR, 1), (START + DAY, 3), (START + 3 * DAY, 3))
+    end = START + DAY + 10 * HOUR + DAY
+
+    assert told(found, end - 1, rule).size == 3
+    assert told(found, end, rule) is None
+
+
 @pytest.mark.parametrize(('readings', 'is_told'), [
     pytest.param([(0, 9), (STEP, 5), (STEP + 30, 9)], False, id='ok-flipped'),
     pytest.param([(0, 9), (STEP, 5), (STEP + 300, 4), (STEP + 600, 4)], True, id='warn-fell-on'),
@@ -186,6 +209,7 @@ def test_a_number_that_is_noted_twice_has_stood_all_the_time(numbers, falls):
                     START + 3 * STEP)
 
     assert told(found, START + 2000, Rule(DAY, WEEK, 0, stands=2 * STEP), falls=falls) is not None
+    assert growth.quiet(found, START + 2000, falls) == (2000 - STEP, True), 'it has not grown by being noted'
 
 
 @pytest.mark.parametrize(('hours', 'is_told'), [(2, False), (3.9, False), (4, True)])
@@ -229,15 +253,20 @@ def test_a_rule_is_read_from_the_thresholds():
     data = {'within': '24h', 'warning': '0', 'critical': None, 'for': '7d', 'advice': 'check cable and backplane'}
 
     assert growth.rule(data, 'default.json: crc_errors') == CABLE
-    assert growth.rule({**data, 'stands': '10m', 'critical': '2.5'}, '').stands == 600
+    assert growth.rule({**data, 'stands': '010m', 'critical': '2.5'}, '').stands == 600
+    assert growth.rule({'within': '24h', 'for': '7d'}, '') == Rule(DAY, WEEK)
 
 
 @pytest.mark.parametrize('wrong', [
     {'within': '24'}, {'within': 24}, {'within': '0h'}, {'within': '-1d'}, {'for': '1w'}, {'for': None},
     {'warning': 'x'},
-    {'critical': '-1'}, {'warning': 'nan'}, {'critical': 'inf'}, {'stands': '٣d'}])
+    {'critical': '-1'}, {'warning': 'nan'}, {'critical': 'inf'}, {'stands': '٣d'}, {'stands': '1٣d'},
+    {'within': '1xd'}, {'for': '1X'}])
 def test_a_rule_that_cannot_be_meant_is_a_sentence(wrong):
-    with pytest.raises(DataError, match=r'^mine\.json, pending: "[a-z]+" of growth is .*; write '):
+    """With what is written there, to be found in the file."""
+    [(name, text)] = wrong.items()
+
+    with pytest.raises(DataError, match=rf'^mine\.json, pending: "{name}" of growth is {text}; write '):
         growth.rule({'within': '24h', 'warning': '0', 'for': '7d', **wrong}, 'mine.json, pending')
 
 

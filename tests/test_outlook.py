@@ -12,7 +12,7 @@ from days import DAY, HOUR, START, Machine
 from smart_attributes.memory import past
 from smart_attributes.memory.series import History, Point
 from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
-from smart_attributes.outlook import TIME_LEFT, forecasts, sooner
+from smart_attributes.outlook import TIME_LEFT, forecasts, sooner, time_left
 
 ASKED = ('-w', 'endurance_time_left=30d:')
 LABEL = 'sda_endurance_time_left'
@@ -162,6 +162,34 @@ def lasting(days):
 def test_of_two_times_the_sooner_counts(one, other, days):
     """And one that is known before one that is not."""
     assert sooner(lasting(one), lasting(other)) == lasting(days)
+
+
+def test_of_two_equal_times_the_first_counts():
+    """A drive behind two addresses tells the same twice; what is said must not change with the order of words."""
+    one, other = (Reading(TIME_LEFT, 5 * DAY, 's', Source(log)) for log in ('use and age', 'memory'))
+
+    assert sooner(one, other) is one and sooner(other, one) is other
+
+
+@pytest.mark.parametrize(('used', 'known', 'source', 'days'), [
+    pytest.param(50, [], 'use and age', 1000, id='estimated'),
+    pytest.param(60, [(200, 40), (100, 50)], 'memory', 400, id='remembered'),
+    pytest.param(100, [(200, 40), (100, 50)], 'endurance_used', 0, id='used-up')])
+def test_a_time_says_what_it_is_made_of(used, known, source, days):
+    """In seconds, and with its range."""
+    endurance = Reading('endurance_used', used, '%', Source('NVMe health log'))
+    age = Reading('power_on_time', 1000 * DAY, 's', Source('NVMe health log'))
+    remembered = {past.key(endurance): History(tuple(Point(START - ago * DAY, number) for ago, number in known), START)}
+    found = time_left({'endurance_used': endurance, 'power_on_time': age}, past.Past(remembered, START))
+
+    assert (found.source, found.unit, found.unknown) == (Source(source), 's', '')
+    assert found.number == pytest.approx(days * DAY, rel=0.2) and found.number == round(found.forecast.left)
+
+
+def test_a_time_that_is_not_known_is_one_of_seconds_all_the_same():
+    """It keeps its place in the tables, beside those of other drives."""
+    assert time_left({}, None) == Reading(TIME_LEFT, None, 's', Source('use and age'),
+                                          unknown='no endurance_used of it is judged')
 
 
 def test_of_two_times_that_nobody_knows_the_first_says_why():

@@ -54,7 +54,6 @@ class Growth(NamedTuple):
     after: float
     since: int
     noticed: int
-    until: int         # how long it is told, seconds since 1970
     rule: Rule
 
 
@@ -95,7 +94,7 @@ def growth(history: History, rules: Sequence[Rule], now: int, falls: bool = Fals
     """
     if len(history.points) < 2:
         return None  # nearly all series of nearly all drives
-    told = [each for rule in rules for each in _told(rises(_recent(history, rule, now), rule.stands, falls), rule, now)]
+    told = [each for rule in rules for each in _told(rises(_recent(history, rule, now), falls, rule.stands), rule, now)]
     return max(told, key=_weight, default=None)
 
 
@@ -104,12 +103,12 @@ def lately(history: History, within: int, now: int, falls: bool = False) -> Opti
 
     It is said of no more time than memory has of it.
     """
-    found = [rise for rise in rises(history, falls=falls) if now - rise.noticed < within]
+    found = [rise for rise in rises(history, falls) if now - rise.noticed < within]
     if not found:
         return None
     rule = Rule(min(within, now - history.points[0].time), within)
     return Growth(State.OK, sum(rise.size for rise in found), found[0].before, found[-1].after, found[-1].since,
-                  found[-1].noticed, now, rule)
+                  found[-1].noticed, rule)
 
 
 def _recent(history: History, rule: Rule, now: int) -> History:
@@ -120,7 +119,7 @@ def _recent(history: History, rule: Rule, now: int) -> History:
     return history._replace(points=history.points[-older - 1:])
 
 
-def rises(history: History, stands: int = 0, falls: bool = False) -> List[Rise]:
+def rises(history: History, falls: bool, stands: int = 0) -> List[Rise]:
     """Return all rises of a series that have stood for *stands* seconds, oldest first."""
     found = []
     for place, (before, point) in enumerate(zip(history.points, history.points[1:]), 1):
@@ -143,7 +142,7 @@ def quiet(history: History, now: int, falls: bool = False) -> Tuple[int, bool]:
     """Return for how many seconds a series has not grown, and whether memory has seen its last growth (else it is
     longer).
     """
-    found = rises(history, falls=falls)
+    found = rises(history, falls)
     if found:
         return now - found[-1].noticed, True
     return (now - history.points[0].time if history.points else 0), False
@@ -155,14 +154,13 @@ def _told(found: Sequence[Rise], rule: Rule, now: int) -> Iterator[Growth]:
     for place, last in enumerate(found):
         while found[first].noticed <= last.noticed - rule.within:
             first += 1
-        until = last.noticed + rule.held
-        if now < until:
+        if now < last.noticed + rule.held:
             added = found[first:place + 1]
             size = sum(rise.size for rise in added)
             state = _state(size, rule)
             if state is not State.OK:
                 yield Growth(state, size, added[0].before, last.after, min(rise.since for rise in added), last.noticed,
-                             until, rule)
+                             rule)
 
 
 def _state(size: float, rule: Rule) -> State:
