@@ -1,52 +1,193 @@
 """What `make mutants` reads and writes; it runs by itself, since it takes minutes."""
 from __future__ import annotations
 
+import ast
+import os
+import signal
+import struct
+import sys
+import time
+import types
+
 import mutants
 import pytest
+import survivors
+import trials
+from mutations import Change, Statements, changed
+from survivors import Mutant
 
 
 def test_every_survivor_has_a_reason_and_belongs_to_a_module_that_is_measured():
     """A list without reasons would only hide what the tests do not notice."""
-    assert {mutant.function.partition('.')[0] for mutant in mutants.accepted()} <= set(mutants.FIGURES)
+    assert {mutant.function.partition('.')[0] for mutant in survivors.accepted()} <= set(mutants.FIGURES)
 
 
 def test_a_survivor_is_read_as_it_is_printed(tmp_path, monkeypatch):
     """What the command prints is pasted into the file, with a reason in place of the question mark."""
-    survivor = mutants.Mutant('judge._hours', ('a - b',), ('a + b', 'c'))
-    monkeypatch.setattr(mutants, 'SURVIVORS', tmp_path / 'survivors.txt')
-    mutants.SURVIVORS.write_text(f'judge._hours: accepted because of a test\n{survivor}\n')
+    survivor = Mutant('judge._hours', ('a - b',), ('a + b', 'c'))
+    monkeypatch.setattr(survivors, 'SURVIVORS', tmp_path / 'survivors.txt')
+    survivors.SURVIVORS.write_text(f'judge._hours: accepted because of a test\n{survivor}\n')
 
-    assert mutants.accepted() == {survivor: 'accepted because of a test'}
+    assert survivors.accepted() == {survivor: 'accepted because of a test'}
 
 
 @pytest.mark.parametrize('reason', ['?', '', 'accepted', 'accepted because', 'words'])
 def test_a_survivor_without_a_reason_is_refused(tmp_path, monkeypatch, reason):
     """Somebody has to say why it does not matter."""
-    monkeypatch.setattr(mutants, 'SURVIVORS', tmp_path / 'survivors.txt')
-    mutants.SURVIVORS.write_text(f'judge._hours: {reason}\n- a\n+ b\n')
+    monkeypatch.setattr(survivors, 'SURVIVORS', tmp_path / 'survivors.txt')
+    survivors.SURVIVORS.write_text(f'judge._hours: {reason}\n- a\n+ b\n')
 
     with pytest.raises(SystemExit, match='gives no reason'):
-        mutants.accepted()
+        survivors.accepted()
 
 
-@pytest.mark.parametrize(('name', 'function'), [
-    ('smart_attributes.judge.x__hours__mutmut_3', 'judge._hours'),
-    ('smart_attributes.judge.x_judge__mutmut_12', 'judge.judge'),
-    ('smart_attributes.judge.xǁThresholdsǁ_limit__mutmut_1', 'judge.Thresholds._limit')])
-def test_a_mutant_is_named_by_its_function_and_the_statements_that_differ(name, function):
-    """The tool's own numbers change with every line that is added, and so does where a line is wrapped."""
-    was, is_now = (f'    def f():\n        a = 3\n        return (a +\n                {number})\n'
-                   for number in (1, 2))
+def test_a_mutant_is_known_by_its_function_and_the_statements_that_differ():
+    """Lines move with every change above them, and a line is wrapped otherwise where its name grows."""
+    was, is_now = (f'def f():\n    a = 3\n    return (a +\n            {number})\n' for number in (1, 2))
 
-    assert mutants.mutant('judge', name, was, is_now) == mutants.Mutant(function, ('return a + 1',), ('return a + 2',))
+    assert survivors.mutant('judge.f', was, is_now) == Mutant('judge.f', ('return a + 1',), ('return a + 2',))
 
 
-@pytest.mark.parametrize(('survivors', 'is_missed'), [(5, False), (6, True)])
-def test_a_module_that_misses_its_figure_is_told(survivors, is_missed):
-    """judge must have 95 of 100 mutants killed."""
-    found = [mutants.Mutant('judge.f', (str(number),), ()) for number in range(survivors)]
+# --- what is asked ------------------------------------------------------------------------------
 
-    line, missed = mutants.summary('judge', 100, found, {found[0]: 'equal', found[1]: 'accepted because of this'})
+TEXT = """\
+class House:
+    def rooms(self, most=3):
+        for room in (
+                self.found):
+            if room:
+                yield (room,
+                       most)
+        return None
+"""
 
-    assert missed is is_missed
-    assert line.endswith(f'survivors: 1 accepted, 1 equal, {survivors - 2} nobody looked at')
+
+@pytest.mark.parametrize(('differs', 'lines'), [
+    pytest.param(range(1), range(2, 9), id='head-of-the-function'),
+    pytest.param(range(2, 3), range(3, 5), id='head-of-a-loop'),
+    pytest.param(range(3, 4), range(5, 6), id='condition'),
+    pytest.param(range(5, 6), range(6, 8), id='second-line-of-a-statement'),
+    pytest.param(range(3, 6), range(5, 8), id='condition-and-what-depends-on-it'),
+    pytest.param(range(6, 7), range(8, 9), id='one-line')])
+def test_the_tests_that_are_asked_run_the_statement_that_differs(differs, lines):
+    """Others do the same as without the mutant; whoever does not run a condition cannot notice it either."""
+    assert Statements(ast.parse(TEXT)).around(('House', 'rooms'), differs) == lines
+
+
+@pytest.mark.parametrize(('before', 'after', 'lines'), [
+    ('a\nb\nc', 'a\nB\nc', range(1, 2)), ('a\nb\nc', 'a\nc', range(1, 2)), ('a\nb\nb\nc', 'a\nb\nc', range(2, 3)),
+    ('a\nb\nc', 'A\nb\nC', range(3)), ('a\nb', 'a\nb\nc', range(2, 3))],
+    ids=['one', 'gone', 'gone-of-two', 'from-first-to-last', 'more'])
+def test_lines_that_differ_go_from_the_first_to_the_last(before, after, lines):
+    assert changed(before, after) == lines
+
+
+# --- how it is tried ----------------------------------------------------------------------------
+
+@pytest.fixture
+def module(monkeypatch):
+    """A module with every sort of function that is changed."""
+    made = types.ModuleType('smart_attributes.made_up')
+    made.__file__ = 'made_up.py'
+    exec('from functools import lru_cache\n'
+         'STEP = 1\n'
+         'def plain(number, step=1): return number + step + STEP\n'
+         '@lru_cache(maxsize=None)\n'
+         'def kept(number): return number + 1\n'
+         'class House:\n'
+         '    @property\n'
+         '    def rooms(self): return 3\n'
+         '    @staticmethod\n'
+         '    def of(number): return number\n', vars(made))
+    monkeypatch.setitem(sys.modules, 'smart_attributes.made_up', made)
+    return made
+
+
+@pytest.mark.parametrize(('place', 'code', 'call', 'result'), [
+    (('', 'plain'), 'def plain(number, step=2): return number - step + STEP', 'plain(5)', 4),
+    (('', 'kept'), 'def kept(number): return number + 2', 'kept(5)', 7),
+    (('House', 'rooms'), 'class House:\n    def rooms(self): return 4', 'House().rooms', 4),
+    (('House', 'of'), 'class House:\n    @staticmethod\n    def of(number): return -number', 'House.of(5)', -5)],
+    ids=['function-with-its-default', 'cached', 'property', 'static'])
+def test_a_mutant_takes_the_place_of_a_function_wherever_it_was_imported(module, place, code, call, result):
+    """Who has imported a function holds it, and not its name."""
+    names = {name: getattr(module, name) for name in ('plain', 'kept', 'House')}
+
+    Change(Mutant('made_up.f', (), ()), 'made_up', place, code, range(1)).make()
+
+    assert eval(call, names) == result
+
+
+def says(*numbers: int, then=lambda: trials.PASSED):
+    """Work that tells some numbers, and then does something."""
+    def work(writer: int) -> int:
+        for number in numbers:
+            os.write(writer, struct.pack('I', number))
+        return then()
+    return work
+
+
+@pytest.mark.parametrize(('work', 'told'), [
+    pytest.param(says(3, 4), (trials.PASSED, 4), id='passed'),
+    pytest.param(says(3, then=lambda: trials.FAILED), (trials.FAILED, 3), id='failed'),
+    pytest.param(says(then=lambda: 1 // 0), (trials.FAILED, None), id='failed-by-an-error'),
+    pytest.param(says(3, then=lambda: os.kill(os.getpid(), signal.SIGKILL)), (trials.FAILED, 3), id='failed-dead'),
+    pytest.param(says(3, then=lambda: time.sleep(60)), (trials.FAILED, 3), id='failed-hanging')])
+def test_a_process_that_dies_or_hangs_has_noticed(work, told):
+    """And which test it was asked last is known: the next mutant is shown to that one first."""
+    assert trials.ended(*trials.forked(work), lambda number: number / 10) == told
+
+
+def test_what_a_mutant_starts_ends_with_it(tmp_path):
+    """Nothing goes on behind our back for the next mutant to meet."""
+    def work(writer: int) -> int:
+        if not os.fork():
+            time.sleep(0.5)
+            (tmp_path / 'later').touch()
+            os._exit(0)
+        return trials.PASSED
+
+    assert trials.ended(*trials.forked(work), lambda _: 10)[0] == trials.PASSED
+    time.sleep(0.7)
+    assert not (tmp_path / 'later').exists()
+
+
+# --- what is told -------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(('number', 'is_bad'), [(5, False), (6, True)])
+def test_a_module_that_misses_its_figure_is_told(tmp_path, monkeypatch, capsys, number, is_bad):
+    """judge must have 95 of 100 mutants noticed; each that lives has a reason here."""
+    monkeypatch.setattr(mutants, 'DOCUMENT', tmp_path / 'tests.md')
+    mutants.DOCUMENT.write_text('<!-- mutants -->\n<!-- end of mutants -->\n')
+    made = [Change(Mutant('judge.f', (str(each),), ()), 'judge', ('', 'f'), '', range(1)) for each in range(100)]
+    report = mutants.Report()
+    report.known = {change.mutant: 'equal' for change in made[:number]}
+    report('judge', made, made[:number])
+
+    assert report.is_bad is is_bad
+    assert f'| `judge` | 100 | {100 - number} | {100 - number}.0 % | {number} equal |' in mutants.DOCUMENT.read_text()
+    assert capsys.readouterr().out.startswith('| `judge` | 100 |')
+
+
+def test_who_survives_without_a_reason_and_who_has_one_for_nothing_are_told(tmp_path, monkeypatch, capsys):
+    """Both are for somebody to look at; the second is good news."""
+    monkeypatch.setattr(mutants, 'DOCUMENT', tmp_path / 'tests.md')
+    mutants.DOCUMENT.write_text('<!-- mutants -->\n<!-- end of mutants -->\n')
+    made = [Change(Mutant('judge.f', (str(each),), ()), 'judge', ('', 'f'), '', range(1)) for each in range(100)]
+    report = mutants.Report()
+    report.known = {made[0].mutant: 'equal', Mutant('words.f', ('1',), ()): 'equal'}
+    report('judge', made, [made[1]])
+
+    told = capsys.readouterr().out
+    assert report.is_bad
+    assert 'judge.f: ?\n- 1' in told
+    assert 'survives no more; take it out\n- 0' in told and 'words.f' not in told
+
+
+def test_a_module_that_is_measured_again_has_one_row_in_the_order_of_the_list():
+    document = 'A\n<!-- mutants -->\n| head |\n|---|\n| `trust` | 1 |\n| `judge` | 1 |\n<!-- end of mutants -->\nZ'
+
+    rows = mutants.with_row(document, 'trust', '| `trust` | 2 |').splitlines()
+
+    assert rows == ['A', '<!-- mutants -->', *mutants.HEAD, '| `judge` | 1 |', '| `trust` | 2 |',
+                    '<!-- end of mutants -->', 'Z']

@@ -1,30 +1,35 @@
 #!/usr/bin/env python3
 """Break what decides, one small thing at a time, and count how often the unit tests notice.
 
-Usage: tools/mutants.py [MODULE...]       (make mutants: all of them, half an hour on two busy cores)
+Usage: tools/mutants.py [MODULE...]       (make mutants: all of them, an hour on one core)
 
-mutmut makes the mutants and runs the tests, in a copy of the tree. A mutant that no test notices must stand in
-tests/mutants/survivors.txt with its reason: "equal" (the program does the same), "words only" (an admin reads the same
-in other words), or "accepted because ...". Exit status 1 where one does not, or where a module misses its figure.
+mutmut thinks of the mutants; each is tried in a process of its own, in a copy of the tree, by the tests that run the
+changed line. One that no test notices must stand in tests/mutants/survivors.txt with its reason: "equal" (the program
+does the same), "words only" (an admin reads the same in other words), or "accepted because ...". Exit status 1 where
+one does not, or where a module misses its figure. What was measured goes into the table of doc/tests.md at once, so
+that a run may be broken off.
 """
 from __future__ import annotations
 
-import ast
-import difflib
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
-import textwrap
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Dict, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import Mapping, Sequence
+
+import pytest
+from mutations import Change, changes
+from survivors import SURVIVORS, Mutant, accepted
+from trials import Told, Trials
 
 ROOT = Path(__file__).resolve().parent.parent
-SURVIVORS = ROOT / 'tests/mutants/survivors.txt'
+DOCUMENT = ROOT / 'doc/tests.md'
+TABLE = '<!-- mutants -->\n', '<!-- end of mutants -->'
+HEAD = ['| module | mutants | noticed | | survivors | measured |', '|---|---|---|---|---|---|']
 # module -> per cent of its mutants that the tests must notice
 FIGURES = dict.fromkeys((
     'judge', 'outlook', 'whereabouts', 'trust', 'words',
@@ -35,8 +40,10 @@ FIGURES = dict.fromkeys((
 # Tests of one value each, or of one run of the program in this process, so that thousands of them take minutes.
 TESTS = ('test_judge', 'test_readings', 'test_decode', 'test_ranges', 'test_thresholds', 'test_specs', 'test_faults',
          'test_clean', 'test_statements', 'test_trust', 'test_units', 'test_error_log', 'test_self_tests',
-         'test_accepting', 'test_lately', 'test_memory_growth', 'test_memory_changes', 'test_memory_store',
-         'test_aged', 'test_forecast', 'test_outlook', 'test_whereabouts', 'test_month')
+         'test_accepting', 'test_lately', 'test_memory_clock', 'test_memory_series', 'test_memory_drives',
+         'test_memory_growth', 'test_memory_changes', 'test_memory_store', 'test_memory_smartd_log',
+         'test_forged_memory', 'test_remembering', 'test_history', 'test_triage', 'test_aged', 'test_forecast',
+         'test_outlook', 'test_whereabouts', 'test_month')
 NEEDED = ('smart_attributes', 'tests', 'thresholds', 'attributes.json', 'pyproject.toml')
 # What two files of the copy end with: a process would know nothing of mutants.
 STARTING = {'conftest': 'run', 'days': 'run_at'}
@@ -46,124 +53,88 @@ def {0}(*words, **how):
     import within
     return within.{0}(*words, **how)
 """
-# mutmut leaves decorated functions alone; without its cache a function answers the same.
-CACHE = re.compile(r'^@lru_cache\(.*\)\n', re.MULTILINE)
-REASON = re.compile(r'equal|words only|accepted because .+')
 NEW = 'nobody looked at'
 
 
-class Mutant(NamedTuple):
-    """One change to one function."""
-
-    function: str           # "judge._hours", "knowledge/specs.SpecDatabase.claims"
-    before: Tuple[str, ...]  # the statements that it takes out, and those that it puts in, a line each
-    after: Tuple[str, ...]
-
-    def __str__(self) -> str:
-        """As in the file of survivors."""
-        return '\n'.join([*(f'- {line}' for line in self.before), *(f'+ {line}' for line in self.after)])
-
-
-def copy(folder: Path, modules: Sequence[str]) -> None:
-    """Put into *folder* what the unit tests need, and mutmut's settings."""
+def copy(folder: Path) -> None:
+    """Put into *folder* what the unit tests need: what a mutant damages is not the tree."""
     for name in NEEDED:
         (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, folder / name)
     for file, function in STARTING.items():
         with (folder / f'tests/{file}.py').open('a') as text:
             text.write(WITHIN.format(function))
     shutil.move(folder / 'tests/mutants/within.py', folder / 'tests')
-    for module in modules:
-        source = folder / f'smart_attributes/{module}.py'
-        source.write_text(CACHE.sub('', source.read_text()))
-    (folder / 'setup.cfg').write_text('\n'.join([
-        '[mutmut]', 'source_paths = smart_attributes', 'also_copy =', *(f'  {name}' for name in NEEDED),
-        'only_mutate =', *(f'  smart_attributes/{module}.py' for module in modules),
-        'pytest_add_cli_args_test_selection =', *(f'  tests/{name}.py' for name in TESTS), '']))
 
 
-def run_mutmut(folder: Path) -> None:
-    """Make and try the mutants of a copy. Ends the program where the unit tests fail without one."""
-    done = subprocess.run([sys.executable, '-m', 'mutmut', 'run', '--max-children', str(os.cpu_count() or 1)],
-                          check=False,
-                          cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if done.returncode:
-        raise SystemExit(f'mutmut ended with {done.returncode}:\n{done.stdout[-3000:]}')
-
-
-def results(module: str) -> Tuple[str, int, List[Mutant]]:
-    """Return what mutmut found out about one module; the working directory is the copy."""
-    from mutmut.mutation.data import SourceFileMutationData
-    from mutmut.stats import status_by_exit_code
-
-    path = Path(f'smart_attributes/{module}.py')
-    data = SourceFileMutationData(path=path)
-    data.load()
-    status = {name: status_by_exit_code[code] for name, code in data.exit_code_by_key.items()}
-    unknown = {state for state in status.values() if state not in ('killed', 'timeout', 'survived', 'no tests')}
-    if unknown:
-        raise SystemExit(f'mutmut did not measure {module}: {", ".join(sorted(unknown))}')
-    survivors = [mutant(module, name, *versions(name, path))
-                 for name, state in status.items() if state in ('survived', 'no tests')]
-    return module, len(status), survivors
-
-
-def versions(name: str, path: Path) -> Tuple[str, str]:
-    """Return the function that mutmut changed, before and after."""
-    from libcst import Module
-    from mutmut.mutation.diff_apply import read_functions_from_index
-
-    found = read_functions_from_index(name, path)
-    if found is None:
-        raise SystemExit(f'mutmut has not written what it made of {name}')
-    was, is_now = (Module([function]).code for function in found)
-    return was, is_now
-
-
-def mutant(module: str, name: str, was: str, is_now: str) -> Mutant:
-    """Return the mutant that mutmut calls *name*: "smart_attributes.judge.x__hours__mutmut_3".
-
-    was, is_now: its function, before and after. What differs is told in statements: where a line is wrapped
-        changes with what stands before it.
-    """
-    function = name.rpartition('.')[2].partition('__mutmut_')[0]
-    place = function[1:].replace('ǁ', '.').strip('.') if 'ǁ' in function else function[2:]
-    before, after = (ast.unparse(ast.parse(textwrap.dedent(code))).splitlines() for code in (was, is_now))
-    lines = [line for line in difflib.unified_diff(before, after, n=0) if not line.startswith(('---', '+++'))]
-    return Mutant(f'{module}.{place}', *(tuple(line[1:].strip() for line in lines if line[0] == sign) for sign in '-+'))
-
-
-def accepted() -> Dict[Mutant, str]:
-    """Return the survivors that somebody looked at, with their reasons."""
-    found = {}
-    for block in SURVIVORS.read_text().strip().split('\n\n') if SURVIVORS.exists() else ():
-        head, *lines = block.splitlines()
-        function, _, reason = head.partition(': ')
-        if not REASON.fullmatch(reason):
-            raise SystemExit(f'{SURVIVORS}: "{head}" gives no reason: write equal, words only or accepted because ...')
-        found[Mutant(function, *(tuple(line[2:] for line in lines if line[0] == sign) for sign in '-+'))] = reason
-    return found
-
-
-def measured(modules: Sequence[str]) -> List[Tuple[str, int, List[Mutant]]]:
-    """Return (module, number of mutants, survivors) of each module."""
-    with tempfile.TemporaryDirectory() as folder:
-        copy(Path(folder), modules)
-        run_mutmut(Path(folder))
-        os.chdir(folder)  # where mutmut looks for its results
+def measured(modules: Sequence[str], told: Told) -> None:
+    """Make and try the mutants of some modules, in a copy of the tree. Ends the program where tests fail anyway."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        copy(folder)
+        made = {module: changes(module, folder / f'smart_attributes/{module}.py') for module in modules}
+        os.chdir(folder)
         try:
-            return [results(module) for module in modules]
+            status = pytest.main([
+                '--assert=plain', '--capture=no', '-p', 'no:cacheprovider', '--basetemp', str(folder / 'tmp'),
+                *(f'tests/{test}.py' for test in TESTS)], [Trials(made, folder / 'smart_attributes', told)])
         finally:
             os.chdir(ROOT)
+        if status:
+            raise SystemExit(f'pytest ended with {status}')
 
 
-def summary(module: str, number: int, survivors: Sequence[Mutant], known: Mapping[Mutant, str]) -> Tuple[str, bool]:
-    """Return the line of a module, and whether it misses its figure."""
-    killed = 100 * (number - len(survivors)) / number
-    reasons = Counter(known.get(mutant, NEW).partition(' because')[0] for mutant in survivors)
-    classes = ', '.join(f'{count} {reason}' for reason, count in sorted(reasons.items()))
-    words = (f'{module:20} {number:4} mutants, {killed:5.1f} % killed (at least {FIGURES[module]} %); survivors: '
-             f'{classes or "none"}')
-    return words, killed < FIGURES[module]
+def share(number: int, survivors: Sequence[Mutant]) -> float:
+    """Return how many per cent of so many mutants were noticed."""
+    return 100 * (number - len(survivors)) / number
+
+
+def reasons(survivors: Sequence[Mutant], known: Mapping[Mutant, str]) -> str:
+    """Return why mutants may survive, in words: "2 accepted, 1 equal"."""
+    counts = Counter(known.get(mutant, NEW).partition(' because')[0] for mutant in survivors)
+    return ', '.join(f'{count} {reason}' for reason, count in sorted(counts.items())) or 'none'
+
+
+def measured_now() -> str:
+    """Return the day and the commit of what is measured, and whether it is just that."""
+    def git(*words: str) -> str:
+        return subprocess.run(['git', *words], cwd=ROOT, stdout=subprocess.PIPE, text=True,  # noqa: S607
+                              check=True).stdout.strip()
+
+    changed = git('status', '--porcelain', 'smart_attributes', 'tests')
+    return (f'{time.strftime("%Y-%m-%d", time.gmtime())}, {git("rev-parse", "--short", "HEAD")}'
+            f'{" and changes" if changed else ""}')
+
+
+def with_row(document: str, module: str, row: str) -> str:
+    """Return a document with the row of a module in its table, instead of an older one."""
+    start, end = TABLE
+    before, rest = document.split(start)
+    old, after = rest.split(end)
+    rows = {line.split('`')[1]: line for line in old.splitlines() if '`' in line}
+    rows[module] = row
+    return before + start + '\n'.join([*HEAD, *(rows[each] for each in FIGURES if each in rows)]) + f'\n{end}' + after
+
+
+class Report:
+    """What is told of each module as soon as it is measured."""
+
+    def __init__(self) -> None:
+        self.known, self.measured = accepted(), measured_now()
+        self.is_bad = False
+
+    def __call__(self, module: str, made: Sequence[Change], survivors: Sequence[Change]) -> None:
+        """Note the row of a module; print it, who survived there for no known reason, and reasons for nobody."""
+        found = [change.mutant for change in survivors]
+        line = (f'| `{module}` | {len(made)} | {len(made) - len(found)} | {share(len(made), found):.1f} % | '
+                f'{reasons(found, self.known)} | {self.measured} |')
+        new = [mutant for mutant in found if mutant not in self.known]
+        gone = [mutant for mutant in self.known
+                if mutant.function.partition('.')[0] == module and mutant not in found]
+        self.is_bad = self.is_bad or share(len(made), found) < FIGURES[module] or bool(new)
+        print(line, *(f'\n{mutant.function}: ?\n{mutant}' for mutant in new),
+              *(f'\n{mutant.function}: in {SURVIVORS.name}, but survives no more; take it out\n{mutant}'
+                for mutant in gone), sep='\n', flush=True)
+        DOCUMENT.write_text(with_row(DOCUMENT.read_text(), module, line))
 
 
 def main(modules: Sequence[str]) -> int:
@@ -171,20 +142,10 @@ def main(modules: Sequence[str]) -> int:
     unknown = set(modules) - set(FIGURES)
     if unknown:
         raise SystemExit(f'{", ".join(sorted(unknown))}: not among {", ".join(FIGURES)}')
-    start, known = time.monotonic(), accepted()
-    found = measured(modules)
-    lines = [summary(*one, known) for one in found]
-    print(*(line for line, _ in lines), sep='\n')
-    survivors = [mutant for _, _, of_module in found for mutant in of_module]
-    new = [mutant for mutant in survivors if mutant not in known]
-    for mutant in new:
-        print(f'\n{mutant.function}: ?\n{mutant}')
-    gone = [mutant for mutant in known if mutant.function.partition('.')[0] in modules and mutant not in survivors]
-    for mutant in gone:
-        print(f'\n{mutant.function}: in {SURVIVORS.name}, but survives no more; take it out\n{mutant}')
-    print(f'\n{len(new)} survivors are not in {SURVIVORS.name}, {len(gone)} there survive no more; '
-          f'{time.monotonic() - start:.0f} s')
-    return 1 if new or any(is_missed for _, is_missed in lines) else 0
+    start, report = time.monotonic(), Report()
+    measured(modules, report)
+    print(f'{time.monotonic() - start:.0f} s')
+    return 1 if report.is_bad else 0
 
 
 if __name__ == '__main__':

@@ -1,0 +1,149 @@
+"""One small mistake after the other in a module: how it reads, and how it takes the place of what is right."""
+from __future__ import annotations
+import __future__
+
+import ast
+import importlib
+import re
+from pathlib import Path
+from types import FunctionType
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, cast
+
+from survivors import Mutant, mutant
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import libcst
+
+# mutmut leaves decorated functions alone. What stands behind one of these is a function like others.
+DECORATED = re.compile(r'^ *@(?:lru_cache\(.*\)|property|contextmanager)$', re.MULTILINE)
+_Place = Tuple[str, str]    # (class or '', function)
+
+
+class Change(NamedTuple):
+    """A mutant that can be tried."""
+
+    mutant: Mutant
+    module: str             # "knowledge/specs"
+    place: _Place
+    code: str               # the whole function, within its class where it has one
+    lines: range            # of the module: a test that runs none of them cannot notice
+
+    def make(self) -> None:
+        """Let the function do what the mutant does, wherever somebody has imported it already."""
+        module = importlib.import_module(f'smart_attributes.{self.module.replace("/", ".")}')
+        names = dict(vars(module))
+        exec(compile(self.code, str(module.__file__), 'exec', __future__.annotations.compiler_flag, True), names)  # noqa: S102
+        right, wrong = (_function(space, self.place) for space in (vars(module), names))
+        right.__code__, right.__defaults__, right.__kwdefaults__ = (
+            wrong.__code__, wrong.__defaults__, wrong.__kwdefaults__)
+
+
+def _function(names: Any, place: _Place) -> FunctionType:
+    """Return a function by its place, without what decorates it."""
+    holder, name = place
+    found = vars(names[holder])[name] if holder else names[name]
+    if isinstance(found, property):
+        found = found.fget
+    found = getattr(found, '__func__', found)
+    return cast(FunctionType, getattr(found, '__wrapped__', found))
+
+
+def changes(module: str, source: Path) -> List[Change]:
+    """Return all small mistakes that mutmut can think of in a module."""
+    import libcst
+    from libcst.metadata import MetadataWrapper
+    from mutmut.mutation.file_mutation import MutationVisitor, group_by_top_level_node
+    from mutmut.mutation.mutators import mutation_operators
+    from mutmut.mutation.pragma_handling import IgnoredCode
+
+    text = DECORATED.sub('', source.read_text())
+    visitor = MutationVisitor(mutation_operators, IgnoredCode(set(), set(), set()))
+    tree = MetadataWrapper(libcst.parse_module(text)).visit(visitor)
+    places, statements = _places(tree), Statements(ast.parse(text))
+    return [_change(module, places[id(function)], cast(libcst.FunctionDef, function), mutation, statements)
+            for function, of_function in group_by_top_level_node(visitor.mutations).items() if id(function) in places
+            for mutation in of_function]
+
+
+def _places(tree: libcst.Module) -> Dict[int, _Place]:
+    """Return where each function stands, by its identity."""
+    import libcst
+
+    found = {}
+    for statement in tree.body:
+        holder = statement.name.value if isinstance(statement, libcst.ClassDef) else ''
+        for inner in statement.body.body if isinstance(statement, libcst.ClassDef) else (statement,):
+            if isinstance(inner, libcst.FunctionDef):
+                found[id(inner)] = holder, inner.name.value
+    return found
+
+
+def _change(module: str, place: _Place, function: libcst.FunctionDef, mutation: Any, statements: Statements) -> Change:
+    """Return one mutation of one function."""
+    import libcst
+    from mutmut.mutation.file_mutation import deep_replace
+
+    wrong = cast(libcst.FunctionDef, deep_replace(function, mutation.original_node, mutation.mutated_node))
+    before, after = (libcst.Module([each.with_changes(decorators=[], leading_lines=[])]).code
+                     for each in (function, wrong))
+    holder, name = place
+    return Change(mutant(f'{module}.{holder}{"." if holder else ""}{name}', before, after), module, place,
+                  _within_class(holder, wrong), statements.around(place, changed(before, after)))
+
+
+def _within_class(holder: str, function: libcst.FunctionDef) -> str:
+    """Return a program that defines a function, decorated by what says how it is called."""
+    import libcst
+
+    statement: Any = function
+    if holder:
+        statement = libcst.ClassDef(libcst.Name(holder), libcst.IndentedBlock([function]))
+    return libcst.Module([statement]).code
+
+
+def changed(before: str, after: str) -> range:
+    """Return which lines of a text another one has in other words, from the first to the last; counted from 0."""
+    was, is_now = before.splitlines(), after.splitlines()
+    first = _equal(was, is_now)
+    return range(first, max(len(was) - _equal(was[first:][::-1], is_now[first:][::-1]), first + 1))
+
+
+def _equal(some: Sequence[str], others: Sequence[str]) -> int:
+    """Return how many of the first lines are equal."""
+    return next((number for number, (one, other) in enumerate(zip(some, others)) if one != other),
+                min(len(some), len(others)))
+
+
+class Statements:
+    """Those of the functions of a module, by their lines."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._functions: Dict[_Place, ast.FunctionDef] = {}
+        for statement in tree.body:
+            holder = statement.name if isinstance(statement, ast.ClassDef) else ''
+            for inner in statement.body if isinstance(statement, ast.ClassDef) else (statement,):
+                if isinstance(inner, ast.FunctionDef):
+                    self._functions[holder, inner.name] = inner
+
+    def around(self, place: _Place, within: range) -> range:
+        """Return the lines of the smallest statement around some lines of a function: all, where its head differs.
+
+        within: counted from the function's first line.
+        """
+        function = self._functions[place]
+        asked = range(function.lineno + within[0], function.lineno + within[-1] + 1)
+        spans = [span for node in ast.walk(function) if node is not function for span in _spans(node)]
+        whole = range(function.lineno, (function.end_lineno or 0) + 1)
+        if asked[0] < function.body[0].lineno:
+            return whole
+        return min((span for span in spans if asked[0] in span and asked[-1] in span), key=len, default=whole)
+
+
+def _spans(node: ast.AST) -> Iterator[range]:
+    """Yield the lines of a statement; and those of its head alone, where it holds others."""
+    if isinstance(node, (ast.stmt, ast.ExceptHandler)):
+        yield range(node.lineno, (node.end_lineno or 0) + 1)
+        body: Optional[List[ast.stmt]] = getattr(node, 'body', None)
+        if body:
+            yield range(node.lineno, max(body[0].lineno, node.lineno + 1))

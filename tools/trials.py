@@ -1,0 +1,172 @@
+"""Try mutants: the unit tests that run a changed line, in a process of their own, until one of them fails.
+
+pytest collects the tests once; every test without a mutant, and every mutant, is then a fork of that process. So
+nothing that one of them leaves behind, a cache least of all, hides what another one does.
+"""
+from __future__ import annotations
+
+import os
+import pickle
+import resource
+import select
+import signal
+import struct
+import time
+from collections import defaultdict, deque
+from itertools import accumulate
+from pathlib import Path
+from typing import Callable, Deque, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+import pytest
+from _pytest.runner import runtestprotocol
+from mutations import Change
+
+PASSED, FAILED, SKIPPED = range(3)
+# A test hangs that takes longer than PATIENCE seconds and ten times what it takes without a mutant.
+PATIENCE = 5.0
+MEMORY = 2 << 30  # bytes
+# Who has lived for so many seconds of tests, the quickest first, counts as not noticed.
+LONGEST = 8.0
+# As many of the tests that noticed the last mutants of the same function are asked first.
+LIKELY = 8
+Told = Callable[[str, Sequence[Change], Sequence[Change]], None]
+
+
+class Covered(NamedTuple):
+    """What a test does without a mutant."""
+
+    seconds: float
+    lines: Mapping[str, FrozenSet[int]]  # by module
+
+
+class Trials:
+    """A plugin of pytest: what it collects is asked about mutants, module by module."""
+
+    def __init__(self, changes: Mapping[str, Sequence[Change]], package: Path, told: Told) -> None:
+        self._changes, self._package, self._told = changes, package, told
+        self._items: List[pytest.Item] = []
+        self._covered: List[Covered] = []
+        import coverage
+
+        self._watch = coverage.Coverage(data_file=None, config_file=False, include=[f'{package}/*'])
+        self._watch.start()     # takes 40 ms the first time
+        self._watch.stop()
+        self._likely: Dict[str, Deque[int]] = defaultdict(lambda: deque(maxlen=LIKELY))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run everything here; pytest has nothing left to do."""
+        self._items = session.items
+        self._covered = [self._alone(item) for item in self._items]
+        for module, changes in self._changes.items():
+            self._told(module, changes, [change for change in changes if not self._is_noticed(change)])
+        return True
+
+    def _alone(self, item: pytest.Item) -> Covered:
+        """Run one test without a mutant. One that fails, or needs a process of its own, notices nothing."""
+        file = self._package.parent / 'covered'
+        start = time.monotonic()
+        status, _ = ended(*forked(lambda _: self._watched(item, file)), lambda _: 60)
+        seconds = time.monotonic() - start
+        if status == FAILED:  # too slow while it is watched?
+            status, _ = ended(*forked(lambda _: run(item, None)), lambda _: 60)
+        if status == FAILED:
+            print(f'{item.nodeid} fails without any mutant, and is not asked')
+        if status != PASSED:
+            return Covered(0, {})
+        return Covered(seconds, pickle.loads(file.read_bytes()))  # noqa: S301
+
+    def _watched(self, item: pytest.Item, file: Path) -> int:
+        """Run one test, and write down which lines it runs."""
+        self._watch.start()
+        status = run(item, None)
+        self._watch.stop()
+        data = self._watch.get_data()
+        files = {module: str(self._package / f'{module}.py') for module in self._changes}
+        file.write_bytes(pickle.dumps({module: frozenset(data.lines(name) or ()) for module, name in files.items()}))
+        return status
+
+    def _is_noticed(self, change: Change) -> bool:
+        """Tell whether any test fails, dies or hangs with a mutant."""
+        asked = self._asked(change)
+        if not asked:
+            return False
+
+        def work(writer: int) -> int:
+            change.make()
+            for number, following in zip(asked, [*asked[1:], None]):
+                os.write(writer, struct.pack('I', number))
+                if run(self._items[number], None if following is None else self._items[following]) == FAILED:
+                    return FAILED
+            return PASSED
+
+        status, last = ended(*forked(work), lambda number: PATIENCE + 10 * self._covered[number].seconds)
+        if status == FAILED and last is not None:
+            self._likely[change.mutant.function].appendleft(last)
+        return status != PASSED
+
+    def _asked(self, change: Change) -> List[int]:
+        """Return the tests that run a changed line: first those that noticed such mutants, then the quick ones."""
+        able = [number for number, test in enumerate(self._covered)
+                if not test.lines.get(change.module, frozenset()).isdisjoint(change.lines)]
+        likely = [number for number in dict.fromkeys(self._likely[change.mutant.function]) if number in able]
+        quick = sorted(set(able) - set(likely), key=lambda number: self._covered[number].seconds)
+        spent = accumulate(self._covered[number].seconds for number in quick)
+        return [*likely, *(number for number, seconds in zip(quick, spent) if seconds < LONGEST)]
+
+
+def run(item: pytest.Item, following: Optional[pytest.Item]) -> int:
+    """Run one test."""
+    reports = runtestprotocol(item, log=False, nextitem=following)
+    return max(FAILED if report.failed else PASSED for report in reports) or (
+        SKIPPED if any(report.skipped for report in reports) else PASSED)
+
+
+def forked(work: Callable[[int], int]) -> Tuple[int, int]:
+    """Start a process that ends with what *work* returns; returns its number, and where what it writes is read."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child:
+        os.close(writer)
+        return child, reader
+    status = FAILED
+    try:
+        os.setsid()
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for number in range(3):
+            os.dup2(nowhere, number)
+        status = work(writer)
+    finally:
+        os._exit(status)
+
+
+def ended(child: int, reader: int, patience: Callable[[int], float]) -> Tuple[int, Optional[int]]:
+    """Wait for a process, and end what is left of it; returns its exit status and the last number that it wrote.
+
+    patience: how long after each number to wait. Who takes longer FAILED.
+    """
+    end, last, limit = os.pidfd_open(child), None, 60.0
+    try:
+        while True:
+            ready, _, _ = select.select([end, reader], [], [], limit)
+            written = os.read(reader, 4) if reader in ready else b''
+            if written:
+                last = struct.unpack('I', written)[0]
+                limit = patience(last)
+            elif end in ready or not ready:
+                break
+    finally:
+        os.close(end)
+        os.close(reader)
+    kill(child)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return (FAILED if status < 0 else status), last
+
+
+def kill(child: int) -> None:
+    """End a process and those that it started."""
+    try:
+        os.killpg(child, signal.SIGKILL)
+    except ProcessLookupError:
+        os.kill(child, signal.SIGKILL)
