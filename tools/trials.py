@@ -25,7 +25,7 @@ PASSED, FAILED, SKIPPED = range(3)
 # A test hangs that takes longer than PATIENCE seconds and ten times what it takes without a mutant.
 PATIENCE = 5.0
 MEMORY = 2 << 30  # bytes
-# Who has lived for so many seconds of tests, the quickest first, counts as not noticed.
+# Tests of other modules are asked for so many seconds, the quickest first: who has lived that long is not noticed.
 LONGEST = 8.0
 # As many of the tests that noticed the last mutants of the same function are asked first.
 LIKELY = 8
@@ -106,13 +106,23 @@ class Trials:
         return status != PASSED
 
     def _asked(self, change: Change) -> List[int]:
-        """Return the tests that run a changed line: first those that noticed such mutants, then the quick ones."""
+        """Return the tests that run a changed line: first those that noticed such mutants, then its own."""
         able = [number for number, test in enumerate(self._covered)
                 if not test.lines.get(change.module, frozenset()).isdisjoint(change.lines)]
         likely = [number for number in dict.fromkeys(self._likely[change.mutant.function]) if number in able]
-        quick = sorted(set(able) - set(likely), key=lambda number: self._covered[number].seconds)
-        spent = accumulate(self._covered[number].seconds for number in quick)
-        return [*likely, *(number for number, seconds in zip(quick, spent) if seconds < LONGEST)]
+        others = sorted(set(able) - set(likely), key=self._order(change.module))
+        spent = accumulate(0 if self._is_own(change.module, number) else self._covered[number].seconds
+                           for number in others)
+        return [*likely, *(number for number, seconds in zip(others, spent) if seconds < LONGEST)]
+
+    def _order(self, module: str) -> Callable[[int], Tuple[bool, float]]:
+        """Return by what tests are sorted: those of a module's own file come first, then the quick ones."""
+        return lambda number: (not self._is_own(module, number), self._covered[number].seconds)
+
+    def _is_own(self, module: str, number: int) -> bool:
+        """Tell whether a test stands in the file of a module: tests/test_memory_growth.py, tests/test_specs.py."""
+        room, _, noun = module.rpartition('/')
+        return self._items[number].path.stem in (f'test_{noun}', f'test_{room}_{noun}')
 
 
 def run(item: pytest.Item, following: Optional[pytest.Item]) -> int:
