@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from pathlib import Path
 from typing import Callable, List, Sequence, Tuple
 
+from bench_program import plugin
 from simulator import Machine, why_not
 
 from smart_attributes.reading import commands
 
-PLUGIN = str(Path(sys.executable).with_name('check_smart_attributes'))
 LATENCIES = (0, 5, 20)  # ms a command; a hard disk needs 1 to 30 for most of them, an SSD below 1
 SATA = ('samsung-healthy', 'intel-worn', 'wd-hdd-healthy', 'micron-healthy')
 RAID = ('sas-seagate-healthy', 'samsung-healthy', 'sas-ssd-worn', 'wd-hdd-healthy')
@@ -63,10 +62,10 @@ def row(what: str, machine: Machine, asked: Sequence[Address], drives: Sequence[
     words = [word for kind, path in asked for word in ('-d', f'{kind}@{path}' if kind else path)]
     if os.geteuid() != 0:
         words += ['--nosudo']
-    plugin, hand, ratio = paired([PLUGIN, '-p', machine.smartctl, *words], by_hand, 30 if len(drives) == 1 else 10)
-    line(what, f'{plugin[0]:.0f} ms; alone {alone:.0f} ms, ratio {plugin[0] / alone:.2f}; by hand {hand[0]:.0f} ms, '
+    ours, hand, ratio = paired([plugin(), '-p', machine.smartctl, *words], by_hand, 30 if len(drives) == 1 else 10)
+    line(what, f'{ours[0]:.0f} ms; alone {alone:.0f} ms, ratio {ours[0] / alone:.2f}; by hand {hand[0]:.0f} ms, '
                f'ratio {ratio:.2f}; '
-               f'own CPU {plugin[1] - hand[1]:.0f} ms', wanted(len(drives), alone))
+               f'own CPU {ours[1] - hand[1]:.0f} ms', wanted(len(drives), alone))
 
 
 def wanted(count: int, alone: float) -> str:

@@ -5,17 +5,16 @@ the least of 20 runs, since whatever else runs on the machine only adds to it.
 """
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 from typing import Callable, List, Sequence
 
 import year
+from bench_program import plugin
 from fake_smartctl import FakeSmartctl
 
 from smart_attributes.reading import commands
 
-PLUGIN = str(Path(sys.executable).with_name('check_smart_attributes'))
 RUNS = 20
 STEP = 4 * 3600
 # Those of bench.py: what, figure, wanted; and wall, CPU (ms) and memory of one run.
@@ -50,8 +49,8 @@ class Bed:
     def own_cpu(self, count: int, options: List[str]) -> float:
         """Return the CPU time of a check of so many drives without their smartctl, ms."""
         words = [word for slot in range(count) for word in ('-d', year.address(slot))]
-        plugin = [PLUGIN, '-p', self._fake.path, '--nosudo', *words, *options]
-        return self._least(plugin) - count * self._least([self._fake.path, *self._arguments(0)])
+        check = [plugin(), '-p', self._fake.path, '--nosudo', *words, *options]
+        return self._least(check) - count * self._least([self._fake.path, *self._arguments(0)])
 
     def _least(self, command: Sequence[str]) -> float:
         return min(self._run(command)[1] for _ in range(RUNS + 2))

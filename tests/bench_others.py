@@ -4,21 +4,19 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
-import sysconfig
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Callable, Iterator, List, Sequence, Tuple
 
 import original
 from bench_bed import SATA, filled
+from bench_program import found, launcher, plugin
 from fake_smartctl import FakeSmartctl
 from simulator import why_not
 
 from smart_attributes.reading import commands
 
 ROOT = Path(__file__).resolve().parent.parent
-PLUGIN = str(Path(sys.executable).with_name('check_smart_attributes'))
 REPORT = ROOT / 'tests/reports/intel-s3500-healthy.json'
 PYTHONS = 'python3.9 python3.11 python3.12 python3.13'  # those that are here; others: make performance PYTHONS=…
 # Those of bench.py: what, figure, wanted; and medians of (wall, cpu, memory) of two commands with the ratio of their
@@ -50,7 +48,7 @@ def bench_sudo(fake: FakeSmartctl, line: Line, paired: Paired) -> None:
         through, plain, _ = paired([*as_user, 'sudo', '-n', *call], [*as_user, *call])
         line('sudo, one call of smartctl',
              f'{through[0] - plain[0]:+.0f} ms wall, {through[1] - plain[1]:+.0f} ms CPU', '')
-        check = [PLUGIN, '-p', fake.path, '-d', '/dev/sda', '--no-memory']
+        check = [plugin(), '-p', fake.path, '-d', '/dev/sda', '--no-memory']
         nagios, root, _ = paired([*as_user, *check], check)
         line('one drive of 100 ms, through sudo', f'{nagios[0]:.0f} ms wall; as root {root[0]:.0f} ms', '')
 
@@ -59,7 +57,7 @@ def bench_sudo(fake: FakeSmartctl, line: Line, paired: Paired) -> None:
 def user_with_rule(smartctl: str) -> Iterator[List[str]]:
     """Let a user run this smartctl by the rule that we ship; yield what makes a command his."""
     user = f'csa-bench-{os.getpid()}'
-    rule = subprocess.run([PLUGIN, 'sudoers', '--user', user, '-p', smartctl], check=True, capture_output=True,
+    rule = subprocess.run([plugin(), 'sudoers', '--user', user, '-p', smartctl], check=True, capture_output=True,
                           text=True)
     subprocess.run(['useradd', '--system', '--no-create-home', '--shell', '/bin/sh', user], check=True)
     file = Path('/etc/sudoers.d') / user
@@ -86,24 +84,6 @@ def bench_pythons(folder: Path, fake: FakeSmartctl, line: Line, paired: Paired) 
                                                  f'{check[1] - single[1]:.0f} ms', '')
 
 
-def found(name: str) -> Sequence[str]:
-    """Return the program itself, not the script of a version manager, and its version; '' where there is none."""
-    code = 'import platform, sys; print(sys.executable, platform.python_version())'
-    if not shutil.which(name):
-        return '', ''
-    done = subprocess.run([name, '-c', code], capture_output=True, text=True, check=False)
-    return done.stdout.split() if done.returncode == 0 else ('', '')
-
-
-def launcher(path: Path, python: str) -> str:
-    """Write a start script as tools/launcher does."""
-    path.write_text(f'#!{python} -IS\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\n'
-                    f'sys.path.append({sysconfig.get_path("purelib")!r})\n'
-                    'from smart_attributes.main import main\nmain()\n')
-    path.chmod(0o755)
-    return str(path)
-
-
 # --- version 1.6 --------------------------------------------------------------------------------
 
 def bench_original(folder: Path, line: Line, paired: Paired) -> None:
@@ -120,7 +100,7 @@ def bench_original(folder: Path, line: Line, paired: Paired) -> None:
         names = [f'/dev/sd{chr(97 + number)}' for number in range(count)]
         machine = filled(folder / f'both-{count}', [('', name) for name in names], SATA, 5)
         words = ['-p', machine.smartctl, *(word for name in names for word in ('-d', name))]
-        theirs, ours, _ = paired(['/usr/bin/env', *old, *words], [PLUGIN, *words, '--nosudo', '--no-memory'], 5)
+        theirs, ours, _ = paired(['/usr/bin/env', *old, *words], [plugin(), *words, '--nosudo', '--no-memory'], 5)
         line(f'version 1.6, {count} SATA, 5 ms a command',
              f'{theirs[0]:.0f} ms wall, {theirs[1]:.0f} ms CPU with smartctl; ours {ours[0]:.0f} ms, '
              f'{ours[1]:.0f} ms', '')

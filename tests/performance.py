@@ -7,9 +7,12 @@ import subprocess
 from pathlib import Path
 from typing import List, Sequence
 
+import bench_program
+
 TITLE = """# What a check costs
 
-Made by `make performance`, never by hand. Measured with {python} and {smartctl} on {cores} cores of {processor}.
+Made by `make performance`, never by hand. Measured with {smartctl} on {cores} cores of
+{processor}, by the Python that runs the package: {python}.
 
 How to read it: a drive decides how long a check takes; what the plugin adds stands here. *Wall* is the time until the
 plugin has ended, a median of paired runs; *alone* is one smartctl with the plugin's own arguments, *by hand* are the
@@ -26,7 +29,7 @@ of smartctl in them, for both.
 
 def write(path: Path, rows: Sequence[Sequence[str]]) -> None:
     """Write rows of (what, figure, wanted), and headings, which stand alone."""
-    text = [TITLE.format(python=f'Python {platform.python_version()}', smartctl=_smartctl(), cores=os.cpu_count(),
+    text = [TITLE.format(python=' '.join(bench_program.python()), smartctl=_smartctl(), cores=os.cpu_count(),
                          processor=_processor())]
     for row in rows:
         text += _heading(row[0]) if len(row) == 1 else [f'| {" | ".join(row)} |']
