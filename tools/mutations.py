@@ -99,7 +99,7 @@ def _within_class(holder: str, function: libcst.FunctionDef) -> str:
     statement: Any = function
     if holder:
         statement = libcst.ClassDef(libcst.Name(holder), libcst.IndentedBlock([function]))
-    return libcst.Module([statement]).code
+    return str(libcst.Module([statement]).code)
 
 
 def changed(before: str, after: str) -> range:
