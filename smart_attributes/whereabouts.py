@@ -42,7 +42,7 @@ def found(places: Sequence[Place], records: Iterable[Record], met: Iterable[Met]
     return Whereabouts(changes.updated(places, at, scope, now), known, scope, now)
 
 
-def news(known: Whereabouts, hide_serial: bool, is_for_a_person: bool = False) -> List[str]:
+def news(known: Whereabouts, hide_serial: bool, is_for_a_person: bool) -> List[str]:
     """Return what a check tells for a day after drives were replaced, moved or went; a person is told for a month, and
     of drives that are nowhere until they are back or retired.
     """

@@ -183,6 +183,27 @@ def test_the_rule_itself_is_overridden_and_switched_off():
     assert held(2000, roles={'reported_uncorrect': {'aged': None}}) == ('0', '20', 'default.json')
 
 
+def test_two_equals_that_disagree_on_what_is_old_are_told():
+    """And the weaker rule holds, as for any other limit."""
+    overrides = [{'for': {'model': pattern}, 'why': 'tried', 'roles': {'reported_uncorrect': {
+        'aged': {**OLD, 'after': after}}}} for pattern, after in (('.*', '10d'), ('..*', '20d'))]
+    disk = DISK._replace(model='ACME 1')
+    [told] = Thresholds({'roles': {}}, [('site.json', {'overrides': overrides})]).disagreements(SDA, disk, '')
+
+    assert told.startswith('reported_uncorrect, aged: ')
+    assert held(2000, *overrides) == ('5', None, 'default.json, aged')
+
+
+@pytest.mark.parametrize(('rule', 'why'), [(OLD, 'nothing came of them'), ({'after': '1000h', 'warning': '5'}, '')],
+                         ids=['reason', 'none'])
+def test_what_is_old_has_a_reason_of_its_own(rule, why):
+    """`explain` prints it beside that of the limit."""
+    given = Thresholds({'roles': {'reported_uncorrect': {'warning': '0', 'aged': rule, 'why': 'data'}}})
+    limit = given.limit('reported_uncorrect', SDA, DISK, '')
+
+    assert limit.aged is not None and (limit.aged.why, limit.why) == (why, 'data')
+
+
 # --- what else a drive tells of its past -------------------------------------------------------------
 
 @pytest.mark.parametrize(('rotation', 'state'), [(7200, State.WARNING), (0, State.OK)],

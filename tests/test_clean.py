@@ -71,6 +71,7 @@ def test_the_limit_holds_for_any_length():
 def test_a_string_of_exactly_the_limit_is_left_alone():
     """The shortening starts one character later."""
     assert clean('M' * LIMIT) == 'M' * LIMIT
+    assert clean('|' + 'M' * LIMIT) == 'M' * LIMIT, 'what takes the place of other signs does not count'
 
 
 def test_cleaning_twice_changes_nothing():

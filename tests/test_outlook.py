@@ -190,6 +190,8 @@ def test_a_time_that_is_not_known_is_one_of_seconds_all_the_same():
     """It keeps its place in the tables, beside those of other drives."""
     assert time_left({}, None) == Reading(TIME_LEFT, None, 's', Source('use and age'),
                                           unknown='no endurance_used of it is judged')
+    assert time_left({'endurance_used': SPARE._replace(role='endurance_used')},
+                     None).unknown == 'the power-on time is not known'
 
 
 def test_of_two_times_that_nobody_knows_the_first_says_why():

@@ -391,6 +391,34 @@ def test_a_mistake_of_ours_is_no_dispute_of_a_site():
             'attributes.json: ACME X1-240 is claimed by two entries, one and two; narrow one pattern',)
 
 
+def test_while_entries_of_a_site_contradict_each_other_ours_are_asked_with_all_that_is_known():
+    """What guards our entries guards them then, too."""
+    data = {**database(), 'entries': [{'family': 'guarded', **MODELS, 'has': [233], 'attributes': {}},
+                                      {'family': 'plain', **MODELS, 'attributes': {}}]}
+    disputed = specs.SpecDatabase(data, [('site.json', {'entries': claiming('one', 'two')})])
+
+    assert disputed.identify(SSD, [9, 233]).family == 'guarded'
+    assert disputed.identify(SSD, [9]).family == 'plain'
+
+
+def test_a_set_that_no_file_has_is_told_with_file_and_entry():
+    """Where a site has mistyped it, and only where a drive needs it."""
+    site = {'entries': [{'family': 'mine', 'models': ['OWN.*'], 'uses': ['acme-comon'], 'attributes': {}}]}
+    known = spec_database(site)
+
+    assert known.identify(SSD, [9]).family == 'ACME X1'
+    with pytest.raises(DataError, match=r'^site1\.json: mine, uses: there is no set "acme-comon"$'):
+        known.identify(SSD._replace(model='OWN 1'), [9])
+
+
+def test_what_the_program_itself_says_of_a_drive_may_have_limits_without_a_unit():
+    """A site may want no warning of a model that nobody knows."""
+    units = spec_database().units
+
+    assert {units[role] for role in ('unknown_model', 'firmware_advisory', 'legacy_limit')} == {''}
+    assert units['endurance_used'] == '%'
+
+
 def test_the_sets_of_all_files_are_known():
     """The shipped ones and a site's own."""
     local = {'entries': [], 'sets': {'taste': {'attributes': {}}}}

@@ -10,6 +10,12 @@ import pytest
 from conftest import NOBODY, Result, run
 from days import DAY, HOUR, START, Machine, asleep, disk
 
+from smart_attributes import whereabouts
+from smart_attributes.memory.changes import Place, Scope
+from smart_attributes.memory.drives import Match, Record
+from smart_attributes.model import Device, Identity, State, Verdict
+from smart_attributes.whereabouts import Whereabouts
+
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
@@ -158,6 +164,85 @@ def test_a_sleeping_disk_is_no_solid_state_drive(machine):
     drives = json.loads(machine.run(START + HOUR, 'triage', '--scan', '--json').text)['drives']
     assert {drive['name']: (drive['model'], drive['kind']) for drive in drives} == {
         'sda': ('ACME HD4000', None), 'sdb': ('ACME HD4000', 'hdd')}
+
+
+# --- what is told of values ---------------------------------------------------------------------
+
+DISK, OTHER = Identity(model='ACME HD4000', serial='SERIAL01'), Identity(model='ACME HD4000', serial='SERIAL02')
+SCAN = Scope(is_scan=True)
+
+
+def known(*identities: Identity, **more: Any) -> Whereabouts:
+    """Drives that memory has known for a day and a scan has found at sda, sdb and so on; where they are now."""
+    records = [Record(number, identity, START - DAY, START - DAY) for number, identity in enumerate(identities, 1)]
+    places = [Place(f'/dev/sd{"abc"[record.number - 1]}', record.number, START - DAY, is_scanned=True)
+              for record in records]
+    met = more.get('met', ())
+    return whereabouts.found(places, records, met, [address for address, _, _ in met], SCAN, START)
+
+
+def test_drives_that_are_new_have_numbers_that_no_other_one_has():
+    """As memory gives them when the answer is out; until then they must not be taken for drives that it knows."""
+    first, second = Identity(serial='SERIAL08'), Identity(serial='SERIAL09')
+    met = [('/dev/sdc', first, Match()), ('/dev/sdd', second, Match())]
+
+    assert known(DISK, OTHER, met=met).records == {
+        1: Record(1, DISK, START - DAY, START - DAY), 2: Record(2, OTHER, START - DAY, START - DAY),
+        3: Record(3, first, START, START), 4: Record(4, second, START, START)}
+    assert list(known(met=met).records) == [1, 2]
+
+
+def test_a_drive_that_is_not_to_be_told_from_another_takes_nobody_s_place():
+    """Something is there; who, nobody knows."""
+    found = known(DISK, met=[('/dev/sda', Identity(), Match(note='has no serial number'))])
+
+    assert list(found.records) == [1]
+    assert whereabouts.news(found, False, False) == []
+
+
+def test_a_drive_that_is_gone_is_named_as_it_may_be():
+    """And how memory retires it, also where its serial number is not to be told."""
+    gone, nameless = known(DISK), known(Identity())
+
+    assert whereabouts.gone(gone, False) == [
+        'ACME HD4000 SERIAL01 is gone from /dev/sda; history --forget SERIAL01 retires it']
+    assert whereabouts.gone(gone, True) == [
+        'ACME HD4000 is gone from /dev/sda; history --forget SERIAL retires it']
+    assert whereabouts.gone(nameless, False) == ['a drive is gone from /dev/sda; history --forget SERIAL retires it']
+
+
+def test_who_took_another_one_s_place_did_not_just_come():
+    """One of them is told of both."""
+    replaced = known(DISK, met=[('/dev/sda', OTHER, Match())])
+    came = known(DISK, met=[('/dev/sda', DISK, Match(Record(1, DISK, 0, START))), ('/dev/sdb', OTHER, Match())])
+
+    assert whereabouts.came(replaced, False, DAY, START - 9 * DAY) == []
+    assert whereabouts.went(replaced, False, DAY) == [
+        '/dev/sda: ACME HD4000 SERIAL01 was replaced by ACME HD4000 SERIAL02']
+    assert whereabouts.came(came, False, DAY, START - 9 * DAY) == ['ACME HD4000 SERIAL02 came to /dev/sdb']
+
+
+@pytest.mark.parametrize(('later', 'ago'), [(59, ''), (60, ', noticed 1 min ago')])
+def test_what_was_noticed_a_minute_ago_is_old_news(later, ago):
+    """A check that takes its time tells of its own moment."""
+    gone = known(DISK)._replace(now=START + later)
+
+    assert whereabouts.gone(gone, False) == [
+        f'ACME HD4000 SERIAL01 is gone from /dev/sda{ago}; history --forget SERIAL01 retires it']
+
+
+def test_where_nobody_was_seen_nothing_is_said():
+    assert whereabouts.last_seen(known(DISK), '/dev/sdz', False) == ''
+
+
+@pytest.mark.parametrize(('silence', 'state', 'words'), [
+    (DAY, State.OK, 'asleep; last read 24 h ago'),
+    (DAY + 1, State.WARNING, 'asleep; last read 24 h ago, which is longer than 24 h (--asleep-max-age)')])
+def test_a_drive_may_sleep_for_as_long_as_its_site_says(silence, state, words):
+    verdict = Verdict(Device('/dev/sda'), Identity(), State.OK, (), problem='asleep')
+    found = whereabouts.asleep(verdict, Record(1, DISK, 0, START), START + silence, DAY)
+
+    assert (found.state, found.problem, found.identity) == (state, words, DISK)
 
 
 @pytest.mark.parametrize(('options', 'drives'), [

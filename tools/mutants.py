@@ -33,8 +33,8 @@ HEAD = ['| module | mutants | noticed | | survivors | measured |', '|---|---|---
 # module -> per cent of its mutants that the tests must notice
 FIGURES = dict.fromkeys((
     'judge', 'outlook', 'whereabouts', 'trust', 'words',
-    *(f'knowledge/{noun}' for noun in ('acknowledged', 'decode', 'error_log', 'faults', 'ranges', 'readings',
-                                       'self_tests', 'specs', 'thresholds', 'units')),
+    *(f'knowledge/{noun}' for noun in ('acknowledged', 'beginnings', 'decode', 'error_log', 'faults', 'ranges',
+                                       'readings', 'self_tests', 'specs', 'thresholds', 'units')),
     *(f'memory/{noun}' for noun in ('changes', 'clock', 'drives', 'forecast', 'growth', 'past', 'series', 'wear')),
 ), 95)
 # Tests of one value each, or of one run of the program in this process, so that thousands of them take minutes.

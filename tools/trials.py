@@ -15,6 +15,7 @@ import time
 from collections import defaultdict, deque
 from itertools import accumulate
 from pathlib import Path
+from types import ModuleType
 from typing import Callable, Deque, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import pytest
@@ -26,7 +27,7 @@ PASSED, FAILED, SKIPPED = range(3)
 PATIENCE = 5.0
 MEMORY = 2 << 30  # bytes
 # Tests of other modules are asked for so many seconds, the quickest first: who has lived that long is not noticed.
-LONGEST = 8.0
+LONGEST = 15.0
 # As many of the tests that noticed the last mutants of the same function are asked first.
 LIKELY = 8
 Told = Callable[[str, Sequence[Change], Sequence[Change]], None]
@@ -46,6 +47,7 @@ class Trials:
         self._changes, self._package, self._told = changes, package, told
         self._items: List[pytest.Item] = []
         self._covered: List[Covered] = []
+        self._own: Dict[str, Dict[ModuleType, bool]] = defaultdict(dict)
         import coverage
 
         self._watch = coverage.Coverage(data_file=None, config_file=False, include=[f'{package}/*'])
@@ -116,13 +118,18 @@ class Trials:
         return [*likely, *(number for number, seconds in zip(others, spent) if seconds < LONGEST)]
 
     def _order(self, module: str) -> Callable[[int], Tuple[bool, float]]:
-        """Return by what tests are sorted: those of a module's own file come first, then the quick ones."""
+        """Return by what tests are sorted: those of a module's own files come first, then the quick ones."""
         return lambda number: (not self._is_own(module, number), self._covered[number].seconds)
 
     def _is_own(self, module: str, number: int) -> bool:
-        """Tell whether a test stands in the file of a module: tests/test_memory_growth.py, tests/test_specs.py."""
-        room, _, noun = module.rpartition('/')
-        return self._items[number].path.stem in (f'test_{noun}', f'test_{room}_{noun}')
+        """Tell whether a test stands in a file that takes something from a module, or has its name."""
+        file = self._items[number].module  # type: ignore[attr-defined]
+        if file not in self._own[module]:
+            name, noun = f'smart_attributes.{module.replace("/", ".")}', module.replace('/', '_')
+            self._own[module][file] = file.__name__.endswith(f'_{noun}') or any(
+                getattr(value, '__name__' if isinstance(value, ModuleType) else '__module__', '') == name
+                for value in vars(file).values())
+        return self._own[module][file]
 
 
 def run(item: pytest.Item, following: Optional[pytest.Item]) -> int:
