@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from pathlib import Path
 from typing import Any, Iterator, List, Mapping, Tuple
 
@@ -44,8 +45,15 @@ def fuzz(reader: str, arguments: List[str]) -> None:
     for seed in seeds()[reader]:
         READERS[reader](seed)
     base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-    atheris.Setup([sys.argv[0], f'-rss_limit_mb={base + MEGABYTES}', *arguments], READERS[reader],
-                  custom_mutator=changed)
+
+    def read(data: bytes) -> None:
+        try:
+            READERS[reader](data)
+        except BaseException:  # kept at once: what libFuzzer would keep is lost where the process ends hard
+            (BUILD / f'{reader}-found-{zlib.crc32(data):08x}').write_bytes(data)
+            raise
+
+    atheris.Setup([sys.argv[0], f'-rss_limit_mb={base + MEGABYTES}', *arguments], read, custom_mutator=changed)
     atheris.Fuzz()
 
 
@@ -124,10 +132,11 @@ def run(reader: str, limit: str) -> bool:
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
                               env={**os.environ, 'PYTHONPATH': f'{ROOT}/tests:{ROOT}', 'TMPDIR': folder})
     text = done.stdout.decode(errors='replace')
-    units = re.search(r'number_of_executed_units: (\d+)', text) or re.search(r'Done (\d+) runs', text)
-    print(_counted(reader, int(units[1]) if units else 0, time.monotonic() - began), flush=True)
+    executions, megabytes = (max(map(int, re.findall(pattern, text, re.MULTILINE)), default=0)
+                             for pattern in (r'^#(\d+)\s', r'rss: (\d+)Mb'))
+    print(f'{_counted(reader, executions, time.monotonic() - began)}; at most {megabytes} MB', flush=True)
     if done.returncode:
-        print(text[-3000:], flush=True)
+        print(text[-3000:], f'ended with {done.returncode}', flush=True)
     return done.returncode == 0
 
 

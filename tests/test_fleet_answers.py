@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import http.server
 import json
+import re
 import shutil
 import ssl
 import subprocess
@@ -133,6 +134,16 @@ def test_a_service_that_is_not_as_documented_hides_no_other(fake, facts):
 
     assert 'Traceback' not in done.text and '\x1b' not in done.text
     assert 'b' in {drive['host'] for drive in json.loads(done.text)['drives']}
+
+
+@pytest.mark.parametrize('face', [[], ['--json']], ids=['table', 'json'])
+def test_a_service_without_a_name_hides_no_other(fake, face):
+    """Its drives are told as those of a host that nobody named."""
+    fake.answer = lambda question: (200, told({**service('a'), 'name': ''}, service('b')))
+    done = fake.fleet(*face)
+
+    assert 'Traceback' not in done.text
+    assert {'-', 'b'} <= set(re.split(r'[ "\n]+', done.text))
 
 
 def test_services_are_asked_for_250_at_a_time_and_by_name(fake):

@@ -1,12 +1,18 @@
 """Every reader of foreign data answers, or says in a sentence why not, whatever it is given; `make fuzz` tries more."""
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from foreign import READERS, bounded, seeds
+from conftest import ROOT
+from foreign import MAIN, READERS, bounded, seeds
+from fuzz import LONGEST, in_parts
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as some
+
+from smart_attributes.model import Identity, Report
+from smart_attributes.reading import text_report
 
 SEEDS = seeds()
 FOUND = sorted((Path(__file__).parent / 'found').glob('*-*'))
@@ -48,10 +54,39 @@ def test_what_was_found_once_stays_away(path: Path) -> None:
     READERS[path.name.partition('-')[0]](path.read_bytes())
 
 
+def _endless(_: bytes) -> None:
+    sum(1 for _ in iter(int, 1))
+
+
+def _endless_and_proud_of_it(data: bytes) -> None:
+    with suppress(AssertionError):
+        _endless(data)
+
+
 @pytest.mark.parametrize('fault, error', [
-    (lambda data: [0] * 2 ** 28, MemoryError), (lambda data: sum(1 for _ in iter(int, 1)), AssertionError),
-    (lambda data: {}[data], KeyError)], ids=['memory', 'time', 'traceback'])
+    (lambda data: [0] * 2 ** 28, MemoryError), (_endless, AssertionError), (_endless_and_proud_of_it, AssertionError),
+    (lambda data: {}[data], KeyError)], ids=['memory', 'time', 'time-and-handled', 'traceback'])
 def test_what_a_reader_must_not_do_is_noticed(fault, error) -> None:
     """Who finds nothing must be able to find something."""
     with pytest.raises(error):
         bounded(fault)(b'')
+
+
+@pytest.mark.parametrize('reader', MAIN)
+@pytest.mark.parametrize('made_up, words', [
+    (Report(Identity()), 'OK from nothing'), (Report(Identity(), smart_status=True), 'nobody said that it passed'),
+    (Report(Identity(), nvme={'media_errors': 4711}), 'made up')], ids=['ok', 'passed', 'number'])
+def test_what_a_report_does_not_hold_is_noticed(reader, made_up, words, monkeypatch):
+    """Of this report, nobody could say that."""
+    monkeypatch.setattr(f'foreign.{reader}_report.parse', lambda text: made_up)
+
+    with pytest.raises(AssertionError, match=words):
+        READERS[reader](b'{"smartctl": {}}')
+
+
+def test_reports_are_fuzzed_in_small_parts_that_are_reports():
+    """A change of a few bytes in twenty thousand would rarely tell anything."""
+    parts = [part for path in sorted((ROOT / 'tests/reports').iterdir()) for part in in_parts(path.read_bytes())]
+
+    assert len(parts) > 50 and max(map(len, parts)) <= LONGEST
+    assert all(text_report.parse_report(part) for part in parts if b'"ata_smart_attributes"' in part)

@@ -288,12 +288,21 @@ def test_numbers_of_every_locale_are_read(group):
 @pytest.mark.parametrize('form', ['1,204 [5.85 TB]', '97%', '30 Celsius', '0x04', '1,204', '7'])
 def test_a_row_that_holds_what_belongs_into_another_one_is_no_traceback(form):
     """pySMART takes each form in its own rows alone: where lines of a report were lost, one ends as another."""
+    number = None if form == '0x04' else int(re.sub(r'\D', '', form.split(' ')[0]))
     known = re.sub(r'(?m)^( *[^=:\n]+:) .*', rf'\1 {form}', NVME.partition('=== START OF SMART')[2])
 
     found = report(NVME.partition('=== START OF SMART')[0] + '=== START OF SMART' + known)
 
-    assert found.nvme['power_on_hours'] == found.nvme['percentage_used'] == int(re.sub(r'\D', '', form.split(' ')[0]))
+    assert found.nvme.get('power_on_hours') == found.nvme.get('percentage_used') == number
     assert found.nvme.get('critical_warning') == (4 if form == '0x04' else None)
+
+
+@pytest.mark.parametrize('words', ['12 and 34', '-5', '7 of 9', '\u07c8as active or 0', '1e300'])
+def test_what_is_not_one_number_gives_none(words):
+    """Its digits put together are a number that nobody said."""
+    found = report(NVME.format(',').replace('2,144', words)).nvme
+
+    assert 'power_on_hours' not in found and found['unsafe_shutdowns'] == 1298
 
 
 def test_an_nvme_identity_is_read():
@@ -403,6 +412,15 @@ def test_a_sas_drive_is_read_in_full():
 def test_a_decimal_comma_is_no_thousands_separator():
     """German smartctl before 7.0 prints "71532,573" in the error counter log."""
     assert report(SAS.format(status='OK', gigabytes='71532,573')).scsi['read.gigabytes_processed'] == 71532.573
+
+
+@pytest.mark.parametrize('used, defects', [('54%', '7'), ('54', '7%')], ids=['as-printed', 'signs-lost-and-found'])
+def test_a_counter_of_a_sas_drive_is_read_whole(used, defects):
+    """pySMART takes away the last sign of a percentage, be it a digit, and fails on a sign where it expects none."""
+    text = SAS.format(status='OK', gigabytes='1').replace(': 101%', f': {used}').replace(': 195', f': {defects}')
+    found = report(text).scsi
+
+    assert (found['percentage_used'], found['grown_defects']) == (54, 7)
 
 
 def test_a_predicted_failure_of_a_sas_drive_keeps_its_words():

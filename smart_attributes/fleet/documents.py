@@ -51,7 +51,7 @@ def read(path: str) -> Optional[Document]:
     if not isinstance(content, dict) or not isinstance(content.get('drives'), list) or 'version' not in content:
         return None
     made: Any = content.get('made')
-    return Document(_text(content.get('host')) or host_of(path), content,
+    return Document(_text(content.get('host')) or host_of(path) or '-', content,
                     float(made) if _is_number(made) and 0 <= made <= LATEST else os.stat(path).st_mtime)
 
 

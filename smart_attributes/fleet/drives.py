@@ -101,7 +101,7 @@ class Reader:
     def _drive(self, line: Line, numbers: Mapping[str, float], known: Callable[[], ByDrive], origin: Origin) -> Drive:
         alarms = self.alarms(line)
         facts: Dict[str, Any] = {
-            'host': origin.host, 'name': _shown(line.name), 'model': _shown(line.model) or None,
+            'host': origin.host, 'name': _shown(line.name) or '-', 'model': _shown(line.model) or None,
             'serial': _shown(line.serial or '') or None, 'firmware': _shown(line.firmware) or None,
             'state': line.state.name, 'notes': origin.notes}
         if TIME_LEFT in numbers:

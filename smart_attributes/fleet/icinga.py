@@ -294,7 +294,7 @@ def _service(found: Json) -> Service:
     attributes = found.get('attrs')
     told: Json = attributes if isinstance(attributes, dict) else {}
     result = told.get('last_check_result')
-    return Service(visible(host), visible(name), _result(result) if isinstance(result, dict) else None,
+    return Service(visible(host) or '-', visible(name), _result(result) if isinstance(result, dict) else None,
                    _number(told.get('check_interval')), told.get('enable_active_checks') is not False)
 
 

@@ -184,8 +184,10 @@ def _value(printed: str, key: str) -> str:
 
 def scsi(fields: Mapping[str, str]) -> Dict[str, float]:
     """Return the SCSI counters that pySMART knows, by SCSI_KEYS. fields: as for nvme()."""
-    printed = [(label, fields.get(label.lower(), '')) for label, _, _ in _SCSI_LOG]
-    fed = [f'{label}: {value}' for label, value in printed if re.fullmatch(r'\d{1,19}%?', value)]
+    # pySMART takes away the last sign of a percentage, whatever it is, and wants nothing behind the others.
+    printed = [(label, _UNITS.get(key, ''), re.fullmatch(r'(\d{1,19})%?', fields.get(label.lower(), '')))
+               for label, _, key in _SCSI_LOG]
+    fed = [f'{label}: {number[1]}{unit}' for label, unit, number in printed if number]
     if not fed:
         return {}
     log = _readers().scsi(iter(fed)).diagnostics
@@ -197,9 +199,17 @@ def scsi(fields: Mapping[str, str]) -> Dict[str, float]:
 
 # --- numbers in other forms ------------------------------------------------------------------------
 
+# Groups of digits with signs that are no letters between them: four where UTF-8 was read as Latin-1.
+_GROUPS = re.compile(r'([0-9]+(?:[^0-9A-Za-z]{1,4}[0-9]{2,3})*)[^0-9]*')
+
+
 def digits(value: str) -> Optional[int]:
-    """Return "11.442.052 [5,85 TB]" or "1'000'204'886'016 bytes" as a number, whatever parts its groups."""
-    digits = re.sub(r'\D', '', value.partition('[')[0])
+    """Return "11.442.052 [5,85 TB]" or "1'000'204'886'016 bytes" as a number, whatever parts its groups.
+
+    None for what holds several numbers.
+    """
+    match = _GROUPS.fullmatch(value.partition('[')[0].strip())
+    digits = re.sub(r'[^0-9]', '', match[1]) if match else ''
     return int(digits) if 0 < len(digits) <= 39 else None
 
 

@@ -8,7 +8,7 @@ from typing import Dict, Iterable, Iterator, List, Match, Optional, Tuple
 
 from ..model import ErrorEntry, SelfTest, Statistic
 from . import pysmart
-from .pysmart import digits, leading
+from .pysmart import leading
 from .telling import ERROR_COUNTERS, error_entry, last_self_test, newest_first, self_test_passed
 from .text_lines import POWER_ON, Lines
 
@@ -43,7 +43,7 @@ def pending_defects(lines: Lines) -> Optional[int]:
     if 'pending defects log (gp log 0x0c)' not in lines.fields:
         return None
     more = next((label for label in lines.fields if label.startswith('... (') and 'entries not shown' in label), '')
-    return len(lines.pending) + (digits(more) or 0)
+    return len(lines.pending) + (leading(more.partition('(')[2]) or 0)
 
 
 def error_count(fields: Dict[str, str]) -> Optional[int]:
