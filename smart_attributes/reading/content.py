@@ -31,7 +31,7 @@ def as_text(data: bytes) -> str:
     if b'\0' in data[:64]:
         return data.decode('utf-16-le' if data[1:2] == b'\0' else 'utf-16-be', 'replace')
     try:
-        return data.decode('utf-8-sig')
+        return data.decode('utf-8').removeprefix('\ufeff')  # its own codec would be one import more
     except UnicodeDecodeError:
         return data.decode('cp1252', 'replace')
 

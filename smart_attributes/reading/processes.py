@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 MAX_OUTPUT = 4 << 20     # bytes of one stream; the longest report known has 0.1 MB
 _CHUNK = 1 << 16         # bytes that Linux keeps in a pipe
 GRACE = 0.5              # seconds between SIGTERM and SIGKILL, and again before giving up
+SHORTEST_BEAT, LONGEST_BEAT = 0.0001, 0.05  # seconds from one look at all processes to the next
+POLLED = 0.001           # seconds; poll() knows nothing shorter
 LINGER = 0.2             # seconds a pipe may stay open after smartctl itself has ended
 
 # `signal` imports enum, 5 ms. POSIX fixes 9 and 15; 13 is SIGPIPE wherever smartctl runs.
@@ -226,16 +228,18 @@ class Runner:
     def _pause(self, drive_timeout: float, deadline: float) -> float:
         """Return how long to wait for output, in seconds."""
         now = time.monotonic()
-        # Ends are noticed by shut pipes and then collected. The exit comes
-        # within the millisecond; only oddities wait for the slow beat.
-        just_over = any(not process.streams and now - process.since < 0.02 for process in self._active)
-        beat = 0.001 if just_over else 0.05
+        # Ends are noticed by shut pipes and then collected. The exit comes within a tenth of a millisecond; who takes
+        # longer is looked at ever more seldom.
+        over = [now - process.since for process in self._active if not process.streams]
+        beat = min([LONGEST_BEAT, *(max(SHORTEST_BEAT, seconds) for seconds in over)])
         ends = [process.started + drive_timeout for process in self._active] + [deadline]
         return max(0.0, min(beat, min(ends) - now))
 
     def _listen(self, seconds: float) -> None:
         """Wait for output at most *seconds*, then take all that is there."""
-        ready = self._poll.poll(seconds * 1000)
+        if seconds < POLLED:
+            time.sleep(seconds)
+        ready = self._poll.poll(seconds * 1000 if seconds >= POLLED else 0)
         rounds = 0
         while ready and rounds < MAX_OUTPUT // _CHUNK:  # whoever prints without end must not keep us here
             for descriptor, _ in ready:
