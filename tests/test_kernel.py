@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
@@ -45,23 +46,31 @@ STATES = {'OK': 0, 'CRITICAL': 2, 'UNKNOWN': 3}
 
 # --- the machines ----------------------------------------------------------------------------------
 
-def running(suite: str, devices: List[str], folder: Path) -> Iterator[Machine]:
-    """Boot a Debian; end it, and leave nothing of it."""
-    machine = Machine(guest(suite, folder), devices, folder)
-    try:
-        yield machine
-    finally:
-        print(f'{suite}: {machine.cpu_seconds():.0f} s of CPU')
-        machine.ends()
-        removed(folder)
+@pytest.fixture(scope='module')
+def machines(tmp_path_factory) -> Iterator[Dict[str, Future[Machine]]]:
+    """Boot Debian after Debian: the second one gets ready while the first one, which has one processor, is tested."""
+    folders = {suite: tmp_path_factory.mktemp(suite) for suite in ('bookworm', 'trixie')}
+    with ThreadPoolExecutor(1) as pool:
+        booting = {'bookworm': pool.submit(booted, 'bookworm', everything(), folders['bookworm']),
+                   'trixie': pool.submit(booted, 'trixie', nvme(), folders['trixie'])}
+        yield booting
+    for suite, machine in booting.items():
+        if not machine.exception():
+            print(f'{suite}: {machine.result().cpu_seconds():.0f} s of CPU')
+            machine.result().ends()
+        removed(folders[suite])
+
+
+def booted(suite: str, devices: List[str], folder: Path) -> Machine:
+    return Machine(guest(suite, folder), devices, folder)
 
 
 @pytest.fixture(scope='module')
-def machine(tmp_path_factory) -> Iterator[Machine]:
+def machine(machines) -> Machine:
     """Debian 12 with every controller, and a SAS drive of the kernel's own that watches itself."""
-    for running_machine in running('bookworm', everything(), tmp_path_factory.mktemp('bookworm')):
-        running_machine.shell(f'{NEW_SAS_DRIVE}; {WATCH_YOURSELF}')
-        yield running_machine
+    running: Machine = machines['bookworm'].result()
+    running.shell(f'{NEW_SAS_DRIVE}; {WATCH_YOURSELF}')
+    return running
 
 
 def check(machine: Machine, *arguments: str) -> Result:
@@ -403,9 +412,10 @@ def test_a_machine_that_loses_its_nvme_driver_misses_its_drives(machine):
 # --- Debian 13 -------------------------------------------------------------------------------------
 
 @pytest.fixture(scope='module')
-def newer(tmp_path_factory) -> Iterator[Machine]:
+def newer(machines) -> Machine:
     """Debian 13 with its kernel, its smartctl and its sudo, and NVMe drives."""
-    yield from running('trixie', nvme(), tmp_path_factory.mktemp('trixie'))
+    running: Machine = machines['trixie'].result()
+    return running
 
 
 def test_debian_13_scans_as_smartctl_does(newer):
