@@ -83,8 +83,9 @@ def bench_drives(folder: Path) -> None:
     fake = fake_smartctl.FakeSmartctl(folder / 'drives')
     output = DRIVE.read_bytes()
     names = [f'/dev/sd{chr(97 + n)}' for n in range(24)]
-    for name in names:
-        fake.answers(commands.read_arguments(name), output, before=PAUSE)
+    for number, name in enumerate(names):
+        fake.answers(commands.read_arguments(name), output.replace(b'EXAMPLE0001', b'EXAMPLE%04d' % number),
+                     before=PAUSE)
     fake.answers(commands.SCAN, b'{"smartctl": {"exit_status": 0}, "devices": []}')
     alone = [fake.path, *commands.read_arguments(names[0])]
     plugin, single, ratio = paired([PLUGIN, '-p', fake.path, '-d', names[0], '--no-memory'], alone)
