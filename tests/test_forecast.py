@@ -89,6 +89,102 @@ def test_a_new_workload_moves_the_early_end():
     assert after.earliest < before.earliest / 2
 
 
+# --- at the edges -------------------------------------------------------------------------------
+
+def told(points, used, age=None):
+    """Return (days left, earliest, latest), and whether it is an estimate; or why there is no date.
+
+    points: (days ago, %).
+    """
+    found = forecast([(NOW - ago * DAY, float(number)) for ago, number in points], NOW, used, age)
+    if isinstance(found, str):
+        return found
+    return round(found.left / DAY), round(found.earliest / DAY), round(found.latest / DAY), found.is_estimate
+
+
+def test_a_drive_is_used_up_at_a_hundred_per_cent_and_not_before():
+    """Half a per cent may last for weeks."""
+    assert told([], 100, YEAR) == (0, 0, 0, False)
+    assert told([], 99.5, 199 * DAY) == (1, 0, 2, True)
+
+
+def test_the_least_that_tells_of_a_life_tells_of_it():
+    """2 % used, 90 days of age: neither is too little any more."""
+    assert told([], 2, 90 * DAY) == (4410, 1764, 11025, True)
+    assert told([], 2, None) == 'the power-on time is not known'
+
+
+def test_fifty_years_are_a_date_and_more_are_none():
+    longest = 50 * 365.25 * DAY
+
+    assert told([], 2, longest * 2 / 98)[0] == 18262
+    assert told([], 2, longest * 2 / 98 + 1) == 'it is more than 50 years away'
+
+
+def test_no_latest_end_is_beyond_a_hundred_years():
+    """It would be read as a promise."""
+    assert told([], 50, 44 * YEAR) == (44 * 365, 44 * 146, 36525, True)
+
+
+@pytest.mark.parametrize(('days', 'grown', 'is_estimate'), [
+    (60, 3, False), (59, 3, True), (60, 2, True)], ids=['enough', 'too-short', 'too-little'])
+def test_memory_counts_from_sixty_days_and_three_per_cent_on(days, grown, is_estimate):
+    """Before that, rounding to whole numbers is most of it."""
+    assert told([(days, 50)], 50 + grown, 2000 * DAY)[3] is is_estimate
+
+
+@pytest.mark.parametrize(('grown', 'spent', 'is_idle'), [
+    pytest.param(0, 2.9, False, id='less-than-three-per-cent-missing'), pytest.param(0, 3, True, id='three-per-cent'),
+    pytest.param(1, 3, True, id='one-step-may-be-a-rest-of-before'),
+    pytest.param(2, 4, False, id='two-steps-are-use'), pytest.param(2, 6, True, id='six-per-cent-and-two-steps')])
+def test_idle_is_what_used_a_third_of_its_usual_rate(grown, spent, is_idle):
+    """spent: per cent that its whole life would have used in the time that is remembered."""
+    days = 2 ** 23 / DAY  # 97; a power of two, so that 3 % are just 3 %
+    found = told([(days, 24 - grown)], 24, 24 / spent * days * DAY)
+
+    assert (found == 'it was used once and stands idle now') is is_idle
+
+
+def test_even_use_is_taken_as_it_is_but_for_rounding():
+    """5 % every ten days, 5 % left. The last twenty days may have been 11 % or 9 %, and both ends are a fifth wider."""
+    points = [(150 - day, 20 + day / 2) for day in range(0, 150, 10)]
+
+    assert told(points, 95) == (10, round(5 / (11 / 20 * 1.2)), round(5 / (9 / 20 / 1.2)), False)
+
+
+def test_the_rate_of_a_whole_life_belongs_to_the_range():
+    """However even the last months were: what was, may come again. Never is it six times slower than usual."""
+    points = [(150 - day, 20 + day / 2) for day in range(0, 150, 10)]
+
+    assert told(points, 95, 250 * DAY)[2] == round(5 / (95 / 250 / 1.2))
+    assert told(points, 95, 5000 * DAY)[2] == round(5 / (0.5 / 6 / 1.2))
+    assert told(points, 95, 100 * DAY)[1] == round(5 / (95 / 100 * 1.2))
+
+
+@pytest.mark.parametrize(('used', 'found'), [
+    pytest.param(lambda day: int(10 + 60 * (day / 150) ** 2), (75, 31, 169, False), id='ever-faster'),
+    pytest.param(lambda day: int(70 - 60 * (1 - day / 150) ** 2), (75, 43, 540, False), id='ever-slower'),
+    pytest.param(lambda day: 10 + 10 * (day >= 5) + 15 * (day >= 125), (607, 203, 4368, False), id='two-steps'),
+    pytest.param(lambda day: 10 + 25 * (day >= 5), (390, 238, 2808, False), id='one-step')])
+def test_uneven_use_widens_the_range(used, found):
+    """The numbers are those with which nine of ten simulated lives are right: whoever tunes a factor sees here by how
+    much the range of an uneven life moves.
+    """
+    assert told([(150 - day, used(day)) for day in range(150)], used(150)) == found
+
+
+@pytest.mark.parametrize(('days', 'grown', 'latest'), [
+    pytest.param(60, 1, 56 * 24 / 4 * 1.2, id='one-per-cent-in-eight-days-tells-nothing'),
+    pytest.param(60, 2, 55 * 8 / 1 * 1.2, id='two-per-cent-tell-of-one-at-least'),
+    pytest.param(225, 1, 56 * 15 * 6 * 1.2, id='one-per-cent-in-a-month-may-be-none'),
+    pytest.param(222, 1, 56 * 88.8 / 4 * 1.2, id='but-not-in-less-than-a-month')])
+def test_little_growth_lately_is_a_slow_end_where_there_is_enough_of_it_or_of_time(days, grown, latest):
+    """A whole number may hide almost one more, or one less. In all but the last two of fifteen parts it rose evenly."""
+    points = [(days - days * part / 15, 30 + part) for part in range(14)]
+
+    assert told(points, 43 + grown)[2] == round(latest)
+
+
 def triaged(report: str, *arguments: str) -> Dict[str, Any]:
     """Return what `triage` tells of the drive of a report."""
     drive: Dict[str, Any]

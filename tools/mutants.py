@@ -38,12 +38,12 @@ FIGURES = dict.fromkeys((
     *(f'memory/{noun}' for noun in ('changes', 'clock', 'drives', 'forecast', 'growth', 'past', 'series', 'wear')),
 ), 95)
 # Tests of one value each, or of one run of the program in this process, so that thousands of them take minutes.
-TESTS = ('test_judge', 'test_readings', 'test_decode', 'test_ranges', 'test_thresholds', 'test_specs', 'test_faults',
-         'test_clean', 'test_statements', 'test_trust', 'test_units', 'test_error_log', 'test_self_tests',
-         'test_accepting', 'test_lately', 'test_memory_clock', 'test_memory_series', 'test_memory_drives',
-         'test_memory_growth', 'test_memory_changes', 'test_memory_store', 'test_memory_smartd_log',
-         'test_forged_memory', 'test_remembering', 'test_history', 'test_triage', 'test_aged', 'test_forecast',
-         'test_outlook', 'test_whereabouts', 'test_month')
+TESTS = ('test_judge', 'test_readings', 'test_decode', 'test_ranges', 'test_thresholds', 'test_specs',
+         'test_beginnings', 'test_faults', 'test_clean', 'test_statements', 'test_trust', 'test_units',
+         'test_error_log', 'test_self_tests', 'test_accepting', 'test_lately', 'test_memory_clock',
+         'test_memory_series', 'test_memory_drives', 'test_memory_growth', 'test_memory_changes', 'test_memory_store',
+         'test_memory_smartd_log', 'test_forged_memory', 'test_remembering', 'test_history', 'test_triage',
+         'test_aged', 'test_forecast', 'test_outlook', 'test_whereabouts', 'test_month')
 NEEDED = ('smart_attributes', 'tests', 'thresholds', 'attributes.json', 'pyproject.toml')
 # What two files of the copy end with: a process would know nothing of mutants.
 STARTING = {'conftest': 'run', 'days': 'run_at'}
