@@ -7,7 +7,7 @@ from small_database import database, row, spec_database
 
 from smart_attributes.knowledge import specs
 from smart_attributes.knowledge.readings import readings
-from smart_attributes.model import Identity, Reading, Report, SelfTest, Source, State, Statistic
+from smart_attributes.model import ErrorEntry, Identity, Reading, Report, SelfTest, Source, State, Statistic
 from smart_attributes.words import quantity
 
 X1 = Identity(protocol='ATA', model='ACME X1-240', firmware='1.0', rotation=0)
@@ -527,6 +527,7 @@ def test_lost_data_that_no_error_log_knows_and_that_is_one_bit_is_no_count(error
     reading = one(read(Report(NVME, nvme={'media_errors': errors, 'num_err_log_entries': logged})), 'media_errors')
 
     assert (reading.number, reading.judged) == (number, number is not None)
+    assert reading.source == Source('NVMe health log')
     assert reading.unknown == ('' if number is not None else '4294967296 with an empty error log is no count')
 
 
@@ -721,3 +722,13 @@ def test_an_entry_may_say_that_only_the_statistic_counts_logical_sectors():
     found = read(report._replace(identity=X1._replace(rotation=7200, physical_block_size=4096)), change)['reallocated']
 
     assert [reading.number for reading in found] == [90, 90]
+
+
+def test_the_error_log_is_read_with_the_age_and_the_roles_of_the_drive():
+    """An error is as old as the power-on time says that it is."""
+    report = Report(Identity(protocol='ATA', model='ACME X1-240', firmware='1.0', rotation=0),
+                    statistics={(1, 0x010): Statistic(1000, 'Power-on Hours')},
+                    errors=(ErrorEntry(1, ('UNC',), 990),), error_count=1)
+    reading = one(read(report), 'recent_data_errors')
+
+    assert (reading.number, reading.unit, reading.quiet) == (1, '', 10 * 3600)
