@@ -8,7 +8,18 @@ from smart_attributes import judge
 from smart_attributes.knowledge import specs
 from smart_attributes.knowledge.thresholds import CommandLineLimits, Thresholds
 from smart_attributes.memory import past, series
-from smart_attributes.model import AttributeRow, Device, ErrorEntry, Identity, Reading, Report, SelfTest, Source, State
+from smart_attributes.model import (
+    AttributeRow,
+    Device,
+    ErrorEntry,
+    Identity,
+    Reading,
+    Report,
+    SelfTest,
+    Source,
+    State,
+    Statistic,
+)
 from smart_attributes.words import findings, statement
 
 SDA = Device('/dev/sda', name='sda')
@@ -239,6 +250,18 @@ def test_where_smartctl_itself_says_otherwise_is_noted(database, limits, own, is
 
     note = f'endurance_used: smartctl itself says {own} %, attribute 233 says 10 %, which counts'
     assert (note in judge.judge(SDA, report, database, limits, judge.Rules()).notes) is is_noted
+
+
+@pytest.mark.parametrize(('own', 'is_noted'), [(20, False), (10, True)])
+def test_what_smartctl_says_is_compared_with_what_is_judged(database, limits, own, is_noted):
+    """And not with the better of two numbers, which the drive tells elsewhere."""
+    row = AttributeRow(233, 'Media_Wearout_Indicator', 90, 90, 0, False, '', '0')
+    report = Report(Identity(protocol='ATA', model='INTEL SSDSC2BB240G4', rotation=0), smart_status=True,
+                    attributes=(row,), statistics={(7, 0x008): Statistic(20, 'Percentage Used Endurance Indicator')},
+                    derived={'endurance_used': own})
+    found = judge.judge(SDA, report, database, limits, judge.Rules())
+
+    assert any(note.startswith('endurance_used: smartctl itself says') for note in found.notes) is is_noted
 
 
 def test_a_check_asks_for_fresh_self_tests_and_dates_the_errors_of_a_report(tmp_path):

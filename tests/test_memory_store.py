@@ -556,6 +556,23 @@ def test_a_clock_of_1970_is_never_believed(tmp_path):
     assert points(tmp_path) == (Point(START, 1), Point(START + STEP, 2, STEP))
 
 
+def test_a_clock_of_1970_that_is_then_set_wrongly_is_doubted_for_a_day_like_any_other(tmp_path):
+    """A day since 1970 has long gone by: what memory holds must not be dated anew by the first guess of a board."""
+    check(tmp_path, 1, START)
+    behind = START - 100 * DAY
+    for now in (60, behind, behind + DAY - STEP):
+        with pytest.raises(MemoryUnusable, match='the clock'):
+            memory(tmp_path, now)
+    check(tmp_path, 2, START + STEP)
+    assert points(tmp_path) == (Point(START, 1), Point(START + STEP, 2, STEP))
+
+    for now in (60, behind):
+        with pytest.raises(MemoryUnusable, match='the clock'):
+            memory(tmp_path, now)
+    check(tmp_path, 3, behind + DAY)
+    assert points(tmp_path)[-1] == Point(behind + DAY, 3, 1)
+
+
 def test_a_clock_far_ahead_thins_a_month_at_most(tmp_path):
     """Otherwise one check with a wrong year would throw away what a year has gathered."""
     for day in range(100):

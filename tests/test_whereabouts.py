@@ -222,6 +222,16 @@ def test_who_took_another_one_s_place_did_not_just_come():
     assert whereabouts.came(came, False, DAY, START - 9 * DAY) == ['ACME HD4000 SERIAL02 came to /dev/sdb']
 
 
+def test_who_comes_to_a_place_that_was_left_long_ago_is_told_as_new():
+    """That another one went there is no news any more, and would tell nobody of this one."""
+    left = Place('/dev/sda', 1, START - 20 * DAY, START - 10 * DAY, is_scanned=True)
+    found = whereabouts.found([left], [Record(1, DISK, START - 20 * DAY, START - 10 * DAY)],
+                              [('/dev/sda', OTHER, Match())], ['/dev/sda'], SCAN, START)
+
+    assert whereabouts.went(found, False, DAY) == []
+    assert whereabouts.came(found, False, DAY, START - 30 * DAY) == ['ACME HD4000 SERIAL02 came to /dev/sda']
+
+
 @pytest.mark.parametrize(('later', 'ago'), [(59, ''), (60, ', noticed 1 min ago')])
 def test_what_was_noticed_a_minute_ago_is_old_news(later, ago):
     """A check that takes its time tells of its own moment."""

@@ -36,5 +36,8 @@ def doubt(now: int, latest: int, behind_since: int) -> str:
 
 
 def is_settled(now: int, latest: int, behind_since: int) -> bool:
-    """Tell whether a clock far behind has gone on for a day, so that the times in memory must have been wrong."""
-    return EARLIEST <= now < latest - SLACK and 0 < behind_since <= now - DAY
+    """Tell whether a clock far behind has gone on for a day, so that the times in memory must have been wrong.
+
+    What one said that stood before this program was written is no time from which a day could be counted.
+    """
+    return now < latest - SLACK and EARLIEST <= behind_since <= now - DAY

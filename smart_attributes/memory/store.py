@@ -175,7 +175,7 @@ class Memory:
             self._database.transaction(self._date_anew)
             return self._read()
         doubt = clock.doubt(self.now, latest, since)
-        if self._writes and bool(doubt) != bool(since):
+        if self._writes and bool(doubt) != (since >= clock.EARLIEST):
             self._database.transaction(lambda: self._set(behind=str(self.now if doubt else 0)))
         if doubt:
             raise MemoryUnusable(doubt)
