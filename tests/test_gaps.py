@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, List
 
 import pytest
 from conftest import drive, drive_path, run
@@ -79,6 +79,17 @@ def test_what_json_lacks_or_holds_damaged_is_told(damage: Callable[[Json], Any],
     damage(said)
 
     assert any(told in gap for gap in json_report.from_json(said).gaps)
+
+
+@pytest.mark.parametrize('arguments, is_missed', [
+    (['-x'], True), (['--info', '--health'], True), (['-i', '-H', '-A'], True), (['-H', '-A'], False)], ids=str)
+def test_whether_smart_is_enabled_is_missed_where_the_drive_was_asked_who_it_is(arguments: List[str], is_missed: bool):
+    """A drive that has SMART disabled looks well without that line."""
+    said = report('samsung-worn-out')
+    said['smartctl'].update(argv=['smartctl', *arguments, '/dev/sda'], version=[7, 4])
+    said.pop('smart_support', None)
+
+    assert any('whether SMART is enabled' in gap for gap in json_report.from_json(said).gaps) is is_missed
 
 
 def test_a_counter_that_an_nvme_drive_does_not_tell_is_missing():

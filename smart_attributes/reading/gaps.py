@@ -21,6 +21,7 @@ _OPTIONAL_NVME = frozenset(('warning_temp_time', 'critical_comp_time', 'warning_
 _TELLS_SUPPORT = (7, 3)   # of smartctl, the first to print it as JSON
 _EXTENDED = frozenset(('-x', '--xall'))
 _ALL = _EXTENDED | {'-a', '--all'}
+_OF_THE_DRIVE = _ALL | {'-i', '--info'}
 
 
 class _Number(NamedTuple):
@@ -163,7 +164,7 @@ def _unfit_items(items: List[Any], shape: Mapping[str, Any], where: str, places:
 
 def _lost_logs(data: Json, report: Report, arguments: Sequence[str]) -> Iterator[str]:
     """Yield what smartctl was asked for and a report may well be read without."""
-    wanted = [('smart_support', 'whether SMART is enabled', _ALL)] if report.version >= _TELLS_SUPPORT else []
+    wanted = [('smart_support', 'whether SMART is enabled', _OF_THE_DRIVE)] if report.version >= _TELLS_SUPPORT else []
     if report.identity.protocol == 'ATA':
         wanted += [('ata_smart_self_test_log', 'the self-test log', _ALL),
                    ('ata_device_statistics', 'the device statistics', _EXTENDED)]
