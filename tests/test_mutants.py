@@ -152,6 +152,20 @@ def test_what_a_mutant_starts_ends_with_it(tmp_path):
     assert not (tmp_path / 'later').exists()
 
 
+def test_own_tests_are_asked_first_and_others_while_there_is_time():
+    """Of those that run the changed line. Who noticed a mutant of the same function will notice the next one, too."""
+    own, other = types.ModuleType('test_judge'), types.ModuleType('test_other')
+    trial = trials.Trials({}, survivors.SURVIVORS, print)
+    trial._items = [types.SimpleNamespace(module=file) for file in (other, other, own, own, other, other)]
+    trial._covered = [trials.Covered(seconds, {'judge': frozenset({line})}) for seconds, line in (
+        (2, 5), (1, 5), (99, 5), (3, 5), (1, 6), (trials.LONGEST - 3, 5))]
+    change = Change(Mutant('judge.f', (), ()), 'judge', ('', 'f'), '', range(4, 6))
+
+    assert trial._asked(change) == [3, 2, 1, 0]
+    trial._likely['judge.f'].append(5)
+    assert trial._asked(change) == [5, 3, 2, 1, 0]
+
+
 # --- what is told -------------------------------------------------------------------------------
 
 @pytest.mark.parametrize(('number', 'is_bad'), [(5, False), (6, True)])
@@ -165,8 +179,8 @@ def test_a_module_that_misses_its_figure_is_told(tmp_path, monkeypatch, capsys, 
     report('judge', made, made[:number])
 
     assert report.is_bad is is_bad
-    assert f'| `judge` | 100 | {100 - number} | {100 - number}.0 % | {number} equal |' in mutants.DOCUMENT.read_text()
-    assert capsys.readouterr().out.startswith('| `judge` | 100 |')
+    assert f'| `judge` | 100 | {100 - number} | {100 - number}.0 % | ' in mutants.DOCUMENT.read_text()
+    assert f' survivors: {number} equal\n' in capsys.readouterr().out
 
 
 def test_who_survives_without_a_reason_and_who_has_one_for_nothing_are_told(tmp_path, monkeypatch, capsys):
@@ -191,3 +205,10 @@ def test_a_module_that_is_measured_again_has_one_row_in_the_order_of_the_list():
 
     assert rows == ['A', '<!-- mutants -->', *mutants.HEAD, '| `judge` | 1 |', '| `trust` | 2 |',
                     '<!-- end of mutants -->', 'Z']
+
+
+def test_every_module_that_is_held_to_a_figure_was_measured():
+    """The table says when; a new module of those rooms belongs into the list."""
+    told = mutants.DOCUMENT.read_text().partition(mutants.TABLE[0])[2].partition(mutants.TABLE[1])[0]
+
+    assert [line.split('`')[1] for line in told.splitlines() if '`' in line] == list(mutants.FIGURES)

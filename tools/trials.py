@@ -48,17 +48,17 @@ class Trials:
         self._items: List[pytest.Item] = []
         self._covered: List[Covered] = []
         self._own: Dict[str, Dict[ModuleType, bool]] = defaultdict(dict)
-        import coverage
-
-        self._watch = coverage.Coverage(data_file=None, config_file=False, include=[f'{package}/*'])
-        self._watch.start()     # takes 40 ms the first time
-        self._watch.stop()
         self._likely: Dict[str, Deque[int]] = defaultdict(lambda: deque(maxlen=LIKELY))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run everything here; pytest has nothing left to do."""
-        self._items = session.items
+        import coverage
+
+        self._items, self._watch = session.items, coverage.Coverage(data_file=None, config_file=False,
+                                                                    include=[f'{self._package}/*'])
+        self._watch.start()     # takes 40 ms the first time
+        self._watch.stop()
         self._covered = [self._alone(item) for item in self._items]
         for module, changes in self._changes.items():
             self._told(module, changes, [change for change in changes if not self._is_noticed(change)])
