@@ -240,15 +240,16 @@ def test_fresh_self_tests_are_asked_for_by_an_option_alone(database, limits):
     assert judge.judge(SDA, tested, database, limits, asked).state is State.OK
 
 
-@pytest.mark.parametrize(('own', 'is_noted'), [(15, False), (16, True), (5, False), (4, True)])
-def test_where_smartctl_itself_says_otherwise_is_noted(database, limits, own, is_noted):
+@pytest.mark.parametrize(('used', 'own', 'is_noted'), [
+    (10, 15, False), (10, 16, True), (10, 5, False), (10, 4, True), (0, 5, False), (0, 6, True)])
+def test_where_smartctl_itself_says_otherwise_is_noted(database, limits, used, own, is_noted):
     """Two databases that disagree are worth a look."""
-    row = AttributeRow(233, 'Media_Wearout_Indicator', 90, 90, 0, False, '', '0')
+    row = AttributeRow(233, 'Media_Wearout_Indicator', 100 - used, 100 - used, 0, False, '', '0')
     report = Report(Identity(protocol='ATA', model='INTEL SSDSC2BB240G4', rotation=0), smart_status=True,
                     attributes=(row,),
                     derived={'endurance_used': own})
 
-    note = f'endurance_used: smartctl itself says {own} %, attribute 233 says 10 %, which counts'
+    note = f'endurance_used: smartctl itself says {own} %, attribute 233 says {used} %, which counts'
     assert (note in judge.judge(SDA, report, database, limits, judge.Rules()).notes) is is_noted
 
 
