@@ -251,7 +251,7 @@ PLACES = {'sata': ('/dev/sda', 'intel-healthy', 'sda'), 'sas': ('/dev/sdb', 'sas
 HANGS = ('cannot be read: no answer within 0.5 s; a drive that hangs may be dying; try smartctl by hand, or give more '
          'time with '
          '--drive-timeout and -t')
-NO_INQUIRY = 'does not say who it is: INQUIRY failed; the drive is failing, or it needs a type: TYPE@PATH'
+NO_INQUIRY = 'does not say who it is: INQUIRY failed; the drive is failing, or it needs a type (TYPE@PATH)'
 NO_NVME = ('does not say who it is (NVMe Identify failed: NVME_IOCTL_ADMIN_CMD: {}); it is failing, or it is no NVMe '
            'drive')
 EMPTY = "is an empty slot, or its drive is dead: INQUIRY failed; the RAID controller's own tool tells which"

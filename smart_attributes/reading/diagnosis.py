@@ -22,11 +22,11 @@ _REASON = 160             # characters of smartctl's own reason that are quoted
 
 _SUDOERS = '"check_smart_attributes sudoers" prints the rule for /etc/sudoers.d'
 _TYPE = 'give the type as TYPE@PATH, for instance sat@/dev/sda'
+_A_TYPE = 'a type (TYPE@PATH)'
 _DISABLED = ('has SMART disabled: it does not watch itself and its verdict is worth nothing; enable it: smartctl -s '
              'on PATH')
-_UNSUPPORTED = ('has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may want a type: '
-                'TYPE@PATH')
-_WANTS_A_TYPE = r'\ba type(?:: TYPE@PATH| \(TYPE@PATH\))'   # how sentences here advise one
+_UNSUPPORTED = ('has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may want '
+                + _A_TYPE)
 _RECORD = 'holds no SMART data: {}; record with smartctl -x'
 _SLOT = r'\[(?:megaraid|cciss|3ware|areca|aacraid|hpt)_disk[^\]\n]*\]'
 _OPEN = r'open device: [^\n]*? failed: '
@@ -128,16 +128,16 @@ _RULES: Tuple[Rule, ...] = (
          'is no drive that takes such commands (Inappropriate ioctl: not a disk, or the wrong type); check the path '
          'and the type'),
     Rule(_OPEN + r'(INQUIRY\b.*)', DriveError,
-         'does not say who it is: {}; the drive is failing, or it needs a type: TYPE@PATH'),
+         'does not say who it is: {}; the drive is failing, or it needs ' + _A_TYPE),
     Rule(_OPEN + r'(.*(?:Input/output error|timed out).*)', DriveError,
          'cannot be opened: {}; check drive, cable and controller, the kernel log (dmesg) tells more'),
     Rule(_OPEN + r'(.*busy.*)', DriveError, 'cannot be opened: {}; another program holds it'),
     Rule(_OPEN + r'(.+)', DriveError, 'cannot be opened: {}'),
     # No identity
     Rule(r'Read Device Identity failed: (.+)', DriveError,
-         'does not say who it is (IDENTIFY failed: {}); a USB or RAID device wants a type: TYPE@PATH'),
+         'does not say who it is (IDENTIFY failed: {}); a USB or RAID device wants ' + _A_TYPE),
     Rule(r'Standard Inquiry .* failed \[(.+?)\]', DriveError,
-         'does not say who it is (INQUIRY failed: {}); it is failing, or it wants a type: TYPE@PATH'),
+         'does not say who it is (INQUIRY failed: {}); it is failing, or it wants ' + _A_TYPE),
     Rule(r'Short INQUIRY response', DriveError, 'does not say who it is: its INQUIRY answer is too short to be a disk'),
     Rule(r'Read NVMe Identify \S+ (?:\S+ )?failed: (.+)', DriveError,
          'does not say who it is (NVMe Identify failed: {}); it is failing, or it is no NVMe drive'),
@@ -154,7 +154,7 @@ _RULES: Tuple[Rule, ...] = (
          'device answers so'),
     Rule(r'Read SMART (?:Data|Thresholds) failed: (.+)', DriveError, 'gives no SMART data: {}; see dmesg'),
     Rule(r'A mandatory SMART command failed', DriveError,
-         'failed a mandatory SMART command; it is no drive with SMART, or it needs a type: TYPE@PATH'),
+         'failed a mandatory SMART command; it is no drive with SMART, or it needs ' + _A_TYPE),
     # Not about a drive
     Rule(r'ABSOLUTELY NO WARRANTY|^smartmontools release', NotAReport,
          _RECORD.replace('{}', 'this is the version of smartctl')),
@@ -217,10 +217,9 @@ def silence(exit_status: Optional[int]) -> DriveError:
 
 def as_asked(error: DriveError, device_type: str) -> DriveError:
     """Return an error that does not advise to give a type where one was given: another one may help."""
-    words = re.sub(_WANTS_A_TYPE, f'another type than {clean(device_type)}', str(error)) if device_type else str(error)
-    if words == str(error):
+    if not device_type or _A_TYPE not in str(error):
         return error
-    told = type(error)(words)
+    told = type(error)(str(error).replace(_A_TYPE, f'another type than {clean(device_type)}'))
     told.identity = error.identity
     return told
 
@@ -247,7 +246,7 @@ def without_data(remains: Remains) -> DriveError:
         return _unanswered(remains)
     if remains.exit_status & 4:
         return DriveError('gives no SMART data, a command to it failed: SMART is disabled (smartctl -s on PATH), '
-                          'unsupported, or lost behind a bridge that wants a type (TYPE@PATH)')
+                          'unsupported, or lost behind a bridge that wants ' + _A_TYPE)
     return DriveError(_RECORD.format('only what the drive is'))
 
 
@@ -306,5 +305,4 @@ def nothing_told(report: Report, is_asked: bool) -> Optional[DriveError]:
             row.value or row.raw.strip('0x') for row in report.attributes):
         return None
     return DriveError('tells not one attribute, and "passed" alone is worth nothing: lost behind a bridge that wants '
-                      'a type '
-                      '(TYPE@PATH), or the drive is failing, see dmesg; leave out with --ignore what never has any')
+                      f'{_A_TYPE}, or the drive is failing, see dmesg; leave out with --ignore what never has any')
