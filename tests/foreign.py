@@ -344,7 +344,7 @@ def seeds() -> Dict[str, List[bytes]]:
         {'device': '/dev/sda', 'model': 'M', 'serial': 'S', 'state': 'OK', 'action': '', 'notes': [],
          'forecasts': {'endurance_used': {'left': 9, 'estimate': True}}, 'past': {'endurance_used': [[1, 2]]},
          'readings': [{'role': 'endurance_used', 'value': 9, 'unit': '%', 'judged': True, 'state': 'OK'}]}]}
-    line = 'SMART OK - 1 drive: 1 ok\nOK        sda  INTEL X  S1  endurance_used 9 %'
+    line = 'SMART OK - 1 drive: 1 ok\nOK        sda  INTEL X  endurance_used 9 %  S1  firmware F1'
     told = {'results': [{'name': 'host!smart', 'attrs': {'check_interval': 300, 'last_check_result': {
         'state': 0, 'output': line, 'execution_end': START,
         'performance_data': ["'sda_endurance_used'=9%;85;95;0;"]}}}]}
@@ -352,8 +352,11 @@ def seeds() -> Dict[str, List[bytes]]:
             'devices': [{'name': '/dev/sda', 'type': 'sat'}]}
     limits = {'overrides': [{'for': {'serial': 'S1'}, 'why': 'stable since 2024', 'until': '2027-01-31',
                              'roles': {'pending': {'warning': '3', 'critical': '@1:5'}}}]}
-    entry = {'entries': [{'family': 'X', 'models': ['INTEL SSD.*'], 'source': 'me', 'attributes': {
-        '233': {'name': 'N', 'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}}}}}]}
+    entry = {'entries': [{'family': 'ACME', 'models': ['INTEL SSD.*'], 'source': 'measured', 'attributes': {
+        '233': {'name': 'Wear', 'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}}}}}]}
+    entries = [entry, *({'entries': [each]} for each in _concerned()['entries']),
+               *({'entries': [], key: dict(list(shipped().attributes[key].items())[:2])} for key in ('roles', 'sets')),
+               {'entries': [], 'advisories': shipped().attributes['advisories'][:2]}]
     old = {'Devices': {'X': {'Device': ['INTEL'], 'ID#': {'5': {'value': 'RAW_VALUE'}},
                              'Threshs': {'5': ['3', '9', 'r8']}, 'Perfs': ['5']}}}
     users = {'Devices': {'/dev/sda': {'Threshs': {'5': ['3', '9']}, 'Perfs': ['5']}}}
@@ -361,7 +364,8 @@ def seeds() -> Dict[str, List[bytes]]:
             'text': [each for each in reports if not each.startswith(b'{')],
             'scan': [json.dumps(scan).encode(),
                      b'/dev/sda -d sat # /dev/sda, ATA device\n# /dev/sdb -d scsi # x, open failed: y\n'],
-            'entries': [json.dumps(entry).encode()], '1_6': [json.dumps(old).encode(), json.dumps(users).encode()],
+            'entries': [json.dumps(each).encode() for each in entries],
+            '1_6': [json.dumps(each).encode() for each in (old, users)],
             'limits': [json.dumps(limits).encode(), (ROOT / 'thresholds/example-site.json').read_bytes()],
             'memory': [b'\0\0\x10\xff', b''], 'triage': [json.dumps(triage).encode()],
             'icinga': [json.dumps(told).encode()],

@@ -11,6 +11,7 @@ from fuzz import LONGEST, in_parts
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as some
 
+from smart_attributes.knowledge import sitefile
 from smart_attributes.model import Identity, Report
 from smart_attributes.reading import text_report
 
@@ -82,6 +83,13 @@ def test_what_a_report_does_not_hold_is_noticed(reader, made_up, words, monkeypa
 
     with pytest.raises(AssertionError, match=words):
         READERS[reader](b'{"smartctl": {}}')
+
+
+@pytest.mark.parametrize('kind, reader', [('attributes', 'entries'), ('thresholds', 'limits')])
+def test_files_of_a_site_are_sound_before_they_are_changed(kind, reader):
+    """What is refused at once would reach nothing behind it."""
+    for seed in SEEDS[reader]:
+        assert sitefile.understood(seed.decode(), kind, 'x.json').mistakes == ()
 
 
 def test_reports_are_fuzzed_in_small_parts_that_are_reports():
