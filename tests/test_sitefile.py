@@ -6,7 +6,7 @@ import json
 import pytest
 
 from smart_attributes.errors import DataError
-from smart_attributes.knowledge import faults, sitefile
+from smart_attributes.knowledge import faults, sitefile, specs
 
 SOUND = {'warning': '55', 'critical': '60'}
 WHY = 'accepted by the storage team'
@@ -82,6 +82,17 @@ def test_sound_entries_are_used_beside_one_that_is_not():
 
     assert found.data == {'entries': [good], 'sets': {}}
     assert len(found.mistakes) == 2
+
+
+def test_a_role_that_lacks_what_every_role_has_is_none():
+    """Half a role would end the check, with or without an entry that uses it."""
+    role = {'meaning': 'how loud it is', 'unit': '', 'worse': 'high'}
+    file = understood({'roles': {'noise': role, 'half': {key: role[key] for key in ('meaning', 'unit')},
+                                 'wrong': {**role, 'worse': 'sideways'}}, 'entries': []}, 'attributes')
+
+    assert file.data['roles'] == {'noise': role}
+    assert len(file.mistakes) == 2
+    assert 'noise' in specs.SpecDatabase({'entries': []}, [('site.json', file.data)]).roles
 
 
 def test_without_entries_there_are_none():

@@ -116,8 +116,10 @@ def _sound(value: Any, part: Json, rules: Json) -> Any:
     if is_fitting(value, part, rules):
         return value
     if isinstance(value, dict) and part.get('$ref') in OPEN:
-        known = definition(part, rules)['properties']
-        return _kept({key: _sound(item, known[key], rules) for key, item in value.items() if key in known})
+        open_part = definition(part, rules)
+        known = open_part['properties']
+        kept = _kept({key: _sound(item, known[key], rules) for key, item in value.items() if key in known})
+        return kept if all(key in kept for key in open_part.get('required', ())) else _SPOILT
     if isinstance(value, dict) and part.get('$ref') == OVERRIDE:
         return _sound_override(value, definition(part, rules), rules)
     return _SPOILT
