@@ -6,9 +6,11 @@ hold.
 """
 from __future__ import annotations
 
+import atexit
 import json
 import re
 import resource
+import shutil
 import tempfile
 import time
 import unicodedata
@@ -61,7 +63,9 @@ def shipped() -> Rules:
 @lru_cache(maxsize=None)
 def folder() -> Path:
     """Return a folder for what is read as a file."""
-    return Path(tempfile.mkdtemp(prefix='check-smart-foreign-'))
+    path = tempfile.mkdtemp(prefix='check-smart-foreign-')
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return Path(path)
 
 
 def bounded(reader: Reader) -> Reader:
