@@ -8,7 +8,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import shlex
 import shutil
 import statistics
 import sys
@@ -94,8 +93,8 @@ def bench_drives(folder: Path) -> None:
     line('one drive, own CPU', f'{plugin.cpu - single.cpu:.0f} ms', 'at most 50 ms')
     line('memory beside smartctl', f'{plugin.memory:.0f} MiB', 'at most 40 MB')
     many = [PLUGIN, '-p', fake.path, '--no-memory', *(word for name in names for word in ('-d', name))]
-    calls = ' & '.join(shlex.join([fake.path, *commands.read_arguments(name)]) for name in names)
-    all_, hand, ratio = paired(many, ['/bin/sh', '-c', f'{calls} & wait'])
+    calls = ([fake.path, *commands.read_arguments(name)] for name in names)
+    all_, hand, ratio = paired(many, bench_bed.together(calls))
     line('24 drives of 100 ms, wall', f'{all_.wall:.0f} ms, by hand {hand.wall:.0f} ms, ratio {ratio:.2f}; own CPU '
                                       f'{all_.cpu - hand.cpu:.0f} ms', 'at most 1.15 x by hand')
     bench_database(folder, fake.path, names[0], plugin)

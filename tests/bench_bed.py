@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
-from typing import Callable, List, Sequence, Tuple
+from typing import Callable, Iterable, List, Sequence, Tuple
 
 from bench_program import plugin
 from simulator import Machine, why_not
@@ -58,7 +58,7 @@ def filled(folder: Path, addresses: Sequence[Address], drives: Sequence[str], la
 def row(what: str, machine: Machine, asked: Sequence[Address], drives: Sequence[Address], line: Line,
         paired: Paired) -> None:
     """Measure the plugin against the slowest smartctl alone, and against all of them started by hand."""
-    alone, by_hand = slowest(machine, drives, paired), together(machine, drives)
+    alone, by_hand = slowest(machine, drives, paired), together(call(machine, each) for each in drives)
     words = [word for kind, path in asked for word in ('-d', f'{kind}@{path}' if kind else path)]
     if os.geteuid() != 0:
         words += ['--nosudo']
@@ -88,7 +88,6 @@ def slowest(machine: Machine, drives: Sequence[Address], paired: Paired) -> floa
     return max(paired(call(machine, address), call(machine, address), 5)[0][0] for address in kinds)
 
 
-def together(machine: Machine, drives: Sequence[Address]) -> List[str]:
-    """Return a shell that starts smartctl for all drives at once and waits for them."""
-    calls = ' & '.join(shlex.join(call(machine, address)) for address in drives)
-    return ['/bin/sh', '-c', f'{calls} & wait']
+def together(calls: Iterable[Sequence[str]]) -> List[str]:
+    """Return a shell that starts all of these at once and waits for them."""
+    return ['/bin/sh', '-c', f'{" & ".join(map(shlex.join, calls))} & wait']

@@ -33,16 +33,18 @@ class ByBeginning:
         """Return the things that fit a text, in their order."""
         found = set(self._always)
         for start in {text[:1], ''}:
-            found.update(place for place, pattern in self._patterns.get(start, ())
-                         if text.startswith(literal_beginning(pattern)) and re.fullmatch(pattern, text))
+            found.update(place for place, pattern in self._patterns.get(start, ()) if _is_match(pattern, text))
         return [self._things[place] for place in sorted(found)]
 
 
 def matches_pattern(pattern: str, text: str) -> bool:
     """Say whether *pattern* matches the whole *text*."""
     starts = first_characters(pattern)
-    if starts and text[:1] not in starts:
-        return False
+    return not (starts and text[:1] not in starts) and _is_match(pattern, text)
+
+
+def _is_match(pattern: str, text: str) -> bool:
+    """Say the same of a text that the first character does not exclude."""
     return text.startswith(literal_beginning(pattern)) and re.fullmatch(pattern, text) is not None
 
 

@@ -45,7 +45,7 @@ def of_text(text: str, fields: Mapping[str, str], report: Report) -> Tuple[str, 
 
     fields: its lines "Label: value".
     """
-    is_of_all = _OF_ALL.get(report.identity.protocol) in {*fields}  # '' is a label, too
+    is_of_all = _OF_ALL.get(report.identity.protocol) in fields  # '' is a label, too, and None is not
     damaged = [*_unfit_lines(text), *(f'{label}: {fields[label]}'
                                       for label, form in _FORMS.get(report.identity.protocol, {}).items()
                                       if label in fields and not re.match(form, fields[label]))]
