@@ -293,6 +293,28 @@ def test_output_without_end_is_cut(fake, runner):
     assert processes.MAX_OUTPUT <= len(answer.stdout) <= processes.MAX_OUTPUT + (1 << 16)
 
 
+def test_complaints_without_end_are_cut_as_well_and_keep_nobody_from_being_heard(fake, runner):
+    """What is no answer is read and forgotten until its time is over; the drive beside it answers at once."""
+    endless = fake.answers('complains', before='yes "a complaint" >&2')
+    other = fake.answers('other', output='{}', before='sleep 0.1')
+
+    answers = run(runner, [endless, other], drive_timeout=1)
+
+    assert answers[endless].outcome == 'timeout'
+    assert processes.MAX_OUTPUT <= len(answers[endless].stderr) <= processes.MAX_OUTPUT + (1 << 16)
+    assert answers[other].outcome == 'done' and answers[other].seconds < 0.9
+
+
+def test_what_stands_in_a_pipe_is_an_answer_however_late_it_is_taken(fake, runner):
+    """Whoever calls is busy with the answers before, until long after the time of this drive is over."""
+    busy, other = fake.answers('first'), fake.answers('second', output='{}' * 20_000, before='sleep 0.2')
+    answers = runner.run([busy, other], 10, 0.5, time.monotonic() + 25)
+    assert next(answers).command == busy
+    time.sleep(0.8)
+
+    assert next(answers).outcome == 'done'
+
+
 def test_noise_on_stderr_does_not_get_into_the_answer(fake, runner):
     """Libraries and sudo complain there; JSON comes on stdout."""
     command = fake.answers('noisy', output='{}', before='echo "command 2010000 returned error status c" >&2')

@@ -1,6 +1,7 @@
 """A drive that hangs costs one process, not one a check; the folder of state, and who may write there."""
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -169,6 +170,24 @@ def test_a_scan_that_hangs_is_not_started_again(fake, state):
 
     os.close(held)
     assert result.code == 3 and 'still waiting since 1970-01-01' in result.first_line and fake.calls() == []
+
+
+@pytest.mark.parametrize('is_full', [False, True])
+def test_who_had_the_file_before_is_not_taken_for_who_has_it_now(fake, state, monkeypatch, is_full):
+    """Between its lock and its first line a check has said nothing of itself; on a full disk nothing can be said."""
+    os.close(lock(fake, state, since=1))
+    if is_full:
+        monkeypatch.setattr(os, 'pwrite', refused)
+
+    held = Waiting(str(state)).begin((fake.path, *SDA))
+    earlier = Waiting(str(state)).begin((fake.path, *SDA))
+
+    os.close(held)
+    assert isinstance(earlier, Earlier) and (earlier.pid, earlier.since) == (0, 0)
+
+
+def refused(*arguments):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 @pytest.mark.parametrize('content', [b'', b'x y', b'4711', b'1 2 3', b'\xff' * 100, b'-1 5'], ids=str)

@@ -105,8 +105,9 @@ def _spawn(command: Command, lock: int) -> _Process:
         raise
     if lock >= 0:
         sign(lock, pid)
-    os.close(ends[1])
-    os.close(ends[3])
+    for theirs, ours in ((ends[1], ends[0]), (ends[3], ends[2])):
+        os.close(theirs)
+        os.set_blocking(ours, False)
     return _Process(command, pid, {ends[0]: 0, ends[2]: 1})
 
 
@@ -236,26 +237,29 @@ class Runner:
         return max(0.0, min(beat, min(ends) - now))
 
     def _listen(self, seconds: float) -> None:
-        """Wait for output at most *seconds*, then take all that is there."""
+        """Wait for output at most *seconds*, then take all that those have printed who have printed by then.
+
+        Nobody else: while the last of many drives answer, there is always one more.
+        """
         if seconds < POLLED:
             time.sleep(seconds)
-        ready = self._poll.poll(seconds * 1000 if seconds >= POLLED else 0)
-        rounds = 0
-        while ready and rounds < MAX_OUTPUT // _CHUNK:  # whoever prints without end must not keep us here
-            for descriptor, _ in ready:
-                self._read(descriptor)
-            ready = self._poll.poll(0)
-            rounds += 1
+        for descriptor, _ in self._poll.poll(seconds * 1000 if seconds >= POLLED else 0):
+            self._read(descriptor)
 
     def _read(self, descriptor: int) -> None:
+        """Take what is there, and keep what anybody prints; whoever prints without end must not keep us here."""
         process = self._of[descriptor]
         stream = process.streams[descriptor]
-        chunk = os.read(descriptor, _CHUNK)
-        if not chunk:
-            self._shut(process, descriptor)
-        elif process.sizes[stream] < MAX_OUTPUT:
-            process.chunks[stream].append(chunk)
-            process.sizes[stream] += len(chunk)
+        try:
+            for _ in range(MAX_OUTPUT // _CHUNK):
+                chunk = os.read(descriptor, _CHUNK)
+                if not chunk:
+                    return self._shut(process, descriptor)
+                if process.sizes[stream] < MAX_OUTPUT:
+                    process.chunks[stream].append(chunk)
+                    process.sizes[stream] += len(chunk)
+        except BlockingIOError:
+            return None
 
     def _shut(self, process: _Process, descriptor: int) -> None:
         self._poll.unregister(descriptor)
