@@ -101,9 +101,12 @@ def _has_levels(limit: Limit) -> bool:
 def judge_remembered(reading: Reading, limit: Limit, by_role: Mapping[str, Reading], roles: Mapping[str, Role],
                      past: Optional[Past] = None, accepted: Optional[Acknowledgement] = None) -> Judgement:
     """Return the judgement on one reading with its age, what is remembered of it and what was accepted."""
-    is_floor, hours = _is_floor(reading, roles), _hours(by_role)
+    is_floor = _is_floor(reading, roles)
     reading, limit = aged(reading, limit, past, is_floor)
     level = judge_reading(reading, limit, by_role, roles)
+    if accepted is None and (past is None or not limit.growth):
+        return level
+    hours = _hours(by_role)
     return weighed(level, limit, past, accepted, is_floor, hours and hours * HOUR)
 
 
@@ -128,15 +131,17 @@ def judge_reading(reading: Reading, limit: Limit, by_role: Mapping[str, Reading]
         return Judgement(reading, State.OK, graphed=limit.is_graphed)
     if reading.state is not None:
         return _judge_verdict(reading, reading.state, limit)
+    origin = limit.critical_origin or limit.warning_origin
+    if not _has_levels(limit):
+        return Judgement(reading, State.OK, origin=origin, graphed=limit.is_graphed, reason=limit.why)
     is_floor = _is_floor(reading, roles)
     warning, critical = (_resolve(bound, reading, by_role, is_floor) for bound in (limit.warning, limit.critical))
-    for state, text, origin in ((State.CRITICAL, critical, limit.critical_origin),
-                                (State.WARNING, warning, limit.warning_origin)):
+    for state, text, who in ((State.CRITICAL, critical, limit.critical_origin),
+                             (State.WARNING, warning, limit.warning_origin)):
         if ranges.is_violated(text, reading.number, reading.unit):
             return Judgement(reading, state, warning, critical, ranges.describe(text, reading.number, reading.unit),
-                             origin, limit.is_graphed, reason=limit.why)
-    return Judgement(reading, State.OK, warning, critical, origin=limit.critical_origin or limit.warning_origin,
-                     graphed=limit.is_graphed, reason=limit.why)
+                             who, limit.is_graphed, reason=limit.why)
+    return Judgement(reading, State.OK, warning, critical, origin=origin, graphed=limit.is_graphed, reason=limit.why)
 
 
 def aged(reading: Reading, limit: Limit, past: Optional[Past], is_floor: bool) -> Tuple[Reading, Limit]:
@@ -160,6 +165,8 @@ def dates_alone(past: Optional[Past], reading: Reading) -> bool:
 def why_silent(judgement: Judgement, limit: Limit, accepted: Optional[Acknowledgement], by_role: Mapping[str, Reading],
                roles: Mapping[str, Role]) -> List[str]:
     """Return the sentences that must not be missing where nothing alarms: what was accepted, and what is only old."""
+    if accepted is None and limit.aged is None:
+        return []
     reading = judgement.reading
     told = [telling(accepted, reading.unit)] if accepted is not None and reading.judged else []
     if told or judgement.state is not State.OK or when_quiet(limit, reading.quiet) is limit:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import takewhile
 
 from ..typed import TYPE_CHECKING
 
@@ -45,7 +46,15 @@ def matches_pattern(pattern: str, text: str) -> bool:
 
 def _is_match(pattern: str, text: str) -> bool:
     """Say the same of a text that the first character does not exclude."""
-    return text.startswith(literal_beginning(pattern)) and re.fullmatch(pattern, text) is not None
+    return _may_match(pattern, text) and re.fullmatch(pattern, text) is not None
+
+
+def _may_match(pattern: str, text: str) -> bool:
+    """Tell whether the first places of a text admit a match; most fail at the letters that a pattern begins with."""
+    if '|' not in pattern and not text.startswith(_LETTERS.match(pattern)[0][:-1]):  # the last one may be optional
+        return False
+    start = beginning(pattern)
+    return len(text) >= len(start) and all(map(str.__contains__, start, text))
 
 
 _MAKES_OPTIONAL = ('?', '*', '{')
@@ -70,18 +79,27 @@ def first_characters(pattern: str) -> str:
     return ''.join(part[0] for part in choice.group(1).split('|')) if choice else ''
 
 
-_LITERALS = re.compile(r'[A-Za-z0-9 _/,:-]*')
+_PLACE = r'[A-Za-z0-9 _/,:-]|\[[A-Za-z0-9]+\]'
+_PLACES = re.compile(f'(?:{_PLACE})*')
+_EACH_PLACE = re.compile(_PLACE)
+_LETTERS: Any = re.compile(r'[A-Za-z0-9 _/,:-]*')  # matches always
 
 
 @lru_cache(maxsize=None)
+def beginning(pattern: str) -> Sequence[str]:
+    """Return which characters may stand at the first places of everything that is matched by *pattern*."""
+    if '|' in pattern and has_top_level_bar(pattern):
+        return ()
+    match = _PLACES.match(pattern)
+    known = match.group() if match else ''
+    places = [place.strip('[]') for place in _EACH_PLACE.findall(known)]
+    # A quantifier behind the last one may make it optional.
+    return places[:-1] if pattern[len(known):len(known) + 1] in _MAKES_OPTIONAL else places
+
+
 def literal_beginning(pattern: str) -> str:
     """Return the characters that everything matched by *pattern* starts with."""
-    match = _LITERALS.match(pattern)
-    literal = match.group() if match else ''
-    if '|' in pattern and has_top_level_bar(pattern):
-        return ''
-    # A quantifier behind the last literal may make it optional.
-    return literal[:-1] if pattern[len(literal):len(literal) + 1] in _MAKES_OPTIONAL else literal
+    return ''.join(takewhile(lambda place: len(place) == 1, beginning(pattern)))
 
 
 _ESCAPES_AND_SETS = re.compile(r'\\.|\[\^?\]?(?:\\.|[^]\\])*\]')

@@ -111,6 +111,7 @@ class SpecDatabase:
         self._sources: List[Tuple[str, Json]] = [('attributes.json', shipped), *local]
         self.date = str(shipped.get('date', '?'))
         self._specs: Dict[int, DriveSpec] = {}
+        self._ranked: Dict[int, Candidate] = {}
         self._by_model: Dict[str, List[Candidate]] = {}
         self._all: Optional[ByBeginning] = None
         self._advisories: Optional[ByBeginning] = None
@@ -182,10 +183,15 @@ class SpecDatabase:
     def _candidates(self, model: str) -> List[Candidate]:
         """Return all entries that are for *model*, the strongest first."""
         if model not in self._by_model:
-            found = [Candidate(strength(entry, number > 0), number, name, entry)
-                     for number, name, entry in self._sorted_entries().matching(model)]
+            found = [self._candidate(*entry) for entry in self._sorted_entries().matching(model)]
             self._by_model[model] = sorted(found, key=lambda candidate: candidate.rank, reverse=True)
         return self._by_model[model]
+
+    def _candidate(self, number: int, name: str, entry: Json) -> Candidate:
+        key = id(entry)
+        if key not in self._ranked:
+            self._ranked[key] = Candidate(strength(entry, number > 0), number, name, entry)
+        return self._ranked[key]
 
     def _sorted_entries(self) -> ByBeginning:
         if self._all is None:

@@ -148,11 +148,13 @@ class Thresholds:
 
     def _layers(self, role: str, device: Device, identity: Identity, family: str) -> List[List[Tuple[str, Json]]]:
         """Return lists of (origin, fields); within a list all are of equal rank."""
-        layers: List[List[Tuple[str, Json]]] = [[('command line', self._given(role))]]
+        given = self._given(role)
+        layers: List[List[Tuple[str, Json]]] = [[('command line', given)] if given else []]
+        overrides = self._overrides(device, identity, family)
         for selector in SELECTORS:
             layers.append([(f'{name}: {_whose(override)}',
                             _with_reason(override, _of_kind(override['roles'][role], identity)))
-                           for name, override in self._overrides(device, identity, family)
+                           for name, override in overrides
                            if rank(override) == selector and role in override.get('roles', ())])
         layers.extend([(name, _of_kind(data['roles'][role], identity))] for name, data in self._files
                       if role in data.get('roles', ()))
@@ -237,8 +239,9 @@ def _of_kind(role: Json, identity: Identity) -> Json:
 def _agreed(layer: Sequence[Tuple[str, Json]]) -> Dict[str, Tuple[Any, str]]:
     """Merge fields of equal rank, without those that they disagree on."""
     merged = {field: (fields[field], origin) for origin, fields in layer for field in FIELDS if field in fields}
-    for field, _ in _disagreements(layer):
-        merged.pop(field, None)
+    if len(layer) > 1:
+        for field, _ in _disagreements(layer):
+            merged.pop(field, None)
     return merged
 
 

@@ -171,6 +171,7 @@ _COMPLAINT = (r'Warning[:!]|==> WARNING:|Read .* failed|SMART Status (?:not supp
 # Options that make smartctl read SMART data, alone or among others (-iHA).
 _ASKS_FOR_DATA = r'-[a-zA-Z]*[axHAl]\w*|--(?:all|xall|health|attributes|log)(?:=.*)?'
 _ASKS_FOR_ATTRIBUTES = r'-[a-zA-Z]*[axA]\w*|--(?:all|xall|attributes)(?:=.*)?'
+_USUAL = frozenset(('-A', '-x', '-a'))
 # What a health log of zeros may still hold: the drive's limits, no warning, and the temperature, which bridges add.
 _FEW = 4  # a report that was cut holds some of its fourteen counts
 _NO_COUNTS = ('critical_warning', 'temperature', 'warning_temp_threshold', 'critical_temp_threshold')
@@ -283,7 +284,7 @@ def is_complaint(line: str) -> bool:
 
 def asks_for_attributes(arguments: Sequence[str]) -> bool:
     """Tell whether smartctl was called for the table of attributes, alone or among others."""
-    return '-A' in arguments or any(re.fullmatch(_ASKS_FOR_ATTRIBUTES, argument) for argument in arguments)
+    return not _USUAL.isdisjoint(arguments) or any(re.fullmatch(_ASKS_FOR_ATTRIBUTES, word) for word in arguments)
 
 
 def nothing_told(report: Report, is_asked: bool) -> Optional[DriveError]:

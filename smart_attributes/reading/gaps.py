@@ -6,7 +6,7 @@ missing is a note, since a drive may only look better for it.
 from __future__ import annotations
 
 from ..typed import TYPE_CHECKING, NamedTuple
-from .json_values import SAFE, byte_of, fraction_of, integer_of, list_of, object_of, objects_of, word_of
+from .json_values import BYTES, SAFE, byte_of, fraction_of, integer_of, list_of, object_of, objects_of, word_of
 from .telling import ERROR_COUNTERS, NVME_KEYS
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class _Number(NamedTuple):
     read: Callable[[Json, str], Optional[float]]  # None where the value is nothing that smartctl prints
 
 
-_BYTE, _INTEGER, _WORD = _Number(range(256), byte_of), _Number(SAFE, integer_of), _Number(range(SAFE.stop), word_of)
+_BYTE, _INTEGER, _WORD = _Number(BYTES, byte_of), _Number(SAFE, integer_of), _Number(range(SAFE.stop), word_of)
 _FRACTION = _Number(range(0), fraction_of)
 
 # A type is what a value must be, and a list of one shape a list of such objects. What must be there stands behind
@@ -152,6 +152,8 @@ def _unfit(data: Json, shape: Mapping[str, Any], where: str, places: List[str]) 
 
 def _unfit_items(items: List[Any], shape: Mapping[str, Any], where: str, places: List[str]) -> None:
     """Add the same of a table. Whatever one row of the attributes tells, all do."""
+    if _all_fit(items, shape):  # most of a report is tables
+        return
     rows = [item for item in items if isinstance(item, dict)] if shape is _ROW else []
     columns = {key for item in rows for key in item if key in _COLUMNS}
     for number, item in enumerate(items):
@@ -160,6 +162,30 @@ def _unfit_items(items: List[Any], shape: Mapping[str, Any], where: str, places:
             places += [f'{where}.{number}.{key}' for key in sorted(columns.difference(item))]
         else:
             places.append(f'{where}.{number}')
+
+
+def _all_fit(values: List[Any], fits: Any) -> bool:
+    """Tell at a glance whether all of these surely are what they must be, as nearly always."""
+    kinds = set(map(type, values))
+    if type(fits) is _Number:
+        return kinds == {int} and min(values) in fits.surely and max(values) in fits.surely
+    if type(fits) is dict:
+        return kinds == {dict} and _all_rows_fit(values, fits)
+    if type(fits) is list:
+        return kinds == {list} and all(_all_fit(items, fits[0]) for items in values if items)
+    return kinds == {fits}
+
+
+def _all_rows_fit(rows: List[Json], shape: Mapping[str, Any]) -> bool:
+    """Tell the same of objects, column by column, which is faster than row by row."""
+    needed = shape.get(_NEEDED, ())
+    for key, fits in shape.items():
+        values = [row[key] for row in rows if key in row]
+        if len(values) < len(rows) and (key in needed or (values and key in _COLUMNS and shape is _ROW)):
+            return False
+        if values and key != _NEEDED and not _all_fit(values, fits):
+            return False
+    return True
 
 
 def _lost_logs(data: Json, report: Report, arguments: Sequence[str]) -> Iterator[str]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 SAFE = range(1 - 2 ** 53, 2 ** 53)  # beyond these a JSON number may have been rounded on its way
+BYTES = range(256)
 _LARGEST = 2 ** 128       # the widest counter there is (NVMe)
 
 
@@ -60,8 +61,10 @@ def integer_of(data: Mapping[str, Any], key: str) -> Optional[int]:
 
 def byte_of(data: Mapping[str, Any], key: str) -> Optional[int]:
     """Return a whole number from 0 to 255."""
-    value = integer_of(data, key)
-    return value if value is not None and 0 <= value <= 255 else None
+    value = data.get(key)
+    if type(value) is not int:
+        value = integer_of(data, key)
+    return value if value in BYTES else None
 
 
 def word_of(data: Mapping[str, Any], key: str) -> Optional[int]:
