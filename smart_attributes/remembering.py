@@ -49,6 +49,23 @@ class Remembered:
         self._whereabouts: Optional[Whereabouts] = None
         self._scope: Tuple[Sequence[str], bool] = (), False
 
+    def expect(self, devices: Sequence[Device]) -> List[Identity]:
+        """Read ahead what is known of the drives that were at these addresses; return who they are, as far as known."""
+        try:
+            return self._memory.expect([device.address for device in devices]) if self._memory else []
+        except MemoryUnusable as error:
+            self._memory, self.trouble = None, str(error)
+            return []
+
+    def is_expected(self, identity: Identity) -> bool:
+        """Tell whether likely_past() knows."""
+        return self._memory is None or self._memory.expected(identity) is not None
+
+    def likely_past(self, identity: Identity) -> Optional[Past]:
+        """Return what past() will tell of a drive, unless recall() learns otherwise of all of them together."""
+        expected = self._memory.expected(identity) if self._memory else None
+        return self._past(expected) if expected else None
+
     def recall(self, reads: Sequence[Read], looked_at: Sequence[Read], asked: Sequence[Device], is_scan: bool) -> None:
         """Find out what is known of the drives that are judged.
 
@@ -83,11 +100,14 @@ class Remembered:
 
     def past(self, device: Device) -> Optional[Past]:
         """Return what is known of a drive, None without memory."""
+        recalled = self._recalled.get(_address(device))
+        return self._past(recalled) if recalled else None
+
+    def _past(self, recalled: Recalled) -> Optional[Past]:
         if self._memory is None:
             return None
         from .memory.past import Past
-        recalled = self._recalled.get(_address(device))
-        return Past(recalled.histories, self._memory.now, self._memory.is_own) if recalled else None
+        return Past(recalled.histories, self._memory.now, self._memory.is_own)
 
     def news(self, hide_serial: bool) -> Tuple[str, ...]:
         """Return what to tell about drives that went, came or moved: for a day, for longer to a person who looks."""

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 
-from .errors import UsageError
+from . import alarm
+from .errors import DataError, UsageError
 from .files import is_there
-from .model import Report, Verdict
+from .model import Identity, Report, Verdict
 from .options import DataFiles, Options
 from .typed import TYPE_CHECKING, NamedTuple
 
@@ -55,10 +57,13 @@ class Judge(NamedTuple):
     old: Optional[Files] = None   # of version 1.6, where they were given
     mistakes: Tuple[str, ...] = ()  # in the files of this site
 
-    def prepared(self) -> Judge:
-        """Return it with its database ready to be asked: while drives think, this costs no time."""
+    def prepare(self, expected: Sequence[Identity]) -> None:
+        """Do for these drives what does not need their reports: while they think, this costs no time."""
         self.database.prepare()
-        return self
+        with suppress(DataError, alarm.TakesTooLong):  # told when the drive is judged
+            for identity in expected:
+                alarm.limited(self.database.identify, identity, ())
+                alarm.limited(self.database.advisories, identity)
 
     def contradictions(self, verdict: Verdict, report: Optional[Report]) -> List[str]:
         """Return a sentence for each place where files of this site contradict each other about a drive."""

@@ -9,7 +9,7 @@ import os
 import time
 
 from . import alarm
-from .errors import DataError, DriveAsleep, DriveError, DriveNotReached, SmartError
+from .errors import DriveAsleep, DriveError, DriveNotReached
 from .model import Device, Identity, Lately, Read, Report, State, Verdict
 from .options import Options, Which
 from .reading import choice, commands, machine, processes, rollcall
@@ -17,6 +17,7 @@ from .reading.machine import Plan
 from .remembering import Remembered, remembered
 from .site import Judge, Site, judge_of, site_of, today
 from .typed import TYPE_CHECKING, NamedTuple
+from .verdicts import Verdicts
 
 if TYPE_CHECKING:
     from typing import Callable, Dict, List, Optional, Pattern, Sequence, Tuple
@@ -58,11 +59,10 @@ class Progress:
         self.judge: Optional[Judge] = None
         self.memory = Remembered()
         self.wanted: Dict[Address, bool] = {}
-        self.verdicts: Dict[Address, Verdict] = {}
+        self.verdicts = Verdicts()
         self.notes: Tuple[str, ...] = ()
         self.faults: Tuple[str, ...] = ()
         self.late = ''                # why patterns are asked no more
-        self.is_over = False          # nor are drives judged
 
 
 def survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], object] = tuple,
@@ -88,6 +88,23 @@ def _survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], 
         progress.judge = judge_of(options, site)
         _read_recorded(progress, options.which.reports)
         return judged(progress, options, progress.judge)
+    plans = _at_work(progress, options, site, runner, deadline)
+    # This takes as long as Python needs.
+    progress.judge = judge_of(options, site)
+    progress.memory = remembered(options)
+    progress.judge.prepare(progress.memory.expect(progress.planned))
+    meanwhile()
+    _watched(progress)
+    for read in machine.read_all(plans, options.how_read, runner, deadline):  # one by one: what is there, stays there
+        progress.reads.append(read)
+        _judge_meanwhile(read, progress, options.naming.label)
+        _watched(progress)
+    return judged(progress, options, progress.judge)
+
+
+def _at_work(progress: Progress, options: Options, site: Site, runner: processes.Runner,
+             deadline: float) -> Sequence[Plan]:
+    """Return how each drive is read, with as many of them at it as may be."""
     how, as_root = options.how_read, os.geteuid() == 0
     commands.check_executable(how.smartctl, as_root, through_sudo=not (as_root or how.nosudo))
     runner.keep(options.state_dir)
@@ -98,15 +115,16 @@ def _survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], 
     progress.planned = [planned.device for planned in plans]
     for planned in plans[:how.jobs]:
         runner.start(planned.command, how.jobs)
-    # The drives are at work from here on; this takes as long as Python needs.
-    progress.judge = judge_of(options, site).prepared()
-    progress.memory = remembered(options)
-    meanwhile()
-    _watched(progress)
-    for read in machine.read_all(plans, how, runner, deadline):  # one by one: what is there, stays there
-        progress.reads.append(read)
-        _watched(progress)
-    return judged(progress, options, progress.judge)
+    return plans
+
+
+def _judge_meanwhile(read: Read, progress: Progress, label: str) -> None:
+    """Judge a drive while others still think, unless what it is judged by depends on those: names of another kind,
+    files of version 1.6, a drive that was elsewhere before.
+    """
+    if (progress.judge and not progress.judge.old and label == 'device' and isinstance(read.outcome, Report)
+            and progress.memory.is_expected(read.outcome.identity)):
+        progress.verdicts.of(read, progress.judge, progress.memory.likely_past(read.outcome.identity))
 
 
 def _watched(progress: Progress) -> None:
@@ -139,7 +157,7 @@ def _so_far(progress: Progress, options: Options, judge: Judge, why: str) -> Sur
     try:
         return judged(progress, options, judge)
     except alarm.TimeIsOver:  # judging takes too long as well
-        progress.is_over = True
+        progress.verdicts.late = why
         return judged(progress, options, judge)
 
 
@@ -194,7 +212,8 @@ def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
     if judge.old:
         judge = judge._replace(old=judge.old.addressed([read.device for read in kept]))
     progress.memory.recall(kept, looked_at, _addressed(asked, progress.reads), progress.found.is_scan)
-    verdicts = tuple(_with_last_seen(_verdict(read, judge, progress), read, progress.memory, options) for read in kept)
+    verdicts = tuple(_remembered(progress.verdicts.of(read, judge, progress.memory.past(read.device)), read,
+                                 progress.memory, options) for read in kept)
     notes = (*progress.found.notes, *progress.notes, *merged, *left_out, *otherwise,
              *(options.before.notes(options.data.config) if options.before else ()),
              *(judge.old.notes if judge.old else ()))
@@ -207,11 +226,16 @@ def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
                   _demanded(progress.memory, options), progress.memory)
 
 
-def _with_last_seen(verdict: Verdict, read: Read, memory: Remembered, options: Options) -> Verdict:
-    """Return the verdict on a drive that fell silent with who was there before: nothing else tells which one to pull.
+def _remembered(verdict: Verdict, read: Read, memory: Remembered, options: Options) -> Verdict:
+    """Return a verdict with what memory has to say beside it: of a drive that fell silent who was there before, since
+    nothing else tells which one to pull.
 
     What is no drive, or absent, has errors of its own kind, and so has an address that nobody asked.
     """
+    if isinstance(read.outcome, Report):
+        return verdict if verdict.problem else verdict._replace(notes=(*verdict.notes, *memory.notes(verdict)))
+    if isinstance(read.outcome, DriveAsleep):
+        return memory.asleep(verdict)
     is_silent = type(read.outcome) is DriveError and read.identity is None
     seen = memory.last_seen(read.device, options.naming.hide_serial) if is_silent else ''
     return verdict._replace(problem=f'{verdict.problem}; {seen}') if seen else verdict
@@ -243,54 +267,8 @@ def _contradictions(verdicts: Sequence[Verdict], reads: Sequence[Read], judge: J
     return list(dict.fromkeys(told))
 
 
-def _verdict(read: Read, judge: Judge, progress: Progress) -> Verdict:
-    """Return the verdict on one device, which is formed once and while there is time."""
-    known = progress.verdicts.get(_address(read))
-    if known is None and progress.is_over:
-        from . import judge as judging
-        return judging.unreadable(read.device, DriveError(f'was read and not judged: {progress.late}'), judge.rules,
-                                  read.identity)
-    if known is None:
-        known = progress.verdicts[_address(read)] = verdict(read, judge, progress.memory)
-    return known._replace(device=read.device)  # one file, given twice, has two names
-
-
 def _address(read: Read) -> Address:
     return read.device.path, read.device.type
-
-
-def verdict(read: Read, judge: Judge, memory: Remembered) -> Verdict:
-    """Return the verdict on one device; whatever goes wrong with it stays with it."""
-    from . import judge as judging
-    try:
-        return alarm.limited(_judged_alone, read, judge, memory)
-    except DataError as error:
-        problem: SmartError = error
-    except alarm.TakesTooLong as slow:
-        problem = DriveError(f'cannot be judged: {slow} were not enough; a pattern in a data file may never end, '
-                             'check_smart_attributes prove names it')
-    except Exception as error:  # one drive must not take the others with it
-        problem = DriveError(f'cannot be judged: {type(error).__name__} inside check_smart_attributes; '
-                             'please report it with the output of smartctl --json -x')
-    return judging.unreadable(read.device, problem, judge.rules, read.identity)
-
-
-def _judged_alone(read: Read, judge: Judge, memory: Remembered) -> Verdict:
-    from . import judge as judging
-    if isinstance(read.outcome, Report):
-        own = judging.judge(read.device, read.outcome, judge.database, judge.thresholds, judge.rules,
-                            memory.past(read.device))
-        own = own._replace(notes=(*own.notes, *memory.notes(own)))
-        return _beside_1_6(own, read.outcome, judge) if judge.old else own
-    known = judging.unreadable(read.device, read.outcome, judge.rules, read.identity)
-    return memory.asleep(known) if isinstance(read.outcome, DriveAsleep) else known
-
-
-def _beside_1_6(own: Verdict, report: Report, judge: Judge) -> Verdict:
-    """Return a verdict with what files of version 1.6 add to it."""
-    exceptions = judge.thresholds.exceptions(own.device, own.identity, own.entry or '')
-    return judge.old.joined(own, report, judge.database, exceptions.ignored_attributes | judge.rules.ignored_attributes,
-                            judge.rules.ignored_roles) if judge.old else own
 
 
 def wanted(reads: Sequence[Read], which: Which, before: Optional[Before], progress: Progress) -> List[Read]:

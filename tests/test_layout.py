@@ -31,7 +31,8 @@ MAY_IMPORT: Dict[str, Set[str]] = {
     'accepting': {'site', 'knowledge', 'reading'}, 'importing': {'knowledge', 'memory', 'reading'},
     'whereabouts': {'memory'},
     'remembering': {'options', 'memory', 'reading', 'whereabouts', 'outlook'},
-    'survey': {'options', 'site', 'judge', 'reading', 'knowledge', 'remembering'},
+    'verdicts': {'site', 'judge', 'memory'},
+    'survey': {'options', 'site', 'verdicts', 'reading', 'knowledge', 'remembering'},
     'doctor': {'options', 'site', 'survey', 'remembering', 'reading', 'knowledge', 'memory', 'faces', 'workshop'},
     'file_jobs': {'options', 'site', 'survey', 'judge', 'reading', 'memory', 'workshop', 'v1_6'},
     'fleet': {'faces', 'knowledge'},
@@ -158,7 +159,7 @@ def test_the_drawing_shows_two_sides_that_do_not_know_each_other_and_nothing_tha
     assert [pair for pair in between if set(pair) == {'reading', 'knowledge'}] == []
     heights = rooms.floors(between)
     assert [pair for pair in between if heights[pair[0]] <= heights[pair[1]]] == []
-    assert '  survey -->|1| judge' in rooms.drawing()
+    assert '  verdicts -->|1| judge' in rooms.drawing()
 
 
 def test_rooms_that_import_each_other_have_no_drawing():

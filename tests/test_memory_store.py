@@ -270,6 +270,29 @@ def test_a_drive_that_fits_two_records_has_no_memory(tmp_path):
     assert found.match.record is None and 'cannot be told from another' in found.match.note
 
 
+def test_what_is_read_ahead_is_what_is_recalled_in_the_end(tmp_path):
+    """While drives think; of drives that are where they were."""
+    check(tmp_path, 1)
+    check(tmp_path, 2, START + STEP, OTHER, address='/dev/sdb')
+    opened = memory(tmp_path, START + 2 * STEP)
+
+    assert opened.expect(['/dev/sda', '/dev/sdc']) == [DRIVE]
+    assert opened.expected(DRIVE) == opened.recall([DRIVE])[0]
+    assert opened.expected(DRIVE).histories[CRC].points == (Point(START, 1),)
+    assert opened.expected(OTHER) is None and opened.recall([OTHER])[0].histories[CRC].points[0].number == 2
+
+
+def test_what_another_check_writes_after_it_was_read_ahead_counts(tmp_path):
+    """Two checks of one drive at once: the later word is the newer."""
+    check(tmp_path, 1)
+    opened = memory(tmp_path, START + 2 * STEP)
+    opened.expect(['/dev/sda'])
+
+    check(tmp_path, 9, START + STEP)
+
+    assert opened.recall([DRIVE])[0].histories[CRC].points[-1].number == 9
+
+
 def test_the_name_of_a_sleeping_drive_is_that_of_its_address(tmp_path):
     """Standby JSON has neither model nor serial number."""
     check(tmp_path, 1)

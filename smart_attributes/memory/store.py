@@ -80,6 +80,8 @@ class Memory:
         self._moments: Mapping[str, int] = {}   # those of them that are times
         self._version = _NOT_READ               # another one as soon as another process has written
         self._last: Optional[Tuple[Sequence[Identity], List[Recalled]]] = None
+        self._ahead: Dict[int, Mapping[Key, rows.Stored]] = {}   # what was read before it was asked for, by drive
+        self._expected: Dict[Tuple[str, ...], Recalled] = {}     # the same, by what a drive is called
         self._database.guarded(self._open)
 
     @property
@@ -115,6 +117,24 @@ class Memory:
         """Return what is known of the drives of this run, in their order."""
         return self._database.guarded(lambda: self._database.transaction(lambda: self._recalled(found),
                                                                          is_writing=False))
+
+    def expect(self, addresses: Sequence[str]) -> List[Identity]:
+        """Read ahead what is known of the drives that are at these addresses as far as memory knows; return who they
+        are.
+        """
+        here = {place.drive for place in self.places if place.address in set(addresses) and not place.gone}
+        there = [record for record in self.records if record.number in here]
+        self._ahead = self._database.guarded(lambda: self._stored(there))
+        matched = drives.matches([record.identity for record in there], self.records, self._is_same)
+        self._expected = {drives.name(match.record.identity): Recalled(match, self._ahead[match.record.number])
+                          for match in matched if match.record}
+        return [record.identity for record in there]
+
+    def expected(self, identity: Identity) -> Optional[Recalled]:
+        """Return what recall() tells of a drive that is where it was, unless another one of this run looks like it or
+        somebody writes meanwhile; None of any other drive.
+        """
+        return self._expected.get(drives.name(identity))
 
     def at(self, address: str) -> Optional[Record]:
         """Return the drive that is at an address as far as memory knows: the name of one that sleeps."""
@@ -208,7 +228,7 @@ class Memory:
         self._facts = {str(name): str(value) for name, value in self._database.run('SELECT name, value FROM fact')}
         self._moments = {name: clock.moment(self._facts[name]) for name in MOMENTS if name in self._facts}
         self.records, self.places = rows.records(self._database), rows.places(self._database)
-        self._version, self._last = self._database.version(), None
+        self._version, self._last, self._ahead, self._expected = self._database.version(), None, {}, {}
 
     def _recalled(self, found: Sequence[Identity]) -> List[Recalled]:
         """Return what is known of drives; read again only where another check has written, or others are asked for."""
@@ -216,10 +236,15 @@ class Memory:
             self._all()
         if self._last is None or self._last[0] != found:
             matched = drives.matches(found, self.records, self._is_same)
-            stored = rows.stored(self._database, [match.record for match in matched if match.record], rows.RECENT)
+            stored = self._stored([match.record for match in matched if match.record])
             self._last = found, [Recalled(match, stored[match.record.number] if match.record else {})
                                  for match in matched]
         return self._last[1]
+
+    def _stored(self, records: Sequence[Record]) -> Dict[int, Mapping[Key, rows.Stored]]:
+        """Return the series of drives by their numbers, as they were read ahead or from the database."""
+        lacking = [record for record in records if record.number not in self._ahead]
+        return {**self._ahead, **(rows.stored(self._database, lacking, rows.RECENT) if lacking else {})}
 
     # --- writing, inside a transaction --------------------------------------------------
 

@@ -1,0 +1,130 @@
+"""Verdicts while others still think: as early as may be, and never other than what is known in the end."""
+from __future__ import annotations
+
+import time
+from typing import Any, Dict, List, Tuple
+
+import pytest
+from conftest import drive
+from days import DAY, HOUR, START, Machine, disk
+
+from smart_attributes import cli, site, verdicts
+from smart_attributes.memory.past import Past, observations
+from smart_attributes.memory.series import History, Point
+from smart_attributes.model import Device, Read, State, Verdict
+from smart_attributes.reading import json_report, processes
+from smart_attributes.reading.commands import read_arguments
+from smart_attributes.survey import survey
+
+WWN = {'naa': 5, 'oui': 0xc50, 'id': 0x1a2b3c4d}
+OF_A_DISK = Device('/dev/sda', name='sda')
+
+
+@pytest.fixture
+def machine(tmp_path) -> Machine:
+    return Machine(tmp_path)
+
+
+@pytest.fixture(scope='module')
+def judge() -> site.Judge:
+    options = cli.parse(['--no-memory', '--config', '/nonexistent'])
+    return site.judge_of(options, site.site_of(options.data, options.before))
+
+
+def read(name: str = 'micron-5200-healthy') -> Read:
+    return Read(OF_A_DISK, json_report.parse(drive(name)))
+
+
+def past_of(known: Verdict, by: float) -> Past:
+    """Return a past in which each number of a drive was lower an hour ago."""
+    return Past({each.key: History((Point(START - DAY, each.number - by), Point(START - HOUR, each.number - by)),
+                                   START - HOUR)
+                 for each in observations(judgement.reading for judgement in known.judgements)}, START)
+
+
+def test_a_verdict_is_formed_once_of_the_same(judge):
+    """The first time while others think, the second time when all have answered."""
+    formed = verdicts.Verdicts()
+
+    assert formed.of(read(), judge, None) is formed.of(read(), judge, None)
+
+
+def test_a_verdict_is_formed_anew_when_memory_knows_otherwise_in_the_end(judge):
+    """What was expected of a drive's past is a guess until all have answered."""
+    formed = verdicts.Verdicts()
+    early = formed.of(read(), judge, None)
+    assert early.state is State.OK
+
+    late = formed.of(read(), judge, past_of(early, 14))
+
+    assert late.state is State.WARNING and any('grew by 14' in each.growth for each in late.judgements)
+    assert formed.of(read(), judge, None).state is State.OK
+
+
+def test_when_it_is_too_late_what_was_judged_stays_and_the_others_are_unknown(judge):
+    """A drive that nobody judged is never well."""
+    formed = verdicts.Verdicts()
+    early = formed.of(read(), judge, None)
+    formed.late = 'time was over after 55 s'
+    other = read()._replace(device=Device('/dev/sdb', name='sdb'))
+
+    assert formed.of(read(), judge, None) is early
+    assert formed.of(other, judge, None).state is State.UNKNOWN
+    assert formed.of(other, judge, None).problem == 'was read and not judged: time was over after 55 s'
+
+
+def moments(monkeypatch: pytest.MonkeyPatch, fake, tmp_path, *arguments: str) -> Dict[str, float]:
+    """Return when the verdict on each of two drives was formed, of which the second takes half a second longer."""
+    found: List[Tuple[str, float]] = []
+    real = verdicts.verdict
+
+    def noted(of: Read, *more: Any) -> Verdict:
+        found.append((of.device.path, time.monotonic()))
+        return real(of, *more)
+    monkeypatch.setattr(verdicts, 'verdict', noted)
+    fake.answers(read_arguments('/dev/sda'), drive('micron-5200-healthy'))
+    fake.answers(read_arguments('/dev/sdb'), drive('intel-s3500-healthy'), before='sleep 0.5')
+    runner = processes.Runner()
+    try:
+        survey(cli.parse(['-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-d', '/dev/sda', '-d', '/dev/sdb',
+                          *arguments]), runner)
+    finally:
+        runner.close()
+    assert len(found) == len(dict(found)) == 2, 'each is judged once'
+    return dict(found)
+
+
+@pytest.mark.parametrize('arguments, is_early', [
+    ([], False), (['--no-memory'], True), (['--no-memory', '--label', 'serial'], False)],
+    ids=['a-drive-that-memory-does-not-know', 'no-memory', 'names-that-depend-on-all'])
+def test_a_drive_is_judged_while_another_one_thinks(monkeypatch, fake, tmp_path, arguments, is_early):
+    """24 verdicts after the last answer would make all wait; what depends on all of them has to."""
+    formed = moments(monkeypatch, fake, tmp_path, *arguments)
+
+    assert (formed['/dev/sdb'] - formed['/dev/sda'] > 0.2) is is_early
+
+
+def test_with_memory_a_known_drive_is_judged_while_another_one_thinks(monkeypatch, fake, tmp_path):
+    """Its past was read ahead, and is the same in the end."""
+    fake.answers(read_arguments('/dev/sda'), drive('micron-5200-healthy'))
+    runner = processes.Runner()
+    found = survey(cli.parse(['-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-d', '/dev/sda']), runner)
+    found.memory.keep(found.verdicts)
+
+    formed = moments(monkeypatch, fake, tmp_path)
+
+    assert formed['/dev/sdb'] - formed['/dev/sda'] > 0.2
+
+
+def test_growth_that_was_seen_too_early_is_not_told(machine):
+    """Alone the disk is the one that memory knows; beside two that share half of its name each, nobody is."""
+    machine.holds(sda={**disk(a199=212), 'wwn': WWN})
+    assert machine.check(START).code == 0
+    machine.holds(sda={**disk(a199=226), 'wwn': WWN})
+    assert 'grew by 14' in machine.check(START + HOUR).first_line
+
+    machine.holds(sda={**disk(a199=240), 'wwn': WWN}, sdb=disk(), sdc={**disk(serial=''), 'wwn': WWN})
+    result = machine.check(START + 2 * HOUR, '-v')
+
+    assert result.code == 0 and 'grew' not in result.text
+    assert 'cannot be told from another drive' in result.text
