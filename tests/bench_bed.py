@@ -20,7 +20,7 @@ SATA = ('samsung-healthy', 'intel-worn', 'wd-hdd-healthy', 'micron-healthy')
 RAID = ('sas-seagate-healthy', 'samsung-healthy', 'sas-ssd-worn', 'wd-hdd-healthy')
 
 Address = Tuple[str, str]  # type and path
-# Those of bench.py: what, figure, wanted; and medians of (wall, cpu, memory) of two commands with the ratio of their
+# Those of bench.py: what, figure, wanted; and medians of (wall, cpu) of two commands with the ratio of their
 # walls.
 Line = Callable[[str, str, str], None]
 Paired = Callable[..., Tuple[Sequence[float], Sequence[float], float]]

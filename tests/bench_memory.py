@@ -17,7 +17,7 @@ from smart_attributes.reading import commands
 
 RUNS = 20
 STEP = 4 * 3600
-# Those of bench.py: what, figure, wanted; and wall, CPU (ms) and memory of one run.
+# Those of bench.py: what, figure, wanted; and wall and CPU (ms) of one run.
 Line = Callable[[str, str, str], None]
 Run = Callable[[Sequence[str]], Sequence[float]]
 

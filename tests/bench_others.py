@@ -19,7 +19,7 @@ from smart_attributes.reading import commands
 ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / 'tests/reports/intel-s3500-healthy.json'
 PYTHONS = 'python3.9 python3.11 python3.12 python3.13'  # those that are here; others: make performance PYTHONS=…
-# Those of bench.py: what, figure, wanted; and medians of (wall, cpu, memory) of two commands with the ratio of their
+# Those of bench.py: what, figure, wanted; and medians of (wall, cpu) of two commands with the ratio of their
 # walls.
 Line = Callable[[str, str, str], None]
 Paired = Callable[..., Tuple[Sequence[float], Sequence[float], float]]

@@ -12,7 +12,8 @@ from smart_attributes.reading import diagnosis
 
 ERRORS = {name for name, value in vars(errors).items() if isinstance(value, type)
           and issubclass(value, errors.DriveError)}
-MODULES = (*sorted(f'reading/{path.stem}' for path in (ROOT / 'smart_attributes' / 'reading').glob('*.py')), 'survey')
+MODULES = (*sorted(f'reading/{path.stem}' for path in (ROOT / 'smart_attributes' / 'reading').glob('*.py')),
+           'survey', 'verdicts')
 
 
 def key(sentence: str) -> str:

@@ -79,10 +79,12 @@ def first_characters(pattern: str) -> str:
     return ''.join(part[0] for part in choice.group(1).split('|')) if choice else ''
 
 
-_PLACE = r'[A-Za-z0-9 _/,:-]|\[[A-Za-z0-9]+\]'
-_PLACES = re.compile(f'(?:{_PLACE})*')
+_LETTER = r'[A-Za-z0-9 _/,:-]'
+_PLACE = rf'{_LETTER}|\[[A-Za-z0-9]+\]'
 _EACH_PLACE = re.compile(_PLACE)
-_LETTERS: Any = re.compile(r'[A-Za-z0-9 _/,:-]*')  # matches always
+# Both match always, were it nothing.
+_LETTERS: Any = re.compile(f'{_LETTER}*')
+_PLACES: Any = re.compile(f'(?:{_PLACE})*')
 
 
 @lru_cache(maxsize=None)
@@ -90,8 +92,7 @@ def beginning(pattern: str) -> Sequence[str]:
     """Return which characters may stand at the first places of everything that is matched by *pattern*."""
     if '|' in pattern and has_top_level_bar(pattern):
         return ()
-    match = _PLACES.match(pattern)
-    known = match.group() if match else ''
+    known = _PLACES.match(pattern)[0]
     places = [place.strip('[]') for place in _EACH_PLACE.findall(known)]
     # A quantifier behind the last one may make it optional.
     return places[:-1] if pattern[len(known):len(known) + 1] in _MAKES_OPTIONAL else places

@@ -122,12 +122,13 @@ class Memory:
         """Read ahead what is known of the drives that are at these addresses as far as memory knows; return who they
         are.
         """
-        here = {place.drive for place in self.places if place.address in set(addresses) and not place.gone}
+        wanted = set(addresses)
+        here = {place.drive for place in self.places if place.address in wanted and not place.gone}
         there = [record for record in self.records if record.number in here]
         self._ahead = self._database.guarded(lambda: self._stored(there))
         matched = drives.matches([record.identity for record in there], self.records, self._is_same)
         self._expected = {drives.name(match.record.identity): Recalled(match, self._ahead[match.record.number])
-                          for match in matched if match.record}
+                          for match in matched if match.record and match.record.number in self._ahead}
         return [record.identity for record in there]
 
     def expected(self, identity: Identity) -> Optional[Recalled]:
