@@ -37,6 +37,21 @@ def test_the_beginning_is_what_every_match_starts_with(pattern, beginning):
     assert beginnings.literal_beginning(pattern) == beginning
 
 
+@pytest.mark.parametrize(('pattern', 'text', 'may'), [
+    ('INTEL SSDSC2[BC]W[0-9]{3}A3.*', 'INTEL SSDSC2BB240G4', False),
+    ('INTEL SSDSC2[BC]B.*', 'INTEL SSDSC2BB240G4', True),
+    ('INTEL SSDSC2[KW]B.*', 'INTEL SSDSC2BB240G4', False),
+    ('ACME', 'ACM', False),
+    ('ACM[EF]', 'ACM', False),
+    ('ACM[EF]?', 'ACM', True),
+    ('ACME|ADAM', 'ADAM', True),
+    ('AC(ME|MA)', 'ACMA', True),
+    ('A|B', 'C', True)])
+def test_a_pattern_is_compiled_only_where_the_first_places_admit_it(pattern, text, may):
+    """Most patterns of a vendor differ from a model at a place that is a letter or a set of letters."""
+    assert beginnings._may_match(pattern, text) is may
+
+
 def test_the_quick_comparison_agrees_with_re_on_random_patterns():
     """Compiling is skipped for most patterns; that must not change which ones match."""
     rolls = random.Random(11)

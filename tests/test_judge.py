@@ -338,6 +338,16 @@ def test_a_judgement_keeps_the_reason_of_its_limit(judged):
     assert judge.judge_reading(judged, limit_of(warning='5', why='seen on a fleet'), {}, {}).reason == 'seen on a fleet'
 
 
+def test_who_took_the_limits_away_is_told_with_the_reason():
+    """Nothing alarms, and explain says why nothing does."""
+    reading = Reading('reallocated', 7, '', Source(attribute=5))
+    limit = Limit(None, None, 'default.json', 'site.json', True, frozenset({'warning', 'critical'}), 'it counts naps')
+
+    told = judge.judge_reading(reading, limit, {}, {})
+
+    assert told == judge.Judgement(reading, State.OK, origin='site.json', graphed=True, reason='it counts naps')
+
+
 def test_a_time_is_judged_in_days_and_told_in_them():
     """As the limit was written."""
     reading = Reading('endurance_time_left', 20 * 86_400, 's', Source('memory'))

@@ -8,7 +8,9 @@ import pytest
 from conftest import drive
 from days import DAY, HOUR, START, Machine, disk
 
-from smart_attributes import cli, site, verdicts
+from smart_attributes import alarm, cli, site, verdicts
+from smart_attributes.errors import DataError, DriveAsleep, DriveError
+from smart_attributes.knowledge.thresholds import Thresholds
 from smart_attributes.memory.past import Past, observations
 from smart_attributes.memory.series import History, Point
 from smart_attributes.model import Device, Read, State, Verdict
@@ -71,6 +73,55 @@ def test_when_it_is_too_late_what_was_judged_stays_and_the_others_are_unknown(ju
     assert formed.of(read(), judge, None) is early
     assert formed.of(other, judge, None).state is State.UNKNOWN
     assert formed.of(other, judge, None).problem == 'was read and not judged: time was over after 55 s'
+
+
+@pytest.mark.parametrize('error, words', [
+    (DataError('site.json: there is no set "x"'), 'site.json: there is no set "x"'),
+    (alarm.TakesTooLong('5.5 s of computing'),
+     'cannot be judged: 5.5 s of computing were not enough; a pattern in a data file may never end, '
+     'check_smart_attributes prove names it'),
+    (KeyError('x'), 'cannot be judged: KeyError inside check_smart_attributes; please report it with the output of '
+                    'smartctl --json -x')], ids=['a-mistake-in-a-file', 'a-pattern-without-end', 'our-own-fault'])
+def test_what_goes_wrong_with_one_drive_is_told_of_that_drive(judge, error, words):
+    """By its name and its serial number; the others are judged."""
+    class Broken:
+        def identify(self, *_: object) -> None:
+            raise error
+
+    told = verdicts.verdict(read(), judge._replace(database=Broken()), None)  # type: ignore[arg-type]
+
+    assert (told.state, told.problem, told.device) == (State.UNKNOWN, words, OF_A_DISK)
+    assert told.identity.serial and told.identity == read().identity
+
+
+def test_a_drive_that_gives_no_report_is_unknown_and_one_that_sleeps_is_well(judge):
+    """Each with the words of what read it."""
+    silent = read()._replace(outcome=DriveError('cannot be read: no answer within 30 s'))
+    asleep = read()._replace(outcome=DriveAsleep('is asleep'))
+
+    told = verdicts.verdict(silent, judge, None)
+
+    assert (told.state, told.problem) == (State.UNKNOWN, 'cannot be read: no answer within 30 s')
+    assert verdicts.verdict(asleep, judge, None).state is State.OK
+
+
+def test_files_of_version_1_6_join_the_verdict_and_ignored_attributes_are_theirs_too(judge):
+    """What either side ignores, both do."""
+    joined = []
+
+    class Old:
+        def joined(self, *given: Any) -> Verdict:
+            joined.append(given)
+            return given[0]
+
+    rules = judge.rules._replace(ignored_attributes=frozenset({9}), ignored_roles=frozenset({'power_on_time'}))
+    limits = Thresholds({'roles': {}}, [('site.json', {'overrides': [
+        {'for': {'device': 'sda'}, 'attributes': ['12'], 'why': 'it counts naps'}]})])
+    ours = judge._replace(old=Old(), rules=rules, thresholds=limits)  # type: ignore[arg-type]
+
+    told = verdicts.verdict(read(), ours, None)
+
+    assert joined == [(told, read().outcome, judge.database, frozenset({9, 12}), frozenset({'power_on_time'}))]
 
 
 def moments(monkeypatch: pytest.MonkeyPatch, fake, tmp_path, *arguments: str) -> Dict[str, float]:

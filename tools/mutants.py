@@ -32,13 +32,13 @@ TABLE = '<!-- mutants -->\n', '<!-- end of mutants -->'
 HEAD = ['| module | mutants | noticed | | measured |', '|---|---|---|---|---|']
 # module -> per cent of its mutants that the tests must notice
 FIGURES = dict.fromkeys((
-    'judge', 'outlook', 'whereabouts', 'trust', 'words',
+    'judge', 'verdicts', 'outlook', 'whereabouts', 'trust', 'words',
     *(f'knowledge/{noun}' for noun in ('acknowledged', 'beginnings', 'decode', 'error_log', 'faults', 'ranges',
                                        'readings', 'self_tests', 'specs', 'thresholds', 'units')),
     *(f'memory/{noun}' for noun in ('changes', 'clock', 'drives', 'forecast', 'growth', 'past', 'series', 'wear')),
 ), 95)
 # Tests of one value each, or of one run of the program in this process, so that thousands of them take minutes.
-TESTS = ('test_judge', 'test_readings', 'test_decode', 'test_ranges', 'test_thresholds', 'test_specs',
+TESTS = ('test_judge', 'test_verdicts', 'test_readings', 'test_decode', 'test_ranges', 'test_thresholds', 'test_specs',
          'test_beginnings', 'test_faults', 'test_clean', 'test_statements', 'test_trust', 'test_units',
          'test_error_log', 'test_self_tests', 'test_accepting', 'test_lately', 'test_memory_clock',
          'test_memory_series', 'test_memory_drives', 'test_memory_growth', 'test_memory_changes', 'test_memory_store',
