@@ -54,7 +54,7 @@ def _judged_alone(read: Read, judge: Judge, past: Optional[Past]) -> Verdict:
     if not isinstance(read.outcome, Report):
         return _unreadable(read, read.outcome, judge)
     own = judging.judge(read.device, read.outcome, judge.database, judge.thresholds, judge.rules, past)
-    return _beside_1_6(own, read.outcome, judge) if judge.old else own
+    return _beside_1_6(own, read.outcome, judge)
 
 
 def _unreadable(read: Read, error: SmartError, judge: Judge) -> Verdict:
@@ -63,7 +63,9 @@ def _unreadable(read: Read, error: SmartError, judge: Judge) -> Verdict:
 
 
 def _beside_1_6(own: Verdict, report: Report, judge: Judge) -> Verdict:
-    """Return a verdict with what files of version 1.6 add to it."""
+    """Return a verdict with what files of version 1.6 add to it, where there are any."""
+    if judge.old is None:
+        return own
     exceptions = judge.thresholds.exceptions(own.device, own.identity, own.entry or '')
     return judge.old.joined(own, report, judge.database, exceptions.ignored_attributes | judge.rules.ignored_attributes,
-                            judge.rules.ignored_roles) if judge.old else own
+                            judge.rules.ignored_roles)
