@@ -117,6 +117,7 @@ def test_files_of_version_1_6_join_the_verdict_and_ignored_attributes_are_theirs
     rules = judge.rules._replace(ignored_attributes=frozenset({9}), ignored_roles=frozenset({'power_on_time'}))
     alone = verdicts.verdict(read(), judge, None)
     limits = Thresholds({'roles': {}}, [('site.json', {'overrides': [
+        {'for': {'device': 'sda'}, 'attributes': ['5'], 'why': 'it counts twice'},
         {'for': {'model': 'Micron_5200_.*'}, 'attributes': ['12'], 'why': 'it counts naps'},
         {'for': {'family': alone.entry}, 'attributes': ['194'], 'why': 'it hangs in the sun'}]})])
     ours = judge._replace(old=Old(), rules=rules, thresholds=limits)  # type: ignore[arg-type]
@@ -124,7 +125,7 @@ def test_files_of_version_1_6_join_the_verdict_and_ignored_attributes_are_theirs
     told = verdicts.verdict(read(), ours, None)
 
     assert told.identity == alone.identity and told.entry == alone.entry
-    assert joined == [(told, read().outcome, judge.database, frozenset({9, 12, 194}), frozenset({'power_on_time'}))]
+    assert joined == [(told, read().outcome, judge.database, frozenset({5, 9, 12, 194}), frozenset({'power_on_time'}))]
 
 
 def moments(monkeypatch: pytest.MonkeyPatch, fake, tmp_path, *arguments: str) -> Dict[str, float]:
