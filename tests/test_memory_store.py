@@ -730,7 +730,7 @@ def test_a_check_never_closes_what_it_wrote(tmp_path):
     """The last to close waits for the disk; the log stays, and is small."""
     in_a_child(lambda: [check(tmp_path, number, START + number * STEP) for number in range(100)])
 
-    assert 0 < (tmp_path / 'memory' / LOG).stat().st_size < 128 * 1024
+    assert 0 < (tmp_path / 'memory' / LOG).stat().st_size < 300 * 1024
     assert stat.S_IMODE((tmp_path / 'memory' / folder.FILE).stat().st_mode) == 0o644
 
 
