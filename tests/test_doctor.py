@@ -313,6 +313,18 @@ def test_a_dead_drive(installed):
     assert installed.to_do() == []
 
 
+def test_a_dead_drive_is_not_given_the_name_of_one_that_lives_elsewhere(installed):
+    """Checks have met the same drive in another slot since: who is silent here, nobody knows."""
+    installed.check()
+    installed.machine.add('/dev/sdc', 'intel-healthy')
+    installed.check('-d', '/dev/sdc')
+    installed.machine.add('/dev/sdb', 'intel-healthy', vanish=0)
+
+    [told] = installed.to_do('-d', '/dev/sdb')
+
+    assert told['words'] == 'does not say who it is: INQUIRY failed'
+
+
 def test_a_moved_controller(installed):
     """The numbers of hosts change at boot; what to write is said, and is good."""
     installed.machine.add('megaraid,4@/dev/bus/6', 'samsung-healthy')
