@@ -58,7 +58,7 @@ def _whole(found: Survey) -> Whole:
 
 def _load_plugin() -> None:
     from .faces import plugin  # noqa: F401  needed only when the drives have answered
-    from .memory import forecast, past  # noqa: F401  needed only when the drives have answered
+    from .memory import forecast  # noqa: F401  needed only when the drives have answered
     from .reading import json_report  # noqa: F401  needed only when the drives have answered
 
 

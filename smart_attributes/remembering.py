@@ -51,8 +51,11 @@ class Remembered:
 
     def expect(self, devices: Sequence[Device]) -> List[Identity]:
         """Read ahead what is known of the drives that were at these addresses; return who they are, as far as known."""
+        if self._memory is None:
+            return []
+        from .memory import past  # noqa: F401  needed only when the drives have answered
         try:
-            return self._memory.expect([device.address for device in devices]) if self._memory else []
+            return self._memory.expect([device.address for device in devices])
         except MemoryUnusable as error:
             self._memory, self.trouble = None, str(error)
             return []
@@ -139,8 +142,16 @@ class Remembered:
         return whereabouts.asleep(verdict, self._memory.at(verdict.device.address), self._memory.now,
                                   self._longest_asleep)
 
+    def seen(self, device: Device) -> Optional[Identity]:
+        """Return who was at an address where nobody answers now, None where memory does not know."""
+        if self._whereabouts is None:
+            return None
+        from . import whereabouts
+        record = whereabouts.seen(self._whereabouts, device.address)
+        return record.identity if record else None
+
     def last_seen(self, device: Device, hide_serial: bool) -> str:
-        """Return which drive was at an address where nobody answers now, '' where memory does not know."""
+        """Return the same in words, '' where memory does not know."""
         if self._whereabouts is None:
             return ''
         from . import whereabouts

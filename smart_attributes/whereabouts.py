@@ -74,15 +74,21 @@ def gone(known: Whereabouts, hide_serial: bool) -> List[str]:
             for change in changes.missing(known.places, known.records, known.scope)]
 
 
-def last_seen(known: Whereabouts, address: str, hide_serial: bool) -> str:
-    """Return which drive was at an address where nobody answers now; '' where memory knows none, or it is elsewhere
+def seen(known: Whereabouts, address: str) -> Optional[Record]:
+    """Return which drive was at an address where nobody answers now; None where memory knows none, or it is elsewhere
     as well.
     """
     here = [place for place in known.places if not place.gone]
     there = [place.drive for place in here if place.address == address]
-    if len(there) != 1 or sum(place.drive == there[0] for place in here) > 1:
+    is_certain = len(there) == 1 and sum(place.drive == there[0] for place in here) == 1
+    return known.records[there[0]] if is_certain else None
+
+
+def last_seen(known: Whereabouts, address: str, hide_serial: bool) -> str:
+    """Return the same in words, '' where it is not known."""
+    record = seen(known, address)
+    if record is None:
         return ''
-    record = known.records[there[0]]
     serial = '' if hide_serial else clean(record.identity.serial)
     return (f'last seen there: {_name(record.identity, hide_serial=True)}{f" (serial {serial})" if serial else ""}, '
             f'{duration(known.now - record.last_read)} ago')

@@ -85,9 +85,9 @@ def _silent(verdict: Verdict, read: Read, memory: Remembered, hide_serial: bool)
     if verdict.identity.model:
         return Finding(address, False, f'{_who(verdict.identity, hide_serial)}: {words}', advice)
     is_asked = not isinstance(read.outcome, (ControllerElsewhere, DriveNotReached))
-    known = memory.drive(verdict.device) if is_asked and memory.last_seen(verdict.device, hide_serial) else None
+    known = memory.seen(verdict.device) if is_asked else None
     if known:
-        return Finding(address, False, f'was {_who(known[0].identity, hide_serial)}: {words}', _ANSWERED, _KERNEL)
+        return Finding(address, False, f'was {_who(known, hide_serial)}: {words}', _ANSWERED, _KERNEL)
     return Finding(address, False, words, advice or 'see doc/troubleshooting.md, which knows these words')
 
 

@@ -80,8 +80,7 @@ class Memory:
         self._moments: Mapping[str, int] = {}   # those of them that are times
         self._version = _NOT_READ               # another one as soon as another process has written
         self._last: Optional[Tuple[Sequence[Identity], List[Recalled]]] = None
-        self._ahead: Dict[int, Mapping[Key, rows.Stored]] = {}   # what was read before it was asked for, by drive
-        self._expected: Dict[Tuple[str, ...], Recalled] = {}     # the same, by what a drive is called
+        self._expected: Dict[Tuple[str, ...], Recalled] = {}   # read ahead, by what a drive is called
         self._database.guarded(self._open)
 
     @property
@@ -124,12 +123,10 @@ class Memory:
         """
         wanted = set(addresses)
         here = {place.drive for place in self.places if place.address in wanted and not place.gone}
-        there = [record for record in self.records if record.number in here]
-        self._ahead = self._database.guarded(lambda: self._stored(there))
-        matched = drives.matches([record.identity for record in there], self.records, self._is_same)
-        self._expected = {drives.name(match.record.identity): Recalled(match, self._ahead[match.record.number])
-                          for match in matched if match.record and match.record.number in self._ahead}
-        return [record.identity for record in there]
+        there = [record.identity for record in self.records if record.number in here]
+        self._expected = {drives.name(identity): recalled for identity, recalled in zip(there, self.recall(there))
+                          if recalled.match.record}
+        return there
 
     def expected(self, identity: Identity) -> Optional[Recalled]:
         """Return what recall() tells of a drive that is where it was, unless another one of this run looks like it or
@@ -229,7 +226,7 @@ class Memory:
         self._facts = {str(name): str(value) for name, value in self._database.run('SELECT name, value FROM fact')}
         self._moments = {name: clock.moment(self._facts[name]) for name in MOMENTS if name in self._facts}
         self.records, self.places = rows.records(self._database), rows.places(self._database)
-        self._version, self._last, self._ahead, self._expected = self._database.version(), None, {}, {}
+        self._version, self._last, self._expected = self._database.version(), None, {}
 
     def _recalled(self, found: Sequence[Identity]) -> List[Recalled]:
         """Return what is known of drives; read again only where another check has written, or others are asked for."""
@@ -244,8 +241,9 @@ class Memory:
 
     def _stored(self, records: Sequence[Record]) -> Dict[int, Mapping[Key, rows.Stored]]:
         """Return the series of drives by their numbers, as they were read ahead or from the database."""
-        lacking = [record for record in records if record.number not in self._ahead]
-        return {**self._ahead, **(rows.stored(self._database, lacking, rows.RECENT) if lacking else {})}
+        known = {each.match.record.number: each.stored for each in self._expected.values() if each.match.record}
+        lacking = [record for record in records if record.number not in known]
+        return {**known, **(rows.stored(self._database, lacking, rows.RECENT) if lacking else {})}
 
     # --- writing, inside a transaction --------------------------------------------------
 
