@@ -89,7 +89,7 @@ def _survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], 
         _read_recorded(progress, options.which.reports)
         return judged(progress, options, progress.judge)
     plans = _at_work(progress, options, site, runner, deadline)
-    # This takes as long as Python needs.
+    # The drives are at work from here on; this takes as long as Python needs.
     progress.judge = judge_of(options, site)
     progress.memory = remembered(options)
     progress.judge.prepare(progress.memory.expect(progress.planned))

@@ -148,8 +148,7 @@ class Thresholds:
 
     def _layers(self, role: str, device: Device, identity: Identity, family: str) -> List[List[Tuple[str, Json]]]:
         """Return lists of (origin, fields); within a list all are of equal rank."""
-        given = self._given(role)
-        layers: List[List[Tuple[str, Json]]] = [[('command line', given)] if given else []]
+        layers: List[List[Tuple[str, Json]]] = [[('command line', self._given(role))]]
         overrides = self._overrides(device, identity, family)
         for selector in SELECTORS:
             layers.append([(f'{name}: {_whose(override)}',

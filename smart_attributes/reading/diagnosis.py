@@ -171,7 +171,7 @@ _COMPLAINT = (r'Warning[:!]|==> WARNING:|Read .* failed|SMART Status (?:not supp
 # Options that make smartctl read SMART data, alone or among others (-iHA).
 _ASKS_FOR_DATA = r'-[a-zA-Z]*[axHAl]\w*|--(?:all|xall|health|attributes|log)(?:=.*)?'
 _ASKS_FOR_ATTRIBUTES = r'-[a-zA-Z]*[axA]\w*|--(?:all|xall|attributes)(?:=.*)?'
-_USUAL = frozenset(('-A', '-x', '-a'))
+_USUAL = frozenset(('-A', '-x', '-a'))   # of these, what nearly all write: told without compiling a pattern
 # What a health log of zeros may still hold: the drive's limits, no warning, and the temperature, which bridges add.
 _FEW = 4  # a report that was cut holds some of its fourteen counts
 _NO_COUNTS = ('critical_warning', 'temperature', 'warning_temp_threshold', 'critical_temp_threshold')

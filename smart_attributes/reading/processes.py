@@ -247,19 +247,20 @@ class Runner:
             self._read(descriptor)
 
     def _read(self, descriptor: int) -> None:
-        """Take what is there, and keep what anybody prints; whoever prints without end must not keep us here."""
+        """Take what is there and forget what is beyond MAX_OUTPUT; whoever prints without end must not keep us here."""
         process = self._of[descriptor]
         stream = process.streams[descriptor]
-        try:
-            for _ in range(MAX_OUTPUT // _CHUNK):
+        for _ in range(MAX_OUTPUT // _CHUNK):
+            try:
                 chunk = os.read(descriptor, _CHUNK)
-                if not chunk:
-                    return self._shut(process, descriptor)
-                if process.sizes[stream] < MAX_OUTPUT:
-                    process.chunks[stream].append(chunk)
-                    process.sizes[stream] += len(chunk)
-        except BlockingIOError:
-            return None
+            except BlockingIOError:
+                return
+            if not chunk:
+                self._shut(process, descriptor)
+                return
+            if process.sizes[stream] < MAX_OUTPUT:
+                process.chunks[stream].append(chunk)
+                process.sizes[stream] += len(chunk)
 
     def _shut(self, process: _Process, descriptor: int) -> None:
         self._poll.unregister(descriptor)
