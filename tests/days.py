@@ -50,7 +50,8 @@ def environment() -> Dict[str, str]:
 def run_at(now: float, *words: str, logs: str = '/nonexistent', boot: str = '') -> Result:
     """Run the program at a time, as a daemon does."""
     command = command_at(now, *words, logs=logs, boot=boot)
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False, env=environment())
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=60, check=False, env=environment())
     return Result(done.returncode, done.stdout.decode())
 
 

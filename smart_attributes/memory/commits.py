@@ -109,7 +109,7 @@ def synced(place: Folder, sequence: int, now: int) -> None:
 
     def work() -> None:
         # SQLite's locks belong to the parent, so that closing files here takes none of them away.
-        for path in (place.file + '-wal', place.file, place.path):
+        for path in (place.file + '-wal', place.file, place.path, place.state.path):
             _flush(path)
         change(place, said, is_synced=True)
     in_a_child(work, SYNC_TIME)
