@@ -45,7 +45,7 @@ playground: $(VENV)/.tools  ## a shell on a machine of simulated drives: smartct
 bench: $(VENV)/.tools  ## what a check costs, against the figures of the design
 	$(BIN)/python tests/bench.py
 
-.PHONY: damage endure fuzz
+.PHONY: damage endure flips fuzz
 fuzz: $(VENV)/.tools  ## what atheris makes up, for every reader of foreign data: make fuzz MINUTES=20, or RUNS=1000000 (for each of both report readers), READERS="json text"
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
 	PYTHONPATH=tests:. $(BIN)/python tests/fuzz.py $(if $(RUNS),--runs $(RUNS),--minutes $(or $(MINUTES),20)) $(READERS)
@@ -56,8 +56,12 @@ endure: $(VENV)/.tools  ## machines of 24 simulated drives with random faults: i
 damage: $(VENV)/.tools  ## reports that were cut, swapped, spoiled: does any drive look better in silence? make damage REPORTS=2000 SEED=7
 	PYTHONPATH=tests:. $(BIN)/python tests/damage.py $(or $(REPORTS),2000) $(SEED)
 
-kills: $(VENV)/.tools  ## checks two at a time, a third of them killed: is memory whole after each? make kills CHECKS=1000 SEED=7
+kills: $(VENV)/.tools  ## checks two at a time, a third of them killed, then as many power cuts: is memory whole after each? make kills CHECKS=1000 SEED=7
+	@sh tools/compiler
 	PYTHONPATH=tests:. $(BIN)/python tests/kills.py $(or $(CHECKS),1000) $(SEED)
+
+flips: $(VENV)/.tools  ## flipped bits in the files of the history: is each loss reported? make flips FLIPS=300 SEED=7
+	PYTHONPATH=tests:. $(BIN)/python tests/flips.py $(or $(FLIPS),300) $(SEED)
 
 year: $(VENV)/.tools  ## how large memory becomes in a year of 24 drives, read every MINUTES: make year MINUTES=5
 	PYTHONPATH=tests:. $(BIN)/python tests/year.py $(or $(MINUTES),5)

@@ -99,7 +99,8 @@ class Remembered:
         """What an admin must know of memory, whatever the drives say."""
         if self._memory is None:
             return (f'no memory: {self.trouble}; growth is not judged',) if self.trouble else ()
-        return tuple(f'memory: {sentence}' for sentence in (self._memory.loss, self._memory.not_written) if sentence)
+        return tuple(f'memory: {sentence}' for sentence in (self._memory.loss, self._memory.missing,
+                                                             self._memory.not_written) if sentence)
 
     def past(self, device: Device) -> Optional[Past]:
         """Return what is known of a drive, None without memory."""

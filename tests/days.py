@@ -25,6 +25,8 @@ sys.path.insert(0, {root!r})
 time.time = lambda: {now!r}
 from smart_attributes.memory import smartd_log
 smartd_log.FOLDER = {logs!r}
+from smart_attributes.memory import commits
+commits.BOOT_ID = {boot!r} or commits.BOOT_ID
 from smart_attributes.main import main
 main()
 """
@@ -32,9 +34,12 @@ ROWS = {5: 'Reallocated_Sector_Ct', 9: 'Power_On_Hours', 187: 'Reported_Uncorrec
         197: 'Current_Pending_Sector', 198: 'Offline_Uncorrectable', 199: 'UDMA_CRC_Error_Count'}
 
 
-def command_at(now: float, *words: str, logs: str = '/nonexistent', root: Path = ROOT) -> List[str]:
-    """Return the command line of the program at a time. logs: smartd's folder. root: that of the program."""
-    return [sys.executable, '-I', '-c', _AT.format(root=str(root), now=now, logs=logs), *words]
+def command_at(now: float, *words: str, logs: str = '/nonexistent', root: Path = ROOT, boot: str = '') -> List[str]:
+    """Return the command line of the program at a time. logs: smartd's folder. root: that of the program.
+
+    boot: the file that names this run of the system, instead of the kernel's.
+    """
+    return [sys.executable, '-I', '-c', _AT.format(root=str(root), now=now, logs=logs, boot=boot), *words]
 
 
 def environment() -> Dict[str, str]:
@@ -42,10 +47,11 @@ def environment() -> Dict[str, str]:
     return {'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'TZ': 'UTC', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME']}
 
 
-def run_at(now: float, *words: str, logs: str = '/nonexistent') -> Result:
+def run_at(now: float, *words: str, logs: str = '/nonexistent', boot: str = '') -> Result:
     """Run the program at a time, as a daemon does."""
-    done = subprocess.run(command_at(now, *words, logs=logs), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=60, check=False, env=environment())
+    command = command_at(now, *words, logs=logs, boot=boot)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=60, check=False, env=environment())
     return Result(done.returncode, done.stdout.decode())
 
 
@@ -85,16 +91,22 @@ class Machine:
         with open(self.logs / f'attrlog.ACME_HD4000-{serial}.ata.csv', 'a', encoding='ascii') as file:
             file.write(f'{stamp};' + ''.join(f'\t{name[1:]};100;{number};' for name, number in raw.items()) + '\n')
 
-    def check(self, now: float, *options: str) -> Result:
-        """Run a check at a time, over all addresses that hold a drive unless *options* say otherwise."""
+    def check(self, now: float, *options: str, boot: str = '') -> Result:
+        """Run a check at a time, over all addresses that hold a drive unless *options* say otherwise.
+
+        boot: the run of the system, where it is not the kernel's.
+        """
         return self.run(now, *options,
                         *(word for address in self._drives for word in ('-d', address) if '-d' not in options
-                                         and '--scan' not in options))
+                                         and '--scan' not in options), boot=boot)
 
-    def run(self, now: float, *words: str) -> Result:
-        """Run a job at a time."""
+    def run(self, now: float, *words: str, boot: str = '') -> Result:
+        """Run a job at a time. boot: see check()."""
+        if boot:
+            (self.folder / 'boot').write_text(boot)
+            boot = str(self.folder / 'boot')
         job, words = (words[:1], words[1:]) if words and not words[0].startswith('-') else ((), words)
-        return run_at(now, *job, *self.words(*words), logs=str(self.logs))
+        return run_at(now, *job, *self.words(*words), logs=str(self.logs), boot=boot)
 
     def words(self, *more: str) -> List[str]:
         """Return what the program must be told to find this machine."""

@@ -1,9 +1,10 @@
 """Checks that are killed: two at a time, a third of them at a random moment, and memory is whole after each.
 
-`make kills` runs 1,000 of them; test_kills a few. Three drives are checked: the first one stands still, the CRC errors
-of the second rise at every check from a third of the way on, the third loses sectors at a half and many at three
-quarters. So the state of each check is known beforehand, whichever of those before it were killed: no number that
-memory has lost, and none that it made up, leaves it as it is.
+`make kills` runs 1,000 of them and then cuts the power as often, see power_cuts; test_kills does a few.
+Three drives are checked: the first one stands still, the CRC errors of the second rise at every check from a third of
+the way on, the third loses sectors at a half and many at three quarters. So the state of each check is known
+beforehand, whichever of those before it were killed: no number that memory has lost, and none that it made up, leaves
+it as it is.
 """
 from __future__ import annotations
 
@@ -20,10 +21,12 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
+import power
 from days import START, command_at, disk, environment
 from fake_smartctl import FakeSmartctl
+from power_cuts import Cutter
 
 from smart_attributes.reading.commands import read_arguments
 
@@ -184,15 +187,26 @@ def newest(points: Points) -> Dict[Tuple[str, str], float]:
 
 
 def main(checks: int, seed: int) -> int:
-    """Run so many checks and print what became of them; 1 where anything was lost, damaged or wrong."""
+    """Run so many checks, cut the power as often, and print what became of it; 1 where anything was lost or wrong."""
     print(f'{checks} checks, seed {seed}', flush=True)
+    os.environ.setdefault('XDG_STATE_HOME', '/nonexistent')
     with tempfile.TemporaryDirectory(prefix='check-smart-kills-') as folder:
         killer, began = Killer(Path(folder), checks, seed), time.monotonic()
         killer.run()
-    print(*killer.faults, sep='\n')
-    print(f'{len(killer.faults)} faults in {time.monotonic() - began:.0f} s: '
-          + ', '.join(f'{count} {what}' for what, count in sorted(killer.counted.items())))
-    return 1 if killer.faults else 0
+        _print(killer.faults, killer.counted, began)
+        if power.why_not():
+            print(f'no power cuts: {power.why_not()}')
+            return 1
+        cutter, began = Cutter(Path(folder) / 'power', seed), time.monotonic()
+        cutter.run(checks)
+        _print(cutter.faults, cutter.counted, began)
+    return 1 if killer.faults or cutter.faults else 0
+
+
+def _print(faults: List[str], counted: Mapping[str, int], began: float) -> None:
+    print(*faults, sep='\n')
+    print(f'{len(faults)} faults in {time.monotonic() - began:.0f} s: '
+          + ', '.join(f'{count} {what}' for what, count in sorted(counted.items())), flush=True)
 
 
 if __name__ == '__main__':

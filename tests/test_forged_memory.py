@@ -8,6 +8,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Tuple
 
@@ -16,6 +17,8 @@ import pytest
 from conftest import NOBODY, ROOT, Result, perfdata
 from days import DAY, HOUR, START, Machine, asleep, command_at, disk, environment
 from test_outlook import ssd
+
+from smart_attributes.memory import rows
 
 pytestmark = [pytest.mark.skipif(os.geteuid() != 0, reason='only root can become another user'),
               pytest.mark.skipif(not shutil.which('setpriv'), reason='setpriv (util-linux) is not installed')]
@@ -49,11 +52,29 @@ class Shared(Machine):
                               stderr=subprocess.STDOUT, timeout=60, check=False, env=environment(), cwd='/')
         return Result(done.returncode, done.stdout.decode())
 
-    def forge(self, statements: str) -> None:
-        """Change memory as its owner can."""
-        database = sqlite3.connect(self.state / 'memory/memory.sqlite')
-        database.executescript(statements)
-        database.close()
+    def forge(self, statements: str, is_summed: bool = True) -> None:
+        """Change memory as its owner can. is_summed: with the right checksums, as far as such tables have any."""
+        forger = Forger(self.state / 'memory/memory.sqlite')
+        forger.database.executescript(statements)
+        with suppress(sqlite3.Error, ValueError, LookupError):
+            if is_summed:
+                rows.sum_points(forger, [number for number, in forger.run('SELECT number FROM drive')])
+                rows.count(forger, 0, NOW)
+        forger.database.commit()
+        forger.database.close()
+
+
+class Forger:
+    """An open database for the functions that make checksums."""
+
+    def __init__(self, path: Path) -> None:
+        self.database = sqlite3.connect(path)
+
+    def run(self, statement: str, *values: object) -> List[Tuple[Any, ...]]:
+        return self.database.execute(statement, values).fetchall()
+
+    def run_all(self, statement: str, given: List[Tuple[object, ...]]) -> None:
+        self.database.executemany(statement, given)
 
 
 def failed() -> Dict[str, Any]:
@@ -124,7 +145,7 @@ NASTY = {'infinite': '9e999', 'less-than-all': '-9e999', 'huge': '92233720368547
 DAMAGE = {'no-tables': 'DROP TABLE point; DROP TABLE drive', 'no-drives': 'DELETE FROM drive',
           'views': 'ALTER TABLE drive RENAME TO d; CREATE VIEW drive AS SELECT * FROM d',
           'newer': 'PRAGMA user_version = 99', 'older': 'PRAGMA user_version = 0',
-          'twins': 'INSERT INTO drive SELECT number + 9, protocol, model, firmware, serial, wwn, 1, 1 FROM drive',
+          'twins': 'INSERT INTO drive SELECT number + 9, protocol, model, firmware, serial, wwn, 1, 1, sum FROM drive',
           'lost-when': "INSERT OR REPLACE INTO fact VALUES ('lost', 'never')",
           'lost-why': f"INSERT OR REPLACE INTO fact VALUES ('lost', {NOW}); "
                       f"INSERT OR REPLACE INTO fact VALUES ('why', {NASTY['text']})",
@@ -134,7 +155,7 @@ FORGERIES = {**DAMAGE, **{f'{column}-{name}': 'UPDATE OR REPLACE {} SET {} = {}'
                           if column in NUMBERS or name in ('text', 'negative')}}
 
 
-def forged_and_checked(machine: Shared, forgeries: List[str]) -> Iterator[Tuple[str, Result]]:
+def forged_and_checked(machine: Shared, forgeries: List[str], is_summed: bool) -> Iterator[Tuple[str, Result]]:
     """Yield what root's check tells after each forgery of the same memory."""
     saved = machine.folder / 'saved'
     shutil.copytree(machine.state, saved)
@@ -143,14 +164,15 @@ def forged_and_checked(machine: Shared, forgeries: List[str]) -> Iterator[Tuple[
         shutil.copytree(saved, machine.state)
         for path in (machine.state, *machine.state.rglob('*')):
             os.chown(path, NOBODY, NOBODY)
-        machine.forge(FORGERIES[name])
+        machine.forge(FORGERIES[name], is_summed)
         yield name, machine.check(NOW)
 
 
+@pytest.mark.parametrize('is_summed', [True, False])
 @pytest.mark.parametrize('part', range(4))
-def test_whatever_is_written_there_hides_no_drive(machine, part):
+def test_whatever_is_written_there_hides_no_drive(machine, part, is_summed):
     """Infinite numbers, times of the year 10^11, texts with perfdata in them: each drive is judged as if none were."""
-    for name, result in forged_and_checked(machine, list(FORGERIES)[part::4]):
+    for name, result in forged_and_checked(machine, list(FORGERIES)[part::4], is_summed):
         assert result.code == 2, f'{name}: {result.text}'
         assert [state_of(result, drive) for drive in ('sdb', 'sdc')] == ['CRITICAL', 'CRITICAL'], name
         assert state_of(result, 'sdd') in ('OK', 'WARNING') and state_of(result, 'sda') in ('OK', 'WARNING'), name

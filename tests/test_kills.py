@@ -4,7 +4,10 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import power
+import pytest
 from kills import Killer, main
+from power_cuts import Cutter
 
 
 def test_checks_two_at_a_time_and_killed_lose_nothing_that_was_committed(tmp_path: Path) -> None:
@@ -14,6 +17,16 @@ def test_checks_two_at_a_time_and_killed_lose_nothing_that_was_committed(tmp_pat
 
     assert killer.faults == [], f'seed {killer.seed}'
     assert killer.killed >= 10 and killer.counted['ended by itself, written'] >= 20, killer.counted
+
+
+@pytest.mark.skipif(bool(power.why_not()), reason=power.why_not())
+def test_a_power_cut_loses_nothing_that_was_synced_and_nothing_in_silence(tmp_path: Path) -> None:
+    """With and without what was not synced, in parts, torn at 512 bytes; the check after it gives a verdict."""
+    cutter = Cutter(tmp_path, random.randrange(10**6))
+    cutter.run(24)
+
+    assert cutter.faults == [], f'seed {cutter.seed}'
+    assert sum(count for what, count in cutter.counted.items() if what.endswith(', said')) >= 5, cutter.counted
 
 
 def test_what_goes_wrong_is_told(monkeypatch, capsys) -> None:

@@ -381,7 +381,23 @@ def test_an_older_file_gets_the_steps_that_it_lacks(tmp_path, monkeypatch):
     check(tmp_path, 2, START + STEP)
 
     assert numbers(tmp_path) == [1, 2]
-    assert sqlite3.connect(tmp_path / 'memory' / folder.FILE).execute('PRAGMA user_version').fetchone() == (2,)
+    assert sqlite3.connect(tmp_path / 'memory' / folder.FILE).execute('PRAGMA user_version').fetchone() == (3,)
+
+
+def test_a_file_of_the_first_version_gets_its_checksums_in_place(tmp_path):
+    """memory_1.sql: two checks as the version of 22 November 2026 wrote them. No reading is lost."""
+    (tmp_path / 'memory').mkdir()
+    old = sqlite3.connect(tmp_path / 'memory' / folder.FILE)
+    old.executescript((Path(__file__).parent / 'memory_1.sql').read_text())
+    old.close()
+    opened = check(tmp_path, 226, START + 2 * STEP)
+
+    assert (opened.loss, opened.missing) == ('', '')
+    assert points(tmp_path) == (Point(START, 212), Point(START + STEP, 214, STEP), Point(START + 2 * STEP, 226, STEP))
+    assert points(tmp_path, OTHER) == (Point(START, 5),)
+    opened = memory(tmp_path, START + 3 * STEP)
+    opened.examine()
+    assert (opened.loss, opened.missing) == ('', '')
 
 
 def test_an_older_program_neither_reads_nor_writes_a_newer_file(tmp_path, monkeypatch):
@@ -486,7 +502,7 @@ def test_a_read_only_file_is_told_before_the_answer(theirs):
 
 def test_a_full_disk_is_told_by_the_next_check(tmp_path):
     """This one's answer is out already; nothing committed is lost, and the mark goes when there is room again."""
-    in_a_child(lambda: check(tmp_path, 1))
+    in_a_child(lambda: [check(tmp_path, 1, START - place) for place in range(20, -1, -1)])
     limit = (tmp_path / 'memory' / LOG).stat().st_size
 
     def full() -> None:
@@ -531,7 +547,7 @@ def test_a_forged_file_takes_no_time(tmp_path):
     assert time.process_time() - before < 2
 
 
-def test_texts_where_numbers_belong_do_no_harm(tmp_path):
+def test_texts_where_numbers_belong_are_damage(tmp_path):
     """SQLite takes anything anywhere."""
     check(tmp_path, 1)
     forger = sqlite3.connect(tmp_path / 'memory' / folder.FILE)
@@ -540,7 +556,8 @@ def test_texts_where_numbers_belong_do_no_harm(tmp_path):
     forger.commit()
     forger.close()
 
-    assert memory(tmp_path, START + STEP).recall([DRIVE])[0].histories[CRC].points == (Point(START, 0),)
+    opened = memory(tmp_path, START + STEP)
+    assert opened.recall([DRIVE])[0].histories == {} and 'damaged' in memory(tmp_path, START + STEP).loss
 
 
 # --- clocks -----------------------------------------------------------------------------------

@@ -11,13 +11,15 @@ from contextlib import nullcontext
 
 from ..errors import MemoryUnusable
 from ..typed import TYPE_CHECKING
-from . import folder
+from . import commits, folder
 from .folder import Folder
 from .schema import APPLICATION, STEPS
 
 if TYPE_CHECKING:
     import sqlite3
-    from typing import Any, Callable, Sequence, Tuple, TypeVar
+    from typing import Any, Callable, Optional, Sequence, Tuple, TypeVar
+
+    from .commits import Commits
 
     T = TypeVar('T')
 else:
@@ -34,34 +36,51 @@ _SETTINGS = ('trusted_schema = OFF', 'synchronous = NORMAL', f'wal_autocheckpoin
              f'journal_size_limit = {_LOG_SIZE}')
 _INSTRUCTIONS = 20_000  # of SQLite's machine between two looks at the clock
 
-# A word of SQLite's message -> what it means and what to do.
-_REASONS = (
-    ('full', 'the disk is full; make room'),
-    ('readonly', f'it cannot be written; {folder.ADVICE}'),
-    ('unable to open', f'it cannot be opened; {folder.ADVICE}'),
-    ('locked', 'another process holds it; fuser tells which'),
-    ('interrupted', 'it takes too long to read; move it away, and memory begins anew'),
-    ('disk I/O', 'the system refuses to read or write it; see the kernel log'))
+# The beginning of SQLite's message -> what it means and what to do. Everything else that SQLite finds wrong is damage.
+_HELD = 'another process holds it; fuser tells which'
+_REASONS = {
+    'database or disk is full': 'the disk is full; make room',
+    'attempt to write a readonly': f'it cannot be written; {folder.ADVICE}',
+    'unable to open': f'it cannot be opened; {folder.ADVICE}',
+    'database is locked': _HELD, 'database table is locked': _HELD, 'database schema is locked': _HELD,
+    'locking protocol': _HELD,
+    'interrupted': 'it takes too long to read; move it away, and memory begins anew',
+    'disk I/O': 'the system refuses to read or write it; see the kernel log'}
+# Why the old file is not used any more; never in SQLite's own words, which would quote what somebody wrote there.
+DAMAGED = 'the old one was damaged'
+GONE = 'the old one was gone or empty'
+SET_ASIDE = 'the old one was set aside'
+CLONED = 'the old one is that of another machine, as after a disk was cloned (machine-id)'
 
 
 class Database:
     """The file of one folder, open in one process. Methods raise MemoryUnusable for whatever goes wrong."""
 
-    def __init__(self, place: Folder, writes: bool, first_facts: Callable[[str], None]) -> None:
-        """first_facts: called with why there is a new one ('': it is the first), inside the transaction that
-        makes it.
+    def __init__(self, place: Folder, writes: bool, fill: Callable[[bool, str], None]) -> None:
+        """fill: called inside the transaction that makes or changes the tables: whether there were none, and why there
+        is a new file ('': it is the first).
         """
-        self.folder, self._writes, self._first_facts = place, writes, first_facts
+        self.folder, self._writes, self._fill = place, writes, fill
+        self.commits: Optional[Commits] = None   # the record as it was before the file was opened
         self._deadline, self._why = 0.0, ''
         self._connections = 0
+
+    @property
+    def tables(self) -> int:
+        """The version of the tables."""
+        return len(STEPS)
 
     def open(self) -> None:
         """Open the file, made where it is missing, its tables brought to this program's version."""
         with folder.locked(self.folder, alone=False) if self._writes else nullcontext():
-            # Looked at first: a close of the file after SQLite's would take SQLite's locks away.
+            # Read first: what is committed from now on is no loss.
+            self.commits = commits.read(self.folder)
+            # Looked at before SQLite does: a close of the file after SQLite's would take SQLite's locks away.
             self._inode = folder.which_file(self.folder, is_made=self._writes)
             self._connect()
             version: int = self.value('PRAGMA user_version')  # SQLite opens log and index only now
+        if version > len(STEPS) and self.commits and self.commits.version <= len(STEPS):
+            raise ValueError('no program has written this version')
         if version > len(STEPS):
             raise MemoryUnusable(f'{self.folder.file} is of a newer version of this program (tables {version}, here '
                                  f'{len(STEPS)}); '
@@ -69,17 +88,16 @@ class Database:
         if version < len(STEPS):
             self._upgrade()
 
-    def guarded(self, work: Callable[[], T]) -> T:
+    def guarded(self, work: Callable[[], T], budget: float = BUDGET) -> T:
         """Return what *work* returns, done as the folder's owner; after damage, once more on a new file."""
         with self.folder.state:
             try:
-                return self._within_budget(work)
-            except _Damaged as damage:
+                return self._within_budget(work, budget)
+            except _Damaged:
                 if not self._writes:
                     raise
-                why = f'the old one was damaged ({damage.words})'
-            self._within_budget(lambda: self.begin_anew(why))
-            return self._within_budget(work)
+            self._within_budget(lambda: self.begin_anew(DAMAGED))
+            return self._within_budget(work, budget)
 
     def begin_anew(self, why: str) -> None:
         """Set the file aside, unless another check has done so, and open a new one."""
@@ -119,18 +137,19 @@ class Database:
             raise
         return result
 
-    def _within_budget(self, work: Callable[[], T]) -> T:
-        self._deadline = time.process_time() + BUDGET
+    def _within_budget(self, work: Callable[[], T], budget: float = BUDGET) -> T:
+        self._deadline = time.process_time() + budget
         try:
             return work()
         except sqlite3.Error as error:
-            # SQLite's own words for a broken file come as the bare class; "no such" table: somebody has been at it. A
-            # constraint that fails is one, too: no check writes against any, and every next one would fail there.
-            if type(error) in (sqlite3.DatabaseError, sqlite3.IntegrityError) or str(error).startswith('no such'):
-                raise _Damaged(self.folder.file, str(error)) from None
-            raise MemoryUnusable(f'{self.folder.file}: {_reason(error)}') from None
-        except (TypeError, ValueError, OverflowError):  # Python's own words would quote what somebody wrote there
-            raise _Damaged(self.folder.file, 'a number there is none') from None
+            # Whatever else keeps SQLite from reading and writing tables of ours is in them: a text that is none, an
+            # index that a row contradicts. The next check would meet it as well.
+            reason = _reason(error)
+            if not reason or ('readonly' in str(error) and folder.is_writable(self.folder)):
+                raise _Damaged(self.folder.file) from None
+            raise MemoryUnusable(f'{self.folder.file}: {reason}') from None
+        except (TypeError, ValueError, OverflowError, LookupError):
+            raise _Damaged(self.folder.file) from None
 
     def _connect(self) -> None:
         path = self.folder.file
@@ -149,33 +168,49 @@ class Database:
         if not self._writes:
             raise MemoryUnusable(f'{self.folder.file} is of an older version of this program; the next check brings '
                                  f'it up to date')
+        is_ours = self.commits is not None
+        self.commits = commits.change(self.folder, lambda known: known)  # a log without it would be one that lost it
         with folder.locked(self.folder, alone=True):
             if self.value('PRAGMA journal_mode = WAL') != 'wal':
                 raise MemoryUnusable(f'{self.folder.path} is on a file system that SQLite cannot share; name another '
                                      f'with --state-dir')
-            self.transaction(self._take_steps)
+            if self.transaction(lambda: self._take_steps(is_ours)):
+                # Tables that stand in the log alone would look like none where the log is damaged. Not synced, since
+                # nothing is lost yet: the first check does it once its answer is out.
+                for statement in ('synchronous = OFF', 'wal_checkpoint(TRUNCATE)', 'synchronous = NORMAL'):
+                    self.run(f'PRAGMA {statement}')
 
-    def _take_steps(self) -> None:
+    def _take_steps(self, is_ours: bool) -> bool:
+        """Bring the tables up to date; return whether there were none. is_ours: there is a record of their commits."""
         version: int = self.value('PRAGMA user_version')  # another check may have been here before the lock
         if version == 0 and self.value('SELECT count(*) FROM sqlite_master'):
+            if is_ours:
+                raise ValueError('the version of these tables is lost')
             raise MemoryUnusable(f'{self.folder.file} is the database of another program; move it away, and memory '
                                  f'begins')
         for statement in (statement for step in STEPS[version:] for statement in step):
             self.run(statement)
         self.run(f'PRAGMA application_id = {APPLICATION}')
         self.run(f'PRAGMA user_version = {len(STEPS)}')
-        if version == 0:
-            # A check that was killed in the middle of setting it aside has left no reason, but the file.
-            self._first_facts(self._why or ('the old one was set aside' if os.path.lexists(self.folder.aside) else ''))
+        if version < len(STEPS):
+            self._fill(version == 0, self._why or self._why_empty())
+        return version == 0
+
+    def _why_empty(self) -> str:
+        """Return why there are no tables, '' where there never were any."""
+        # A check that was killed in the middle of setting it aside has left no reason, but the file.
+        if os.path.lexists(self.folder.aside):
+            return SET_ASIDE
+        return GONE if self.commits and self.commits.sequence else ''
 
 
 class _Damaged(MemoryUnusable):
-    """The file is not what this program has written."""
+    """The file is not what this program has written. What stands there is not quoted."""
 
-    def __init__(self, file: str, words: str) -> None:
-        super().__init__(f'{file} is damaged ({words}); the next check sets it aside')
-        self.words = words
+    def __init__(self, file: str) -> None:
+        super().__init__(f'{file} is damaged; the next check sets it aside')
 
 
 def _reason(error: sqlite3.Error) -> str:
-    return next((words for sign, words in _REASONS if sign in str(error)), str(error))
+    """Return why the system, another process or the file's size keep SQLite from its work, '' where nothing does."""
+    return next((words for sign, words in _REASONS.items() if str(error).startswith(sign)), '')

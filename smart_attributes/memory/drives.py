@@ -25,6 +25,7 @@ class Record(NamedTuple):
     identity: Identity
     first_read: int      # seconds since 1970
     last_read: int
+    sum: int = 0         # checksum of its series
 
 
 class Match(NamedTuple):

@@ -53,7 +53,7 @@ def below(state: state_folder.Folder, is_made: bool) -> Folder:
     Raises MemoryUnusable where it is not its owner's alone.
     """
     path = os.path.join(state.path, NAME)
-    with _told(path):
+    with refusals(path):
         if is_made:
             state_folder.below(state, NAME)
         fault = trust.fault(path, state.user)
@@ -70,7 +70,7 @@ def locked(folder: Folder, alone: bool) -> Iterator[None]:
     alone: for who makes or sets aside; else as one of many that open. Nobody but the owner can open the lock, and so
     hold it.
     """
-    with _told(folder.path):
+    with refusals(folder.path):
         lock = os.open(os.path.join(folder.path, LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         _wait_for(lock, fcntl.LOCK_EX if alone else fcntl.LOCK_SH, folder)
@@ -98,7 +98,7 @@ def which_file(folder: Folder, is_made: bool = True) -> int:
     Raises MemoryUnusable for links, for what is no file, and for what belongs to another user.
     """
     flags = (os.O_RDWR | os.O_CREAT if is_made else os.O_RDONLY) | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    with _told(folder.file):
+    with refusals(folder.file):
         # Closed again before SQLite opens it: a close would take SQLite's own locks away.
         descriptor = os.open(folder.file, flags, _MODE)
         try:
@@ -117,18 +117,30 @@ def set_aside(folder: Folder) -> None:
     """Move the database out of the way; its log and its index first: left alone, they would be laid over the
     next one.
     """
-    with _told(folder.file):
+    with refusals(folder.file):
         _remove(folder.file + '-shm')
         for tail in ('-wal', ''):
             try:
                 os.replace(folder.file + tail, folder.aside + tail)
             except FileNotFoundError:
                 _remove(folder.aside + tail)
+        # A power cut must not lay the old log over the next database.
+        directory = os.open(folder.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
 
 
 def _remove(path: str) -> None:
     with suppress(FileNotFoundError):
         os.unlink(path)
+
+
+def is_writable(folder: Folder) -> bool:
+    """Tell whether the system lets this user write each file of the database that is there."""
+    return all(os.access(folder.file + tail, os.W_OK, effective_ids=True) for tail in ('', '-wal', '-shm')
+               if os.path.lexists(folder.file + tail))
 
 
 def leave_mark(folder: Folder, reason: str) -> None:
@@ -166,13 +178,13 @@ def mark(folder: Folder) -> Tuple[int, str]:
 
 def remove_mark(folder: Folder) -> None:
     """All is written again."""
-    with _told(folder.path):
+    with refusals(folder.path):
         _remove(os.path.join(folder.path, NOT_WRITTEN))
 
 
 @contextmanager
-def _told(path: str) -> Iterator[None]:
-    """Turn what the system refuses inside into a sentence."""
+def refusals(path: str) -> Iterator[None]:
+    """Turn what the system refuses inside into a sentence. Raises MemoryUnusable."""
     try:
         yield
     except OSError as error:

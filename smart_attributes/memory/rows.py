@@ -1,9 +1,11 @@
 """Drives, places, series and points as rows of the database. Whoever calls this is inside a transaction."""
 from __future__ import annotations
 
+from itertools import chain
+
 from ..model import Identity
 from ..typed import TYPE_CHECKING, NamedTuple
-from . import series
+from . import series, sums
 from .changes import Place
 from .clock import LATEST, moment
 from .database import Database
@@ -11,19 +13,24 @@ from .drives import Record
 from .series import History, Key, Observation, Point
 
 if TYPE_CHECKING:
-    from typing import Collection, Dict, List, Mapping, Sequence, Tuple
+    from typing import Any, Collection, Dict, List, Mapping, Sequence, Set, Tuple
 
 LARGEST = 1e30     # beyond is no number of a drive, and sums of two could be infinite
+PERCENT = 255      # beyond is no percentage: 255 is the largest that a drive can state, 100 of most roles
 # Which points: of series that are judged all. Two statements, for an OR would walk through all of the others.
 _NEWEST = 'p.time = (SELECT max(time) FROM point WHERE series = s.number)'
 RECENT = (f's.pace = {series.CHANGE}', f's.pace <> {series.CHANGE} AND {_NEWEST}')
 EVERY = ('s.pace >= 0',)
 # The casts are for a database that somebody has been at: SQLite takes a text where a number belongs.
 _SERIES = ('SELECT number, drive, CAST(role AS TEXT), CAST(definition AS TEXT), CAST(pace AS INTEGER), CAST(absent AS '
-           'INTEGER) '
-           'FROM series WHERE drive IN ({})')
+           'INTEGER), settled, sum FROM series WHERE drive IN ({}) ORDER BY number')
 _POINTS = ('SELECT p.series, CAST(p.time AS INTEGER), CAST(p.number AS REAL), CAST(p.gap AS INTEGER) FROM series AS s '
            'JOIN point AS p ON p.series = s.number WHERE s.drive IN ({}) AND {} ORDER BY p.series, p.time')
+# All that is read at each opening, in the order of the checksum.
+_HEAD = ("SELECT name, value FROM fact WHERE name <> 'sum' ORDER BY name",
+         'SELECT number, first_read, last_read, protocol, model, firmware, serial, wwn, sum FROM drive ORDER BY number',
+         'SELECT address, drive, first, gone, scanned FROM place ORDER BY address, drive')
+_COUNT = 'INSERT OR REPLACE INTO fact VALUES (?, ?)'
 
 
 class Stored(NamedTuple):
@@ -33,6 +40,8 @@ class Stored(NamedTuple):
     pace: int
     absent: int          # when it was last read, where later checks had no number for it; 0: whenever its drive was
     history: History
+    settled: int = 0     # checksum of all points but the newest
+    sum: int = 0         # of all
 
 
 if TYPE_CHECKING:
@@ -41,43 +50,80 @@ if TYPE_CHECKING:
 
 # --- reading ---------------------------------------------------------------------------
 
-def records(database: Database) -> Tuple[Record, ...]:
-    """Return all drives."""
-    found = database.run('SELECT number, first_read, last_read, protocol, model, firmware, serial, wwn FROM drive '
-                         'ORDER BY number')
-    return tuple(Record(int(number), Identity(str(protocol), str(model), str(firmware), str(serial), str(wwn)),
-                        moment(first), moment(last))
-                 for number, first, last, protocol, model, firmware, serial, wwn in found)
+class Head(NamedTuple):
+    """What is read at each opening."""
+
+    facts: Mapping[str, str] = {}
+    records: Tuple[Record, ...] = ()
+    places: Tuple[Place, ...] = ()
 
 
-def places(database: Database) -> Tuple[Place, ...]:
-    """Return all places."""
-    found = database.run('SELECT address, drive, first, gone, scanned FROM place '
-                         'WHERE drive IN (SELECT number FROM drive)')
-    return tuple(Place(str(address), int(drive), moment(first), moment(gone), bool(scanned))
-                 for address, drive, first, gone, scanned in found)
+def head(database: Database) -> Head:
+    """Return facts, drives and places. Raises ValueError where they are not as they were written."""
+    facts, drives, places = tables = [database.run(statement) for statement in _HEAD]
+    if database.run("SELECT value FROM fact WHERE name = 'sum'") != [(str(sums.of_rows(*tables)),)]:
+        raise ValueError('a wrong checksum')
+    numbers = {number for number, *_ in drives}
+    return Head({str(name): str(value) for name, value in facts}, tuple(map(_record, drives)), tuple(
+        Place(str(address), int(drive), moment(first), moment(gone), bool(scanned))
+        for address, drive, first, gone, scanned in places if drive in numbers))
+
+
+def _record(row: Tuple[Any, ...]) -> Record:
+    number, first, last, protocol, model, firmware, serial, wwn, total = row
+    return Record(int(number), Identity(str(protocol), str(model), str(firmware), str(serial), str(wwn)),
+                  moment(first), moment(last), int(total))
 
 
 def stored(database: Database, wanted: Sequence[Record], points: Sequence[str]) -> Dict[int, Dict[Key, Stored]]:
-    """Return the series of drives, by the numbers of these. points: RECENT or EVERY."""
+    """Return the series of drives, by the numbers of these. points: RECENT or EVERY.
+
+    Raises ValueError where they are not as they were written, or as no check has written them.
+    """
     last_read = {record.number: record.last_read for record in wanted}
-    numbers = ','.join(f'{number:d}' for number in last_read)
+    numbers = _listed(last_read)
     by_series: Dict[int, List[Point]] = {}
     for condition in points:
         for number, *point in database.run(_POINTS.format(numbers, condition)):
-            by_series.setdefault(number, []).append(_sound(Point._make(point)))
+            by_series.setdefault(number, []).append(Point._make(point))
     found: Dict[int, Dict[Key, Stored]] = {number: {} for number in last_read}
-    for number, drive, role, definition, pace, absent in database.run(_SERIES.format(numbers)):
+    rows = _by_drive(database, last_read)
+    if any(sums.of_rows(rows[record.number]) != record.sum for record in wanted):
+        raise ValueError('a wrong checksum')
+    for number, drive, role, definition, pace, absent, settled, total in chain.from_iterable(rows.values()):
         history = History(tuple(by_series.get(number, ())), absent or last_read[drive])
-        found[drive][Key(role, definition)] = Stored(number, pace, absent, history)
+        row = Stored(number, pace, absent, history, settled, total)
+        _look_at(row, definition, points is EVERY or pace == series.CHANGE)
+        found[drive][Key(role, definition)] = row
     return found
 
 
-def _sound(point: Point) -> Point:
-    """Return a point that can be reckoned with. Raises ValueError for one that no check has written."""
-    if not (-LARGEST < point.number < LARGEST and 0 <= point.time <= LATEST):
-        raise ValueError('no number, or no time')
-    return point
+def _look_at(row: Stored, definition: str, is_whole: bool) -> None:
+    """Raise ValueError for a series that no check has written. is_whole: all of its points are there."""
+    points = row.history.points
+    if sums.of_points(points, 0 if is_whole else row.settled) != row.sum:
+        raise ValueError('a wrong checksum')
+    most = _most(definition)
+    for time, number, _ in points:
+        if not (0 <= number <= most and 0 <= time <= LATEST):
+            raise ValueError('a number or a time that cannot be')
+
+
+def _most(definition: str) -> float:
+    """Return the largest number that a series can hold. definition: its end is the unit, see past.key()."""
+    return PERCENT if definition.endswith('%') else LARGEST
+
+
+def _listed(numbers: Collection[int]) -> str:
+    return ','.join(f'{number:d}' for number in numbers)
+
+
+def _by_drive(database: Database, drives: Collection[int]) -> Dict[int, List[Tuple[Any, ...]]]:
+    """Return the rows of series by the numbers of their drives."""
+    found: Dict[int, List[Tuple[Any, ...]]] = {number: [] for number in drives}
+    for row in database.run(_SERIES.format(_listed(drives))):
+        found[row[1]].append(row)
+    return found
 
 
 # --- writing ---------------------------------------------------------------------------
@@ -101,19 +147,37 @@ def read_again(database: Database, read: Sequence[Tuple[Record, Identity]], now:
 
 
 def write_readings(database: Database, record: Record, observations: Sequence[Observation], known: AllStored,
-                   now: int) -> None:
-    """Write what this check read of a drive, as far as it says anything new."""
-    numbers = {key: (number, pace) for key, number, pace in observations if abs(number) < LARGEST}
+                   now: int) -> Tuple[bool, bool]:
+    """Write what this check read of a drive, as far as it says anything new.
+
+    Returns whether a series is not what it was, so that their checksum has to be made anew, and whether a number that
+    is judged has changed.
+    """
+    numbers = {key: (float(number), pace) for key, number, pace in observations if 0 <= number <= _most(key.definition)}
     points: List[Tuple[object, ...]] = []
+    updates: List[Tuple[object, ...]] = []
+    is_urgent = False
     for key, (number, pace) in numbers.items():
         row = known.get(key) or _new_series(database, record.number, key, pace)
-        if row.pace != pace or row.absent:
-            database.run('UPDATE series SET pace = ?, absent = 0 WHERE number = ?', pace, row.number)
         point = series.next_point(pace, row.history, number, now)
-        points += [(row.number, *point)] if point else []
+        if point:
+            points.append((row.number, *point))
+            is_urgent = is_urgent or pace == series.CHANGE
+            row = _with(row, point)
+        if point or row.pace != pace or row.absent:
+            updates.append((pace, row.settled, row.sum, row.number))
     database.run_all('INSERT OR REPLACE INTO point VALUES (?, ?, ?, ?)', points)
+    database.run_all('UPDATE series SET pace = ?, absent = 0, settled = ?, sum = ? WHERE number = ?', updates)
     lacking = [(record.last_read, row.number) for key, row in known.items() if key not in numbers and not row.absent]
     database.run_all('UPDATE series SET absent = ? WHERE number = ?', lacking)
+    return bool(updates or lacking), is_urgent
+
+
+def _with(row: Stored, point: Point) -> Stored:
+    """Return a series with the checksums that it has once a point is added to it, or put in place of the newest."""
+    is_added = not row.history.points or point.time > row.history.points[-1].time
+    settled = row.sum if is_added else row.settled
+    return row._replace(settled=settled, sum=sums.of_points([point], settled))
 
 
 def _new_series(database: Database, drive: int, key: Key, pace: int, absent: int = 0) -> Stored:
@@ -122,13 +186,43 @@ def _new_series(database: Database, drive: int, key: Key, pace: int, absent: int
     return Stored(database.value('SELECT last_insert_rowid()'), pace, 0, History())
 
 
+def sum_series(database: Database, drives: Collection[int]) -> None:
+    """Make the checksums of drives anew from those of their series."""
+    database.run_all('UPDATE drive SET sum = ? WHERE number = ?', [
+        (sums.of_rows(rows), number) for number, rows in _by_drive(database, drives).items()])
+
+
+def sum_points(database: Database, drives: Collection[int]) -> None:
+    """Make the checksums of series anew from their points, and those of their drives."""
+    by_series: Dict[int, List[Point]] = {row[0]: [] for rows in _by_drive(database, drives).values() for row in rows}
+    for number, *point in database.run(_POINTS.format(_listed(drives), *EVERY)):
+        by_series[number].append(Point._make(point))
+    database.run_all('UPDATE series SET settled = ?, sum = ? WHERE number = ?', [
+        (sums.of_points(points[:-1]), sums.of_points(points), number) for number, points in by_series.items()])
+    sum_series(database, drives)
+
+
+def count(database: Database, least: int, now: int) -> int:
+    """Make what was written since BEGIN a commit with a number of its own, and the checksum over all; return it.
+
+    least: the largest number that is known. To be called last before COMMIT.
+    """
+    before = database.run("SELECT CAST(value AS INTEGER) FROM fact WHERE name = 'sequence'")
+    sequence: int = max(least, *(number for number, in before), 0) + 1
+    database.run_all(_COUNT, [('sequence', str(sequence)), ('written', str(now))])
+    database.run(_COUNT, 'sum', str(sums.of_rows(*(database.run(statement) for statement in _HEAD))))
+    return sequence
+
+
 def write_past(database: Database, record: Record, known: AllStored, key: Key, pace: int,
                points: Sequence[Point]) -> int:
-    """Write what is older than all that memory has of a series; return how many points."""
+    """Write what is older than all that memory has of a series; return how many points. Checksums are the caller's."""
     row = known.get(key) or _new_series(database, record.number, key, pace, absent=points[-1].time)
     first = database.value('SELECT min(time) FROM point WHERE series = ?', row.number)
-    older = [point for point in points if first is None or point.time < first]
-    database.run_all('INSERT INTO point VALUES (?, ?, ?, ?)', [(row.number, *point) for point in older])
+    most = _most(key.definition)
+    older = [point for point in points if (first is None or point.time < first) and 0 <= point.number <= most]
+    database.run_all('INSERT INTO point VALUES (?, ?, ?, ?)', [
+        (row.number, time, float(number), gap) for time, number, gap in older])
     if older and first is not None:  # what was the first has one before it now
         database.run('UPDATE point SET gap = ? WHERE series = ? AND time = ?', first - older[-1].time, row.number,
                      first)
@@ -149,16 +243,19 @@ def remove(database: Database, drive: int) -> None:
 
 def thin(database: Database, until: int, now: int) -> None:
     """Thin what is older than *until* to a point a month, and what changes all the time to one a day."""
-    counts = database.run('SELECT s.number, s.pace, count(*), min(p.time) FROM series AS s '
+    counts = database.run('SELECT s.number, s.drive, s.pace, count(*), min(p.time) FROM series AS s '
                           'JOIN point AS p ON p.series = s.number GROUP BY s.number')
-    for number, pace, count, first in counts:
-        days = series.day_limit(count, now) if pace == series.CHANGE else 0
+    touched: Set[int] = set()
+    for number, drive, pace, length, first in counts:
+        days = series.day_limit(length, now) if pace == series.CHANGE else 0
         if first >= max(until, days):
             continue
         points = [Point(*row) for row in database.run('SELECT time, number, gap FROM point WHERE series = ? AND time '
                                                       '< ? ORDER BY time',
                                                       number, max(until, days))]
         kept = set(series.thinned(points, until, pace))
-        database.run_all('DELETE FROM point WHERE series = ? AND time = ?',
-                         [(number, point.time) for point in points if point not in kept])
+        gone = [(number, point.time) for point in points if point not in kept]
+        database.run_all('DELETE FROM point WHERE series = ? AND time = ?', gone)
+        touched |= {drive} if gone else set()
+    sum_points(database, touched)
     database.run('DELETE FROM place WHERE gone BETWEEN 1 AND ?', until)

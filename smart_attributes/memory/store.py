@@ -12,9 +12,10 @@ from ..errors import MemoryUnusable
 from ..model import Identity
 from ..state_folder import Folder
 from ..typed import TYPE_CHECKING, NamedTuple
-from . import clock, drives, folder, rows, series
+from . import clock, commits, drives, folder, rows, series
 from .changes import Place, Scope, updated
-from .database import Database
+from .counted import CountedDatabase
+from .database import CLONED, DAMAGED, GONE, SET_ASIDE
 from .drives import Match, Record
 from .series import History, Key, Observation, Point
 
@@ -29,7 +30,11 @@ MOST_DRIVES = 1000     # a drive that makes up a serial number at each check mus
 LOSS_TOLD = 7 * DAY
 MACHINE_ID = '/etc/machine-id'
 TAKEN = 'taken '       # before a drive's number: when the log of another program about it was taken
-MOMENTS = ('begun', 'lost', 'behind', 'thinned', 'thinned_until')   # the facts about memory that are times
+# The facts about memory that are numbers, nearly all times. missing: when it was found that readings are missing;
+# uncounted: 1 where nobody knows how many.
+MOMENTS = ('begun', 'lost', 'behind', 'thinned', 'thinned_until', 'written', 'missing', 'missing_since',
+           'missing_until', 'uncounted')
+EXAMINED = 20.0        # seconds of CPU for reading all that there is
 _NOT_READ = (0, 0)
 
 
@@ -72,11 +77,12 @@ class Memory:
         """
         self.now, self._is_same, self._machine, self._writes = now, is_same, machine, writes
         self.folder = folder.below(state, is_made=writes)
-        self._database = Database(self.folder, writes, self._begin)
+        self._database = CountedDatabase(self.folder, writes, self._fill)
         self.not_written = ''   # why the checks before this one could not write, a sentence
         self.records: Tuple[Record, ...] = ()   # all drives that memory knows
         self.places: Tuple[Place, ...] = ()     # where they are, and were; see changes
         self._facts: Mapping[str, str] = {}     # about memory itself; see schema
+        self._unsynced = ''                     # what a power cut may have taken, a sentence
         self._moments: Mapping[str, int] = {}   # those of them that are times
         self._version = _NOT_READ               # another one as soon as another process has written
         self._last: Optional[Tuple[Sequence[Identity], List[Recalled]]] = None
@@ -96,12 +102,27 @@ class Memory:
     @property
     def loss(self) -> str:
         """What was lost within the last seven days, a sentence; '' where nothing was."""
-        lost = self._moments.get('lost', 0)
+        lost, why = self._moments.get('lost', 0), self._facts.get('why', '')
         if not lost or self.now - lost > LOSS_TOLD:
             return ''
-        return (f'memory began anew on {_day(lost)}, because {self._facts.get("why", "")}; growth before that is not '
-                f'judged '
+        why = why if why in (DAMAGED, GONE, SET_ASIDE, CLONED) else DAMAGED   # nothing else is quoted
+        return (f'memory began anew on {_day(lost)}, because {why}; growth before that is not judged '
                 f'(the old file: {self.folder.aside})')
+
+    @property
+    def missing(self) -> str:
+        """Which readings are missing, or may be, while older ones are there, a sentence; '' where none are.
+
+        A loss is reported for seven days, a restart of the system to the first check after it.
+        """
+        found, since, until = (self._moments.get(name, 0) for name in ('missing', 'missing_since', 'missing_until'))
+        if not found or self.now - found > LOSS_TOLD:
+            return self._unsynced
+        loss, cause = (('may be missing', f'{commits.FILE} was damaged or removed')
+                       if self._moments.get('uncounted') else
+                       ('were lost', 'a file of the history was damaged or removed, or the system lost power'))
+        return (f'readings from {_day(since)} to {_day(until)} {loss}, because {cause}; earlier readings still count; '
+                f'if there was no power failure, check the disk: dmesg -T | tail -50')
 
     def knows_since(self, record: Record) -> int:
         """Return since when it knows a drive, seconds since 1970; 0: what another program knew of it was taken."""
@@ -141,15 +162,21 @@ class Memory:
 
     def all_of(self, record: Record) -> Histories:
         """Return all that memory holds of a drive, each point of the moving series as well."""
-        found = self._database.guarded(lambda: rows.stored(self._database, [record], rows.EVERY))[record.number]
-        return {key: row.history for key, row in found.items()}
+        return self._database.guarded(lambda: self._database.transaction(lambda: self._all_of(record.number),
+                                                                         is_writing=False))
+
+    def examine(self) -> None:
+        """Read all that there is, as no check does. Damage is dealt with as ever, and told by `loss`."""
+        self._database.guarded(lambda: self._database.transaction(self._examined, is_writing=False), EXAMINED)
+        self._database.guarded(self._read)
 
     def keep(self, reads: Sequence[Kept], scope: Scope) -> List[str]:
         """Write what this check has read; return a sentence for each drive that is not remembered."""
         try:
-            notes = self._database.guarded(lambda: self._database.transaction(lambda: self._kept(reads, scope)))
+            notes = self._database.guarded(lambda: self._database.commit(self.now, lambda: self._kept(reads, scope)))
             with self.folder.state:
                 folder.remove_mark(self.folder)
+                self._database.sync(self.now)
             return notes
         except MemoryUnusable as error:
             with self.folder.state:
@@ -161,11 +188,11 @@ class Memory:
 
         past: by series and pace, oldest first. Of the time that memory itself knows, nothing is touched.
         """
-        return self._database.guarded(lambda: self._database.transaction(lambda: self._past_kept(identity, past)))
+        return self._database.guarded(lambda: self._database.commit(self.now, lambda: self._past_kept(identity, past)))
 
     def forget(self, serial: str) -> int:
         """Remove the drives with a serial number and all that is known of them; return how many."""
-        return self._database.guarded(lambda: self._database.transaction(lambda: self._forgotten(serial)))
+        return self._database.guarded(lambda: self._database.commit(self.now, lambda: self._forgotten(serial)))
 
     # --- opening -----------------------------------------------------------------------
 
@@ -175,26 +202,45 @@ class Memory:
         self._read()
         owner = self._facts.get('machine', '')
         if self._writes and self._machine and owner and owner != self._machine:
-            self._database.begin_anew('the old one is that of another machine, as after a disk was cloned (machine-id)')
+            self._database.begin_anew(CLONED)
             self._read()
+        self._count_commits()
         self._ask_the_clock()
         if self._writes:
             self._try_to_write()
 
-    def _begin(self, why: str) -> None:
-        facts = {'begun': str(self.now), 'machine': self._machine,
-                 **({'lost': str(self.now), 'why': why} if why else {})}
-        self._set(**facts)
+    def _fill(self, is_new: bool, why: str) -> None:
+        """Give new tables their facts, and tables of an older version the checksums that they lack."""
+        if is_new:
+            facts = {'begun': str(self.now), 'machine': self._machine,
+                     **({'lost': str(self.now), 'why': why} if why else {})}
+            self._set(**facts)
+        else:
+            rows.sum_points(self._database, [number for number, in self._database.run('SELECT number FROM drive')])
+        self._database.count(self.now)
+
+    def _count_commits(self) -> None:
+        """Find out whether commits are missing, or may be."""
+        missing, unsynced = self._database.missing(self._facts, self.now), self._database.unsynced_since()
+        if missing:
+            if self._writes:
+                self._database.commit(self.now, lambda: self._set(**{name: str(number) for name, number
+                                                                     in missing.items()}))
+                self._read()
+            self._moments = {**self._moments, **missing}
+        elif unsynced is not None:
+            self._unsynced = (f'the system has restarted since the last check; if it lost power, readings since '
+                              f'{_day(unsynced or self.begun)} may be missing; earlier readings still count')
 
     def _ask_the_clock(self) -> None:
         """Date anew what a wrong clock has dated. Raises MemoryUnusable while nobody can tell which time is right."""
         latest, since = max((record.last_read for record in self.records), default=0), self._moments.get('behind', 0)
         if self._writes and clock.is_settled(self.now, latest, since):
-            self._database.transaction(self._date_anew)
+            self._database.commit(self.now, self._date_anew)
             return self._read()
         doubt = clock.doubt(self.now, latest, since)
         if self._writes and bool(doubt) != (since >= clock.EARLIEST):
-            self._database.transaction(lambda: self._set(behind=str(self.now if doubt else 0)))
+            self._database.commit(self.now, lambda: self._set(behind=str(self.now if doubt else 0)))
         if doubt:
             raise MemoryUnusable(doubt)
         return None
@@ -208,6 +254,7 @@ class Memory:
         run('UPDATE drive SET first_read = min(first_read, ?), last_read = min(last_read, ?)', now, now)
         run('UPDATE place SET first = min(first, ?), gone = min(gone, ?)', now, now)
         run('UPDATE series SET absent = min(absent, ?)', now)
+        rows.sum_points(self._database, [record.number for record in self.records])
         self._set(behind='0', thinned=str(now))
 
     def _try_to_write(self) -> None:
@@ -223,9 +270,8 @@ class Memory:
         self._database.transaction(self._all, is_writing=False)
 
     def _all(self) -> None:
-        self._facts = {str(name): str(value) for name, value in self._database.run('SELECT name, value FROM fact')}
+        self._facts, self.records, self.places = rows.head(self._database)
         self._moments = {name: clock.moment(self._facts[name]) for name in MOMENTS if name in self._facts}
-        self.records, self.places = rows.records(self._database), rows.places(self._database)
         self._version, self._last, self._expected = self._database.version(), None, {}
 
     def _recalled(self, found: Sequence[Identity]) -> List[Recalled]:
@@ -245,13 +291,24 @@ class Memory:
         lacking = [record for record in records if record.number not in known]
         return {**known, **(rows.stored(self._database, lacking, rows.RECENT) if lacking else {})}
 
+    def _all_of(self, drive: int) -> Dict[Key, History]:
+        # The record of who asks may be older than this transaction.
+        found = [record for record in rows.head(self._database).records if record.number == drive]
+        return {key: row.history for key, row in rows.stored(self._database, found, rows.EVERY).get(drive, {}).items()}
+
+    def _examined(self) -> None:
+        if self._database.run('PRAGMA integrity_check(1)') != [('ok',)]:
+            raise ValueError('SQLite finds the file damaged')
+        for record in rows.head(self._database).records:
+            rows.stored(self._database, [record], rows.EVERY)
+
     # --- writing, inside a transaction --------------------------------------------------
 
     def _kept(self, reads: Sequence[Kept], scope: Scope) -> List[str]:
         known = [(read, read.identity) for read in reads if read.identity is not None]
         recalled = self._recalled([identity for _, identity in known])
         seen: Dict[str, Optional[int]] = {read.address: None for read in reads}
-        notes, again = [], []
+        notes, again, changed = [], [], []
         for (read, identity), memory in zip(known, recalled):
             record, note = self._record(identity, memory)
             if record is None:
@@ -260,11 +317,16 @@ class Memory:
             seen[read.address] = record.number
             # else another check has read it later than this one
             if record.last_read < self.now or not memory.match.record:
-                rows.write_readings(self._database, record, read.observations, memory.stored, self.now)
+                is_changed, is_urgent = rows.write_readings(self._database, record, read.observations, memory.stored,
+                                                            self.now)
+                changed += [record.number] if is_changed else []
+                self._database.is_urgent |= is_urgent
                 again.append((record, identity))
         rows.read_again(self._database, again, self.now)
-        after = updated(self.places, seen, scope, self.now)
-        rows.write_places(self._database, set(after) - set(self.places))
+        rows.sum_series(self._database, changed)
+        moved = set(updated(self.places, seen, scope, self.now)) - set(self.places)
+        rows.write_places(self._database, moved)
+        self._database.is_urgent |= bool(moved)
         self._thin()
         self._forget_picture()
         return notes
@@ -285,12 +347,13 @@ class Memory:
         record = match.record or rows.new_drive(self._database, identity, newest)
         written = sum(rows.write_past(self._database, record, stored, key, pace, points)
                       for (key, pace), points in past.items() if points)
+        rows.sum_points(self._database, [record.number])
         self._set(**{_taken(record.number): str(self.now)})
         self._forget_picture()
         return written
 
     def _forgotten(self, serial: str) -> int:
-        gone = [record.number for record in rows.records(self._database) if record.identity.serial == serial]
+        gone = [record.number for record in rows.head(self._database).records if record.identity.serial == serial]
         for number in gone:
             rows.remove(self._database, number)
             self._database.run('DELETE FROM fact WHERE name = ?', _taken(number))

@@ -1,0 +1,34 @@
+"""Checksums of what the database holds, since SQLite has none of its own for what has left its log. Pure.
+
+They form a tree: a series has one of its points, a drive one of its series, and one over all facts, drives and places
+includes those of the drives. So a changed number is noticed, and a row that can no longer be found as well. CRC-32
+finds accidents; it does not stop the owner of the file, whom no check believes (see store).
+"""
+from __future__ import annotations
+
+from struct import error, pack
+from zlib import crc32
+
+from ..typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Sequence, Tuple
+
+    from .series import Point
+
+
+def of_points(points: Sequence[Point], before: int = 0) -> int:
+    """Return the checksum of points, oldest first. before: that of the points in front of them.
+
+    Raises ValueError for what is not a number.
+    """
+    numbers = [number for point in points for number in point]
+    try:
+        return crc32(pack(f'<{len(numbers)}d', *numbers), before)
+    except (error, OverflowError):
+        raise ValueError('not a number') from None
+
+
+def of_rows(*tables: Sequence[Tuple[object, ...]]) -> int:
+    """Return the checksum of rows as the database returns them: numbers and texts, the same in each Python."""
+    return crc32(ascii(tables).encode())

@@ -1,0 +1,132 @@
+"""Flipped bits in the files of the history: the next checks say the same as without, or say what was lost.
+
+`make flips` flips 300 bits, each in a fresh copy of a history of one of six ages; test_flips a few. The drives have
+errors that grew before the flip and others that grow after it, so a history that is older, shorter or wrong changes
+what a check says. One drive never changes.
+"""
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sqlite3
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Dict, NamedTuple, Sequence, Tuple
+
+from days import DAY, HOUR, START, Machine, disk
+
+NOW = START + 400 * DAY
+FILE, LOG, RECORD = 'memory.sqlite', 'memory.sqlite-wal', 'memory.sqlite.commits'
+FILES = (FILE, LOG, RECORD)
+AIMED = 0.5    # of all bits
+# What a check says that knows of a loss: the history began anew, or a time whose readings are missing.
+SAID = ('memory began anew on ', 'readings from ')
+
+
+class Age(NamedTuple):
+    """A history: when checks wrote it, and whether its log was worked into the database at the end."""
+
+    hours: Sequence[int]        # before NOW
+    is_worked_in: bool = False
+    days_of_log: int = 0        # imported from smartd
+
+
+AGES: Dict[str, Age] = {
+    'one check': Age([1]), 'one check, worked in': Age([1], is_worked_in=True), 'three checks': Age([3, 2, 1]),
+    'twelve checks': Age(range(12, 0, -1)), 'twelve checks, worked in': Age(range(12, 0, -1), is_worked_in=True),
+    'many days': Age(range(30, 0, -1), days_of_log=120)}
+
+
+class Flipper:
+    """Histories of each age, and what checks say after a bit of them was flipped."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.seed, self.counted, self.silent = seed, Counter(), []  # type: int, Counter[str], List[str]
+        self._dice = random.Random(seed)
+        self._machine = Machine(folder)
+        self._saved = folder / 'saved'
+        self._saved.mkdir()
+        self._right = {name: self._made(name, age) for name, age in AGES.items()}
+
+    def _made(self, name: str, age: Age) -> Tuple[str, ...]:
+        """Write a history and keep it; return what the next checks say."""
+        for day in range(age.days_of_log, 0, -1):
+            self._machine.logged('SERIAL00', NOW - day * DAY, a9=20_000 - 24 * day, a199=212 - day // 20)
+        self._holds(0)
+        if age.days_of_log:
+            self._machine.run(NOW - 2 * DAY, 'history', '--import', '-d', '/dev/sda')
+        for place, hours in enumerate(age.hours):
+            self._holds(place)
+            self._machine.check(NOW - hours * HOUR)
+        if age.is_worked_in:
+            database = sqlite3.connect(self._machine.state / 'memory' / FILE)
+            database.execute('PRAGMA wal_checkpoint(TRUNCATE)')
+            database.close()
+        shutil.move(str(self._machine.state), self._saved / name)
+        self._holds(40)
+        return self._said(name)
+
+    def _holds(self, place: int) -> None:
+        """Let the cable of a drive, and the sectors of another, be as bad as at a check."""
+        self._machine.holds(sda=disk('SERIAL00', a199=212 + place), sdb=disk('SERIAL01', a199=7),
+                            sdc=disk('SERIAL02', a5=20 + place // 3))
+
+    def _said(self, name: str, file: str = '', bit: int = 0) -> Tuple[str, ...]:
+        """Return what two checks say of a history, one bit of it flipped."""
+        shutil.rmtree(self._machine.state, ignore_errors=True)
+        shutil.copytree(self._saved / name, self._machine.state)
+        if file:
+            flip(self._machine.state / 'memory' / file, bit)
+        return tuple(f'{done.code} {done.text}' for done in (self._machine.check(NOW), self._machine.check(NOW + HOUR)))
+
+    def flip(self, times: int) -> None:
+        """Flip a bit so many times, in turn in each file of each age."""
+        places = [(name, file) for name in AGES for file in FILES if self._bits(name, file)]
+        for turn in range(times):
+            name, file = places[turn % len(places)]
+            bit = self._bit(name, file)
+            said = self._said(name, file, bit)
+            is_told = any(words in text for words in SAID for text in said)
+            is_same = said == self._right[name]
+            self.counted[f'{file}: {"said" if is_told else "nothing lost" if is_same else "SILENT"}'] += 1
+            if not (is_told or is_same):
+                self.silent.append(f'{name}, {file}, bit {bit}: {said[0]}{said[1]}')
+
+    def _bit(self, name: str, file: str) -> int:
+        """Return any bit, or one of a byte that is not 0: most of a young file is empty."""
+        data = (self._saved / name / 'memory' / file).read_bytes()
+        used = [place for place, byte in enumerate(data) if byte] if self._dice.random() < AIMED else range(len(data))
+        return 8 * self._dice.choice(used) + self._dice.randrange(8)
+
+    def _bits(self, name: str, file: str) -> int:
+        path = self._saved / name / 'memory' / file
+        return 8 * path.stat().st_size if path.exists() else 0
+
+
+def flip(path: Path, bit: int) -> None:
+    """Flip one bit of a file."""
+    data = bytearray(path.read_bytes())
+    data[bit // 8] ^= 1 << bit % 8
+    path.write_bytes(data)
+
+
+def main(times: int, seed: int) -> int:
+    """Flip so many bits and print what became of them; 1 where a loss was not said."""
+    print(f'{times} bits, seed {seed}', flush=True)
+    os.environ.setdefault('XDG_STATE_HOME', '/nonexistent')
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix='check-smart-flips-') as folder:
+        flipper = Flipper(Path(folder), seed)
+        flipper.flip(times)
+    print(*flipper.silent, sep='\n')
+    print(f'{len(flipper.silent)} silent in {time.monotonic() - began:.0f} s: '
+          + ', '.join(f'{count} {what}' for what, count in sorted(flipper.counted.items())))
+    return 1 if flipper.silent else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(10**6)))

@@ -1,0 +1,135 @@
+"""Power cuts at random moments of a row of checks: see power. kills.py runs them.
+
+Two drives are checked. The CRC errors of one grow at every fifth check, so that some checks have to reach the disk
+before they end and others need not. After each cut, another check must give a verdict, hold all that had to be on the
+disk, and say so where it holds less than the checks before the cut had written.
+"""
+from __future__ import annotations
+
+import random
+import re
+import sqlite3
+import subprocess
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Dict, List, Tuple
+
+import power
+from days import START, command_at, disk, environment
+from fake_smartctl import FakeSmartctl
+
+from smart_attributes.reading.commands import read_arguments
+
+CHECKS, STEP, GROWS_EVERY, CRC = 40, 300, 5, 212
+AT_ONCE = 2
+SERIAL = 'SERIAL00'
+SAID = re.compile('may be missing|were lost|memory began anew')
+
+
+class Cutter:
+    """A row of checks that was recorded, and what went wrong after its power was cut."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.seed, self.faults, self.counted = seed, [], Counter()  # type: int, List[str], Counter[str]
+        self._folder, self._state, self._trace = folder, folder / 'state', folder / 'trace'
+        self._state.mkdir(parents=True)
+        (folder / 'boot').write_text('after-the-cut')
+        self._library = power.library(folder)
+        self._fakes = [self._fake(number) for number in range(CHECKS + 1)]
+        self._ends = [self._recorded(number) for number in range(CHECKS)]   # operations at the end of each check
+        self._operations = power.operations(self._trace)
+
+    def _fake(self, number: int) -> List[str]:
+        """Return the words with which a check finds the drives as they are then."""
+        fake = FakeSmartctl(self._folder / f'fake-{number}')
+        for path, said in drives(number).items():
+            fake.answers(read_arguments(path), said)
+        return ['-p', fake.path, '--nosudo', *(word for path in drives(number) for word in ('-d', path))]
+
+    def _recorded(self, number: int) -> int:
+        subprocess.run(command_at(time_of(number), *self._fakes[number], '--state-dir', str(self._state)), check=False,
+                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=60,
+                       env={**environment(), **power.environment(self._library, self._state, self._trace)})
+        return len(power.operations(self._trace))
+
+    def run(self, cuts: int) -> None:
+        """Cut the power so many times."""
+        seeds = [f'{self.seed} {number}' for number in range(cuts)]
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            for found in pool.map(self.cut, seeds):
+                self.faults += found
+
+    def cut(self, seed: str) -> List[str]:
+        """Cut the power once; return what is wrong with the check after it."""
+        dice = random.Random(seed)
+        moment, kind = dice.randrange(len(self._operations) + 1), dice.choice(power.KINDS)
+        disk_ = power.Disk()
+        for operation in self._operations[:moment]:
+            disk_.does(operation)
+        ended = sum(end <= moment for end in self._ends)     # checks
+        with power.temporary() as name:
+            folder = Path(name)
+            disk_.cut(kind, dice, str(self._state), folder)
+            before = last_read(folder)
+            done = subprocess.run(command_at(time_of(CHECKS), *self._fakes[CHECKS], '--state-dir', name,
+                                             boot=str(self._folder / 'boot')), env=environment(), check=False,
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  timeout=60)
+            text = done.stdout.decode()
+            faults = self._faults(done.returncode, text, ended, before, points(folder))
+        self.counted[f'{kind}, {"said" if SAID.search(text) else "nothing to say"}'] += 1
+        return [f'cut {seed!r} at {moment} of {len(self._operations)}, {kind}, after {ended} checks: {fault}: {text}'
+                for fault in faults]
+
+    @staticmethod
+    def _faults(status: int, text: str, ended: int, before: int, held: Dict[int, float]) -> List[str]:
+        """before: time of the newest check that the files still held. held: points of the counter afterwards."""
+        due = {time_of(number): crc(number) for number in range(ended) if number % GROWS_EVERY == 0}
+        lost = {moment: number for moment, number in due.items() if held.get(moment) != number}
+        is_short = ended > 0 and before < time_of(ended - 1)
+        return [*([f'status {status}'] if status not in (0, 1) or 'no memory' in text else []),
+                *([f'synced and lost: {lost}'] if lost else []),
+                *(['lost without a message'] if is_short and not SAID.search(text) else [])]
+
+
+def time_of(number: int) -> int:
+    return START + number * STEP
+
+
+def crc(number: int) -> int:
+    return CRC + number // GROWS_EVERY
+
+
+def drives(number: int) -> Dict[str, str]:
+    """Return what smartctl says of each drive at a check."""
+    import json
+    said: Dict[str, Any] = {'/dev/sda': disk(SERIAL, a199=crc(number)), '/dev/sdb': disk('SERIAL01')}
+    return {path: json.dumps(each) for path, each in said.items()}
+
+
+def _asked(folder: Path, statement: str) -> List[Tuple[Any, ...]]:
+    """Return the rows of a statement, none where nothing can be read; works on a copy, since SQLite changes files."""
+    with power.temporary() as name:
+        for path in (folder / 'memory').glob('memory.sqlite*'):
+            (Path(name) / path.name).write_bytes(path.read_bytes())
+        try:
+            database = sqlite3.connect(f'{name}/memory.sqlite')
+            return database.execute(statement).fetchall()
+        except sqlite3.Error:
+            return []
+
+
+def last_read(folder: Path) -> int:
+    """Return when the newest check was that the history holds, 0 where it holds none."""
+    found = _asked(folder, 'SELECT max(last_read) FROM drive')
+    return int(found[0][0] or 0) if found else 0
+
+
+def points(folder: Path) -> Dict[int, float]:
+    """Return the points of the counter that grows, by time."""
+    return dict(_asked(folder, 'SELECT time, point.number FROM point JOIN series ON series = series.number '
+                               'JOIN drive ON drive = drive.number '
+                               f"WHERE serial = '{SERIAL}' AND role = 'crc_errors'"))
+
+

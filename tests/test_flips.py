@@ -1,0 +1,133 @@
+"""A flipped bit takes nothing from the history in silence; `make flips FLIPS=300` tries many more."""
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+from days import DAY, HOUR, START, Machine, disk
+from flips import LOG, NOW, RECORD, SAID, Flipper, flip
+
+STATE = 'memory/memory.sqlite'
+
+
+def test_no_bit_of_the_history_is_lost_in_silence(tmp_path: Path) -> None:
+    """In the database, its log and the record of commits, young and old."""
+    flipper = Flipper(tmp_path, random.randrange(10**6))
+    flipper.flip(int(os.environ.get('FLIPS', '36')))
+
+    assert flipper.silent == [], f'seed {flipper.seed}'
+    assert sum(count for what, count in flipper.counted.items() if what.endswith('said')) >= 10, flipper.counted
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """Three checks of a drive whose errors did not grow; they grow now."""
+    found = Machine(tmp_path)
+    found.holds(sda=disk(a199=10))
+    for hours in (3, 2, 1):
+        found.check(NOW - hours * HOUR)
+    found.holds(sda=disk(a199=99))
+    return found
+
+
+def test_growth_that_damage_hides_is_reported_as_a_loss(machine: Machine) -> None:
+    """The case of the review: three checks, one bit of the log, and SMART OK without a word."""
+    flip(machine.state / 'memory' / LOG, 8 * 40)
+    told = machine.check(NOW)
+
+    assert 'WARNING' in told.text.splitlines()[0] or any(words in told.text for words in SAID), told.text
+    assert 'readings from 2027-12-24 21:00 to 2027-12-24 23:00 were lost' in told.text
+
+
+@pytest.mark.parametrize('gone', [LOG, RECORD, 'memory.sqlite'])
+def test_a_file_that_is_gone_is_reported_for_a_week(machine: Machine, gone: str) -> None:
+    (machine.state / 'memory' / gone).unlink()
+
+    assert any(words in machine.check(NOW).text for words in SAID)
+    assert any(words in machine.check(NOW + 6 * DAY).text for words in SAID)
+    assert not any(words in machine.check(NOW + 8 * DAY).text for words in SAID)
+
+
+def test_a_log_of_yesterday_is_not_taken_for_that_of_today(machine: Machine) -> None:
+    """A backup that was put back, or a disk that kept an old sector."""
+    saved = shutil.copytree(machine.state, machine.folder / 'saved')
+    machine.holds(sda=disk(a199=50))
+    machine.check(NOW)
+    shutil.copy(saved / 'memory' / LOG, machine.state / 'memory' / LOG)
+    shutil.copy(saved / STATE, machine.state / STATE)
+
+    assert 'were lost' in machine.check(NOW + HOUR).text
+
+
+DAMAGE = {'not-utf-8': "UPDATE series SET definition = cast(x'61ff62' AS TEXT) WHERE role = 'temperature'",
+          'more-than-all': "UPDATE point SET number = 100099 WHERE number = 10",
+          'no-series': "DELETE FROM series WHERE role = 'crc_errors'", 'no-points': 'DELETE FROM point',
+          'no-drive': 'DELETE FROM drive', 'no-place': 'DELETE FROM place', 'no-facts': 'DELETE FROM fact',
+          'no-table': 'DROP TABLE point', 'no-column': 'ALTER TABLE place RENAME COLUMN gone TO "database is locked"',
+          'no-version': 'PRAGMA user_version = 0', 'wrong-version': 'PRAGMA user_version = 66',
+          'view': 'ALTER TABLE drive RENAME TO d; CREATE VIEW drive AS SELECT * FROM d'}
+
+
+@pytest.mark.parametrize('name', DAMAGE)
+def test_a_table_that_cannot_be_read_is_damage_and_is_not_quoted(machine: Machine, name: str) -> None:
+    """Set aside and reported once; the check after it has a history again."""
+    database = sqlite3.connect(machine.state / STATE)
+    database.executescript(DAMAGE[name])
+    database.close()
+    first, second = machine.check(NOW), machine.check(NOW + HOUR)
+
+    for told in (first, second) if name != 'view' else [second]:   # what a view returns can be read, not changed
+        assert 'memory began anew on 2027-12-25 00:00, because the old one was damaged' in told.text, told.text
+        assert 'no memory' not in told.text and 'decode' not in told.text and 'locked' not in told.text
+    machine.holds(sda=disk(a199=120))
+    assert 'crc_errors grew by 21' in machine.check(NOW + 2 * HOUR).text
+
+
+@pytest.mark.parametrize('offset, byte', [(18, 3), (19, 3), (47, 5), (59, 3)])
+def test_a_damaged_head_of_the_file_is_damage(machine: Machine, offset: int, byte: int) -> None:
+    """SQLite calls it read-only, or a version of its own: none of that ever ends by itself."""
+    database = sqlite3.connect(machine.state / STATE)
+    database.execute('PRAGMA wal_checkpoint(TRUNCATE)')
+    database.close()
+    data = bytearray((machine.state / STATE).read_bytes())
+    data[offset] = byte
+    (machine.state / STATE).write_bytes(data)
+
+    first, second = machine.check(NOW), machine.check(NOW + HOUR)
+    assert 'no memory' not in first.text + second.text, first.text + second.text
+    assert 'crc_errors grew by 89' in second.text or any(words in second.text for words in SAID), second.text
+
+
+def test_a_percentage_that_cannot_be_is_damage_though_its_checksum_is_right(tmp_path: Path) -> None:
+    """A file of the first version has none: 100,099 % spare would be an alarm of 30 days."""
+    (tmp_path / 'state').mkdir()
+    (tmp_path / 'state/memory').mkdir()
+    database = sqlite3.connect(tmp_path / 'state' / STATE)
+    database.executescript((Path(__file__).parent / 'memory_1.sql').read_text())
+    database.execute("UPDATE series SET role = 'spare_available', definition = 'attribute 232, %' WHERE number = 3")
+    database.execute('UPDATE point SET number = 100099 WHERE series = 3')
+    database.commit()
+    database.close()
+    from test_memory_store import OTHER, memory
+    memory(tmp_path / 'state', int(START)).recall([OTHER])
+
+    assert 'damaged' in memory(tmp_path / 'state', int(START)).loss
+
+
+def test_a_restart_is_noted_once_and_only_after_commits_that_were_not_synced(machine: Machine) -> None:
+    """The state does not change for it."""
+    machine.holds(sda=disk(a199=10))
+    restarted = machine.check(NOW, boot='second')
+    again = machine.check(NOW + HOUR, boot='second')
+    machine.holds(sda=disk(a199=11))
+    grown = machine.check(NOW + 2 * HOUR, boot='second')    # growth is synced
+    third = machine.check(NOW + 3 * HOUR, boot='third')
+
+    noted = [('the system has restarted since the last check; if it lost power, readings since 2027-12-24 21:00 may be '
+              'missing') in each.text for each in (restarted, again, grown, third)]
+    assert noted == [True, False, False, False] and restarted.code == again.code == 0
+    assert 'the system has restarted' in machine.check(NOW + 4 * HOUR, boot='fourth').text
