@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from ..model import AttributeRow, Identity, Reading, Report, Source, State
 from ..typed import TYPE_CHECKING
-from . import decode, error_log, self_tests, standards, units
+from . import decode, error_log, self_tests, standards, units, wear
 from .specs import STATES, DriveSpec, ReadingSpec, Role
 
 if TYPE_CHECKING:
     from typing import Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
     from .specs import Interval
+
+
+_WEAR = 'endurance_used'
 
 
 def readings(report: Report, spec: DriveSpec, roles: Mapping[str, Role]) -> Tuple[Reading, ...]:
@@ -25,6 +28,8 @@ def readings(report: Report, spec: DriveSpec, roles: Mapping[str, Role]) -> Tupl
     numbers: Dict[str, List[Reading]] = {}
     for reading in [*standard_readings(report, roles, spec.statistic_units), *vendor_readings(report, spec, roles)]:
         numbers.setdefault(reading.role, []).append(reading)
+    if _WEAR in numbers:
+        numbers[_WEAR] = wear.checked(numbers, report.identity.capacity)
     judged = [reading for role, found in numbers.items() for reading in _choose(found, roles.get(role), spec)]
     age = next((reading.number for reading in judged if reading.role == 'power_on_time' and reading.judged), None)
     return (*own_verdicts(report, spec, age), *_rated(spec), *error_log.with_history(judged, report, roles, age))
