@@ -53,8 +53,8 @@ fuzz: $(VENV)/.tools  ## what atheris makes up, for every reader of foreign data
 endure: $(VENV)/.tools  ## machines of 24 simulated drives with random faults: is each told as it is? make endure ROUNDS=200 SEED=7
 	PYTHONPATH=tests:. $(BIN)/python tests/endurance.py $(or $(ROUNDS),200) $(SEED)
 
-damage: $(VENV)/.tools  ## reports that were cut, swapped, spoiled: does any drive look better in silence? make damage REPORTS=2000 SEED=7
-	PYTHONPATH=tests:. $(BIN)/python tests/damage.py $(or $(REPORTS),2000) $(SEED)
+damage: $(VENV)/.tools  ## reports that were cut, swapped, spoiled: does any drive look better in silence? make damage REPORTS=2000 SEED=7 KIND=section
+	PYTHONPATH=tests:. $(BIN)/python tests/damage.py $(or $(REPORTS),2000) "$(SEED)" $(KIND)
 
 kills: $(VENV)/.tools  ## checks two at a time, a third of them killed, then as many power cuts: is memory whole after each? make kills CHECKS=1000 SEED=7
 	@sh tools/compiler

@@ -89,6 +89,8 @@ WORDS = 400  # characters of one statement; a drive's own words may be endless
 TELLING_ROLES = ('endurance_used', 'spare_available', 'reallocated', 'pending', 'media_errors', 'temperature',
                  'power_on_time')
 TELLING = 3
+HEALTH, NOT_REPORTED = 'smart_status', 'health status not reported'
+IMPLAUSIBLE = 'implausible'  # why a number is unknown begins with it where the drive's own numbers contradict it
 SPEAKS_FOR_ITSELF = ('unknown_model', 'vendor_threshold', 'vendor_threshold_past', 'firmware_advisory', 'legacy_limit')
 
 
@@ -158,6 +160,8 @@ def statement(reading: Reading) -> str:
         return reading.verdict
     if reading.state is not None:
         return f'{reading.role}: {reading.verdict}'
+    if reading.role == HEALTH:
+        return NOT_REPORTED
     words = f'{reading.role} {quantity(reading)}'
     if reading.quiet is not None:
         words += f', newest {"more than " if reading.quiet_is_bound else ""}{since(reading.quiet)}'
@@ -186,7 +190,7 @@ def headline(verdict: Verdict) -> str:
         return sentence(verdict.problem, WORDS)
     worst = [judgement for judgement in verdict.judgements if judgement.state is verdict.state]
     # "FAILED" alone does not tell what to look at; what stands next does.
-    told = worst[:2] if worst[0].reading.role == 'smart_status' else worst[:1]
+    told = worst[:2] if worst[0].reading.role == HEALTH else worst[:1]
     return '; '.join(f'{words} ({limit})' if limit else words for words, limit in map(_told, told))
 
 
@@ -195,15 +199,26 @@ def findings(verdict: Verdict) -> str:
     if verdict.problem:
         return sentence(verdict.problem, WORDS)
     wrong = [finding(judgement) for judgement in verdict.judgements if judgement.state is not State.OK]
-    return '; '.join(wrong or _well(verdict)) or 'nothing but its own health: passed'
+    return '; '.join(wrong or _well(verdict))
 
 
 def _well(verdict: Verdict) -> List[str]:
-    """Return the most telling readings of a healthy drive."""
-    judged = {j.reading.role: j.reading for j in verdict.judgements if j.reading.judged
-              and j.reading.number is not None}
+    """Return the most telling readings of a drive that is OK, and those that it should have and that are unknown."""
+    readings = [judgement.reading for judgement in verdict.judgements]
+    judged = {reading.role: reading for reading in readings if reading.judged and reading.number is not None}
     telling = [role for role in TELLING_ROLES if role in judged][:TELLING]
-    return [clean(statement(judged[role]), limit=WORDS) for role in (*telling, 'unknown_model') if role in judged]
+    unknown = {reading.role: reading for reading in readings if is_worth_showing(reading)}
+    told = [*(judged[role] for role in telling), *(unknown[role] for role in unknown if role not in judged),
+            *(judged[role] for role in ('unknown_model',) if role in judged)]
+    if told:
+        return [clean(statement(reading), limit=WORDS) for reading in told]
+    return [f'health status: {judged[HEALTH].verdict}; nothing else is in the report' if HEALTH in judged
+            else NOT_REPORTED]
+
+
+def is_worth_showing(reading: Reading) -> bool:
+    """Tell whether an OK is worth less without this number: the SMART health status, wear that is implausible."""
+    return reading.number is None and (reading.role == HEALTH or reading.unknown.startswith(IMPLAUSIBLE))
 
 
 def reading_line(judgement: Judgement) -> str:

@@ -1,12 +1,13 @@
 """Damage to smartctl's reports, as tickets, bridges, full disks and firmware do it: seeded, so that each comes again.
 
-What comes out is broken, not forged: a number never becomes another plausible one, nor does a row of a table vanish
-without a trace, since no reader could tell that. `make damage` damages 2,000 reports and asks whether any drive looks
-better for it in silence; test_damage asks of some.
+What comes out is broken, not forged: a number never becomes another plausible one. Rows vanish only where each report
+has them: no reader could know of an attribute, a statistic or a "verify" row that not every drive has. `make damage`
+damages 2,000 reports and asks whether any drive looks better for it in silence; test_damage asks of some.
 """
 from __future__ import annotations
 
 import copy
+import gzip
 import json
 import random
 import re
@@ -16,10 +17,12 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Tuple
 
 from conftest import ROOT, SHARED
 from simulator import Machine, names, read, why_not
+from smartctl_output import Facts, as_json
 
 from smart_attributes import judge
 from smart_attributes.errors import SmartError
@@ -27,21 +30,26 @@ from smart_attributes.knowledge import specs, thresholds
 from smart_attributes.model import Device, State
 from smart_attributes.reading import text_report
 from smart_attributes.reading.content import as_text, json_start, looks_like_json
+from smart_attributes.reading.pysmart import NVME_LABELS
+from smart_attributes.reading.telling import NVME_KEYS
 
 Dice = random.Random
 # What a drive is called may hold any number: with another one it is another drive.
 NO_NAME = r'^(?!\s*(?:Device Model|Model|Firmware|Vendor|Product|Revision|Serial))'
+ROWS = frozenset((*NVME_KEYS, 'read', 'write')) - {'warning_temp_time', 'critical_comp_time'}
+TEXT_ROWS = '|'.join((r'(?:read|write):', *(re.escape(label) for label, key in NVME_LABELS.items() if key in ROWS)))
+COLLECTED = 2000  # drives of the collection that are looked at
 Place = Tuple[Any, Any]           # a container, and the key or index in it
 HUGE = (2 ** 64, -2 ** 63, 10 ** 30, 1e300, float('inf'), float('nan'))
 WRONG = (None, True, 'x', [], {}, 0.5, -1, '', ['x'], {'x': 1}, 'PASSED', 10 ** 30)
 
 
-def damaged(content: bytes, dice: Dice) -> Tuple[str, bytes]:
-    """Return how a report was damaged, and what became of it."""
+def damaged(content: bytes, dice: Dice, kind: str = '') -> Tuple[str, bytes]:
+    """Return how a report was damaged, and what became of it. kind: of damage; '' for any."""
     text = as_text(content)
     is_json = looks_like_json(text)
     kinds: Mapping[str, Callable[[str, Dice], str]] = {**(OF_JSON if is_json else OF_TEXT), 'cut': cut}
-    kind = dice.choice(sorted(kinds))
+    kind = kind or dice.choice(sorted(kinds))
     return kind, kinds[kind](text, dice).encode()
 
 
@@ -93,9 +101,29 @@ def _swapped(document: Any, dice: Dice) -> None:
     (first[0][first[1]], second[0][second[1]]) = values[1], values[0]
 
 
+def _without_section(document: Any, dice: Dice) -> None:
+    """Take away an object or a list: every second time one of the top, else one at any depth."""
+    top = [place for place in places(document, (dict, list)) if place[0] is document]
+    sections = [place for place in places(document, (dict, list)) if isinstance(place[0], dict)]
+    chosen = dice.choice((top, sections)) or sections
+    if chosen:
+        container, key = dice.choice(chosen)
+        del container[key]
+
+
+def _without_row(document: Any, dice: Dice) -> None:
+    """Take away a number that each report has: a row of the SCSI error counters, a line of the NVMe health log."""
+    rows = [(document[log], key) for log in ('scsi_error_counter_log', 'nvme_smart_health_information_log')
+            for key in document.get(log, ()) if key in ROWS]
+    if rows:
+        container, key = dice.choice(rows)
+        del container[key]
+
+
 OF_JSON: Mapping[str, Callable[[str, Dice], str]] = {
     'missing key': _in_document(_without_key), 'wrong type': _in_document(_of_wrong_type),
-    'huge number': _in_document(_huge), 'swapped': _in_document(_swapped)}
+    'huge number': _in_document(_huge), 'swapped': _in_document(_swapped), 'section': _in_document(_without_section),
+    'row': _in_document(_without_row)}
 
 
 # --- text ------------------------------------------------------------------------------
@@ -139,9 +167,25 @@ def _lines_swapped(lines: List[str], dice: Dice) -> None:
     lines[first], lines[second] = lines[second], lines[first]
 
 
+def _without_paragraph(lines: List[str], dice: Dice) -> None:
+    """Take away the lines from one to the next empty one, as sed '/^SMART Error Log/,/^$/d' does."""
+    starts = [place for place, line in enumerate(lines) if line.strip()]
+    first = dice.choice(starts) if starts else 0
+    end = next((place for place in range(first, len(lines)) if not lines[place].strip()), len(lines))
+    begin = next((place for place in range(first, 0, -1) if not lines[place - 1].strip()), 0)
+    del lines[begin:end + 1]
+
+
+def _without_line_of_log(lines: List[str], dice: Dice) -> None:
+    rows = [place for place, line in enumerate(lines) if re.match(TEXT_ROWS, line)]
+    if rows:
+        del lines[dice.choice(rows)]
+
+
 OF_TEXT: Mapping[str, Callable[[str, Dice], str]] = {
     'missing key': _in_lines(_without_line), 'wrong type': _in_lines(_word_of_wrong_type),
-    'huge number': _in_lines(_huge_number), 'swapped': _in_lines(_lines_swapped)}
+    'huge number': _in_lines(_huge_number), 'swapped': _in_lines(_lines_swapped),
+    'section': _in_lines(_without_paragraph), 'row': _in_lines(_without_line_of_log)}
 
 
 # --- what is made of it ----------------------------------------------------------------
@@ -156,11 +200,11 @@ class Said(NamedTuple):
 class Desk:
     """Reports, and what the program says of them and of what damage leaves of them."""
 
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
+    def __init__(self, seed: int, kind: str = '', more: Mapping[str, bytes] = MappingProxyType({})) -> None:
+        self.seed, self.kind = seed, kind
         self._database = specs.SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
         self._limits = thresholds.Thresholds(json.loads((ROOT / 'thresholds/default.json').read_text()))
-        self.reports: Dict[str, bytes] = {**recorded(), **simulated()}
+        self.reports: Dict[str, bytes] = {**recorded(), **simulated(), **more}
         self._said = {name: self.said(content) for name, content in self.reports.items()}
         self._bad = sorted(name for name, said in self._said.items() if said.state is not State.OK)
         self.counted: Counter[str] = Counter()
@@ -184,7 +228,7 @@ class Desk:
     def _faults_of(self, number: int) -> List[str]:
         dice = Dice(f'{self.seed} {number}')
         name = dice.choice(self._bad if number % 2 else sorted(self.reports))
-        kind, content = damaged(self.reports[name], dice)
+        kind, content = damaged(self.reports[name], dice, self.kind)
         before, after = self._said[name], self.said(content)
         self.counted[kind] += 1
         is_silent = not set(after.notes).difference(before.notes) and not any('its end' in note for note in after.notes)
@@ -216,9 +260,30 @@ def simulated() -> Dict[str, bytes]:
     return found
 
 
-def main(count: int, seed: int) -> int:
+def collected(seed: int) -> Dict[str, bytes]:
+    """Return some drives of the collection as smartctl --json -x prints them; nothing where there is none."""
+    source = SHARED / 'drives/drives.jsonl.gz'
+    if not source.exists():
+        return {}
+    with gzip.open(source, 'rt') as file:
+        drives = [json.loads(line) for line in Dice(seed).sample(list(file), COLLECTED)]
+    return {facts['path']: json.dumps(whole(facts)).encode() for facts in drives}
+
+
+def whole(facts: Facts) -> Any:
+    """Return the document of a drive with what the collection leaves out: arguments, an empty self-test log."""
+    logs = [0, 1, 2, 3, 6, 7] + [4] * ('devstat' in facts)
+    document = {**as_json(facts), 'smart_support': {'available': True, 'enabled': True}}
+    document['smartctl']['argv'] = ['smartctl', '--json', '-x', '/dev/sda']
+    if 'attributes' in facts:
+        document.update(ata_smart_self_test_log={'extended': {'count': 0}},
+                        ata_log_directory={'table': [{'address': log} for log in sorted(logs)]})
+    return document
+
+
+def main(count: int, seed: int, kind: str = '') -> int:
     """Damage so many reports and print what became of them; 1 where a drive looked better in silence."""
-    began, desk = time.monotonic(), Desk(seed)
+    began, desk = time.monotonic(), Desk(seed, kind, collected(seed))
     print(f'{count} damages of {len(desk.reports)} reports, seed {seed}', flush=True)
     faults = desk.faults(count)
     print(*faults, sep='\n')
@@ -228,4 +293,5 @@ def main(count: int, seed: int) -> int:
 
 
 if __name__ == '__main__':
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(10**6)))
+    reports, chosen, of_kind = (*sys.argv[1:], '', '')[:3]
+    sys.exit(main(int(reports), int(chosen or random.SystemRandom().randrange(10**6)), of_kind))

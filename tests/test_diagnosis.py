@@ -20,7 +20,6 @@ from smart_attributes.reading import diagnosis
 from smart_attributes.reading.diagnosis import (
     Remains,
     as_asked,
-    asks_for_attributes,
     diagnose,
     nothing_told,
     silence,
@@ -245,16 +244,16 @@ def test_silence_is_explained_by_the_exit_status(status, part):
 # Reports without SMART data and without words
 
 @pytest.mark.parametrize('remains, kind, part', [
-    pytest.param(Remains(0, True, 'sat', ['-i', '--json', '/dev/sda']), DriveError, 'not asked',
+    pytest.param(Remains(0, True, 'sat', False), DriveError, 'not asked',
                  id='only-identity-asked'),
-    pytest.param(Remains(0, True, 'sat', ['-iHA', '/dev/sda']), DriveError, 'only what the drive is',
+    pytest.param(Remains(0, True, 'sat', True), DriveError, 'only what the drive is',
                  id='asked-in-a-bundle'),
-    pytest.param(Remains(2, False, 'sat+megaraid,9', ['-a']), DriveAbsent, 'sat+megaraid,9', id='silent-slot'),
-    pytest.param(Remains(2, False, 'sat', ['-a']), DriveError, 'IDENTIFY', id='silent-drive'),
-    pytest.param(Remains(2, True, 'scsi', ['-a']), DriveError, 'not ready', id='identified-then-silent'),
-    pytest.param(Remains(4, True, 'sat', ['-a']), DriveError, 'smartctl -s on', id='command-failed'),
-    pytest.param(Remains(0, False, '', ['-a']), DriveError, 'no drive', id='about-nothing'),
-    pytest.param(Remains(4, True, 'nvme', ['-a'], 'Odd words'), DriveError, '"Odd words"', id='words-nobody-knows'),
+    pytest.param(Remains(2, False, 'sat+megaraid,9', True), DriveAbsent, 'sat+megaraid,9', id='silent-slot'),
+    pytest.param(Remains(2, False, 'sat', True), DriveError, 'IDENTIFY', id='silent-drive'),
+    pytest.param(Remains(2, True, 'scsi', True), DriveError, 'not ready', id='identified-then-silent'),
+    pytest.param(Remains(4, True, 'sat', True), DriveError, 'smartctl -s on', id='command-failed'),
+    pytest.param(Remains(0, False, '', True), DriveError, 'no drive', id='about-nothing'),
+    pytest.param(Remains(4, True, 'nvme', True, 'Odd words'), DriveError, '"Odd words"', id='words-nobody-knows'),
 ])
 def test_what_is_left_of_a_report_explains_what_is_missing(remains, kind, part):
     """JSON leaves out most words of a failure."""
@@ -379,12 +378,3 @@ def test_zeros_say_nothing(report, is_asked, part):
 def test_whatever_tells_something_is_judged(report, is_asked):
     """UNKNOWN must not hide what is known."""
     assert nothing_told(report, is_asked) is None
-
-
-@pytest.mark.parametrize(('arguments', 'is_asked'), [
-    (['-a', '/dev/sda'], True), (['-iHA'], True), (['--xall'], True), (['--attributes=brief'], True),
-    (['-x', '-d', 'sat'], True),
-    (['-H', '-i', '-l', 'error'], False), (['--health'], False), ([], False), (['--all-of-it'], False)])
-def test_a_call_for_attributes_is_known(arguments, is_asked):
-    """A recording of the health alone says no more than it was made for."""
-    assert asks_for_attributes(arguments) is is_asked

@@ -576,9 +576,20 @@ def test_only_the_attribute_that_failed_in_the_past_is_named():
     assert notes_on(worn(*rows)) == ['attribute 190 Airflow was at its vendor threshold in the past']
 
 
-def test_a_drive_that_does_not_tell_its_health_is_noted():
-    """Its silence is no verdict."""
-    assert notes_on(Report(X1)) == ['the report does not tell what the drive thinks of its own health']
+def test_a_health_status_that_is_not_reported_is_one_note():
+    """The reader of the report says so among all that it lacks."""
+    report = Report(X1, attributes=(row(5),), gaps=('not in the report: the SMART health status',))
+    silent = Reading('smart_status', None, '', Source('a'), unknown='not reported')
+
+    assert notes_on(report, silent) == ['not in the report: the SMART health status']
+
+
+def test_an_attribute_that_wear_is_read_from_and_that_is_lost_is_a_note():
+    """All drives of such a family have one of them: 14,359 of 14,359."""
+    note = 'not in the report: attribute 233, from which endurance_used of this family is read'
+
+    assert [note in verdict_on(Report(X1, attributes=tuple(map(row, numbers)))).notes
+            for numbers in ((5,), (5, 233), ())] == [True, False, False]
 
 
 def test_a_health_that_is_not_judged_is_a_note():

@@ -436,7 +436,7 @@ SILENT = row(5, threshold=None)
 
 def test_a_drive_that_fell_silent_while_it_was_read_is_unknown():
     """A command failed, and neither health nor thresholds came: never OK by silence."""
-    word = 'not told, the drive fell silent while it was read; check again, and see dmesg'
+    word = 'not reported, the drive stopped answering while it was read; check again, then run: dmesg -T | tail -50'
 
     assert status(read(drive(SILENT, exit_status=4))) == Reading('smart_status', 0.5, '', HEALTH, word, State.UNKNOWN)
 
@@ -444,13 +444,37 @@ def test_a_drive_that_fell_silent_while_it_was_read_is_unknown():
 @pytest.mark.parametrize(
     ('rows', 'exit_status'),
     [((SILENT,), 0), ((SILENT,), None), ((SILENT,), 1), ((row(5, threshold=10),), 4),
-     ((SILENT, row(9, threshold=0)), 4), ((), 4)],
-    ids=['no command failed', 'a recorded report', 'another bit', 'thresholds came', 'one threshold came',
-         'no attributes'],
+     ((SILENT, row(9, threshold=0)), 4)],
+    ids=['no command failed', 'a recorded report', 'another bit', 'thresholds came', 'one threshold came'],
 )
-def test_a_drive_that_does_not_tell_its_health_did_not_always_fall_silent(rows, exit_status):
-    """Old drives and RAID controllers never tell it."""
-    assert 'smart_status' not in read(drive(*rows, exit_status=exit_status))
+def test_a_drive_without_health_status_is_judged_by_its_attributes(rows, exit_status):
+    """Old drives and RAID controllers never report it: unknown is no state, and no number."""
+    assert status(read(drive(*rows, exit_status=exit_status))) == Reading(
+        'smart_status', None, '', HEALTH, judged=False, unknown='not reported')
+
+
+@pytest.mark.parametrize('report', [
+    drive(), drive(exit_status=4), drive(error_count=7), drive(statistics={(1, 0x10): 12}),
+    Report(NVME, nvme={'warning_temp_threshold': 70, 'temperature': 30}),
+    Report(Identity(protocol='SCSI', model='ACME S1'), scsi={'temperature': 30, 'power_on_hours': 9})], ids=[
+        'nothing', 'a command failed', 'an error log', 'statistics', 'nvme', 'sas'])
+def test_a_report_without_health_status_and_counters_is_unknown_with_the_next_step(report):
+    """Neither says that the drive is well; other findings of it still count."""
+    found = status(read(report))
+
+    assert (found.state, found.number) == (State.UNKNOWN, 0.5)
+    assert found.verdict == ('report not understood: it holds neither the SMART health status nor the counters of the '
+                             'drive; record it again: smartctl --json -x')
+
+
+@pytest.mark.parametrize('report', [
+    Report(NVME, nvme={'percentage_used': 3}),
+    Report(Identity(protocol='SCSI', model='ACME S1'), scsi={'grown_defects': 0}),
+    Report(Identity(protocol='SCSI', model='ACME S1'), scsi={'write.total_uncorrected_errors': 0})], ids=[
+        'nvme', 'sas defects', 'sas errors'])
+def test_a_report_without_health_status_is_judged_by_the_log_of_its_kind(report):
+    """It is as good as the attributes of a SATA drive."""
+    assert status(read(report)).unknown == 'not reported'
 
 
 def test_an_attribute_at_its_threshold_tells_both_numbers():

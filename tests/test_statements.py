@@ -197,8 +197,28 @@ def test_a_healthy_drive_without_an_entry_says_so():
 @pytest.mark.parametrize('of',
                          [reading(9, judged=False), reading(None, unknown='no value'), reading(9, 'power_cycles', '')])
 def test_a_healthy_drive_is_not_told_by_what_is_not_judged_or_not_telling(of):
-    """Then its own word is all that is left."""
-    assert words.findings(verdict(judgement(of=of), state=State.OK)) == 'nothing but its own health: passed'
+    """Its health status is left, where the drive reported it."""
+    passed = judgement(of=reading(1, 'smart_status', '', verdict='passed', state=State.OK))
+
+    assert words.findings(verdict(judgement(of=of), passed, state=State.OK)) == (
+        'health status: passed; nothing else is in the report')
+    assert words.findings(verdict(judgement(of=of), state=State.OK)) == 'health status not reported'
+
+
+def test_an_ok_without_health_status_says_so():
+    """Passed is printed only where the drive reported it."""
+    unknown = judgement(of=reading(None, 'smart_status', '', unknown='not reported', judged=False))
+
+    assert words.findings(verdict(unknown, judgement(of=reading(9)), state=State.OK)) == (
+        'endurance_used 9 %; health status not reported')
+
+
+def test_wear_that_is_implausible_is_shown_with_the_reason():
+    """The number itself is neither judged nor graphed."""
+    wear = reading(None, unknown='implausible: 38 % after 1 h', judged=False)
+
+    assert words.findings(verdict(judgement(of=wear), state=State.OK)) == (
+        'endurance_used unknown (implausible: 38 % after 1 h)')
 
 
 def test_the_words_of_a_healthy_drive_are_of_bounded_length():

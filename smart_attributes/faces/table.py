@@ -6,7 +6,7 @@ from typing import Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..durations import YEAR
 from ..model import Forecast, Judgement, Lately, State, Verdict
-from ..words import amount, clean, finding, sentence
+from ..words import amount, clean, finding, is_worth_showing, sentence
 
 FAR = 10 * YEAR           # a date beyond is no plan
 BAR = 8                   # characters
@@ -90,7 +90,8 @@ def _what(verdict: Verdict) -> Tuple[str, ...]:
     if verdict.problem:
         return (sentence(verdict.problem, WHAT),)
     return tuple(finding(judgement) for judgement in verdict.judgements
-                 if judgement.state is not State.OK or judgement.reading.role == 'unknown_model')
+                 if judgement.state is not State.OK or judgement.reading.role == 'unknown_model'
+                 or is_worth_showing(judgement.reading))
 
 
 def until(verdict: Verdict, now: float) -> str:

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from ..model import AttributeRow, Identity, Reading, Report, Source, State
 from ..typed import TYPE_CHECKING
-from . import decode, error_log, self_tests, standards, units
+from . import decode, error_log, self_tests, standards, units, wear
 from .specs import STATES, DriveSpec, ReadingSpec, Role
 
 if TYPE_CHECKING:
     from typing import Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
     from .specs import Interval
+
+
+_WEAR = 'endurance_used'
 
 
 def readings(report: Report, spec: DriveSpec, roles: Mapping[str, Role]) -> Tuple[Reading, ...]:
@@ -25,6 +28,8 @@ def readings(report: Report, spec: DriveSpec, roles: Mapping[str, Role]) -> Tupl
     numbers: Dict[str, List[Reading]] = {}
     for reading in [*standard_readings(report, roles, spec.statistic_units), *vendor_readings(report, spec, roles)]:
         numbers.setdefault(reading.role, []).append(reading)
+    if _WEAR in numbers:
+        numbers[_WEAR] = wear.checked(numbers, report.identity.capacity)
     judged = [reading for role, found in numbers.items() for reading in _choose(found, roles.get(role), spec)]
     age = next((reading.number for reading in judged if reading.role == 'power_on_time' and reading.judged), None)
     return (*own_verdicts(report, spec, age), *_rated(spec), *error_log.with_history(judged, report, roles, age))
@@ -55,7 +60,7 @@ def own_verdicts(report: Report, spec: DriveSpec, age: Optional[float] = None) -
 
 def _smart_status(report: Report, failing: Sequence[AttributeRow], spec: DriveSpec) -> List[Reading]:
     if report.smart_status is None:
-        return [_silent()] if _fell_silent(report) else []
+        return [_unreported(report)]
     if report.smart_status:
         return [_status('passed', State.OK, True)]
     word = report.smart_status_text or 'FAILED'
@@ -66,15 +71,28 @@ def _smart_status(report: Report, failing: Sequence[AttributeRow], spec: DriveSp
     return [_status(word, State.CRITICAL, True)]
 
 
+def _unreported(report: Report) -> Reading:
+    """Return the SMART health status of a report without one: unknown; UNKNOWN where nothing else shows it."""
+    source = Source(standards.SELF_ASSESSMENT)
+    word = ('not reported, the drive stopped answering while it was read; check again, then run: dmesg -T | tail -50'
+            if _fell_silent(report) else '' if _has_counters(report) else
+            'report not understood: it holds neither the SMART health status nor the counters of the drive; record it '
+            'again: smartctl --json -x')
+    if word:
+        return Reading('smart_status', 0.5, '', source, word, State.UNKNOWN)
+    return Reading('smart_status', None, '', source, judged=False, unknown='not reported')
+
+
 def _fell_silent(report: Report) -> bool:
     """Tell whether a command failed that would have told of the drive's health: its status, and the thresholds, too."""
     return bool((report.exit_status or 0) & 4 and report.attributes
                 and all(row.threshold is None for row in report.attributes))
 
 
-def _silent() -> Reading:
-    word = 'not told, the drive fell silent while it was read; check again, and see dmesg'
-    return Reading('smart_status', 0.5, '', Source(standards.SELF_ASSESSMENT), word, State.UNKNOWN)
+def _has_counters(report: Report) -> bool:
+    """Tell whether a report holds what a drive is judged by beside its status: attributes, or the log of its kind."""
+    return bool(report.attributes or standards.NVME_HEALTH.intersection(report.nvme)
+                or standards.SCSI_HEALTH.intersection(report.scsi))
 
 
 def _status(word: str, state: State, judged: bool) -> Reading:

@@ -88,6 +88,10 @@ SCSI: Mapping[str, Standard] = {
     'read.gigabytes_processed': Standard('host_read', 1e9)}
 
 SCSI_UNCORRECTED: Sequence[str] = tuple(f'{page}.total_uncorrected_errors' for page in ('read', 'write', 'verify'))
+# A drive without SMART health status is judged by these: a temperature or an age alone is not enough.
+NVME_HEALTH = frozenset(('percentage_used', 'available_spare', 'media_errors'))
+SCSI_HEALTH = frozenset(('grown_defects', 'pending_defects', 'percentage_used', *SCSI_UNCORRECTED))
+
 
 
 # Raw read error rate and seek error rate: a rate recovers, so its worst value tells of a bad time. A counter never goes

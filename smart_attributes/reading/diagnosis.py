@@ -168,10 +168,6 @@ _RULES: Tuple[Rule, ...] = (
 _COMPLAINT = (r'Warning[:!]|==> WARNING:|Read .* failed|SMART Status (?:not supported|command failed)'
               r'|.*(?:Log Sense|Failed) .*\[|Error .*checksum|An optional SMART command failed')
 
-# Options that make smartctl read SMART data, alone or among others (-iHA).
-_ASKS_FOR_DATA = r'-[a-zA-Z]*[axHAl]\w*|--(?:all|xall|health|attributes|log)(?:=.*)?'
-_ASKS_FOR_ATTRIBUTES = r'-[a-zA-Z]*[axA]\w*|--(?:all|xall|attributes)(?:=.*)?'
-_USUAL = frozenset(('-A', '-x', '-a'))   # of these, what nearly all write: told without compiling a pattern
 # What a health log of zeros may still hold: the drive's limits, no warning, and the temperature, which bridges add.
 _FEW = 4  # a report that was cut holds some of its fourteen counts
 _NO_COUNTS = ('critical_warning', 'temperature', 'warning_temp_threshold', 'critical_temp_threshold')
@@ -231,13 +227,13 @@ class Remains(NamedTuple):
     exit_status: int = 0
     is_identified: bool = False         # it names a model
     device_type: str = ''               # smartctl's -d argument; '' without a device
-    arguments: Sequence[str] = ()       # smartctl's command line
+    is_asked: bool = True               # for SMART data, as far as the command line is known
     complaint: str = ''                 # words of smartctl that no rule knows
 
 
 def without_data(remains: Remains) -> DriveError:
     """Return the reason when a report holds no SMART data and no known words why."""
-    if remains.arguments and not any(re.fullmatch(_ASKS_FOR_DATA, argument) for argument in remains.arguments):
+    if not remains.is_asked:
         return DriveError(_RECORD.format('smartctl was not asked for any'))
     if remains.complaint:
         return DriveError(f'cannot be read: smartctl says "{clean(remains.complaint, _REASON)}"')
@@ -280,11 +276,6 @@ def is_complaint(line: str) -> bool:
     refused.
     """
     return re.match(_COMPLAINT, line[:_LONGEST_LINE]) is not None
-
-
-def asks_for_attributes(arguments: Sequence[str]) -> bool:
-    """Tell whether smartctl was called for the table of attributes, alone or among others."""
-    return not _USUAL.isdisjoint(arguments) or any(re.fullmatch(_ASKS_FOR_ATTRIBUTES, word) for word in arguments)
 
 
 def nothing_told(report: Report, is_asked: bool) -> Optional[DriveError]:

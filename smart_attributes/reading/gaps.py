@@ -6,22 +6,21 @@ missing is a note, since a drive may only look better for it.
 from __future__ import annotations
 
 from ..typed import TYPE_CHECKING, NamedTuple
-from .json_values import BYTES, SAFE, byte_of, fraction_of, integer_of, list_of, object_of, objects_of, word_of
+from .json_values import BYTES, SAFE, byte_of, fraction_of, integer_of, object_of, objects_of, word_of
+from .parts import ALL, NO_ERROR_LOG, NO_STATISTICS, NO_TEST_LOG, missing
 from .telling import ERROR_COUNTERS, NVME_KEYS
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator, List, Mapping, Optional, Sequence, Tuple
+    from typing import Any, Callable, Collection, Iterator, List, Mapping, Optional, Sequence, Tuple
 
     from ..model import Report
     from .json_values import Json
 
 _SHOWN = 5                # of the places that are damaged
-_OPTIONAL_NVME = frozenset(('warning_temp_time', 'critical_comp_time', 'warning_temp_threshold',
-                            'critical_temp_threshold'))
 _TELLS_SUPPORT = (7, 3)   # of smartctl, the first to print it as JSON
-_EXTENDED = frozenset(('-x', '--xall'))
-_ALL = _EXTENDED | {'-a', '--all'}
-_OF_THE_DRIVE = _ALL | {'-i', '--info'}
+_INFO = ALL | {'-i'}
+_STATISTICS_PAGES = range(1, 8)  # a page of a vendor may be empty. Source: ACS-4, 9.5
+_STATISTICS_LOG = 4       # its address in the log directory. Source: ACS-4, table A.2
 
 
 class _Number(NamedTuple):
@@ -37,8 +36,9 @@ _FRACTION = _Number(range(0), fraction_of)
 # A type is what a value must be, and a list of one shape a list of such objects. What must be there stands behind
 # _NEEDED; of a value that need not be there, only a wrong one is a gap.
 _NEEDED = '!'
-_TEST: Mapping[str, Any] = {_NEEDED: ('status', 'lifetime_hours'), 'lifetime_hours': _INTEGER,
-                            'status': {_NEEDED: ('string',), 'string': str}, 'type': {'string': str}}
+_STRING: Mapping[str, Any] = {_NEEDED: ('string',), 'string': str}
+_TEST: Mapping[str, Any] = {_NEEDED: ('type', 'status', 'lifetime_hours'), 'type': _STRING, 'status': _STRING,
+                            'lifetime_hours': _INTEGER}
 _ERRORS: Mapping[str, Any] = {_NEEDED: ('count',), 'count': _INTEGER, 'table': [{
     _NEEDED: ('error_number', 'lifetime_hours'), 'error_number': _INTEGER, 'lifetime_hours': _INTEGER,
     'error_description': str, 'completion_registers': {'error': _BYTE}}]}
@@ -69,16 +69,19 @@ _SHAPE: Mapping[str, Any] = {
     'ata_smart_error_log': {'extended': _ERRORS, 'summary': _ERRORS},
     'ata_smart_self_test_log': {'extended': {'count': _INTEGER, 'table': [_TEST]},
                                 'standard': {'count': _INTEGER, 'table': [_TEST]}},
-    'ata_smart_data': {'self_test': {'status': {'value': _BYTE}}},
+    'ata_smart_data': {'self_test': {'status': {'value': _BYTE}},
+                       'capabilities': {NO_ERROR_LOG: bool, NO_TEST_LOG: bool}},
+    'ata_log_directory': {'table': [{'address': _BYTE}]},
     'nvme_smart_health_information_log': dict.fromkeys(NVME_KEYS, _INTEGER),
     'nvme_composite_temperature_threshold': {'warning': _INTEGER, 'critical': _INTEGER},
-    'nvme_self_test_log': {'table': [{'self_test_code': {'string': str}, 'power_on_hours': _INTEGER,
-                                      'self_test_result': {_NEEDED: ('string',), 'string': str}}]},
+    'nvme_self_test_log': {'table': [{
+        _NEEDED: ('self_test_code', 'self_test_result'), 'self_test_code': _STRING, 'self_test_result': _STRING,
+        'power_on_hours': _INTEGER}]},
     'scsi_grown_defect_list': _INTEGER, 'scsi_percentage_used_endurance_indicator': _INTEGER,
     'scsi_pending_defects': {'count': _INTEGER}, 'temperature': {'current': _INTEGER, 'drive_trip': _INTEGER},
     'scsi_start_stop_cycle_counter': dict.fromkeys(_CYCLES, _INTEGER), 'power_on_time': {'hours': _INTEGER},
     'scsi_error_counter_log': {_NEEDED: ('read', 'write'), **dict.fromkeys(('read', 'write', 'verify'), _COUNTERS)},
-    **{f'scsi_self_test_{number}': {_NEEDED: ('result',), 'result': {_NEEDED: ('string',), 'string': str}}
+    **{f'scsi_self_test_{number}': {_NEEDED: ('code', 'result'), 'code': _STRING, 'result': _STRING}
        for number in range(20)},
     'endurance_used': _PERCENT, 'spare_available': _PERCENT}
 
@@ -86,11 +89,12 @@ _SHAPE: Mapping[str, Any] = {
 _COLUMNS = frozenset(('value', 'worst', 'thresh', 'when_failed'))
 
 
-def of_json(data: Json, report: Report) -> Tuple[str, ...]:
-    """Return a sentence for what is damaged, and one for what is missing of all that smartctl was asked for."""
-    arguments = [word for word in list_of(object_of(data, 'smartctl'), 'argv') if isinstance(word, str)]
-    lacking = [*missing(report, not _ALL.isdisjoint(arguments)), *_lost_logs(data, report, arguments),
-               *_lost_rows(data)]
+def of_json(data: Json, report: Report, arguments: Collection[str]) -> Tuple[str, ...]:
+    """Return a sentence for what is damaged, and one for what is missing of all that smartctl was asked for.
+
+    arguments: of smartctl, as `parts.asked` returns them.
+    """
+    lacking = [*missing(report, arguments, _places(data)), *_lost_support(data, report, arguments), *_lost_rows(data)]
     return tuple(told(_unfit(data, _SHAPE, '', []), lacking))
 
 
@@ -100,34 +104,6 @@ def told(damaged: Sequence[str], lacking: Sequence[str]) -> Iterator[str]:
         rest = f' and {len(what) - _SHOWN} more' if len(what) > _SHOWN else ''
         if what:
             yield begin + ', '.join(what[:_SHOWN]) + rest
-
-
-def missing(report: Report, is_of_all: bool) -> List[str]:
-    """Return what is missing of what every report tells, and of what one tells that was to tell all."""
-    identity = report.identity
-    found = ['the model'] if not identity.model else [] if identity.firmware else ['the firmware']
-    if identity.protocol == 'ATA' and identity.rotation is None and not identity.spins and report.attributes:
-        found.append('the rotation rate, so the drive is taken for a solid state drive')
-    if report.error_count and not _is_whole([entry.number for entry in report.errors], report.error_count):
-        found.append('some of the error log')
-    if identity.protocol == 'NVMe':
-        return [*found, *(key for key in NVME_KEYS if key not in {*report.nvme, *_OPTIONAL_NVME})]
-    return [*found, *(_missing_of_all(report) if is_of_all else ())]
-
-
-def _is_whole(numbers: Sequence[int], newest: int) -> bool:
-    """Tell whether errors are listed one after the other, beginning with the newest."""
-    return list(numbers) == list(range(newest, newest - max(len(numbers), 1), -1))
-
-
-def _missing_of_all(report: Report) -> List[str]:
-    identity = report.identity
-    if identity.protocol == 'ATA':
-        return [name for name, is_there in (('the attributes', report.attributes),
-                                            ('the error log', report.error_count is not None)) if not is_there]
-    wanted = ('temperature', 'grown_defects', 'read.total_uncorrected_errors', 'write.total_uncorrected_errors',
-              *(['percentage_used'] if identity.rotation == 0 else []))
-    return [key for key in wanted if key not in report.scsi] if identity.protocol == 'SCSI' else []
 
 
 # --- JSON ------------------------------------------------------------------------------
@@ -188,22 +164,32 @@ def _all_rows_fit(rows: List[Json], shape: Mapping[str, Any]) -> bool:
     return True
 
 
-def _lost_logs(data: Json, report: Report, arguments: Sequence[str]) -> Iterator[str]:
-    """Yield what smartctl was asked for and a report may well be read without."""
-    wanted = [('smart_support', 'whether SMART is enabled', _OF_THE_DRIVE)] if report.version >= _TELLS_SUPPORT else []
-    if report.identity.protocol == 'ATA':
-        wanted += [('ata_smart_self_test_log', 'the self-test log', _ALL),
-                   ('ata_device_statistics', 'the device statistics', _EXTENDED)]
-    yield from (name for key, name, asked in wanted if key not in data and not asked.isdisjoint(arguments))
+def _places(data: Json) -> Collection[str]:
+    """Return the keys of a report, and marks for the logs that it says the drive does not keep."""
+    capabilities = object_of(object_of(data, 'ata_smart_data'), 'capabilities')
+    refused = [key for key in (NO_ERROR_LOG, NO_TEST_LOG) if capabilities.get(key) is False]
+    logs = [log.get('address') for log in objects_of(object_of(data, 'ata_log_directory'), 'table')]
+    if logs and _STATISTICS_LOG not in logs:
+        refused.append(NO_STATISTICS)
+    return {*data, *refused} if refused else data
+
+
+def _lost_support(data: Json, report: Report, arguments: Collection[str]) -> Iterator[str]:
+    """Yield that nothing shows whether SMART is enabled. smartctl prints it for a drive of any kind."""
+    if report.version >= _TELLS_SUPPORT and 'smart_support' not in data and not _INFO.isdisjoint(arguments):
+        yield 'whether SMART is enabled'
 
 
 def _lost_rows(data: Json) -> Iterator[str]:
-    """Yield the self-tests that are counted and not listed."""
+    """Yield the self-tests that are counted and not listed, and the statistics of pages that have some."""
     log = object_of(data, 'ata_smart_self_test_log')
     for name in ('extended', 'standard'):
         part = object_of(log, name)
         if len(objects_of(part, 'table')) < (integer_of(part, 'count') or 0):
             yield f'some of the {name} self-test log'
+    yield from (f'page {number} of the device statistics' for page in objects_of(
+        object_of(data, 'ata_device_statistics'), 'pages') for number in [byte_of(page, 'number')]
+        if number in _STATISTICS_PAGES and 'table' not in page)
     numbers = [number for number in range(20) if f'scsi_self_test_{number}' in data]
     if numbers and len(numbers) <= numbers[-1]:
         yield 'some of the self-test log'

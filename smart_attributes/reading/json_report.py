@@ -8,11 +8,10 @@ from __future__ import annotations
 from ..errors import DriveError, NotAReport
 from ..model import Identity, Report
 from ..typed import TYPE_CHECKING
-from . import gaps, json_logs
+from . import gaps, json_logs, parts
 from .content import as_text, json_start, loaded
 from .diagnosis import (
     Remains,
-    asks_for_attributes,
     diagnose,
     is_complaint,
     smart_disabled,
@@ -20,10 +19,10 @@ from .diagnosis import (
     without_data,
 )
 from .json_values import byte_of, integer_of, list_of, object_of, objects_of, text_of
-from .telling import emptiness, exclusion, has_smart_data, has_spindle, no_report, with_pending
+from .telling import emptiness, exclusion, has_smart_data, has_spindle, no_report, with_exit_status, with_pending
 
 if TYPE_CHECKING:
-    from typing import Any, List, Optional, Tuple, Union
+    from typing import Any, Collection, List, Optional, Tuple, Union
 
     from .json_values import Json
 
@@ -61,11 +60,22 @@ def from_json(data: Json, exit_status: Optional[int] = None, other_text: str = '
     other_text: what was printed beside the JSON.
     Raises DriveError (or a kind of it) when the document gives no verdict.
     """
+    report = _report(data, exit_status, other_text)
+    arguments = parts.asked(word for word in list_of(object_of(data, 'smartctl'), 'argv')[1:] if isinstance(word, str))
+    problem = _problem(data, report, other_text, arguments)
+    if problem is None:
+        return report._replace(gaps=gaps.of_json(data, report, arguments))
+    raise problem.of(report.identity)
+
+
+def _report(data: Json, exit_status: Optional[int], other_text: str) -> Report:
+    """Return what a document says, whether or not it makes a verdict."""
     smartctl = object_of(data, 'smartctl')
-    passed, words = _smart_status(object_of(data, 'smart_status'))
+    status = _exit_status(smartctl, exit_status)
+    passed, words = with_exit_status(*_smart_status(object_of(data, 'smart_status')), status)
     attributes = json_logs.attributes(objects_of(object_of(data, 'ata_smart_attributes'), 'table'))
     identity = _identity(data)._replace(spins=has_spindle(attributes))
-    report = Report(
+    return Report(
         identity=identity,
         smart_status=passed,
         smart_status_text=words,
@@ -78,14 +88,10 @@ def from_json(data: Json, exit_status: Optional[int] = None, other_text: str = '
         self_tests=json_logs.self_tests(data),
         error_count=json_logs.error_count(object_of(data, 'ata_smart_error_log')),
         errors=json_logs.errors(object_of(data, 'ata_smart_error_log')),
-        exit_status=_exit_status(smartctl, exit_status),
+        exit_status=status,
         messages=_complaints(smartctl),
         version=tuple(part for part in list_of(smartctl, 'version') if type(part) is int),
     )
-    problem = _problem(data, report, other_text)
-    if problem is None:
-        return report._replace(gaps=gaps.of_json(data, report))
-    raise problem.of(identity)
 
 
 def _exit_status(smartctl: Json, of_process: Optional[int]) -> Optional[int]:
@@ -94,7 +100,7 @@ def _exit_status(smartctl: Json, of_process: Optional[int]) -> Optional[int]:
     return of_process if status is None else status
 
 
-def _problem(data: Json, report: Report, other_text: str) -> Optional[DriveError]:
+def _problem(data: Json, report: Report, other_text: str, arguments: Collection[str]) -> Optional[DriveError]:
     """Return why this document gives no verdict, None when it does."""
     excluded = exclusion(report, text_of(object_of(data, 'device_type'), 'name'),
                          text_of(object_of(data, 'scsi_transport_protocol'), 'name'))
@@ -105,20 +111,15 @@ def _problem(data: Json, report: Report, other_text: str) -> Optional[DriveError
         return smart_disabled()
     smartctl = object_of(data, 'smartctl')
     if has_smart_data(report):
-        return emptiness(report, asks_for_attributes(_arguments(smartctl)))
+        return emptiness(report, not parts.TABLE.isdisjoint(arguments))
     printed = [line for line in list_of(smartctl, 'output') if isinstance(line, str)]
     said = diagnose([text for _, text in _messages(smartctl)], report.exit_status, '\n'.join([*printed, other_text]))
     if said is None and support.get('available') is False:
         return smart_unsupported()
     return said or without_data(Remains(
         report.exit_status or 0, bool(report.identity.model), text_of(object_of(data, 'device'), 'type'),
-        _arguments(smartctl),
+        not arguments or not parts.DATA.isdisjoint(arguments),
         report.messages[0] if report.messages else ''))
-
-
-def _arguments(smartctl: Json) -> List[str]:
-    """Return the words of smartctl's command line behind its name, [] where the report lacks it."""
-    return [argument for argument in list_of(smartctl, 'argv')[1:] if isinstance(argument, str)]
 
 
 # Identity

@@ -165,7 +165,7 @@ def _understood(answer: Answer) -> Outcome:
             from . import json_report
             return json_report.parse(answer.stdout, answer.status, error_text)
         from . import text_report
-        return text_report.parse_report(answer.stdout, answer.status, error_text)
+        return text_report.parse_report(answer.stdout, answer.status, error_text, answer.command)
     except DriveError as error:
         return error
 

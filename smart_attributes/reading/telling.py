@@ -53,6 +53,7 @@ _ERROR_BITS = ((0x80, 'ICRC'), (0x40, 'UNC'), (0x10, 'IDNF'), (0x04, 'ABRT'))
 # drive of 14,403 (linuxhw/EnterpriseDrive).
 _SPINDLE = frozenset((4, 10))
 _PENDING_ERRORS = (1, 0x040)  # device statistics: Pending Error Count
+_FAILED = 8                # bit of smartctl's exit status
 _UNLESS_DATA = frozenset(('temperature', 'drive_trip'))
 
 
@@ -80,6 +81,16 @@ def has_smart_data(report: Report) -> bool:
 def has_spindle(attributes: Iterable[AttributeRow]) -> bool:
     """Return whether a drive counts what only a spindle does."""
     return _SPINDLE.issubset(row.id for row in attributes)
+
+
+def with_exit_status(passed: Optional[bool], words: str, status: Optional[int]) -> Tuple[Optional[bool], str]:
+    """Return the SMART health status and its words; where a report lost them, what smartctl's exit status says.
+
+    Source: smartctl(8), EXIT STATUS, bit 3: the health status was FAILED.
+    """
+    if passed is None and status is not None and status > 0 and status & _FAILED:
+        return False, words or "FAILED, by smartctl's exit status"
+    return passed, words
 
 
 def with_pending(statistics: Dict[Tuple[int, int], Statistic],

@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Collection, FrozenSet, Iterator, Mapping, Optional, Sequence, Tuple
 
 from ..model import Report
 from ..words import clean
-from .gaps import missing, told
+from .gaps import told
+from .parts import NO_ERROR_LOG, NO_STATISTICS, asked, missing
 from .pysmart import classic
 from .text_lines import LONGEST_LINE, is_row
 
@@ -19,9 +20,15 @@ _LAST: Mapping[str, str] = {
     'ATA': r'^[ \t]*SATA Phy Event Counters|Selective Self-?tests?\b',
     'NVMe': r'Error Information (?:\(|Log)',
     'SCSI': r'Self-test duration|no self-?tests have been logged|not support Self.?Test'}
-# Which fields tell that all was asked for.
-_OF_ALL: Mapping[str, str] = {'ATA': 'general smart values', 'NVMe': 'supported power states',
-                              'SCSI': 'smart support is'}
+# Lines of what smartctl prints only where it was asked for everything; several, since each of them may be lost.
+_OF_ALL: Mapping[str, FrozenSet[str]] = {
+    'ATA': frozenset((
+        'general smart values', 'offline data collection status', 'self-test execution status', 'smart capabilities',
+        'error logging capability', 'smart selective self-test log data structure revision number 0',
+        'smart selective self-test log data structure revision number 1')),
+    'NVMe': frozenset(('supported power states',)),
+    'SCSI': frozenset(('smart support is', 'error counter log', 'non-medium error count', 'smart self-test log',
+                       'no self-tests have been logged', 'long (extended) self test duration'))}
 _HEADLINES: Sequence[Tuple[str, Callable[[str], Any]]] = (
     ('ATTRIBUTE_NAME', classic), ('VALUE WORST', classic), ('Offset Size', is_row), ('Flags Description', is_row),
     ('fast | delayed', re.compile(r'(?:read|write|verify):').match))
@@ -40,18 +47,37 @@ _FORMS: Mapping[str, Mapping[str, str]] = {
                               'accumulated load-unload cycles'), _COUNT)}}
 
 
-def of_text(text: str, fields: Mapping[str, str], report: Report) -> Tuple[str, ...]:
+def of_text(text: str, fields: Mapping[str, str], report: Report, arguments: Collection[str]) -> Tuple[str, ...]:
     """Return a sentence for what is damaged, and one for what is missing of all that smartctl was asked for.
 
-    fields: its lines "Label: value".
+    fields: its lines "Label: value". arguments: of smartctl, as `asked_for` returns them.
     """
-    is_of_all = _OF_ALL.get(report.identity.protocol) in fields  # '' is a label, too, and None is not
     damaged = [*_unfit_lines(text), *(f'{label}: {fields[label]}'
                                       for label, form in _FORMS.get(report.identity.protocol, {}).items()
                                       if label in fields and not re.match(form, fields[label]))]
-    lacking = [*missing(report, is_of_all and not _NO_ERROR_LOG.search(text)), *_lost_tests(text),
-               *_end(text, report.identity.protocol, is_of_all)]
+    lacking = [*missing(report, arguments, {*fields, *_refused(text)}), *_lost_tests(text),
+               *_end(text, report.identity.protocol, '-a' in arguments)]
     return tuple(told([f'"{clean(line, _LINE)}"' for line in damaged], lacking))
+
+
+def asked_for(text: str, fields: Mapping[str, str], protocol: str, command: Sequence[str]) -> FrozenSet[str]:
+    """Return smartctl's arguments; where no command is known, those that the lines of a text prove, and -A."""
+    if command:
+        return asked(command)
+    found = {'-A'}
+    if any(label in fields for label in _OF_ALL.get(protocol, ())):
+        found.add('-a')
+        if protocol == 'ATA' and _LONG_ATA.search(text):
+            found.add('-x')
+    return frozenset(found)
+
+
+def _refused(text: str) -> Iterator[str]:
+    """Yield marks for the logs that a report says the drive does not keep."""
+    if _NO_ERROR_LOG.search(text):
+        yield NO_ERROR_LOG
+    if 'Log Directory Version' in text and 'Device Statistics log' not in text:
+        yield NO_STATISTICS
 
 
 def _unfit_lines(text: str) -> Iterator[str]:
@@ -80,4 +106,4 @@ def _end(text: str, protocol: str, is_of_all: bool) -> Iterator[str]:
     is_there = re.search(_LAST[last], text, re.MULTILINE | re.IGNORECASE) if is_of_all else None
     is_ended = re.search(r'\n[ \t]*\n[ \t]*\Z', text) or (is_there and protocol != 'NVMe')
     if not is_ended or (is_of_all and not is_there):
-        yield 'its end: it was cut off, and logs may be lost'
+        yield 'its end: it was cut off, or smartctl was not asked for all logs'

@@ -4,7 +4,7 @@ rest.
 from __future__ import annotations
 
 import re
-from typing import Dict, Optional, Tuple
+from typing import Collection, Dict, Optional, Sequence, Tuple
 
 from ..errors import DriveError
 from ..model import Identity, Report
@@ -13,7 +13,7 @@ from .content import as_text, looks_like_json
 from .diagnosis import Remains, diagnose, examined, smart_disabled, without_data
 from .json_report import parse as parse_json
 from .pysmart import attributes, digits, leading
-from .telling import emptiness, exclusion, has_smart_data, has_spindle, no_report, with_pending
+from .telling import emptiness, exclusion, has_smart_data, has_spindle, no_report, with_exit_status, with_pending
 from .text_lines import POWER_ON, Lines, sorted_lines
 
 _BANNER = re.compile(r'^[ \t]*smartctl (?:version )?(?:pre-)?(\d+)\.(\d+)', re.MULTILINE)
@@ -31,18 +31,20 @@ _SCSI_LABELS = ('smart health status', 'logical unit id', 'elements in grown def
                 'percentage used endurance indicator', 'device', POWER_ON)
 
 
-def parse_report(data: bytes, exit_status: Optional[int] = None, error_text: str = '') -> Report:
+def parse_report(data: bytes, exit_status: Optional[int] = None, error_text: str = '',
+                 command: Sequence[str] = ()) -> Report:
     """Return the Report of a recorded or fresh output, JSON or text.
 
-    exit_status, error_text: of the process, where it is known.
+    exit_status, error_text, command: of the process, where it is known.
     Raises DriveError (or a kind of it) when this is no report, or one without a verdict.
     """
     text = as_text(data)
-    read = parse_json if looks_like_json(text) else parse
-    return read(text, exit_status, error_text)
+    if looks_like_json(text):
+        return parse_json(text, exit_status, error_text)
+    return parse(text, exit_status, error_text, command)
 
 
-def parse(text: str, exit_status: Optional[int] = None, error_text: str = '') -> Report:
+def parse(text: str, exit_status: Optional[int] = None, error_text: str = '', command: Sequence[str] = ()) -> Report:
     """Return the Report of smartctl's text.
 
     Raises DriveError (or a kind of it) when the text gives no verdict, or when
@@ -55,17 +57,18 @@ def parse(text: str, exit_status: Optional[int] = None, error_text: str = '') ->
     # What a shell or a script said before is none of the drive's business.
     lines = sorted_lines(text[banners[0].start():] if banners else text)
     version = tuple(map(int, banners[0].groups())) if banners else ()
-    report = _report(lines)._replace(exit_status=exit_status, version=version)
-    problem = _problem(lines, report, f'{text}\n{error_text}')
+    report = _report(lines, exit_status)._replace(exit_status=exit_status, version=version)
+    arguments = text_gaps.asked_for(text, lines.fields, report.identity.protocol, command)
+    problem = _problem(lines, report, f'{text}\n{error_text}', arguments)
     if problem:
         raise problem.of(report.identity)
-    return report._replace(gaps=text_gaps.of_text(text, lines.fields, report))
+    return report._replace(gaps=text_gaps.of_text(text, lines.fields, report, arguments))
 
 
-def _report(lines: Lines) -> Report:
+def _report(lines: Lines, exit_status: Optional[int]) -> Report:
     """Return what *lines* say, whether or not it makes a verdict."""
     protocol = _protocol(lines)
-    passed, words = _smart_status(lines.fields)
+    passed, words = with_exit_status(*_smart_status(lines.fields), exit_status)
     rows = attributes(lines.rows)
     return Report(
         identity=_identity(lines.fields, protocol)._replace(spins=has_spindle(rows)),
@@ -82,7 +85,7 @@ def _report(lines: Lines) -> Report:
     )
 
 
-def _problem(lines: Lines, report: Report, text: str) -> Optional[DriveError]:
+def _problem(lines: Lines, report: Report, text: str, arguments: Collection[str]) -> Optional[DriveError]:
     """Return why this text gives no verdict, None when it does."""
     fields, identity = lines.fields, report.identity
     excluded = exclusion(report, fields.get('device type', ''), fields.get('transport protocol', ''))
@@ -93,7 +96,7 @@ def _problem(lines: Lines, report: Report, text: str) -> Optional[DriveError]:
         return smart_disabled()
     if has_smart_data(report):
         # A check always asks for attributes.
-        return emptiness(report, report.exit_status is not None or 'general smart values' in fields)
+        return emptiness(report, report.exit_status is not None or '-a' in arguments)
     if report.version or any(label.startswith('=== start of ') for label in fields):
         return diagnose((), report.exit_status, text) or without_data(Remains(
             report.exit_status or 0, bool(identity.model), complaint=_complaint(text)))
