@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 import threading
 import time
@@ -318,6 +319,23 @@ def test_labels_and_numbers_that_are_longer_than_ours_hold_no_value():
     """int() refuses 5,000 digits."""
     assert perfdata.read([f"'{'x' * 201}'=1;;;;", f"'a'={'9' * 31};;;;", f"'b'=0.{'9' * 31};;;;", "'c'=7;1;2;;"]) == [
         ('c', 7, '1;2;;')]
+
+
+def test_a_document_from_the_future_is_as_old_as_its_file(tmp_path: Path):
+    """A host whose clock is a year ahead, and that is gone since, must not look well for a year."""
+    path = tmp_path / 'a.json'
+    path.write_text(json.dumps({**json.loads(document('a', WELL)), 'made': time.time() + 365 * 86_400}))
+    os.utime(path, (time.time() - 40 * 86_400,) * 2)
+
+    assert json.loads(run('fleet', '--json', str(path)).text)['drives'][0]['notes'][0].endswith(', 40 days ago')
+
+
+def test_a_result_from_the_future_is_said(fake):
+    """Nobody knows how old it is."""
+    result = {**service('a')['attrs']['last_check_result'], 'execution_end': time.time() + 365 * 86_400}
+    fake.answer = lambda question: (200, told(service('a', last_check_result=result)))
+
+    assert 'note: 1 service with a result from the future' in fake.fleet().text
 
 
 def test_a_link_that_leads_nowhere_is_named(tmp_path: Path):

@@ -23,7 +23,6 @@ LARGEST = 16 << 20     # bytes of a file; 24 drives take 0.1 MB
 MOST_DRIVES = 2_000    # of one document
 ENTRIES, POINTS = 200, 2_000   # of each list that a drive has, and of each past
 OLD = 2 * DAY          # seconds, after which a document tells the past
-LATEST = 2 ** 36       # the year 4147: a number beyond is no time
 WORDS = 500            # characters of a text
 TEXTS = ('device', 'type', 'name', 'model', 'serial', 'firmware', 'kind', 'entry', 'why', 'bay', 'light')
 LISTS = ('notes', 'carries', 'findings')
@@ -66,8 +65,10 @@ def read(path: str) -> Optional[Document]:
     if not isinstance(content, dict) or not isinstance(content.get('drives'), list) or 'version' not in content:
         return None
     made: Any = content.get('made')
-    return Document(_text(content.get('host')) or host_of(path) or '-', content,
-                    float(made) if _is_number(made) and 0 <= made <= LATEST else os.stat(path).st_mtime)
+    written = os.stat(path).st_mtime
+    # A clock that is ahead must not keep an old document young for ever.
+    is_known = _is_number(made) and 0 <= made <= written + DAY
+    return Document(_text(content.get('host')) or host_of(path) or '-', content, float(made) if is_known else written)
 
 
 def host_of(path: str) -> str:
