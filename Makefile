@@ -16,7 +16,7 @@ SCRAPERS := prometheus prometheus-node-exporter
 PROGRAMS := sudo acl man-db passwd util-linux binutils valgrind pipx chromium chromium-driver
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test check mutants test-debian12 playground bench performance kills year prove measure verdicts add format generate pictures deb test-deb test-kernel daemons test-programs test-icinga test-metrics scrapers venv wheel zipapp release reproducible pins audit clean help
+.PHONY: run test check mutants broken-promises test-debian12 playground bench performance kills year prove measure verdicts add format generate pictures deb test-deb test-kernel daemons test-programs test-icinga test-metrics scrapers venv wheel zipapp release reproducible pins audit clean help
 
 help:            ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -37,6 +37,10 @@ test-debian12: $(OLD)/.ready  ## the behaviour again, with the libraries of Debi
 
 mutants: $(VENV)/.mutants  ## how many small mistakes in what decides the unit tests notice: make mutants MODULES="judge words"
 	$(BIN)/python tools/mutants.py $(MODULES)
+
+broken-promises: $(VENV)/.tools  ## small mistakes in the code behind SECURITY.md: does each named test fail? make broken-promises WORDS="icinga trust"
+	@sh tools/compiler
+	$(BIN)/python tools/broken_promises.py $(WORDS)
 
 playground: $(VENV)/.tools  ## a shell on a machine of simulated drives: smartctl --scan, check_smart_attributes
 	@sh tools/compiler

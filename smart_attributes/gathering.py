@@ -6,9 +6,11 @@ import os
 import re
 import sys
 import time
+from functools import partial
 from itertools import groupby
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Sequence
 
+from . import alarm
 from .errors import NotAReport, SmartError, UsageError
 from .faces import document, outfile
 from .faces.packed import Packer
@@ -23,11 +25,16 @@ from .site import judge_of, site_of
 from .survey import survey
 from .words import sentence, visible
 
+if TYPE_CHECKING:
+    from .fleet.icinga import Service
+
 Json = Dict[str, Any]
 NOTE = 500             # characters
 COMMA = ',\n'
+SHOWING = 3            # reserves of time for showing what was gathered
 CARDS = 6              # of each thing to do: the plan stands below, and the table has all
 NAMED = 3              # of many, as examples
+MOST_DISTINCT = 500_000  # strings and limits that drives share; 10,000 honest hosts have 30,000
 # What every drive of the document has, be it unknown.
 KEYS: Mapping[str, Any] = dict.fromkeys(('device', 'type', 'model', 'serial', 'firmware', 'kind', 'entry', 'why'))
 OF_A_READING: Mapping[str, Any] = {'unit': '', 'warning': None, 'critical': None, 'reason': None}
@@ -51,6 +58,8 @@ class Fleet:
         self.notes: List[str] = []
         self.asked = 0                            # services, or documents
         self.is_whole = False                     # all drives are counted
+        self.is_cut = False                       # time was over
+        self._begun = time.monotonic()
 
     def drives(self, options: Options, runner: processes.Runner) -> Iterator[Drive]:
         """Yield each drive once; who cannot be asked is a fault, unless nobody else tells anything."""
@@ -63,13 +72,32 @@ class Fleet:
             raise UsageError('fleet takes --icinga URL, or folders with files of triage --json; --help shows examples')
         for source in sources:
             try:
-                yield from filter(self.summary.add, source)
-            except SmartError as error:
+                yield from self._bounded(filter(self.summary.add, source), options.how_read.timeout)
+            except (SmartError, alarm.TimeIsOver) as error:
                 if not self.asked:
                     raise
-                self.faults.append(f'{error}; the drives told before are here')
+                self.faults.append(f'{error}; only the drives read before it are shown')
+                self.is_cut = self.is_cut or isinstance(error, alarm.TimeIsOver)
         self.summary.close()
-        self.is_whole = True
+        self.is_whole = not self.is_cut
+
+    def _bounded(self, drives: Iterable[Drive], timeout: float) -> Iterator[Drive]:
+        """Yield drives as long as there is time to show them, and memory. Raises TimeIsOver, SmartError."""
+        end = self._begun + timeout - SHOWING * alarm.reserve(timeout)
+        for drive in drives:
+            yield drive
+            if time.monotonic() > end:
+                raise alarm.TimeIsOver(f'time was over after {timeout:g} s (give more with -t)')
+            if self.packer.size > MOST_DISTINCT:
+                raise SmartError('no two drives are alike: their words and limits take too much memory')
+
+    def _from(self, source: str, drives: Callable[[], Iterable[Drive]]) -> Iterator[Drive]:
+        """Yield the drives of one service or document; a mistake of ours in it costs no other drive."""
+        try:
+            yield from alarm.limited(drives)
+        except Exception as error:
+            self.faults.append(f'{visible(source)} cannot be understood ({type(error).__name__}); please report it '
+                               'with what triage --json prints there')
 
     def _of_icinga(self, options: Options) -> Iterator[Drive]:
         from .fleet import icinga
@@ -86,14 +114,19 @@ class Fleet:
                 self._note_hosts(api.hosts(wanted.hosts), names)
             for service in api.services(names):
                 self.asked += 1
-                told = services.told(service, self.reader, self.now)
-                for words in told.remarks:
-                    self.remarks.setdefault(words, []).append(f'{service.host}!{service.name}')
-                yield from told.drives
+                yield from self._from(f'{service.host}!{service.name}', partial(self._of_service, service))
         finally:
             api.close()
-        if self.asked < len(names):
-            self.notes.append(f'{len(names) - self.asked} of {len(names)} services were removed while Icinga was asked')
+            self.faults += (f'{visible(name)}: {why}' for name, why in api.unread.items())
+        gone = len(names) - self.asked - len(api.unread)
+        if gone > 0:
+            self.notes.append(f'{gone} of {len(names)} services were removed while Icinga was asked')
+
+    def _of_service(self, service: Service) -> List[Drive]:
+        told = services.told(service, self.reader, self.now)
+        for words in told.remarks:
+            self.remarks.setdefault(words, []).append(f'{service.host}!{service.name}')
+        return told.drives
 
     def _note_hosts(self, hosts: Sequence[str], services_of_them: Sequence[str]) -> None:
         checked = {name.partition('!')[0] for name in services_of_them}
@@ -107,13 +140,14 @@ class Fleet:
         for path in _files(options.files):
             try:
                 told = documents.read(path)
-            except OSError as error:
-                self.faults.append(f'{visible(path)}: {error.strerror or error}')
+            except (OSError, SmartError) as error:
+                self.faults.append(f'{visible(path)}: {getattr(error, "strerror", "") or error}')
                 continue
             if told is None:
                 others.append(path)
             else:
                 yield from self._of_document(told, old)
+            told = None  # before the next one is there as well
         for told in self._of_reports(others, options, runner) if others else ():
             yield from self._of_document(told, old)
         if not (self.asked or others or self.faults):
@@ -143,7 +177,7 @@ class Fleet:
         self.asked += 1
         if self.now - told.made > documents.OLD:
             old.append(told.host)
-        yield from documents.drives(told, self.reader, self.packer, self.now)
+        yield from self._from(told.host, lambda: list(documents.drives(told, self.reader, self.packer, self.now)))
 
     def said(self) -> List[str]:
         """Return what is to be said of the fleet beside its drives, what is worst first."""

@@ -320,18 +320,9 @@ def read_triage(data: bytes) -> None:
         _told_of_fleet(lambda reader, packer: documents.drives(document, reader, packer, now=START))
 
 
-class _Icinga(icinga.Icinga):
-    """An API that nobody has called."""
-
-    _where = 'icinga'
-
-    def __init__(self) -> None:
-        pass
-
-
 def read_icinga(data: bytes) -> None:
     """An answer of Icinga's API."""
-    found = _Icinga()._objects(data)
+    found = icinga._objects(bytearray(data))
     _told_of_fleet(lambda reader, _: [drive for each in found
                                       for drive in services.told(icinga._service(each), reader, START).drives])
 

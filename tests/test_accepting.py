@@ -157,6 +157,16 @@ def test_a_file_with_a_mistake_is_not_written_over(machine):
     assert (machine.config / 'acknowledged.json').read_text() == '{"overrides": ['
 
 
+def test_a_check_that_reads_while_it_is_written_sees_all_or_nothing(machine):
+    """Half a file would be a mistake in every check that runs at this moment."""
+    accept(machine, '-d', '/dev/sda', 'reallocated', *WHY)
+    with (machine.config / 'acknowledged.json').open() as reader:
+        before = (machine.config / 'acknowledged.json').read_text()
+        accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
+        assert reader.read() == before
+    assert 'SERIAL02' in (machine.config / 'acknowledged.json').read_text()
+
+
 def test_a_file_that_others_can_write_silences_nothing(machine):
     """Only root, or the user of the check, accepts."""
     accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)

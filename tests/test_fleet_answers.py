@@ -9,13 +9,14 @@ import ssl
 import subprocess
 import threading
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple, Union
 
 import pytest
 from conftest import Result, run
 
 LINE = 'OK        sda  ACME X1  endurance_used 1 %  {serial}  firmware 1.0'
-Answer = Tuple[int, bytes]
+Raw = Callable[[Callable[[bytes], object]], None]
+Answer = Union[Tuple[int, bytes], Raw]
 
 
 def service(name: str, **facts: Any) -> Dict[str, Any]:
@@ -34,6 +35,7 @@ class Fake:
 
     def __init__(self, folder: Path, is_plain: bool = False) -> None:
         self.asked: List[Dict[str, Any]] = []
+        self.methods: Set[Tuple[str, Optional[str]]] = set()
         self.answer: Callable[[Dict[str, Any]], Optional[Answer]] = lambda question: (200, told())
         fake = self
 
@@ -41,9 +43,14 @@ class Fake:
             protocol_version = 'HTTP/1.1'
 
             def do_POST(self) -> None:
+                fake.methods.add((self.command, self.headers['X-HTTP-Method-Override']))
                 question = json.loads(self.rfile.read(int(self.headers['Content-Length'])))
                 fake.asked.append(question)
                 found = fake.answer(question)
+                if callable(found):  # writes what it likes
+                    self.close_connection = True
+                    found(self.wfile.write)
+                    return
                 if found is None:  # hangs up in the middle of it
                     self.send_response(200)
                     self.send_header('Content-Length', '100')
@@ -77,10 +84,14 @@ class Fake:
         self.password.write_text('secret\n')
         self.password.chmod(0o600)
 
+    @property
+    def arguments(self) -> List[str]:
+        """Return the options that lead to it."""
+        return ['--icinga', f'https://127.0.0.1:{self.server.server_address[1]}', '--user', 'u', '--password-file',
+                str(self.password), '--ca', str(self.certificate)]
+
     def fleet(self, *arguments: str) -> Result:
-        return run('fleet', '--icinga', f'https://127.0.0.1:{self.server.server_address[1]}', '--user', 'u',
-                   '--password-file',
-                   str(self.password), '--ca', str(self.certificate), *arguments)
+        return run('fleet', *self.arguments, *arguments)
 
     def close(self) -> None:
         self.server.shutdown()
@@ -187,7 +198,7 @@ def test_an_api_that_fails_half_way_leaves_what_it_told(fake, tmp_path):
     done = fake.fleet('--html', str(tmp_path / 'page.html'))
 
     assert done.code == 3
-    assert 'Icinga answers 500 Internal Server Error; its log tells more; the drives told before are here' in done.text
+    assert 'Icinga answers 500 Internal Server Error; its log tells more; only the drives read before' in done.text
     assert '250 drives on 250 hosts' in (tmp_path / 'page.html').read_text()
     assert 'class="run"' in (tmp_path / 'page.html').read_text()
 
@@ -219,3 +230,68 @@ def test_who_does_not_answer_is_not_waited_for(fake):
 
     assert done.code == 3
     assert 'time is over' in done.text.lower() or 'more time is to be had with -t' in done.text
+
+
+# --- who is asked, and what is told to whom ------------------------------------------------------
+
+def without(words: List[str], option: str) -> List[str]:
+    place = words.index(option)
+    return words[:place] + words[place + 2:]
+
+
+def test_nothing_but_looking_is_asked_of_icinga(fake):
+    """A POST that Icinga takes for a GET, as its API has it for long questions, and for objects alone."""
+    fake.answer = lambda question: (200, told(service('a')))
+    assert fake.fleet('--hosts').code == 0
+
+    assert fake.methods == {('POST', 'GET')}
+    assert [set(question) - {'attrs', 'filter', 'filter_vars', 'services'} for question in fake.asked] == [set()] * 3
+
+
+def test_no_word_goes_to_who_has_no_trusted_certificate(fake):
+    """Without --ca the authorities of the system decide, and they do not know this one."""
+    done = run('fleet', *without(fake.arguments, '--ca'))
+
+    assert (done.code, fake.asked) == (3, [])
+    assert 'its certificate is not trusted' in done.text
+
+
+def test_no_word_goes_to_who_has_a_certificate_for_another_name(fake):
+    """Trusted by the same authority, and not who was meant."""
+    done = fake.fleet('--icinga-name', 'other.example.org')
+
+    assert (done.code, fake.asked) == (3, [])
+    assert 'its certificate is for another name' in done.text
+
+
+@pytest.mark.parametrize('mode', [0o644, 0o622, 0o606])
+def test_a_password_that_everybody_could_read_or_change_is_not_used(fake, mode):
+    """As ssh refuses a key: whoever reads it is who it lets in."""
+    fake.password.chmod(mode)
+    done = fake.fleet()
+
+    assert (done.code, fake.asked, 'secret' in done.text) == (3, [], False)
+    assert 'it belongs in a file of yours, mode 0600' in done.text
+
+
+@pytest.mark.parametrize('face', [[], ['--json'], ['--html', 'PAGE']], ids=['table', 'json', 'page'])
+def test_hostile_words_of_a_check_stay_text(fake, tmp_path, face):
+    """On a terminal, in JSON and in the page: in each column of a line, in its name and in words that are none of
+    ours.
+    """
+    nasty = '<img src=x onerror=alert(1)>\x1b[2J\u202e</script><script>alert(1)</script>{{7*7}}'
+    columns = f's{nasty}  M{nasty}  pending 16, critical above 8 {nasty}  S{nasty}  firmware {nasty}'
+    lines = f'SMART CRITICAL - {nasty}; 1 drive: 1 critical\nCRITICAL  {columns}\nUNKNOWN   (check)  {nasty}'
+    results = [{'output': output, 'state': 2, 'execution_end': 2e9, 'performance_data': [f"'s{nasty}_pending'=16;;"]}
+               for output in (lines, nasty, f'SMART OK - {nasty}')]
+    fake.answer = lambda question: (200, told(*(service(f'h{number}{nasty}', last_check_result=result)
+                                                for number, result in enumerate(results))))
+    page = tmp_path / 'page.html'
+    done = fake.fleet(*(str(page) if word == 'PAGE' else word for word in face))
+    shown = done.text + (page.read_text() if page.exists() else '')
+
+    assert not [sign for sign in ('\x1b', '\u202e', '\\u001b', '\\u202e') if sign in shown]
+    assert 'alert(1)' in shown
+    if page.exists():
+        assert (shown.count('<script'), '<img' in shown) == (2, False)
+        assert '{{7*7}}' in shown.partition('<main')[2].partition('<script')[0]

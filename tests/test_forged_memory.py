@@ -135,6 +135,14 @@ def test_growth_that_memory_tells_is_an_alarm_whoever_wrote_it(machine):
     assert {path.stat().st_uid for path in machine.state.rglob('*')} == {NOBODY}
 
 
+def test_another_users_memory_leaves_no_sleeping_drive_out_of_roots_check(machine):
+    """It could give sdd the serial number of a drive that --ignore names."""
+    asked = ('--ignore', 'SERIAL04')
+
+    assert ' sdd ' not in machine.by_nobody(NOW, *asked).text
+    assert state_of(machine.check(NOW + HOUR, *asked), 'sdd') == 'OK'
+
+
 TIMES = ('drive.first_read', 'drive.last_read', 'place.first', 'place.gone', 'series.absent', 'point.time', 'point.gap')
 NUMBERS = (*TIMES, 'point.number', 'series.pace', 'series.drive', 'place.drive')
 TEXTS = ('drive.serial', 'drive.model', 'drive.wwn', 'drive.protocol', 'series.role', 'series.definition',

@@ -63,6 +63,16 @@ def test_damaged_lines_are_skipped_and_counted(tmp_path):
     assert (found.read, found.damaged) == (2, 5)
 
 
+@pytest.mark.parametrize('cell', ['199;x;1;', '199;100;' + '9' * 400 + 'x;', '<b>;1;', "'|=;1;", '199;100;1;1;1;'])
+def test_a_line_with_a_cell_that_smartd_never_writes_is_skipped(tmp_path, cell):
+    """Another program, or somebody who may write there; the lines around it are read."""
+    whole = line(NOW - HOUR, a9=10, a199=1)
+    spoilt = f'{whole.rstrip()}\t{cell}\n'
+    found = smartd_log.read(log(tmp_path, line(NOW - 2 * HOUR, a9=9, a199=0), spoilt, whole), NOW)
+
+    assert (crc(found.rows), found.damaged) == ([0, 1], 1)
+
+
 def test_only_the_last_400_days_are_read(tmp_path, monkeypatch):
     """By seeking: ten years of a drive are 32 MB."""
     hours = range(0, 3000 * 24, 6)

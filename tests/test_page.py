@@ -1,10 +1,14 @@
 """`triage --html`: one file to look at, in a real browser, however many drives and whatever they call themselves."""
 from __future__ import annotations
 
+import base64
 import builtins
+import hashlib
+import html
 import importlib.util
 import json
 import os
+import re
 import stat
 import sys
 import time
@@ -104,6 +108,16 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path, sample, monk
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_who_reads_a_page_while_it_is_written_sees_the_old_one_whole(tmp_path, sample):
+    """A web server in the middle of it."""
+    path = written(tmp_path, sample)
+    before = path.read_text()
+    with path.open() as reader:
+        outfile.write('another', str(path))
+        assert reader.read() == before
+    assert path.read_text() == 'another'
+
+
 def test_a_device_is_not_replaced_by_a_page(tmp_path):
     """`--html /dev/null` as root would have made a file of it, for all programs of the machine."""
     os.mkfifo(tmp_path / 'pipe')
@@ -158,6 +172,38 @@ def test_what_recurs_stands_once_and_nothing_is_lost(sample):
         assert [other['said'] for each, other in zip(again, wanted) if other['said'] not in sayings(each)] == []
         assert small['strings'][drive['model']] == told['model']
         assert [small['strings'][note] for note in drive['notes']] == told['notes']
+
+
+@pytest.mark.parametrize('hostile', HOSTILE)
+def test_no_string_of_a_drive_is_markup_in_the_file(sample, hostile):
+    """Neither in what Jinja2 writes nor among the data, whether a browser is there to look or not."""
+    document = grown(sample, 3)
+    for drive in document['drives']:
+        drive.update(dict.fromkeys(OF_A_DRIVE, f'{hostile}<i>&'), notes=[hostile], action='replace now')
+    document.update(notes=[f'{hostile}<i>&'], remarks=[f'{hostile}<i>&'])
+    text = page.page(document, f'{visible(hostile)}<i>&', NOW)
+    before, _, rest = text.partition('<script type="application/json"')
+    data, _, after = rest.partition('</script>')
+
+    assert '<i>' not in text and '&lt;i&gt;&amp;' in before
+    assert not set(data.partition('>')[2]) & set('<>&')
+    assert json.loads(data.partition('>')[2])['drives']
+    assert (text.count('<script'), after.count('<script'), '<img' in text, '\x1b' in text) == (2, 1, False, False)
+
+
+def test_the_policy_of_the_page_admits_its_own_script_and_style_alone(sample):
+    """By their hashes: a browser runs nothing else and loads nothing."""
+    text = page.page(sample, 'Drives', NOW)
+    [policy] = re.findall('http-equiv="Content-Security-Policy" content="([^"]+)"', text)
+    told = dict(part.split(' ', 1) for part in html.unescape(policy).split('; '))
+    [script] = re.findall('<script>(.*?)</script>', text, re.DOTALL)
+    [style] = re.findall('<style>(.*?)</style>', text, re.DOTALL)
+
+    def hashed(code: str) -> str:
+        return f"'sha256-{base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()}'"
+
+    assert told == {'default-src': "'none'", 'base-uri': "'none'", 'form-action': "'none'",
+                    'script-src': hashed(script), 'style-src': hashed(style)}
 
 
 # --- in the browser ------------------------------------------------------------------------------

@@ -2,11 +2,20 @@
 from __future__ import annotations
 
 import ast
+import json
+import os
 import re
+import subprocess
+import sys
 from typing import Iterator, Set, Tuple
 
+import pytest
 from conftest import ROOT
+from promises import BROKEN
 from rooms import MODULES, PACKAGE, imports, room
+
+from smart_attributes.reading import commands, sudoers
+from smart_attributes.reading.waiting import Waiting
 
 PAGE = (ROOT / 'SECURITY.md').read_text()
 LINKS = re.findall(r'\[([^]]+)\]\(([^)]+)\)', PAGE)
@@ -68,6 +77,78 @@ def test_only_what_asks_icinga_knows_the_network():
     assert of_sockets == {'gethostname'}
     asking = {room(module) for module in MODULES for name, _ in imports(module) if name == 'fleet/icinga'}
     assert asking == {'fleet', 'gathering'}
+
+
+def test_the_installed_programs_import_nothing_of_their_callers():
+    """Isolated mode: neither the folder of the caller, nor his environment, nor his home."""
+    assert (ROOT / 'debian/check_smart_attributes').read_text().startswith('#!/usr/bin/python3 -IS\n')
+    assert '#!$bin/python3 -IS\n' in (ROOT / 'tools/launcher').read_text()
+    assert "FIRST_LINE = b'#!/usr/bin/python3 -IS\\n'" in (ROOT / 'tools/zipped.py').read_text()
+
+
+def test_each_expression_of_the_rule_stands_for_all_arguments():
+    """Without its ends, sudo would admit what stands before or behind it as well."""
+    listed = sudoers.render(sudoers.Rule('nagios', '/usr/sbin/smartctl', 65, tuple(sudoers.all_expressions())))
+    admitted = re.findall(r'^ +(/usr/sbin/smartctl .*?)(?:, \\)?$', listed, re.MULTILINE)
+
+    assert len(admitted) >= 3
+    assert [line for line in admitted if not re.fullmatch(r'/usr/sbin/smartctl \^[^^$]+\$', line)] == []
+    assert re.search(r'^nagios ALL=\(root\) TIMEOUT=65 NOPASSWD: SMARTCTL_FOR_NAGIOS_\w+$', listed, re.MULTILINE)
+
+
+def test_no_link_in_the_state_directory_is_followed(tmp_path):
+    """Not even to a file of the owner: whoever plants it chooses what a check writes over."""
+    (tmp_path / 'waiting').mkdir()
+    (tmp_path / 'treasure').write_text('precious' * 20)
+    (tmp_path / 'waiting/!dev!sda').symlink_to(tmp_path / 'treasure')
+    found = Waiting(str(tmp_path))
+
+    assert found.begin(('/usr/sbin/smartctl', *commands.read_arguments('/dev/sda'))) == -1
+    assert found.why_not
+    assert (tmp_path / 'treasure').read_text() == 'precious' * 20
+
+
+BECOMING = """
+import json, os, sys
+sys.path[:0] = [sys.argv[1]]
+os.setgroups([0, 4, 27])
+from smart_attributes.doctor import user
+user.become('nobody')
+try:
+    os.setuid(0)
+except PermissionError:
+    print(json.dumps([os.getresuid(), os.getresgid(), os.getgroups(), os.environ.get('XDG_STATE_HOME')]))
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason='only root can become another user')
+def test_doctor_keeps_nothing_of_roots_rights():
+    """Neither a group nor a way back: what it finds is what a check of that user would find."""
+    done = subprocess.run([sys.executable, '-I', '-c', BECOMING, str(ROOT)], capture_output=True, text=True, check=True,
+                          env={'XDG_STATE_HOME': '/root/state'})
+    import grp
+    import pwd
+    nobody = pwd.getpwnam('nobody')
+    theirs = {nobody.pw_gid, *(group.gr_gid for group in grp.getgrall() if 'nobody' in group.gr_mem)}
+
+    users, groups, all_groups, home = json.loads(done.stdout)
+    assert (users, groups, set(all_groups), home) == ([nobody.pw_uid] * 3, [nobody.pw_gid] * 3, theirs, None)
+
+
+def test_each_broken_promise_is_where_it_says():
+    """`make broken-promises` breaks each and sees its test fail; here only that code and test are there."""
+    assert len(BROKEN) >= 40
+    assert [each for each in BROKEN if (ROOT / each.file).read_text().count(each.right) != 1] == []
+    tests = [each.test.partition('::') for each in BROKEN]
+    assert [name for path, _, name in tests if f'\ndef {name}(' not in (ROOT / path).read_text()] == []
+
+
+def test_each_promise_has_a_test_that_was_seen_to_fail():
+    """Without a browser and without a daemon, so that it fails wherever the promise is broken."""
+    rows = [re.findall(r'\[(test_\w+)\]', row) for row in PAGE.splitlines() if row.startswith('| ')]
+    proved = {each.test.partition('::')[2] for each in BROKEN}
+
+    assert [row for row in rows if row and not proved & set(row)] == []
 
 
 def test_the_command_for_nrpe_takes_nothing_from_outside():

@@ -144,6 +144,17 @@ def test_what_differs_in_a_character_is_admitted_only_if_it_is_ours():
     assert [line for line in admitted if line not in (commands.SCAN, commands.SCAN_TEXT) and not is_ours(line)] == []
 
 
+@pytest.mark.parametrize('more', ['-s on', '-t long', '-s', '0', '/dev/sdb', '-d test', '--set=standby,now', '/../mem',
+                                  '.'])
+def test_nothing_is_admitted_before_or_behind_a_command_line(more):
+    """smartctl takes options anywhere; an expression that ends too early, or too loosely, lets them through."""
+    expressions = list(sudoers.all_expressions(ON_REQUEST))
+    lines = [' '.join(arguments_of(text)) for text in ADDRESSES]
+    wrong = [line for each in lines for line in (f'{each} {more}', f'{more} {each}', f'{each}\n{more}')]
+
+    assert [line for line in wrong if sudoers.admits(expressions, tuple(line.split(' ')))] == []
+
+
 @pytest.mark.parametrize('requested', [(), ('areca',), ('usbjmicron', 'sntasmedia')], ids=['none', 'areca', 'bridges'])
 def test_vendor_commands_are_admitted_only_on_request(requested):
     """Another disk under that path would get them, too; so no rule admits a type that nobody here needs."""

@@ -25,7 +25,7 @@ FIRMWARE = 'firmware '
 _STATES = {f'{state.name:<{WIDTH}}{GAP}': state for state in State}
 _START = WIDTH + len(GAP)
 _FEWEST = 3            # columns behind the state: name, model, findings
-_COUNTED = r'(?:^|; )([0-9]+) drives?: (?:[0-9]+ [a-z]+(?:, )?)+$'
+_COUNTED = r'(?:^|; )([0-9]{1,6}) drives?: (?:[0-9]+ [a-z]+(?:, )?)+$'
 
 
 class Line(NamedTuple):

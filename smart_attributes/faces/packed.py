@@ -36,6 +36,11 @@ class Packer:
     def __init__(self) -> None:
         self.strings, self.shapes = Table(), Table()
 
+    @property
+    def size(self) -> int:
+        """Return how many values the tables hold."""
+        return len(self.strings.values) + len(self.shapes.values)
+
     def drive(self, drive: Json, pairs: List[Any]) -> Dict[str, Any]:
         """Return a drive with its strings as numbers; pairs: its readings, packed. What is null or empty is left
         out.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 OWN_WORD = 'smart_status'
 OLD_LIMIT = 'legacy_limit'  # several on one drive; their labels stand in Verdict.old_values
 UNITS = '%sB'               # that stand behind a number
+_DIGITS = '[0-9]{1,30}'      # more are no number of a drive, and int() refuses 5,000
 
 
 def values(verdicts: Iterable[Verdict], roles: Mapping[str, Role], is_all: bool) -> List[str]:
@@ -63,10 +64,10 @@ def old_values(verdicts: Iterable[Verdict], printed: Sequence[str]) -> List[str]
 
 def read(texts: Iterable[str]) -> List[Value]:
     """Return the values that texts such as "'sda_temperature'=22;60;70;;" hold; what was cut, or is no number, holds
-    none: all our values have limits, be they empty.
+    none: all our values have limits, be they empty. Numbers and labels that are longer than any of ours are none.
     """
-    found = re.findall(rf"^'?([^'=\n]+)'?=(-?[0-9]+(?:\.[0-9]+)?)[{UNITS}]?;([0-9a-zA-Z.:;@~-]*)$", '\n'.join(texts),
-                       re.MULTILINE)
+    found = re.findall(rf"^'?([^'=\n]{{1,200}})'?=(-?{_DIGITS}(?:\.{_DIGITS})?)[{UNITS}]?;([\w.:;@~-]{{0,200}})$",
+                       '\n'.join(texts), re.MULTILINE | re.ASCII)
     return [(label, float(number) if '.' in number else int(number), limits) for label, number, limits in found]
 
 

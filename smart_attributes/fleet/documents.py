@@ -1,28 +1,33 @@
 """Documents of `triage --json`, of this version or another, from hosts that may write anything -> their drives."""
 from __future__ import annotations
 
-import json
 import os
+import re
 from functools import partial
+from itertools import islice
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .. import files
 from ..durations import DAY
+from ..errors import SmartError
 from ..faces.advice import NOTHING, ORDER_OF_ACTIONS, READ
 from ..faces.packed import Packer
 from ..faces.table import day
 from ..model import State
 from ..words import since, visible
+from . import bounded_json
 from .drives import Drive, Origin, Reader
 
 Json = Mapping[str, Any]
-LARGEST = 64 << 20     # bytes of a file
+LARGEST = 16 << 20     # bytes of a file; 24 drives take 0.1 MB
+MOST_DRIVES = 2_000    # of one document
+ENTRIES, POINTS = 200, 2_000   # of each list that a drive has, and of each past
 OLD = 2 * DAY          # seconds, after which a document tells the past
-LATEST = 2 ** 36       # the year 4147: a number beyond is no time
 WORDS = 500            # characters of a text
 TEXTS = ('device', 'type', 'name', 'model', 'serial', 'firmware', 'kind', 'entry', 'why', 'bay', 'light')
 LISTS = ('notes', 'carries', 'findings')
 OF_A_READING = ('unit', 'source', 'warning', 'critical', 'reason', 'said', 'growth')
+_BEGINNING = re.compile(rb'\s*\{\s*"version"')
 OF_A_FORECAST = ('left', 'earliest', 'latest')
 
 
@@ -39,20 +44,31 @@ class Document(NamedTuple):
         return _texts(self.content.get('notes'))
 
 
+class Damaged(SmartError):
+    """A document that cannot be read, and hides the drives of its host."""
+
+
 def read(path: str) -> Optional[Document]:
-    """Return the document that a file holds; None where it holds something else. Raises OSError.
+    """Return the document that a file holds; None where it holds something else. Raises OSError, and Damaged.
 
     Its host is the one that it names; else the file's name, or that of its folder where all are called alike.
     """
+    text = files.content(path, LARGEST)
     try:
-        content = json.loads(files.content(path, LARGEST))
-    except (ValueError, RecursionError):
+        content = bounded_json.parse(text)
+    except bounded_json.TooLarge:
+        raise Damaged('it is larger than the document of any host; look at how it was made') from None
+    except ValueError:
+        if _BEGINNING.match(text):
+            raise Damaged('it begins as a document of triage and is damaged; copy it again from its host') from None
         return None
     if not isinstance(content, dict) or not isinstance(content.get('drives'), list) or 'version' not in content:
         return None
     made: Any = content.get('made')
-    return Document(_text(content.get('host')) or host_of(path) or '-', content,
-                    float(made) if _is_number(made) and 0 <= made <= LATEST else os.stat(path).st_mtime)
+    written = os.stat(path).st_mtime
+    # A clock that is ahead must not keep an old document young for ever.
+    is_known = _is_number(made) and 0 <= made <= written + DAY
+    return Document(_text(content.get('host')) or host_of(path) or '-', content, float(made) if is_known else written)
 
 
 def host_of(path: str) -> str:
@@ -72,7 +88,10 @@ def drives(document: Document, reader: Reader, packer: Packer, now: float) -> It
     if (document.notes and state is not State.OK) or not listed or state not in (State.OK, *known):
         told = 'its run is worse than any of its drives' if listed else 'no drives'
         yield reader.row('(triage)', state, '; '.join(document.notes) or told, origin)
-    for each in listed:
+    if len(listed) > MOST_DRIVES:
+        yield reader.row('(triage)', State.UNKNOWN, f'{len(listed) - MOST_DRIVES} of {len(listed)} drives are not '
+                         f'shown: more than {MOST_DRIVES} are read of no host', origin)
+    for each in listed[:MOST_DRIVES]:
         if isinstance(each, dict):
             yield _drive(each, packer, origin)
         else:
@@ -88,7 +107,7 @@ def _drive(given: Json, packer: Packer, origin: Origin) -> Drive:
     facts['name'] = facts['name'] or facts['device'] or '-'
     facts['notes'] = [*origin.notes, *facts['notes']]
     facts['forecasts'] = {_text(role) or '': each for role, each in _items(given.get('forecasts'), origin.elapsed)}
-    facts['past'] = {_text(role) or '': [point for point in points if _is_point(point)]
+    facts['past'] = {_text(role) or '': [point for point in points[-POINTS:] if _is_point(point)]
                      for role, points in _pairs(given.get('past')) if isinstance(points, list)}
     readings = [_reading(each) for each in _dicts(given.get('readings')) if isinstance(each.get('role'), str)]
     used = max((each['value'] for each in readings if each['role'] == 'endurance_used' and each['judged']
@@ -121,15 +140,16 @@ def _text(given: Any) -> Optional[str]:
 
 
 def _texts(given: Any) -> List[str]:
-    return [visible(each[:WORDS]) for each in given if isinstance(each, str)] if isinstance(given, list) else []
+    return [visible(each[:WORDS]) for each in given[:ENTRIES] if isinstance(each, str)] if isinstance(
+        given, list) else []
 
 
 def _dicts(given: Any) -> Sequence[Json]:
-    return [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
+    return [each for each in given[:ENTRIES] if isinstance(each, dict)] if isinstance(given, list) else []
 
 
 def _pairs(given: Any) -> Sequence[Tuple[str, Any]]:
-    return list(given.items()) if isinstance(given, dict) else []
+    return list(islice(given.items(), ENTRIES)) if isinstance(given, dict) else []
 
 
 def _is_number(given: Any) -> bool:

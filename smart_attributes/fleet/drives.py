@@ -66,8 +66,8 @@ class Reader:
 
     def has_numbers(self, lines: Iterable[Line], values: Iterable[str]) -> bool:
         """Tell whether values hold a number of any of these drives; the first one mostly does."""
-        names = {line.name for line in lines}
-        return any(any(self._by_drive(names, [value]).values()) for value in values)
+        names, texts = {line.name for line in lines}, list(values)
+        return any(any(self._by_drive(names, some).values()) for some in (texts[:1], texts[1:]) if some)
 
     def row(self, name: str, state: State, why: str, origin: Origin) -> Drive:
         """Return a row for what is wrong with a check as a whole, which is no drive's."""
@@ -95,8 +95,8 @@ class Reader:
         for place, end in reversed(list(zip(places, ends))):
             stated = _STATED.search(line.findings, place.start(), end)
             least = State[stated[1].upper()] if stated else least
-            found.insert(0, (FORMS.get(place['form'] or '', place['role'] or ''), least))
-        return [(found[0][0], line.state), *found[1:]]
+            found.append((FORMS.get(place['form'] or '', place['role'] or ''), least))
+        return [(found[-1][0], line.state), *found[-2::-1]]
 
     def _drive(self, line: Line, numbers: Mapping[str, float], known: Callable[[], ByDrive], origin: Origin) -> Drive:
         alarms = self.alarms(line)

@@ -2,26 +2,37 @@
 
 http.client, because one connection that is kept, one kind of request and a certificate that is always verified need no
 library. Names come first, then what they said, BATCH at a time: all at once would cost Icinga and us half a gigabyte.
+An answer may be as long as the number of services justifies. A longer one is asked for again in halves, so that one
+service with an endless output costs no other service.
 """
 from __future__ import annotations
 
 import base64
+import contextlib
 import http.client
 import json
 import os
 import socket
 import ssl
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence
+import threading
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 from urllib.parse import SplitResult, urlsplit
 
 from .. import files, trust
 from ..errors import SmartError, UsageError
 from ..words import visible
+from . import bounded_json
 
 PORT = 5665
-PATIENCE = 60.0            # seconds for one answer
+PATIENCE = 60.0            # seconds without a byte
 BATCH = 250                # services in one question
-LARGEST = 512 << 20        # bytes of one answer; of 250 services 5 MB are usual
+NAMES = 32 << 20           # bytes of a list of names: 200,000 services
+ONE = 1 << 20              # bytes of the answer for one service; the plugin prints at most 65,000
+EACH = 64 << 10            # bytes more for each further service; 20,000 are usual for 24 drives
+CHUNK = 64 << 10           # bytes taken at once
+MOST_UNREAD = 20           # services whose answers cannot be read, before no more are asked for
+OUTPUT, VALUES = 256 << 10, 20_000   # characters of one output, and texts of its perfdata, that are looked at
+NAME = 255                 # characters of the name of a host or a service
 PASSWORD = 4096            # bytes of its file
 # Ours, and Icinga's own template, which was written for version 1.6 and runs this one as well.
 COMMANDS = ('check-smart-attributes', 'smart-attributes')
@@ -29,6 +40,8 @@ COMMANDS = ('check-smart-attributes', 'smart-attributes')
 OURS = 'service.check_command in commands || match("SMART *", service.last_check_result.output)'
 ASKED = ('__name', 'last_check_result', 'check_interval', 'enable_active_checks')
 READABLE_BY_OTHERS = 0o004
+TOO_LARGE = 'the answer is larger than the services asked for justify; ask for fewer with --filter'
+NOT_ICINGA = 'what answers is not the API of Icinga 2; --icinga takes its address, https://HOST:5665'
 Json = Mapping[str, Any]
 
 
@@ -67,6 +80,10 @@ class Unanswered(SmartError):
     """The API gives no answer, or none that can be used."""
 
 
+class Unreadable(SmartError):
+    """An answer is too large, or is not what Icinga sends; a question for fewer services may have a better one."""
+
+
 class Icinga:
     """One connection to the API."""
 
@@ -76,11 +93,12 @@ class Icinga:
         self._headers = {'Accept': 'application/json', 'X-HTTP-Method-Override': 'GET', **_login(access)}
         self._connection = _Connection(self._url, access.name, _trusted(access))
         self._user = access.user or access.certificate
+        self.unread: Dict[str, str] = {}     # service -> why its answer could not be read
 
     def names(self, condition: str) -> List[str]:
         """Return the names "host!service" of all services that run the plugin, ordered; condition: --filter."""
         wanted = f'({OURS}) && ({condition})' if condition else OURS
-        found = self._answer('services', {'filter': wanted, 'filter_vars': {'commands': COMMANDS},
+        found = self._listed('services', {'filter': wanted, 'filter_vars': {'commands': COMMANDS},
                                           'attrs': ['__name']})
         if found is None:
             raise Unanswered(
@@ -90,7 +108,7 @@ class Icinga:
 
     def hosts(self, condition: str) -> List[str]:
         """Return the names of all hosts, or of those that *condition* chooses."""
-        found = self._answer('hosts', {'attrs': ['__name'], **({'filter': condition} if condition else {})})
+        found = self._listed('hosts', {'attrs': ['__name'], **({'filter': condition} if condition else {})})
         if found is None:
             raise Unanswered(f'{self._where}: Icinga shows no hosts to {visible(self._user)}; --hosts needs the '
                              'permission objects/query/Host, and a filter without a mistake')
@@ -102,38 +120,60 @@ class Icinga:
         The next question is on its way while an answer is thought about.
         """
         batches = [names[start:start + BATCH] for start in range(0, len(names), BATCH)]
-        for place, batch in enumerate(batches):
-            if place == 0:
-                self._ask('services', _question(batch))
-            found = self._read()
-            if found is None:
-                found = self._one_by_one(batch)
-            if place + 1 < len(batches):
-                self._ask('services', _question(batches[place + 1]))
-            yield from map(_service, found)
-            del found  # before the next answer is there as well
+        if batches:
+            self._ask('services', _question(batches[0]))
+        for batch, following in zip(batches, [*batches[1:], ()]):
+            for found in self._parts(batch, following):
+                yield from map(_service, found)
+                del found  # before the next answer is there as well
 
     def close(self) -> None:
         """End the connection."""
         self._connection.close()
 
-    def _one_by_one(self, names: Sequence[str]) -> List[Json]:
-        """Return those of the services that are there: Icinga answers for none where one is gone."""
-        if len(names) == 1:
-            return []
-        found: List[Json] = []
-        for part in (names[:len(names) // 2], names[len(names) // 2:]):
-            answer = self._answer('services', _question(part))
-            found += self._one_by_one(part) if answer is None else answer
-        return found
+    def _parts(self, names: Sequence[str], following: Sequence[str]) -> Iterator[List[Json]]:
+        """Yield those of the services that were asked for and are there, and ask for the following ones.
+
+        Asks again for each half where Icinga answers for none because one is gone, or where the answer cannot be read.
+        """
+        found, fault = self._part(names)
+        if found is None and len(names) > 1:
+            first, second = names[:len(names) // 2], names[len(names) // 2:]
+            self._ask('services', _question(first))
+            yield from self._parts(first, second)
+            yield from self._parts(second, following)
+            return
+        if fault:
+            self._note(names[0], fault)
+        if following:
+            self._ask('services', _question(following))
+        yield found or []
+
+    def _part(self, names: Sequence[str]) -> Tuple[Optional[List[Json]], str]:
+        """Return the answer for some services, or None and why it cannot be read, '' where one of them is gone."""
+        try:
+            return self._read(ONE + EACH * (len(names) - 1)), ''
+        except Unreadable as error:
+            self.close()  # the rest of the answer is still on its way
+            return None, str(error)
+
+    def _note(self, name: str, fault: str) -> None:
+        """Remember a service whose answer cannot be read. Raises Unanswered where there are too many."""
+        self.unread[name] = fault
+        if len(self.unread) > MOST_UNREAD:
+            raise Unanswered(f'{self._where}: the answers for more than {MOST_UNREAD} services cannot be read: {fault}')
+
+    def _listed(self, kind: str, question: Json) -> Optional[List[Json]]:
+        """Return the objects of a list of names. Raises Unanswered where it cannot be read."""
+        self._ask(kind, question)
+        try:
+            return self._read(NAMES)
+        except Unreadable as error:
+            raise Unanswered(f'{self._where}: {error}') from None
 
     @property
     def _where(self) -> str:
         return f'{self._url.hostname}:{self._url.port or PORT}'
-
-    def _answer(self, kind: str, question: Json) -> Optional[List[Json]]:
-        self._ask(kind, question)
-        return self._read()
 
     def _ask(self, kind: str, question: Json) -> None:
         try:
@@ -142,32 +182,22 @@ class Icinga:
         except (OSError, http.client.HTTPException) as error:
             raise self._unanswered(error) from None
 
-    def _read(self) -> Optional[List[Json]]:
-        """Return the objects of an answer; None where Icinga finds none, or says so to who may not see them."""
+    def _read(self, most: int) -> Optional[List[Json]]:
+        """Return the objects of an answer of at most so many bytes; None where Icinga finds none, or says so to who may
+        not see them. Raises Unanswered, and Unreadable where a smaller question may help.
+        """
         try:
             answer = self._connection.getresponse()
-            text = answer.read(LARGEST + 1)
+            if answer.status not in (200, 404):
+                raise Unanswered(f'{self._where}: {self._refusal(answer)}')
+            text = _body(answer, most)
         except (OSError, http.client.HTTPException) as error:
             raise self._unanswered(error) from None
         if answer.status == 404:
             return None
-        if answer.status != 200:
-            raise Unanswered(f'{self._where}: {self._refusal(answer)}')
-        if len(text) > LARGEST:
-            raise Unanswered(f'{self._where}: an answer is larger than {LARGEST >> 20} MiB; --filter asks for less')
         if answer.length:  # that its head has promised and nobody has sent
             raise Unanswered(f'{self._where}: the answer was broken off; Icinga\'s log tells more')
-        return self._objects(text)
-
-    def _objects(self, text: bytes) -> List[Json]:
-        try:
-            found = json.loads(text)['results']
-        except (ValueError, KeyError, TypeError, RecursionError):
-            found = None
-        if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-            raise Unanswered(f'{self._where}: what answers is not the API of Icinga 2; --icinga takes its address, '
-                             'https://HOST:5665')
-        return found
+        return _objects(text)
 
     def _refusal(self, answer: http.client.HTTPResponse) -> str:
         if answer.status == 401:
@@ -190,8 +220,56 @@ class _Connection(http.client.HTTPSConnection):
 
     def connect(self) -> None:
         """Connect and verify."""
+        _look_up(self.host, self.port)
         plain = socket.create_connection((self.host, self.port), self.timeout)
         self.sock = self._trusted.wrap_socket(plain, server_hostname=self._expected)
+
+
+def _look_up(host: str, port: int) -> None:
+    """Wait for the address of a host, in a thread: no alarm interrupts the resolver of the C library.
+
+    Raises TimeoutError. Any other failure shows when the host is connected to.
+    """
+    thread = threading.Thread(target=_addresses, args=(host, port), daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    if thread.is_alive():
+        raise socket.timeout
+
+
+def _addresses(host: str, port: int) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM)
+
+
+def _body(answer: http.client.HTTPResponse, most: int) -> bytearray:
+    """Return the body of an answer. Raises Unreadable where it has more bytes than *most*.
+
+    A list of chunks would take 50 bytes of memory for each that a server sends one by one.
+    """
+    text = bytearray()
+    room = memoryview(bytearray(CHUNK))
+    is_larger = (answer.length or 0) > most
+    while not is_larger:
+        count = answer.readinto(room)
+        if not count:
+            return text
+        text += room[:count]
+        is_larger = len(text) > most
+    raise Unreadable(TOO_LARGE)
+
+
+def _objects(text: bytearray) -> List[Json]:
+    """Return the objects of an answer. Raises Unreadable."""
+    try:
+        found = bounded_json.parse(text)['results']
+    except bounded_json.TooLarge:
+        raise Unreadable(TOO_LARGE) from None
+    except (ValueError, KeyError, TypeError):
+        found = None
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise Unreadable(NOT_ICINGA)
+    return found
 
 
 def _reason(error: Exception, url: SplitResult) -> str:
@@ -294,15 +372,16 @@ def _service(found: Json) -> Service:
     attributes = found.get('attrs')
     told: Json = attributes if isinstance(attributes, dict) else {}
     result = told.get('last_check_result')
-    return Service(visible(host) or '-', visible(name), _result(result) if isinstance(result, dict) else None,
+    return Service(visible(host[:NAME]) or '-', visible(name[:NAME]),
+                   _result(result) if isinstance(result, dict) else None,
                    _number(told.get('check_interval')), told.get('enable_active_checks') is not False)
 
 
 def _result(found: Json) -> Result:
     values = found.get('performance_data')
     output = found.get('output')
-    return Result(int(_number(found.get('state'))), output if isinstance(output, str) else '',
-                  [each for each in values if isinstance(each, str)] if isinstance(values, list) else (),
+    return Result(int(_number(found.get('state'))), output[:OUTPUT] if isinstance(output, str) else '',
+                  [each for each in values[:VALUES] if isinstance(each, str)] if isinstance(values, list) else (),
                   _number(found.get('execution_end')))
 
 

@@ -12,6 +12,9 @@ from .drives import Drive
 
 Json = Mapping[str, Any]
 MOST = 25_000          # drives; a page of 24,000 has 6 MB, or 13 where their documents have reasons and sources
+ROW = 32 << 10         # bytes of one; 600 are usual
+MEMORY = 64 << 20      # bytes of all
+WITHOUT = {'past': {}, 'carries': (), 'notes': ('its readings are left out: they would take too much room',)}
 Key = Tuple[int, float, str, str]
 _text = json.JSONEncoder(separators=(',', ':')).encode
 
@@ -29,20 +32,24 @@ class Kept:
 
     def __init__(self, packer: Packer, most: int = MOST) -> None:
         self.left_out = 0
-        self._packer, self._most = packer, max(most, 1)
+        self._packer, self._most, self._size = packer, max(most, 1), 0
         self._rows: List[Row] = []           # always ordered: what comes too late costs no more than its key
 
     def add(self, drive: Drive) -> None:
         """Keep a drive, unless enough are worse."""
         facts = drive.facts
         key = (-State[facts['state']].urgency, -drive.used, facts['host'], facts['name'])
-        if len(self._rows) == self._most:
+        if len(self._rows) == self._most and key > self._rows[-1].key:
             self.left_out += 1
-            if key > self._rows[-1].key:
-                return
+            return
         text = _text(self._packer.drive(facts, drive.pairs()))
+        if len(text) > ROW:
+            text = _text(self._packer.drive({**facts, **WITHOUT}, []))
         insort(self._rows, Row(key, facts['action'], text))
-        del self._rows[self._most:]
+        self._size += len(text)
+        while len(self._rows) > self._most or self._size > MEMORY:
+            self._size -= len(self._rows.pop().text)
+            self.left_out += 1
 
     def rows(self) -> List[Row]:
         """Return what is kept, the worst first."""

@@ -23,6 +23,7 @@ PENDING = 'not checked yet: {}'
 OLD = 'checked by version 1.6, whose lines name neither model nor serial number: {}'
 FOREIGN = 'with words that are not this plugin\'s, but those of Icinga, a daemon in between or another program: {}'
 STALE_WORDS = 'with a result that is older than two check intervals, drives as they were then: {}'
+AHEAD = 'with a result from the future, so its age is not known (correct the clock of the host): {}'
 CUT = 'whose output was cut off on its way, and drives with it: {}'
 SHORTENED = 'whose output the plugin shortened: {}'
 NO_NUMBERS = 'without perfdata, drives without numbers: {}'
@@ -48,7 +49,9 @@ def told(service: Service, reader: Reader, now: float) -> Told:
     text = lines.read(result.output)
     found = _told_otherwise(service, result, reader, origin) if text is None else _told(service, result, text, reader,
                                                                                        origin)
-    return found._replace(remarks=(*found.remarks, *((STALE_WORDS,) if is_stale else ())))
+    is_ahead = result.ended > now + DAY
+    return found._replace(remarks=(*found.remarks, *((STALE_WORDS,) if is_stale else ()),
+                                   *((AHEAD,) if is_ahead else ())))
 
 
 def _told_otherwise(service: Service, result: Result, reader: Reader, origin: Origin) -> Told:

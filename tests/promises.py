@@ -1,0 +1,194 @@
+"""Small mistakes in the code behind SECURITY.md, and the test that must notice each: `make broken-promises`."""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Broken(NamedTuple):
+    """A mistake: the file, the text that stands there once, the wrong one in its place, and the test that notices."""
+
+    file: str
+    right: str
+    wrong: str
+    test: str
+
+
+def _of(folder: str, test: str, file: str, right: str, wrong: str) -> Broken:
+    return Broken(f'{folder}/{file}', right, wrong, f'tests/{test}')
+
+
+def _ours(test: str, file: str, right: str, wrong: str) -> Broken:
+    return _of('smart_attributes', test, file, right, wrong)
+
+
+MARKUP = 'test_page.py::test_no_string_of_a_drive_is_markup_in_the_file'
+POLICY = 'test_page.py::test_the_policy_of_the_page_admits_its_own_script_and_style_alone'
+CALLED = 'test_hostile.py::test_what_a_drive_calls_itself_is_harmless_in_every_face'
+OUR_LINES = 'test_sudoers.py::test_what_differs_in_a_character_is_admitted_only_if_it_is_ours'
+FLOOD = 'test_fleet_hostile.py::test_a_list_of_services_without_end_is_a_sentence'
+ONE_FLOOD = 'test_fleet_hostile.py::test_a_service_whose_answer_has_no_end_hides_no_other'
+DOCUMENT = 'test_fleet_hostile.py::test_a_document_that_cannot_be_read_is_named_and_hides_no_other'
+OF_HOSTS = 'test_gathering.py::test_what_another_host_writes_stays_text'
+OF_CHECKS = 'test_fleet_answers.py::test_hostile_words_of_a_check_stay_text'
+AGE = 'test_forged_memory.py::test_age_that_only_another_users_memory_tells_lowers_nothing'
+CODE = 'test_security.py::test_no_text_becomes_code_and_no_shell_is_started'
+NETWORK = 'test_security.py::test_only_what_asks_icinga_knows_the_network'
+LOOKING = 'test_fleet_answers.py::test_nothing_but_looking_is_asked_of_icinga'
+
+BROKEN = (
+    # What it may do
+    _ours('test_commands.py::test_a_drive_is_read_with_exactly_these_words', 'reading/commands.py',
+          "'--nocheck=standby', '-i'", "'-i'"),
+    _ours('test_addresses.py::test_a_mistake_is_named_with_the_right_form', 'reading/device_types.py',
+          "    'jmb39x': _TUNNEL,\n", ''),
+    # What a drive calls itself
+    _ours(MARKUP, 'faces/page.py', 'autoescape=True', 'autoescape=False'),
+    _ours(MARKUP, 'faces/page.py', ".replace('<', '\\\\u003c')", ''),
+    _ours(MARKUP, 'faces/page.py', ".replace('&', '\\\\u0026')", ''),
+    _ours(POLICY, 'faces/page.html', "default-src 'none'", 'default-src *'),
+    _ours(POLICY, 'faces/page.html', 'script-src {{ script_hash }}', "script-src 'unsafe-inline'"),
+    _ours(CALLED, 'words.py', """'|=<>`"$\\\\'""", "'|=<>`\"'"),
+    _ours('test_clean.py::test_a_sentence_keeps_its_quotes_and_may_not_hold_a_bar', 'words.py', "'|<>`', ' ')",
+          "'<>`', ' ')"),
+    _ours('test_clean.py::test_a_string_becomes_one_harmless_line', 'words.py', "_ESCAPES.sub('', text)", 'text'),
+    _ours(CALLED, 'words.py', "character if character.isprintable() else ' '", 'character'),
+    # smartctl's output, and recorded reports
+    _ours('test_processes.py::test_output_without_end_is_cut', 'reading/processes.py',
+          'if process.sizes[0] >= MAX_OUTPUT:', 'if not process.sizes:'),
+    _ours('test_processes.py::test_complaints_without_end_are_cut_as_well_and_keep_nobody_from_being_heard',
+          'reading/processes.py', 'if process.sizes[stream] < MAX_OUTPUT:', 'if True:'),
+    _ours('test_processes.py::test_one_slow_one_hanging_and_one_dying_do_not_touch_21_others', 'reading/processes.py',
+          'if now - process.started >= drive_timeout:', 'if now - process.started >= 9 * drive_timeout:'),
+    _ours('test_processes.py::test_who_ignores_sigterm_is_killed_soon_after', 'reading/processes.py',
+          'process.signal(SIGKILL)', 'process.signal(SIGTERM)'),
+    _ours('test_alarm.py::test_a_report_too_large_for_an_alarm_is_not_parsed', 'reading/content.py',
+          'LARGEST_FILE = 4 << 20', 'LARGEST_FILE = 4 << 30'),
+    # Names in options
+    _ours('test_processes.py::test_the_process_gets_its_arguments_and_nothing_of_ours', 'reading/processes.py',
+          'command[0], command, ENVIRONMENT,', 'command[0], command, os.environ,'),
+    _ours(CODE, 'durations.py', '"""\n', '"""\nimport os; os.system("true")\n'),
+    _ours(CODE, 'knowledge/expressions.py', 'from __future__ import annotations\n',
+          'from __future__ import annotations\n\nONE = eval("1")\n'),
+    # The user nagios, who has the sudo rule
+    _ours('test_security.py::test_each_expression_of_the_rule_stands_for_all_arguments', 'reading/sudoers.py',
+          "{rule.executable} ^{expression}$'", "{rule.executable} ^{expression}'"),
+    _ours(OUR_LINES, 'reading/sudoers.py', 'disk/by-[a-z]+/[A-Za-z0-9_][A-Za-z0-9_.:+=@-]*',
+          'disk/by-[a-z]+/[A-Za-z0-9_.:+=@/-]*'),
+    _ours('test_sudoers.py::test_nothing_is_admitted_before_or_behind_a_command_line', 'reading/sudoers.py',
+          "'sg[0-9]+'", "'sg[0-9]+[0-9 s-]*'"),
+    _ours('test_sudoers.py::test_vendor_commands_are_admitted_only_on_request', 'reading/sudoers.py',
+          'if not entry.is_vendors or entry.name in requested', 'if True'),
+    _ours('test_sudoers.py::test_a_rule_that_would_admit_more_is_not_printed', 'reading/sudoers.py',
+          ' or re.fullmatch(_NO_USER, asked.user)', ''),
+    _ours('test_sudoers.py::test_a_rule_that_would_admit_more_is_not_printed', 'reading/sudoers.py',
+          'if not re.fullmatch(_EXECUTABLE, how.smartctl):', 'if not how.smartctl:'),
+    # A smartctl that another user could change
+    _ours('test_commands.py::test_root_runs_no_program_that_another_could_change', 'reading/commands.py',
+          "return _distrusted(path) if as_root else ''", "return ''"),
+    _ours('test_sudoers.py::test_a_smartctl_that_others_can_change_is_not_put_into_a_rule', 'reading/sudoers.py',
+          'how.smartctl, as_root=True,', 'how.smartctl, as_root=False,'),
+    _ours('test_trust.py::test_one_step_of_another_owner_is_enough', 'trust.py',
+          'if status.st_uid not in trusted:', 'if part == path and status.st_uid not in trusted:'),
+    _ours('test_trust.py::test_modes_that_let_others_write_are_seen', 'trust.py',
+          'if status.st_mode & stat.S_IWOTH:', 'if not status.st_mode:'),
+    _ours('test_trust.py::test_an_access_control_list_counts', 'trust.py',
+          '(tag == _USER and number not in trusted) or ', ''),
+    # The environment and the folder of the caller
+    _of('debian', 'test_security.py::test_the_installed_programs_import_nothing_of_their_callers',
+        'check_smart_attributes', 'python3 -IS', 'python3 -S'),
+    # Files of a site
+    _ours('test_site.py::test_what_another_could_have_written_decides_nothing', 'knowledge/datafile.py',
+          '    if fault:\n', '    if not path:\n'),
+    _ours('test_datafile.py::test_root_refuses_a_file_of_others_in_a_folder_like_tmp', 'knowledge/datafile.py',
+          'fault = trust.fault(path, user)', 'fault = trust.fault(path, os.stat(path).st_uid)'),
+    _ours('test_files.py::test_pipes_and_folders_are_not_waited_for', 'files.py', 'os.O_NONBLOCK | os.O_NOCTTY',
+          'os.O_NOCTTY'),
+    _ours('test_files.py::test_a_file_of_exactly_the_size_is_read_and_one_byte_more_is_not', 'files.py',
+          'while size <= most:', 'while size <= most + 1:'),
+    _ours('test_alarm.py::test_a_pattern_that_never_ends_costs_one_drive_its_choice_and_no_drive_its_verdict',
+          'alarm.py', '_signal.setitimer(_signal.ITIMER_VIRTUAL, _Granted.share, _Granted.share)', 'pass'),
+    _ours('test_site.py::test_what_is_sound_beside_a_mistake_holds', 'site.py',
+          'return [sitefile.without(file, faults.of_limits(file.data, units)) for file in files]',
+          'return [file for file in files if not faults.of_limits(file.data, units)]'),
+    _ours('test_accepting.py::test_a_check_that_reads_while_it_is_written_sees_all_or_nothing', 'accepting.py',
+          'os.replace(beside, path(config))', "open(path(config), 'w').write(text)"),
+    # Memory
+    _ours(AGE, 'remembering.py', 'Past(recalled.histories, self._memory.now, self._memory.is_own)',
+          'Past(recalled.histories, self._memory.now, True)'),
+    _ours('test_forged_memory.py::test_another_users_memory_leaves_no_sleeping_drive_out_of_roots_check',
+          'remembering.py', 'if self._memory and self._memory.is_own else None', 'if self._memory else None'),
+    _ours('test_forged_memory.py::test_whatever_is_written_there_hides_no_drive', 'memory/rows.py',
+          'if not (-LARGEST < point.number < LARGEST and 0 <= point.time <= LATEST):', 'if False:'),
+    _ours('test_memory_store.py::test_links_are_refused', 'memory/folder.py', ' or status.st_nlink > 1', ''),
+    _ours('test_memory_store.py::test_a_forged_file_takes_no_time', 'memory/database.py', 'BUDGET = 0.5',
+          'BUDGET = 50'),
+    _ours('test_security.py::test_no_link_in_the_state_directory_is_followed', 'reading/waiting.py',
+          'os.O_NOFOLLOW | ', ''),
+    _ours('test_waiting.py::test_a_link_that_nagios_plants_leads_root_nowhere', 'state_folder.py',
+          '            os.seteuid(self.user)\n', ''),
+    _ours('test_waiting.py::test_a_folder_of_another_user_is_not_used', 'state_folder.py',
+          'if os.geteuid() not in (0, folder.user):', 'if not path:'),
+    # smartd's logs
+    _ours('test_memory_smartd_log.py::test_what_is_no_file_is_not_read', 'memory/smartd_log.py',
+          'os.O_NOFOLLOW | os.O_NONBLOCK', 'os.O_NONBLOCK'),
+    _ours('test_memory_smartd_log.py::test_a_log_without_end_is_read_in_part', 'memory/smartd_log.py',
+          'if size - start > _LARGEST:', 'if size < 0:'),
+    _ours('test_memory_smartd_log.py::test_a_line_with_a_cell_that_smartd_never_writes_is_skipped',
+          'memory/smartd_log.py',
+          'if not (_ATA.fullmatch(text) or _SCSI.fullmatch(text)):', 'if not text:'),
+    _ours('test_memory_smartd_log.py::test_a_line_of_the_future_is_left_out_where_no_hours_date_it',
+          'memory/smartd_log.py', 'lines = [line for line in lines if line.time <= now]', 'lines = list(lines)'),
+    # Icinga's answers
+    _ours('test_fleet_answers.py::test_no_word_goes_to_who_has_no_trusted_certificate', 'fleet/icinga.py',
+          'context = ssl.create_default_context(cafile', 'context = ssl._create_unverified_context(cafile'),
+    _ours('test_fleet_answers.py::test_no_word_goes_to_who_has_a_certificate_for_another_name', 'fleet/icinga.py',
+          'context.verify_flags &= ~ssl.VERIFY_X509_STRICT', 'context.check_hostname = False'),
+    _ours('test_fleet_answers.py::test_a_password_that_everybody_could_read_or_change_is_not_used', 'fleet/icinga.py',
+          "fault = 'everybody can read it'", "fault = ''"),
+    _ours('test_fleet_answers.py::test_a_password_that_everybody_could_read_or_change_is_not_used', 'fleet/icinga.py',
+          'fault = trust.fault(path, os.geteuid())', "fault = ''"),
+    _ours(LOOKING, 'fleet/icinga.py', "'X-HTTP-Method-Override': 'GET', ", ''),
+    _ours('test_fleet_answers.py::test_an_answer_that_is_none_is_a_sentence', 'fleet/icinga.py',
+          'if answer.status not in (200, 404):', 'if answer.status == 500:'),
+    _ours(FLOOD, 'fleet/icinga.py', 'NAMES = 32 << 20', 'NAMES = 1 << 40'),
+    _ours(ONE_FLOOD, 'fleet/icinga.py', 'ONE = 1 << 20', 'ONE = 1 << 40'),
+    _ours(ONE_FLOOD, 'fleet/icinga.py', 'if found is None and len(names) > 1:', 'if False:'),
+    _ours('test_fleet_hostile.py::test_what_would_take_more_memory_than_allowed_is_not_parsed', 'fleet/bounded_json.py',
+          'if cost(text) > MEMORY:', 'if False:'),
+    _ours('test_fleet_hostile.py::test_a_number_of_a_million_digits_is_parsed_at_once', 'fleet/bounded_json.py',
+          'json.loads(text, parse_int=_number)', 'json.loads(text)'),
+    _ours('test_fleet_hostile.py::test_time_that_is_over_leaves_the_drives_that_were_read', 'gathering.py',
+          'except (SmartError, alarm.TimeIsOver) as error:', 'except SmartError as error:'),
+    _ours('test_fleet_hostile.py::test_a_mistake_of_ours_in_one_service_hides_no_other', 'gathering.py',
+          '        except Exception as error:', '        except SmartError as error:'),
+    _ours('test_fleet_hostile.py::test_labels_and_numbers_that_are_longer_than_ours_hold_no_value', 'faces/perfdata.py',
+          "_DIGITS = '[0-9]{1,30}'", "_DIGITS = '[0-9]+'"),
+    _ours('test_fleet_hostile.py::test_the_address_is_looked_up_where_an_alarm_can_interrupt_the_wait',
+          'fleet/icinga.py', 'thread.start()\n', 'thread.run()\n'),
+    _ours(OF_CHECKS, 'fleet/drives.py', 'return text if text.isprintable() else visible(text)', 'return text'),
+    _ours(OF_CHECKS, 'fleet/drives.py', "'why': visible(why),", "'why': why,"),
+    _ours(OF_CHECKS, 'fleet/icinga.py', "Service(visible(host[:NAME]) or '-',", "Service(host[:NAME] or '-',"),
+    # Documents of other hosts
+    _ours(OF_HOSTS, 'fleet/documents.py', 'return visible(given[:WORDS])', 'return given[:WORDS]'),
+    _ours(OF_HOSTS, 'fleet/documents.py', 'return [visible(each[:WORDS])', 'return [each[:WORDS]'),
+    _ours(DOCUMENT, 'fleet/documents.py', 'if _BEGINNING.match(text):', 'if not text:'),
+    _ours(DOCUMENT, 'fleet/documents.py', 'LARGEST = 16 << 20', 'LARGEST = 16 << 30'),
+    _ours('test_fleet_hostile.py::test_rows_are_kept_within_their_memory', 'fleet/kept.py', 'ROW = 32 << 10',
+          'ROW = 32 << 30'),
+    _ours('test_fleet_hostile.py::test_drives_beyond_those_of_any_host_are_counted', 'fleet/documents.py',
+          'MOST_DRIVES = 2_000', 'MOST_DRIVES = 2_000_000'),
+    _ours('test_gathering.py::test_a_file_that_cannot_be_read_makes_the_rest_incomplete', 'gathering.py',
+          'return 0 if fleet.summary.states and not fleet.faults else 3', 'return 0 if fleet.summary.states else 3'),
+    # NRPE, the network, doctor, what is shown
+    _of('contrib', 'test_security.py::test_the_command_for_nrpe_takes_nothing_from_outside',
+        'nrpe/check-smart-attributes.cfg', '/check_smart_attributes -', '/check_smart_attributes $ARG1$ -'),
+    _ours(NETWORK, 'durations.py', '"""\n', '"""\nimport urllib.request\n'),
+    _ours('test_security.py::test_doctor_keeps_nothing_of_roots_rights', 'doctor/user.py',
+          '    os.initgroups(user, group)\n', ''),
+    _ours('test_security.py::test_doctor_keeps_nothing_of_roots_rights', 'doctor/user.py',
+          'os.setresuid(number, number, number)', 'os.setresuid(number, number, 0)'),
+    _ours('test_page.py::test_a_device_is_not_replaced_by_a_page', 'faces/outfile.py',
+          'not stat.S_ISREG(os.stat(path).st_mode)', 'False'),
+    _ours('test_page.py::test_who_reads_a_page_while_it_is_written_sees_the_old_one_whole', 'faces/outfile.py',
+          'os.replace(temporary, path)', "open(path, 'w').write(text)"),
+)

@@ -1,0 +1,347 @@
+"""`fleet` and other machines that send too much, too slowly or nonsense: a sentence in time, in bounded memory, and the
+drives of all others.
+"""
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import threading
+import time
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List
+
+import pytest
+from conftest import run
+from fleet_bed import Cost, measured
+from test_fleet_answers import LINE, Answer, Fake, Raw, service, told
+
+from smart_attributes.faces import perfdata
+from smart_attributes.faces.packed import Packer
+from smart_attributes.fleet import bounded_json, icinga
+from smart_attributes.fleet.drives import Drive
+from smart_attributes.fleet.kept import Kept
+
+MEGABYTES = 300          # that a hostile answer has, and that `fleet` may take
+ENOUGH = '20'            # seconds, of which none of these needs half
+LITTLE = '3'
+Write = Callable[[bytes], object]
+
+
+@pytest.fixture
+def fake(tmp_path) -> Iterator[Fake]:
+    if not shutil.which('openssl'):
+        pytest.skip('hostile answers are not tried: openssl is not installed')
+    made = Fake(tmp_path)
+    yield made
+    made.close()
+
+
+def long(start: bytes, repeated: bytes) -> Raw:
+    """Return an answer of 300 MB, which says so."""
+    def write(send: Write) -> None:
+        block = repeated * ((1 << 20) // len(repeated))
+        with contextlib.suppress(OSError):
+            send(b'HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n' % (len(start) + MEGABYTES * len(block)) + start)
+            for _ in range(MEGABYTES):
+                send(block)
+    return write
+
+
+def chunked(chunk: bytes, count: int = 10 ** 9) -> Raw:
+    """Return an answer that does not end, in chunks."""
+    def write(send: Write) -> None:
+        block = (b'%x\r\n%s\r\n' % (len(chunk), chunk)) * max((64 << 10) // (len(chunk) + 6), 1)
+        with contextlib.suppress(OSError):
+            send(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
+            for _ in range(count):
+                send(block)
+    return write
+
+
+def dripping(head: bytes, drop: bytes) -> Raw:
+    """Return an answer that comes drop by drop."""
+    def write(send: Write) -> None:
+        with contextlib.suppress(OSError):
+            send(head)
+            for _ in range(100):
+                send(drop)
+                time.sleep(0.1)
+    return write
+
+
+FLOODS = {
+    'lists': long(b'{"results": [', b'[],'), 'objects': long(b'{"results": [', b'{},'),
+    'nested': long(b'{"results": [', b'['), 'nested-objects': long(b'{"results": [', b'{"":'),
+    'string': long(b'{"results": ["', b'a'), 'numbers': long(b'{"results": [', b'0.5,'),
+    'digits': long(b'{"results": [', b'9'), 'endless': chunked(b'a' * 60_000)}
+DRIPS = {
+    'body': dripping(b'HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n', b' '),
+    'head': dripping(b'HTTP/1.1 200 OK\r\n', b'X: y\r\n'), 'status': dripping(b'', b'H'),
+    'continue': dripping(b'', b'HTTP/1.1 100 Continue\r\n\r\n'),
+    'chunks': dripping(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', b'1\r\n \r\n'),
+    'crumbs': chunked(b'[]')}  # so many of them that a list of chunks would take 500 MB
+
+
+def assert_in_bounds(cost: Cost, limit: str) -> None:
+    """3 and a sentence, in time, in little memory."""
+    assert (cost.code, 'Traceback' in cost.text) == (3, False), cost.text
+    assert cost.seconds < float(limit) + 1  # for starting two interpreters
+    assert cost.megabytes < MEGABYTES
+
+
+@pytest.mark.parametrize('flood', FLOODS.values(), ids=FLOODS)
+def test_a_list_of_services_without_end_is_a_sentence(fake, flood):
+    """300 MB of `[],` took 3.9 GB of memory and ran past -t."""
+    fake.answer = lambda question: flood
+    cost = measured(*fake.arguments, '-t', ENOUGH)
+
+    assert_in_bounds(cost, ENOUGH)
+    assert cost.text.strip().startswith('SMART UNKNOWN - 127.0.0.1:') and 'larger than' in cost.text
+
+
+@pytest.mark.parametrize('flood', FLOODS.values(), ids=FLOODS)
+def test_a_service_whose_answer_has_no_end_hides_no_other(fake, flood):
+    """One host may send what it likes into Icinga; the others are asked for again without it."""
+    def answer(question: Dict[str, Any]) -> Answer:
+        wanted = question.get('services', ['a!smart', 'b!smart', 'c!smart'])
+        is_hostile = 'services' in question and 'b!smart' in wanted
+        return flood if is_hostile else (200, told(*(service(name.partition('!')[0]) for name in wanted)))
+
+    fake.answer = answer
+    cost = measured(*fake.arguments, '--json', '-t', ENOUGH)
+    found = json.loads(cost.text)
+
+    assert_in_bounds(cost, ENOUGH)
+    assert [drive['host'] for drive in found['drives']] == ['a', 'c']
+    assert [note for note in found['notes'] if note.startswith('b!smart: the answer is larger than')]
+    assert not [note for note in found['notes'] if 'removed' in note]
+
+
+@pytest.mark.parametrize('drip', DRIPS.values(), ids=DRIPS)
+def test_an_answer_that_comes_drop_by_drop_is_not_waited_for(fake, drip):
+    """Each byte comes in time, the answer never."""
+    fake.answer = lambda question: drip
+    cost = measured(*fake.arguments, '-t', LITTLE)
+
+    assert_in_bounds(cost, LITTLE)
+    assert 'time was over after 3 s' in cost.text
+
+
+def test_time_that_is_over_leaves_the_drives_that_were_read(fake, tmp_path):
+    """Of thousands of services one that hangs must not cost all that is known, and no plan is made of a part."""
+    names = [f'h{number:04}!smart' for number in range(icinga.BATCH + 1)]
+
+    def answer(question: Dict[str, Any]) -> Answer:
+        wanted = question.get('services', names)
+        return DRIPS['body'] if names[-1:] == wanted else (200, told(*(service(name.partition('!')[0])
+                                                                      for name in wanted)))
+
+    fake.answer = answer
+    done = fake.fleet('--json', '-t', LITTLE, '--plan', str(tmp_path / 'plan.csv'))
+    found = json.loads(done.text)
+
+    assert done.code == 3
+    assert len(found['drives']) == icinga.BATCH
+    assert found['notes'][0].startswith('time was over after 3 s') and found['state'] == 'UNKNOWN'
+    assert not (tmp_path / 'plan.csv').exists()
+
+
+def test_no_more_than_20_answers_that_cannot_be_read_are_asked_for(fake):
+    """It is Icinga itself then."""
+    names = [f'h{number:04}!smart' for number in range(600)]
+    fake.answer = lambda question: (200, b'x' if 'services' in question else told(*({'name': name} for name in names)))
+    done = fake.fleet()
+
+    assert done.code == 3
+    assert 'the answers for more than 20 services cannot be read: what answers is not the API of Icinga 2' in done.text
+    assert len(fake.asked) < 100
+
+
+def test_the_answer_for_250_services_of_24_drives_is_a_tenth_of_what_is_allowed():
+    """What is asked for must fit, ten times over: -ap, more drives, longer words."""
+    lines = '\n'.join(LINE.format(serial=f'EXAMPLE{number:05}') for number in range(24))
+    values = [f"'sd{number}_{role}'=1%;85;95;0;" for number in range(24) for role in range(12)]
+    one = service('db00001.example.org', last_check_result={'output': lines, 'performance_data': values, 'vars_after': {
+        'attempt': 1, 'reachable': True, 'state': 0, 'state_type': 1}})
+    text = told(*[one] * icinga.BATCH)
+
+    assert len(text) * 2 < icinga.ONE + icinga.EACH * (icinga.BATCH - 1)
+    assert bounded_json.cost(text) * 4 < bounded_json.MEMORY
+
+
+@pytest.mark.parametrize('text', [
+    b'[' + b'[],' * 4_000_000 + b'0]', b'[' * 400_000, b'{"a":' * 400_000,
+    b'["' + b'a' * 30_000_000 + rb'\ud83d\ude00"]',
+    '["{}"]'.format('\U0001f600' * 6_000_000).encode()], ids=['lists', 'nested', 'nested-objects', 'wide', 'emoji'])
+def test_what_would_take_more_memory_than_allowed_is_not_parsed(text):
+    """The bound is on memory, whatever the text is made of; too deep is ValueError, as no JSON."""
+    with pytest.raises((bounded_json.TooLarge, ValueError)):
+        bounded_json.parse(text)
+
+
+def test_a_number_of_a_million_digits_is_parsed_at_once():
+    """int() takes half a minute before Python 3.11, and refuses after."""
+    began = time.monotonic()
+
+    assert bounded_json.parse(b'[' + b'9' * 1_000_000 + b', 12]') == [float('inf'), 12]
+    assert time.monotonic() - began < 1
+
+
+@pytest.mark.parametrize('facts', [
+    {'output': f'SMART OK - x; {"9" * 5000} drives: 1 ok\n' + LINE.format(serial='X')},
+    {'performance_data': [f"'sda_endurance_used'={'9' * 5000}%;85;95;0;"]},
+    {'performance_data': [f"'sda_endurance_time_left'={'9' * 400};85;95;0;"]},
+    {'performance_data': [f"'sda_endurance_time_left'={'9' * 400}.5;85;95;0;"]},
+    {'performance_data': [f"'{'_' * 60_000}'=1;;;;"]},
+    {'performance_data': [f"'x_{number}'=1;;;;" for number in range(3_000)],
+     'output': 'SMART OK - x\n' + '\n'.join(f'OK        sd{number}  X  y  z' for number in range(2_500))},
+    {'output': 'SMART CRITICAL - x\nCRITICAL  sda  X  ' + 'pending 1; ' * 6_000},
+    {'execution_end': -9e11}, {'execution_end': 9e11}, {'execution_end': float('nan')},
+    {'state': -1}, {'state': 9e11}], ids=lambda facts: ','.join(facts))
+@pytest.mark.parametrize('face', ['--json', '--html'])
+def test_numbers_and_words_without_end_hide_no_other_host(fake, facts, face, tmp_path):
+    """A number of 5,000 digits ended the whole run with a ValueError."""
+    result = {**service('a')['attrs']['last_check_result'], **facts}
+    fake.answer = lambda question: (200, told(service('a', last_check_result=result), service('b')))
+    page = tmp_path / 'page.html'
+    cost = measured(*fake.arguments, '-t', '10', *([face, str(page)] if face == '--html' else [face]))
+
+    assert 'inside check_smart_attributes' not in cost.text and cost.seconds < 10
+    assert 'EXAMPLEb' in (page.read_text() if face == '--html' else cost.text)
+
+
+def test_a_mistake_of_ours_in_one_service_hides_no_other(fake, monkeypatch):
+    """Whatever nobody thought of costs its own host and is said."""
+    from smart_attributes import cli, gathering
+    from smart_attributes.fleet import services
+    from smart_attributes.reading import processes
+    real = services.told
+
+    def told_or_not(found: icinga.Service, *rest: Any) -> services.Told:
+        if found.host == 'a':
+            raise OverflowError('nobody thought of it')
+        return real(found, *rest)
+
+    monkeypatch.setattr(services, 'told', told_or_not)
+    fake.answer = lambda question: (200, told(service('a'), service('b')))
+    fleet = gathering.Fleet(cli.parse(['fleet', *fake.arguments]), time.time())
+
+    assert [drive.facts['host'] for drive in fleet.drives(cli.parse(['fleet', *fake.arguments]),
+                                                          processes.Runner())] == ['b']
+    assert fleet.faults == ['a!smart cannot be understood (OverflowError); please report it with what triage --json '
+                            'prints there']
+
+
+def test_the_address_is_looked_up_where_an_alarm_can_interrupt_the_wait(monkeypatch):
+    """The resolver of the C library waits for a minute and lets no alarm through."""
+    threads: List[threading.Thread] = []
+    monkeypatch.setattr(icinga.socket, 'getaddrinfo', lambda *_: threads.append(threading.current_thread()))
+    icinga._look_up('host.example.org', 5665)
+
+    assert threads and threading.main_thread() not in threads
+
+
+# --- documents of other hosts -----------------------------------------------------------------------
+
+def document(host: str, *drives: Any) -> str:
+    return json.dumps({'version': 1, 'state': 'OK', 'host': host, 'made': time.time(), 'drives': drives})
+
+
+WELL = {'name': 'sda', 'model': 'ACME X1', 'serial': 'EXAMPLE0001', 'state': 'OK'}
+FLOOD = '{"version": 1, "drives": ['
+
+
+@pytest.mark.parametrize('text, said', [
+    pytest.param(FLOOD + '[],' * 100_000_000, 'larger than 16 MiB', id='300-mb'),
+    pytest.param(FLOOD + '[],' * 5_000_000 + '0]}', 'larger than the document of any host', id='lists'),
+    pytest.param(FLOOD + '[' * 1_000_000, 'and is damaged; copy it again', id='nested'),
+    pytest.param(FLOOD + '{}', 'and is damaged; copy it again', id='cut-off'),
+    pytest.param(FLOOD + '"' + '9' * 5_000_000, 'and is damaged; copy it again', id='string')])
+def test_a_document_that_cannot_be_read_is_named_and_hides_no_other(tmp_path, text, said):
+    """A document that was cut off on its way was taken for no document at all, with exit status 0."""
+    (tmp_path / 'a.json').write_text(text)
+    (tmp_path / 'b.json').write_text(document('b', WELL))
+    cost = measured(str(tmp_path), '--json', '-t', ENOUGH)
+    found = json.loads(cost.text)
+
+    assert_in_bounds(cost, ENOUGH)
+    assert [drive['host'] for drive in found['drives']] == ['b']
+    assert [note for note in found['notes'] if note.startswith(f'{tmp_path}/a.json: ') and said in note]
+
+
+@pytest.mark.parametrize('drives', [
+    [{**WELL, 'notes': ['x' * 500] * 20_000}], [{**WELL, 'past': {'pending': [[1, 2]] * 900_000}}],
+    [{**WELL, 'readings': [{'role': f'r{number}', 'value': 1} for number in range(60_000)]}],
+    [{**WELL, 'why': 'x' * 9_000_000}], [{**WELL, 'serial': f'EXAMPLE{number}'} for number in range(30_000)],
+    [0] * 3_000_000], ids=['notes', 'past', 'readings', 'why', 'drives', 'no-drives'])
+def test_a_host_that_says_too_much_is_bounded(tmp_path, drives):
+    """In memory and in the page; the others stay whole."""
+    for number in range(8):
+        (tmp_path / f'a{number}.json').write_text(document(f'a{number}', *drives))
+    (tmp_path / 'b.json').write_text(document('b', {**WELL, 'serial': 'EXAMPLEb'}))
+    cost = measured(str(tmp_path), '--html', str(tmp_path / 'page.html'), '-t', '60')
+
+    assert cost.megabytes < MEGABYTES and cost.seconds < 60, cost
+    assert 'EXAMPLEb' in (tmp_path / 'page.html').read_text()
+    assert (tmp_path / 'page.html').stat().st_size < 40e6
+
+
+def test_drives_beyond_those_of_any_host_are_counted(tmp_path):
+    """Nothing is left out in silence."""
+    path = tmp_path / 'a.json'
+    path.write_text(document('a', *({**WELL, 'serial': f'EXAMPLE{number}'} for number in range(2_500))))
+    found = json.loads(run('fleet', '--json', str(path)).text)
+
+    assert len(found['drives']) == 2_001
+    assert found['drives'][0]['why'] == '500 of 2500 drives are not shown: more than 2000 are read of no host'
+    assert found['drives'][0]['state'] == 'UNKNOWN'
+
+
+def test_rows_are_kept_within_their_memory():
+    """The worst stay, and how many do not is counted; a row that is too large keeps what is wrong."""
+    kept = Kept(Packer(), 10 ** 6)
+    words = [f'{number}' + 'x' * 500 for number in range(40)]
+    for number in range(4_000):
+        facts = {'host': 'h', 'name': f'sd{number:05}', 'state': 'OK' if number else 'CRITICAL', 'action': 'nothing',
+                 'model': 'X', 'bay': 'x' * 30_000, 'past': {'p': [[1, word] for word in words]} if not number else {}}
+        kept.add(Drive(facts, list))
+
+    assert sum(len(row.text) for row in kept.rows()) <= 64 << 20
+    assert len(kept.rows()) + kept.left_out == 4_000
+    [worst, *_] = kept.drives(kept.rows()[:1])
+    assert (worst['state'], 'past' in worst, worst['notes']) == (
+        'CRITICAL', False, ['its readings are left out: they would take too much room'])
+
+
+def test_labels_and_numbers_that_are_longer_than_ours_hold_no_value():
+    """int() refuses 5,000 digits."""
+    assert perfdata.read([f"'{'x' * 201}'=1;;;;", f"'a'={'9' * 31};;;;", f"'b'=0.{'9' * 31};;;;", "'c'=7;1;2;;"]) == [
+        ('c', 7, '1;2;;')]
+
+
+def test_a_document_from_the_future_is_as_old_as_its_file(tmp_path: Path):
+    """A host whose clock is a year ahead, and that is gone since, must not look well for a year."""
+    path = tmp_path / 'a.json'
+    path.write_text(json.dumps({**json.loads(document('a', WELL)), 'made': time.time() + 365 * 86_400}))
+    os.utime(path, (time.time() - 40 * 86_400,) * 2)
+
+    assert json.loads(run('fleet', '--json', str(path)).text)['drives'][0]['notes'][0].endswith(', 40 days ago')
+
+
+def test_a_result_from_the_future_is_said(fake):
+    """Nobody knows how old it is."""
+    result = {**service('a')['attrs']['last_check_result'], 'execution_end': time.time() + 365 * 86_400}
+    fake.answer = lambda question: (200, told(service('a', last_check_result=result)))
+
+    assert 'note: 1 service with a result from the future' in fake.fleet().text
+
+
+def test_a_link_that_leads_nowhere_is_named(tmp_path: Path):
+    """rsync can leave one; the drives of that host are missing."""
+    (tmp_path / 'a.json').symlink_to('/no/such')
+    (tmp_path / 'b.json').write_text(document('b', WELL))
+    done = run('fleet', str(tmp_path))
+
+    assert (done.code, 'a.json: No such file or directory' in done.text) == (3, True)
