@@ -128,7 +128,7 @@ MISTAKES = {
                     FILE + 'ACME X1: uses "ata", but there is no such set; known are ata-common'),
     'role unknown': (
         reading({'from': 'raw'}, role='wear'),
-        FILE + 'ACME X1, attribute 233, wear: there is no such role; doc/roles.md lists them',
+        FILE + 'ACME X1, attribute 233, wear: there is no such role; did you mean endurance_used?',
     ),
     'formula unknown': (
         reading({'from': '100 - normalised', 'valid': [0, 99]}),
