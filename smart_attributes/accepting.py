@@ -1,39 +1,79 @@
-"""acknowledged.json: what root accepts of single drives, written in one step, read by every check as a file of
-limits.
+"""acknowledged.json: what root accepts of single drives. Every check reads it as a file of limits.
+
+Reading and writing it is one step for every other `acknowledge`, and for every check.
 """
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
 import os
-from typing import Iterable, List, Sequence, Set, Tuple
+import stat
+import time
+from contextlib import contextmanager, suppress
+from typing import Any, Iterator, List, Mapping, Sequence, Set, Tuple
 
+from . import trust
 from .errors import DataError, UsageError
-from .knowledge import acknowledged, sitefile
+from .knowledge import acknowledged, acknowledged_file, datafile
 from .knowledge.acknowledged import Acknowledgement
+from .knowledge.acknowledged_file import Document
 from .model import Judgement, State, Verdict
+from .options import OK, PARTLY, UNKNOWN, Options
+from .reading import processes
 from .reading.identity import is_same_drive
 from .site import today
-from .words import amount, clean, finding
+from .survey import survey
+from .words import amount, clean, finding, sentence
 
 LEAST_WHY = 8      # characters, as the schema of limits wants them
-_COMMENT = 'Written by check_smart_attributes acknowledge; each number is silent until it is passed.'
-_OWN_WORD = 'is the word of the drive itself, which nothing silences'
+PATIENCE = 10.0    # seconds to wait for another acknowledge
+_STEP = 0.01
+_LONGEST_BY = 80   # characters, as the schema of limits wants them
+_OWN_WORD = 'the drive itself reports this state, which cannot be acknowledged'
 
 
-def path(config: str) -> str:
-    """Return the file in a configuration folder."""
-    return os.path.join(config, acknowledged.FILE)
+def acknowledge(options: Options, runner: processes.Runner) -> int:
+    """Accept numbers of drives, list what is accepted, or withdraw it; 0 when all could be done, 1 otherwise."""
+    _check_acknowledging(options)
+    config = options.data.config
+    if options.shown:
+        before = kept(config)
+        return _said(list(map(line, sorted(before.given))) or ['nothing is acknowledged'], before.mistakes)
+    if options.withdraw:
+        ended, before = withdraw(config, options.withdraw)
+        return _said([f'withdrawn: {line(each)}' for each in ended], before.mistakes)
+    common = template(options.why, options.until)
+    found = survey(options, runner)
+    if not found.verdicts:
+        raise UsageError(found.nobody[1])
+    given, refused = accepted(found.verdicts, options.roles, common)
+    mistakes = accept(config, given).mistakes if given else ()
+    lines = [*(f'acknowledged: {line(each)}' for each in given),
+             *(f'not acknowledged: {words}' for words in refused)]
+    return _said(lines or ['nothing to acknowledge: no metric alerts'], mistakes,
+                 PARTLY if given and refused else UNKNOWN if refused else OK)
 
 
-def kept(config: str) -> List[Acknowledgement]:
-    """Return what is accepted already. Raises DataError for a file with a mistake, which must not be written over."""
-    if not os.path.lexists(path(config)):
-        return []
-    file = sitefile.load(path(config), 'thresholds')
-    if file.mistakes:
-        raise DataError(f'{file.mistakes[0]}; correct {path(config)} by hand, or move it away')
-    return list(acknowledged.from_overrides(file.data.get('overrides', ())))
+def _check_acknowledging(options: Options) -> None:
+    """Raise UsageError for options that do not go together."""
+    if (options.shown or options.withdraw) and (options.roles or options.every_alarm):
+        raise UsageError('--list and --withdraw take no metrics beside them; --withdraw SERIAL:METRIC withdraws one')
+    is_named = options.which.devices or options.which.reports
+    if not (options.shown or options.withdraw) and (
+            bool(options.roles) == options.every_alarm or (options.roles and not is_named)):
+        raise UsageError('acknowledge takes metrics with -d ADDRESS or --report FILE, or --all, or --list, or '
+                         '--withdraw; --help shows examples')
 
+
+def _said(lines: Sequence[str], mistakes: Sequence[str] = (), status: int = OK) -> int:
+    """Print lines, and the mistakes of a file as notes; return the exit status."""
+    for words in (*lines, *(f'note: {mistake}' for mistake in mistakes)):
+        print(sentence(words, 1000))
+    return status
+
+
+# --- what is accepted ------------------------------------------------------------------
 
 def accepted(verdicts: Sequence[Verdict], roles: Sequence[str],
              template: Acknowledgement) -> Tuple[List[Acknowledgement], List[str]]:
@@ -46,7 +86,7 @@ def accepted(verdicts: Sequence[Verdict], roles: Sequence[str],
         wanted = [j for j in verdict.judgements if j.reading.judged
                   and (j.reading.role in roles if roles else j.state is not State.OK)]
         told = {judgement.reading.role for judgement in wanted}
-        refused += [f'{verdict.device.name} tells no {role}' for role in roles if role not in told
+        refused += [f'{verdict.device.name} does not report {role}' for role in roles if role not in told
                     and not verdict.problem]
         refused += [f'{verdict.device.name} {verdict.problem}'] if verdict.problem else []
         for judgement in wanted:
@@ -60,8 +100,11 @@ def accepted(verdicts: Sequence[Verdict], roles: Sequence[str],
 def _why_not(verdict: Verdict, judgement: Judgement) -> str:
     if judgement.reading.state is not None:
         return _OWN_WORD
+    if judgement.reading.number is None:
+        return 'it has no value now'
     alone = verdict.identity._replace(wwn='')
-    return '' if is_same_drive(alone, alone) else 'the drive tells no serial number by which it would be known again'
+    return '' if is_same_drive(alone, alone) else ('the drive reports no serial number, or one that many drives '
+                                                   'report')
 
 
 def template(why: str, until: str) -> Acknowledgement:
@@ -70,7 +113,7 @@ def template(why: str, until: str) -> Acknowledgement:
         raise UsageError(f'--why says why this is accepted, in {LEAST_WHY} characters or more: --why "stable since '
                          f'2024"')
     if until and not acknowledged.is_day(until):
-        raise UsageError(f'--until "{clean(until)}" is no day, such as 2027-01-31')
+        raise UsageError(f'--until "{clean(until)}" is not a day, such as 2027-01-31')
     if until and until < today():
         raise UsageError(f'--until {until} is past; name the last day on which the number is accepted')
     return Acknowledgement('', '', 0, why, until, _who(), today())
@@ -79,47 +122,9 @@ def template(why: str, until: str) -> Acknowledgement:
 def _who() -> str:
     import pwd
     try:
-        return os.environ.get('SUDO_USER') or pwd.getpwuid(os.getuid()).pw_name
+        return (os.environ.get('SUDO_USER') or pwd.getpwuid(os.getuid()).pw_name)[:_LONGEST_BY]
     except KeyError:
         return str(os.getuid())
-
-
-def joined(before: Iterable[Acknowledgement], given: Sequence[Acknowledgement]) -> List[Acknowledgement]:
-    """Return all that is accepted; of one role of one drive, what was said last."""
-    newest = {(each.serial, each.role): each for each in (*before, *given)}
-    return sorted(newest.values())
-
-
-def withdrawn(before: Sequence[Acknowledgement], names: Sequence[str]) -> List[Acknowledgement]:
-    """Return what SERIAL or SERIAL:ROLE withdraws, as --list tells them. Raises UsageError for what was never accepted.
-    """
-    for name in names:
-        if not any(name in _called(each) for each in before):
-            raise UsageError(f'nothing of {clean(name)} is acknowledged; --list tells what is')
-    return [each for each in before if _called(each) & set(names)]
-
-
-def _called(given: Acknowledgement) -> Set[str]:
-    """Return what a person may call an acknowledgement."""
-    return {name for serial in (given.serial, clean(given.serial)) for name in (serial, f'{serial}:{given.role}')}
-
-
-def write(config: str, given: Sequence[Acknowledgement]) -> None:
-    """Replace the file, in one step. Raises DataError where it cannot be written."""
-    text = json.dumps({'comment': _COMMENT, 'overrides': [acknowledged.override(each) for each in given]},
-                      indent=1) + '\n'
-    beside = f'{path(config)}.{os.getpid()}'
-    try:
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
-        with os.fdopen(handle, 'w', encoding='utf-8') as file:
-            os.fchmod(file.fileno(), 0o644)
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path(config))
-    except OSError as error:
-        raise DataError(f'{path(config)}: {error.strerror}; run this as root, who alone accepts what a check no '
-                        f'longer tells') from None
 
 
 def line(given: Acknowledgement) -> str:
@@ -128,3 +133,135 @@ def line(given: Acknowledgement) -> str:
     told = ''.join(f', {word} {clean(text)}'
                    for word, text in (('by', given.by), ('on', given.at), ('until', given.until)) if text) + ended
     return f'{clean(given.serial)} {given.role} {amount(given.value, "")}{told}: {clean(given.why, 200)}'
+
+
+# --- the file -------------------------------------------------------------------------
+
+def path(config: str) -> str:
+    """Return the file in a configuration folder."""
+    return os.path.join(config, acknowledged.FILE)
+
+
+def kept(config: str) -> Document:
+    """Return what the file holds. Raises DataError where it cannot be read, or not be changed without a loss."""
+    file = path(config)
+    if not os.path.lexists(file):
+        return acknowledged_file.EMPTY
+    text = datafile.site_text(file)
+    try:
+        return acknowledged_file.document(text)
+    except DataError as mistake:
+        raise DataError(f'{mistake}; correct {file} by hand, or move it away') from None
+
+
+def accept(config: str, given: Sequence[Acknowledgement]) -> Document:
+    """Add acknowledgements to the file, and return what it held before. Raises DataError."""
+    with _alone(config) as file:
+        before = kept(config)
+        _write(file, acknowledged_file.with_added(before.data, given))
+    return before
+
+
+def withdraw(config: str, names: Sequence[str]) -> Tuple[List[Acknowledgement], Document]:
+    """Remove what SERIAL or SERIAL:METRIC names, and return it with what the file held before.
+
+    Raises DataError, and UsageError for what was never accepted.
+    """
+    with _alone(config) as file:
+        before = kept(config)
+        ended = withdrawn(before.given, names)
+        _write(file, acknowledged_file.without(before.data, {(each.serial, each.role) for each in ended}))
+    return ended, before
+
+
+def withdrawn(before: Sequence[Acknowledgement], names: Sequence[str]) -> List[Acknowledgement]:
+    """Return what SERIAL or SERIAL:METRIC names, as --list prints them. Raises UsageError for what was never accepted.
+    """
+    for name in names:
+        if not any(name in _called(each) for each in before):
+            raise UsageError(f'nothing of {clean(name)} is acknowledged; --list shows what is')
+    return [each for each in before if _called(each) & set(names)]
+
+
+def _called(given: Acknowledgement) -> Set[str]:
+    """Return what a person may call an acknowledgement."""
+    return {name for serial in (given.serial, clean(given.serial)) for name in (serial, f'{serial}:{given.role}')}
+
+
+# --- one at a time ----------------------------------------------------------------------
+
+@contextmanager
+def _alone(config: str) -> Iterator[str]:
+    """Yield the path of the file itself, behind any links, while no other acknowledge reads or writes it.
+
+    Raises DataError where the lock cannot be had: the file's own could be held by any user who may read it.
+    """
+    file = os.path.realpath(path(config))
+    lock = f'{file}.lock'
+    with _explained(file):
+        fault = trust.fault(os.path.dirname(file), os.geteuid())
+        if fault:
+            raise DataError(f'{fault}; let nobody else write there: chown, chmod go-w or setfacl -b')
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_uid not in (0, os.geteuid()) or status.st_mode & 0o077:
+            raise DataError(f'{lock} could be held by another user; remove it: rm {lock}')
+        _wait_for(descriptor, lock)
+        yield file
+    finally:
+        os.close(descriptor)
+
+
+def _wait_for(descriptor: int, lock: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise DataError(f'another acknowledge has held {lock} for {PATIENCE:g} s, and nothing was changed; '
+                                f'find it with: fuser {lock}') from None
+        time.sleep(_STEP)
+
+
+def _write(file: str, data: Mapping[str, Any]) -> None:
+    """Replace the file in one step. The caller holds the lock. Raises DataError where it cannot be written."""
+    beside = f'{file}.new'
+    with _explained(file):
+        try:
+            with suppress(FileNotFoundError):
+                os.unlink(beside)  # of a process that was killed
+            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+            with open(descriptor, 'w', encoding='ascii') as new:
+                os.fchmod(descriptor, 0o644)
+                new.write(json.dumps(data, indent=1) + '\n')
+                new.flush()
+                os.fsync(descriptor)
+            os.replace(beside, file)
+            _sync(os.path.dirname(file))
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(beside)
+            raise
+
+
+def _sync(folder: str) -> None:
+    """Let the new name outlast a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _explained(file: str) -> Iterator[None]:
+    """Turn what the system refuses into a sentence."""
+    try:
+        yield
+    except OSError as error:
+        folder = os.path.dirname(file)
+        advice = {errno.ENOENT: f'make the folder: mkdir -p {folder}', errno.EACCES: 'run this as root',
+                  errno.EPERM: 'run this as root'}.get(error.errno or 0, f'let root write to {folder}')
+        raise DataError(f'{file} cannot be written: {error.strerror}; {advice}') from None

@@ -8,6 +8,10 @@ import errno
 import os
 import stat
 
+TYPE_CHECKING = False  # as type checkers read it; typing itself costs more than all of this module
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 CONFIG = '/etc/check-smart-attributes'  # the folder of what a site writes
 PROGRAM = os.path.dirname(os.path.realpath(__file__))  # the package: a folder, or in the single-file program
 _CHUNK = 1 << 20
@@ -17,9 +21,14 @@ class NotRegular(OSError):
     """A folder, a pipe, a terminal: reading it could wait for ever."""
 
 
-def content(path: str, most: int) -> bytes:
+class NotShown(PermissionError):
+    """A file whose content must not be shown; strerror says why, and what to do."""
+
+
+def content(path: str, most: int, fault: Callable[[str, os.stat_result], str] | None = None) -> bytes:
     """Return the bytes of a regular file. Raises OSError: NotRegular, EFBIG where it has more than *most*.
 
+    fault: says of the path and the opened file why its content must not be shown, '' where it may be.
     Some files below /proc call themselves regular and wait for what is to come: EAGAIN.
     What lies within the single-file program is as good as the program, and comes from there.
     """
@@ -33,8 +42,12 @@ def content(path: str, most: int) -> bytes:
     except ValueError as error:  # a null character in the path
         raise OSError(errno.EINVAL, str(error)) from None
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             raise NotRegular(errno.EINVAL, 'it is no regular file')
+        found = fault(path, status) if fault else ''
+        if found:
+            raise NotShown(errno.EACCES, found)
         return _all_of(descriptor, most)
     finally:
         os.close(descriptor)

@@ -5,7 +5,6 @@ import sys
 import time
 
 from . import alarm, cli
-from .errors import UsageError
 from .model import Lately, Report, State, Verdict, worst
 from .options import OK, PARTLY, UNKNOWN, Options
 from .reading import processes
@@ -243,29 +242,9 @@ def _with_files(options: Options, runner: processes.Runner) -> int:
 
 
 def acknowledge(options: Options, runner: processes.Runner) -> int:
-    """Accept numbers of drives, tell what is accepted, or withdraw it; 0 when all could be done, 1 otherwise."""
+    """Accept numbers of drives, list what is accepted, or withdraw it; 0 when all could be done, 1 otherwise."""
     from . import accepting
-    from .words import sentence
-    before = accepting.kept(options.data.config)
-    if options.shown:
-        print('\n'.join(map(accepting.line, before)) or 'nothing is acknowledged')
-        return OK
-    if options.withdraw:
-        ended = accepting.withdrawn(before, options.withdraw)
-        accepting.write(options.data.config, [each for each in before if each not in ended])
-        print('\n'.join(f'withdrawn: {accepting.line(each)}' for each in ended))
-        return OK
-    if bool(options.roles) == options.every_alarm or (options.roles and not options.which.devices):
-        raise UsageError('acknowledge takes -d ADDRESS and roles, or --all, or --list, or --withdraw; --help shows '
-                         'examples')
-    template = accepting.template(options.why, options.until)
-    given, refused = accepting.accepted(survey(options, runner).verdicts, options.roles, template)
-    if given:
-        accepting.write(options.data.config, accepting.joined(before, given))
-    for words in [*(f'acknowledged: {accepting.line(each)}' for each in given),
-                  *(f'not acknowledged: {words}' for words in refused)]:
-        print(sentence(words, 1000))
-    return PARTLY if given and refused else UNKNOWN if refused else OK
+    return accepting.acknowledge(options, runner)
 
 
 def history(options: Options, runner: processes.Runner) -> int:

@@ -14,6 +14,7 @@ from .files import is_there
 from .model import Identity, Report, Verdict
 from .options import DataFiles, Options
 from .typed import TYPE_CHECKING, NamedTuple
+from .words import clean
 
 if TYPE_CHECKING:
     from typing import Any, Iterator, List, Mapping, Optional, Sequence, Tuple
@@ -194,7 +195,8 @@ def _check_roles(options: Options, units: Mapping[str, str]) -> None:
     from .knowledge import ranges
     for name in _named_roles(options):
         if name not in units:
-            raise UsageError(f'"{name}" is no role; doc/roles.md lists them, for example endurance_used')
+            from .knowledge import suggestions
+            raise UsageError(f'"{clean(name)}" is no role; {suggestions.metric(name, units)}')
     for name, limit in (*options.judging.warning, *options.judging.critical):
         ranges.parse(limit, units[name])
 

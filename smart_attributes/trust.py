@@ -37,6 +37,45 @@ def fault(path: str, user: int) -> str:
     return ''
 
 
+def foreign_secret(path: str, status: os.stat_result) -> str:
+    """Return why the content of a file must not be shown; '' where all who could have led *path* to it can read it.
+
+    A link of another user leads root to any file, and error messages quote what they complain of. status: of the
+    opened file. Raises OSError where the way to it cannot be looked at.
+    """
+    user = os.geteuid()
+    leading: set[tuple[str, int]] = set()
+    last = None
+    for part in steps(path):
+        last = os.lstat(part)
+        if not stat.S_ISLNK(last.st_mode) and not all(_is_open(last, other) for other in leading):
+            return f'another user could have led this path to it and cannot read it ({part}); {_COPY}'
+        leading |= _leading(part, last, {ROOT, user})
+    if last is None or (last.st_dev, last.st_ino) != (status.st_dev, status.st_ino):
+        return f'another file has taken its place meanwhile; {_COPY}'
+    return ''
+
+
+_COPY = 'copy it to a folder that nobody else can write to'
+
+
+def _leading(path: str, status: os.stat_result, trusted: set[int]) -> set[tuple[str, int]]:
+    """Return who else decides what lies at or below a path: ("user", uid), ("group", gid), or ("anybody", 0)."""
+    found = set() if status.st_uid in trusted else {('user', status.st_uid)}
+    if _others_can_write(path, status, trusted):
+        is_one_group = not status.st_mode & stat.S_IWOTH and not _list_of(path)
+        found.add(('group', status.st_gid) if is_one_group else ('anybody', 0))
+    return found
+
+
+def _is_open(status: os.stat_result, other: tuple[str, int]) -> bool:
+    """Tell whether someone else can read a file, or enter a folder."""
+    bit = stat.S_IXOTH if stat.S_ISDIR(status.st_mode) else stat.S_IROTH
+    kind, number = other
+    return bool(status.st_mode & bit or (kind == 'user' and status.st_uid == number)
+                or (kind == 'group' and status.st_gid == number and status.st_mode & bit << 3))
+
+
 def steps(path: str) -> Iterator[str]:
     """Yield every folder, link and file that the kernel passes on its way to *path*. Raises OSError."""
     ahead = os.path.join(os.getcwd() if not path.startswith('/') else '/', path).split('/')
@@ -74,14 +113,20 @@ def _others_can_write(path: str, status: os.stat_result, trusted: set[int]) -> b
     return bool(status.st_mode & stat.S_IWGRP) and _is_granted(_access_list(path), status.st_gid, trusted)
 
 
-def _access_list(path: str) -> bytes:
-    """Return the access-control list of a file; without one, that which says that its group may write."""
+def _list_of(path: str) -> bytes:
+    """Return the access-control list of a file; nothing where it has none."""
     try:
         return os.getxattr(path, ACL, follow_symlinks=False)
     except OSError as error:
         if error.errno not in (errno.ENODATA, errno.ENOTSUP):
             raise
-    return bytes(_ACL_HEAD) + _GROUP_OBJ.to_bytes(2, 'little') + _WRITE.to_bytes(2, 'little') + bytes(4)
+    return b''
+
+
+def _access_list(path: str) -> bytes:
+    """Return the access-control list of a file; without one, that which says that its group may write."""
+    plain = bytes(_ACL_HEAD) + _GROUP_OBJ.to_bytes(2, 'little') + _WRITE.to_bytes(2, 'little') + bytes(4)
+    return _list_of(path) or plain
 
 
 def _is_granted(acl: bytes, group: int, trusted: set[int]) -> bool:

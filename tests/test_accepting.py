@@ -1,12 +1,17 @@
 """The job acknowledge: what it writes is what checks read, and nothing else becomes silent by it."""
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import resource
+import subprocess
 from pathlib import Path
+from typing import Any, Dict, List
 
 import pytest
 from conftest import run
-from days import DAY, START, Machine, disk
+from days import DAY, START, Machine, command_at, disk, environment
 
 WHY = ('--why', 'stable since 2024')
 
@@ -69,7 +74,7 @@ def test_the_word_of_the_drive_is_refused(machine):
     done = accept(machine, '-d', '/dev/sda', '--all', *WHY)
 
     assert done.code == 1
-    assert 'not acknowledged: sda smart_status: FAILED: is the word of the drive itself' in done.text
+    assert 'not acknowledged: sda smart_status: FAILED: the drive itself reports this state' in done.text
     assert machine.check(START).code == 2
 
 
@@ -94,7 +99,7 @@ def test_what_was_accepted_is_listed_and_withdrawn(machine):
 def test_what_cannot_be_meant_changes_nothing(machine, words):
     """With a sentence, and exit status 3."""
     assert accept(machine, *words).code == 3
-    assert list(machine.config.iterdir()) == []
+    assert not (machine.config / 'acknowledged.json').exists()
 
 
 @pytest.mark.parametrize('serial', ['000', 'N/A'])
@@ -105,7 +110,7 @@ def test_a_number_that_many_drives_tell_as_their_serial_number_accepts_nothing(t
 
     done = accept(machine, '-d', '/dev/sda', 'reallocated', *WHY)
 
-    assert (done.code, 'tells no serial number by which it would be known again' in done.text) == (3, True)
+    assert (done.code, 'reports no serial number, or one that many drives report' in done.text) == (3, True)
 
 
 def test_a_day_that_is_past_accepts_nothing(machine):
@@ -185,3 +190,254 @@ def test_the_file_is_proved_like_one_of_limits(machine):
     data['overrides'][0]['for'] = {'device': 'sda'}
     file.write_text(json.dumps(data))
     assert 'with "serial" in "for"' in run('prove', str(file)).text
+
+
+# --- a file that a site has written into ---
+
+SITE: Dict[str, Any] = {
+    'comment': 'kept by the storage team', 'x-ticket': 4711,
+    'roles': {'temperature': {'warning': '45', 'critical': '48'}},
+    'overrides': [
+        {'for': {'serial': 'SERIAL01'}, 'why': 'watched by the storage team', 'roles': {
+            'temperature': {'critical': '20', 'warning': '15'},
+            'pending': {'acknowledged': 1, 'warning': '0', 'critical': '3'}}},
+        {'for': {'model': 'ACME .*'}, 'why': 'a bad batch of 2024', 'x-batch': 'B7', 'skip': ['selftest']},
+        {'for': {'serial': 'OTHER001'}, 'why': 'looked at in 2024', 'by': 'anna', 'roles': {
+            'pending': {'acknowledged': 7}}}]}
+
+
+@pytest.fixture
+def kept(machine: Machine) -> Path:
+    """acknowledged.json with what a site wrote into it."""
+    file = machine.config / 'acknowledged.json'
+    file.write_text(json.dumps(SITE))
+    return file
+
+
+def overrides(file: Path) -> List[Any]:
+    return list(json.loads(file.read_text())['overrides'])
+
+
+def test_acknowledge_keeps_limits_overrides_roles_and_unknown_keys(machine, kept):
+    """It adds its own override and leaves the others as they are."""
+    done = accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
+
+    data = json.loads(kept.read_text())
+    assert done.code == 0
+    assert {**data, 'overrides': data['overrides'][:3]} == SITE
+    assert [(each['for'], each['roles']) for each in data['overrides'][3:]] == [
+        ({'serial': 'SERIAL02'}, {'reallocated': {'acknowledged': 50 + 10}})]
+
+
+def test_a_limit_of_the_site_stays_critical_after_an_acknowledgement(machine):
+    """The drive is 30 C warm and the file limits it to 20 C."""
+    sound = {'overrides': SITE['overrides'][:1]}
+    (machine.config / 'acknowledged.json').write_text(json.dumps(sound))
+    assert machine.check(START, '-d', '/dev/sda').code == 2
+    accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
+
+    assert machine.check(START, '-d', '/dev/sda').code == 2
+
+
+def test_a_second_acknowledgement_replaces_the_first_one_alone(machine, kept):
+    """Limits beside it in the same override stay."""
+    accept(machine, '-d', '/dev/sda', 'pending', *WHY)
+
+    first, *_, last = overrides(kept)
+    assert first == {**SITE['overrides'][0], 'roles': {
+        'temperature': {'critical': '20', 'warning': '15'}, 'pending': {'warning': '0', 'critical': '3'}}}
+    assert (last['for'], last['roles']) == ({'serial': 'SERIAL01'}, {'pending': {'acknowledged': 2}})
+
+
+@pytest.mark.parametrize('name', ['SERIAL01', 'SERIAL01:pending'])
+def test_withdraw_removes_the_acknowledgement_alone(machine, kept, name):
+    """The override goes only where nothing else is in it."""
+    assert accept(machine, '--withdraw', name, '--withdraw', 'OTHER001').code == 0
+
+    assert overrides(kept) == [{**SITE['overrides'][0], 'roles': {
+        'temperature': {'critical': '20', 'warning': '15'}, 'pending': {'warning': '0', 'critical': '3'}}},
+        SITE['overrides'][1]]
+
+
+def test_acknowledge_reports_mistakes_that_it_leaves_in_the_file(machine, kept):
+    """A check is UNKNOWN because of them."""
+    assert 'note: acknowledged.json: there is no key "x-ticket"' in accept(
+        machine, '-d', '/dev/sdb', 'reallocated', *WHY).text
+
+
+@pytest.mark.parametrize('text', [
+    '[]', '{"overrides": {}}', '{"overrides": [1]}', '{"overrides": [], "overrides": []}', '{"overrides": [',
+    '{"roles": {"temperature": {"warning": 1e999}}}'],
+    ids=['list', 'no-list', 'no-object', 'twice', 'cut', 'endless-number'])
+def test_acknowledge_refuses_a_file_that_it_cannot_change_safely(machine, text):
+    """It leaves every byte, and says how to go on."""
+    file = machine.config / 'acknowledged.json'
+    file.write_text(text)
+    for words in (['-d', '/dev/sda', 'reallocated', *WHY], ['--withdraw', 'SERIAL01'], ['--list']):
+        done = accept(machine, *words)
+        assert (done.code, file.read_text()) == (3, text)
+        assert str(file) in done.text
+
+
+def test_an_acknowledgement_through_a_link_changes_the_file_behind_it(machine, tmp_path):
+    """Configuration management links files into the folder; the link stays."""
+    behind = tmp_path / 'managed.json'
+    behind.write_text(json.dumps({'roles': SITE['roles']}))
+    (machine.config / 'acknowledged.json').symlink_to(behind)
+    accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
+
+    assert (machine.config / 'acknowledged.json').is_symlink()
+    assert set(json.loads(behind.read_text())) == {'roles', 'overrides'}
+
+
+def test_what_acknowledge_writes_fits_the_schema_of_checks(machine, monkeypatch):
+    """SUDO_USER may be longer than "by" may be."""
+    monkeypatch.setattr('days.environment', lambda: {**environment(), 'SUDO_USER': 'x' * 100})
+    accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
+
+    assert machine.check(START, '-d', '/dev/sdb').code == 0
+
+
+# --- several at once, and what fails half way ---
+
+def start(found: List[str], *words: str, **more: Any) -> subprocess.Popen[bytes]:
+    """Start an acknowledge. found: words with which it finds the machine, whose smartctl is written only once."""
+    return subprocess.Popen(command_at(START, 'acknowledge', *found, *words), stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, env=environment(), **more)
+
+
+def texts(started: List[subprocess.Popen[bytes]]) -> List[str]:
+    return [each.communicate(timeout=60)[0].decode() for each in started]
+
+
+def test_twelve_at_once_keep_all_their_numbers(machine):
+    """Each says that it kept two, and the file has all 24."""
+    machine.holds(**{f'sd{letter}': disk(f'SERIAL{letter}', a5=50, a197=2) for letter in 'abcdefghijkl'})
+    found = machine.words()
+    said = texts([start(found, '-d', f'/dev/sd{letter}', 'reallocated', 'pending', *WHY)
+                  for letter in 'abcdefghijkl'])
+
+    assert sum(text.count('acknowledged: ') for text in said) == 24
+    assert len(accept(machine, '--list').text.splitlines()) == 24
+
+
+def test_a_withdrawal_beside_acknowledgements_is_true(machine):
+    """Each sentence that is printed holds when all are done."""
+    letters = 'abcdef'
+    machine.holds(**{f'sd{letter}': disk(f'SERIAL{letter}', a5=50) for letter in letters})
+    accept(machine, *(word for letter in letters[:3] for word in ('-d', f'/dev/sd{letter}')), 'reallocated', *WHY)
+    found = machine.words()
+    said = texts([start(found, *words) for letter, other in zip(letters[:3], letters[3:]) for words in (
+        ('--withdraw', f'SERIAL{letter}'), ('-d', f'/dev/sd{other}', 'reallocated', *WHY))])
+
+    assert [text.split()[:2] for text in said] == [
+        words for letter, other in zip(letters[:3], letters[3:]) for words in (
+            ['withdrawn:', f'SERIAL{letter}'], ['acknowledged:', f'SERIAL{other}'])]
+    assert [line.split()[0] for line in accept(machine, '--list').text.splitlines()] == [
+        f'SERIAL{letter}' for letter in letters[3:]]
+
+
+def test_waiting_for_the_lock_is_bounded(machine, monkeypatch):
+    """With a sentence that names the file, and nothing changed."""
+    from smart_attributes import accepting
+    from smart_attributes.errors import DataError
+    monkeypatch.setattr(accepting, 'PATIENCE', 0.05)
+    accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
+    file = machine.config / 'acknowledged.json'
+    before = file.read_bytes()
+    with open(f'{file}.lock', 'rb') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(DataError, match=f'fuser {file}.lock'):
+            accepting.withdraw(str(machine.config), ['SERIAL02'])
+
+    assert file.read_bytes() == before
+
+
+def test_nobody_else_can_hold_the_lock(machine):
+    """Only its owner can open it, and one that is not his alone is refused."""
+    accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
+    lock = machine.config / 'acknowledged.json.lock'
+    assert lock.stat().st_mode & 0o777 == 0o600
+    lock.chmod(0o644)
+
+    done = accept(machine, '-d', '/dev/sda', 'reallocated', *WHY)
+    assert (done.code, f'rm {lock}' in done.text) == (3, True)
+
+
+def test_a_folder_that_others_can_write_to_is_refused(machine):
+    """There, another user could put a file in the place of the lock."""
+    machine.config.chmod(0o777)
+
+    done = accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
+    assert (done.code, f'{machine.config} is writable by others' in done.text) == (3, True)
+    assert list(machine.config.iterdir()) == []
+
+
+def test_a_full_disk_leaves_the_file_whole(machine):
+    """It is written beside and put in place in one step; nothing else remains."""
+    accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
+    file = machine.config / 'acknowledged.json'
+    before, files = file.read_bytes(), sorted(os.listdir(machine.config))
+
+    def small() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+    said = texts([start(machine.words(), '-d', '/dev/sda', 'reallocated', *WHY, preexec_fn=small)])
+
+    assert 'SMART UNKNOWN' in said[0] and 'File too large' in said[0]
+    assert (file.read_bytes(), sorted(os.listdir(machine.config))) == (before, files)
+
+
+def test_a_check_never_reads_half_of_the_file(machine):
+    """The new content is another file under the same name."""
+    accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
+    with open(machine.config / 'acknowledged.json', 'rb') as reader:
+        before = reader.read()
+        accept(machine, '-d', '/dev/sda', 'reallocated', *WHY)
+        reader.seek(0)
+
+        assert reader.read() == before
+
+
+# --- what is refused and what is not ---
+
+def test_a_recorded_report_is_acknowledged_as_a_drive_is(machine, tmp_path):
+    """Help offers --report."""
+    report = tmp_path / 'sdb.json'
+    report.write_text(json.dumps(disk('SERIAL02', a5=60)))
+    done = accept(machine, '--report', str(report), 'reallocated', *WHY)
+
+    assert (done.code, done.first_line.startswith('acknowledged: SERIAL02 reallocated 60, by ')) == (0, True)
+    assert machine.check(START, '-d', '/dev/sdb').code == 0
+
+
+def test_nothing_to_acknowledge_is_said(machine):
+    """Silence and exit status 0 would look as if something had been accepted."""
+    machine.holds(sda=disk())
+
+    assert accept(machine, '-d', '/dev/sda', '--all', *WHY).text == 'nothing to acknowledge: no metric alerts\n'
+
+
+def test_no_drives_are_no_success(machine):
+    """A scan that finds none has accepted nothing."""
+    machine.holds()
+
+    assert accept(machine, '--scan', '--all', *WHY).code == 3
+
+
+def test_withdraw_refuses_metrics_beside_the_serial_number(machine):
+    """SERIAL alone withdraws everything of the drive."""
+    accept(machine, '-d', '/dev/sda', 'reallocated', 'pending', *WHY)
+    done = accept(machine, '--withdraw', 'SERIAL01', 'pending')
+
+    assert (done.code, '--withdraw SERIAL:METRIC' in done.text) == (3, True)
+    assert len(accept(machine, '--list').text.splitlines()) == 2
+
+
+def test_withdraw_keeps_what_protects_the_drive(machine):
+    """An override without a metric left may still say which logs are not read."""
+    protecting = {'for': {'serial': 'SERIAL01'}, 'why': 'its log hangs it', 'skip': ['selftest']}
+    file = machine.config / 'acknowledged.json'
+    file.write_text(json.dumps({'overrides': [{**protecting, 'roles': {'pending': {'acknowledged': 2}}}]}))
+
+    assert accept(machine, '--withdraw', 'SERIAL01').code == 0
+    assert overrides(file) == [{**protecting, 'roles': {}}]

@@ -19,7 +19,7 @@ MISTAKES = {
     'set': ({'uses': ['nvme-common']}, 'mine: uses "nvme-common", but there is no such set; did you mean ata-common?'),
     'role': (
         {'attributes': {'5': {'name': 'Some', 'readings': {'wear': {'from': 'raw'}}}}},
-        'mine, attribute 5, wear: there is no such role; doc/roles.md lists them',
+        'mine, attribute 5, wear: there is no such role; did you mean endurance_used?',
     ),
     'formula': (
         {'attributes': {'5': {'name': 'Some',
@@ -146,7 +146,8 @@ def test_a_mistake_in_a_set_is_named_with_the_set():
                                                                    'readings': {'wear': {'from': 'raw'}}}, '8': None}}}}
 
     assert list(faults.of_entries(data, ROLES, SETS)) == [
-        faults.Fault(('sets', 'taste'), 'set taste, attribute 7, wear: there is no such role; doc/roles.md lists them')]
+        faults.Fault(('sets', 'taste'),
+                     'set taste, attribute 7, wear: there is no such role; did you mean endurance_used?')]
 
 
 def test_a_set_that_is_like_no_other_is_answered_with_all_of_them():

@@ -295,3 +295,23 @@ def test_hostile_words_of_a_check_stay_text(fake, tmp_path, face):
     if page.exists():
         assert (shown.count('<script'), '<img' in shown) == (2, False)
         assert '{{7*7}}' in shown.partition('<main')[2].partition('<script')[0]
+
+
+@pytest.mark.parametrize(('change', 'said'), [
+    (('chmod', '0640'), 'its group, or a user of its access-control list, can read it'),
+    (('chmod', '0604'), 'everybody can read it'), (('chmod', '0644'), 'everybody can read it'),
+    (('setfacl', '-m', 'u:65534:r'), 'its group, or a user of its access-control list, can read it')],
+    ids=['group', 'others', 'all', 'list'])
+@pytest.mark.parametrize('option', ['--password-file', '--cert'])
+def test_a_secret_that_others_can_read_is_not_used(tmp_path, option, change, said):
+    """A group has members; a list has more readers than the mode shows. It is not even sent."""
+    if not shutil.which(change[0]):
+        pytest.skip(f'{change[0]} is not installed')
+    secret = tmp_path / 'secret'
+    secret.write_text('password\n')
+    secret.chmod(0o600)
+    subprocess.run([*change, str(secret)], check=True)
+    user = ('--user', 'fleet') if option == '--password-file' else ()
+    done = run('fleet', '--icinga', 'https://127.0.0.1:1', *user, option, str(secret))
+
+    assert (done.code, f'{secret}: {said}' in done.text) == (3, True), done.text

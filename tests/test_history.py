@@ -35,7 +35,7 @@ def test_a_role_that_is_none_is_refused(machine):
     done = machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda', 'realocated')
 
     assert (done.code, done.first_line) == (
-        3, 'SMART UNKNOWN - "realocated" is no role; doc/roles.md lists them, for example endurance_used')
+        3, 'SMART UNKNOWN - "realocated" is no role; did you mean reallocated?')
 
 
 def test_all_points_are_there_as_json(machine):

@@ -28,7 +28,7 @@ MAY_IMPORT: Dict[str, Set[str]] = {
     'option_groups': {'options'},
     'cli': {'options', 'option_groups', 'v1_6'},
     'site': {'options', 'judge', 'knowledge', 'v1_6'},
-    'accepting': {'site', 'knowledge', 'reading'}, 'importing': {'knowledge', 'memory', 'reading'},
+    'accepting': {'options', 'site', 'survey', 'knowledge', 'reading'}, 'importing': {'knowledge', 'memory', 'reading'},
     'whereabouts': {'memory'},
     'remembering': {'options', 'memory', 'reading', 'whereabouts', 'outlook'},
     'verdicts': {'site', 'judge', 'memory'},

@@ -180,3 +180,29 @@ def test_a_collection_without_sector_sizes_tells_them_by_its_counts(tmp_path):
     file.write_text(''.join(json.dumps(disk) + '\n' for disk in disks))
 
     assert [found.report.identity.physical_block_size for found in collection.read(str(file))] == [4096, 512, None]
+
+
+@pytest.mark.parametrize(('name', 'content'), [
+    ('row.jsonl', b'{"attributes":[[5]]}\n'), ('model.jsonl', b'{"model":1e999}\n'), ('text.jsonl', b'\xff\xfe\n'),
+    ('statistic.jsonl', b'{"devstat":{"0x1:0x10":["%s","---","x"]}}\n' % (b'9' * 400)),
+    ('nvme.jsonl', b'{"nvme":{"Percentage Used":"%s"}}\n' % (b'9' * 400)),
+    ('errors.jsonl', b'{"errors":"%s"}\n' % (b'9' * 400)), ('deep.jsonl', b'[' * 100_000 + b'\n'),
+    ('cut.jsonl.gz', gzip.compress(b'{}\n' * 100)[:-20]), ('damaged.jsonl.gz', b'\x1f\x8b\x08\0\0\0\0\0\0\3xxxxxx')])
+def test_what_is_no_drive_is_a_sentence_with_its_file(tmp_path, name, content):
+    """Numbers that no float holds among them; it ended with the name of an exception."""
+    file = tmp_path / name
+    file.write_bytes(content)
+    for words in ((), ('--verdicts',)):
+        done = run('measure', str(file), *words)
+        assert (done.code, str(file) in done.text, 'inside check' in done.text) == (3, True, False), done.text
+
+
+@pytest.mark.parametrize('row', ['0,1e999,0,1', f'0,{"9" * 400},0,1', 'nan,10,0,1', '-inf,inf,1,5', '10,5,0,1',
+                                 f'0,10,0,{"9" * 400}'])
+def test_hours_that_cannot_be_are_a_sentence_with_their_line(tmp_path, row):
+    """They became infinitely many drive-years."""
+    file = tmp_path / 'timelines.csv'
+    file.write_text(f'drive,model,from,to,failed,a5\nx,A,{row}\n')
+
+    told = run('measure', '--timelines', str(file)).text
+    assert f'{file}, line 2 or before it: hours and counters are numbers' in told

@@ -8,7 +8,7 @@ import os
 import re
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, drive_path
 from conftest import run as run_job
 from small_database import Checkout, database, samples
 
@@ -128,7 +128,7 @@ MISTAKES = {
                     FILE + 'ACME X1: uses "ata", but there is no such set; known are ata-common'),
     'role unknown': (
         reading({'from': 'raw'}, role='wear'),
-        FILE + 'ACME X1, attribute 233, wear: there is no such role; doc/roles.md lists them',
+        FILE + 'ACME X1, attribute 233, wear: there is no such role; did you mean endurance_used?',
     ),
     'formula unknown': (
         reading({'from': '100 - normalised', 'valid': [0, 99]}),
@@ -940,3 +940,24 @@ def test_files_of_version_1_6_are_known_as_such(tmp_path, devices, kind):
     assert (good.code, good.text) == (0, f'limits.json: {kind}, 1 entry, no problem\n')
     assert broken.code == 1
     assert '"five" is no number of an attribute' in broken.text
+
+
+OF_ALL_KINDS = {
+    'limits': {'roles': {'temperature': {'warnin': '3', 'warning': '50C'}, 'temprature': {}, 'pending': 5},
+               'overrides': [{'for': {'serial': 'A'}, 'why': 'short', 'roles': {}},
+                             {'for': {'model': '(a+)+X'}, 'why': 'for a reason'}]},
+    'entries': {'entries': [
+        {'family': 'mine', 'models': ['ACME Y5'], 'source': 'measured', 'attribute': {}},
+        {'family': 'mine too', 'models': ['ACME (Y6+)+'], 'source': 'measured', 'uses': ['ata-comon'], 'attributes': {
+            '5': {'name': 'Five', 'readings': {'realocated': {'from': 'rw'}}}}}]}}
+
+
+@pytest.mark.parametrize(('kind', 'option'), [('limits', '--thresholds'), ('entries', '--attributes')])
+def test_prove_lists_every_mistake_that_a_check_prints(tmp_path, kind, option):
+    """Those of the schema, and those of the parts that fit it."""
+    path = limits(tmp_path, OF_ALL_KINDS[kind])
+    check = run_job('--report', drive_path('intel-worn'), '--no-memory', option, path).text
+    told = [line.split('(check)  ')[1] for line in check.splitlines() if '(check)' in line]
+
+    assert len(told) >= 4
+    assert set(told) <= set(run_job('prove', path).text.splitlines())

@@ -20,6 +20,7 @@ from smart_attributes.errors import UsageError
 from smart_attributes.reading import addresses, commands, device_types, sudoers
 
 # One address or more for each type that there is; the paths are those of all transports.
+USB = '/dev/disk/by-id/usb-ACME_Bridge_0123456789AB-0:0'
 ADDRESSES = (
     '/dev/sda', '/dev/sdabc1', '/dev/nvme0', '/dev/nvme12n1', '/dev/sg7', '/dev/hda',
     '/dev/disk/by-id/ata-ACME_X1_EXAMPLE0001',
@@ -27,10 +28,10 @@ ADDRESSES = (
     '/dev/disk/by-partlabel/a=b@c+d',
     'ata@/dev/sda', 'scsi@/dev/sg3', 'nvme@/dev/nvme0', 'nvme,0xffffffff@/dev/nvme0', 'sat@/dev/sg2',
     'sat,auto@/dev/sda',
-    'sat,12@/dev/sda', 'usbcypress@/dev/sdb', 'usbjmicron,p,x,1@/dev/sdb', 'usbprolific@/dev/sdb',
-    'usbsunplus@/dev/sdb',
-    'usbasm1352r,1@/dev/sdb', 'sntasmedia@/dev/sda', 'sntasmedia/sat@/dev/sda', 'sntjmicron,0x1@/dev/sda',
-    'sntrealtek@/dev/sda',
+    'sat,12@/dev/sda', f'usbcypress@{USB}', f'usbjmicron,p,x,1@{USB}', f'usbprolific@{USB}',
+    f'usbsunplus@{USB}',
+    f'usbasm1352r,1@{USB}', f'sntasmedia@{USB}', f'sntasmedia/sat@{USB}', f'sntjmicron,0x1@{USB}',
+    'sntrealtek@/dev/disk/by-path/pci-0000:00:14.0-usb-0:2:1.0-scsi-0:0:0:0',
     'marvell@/dev/sda', 'atacam@/dev/sda', 'areca,1@/dev/sg2', 'areca,24/8@/dev/sg2', '3ware,0@/dev/twa0',
     '3ware,127@/dev/twl1',
     'hpt,1/2/3@/dev/sda', 'hpt,1/2@/dev/sda', 'megaraid,6@/dev/bus/0', 'sat+megaraid,6@/dev/sda',
@@ -163,6 +164,21 @@ def test_vendor_commands_are_admitted_only_on_request(requested):
                 and sudoers.admits(expressions, arguments_of(text))}
 
     assert admitted == set(requested)
+
+
+@pytest.mark.parametrize('path', [
+    '/dev/sda', '/dev/sg0', '/dev/nvme0', '/dev/bus/0', '/dev/disk/by-id/ata-ACME_X1', '/dev/disk/by-id/wwn-0x5000c5',
+    '/dev/disk/by-label/usb-mine', '/dev/disk/by-id/ata-usb-x', '/dev/disk/by-path/pci-0000:00:1f.2-ata-1',
+    '/dev/disk/by-id/usb-', '/dev/disk/by-id/usb-x/../../sda', '/dev/disk/by-path/-usb-x'])
+def test_commands_of_usb_bridges_are_admitted_on_links_of_usb_alone(path):
+    """A disk of another bus would get them, too."""
+    bridges = [name for name in ON_REQUEST if name.startswith(('usb', 'snt'))]
+    expressions = list(sudoers.all_expressions(ON_REQUEST))
+
+    assert len(bridges) == 8
+    assert [name for name in bridges if sudoers.admits(expressions, commands.read_arguments(path, name))] == []
+    assert all(sudoers.admits(expressions, commands.read_arguments(USB, name if name != 'usbasm1352r' else f'{name},0'))
+               for name in bridges)
 
 
 def mutation(chance: random.Random) -> Tuple[str, ...]:

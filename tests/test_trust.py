@@ -195,3 +195,81 @@ def test_links_in_a_circle_end(tmp_path):
     with pytest.raises(OSError, match='symbolic links') as caught:
         trust.fault(str(tmp_path / 'a'), ME)
     assert caught.value.errno == errno.ELOOP
+
+
+# --- what must not be quoted ---
+
+def secret(path):
+    return trust.foreign_secret(str(path), os.stat(path))
+
+
+def test_files_that_one_has_led_to_oneself_are_shown(file):
+    """Be they secret; and what everybody can read is shown whoever led there."""
+    file.chmod(0o600)
+    (file.parent / 'link').symlink_to('site.json')
+
+    assert (secret(file), secret(file.parent / 'link'), secret('/etc/passwd')) == ('', '', '')
+
+
+@as_root
+@pytest.mark.parametrize(('folder', 'mode', 'is_shown'), [
+    (0o755, 0o644, True), (0o755, 0o600, False), (0o755, 0o640, False), (0o700, 0o644, False), (0o750, 0o644, False)])
+def test_a_link_of_another_shows_only_what_he_can_read(file, tmp_path, folder, mode, is_shown):
+    """Each folder behind the link counts, as it does for him."""
+    link = tmp_path / 'planted.json'
+    link.symlink_to(file)
+    os.chown(link, OTHER, -1, follow_symlinks=False)
+    tmp_path.chmod(0o711)
+    tmp_path.parent.chmod(0o711)
+    tmp_path.parent.parent.chmod(0o711)
+    file.parent.chmod(folder)
+    file.chmod(mode)
+
+    assert (secret(link) == '') is is_shown
+    assert is_shown or 'cannot read it' in secret(link)
+
+
+@as_root
+def test_his_own_file_is_shown_and_another_ones_is_not(file):
+    """He can read it; a second user's private file he cannot."""
+    os.chown(file.parent, OTHER, -1)
+    os.chown(file, OTHER, -1)
+    file.chmod(0o600)
+    assert secret(file) == ''
+    os.chown(file, OTHER - 1, -1)
+    assert 'cannot read it' in secret(file)
+
+
+@as_root
+@pytest.mark.parametrize(('mode', 'group', 'is_shown'), [
+    (0o640, MANY, True), (0o640, 4711, False), (0o600, MANY, False)])
+def test_a_folder_of_a_group_shows_what_the_group_can_read(file, mode, group, is_shown):
+    """Each of them could have put a link there."""
+    os.chown(file.parent, -1, MANY)
+    file.parent.chmod(0o2770)
+    os.chown(file, -1, group)
+    file.chmod(mode)
+
+    assert (secret(file) == '') is is_shown
+
+
+@as_root
+@needs_acl
+def test_a_user_of_a_list_is_not_taken_for_the_group(file):
+    """The group can read the file; he need not be in it."""
+    os.chown(file.parent, -1, MANY)
+    file.parent.chmod(0o770)
+    subprocess.run(['setfacl', '-m', f'u:{OTHER}:rwx', str(file.parent)], check=True)
+    os.chown(file, -1, MANY)
+    file.chmod(0o640)
+
+    assert 'cannot read it' in secret(file)
+
+
+def test_a_file_that_is_exchanged_meanwhile_is_not_shown(file):
+    """What was opened is another one than what stands there now."""
+    status = os.stat(file)
+    file.rename(file.parent / 'before.json')
+    file.write_text('{}')
+
+    assert 'another file has taken its place' in trust.foreign_secret(str(file), status)

@@ -332,7 +332,8 @@ REFUSED = SudoRefused('cannot be read: sudo wants a password, so the sudoers rul
     ('/dev/vda',
      'is no drive that has SMART: /dev/vda is a virtual disk (virtio or Xen); the sudoers rule never admits it'),
     ('/dev/my/disk', 'the sudoers rule does not admit this path'),
-    ('sntasmedia@/dev/sda', 'check_smart_attributes sudoers --type sntasmedia'),
+    ('sntasmedia@/dev/sda', 'check_smart_attributes sudoers -d sntasmedia@/dev/sda'),
+    ('sntasmedia@/dev/disk/by-id/usb-ACME_X1-0:0', 'check_smart_attributes sudoers --type sntasmedia'),
     ('/dev/sda', 'the sudoers rule for this call is missing'),
     ('megaraid,6@/dev/bus/0', 'the sudoers rule for this call is missing')])
 def test_sudo_refuses_what_the_rule_never_admits_with_another_reason(address, words):

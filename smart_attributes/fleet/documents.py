@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from .. import files
+from .. import files, trust
 from ..durations import DAY
 from ..errors import SmartError
 from ..faces.advice import NOTHING, ORDER_OF_ACTIONS, READ
@@ -53,7 +53,7 @@ def read(path: str) -> Optional[Document]:
 
     Its host is the one that it names; else the file's name, or that of its folder where all are called alike.
     """
-    text = files.content(path, LARGEST)
+    text = files.content(path, LARGEST, trust.foreign_secret)
     try:
         content = bounded_json.parse(text)
     except bounded_json.TooLarge:

@@ -39,7 +39,8 @@ COMMANDS = ('check-smart-attributes', 'smart-attributes')
 # Behind NRPE and SSH the command is another; the plugin's first word is not.
 OURS = 'service.check_command in commands || match("SMART *", service.last_check_result.output)'
 ASKED = ('__name', 'last_check_result', 'check_interval', 'enable_active_checks')
-READABLE_BY_OTHERS = 0o004
+# Who else may read a secret, by the bits of its mode; those of the group are the most that a list grants to anybody.
+READERS = {0o004: 'everybody', 0o040: 'its group, or a user of its access-control list,'}
 TOO_LARGE = 'the answer is larger than the services asked for justify; ask for fewer with --filter'
 NOT_ICINGA = 'what answers is not the API of Icinga 2; --icinga takes its address, https://HOST:5665'
 Json = Mapping[str, Any]
@@ -351,8 +352,8 @@ def _refuse_open(path: str, option: str) -> None:
     """Raise SmartError where others can change or read a secret, or it is not there."""
     try:
         fault = trust.fault(path, os.geteuid())
-        if not fault and os.stat(path).st_mode & READABLE_BY_OTHERS:
-            fault = 'everybody can read it'
+        mode = os.stat(path).st_mode
+        fault = fault or next((f'{who} can read it' for bits, who in READERS.items() if mode & bits), '')
     except (OSError, ValueError) as error:
         fault = getattr(error, 'strerror', '') or 'it is no path'
     if fault:

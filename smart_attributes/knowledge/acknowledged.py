@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 FILE = 'acknowledged.json'
 FORM = 'SERIAL:ROLE=VALUE[:UNTIL[:WHY]]'
-_WORD = (r'(?P<serial>.+?):(?P<role>[a-z][a-z0-9_]*)=(?P<value>-?[0-9]+(?:\.[0-9]+)?)'
+_WORD = (r'(?P<serial>.+?):(?P<role>[A-Za-z][^:=]*)=(?P<value>[^:]+)'
          r'(?::(?P<until>[0-9]{4}-[0-9]{2}-[0-9]{2})?(?::(?P<why>.*))?)?')
+_NUMBER = r'-?[0-9]{1,30}(?:\.[0-9]{1,30})?'
 
 
 class Acknowledgement(NamedTuple):
@@ -42,11 +43,22 @@ def parse(text: str) -> Acknowledgement:
     if not found:
         raise UsageError(f'--acknowledged "{clean(text)}" is not written {FORM}, such as '
                          f'EXAMPLE0001:reallocated=3:2027-01-31:stable')
+    if not re.fullmatch(_NUMBER, found['value']):
+        raise UsageError(f'--acknowledged "{clean(text)}": {_no_number(found["value"])}')
     if found['until'] and not is_day(found['until']):
         raise UsageError(f'--acknowledged "{clean(text)}": {found["until"]} is no day, such as 2027-01-31')
     return Acknowledgement(found['serial'], found['role'], float(found['value']), found['why'] or '',
                            found['until'] or '',
                            origin='--acknowledged')
+
+
+def _no_number(value: str) -> str:
+    plain = re.match(_NUMBER, value)
+    if plain and not value[plain.end():].strip('0123456789.'):
+        return 'the number is too long; write at most 30 digits'
+    if plain and value[plain.end():].strip() in ('%', 'C', 'c', '\N{DEGREE SIGN}C'):
+        return f'leave out the unit: write {plain[0]}'
+    return f'"{clean(value)}" is not a number; write one in the base unit of the metric: %, C, seconds, bytes, a count'
 
 
 def is_day(text: str) -> bool:

@@ -64,7 +64,7 @@ def _explained(error: Any, data: Any, name: str, describe: Describe) -> str:
     if error.validator == 'anyOf' and _needs_one_of(error):
         return sentence(name, describe(data, path), f'{listed(_needs_one_of(error), "or")} is missing')
     if 'propertyNames' in error.absolute_schema_path:
-        return sentence(name, describe(data, path), f'the key {shown(error.instance)} {_form(error)}')
+        return sentence(name, describe(data, path), _wrong_key(error, path))
     if error.validator in ABOUT_KEYS:
         return sentence(name, describe(data, path), ABOUT_KEYS[error.validator](error))
     while len(path) > 1 and isinstance(path[-1], int):
@@ -105,6 +105,14 @@ def _unknown_keys(error: Any) -> str:
     near = difflib.get_close_matches(str(unknown[0]), known, 1)
     advice = f'did you mean {near[0]}?' if near else f'known are {listed(known, "and")}'
     return f'there is no key {listed([shown(key) for key in unknown[:5]], "or")}; {advice}'
+
+
+def _wrong_key(error: Any, path: Path) -> str:
+    """Return what is wrong with the form of a key: of a metric, which a site names or defines, or of another thing."""
+    if path[-1:] == ['roles'] and 'description' not in error.schema:  # limits name metrics, entries define them
+        from . import suggestions
+        return f'{shown(error.instance)} is no role; {suggestions.metric(str(error.instance))}'
+    return f'the key {shown(error.instance)} {_form(error)}'
 
 
 def _missing_keys(error: Any) -> str:

@@ -68,11 +68,16 @@ def site_text(path: str) -> str:
 
 
 def read_text(path: str) -> str:
-    """Return the text of a regular file of bounded size. Raises DataError for anything else."""
+    """Return the text of a regular file of bounded size.
+
+    Raises DataError for anything else, also for what another user could have led this path to and cannot read.
+    """
     try:
-        content = files.content(path, LARGEST)
+        content = files.content(path, LARGEST, trust.foreign_secret)
     except files.NotRegular:
         raise DataError(f'{path} is not a regular file; give a JSON file') from None
+    except files.NotShown as error:
+        raise DataError(f'{path}: {error.strerror}') from None
     except OSError as error:
         if error.errno == errno.EFBIG:
             raise DataError(f'{path} is larger than {LARGEST >> 20} MiB, which no data file is; '

@@ -12,6 +12,7 @@ from .thresholds import rank
 Json = Mapping[str, Any]
 Path = Tuple[Union[str, int], ...]
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
+DRIVES_OWN = 'threshold'  # beside metrics, what a limit may refer to
 
 
 class Fault(NamedTuple):
@@ -44,11 +45,18 @@ def of_entries(data: Json, roles: Collection[str], sets: Collection[str]) -> Ite
 
 def _of_reading(role: str, spec: Json, roles: Collection[str]) -> Iterator[str]:
     if role not in roles:
-        yield f'there is no such role; {nearest(role, roles) or "doc/roles.md lists them"}'
+        yield f'there is no such role; {suggested(role, roles)}'
     try:
         decode.parse(spec['from'])
     except FormulaError as error:
         yield str(error)
+
+
+def suggested(word: str, known: Collection[str]) -> str:
+    """Return "did you mean endurance_used?", or where all metrics are listed."""
+    from . import suggestions  # difflib would cost each check with site files 2 ms
+
+    return suggestions.metric(word, known)
 
 
 def nearest(word: str, known: Collection[str]) -> str:
@@ -100,9 +108,8 @@ def of_limits(data: Json, units: Mapping[str, str]) -> Iterator[Fault]:
     for path, place, names in _written_roles(data):
         for role, fields in names.items():
             if role not in units:
-                advice = nearest(role, units) or 'doc/roles.md lists them, for example endurance_used'
-                yield Fault((*path, role), f'{place}: "{role}" is no role; {advice}')
-            yield from _of_role((*path, role), f'{place}, {role}', fields, units.get(role, ''))
+                yield Fault((*path, role), f'{place}: "{role}" is no role; {suggested(role, units)}')
+            yield from _of_role((*path, role), f'{place}, {role}', fields, role, units)
             if 'acknowledged' in fields and not _is_of_one_drive(data, path):
                 yield Fault((*path, role, 'acknowledged'),
                             f'{place}, {role}: "acknowledged" is what one drive may have; '
@@ -121,16 +128,24 @@ def _written_roles(data: Json) -> Iterator[Tuple[Path, str, Json]]:
                'roles'), f'override for {selector} {override["for"][selector]}', override.get('roles', {})
 
 
-def _of_role(path: Path, place: str, fields: Json, unit: str) -> Iterator[Fault]:
-    """Yield a fault for each limit of a role that is no Nagios range. unit: the base unit of the role."""
+def _of_role(path: Path, place: str, fields: Json, role: str, units: Mapping[str, str]) -> Iterator[Fault]:
+    """Yield a fault for each limit of a metric that is not a Nagios range, or refers to an unknown metric."""
     kinds: List[Tuple[Tuple[str, ...], Json]] = [((), fields),
                                                  *(((kind,), fields[kind]) for kind in KINDS if kind in fields)]
     aged = [((*steps, 'aged'), limits['aged']) for steps, limits in kinds if limits.get('aged')]
     for steps, limits in (*kinds, *aged):
         for field in ('warning', 'critical'):
-            value = limits.get(field)
-            text = value['else'] if isinstance(value, Mapping) else value
-            try:
-                ranges.parse(text, unit) if text is not None else None
-            except UsageError as error:
-                yield Fault((*path, *steps, field), f'{", ".join((place, *steps, field))}: {error}')
+            for why in _of_bound(limits.get(field), role, units):
+                yield Fault((*path, *steps, field), f'{", ".join((place, *steps, field))}: {why}')
+
+
+def _of_bound(value: Any, role: str, units: Mapping[str, str]) -> Iterator[str]:
+    """Yield what is wrong with a limit: a range, null, or one that the drive knows."""
+    other = value['drive'] if isinstance(value, Mapping) else DRIVES_OWN
+    if other != DRIVES_OWN and other not in units:
+        yield f'"drive": "{other}" is no role; {suggested(other, units)}'
+    text = value['else'] if isinstance(value, Mapping) else value
+    try:
+        ranges.parse(text, units.get(role, '')) if text is not None else None
+    except UsageError as error:
+        yield str(error)

@@ -13,13 +13,23 @@ from ..typed import TYPE_CHECKING
 from .nagios import Range
 
 if TYPE_CHECKING:
-    from typing import Tuple
+    from typing import Mapping, Tuple
 
 INFINITY = float('inf')
+LONGEST_NUMBER = 300  # characters; longer ones may be beyond what a float can hold
 # Python reads more as a number than a daemon does: "1_0", " 85", "1.e3", digits of other scripts.
 CHARACTERS = frozenset('@~:-.0123456789')
 # What a range of a role in seconds may count in: "30d:". No months, whose letter is that of minutes elsewhere.
 _END = re.compile(r'(?<![0-9.])([0-9]*\.?[0-9]+)([dwy])(?=:|$)')
+
+# What people write behind a number, by the base unit of the metric: what one is worth in it.
+_SIZES = {letters: 1000.0 ** power for power, letters in enumerate(('b', 'kb', 'mb', 'gb', 'tb', 'pb'))}
+_SIZES.update((f'{letter}ib', 1024.0 ** power) for power, letter in enumerate('kmgtp', 1))
+_UNITS: Mapping[str, Mapping[str, float]] = {
+    '%': {'%': 1}, 'C': {'c': 1, '°c': 1}, 'B': _SIZES, '': {'%': 1},
+    's': {'s': 1, 'sec': 1, 'min': 60, 'h': 3600, 'hours': 3600}}
+_BASES = {'B': 'bytes', 's': 'seconds'}
+_WITH_UNIT = re.compile(r'(-?(?:[0-9]*\.)?[0-9]+)\s*(%|°?[A-Za-z]+)(?=:|$)')
 
 
 @lru_cache(maxsize=None)
@@ -30,13 +40,18 @@ def parse(text: str, unit: str = '') -> Range:
     unit: the base unit of the role. Raises UsageError for anything else, also for "" and for a range that starts above
     its end.
     """
-    plain = in_base_unit(text, unit)
     try:
-        if not text or set(plain) - CHARACTERS:
+        plain = in_base_unit(text, unit)
+        if not text or set(plain) - CHARACTERS or _is_endless(plain):
             raise ValueError
         return Range(plain)
-    except (ValueError, TypeError):
-        raise UsageError(f'"{text[:40]}" is no Nagios range{_forms(text, unit)}') from None
+    except (ValueError, TypeError, OverflowError):
+        raise UsageError(f'"{text[:40]}" is no Nagios range{_advice(text, unit)}') from None
+
+
+def _is_endless(plain: str) -> bool:
+    """Tell whether a number is too large to compare with: it would never alert, or always."""
+    return len(plain) > LONGEST_NUMBER and any(float(number) == INFINITY for number in re.findall('[0-9.]+', plain))
 
 
 def in_base_unit(text: str, unit: str) -> str:
@@ -44,8 +59,31 @@ def in_base_unit(text: str, unit: str) -> str:
     return _END.sub(lambda end: _plain(round(float(end[1]) * LETTERS[end[2]])), text) if unit == 's' else text
 
 
+def _advice(text: str, unit: str) -> str:
+    """Return what may be written instead: the same limit without units, or the forms of a range."""
+    plain, units = without_units(text, unit)
+    if units and not set(plain) - CHARACTERS:
+        return f'; leave out the unit: write {plain}' if plain == units else f'; write {plain}, in {_BASES[unit]}'
+    return _forms(text, unit)
+
+
+def without_units(text: str, unit: str) -> Tuple[str, str]:
+    """Return a range or number whose units are converted to the base unit, and one whose units are left out.
+
+    ("180000000", "50000") for "50000h" of a metric in seconds. '' and '' where it has no unit, or a foreign one.
+    """
+    known = _UNITS.get(unit, {})
+    found = [each[2].lower() for each in _WITH_UNIT.finditer(text)]
+    if not found or not all(word in known for word in found):
+        return '', ''
+    return (_WITH_UNIT.sub(lambda each: _plain(float(each[1]) * known[each[2].lower()]), text),
+            _WITH_UNIT.sub(lambda each: each[1], text))
+
+
 def _forms(text: str, unit: str) -> str:
-    """Return what may be written instead."""
+    """Return the forms of a range, for an error message."""
+    if len(text) > LONGEST_NUMBER:
+        return '; its number is too long'
     if unit != 's' and _END.search(text):
         return (f' of a role that is {f"in {unit}" if unit else "a count"}; d, w and y (days, weeks, years) are for '
                 'roles in seconds, such as endurance_time_left')

@@ -47,8 +47,12 @@ def understood(text: str, schema_name: str, name: str, shown: str = '') -> SiteF
         return SiteFile(name, data, shown=shown)
     from .complaints import schema_problems
     told = doubled or schema_problems(data, schema_name, shown or name)
-    return SiteFile(name, {**_empty(schema_name), **_sound_parts(data, rules)}, tuple(shortened(told, shown or name)),
-                    shown)
+    return SiteFile(name, sound(data, schema_name), tuple(shortened(told, shown or name)), shown)
+
+
+def sound(data: Any, schema_name: str) -> Json:
+    """Return the parts of a file that fit its schema."""
+    return {**_empty(schema_name), **_sound_parts(data, schema(schema_name))}
 
 
 def _empty(schema_name: str) -> Json:

@@ -26,6 +26,9 @@ class DeviceType(NamedTuple):
         return re.split(r'[],[/]', self.form)[0]
 
 
+# Where udev links a disk by its bus: by its name, or where ata_id takes that away from it, by its socket.
+# Source: systemd, rules.d/60-persistent-storage.rules and udev-builtin-path_id.c.
+_USB = '(disk/by-id/usb-[A-Za-z0-9_.:+=@-]+|disk/by-path/[A-Za-z0-9_][A-Za-z0-9_.:+=@-]*-usb-[A-Za-z0-9_.:+=@-]+)'
 _NSID = r'(,0x[0-9a-f]{1,8})?'
 _SAT_OR_NVME = r'(/sat)?'
 
@@ -38,14 +41,14 @@ TYPES = (
     DeviceType('nvme[,0xNSID]', _NSID),
     DeviceType('sat[,auto][,N]', r'(,auto)?(,0|,12|,16)?'),
     # usbcypress takes an operation code, too; a wrong one may damage the drive (smartctl(8)).
-    DeviceType('usbcypress', is_vendors=True),
-    DeviceType('usbjmicron[,p][,x][,PORT]', r'(,p)?(,x)?(,[01])?', is_vendors=True),
-    DeviceType('usbprolific', is_vendors=True),
-    DeviceType('usbsunplus[/sat]', _SAT_OR_NVME, is_vendors=True),
-    DeviceType('usbasm1352r,PORT', r',[01]', is_vendors=True),
-    DeviceType('sntasmedia[/sat]', _SAT_OR_NVME, is_vendors=True),
-    DeviceType('sntjmicron[,0xNSID][/sat]', _NSID + _SAT_OR_NVME, is_vendors=True),
-    DeviceType('sntrealtek[/sat]', _SAT_OR_NVME, is_vendors=True),
+    DeviceType('usbcypress', nodes=_USB, is_vendors=True),
+    DeviceType('usbjmicron[,p][,x][,PORT]', r'(,p)?(,x)?(,[01])?', nodes=_USB, is_vendors=True),
+    DeviceType('usbprolific', nodes=_USB, is_vendors=True),
+    DeviceType('usbsunplus[/sat]', _SAT_OR_NVME, nodes=_USB, is_vendors=True),
+    DeviceType('usbasm1352r,PORT', r',[01]', nodes=_USB, is_vendors=True),
+    DeviceType('sntasmedia[/sat]', _SAT_OR_NVME, nodes=_USB, is_vendors=True),
+    DeviceType('sntjmicron[,0xNSID][/sat]', _NSID + _SAT_OR_NVME, nodes=_USB, is_vendors=True),
+    DeviceType('sntrealtek[/sat]', _SAT_OR_NVME, nodes=_USB, is_vendors=True),
     DeviceType('marvell', is_vendors=True),
     DeviceType('atacam'),  # FreeBSD's scan prints it
     # WRITE BUFFER to whatever has that /dev/sgN, which every disk may have.

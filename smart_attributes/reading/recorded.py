@@ -4,7 +4,7 @@ from __future__ import annotations
 import errno
 import os
 
-from .. import alarm, files
+from .. import alarm, files, trust
 from ..errors import DriveError, NotAReport
 from ..model import Device, Read
 from ..typed import TYPE_CHECKING
@@ -57,7 +57,7 @@ def _report_files(paths: Sequence[str]) -> Iterator[Tuple[str, bool]]:
 
 def _contents(path: str) -> bytes:
     try:
-        return files.content(path, LARGEST_FILE)
+        return files.content(path, LARGEST_FILE, trust.foreign_secret)
     except (FileNotFoundError, files.NotRegular) as error:
         raise NotAReport('is no file' if isinstance(error, files.NotRegular) else 'does not exist') from None
     except OSError as error:

@@ -59,13 +59,16 @@ def is_there(path: str) -> bool:
 def _refused(device: Device, error: SudoRefused) -> DriveError:
     """Return the reason where the rule that we print would not admit this call either."""
     from . import sudoers
-    if sudoers.admits(sudoers.all_expressions(), commands.read_arguments(device.path, device.type)):
+    arguments = commands.read_arguments(device.path, device.type)
+    if sudoers.admits(sudoers.all_expressions(), arguments):
         return error
     name = base(device).partition(',')[0]
     if device.type and BY_NAME[name].is_vendors:
+        is_usual = sudoers.admits(sudoers.all_expressions((name,)), arguments)
+        wanted = f'--type {name}' if is_usual else f'-d {device.address}'
         return SudoRefused(f'cannot be read: the sudoers rule admits the type {name}, which asks with commands of a '
                            f'vendor, only on '
-                           f'request: "check_smart_attributes sudoers --type {name}" prints one that does')
+                           f'request: "check_smart_attributes sudoers {wanted}" prints one that does')
     return SudoRefused(f'cannot be read: the sudoers rule does not admit this path, which is no usual one of a drive; '
                        f'name the drive '
                        f'by /dev/sdX, /dev/nvmeN or /dev/disk/by-id, or let "check_smart_attributes sudoers -d '

@@ -6,6 +6,7 @@ attribute rows, device statistics and NVMe log lines as smartctl -x prints them.
 import gzip
 import json
 import re
+import zlib
 from typing import Any, Callable, Dict, Iterator, Mapping, NamedTuple, Optional, Tuple, TypeVar
 
 from ..errors import DataError
@@ -14,6 +15,8 @@ from ..reading.pysmart import NVME_LABELS
 from ..reading.telling import has_spindle
 from .sectors import ATTRIBUTES, Sizes
 
+LONGEST = 30  # digits of a number; no counter of a drive has as many
+NOT_A_DRIVE = (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError)
 HEALTH = {'PASSED': True, 'OK': True, 'FAILED!': False}
 NVME_LINES = {'Critical Warning': 'critical_warning', **NVME_LABELS}
 
@@ -50,12 +53,13 @@ def _each(path: str, told: Callable[[Facts, int], Told]) -> Iterator[Told]:
             for number, line in enumerate(lines, 1):
                 try:
                     found = told(json.loads(line), number)
-                except (ValueError, TypeError, KeyError, AttributeError) as error:
+                except NOT_A_DRIVE as error:
                     raise DataError(f'{path}, line {number}: {type(error).__name__}: this is no drive; '
                                     'each line is an object with model, attributes, devstat') from None
                 yield found
-    except OSError as error:
-        raise DataError(f'{path}: {error.strerror}; name a file with one drive a line') from None
+    except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
+        reason = getattr(error, 'strerror', None) or 'it is neither text nor a whole gzip file'
+        raise DataError(f'{path}: {reason}; name a file with one drive a line') from None
 
 
 def _drive(facts: Facts, number: int) -> Drive:
@@ -63,8 +67,8 @@ def _drive(facts: Facts, number: int) -> Drive:
 
 
 def _counts(facts: Facts, _: int) -> Tuple[str, Mapping[int, int]]:
-    return facts.get('model',
-                     ''), {row[0]: _count(row[7]) or 0 for row in facts.get('attributes', ()) if row[0] in ATTRIBUTES}
+    rows = facts.get('attributes', ())
+    return _text(facts, 'model'), {row[0]: _count(row[7]) or 0 for row in rows if row[0] in ATTRIBUTES}
 
 
 def report_of(facts: Facts) -> Report:
@@ -79,10 +83,18 @@ def report_of(facts: Facts) -> Report:
 
 def _identity(facts: Facts) -> Identity:
     protocol = 'NVMe' if 'nvme' in facts else 'SCSI' if 'vendor' in facts else 'ATA'
-    model = facts.get('model') or f'{facts.get("vendor", "")} {facts.get("product", "")}'.strip()
-    rotation = facts.get('rotation', '')
-    return Identity(protocol=protocol, model=model, firmware=facts.get('firmware') or facts.get('revision') or '',
-                    rotation=0 if 'Solid' in rotation else _count(rotation), family=facts.get('family', ''))
+    model = _text(facts, 'model') or f'{_text(facts, "vendor")} {_text(facts, "product")}'.strip()
+    rotation = _text(facts, 'rotation')
+    return Identity(protocol=protocol, model=model, firmware=_text(facts, 'firmware') or _text(facts, 'revision'),
+                    rotation=0 if 'Solid' in rotation else _count(rotation), family=_text(facts, 'family'))
+
+
+def _text(facts: Facts, key: str) -> str:
+    """Return a text, '' where the drive does not tell it. Raises TypeError for anything else."""
+    text = facts.get(key) or ''
+    if not isinstance(text, str):
+        raise TypeError(key)
+    return text
 
 
 def _row(number: int, name: str, flags: str, value: object, worst: object, threshold: object, failed: str,
@@ -95,7 +107,7 @@ def _statistics(lines: Mapping[str, Any]) -> Iterator[Tuple[Tuple[int, int], Sta
     for place, (value, flags, name) in lines.items():
         if re.fullmatch('-?[0-9]+', value):
             page, offset = (int(part, 0) for part in place.split(':'))
-            yield (page, offset), Statistic(int(value), name, flags.replace('-', ''))
+            yield (page, offset), Statistic(_whole(value), name, flags.replace('-', ''))
 
 
 def _nvme(lines: Mapping[str, str]) -> Iterator[Tuple[str, int]]:
@@ -118,4 +130,11 @@ def _count(text: str) -> Optional[int]:
     match = re.match(r'(0x[0-9a-fA-F]+)|([0-9][0-9,.\s]*)', text)
     if not match:
         return None
-    return int(match[1], 16) if match[1] else int(re.sub('[^0-9]', '', match[2]))
+    return _whole(match[1], 16) if match[1] else _whole(re.sub('[^0-9]', '', match[2]))
+
+
+def _whole(digits: str, base: int = 10) -> int:
+    """Return a number. Raises ValueError for one that no drive counts to, and no float may hold."""
+    if len(digits) > LONGEST:
+        raise ValueError('too long')
+    return int(digits, base)

@@ -6,7 +6,7 @@ import os
 import time
 from typing import Any, Iterator, List, Mapping, Tuple
 
-from ..knowledge import complaints, datafile, faults, specs, thresholds
+from ..knowledge import complaints, datafile, faults, sitefile, specs, thresholds
 from .sources import counted
 
 Json = Mapping[str, Any]
@@ -21,20 +21,18 @@ def is_limits(path: str, data: Any) -> bool:
 
 
 def examine(path: str) -> Tuple[List[str], List[str]]:
-    """Return what is wrong with a file of limits and what is in it, nothing where it cannot be used at all.
+    """Return what is wrong with a file of limits and what is in it, nothing where a part of it cannot be used.
 
     Raises DataError where it cannot be read or is no JSON.
     """
     name = os.path.basename(path)
     data, problems = datafile.parse(datafile.read_text(path), name)
     problems = problems or complaints.schema_problems(data, 'thresholds', name)
-    if problems:
-        return problems, []
+    data = sitefile.sound(data, 'thresholds') if problems else data
     units = specs.SpecDatabase(datafile.load(datafile.shipped('attributes.json'))).units
     found = [*(fault.sentence for fault in faults.of_limits(data, units)), *_contradictions(data), *_ended(data)]
-    overrides = data.get('overrides', ())
-    return [f'{name}: {sentence}' for sentence in found], [counted(len(data.get('roles', ())), 'role'),
-                                                           counted(len(overrides), 'override')]
+    summary = [counted(len(data.get('roles', ())), 'role'), counted(len(data.get('overrides', ())), 'override')]
+    return [*problems, *(f'{name}: {sentence}' for sentence in found)], [] if problems else summary
 
 
 def _contradictions(data: Json) -> Iterator[str]:

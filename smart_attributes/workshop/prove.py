@@ -138,10 +138,9 @@ def prove(files: Sequence[str] = (), samples_path: Optional[str] = None,
 def examine(files: Sequence[str], samples_path: Optional[str], models_path: Optional[str]) -> Findings:
     """Return what `prove` returns, and more about it. Raises DataError where the shipped file cannot be read."""
     proved, problems = read_sources(files)
-    if problems:
-        return Findings(problems)
-    sources = proved if proved[0].is_whole else [read_source(datafile.shipped('attributes.json'))[0], *proved]
-    problems = [sentence for source in proved for sentence in unusable(source, sources)]
+    is_whole = bool(proved) and proved[0].is_whole
+    sources = proved if is_whole else [read_source(datafile.shipped('attributes.json'))[0], *proved]
+    problems += [sentence for source in proved for sentence in unusable(source, sources)]
     if problems:
         return Findings(problems)
     evidence, of_evidence = evidence_of(sources[0])

@@ -7,7 +7,7 @@ import tempfile
 from typing import Any, Collection, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..errors import DataError
-from ..knowledge import complaints, datafile, faults, formatting, specs
+from ..knowledge import complaints, datafile, faults, formatting, sitefile, specs
 from . import samples
 
 Json = Mapping[str, Any]
@@ -46,7 +46,7 @@ class Context(NamedTuple):
 
 
 def read_sources(files: Sequence[str]) -> Tuple[List[Source], List[str]]:
-    """Return the files, whole databases first, and what keeps them from being used."""
+    """Return the files as far as they fit the schema, whole databases first, and what does not fit."""
     sources, problems = [], []
     for path in files:
         try:
@@ -55,8 +55,8 @@ def read_sources(files: Sequence[str]) -> Tuple[List[Source], List[str]]:
             problems.append(str(problem))
         else:
             problems.extend(found)
-            sources.append(source)
-    return sorted(sources, key=lambda source: not (isinstance(source.data, dict) and source.is_whole)), problems
+            sources.append(source._replace(data=sitefile.sound(source.data, 'attributes')) if found else source)
+    return sorted(sources, key=lambda source: not source.is_whole), problems
 
 
 def read_source(path: str) -> Tuple[Source, List[str]]:

@@ -25,6 +25,7 @@ import itertools
 import json
 import re
 import statistics
+import zlib
 from collections import defaultdict
 from functools import lru_cache
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
@@ -34,10 +35,12 @@ from ..errors import DataError
 from ..memory.past import Past, observations
 from ..memory.series import CHANGE, History, Key, Observation, next_point
 from ..model import AttributeRow, Identity, Report, State, Verdict
+from .collection import LONGEST
 from .sectors import Sizes
 
 DAY = 24                # hours
 YEAR = 365.25 * DAY
+LAST_HOUR = 10_000_000   # 1,100 years
 CHECK = 300             # seconds from one check to the next
 # days after which growth may no longer be told, or be old; tests hold them to thresholds/
 TOLD_FOR = (7, 14, 30, 90, 365)
@@ -143,7 +146,7 @@ def _read(path: str) -> Iterator[Timeline]:
             yield from _timelines(csv.DictReader(lines), path)
     except OSError as error:
         raise DataError(f'{path}: {error.strerror or error}; name a file of timelines') from None
-    except (UnicodeDecodeError, EOFError, csv.Error) as error:
+    except (UnicodeDecodeError, EOFError, csv.Error, zlib.error) as error:
         raise DataError(f'{path}: {error}; a file of timelines is CSV, plain or gzip') from None
 
 
@@ -157,15 +160,17 @@ def _timelines(rows: 'csv.DictReader[str]', path: str) -> Iterator[Timeline]:
         kept = list(of_drive)
         try:
             stretches = tuple(_stretch(row, counters) for row in kept)
-        except (ValueError, TypeError) as error:
-            raise DataError(f'{path}, line {rows.line_num} or before it, drive {drive}: {error}; hours and counters '
-                            f'are numbers') from None
+        except (ValueError, TypeError):
+            raise DataError(f'{path}, line {rows.line_num} or before it: hours and counters are '
+                            f'numbers, hours from 0 to {LAST_HOUR:,}') from None
         yield Timeline(drive, kept[0]['model'], None, kept[-1]['failed'] == '1', stretches)
 
 
 def _stretch(row: Mapping[str, str], counters: Sequence[Tuple[str, int]]) -> Stretch:
-    return Stretch(float(row['from']), float(row['to']),
-                   tuple((number, int(row[name])) for name, number in counters if row[name]))
+    start, end = float(row['from']), float(row['to'])
+    if not 0 <= start <= end <= LAST_HOUR or any(len(row[name] or '') > LONGEST for name, _ in counters):
+        raise ValueError
+    return Stretch(start, end, tuple((number, int(row[name])) for name, number in counters if row[name]))
 
 
 def report_of(model: str, physical_block_size: Optional[int], counters: Counters) -> Report:
