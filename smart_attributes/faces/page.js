@@ -118,7 +118,7 @@
   }
   function what(drive) {
     const cell = document.createDocumentFragment();
-    if (drive.action && drive.action !== 'nothing') cell.append(element('strong', upper(drive.action)));
+    if (drive.action && drive.action !== 'nothing') cell.append(element('strong', upper(drive.to_do || drive.action)));
     if (drive.why) cell.append(element('span', drive.why));
     return cell;
   }
@@ -284,12 +284,14 @@
   }
   function connect() {
     for (const button of document.querySelectorAll('[data-place]')) button.addEventListener('click', () => alone(Number(button.dataset.place)));
-    for (const button of document.querySelectorAll('button[data-action]')) {
+    for (const button of document.querySelectorAll('button[data-action], button[data-model]')) {
       button.hidden = false;
-      button.addEventListener('click', () => { clear(); byId('action').value = button.dataset.action; show(); byId('drives').scrollIntoView(); });
-    }
-    for (const button of document.querySelectorAll('[data-model]')) {
-      button.addEventListener('click', () => { clear(); byId('model').value = button.dataset.model; show(); byId('drives').scrollIntoView(); });
+      button.addEventListener('click', () => {
+        clear();
+        for (const id of ['action', 'model']) byId(id).value = button.dataset[id] || '';
+        show();
+        byId('drives').scrollIntoView();
+      });
     }
     for (const id of ['text', 'state', 'action', 'model']) byId(id).addEventListener('input', () => { only = null; show(); });
     byId('all').addEventListener('click', () => { clear(); show(); byId('text').focus(); });
