@@ -309,18 +309,37 @@ def test_what_to_do_is_in_sight_without_scrolling_sideways(chromium, long_names,
     assert state == 1
 
 
+def resize(chromium: browser.Browser, width: int) -> None:
+    chromium.driver.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {
+        'width': width, 'height': 900, 'deviceScaleFactor': 1, 'mobile': False})
+    time.sleep(0.3)
+
+
 def test_columns_come_back_when_the_window_grows(chromium, long_names):
     """They are left out for room, in the order in which they are spared."""
     shown = """return [...document.querySelectorAll('#head th')].filter((each) => each.offsetWidth)
         .map((each) => each.dataset.key)"""
     chromium.open(long_names['fleet'], 1024)
     narrow = chromium.run(shown)
-    chromium.driver.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {
-        'width': 1920, 'height': 900, 'deviceScaleFactor': 1, 'mobile': False})
-    time.sleep(0.3)
+    chromium.run(OPEN_PANELS)
+    resize(chromium, 1920)
 
     assert narrow == ['state', 'host', 'name', 'bay', 'what', 'model', 'used', 'until']
     assert chromium.run(shown) == [*narrow, 'spare', 'temperature', 'age', 'written']
+    resize(chromium, 1024)
+    assert chromium.run('return document.querySelector(".panel > td").colSpan') == len(narrow)
+
+
+def test_columns_keep_their_widths_whatever_is_filtered(chromium, long_names):
+    """The eye stays where it is while one types."""
+    widths = 'return [...document.querySelectorAll("#head th")].map((each) => each.offsetWidth)'
+    chromium.open(long_names['fleet'], 1280)
+    before = chromium.run(widths)
+    chromium.run('const text = document.getElementById("text"); text.value = "hgst"; '
+                 'text.dispatchEvent(new Event("input"))')
+
+    assert 0 < len(chromium.column('State')) < 20
+    assert chromium.run(widths) == before
 
 
 @pytest.mark.parametrize('number', [0, 1, 4])

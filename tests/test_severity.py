@@ -9,8 +9,10 @@ from typing import Dict, List, Mapping, Tuple
 import pytest
 from conftest import ROOT, drive_path, run
 
+from smart_attributes.faces import document
 from smart_attributes.faces.lines import Line
 from smart_attributes.faces.packed import Packer
+from smart_attributes.fleet import documents
 from smart_attributes.fleet.drives import Drive, Origin, Reader
 from smart_attributes.fleet.kept import Kept
 from smart_attributes.knowledge import severity
@@ -169,6 +171,16 @@ def test_failed_says_in_the_first_line_what_was_lost():
     first = run('--report', drive_path('hgst-failed')).text.splitlines()[0]
 
     assert 'smart_status: FAILED; reported_uncorrect 12038 (critical above 20)' in first
+
+
+@pytest.mark.parametrize('verdict', [each for each in ORDERED if not each.problem], ids=lambda each: each.device.name)
+def test_a_fleet_ranks_a_drive_by_its_document_as_its_host_does(verdict):
+    """State, numbers, limits and growth are in the document; what was increasing stays so."""
+    packer = Packer()
+    given = document.document([verdict], (), False, 0)
+    (told,) = documents.drives(documents.Document('', given, 0), Reader(ROLES, packer), packer, 0)
+
+    assert told.rank == severity.of_verdict(verdict)
 
 
 # --- a fleet by its lines ------------------------------------------------------------
