@@ -171,7 +171,8 @@ class Fleet:
         if skipped:
             self.notes.append(_named(skipped, 'file skipped, neither a document of triage nor a report of smartctl'))
         for host, verdicts in by_host.items():
-            yield documents.Document(host, document.document(verdicts, (), options.naming.hide_serial), self.now)
+            yield documents.Document(host, document.document(verdicts, (), options.naming.hide_serial, self.now),
+                                     self.now)
 
     def _of_document(self, told: documents.Document, old: List[str]) -> Iterator[Drive]:
         self.asked += 1
@@ -302,7 +303,7 @@ def _write_page(fleet: Fleet, drives: Iterable[Drive], options: Options) -> None
     told['quarters'] = [(by, list(rows)) for by, rows in groupby(told['plan'], lambda each: each['quarter'])]
     left = [f'the table has the {len(kept.rows())} worst drives; {kept.left_out} more are counted above'
             ] if kept.left_out else []
-    todo = {action: (count, [page.said(drive, place) for place, drive in found])
+    todo = {action: (count, [page.said(card.drive, card.place, card.drives) for card in found])
             for action, (count, found) in kept.todo(page.ACTIONS, CARDS).items()}
     counts = {state.name: fleet.summary.states[state.name] for state in table.worst_first()}
     content = page.Content(kept.taken(fleet.now), counts, todo, fleet.faults,

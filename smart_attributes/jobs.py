@@ -112,9 +112,10 @@ def _document(found: Survey, options: Options) -> Dict[str, Any]:
     import socket
 
     from .faces import document
+    now = time.time()
     of_this_host = {} if options.which.reports else {'host': socket.gethostname()}
-    return {**document.document(found.verdicts, found.failures, options.naming.hide_serial, found.faults,
-                                found.demands, found.remarks, found.lately), **of_this_host, 'made': int(time.time())}
+    return {**document.document(found.verdicts, found.failures, options.naming.hide_serial, now, found.faults,
+                                found.demands, found.remarks, found.lately), **of_this_host, 'made': int(now)}
 
 
 def _for_a_person(options: Options, runner: processes.Runner) -> Survey:

@@ -6,7 +6,7 @@ import time
 from . import outlook
 from .durations import HOUR
 from .errors import DriveAsleep, SmartError
-from .knowledge import ranges, readings, self_tests, standards
+from .knowledge import ranges, readings, self_tests, severity, standards
 from .knowledge.acknowledged import Acknowledgement, is_silent, prevailing, telling
 from .knowledge.specs import Advisory, DriveSpec, Role, SpecDatabase
 from .knowledge.thresholds import DriveLimit, Limit, Thresholds, when_quiet
@@ -62,10 +62,17 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
     silent = [words for each in judgements for role in [each.reading.role] if role in given
               for words in why_silent(each, limits[role], given[role], by_role, database.roles)]
     return Verdict(device, identity, worst(j.state for j in judgements),
-                   tuple(sorted(judgements, key=lambda judgement: -judgement.state.urgency)),
+                   most_severe_first(judgements, database.roles),
                    (*spec.notes, *drive_notes(report, found, spec), *thresholds.over(device, identity, family),
                     *silent),
                    entry=spec.family)
+
+
+def most_severe_first(judgements: Iterable[Judgement], roles: Mapping[str, Role]) -> Tuple[Judgement, ...]:
+    """Return judgements in order of severity, each finding with what it says about the drive."""
+    told = (each if each.state is State.OK or each.reading.role not in roles else
+            each._replace(concern=roles[each.reading.role].concern) for each in judgements)
+    return tuple(sorted(told, key=severity.of_judgement))
 
 
 def _beside_the_numbers(device: Device, report: Report, spec: DriveSpec, database: SpecDatabase, rules: Rules,
@@ -194,9 +201,10 @@ def weighed(level: Judgement, limit: Limit, past: Optional[Past], accepted: Opti
     if state is State.OK:
         return level._replace(state=State.OK, against='')
     if grown is None or state is not grown.state:
-        return level._replace(growth=grown.words if grown else '')
+        return level._replace(growth=grown.words, grown=grown.size) if grown else level._replace(growth='')
     decides = grown.state.urgency > level.state.urgency
-    return level._replace(state=state, growth=grown.words, growth_against=grown.against if decides else '',
+    return level._replace(state=state, growth=grown.words, grown=grown.size,
+                          growth_against=grown.against if decides else '',
                           origin=limit.growth_origin if decides else level.origin)
 
 

@@ -248,6 +248,8 @@ class Judgement(NamedTuple):
     growth: str = ''
     growth_against: str = ''      # "above 0 in 24 h", where growth decided; '' otherwise
     reason: str = ''              # why the limit is what it is, in the words of who set it; '' where nothing is judged
+    grown: float = 0              # by how much the number increased, base unit; 0 unless `growth` reports it
+    concern: str = ''             # of a finding: what it says about the drive, a name in severity.ORDER
 
 
 class OldValue(NamedTuple):
@@ -264,7 +266,8 @@ class Place(NamedTuple):
 
     bay: str = ''                 # "slot 7"
     light: str = ''               # the file that takes 1 and 0
-    carries: Tuple[str, ...] = ()  # "md0 (raid1, with sdb1 OK, /srv)"
+    carries: Tuple[str, ...] = ()  # "md0 (raid1, /srv, md state: clean, sda1 in_sync, sdb1 in_sync)"
+    is_member: bool = False       # of an array or a pool that the kernel knows
 
 
 class Grown(NamedTuple):

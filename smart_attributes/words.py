@@ -189,8 +189,10 @@ def headline(verdict: Verdict) -> str:
     if verdict.problem:
         return sentence(verdict.problem, WORDS)
     worst = [judgement for judgement in verdict.judgements if judgement.state is verdict.state]
-    # "FAILED" alone does not tell what to look at; what stands next does.
-    told = worst[:2] if worst[0].reading.role == HEALTH else worst[:1]
+    told = worst[:1]
+    if worst[0].reading.role == HEALTH:
+        # "FAILED" alone does not say what failed. The most severe finding of another kind does, such as lost data.
+        told += sorted(worst[1:], key=lambda judgement: judgement.concern == worst[0].concern)[:1]
     return '; '.join(f'{words} ({limit})' if limit else words for words, limit in map(_told, told))
 
 

@@ -176,7 +176,8 @@ def test_a_whole_machine_is_found_by_its_scan(tmp_path):
     result = check(machine, '-v')
 
     assert result.code == 2
-    assert result.first_line.endswith('; 12 drives: 4 critical, 3 warning, 5 ok')
+    assert result.first_line == ('SMART CRITICAL - sde smart_status: FAILED; reported_uncorrect 1290 (critical above '
+                                 '20); 12 drives: 4 critical, 3 warning, 5 ok')
     states = {line.split()[1]: line.split()[0] for line in result.text.splitlines()[1:] if line.split()[0] in CODES}
     assert states == {
         'bus_0_megaraid_4': 'CRITICAL', 'nvme1': 'CRITICAL', 'sde': 'CRITICAL', 'sdf': 'CRITICAL',
@@ -184,6 +185,7 @@ def test_a_whole_machine_is_found_by_its_scan(tmp_path):
         'bus_0_megaraid_7': 'WARNING', 'sdb': 'WARNING', 'bus_0_megaraid_0': 'OK', 'bus_0_megaraid_5': 'OK',
         'nvme0': 'OK', 'sdc': 'OK',
         'sdd': 'OK'}
+    assert list(states)[:4] == ['sde', 'sdf', 'nvme1', 'bus_0_megaraid_4']
     assert 'sda is a RAID volume' in result.text
 
 

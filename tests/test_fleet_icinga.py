@@ -119,7 +119,7 @@ def rows(told: Dict[str, Any], name: str) -> List[Any]:
                                   'Critical (sda) [sda_Reallocated_Sector_Ct = Critical]')], id='version-1-6'),
     pytest.param('other-words', [('(smart)', 'UNKNOWN', 'find out why it cannot be read',
                                   "Remote Icinga instance 'x' is not connected to 'bed'")], id='no-words-of-ours'),
-    pytest.param('old-lines', [('sda', 'WARNING', 'order within 90 days', 'endurance_used 86 %, warning above 85')],
+    pytest.param('old-lines', [('sda', 'WARNING', 'order a replacement', 'endurance_used 86 %, warning above 85')],
                  id='lines-before-firmware'),
     pytest.param('too-few', [('(smart)', 'CRITICAL', 'look for the drive',
                               '1 of 2 expected drives missing; 1 drive: 1 ok'), ('sda', 'OK', 'nothing', None)],

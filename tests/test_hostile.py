@@ -92,7 +92,7 @@ def limits() -> thresholds.Thresholds:
 def spoken(device: Device, report: Report, verdict: Verdict) -> List[str]:
     """Return what each face that is no daemon's says of a drive."""
     return ['\n'.join(explain.head(verdict, False)), '\n'.join(map(str, table.rows([verdict], False, 0)[0])),
-            document.as_text(document.document([verdict], [], False)),
+            document.as_text(document.document([verdict], [], False, 0)),
             listing.as_text([verdict], [device.address], False), listing.as_json([verdict], [device.address], False)]
 
 

@@ -695,7 +695,7 @@ def test_growth_alarms_where_the_level_says_nothing():
     """
     judgement = crc_judged(crc(226), grown(crc(226), 212))
 
-    assert (judgement.state, judgement.origin) == (State.WARNING, 'default.json')
+    assert (judgement.state, judgement.origin, judgement.grown) == (State.WARNING, 'default.json', 14)
     assert (finding(judgement)
             == 'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane, warning above 0 in 24 h')
 
@@ -801,6 +801,7 @@ def test_growth_of_the_same_state_changes_nothing_but_the_words():
     words = 'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane'
     assert (judgement.state, judgement.origin, judgement.growth_against) == (State.WARNING, 'site.json', '')
     assert finding(judgement) == f'crc_errors 226, warning above 5; {words}'
+    assert judgement.grown == 14
 
 
 def test_without_memory_a_level_is_what_it_was():

@@ -57,7 +57,7 @@ def grown(sample: Dict[str, Any], count: int) -> Dict[str, Any]:
         drive.update(readings=[dict(reading) for reading in drive['readings']], host=f'db{number % 40:02}.example.org',
                      name=f'sd{number}', device=f'/dev/sd{number}',
                      serial=f'EXAMPLE{number:06}', bay=f'slot {number % 24}',
-                     carries=['md0 (raid1, with sdb1 OK, /srv)'])
+                     carries=['md0 (raid1, /srv, md state: clean, sda1 in_sync, sdb1 in_sync)'])
         for reading in drive['readings']:
             if isinstance(reading['value'], int) and reading['value'] > 9:
                 reading['value'] += number % 7
@@ -253,7 +253,7 @@ def test_a_click_on_a_title_sorts_and_another_one_turns_it_round(chromium, sixty
 @pytest.mark.parametrize('field, value, column, wanted', [
     pytest.param('state', 'CRITICAL', 'State', 'CRITICAL', id='state'),
     pytest.param('model', 'HGST HUS724020ALA640', 'Model, serial', 'HGST HUS724020ALA640EXAMPLE', id='model'),
-    pytest.param('action', 'order within 90 days', 'What to do', 'Order within 90 days', id='what-to-do'),
+    pytest.param('action', 'order a replacement', 'What to do', 'Order a replacement', id='what-to-do'),
     pytest.param('text', 'DB04 example0000', 'Host', 'db04', id='text-of-two-words-in-any-case')])
 def test_filters_leave_what_was_asked_for(chromium, sixty, field, value, column, wanted):
     """And the count says how many of how many."""
@@ -285,17 +285,107 @@ def test_the_keyboard_sorts_and_opens_a_panel(chromium, sixty):
 
     assert hosts == sorted(hosts)
     assert chromium.run('return document.activeElement.getAttribute("aria-expanded")') == 'true'
-    assert 'md0 (raid1, with sdb1 OK, /srv)' in panel
+    assert 'md0 (raid1, /srv, md state: clean, sda1 in_sync, sdb1 in_sync)' in panel
+
+
+LONG = {'name': 'bus_0_megaraid_112', 'device': '/dev/bus/0', 'type': 'megaraid,112',
+        'model': 'SAMSUNG MZILT1T9HAJQ0D3-ENTERPRISE-EDITION', 'serial': 'S5EXAMPLE0000012345-ABCDEFGH-0001',
+        'bay': 'drive 12 of the controller', 'firmware': 'FIRMWARE-WITH-A-LONG-NAME',
+        'carries': ['md127 (raid10, /srv/a/long/mount/point, md state: clean, degraded, recovering, sda1 in_sync, '
+                    'sdb1 in_sync, sdc1 faulty, sdd1 spare)']}
+HOST = 'ceph-osd-rack17-node04.storage.production.example.org'
+# Elements with more content than room: what scrolls, what is cut, and the page itself.
+TOO_WIDE = """return [document.documentElement, ...document.querySelectorAll(
+    'main, .tools, .scroll, table, th, td, td > *, th > *, .action li, .action li > *')]
+    .filter((each) => each.clientWidth && each.scrollWidth > each.clientWidth)
+    .map((each) => [each.tagName, each.className, each.scrollWidth, each.clientWidth, each.textContent.slice(0, 60)])"""
+WIDTH_OF_WHAT = 'return document.querySelector("#rows td.what").offsetWidth'
+OPEN_PANELS = ('document.querySelectorAll("#rows th.name button").forEach((each, place) => '
+               '{ if (place < 4) each.click(); })')
+
+
+def with_long_names(sample: Dict[str, Any], host: str = '') -> Dict[str, Any]:
+    """Return a document of drives with bays; every other one has names as long as real ones get."""
+    document = grown(sample, 26)
+    for number, drive in enumerate(document['drives']):
+        drive.update(LONG if number % 2 == 0 else {}, host=host)
+        if not host:
+            del drive['host']
+    return document
+
+
+@pytest.fixture(scope='module')
+def long_names(sample, tmp_path_factory) -> Dict[str, Path]:
+    """The page of one machine, which has no column of hosts, and that of a fleet."""
+    folder = tmp_path_factory.mktemp('long')
+    (folder / 'documents').mkdir()
+    for host in (HOST, 'db1'):
+        (folder / f'documents/{host}.json').write_text(json.dumps(with_long_names(sample, host)))
+    done = run('fleet', str(folder / 'documents'), '--html', str(folder / 'fleet.html'))
+    assert done.code == 0
+    return {'machine': written(folder, with_long_names(sample), 'machine.html'), 'fleet': folder / 'fleet.html'}
+
+
+@pytest.mark.parametrize('width', [390, 1024, 1280, 1440, 1920])
+@pytest.mark.parametrize('kind', ['machine', 'fleet'])
+def test_nothing_is_wider_than_its_box(chromium, long_names, kind, width):
+    """With bay, host and long names. On a phone the counts of a fleet may scroll."""
+    chromium.open(long_names[kind], width)
+    if width == 390:
+        chromium.run('document.querySelectorAll(".scroll:has(.fleet)").forEach((each) => each.remove())')
+    closed, wide = chromium.run(TOO_WIDE), chromium.run(WIDTH_OF_WHAT)
+    chromium.run(OPEN_PANELS)
+
+    assert closed == []
+    assert chromium.run(TOO_WIDE) == []
+    assert chromium.run(WIDTH_OF_WHAT) == wide
 
 
 @pytest.mark.parametrize('width', [1024, 1280, 1440, 1920])
-def test_what_to_do_is_in_sight_without_scrolling_sideways(chromium, sixty, width):
-    """It is the last column, and the one that the page is opened for."""
-    chromium.open(sixty, width)
-    wanted, there = chromium.run('const box = document.querySelector(".scroll"); return [box.scrollWidth, '
-                                 'box.clientWidth]')
+@pytest.mark.parametrize('kind', ['machine', 'fleet'])
+def test_what_to_do_is_in_sight_without_scrolling_sideways(chromium, long_names, kind, width):
+    """It is the column that the page is opened for: wide enough to read, and the state beside it in one line."""
+    chromium.open(long_names[kind], width)
+    left, right, state = chromium.run(
+        'const box = document.querySelector("#rows td.what").getBoundingClientRect(), range = document.createRange();'
+        'range.selectNodeContents(document.querySelector("#rows td.state"));'
+        'return [box.left, box.right, range.getClientRects().length]')
 
-    assert wanted <= there
+    assert left >= 0 and right <= width and right - left >= 220
+    assert state == 1
+
+
+def resize(chromium: browser.Browser, width: int) -> None:
+    chromium.driver.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {
+        'width': width, 'height': 900, 'deviceScaleFactor': 1, 'mobile': False})
+    time.sleep(0.3)
+
+
+def test_columns_come_back_when_the_window_grows(chromium, long_names):
+    """They are left out for room, in the order in which they are spared."""
+    shown = """return [...document.querySelectorAll('#head th')].filter((each) => each.offsetWidth)
+        .map((each) => each.dataset.key)"""
+    chromium.open(long_names['fleet'], 1024)
+    narrow = chromium.run(shown)
+    chromium.run(OPEN_PANELS)
+    resize(chromium, 1920)
+
+    assert narrow == ['state', 'host', 'name', 'bay', 'what', 'model', 'used', 'until']
+    assert chromium.run(shown) == [*narrow, 'spare', 'temperature', 'age', 'written']
+    resize(chromium, 1024)
+    assert chromium.run('return document.querySelector(".panel > td").colSpan') == len(narrow)
+
+
+def test_columns_keep_their_widths_whatever_is_filtered(chromium, long_names):
+    """The eye stays where it is while one types."""
+    widths = 'return [...document.querySelectorAll("#head th")].map((each) => each.offsetWidth)'
+    chromium.open(long_names['fleet'], 1280)
+    before = chromium.run(widths)
+    chromium.run('const text = document.getElementById("text"); text.value = "hgst"; '
+                 'text.dispatchEvent(new Event("input"))')
+
+    assert 0 < len(chromium.column('State')) < 20
+    assert chromium.run(widths) == before
 
 
 @pytest.mark.parametrize('number', [0, 1, 4])
@@ -328,7 +418,9 @@ def test_a_drive_that_something_is_to_be_done_with_leads_to_its_panel(chromium, 
     panel = chromium.run('return document.querySelector("tr.panel").textContent')
 
     assert chromium.column('State') == ['CRITICAL']
-    assert 'why this limit' in panel and 'Flash has no cliff at 100 %' in panel
+    reasons = [each['reason'] for each in sample['drives'][0]['readings'] if each['state'] == 'CRITICAL']
+    assert any(reasons) and all(reason in panel for reason in reasons if reason)
+    assert 'why this limit' in panel
     chromium.run('document.getElementById("all").click()')
     assert len(chromium.column('State')) == 60
 
@@ -420,6 +512,29 @@ def test_the_page_of_a_fleet_leads_from_a_model_to_its_drives(chromium, of_fleet
     assert hosts == ['web1']
     assert set(chromium.column('Host')) == {'db2'}
     assert (chromium.said(), chromium.requests()) == ([], [])
+
+
+def test_a_card_of_a_fleet_leads_to_all_drives_that_it_stands_for(chromium, long_names):
+    """Those of its model with which the same is to be done; FAILED drives stand before worn ones."""
+    chromium.open(long_names['fleet'])
+    first = chromium.run('return document.querySelector(".action .why").textContent')
+    model, count = chromium.run('const button = document.querySelector(".more button"); button.click(); '
+                                'return [button.dataset.model, Number(button.textContent.match(/[0-9]+/)[0])]')
+
+    assert first.startswith('smart status: FAILED')
+    assert count > 1 and len(chromium.column('State')) == count
+    assert {cell.startswith(model) for cell in chromium.column('Model, serial')} == {True}
+    assert {cell.startswith('Replace now') for cell in chromium.column('What to do')} == {True}
+
+
+def test_the_table_shows_the_drives_in_the_order_of_severity(chromium, long_names):
+    """By its first order, and within the state when another one was chosen before."""
+    chromium.open(long_names['fleet'])
+    shown = chromium.column('What to do')
+    failed = [place for place, cell in enumerate(shown) if 'smart status: FAILED' in cell]
+    worn = [place for place, cell in enumerate(shown) if cell.startswith('Replace nowendurance used')]
+
+    assert failed and worn and max(failed) < min(worn)
 
 
 @pytest.mark.parametrize('width', [1400, 390], ids=['screen', 'phone'])

@@ -689,7 +689,7 @@ def test_triage_json_has_the_promised_shape():
     assert (data['version'], data['state']) == (1, 'WARNING')
     one = data['drives'][0]
     assert list(one) == ['device', 'type', 'model', 'serial', 'firmware', 'kind', 'entry', 'state', 'readings', 'notes',
-                         'name', 'action', 'why', 'findings', 'forecasts']
+                         'name', 'action', 'why', 'findings', 'to_do', 'order_by', 'forecasts']
     assert one['device'] == drive_path('intel-worn')
     assert (one['model'], one['serial'], one['kind'], one['state']) == ('INTEL SSDSC2BB150G7', 'EXAMPLE0003', 'ssd',
                                                                         'WARNING')
@@ -700,7 +700,8 @@ def test_triage_json_has_the_promised_shape():
                        'said': 'endurance_used 86 %'}]
     assert judged[0]['reason'].startswith('Flash has no cliff at 100 %')
     assert (one['action'], one['why'], one['findings']) == (
-        'order within 90 days', 'endurance_used 86 %, warning above 85', ['endurance_used 86 %, warning above 85'])
+        'order a replacement', 'endurance_used 86 %, warning above 85', ['endurance_used 86 %, warning above 85'])
+    assert one['to_do'] == f'order a replacement by {one["order_by"]}'
     assert one['forecasts']['endurance_used']['estimate'] is True
 
 

@@ -215,10 +215,10 @@ def test_the_rules_ask_for_metrics_that_there_are():
 
 
 def test_the_rules_and_the_program_agree_on_what_is_soon():
-    """What triage calls "order within 90 days"; and what is stale has missed more than one run."""
-    from smart_attributes.faces.advice import SOON
+    """What triage calls "order a replacement now"; and what is stale has missed more than one run."""
+    from smart_attributes.faces.dates import LEAD_TIME
     timer = UNIT.with_suffix('.timer').read_text()
     minutes = int(re.search(r'OnCalendar=\*:0/(\d+)', timer)[1])
 
-    assert f'< {SOON // 86400} * 86400' in rules()['SmartDriveToOrder']
+    assert f'< {LEAD_TIME // 86400} * 86400' in rules()['SmartDriveToOrder']
     assert int(rules()['SmartMetricsStale'].rpartition('> ')[2]) >= 3 * 60 * minutes

@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT, drive, drive_path, run
 from picture import plain, printed
 
-from smart_attributes.faces import table, triage
+from smart_attributes.faces import dates, table, triage
 from smart_attributes.faces.progress import FORGET
 from smart_attributes.model import Forecast
 from smart_attributes.reading.commands import read_arguments
@@ -106,7 +106,7 @@ def test_a_pipe_gets_a_line_a_drive_without_colours_and_bars():
     assert len(lines) == 13
     assert not {'\x1b', '█', '░'} & set(text)
     assert [line for line in text.splitlines() if line != line.rstrip()] == []
-    assert re.search('smart_status: FAILED; attribute 5 .*; reallocated .*; reported_uncorrect .*; pending ', text)
+    assert re.search('smart_status: FAILED; attribute 5 .*; reported_uncorrect .*; pending .*; reallocated ', text)
 
 
 def test_a_drive_that_the_database_does_not_know_says_so(tmp_path):
@@ -173,7 +173,7 @@ def test_a_script_sees_nothing_of_it(two_drives):
     pytest.param(0, False, 'used up', id='over'), pytest.param(11 * YEAR, True, '>10 y', id='beyond-any-plan')])
 def test_a_forecast_is_a_month(left, is_estimate, told):
     """2027-01-15 and what is left."""
-    assert table.date(Forecast(left, left / 2, left * 2, is_estimate), NOW) == told
+    assert dates.date(Forecast(left, left / 2, left * 2, is_estimate), NOW) == told
 
 
 @pytest.mark.parametrize('filled, shown', [

@@ -91,6 +91,15 @@ def test_limits_of_an_old_database_are_judged_beside_ours(intel, tmp_path):
     assert 'attribute 241 Host_Writes_32MiB 1425233, attribute 241, warning 2000000, critical 3000000' in result.text
 
 
+def test_limits_of_an_old_database_are_listed_by_what_they_say_about_the_drive(intel, tmp_path):
+    """A limit on lost data comes before one on wear, whatever the numbers of their attributes."""
+    old = database(tmp_path / 'db.json', Mine=entry({'9': ['1', '2000000'], '233': ['95:', '10:'],
+                                                     '187': ['-1:-1', '9']}))
+    line = check(intel, '-d', '/dev/sda', '-dbj', old).text.splitlines()[1]
+
+    assert re.findall('attribute ([0-9]+) ', line) == ['187', '233', '9']
+
+
 def test_labels_of_an_old_database_go_on_beside_ours(intel, tmp_path):
     """Graphs of years must not end with an update."""
     old = database(tmp_path / 'db.json', Mine=entry({'5': ['20', '40']}, ['5', '233', '190', 9]))

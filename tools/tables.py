@@ -48,7 +48,7 @@ def roles() -> List[str]:
     """One row a role."""
     limits = data('thresholds/default.json')['roles']
     return [f'| `{name}` | {role["unit"] or "count" if not role.get("verdict") else "verdict"} | '
-            f'{"yes" if limits.get(name, {}).get("graph") else ""} | {role["meaning"]} |'
+            f'{"yes" if limits.get(name, {}).get("graph") else ""} | {role.get("concern", "")} | {role["meaning"]} |'
             for name, role in sorted(data('attributes.json')['roles'].items())]
 
 

@@ -2,18 +2,19 @@
 from __future__ import annotations
 
 import re
-from typing import Iterable, Mapping, NamedTuple, Tuple
+from typing import Iterable, Mapping, NamedTuple, Sequence, Tuple
 
-from ..durations import DAY
 from ..model import State, Verdict
 from ..words import findings
+from .dates import day, lasting, order_by
 
-SOON = 90 * DAY           # within which a drive that is used up must be on order
-
-REPLACE, ORDER, CABLE, UPDATE, COOL, SEARCH, READ, WATCH, NOTHING = (
-    'replace now', 'order within 90 days', 'look at the cable', 'update the firmware', 'look at the cooling',
-    'look for the drive', 'find out why it cannot be read', 'watch', 'nothing')
-ORDER_OF_ACTIONS: Tuple[str, ...] = (REPLACE, SEARCH, READ, ORDER, CABLE, UPDATE, COOL, WATCH, NOTHING)
+REPLACE, MEMBER, ORDER, CABLE, UPDATE, COOL, SEARCH, READ, WATCH, NOTHING = (
+    'replace now', 'check the array, then replace one drive at a time', 'order a replacement', 'look at the cable',
+    'update the firmware', 'look at the cooling', 'look for the drive', 'find out why it cannot be read', 'watch',
+    'nothing')
+ORDER_OF_ACTIONS: Tuple[str, ...] = (REPLACE, MEMBER, SEARCH, READ, ORDER, CABLE, UPDATE, COOL, WATCH, NOTHING)
+# What documents of other hosts, made by an earlier version, call an action.
+FORMER: Mapping[str, str] = {'order within 90 days': ORDER}
 
 # What helps where one of these is the matter, whatever the state; all else is the drive itself.
 CURES: Mapping[str, str] = {
@@ -31,19 +32,47 @@ _GONE = re.compile(r'is not there:|is an empty slot\b|[0-9]+ of [0-9]+ expected 
 class Advice(NamedTuple):
     """What to do, and why."""
 
-    action: str
+    action: str               # one of ORDER_OF_ACTIONS
     why: str
+    to_do: str                # the action with its date: "order a replacement by 2027-03-04"
+    order_by: str = ''        # "2027-03-04", today where that is past; '' without forecast, or nothing to order
 
 
-def advice(verdict: Verdict) -> Advice:
-    """Return what to do about a drive."""
+def advice(verdict: Verdict, now: float) -> Advice:
+    """Return what to do about a drive. now: seconds since 1970."""
+    action, why = _action_and_why(verdict, now)
+    if action == REPLACE and verdict.place.is_member:
+        action = MEMBER
+    left = [forecast.left for forecast in verdict.forecasts.values()]
+    by = order_by(left, now) if action == ORDER else None
+    return Advice(action, why, dated(action, left, now), '' if by is None else day(by))
+
+
+def dated(action: str, left: Sequence[float], now: float) -> str:
+    """Return an action with its date: "order a replacement by 2027-03-04", or "... now" if that is past.
+
+    left: for each forecast of the drive, seconds until it is used up. Without forecast no date is given.
+    """
+    by = order_by(left, now) if action == ORDER else None
+    if by is None:
+        return action
+    return f'{action} by {day(by)}' if by > now else f'{action} now'
+
+
+def is_due(left: Iterable[float], now: float) -> bool:
+    """Tell whether a replacement must be ordered now, whatever the state of the drive."""
+    by = order_by(left, now)
+    return by is not None and by <= now
+
+
+def _action_and_why(verdict: Verdict, now: float) -> Tuple[str, str]:
     if verdict.problem and verdict.state is not State.OK:
-        return Advice(of_problem(verdict.problem), findings(verdict))
+        return of_problem(verdict.problem), findings(verdict)
     alarms = [judgement for judgement in verdict.judgements if judgement.state is not State.OK]
     if alarms:
-        return Advice(of_alarms((judgement.reading.role, judgement.state) for judgement in alarms), findings(verdict))
-    soon = [role for role, forecast in verdict.forecasts.items() if forecast.left <= SOON]
-    return Advice(ORDER, f'{soon[0]}: used up within 90 days') if soon else Advice(NOTHING, '')
+        return of_alarms((judgement.reading.role, judgement.state) for judgement in alarms), findings(verdict)
+    due = [lasting(role, forecast, now) for role, forecast in verdict.forecasts.items() if is_due([forecast.left], now)]
+    return (ORDER, '; '.join(due)) if due else (NOTHING, '')
 
 
 def of_problem(words: str) -> str:

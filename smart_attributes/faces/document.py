@@ -6,27 +6,27 @@ from __future__ import annotations
 import json
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from ..knowledge import ranges
+from ..knowledge import ranges, severity
 from ..model import Forecast, Judgement, Lately, Place, State, Verdict, worst
 from ..words import clean, finding, kind, sentence, statement
 from .advice import advice
-from .table import worst_first
 
 VERSION = 1
 NOTE = 500  # characters
 Json = Dict[str, Any]
 
 
-def document(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool, faults: Sequence[str] = (),
-             demands: Sequence[Tuple[State, str]] = (), remarks: Sequence[str] = (),
+def document(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool, now: float,
+             faults: Sequence[str] = (), demands: Sequence[Tuple[State, str]] = (), remarks: Sequence[str] = (),
              lately: Optional[Lately] = None) -> Json:
-    """Return the verdicts, worst first; an unknown value is null. The others: what concerns the run as a whole, as
-    survey.Survey has it.
+    """Return the verdicts in order of severity; an unknown value is null.
+
+    now: seconds since 1970. The others: what concerns the run as a whole, as survey.Survey has it.
     """
     state = worst([*(verdict.state for verdict in verdicts), *(state for state, _ in demands),
                    *([State.CRITICAL] if failures else []), *([] if verdicts and not faults else [State.UNKNOWN])])
     data: Json = {'version': VERSION, 'state': state.name,
-                  'drives': [_drive(v, hide_serial) for v in worst_first(verdicts)]}
+                  'drives': [_drive(v, hide_serial, now) for v in sorted(verdicts, key=severity.of_verdict)]}
     said = {'notes': (*failures, *(words for _, words in demands), *faults), 'remarks': remarks}
     data.update((key, [sentence(text, NOTE) for text in texts]) for key, texts in said.items() if texts)
     return {**data, 'lately': _lately(lately)} if lately else data
@@ -37,9 +37,9 @@ def as_text(document: Json) -> str:
     return json.dumps(document, indent=1)
 
 
-def _drive(verdict: Verdict, hide_serial: bool) -> Json:
+def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
     device, identity = verdict.device, verdict.identity
-    todo = advice(verdict)
+    todo = advice(verdict, now)
     drive: Json = {
         'device': device.path, 'type': device.type or None, 'model': clean(identity.model) or None,
         'serial': None if hide_serial else clean(identity.serial) or None, 'firmware': clean(identity.firmware) or None,
@@ -47,7 +47,7 @@ def _drive(verdict: Verdict, hide_serial: bool) -> Json:
         'readings': [_reading(judgement) for judgement in verdict.judgements],
         'notes': [sentence(note, NOTE) for note in (verdict.problem, *verdict.notes) if note],
         'name': device.name, 'action': todo.action, 'why': sentence(todo.why, NOTE) or None,
-        'findings': _findings(verdict)}
+        'findings': _findings(verdict), 'to_do': todo.to_do, 'order_by': todo.order_by or None}
     drive.update(_place(verdict.place))
     drive.update({key: value for key, value in (('forecasts', _forecasts(verdict.forecasts)),
                                                 ('past', _past(verdict.past))) if value})
@@ -74,7 +74,7 @@ def _reading(judgement: Judgement) -> Json:
             'state': judgement.state.name, 'warning': ranges.in_base_unit(judgement.warning, reading.unit) or None,
             'critical': ranges.in_base_unit(judgement.critical, reading.unit) or None,
             'reason': sentence(judgement.reason, NOTE) or None, 'said': clean(statement(reading), limit=NOTE),
-            **({'growth': sentence(judgement.growth, NOTE)} if judgement.growth else {})}
+            **({'growth': sentence(judgement.growth, NOTE), 'grown': judgement.grown} if judgement.growth else {})}
 
 
 def _value(judgement: Judgement) -> Tuple[Any, str]:

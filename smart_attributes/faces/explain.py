@@ -8,7 +8,7 @@ from ..knowledge.specs import SpecDatabase
 from ..knowledge.thresholds import Thresholds, when_quiet
 from ..model import Judgement, Place, Report, State, Verdict
 from ..words import clean, findings, kind, quantity, sentence, visible
-from .table import lasting
+from .dates import lasting
 
 WIDTH_WITHOUT_TERMINAL = 140
 

@@ -12,7 +12,7 @@ from ..words import amount
 
 Json = Mapping[str, Any]
 NOT_SHOWN = ('findings',)  # `why` has them
-NAMES = ('host', 'model', 'firmware', 'kind', 'entry', 'state', 'action', 'why')  # that many drives share
+NAMES = ('host', 'model', 'firmware', 'kind', 'entry', 'state', 'action', 'to_do', 'why')  # that many drives share
 
 
 class Table:

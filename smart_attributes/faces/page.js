@@ -8,7 +8,8 @@
   const LASTING = {endurance_used: 'endurance', spare_available: 'spare'};
   const FAR = 10 * YEAR;  // a date beyond is no plan
   const SHORTENED = 60;  // characters of a reading's source
-  const WHOLE = 18;  // characters of a drive's name that is not broken
+  const SPARED = ['written', 'spare', 'age', 'temperature'];  // columns that the panel shows as well, in the order in which they are left out
+  const LEAST = 300;  // pixels of What to do
 
   // Undoes packed.py.
   function unpacked(packed) {
@@ -95,10 +96,10 @@
     for (const key in attributes || {}) made.setAttribute(key, attributes[key]);
     return made;
   }
-  // A name that may be broken after its dots and dashes, and nowhere else; not at all where it is no longer than *whole*.
-  function breakable(text, whole) {
+  // A name that is preferably broken after its dots and dashes.
+  function breakable(text) {
     const made = document.createDocumentFragment();
-    (text.length > whole ? text.match(/[^._-]*[._-]|[^._-]+/g) || [] : [text]).forEach((part, place) => made.append(...(place ? [element('wbr')] : []), part));
+    (text.match(/[^._-]*[._-]|[^._-]+/g) || []).forEach((part, place) => made.append(...(place ? [element('wbr')] : []), part));
     return made;
   }
   function bar(drive) {
@@ -118,7 +119,7 @@
   }
   function what(drive) {
     const cell = document.createDocumentFragment();
-    if (drive.action && drive.action !== 'nothing') cell.append(element('strong', upper(drive.action)));
+    if (drive.action && drive.action !== 'nothing') cell.append(element('strong', upper(drive.to_do || drive.action)));
     if (drive.why) cell.append(element('span', drive.why));
     return cell;
   }
@@ -128,17 +129,17 @@
   // key, title, what is sorted by, what is shown, class, first direction
   const COLUMNS = [
     ['state', 'State', (d) => RANK[d.state], (d) => d.state, 'state', 1],
-    ['host', 'Host', (d) => d.host, (d) => breakable(d.host || '', 0), 'host', 1],
+    ['host', 'Host', (d) => d.host, (d) => breakable(d.host || ''), 'host', 1],
     ['name', 'Drive', (d) => d.name || d.device, null, 'name', 1],
     ['bay', 'Bay', (d) => d.bay, (d) => d.bay || '', 'bay', 1],
+    ['what', 'What to do', (d) => d.why && d.action, what, 'what', 1],
     ['model', 'Model, serial', (d) => d.model || d.serial, model, 'model', 1],
     ['used', 'Used', (d) => number(d, 'endurance_used'), bar, 'used', -1],
-    ['until', 'Lasts until', (d) => { const f = soonest(d); return f ? f.left : undefined; }, until, 'right', 1],
-    ['spare', 'Spare', (d) => number(d, 'spare_available'), told_of('spare_available'), 'right minor', 1],
-    ['temperature', 'Temp.', (d) => number(d, 'temperature'), told_of('temperature'), 'right', -1],
-    ['age', 'Age', (d) => number(d, 'power_on_time'), age, 'right minor', -1],
-    ['written', 'Written', (d) => number(d, 'host_written'), written, 'right minor', -1],
-    ['what', 'What to do', (d) => d.why && d.action, what, 'what', 1],
+    ['until', 'Lasts until', (d) => { const f = soonest(d); return f ? f.left : undefined; }, until, 'right until', 1],
+    ['spare', 'Spare', (d) => number(d, 'spare_available'), told_of('spare_available'), 'right spare', 1],
+    ['temperature', 'Temp.', (d) => number(d, 'temperature'), told_of('temperature'), 'right temperature', -1],
+    ['age', 'Age', (d) => number(d, 'power_on_time'), age, 'right age', -1],
+    ['written', 'Written', (d) => number(d, 'host_written'), written, 'right written', -1],
   ].filter(([key, , value]) => key === 'state' || key === 'name' || data.drives.some((drive) => value(drive) !== undefined));
 
   // --- the table ---
@@ -152,6 +153,16 @@
       byId('head').append(cell);
     }
   }
+  // Leaves out columns until What to do, for which the page is opened, is wide enough to read.
+  function fit() {
+    const wide = byId('table'), what = byId('head').querySelector('.what');
+    wide.className = '';
+    for (const cell of document.querySelectorAll('.panel > td')) cell.colSpan = 1;
+    for (const key of SPARED) if (what && what.offsetWidth < LEAST) wide.classList.add('without-' + key);
+    for (const cell of document.querySelectorAll('.panel > td')) cell.colSpan = shownColumns();
+  }
+  // A panel over more columns than are shown would add empty ones, which take the room of What to do.
+  const shownColumns = () => [...byId('head').children].filter((cell) => getComputedStyle(cell).display !== 'none').length;
   function sorted(drives) {
     const value = COLUMNS.find(([key]) => key === order[0])[2];
     return drives.map((drive) => [value(drive), drive]).sort(([a, one], [b, other]) => {
@@ -198,7 +209,7 @@
   }
   function opener(drive, row) {
     const button = element('button', null, {type: 'button', 'aria-expanded': 'false'});
-    button.append(breakable(drive.name || drive.device, WHOLE));
+    button.append(breakable(drive.name || drive.device));
     button.addEventListener('click', () => {
       const isOpen = button.getAttribute('aria-expanded') === 'true';
       button.setAttribute('aria-expanded', String(!isOpen));
@@ -210,7 +221,7 @@
 
   // --- the panel of a drive ---
   function panel(drive) {
-    const row = element('tr', null, {'class': 'panel'}), cell = element('td', null, {colspan: String(COLUMNS.length)}), list = element('dl');
+    const row = element('tr', null, {'class': 'panel'}), cell = element('td', null, {colspan: String(shownColumns())}), list = element('dl');
     const facts = [['host', drive.host], ['address', drive.device && (drive.type ? drive.type + '@' : '') + drive.device], ['model', drive.model], ['firmware', drive.firmware],
       ['serial', drive.serial], ['kind', drive.kind], ['known as', drive.entry], ['bay', drive.bay],
       ['switch the light on', drive.light ? 'echo 1 > ' + drive.light : ''], ['carries', (drive.carries || []).join('; ')], ['written', written(drive)],
@@ -284,12 +295,14 @@
   }
   function connect() {
     for (const button of document.querySelectorAll('[data-place]')) button.addEventListener('click', () => alone(Number(button.dataset.place)));
-    for (const button of document.querySelectorAll('button[data-action]')) {
+    for (const button of document.querySelectorAll('button[data-action], button[data-model]')) {
       button.hidden = false;
-      button.addEventListener('click', () => { clear(); byId('action').value = button.dataset.action; show(); byId('drives').scrollIntoView(); });
-    }
-    for (const button of document.querySelectorAll('[data-model]')) {
-      button.addEventListener('click', () => { clear(); byId('model').value = button.dataset.model; show(); byId('drives').scrollIntoView(); });
+      button.addEventListener('click', () => {
+        clear();
+        for (const id of ['action', 'model']) byId(id).value = button.dataset[id] || '';
+        show();
+        byId('drives').scrollIntoView();
+      });
     }
     for (const id of ['text', 'state', 'action', 'model']) byId(id).addEventListener('input', () => { only = null; show(); });
     byId('all').addEventListener('click', () => { clear(); show(); byId('text').focus(); });
@@ -298,6 +311,7 @@
       new IntersectionObserver((seen) => { if (seen[0].isIntersecting && drawn < found.length) more(PAGE); }, {rootMargin: '600px'}).observe(byId('more'));
     }
     addEventListener('beforeprint', () => more(found.length));
+    addEventListener('resize', fit);
   }
 
   head();
@@ -307,4 +321,5 @@
   }
   connect();
   show();
+  fit();
 }());

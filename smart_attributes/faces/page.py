@@ -18,14 +18,15 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 from .. import files
 from ..errors import SmartError, installing
 from ..words import visible
-from .advice import NOTHING, ORDER_OF_ACTIONS, WATCH
+from .advice import NOTHING, ORDER_OF_ACTIONS, REPLACE, WATCH
+from .dates import day
 from .packed import packed
-from .table import changed, day
+from .table import changed
 
 TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
 LARGEST = 1 << 20  # bytes of one of them
 SHOWN = 12  # drives of one action; the table has the others
-SAID = ('host', 'name', 'device', 'bay', 'model', 'serial', 'state', 'why', 'carries', 'is_check')
+SAID = ('host', 'name', 'device', 'bay', 'model', 'serial', 'state', 'why', 'to_do', 'carries', 'is_check')
 ACTIONS = tuple(action for action in ORDER_OF_ACTIONS if action not in (WATCH, NOTHING))
 Json = Mapping[str, Any]
 
@@ -66,14 +67,14 @@ def rendered(content: Content, title: str, now: float) -> str:
     place = secrets.token_hex(16)
     text = environment.from_string(_content(TEMPLATE)).render(
         content._asdict(), title=title, made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)),
-        number=sum(content.counts.values()), data=place,
+        number=sum(content.counts.values()), data=place, replace=REPLACE,
         script=script, style=style, script_hash=_hash(script), style_hash=_hash(style))
     return text.replace(place, _as_data(content.data))
 
 
-def said(drive: Json, place: int) -> Json:
-    """Return what is told of a drive that something is to be done with."""
-    return {**{key: drive.get(key) for key in SAID}, 'place': place}
+def said(drive: Json, place: int, drives: int = 1) -> Json:
+    """Return what a card shows of a drive. drives: of its model, for which the card stands."""
+    return {**{key: drive.get(key) for key in SAID}, 'place': place, 'drives': drives}
 
 
 def todo(document: Json) -> Dict[str, List[Json]]:

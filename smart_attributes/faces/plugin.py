@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from itertools import accumulate
 
+from ..knowledge import severity
 from ..knowledge.specs import Role
 from ..model import State, Verdict, worst
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -50,7 +51,7 @@ class Outcome(NamedTuple):
 
 
 def first_line(verdicts: Sequence[Verdict], extra: str, nobody: str) -> str:
-    """Return what is worst, on which drive, against which limit, of verdicts, worst first.
+    """Return what is worst, on which drive, against which limit, of verdicts in order of severity.
 
     extra: what concerns the check as a whole and is worse. nobody: what to say where there are no verdicts.
     """
@@ -67,7 +68,7 @@ def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face, w
 
     transcript: lines of what smartctl said; with them nothing is left out, for they are read by a person.
     """
-    ordered = sorted(verdicts, key=lambda verdict: (-verdict.state.urgency, verdict.device.name))
+    ordered = sorted(verdicts, key=severity.of_verdict)
     state = worst([*states(whole), ordered[0].state if ordered else whole.nobody[0]])
     told_first = [*whole.failures, *(whole.faults[:1] if state is State.UNKNOWN else ()),  # each has a line of its own
                   *(said for demanded, said in whole.demands if state is demanded is not State.OK)]

@@ -1,14 +1,15 @@
 """Verdicts -> what a person reads of a drive at a terminal, as plain words and bars. Pure: nothing here draws."""
 from __future__ import annotations
 
-import time
 from typing import Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..durations import YEAR
-from ..model import Forecast, Judgement, Lately, State, Verdict
+from ..knowledge import severity
+from ..model import Judgement, Lately, State, Verdict
 from ..words import amount, clean, finding, is_worth_showing, sentence
+from .advice import ORDER, advice
+from .dates import date, day
 
-FAR = 10 * YEAR           # a date beyond is no plan
 BAR = 8                   # characters
 BEGUN = 16                # characters of a finding that are worth telling without the others
 MODEL, SERIAL, PLACE, WHAT = 40, 40, 60, 2000  # characters at most
@@ -36,13 +37,7 @@ class Row(NamedTuple):
 
 def rows(verdicts: Iterable[Verdict], hide_serial: bool, now: float) -> List[Row]:
     """Return the rows, worst drive first."""
-    return [_row(verdict, hide_serial, now) for verdict in worst_first(verdicts)]
-
-
-def worst_first(verdicts: Iterable[Verdict]) -> List[Verdict]:
-    """Order by urgency, then by endurance used, then by name."""
-    return sorted(verdicts, key=lambda verdict: (-verdict.state.urgency, -(_number(verdict, 'endurance_used') or 0),
-                                                 verdict.device.name))
+    return [_row(verdict, hide_serial, now) for verdict in sorted(verdicts, key=severity.of_verdict)]
 
 
 def _row(verdict: Verdict, hide_serial: bool, now: float) -> Row:
@@ -54,7 +49,7 @@ def _row(verdict: Verdict, hide_serial: bool, now: float) -> Row:
                None if used is None else max(0.0, min(used / 100, 1.0)), worn.state if worn else State.OK,
                until(verdict, now),
                _said(verdict, 'spare_available', '%'), _said(verdict, 'temperature', 'C'), _age(verdict),
-               _written(verdict), _what(verdict))
+               _written(verdict), _what(verdict, now))
 
 
 def _judged(verdict: Verdict, role: str) -> Optional[Judgement]:
@@ -83,46 +78,23 @@ def _written(verdict: Verdict) -> str:
     return f'{host} of {rated}' if host and rated else host
 
 
-def _what(verdict: Verdict) -> Tuple[str, ...]:
-    """Return what is wrong, or that the database does not know it; nothing else of a healthy drive, its numbers stand
-    beside.
+def _what(verdict: Verdict, now: float) -> Tuple[str, ...]:
+    """Return what is wrong, or that the database does not know it, and by when to order a replacement; nothing else of
+    a healthy drive, its numbers stand beside.
     """
     if verdict.problem:
         return (sentence(verdict.problem, WHAT),)
-    return tuple(finding(judgement) for judgement in verdict.judgements
-                 if judgement.state is not State.OK or judgement.reading.role == 'unknown_model'
-                 or is_worth_showing(judgement.reading))
+    told = advice(verdict, now)
+    return (*(finding(judgement) for judgement in verdict.judgements
+              if judgement.state is not State.OK or judgement.reading.role == 'unknown_model'
+              or is_worth_showing(judgement.reading)),
+            *([told.to_do] if told.action == ORDER else []))
 
 
 def until(verdict: Verdict, now: float) -> str:
     """Return when something is used up first; '' where nothing tells."""
     soonest = min(verdict.forecasts.values(), key=lambda forecast: forecast.left, default=None)
     return '' if soonest is None else date(soonest, now)
-
-
-def date(forecast: Forecast, now: float) -> str:
-    """Return the month of a forecast: "2027-03", "~2027-03" where it is an estimate."""
-    if forecast.left <= 0:
-        return 'used up'
-    if forecast.left > FAR:
-        return '>10 y'
-    return ('~' if forecast.is_estimate else '') + day(now + forecast.left, '%Y-%m')
-
-
-def day(when: float, form: str = '%Y-%m-%d') -> str:
-    """Return a date; seconds since 1970."""
-    return time.strftime(form, time.gmtime(when))
-
-
-def lasting(role: str, forecast: Forecast, now: float) -> str:
-    """Return a forecast with its range: "endurance_used: used up about 2029-03-01, between 2027-10-20 and 2032-05-02
-    (...)".
-    """
-    if forecast.left <= 0:
-        return f'{role}: used up'
-    about, why = ('about ', '; an estimate from use and age alone') if forecast.is_estimate else ('', '')
-    left, earliest, latest = (day(now + seconds) for seconds in (forecast.left, forecast.earliest, forecast.latest))
-    return f'{role}: used up {about}{left} (between {earliest} and {latest}{why})'
 
 
 def lately_lines(lately: Lately) -> List[str]:

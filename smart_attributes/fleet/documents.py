@@ -5,18 +5,21 @@ import os
 import re
 from functools import partial
 from itertools import islice
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .. import files, trust
 from ..durations import DAY
 from ..errors import SmartError
-from ..faces.advice import NOTHING, ORDER_OF_ACTIONS, READ
+from ..faces.advice import FORMER, NOTHING, ORDER_OF_ACTIONS, READ, dated
+from ..faces.dates import day
 from ..faces.packed import Packer
-from ..faces.table import day
 from ..model import State
 from ..words import since, visible
 from . import bounded_json
 from .drives import Drive, Origin, Reader
+
+if TYPE_CHECKING:
+    from ..knowledge.severity import Weight
 
 Json = Mapping[str, Any]
 LARGEST = 16 << 20     # bytes of a file; 24 drives take 0.1 MB
@@ -81,7 +84,7 @@ def host_of(path: str) -> str:
 def drives(document: Document, reader: Reader, packer: Packer, now: float) -> Iterator[Drive]:
     """Yield the drives of a document, and a row for what is wrong with the run as a whole."""
     age = max(now - document.made, 0)
-    origin = Origin(document.host, (f'as of {day(document.made)}, {since(age)}',) if age > OLD else (), age)
+    origin = Origin(document.host, (f'as of {day(document.made)}, {since(age)}',) if age > OLD else (), age, now)
     state = _state(document.content.get('state'))
     listed = document.content['drives']
     known = [_state(each.get('state')) for each in listed if isinstance(each, dict)]
@@ -93,13 +96,14 @@ def drives(document: Document, reader: Reader, packer: Packer, now: float) -> It
                          f'shown: more than {MOST_DRIVES} are read of no host', origin)
     for each in listed[:MOST_DRIVES]:
         if isinstance(each, dict):
-            yield _drive(each, packer, origin)
+            yield _drive(each, reader, packer, origin)
         else:
             yield reader.row('(triage)', State.UNKNOWN, 'a drive that is not as version 1 of triage has it', origin)
 
 
-def _drive(given: Json, packer: Packer, origin: Origin) -> Drive:
-    state, action = _state(given.get('state')), given.get('action')
+def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin) -> Drive:
+    state, action = _state(given.get('state')), _text(given.get('action')) or ''
+    action = FORMER.get(action, action)
     facts: Dict[str, Any] = {
         'host': origin.host, **{key: _text(given.get(key)) for key in TEXTS},
         **{key: _texts(given.get(key)) for key in LISTS}, 'state': state.name,
@@ -107,19 +111,31 @@ def _drive(given: Json, packer: Packer, origin: Origin) -> Drive:
     facts['name'] = facts['name'] or facts['device'] or '-'
     facts['notes'] = [*origin.notes, *facts['notes']]
     facts['forecasts'] = {_text(role) or '': each for role, each in _items(given.get('forecasts'), origin.elapsed)}
+    left = [each['left'] for each in facts['forecasts'].values()]
+    facts['to_do'] = dated(facts['action'], left, origin.now)
     facts['past'] = {_text(role) or '': [point for point in points[-POINTS:] if _is_point(point)]
                      for role, points in _pairs(given.get('past')) if isinstance(points, list)}
     readings = [_reading(each) for each in _dicts(given.get('readings')) if isinstance(each.get('role'), str)]
     used = max((each['value'] for each in readings if each['role'] == 'endurance_used' and each['judged']
                 and _is_number(each['value'])), default=0)
-    return Drive(facts, partial(packer.readings, readings), used)
+    weights = tuple(_weight(each, reader) for each in readings if each['state'] != State.OK.name)
+    return Drive(facts, partial(packer.readings, readings), used, weights)
+
+
+def _weight(reading: Json, reader: Reader) -> Weight:
+    """Return the weight of a finding in the order of severity."""
+    state, value = State[reading['state']], reading['value']
+    return reader.weight(reading['role'], state, value if _is_number(value) else None,
+                         reading['critical' if state is State.CRITICAL else 'warning'],
+                         reading.get('grown', 0), bool(reading['growth']))
 
 
 def _reading(given: Json) -> Dict[str, Any]:
     value = given.get('value')
     return {'role': _text(given['role']) or '-', 'value': value if _is_number(value) else _text(value),
             'judged': given.get('judged') is True, 'state': _state(given.get('state')).name,
-            **{key: _text(given.get(key)) or '' for key in OF_A_READING}}
+            **{key: _text(given.get(key)) or '' for key in OF_A_READING},
+            **({'grown': given['grown']} if _is_number(given.get('grown')) else {})}
 
 
 def _items(given: Any, elapsed: float) -> Iterator[Tuple[str, Json]]:

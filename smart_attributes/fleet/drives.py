@@ -3,15 +3,20 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache, partial
-from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..faces import perfdata
-from ..faces.advice import NOTHING, ORDER, SOON, of_alarms, of_problem
+from ..faces.advice import NOTHING, ORDER, dated, is_due, of_alarms, of_problem
+from ..faces.dates import day
 from ..faces.lines import Line
 from ..faces.packed import Packer
+from ..knowledge import severity
 from ..knowledge.specs import Role
 from ..model import State
 from ..words import SPEAKS_FOR_ITSELF, visible
+
+if TYPE_CHECKING:
+    from ..knowledge.severity import Rank, Weight
 
 Json = Mapping[str, Any]
 SOURCE = 'perfdata'
@@ -32,6 +37,13 @@ class Drive(NamedTuple):
     facts: Dict[str, Any]        # as the document has them: host, name, model, state, action ...
     pairs: Callable[[], List[Any]]  # made when they are shown: of most drives they never are
     used: float = 0              # %, 0 where it is not told
+    weights: Tuple[Weight, ...] = ()  # of its findings, as severity.weight returns them
+
+    @property
+    def rank(self) -> Rank:
+        """Return the rank of a drive in the order of severity."""
+        return severity.of_drive(State[self.facts['state']], self.weights, self.used, self.facts['name'],
+                                 self.facts['host'])
 
 
 class Origin(NamedTuple):
@@ -40,6 +52,7 @@ class Origin(NamedTuple):
     host: str
     notes: Tuple[str, ...] = ()  # that hold for each drive: how old it all is
     elapsed: float = 0           # seconds since
+    now: float = 0               # seconds since 1970
 
 
 Labelled = Tuple[str, float, str]     # role, number, limits
@@ -57,12 +70,15 @@ class Reader:
         self._readable = re.compile(rf'\b({"|".join(map(re.escape, sorted(roles, key=len, reverse=True)))})\b')
 
     def drives(self, lines: Sequence[Line], values: Sequence[str], origin: Origin) -> List[Drive]:
-        """Return the drives of one check. Of their values only wear is read at once: most drives are never shown."""
+        """Return the drives of one check. At first only values of wear and of findings are read: most drives are never
+        shown.
+        """
         names = {line.name for line in lines}
-        worn = self._by_drive(names, [value for value in values if WEAR in value])
+        alarms = [self.alarms(line) for line in lines]
+        wanted = {WEAR, *(role for found in alarms for role, _ in found)}
+        first = self._by_drive(names, [value for value in values if any(each in value for each in wanted)])
         known = lru_cache(maxsize=None)(partial(self._by_drive, names, values))
-        return [self._drive(line, {role: number for role, number, _ in worn[line.name]}, known, origin)
-                for line in lines]
+        return [self._drive(line, found, first[line.name], known, origin) for line, found in zip(lines, alarms)]
 
     def has_numbers(self, lines: Iterable[Line], values: Iterable[str]) -> bool:
         """Tell whether values hold a number of any of these drives; the first one mostly does."""
@@ -73,7 +89,7 @@ class Reader:
         """Return a row for what is wrong with a check as a whole, which is no drive's."""
         action = NOTHING if state is State.OK else of_problem(why)
         return Drive({'host': origin.host, 'name': visible(name), 'state': state.name, 'why': visible(why),
-                      'action': action, 'notes': origin.notes, 'is_check': True}, list)
+                      'action': action, 'to_do': action, 'notes': origin.notes, 'is_check': True}, list)
 
     def readable(self, why: str) -> str:
         """Return words with the names of roles as a person says them: "endurance used"."""
@@ -98,26 +114,46 @@ class Reader:
             found.append((FORMS.get(place['form'] or '', place['role'] or ''), least))
         return [(found[-1][0], line.state), *found[-2::-1]]
 
-    def _drive(self, line: Line, numbers: Mapping[str, float], known: Callable[[], ByDrive], origin: Origin) -> Drive:
-        alarms = self.alarms(line)
+    def _drive(self, line: Line, alarms: Sequence[Tuple[str, State]], values: Sequence[Labelled],
+               known: Callable[[], ByDrive], origin: Origin) -> Drive:
+        numbers = {role: number for role, number, _ in values}
         facts: Dict[str, Any] = {
             'host': origin.host, 'name': _shown(line.name) or '-', 'model': _shown(line.model) or None,
             'serial': _shown(line.serial or '') or None, 'firmware': _shown(line.firmware) or None,
             'state': line.state.name, 'notes': origin.notes}
         if TIME_LEFT in numbers:
             facts['forecasts'] = {ENDURANCE: {'left': round(max(numbers[TIME_LEFT] - origin.elapsed, 0))}}
-        facts.update(self._advice(line, alarms, numbers, origin))
-        return Drive(facts, partial(self._pairs, line.name, known, alarms), numbers.get(ENDURANCE, 0))
+        left = [each['left'] for each in facts.get('forecasts', {}).values()]
+        facts.update(self._advice(line, alarms, left, origin))
+        facts['to_do'] = dated(facts['action'], left, origin.now)
+        weights = tuple(self._weight(role, state, values) for role, state in alarms)
+        return Drive(facts, partial(self._pairs, line.name, known, alarms), numbers.get(ENDURANCE, 0), weights)
 
-    def _advice(self, line: Line, alarms: Sequence[Tuple[str, State]], numbers: Mapping[str, float],
+    def weight(self, role: str, state: State, number: Optional[float], limit: str, grown: float = 0,
+               is_growing: bool = False) -> Weight:
+        """Return the weight of a finding, as severity.weight does; a role that this host does not know weighs least."""
+        known = self._roles.get(role)
+        concern, unit, is_verdict = (known.concern, known.unit, known.is_verdict) if known else ('', '', False)
+        return severity.weight(state, concern, None if is_verdict else number, limit, unit, grown,
+                               is_growing and not is_verdict)
+
+    def _weight(self, role: str, state: State, values: Sequence[Labelled]) -> Weight:
+        """Return the weight of a finding by its value. A number that is within its limits is a finding by growth."""
+        number, limits = next(((number, limits) for name, number, limits in values if name == role), (None, ''))
+        warning, critical = perfdata.levels(limits)
+        limit = critical if state is State.CRITICAL else warning
+        is_growing = number is not None and not severity.is_beyond(limit, number)
+        return self.weight(role, state, number, limit, is_growing=is_growing)
+
+    def _advice(self, line: Line, alarms: Sequence[Tuple[str, State]], left: Sequence[float],
                 origin: Origin) -> Json:
         if line.state is not State.OK:
             return {'action': of_alarms(alarms) if alarms else of_problem(line.findings), 'why': _shown(line.findings),
                     'findings': [_shown(line.findings)]}
         if not self._begins.match(line.findings):  # asleep, and left alone
             return {'action': NOTHING, 'notes': (*origin.notes, _shown(line.findings))}
-        if numbers.get(TIME_LEFT, SOON + 1) <= SOON:
-            return {'action': ORDER, 'why': f'{ENDURANCE}: used up within 90 days'}
+        if is_due(left, origin.now):
+            return {'action': ORDER, 'why': f'{ENDURANCE}: used up {day(origin.now + min(left))}'}
         return {'action': NOTHING}
 
     def _pairs(self, name: str, known: Callable[[], ByDrive], alarms: Sequence[Tuple[str, State]]) -> List[Any]:

@@ -6,8 +6,8 @@ from typing import Dict, List, NamedTuple, Tuple
 
 from ..durations import DAY
 from ..faces import lines
+from ..faces.dates import day
 from ..faces.lines import Text
-from ..faces.table import day
 from ..model import State, worst
 from ..words import since, visible
 from .drives import Drive, Origin, Reader
@@ -45,7 +45,7 @@ def told(service: Service, reader: Reader, now: float) -> Told:
     age = max(now - result.ended, 0)
     # What is sent in comes when it comes: its interval says nothing.
     is_stale = age > STALE * max(service.interval, LEAST if service.is_active else DAY)
-    origin = Origin(service.host, (f'as of {day(result.ended)}, {since(age)}',) if is_stale else (), age)
+    origin = Origin(service.host, (f'as of {day(result.ended)}, {since(age)}',) if is_stale else (), age, now)
     text = lines.read(result.output)
     found = _told_otherwise(service, result, reader, origin) if text is None else _told(service, result, text, reader,
                                                                                        origin)

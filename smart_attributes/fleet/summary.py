@@ -6,13 +6,15 @@ from collections import Counter, defaultdict
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Set, Tuple
 
 from ..durations import YEAR
-from ..faces.advice import ORDER, REPLACE
+from ..faces.advice import MEMBER, ORDER, REPLACE
+from ..faces.dates import order_by
 from ..knowledge.specs import SpecDatabase
 from ..model import Identity, State
 from .drives import Drive
 
 Json = Dict[str, Any]
 NOW = 'now'
+UNDATED = 'no forecast'        # stands behind all quarters
 PLANNED = 3 * YEAR             # seconds ahead; what lasts longer needs no order yet
 MOST_TWINS = 100               # named one by one
 UNTOLD = ''
@@ -113,13 +115,13 @@ class Summary:
 
 
 def due(facts: Json, now: float) -> str:
-    """Return the quarter by which a drive is to be replaced, "now" or "2027-Q1"; '' where nothing tells."""
-    if facts['action'] == REPLACE:
+    """Return the quarter by which a replacement must be ordered, "now", "2027-Q1" or UNDATED; '' for none."""
+    if facts['action'] in (REPLACE, MEMBER):
         return NOW
-    left = min((each['left'] for each in facts.get('forecasts', {}).values()), default=None)
-    if left is not None and left <= PLANNED:
-        return quarter(now + left) if left > 0 else NOW
-    return quarter(now) if facts['action'] == ORDER else ''
+    by = order_by((each['left'] for each in facts.get('forecasts', {}).values()), now)
+    if by is not None and (by <= now + PLANNED or facts['action'] == ORDER):
+        return quarter(by) if by > now else NOW
+    return UNDATED if facts['action'] == ORDER else ''
 
 
 def quarter(when: float) -> str:

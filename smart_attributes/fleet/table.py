@@ -5,7 +5,8 @@ from typing import Any, Iterable, Iterator, List, Mapping, Sequence, Tuple
 
 from ..durations import YEAR
 from ..faces.advice import NOTHING
-from ..faces.table import FAR, MODEL, SERIAL, WHAT, Row, day
+from ..faces.dates import FAR, day
+from ..faces.table import MODEL, SERIAL, WHAT, Row
 from ..model import State
 from ..words import amount, sentence
 from .summary import Defect, Group, Summary, by_model, planned
@@ -46,7 +47,7 @@ def _until(drive: Json, now: float) -> str:
 
 def _what(drive: Json) -> Tuple[str, ...]:
     action, why = drive.get('action', NOTHING), drive.get('why', '')
-    words = [*([action] if action != NOTHING else []), *([why] if why else []),
+    words = [*([drive.get('to_do', action)] if action != NOTHING else []), *([why] if why else []),
              *(note for note in drive['notes'] if drive['state'] != State.OK.name and note != why)]
     return tuple(sentence(each, WHAT) for each in words)
 

@@ -98,6 +98,18 @@ def is_violated(text: str, number: float, unit: str = '') -> bool:
     return bool(text) and not parse(text, unit).match(number)
 
 
+def excess(text: str, number: float, unit: str = '') -> float:
+    """Return how far *number* is beyond the range *text*, as a multiple of the end that it passed; 0 if it is not.
+
+    An end between -1 and 1 counts as 1. A range that alerts inside gives 0. Raises UsageError as parse does.
+    """
+    if not is_violated(text, number, unit) or parse(text, unit).invert:
+        return 0.0
+    limit = parse(text, unit)
+    passed: float = limit.end if number > limit.end else limit.start
+    return abs(number - passed) / max(abs(passed), 1)
+
+
 def describe(text: str, number: float, unit: str = '') -> str:
     """Say which side of the range *text* the violating *number* is on, as its ends are written: "above 95",
     "below 30d".

@@ -45,6 +45,7 @@ class Role(NamedTuple):
     is_verdict: bool         # words with a state instead of numbers with limits
     minimum: Optional[Number]
     maximum: Optional[Number]
+    concern: str = ''        # what a finding of this role says about the drive: a name in severity.ORDER
 
 
 class ReadingSpec(NamedTuple):
@@ -309,7 +310,7 @@ def _rated_written(entry: Json, identity: Identity) -> Optional[Tuple[float, str
 def _role(name: str, value: Json) -> Role:
     return Role(name=name, meaning=value['meaning'], unit=value['unit'], worse=value['worse'],
                 valid=_interval(value.get('valid', (0, None))), is_verdict=bool(value.get('verdict')),
-                minimum=value.get('minimum'), maximum=value.get('maximum'))
+                minimum=value.get('minimum'), maximum=value.get('maximum'), concern=value.get('concern', ''))
 
 
 def _interval(pair: Sequence[Optional[Number]]) -> Interval:

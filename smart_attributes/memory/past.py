@@ -31,6 +31,7 @@ class Told(NamedTuple):
     state: State
     words: str         # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"
     against: str       # "above 0 in 24 h"
+    size: float = 0    # of the growth, base unit
 
 
 def key(reading: Reading) -> Key:
@@ -87,7 +88,7 @@ def told(past: Past, reading: Reading, rules: Iterable[Json], falls: bool,
         return None
     limit = found.rule.critical if found.state is State.CRITICAL else found.rule.warning
     return Told(found.state, growth.sentence(reading.role, reading.unit, found, past.now),
-                f'above {amount(limit, reading.unit)} in {growth.duration(found.rule.within)}')
+                f'above {amount(limit, reading.unit)} in {growth.duration(found.rule.within)}', found.size)
 
 
 def lately(past: Past, reading: Reading, within: int, falls: bool) -> Optional[Growth]:

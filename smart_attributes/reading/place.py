@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 MEMBERS = {'zfs_member': 'ZFS pool', 'LVM2_member': 'LVM', 'linux_raid_member': 'md member', 'crypto_LUKS': 'LUKS',
            'swap': 'swap',
            'ceph_bluestore': 'Ceph', 'bcache': 'bcache', 'drbd': 'DRBD'}
+POOLED = ('zfs_member', 'linux_raid_member')   # of MEMBERS, those that keep copies on other drives
+# What md/sync_action calls what md does now -> the word that /proc/mdstat readers know.
+SYNCING = {'recover': 'recovering', 'resync': 'resyncing', 'check': 'checking', 'repair': 'repairing',
+           'reshape': 'reshaping', 'frozen': 'frozen'}
 # What the numbers of a type say about the bay. A MegaRAID number is the controller's own, not that of the bay.
 NUMBERED = {'megaraid': 'drive {0} of the controller', 'sssraid': 'slot {1} of enclosure {0}', 'areca': 'slot {0}',
             '3ware': 'port {0}',
@@ -56,8 +60,8 @@ def _of_disks(disks: List[str], system: System) -> Place:
     if not disks:
         return Place()
     bay, light = _bay(disks[0], system)
-    carried = [text for disk in disks for text in _carried(disk, system)]
-    return Place(bay, light, tuple(dict.fromkeys(carried)))
+    carried = [carried for disk in disks for carried in _carried(disk, system)]
+    return Place(bay, light, tuple(dict.fromkeys(text for text, _ in carried)), any(array for _, array in carried))
 
 
 def _disks(name: str, system: System) -> List[str]:
@@ -96,8 +100,8 @@ def _pci_slot(device: str, system: System) -> str:
 
 # --- what it carries ---------------------------------------------------------------------------------
 
-def _carried(disk: str, system: System) -> Iterator[str]:
-    """Yield a few words for everything that stands on a disk or its partitions."""
+def _carried(disk: str, system: System) -> Iterator[Tuple[str, bool]]:
+    """Yield a few words for everything that stands on a disk or its partitions, and whether it is an array or pool."""
     folder = f'{system.sys}/block/{disk}'
     parts = [disk, *sorted(name for name in _listed(folder) if name.startswith(disk))]
     mounts = _mounts(system)
@@ -105,37 +109,42 @@ def _carried(disk: str, system: System) -> Iterator[str]:
         below = folder if part == disk else f'{folder}/{part}'
         holders = _listed(f'{below}/holders')
         for holder in holders:
-            yield from _holder(holder, part, mounts, system)
+            yield from _holder(holder, mounts, system)
         if part in mounts:
-            yield f'{part} on {mounts[part]}'
+            yield f'{part} on {mounts[part]}', False
         elif not holders:
             yield from _member(_content(f'{below}/dev'), system)
 
 
-def _holder(holder: str, part: str, mounts: Mapping[str, str], system: System) -> Iterator[str]:
-    """Yield an md array with its other members, or a device mapper volume, and what stands on that."""
+def _holder(holder: str, mounts: Mapping[str, str], system: System) -> Iterator[Tuple[str, bool]]:
+    """Yield an md array with its state, or a device mapper volume, and what stands on that."""
     folder = f'{system.sys}/block/{holder}'
     where = f', {mounts[holder]}' if holder in mounts else ''
     level = _content(f'{folder}/md/level')
     if level:
-        states = _states(folder)
-        own = '' if states.get(part, 'in_sync') == 'in_sync' else f', {part} {states[part]}'
-        others = ', '.join(f'{name} {"OK" if state == "in_sync" else state}' for name, state in states.items()
-                           if name != part)
-        yield f'{holder} ({level}{own}{", with " + others if others else ""}{where})'
+        yield f'{holder} ({level}{where}, md state: {", ".join(_md_states(f"{folder}/md"))})', True
     else:
-        yield f'{_content(f"{folder}/dm/name") or holder}{where and " on" + where[1:]}'
+        yield f'{_content(f"{folder}/dm/name") or holder}{where and " on" + where[1:]}', False
     for above in _listed(f'{folder}/holders'):
-        yield from _holder(above, holder, mounts, system)
+        yield from _holder(above, mounts, system)
 
 
-def _states(array: str) -> Dict[str, str]:
-    """Return what md says of each member: in_sync, faulty, spare."""
-    members = [name for name in _listed(f'{array}/md') if name.startswith('dev-')]
-    return {name[4:]: _content(f'{array}/md/{name}/state') or 'not told' for name in members}
+def _md_states(md: str) -> Iterator[str]:
+    """Yield what md reports, in its own words: of the array ("clean", "degraded", "recovering"), then of each member
+    ("sda1 in_sync", "sdb1 faulty"). That md calls a member in_sync says nothing about the health of the drive.
+    """
+    yield _content(f'{md}/array_state') or 'unknown'
+    if _content(f'{md}/degraded') not in ('', '0'):
+        yield 'degraded'
+    action = _content(f'{md}/sync_action')
+    if action not in ('', 'idle'):
+        yield SYNCING.get(action, action)
+    for name in _listed(md):
+        if name.startswith('dev-'):
+            yield f'{name[4:]} {_content(f"{md}/{name}/state") or "unknown"}'
 
 
-def _member(numbers: str, system: System) -> Iterator[str]:
+def _member(numbers: str, system: System) -> Iterator[Tuple[str, bool]]:
     """Yield what udev has found on a disk that nothing else of the kernel's speaks of: ZFS keeps its disks to
     itself.
     """
@@ -144,7 +153,7 @@ def _member(numbers: str, system: System) -> Iterator[str]:
     kind = MEMBERS.get(found.get('ID_FS_TYPE', ''))
     if kind:
         label = found.get('ID_FS_LABEL', '')
-        yield f'{kind} {label}'.rstrip()
+        yield f'{kind} {label}'.rstrip(), found['ID_FS_TYPE'] in POOLED
 
 
 def _mounts(system: System) -> Dict[str, str]:

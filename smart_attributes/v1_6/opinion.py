@@ -8,8 +8,8 @@ they add the labels that version 1.6 printed, so that its graphs go on.
 import os
 from typing import Dict, FrozenSet, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
-from ..knowledge import ranges, sitefile, standards
-from ..knowledge.specs import DriveSpec, SpecDatabase
+from ..knowledge import ranges, severity, sitefile, standards
+from ..knowledge.specs import DriveSpec, Role, SpecDatabase
 from ..model import Device, Judgement, OldValue, Reading, Report, State, Verdict, worst
 from ..words import plain
 from . import files, meaning, names
@@ -57,10 +57,11 @@ class Files(NamedTuple):
         notes += [*_faults(known, user, self), *_replacements(opinions), *_disagreements(opinions, verdict)]
         judgements = _without_overruled(verdict, opinions, known)
         if ROLE not in ignored_roles:
-            judgements += [_judgement(opinion, judgements) for opinion in opinions if opinion.rule.counts]
+            judgements += [_judgement(opinion, judgements, database.roles) for opinion in opinions
+                           if opinion.rule.counts]
         return verdict._replace(
             state=worst(judgement.state for judgement in judgements),
-            judgements=tuple(sorted(judgements, key=lambda judgement: -judgement.state.urgency)),
+            judgements=tuple(sorted(judgements, key=severity.of_judgement)),
             notes=(*verdict.notes, *notes),
             old_values=tuple(_old_values(_printed(known, user, columns, self), numbers, rules,
                                          self.names[verdict.device.name])))
@@ -210,7 +211,7 @@ def _replacements(opinions: Sequence[Opinion]) -> Iterator[str]:
             yield f'{opinion.rule.origin}, {opinion.rule.id}: this limit stands instead of ours for {", ".join(roles)}'
 
 
-def _judgement(opinion: Opinion, ours: Sequence[Judgement]) -> Judgement:
+def _judgement(opinion: Opinion, ours: Sequence[Judgement], roles: Mapping[str, Role]) -> Judgement:
     """Return an opinion as a judgement; not judged where ours says as much about the same."""
     rule, number = opinion.rule, opinion.number
     told = worst(judgement.state for judgement in ours if any(judgement.reading == own.reading for own in opinion.ours))
@@ -218,8 +219,10 @@ def _judgement(opinion: Opinion, ours: Sequence[Judgement]) -> Judgement:
     deciding = rule.limit.critical if opinion.state is State.CRITICAL else rule.limit.warning
     against = ranges.describe(deciding, number.number) if is_needed and opinion.state is not State.OK else ''
     reading = Reading(ROLE, number.number, '', number.source, _said(number), judged=is_needed)
+    concern = min((roles[own.reading.role].concern for own in opinion.ours if own.reading.role in roles),
+                  key=severity.ORDER.index, default='')
     return Judgement(reading, opinion.state if is_needed else State.OK, rule.limit.warning, rule.limit.critical,
-                     against, rule.origin)
+                     against, rule.origin, concern=concern)
 
 
 def _said(number: Number) -> str:

@@ -1,0 +1,87 @@
+"""The one order of severity, for drives and for what is wrong with each of them, in every output. Pure.
+
+A state comes first, then what a finding says about the drive (ORDER), then how much: of lost data the count, else how
+far the number is beyond its limit. Role.concern names what a finding says, in attributes.json; a role without one comes
+last.
+"""
+from __future__ import annotations
+
+from ..errors import UsageError
+from ..model import Judgement, State, Verdict
+from ..typed import TYPE_CHECKING
+from . import ranges
+
+if TYPE_CHECKING:
+    from typing import Dict, Iterable, Optional, Tuple
+
+    Weight = Tuple[int, int, float]          # of a finding; the smallest is the most severe
+    Rank = Tuple[int, Tuple[Weight, ...], float, str, str]  # of a drive, likewise
+
+DATA, ERRORS, GROWING = 'data', 'errors', 'growing'
+# The drive reports that it fails; data were lost; it is read-only or lost its power-loss protection; errors increase;
+# errors; wear; the rest.
+ORDER = ('health', DATA, 'protection', GROWING, ERRORS, 'wear', '')
+BY_WORDS = 1.0               # a verdict counts as much as a number at twice its limit
+NO_MORE = (1, 0, 0.0)        # behind the last finding of a drive
+ENDURANCE = 'endurance_used'
+
+
+def of_verdict(verdict: Verdict) -> Rank:
+    """Return the rank of a drive: sorted by it, drives stand in order of severity."""
+    return of_drive(verdict.state, map(of_judgement, verdict.judgements), used(verdict), verdict.device.name)
+
+
+def of_drive(state: State, weights: Iterable[Weight], worn: float, name: str, host: str = '') -> Rank:
+    """Return the rank of a drive by its findings; where they are equal, by endurance used (%), host and name."""
+    best: Dict[Tuple[int, int], float] = {}
+    for urgency, place, extent in weights:
+        if urgency < 0:
+            best[urgency, place] = min(extent, best.get((urgency, place), 0.0))
+    found = sorted((*key, extent) for key, extent in best.items())
+    return -state.urgency, (*found, NO_MORE), -worn, host, name
+
+
+def of_judgement(judgement: Judgement) -> Weight:
+    """Return the weight of a judgement; all that are OK weigh the same."""
+    reading, state = judgement.reading, judgement.state
+    if state is State.OK:
+        return NO_MORE
+    limit = judgement.critical if state is State.CRITICAL else judgement.warning
+    number = None if reading.state is not None else reading.number
+    return weight(state, judgement.concern, number, limit, reading.unit, judgement.grown, bool(judgement.growth))
+
+
+def weight(state: State, concern: str, number: Optional[float], limit: str, unit: str = '', grown: float = 0,
+           is_growing: bool = False) -> Weight:
+    """Return the weight of a finding.
+
+    number: None for a verdict, which is in words. limit: the Nagios range for *state*, '' for none. grown: by how much
+    the number increased. is_growing: whether an increase is part of the finding.
+    """
+    place = ORDER.index(GROWING if is_growing and concern == ERRORS else concern)
+    if number is None:
+        return -state.urgency, place, -BY_WORDS
+    # Counts of lost data compare with each other, whatever their limits; other numbers only as parts of their limits.
+    extent = number if concern == DATA else _excess(limit, number, unit)
+    return -state.urgency, place, -max(extent, 0 if unit else grown)
+
+
+def _excess(limit: str, number: float, unit: str) -> float:
+    try:
+        return ranges.excess(limit, number, unit)
+    except UsageError:  # documents and perfdata of other hosts may hold anything
+        return 0.0
+
+
+def is_beyond(limit: str, number: float) -> bool:
+    """Tell whether a number violates a Nagios range in base units; not where the text is not a range."""
+    try:
+        return ranges.is_violated(limit, number)
+    except UsageError:
+        return False
+
+
+def used(verdict: Verdict) -> float:
+    """Return the endurance used, in %; 0 where it is unknown."""
+    return next((judgement.reading.number or 0 for judgement in verdict.judgements
+                 if judgement.reading.role == ENDURANCE and judgement.reading.judged), 0)

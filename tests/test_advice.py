@@ -1,0 +1,124 @@
+"""What to do about a drive, and by when: the same date in triage, page and plan."""
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Dict, Tuple
+
+import pytest
+from conftest import ROOT, run
+from test_severity import FAILED, drive, found
+
+from smart_attributes.durations import DAY, YEAR
+from smart_attributes.faces import advice, dates, document, table
+from smart_attributes.faces.lines import Line
+from smart_attributes.faces.packed import Packer
+from smart_attributes.fleet.documents import Document, drives
+from smart_attributes.fleet.drives import Origin, Reader
+from smart_attributes.fleet.summary import UNDATED, due
+from smart_attributes.knowledge.specs import SpecDatabase
+from smart_attributes.model import Forecast, Place, State, Verdict
+
+NOW = 1_795_348_800  # 2026-11-22
+ROLES = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).roles
+WORN = found('endurance_used', 86, State.WARNING, '85')
+ORDERS = [
+    # days left, what to do, the quarter of the plan
+    pytest.param((192,), 'order a replacement by 2027-03-04', '2027-Q1', id='192-days'),
+    pytest.param((111,), 'order a replacement by 2026-12-13', '2026-Q4', id='111-days'),
+    pytest.param((91,), 'order a replacement by 2026-11-23', '2026-Q4', id='tomorrow'),
+    pytest.param((90,), 'order a replacement now', 'now', id='today'),
+    pytest.param((3,), 'order a replacement now', 'now', id='too-late'),
+    pytest.param((0,), 'order a replacement now', 'now', id='used-up'),
+    pytest.param((900, 192), 'order a replacement by 2027-03-04', '2027-Q1', id='the-first-of-two'),
+    pytest.param((), 'order a replacement', UNDATED, id='no-forecast-no-date'),
+    pytest.param((4000,), 'order a replacement', UNDATED, id='beyond-any-plan')]
+
+
+def lasting(days: Tuple[int, ...], verdict: Verdict) -> Verdict:
+    roles = ('endurance_used', 'spare_available')
+    return verdict._replace(forecasts={role: Forecast(each * DAY, each * DAY / 2, each * DAY * 2, False)
+                                       for role, each in zip(roles, days)})
+
+
+def of_document(given: Dict[str, Any]) -> Dict[str, Any]:
+    """Return what a fleet makes of a drive of `triage --json`."""
+    packer = Packer()
+    (only,) = drives(Document('db1', given, NOW), Reader(ROLES, packer), packer, NOW)
+    return only.facts
+
+
+@pytest.mark.parametrize('days, to_do, quarter', ORDERS)
+def test_an_order_names_its_date_everywhere(days, to_do, quarter):
+    """The forecast minus the lead time; "within 90 days" stood on drives that last 192."""
+    worn = lasting(days, drive('sda', WORN))
+    shown = document.document([worn], (), False, NOW)
+    (row,) = table.rows([worn], False, NOW)
+    facts = of_document(shown)
+
+    assert shown['drives'][0]['to_do'] == row.what[-1] == facts['to_do'] == to_do
+    assert shown['drives'][0]['action'] == facts['action'] == advice.ORDER
+    assert due(facts, NOW) == quarter
+    assert shown['drives'][0]['order_by'] == (
+        None if quarter == UNDATED else '2026-11-22' if quarter == 'now' else to_do.split()[-1])
+
+
+@pytest.mark.parametrize('days, to_do', [each.values[:2] for each in ORDERS if len(each.values[0]) == 1])
+def test_a_fleet_that_icinga_tells_of_names_the_same_date(days, to_do):
+    """By endurance_time_left in perfdata; how old the check is counts."""
+    reader = Reader(ROLES, Packer())
+    line = Line(State.WARNING, 'sda', 'ACME X1', 'endurance_used 86 %, warning above 85')
+    values = [f"'sda_endurance_time_left'={(days[0] + 5) * DAY}s;;;0;"]
+    (told,) = reader.drives([line], values, Origin('db1', (), 5 * DAY, NOW))
+
+    assert told.facts['to_do'] == to_do
+
+
+@pytest.mark.parametrize('days, action', [(91, advice.NOTHING), (90, advice.ORDER)])
+def test_a_drive_that_is_ok_is_ordered_when_its_date_has_come(days, action):
+    """With the reason: the date on which it is used up."""
+    told = advice.advice(lasting((days,), drive('sda')), NOW)
+
+    assert told.action == action
+    assert told.why == ('endurance_used: used up 2027-02-20 (between 2027-01-06 and 2027-05-21)' if days == 90 else '')
+
+
+def test_a_document_of_an_earlier_version_is_understood():
+    """Hosts of a fleet are upgraded one after the other."""
+    given = {'version': 1, 'state': 'WARNING', 'drives': [
+        {'name': 'sda', 'state': 'WARNING', 'action': 'order within 90 days',
+         'forecasts': {'endurance_used': {'left': 192 * DAY}}}]}
+
+    assert of_document(given)['to_do'] == 'order a replacement by 2027-03-04'
+
+
+@pytest.mark.parametrize('left', [1e29, -1e29, 10 * YEAR + 1])
+def test_a_forecast_that_is_no_date_gives_none(left):
+    """Documents of other hosts may hold any number."""
+    by = dates.order_by([left], NOW)
+
+    assert by in (None, NOW)
+    assert re.fullmatch('order a replacement( now)?', advice.dated(advice.ORDER, [left], NOW))
+
+
+def test_both_halves_of_a_mirror_are_not_to_be_replaced_at_once():
+    """Whoever pulled both removed the last copy."""
+    halves = [drive(name, FAILED)._replace(place=Place(is_member=True)) for name in ('sda', 'sdb')]
+    shown = document.document(halves, (), False, NOW)
+
+    assert [each['to_do'] for each in shown['drives']] == ['check the array, then replace one drive at a time'] * 2
+    assert [due(of_document({**shown, 'drives': [each]}), NOW) for each in shown['drives']] == ['now'] * 2
+
+
+def test_a_drive_of_no_array_is_replaced_now():
+    """Nothing has to be checked before."""
+    assert advice.advice(drive('sda', FAILED), NOW).to_do == 'replace now'
+
+
+def test_triage_at_a_terminal_shows_the_date_of_triage_json():
+    """The recorded drive lasts some months by its use and age."""
+    report = str(ROOT / 'tests/reports/intel-worn.json')
+    (shown,) = json.loads(run('triage', '--json', '--report', report).text)['drives']
+
+    assert shown['forecasts']['endurance_used']['left'] > dates.LEAD_TIME
+    assert f'; order a replacement by {shown["order_by"]}' in run('triage', '--report', report).text

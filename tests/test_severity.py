@@ -1,0 +1,252 @@
+"""The order of severity: the same in every output, decided by fields, never by names of drives."""
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Dict, List, Mapping, Tuple
+
+import pytest
+from conftest import ROOT, drive_path, run
+
+from smart_attributes.faces import document
+from smart_attributes.faces.lines import Line
+from smart_attributes.faces.packed import Packer
+from smart_attributes.fleet import documents
+from smart_attributes.fleet.drives import Drive, Origin, Reader
+from smart_attributes.fleet.kept import Kept
+from smart_attributes.knowledge import severity
+from smart_attributes.knowledge.specs import SpecDatabase
+from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
+
+DATA = json.loads((ROOT / 'attributes.json').read_text())
+ROLES = SpecDatabase(DATA).roles
+C, W = State.CRITICAL, State.WARNING
+
+
+def found(role: str, number: float, state: State, limit: str = '', grown: float = 0) -> Judgement:
+    """Return a finding as judge makes it."""
+    known = ROLES[role]
+    reading = Reading(role, number, known.unit, Source('log'), 'in words', state if known.is_verdict else None)
+    return Judgement(reading, state, limit if state is W else '', limit if state is C else '',
+                     growth='grew' if grown else '', grown=grown, concern=known.concern)
+
+
+def drive(name: str, *findings: Judgement, problem: str = '') -> Verdict:
+    states = [each.state for each in findings]
+    state = C if C in states else W if W in states else State.UNKNOWN if problem else State.OK
+    return Verdict(Device(f'/dev/{name}', name=name), Identity(), state, findings, problem=problem)
+
+
+FAILED = found('smart_status', 0, C)
+# From the most to the least severe; names in the opposite order.
+ORDERED = [
+    drive('z', FAILED, found('reported_uncorrect', 1290, C, '20')),
+    drive('y', FAILED, found('vendor_threshold', 1, C), found('reported_uncorrect', 30, C, '20')),
+    drive('x', FAILED, found('endurance_used', 155, C, '95')),
+    drive('w', FAILED),
+    drive('v', found('reported_uncorrect', 900, C, '20')),
+    drive('u', found('pending', 800, C, '8')),
+    drive('t', found('self_test', 0, C)),
+    drive('s', found('write_protect', 0, C), found('endurance_used', 155, C, '95')),
+    drive('r', found('power_loss_protection', 0, C)),
+    drive('q', found('reallocated', 30, C, '1000', grown=20)),
+    drive('p', found('reallocated', 30, C, '1000', grown=2)),
+    drive('o', found('program_fail', 50, C, '10')),
+    drive('n', found('reallocated', 1100, C, '1000')),
+    drive('m', found('spare_available', 1, C, '10:')),
+    drive('l', found('endurance_used', 155, C, '95')),
+    drive('k', found('endurance_used', 97, C, '95')),
+    drive('j', found('temperature', 90, C, '70')),
+    drive('i', problem='cannot be opened'),
+    drive('h', found('pending', 3, W, '0')),
+    drive('g', found('crc_errors', 226, W, '', grown=14)),
+    drive('f', found('endurance_used', 86, W, '85')),
+    drive('e', found('endurance_used', 9, State.OK)),
+    drive('a', found('endurance_used', 3, State.OK)),
+    drive('b'), drive('c')]
+
+
+@pytest.mark.parametrize('more, less', [pytest.param(*pair, id='-'.join(each.device.name for each in pair))
+                                        for pair in zip(ORDERED, ORDERED[1:])])
+def test_a_drive_stands_before_every_less_severe_one(more, less):
+    """State, then what its findings say, then how much; the name only where all that is equal."""
+    assert severity.of_verdict(more) < severity.of_verdict(less)
+
+
+def test_a_new_role_needs_one_entry_in_data():
+    """A site, or a new version, adds a role with its concern; no code names roles."""
+    data = {**DATA, 'roles': {**DATA['roles'], 'lost_pages': {**DATA['roles']['media_errors'], 'concern': 'data'}}}
+    reader = Reader(SpecDatabase(data).roles, Packer())
+
+    assert reader.weight('lost_pages', C, 5, '0') < reader.weight('write_protect', C, None, '')
+    assert reader.weight('lost_pages', C, 5, '0') == severity.weight(C, 'data', 5, '0')
+
+
+def test_every_concern_of_the_database_has_a_place():
+    """And no concern is without a role, but for growth, which judgements tell, and the rest."""
+    assert {role.concern for role in ROLES.values()} == set(severity.ORDER) - {severity.GROWING}
+
+
+@pytest.mark.parametrize('limit, number, far', [
+    pytest.param('95', 155, 60 / 95, id='above'), pytest.param('10:', 1, 0.9, id='below'),
+    pytest.param('0', 14, 14, id='above-zero'), pytest.param('95', 95, 0, id='at-the-limit'),
+    pytest.param('', 95, 0, id='no-limit'), pytest.param('@1:5', 3, 0, id='inside'),
+    pytest.param('not a range', 3, 0, id='of-another-host')])
+def test_numbers_are_compared_by_how_far_they_are_beyond_their_limit(limit, number, far):
+    """155 % above 95 is worse than 97 %; a limit of zero counts as one."""
+    assert severity.weight(C, 'wear', number, limit)[2] == pytest.approx(-far)
+
+
+# --- every output ------------------------------------------------------------------
+
+@pytest.fixture
+def two_critical(tmp_path: Path) -> Path:
+    """A folder with two CRITICAL drives: the worn one sorts first by name and by wear, the FAILED one by severity."""
+    folder = tmp_path / 'reports'
+    folder.mkdir()
+    simulated = {'a-worn.json': 'samsung-worn-out', 'z-failed.json': 'hgst-failed'}
+    for name, source in simulated.items():
+        shutil.copy(drive_path(source), folder / name)
+    return folder
+
+
+def order(text: str) -> List[str]:
+    """Return the names of the two drives in the order in which they are first met."""
+    return sorted(('a_worn', 'z_failed'), key=text.index)
+
+
+@pytest.mark.parametrize('job', [
+    pytest.param([], id='check'), pytest.param(['-v'], id='check-verbose'), pytest.param(['triage'], id='triage'),
+    pytest.param(['triage', '--json'], id='triage-json')])
+def test_the_failed_drive_stands_before_the_worn_one(two_critical, job):
+    """A worn SSD that says PASSED stood first, for its name or for its wear."""
+    text = run(*job, '--report', str(two_critical)).text
+
+    assert order(text) == ['z_failed', 'a_worn']
+
+
+def test_the_order_of_perfdata_is_not_that_of_severity(two_critical):
+    """Graphs are found by their place and label: by drive, then by metric."""
+    values = run('--report', str(two_critical)).text.splitlines()[-1]
+
+    assert order(values) == ['a_worn', 'z_failed']
+    labels = [value.split('=')[0] for value in values[2:].split(' ')]
+    assert labels == sorted(labels)
+
+
+def test_the_page_lists_the_failed_drive_first(two_critical, tmp_path):
+    """In what to do, and in the table, which shows drives in the order of its data."""
+    page = tmp_path / 'page.html'
+    run('triage', '--report', str(two_critical), '--html', str(page))
+    text = page.read_text()
+    cards, data = text.split('id="drives"')
+
+    assert order(cards) == order(data) == ['z_failed', 'a_worn']
+
+
+def test_a_fleet_lists_the_failed_drive_first_from_documents(two_critical, tmp_path):
+    """On a host that sorts later."""
+    for host, name in (('a', 'a-worn.json'), ('z', 'z-failed.json')):
+        (tmp_path / f'{host}.json').write_text(run('triage', '--json', '--report', str(two_critical / name)).text)
+    table = run('fleet', str(tmp_path / 'a.json'), str(tmp_path / 'z.json')).text
+    page = tmp_path / 'fleet.html'
+    run('fleet', str(tmp_path / 'a.json'), str(tmp_path / 'z.json'), '--html', str(page))
+
+    assert order(table) == ['z_failed', 'a_worn']
+    assert order(page.read_text().split('id="data"')[0]) == ['z_failed', 'a_worn']
+    assert 'z_failed' in run('fleet', str(tmp_path / 'a.json'), str(tmp_path / 'z.json'), '--limit', '1').text
+
+
+def test_explain_lists_the_findings_of_a_drive_in_the_order_of_severity():
+    """Lost sectors before replaced ones."""
+    text = run('explain', '--report', drive_path('hgst-failed')).text
+    readings = text[text.index('\nreadings'):]
+
+    assert readings.index('smart_status') < readings.index('reported_uncorrect') < readings.index('reallocated')
+
+
+def test_failed_says_in_the_first_line_what_was_lost():
+    """Not the attribute that made it fail: lost data say more to whoever is called at night."""
+    first = run('--report', drive_path('hgst-failed')).text.splitlines()[0]
+
+    assert 'smart_status: FAILED; reported_uncorrect 12038 (critical above 20)' in first
+
+
+@pytest.mark.parametrize('verdict', [each for each in ORDERED if not each.problem], ids=lambda each: each.device.name)
+def test_a_fleet_ranks_a_drive_by_its_document_as_its_host_does(verdict):
+    """State, numbers, limits and growth are in the document; what was increasing stays so."""
+    packer = Packer()
+    given = document.document([verdict], (), False, 0)
+    (told,) = documents.drives(documents.Document('', given, 0), Reader(ROLES, packer), packer, 0)
+
+    assert told.rank == severity.of_verdict(verdict)
+
+
+# --- a fleet by its lines ------------------------------------------------------------
+
+Said = Tuple[str, str, Dict[str, str]]  # state, findings, role -> its value in perfdata
+LINES: Mapping[str, Said] = {
+    'sda': ('CRITICAL', 'endurance_used 155 %, critical above 95', {'endurance_used': '155%;85;95;0;'}),
+    'sdb': ('CRITICAL', 'reallocated 1100, critical above 1000', {'reallocated': '1100;200;1000;0;'}),
+    'sdc': ('CRITICAL', 'reallocated grew by 40 in 24 h (0 to 40), critical above 20 in 24 h',
+            {'reallocated': '40;200;1000;0;'}),
+    'sdd': ('CRITICAL', 'write_protect: read-only', {'write_protect': '0;;;0;1'}),
+    'sde': ('CRITICAL', 'pending 16, critical above 8', {'pending': '16;0;8;0;'}),
+    'sdf': ('CRITICAL', 'reported_uncorrect 1290, critical above 20', {'reported_uncorrect': '1290;0;20;0;'}),
+    'sdg': ('CRITICAL', 'smart_status: FAILED', {'smart_status': '0;;;0;1'}),
+    'sdh': ('WARNING', 'pending 2000, warning above 0', {'pending': '2000;0;;0;'})}
+
+
+def of_lines(reader: Reader, lines: Mapping[str, Said], model: str = 'ACME X1') -> List[Drive]:
+    rows = [Line(State[state], name, model, words) for name, (state, words, _) in lines.items()]
+    values = [f"'{name}_{role}'={value}" for name, (_, _, told) in lines.items() for role, value in told.items()]
+    return reader.drives(rows, values, Origin('db1'))
+
+
+def test_a_fleet_orders_by_the_lines_and_perfdata_that_icinga_has():
+    """A number within its limits is a finding because it increased."""
+    packer = Packer()
+    kept = Kept(packer)
+    for each in of_lines(Reader(ROLES, packer), LINES):
+        kept.add(each)
+
+    names = [each['name'] for each in kept.drives(kept.rows())]
+    assert names == ['sdg', 'sdf', 'sde', 'sdd', 'sdc', 'sdb', 'sda', 'sdh']
+
+
+def test_the_drives_that_are_kept_are_the_most_severe():
+    """The 25,001st of a fleet is dropped: never one that failed for one that is worn."""
+    packer = Packer()
+    kept = Kept(packer, most=2)
+    for each in of_lines(Reader(ROLES, packer), LINES):
+        kept.add(each)
+
+    assert [each['name'] for each in kept.drives(kept.rows())] == ['sdg', 'sdf']
+    assert kept.left_out == 6
+
+
+def test_one_worn_model_does_not_fill_the_cards_of_a_fleet():
+    """48 drives to replace were six cards of one worn SSD, and the FAILED disks below them."""
+    packer = Packer()
+    kept, reader = Kept(packer), Reader(ROLES, packer)
+    worn = {f'sd{number:02}': LINES['sda'] for number in range(40)}
+    failed = {f'sy{number}': LINES['sdg'] for number in range(8)}
+    for each in (*of_lines(reader, worn, 'WORN SSD'), *of_lines(reader, failed, 'FAILED HDD'),
+                 *of_lines(reader, {'sz': LINES['sdf']}, 'OTHER HDD')):
+        kept.add(each)
+    count, cards = kept.todo(('replace now',), 6)['replace now']
+
+    assert count == 49
+    assert [(card.drive['name'], card.drives) for card in cards] == [('sy0', 8), ('sz', 1), ('sd00', 40)]
+    assert [card.place for card in cards] == [0, 8, 9]
+
+
+def test_few_drives_of_one_model_have_a_card_each():
+    """Grouping is for what does not fit."""
+    packer = Packer()
+    kept = Kept(packer)
+    for each in of_lines(Reader(ROLES, packer), {f'sd{number}': LINES['sdg'] for number in range(6)}):
+        kept.add(each)
+
+    assert [card.drives for card in kept.todo(('replace now',), 6)['replace now'][1]] == [1] * 6
