@@ -14,7 +14,7 @@ from .memory.smartd_log import Row
 from .memory.store import Memory
 from .model import Device, Reading, Report, Verdict
 from .reading.telling import ERROR_COUNTERS
-from .words import clean
+from .words import amount, clean
 
 Found = Tuple[Verdict, Report]
 # smartd's names of a SCSI drive's numbers -> smartctl's, as Report.scsi has them.
@@ -25,11 +25,14 @@ _SCSI: Mapping[str, str] = {
 _FIRMWARE = 'its entry holds for one firmware, and the log does not say under which firmware it was written'
 
 
-def imported(drives: Sequence[Found], database: Any, memory: Memory, hide_serial: bool = False) -> List[str]:
-    """Fill memory, and return a sentence for each drive. database: specs.SpecDatabase."""
+def imported(drives: Sequence[Found], database: Any, memory: Memory, hide_serial: bool = False) -> Iterator[str]:
+    """Fill the history drive by drive, and yield a sentence after each, which is stored by then.
+
+    database: specs.SpecDatabase.
+    """
     paths = smartd_log.logs()
-    return [f'{verdict.device.name}: {_of_drive(report, database, memory, paths, hide_serial)}'
-            for verdict, report in drives]
+    for verdict, report in drives:
+        yield f'{verdict.device.name}: {_of_drive(report, database, memory, paths, hide_serial)}'
 
 
 def unread(drives: Sequence[Found], database: Any, since: Callable[[Device], int]) -> str:
@@ -69,6 +72,7 @@ def _of_drive(report: Report, database: Any, memory: Memory, paths: Sequence[str
     except MemoryUnusable as error:
         return str(error)
     skipped = f', {log.damaged} damaged lines skipped' if log.damaged else ''
+    skipped += f', {amount(log.left_out, "B")} of older lines not read' if log.left_out else ''
     return f'{written} points from {log.read} lines of {"its log" if hide_serial else path}{skipped}'
 
 

@@ -13,7 +13,7 @@ from .survey import Survey, find, plan, survey
 from .typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+    from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
     from .faces.history import Drive as HistoryOfDrive
     from .faces.plugin import Outcome, Whole
@@ -259,7 +259,7 @@ def history(options: Options, runner: processes.Runner) -> int:
     found = survey(options, runner)
     if options.imports:
         for line in _imported(found, options):
-            print(sentence(line, 1000))
+            print(sentence(line, 1000), flush=True)  # also where the time ends before the next drive
         return _was_read(found)
     drives = _remembered(found, options)
     from .faces import history as face
@@ -271,7 +271,7 @@ def history(options: Options, runner: processes.Runner) -> int:
     return OK if drives else UNKNOWN
 
 
-def _imported(found: Survey, options: Options) -> List[str]:
+def _imported(found: Survey, options: Options) -> Iterator[str]:
     from . import importing
     from .remembering import for_writing
     return importing.imported(_answered(found), found.judge.database, for_writing(options), options.naming.hide_serial)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 UNKNOWN = 3
 READER_TIME, PAUSE = 0.2, 0.001  # seconds
+# Seconds for writing the history after the answer. A busy disk takes a second to sync it, and a daemon that waits for
+# our end allows a minute; a dying disk may take minutes, and must not keep the answer about itself back.
+WRITING_TIME = 3.0
 
 
 def main() -> None:
@@ -51,9 +54,9 @@ def _is_printed() -> bool:
 
 
 def _do(later: list[Callable[[], object]]) -> None:
-    """Do what remains, in the time that a reader is waited for; whatever becomes of it, the answer is out."""
+    """Do what remains, in its own time; whatever becomes of it, the answer is out."""
     try:
-        alarm.arm(READER_TIME)
+        alarm.arm(WRITING_TIME)
         for work in later:
             work()
         alarm.disarm()

@@ -99,8 +99,9 @@ class Remembered:
         """What an admin must know of memory, whatever the drives say."""
         if self._memory is None:
             return (f'no memory: {self.trouble}; growth is not judged',) if self.trouble else ()
-        return tuple(f'memory: {sentence}' for sentence in (self._memory.loss, self._memory.missing,
-                                                             self._memory.not_written) if sentence)
+        known = self._memory
+        sentences = known.loss, known.missing, known.restarted, known.not_written
+        return tuple(f'memory: {sentence}' for sentence in sentences if sentence)
 
     def past(self, device: Device) -> Optional[Past]:
         """Return what is known of a drive, None without memory."""

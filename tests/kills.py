@@ -150,6 +150,8 @@ class Killer:
         if 'no memory: ' in ended.text:
             self.counted['said that there was no memory'] += 1
             return []
+        if 'memory: ' in ended.text:
+            return [f'a loss was reported, and nothing is lost: {ended.text}']
         right = {state_of(number, self.checks) for number in range(ended.number, ended.latest + 1)}
         words = f'state {ended.status} instead of {right}: {ended.text.splitlines()[0]}'
         return [] if ended.status in right else [words]

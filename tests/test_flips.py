@@ -102,6 +102,22 @@ def test_a_damaged_head_of_the_file_is_damage(machine: Machine, offset: int, byt
     assert 'crc_errors grew by 89' in second.text or any(words in second.text for words in SAID), second.text
 
 
+def test_doctor_reads_what_no_check_reads(machine: Machine) -> None:
+    """A check needs the newest temperature only. What is set aside is named, and the next examination is good."""
+    machine.holds(sda=disk(a194=31))
+    machine.check(NOW + DAY)
+    database = sqlite3.connect(machine.state / STATE)
+    changed = database.execute("UPDATE point SET number = 29 WHERE number = 30 AND series IN "
+                               "(SELECT number FROM series WHERE role = 'temperature')")
+    assert changed.rowcount == 1
+    database.commit()
+    database.close()
+
+    assert not any(words in machine.check(NOW + DAY + HOUR).text for words in SAID)
+    told = machine.run(NOW + DAY + 2 * HOUR, 'doctor', '-d', '/dev/sda').text
+    assert 'because the old one was damaged' in ' '.join(told.split()), told
+
+
 def test_a_percentage_that_cannot_be_is_damage_though_its_checksum_is_right(tmp_path: Path) -> None:
     """A file of the first version has none: 100,099 % spare would be an alarm of 30 days."""
     (tmp_path / 'state').mkdir()

@@ -49,7 +49,7 @@ def crc(rows: Sequence[Row]) -> List[int]:
 def test_a_line_is_value_and_raw_of_each_attribute(tmp_path):
     found = smartd_log.read(log(tmp_path, line(NOW - HOUR, a5=3, a9=22184)), NOW)
 
-    assert found == ((Row(NOW - HOUR, {5: (100, 3), 9: (100, 22184)}, {}),), 1, 0)
+    assert found == ((Row(NOW - HOUR, {5: (100, 3), 9: (100, 22184)}, {}),), 1, 0, 0)
 
 
 def test_damaged_lines_are_skipped_and_counted(tmp_path):
@@ -94,7 +94,33 @@ def test_a_log_without_end_is_read_in_part(tmp_path, monkeypatch):
                                 *(line(NOW - DAY + 60 * place, a9=place, a199=place) for place in range(1000))), NOW)
 
     assert 10 < found.read < 40 and found.damaged == 0
-    assert found.rows[-1].ata[199] == (100, 999)
+    assert found.rows[-1].ata[199] == (100, 999) and found.left_out > 30_000
+
+
+def test_a_line_of_any_length_takes_no_time(tmp_path):
+    """22 MB in one line took 13 s; no drive has so many attributes. The lines beside it count."""
+    path = tmp_path / 'attrlog.ACME-1.ata.csv'
+    long = line(NOW - DAY, a9=1)[:-1] + ''.join(f'\t5;100;{number};' for number in range(700_000)) + '\n'
+    path.write_text(line(NOW - 2 * DAY, a9=1) + long + line(NOW - HOUR, a9=25))
+    began = time.process_time()
+    found = smartd_log.read(str(path), NOW)
+
+    assert time.process_time() - began < 1
+    assert [found.read, found.damaged] == [2, 1]
+
+
+def test_the_newest_part_of_a_large_log_is_read_in_time(tmp_path):
+    """30 MB used up the time of the whole import."""
+    path = tmp_path / 'attrlog.ACME-1.ata.csv'
+    path.write_text(''.join(line(NOW - place * 300, a9=9999 - place // 12,
+                                 **{f'a{number}': place for number in range(10, 28)})
+                            for place in range(115_000, 0, -1)))
+    assert path.stat().st_size > 25e6
+    began = time.process_time()
+    found = smartd_log.read(str(path), NOW)
+
+    assert time.process_time() - began < 10
+    assert found.rows[-1].time > NOW - DAY and found.read > 30_000 and found.left_out > 10e6
 
 
 def test_lines_are_ordered_by_the_drive_s_own_hours(tmp_path):

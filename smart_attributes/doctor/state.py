@@ -53,10 +53,11 @@ def _looked_at(options: Options, state: state_folder.Folder) -> Memory:
     if place is None or not os.path.lexists(place.file):
         return Memory(state.path, name_of(state.user))
     opened = for_writing(options)
+    opened.examine()
     statuses = [os.stat(place.file + tail) for tail in ('', '-wal', '-shm') if os.path.exists(place.file + tail)]
     return Memory(place.path, name_of(state.user), sum(status.st_size for status in statuses),
                   max(status.st_mtime for status in statuses),
-                  [each for each in (opened.loss, opened.not_written) if each])
+                  [each for each in (opened.loss, opened.missing, opened.not_written) if each])
 
 
 def _room(path: str) -> int:

@@ -79,10 +79,10 @@ class Memory:
         self.folder = folder.below(state, is_made=writes)
         self._database = CountedDatabase(self.folder, writes, self._fill)
         self.not_written = ''   # why the checks before this one could not write, a sentence
+        self.restarted = ''     # what a power cut may have taken, a sentence for the first check after a restart
         self.records: Tuple[Record, ...] = ()   # all drives that memory knows
         self.places: Tuple[Place, ...] = ()     # where they are, and were; see changes
         self._facts: Mapping[str, str] = {}     # about memory itself; see schema
-        self._unsynced = ''                     # what a power cut may have taken, a sentence
         self._moments: Mapping[str, int] = {}   # those of them that are times
         self._version = _NOT_READ               # another one as soon as another process has written
         self._last: Optional[Tuple[Sequence[Identity], List[Recalled]]] = None
@@ -111,13 +111,10 @@ class Memory:
 
     @property
     def missing(self) -> str:
-        """Which readings are missing, or may be, while older ones are there, a sentence; '' where none are.
-
-        A loss is reported for seven days, a restart of the system to the first check after it.
-        """
+        """Which readings were lost within the last seven days while older ones are there, a sentence; '' where none."""
         found, since, until = (self._moments.get(name, 0) for name in ('missing', 'missing_since', 'missing_until'))
         if not found or self.now - found > LOSS_TOLD:
-            return self._unsynced
+            return ''
         loss, cause = (('may be missing', f'{commits.FILE} was damaged or removed')
                        if self._moments.get('uncounted') else
                        ('were lost', 'a file of the history was damaged or removed, or the system lost power'))
@@ -229,7 +226,7 @@ class Memory:
                 self._read()
             self._moments = {**self._moments, **missing}
         elif unsynced is not None:
-            self._unsynced = (f'the system has restarted since the last check; if it lost power, readings since '
+            self.restarted = (f'the system has restarted since the last check; if it lost power, readings since '
                               f'{_day(unsynced or self.begun)} may be missing; earlier readings still count')
 
     def _ask_the_clock(self) -> None:
