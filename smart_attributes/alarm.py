@@ -17,7 +17,7 @@ else:
     import _signal
 
 GRACE = 1.0  # seconds from a signal that ends us until what is known has to be told
-_ENDINGS = {int(_signal.SIGTERM): 'SIGTERM', int(_signal.SIGHUP): 'SIGHUP'}
+_ENDINGS = {int(_signal.SIGTERM): 'SIGTERM', int(_signal.SIGHUP): 'SIGHUP', int(_signal.SIGINT): 'SIGINT'}
 
 
 class TimeIsOver(BaseException):
@@ -35,9 +35,9 @@ class _Granted:
 
 
 def obey() -> None:
-    """Let SIGTERM and SIGHUP raise TimeIsOver, where whoever started us has not had them ignored."""
+    """Let SIGTERM, SIGHUP and SIGINT raise TimeIsOver, unless this process was started with them ignored."""
     for number in _ENDINGS:
-        if _signal.getsignal(number) == _signal.SIG_DFL:
+        if _signal.getsignal(number) in (_signal.SIG_DFL, _signal.default_int_handler):
             _signal.signal(number, _end)
 
 
