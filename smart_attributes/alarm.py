@@ -23,6 +23,12 @@ _ENDINGS = {int(_signal.SIGTERM): 'SIGTERM', int(_signal.SIGHUP): 'SIGHUP', int(
 class TimeIsOver(BaseException):
     """Ends whatever a check is busy with; str() says why. No handler of mere errors catches it."""
 
+    is_late = False  # more time would have helped
+
+
+class _Late(TimeIsOver):
+    is_late = True
+
 
 class TakesTooLong(Exception):
     """Ends what is done for one drive; the others have their own time."""
@@ -52,7 +58,7 @@ def arm(seconds: float) -> None:
     limited() then grants each drive a tenth, on small limits more: the first one pays for imports, too.
     """
     _Granted.share = min(seconds / 2, max(1.0, seconds / 10))
-    _signal.signal(_signal.SIGALRM, lambda number, frame: _raise(TimeIsOver(f'time was over after {seconds:g} s')))
+    _signal.signal(_signal.SIGALRM, lambda number, frame: _raise(_Late(f'time was over after {seconds:g} s')))
     _signal.signal(_signal.SIGVTALRM, lambda number, frame: _raise(TakesTooLong(f'{_Granted.share:g} s of computing')))
     _signal.setitimer(_signal.ITIMER_REAL, seconds - reserve(seconds), reserve(seconds))
 
