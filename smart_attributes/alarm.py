@@ -17,11 +17,17 @@ else:
     import _signal
 
 GRACE = 1.0  # seconds from a signal that ends us until what is known has to be told
-_ENDINGS = {int(_signal.SIGTERM): 'SIGTERM', int(_signal.SIGHUP): 'SIGHUP'}
+_ENDINGS = {int(_signal.SIGTERM): 'SIGTERM', int(_signal.SIGHUP): 'SIGHUP', int(_signal.SIGINT): 'SIGINT'}
 
 
 class TimeIsOver(BaseException):
     """Ends whatever a check is busy with; str() says why. No handler of mere errors catches it."""
+
+    is_late = False  # more time would have helped
+
+
+class _Late(TimeIsOver):
+    is_late = True
 
 
 class TakesTooLong(Exception):
@@ -35,9 +41,9 @@ class _Granted:
 
 
 def obey() -> None:
-    """Let SIGTERM and SIGHUP raise TimeIsOver, where whoever started us has not had them ignored."""
+    """Let SIGTERM, SIGHUP and SIGINT raise TimeIsOver, unless this process was started with them ignored."""
     for number in _ENDINGS:
-        if _signal.getsignal(number) == _signal.SIG_DFL:
+        if _signal.getsignal(number) in (_signal.SIG_DFL, _signal.default_int_handler):
             _signal.signal(number, _end)
 
 
@@ -52,7 +58,7 @@ def arm(seconds: float) -> None:
     limited() then grants each drive a tenth, on small limits more: the first one pays for imports, too.
     """
     _Granted.share = min(seconds / 2, max(1.0, seconds / 10))
-    _signal.signal(_signal.SIGALRM, lambda number, frame: _raise(TimeIsOver(f'time was over after {seconds:g} s')))
+    _signal.signal(_signal.SIGALRM, lambda number, frame: _raise(_Late(f'time was over after {seconds:g} s')))
     _signal.signal(_signal.SIGVTALRM, lambda number, frame: _raise(TakesTooLong(f'{_Granted.share:g} s of computing')))
     _signal.setitimer(_signal.ITIMER_REAL, seconds - reserve(seconds), reserve(seconds))
 

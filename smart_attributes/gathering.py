@@ -262,9 +262,12 @@ def _print_json(fleet: Fleet, drives: Iterable[Drive], options: Options) -> None
     """Print the document while it is gathered: a drive a line, host by host, in little memory."""
     print(f'{{"version": 1, "made": {round(fleet.now)}, "drives": [')
     readings = Readings(fleet.packer)
-    for place, drive in enumerate(drives):
-        facts = json.dumps({**KEYS, **drive.facts})
-        sys.stdout.write(f'{COMMA if place else ""}{facts[:-1]}, "readings": [{readings.text(drive.pairs())}]}}')
+    try:
+        for place, drive in enumerate(drives):
+            facts = json.dumps({**KEYS, **drive.facts})
+            sys.stdout.write(f'{COMMA if place else ""}{facts[:-1]}, "readings": [{readings.text(drive.pairs())}]}}')
+    except alarm.TimeIsOver as over:
+        fleet.faults.append(f'{over}; the drives told before are here, more time is to be had with -t')
     known = summary.defects(fleet.summary, fleet.database)
     print(f'\n], "state": "{fleet.state().name}", "notes": {json.dumps(fleet.said())}, '
           f'"fleet": {json.dumps(summary.as_json(fleet.summary, known))}}}')

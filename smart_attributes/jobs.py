@@ -79,9 +79,11 @@ def triage(options: Options, runner: processes.Runner) -> int:
     found = _with_lately(_with_unread_logs(_for_a_person(options, runner), options), options)
     if options.html:
         _write_page(found, options)
-    elif options.as_json:
+    if options.as_json:
         from .faces import document
-        print(document.as_text(_document(found, options)))
+        print(document.as_text({**_nobody(found), **_document(found, options)}))
+    elif options.html:
+        print(f'written: {options.html}')
     else:
         from .faces import triage as face
         face.print_table(found.verdicts, found.failures, options.naming.hide_serial, found.faults, found.demands)
@@ -106,6 +108,12 @@ def _with_unread_logs(found: Survey, options: Options) -> Survey:
     from . import importing
     words = importing.unread(_answered(found), found.judge.database, found.memory.since)
     return found._replace(remarks=(*found.remarks, words)) if words else found
+
+
+def _nobody(found: Survey) -> Dict[str, str]:
+    """Return the keys of a JSON document that say why it has no drives, where that is a fault."""
+    state, words = found.nobody
+    return {} if found.verdicts or state is State.OK else {'state': state.name, 'error': words}
 
 
 def _document(found: Survey, options: Options) -> Dict[str, Any]:
@@ -144,7 +152,6 @@ def _write_page(found: Survey, options: Options) -> None:
     from .faces import outfile, page
     content = _document(found, options)
     outfile.write(page.page(content, f'Drives of {socket.gethostname()}', time.time()), str(options.html))
-    print(f'written: {options.html}')
 
 
 def _print_notes(found: Survey, options: Options) -> None:
@@ -175,8 +182,8 @@ def list_(options: Options, runner: processes.Runner) -> int:
     """Print addresses with who answers there; 0 when at least one drive does."""
     found = survey(options, runner)
     from .faces import listing
-    print((listing.as_json if options.as_json else listing.as_text)(found.verdicts, _addresses(found, options),
-                                                                    options.naming.hide_serial))
+    told = found.verdicts, _addresses(found, options), options.naming.hide_serial
+    print(listing.as_json(*told, _nobody(found)) if options.as_json else listing.as_text(*told))
     return _was_read(found)
 
 
@@ -265,9 +272,10 @@ def history(options: Options, runner: processes.Runner) -> int:
     from .faces import history as face
     for remark in found.remarks if not options.as_json else ():
         print(f'note: {sentence(remark, 500)}')
-    print(face.as_json(drives, options.naming.hide_serial) if options.as_json else
+    unknown = {} if drives else _nobody(found) or {'state': 'UNKNOWN', 'error': _NO_HISTORY}
+    print(face.as_json(drives, options.naming.hide_serial, unknown) if options.as_json else
           '\n'.join(line for each in drives for line in face.lines(each, options.naming.hide_serial))
-          or 'nothing is remembered of these drives')
+          or _NO_HISTORY)
     return OK if drives else UNKNOWN
 
 
@@ -356,6 +364,7 @@ def _version(options: Options) -> int:
 
 
 VERSION = '2.0'
+_NO_HISTORY = 'nothing is remembered of these drives'
 # What has a time limit: whatever reads drives. The others work for a person, who can end them.
 LIMITED = ('check', 'triage', 'list', 'explain', 'draft', 'acknowledge', 'history', 'metrics', 'doctor', 'fleet')
 JOBS: Mapping[str, Job] = {

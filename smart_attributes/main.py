@@ -19,6 +19,9 @@ READER_TIME, PAUSE = 0.2, 0.001  # seconds
 # Seconds for writing the history after the answer. A busy disk takes a second to sync it, and a daemon that waits for
 # our end allows a minute; a dying disk may take minutes, and must not keep the answer about itself back.
 WRITING_TIME = 3.0
+# The keys of a command's JSON document where there is nothing to report.
+DRIVES: dict[str, object] = {'drives': []}
+EMPTY = {'doctor': {'good': False, 'title': '', 'findings': [], 'paste': []}, 'measure': {}}
 
 
 def main() -> None:
@@ -87,17 +90,17 @@ def run(argv: list[str], later: list[Callable[[], object]] | None = None) -> int
     """
     gc.disable()  # nothing here makes cycles worth the search for them; 3 ms of a check
     runner = processes.Runner()
-    alarm.obey()
     try:
+        alarm.obey()
         head_start.start(argv, runner)
-        from .jobs import do
-        return do(argv, runner)
+        return _in_json(argv, runner) if wants_json(argv) else _do_job(argv, runner)
     except SystemExit as error:  # argparse after --help with 0, rich with 1 where nobody reads any more
         return 0 if error.code == 0 else UNKNOWN
     except BrokenPipeError:
         return UNKNOWN
     except BaseException as error:
-        return _explained(error)
+        print(failure(argv, explained(error)))
+        return UNKNOWN
     finally:
         alarm.disarm()
         _is_printed()  # before processes are waited for: whoever waits for us may have no patience left
@@ -106,19 +109,60 @@ def run(argv: list[str], later: list[Callable[[], object]] | None = None) -> int
             later += runner.later
 
 
-def _explained(error: BaseException) -> int:
-    """Print why there is no verdict, as a plugin does."""
+def wants_json(argv: list[str]) -> bool:
+    """Tell whether a command line asks for JSON, be it abbreviated or wrong in other respects."""
+    return any(len(name) > 2 and '--json'.startswith(name) for name in (word.partition('=')[0] for word in argv))
+
+
+def _do_job(argv: list[str], runner: processes.Runner) -> int:
+    from .jobs import do
+    return do(argv, runner)
+
+
+def _in_json(argv: list[str], runner: processes.Runner) -> int:
+    from . import one_document
+    return one_document.run(lambda: _do_job(argv, runner), lambda sentence: failure(argv, sentence), explained)
+
+
+def failure(argv: list[str], sentence: str) -> str:
+    """Return what a command prints that failed, as a plugin or as JSON. sentence: what happened, why, the next step."""
+    if not wants_json(argv):
+        return f'SMART UNKNOWN - {sentence}'
+    import json
+    return json.dumps({'version': 1, 'state': 'UNKNOWN', 'error': sentence, **EMPTY.get(argv[0], DRIVES)}, indent=1)
+
+
+def explained(error: BaseException) -> str:
+    """Return the sentence for what ended a command: what happened, why, and the next step."""
+    try:
+        from .words import sentence
+        return sentence(_words(error), 2000)
+    except BaseException:  # the modules that word it are damaged, too
+        return ' '.join(_cannot_start(error).replace('|', '/').split())
+
+
+def _words(error: BaseException) -> str:
     from .errors import SmartError, not_installed
-    from .words import sentence
     if isinstance(error, SmartError):
-        words = str(error)
-    elif isinstance(error, KeyboardInterrupt):
-        words = 'interrupted'
-    elif isinstance(error, alarm.TimeIsOver):
-        words = f'{error}, before there was an answer; more time is to be had with -t'
-    elif isinstance(error, ModuleNotFoundError) and error.name:
-        words = not_installed(error.name)
-    else:
-        words = f'{type(error).__name__} inside check_smart_attributes: {error}; please report it with the command line'
-    print(f'SMART UNKNOWN - {sentence(words, 2000)}')
-    return UNKNOWN
+        return str(error)
+    if isinstance(error, KeyboardInterrupt):
+        return 'interrupted; run it again'
+    if isinstance(error, alarm.TimeIsOver):
+        return f'{error}, before there was an answer' + ('; more time is to be had with -t' if error.is_late else '')
+    if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith(__package__):
+        return not_installed(error.name)
+    if _is_of_installation(error):
+        return _cannot_start(error)
+    return f'{type(error).__name__} inside check_smart_attributes: {error}; please report it with the command line'
+
+
+def _is_of_installation(error: BaseException) -> bool:
+    """Tell whether an error comes from files of this program that are missing, damaged or not readable."""
+    file = str(error.filename) if isinstance(error, OSError) else ''
+    return isinstance(error, (ImportError, SyntaxError, EOFError)) or type(error).__module__ == 'zlib' or (
+        file.startswith(os.path.dirname(__file__)) or file == sys.argv[0])
+
+
+def _cannot_start(error: BaseException) -> str:
+    return (f'check_smart_attributes cannot start: {type(error).__name__}: {error}; install it again, whole and '
+            f'readable for every user: chmod -R a+rX {os.path.dirname(__file__)}')

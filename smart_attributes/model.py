@@ -43,8 +43,8 @@ class Answer(NamedTuple):
     """What became of one smartctl process. Bytes, not yet understood."""
 
     command: Tuple[str, ...]
-    # "done", "timeout", "overflow" (printed without end), "not started", "too late" to start, "busy" (an earlier one
-    # waits)
+    # "done", "timeout", "cut short" by the end of the time for all drives, "overflow" (printed without end), "not
+    # started", "too late" to start, "met" (another check reads the drive), "busy" (that hangs)
     outcome: str
     reason: str = ''              # why it is not "done": "no answer within 30 s"
     status: Optional[int] = None  # exit status, eight bits; None unless it ended by itself
@@ -52,6 +52,7 @@ class Answer(NamedTuple):
     stdout: bytes = b''
     stderr: bytes = b''
     seconds: float = 0.0          # from its start
+    waited: float = 0.0           # seconds before that, for another check that was reading the drive
 
 
 class Device(NamedTuple):
@@ -187,6 +188,7 @@ class Read(NamedTuple):
     transcript: str = ''          # smartctl's call and output, for -vvv
     remark: str = ''              # what the admin should know of this machine, whatever the drive says
     seconds: float = 0.0          # that smartctl took
+    waited: float = 0.0           # seconds before that, for another check that was reading the drive
 
     @property
     def identity(self) -> Optional[Identity]:

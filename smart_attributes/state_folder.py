@@ -7,11 +7,13 @@ first process starts, so it must be cheap.
 """
 from __future__ import annotations
 
+import errno
 import os
 
 from . import trust
 
 PACKAGE = '/var/lib/check-smart-attributes'  # made by the package, owned by the user of the checks
+RUN = '/run/check-smart-attributes'          # root's own, for locks; processes do not outlive a restart either
 NAME = 'check-smart-attributes'
 _MAKE_IT = 'make it, owned by the user of the check, or name another with --state-dir'
 _LET_HIM = 'let the user of the check alone write there, or name another folder with --state-dir'
@@ -57,9 +59,18 @@ def location(given: str = '') -> str:
     """
     if given or os.path.isdir(PACKAGE):
         return given or PACKAGE
-    home = os.environ.get('XDG_STATE_HOME', '')
-    if not home.startswith('/'):
-        home = os.path.join(os.path.expanduser('~'), '.local', 'state')
+    return _of_environment() or _of_home()
+
+
+def _of_environment() -> str:
+    return _below(os.environ.get('XDG_STATE_HOME', ''))
+
+
+def _of_home() -> str:
+    return _below(os.path.join(os.path.expanduser('~'), '.local', 'state'))
+
+
+def _below(home: str) -> str:
     return os.path.join(home, NAME) if home.startswith('/') else ''
 
 
@@ -93,9 +104,57 @@ def there(given: str = '') -> Folder:
 
 
 def below(folder: Folder, name: str) -> str:
-    """Return the path of a folder below it, made where it is not there. Raises OSError."""
+    """Return the path of a folder below it, made where it is not there.
+
+    Raises OSError; NotADirectoryError where a link stands in its place.
+    """
     path = os.path.join(folder.path, name)
     with folder:
         if not os.path.isdir(path):
             os.makedirs(path, 0o755, exist_ok=True)
+        if os.path.islink(path):  # in a sticky folder another user could have planted it
+            raise NotADirectoryError(errno.ENOTDIR, 'is a link, and links are not followed there', path)
     return path
+
+
+def for_locks(name: str, given: str = '') -> str:
+    """Return the path of a folder *name* for locks, made where it is missing. Nobody else can write there but root.
+
+    All checks of one user share it, whatever --state-dir says; *given*, which is that option, is used only where the
+    usual places cannot be. Raises Unusable.
+    """
+    faults = []
+    for place in _places_of_locks(given):
+        try:
+            fault = _unfit(place, os.path.join(place, name), place in (given, PACKAGE))
+        except OSError as error:
+            fault = f'{error.filename}: {error.strerror}'
+        if not fault:
+            return os.path.join(place, name)
+        faults.append(fault)
+    raise Unusable(f'{faults[-1] if faults else "this user has no home folder"}; {_LET_HIM}')
+
+
+def _places_of_locks(given: str) -> list[str]:
+    """Return the folders that may hold locks, best first. Source: XDG Base Directory Specification, XDG_STATE_HOME."""
+    if os.geteuid() == trust.ROOT:
+        places = [_of_environment(), RUN, given]
+    else:
+        places = [PACKAGE if os.path.isdir(PACKAGE) else '', _of_environment() or _of_home(), given]
+    return [place for place in places if place]
+
+
+def _unfit(place: str, path: str, is_there: bool) -> str:
+    """Return why a folder for locks cannot be at *path*, below *place*; '' where it can be, and then it is there.
+
+    is_there: *place* itself is not made. Raises OSError.
+    """
+    user = os.geteuid()
+    if not os.path.isdir(path):
+        if not is_there:
+            os.makedirs(place, 0o755 if user == trust.ROOT else 0o700, exist_ok=True)
+        fault = trust.fault(place, user)
+        if fault:
+            return fault
+        os.makedirs(path, 0o755, exist_ok=True)  # a check beside this one may be faster
+    return trust.fault(path, user) or ('' if os.access(path, os.W_OK | os.X_OK) else f'{path} cannot be written to')

@@ -104,7 +104,7 @@ def test_slots_that_nobody_looked_at_are_counted_and_are_no_drives(tmp_path):
     assert result.line_of('bus_0_megaraid_0').startswith('WARNING')
 
 
-@pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+@pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda number: number.name)
 @pytest.mark.parametrize('known, code', [('intel-worn', 3), ('hgst-failed', 2)])
 def test_who_ends_the_check_gets_what_is_known_and_no_process_stays(tmp_path, number, known, code):
     """`timeout 40 check_smart_attributes …` around a drive that hangs must not lose the others' verdicts."""
@@ -148,6 +148,7 @@ def test_a_signal_that_is_ignored_stays_ignored():
     finally:
         signal.signal(signal.SIGHUP, before)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def test_without_a_time_limit_nothing_is_cut_short():

@@ -3,6 +3,7 @@ simulated drives.
 """
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -17,6 +18,7 @@ from typing import Any, Dict, Iterator, List, Sequence
 import nagiosplugin
 import pytest
 from conftest import NOBODY, ROOT, Result, run
+from fake_smartctl import FakeSmartctl
 from simulator import Machine, why_not
 
 from smart_attributes.doctor import daemons, listing, pasting, state, sudo_rule
@@ -24,6 +26,7 @@ from smart_attributes.faces import findings
 from smart_attributes.faces.findings import Examination, Finding, Paste
 from smart_attributes.model import HowRead
 from smart_attributes.reading import addresses, sudoers
+from smart_attributes.reading.commands import read_arguments
 from smart_attributes.reading.waiting import Earlier, Waiting
 
 PROGRAMS = ('sudo', 'visudo', 'useradd', 'userdel', 'setpriv')
@@ -355,22 +358,30 @@ def test_a_sleeping_drive(installed):
 
 # --- and others ----------------------------------------------------------------------------------
 
-def test_a_process_of_an_earlier_check_that_hangs(installed):
+def test_a_process_of_an_earlier_check_that_hangs(installed, tmp_path):
     """Which drive, since when, which process; gone, all is good."""
-    machine = ['sleep', '60']
-    with subprocess.Popen(machine) as stuck:
-        locked = Waiting(str(installed.state)).begin((installed.path, '-d', 'sat', '/dev/sdz'))
-        assert isinstance(locked, int)
-        os.pwrite(locked, b'%d %d\n' % (stuck.pid, time.time() - 3600), 0)
+    fake = FakeSmartctl(tmp_path / 'other')
+    command = fake.answers(read_arguments('/dev/sdz', 'sat'), before='sleep 60')
+    installed.check()  # which makes the folder
+    file = installed.state / 'waiting' / '!dev!sdz'
+    file.touch()
+    shutil.chown(file, installed.user)
+    with file.open('r+') as locked:
+        fcntl.flock(locked, fcntl.LOCK_EX)
+        stuck = subprocess.Popen(command, stdin=locked, start_new_session=True)
+    try:
+        file.write_text(f'{stuck.pid} {time.clock_gettime(time.CLOCK_BOOTTIME):.0f}\n')
+        time.sleep(1)
 
-        [told] = installed.to_do()
-        os.close(locked)
-        after = installed.to_do()
-        stuck.kill()
+        [told] = installed.to_do('--drive-timeout', '0.9')
+    finally:
+        os.killpg(stuck.pid, 9)
+        stuck.wait()
+    after = installed.to_do()
 
     assert told['subject'] == 'processes' and told['words'].startswith('1 process of earlier checks hang')
     assert 'sat@/dev/sdz' in told['words'] and f'(process {stuck.pid})' in told['words']
-    assert after == []
+    assert told['command'].endswith(f'kill {stuck.pid}') and after == []
 
 
 def test_a_check_that_runs_beside_it_is_no_stuck_process(tmp_path):
@@ -378,10 +389,10 @@ def test_a_check_that_runs_beside_it_is_no_stuck_process(tmp_path):
     waiting = Waiting(str(tmp_path))
     locked = waiting.begin(('/usr/sbin/smartctl', '/dev/sda'))
     assert isinstance(locked, int)
-    os.pwrite(locked, b'%d %d\n' % (os.getpid(), time.time() - 1), 0)
+    os.pwrite(locked, b"%d %d\n" % ((1 << 22) + 1, time.clock_gettime(time.CLOCK_BOOTTIME) - 1), 0)
 
     assert list(waiting.held(30)) == []
-    assert [file for file, _ in waiting.held(0)] == ['!dev!sda']
+    assert [file for file, _ in waiting.held(0)] == ['/dev/sda']
     os.close(locked)
     assert list(waiting.held(0)) == []
 
@@ -670,8 +681,9 @@ def test_only_what_is_all_good_is_called_so():
 
 
 def test_one_that_hangs_is_told_with_its_drive():
-    """The file's name is made readable again."""
-    told = state.hanging([('sat@!dev!sda', Earlier(4711, 1)), ('!dev!sdb', Earlier(4712, 1))])
+    """With the command that ends it, where its number is verified; else without one."""
+    told = state.hanging([('sat@/dev/sda', Earlier(4711, 1)), ('/dev/sdb', Earlier(4712, 1))])
 
     assert not told.is_good and told.words.startswith('2 processes of earlier checks hang; sat@/dev/sda: still waiting')
     assert 'kill 4711' in told.command
+    assert 'kill' not in state.hanging([('/dev/sda', Earlier(0, 1))]).command

@@ -40,7 +40,8 @@ MAY_IMPORT: Dict[str, Set[str]] = {
     'jobs': {'accepting', 'doctor', 'gathering', 'importing', 'remembering', 'cli', 'file_jobs', 'options', 'site',
              'survey',
              'reading', 'knowledge', 'memory', 'faces', 'workshop'},
-    'main': {'reading', 'jobs'}}
+    'one_document': set(),
+    'main': {'reading', 'jobs', 'one_document'}}
 FOREIGN = {'nagiosplugin': {'knowledge/nagios'}, 'pySMART': {'reading/pysmart'}, 'jsonschema': {'knowledge/complaints'},
            'rich': {'faces/triage', 'faces/explain'}, 'jinja2': {'faces/page'}, 'prometheus_client': {'faces/metrics'},
            'sqlite3': {'memory/database'},

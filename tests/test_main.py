@@ -3,13 +3,22 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
+import shutil
+import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
-from conftest import ROOT, drive
+import zipped
+from conftest import NOBODY, ROOT, drive, drive_path
+from fake_smartctl import FakeSmartctl
+
+from smart_attributes import main
+from smart_attributes.reading.commands import read_arguments
 
 # -X utf8=0 and no coercion: a Python that believes its locale, as version 3.9 under ISO-8859-1 does.
 LOCALES = {
@@ -94,3 +103,178 @@ def test_what_is_done_after_the_answer_neither_changes_nor_delays_it(work):
 
     assert (done.returncode, done.stdout) == (1, 'answer\n')
     assert time.monotonic() - before < 3
+
+
+# --- what keeps it from starting -------------------------------------------------------------------
+
+NO_CACHE = shutil.ignore_patterns('__pycache__')
+REPORT = drive_path('intel-worn')
+LAUNCHERS = ('check_smart_attributes', 'debian/check_smart_attributes', 'tools/launcher', 'tools/zipapp_main.py')
+
+
+def install(folder: Path, launcher: str) -> Path:
+    """Return a program that is started by one of our launchers, with modules of its own below *folder*/modules."""
+    modules = folder / 'modules'
+    shutil.copytree(ROOT / 'smart_attributes', modules / 'smart_attributes', ignore=NO_CACHE)
+    shutil.copytree(ROOT / 'thresholds', modules / 'thresholds')
+    shutil.copy(ROOT / 'attributes.json', modules)
+    text = (ROOT / launcher).read_text()
+    if launcher == 'tools/launcher':
+        text = re.search(r'SCRIPT\n(.*)^SCRIPT$', text, re.DOTALL | re.MULTILINE)[1]
+        text = text.replace('$bin/python3', '/usr/bin/python3').replace('$root', str(modules))
+    program = modules / 'check_smart_attributes'
+    program.write_text(text.replace('/usr/share/check-smart-attributes', str(modules)))
+    program.chmod(0o755)
+    return program
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:200] + b'"""')
+
+
+DAMAGES = {
+    'no-module': lambda modules: shutil.rmtree(modules),
+    'unreadable-package': lambda modules: modules.chmod(0o700),
+    'unreadable-module': lambda modules: (modules / 'main.py').chmod(0o600),
+    'unreadable-module-later': lambda modules: (modules / 'jobs.py').chmod(0o600),
+    'unreadable-words': lambda modules: (modules / 'words.py').chmod(0o600),
+    'unreadable-documents': lambda modules: [(modules / name).chmod(0o600) for name in ('one_document.py', 'cli.py')],
+    'unreadable-face': lambda modules: (modules / 'faces').chmod(0o700),
+    'cut-module': lambda modules: cut(modules / 'alarm.py'),
+    'cut-module-later': lambda modules: cut(modules / 'survey.py'),
+    'newer-syntax': lambda modules: (modules / 'main.py').write_text('match = lambda: (yield) := 1'),
+    'a-mistake': lambda modules: (modules / 'main.py').write_text('1 / 0'),
+}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason='only root can become another user')
+@pytest.mark.parametrize('damage', DAMAGES)
+@pytest.mark.parametrize('launcher', LAUNCHERS[:3])
+def test_a_program_that_cannot_start_is_unknown_and_says_why(open_place, launcher, damage):
+    """As nagios; a traceback would end with 1, which is WARNING, and nothing to read."""
+    program = install(open_place, launcher)
+    DAMAGES[damage](program.parent / 'smart_attributes')
+    as_nobody = ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups', '/usr/bin/python3', '-B']
+    for arguments in (['--report', REPORT], ['triage', '--json', '--report', REPORT]):
+        done = subprocess.run([*as_nobody, str(program), *arguments], capture_output=True, text=True, cwd='/')
+
+        assert done.returncode == 3 and done.stderr == '', done.stderr
+        words = done.stdout if '--json' not in arguments else json.loads(done.stdout)['error']
+        assert 'check_smart_attributes cannot start: ' in words and 'install it again' in words, words
+        assert len(done.stdout.splitlines()) == 1 or '--json' in arguments
+        assert '--json' in arguments or done.stdout.startswith('SMART UNKNOWN - ')
+
+
+@pytest.mark.parametrize('damage', ['missing', 'damaged'])
+def test_a_damaged_single_file_is_unknown_and_says_why(tmp_path, damage):
+    """A download that lost bytes, where Python still finds the start of the program."""
+    stage = tmp_path / 'stage'
+    shutil.copytree(ROOT / 'smart_attributes', stage / 'smart_attributes', ignore=NO_CACHE)
+    shutil.copy(ROOT / 'tools/zipapp_main.py', stage / '__main__.py')
+    if damage == 'missing':
+        (stage / 'smart_attributes/main.py').unlink()
+    zipped.write(stage, tmp_path / 'program.pyz', 1_700_000_000)
+    if damage == 'damaged':
+        data = bytearray((tmp_path / 'program.pyz').read_bytes())
+        place = data.index(b'smart_attributes/main.py') + 200
+        data[place:place + 200] = bytes(200)
+        (tmp_path / 'program.pyz').write_bytes(data)
+
+    done = subprocess.run([sys.executable, '-IS', str(tmp_path / 'program.pyz'), '-V'], capture_output=True, text=True)
+
+    assert done.returncode == 3 and done.stderr == '', done.stderr
+    assert done.stdout.startswith('SMART UNKNOWN - check_smart_attributes cannot start: ')
+
+
+def test_all_launchers_fail_alike():
+    """The text stands in each, since nothing can be imported when it is needed."""
+    blocks = {re.search(r'^try:\n    from smart_attributes.main.*?sys\.exit\(3\)\n', (ROOT / name).read_text(),
+                        re.DOTALL | re.MULTILINE)[0] for name in LAUNCHERS}
+
+    assert len(blocks) == 1
+
+
+# --- JSON in every case ----------------------------------------------------------------------------
+
+def document(*words: str, code: int = 3, **more) -> dict:
+    """Return the one JSON document that a command line prints."""
+    done = subprocess.run([sys.executable, '-I', str(ROOT / 'check_smart_attributes'), *words], capture_output=True,
+                          text=True, timeout=60, env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C',
+                                                      'XDG_STATE_HOME': os.environ['XDG_STATE_HOME']}, **more)
+    assert done.returncode == code, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize('job', ['triage', 'list', 'history', 'doctor', 'fleet', 'measure', ''])
+@pytest.mark.parametrize('words', [['--json', '--no-such-option'], ['--json=yes'], ['--js', '-t', 'x'],
+                                   ['-t', '--json']], ids='_'.join)
+def test_a_mistake_in_a_command_line_that_asks_for_json_is_a_document(job, words):
+    """Whoever parses it must not meet a sentence."""
+    told = document(*([job] if job else []), *words)
+
+    assert told['version'] == 1 and told['state'] == 'UNKNOWN' and told['error']
+    assert told.get('findings', told.get('drives', [])) == []
+
+
+@pytest.mark.parametrize('words', [
+    ['triage', '-p', '/nowhere/smartctl', '--nosudo', '-d', '/dev/sda'], ['list', '-d', '/dev/../x'],
+    ['list', '--report', '{empty}'], ['triage', '--report', '{empty}'], ['history', '--report', '{empty}'],
+    ['history', '--forget', 'NOBODY'], ['history', '-d', '/dev/sda', '-p', '{fake}'],
+    ['fleet', '/nowhere'], ['fleet'], ['measure', '/nowhere'], ['measure', '--timelines', '/nowhere'],
+    ['doctor', '--user', 'no such user'], ['doctor', '--report', 'x'], ['triage', '-p', '{fake}'],
+], ids=' '.join)
+def test_what_cannot_be_done_is_a_document_with_an_error(words, tmp_path):
+    """Or with a state and a note; never a sentence beside it."""
+    (tmp_path / 'empty').mkdir()
+    fake = FakeSmartctl(tmp_path / 'fake')
+    words = [word.format(empty=tmp_path / 'empty', fake=fake.path) for word in words]
+
+    told = document(*words, '--json')
+
+    assert told['version'] == 1 and told.get('state', 'UNKNOWN') == 'UNKNOWN' and (told.get('error') or told['notes'])
+
+
+def test_whatever_a_job_that_takes_json_prints_is_a_document(tmp_path):
+    """Also beside --html and where memory is filled or emptied, and for -V."""
+    page = document('triage', '--report', REPORT, '--html', str(tmp_path / 'page.html'), '--json', code=0)
+    version = document('list', '-V', '--json', code=0)
+
+    assert len(page['drives']) == 1 and (tmp_path / 'page.html').stat().st_size > 1000
+    assert version['state'] == 'OK' and version['messages'][0].startswith('check_smart_attributes ')
+
+
+@pytest.mark.parametrize('job', ['triage', 'list', 'history'])
+@pytest.mark.parametrize('number', [0, signal.SIGTERM, signal.SIGINT], ids=['time', 'SIGTERM', 'SIGINT'])
+def test_when_time_is_over_before_anything_is_known_there_is_still_a_document(fake, job, number):
+    """A scan that hangs; with the reason in it."""
+    fake.answers('--json=c --scan', before='sleep 20')
+    check = subprocess.Popen([*PLUGIN, job, '--json', '-p', fake.path, '-t', '3' if number else '1'],
+                             stdout=subprocess.PIPE, text=True)
+    while number and not fake.pids():
+        time.sleep(0.02)
+    if number:
+        time.sleep(0.5)
+        check.send_signal(number)
+
+    told = json.loads(check.communicate(timeout=10)[0])
+
+    assert check.returncode == 3 and told['state'] == 'UNKNOWN' and told['drives'] == []
+    assert ('ended by' if number else 'time') in told['error']
+
+
+def test_a_drive_that_is_known_when_time_is_over_is_in_the_document(fake):
+    """As in the table."""
+    fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
+    fake.answers(read_arguments('/dev/sdb'), before='sleep 20')
+
+    told = document('triage', '--json', '-p', fake.path, '-d', '/dev/sda', '-d', '/dev/sdb', '-t', '2', code=0)
+
+    assert sorted(each['state'] for each in told['drives']) == ['UNKNOWN', 'WARNING']
+
+
+@pytest.mark.parametrize('words, expected', [
+    (['triage', '--json'], True), (['triage', '--js'], True), (['--json=1'], True), (['fleet', '--j'], True),
+    (['triage'], False), (['--jobs', '3'], False), (['-j'], False), (['--'], False), (['--jsonx'], False), ([], False)])
+def test_a_command_line_asks_for_json(words, expected):
+    """It may be wrong in every other respect."""
+    assert main.wants_json(words) is expected

@@ -8,20 +8,24 @@ import os
 import re
 import shutil
 import stat
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
-from conftest import NOBODY, drive, run, run_as_nobody
+from conftest import NOBODY, ROOT, drive, run, run_as_nobody
 from fake_smartctl import IGNORES_SIGTERM, FakeSmartctl
 
 from smart_attributes import state_folder
-from smart_attributes.reading import commands, waiting
+from smart_attributes.reading import commands, drive_file
 from smart_attributes.reading.commands import read_arguments
+from smart_attributes.reading.processes import Runner
 from smart_attributes.reading.waiting import Earlier, Waiting
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason='only root can become another user')
-SDA = read_arguments('/dev/sda')
+SDA, SDB, SDC = map(read_arguments, ('/dev/sda', '/dev/sdb', '/dev/sdc'))
+NO_PROCESS = (1 << 22) + 1  # beyond the highest number that Linux gives
 
 
 @pytest.fixture
@@ -32,10 +36,14 @@ def state(tmp_path: Path) -> Path:
     return folder
 
 
-def lock(fake, state, pid=4711, since=None):
-    """Hold the lock that a process of an earlier check would hold."""
+def uptime() -> float:
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def lock(fake, state, pid=NO_PROCESS, age=0.0):
+    """Hold the lock that a process of another check would hold. age: seconds since it began."""
     taken = Waiting(str(state)).begin((fake.path, *SDA))
-    os.pwrite(taken, b'%d %d\n' % (pid, time.time() if since is None else since), 0)
+    os.pwrite(taken, b'%d %d\n' % (pid, uptime() - age), 0)
     return taken
 
 
@@ -86,8 +94,8 @@ def test_nothing_is_sent_to_a_drive_that_an_earlier_check_still_waits_for(fake, 
     once.
     """
     fake.answers(SDA, drive('intel-worn'))
-    since = time.time() - 3600
-    held = lock(fake, state, since=since)
+    since = time.time() - 600
+    held = lock(fake, state, age=600)
 
     started = time.monotonic()
     result = check(fake, state)
@@ -95,14 +103,14 @@ def test_nothing_is_sent_to_a_drive_that_an_earlier_check_still_waits_for(fake, 
     os.close(held)
     assert result.code == 3 and fake.calls() == [] and time.monotonic() - started < 5
     clock = time.strftime('%H:%M', time.localtime(since))
-    assert f'sda cannot be read: still waiting since {clock} (process 4711)' in result.first_line
+    assert f'sda cannot be read: still waiting since {clock} (process {NO_PROCESS})' in result.first_line
 
 
 def test_another_drive_is_read_meanwhile(fake, state):
     """One that hangs takes neither the others' turn nor their verdict."""
     fake.answers(SDA, drive('intel-worn'))
     fake.answers(read_arguments('/dev/sdb'), drive('hgst-failed'))
-    held = lock(fake, state, since=time.time() - 3600)
+    held = lock(fake, state, age=600)
 
     result = check(fake, state, '-d', '/dev/sdb', '--jobs', '1')
 
@@ -113,7 +121,7 @@ def test_another_drive_is_read_meanwhile(fake, state):
 def test_when_that_process_is_gone_the_drive_is_read_again(fake, state):
     """Nobody has to clear anything away."""
     fake.answers(SDA, drive('intel-worn'))
-    os.close(lock(fake, state, since=time.time() - 3600))
+    os.close(lock(fake, state, age=600))
 
     assert check(fake, state).code == 1
 
@@ -153,29 +161,29 @@ def test_the_lock_stays_with_the_process_that_a_check_leaves_behind(fake, state)
 
     check(fake, state, '--drive-timeout', '0.5')
 
-    [file] = (state / 'waiting').iterdir()
+    [file] = Path(Waiting(str(state)).path).iterdir()
     with file.open() as opened, pytest.raises(BlockingIOError):
         fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    pid, since = map(int, file.read_text().split())
-    assert pid == fake.pids()[0] and abs(time.time() - since) < 30
+    pid, start = map(int, file.read_text().split())
+    assert pid == fake.pids()[0] and abs(uptime() - start) < 30
 
 
 def test_a_scan_that_hangs_is_not_started_again(fake, state):
     """It asks every controller."""
     fake.answers('--json=c --scan', before=IGNORES_SIGTERM)
     held = Waiting(str(state)).begin((fake.path, *commands.SCAN))
-    os.pwrite(held, b'4711 1', 0)
+    os.pwrite(held, b'%d %d\n' % (NO_PROCESS, uptime() - 600), 0)
 
     result = run('-p', fake.path, '--state-dir', str(state))
 
     os.close(held)
-    assert result.code == 3 and 'still waiting since 1970-01-01' in result.first_line and fake.calls() == []
+    assert result.code == 3 and 'still waiting since' in result.first_line and fake.calls() == []
 
 
 @pytest.mark.parametrize('is_full', [False, True])
 def test_who_had_the_file_before_is_not_taken_for_who_has_it_now(fake, state, monkeypatch, is_full):
     """Between its lock and its first line a check has said nothing of itself; on a full disk nothing can be said."""
-    os.close(lock(fake, state, since=1))
+    os.close(lock(fake, state, age=600))
     if is_full:
         monkeypatch.setattr(os, 'pwrite', refused)
 
@@ -183,91 +191,305 @@ def test_who_had_the_file_before_is_not_taken_for_who_has_it_now(fake, state, mo
     earlier = Waiting(str(state)).begin((fake.path, *SDA))
 
     os.close(held)
-    assert isinstance(earlier, Earlier) and (earlier.pid, earlier.since) == (0, 0)
+    assert isinstance(earlier, Earlier) and (earlier.pid, earlier.start) == (0, 0)
 
 
 def refused(*arguments):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-@pytest.mark.parametrize('content', [b'', b'x y', b'4711', b'1 2 3', b'\xff' * 100, b'-1 5'], ids=str)
-def test_a_file_with_anything_else_in_it_still_tells_that_somebody_waits(fake, state, content):
-    """A full disk writes nothing; the lock alone says enough."""
+@pytest.mark.parametrize('content', [
+    b'', b'x y\n', b'4711\n', b'1 2 3\n', b'\xff' * 100, b'-1 5\n', b'1 99999999999999999999999999999\n', b'4711 1',
+    b'%d %d\n' % (NO_PROCESS, 1 << 33)], ids=str)
+def test_a_record_that_makes_no_sense_counts_as_none(fake, state, content):
+    """The lock alone shows that somebody reads the drive. How long is not known, so it is never called hanging."""
     held = lock(fake, state)
     os.ftruncate(held, 0)
     os.pwrite(held, content, 0)
 
     earlier = Waiting(str(state)).begin((fake.path, *SDA))
+    result = check(fake, state, '--drive-timeout', '0.3', '-t', '1')
 
     os.close(held)
-    assert isinstance(earlier, Earlier) and str(earlier) == 'an earlier check is still waiting for it'
+    assert isinstance(earlier, Earlier) and (earlier.pid, earlier.start) == (0, 0)
     assert not earlier.is_stuck(0.1)
+    assert result.code == 3 and 'sda was not read: another check is reading it' in result.first_line
+    assert 'hang' not in result.first_line
 
 
-@pytest.mark.parametrize('make, words', [
-    (lambda path: path.write_text(''), 'Not a directory'),
-    (lambda path: None, 'No such file or directory'),
-    (lambda path: (path.mkdir(), path.chmod(0o777)), 'is writable by others'),
-], ids=['a-file', 'missing', 'writable-by-all'])
-def test_without_a_folder_a_check_runs_as_ever_and_v_says_so(fake, tmp_path, make, words):
-    """Nothing to keep is no reason not to judge."""
-    fake.answers(SDA, drive('intel-worn'))
-    make(tmp_path / 'state')
+@pytest.mark.parametrize('written', [5, 1 << 33], ids=['past', 'future'])
+def test_the_age_of_a_process_is_the_kernels_word(fake, state, written):
+    """A clock that was set, or a forged date, makes no process older or younger than it is."""
+    held = lock(fake, state, pid=os.getpid())
+    os.pwrite(held, b'%d %d\n' % (os.getpid(), written), 0)
 
-    quiet, told = check(fake, tmp_path / 'state'), check(fake, tmp_path / 'state', '-v')
+    earlier = Waiting(str(state)).begin((fake.path, *SDA))
 
-    assert quiet.code == told.code == 1
-    assert 'a drive that hangs' not in quiet.text
-    assert re.search(f'note: a drive that hangs may cost a process with each check.*{words}', told.text)
+    os.close(held)
+    began = float(Path('/proc/self/stat').read_text().rpartition(')')[2].split()[19]) / os.sysconf('SC_CLK_TCK')
+    assert isinstance(earlier, Earlier) and earlier.start == began
+    assert earlier.is_stuck(0.01) and not earlier.is_stuck(uptime() - began + 60)
+
+
+# Checks that meet
+
+def test_five_checks_that_meet_at_two_slow_drives_call_none_of_them_hanging(fake, state):
+    """Each waits for a series of short processes, together longer than the limit of one drive, and reads then."""
+    report = drive('intel-worn')
+    for arguments in (SDB, SDC):
+        fake.answers(arguments, report, before='sleep 0.8')
+    jobs = [[], ['--jobs', '1'], ['triage'], ['metrics'], ['-v']]
+
+    checks = [start([*job, '-p', fake.path, '--state-dir', str(state), '-d', '/dev/sdb', '-d', '/dev/sdc',
+                     '--drive-timeout', '2', '-t', '30']) for job in jobs]
+    texts = [each.communicate(timeout=60)[0] for each in checks]
+
+    assert [each.returncode for each in checks] == [1, 1, 0, 0, 1], texts
+    assert not any(re.search(r'\bhang|still waiting|(cannot be|was not) read', text) for text in texts)
+    assert len(fake.calls()) == 10 and ('for another check' in texts[4] or len(set(texts)) == 5)
+
+
+def test_a_check_says_that_it_waited_for_another(fake, state):
+    """Its answer came late, and nothing is wrong with the drive."""
+    fake.answers(SDA, drive('intel-worn'), before='sleep 1')
+    first = start(['-p', fake.path, '--state-dir', str(state), '-d', '/dev/sda'])
+    while not fake.pids():
+        time.sleep(0.01)
+
+    second = check(fake, state, '-v')
+
+    assert first.communicate()[0] and first.returncode == second.code == 1
+    assert re.search(r'waited [0-9.]+ s for another check that was reading this drive', second.text)
+
+
+def test_a_check_whose_time_ends_while_another_reads_says_so_and_does_not_call_the_drive_hanging(fake, state):
+    """The other process is young; the next step is one of planning, not of hardware."""
+    fake.answers(SDA, drive('intel-worn'), before='sleep 4')
+    first = start(['-p', fake.path, '--state-dir', str(state), '-d', '/dev/sda'])
+    while not fake.pids():
+        time.sleep(0.01)
+
+    second = check(fake, state, '-t', '2')
+
+    assert first.communicate()[0] and first.returncode == 1
+    assert second.code == 3
+    assert 'sda was not read: another check is reading it since' in second.first_line
+    assert f'(process {fake.pids()[0]})' in second.first_line and 'at different times' in second.first_line
+    assert not re.search(r'\bhang|dying', second.first_line)
+
+
+def test_a_drive_that_another_check_left_too_little_time_for_is_not_called_dying(fake, state):
+    """It began to answer when the time for all drives was nearly over."""
+    fake.answers(SDA, drive('intel-worn'), before='sleep 1')
+    first = start(['-p', fake.path, '--state-dir', str(state), '-d', '/dev/sda'])
+    while not fake.pids():
+        time.sleep(0.01)
+
+    second = check(fake, state, '-t', '1.8')
+
+    assert first.communicate()[0] and first.returncode == 1
+    assert second.code == 3 and 'another check had the drive for' in second.first_line, second.text
+    assert not re.search(r'\bhang|dying', second.first_line)
+
+
+def test_two_addresses_of_one_drive_are_read_one_after_the_other(fake, tmp_path, open_place, state):
+    """sat@PATH, a link and the path itself lead to one drive; none of them waits for another check."""
+    path = tmp_path / 'sda'
+    path.touch()
+    runner = Runner(Waiting(str(state)))
+    lines = [fake.answers(read_arguments(str(path), kind), output=kind, before='sleep 0.3') for kind in ('', 'sat')]
+
+    answers = list(runner.run(lines, 10, 5, time.monotonic() + 20))
+
+    assert [answer.outcome for answer in answers] == ['done', 'done']
+    assert [answer.waited for answer in answers] == [0, 0]
+    assert answers[0].stdout + answers[1].stdout == b'sat'
+
+
+def start(words):
+    """Start the plugin as a daemon does."""
+    return subprocess.Popen([sys.executable, '-I', str(ROOT / 'check_smart_attributes'), *words],
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 # Files and folders
 
-@needs_root
-def test_root_and_nagios_take_turns(open_place):
-    """A file that root made and nagios cannot open would end this for ever; nobody would notice."""
-    state = open_place
-    os.chown(state, NOBODY, NOBODY)
-
-    os.close(Waiting(str(state)).begin(('/usr/sbin/smartctl', *SDA)))
-
-    [file] = (state / 'waiting').iterdir()
-    for path in (file, file.parent):
-        assert (path.stat().st_uid, path.stat().st_gid) == (NOBODY, NOBODY)
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert (os.geteuid(), os.getegid()) == (0, 0)
+@pytest.fixture
+def roots(monkeypatch, open_place) -> Path:
+    """Root's folder of locks on a machine of its own; this process is root there and has no XDG_STATE_HOME."""
+    monkeypatch.delenv('XDG_STATE_HOME')
+    monkeypatch.setattr(state_folder, 'RUN', str(open_place / 'run'))
+    monkeypatch.setattr(state_folder, 'PACKAGE', str(open_place / 'package'))
+    return open_place / 'run' / 'waiting'
 
 
 @needs_root
-@pytest.mark.parametrize('plant', ['file', 'folder'])
-def test_a_link_that_nagios_plants_leads_root_nowhere(open_place, plant):
-    """Root would empty the file that it points to, or make one in that folder."""
-    state, treasure = open_place / 'state', open_place / 'treasure'
-    state.mkdir()
+def test_a_lock_of_another_user_neither_silences_nor_delays_root(open_place, fake):
+    """nagios locks every file below its own folder, and names pid 1, any date, or nothing."""
+    fake.answers(SDA, drive('hgst-failed'))
+    state = open_place / 'state'
+    (state / 'waiting').mkdir(parents=True)
+    names = ('!dev!sda', '0:0:0:0', 'scan')
+    held = [(state / 'waiting' / name).open('w') for name in names]
+    for file, text in zip(held, ('1 1\n', '1 99999999999999999999999999999', '')):
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.write(text)
+        file.flush()
+    for path in (state, *state.rglob('*')):
+        os.chown(path, NOBODY, NOBODY)
+
+    started = time.monotonic()
+    results = [check(fake, state), check(fake, state, '-v')]
+
+    assert [result.code for result in results] == [2, 2] and time.monotonic() - started < 6
+    assert 'reading' not in results[0].text and fake.calls() == [' '.join(SDA)] * 2
+    assert 'none hangs' in run('doctor', '-p', fake.path, '--state-dir', str(state), '-d', '/dev/sda').text
+
+
+@needs_root
+@pytest.mark.parametrize('given', ['', 'one', 'other'])
+def test_root_keeps_its_locks_where_only_root_can_write_whatever_state_dir_says(roots, open_place, given):
+    """One process for a drive that hangs, and nothing that another user could have put there."""
+    for name in ('package', 'one', 'other'):
+        (open_place / name).mkdir()
+        os.chown(open_place / name, NOBODY, NOBODY)
+    first = Waiting().begin(('/usr/sbin/smartctl', *SDA))
+
+    second = Waiting(given and str(open_place / given)).begin(('/usr/sbin/smartctl', *SDA))
+
+    os.close(first)
+    assert isinstance(second, Earlier)
+    [file] = roots.iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600 and stat.S_IMODE(roots.stat().st_mode) == 0o755
+    assert not any(path.name == 'waiting' for path in open_place.glob('*/*') if path != roots)
+
+
+@needs_root
+@pytest.mark.parametrize('plant', ['file', 'folder', 'mode', 'link'])
+def test_root_uses_no_folder_of_locks_that_another_user_could_have_made(roots, open_place, plant):
+    """Neither nagios' own nor, in a sticky folder, a link that nagios planted there."""
+    given, treasure = open_place / 'given', open_place / 'treasure'
+    given.mkdir()
+    given.chmod(0o1777)
     treasure.mkdir(mode=0o700)
-    (treasure / 'file').write_text('precious')
-    os.chown(state, NOBODY, NOBODY)
-    if plant == 'folder':
-        (state / 'waiting').symlink_to(treasure)
+    roots.parent.write_text('no folder')
+    (given / 'waiting').symlink_to(treasure) if plant == 'link' else (given / 'waiting').mkdir()
+    if plant == 'file':
+        (given / 'waiting' / '!dev!sda').symlink_to(treasure / 'file')
+    elif plant == 'folder':
+        os.chown(given / 'waiting', NOBODY, NOBODY)
+    elif plant == 'mode':
+        (given / 'waiting').chmod(0o777)
     else:
-        (state / 'waiting').mkdir()
-        (state / 'waiting' / '!dev!sda').symlink_to(treasure / 'file')
+        os.lchown(given / 'waiting', NOBODY, NOBODY)
 
-    begun = Waiting(str(state))
+    waiting = Waiting(str(given))
 
-    assert begun.begin(('/usr/sbin/smartctl', *SDA)) == -1
-    assert begun.why_not
-    assert [path.name for path in treasure.iterdir()] == ['file'] and (treasure / 'file').read_text() == 'precious'
+    assert waiting.begin(('/usr/sbin/smartctl', *SDA)) == -1
+    assert str(given / 'waiting') in waiting.why_not and list(treasure.iterdir()) == []
 
 
 @needs_root
-def test_a_folder_of_another_user_is_not_used(open_place):
-    """Who owns it could make every drive look busy."""
-    told = run_as_nobody('''import json
-from smart_attributes.reading.waiting import Waiting
-print(json.dumps(Waiting(sys.argv[1]).why_not))''', str(open_place))
+def test_memory_follows_no_link_that_was_planted_in_a_sticky_folder(open_place):
+    """What is made below the folder of state is made there."""
+    (open_place / 'treasure').mkdir()
+    (open_place / 'memory').symlink_to(open_place / 'treasure')
+    os.lchown(open_place / 'memory', NOBODY, NOBODY)
+    open_place.chmod(0o1777)
 
-    assert 'belongs to another user' in told
+    with pytest.raises(NotADirectoryError, match='is a link'):
+        state_folder.below(state_folder.there(str(open_place)), 'memory')
+
+
+AS_NOBODY = '''import json, os
+from smart_attributes import state_folder
+from smart_attributes.reading.waiting import Earlier, Waiting
+os.environ['XDG_STATE_HOME'] = ''
+os.environ['HOME'] = '/nonexistent'
+state_folder.RUN, state_folder.PACKAGE, given = sys.argv[1:4]
+waiting = Waiting(given)
+met = waiting.begin(tuple(sys.argv[4:]))
+try:
+    os.open(f'{state_folder.RUN}/waiting/!dev!sda', os.O_RDONLY)
+except OSError as error:
+    refused = error.strerror
+print(json.dumps([isinstance(met, Earlier), str(met), waiting.path or waiting.why_not, refused]))'''
+
+
+@needs_root
+@pytest.mark.parametrize('age', [0, 7200, -7200])
+def test_nagios_sees_that_root_reads_a_drive_and_cannot_lock_it(roots, open_place, age):
+    """Root's process that hangs is not joined by one of nagios; its file is nobody else's."""
+    (open_place / 'state').mkdir()
+    os.chown(open_place / 'state', NOBODY, NOBODY)
+    words = [*(str(open_place / name) for name in ('run', 'package', 'state')), '/usr/sbin/smartctl', *SDA]
+    held = Waiting().begin(('/usr/sbin/smartctl', *SDA))
+    os.utime(held, (time.time() - age,) * 2)
+
+    is_met, told, place, refused = run_as_nobody(AS_NOBODY, *words)
+    os.close(held)
+    is_met_after, *_ = run_as_nobody(AS_NOBODY, *words)
+
+    assert is_met and not is_met_after and refused == 'Permission denied'
+    assert told == f'still waiting since {time.strftime("%H:%M", time.localtime(time.time() - max(age, 0)))}'
+    assert place == str(open_place / 'state' / 'waiting')
+
+
+@needs_root
+@pytest.mark.parametrize('make, words', [
+    (lambda path: path.write_text(''), 'Not a directory'),
+    (lambda path: None, 'No such file or directory'),
+    (lambda path: (path.mkdir(), path.chmod(0o777)), 'is writable by others'),
+    (lambda path: path.mkdir(), 'cannot be written to|Permission denied'),
+], ids=['a-file', 'missing', 'writable-by-all', 'of-another'])
+def test_without_a_folder_a_check_runs_as_ever_and_v_says_so(fake, open_place, make, words):
+    """Nothing to keep is no reason not to judge. A home, a package and a named folder: none of them can be used."""
+    fake = FakeSmartctl(open_place / 'fake')
+    fake.answers(SDA, drive('intel-worn'))
+    (open_place / 'fake' / 'calls').touch()
+    (open_place / 'fake' / 'calls').chmod(0o666)
+    make(open_place / 'state')
+    command = ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups', '/usr/bin/python3', '-B',
+               str(ROOT / 'check_smart_attributes'), '--nosudo', '-p', fake.path, '-d', '/dev/sda',
+               '--state-dir', str(open_place / 'state'), '-v']
+
+    done = subprocess.run(command, capture_output=True, text=True, env={'HOME': '/nonexistent', 'LC_ALL': 'C'})
+
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert re.search(f'note: a drive that hangs may cost a process with each check.*({words})', done.stdout)
+
+
+def test_100000_files_do_not_slow_doctor_down(state, tmp_path):
+    """Another user, or a program gone wrong, may fill the folder; it is said, with the command that empties it."""
+    waiting = Waiting(str(state))
+    for number in range(100_000):
+        os.close(os.open(f'{waiting.path}/{number}', os.O_CREAT | os.O_WRONLY))
+
+    started = time.monotonic()
+    found = list(waiting.held(30))
+
+    assert time.monotonic() - started < 1 and found == [] and waiting.is_crowded
+
+
+@pytest.mark.parametrize('pid, is_named', [('smartctl', True), ('sleep', False), (1, False), (NO_PROCESS, False)])
+def test_doctor_names_only_a_process_that_is_the_smartctl_of_that_drive(fake, state, pid, is_named):
+    """Whatever number a file holds: nobody may be told to kill init, or a process that reads another drive."""
+    fake.answers(SDA, before='sleep 20')
+    words = {'smartctl': [fake.path, *SDA], 'sleep': ['sleep', '20']}.get(pid)
+    process = subprocess.Popen(words, start_new_session=True) if words else None
+    time.sleep(0.3)
+    number = process.pid if process else pid
+    held = lock(fake, state, pid=number, age=600)
+
+    found = list(Waiting(str(state)).held(0.1))
+
+    os.close(held)
+    if process:
+        os.killpg(process.pid, 9)
+        process.wait()
+    [(what, earlier)] = found
+    assert what == ('/dev/sda' if is_named else drive_file.name((fake.path, *SDA)).replace('!', '/'))
+    assert earlier.pid == (number if is_named else 0) and earlier.start
 
 
 def test_where_the_folder_is(monkeypatch, tmp_path):
@@ -293,22 +515,91 @@ def test_without_xdg_it_is_below_the_home(monkeypatch, tmp_path):
     assert state_folder.location() == '/home/somebody/.local/state/check-smart-attributes'
 
 
-@pytest.mark.parametrize('command, expected', [
-    (('/usr/sbin/smartctl', *SDA), '!dev!sda'),
-    (('/usr/bin/sudo', '-n', '/usr/sbin/smartctl', *SDA), '!dev!sda'),
-    (('/usr/sbin/smartctl', *read_arguments('/dev/bus/0', 'sat+megaraid,6')), 'sat+megaraid,6@!dev!bus!0'),
-    (('/usr/sbin/smartctl', *commands.SCAN), 'scan'),
-    (('/opt/smartctl', *SDA), '!opt!smartctl@!dev!sda'),
+# Which drive it is
+
+# A disk with its partition and its generic node, two volumes of a controller, an NVMe drive, and disks without a bus.
+SYSFS = {
+    'block/8:0': 'pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda',
+    'block/8:1': 'pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda/sda1',
+    'char/21:0': 'pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/scsi_generic/sg0',
+    'block/8:16': 'pci0000:00/0000:00:02.0/0000:02:00.0/host1/target1:2:0/1:2:0:0/block/sdb',
+    'block/8:32': 'pci0000:00/0000:00:02.0/0000:02:00.0/host1/target1:2:1/1:2:1:0/block/sdc',
+    'char/239:0': 'pci0000:00/0000:01:00.0/nvme/nvme0',
+    'block/259:0': 'pci0000:00/0000:01:00.0/nvme/nvme0/nvme0n1',
+    'block/259:1': 'pci0000:00/0000:01:00.0/nvme/nvme0/nvme0n1/nvme0n1p1',
+    'char/238:0': 'pci0000:00/0000:01:00.0/nvme/nvme0/ng0n1',
+    'block/254:0': 'pci0000:00/0000:00:02.0/virtio1/block/vda',
+    'block/9:0': 'virtual/block/md0',
+    'block/9:1': 'virtual/block/md1',
+}
+NODES = {'sda': 'block/8:0', 'sda1': 'block/8:1', 'sg0': 'char/21:0', 'sdb': 'block/8:16', 'sdc': 'block/8:32',
+         'nvme0': 'char/239:0', 'nvme0n1': 'block/259:0', 'nvme0n1p1': 'block/259:1', 'ng0n1': 'char/238:0',
+         'vda': 'block/254:0', 'md0': 'block/9:0', 'md1': 'block/9:1', 'ram0': 'block/1:0'}
+
+
+@pytest.fixture
+def nodes(tmp_path, monkeypatch) -> Path:
+    """Device nodes, links to them, and the sysfs of their machine."""
+    for place, target in SYSFS.items():
+        link = tmp_path / 'sys' / place
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(f'../../devices/{target}')
+    monkeypatch.setattr(drive_file, 'NODES', str(tmp_path / 'sys'))
+    folder = tmp_path / 'dev'
+    folder.mkdir()
+    for name, place in NODES.items():
+        kind, _, numbers = place.partition('/')
+        try:
+            os.mknod(folder / name, 0o600 | (stat.S_IFBLK if kind == 'block' else stat.S_IFCHR),
+                     os.makedev(*map(int, numbers.split(':'))))
+        except PermissionError:
+            pytest.skip('device nodes are not made: only root may, outside a container')
+    (folder / 'by-id').symlink_to('sda')
+    return folder
+
+
+@pytest.mark.parametrize('expected, addresses', [
+    ('0:0:0:0', ['sda', 'sda1', 'sg0', 'by-id', 'sat@sda', 'sat,12@sda', 'scsi@sg0', 'sat@by-id', '../dev/sda']),
+    ('nvme0', ['nvme0', 'nvme0n1', 'nvme0n1p1', 'ng0n1', 'nvme@nvme0', 'nvme,0x1@nvme0']),
+    ('megaraid,6@host1', ['megaraid,6@/dev/bus/1', 'megaraid,6@sdb', 'megaraid,6@sdc', 'sat+megaraid,6@/dev/bus/1',
+                          'sat,auto+megaraid,6@sdb']),
+    ('megaraid,7@host1', ['megaraid,7@/dev/bus/1']),
+    ('megaraid,6@host0', ['megaraid,6@/dev/bus/0', 'megaraid,6@sda']),
+    ('usbjmicron,1@host0', ['usbjmicron,1@sda', 'usbjmicron,x,1@sda']),
+    ('1:2:0:0', ['sdb']), ('virtio1', ['vda']), ('md0', ['md0']), ('md1', ['md1']),
 ])
-def test_a_drive_has_one_file_whichever_logs_are_read_and_whoever_asks(command, expected):
-    """An admin with ls sees which drive it is."""
-    assert waiting.name(command) == expected
+def test_a_drive_has_one_file_whatever_path_link_or_type_leads_to_it(nodes, expected, addresses):
+    """One process for a drive that hangs, not one a spelling."""
+    names = set()
+    for address in addresses:
+        kind, _, path = address.rpartition('@')
+        path = path if path.startswith('/') else f'{nodes}/{path}'
+        for executable in (['/usr/sbin/smartctl'], ['/usr/bin/sudo', '-n', '/usr/sbin/smartctl'], ['/opt/smartctl']):
+            names |= {drive_file.name((*executable, *read_arguments(path, kind, skip, is_json)))
+                      for skip in ((), ('selftest',)) for is_json in (True, False)}
+
+    assert names == {expected}
+
+
+@pytest.mark.parametrize('command, expected', [
+    (('/usr/sbin/smartctl', *commands.SCAN), 'scan'), (('/usr/sbin/smartctl', *commands.SCAN_TEXT), 'scan'),
+    (('/usr/sbin/smartctl', *read_arguments('/nowhere/sda')), '!nowhere!sda'),
+    (('/usr/sbin/smartctl', *read_arguments('/nowhere/sda', 'sat')), '!nowhere!sda'),
+    (('/usr/sbin/smartctl', *read_arguments('/nowhere/sda', 'megaraid,6')), 'megaraid,6@!nowhere!sda')])
+def test_where_no_node_is_the_path_names_the_file(command, expected):
+    """As in the simulation of drives, and for a drive that has gone."""
+    assert drive_file.name(command) == expected
+
+
+def test_a_node_that_sysfs_does_not_know_is_named_by_its_path(nodes):
+    """Some containers hide sysfs."""
+    assert drive_file.name(('/usr/sbin/smartctl', *read_arguments(f'{nodes}/ram0'))).endswith('!dev!ram0')
 
 
 @pytest.mark.parametrize('one, other',
                          [('/dev/a!b', '/dev/a/b'), ('/dev/ä', '/dev/ö'), ('/dev/' + 'a' * 200, '/dev/b' + 'a' * 199)])
 def test_two_paths_never_share_a_file(one, other):
     """And no name is too long for a file system."""
-    names = [waiting.name(('/usr/sbin/smartctl', *read_arguments(path))) for path in (one, other)]
+    names = [drive_file.name(('/usr/sbin/smartctl', *read_arguments(path))) for path in (one, other)]
 
     assert names[0] != names[1] and all(len(name) < 200 and name.isascii() and '/' not in name for name in names)

@@ -10,6 +10,14 @@ if sys.version_info < (3, 9):  # noqa: UP036
 # Modules find their data by their real path, which must be that of the file that they are imported from.
 sys.path[0] = os.path.realpath(sys.path[0])
 
-from smart_attributes.main import main  # noqa: E402
+try:
+    from smart_attributes.main import main
+except BaseException as error:  # a module that is missing, damaged or not readable, or a Python that is too old
+    import json
+    words = ('check_smart_attributes cannot start: {}: {}; install it again, whole and readable for every user, '
+             'for Python 3.9 or newer').format(type(error).__name__, ' '.join(str(error).replace('|', '/').split()))
+    print(json.dumps({'version': 1, 'state': 'UNKNOWN', 'error': words, 'drives': []}) if '--json' in sys.argv
+          else 'SMART UNKNOWN - ' + words)
+    sys.exit(3)
 
 main()

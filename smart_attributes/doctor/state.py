@@ -2,7 +2,7 @@
 
 import os
 import time
-from typing import Iterable, NamedTuple, Sequence, Tuple
+from typing import NamedTuple, Sequence, Tuple
 
 from .. import state_folder
 from ..errors import MemoryUnusable
@@ -10,9 +10,9 @@ from ..faces.findings import Finding
 from ..memory import folder as files
 from ..memory.growth import duration
 from ..options import Options
-from ..reading.waiting import Earlier, Waiting
+from ..reading.waiting import MOST, Earlier, Waiting
 from ..remembering import for_writing
-from ..words import amount
+from ..words import amount, clean
 from ..workshop.sources import counted
 from .sentences import halves
 from .user import AS_HIM, group_of, is_person, name_of
@@ -98,21 +98,25 @@ def unusable(sentence: str, place: str, user: str, group: str, is_persons: bool 
 # --- processes -------------------------------------------------------------------------
 
 def processes(options: Options) -> Finding:
-    """Return what is to be said of processes that earlier checks left behind."""
+    """Return the finding for processes that earlier checks left behind."""
     waiting = Waiting(options.state_dir)
     if waiting.why_not:
-        return Finding(PROCESSES, None, 'of earlier checks cannot be known without that folder')
-    return hanging(waiting.held(options.how_read.drive_timeout))
+        return Finding(PROCESSES, None, f'of earlier checks are not known: {waiting.why_not}')
+    stuck = list(waiting.held(options.how_read.drive_timeout))
+    if waiting.is_crowded and not stuck:
+        return Finding(PROCESSES, False, f'{waiting.path} holds more than {MOST:,} files, and only these were examined',
+                       'delete them while no check runs; checks make those that they need',
+                       f'find {waiting.path} -type f -delete')
+    return hanging(stuck)
 
 
-def hanging(held: Iterable[Tuple[str, Earlier]]) -> Finding:
-    """Return the finding for what still waits. held: the file of each, and who holds it."""
-    stuck = list(held)
+def hanging(stuck: Sequence[Tuple[str, Earlier]]) -> Finding:
+    """Return the finding for what still waits. stuck: the address of each drive, and the process that has it."""
     if not stuck:
         return Finding(PROCESSES, True, 'none hangs from an earlier check')
-    file, earlier = stuck[0]
+    address, earlier = stuck[0]
+    end = f'; kill {earlier.pid}' if earlier.pid else ''
     return Finding(PROCESSES, False,
-                   f'{counted(len(stuck), "process", "processes")} of earlier checks hang; '
-                   f'{file.replace("!", "/")}: {earlier}',
+                   f'{counted(len(stuck), "process", "processes")} of earlier checks hang; {clean(address)}: {earlier}',
                    'drive or controller hang: see the kernel log; only a restart or pulling the drive ends it where '
-                   'kill does not', f'dmesg -T | tail -50; kill {earlier.pid}')
+                   'kill does not', f'dmesg -T | tail -50{end}')

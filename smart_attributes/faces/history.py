@@ -69,9 +69,9 @@ def graph(points: Points, end: float, width: int = WIDTH) -> str:
     return ''.join(signs)
 
 
-def as_json(drives: Sequence[Drive], hide_serial: bool) -> str:
-    """Return all points; times are seconds since 1970."""
-    return json.dumps({'version': 1, 'drives': [_drive(each, hide_serial) for each in drives]}, indent=1)
+def as_json(drives: Sequence[Drive], hide_serial: bool, more: Mapping[str, str] = {}) -> str:
+    """Return all points; times are seconds since 1970. more: what the document says of the whole: "state", "error"."""
+    return json.dumps({'version': 1, **more, 'drives': [_drive(each, hide_serial) for each in drives]}, indent=1)
 
 
 def _drive(drive: Drive, hide_serial: bool) -> Mapping[str, Any]:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import json
-from typing import List, Sequence
+from typing import List, Mapping, Sequence
 
 from ..model import Identity, Verdict
 from ..words import clean, kind, sentence, visible
@@ -21,10 +21,14 @@ def _identity(identity: Identity, hide_serial: bool) -> List[str]:
     return [clean(cell, limit=60) or '-' for cell in cells]
 
 
-def as_json(verdicts: Sequence[Verdict], addresses: Sequence[str], hide_serial: bool) -> str:
-    """Return the drives as JSON, for apply rules and imports; a drive that cannot be read has a problem."""
+def as_json(verdicts: Sequence[Verdict], addresses: Sequence[str], hide_serial: bool,
+            more: Mapping[str, str] = {}) -> str:
+    """Return the drives as JSON, for apply rules and imports; a drive that cannot be read has a problem.
+
+    more: what the document says of the whole: "state", "error".
+    """
     drives = [_drive(verdict, address, hide_serial) for verdict, address in zip(verdicts, addresses)]
-    return json.dumps({'version': 1, 'drives': drives}, indent=1)
+    return json.dumps({'version': 1, **more, 'drives': drives}, indent=1)
 
 
 def _drive(verdict: Verdict, address: str, hide_serial: bool) -> object:

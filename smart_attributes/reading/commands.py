@@ -49,6 +49,15 @@ def _arguments(json: Command, logs: Collection[str], address: Command) -> Comman
     return (*json, '--nocheck=standby', '-i', '-H', '-A', *(word for log in logs for word in ('-l', log)), *address)
 
 
+def is_ours(arguments: Command) -> bool:
+    """Tell whether these are arguments that a check gives smartctl, today's or those of FORMER."""
+    json = JSON if arguments[:1] == JSON else ()
+    logs = [word for before, word in zip(arguments, arguments[1:]) if before == '-l']
+    address = arguments[-3:] if arguments[-3:-2] == ('-d',) else arguments[-1:]
+    today = (*json, '--scan') if '--scan' in arguments else _arguments(json, logs, address)
+    return arguments == today or ('', *arguments) in former(('', *today))
+
+
 def former(command: Command) -> list[Command]:
     """Return the command lines that earlier versions used for the same, newest first; they read no log that this one
     leaves out.

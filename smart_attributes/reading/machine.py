@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 OLD_RULE = ('the sudoers rule is that of an earlier version and admits only what was read then; '
             'let root install what "check_smart_attributes sudoers" prints now')
 
+_APART = 'start the checks of one drive at different times, or give more time with -t'
+
 
 class Found(NamedTuple):
     """Which devices there are, and what was left out."""
@@ -94,7 +96,7 @@ def read_all(plans: Sequence[Plan], how: HowRead, runner: processes.Runner, dead
                 again.append(other)
             else:
                 read = Read(planned.device, understood(answer), _transcript(answer), _remark(planned, answer),
-                            answer.seconds)
+                            answer.seconds, answer.waited)
                 plain = _without_tunnel(planned) if isinstance(read.outcome, DriveAbsent) else None
                 if plain:
                     tunnelled.append((plain, read))
@@ -173,8 +175,13 @@ def _understood(answer: Answer) -> Outcome:
 def _unread(answer: Answer) -> DriveError:
     if answer.outcome == 'too late':
         return DriveNotReached(f'was not read: {answer.reason}; name fewer drives, or give more time with -t')
-    steps = {'timeout': 'a drive that hangs may be dying; try smartctl by hand, or give more time with '
-                        '--drive-timeout and -t',
+    if answer.outcome == 'met':
+        return DriveNotReached(f'was not read: {answer.reason}; {_APART}')
+    if answer.outcome == 'cut short' and answer.waited:
+        return DriveError(f'cannot be read: {answer.reason}, of which another check had the drive for '
+                          f'{answer.waited:.1f} s; {_APART}')
+    slow = 'a drive that hangs may be dying; try smartctl by hand, or give more time with --drive-timeout and -t'
+    steps = {'timeout': slow, 'cut short': slow,
              'busy': 'nothing more is sent to it until that process is gone; drive or controller hang, the kernel log '
                      '(dmesg) tells more'}
     return DriveError(f'cannot be read: {answer.reason}; '

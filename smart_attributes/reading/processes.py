@@ -43,7 +43,7 @@ _LATER = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 class _Process:
     """A smartctl that was started, and what it has printed so far."""
 
-    __slots__ = ('chunks', 'command', 'pid', 'since', 'sizes', 'started', 'status', 'streams')
+    __slots__ = ('chunks', 'command', 'pid', 'since', 'sizes', 'started', 'status', 'streams', 'waited')
 
     def __init__(self, command: Command, pid: int, streams: dict[int, int]) -> None:
         self.command = command
@@ -53,6 +53,7 @@ class _Process:
         self.chunks: tuple[list[bytes], list[bytes]] = ([], [])
         self.sizes = [0, 0]
         self.status: int | None = None       # exit status, or minus the signal
+        self.waited = 0.0                       # seconds, until another check was done with the drive
         self.since = self.started               # when it began to be over: last pipe shut, or ended, or told to
 
     def reap(self) -> bool:
@@ -121,7 +122,7 @@ class Runner:
     def __init__(self, waiting: Waiting | None = None) -> None:
         self._waiting = waiting
         self.later: list[Callable[[], object]] = []  # what remains to be done once the answer is out
-        self._met: dict[Command, tuple[Earlier, float]] = {}  # who was met there, and when first
+        self._met: dict[Command, tuple[Earlier, float]] = {}  # who of another check was met last, and since when any
         self._poll = select.poll()
         self._of: dict[int, _Process] = {}
         self._active: list[_Process] = []
@@ -180,13 +181,18 @@ class Runner:
         return self._waiting.why_not if self._waiting else ''
 
     def _begin(self, command: Command) -> bool:
-        """Start a command; False where a process of another check is at that drive. Raises OSError."""
+        """Start a command; False where that drive is being read, by another check or under another address. Raises
+        OSError.
+        """
         lock = self._waiting.begin(command) if self._waiting else -1
         if isinstance(lock, Earlier):
-            self._met[command] = (lock, self._met.get(command, (lock, time.monotonic()))[1])
+            if not any(lock.pid == process.pid for process in (*self._active, *self._dying)):
+                self._met[command] = (lock, self._met.get(command, (lock, time.monotonic()))[1])
             return False
-        self._met.pop(command, None)
-        self._enlist(_spawn(command, lock))
+        process = _spawn(command, lock)
+        if command in self._met:
+            process.waited = process.started - self._met.pop(command)[1]
+        self._enlist(process)
         return True
 
     def _enlist(self, process: _Process) -> None:
@@ -218,13 +224,15 @@ class Runner:
 
     def _not_begun(self, command: Command, is_late: bool, drive_timeout: float) -> Answer | None:
         """Return the answer of a command whose turn has not come; None where it may still come."""
-        if command not in self._met:
-            return _not_started(command, 'its turn did not come in time', 'too late')
-        earlier, met = self._met[command]
-        # A check that runs beside this one reads the same drive, and will be done with it.
-        if not is_late and not earlier.is_stuck(drive_timeout) and time.monotonic() - met < drive_timeout:
+        earlier = self._met[command][0] if command in self._met else None
+        if earlier and earlier.is_stuck(drive_timeout):
+            return _not_started(command, str(earlier), 'busy')
+        if not is_late:
             return None
-        return _not_started(command, str(earlier), 'busy')
+        if earlier:
+            return _not_started(command, f'another check is reading it{earlier.since}, and this one was over before',
+                                'met')
+        return _not_started(command, 'its turn did not come in time', 'too late')
 
     def _pause(self, drive_timeout: float, deadline: float) -> float:
         """Return how long to wait for output, in seconds."""
@@ -289,7 +297,7 @@ class Runner:
         if now - process.started >= drive_timeout:
             return 'timeout', f'no answer within {drive_timeout:g} s'
         if now >= deadline:
-            return 'timeout', f'no answer after {now - process.started:.1f} s, when the time for all drives was over'
+            return 'cut short', f'no answer after {now - process.started:.1f} s, when the time for all drives was over'
         return '', ''
 
     def _end(self, process: _Process) -> None:
@@ -322,7 +330,7 @@ def _answer(process: _Process, outcome: str, reason: str) -> Answer:
                   status=status if status is not None and status >= 0 else None,
                   signal=-status if status is not None and status < 0 else None,
                   stdout=b''.join(process.chunks[0]), stderr=b''.join(process.chunks[1]),
-                  seconds=time.monotonic() - process.started)
+                  seconds=time.monotonic() - process.started, waited=process.waited)
 
 
 def _not_started(command: Command, reason: str, outcome: str = 'not started') -> Answer:

@@ -1,9 +1,13 @@
-"""Which drives a process of an earlier check still waits for: one that hangs costs one process, not one a check.
+"""Which drives the smartctl of another check reads or waits for: one that hangs costs one process, not one a check.
 
 smartctl gets as its standard input a file that is locked with flock. The lock
 belongs to whoever has the file open, so it lasts as long as smartctl, or sudo
 in front of it, lasts, however long ago the check has ended that started it.
 Nothing has to look through /proc, and nothing is left to clear away.
+
+Each user has one folder of locks, which nobody else but root can write to, so a
+lock in it is one of this user's own processes. Other users see root's locks;
+root does not look at theirs.
 Imported before the first process starts, so it must be cheap.
 """
 from __future__ import annotations
@@ -13,9 +17,9 @@ import fcntl
 import os
 import time
 
-from .. import state_folder
+from .. import state_folder, trust
 from ..durations import DAY
-from . import commands
+from . import commands, drive_file
 
 TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING, which would be expensive
 if TYPE_CHECKING:
@@ -24,59 +28,67 @@ if TYPE_CHECKING:
     from .commands import Command
 
 FOLDER = 'waiting'
-LONGEST = 120     # characters of a name that are kept as they are; file systems allow 255 bytes
 RECORD = 64       # bytes: process and time
+DIGITS = 10       # of a number in a record; longer ones are damaged
+MOST = 1000       # files that doctor looks at; no machine has as many drives
+LOCKS = '/proc/locks'
+FRESH = 0.04      # seconds that the content of LOCKS is used for
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Earlier:
-    """The process that has been waiting for a drive, and since when (seconds since 1970; 0: it did not come to write
-    that).
+    """The process that has a drive, and when it began.
+
+    pid: 0 where it is not known. start: seconds since boot, 0 where it is not known.
     """
 
-    __slots__ = ('pid', 'since')
+    __slots__ = ('pid', 'start')
 
-    def __init__(self, pid: int, since: int) -> None:
-        self.pid, self.since = pid, since
+    def __init__(self, pid: int = 0, start: float = 0.0) -> None:
+        self.pid, self.start = pid, start
+
+    @property
+    def since(self) -> str:
+        """The time of day when it began, with the day where that was not today, and the process."""
+        process = f' (process {self.pid})' if self.pid else ''
+        age = _now() - self.start
+        form = '%H:%M' if age < DAY / 2 else '%Y-%m-%d %H:%M'
+        return f' since {time.strftime(form, time.localtime(time.time() - age))}{process}' if self.start else process
 
     def __str__(self) -> str:
-        if not self.since:
-            return 'an earlier check is still waiting for it'
-        form = '%H:%M' if time.time() - self.since < DAY / 2 else '%Y-%m-%d %H:%M'
-        return f'still waiting since {time.strftime(form, time.localtime(self.since))} (process {self.pid})'
+        return f'still waiting{self.since}'
 
     def is_stuck(self, limit: float) -> bool:
-        """Tell whether that process has had its time, in seconds: else it belongs to a check that runs beside
-        this one.
+        """Tell whether this one process has had the drive for longer than *limit*, in seconds.
+
+        A process whose start is not known is never stuck: it may be one of many short ones.
         """
-        return bool(self.since) and time.time() - self.since >= limit
+        return bool(self.start) and _now() - self.start >= limit
 
 
 class Waiting:
-    """The files of one folder."""
+    """The locks of this user."""
 
     def __init__(self, state_dir: str = '') -> None:
         self.state_dir = state_dir
-        self.why_not = ''                # why nothing can be known of earlier checks
-        self._path = ''
-        self._folder: state_folder.Folder | None = None
+        self.why_not = ''                # why nothing can be known of other checks
+        self.is_crowded = False          # held() left files out
+        self.path = ''
+        self._locks = ('', 0.0)          # content of LOCKS, and when it was read
         try:
-            self._folder = state_folder.ready(state_dir)
-            self._path = state_folder.below(self._folder, FOLDER)
+            self.path = state_folder.for_locks(FOLDER, state_dir)
         except state_folder.Unusable as error:
             self.why_not = str(error)
-        except OSError as error:
-            self.why_not = (f'{error.filename}: {error.strerror}; let the user of the check write there, or name '
-                            f'another with --state-dir')
 
     def begin(self, command: Command) -> int | Earlier:
         """Return the locked file for a process that reads a drive, or who is still at it; -1 where no file can be had.
 
         Raises OSError where this process has no descriptors left.
         """
-        descriptor = self._open(name(command))
-        if descriptor < 0:
-            return -1
+        file = drive_file.name(command)
+        descriptor = self._root_has(file) or self._open(file)
+        if isinstance(descriptor, Earlier) or descriptor < 0:
+            return descriptor
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             _blank(descriptor)
@@ -89,29 +101,73 @@ class Waiting:
             return -1
         return descriptor
 
+    def _root_has(self, file: str) -> Earlier | None:
+        """Return the process of root that has a drive, for another user; None where root has none.
+
+        Nobody but root may open root's files, or he could lock them; the kernel's list shows who has.
+        Source: Linux, fs/locks.c, locks_show().
+        """
+        try:
+            status = None if os.geteuid() == trust.ROOT else os.lstat(f'{state_folder.RUN}/{FOLDER}/{file}')
+        except OSError:
+            return None
+        if status is None or status.st_uid != trust.ROOT:
+            return None
+        place = f'{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino} '
+        held = any(place in line and 'FLOCK' in line for line in self._listed().splitlines())
+        return Earlier(0, min(_now() - (time.time() - status.st_mtime), _now())) if held else None
+
+    def _listed(self) -> str:
+        """Return the locks of this machine; '' where the kernel does not list them."""
+        if not self._locks[0] or time.monotonic() - self._locks[1] > FRESH:
+            try:
+                with open(LOCKS, encoding='ascii') as file:
+                    self._locks = (file.read(), time.monotonic())
+            except (OSError, ValueError):
+                self._locks = ('', 0.0)
+        return self._locks[0]
+
     def held(self, limit: float) -> Iterator[tuple[str, Earlier]]:
-        """Yield the file of each drive that a process has waited for longer than *limit*, in seconds, and which one."""
-        if self._folder is None or self.why_not:
-            return
-        for file in sorted(os.listdir(self._path)):
+        """Yield each drive that a process has had for longer than *limit*, in seconds, and which one.
+
+        The process has a number only where it is verified to be the smartctl, or its sudo, that reads this drive.
+        """
+        for file in self._files():
             descriptor = self._open(file)
             if descriptor >= 0:
                 earlier = _read(descriptor)
-                if earlier.is_stuck(limit) and _is_locked(descriptor, earlier):
-                    yield file, earlier
+                if earlier.is_stuck(limit) and _is_locked(descriptor):
+                    yield _verified(file, earlier)
                 os.close(descriptor)
 
+    def _files(self) -> list[str]:
+        """Return the files of drives, of a crowded folder the first MOST."""
+        files: list[str] = []
+        if self.why_not:
+            return files
+        with os.scandir(self.path) as entries:
+            for entry in entries:
+                self.is_crowded = len(files) == MOST
+                if self.is_crowded:
+                    break
+                files.append(entry.name)
+        return sorted(files)
+
     def _open(self, file: str) -> int:
-        if self._folder is None or self.why_not:
+        if self.why_not:
             return -1
         try:
-            with self._folder:
-                return os.open(os.path.join(self._path, file), _FLAGS, 0o600)
+            return os.open(os.path.join(self.path, file), _FLAGS, 0o600)
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE):
                 raise  # no room for the process either
-            self.why_not = f'{self._path}/{file}: {error.strerror}; let the user of the check alone write there'
+            self.why_not = f'{self.path}/{file}: {error.strerror}; let the user of the check alone write there'
             return -1
+
+
+def _now() -> float:
+    """Return the seconds since boot, which no change of the clock moves; the kernel dates processes by them."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def _blank(descriptor: int) -> None:
@@ -125,20 +181,38 @@ def _blank(descriptor: int) -> None:
 def sign(descriptor: int, pid: int) -> None:
     """Write down which process has the file now, and leave it to that process."""
     try:
-        os.pwrite(descriptor, b'%d %d\n' % (pid, time.time()), 0)
-    except OSError:  # a full disk; the lock alone still tells that somebody is at it
+        os.pwrite(descriptor, b'%d %d\n' % (pid, _now()), 0)
+    except OSError:  # a full disk; the lock alone still shows that somebody reads the drive
         pass
     finally:
         os.close(descriptor)
 
 
-def _is_locked(descriptor: int, earlier: Earlier) -> bool:
-    """Tell whether a process still has the file.
+def _read(descriptor: int) -> Earlier:
+    """Return the process that a file names. Its start is the kernel's where the process is there, else the file's.
 
-    Asked only where that process is there: asking takes the lock for a moment, which could keep a check from its drive.
+    Whatever is damaged, or dated in the future, counts as not there.
     """
-    if not os.path.exists(f'/proc/{earlier.pid}'):
-        return False
+    line, end, _ = os.pread(descriptor, RECORD, 0).partition(b'\n')
+    numbers = [int(word) for word in line.split() if word.isdigit() and len(word) <= DIGITS]
+    if not end or len(numbers) != 2:
+        return Earlier()
+    pid, written = numbers
+    start = _started(pid) or written
+    return Earlier(pid, start) if start <= _now() else Earlier()
+
+
+def _started(pid: int) -> float:
+    """Return when a process began, in seconds since boot; 0 where there is none. Source: proc(5), starttime."""
+    try:
+        with open(f'/proc/{pid}/stat', 'rb') as file:
+            return int(file.read().rpartition(b')')[2].split()[19]) / os.sysconf('SC_CLK_TCK')
+    except (OSError, ValueError, IndexError):
+        return 0.0
+
+
+def _is_locked(descriptor: int) -> bool:
+    """Tell whether a process has the file. Asking takes the lock for a moment, so a check that comes then waits."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -148,23 +222,17 @@ def _is_locked(descriptor: int, earlier: Earlier) -> bool:
     return False
 
 
-def _read(descriptor: int) -> Earlier:
-    words = os.pread(descriptor, RECORD, 0).split()
-    numbers = [int(word) for word in words if word.isdigit()]
-    return Earlier(*numbers) if len(numbers) == 2 else Earlier(0, 0)
+def _verified(file: str, earlier: Earlier) -> tuple[str, Earlier]:
+    """Return the address that a process reads, with the process; without its number where it does not read that drive.
 
-
-def name(command: Command) -> str:
-    """Return the file for what a command reads: type and path, or "scan"; and the program, where it is not the usual
-    one.
+    A number in a file may be anybody's, such as 1; nobody may be told to kill that.
     """
-    executable, arguments = commands.split(command)
-    address = [arguments[index + 1] for index, word in enumerate(arguments[:-2])
-               if word == '-d'] + [arguments[-1].lstrip('-')]
-    words = '@'.join([*([] if executable == commands.DEFAULT else [executable]), *address])
-    text = ''.join(letter if letter.isascii() and (letter.isalnum() or letter in ',+@._:-') else '!'
-                   for letter in words)
-    if len(text) <= LONGEST and '!' not in words and text == words.replace('/', '!'):
-        return text
-    from binascii import crc32  # other letters, and what is too long, are told apart by a sum
-    return f'{text[-LONGEST:]}!{crc32(os.fsencode(words)):08x}'
+    try:
+        with open(f'/proc/{earlier.pid}/cmdline', 'rb') as process:
+            words = tuple(map(os.fsdecode, process.read().split(b'\0')[:-1]))
+    except OSError:
+        words = ()
+    arguments = next((words[start:] for start in range(1, len(words)) if commands.is_ours(words[start:])), ())
+    if arguments and drive_file.name(('', *arguments)) == file:
+        return drive_file.address(arguments), earlier
+    return file.replace('!', '/'), Earlier(0, earlier.start)
