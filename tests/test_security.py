@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Iterator, Set, Tuple
 
 import pytest
@@ -96,14 +97,16 @@ def test_each_expression_of_the_rule_stands_for_all_arguments():
     assert re.search(r'^nagios ALL=\(root\) TIMEOUT=65 NOPASSWD: SMARTCTL_FOR_NAGIOS_\w+$', listed, re.MULTILINE)
 
 
-def test_no_link_in_the_state_directory_is_followed(tmp_path):
+def test_no_link_in_the_folder_of_locks_is_followed(tmp_path):
     """Not even to a file of the owner: whoever plants it chooses what a check writes over."""
-    (tmp_path / 'waiting').mkdir()
+    found, command = Waiting(), ('/usr/sbin/smartctl', *commands.read_arguments('/dev/sda'))
+    os.close(found.begin(command))
+    lock, = Path(found.path).iterdir()
+    lock.unlink()
     (tmp_path / 'treasure').write_text('precious' * 20)
-    (tmp_path / 'waiting/!dev!sda').symlink_to(tmp_path / 'treasure')
-    found = Waiting(str(tmp_path))
+    lock.symlink_to(tmp_path / 'treasure')
 
-    assert found.begin(('/usr/sbin/smartctl', *commands.read_arguments('/dev/sda'))) == -1
+    assert found.begin(command) == -1
     assert found.why_not
     assert (tmp_path / 'treasure').read_text() == 'precious' * 20
 
