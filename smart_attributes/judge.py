@@ -70,9 +70,14 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
 
 def most_severe_first(judgements: Iterable[Judgement], roles: Mapping[str, Role]) -> Tuple[Judgement, ...]:
     """Return judgements in order of severity, each finding with what it says about the drive."""
-    told = (each if each.state is State.OK or each.reading.role not in roles else
-            each._replace(concern=roles[each.reading.role].concern) for each in judgements)
-    return tuple(sorted(told, key=severity.of_judgement))
+    sound, findings = [], []
+    for each in judgements:
+        role = roles.get(each.reading.role)
+        if each.state is State.OK:
+            sound.append(each)
+        else:
+            findings.append(each._replace(concern=role.concern) if role else each)
+    return (*sorted(findings, key=severity.of_judgement), *sound)
 
 
 def _beside_the_numbers(device: Device, report: Report, spec: DriveSpec, database: SpecDatabase, rules: Rules,

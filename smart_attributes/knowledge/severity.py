@@ -28,15 +28,15 @@ ENDURANCE = 'endurance_used'
 
 def of_verdict(verdict: Verdict) -> Rank:
     """Return the rank of a drive: sorted by it, drives stand in order of severity."""
-    return of_drive(verdict.state, map(of_judgement, verdict.judgements), used(verdict), verdict.device.name)
+    weights = [of_judgement(judgement) for judgement in verdict.judgements if judgement.state is not State.OK]
+    return of_drive(verdict.state, weights, used(verdict), verdict.device.name)
 
 
 def of_drive(state: State, weights: Iterable[Weight], worn: float, name: str, host: str = '') -> Rank:
     """Return the rank of a drive by its findings; where they are equal, by endurance used (%), host and name."""
     best: Dict[Tuple[int, int], float] = {}
     for urgency, place, extent in weights:
-        if urgency < 0:
-            best[urgency, place] = min(extent, best.get((urgency, place), 0.0))
+        best[urgency, place] = min(extent, best.get((urgency, place), 0.0))
     found = sorted((*key, extent) for key, extent in best.items())
     return -state.urgency, (*found, NO_MORE), -worn, host, name
 
