@@ -248,6 +248,7 @@ class Judgement(NamedTuple):
     growth: str = ''
     growth_against: str = ''      # "above 0 in 24 h", where growth decided; '' otherwise
     reason: str = ''              # why the limit is what it is, in the words of who set it; '' where nothing is judged
+    acknowledged: bool = False    # it would alert, had nobody acknowledged the number
 
 
 class OldValue(NamedTuple):

@@ -191,17 +191,22 @@ def headline(verdict: Verdict) -> str:
 
 
 def findings(verdict: Verdict) -> str:
-    """Return all that is wrong with a drive, worst first, or the readings that say that it is well."""
+    """Return all that is wrong with a drive, worst first, then what is acknowledged.
+
+    Where nothing is wrong, the readings that show it follow.
+    """
     if verdict.problem:
         return sentence(verdict.problem, WORDS)
     wrong = [finding(judgement) for judgement in verdict.judgements if judgement.state is not State.OK]
-    return '; '.join(wrong or _well(verdict)) or 'nothing but its own health: passed'
+    accepted = [clean(f'{statement(each.reading)} (acknowledged)', limit=WORDS) for each in verdict.judgements
+                if each.acknowledged]
+    return '; '.join([*wrong, *accepted, *(() if wrong else _well(verdict))]) or 'nothing but its own health: passed'
 
 
 def _well(verdict: Verdict) -> List[str]:
     """Return the most telling readings of a healthy drive."""
     judged = {j.reading.role: j.reading for j in verdict.judgements if j.reading.judged
-              and j.reading.number is not None}
+              and j.reading.number is not None and not j.acknowledged}
     telling = [role for role in TELLING_ROLES if role in judged][:TELLING]
     return [clean(statement(judged[role]), limit=WORDS) for role in (*telling, 'unknown_model') if role in judged]
 
