@@ -228,28 +228,40 @@ exit status: 0 all carried over, 1 something was not, 3 nothing was''', '%(prog)
     return parser
 
 
-def _acknowledge_parser() -> Parser:
-    parser = _parser(f'{PROGRAM} acknowledge',
-                     'Accept numbers of single drives: silent at them, loud when they grow.', f'''\
+_ACKNOWLEDGING = f'''\
 example:
   {PROGRAM} acknowledge -d /dev/sda reallocated --why "stable since 2024" --until 2027-01-31
   {PROGRAM} acknowledge --all --why "as found"
   {PROGRAM} acknowledge --withdraw EXAMPLE0001:reallocated
 
-Written as root into acknowledged.json of the configuration folder, which every check reads. What the drive itself says,
-health FAILED, an attribute failing now, a warning of NVMe, is never silent.
+Run it as root: it writes into acknowledged.json of the configuration folder, which every check reads, and keeps
+everything else in that file. Metrics need -d or --report, so that they are not accepted on all drives at once.
 
-exit status: 0 done, 1 something could not be accepted, 3 nothing was''',
-                     '%(prog)s -d ADDRESS ROLE [ROLE ...] --why WHY [options]')
-    parser.add_argument('roles', nargs='*', metavar='ROLE', help='accept this number as the drive tells it now')
+It refuses
+  what the drive itself reports: health FAILED, an attribute failing now, a failed self-test, a warning of NVMe
+  a metric that does not exist, that the drive does not report, or that has no value now
+  a drive that cannot be read, or whose serial number is missing or the same on many drives, such as 000
+  --until on a day that is past; --list and --withdraw beside metrics or --all; --withdraw of what is not acknowledged
+  a file that is not JSON, has a key twice, or is writable by others, and a folder that is
+  to wait longer than 10 seconds for another acknowledge
+
+exit status: 0 done, 1 part of it was refused, 3 all of it was'''
+
+
+def _acknowledge_parser() -> Parser:
+    parser = _parser(f'{PROGRAM} acknowledge',
+                     'Acknowledge known values of single drives: no alert until they get worse.', _ACKNOWLEDGING,
+                     '%(prog)s (-d ADDRESS | --report FILE) ROLE [ROLE ...] --why WHY [options]')
+    parser.add_argument('roles', nargs='*', metavar='ROLE', help='acknowledge the current value of this metric')
     parser.add_argument('--all', dest='every_alarm', action='store_true',
-                        help='accept whatever alarms now, on all drives that are read')
-    parser.add_argument('--why', default='', metavar='WHY', help='why; told with -v, by triage and explain')
-    parser.add_argument('--until', default='', metavar='DAY', help='last day, such as 2027-01-31; without it for ever')
+                        help='acknowledge whatever alerts now, on all drives that are read')
+    parser.add_argument('--why', default='', metavar='WHY',
+                        help='reason, 8 characters or more; shown with -v, by triage and by explain')
+    parser.add_argument('--until', default='', metavar='DAY', help='last day, such as 2027-01-31; default: for ever')
     parser.add_argument('--list', dest='shown', action='store_true',
-                        help='tell what is accepted, by whom, when and why')
+                        help='list what is acknowledged, by whom, when and why')
     parser.add_argument('--withdraw', action='append', default=[], metavar='SERIAL[:ROLE]',
-                        help='accept it no longer; repeatable')
+                        help='withdraw what is acknowledged of this drive, or one metric of it; repeatable')
     for group in (groups.drives, groups.reading, groups.data, groups.common):
         group(parser)
     return parser

@@ -201,10 +201,12 @@ def weighed(level: Judgement, limit: Limit, past: Optional[Past], accepted: Opti
     if reading.state is not None or not reading.judged or reading.number is None:
         return level
     grown = _growth(reading, limit, past, is_floor, age)
-    state = prevailing(level.state, grown.state if grown else State.OK, is_silent(accepted, reading.number, is_floor),
-                       override=level.state if is_own(limit) else None)
+    override = level.state if is_own(limit) else None
+    growth = grown.state if grown else State.OK
+    state = prevailing(level.state, growth, is_silent(accepted, reading.number, is_floor), override=override)
     if state is State.OK:
-        return level._replace(state=State.OK, against='')
+        alerts = prevailing(level.state, growth, override=override) is not State.OK
+        return level._replace(state=State.OK, against='', acknowledged=alerts)
     if grown is None or state is not grown.state:
         return level._replace(growth=grown.words, grown=grown.size) if grown else level._replace(growth='')
     decides = grown.state.urgency > level.state.urgency

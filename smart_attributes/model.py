@@ -252,6 +252,7 @@ class Judgement(NamedTuple):
     reason: str = ''              # why the limit is what it is, in the words of who set it; '' where nothing is judged
     grown: float = 0              # by how much the number increased, base unit; 0 unless `growth` reports it
     concern: str = ''             # of a finding: what it says about the drive, a name in severity.ORDER
+    acknowledged: bool = False    # it would alert, had nobody acknowledged the number
 
 
 class OldValue(NamedTuple):

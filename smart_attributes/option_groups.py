@@ -165,10 +165,11 @@ def icinga(parser: argparse.ArgumentParser) -> None:
     group.add_argument('--user', dest='api_user', default='', metavar='NAME',
                        help='ApiUser with the permission objects/query/Service')
     group.add_argument('--password-file', default='', metavar='FILE',
-                       help='whose first line is the password; not readable for everybody')
+                       help='file whose first line is the password; refused where its group or others can read it')
     group.add_argument('--cert', dest='certificate', default='', metavar='FILE',
                        help='certificate of a client, in place of a password')
-    group.add_argument('--key', default='', metavar='FILE', help='its key')
+    group.add_argument('--key', default='', metavar='FILE',
+                       help='private key of --cert; refused where its group or others can read it')
     group.add_argument('--ca', dest='authority', default='', metavar='FILE',
                        help='certificate of the authority that Icinga\'s is verified with: '
                             '/var/lib/icinga2/certs/ca.crt; default: those of this system')

@@ -197,22 +197,30 @@ def headline(verdict: Verdict) -> str:
 
 
 def findings(verdict: Verdict) -> str:
-    """Return all that is wrong with a drive, worst first, or the readings that say that it is well."""
+    """Return all that is wrong with a drive, worst first, then what is acknowledged.
+
+    Where nothing is wrong, the readings that show it follow.
+    """
     if verdict.problem:
         return sentence(verdict.problem, WORDS)
     wrong = [finding(judgement) for judgement in verdict.judgements if judgement.state is not State.OK]
-    return '; '.join(wrong or _well(verdict))
+    accepted = [clean(f'{statement(each.reading)} (acknowledged)', limit=WORDS) for each in verdict.judgements
+                if each.acknowledged]
+    return '; '.join([*wrong, *accepted, *(() if wrong else _well(verdict, bool(accepted)))])
 
 
-def _well(verdict: Verdict) -> List[str]:
-    """Return the most telling readings of a drive that is OK, and those that it should have and that are unknown."""
-    readings = [judgement.reading for judgement in verdict.judgements]
+def _well(verdict: Verdict, is_accepted: bool) -> List[str]:
+    """Return the most telling readings of a drive that is OK, and those that it should have and that are unknown.
+
+    is_accepted: what is acknowledged is shown beside.
+    """
+    readings = [each.reading for each in verdict.judgements if not each.acknowledged]
     judged = {reading.role: reading for reading in readings if reading.judged and reading.number is not None}
     telling = [role for role in TELLING_ROLES if role in judged][:TELLING]
     unknown = {reading.role: reading for reading in readings if is_worth_showing(reading)}
     told = [*(judged[role] for role in telling), *(unknown[role] for role in unknown if role not in judged),
             *(judged[role] for role in ('unknown_model',) if role in judged)]
-    if told:
+    if told or is_accepted:
         return [clean(statement(reading), limit=WORDS) for reading in told]
     return [f'health status: {judged[HEALTH].verdict}; nothing else is in the report' if HEALTH in judged
             else NOT_REPORTED]

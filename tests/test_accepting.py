@@ -441,3 +441,67 @@ def test_withdraw_keeps_what_protects_the_drive(machine):
 
     assert accept(machine, '--withdraw', 'SERIAL01').code == 0
     assert overrides(file) == [{**protecting, 'roles': {}}]
+
+
+# --- what is acknowledged is seen ---
+
+def test_the_first_line_counts_acknowledged_drives_and_their_lines_name_the_metric(machine):
+    """Without -v; 16 pending sectors looked like none."""
+    machine.holds(sda=disk(a197=16), sdb=disk('SERIAL02', a5=60, a197=16), sdc=disk('SERIAL03'))
+    accept(machine, '-d', '/dev/sda', '-d', '/dev/sdb', '--all', *WHY)
+    done = machine.check(START)
+
+    assert (done.code, done.first_line.split('; ')[-1]) == (0, '3 drives: 1 ok, 2 acknowledged')
+    assert 'pending 16 (acknowledged)' in done.line_of('sda')
+    assert done.line_of('sdb').count('(acknowledged)') == 2
+    assert 'acknowledged' not in done.line_of('sdc')
+
+
+def test_a_drive_that_alerts_is_counted_by_its_state(machine):
+    """Its line names what is acknowledged as well."""
+    machine.holds(sda=disk(a5=50, a197=2))
+    accept(machine, '-d', '/dev/sda', 'pending', *WHY)
+    done = machine.check(START)
+
+    assert (done.code, done.first_line.split('; ')[-1]) == (1, '1 drive: 1 warning')
+    assert 'reallocated 50, warning above' in done.line_of('sda')
+    assert '; pending 2 (acknowledged)' in done.line_of('sda')
+
+
+@pytest.mark.parametrize('value', ['0', '7'])
+def test_an_acknowledgement_that_silences_nothing_is_not_counted(machine, value):
+    """The number is harmless, or has passed what was accepted."""
+    machine.holds(sda=disk(a197=0))
+    done = machine.check(START, '--acknowledged', f'SERIAL01:pending={value}')
+
+    assert (done.code, done.first_line.split('; ')[-1]) == (0, '1 drive: 1 ok')
+
+
+def test_performance_data_is_the_same_with_an_acknowledgement(machine):
+    """Graphs and their limits know nothing of it."""
+    before = machine.check(START).text.splitlines()[-1]
+    accept(machine, '-d', '/dev/sda', '-d', '/dev/sdb', '--all', *WHY)
+    after = machine.check(START)
+
+    assert (after.code, after.text.splitlines()[-1]) == (0, before)
+
+
+def test_a_growth_that_is_acknowledged_is_counted(machine):
+    """It would alert for days."""
+    machine.holds(sda=disk(a199=3))
+    machine.check(START)
+    machine.holds(sda=disk(a199=40))
+    assert machine.check(START + 3600).code == 1
+    accept(machine, '-d', '/dev/sda', 'crc_errors', *WHY, now=START + 7200)
+
+    assert machine.check(START + 7300).first_line.endswith('1 drive: 1 acknowledged')
+
+
+def test_help_names_the_limits_that_the_program_holds():
+    """Nobody should learn them from a refusal."""
+    from smart_attributes import accepting
+    text = ' '.join(run('acknowledge', '--help').text.split())
+
+    assert f'reason, {accepting.LEAST_WHY} characters or more' in text
+    assert f'wait longer than {accepting.PATIENCE:g} seconds' in text
+    assert '(-d ADDRESS | --report FILE) ROLE' in text

@@ -18,6 +18,7 @@ NAME = 'SMART'
 GAP = '  '
 WIDTH = max(len(state.name) for state in State)
 NOT_TOLD = '-'
+ACKNOWLEDGED = 'acknowledged'
 CHECK = '(check)'      # in place of a drive: what concerns the check as a whole
 NOTE = 'note: '
 LEFT_OUT = '... '
@@ -78,13 +79,21 @@ def check_line(state: State, words: str) -> str:
     return GAP.join((_padded(state), CHECK, words))
 
 
-def count(states: Sequence[State]) -> str:
-    """Return "3 drives: 1 critical, 1 unknown, 1 ok", which ends the first line."""
-    of_each = Counter(states)
-    drives = '1 drive' if len(states) == 1 else f'{len(states)} drives'
-    parts = [f'{of_each[state]} {state.name.lower()}' for state in sorted(State, key=lambda state: -state.urgency)
-             if of_each[state]]
+def count(verdicts: Sequence[Verdict]) -> str:
+    """Return "4 drives: 1 critical, 1 ok, 2 acknowledged", which ends the first line.
+
+    Drives that only an acknowledgement keeps OK are counted apart.
+    """
+    of_each = Counter(map(_counted_as, verdicts))
+    drives = '1 drive' if len(verdicts) == 1 else f'{len(verdicts)} drives'
+    words = [state.name.lower() for state in sorted(State, key=lambda state: -state.urgency)]
+    parts = [f'{of_each[word]} {word}' for word in (*words, ACKNOWLEDGED) if of_each[word]]
     return f'{drives}: {", ".join(parts)}' if parts else 'no drives'
+
+
+def _counted_as(verdict: Verdict) -> str:
+    is_accepted = verdict.state is State.OK and any(each.acknowledged for each in verdict.judgements)
+    return ACKNOWLEDGED if is_accepted else verdict.state.name.lower()
 
 
 def _padded(state: State) -> str:

@@ -59,7 +59,7 @@ def first_line(verdicts: Sequence[Verdict], extra: str, nobody: str) -> str:
         return extra or nobody
     first = verdicts[0]
     told = most_telling(verdicts) if first.state is State.OK else f'{first.device.name} {headline(first)}'
-    return '; '.join(part for part in (extra, told, lines.count([each.state for each in verdicts])) if part)
+    return '; '.join(part for part in (extra, told, lines.count(verdicts)) if part)
 
 
 def render(verdicts: Iterable[Verdict], roles: Mapping[str, Role], face: Face, whole: Whole = NOTHING_MORE,

@@ -29,7 +29,8 @@ _UNITS: Mapping[str, Mapping[str, float]] = {
     '%': {'%': 1}, 'C': {'c': 1, '°c': 1}, 'B': _SIZES, '': {'%': 1},
     's': {'s': 1, 'sec': 1, 'min': 60, 'h': 3600, 'hours': 3600}}
 _BASES = {'B': 'bytes', 's': 'seconds'}
-_WITH_UNIT = re.compile(r'(-?(?:[0-9]*\.)?[0-9]+)\s*(%|°?[A-Za-z]+)(?=:|$)')
+# Compiled where there is a mistake: a check does not pay for it.
+_WITH_UNIT = r'(-?(?:[0-9]*\.)?[0-9]+)\s*(%|°?[A-Za-z]+)(?=:|$)'
 
 
 @lru_cache(maxsize=None)
@@ -73,11 +74,11 @@ def without_units(text: str, unit: str) -> Tuple[str, str]:
     ("180000000", "50000") for "50000h" of a metric in seconds. '' and '' where it has no unit, or a foreign one.
     """
     known = _UNITS.get(unit, {})
-    found = [each[2].lower() for each in _WITH_UNIT.finditer(text)]
+    found = [each[2].lower() for each in re.finditer(_WITH_UNIT, text)]
     if not found or not all(word in known for word in found):
         return '', ''
-    return (_WITH_UNIT.sub(lambda each: _plain(float(each[1]) * known[each[2].lower()]), text),
-            _WITH_UNIT.sub(lambda each: each[1], text))
+    return (re.sub(_WITH_UNIT, lambda each: _plain(float(each[1]) * known[each[2].lower()]), text),
+            re.sub(_WITH_UNIT, lambda each: each[1], text))
 
 
 def _forms(text: str, unit: str) -> str:
