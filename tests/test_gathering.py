@@ -16,6 +16,7 @@ from test_hostile import NASTY, WRONG, assert_harmless, spoil
 
 from smart_attributes import cli, gathering
 from smart_attributes.errors import SmartError
+from smart_attributes.faces import dates
 from smart_attributes.reading import processes
 
 REPORTS = str(ROOT / 'tests/reports')
@@ -158,7 +159,7 @@ def test_the_plan_says_which_models_to_order_by_which_quarter(tmp_path):
                    lasting('d', 5000 * days, state='CRITICAL', action='replace now', model='=cmd|x'),
                    lasting('e', 5000 * days, state='CRITICAL', action='replace now', model=' +cmd'))
     done = run('fleet', path, '--plan', str(tmp_path / 'plan.csv'))
-    when = time.gmtime(time.time() + 400 * days)
+    when = time.gmtime(time.time() + 400 * days - dates.LEAD_TIME)
 
     assert done.code == 0
     assert (tmp_path / 'plan.csv').read_text().splitlines() == [

@@ -44,19 +44,19 @@ def advice(verdict: Verdict, now: float) -> Advice:
     if action == REPLACE and verdict.place.is_member:
         action = MEMBER
     left = [forecast.left for forecast in verdict.forecasts.values()]
-    by = order_by(left, now) if action == ORDER else None
-    return Advice(action, why, dated(action, left, now), '' if by is None else day(by))
+    return Advice(action, why, *dated(action, left, now))
 
 
-def dated(action: str, left: Sequence[float], now: float) -> str:
-    """Return an action with its date: "order a replacement by 2027-03-04", or "... now" if that is past.
+def dated(action: str, left: Sequence[float], now: float) -> Tuple[str, str]:
+    """Return an action with its date, and the date alone: "order a replacement by 2027-03-04", "2027-03-04".
 
-    left: for each forecast of the drive, seconds until it is used up. Without forecast no date is given.
+    It is "order a replacement now" if the date is past. Without forecast there is no date.
+    left: for each forecast of the drive, seconds until it is used up.
     """
     by = order_by(left, now) if action == ORDER else None
     if by is None:
-        return action
-    return f'{action} by {day(by)}' if by > now else f'{action} now'
+        return action, ''
+    return f'{action} by {day(by)}' if by > now else f'{action} now', day(by)
 
 
 def is_due(left: Iterable[float], now: float) -> bool:

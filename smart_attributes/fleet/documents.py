@@ -112,7 +112,8 @@ def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin) -> Drive
     facts['notes'] = [*origin.notes, *facts['notes']]
     facts['forecasts'] = {_text(role) or '': each for role, each in _items(given.get('forecasts'), origin.elapsed)}
     left = [each['left'] for each in facts['forecasts'].values()]
-    facts['to_do'] = dated(facts['action'], left, origin.now)
+    facts['to_do'], by = dated(facts['action'], left, origin.now)
+    facts['order_by'] = by or None
     facts['past'] = {_text(role) or '': [point for point in points[-POINTS:] if _is_point(point)]
                      for role, points in _pairs(given.get('past')) if isinstance(points, list)}
     readings = [_reading(each) for each in _dicts(given.get('readings')) if isinstance(each.get('role'), str)]

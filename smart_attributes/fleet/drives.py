@@ -125,7 +125,8 @@ class Reader:
             facts['forecasts'] = {ENDURANCE: {'left': round(max(numbers[TIME_LEFT] - origin.elapsed, 0))}}
         left = [each['left'] for each in facts.get('forecasts', {}).values()]
         facts.update(self._advice(line, alarms, left, origin))
-        facts['to_do'] = dated(facts['action'], left, origin.now)
+        facts['to_do'], by = dated(facts['action'], left, origin.now)
+        facts['order_by'] = by or None
         weights = tuple(self._weight(role, state, values) for role, state in alarms)
         return Drive(facts, partial(self._pairs, line.name, known, alarms), numbers.get(ENDURANCE, 0), weights)
 
