@@ -208,7 +208,7 @@ def test_a_record_that_makes_no_sense_counts_as_none(fake, state, content):
     os.pwrite(held, content, 0)
 
     earlier = Waiting(str(state)).begin((fake.path, *SDA))
-    result = check(fake, state, '--drive-timeout', '0.3', '-t', '1')
+    result = check(fake, state, '--drive-timeout', '0.3', '-t', '2')
 
     os.close(held)
     assert isinstance(earlier, Earlier) and (earlier.pid, earlier.start) == (0, 0)
@@ -237,11 +237,11 @@ def test_five_checks_that_meet_at_two_slow_drives_call_none_of_them_hanging(fake
     """Each waits for a series of short processes, together longer than the limit of one drive, and reads then."""
     report = drive('intel-worn')
     for arguments in (SDB, SDC):
-        fake.answers(arguments, report, before='sleep 0.8')
+        fake.answers(arguments, report, before='sleep 1')
     jobs = [[], ['--jobs', '1'], ['triage'], ['metrics'], ['-v']]
 
     checks = [start([*job, '-p', fake.path, '--state-dir', str(state), '-d', '/dev/sdb', '-d', '/dev/sdc',
-                     '--drive-timeout', '2', '-t', '30']) for job in jobs]
+                     '--drive-timeout', '3', '-t', '40']) for job in jobs]
     texts = [each.communicate(timeout=60)[0] for each in checks]
 
     assert [each.returncode for each in checks] == [1, 1, 0, 0, 1], texts
@@ -280,12 +280,12 @@ def test_a_check_whose_time_ends_while_another_reads_says_so_and_does_not_call_t
 
 def test_a_drive_that_another_check_left_too_little_time_for_is_not_called_dying(fake, state):
     """It began to answer when the time for all drives was nearly over."""
-    fake.answers(SDA, drive('intel-worn'), before='sleep 1')
+    fake.answers(SDA, drive('intel-worn'), before='sleep 3')
     first = start(['-p', fake.path, '--state-dir', str(state), '-d', '/dev/sda'])
     while not fake.pids():
         time.sleep(0.01)
 
-    second = check(fake, state, '-t', '1.8')
+    second = check(fake, state, '-t', '5')
 
     assert first.communicate()[0] and first.returncode == 1
     assert second.code == 3 and 'another check had the drive for' in second.first_line, second.text
