@@ -261,7 +261,7 @@ EMPTY_CCISS = 'is an empty slot, or its drive is dead: nothing answers as cciss'
 NO_DATA = ('gives no SMART data, a command to it failed: SMART is disabled (smartctl -s on PATH), unsupported, or '
            'lost behind a bridge '
            'that wants a type (TYPE@PATH)')
-SILENT = 'smart_status: not told, the drive fell silent while it was read; check again, and see dmesg'
+SILENT = 'smart_status: not reported, the drive stopped answering while it was read; check again, then run: dmesg -T'
 ONLY_NAME = 'says who it is and no more: not ready, asleep or failing; the kernel log (dmesg) tells more'
 NO_HEALTH_LOG = ('identifies itself, but its SMART/Health log cannot be read: NVME_IOCTL_ADMIN_CMD: {}; it may be '
                  'failing, see dmesg')

@@ -74,7 +74,7 @@ def _smart_status(report: Report, failing: Sequence[AttributeRow], spec: DriveSp
 def _unreported(report: Report) -> Reading:
     """Return the SMART health status of a report without one: unknown; UNKNOWN where nothing else shows it."""
     source = Source(standards.SELF_ASSESSMENT)
-    word = ('not reported, the drive stopped answering while it was read; check again, then run: dmesg -T | tail -50'
+    word = ('not reported, the drive stopped answering while it was read; check again, then run: dmesg -T'
             if _fell_silent(report) else '' if _has_counters(report) else
             'report not understood: it holds neither the SMART health status nor the counters of the drive; record it '
             'again: smartctl --json -x')

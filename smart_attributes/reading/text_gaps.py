@@ -34,7 +34,6 @@ _HEADLINES: Sequence[Tuple[str, Callable[[str], Any]]] = (
     ('fast | delayed', re.compile(r'(?:read|write|verify):').match))
 _LISTED = re.compile(r'#|Error \d')  # self-tests and errors, which are listed without a headline of their own
 _TEST_NUMBER = re.compile(r'^[ \t]*#[ \t]{0,3}(\d{1,3}) ', re.MULTILINE)
-_NO_ERROR_LOG = re.compile(r'Error logging NOT supported|Error Log\b.{0,40} not supported', re.IGNORECASE)
 # How values of single lines look, by protocol.
 _COUNT = r'\d{1,19}%?$'
 _FORMS: Mapping[str, Mapping[str, str]] = {
@@ -55,8 +54,9 @@ def of_text(text: str, fields: Mapping[str, str], report: Report, arguments: Col
     damaged = [*_unfit_lines(text), *(f'{label}: {fields[label]}'
                                       for label, form in _FORMS.get(report.identity.protocol, {}).items()
                                       if label in fields and not re.match(form, fields[label]))]
-    lacking = [*missing(report, arguments, {*fields, *_refused(text)}), *_lost_tests(text),
-               *_end(text, report.identity.protocol, '-a' in arguments)]
+    refused = tuple(_refused(text, fields))
+    lacking = [*missing(report, arguments, {*fields, *refused} if refused else fields), *_lost_tests(text),
+               *_end(text, report.identity.protocol, arguments)]
     return tuple(told([f'"{clean(line, _LINE)}"' for line in damaged], lacking))
 
 
@@ -72,9 +72,10 @@ def asked_for(text: str, fields: Mapping[str, str], protocol: str, command: Sequ
     return frozenset(found)
 
 
-def _refused(text: str) -> Iterator[str]:
+def _refused(text: str, fields: Mapping[str, str]) -> Iterator[str]:
     """Yield marks for the logs that a report says the drive does not keep."""
-    if _NO_ERROR_LOG.search(text):
+    if 'NOT supported' in fields.get('error logging capability', '') or any(
+            label.endswith('not supported') and 'error log' in label for label in fields):
         yield NO_ERROR_LOG
     if 'Log Directory Version' in text and 'Device Statistics log' not in text:
         yield NO_STATISTICS
@@ -100,9 +101,10 @@ def _lost_tests(text: str) -> Iterator[str]:
         yield 'some of the self-test log'
 
 
-def _end(text: str, protocol: str, is_of_all: bool) -> Iterator[str]:
+def _end(text: str, protocol: str, arguments: Collection[str]) -> Iterator[str]:
     """Yield that the end is missing. smartctl prints an empty line behind each part."""
-    last = 'long ATA' if protocol == 'ATA' and _LONG_ATA.search(text) else protocol
+    is_of_all = '-a' in arguments
+    last = 'long ATA' if protocol == 'ATA' and '-x' in arguments else protocol
     is_there = re.search(_LAST[last], text, re.MULTILINE | re.IGNORECASE) if is_of_all else None
     is_ended = re.search(r'\n[ \t]*\n[ \t]*\Z', text) or (is_there and protocol != 'NVMe')
     if not is_ended or (is_of_all and not is_there):
