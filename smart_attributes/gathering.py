@@ -29,7 +29,8 @@ COMMA = ',\n'
 CARDS = 6              # of each thing to do: the plan stands below, and the table has all
 NAMED = 3              # of many, as examples
 # What every drive of the document has, be it unknown.
-KEYS: Mapping[str, Any] = dict.fromkeys(('device', 'type', 'model', 'serial', 'firmware', 'kind', 'entry', 'why'))
+KEYS: Mapping[str, Any] = dict.fromkeys(('device', 'type', 'model', 'serial', 'firmware', 'kind', 'entry', 'why',
+                                         'order_by'))
 OF_A_READING: Mapping[str, Any] = {'unit': '', 'warning': None, 'critical': None, 'reason': None}
 
 

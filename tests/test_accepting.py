@@ -27,7 +27,7 @@ def test_an_accepted_number_is_silent_in_every_check_until_it_grows(machine):
     assert machine.check(START, '-d', '/dev/sda').code == 1
     done = accept(machine, '-d', '/dev/sda', 'reallocated', 'pending', *WHY)
 
-    assert (done.code, done.first_line.startswith('acknowledged: SERIAL01 reallocated 50, by ')) == (0, True)
+    assert (done.code, done.first_line.startswith('acknowledged: SERIAL01 pending 2, by ')) == (0, True)
     assert machine.check(START, '-d', '/dev/sda').code == 0
     assert machine.check(START, '-d', '/dev/sdb').code == 1
     machine.holds(sda=disk(a5=51, a197=2))
@@ -55,7 +55,7 @@ def test_a_whole_machine_is_accepted_as_it_was_found(machine):
 
     assert done.code == 0
     assert [line.split(',')[0] for line in done.text.splitlines()] == [
-        'acknowledged: SERIAL01 reallocated 50', 'acknowledged: SERIAL01 pending 2',
+        'acknowledged: SERIAL01 pending 2', 'acknowledged: SERIAL01 reallocated 50',
         'acknowledged: SERIAL02 reallocated 60']
     assert machine.check(START).code == 0
 
