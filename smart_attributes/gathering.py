@@ -36,7 +36,8 @@ CARDS = 6              # of each thing to do: the plan stands below, and the tab
 NAMED = 3              # of many, as examples
 MOST_DISTINCT = 500_000  # strings and limits that drives share; 10,000 honest hosts have 30,000
 # What every drive of the document has, be it unknown.
-KEYS: Mapping[str, Any] = dict.fromkeys(('device', 'type', 'model', 'serial', 'firmware', 'kind', 'entry', 'why'))
+KEYS: Mapping[str, Any] = dict.fromkeys(('device', 'type', 'model', 'serial', 'firmware', 'kind', 'entry', 'why',
+                                         'order_by'))
 OF_A_READING: Mapping[str, Any] = {'unit': '', 'warning': None, 'critical': None, 'reason': None}
 
 

@@ -72,6 +72,7 @@ def test_a_fleet_that_icinga_tells_of_names_the_same_date(days, to_do):
     (told,) = reader.drives([line], values, Origin('db1', (), 5 * DAY, NOW))
 
     assert told.facts['to_do'] == to_do
+    assert (told.facts['order_by'] is None) == (to_do == advice.ORDER)
 
 
 @pytest.mark.parametrize('days, action', [(91, advice.NOTHING), (90, advice.ORDER)])
@@ -98,7 +99,7 @@ def test_a_forecast_that_is_no_date_gives_none(left):
     by = dates.order_by([left], NOW)
 
     assert by in (None, NOW)
-    assert re.fullmatch('order a replacement( now)?', advice.dated(advice.ORDER, [left], NOW))
+    assert re.fullmatch('order a replacement( now)?', advice.due(advice.ORDER, [left], NOW).to_do)
 
 
 def test_both_halves_of_a_mirror_are_not_to_be_replaced_at_once():
@@ -112,7 +113,7 @@ def test_both_halves_of_a_mirror_are_not_to_be_replaced_at_once():
 
 def test_a_drive_of_no_array_is_replaced_now():
     """Nothing has to be checked before."""
-    assert advice.advice(drive('sda', FAILED), NOW).to_do == 'replace now'
+    assert advice.advice(drive('sda', FAILED), NOW).due.to_do == 'replace now'
 
 
 def test_triage_at_a_terminal_shows_the_date_of_triage_json():

@@ -147,7 +147,9 @@ def test_firmware_with_a_known_defect_is_told_with_what_helps(tmp_path):
 
 
 def test_the_plan_says_which_models_to_order_by_which_quarter(tmp_path):
-    """As CSV, first what is to be replaced now; what lasts longer than three years is none of it."""
+    """As CSV, first drives to replace now. What lasts 400 days must be ordered 90 days before; what lasts longer than
+    three years is not in the plan.
+    """
     days = 86400
 
     def lasting(name: str, left: float, **facts: Any) -> Dict[str, Any]:

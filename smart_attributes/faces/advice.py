@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import re
-from typing import Iterable, Mapping, NamedTuple, Sequence, Tuple
+from typing import Iterable, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..model import State, Verdict
 from ..words import findings
@@ -29,13 +29,19 @@ WORN = ('endurance_used', 'spare_available')
 _GONE = re.compile(r'is not there:|is an empty slot\b|[0-9]+ of [0-9]+ expected drives missing\b|[^;]* is gone from ')
 
 
+class Due(NamedTuple):
+    """An action with its date."""
+
+    to_do: str                # "order a replacement by 2027-03-04", or "... now" if that is past
+    order_by: Optional[str]   # "2027-03-04", today if that is past; None without forecast, and for nothing to order
+
+
 class Advice(NamedTuple):
     """What to do, and why."""
 
     action: str               # one of ORDER_OF_ACTIONS
     why: str
-    to_do: str                # the action with its date: "order a replacement by 2027-03-04"
-    order_by: str = ''        # "2027-03-04", today where that is past; '' without forecast, or nothing to order
+    due: Due
 
 
 def advice(verdict: Verdict, now: float) -> Advice:
@@ -43,20 +49,15 @@ def advice(verdict: Verdict, now: float) -> Advice:
     action, why = _action_and_why(verdict, now)
     if action == REPLACE and verdict.place.is_member:
         action = MEMBER
-    left = [forecast.left for forecast in verdict.forecasts.values()]
-    return Advice(action, why, *dated(action, left, now))
+    return Advice(action, why, due(action, [forecast.left for forecast in verdict.forecasts.values()], now))
 
 
-def dated(action: str, left: Sequence[float], now: float) -> Tuple[str, str]:
-    """Return an action with its date, and the date alone: "order a replacement by 2027-03-04", "2027-03-04".
-
-    It is "order a replacement now" if the date is past. Without forecast there is no date.
-    left: for each forecast of the drive, seconds until it is used up.
-    """
+def due(action: str, left: Sequence[float], now: float) -> Due:
+    """Return an action with its date. left: for each forecast of the drive, seconds until it is used up."""
     by = order_by(left, now) if action == ORDER else None
     if by is None:
-        return action, ''
-    return f'{action} by {day(by)}' if by > now else f'{action} now', day(by)
+        return Due(action, None)
+    return Due(f'{action} by {day(by)}' if by > now else f'{action} now', day(by))
 
 
 def is_due(left: Iterable[float], now: float) -> bool:
@@ -71,8 +72,9 @@ def _action_and_why(verdict: Verdict, now: float) -> Tuple[str, str]:
     alarms = [judgement for judgement in verdict.judgements if judgement.state is not State.OK]
     if alarms:
         return of_alarms((judgement.reading.role, judgement.state) for judgement in alarms), findings(verdict)
-    due = [lasting(role, forecast, now) for role, forecast in verdict.forecasts.items() if is_due([forecast.left], now)]
-    return (ORDER, '; '.join(due)) if due else (NOTHING, '')
+    soon = [lasting(role, forecast, now) for role, forecast in verdict.forecasts.items()
+            if is_due([forecast.left], now)]
+    return (ORDER, '; '.join(soon)) if soon else (NOTHING, '')
 
 
 def of_problem(words: str) -> str:

@@ -47,7 +47,7 @@ def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
         'readings': [_reading(judgement) for judgement in verdict.judgements],
         'notes': [sentence(note, NOTE) for note in (verdict.problem, *verdict.notes) if note],
         'name': device.name, 'action': todo.action, 'why': sentence(todo.why, NOTE) or None,
-        'findings': _findings(verdict), 'to_do': todo.to_do, 'order_by': todo.order_by or None}
+        'findings': _findings(verdict), **todo.due._asdict()}
     drive.update(_place(verdict.place))
     drive.update({key: value for key, value in (('forecasts', _forecasts(verdict.forecasts)),
                                                 ('past', _past(verdict.past))) if value})

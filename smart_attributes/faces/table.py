@@ -88,7 +88,7 @@ def _what(verdict: Verdict, now: float) -> Tuple[str, ...]:
     return (*(finding(judgement) for judgement in verdict.judgements
               if judgement.state is not State.OK or judgement.reading.role == 'unknown_model'
               or is_worth_showing(judgement.reading)),
-            *([told.to_do] if told.action == ORDER else []))
+            *([told.due.to_do] if told.action == ORDER else []))
 
 
 def until(verdict: Verdict, now: float) -> str:

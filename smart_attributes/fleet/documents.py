@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, NamedTuple
 from .. import files, trust
 from ..durations import DAY
 from ..errors import SmartError
-from ..faces.advice import FORMER, NOTHING, ORDER_OF_ACTIONS, READ, dated
+from ..faces.advice import FORMER, NOTHING, ORDER_OF_ACTIONS, READ, due
 from ..faces.dates import day
 from ..faces.packed import Packer
 from ..model import State
@@ -112,8 +112,7 @@ def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin) -> Drive
     facts['notes'] = [*origin.notes, *facts['notes']]
     facts['forecasts'] = {_text(role) or '': each for role, each in _items(given.get('forecasts'), origin.elapsed)}
     left = [each['left'] for each in facts['forecasts'].values()]
-    facts['to_do'], by = dated(facts['action'], left, origin.now)
-    facts['order_by'] = by or None
+    facts.update(due(facts['action'], left, origin.now)._asdict())
     facts['past'] = {_text(role) or '': [point for point in points[-POINTS:] if _is_point(point)]
                      for role, points in _pairs(given.get('past')) if isinstance(points, list)}
     readings = [_reading(each) for each in _dicts(given.get('readings')) if isinstance(each.get('role'), str)]

@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..faces import perfdata
-from ..faces.advice import NOTHING, ORDER, dated, is_due, of_alarms, of_problem
+from ..faces.advice import NOTHING, ORDER, due, is_due, of_alarms, of_problem
 from ..faces.dates import day
 from ..faces.lines import Line
 from ..faces.packed import Packer
@@ -125,8 +125,7 @@ class Reader:
             facts['forecasts'] = {ENDURANCE: {'left': round(max(numbers[TIME_LEFT] - origin.elapsed, 0))}}
         left = [each['left'] for each in facts.get('forecasts', {}).values()]
         facts.update(self._advice(line, alarms, left, origin))
-        facts['to_do'], by = dated(facts['action'], left, origin.now)
-        facts['order_by'] = by or None
+        facts.update(due(facts['action'], left, origin.now)._asdict())
         weights = tuple(self._weight(role, state, values) for role, state in alarms)
         return Drive(facts, partial(self._pairs, line.name, known, alarms), numbers.get(ENDURANCE, 0), weights)
 
