@@ -246,7 +246,7 @@ def test_five_checks_that_meet_at_two_slow_drives_call_none_of_them_hanging(fake
 
     assert [each.returncode for each in checks] == [1, 1, 0, 0, 1], texts
     assert not any(re.search(r'\bhang|still waiting|(cannot be|was not) read', text) for text in texts)
-    assert len(fake.calls()) == 10 and ('for another check' in texts[4] or len(set(texts)) == 5)
+    assert len(fake.calls()) == 10
 
 
 def test_a_check_says_that_it_waited_for_another(fake, state):
