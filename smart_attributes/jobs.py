@@ -363,7 +363,7 @@ def _version(options: Options) -> int:
     return OK
 
 
-VERSION = '2.0'
+VERSION = '2.0.0'
 _NO_HISTORY = 'nothing is remembered of these drives'
 # What has a time limit: whatever reads drives. The others work for a person, who can end them.
 LIMITED = ('check', 'triage', 'list', 'explain', 'draft', 'acknowledge', 'history', 'metrics', 'doctor', 'fleet')

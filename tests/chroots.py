@@ -5,8 +5,10 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, Set
+from typing import Iterator, NamedTuple, Set
 
 from conftest import ROOT
 from daemons import free_port
@@ -29,6 +31,14 @@ NRPE_ANSWERS = """
 NAGIOS_STARTS = """
     nagios4 -v /etc/nagios4/nagios.cfg || exit 1
     timeout 3 nagios4 /etc/nagios4/nagios.cfg; [ $? = 124 ]"""
+# As dpkg and apt are run at night: no terminal, no answers, no environment that speaks for Debian's tools.
+UNATTENDED = ('env', '-u', 'DEBIAN_FRONTEND', 'setsid', '--wait', 'apt-get', '-y')
+REPOSITORY = '/srv/ours'
+OUR_LIST = '/etc/apt/sources.list.d/ours.list'
+# Stands in for pip in the build of an earlier package: the archive of pySMART is there already.
+PIP = """#!/bin/sh
+while [ $# != 0 ]; do [ "$1" != --dest ] || { mkdir -p "$2" && cp '%s' "$2/pySMART.tar.gz"; }; shift; done
+"""
 # What changes whoever installs whatever: logs, caches, dpkg's books, copies of the list of users.
 IGNORED = re.compile(r'/(proc|dev|sys|run|tmp|root|var/log|var/cache|var/backups|var/lib/(apt|dpkg|systemd|ucf)'
                      r'|etc/((passwd|group|shadow|gshadow|sub[ug]id)-?|\.pwd\.lock|ld\.so\.cache)$)')
@@ -68,6 +78,18 @@ class Chroot(NamedTuple):
         shutil.copy(deb, self.root / 'tmp')
         return self.installs(*options, f'/tmp/{deb.name}')
 
+    def offers_ours(self) -> None:
+        """Let apt find our package beside those of Debian, in a repository inside."""
+        folder = Path(str(self.root) + REPOSITORY)
+        folder.mkdir(parents=True)
+        shutil.copy(newest('*.deb'), folder)
+        index = subprocess.run(['dpkg-scanpackages', '--multiversion', '.'], cwd=folder, check=True,
+                               capture_output=True, text=True).stdout
+        (folder / 'Packages').write_text(index)
+        self.writes(OUR_LIST, f'deb [trusted=yes] file:{REPOSITORY} ./\n')
+        self.does('apt-get', 'update', '-o', f'Dir::Etc::sourcelist={OUR_LIST}', '-o', 'Dir::Etc::sourceparts=-',
+                  '-o', 'APT::Get::List-Cleanup=0')
+
     def starts_nagios(self) -> None:
         self.does('sh', '-c', NAGIOS_STARTS)
 
@@ -105,6 +127,56 @@ def unpacked(suite: str, folder: Path) -> Chroot:
     else:
         subprocess.run(['tar', '-C', str(folder), '-xf', str(archive)], check=True)
     return Chroot(folder)
+
+
+@contextmanager
+def overlaid(below: Path, folder: Path) -> Iterator[Chroot]:
+    """Yield a copy of a file system that takes up only what is changed in it, and remove it afterwards."""
+    upper, work, root = (folder / name for name in ('upper', 'work', 'root'))
+    for part in (upper, work, root):
+        part.mkdir()
+        part.chmod(0o755)
+    subprocess.run(['mount', '-t', 'overlay', 'overlay', '-o', f'lowerdir={below},upperdir={upper},workdir={work}',
+                    str(root)], check=True)
+    try:
+        yield Chroot(root)
+    finally:
+        subprocess.run(['umount', '--lazy', str(root)], check=True)
+        removed(folder)
+
+
+def built(commit: str) -> Path:
+    """Return the package as an earlier commit builds it; it is built once and kept.
+
+    Raises LookupError where this clone does not have the commit.
+    """
+    kept = CACHE / f'{commit}.deb'
+    if kept.exists():
+        return kept
+    if subprocess.run(['git', 'cat-file', '-e', commit + '^{commit}'], cwd=ROOT, capture_output=True).returncode:
+        raise LookupError(f'this clone does not have commit {commit}; get it with: git fetch --unshallow')
+    with tempfile.TemporaryDirectory() as folder:
+        clone, pip = Path(folder, 'clone'), Path(folder, 'pip')
+        pip.write_text(PIP % (BUILD / 'pysmart.tar.gz'))
+        pip.chmod(0o755)
+        for words in (['git', 'clone', '--quiet', '--shared', '--no-checkout', str(ROOT), str(clone)],
+                      ['git', '-C', str(clone), 'checkout', '--quiet', '--detach', commit],
+                      ['sh', str(clone / 'tools/deb'), str(pip)]):
+            subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+        CACHE.mkdir(parents=True, exist_ok=True)
+        shutil.copy(newest('*.deb', clone / 'dist'), kept)
+    return kept
+
+
+def version_1_6() -> Path:
+    """Return Debian's package of version 1.6; Debian 13 is the only release that has one."""
+    kept = CACHE / '1.6.deb'
+    if not kept.exists():
+        with tempfile.TemporaryDirectory() as folder:
+            chroot = unpacked('trixie', Path(folder))
+            chroot.does('sh', '-c', f'cd /tmp && apt-get download {PACKAGE}')
+            shutil.copy(newest('*.deb', chroot.root / 'tmp'), kept)
+    return kept
 
 
 def removed(folder: Path) -> None:

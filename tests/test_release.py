@@ -111,3 +111,16 @@ def test_the_library_in_the_debian_package_has_its_licence_told():
 
     assert f'{name} {version} as published' in told
     assert re.search(f'^Files: {name.lower()}/\\*\n(.+\n)+License: LGPL-2.1-or-later$', told, re.MULTILINE)
+
+
+def test_every_rule_that_a_commit_has_shipped_is_in_the_list_of_the_package():
+    """The upgrade replaces these rules; the newest may be missing until it is replaced itself."""
+    shallow = subprocess.run(['git', 'rev-parse', '--is-shallow-repository'], cwd=ROOT, capture_output=True, text=True)
+    if shallow.stdout.strip() != 'false':
+        pytest.skip('the list of shipped rules is not compared: this is not a clone with the whole history')
+    shipped = subprocess.run(['sh', 'tools/shipped-rules'], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    listed = (ROOT / 'debian/shipped-rules').read_text().splitlines()
+
+    assert len(shipped.splitlines()) > 1
+    assert [line for line in shipped.splitlines()[:-1] if line not in listed] == [], \
+        'run: sh tools/shipped-rules >debian/shipped-rules'
