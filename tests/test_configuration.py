@@ -1,6 +1,7 @@
 """Every configuration block of the documents loads in its program, beside the definitions of the package."""
 from __future__ import annotations
 
+import atexit
 import getpass
 import grp
 import json
@@ -9,6 +10,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List
 
@@ -23,6 +25,8 @@ from smart_attributes.errors import SmartError
 from smart_attributes.knowledge import complaints
 
 PROGRAM = 'check_smart_attributes'
+HOME = tempfile.mkdtemp(prefix='check-smart-attributes-home-')   # systemd-analyze makes folders there
+atexit.register(shutil.rmtree, HOME, ignore_errors=True)
 UNITS = ROOT / 'contrib/systemd'
 USER, GROUP = getpass.getuser(), grp.getgrgid(os.getgid()).gr_name   # daemons become nobody else
 ICINGA = '''\
@@ -79,7 +83,7 @@ def program(name: str) -> str:
 def ran(*command: str) -> str:
     """Return what a command that must succeed prints."""
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, timeout=120, env={'PATH': PATH, 'LC_ALL': 'C', 'HOME': '/nonexistent',
+                          text=True, timeout=120, env={'PATH': PATH, 'LC_ALL': 'C', 'HOME': HOME,
                                               'ICINGA2_USER': USER, 'ICINGA2_GROUP': GROUP})
     assert done.returncode == 0, done.stdout
     return done.stdout
