@@ -312,7 +312,7 @@ def _doctor_parser() -> Parser:
                      'Look at this installation as a check meets it; each line says good, or what to do.', f'''\
 example:
   {PROGRAM} doctor --user {USER}
-  {PROGRAM} doctor --user icinga -d /dev/sda -d megaraid,0-7@/dev/bus/0
+  {PROGRAM} doctor --user icinga -d /dev/nvme0 -d megaraid,0-7@/dev/bus/0
 
 Give it the options of your check. It opens the folder of state as a check does, changes nothing else, and ends within
 the time of -t.

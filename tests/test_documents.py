@@ -10,6 +10,7 @@ from typing import List
 import described
 import generate
 import icinga
+import pages
 import pytest
 from conftest import ROOT, SHARED
 from sentences import key, keys
@@ -176,9 +177,8 @@ def test_every_controller_is_in_the_page_on_raid():
 
 def test_the_rule_for_drives_that_reading_can_harm_is_valid():
     """The example is copied as it is; it must keep the plugin from reading, and from one log."""
-    text = re.search(r'^    \{\n.*?^    \}\n', (ROOT / 'doc/harmful-drives.md').read_text(),
-                     re.MULTILINE | re.DOTALL)[0]
-    data = complaints.checked(text, 'thresholds', 'harmful.json')
+    block, = pages.blocks('doc/harmful-drives.md')
+    data = complaints.checked(block.text, 'thresholds', 'harmful.json')
     limits = thresholds.Thresholds({}, [('harmful.json', data)])
     first, second = (parse(override['for']['device'])[0] for override in data['overrides'])
 

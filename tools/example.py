@@ -12,7 +12,8 @@ from described import ROOT
 
 sys.path.append(str(ROOT / 'tests'))
 
-CALL = r'    \$ check_smart_attributes -d /dev/nvme0.*?\n'
+CALL = r'```console\n\$ check_smart_attributes -d /dev/nvme0.*?\n'
+OUTPUT = r'((?:(?!```).*\n)+)'
 DRIVES = ((('/dev/nvme0',), 'samsung-pm983-healthy'), (('/dev/bus/0', 'megaraid,0'), 'intel-worn'),
           (('/dev/bus/0', 'megaraid,1'), 'seagate-exos-failing'))
 EMPTY = {'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 2, 'messages': [
@@ -41,8 +42,8 @@ def short(output: str) -> str:
 
 def shown(document: str) -> str:
     """Return the output that a document shows under its call."""
-    found = re.search(CALL + r'((?:    .*\n)+)', (ROOT / document).read_text())
-    return re.sub(r'^    ', '', found[1], flags=re.MULTILINE) if found else ''
+    found = re.search(CALL + OUTPUT, (ROOT / document).read_text())
+    return found[1] if found else ''
 
 
 def write() -> List[str]:
@@ -51,7 +52,6 @@ def write() -> List[str]:
     wanted = {'README': short(output), 'doc/output.md': output}
     old = [name for name, text in wanted.items() if shown(name) != text]
     for name in old:
-        lines = ''.join(f'    {line}\n' for line in wanted[name].splitlines())
         page = (ROOT / name).read_text()
-        (ROOT / name).write_text(re.sub(f'({CALL})((?:    .*\n)+)', lambda match: match[1] + lines, page))  # noqa: B023
+        (ROOT / name).write_text(re.sub(f'({CALL}){OUTPUT}', lambda match: match[1] + wanted[name], page))  # noqa: B023
     return old
