@@ -115,11 +115,28 @@ def judge_remembered(reading: Reading, limit: Limit, by_role: Mapping[str, Readi
     """Return the judgement on one reading with its age, what is remembered of it and what was accepted."""
     is_floor = _is_floor(reading, roles)
     reading, limit = aged(reading, limit, past, is_floor)
-    level = judge_reading(reading, limit, by_role, roles)
+    level = _held(judge_reading(reading, limit, by_role, roles), limit, by_role, roles, past)
     if accepted is None and (past is None or not limit.growth):
         return level
     hours = _hours(by_role)
     return weighed(level, limit, past, accepted, is_floor, hours and hours * HOUR)
+
+
+def _held(level: Judgement, limit: Limit, by_role: Mapping[str, Reading], roles: Mapping[str, Role],
+          past: Optional[Past]) -> Judgement:
+    """Return a judgement in the state that hysteresis keeps it in. See memory.hysteresis."""
+    reading = level.reading
+    if past is None or reading.number is None or not (level.warning or level.critical):
+        return level
+    from .memory.past import held, margin
+    number = held(past, reading)
+    if number <= reading.number:
+        return level
+    before = judge_reading(reading._replace(number=number), limit, by_role, roles)
+    if before.state.urgency <= level.state.urgency:
+        return level
+    return before._replace(reading=reading, against=f'{before.against} until {amount(margin(reading), reading.unit)} '
+                                                    f'lower for an hour')
 
 
 def unreadable(device: Device, error: SmartError, rules: Rules, identity: Optional[Identity] = None) -> Verdict:

@@ -174,10 +174,11 @@ class Remembered:
         if self._memory is None:
             return
         from .memory.changes import Scope
-        from .memory.past import observations
+        from .memory.past import Past, observations
         from .memory.store import Kept
         read = {verdict.device.address: Kept(verdict.device.address, verdict.identity,
-                                             observations(j.reading for j in verdict.judgements))
+                                             observations((j.reading for j in verdict.judgements),
+                                                          self.past(verdict.device) or Past()))
                 for verdict in verdicts if not verdict.problem}
         everything = [read.get(address) or Kept(address) for address in dict.fromkeys((*self._there, *read))]
         with suppress(MemoryUnusable):

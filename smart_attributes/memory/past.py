@@ -7,14 +7,17 @@ from ..durations import DAY
 from ..model import Reading, State
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import amount
-from . import growth, series, wear
+from . import growth, hysteresis, series, wear
 from .growth import Growth, Rule
 from .series import History, Key, Observation
 
 if TYPE_CHECKING:
-    from typing import Any, Iterable, List, Mapping, Optional, Tuple
+    from typing import Any, Iterable, Iterator, List, Mapping, Optional, Tuple
 
     Json = Mapping[str, Any]
+
+
+_RECENT, _HELD = 'recent', 'held'   # what is kept for hysteresis, as series of their own
 
 
 class Past(NamedTuple):
@@ -40,13 +43,46 @@ def key(reading: Reading) -> Key:
                ', '.join(part for part in (str(reading.source), reading.source.definition, reading.unit) if part))
 
 
-def observations(readings: Iterable[Reading]) -> Tuple[Observation, ...]:
+def observations(readings: Iterable[Reading], past: Optional[Past] = None) -> Tuple[Observation, ...]:
     """Return what is remembered of a drive's readings: each number, be it judged or kept for comparison; no
     verdicts, and nothing that was foreseen.
+
+    past: what earlier checks of the drive tell; without it nothing is kept for hysteresis.
     """
     found = {key(reading): reading for reading in readings
              if reading.number is not None and reading.state is None and reading.forecast is None}
-    return tuple(Observation(each, reading.number or 0, series.pace(reading.role)) for each, reading in found.items())
+    return (*(Observation(each, reading.number or 0, series.pace(reading.role)) for each, reading in found.items()),
+            *(each for reading in found.values() if past and reading.judged and reading.role in hysteresis.MARGINS
+              for each in _for_hysteresis(past, reading)))
+
+
+def _for_hysteresis(past: Past, reading: Reading) -> Iterator[Observation]:
+    for name, number in ((_RECENT, reading.number), (_HELD, held(past, reading))):
+        yield Observation(_beside(reading, name), number or 0, series.LATELY)
+
+
+def _beside(reading: Reading, name: str) -> Key:
+    """Return a further series of a reading."""
+    return key(reading)._replace(role=f'{reading.role}, {name}')
+
+
+def held(past: Past, reading: Reading) -> float:
+    """Return the number that limits are to be compared with, which is higher than the reading's own while hysteresis
+    holds it.
+    """
+    number = reading.number or 0
+    if reading.role not in hysteresis.MARGINS:
+        return number
+    recent, before = (past.histories.get(_beside(reading, name)) for name in (_RECENT, _HELD))
+    if not (recent and before and before.points):
+        return number
+    return hysteresis.level(margin(reading), number, before.points[-1].number,
+                            series.with_reading(recent, number, past.now), past.now)
+
+
+def margin(reading: Reading) -> float:
+    """Return how far below a limit a number must be before hysteresis releases it, in its unit."""
+    return hysteresis.MARGINS.get(reading.role, 0)
 
 
 def history(past: Past, reading: Reading) -> Optional[History]:

@@ -5,7 +5,7 @@ from itertools import chain
 
 from ..model import Identity
 from ..typed import TYPE_CHECKING, NamedTuple
-from . import series, sums
+from . import hysteresis, series, sums
 from .changes import Place
 from .clock import LATEST, moment
 from .database import Database
@@ -20,7 +20,8 @@ _FEW = 8
 PERCENT = 255      # beyond is no percentage: 255 is the largest that a drive can state, 100 of most roles
 # Which points: of series that are judged all. Two statements, for an OR would walk through all of the others.
 _NEWEST = 'p.time = (SELECT max(time) FROM point WHERE series = s.number)'
-RECENT = (f's.pace = {series.CHANGE}', f's.pace <> {series.CHANGE} AND {_NEWEST}')
+_WHOLE = (series.CHANGE, series.LATELY)
+RECENT = (f's.pace IN {_WHOLE}', f's.pace NOT IN {_WHOLE} AND {_NEWEST}')
 EVERY = ('s.pace >= 0',)
 # The casts are for a database that somebody has been at: SQLite takes a text where a number belongs.
 _SERIES = ('SELECT number, drive, CAST(role AS TEXT), CAST(definition AS TEXT), CAST(pace AS INTEGER), CAST(absent AS '
@@ -94,7 +95,7 @@ def stored(database: Database, wanted: Sequence[Record], points: Sequence[str]) 
     for number, drive, role, definition, pace, absent, settled, total in chain.from_iterable(rows.values()):
         history = History(tuple(by_series.get(number, ())), absent or last_read[drive])
         row = found[drive][Key(role, definition)] = Stored(number, pace, absent, history, settled, total)
-        _look_at(row, _most(definition), points is EVERY or pace == series.CHANGE)
+        _look_at(row, _most(definition), points is EVERY or pace in _WHOLE)
     return found
 
 
@@ -170,7 +171,7 @@ def write_readings(database: Database, record: Record, observations: Sequence[Ob
         if point:
             points.append((row.number, *point))
             is_urgent = is_urgent or pace == series.CHANGE
-            row = _with(row, point)
+            row = _with(row, point) if pace != series.LATELY else _shortened(database, row, point, now)
         if point or row.pace != pace or row.absent:
             updates.append((pace, row.settled, row.sum, row.number))
     database.run_all('INSERT OR REPLACE INTO point VALUES (?, ?, ?, ?)', points)
@@ -185,6 +186,14 @@ def _with(row: Stored, point: Point) -> Stored:
     is_added = not row.history.points or point.time > row.history.points[-1].time
     settled = row.sum if is_added else row.settled
     return row._replace(settled=settled, sum=sums.of_points([point], settled))
+
+
+def _shortened(database: Database, row: Stored, point: Point, now: int) -> Stored:
+    """Remove what is older than hysteresis looks back; return the series with its checksums once a point is added."""
+    grown = row.history._replace(points=(*row.history.points, point))
+    kept = series.latest(grown, now, hysteresis.SPAN) or grown.points
+    database.run('DELETE FROM point WHERE series = ? AND time < ?', row.number, kept[0].time)
+    return row._replace(settled=sums.of_points(kept[:-1]), sum=sums.of_points(kept))
 
 
 def _new_series(database: Database, drive: int, key: Key, pace: int, absent: int = 0) -> Stored:

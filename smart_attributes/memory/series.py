@@ -21,6 +21,7 @@ MANY = 500               # points from which on a series counts as such a one
 CHANGE = 0    # whenever its number changes: counters that are judged, states
 DAILY = 1     # the first number of each day: what moves all the time
 HIGHEST = 2   # the highest number of each day
+LATELY = 3    # whenever its number changes, for an hour: what hysteresis needs and nobody else
 # What moves at every check; kept at each change, six roles of 24 drives would take 144 MB a year and more.
 PACES: Mapping[str, int] = {'temperature': HIGHEST, **dict.fromkeys((
     'power_on_time', 'power_cycles', 'start_stop', 'load_cycles', 'host_read', 'host_written', 'nand_written',
@@ -70,7 +71,7 @@ def next_point(pace: int, history: History, number: float, now: int) -> Optional
     if not history.points:
         return Point(now, number)
     last = history.points[-1]
-    if pace == CHANGE:
+    if pace in (CHANGE, LATELY):
         return Point(now, number, now - history.last_read) if number != last.number else None
     if now // DAY > last.time // DAY:
         return Point(now, number, now - history.last_read)
@@ -81,6 +82,12 @@ def with_reading(history: History, number: float, now: int) -> History:
     """Return a history with the number of this check in it."""
     point = next_point(CHANGE, history, number, now)
     return History((*history.points, point) if point else history.points, now)
+
+
+def latest(history: History, now: int, span: int) -> List[Point]:
+    """Return the points of the last *span* seconds, with the one that held when they began. [] if that is not known."""
+    begins = [place for place, point in enumerate(history.points) if point.time <= now - span]
+    return list(history.points[begins[-1]:]) if begins else []
 
 
 def thinned(points: Sequence[Point], old: int, pace: int = CHANGE) -> List[Point]:

@@ -17,7 +17,7 @@ from .changes import Place, Scope, updated
 from .counted import CountedDatabase
 from .database import CLONED, DAMAGED, GONE, SET_ASIDE
 from .drives import Match, Record
-from .series import History, Key, Observation, Point
+from .series import LATELY, History, Key, Observation, Point
 
 if TYPE_CHECKING:
     from typing import Dict, List, Mapping, Optional, Sequence, Tuple
@@ -291,7 +291,8 @@ class Memory:
     def _all_of(self, drive: int) -> Dict[Key, History]:
         # The record of who asks may be older than this transaction.
         found = [record for record in rows.head(self._database).records if record.number == drive]
-        return {key: row.history for key, row in rows.stored(self._database, found, rows.EVERY).get(drive, {}).items()}
+        stored = rows.stored(self._database, found, rows.EVERY).get(drive, {})
+        return {key: row.history for key, row in stored.items() if row.pace != LATELY}
 
     def _examined(self) -> None:
         if self._database.run('PRAGMA integrity_check(1)') != [('ok',)]:

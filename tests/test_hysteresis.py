@@ -1,0 +1,114 @@
+"""Temperature does not change the state with each degree: a limit that was passed holds for a while."""
+from __future__ import annotations
+
+import random
+import sqlite3
+from typing import Iterable, List, Sequence, Tuple
+
+import pytest
+from days import START, Machine, disk
+
+from smart_attributes.durations import DAY, MINUTE
+from smart_attributes.memory import hysteresis
+from smart_attributes.memory.series import CHANGE, History, next_point
+
+MARGIN, LIMIT = 3, 60
+STEP = 30                    # minutes between two checks of a day; the rule does not depend on it
+Sample = Tuple[int, float]   # minutes since the beginning, degrees
+
+
+def by_the_rule(samples: Sequence[Sample]) -> bool:
+    """Tell whether the limit holds after the last sample, from all samples: plain, and without anything kept."""
+    holds, cool_since = False, None
+    for minute, number in samples:
+        cool_since = None if number > LIMIT - MARGIN else minute if cool_since is None else cool_since
+        is_released = cool_since is not None and minute - cool_since >= 60
+        holds = number > LIMIT or (holds and not is_released)
+    return holds
+
+
+def reduced(samples: Iterable[Sample]) -> List[float]:
+    """Return the level after each sample, as checks get it from what the history keeps."""
+    known, level, levels = History(), None, []
+    for minute, number in samples:
+        now = minute * MINUTE
+        point = next_point(CHANGE, known, number, now)
+        known = History((*known.points, point) if point else known.points, now)
+        level = number if level is None else hysteresis.level(MARGIN, number, level, known, now)
+        levels.append(level)
+    return levels
+
+
+@pytest.mark.parametrize('numbers, expected', [
+    pytest.param([59, 60, 59], [59, 60, 60], id='ok-never-above-the-limit'),
+    pytest.param([61, 59, 58], [61, 61, 61], id='warn-within-the-margin'),
+    pytest.param([61, *[57] * 13], [61] * 13 + [60], id='ok-an-hour-at-the-margin'),
+    pytest.param([61, *[57] * 6, 58, *[57] * 12], [61] * 20, id='warn-the-hour-begins-anew'),
+    pytest.param([65, *[59] * 13], [65] * 13 + [62], id='warn-an-hour-below-the-limit-but-within-the-margin'),
+    pytest.param([70, *[40] * 13, 61], [70] * 13 + [43, 61], id='warn-again')])
+def test_a_number_counts_until_it_has_been_lower_for_an_hour(numbers, expected):
+    """Samples five minutes apart; the limit of 60 holds wherever the level is above it."""
+    assert reduced((5 * place, number) for place, number in enumerate(numbers)) == expected
+
+
+@pytest.mark.parametrize('seed', range(40))
+def test_the_level_says_the_same_as_the_rule(seed):
+    """Random walks around the limit, with gaps: one number and one hour of readings hold all that matters."""
+    chance = random.Random(seed)
+    samples: List[Sample] = [(0, 55.0)]
+    for _ in range(150):
+        minute, number = samples[-1]
+        samples.append((minute + chance.choice([1, 5, 5, 5, 20, 90]),
+                        min(max(number + chance.choice([-4, -1, -1, 0, 0, 1, 1, 4]), 50), 66)))
+    levels = reduced(samples)
+
+    assert [level > LIMIT for level in levels] == [by_the_rule(samples[:end]) for end in range(1, len(samples) + 1)]
+
+
+def jitter(count: int, seed: int) -> List[List[int]]:
+    """Return the temperatures of disks that vary by a degree around one of their limits, 55 and 60, for a day."""
+    chance = random.Random(seed)
+    return [[(55, 60)[place % 2] + chance.choice((-1, 0, 1)) for _ in range(0, 24 * 60 + 1, STEP)]
+            for place in range(count)]
+
+
+def test_twenty_disks_around_their_limits_change_state_once_a_day(tmp_path):
+    """The real program, with its history: without hysteresis these disks change state hundreds of times."""
+    machine, states = Machine(tmp_path), []
+    disks = jitter(20, seed=7)
+    for step in range(len(disks[0])):
+        machine.holds(**{f'sd{chr(97 + place)}': disk(f'SERIAL{place:02}', a194=each[step])
+                         for place, each in enumerate(disks)})
+        text = machine.check(START + step * STEP * MINUTE).text
+        states.append([line.split()[0] for line in sorted(text.splitlines()[1:21], key=lambda line: line.split()[1])])
+    changes = [sum(before[place] != after[place] for before, after in zip(states, states[1:])) for place in range(20)]
+
+    assert max(changes) <= 1
+    assert all('WARNING' in {state[place] for state in states} for place in range(0, 20, 2))
+    assert all('CRITICAL' in {state[place] for state in states} for place in range(1, 20, 2))
+
+
+def test_an_alert_ends_and_says_why_it_lasts(tmp_path):
+    """The line says what it waits for; an hour later the drive is OK."""
+    machine = Machine(tmp_path)
+    for minutes, degrees in ((0, 56), (5, 52), (60, 50)):
+        machine.holds(sda=disk(a194=degrees))
+        first = machine.check(START + minutes * MINUTE).first_line
+        assert first.startswith('SMART WARNING - sda temperature'), minutes
+    assert f'temperature {degrees} C (warning above 55 until 3 C lower for an hour)' in first
+
+    assert machine.check(START + 65 * MINUTE).first_line.startswith('SMART OK')
+
+
+def test_the_history_of_hysteresis_stays_small(tmp_path):
+    """A drive whose temperature changes at each check keeps an hour of it, and `history` does not list it."""
+    machine = Machine(tmp_path)
+    for step in range(60):
+        machine.holds(sda=disk(a194=30 + step % 7))
+        machine.check(START + step * 5 * MINUTE)
+    with sqlite3.connect(machine.state / 'memory/memory.sqlite') as database:
+        points = database.execute("SELECT count(*) FROM point JOIN series ON series.number = point.series "
+                                  "WHERE role LIKE 'temperature,%'").fetchone()[0]
+
+    assert points <= 2 * 14
+    assert 'temperature,' not in machine.run(START + DAY, 'history', '-d', '/dev/sda').text
