@@ -11,10 +11,10 @@ import described
 import generate
 import icinga
 import pytest
-from conftest import ROOT, SHARED
+from conftest import ROOT, SHARED, run
 from sentences import key, keys
 
-from smart_attributes import cli
+from smart_attributes import cli, jobs
 from smart_attributes import options as asked
 from smart_attributes.knowledge import complaints, thresholds
 from smart_attributes.model import Identity, State
@@ -60,6 +60,14 @@ def test_every_role_state_and_job_is_in_the_man_page():
     assert [role for role in roles if not re.search(rf'\b{role} \(', text)] == []
     assert [state for state in State if f'{int(state)} {state.name}' not in text] == []
     assert [job for job in asked.JOBS if f'check_smart_attributes {job}' not in text] == []
+
+
+def test_help_lists_every_command():
+    """Those that the program has parsers for, and that it runs; each once, with what it does."""
+    text = run('--help').text
+    listed = re.findall('^  ([a-z]+) {2,}[a-z]', text.partition('other commands')[2], re.MULTILINE)
+
+    assert sorted(listed) == sorted({*cli.PARSERS} - {'check'}) == sorted({*jobs.JOBS} - {'check'})
 
 
 # --- the completion ------------------------------------------------------------------------------

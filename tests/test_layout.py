@@ -42,7 +42,8 @@ MAY_IMPORT: Dict[str, Set[str]] = {
              'reading', 'knowledge', 'memory', 'faces', 'workshop'},
     'main': {'reading', 'jobs'}}
 FOREIGN = {'nagiosplugin': {'knowledge/nagios'}, 'pySMART': {'reading/pysmart'}, 'jsonschema': {'knowledge/complaints'},
-           'rich': {'faces/screen', 'faces/triage', 'faces/explain'}, 'jinja2': {'faces/page'}, 'prometheus_client': {'faces/metrics'},
+           'rich': {'faces/screen', 'faces/triage', 'faces/explain'}, 'jinja2': {'faces/page'},
+           'prometheus_client': {'faces/metrics'},
            'sqlite3': {'memory/database'},
            '_sqlite3': {'memory/database'}}
 # What a check with a drive must not load: each costs more than reading the drive's report.
