@@ -20,6 +20,8 @@ from fake_smartctl import FakeSmartctl
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / 'shared'
 NOBODY = 65534
+# Where programs make sockets: the path of one has at most 107 characters, and TMPDIR may have more.
+SOCKETS = '/tmp'
 # The folder of state of all checks here: none of them may leave anything in the home of who runs the tests.
 STATE_HOME = os.environ['XDG_STATE_HOME'] = tempfile.mkdtemp(prefix='check-smart-attributes-state-')
 atexit.register(shutil.rmtree, STATE_HOME, ignore_errors=True)

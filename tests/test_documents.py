@@ -74,9 +74,8 @@ def test_help_lists_every_command():
 
 def completed(*words: str) -> List[str]:
     """Return what bash proposes for the last word."""
-    script = ROOT / 'contrib/bash-completion/check_smart_attributes'
-    code = (f'. {script}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _check_smart_attributes; printf "%s\\n" '
-            f'"${{COMPREPLY[@]}}"')
+    code = ('. contrib/bash-completion/check_smart_attributes; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
+            '_check_smart_attributes; printf "%s\\n" "${COMPREPLY[@]}"')
     done = subprocess.run(['bash', '-uec', code, 'bash', 'check_smart_attributes', *words], capture_output=True,
                           text=True, cwd=ROOT)
     assert done.stderr == ''
