@@ -40,7 +40,7 @@ def lock(fake, state, pid=4711, since=None):
 
 
 def check(fake, state, *arguments):
-    return run('-p', fake.path, '--state-dir', str(state), '-d', '/dev/sda', *arguments)
+    return run('-p', fake.path, '--nosudo', '--state-dir', str(state), '-d', '/dev/sda', *arguments)
 
 
 # A check
@@ -166,7 +166,7 @@ def test_a_scan_that_hangs_is_not_started_again(fake, state):
     held = Waiting(str(state)).begin((fake.path, *commands.SCAN))
     os.pwrite(held, b'4711 1', 0)
 
-    result = run('-p', fake.path, '--state-dir', str(state))
+    result = run('-p', fake.path, '--nosudo', '--state-dir', str(state))
 
     os.close(held)
     assert result.code == 3 and 'still waiting since 1970-01-01' in result.first_line and fake.calls() == []
