@@ -122,7 +122,7 @@ $(OLD)/.ready: pyproject.toml tools/prepare
 	$(OLD)/bin/pip install --quiet --disable-pip-version-check $(DEBIAN12) --editable .
 	touch $@
 
-generate: venv   ## the man page, the tables of the documents and whatever else follows from the code
+generate: $(VENV)/.tools ## the man page, the tables of the documents and whatever else follows from the code
 	$(BIN)/python tools/generate.py
 	$(BIN)/python tools/tables.py
 

@@ -74,20 +74,13 @@ _WHAT_A_CHECK_TAKES = (groups.drives, groups.reading, groups.judging, groups.rem
                        groups.common)
 
 
-_OTHER_JOBS = f'''\
-other jobs, each with its own --help:
-  {PROGRAM} triage    table of all drives, worst first
-  {PROGRAM} list      addresses, models and serials, ready to paste after -d
-  {PROGRAM} explain   one drive: what was read, which entry, which limit, why
-  {PROGRAM} sudoers   the rule that lets this plugin, and nothing else, run smartctl as root
-  {PROGRAM} draft     a new entry for attributes.json from a drive or a report
-  {PROGRAM} prove     find the mistakes in attributes.json
-  {PROGRAM} measure   compare attributes.json with real drives
-  {PROGRAM} migrate   turn files of version 1.6 into limits and entries of this one
-  {PROGRAM} acknowledge  accept a number of one drive: silent at it, loud beyond
-  {PROGRAM} history   what is remembered of drives; fill it from the logs of smartd
-  {PROGRAM} metrics   the numbers of drives for Prometheus
-  {PROGRAM} doctor    is all well with this installation; if not, what to do
+def _other_jobs() -> str:
+    return '\n'.join(f'  {name:{max(map(len, JOBS))}}  {summary}' for name, summary in JOBS.items())
+
+
+_AFTER_THE_OPTIONS = f'''\
+other commands; {PROGRAM} COMMAND --help shows their options:
+{_other_jobs()}
 
 example:
   {PROGRAM} -d /dev/nvme0 -d megaraid,0-7@/dev/bus/0 --expect 9 -w endurance_used=80
@@ -96,7 +89,7 @@ exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN'''
 
 
 def _check_parser() -> Parser:
-    parser = _parser(PROGRAM, 'Judge the SMART data of drives, as a plugin for Icinga and Nagios.', _OTHER_JOBS,
+    parser = _parser(PROGRAM, 'Judge the SMART data of drives, as a plugin for Icinga and Nagios.', _AFTER_THE_OPTIONS,
                      '%(prog)s [-d ADDRESS | --scan | --report FILE] [options]')
     for group in _WHAT_A_CHECK_TAKES:
         group(parser)

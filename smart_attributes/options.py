@@ -13,8 +13,21 @@ if TYPE_CHECKING:
 
 
 PROGRAM = 'check_smart_attributes'
-JOBS = ('triage', 'list', 'explain', 'sudoers', 'draft', 'prove', 'measure', 'migrate', 'acknowledge', 'history',
-        'metrics', 'doctor', 'fleet')
+# Commands beside the check, in the order of --help and the man page, each with its line in --help.
+JOBS: Mapping[str, str] = {
+    'triage': 'show all drives in one table, worst first',
+    'list': 'list addresses, models and serial numbers, ready to paste after -d',
+    'explain': 'explain one drive: its readings, database entry and limits',
+    'sudoers': 'print the sudo rule that lets this plugin, and nothing else, run smartctl as root',
+    'draft': 'draft a new entry for attributes.json from a drive or a report',
+    'prove': 'find the mistakes in attributes.json and in your own files',
+    'measure': 'compare attributes.json with real drives',
+    'migrate': 'turn files of version 1.6 into limits and entries of this version',
+    'acknowledge': 'accept a value of one drive: no alert until it gets worse',
+    'history': 'show stored readings, import the logs of smartd, or forget a drive',
+    'metrics': 'write the readings of drives for Prometheus',
+    'doctor': 'check this installation; print the remedy for each problem',
+    'fleet': 'show the drives of many hosts, from Icinga 2 or from folders'}
 OK, PARTLY, UNKNOWN = 0, 1, 3   # exit statuses of the jobs for a person
 USER = 'nagios'       # as whom Debian's daemons run checks
 LABELS = ('device', 'by-id', 'serial', 'wwn')

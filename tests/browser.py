@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 import pytest
+from conftest import SOCKETS
 
 ARGUMENTS = ('--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage')
 # What Chromium writes into its log of the page's network when nothing but the file itself is read.
@@ -25,7 +27,8 @@ class Browser:
             options.add_argument(argument)
         options.binary_location = str(shutil.which('chromium'))
         options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
-        self.driver: Any = webdriver.Chrome(options=options, service=Service(str(shutil.which('chromedriver'))))
+        service = Service(str(shutil.which('chromedriver')), env={**os.environ, 'TMPDIR': SOCKETS})
+        self.driver: Any = webdriver.Chrome(options=options, service=service)
 
     def open(self, page: Path, width: int = 1400, height: int = 900, **features: str) -> None:
         """Open a page in a window of a size; features: what its style asks for, such as prefers_color_scheme='dark'."""

@@ -6,11 +6,13 @@ import json
 import os
 import re
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional
 
 import pytest
 from fake_smartctl import FakeSmartctl
@@ -18,9 +20,25 @@ from fake_smartctl import FakeSmartctl
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / 'shared'
 NOBODY = 65534
+# Where programs make sockets: the path of one has at most 107 characters, and TMPDIR may have more.
+SOCKETS = '/tmp'
 # The folder of state of all checks here: none of them may leave anything in the home of who runs the tests.
 STATE_HOME = os.environ['XDG_STATE_HOME'] = tempfile.mkdtemp(prefix='check-smart-attributes-state-')
 atexit.register(shutil.rmtree, STATE_HOME, ignore_errors=True)
+
+
+def listen_to(numbers: Iterable[signal.Signals]) -> None:
+    """Let the programs under test start with each signal in force, also where pytest was started with it ignored.
+
+    `nohup` ignores SIGHUP, a shell that runs a job in the background SIGINT. A handler is not inherited, "ignored" is;
+    pytest itself still ignores the signal.
+    """
+    for number in numbers:
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
+
+
+listen_to((signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM))
 
 
 @pytest.fixture(autouse=True)
@@ -91,6 +109,16 @@ def pytest_runtest_makereport() -> Iterator[None]:
     report = outcome.get_result()
     if report.skipped and 'TEST_DAEMONS' in os.environ and re.search('not installed|missing', str(report.longrepr)):
         report.outcome = 'failed'
+
+
+@pytest.fixture(scope='session')
+def loopback() -> None:
+    """The loopback interface, for whatever talks to itself by TCP; a sandbox may have none (`unshare -n`)."""
+    try:
+        with socket.create_server(('127.0.0.1', 0)) as server, socket.create_connection(server.getsockname(), 5):
+            pass
+    except OSError as error:
+        pytest.skip(f'not tried: the loopback interface is missing ({error.strerror}); ip link set lo up')
 
 
 @pytest.fixture(scope='session')

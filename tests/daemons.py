@@ -23,7 +23,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Type
 
-from conftest import ROOT, drive
+from conftest import ROOT, SOCKETS, drive
 from fake_smartctl import FakeSmartctl
 
 from smart_attributes.reading.commands import SCAN, read_arguments
@@ -67,7 +67,7 @@ class Ground:
     """A folder for a daemon: its user may write there, and the plugin is installed there."""
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix='csa-daemon-'))
+        self.folder = Path(tempfile.mkdtemp(prefix='csa-daemon-', dir=SOCKETS))
         self.folder.chmod(0o755)
         self.user = 'nobody' if os.geteuid() == 0 else ''
         self.plugins = self.folder / 'plugins'

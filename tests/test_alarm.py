@@ -95,7 +95,7 @@ def test_slots_that_nobody_looked_at_are_counted_and_are_no_drives(tmp_path):
                      json.dumps({**answer, 'serial_number': f'EXAMPLE{number:04}', 'wwn': {}}), before='sleep 1.5')
 
     started = time.monotonic()
-    result = run('-p', fake.path, '-d', 'megaraid,[0-11]@/dev/bus/0', '--jobs', '2', '-t', '2.5')
+    result = run('-p', fake.path, '--nosudo', '-d', 'megaraid,[0-11]@/dev/bus/0', '--jobs', '2', '-t', '2.5')
 
     assert time.monotonic() - started < 2.5 + 1.2
     assert result.code == 3
@@ -111,8 +111,8 @@ def test_who_ends_the_check_gets_what_is_known_and_no_process_stays(tmp_path, nu
     fake = FakeSmartctl(tmp_path / 'fake')
     fake.answers(read_arguments('/dev/sda'), drive(known))
     fake.answers(read_arguments('/dev/sdb'), before=IGNORES_SIGTERM)
-    check = subprocess.Popen([*PLUGIN, '-p', fake.path, '-d', '/dev/sda', '-d', '/dev/sdb'], stdout=subprocess.PIPE,
-                             text=True)
+    check = subprocess.Popen([*PLUGIN, '-p', fake.path, '--nosudo', '-d', '/dev/sda', '-d', '/dev/sdb'],
+                             stdout=subprocess.PIPE, text=True)
     _wait(lambda: len(fake.pids()) == 2)
     time.sleep(1.5)  # sda has answered and is understood
 
@@ -129,7 +129,7 @@ def test_before_anything_is_known_a_signal_still_gets_its_line(tmp_path):
     """A scan that hangs leaves nothing to tell but that."""
     fake = FakeSmartctl(tmp_path / 'fake')
     fake.answers('--json=c --scan', before='sleep 20')
-    check = subprocess.Popen([*PLUGIN, '-p', fake.path], stdout=subprocess.PIPE, text=True)
+    check = subprocess.Popen([*PLUGIN, '-p', fake.path, '--nosudo'], stdout=subprocess.PIPE, text=True)
     _wait(lambda: bool(fake.pids()))
     time.sleep(0.5)
 

@@ -34,3 +34,38 @@ def test_where_all_programs_are_promised_none_is_missed_in_silence(tmp_path: Pat
                           capture_output=True, text=True)
 
     assert words in done.stdout.splitlines()[-1]
+
+
+SIGNALS = """
+import signal, subprocess, sys
+{first}
+subprocess.run([sys.executable, '-c', 'import signal; print(*(signal.getsignal(each) is signal.SIG_IGN for each in '
+                '(signal.SIGHUP, signal.SIGINT)))'])
+"""
+
+
+@pytest.mark.parametrize('first, ignored', [('', 'True True'), ('import conftest', 'False False')])
+def test_programs_start_with_signals_that_nohup_ignores(first, ignored):
+    """Else those that test SIGHUP or SIGINT fail under `nohup make test` and in the background of a shell."""
+    done = subprocess.run(['sh', '-c', 'trap "" HUP INT; exec "$@"', 'sh', sys.executable, '-c',
+                           SIGNALS.format(first=first)],
+                          env={**os.environ, 'PYTHONPATH': str(ROOT / 'tests')}, capture_output=True, text=True)
+
+    assert done.stdout.strip() == ignored, done.stderr
+
+
+WITHOUT_LOOPBACK = ['unshare', '--map-root-user', '--net']
+SERVERS = ('director', 'fleet_answers', 'fleet_icinga', 'icinga', 'nagios')
+
+
+def test_without_loopback_tests_of_servers_are_skipped_and_say_why():
+    """A sandbox has no network at all."""
+    if subprocess.run([*WITHOUT_LOOPBACK, 'true'], capture_output=True, check=False).returncode:
+        pytest.skip('unshare may not make a network here')
+    environment = {name: value for name, value in os.environ.items() if name != 'TEST_DAEMONS'}
+    done = subprocess.run([*WITHOUT_LOOPBACK, sys.executable, '-m', 'pytest', '-p', 'no:cacheprovider',
+                           *(f'tests/test_{name}.py' for name in SERVERS)],
+                          cwd=ROOT, env=environment, capture_output=True, text=True)
+
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert 'the loopback interface is missing' in done.stdout

@@ -25,7 +25,7 @@ class Bed(NamedTuple):
 
 
 @pytest.fixture(scope='module')
-def bed() -> Iterator[Bed]:
+def bed(loopback) -> Iterator[Bed]:
     """Kickstarted: it knows the commands of Icinga, ours among them."""
     absent = missing('icinga2', 'icingacli', 'mariadbd',
                      'mariadb-install-db') or ('' if (MODULES / 'director').exists() else 'director')

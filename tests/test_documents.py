@@ -12,10 +12,10 @@ import generate
 import icinga
 import pages
 import pytest
-from conftest import ROOT, SHARED
+from conftest import ROOT, SHARED, run
 from sentences import key, keys
 
-from smart_attributes import cli
+from smart_attributes import cli, jobs
 from smart_attributes import options as asked
 from smart_attributes.knowledge import complaints, thresholds
 from smart_attributes.model import Identity, State
@@ -63,13 +63,20 @@ def test_every_role_state_and_job_is_in_the_man_page():
     assert [job for job in asked.JOBS if f'check_smart_attributes {job}' not in text] == []
 
 
+def test_help_lists_every_command():
+    """Those that the program has parsers for, and that it runs; each once, with what it does."""
+    text = run('--help').text
+    listed = re.findall('^  ([a-z]+) {2,}[a-z]', text.partition('other commands')[2], re.MULTILINE)
+
+    assert sorted(listed) == sorted({*cli.PARSERS} - {'check'}) == sorted({*jobs.JOBS} - {'check'})
+
+
 # --- the completion ------------------------------------------------------------------------------
 
 def completed(*words: str) -> List[str]:
     """Return what bash proposes for the last word."""
-    script = ROOT / 'contrib/bash-completion/check_smart_attributes'
-    code = (f'. {script}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _check_smart_attributes; printf "%s\\n" '
-            f'"${{COMPREPLY[@]}}"')
+    code = ('. contrib/bash-completion/check_smart_attributes; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
+            '_check_smart_attributes; printf "%s\\n" "${COMPREPLY[@]}"')
     done = subprocess.run(['bash', '-uec', code, 'bash', 'check_smart_attributes', *words], capture_output=True,
                           text=True, cwd=ROOT)
     assert done.stderr == ''

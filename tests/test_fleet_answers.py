@@ -99,7 +99,7 @@ class Fake:
 
 
 @pytest.fixture
-def fake(tmp_path) -> Iterator[Fake]:
+def fake(loopback, tmp_path) -> Iterator[Fake]:
     if not shutil.which('openssl'):
         pytest.skip('answers of a broken API are not tried: openssl is not installed')
     made = Fake(tmp_path)
@@ -203,7 +203,7 @@ def test_an_api_that_fails_half_way_leaves_what_it_told(fake, tmp_path):
     assert 'class="run"' in (tmp_path / 'page.html').read_text()
 
 
-def test_a_port_without_tls_is_said(tmp_path):
+def test_a_port_without_tls_is_said(loopback, tmp_path):
     """The password is not sent there."""
     if not shutil.which('openssl'):
         pytest.skip('answers of a broken API are not tried: openssl is not installed')

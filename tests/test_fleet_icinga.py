@@ -58,7 +58,7 @@ def lacking() -> None:
 
 
 @pytest.fixture(scope='module')
-def cases() -> Iterator[Bed]:
+def cases(loopback) -> Iterator[Bed]:
     """An Icinga with a host for each case, and two whose services run other commands."""
     lacking()
     others = ''.join(fleet_bed.HOST.format(name=name) for name in [*CASES, NRPE, SSH, 'bare', 'twice'])
@@ -301,7 +301,7 @@ def test_nothing_is_written_to_icinga(cases):
 
 # --- many ----------------------------------------------------------------------------------------
 
-def test_1000_hosts_of_24_drives_take_3_seconds_and_150_mb():
+def test_1000_hosts_of_24_drives_take_3_seconds_and_150_mb(loopback):
     """The table and the page; the figure is of a machine that does nothing else, so the time of its own is held."""
     lacking()
     bed = Bed(HOSTS)
@@ -323,7 +323,7 @@ def test_1000_hosts_of_24_drives_take_3_seconds_and_150_mb():
 
 
 @pytest.mark.skipif(not MANY, reason='10,000 hosts are not asked: Icinga takes 3 GB for them; "make fleet-10000" does')
-def test_10000_hosts_take_15_seconds_and_100_mb():
+def test_10000_hosts_take_15_seconds_and_100_mb(loopback):
     """The table and the page of 240,000 drives."""
     lacking()
     bed = Bed(int(MANY or 0))

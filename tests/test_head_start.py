@@ -127,7 +127,7 @@ def test_80_drives_never_make_more_processes_at_once_than_jobs(tmp_path, jobs):
                      before=f'mkdir {running}/$$; ls {running} | wc -l >>{counts}',
                      after=f'rmdir {running}/$$')
 
-    result = run('-p', fake.path, '--jobs', str(jobs), *(word for name in names for word in ('-d', name)))
+    result = run('-p', fake.path, '--nosudo', '--jobs', str(jobs), *(word for name in names for word in ('-d', name)))
 
     seen = [int(line) for line in counts.read_text().split()]
     assert (len(seen), max(seen)) == (80, jobs)
@@ -142,6 +142,6 @@ def test_with_one_job_a_drive_that_is_being_ended_still_counts(tmp_path):
                  before=f"trap 'sleep 0.3; echo over >>{trace}; exit' TERM; sleep 20 & wait")
     fake.answers(read_arguments('/dev/sdb'), drive('intel-worn'), before=f'echo next >>{trace}')
 
-    run('-p', fake.path, '--jobs', '1', '--drive-timeout', '0.7', '-d', '/dev/sda', '-d', '/dev/sdb')
+    run('-p', fake.path, '--nosudo', '--jobs', '1', '--drive-timeout', '0.7', '-d', '/dev/sda', '-d', '/dev/sdb')
 
     assert trace.read_text().split() == ['over', 'next']

@@ -130,7 +130,7 @@ def services() -> str:
 
 
 @pytest.fixture(scope='module')
-def bed() -> Iterator[Bed]:
+def bed(loopback) -> Iterator[Bed]:
     """One Icinga for all tests of this file."""
     lacking()
     ground, graphite, influx = Ground(), Graphite(), Influx()

@@ -43,7 +43,8 @@ MAY_IMPORT: Dict[str, Set[str]] = {
     'one_document': set(),
     'main': {'reading', 'jobs', 'one_document'}}
 FOREIGN = {'nagiosplugin': {'knowledge/nagios'}, 'pySMART': {'reading/pysmart'}, 'jsonschema': {'knowledge/complaints'},
-           'rich': {'faces/triage', 'faces/explain'}, 'jinja2': {'faces/page'}, 'prometheus_client': {'faces/metrics'},
+           'rich': {'faces/screen', 'faces/triage', 'faces/explain'}, 'jinja2': {'faces/page'},
+           'prometheus_client': {'faces/metrics'},
            'sqlite3': {'memory/database'},
            '_sqlite3': {'memory/database'}}
 # What a check with a drive must not load: each costs more than reading the drive's report.
@@ -90,7 +91,7 @@ def test_a_check_loads_nothing_that_it_does_not_need(drive, tmp_path):
     smartctl.answers(commands.read_arguments('/dev/sda'), Path(drive_path('intel-s3500-healthy')).read_bytes())
     code = (f'import sys\nsys.path += [{str(ROOT)!r}, {sysconfig.get_path("purelib")!r}]\n'
             f'from smart_attributes import main\n'
-            f'main.run(["-p", {smartctl.path!r}, "--state-dir", {str(tmp_path)!r}, "-d", {drive!r}])\n'
+            f'main.run(["-p", {smartctl.path!r}, "--nosudo", "--state-dir", {str(tmp_path)!r}, "-d", {drive!r}])\n'
             f'print(*sys.modules)')
     done = subprocess.run([sys.executable, '-IS', '-c', code], capture_output=True, text=True)
 

@@ -34,7 +34,7 @@ def lacking(*programs: str) -> None:
 
 
 @pytest.fixture(scope='module')
-def nrpe() -> Iterator[Nrpe]:
+def nrpe(loopback) -> Iterator[Nrpe]:
     """One NRPE, with the commented examples of its file switched on."""
     lacking('nrpe')
     ground = Ground()

@@ -43,7 +43,7 @@ def sample() -> Dict[str, Any]:
 
 
 @pytest.fixture(scope='module')
-def chromium() -> Iterator[browser.Browser]:
+def chromium(loopback) -> Iterator[browser.Browser]:
     made = browser.started()
     yield made
     made.driver.quit()

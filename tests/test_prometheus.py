@@ -111,7 +111,7 @@ def open_folder() -> Iterator[Path]:
 
 
 @pytest.fixture(scope='module')
-def bed(open_folder: Path) -> Iterator[Bed]:
+def bed(loopback, open_folder: Path) -> Iterator[Bed]:
     """Both on the loopback interface, as nobody where we are root."""
     exporter, prometheus = free_port(), free_port()
     (open_folder / 'scraping.yml').write_text(SCRAPING.format(rules=RULES, port=exporter))

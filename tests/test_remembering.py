@@ -95,7 +95,7 @@ def test_memory_that_is_required_has_a_state_where_it_fails(machine, state, code
     assert [line for line in result.text.splitlines() if line.startswith(f'{state.upper():<8}  (check)  no memory: ')]
 
 
-@pytest.mark.parametrize(('home', 'is_said'), [('/nonexistent', False), ('/proc', True)])
+@pytest.mark.parametrize(('home', 'is_said'), [('/dev/null/absent', False), ('/proc', True)])
 def test_where_a_user_has_no_home_there_is_no_memory_to_be_missed(fake, home, is_said):
     """Nothing is meant to last there; --state-dir gives it a place. A home that cannot be written is another matter."""
     fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))

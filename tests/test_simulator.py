@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -387,6 +388,19 @@ def test_a_machine_outlives_the_library_it_was_made_with(machine, tmp_path):
     later.add('/dev/sda', 'intel-worn')
 
     assert [smartctl(one, '-i', '/dev/sda').returncode for one in (machine, later)] == [0, 0]
+
+
+def test_a_machine_may_stand_below_dev():
+    """As with TMPDIR=/dev/shm; its own files are no devices, and the real devices stay out of sight."""
+    with tempfile.TemporaryDirectory(dir='/dev/shm') as folder:
+        machine = Machine(Path(folder) / 'machine')
+        machine.add('/dev/sda', 'intel-worn')
+        machine.link('/dev/disk/by-id/ata-EXAMPLE', '/dev/sda')
+        scanned = smartctl(machine, '--scan').stdout
+
+        assert smartctl(machine, '-i', '/dev/sda').returncode == 0
+        assert smartctl(machine, '-i', '/dev/disk/by-id/ata-EXAMPLE').returncode == 0
+    assert [line.split()[0] for line in scanned.splitlines()] == ['/dev/sda']
 
 
 def test_every_way_of_smartctl_to_a_file_is_hooked():

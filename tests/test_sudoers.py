@@ -7,13 +7,14 @@ import re
 import shutil
 import socket
 import subprocess
+import tempfile
 from contextlib import contextmanager, suppress
 from itertools import combinations
 from pathlib import Path
 from typing import Iterator, List, NamedTuple, Tuple
 
 import pytest
-from conftest import ROOT, run
+from conftest import ROOT, SOCKETS, run
 from fake_smartctl import IGNORES_SIGTERM, FakeSmartctl
 
 from smart_attributes.errors import UsageError
@@ -450,14 +451,15 @@ class Syslog:
 
 
 @pytest.fixture
-def syslog(tmp_path) -> Iterator[Syslog]:
+def syslog() -> Iterator[Syslog]:
     """In the place of this machine's own, for those who ask for it with `in_sight_of`."""
     needs('unshare', 'mount')
     was_there = os.path.lexists('/dev/log')
     Path('/dev/log').touch()
-    log = Syslog(tmp_path)
-    yield log
-    log.socket.close()
+    with tempfile.TemporaryDirectory(dir=SOCKETS) as folder:
+        log = Syslog(Path(folder))
+        yield log
+        log.socket.close()
     if not was_there:
         os.unlink('/dev/log')
 

@@ -75,7 +75,7 @@ def test_columns_stand_below_each_other_on_a_narrow_screen(sixty):
     pytest.param(70, ['temp', 'spare'], id='70')])
 def test_numbers_for_which_there_is_no_room_are_left_out_the_least_telling_first(columns, left_out):
     """A finding tells them where they are bad; wear, date and what was written stay."""
-    widest = {'used': 5, 'until': 8, 'spare': 5, 'temp': 4, 'age': 6, 'written': 16}
+    widest = {'used': 5, 'until': 8, 'spare': 5, 'temp': 4, 'age': 6, 'written': 16, 'bar': triage.BAR + 1}
 
     assert triage._fields(triage.NUMBERS, widest, columns) == [name for name in triage.NUMBERS if name not in left_out]
 
@@ -107,6 +107,42 @@ def test_a_pipe_gets_a_line_a_drive_without_colours_and_bars():
     assert not {'\x1b', '█', '░'} & set(text)
     assert [line for line in text.splitlines() if line != line.rstrip()] == []
     assert re.search('smart_status: FAILED; attribute 5 .*; reported_uncorrect .*; pending .*; reallocated ', text)
+
+
+@pytest.mark.parametrize('command', ['triage', 'explain'])
+@pytest.mark.parametrize('columns', [40, 80, 300])
+def test_a_pipe_is_as_wide_as_columns_says(command, columns):
+    """No line is wider, and at least one uses the room; still without colours and bars."""
+    text = run(command, '--report', drive_path('hgst-failed'), env={'COLUMNS': str(columns), 'LC_ALL': 'C.UTF-8'}).text
+
+    assert columns * 0.7 < max(map(len, text.splitlines())) <= columns
+    assert not {'\x1b', '█', '░'} & set(text)
+
+
+def test_a_narrow_pipe_has_the_numbers_below_each_other(sixty):
+    """The narrow form, although there is no bar to make room for."""
+    text = run('triage', '--report', sixty, env={'COLUMNS': '80', 'LC_ALL': 'C.UTF-8'}).text
+    lines = [line for line in text.splitlines() if not line.startswith('note:')]
+
+    assert len([line for line in lines if STATE.match(line)]) == 60
+    assert len({age.end() for age in (re.search(r' [0-9]+\.[0-9] y', line) for line in lines) if age}) == 1
+
+
+@pytest.mark.parametrize('value', ['', '0', '-80', '80x', 'wide', '²', '9' * 5000])
+@pytest.mark.parametrize('command', ['triage', 'explain'])
+def test_columns_that_are_no_width_are_ignored(command, value):
+    """rich takes "²" for digits and fails on it; LINES is read in the same place."""
+    arguments = command, '--report', drive_path('hgst-failed')
+
+    assert run(*arguments, env={'COLUMNS': value, 'LINES': value}) == run(*arguments)
+
+
+@pytest.mark.parametrize('columns', ['1', '39'])
+def test_no_width_is_so_narrow_that_states_are_cut_off(columns):
+    """A table of dots would say nothing of a failed drive."""
+    arguments = 'triage', '--report', drive_path('hgst-failed')
+
+    assert run(*arguments, env={'COLUMNS': columns}) == run(*arguments, env={'COLUMNS': '40'})
 
 
 def test_a_drive_that_the_database_does_not_know_says_so(tmp_path):

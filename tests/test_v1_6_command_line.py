@@ -85,15 +85,15 @@ def test_our_own_letters_keep_their_meaning():
 
 
 @pytest.mark.parametrize('arguments', [
-    [('-d', '/dev/sda'), ('-dbj', '/etc/icinga2/plugins-config/check_smartdb.json')],
-    [('--dbjson', '/etc/icinga2/plugins-config/check_smartdb.json'), ('--device', '/dev/sda'),
+    [('-d', '/dev/sda'), ('-dbj', 'absent.json')],
+    [('--dbjson', 'absent.json'), ('--device', '/dev/sda'),
      ('--critical_on_unknown',), ('--allperfs',),
      ('-nosudo',)],
-    [('-d', '/dev/sda'), ('-dbj', '/etc/nagios-plugins/config/check_smartdb.json'), ('-ap',)],
+    [('-d', '/dev/sda'), ('-dbj', 'absent.json'), ('-ap',)],
 ], ids=['icinga-2.15', 'icinga-2.16', 'contrib'])
-def test_the_dialects_of_icinga_work_in_any_order(three, arguments):
+def test_the_dialects_of_icinga_work_in_any_order(three, tmp_path, arguments):
     """Icinga sorts arguments by their names, and names the database always."""
-    outputs = {run('-p', three.path, '-nosudo', *itertools.chain.from_iterable(order))
+    outputs = {run('-p', three.path, '-nosudo', *itertools.chain.from_iterable(order), cwd=tmp_path)
                for order in itertools.permutations(arguments)}
 
     assert len(outputs) == 1

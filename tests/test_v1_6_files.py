@@ -170,9 +170,9 @@ def test_an_entry_with_a_known_fingerprint_counts_as_shipped(monkeypatch):
     assert len(known['entries']) > 50 and all(re.fullmatch('[0-9a-f]{16}', each) for each in known['entries'])
 
 
-def test_an_absent_database_is_no_fault(intel):
+def test_an_absent_database_is_no_fault(intel, tmp_path):
     """Icinga names one always; the program has its own."""
-    result = check(intel, '-d', '/dev/sda', '-dbj', '/etc/icinga2/plugins-config/check_smartdb.json', '-v')
+    result = check(intel, '-d', '/dev/sda', '-dbj', str(tmp_path / 'plugins-config/check_smartdb.json'), '-v')
 
     assert result.code == 0
     assert 'check_smartdb.json is not there; the shipped attributes.json is used' in result.text

@@ -48,7 +48,7 @@ def lock(fake, state, pid=NO_PROCESS, age=0.0):
 
 
 def check(fake, state, *arguments):
-    return run('-p', fake.path, '--state-dir', str(state), '-d', '/dev/sda', *arguments)
+    return run('-p', fake.path, '--nosudo', '--state-dir', str(state), '-d', '/dev/sda', *arguments)
 
 
 # A check
@@ -174,7 +174,7 @@ def test_a_scan_that_hangs_is_not_started_again(fake, state):
     held = Waiting(str(state)).begin((fake.path, *commands.SCAN))
     os.pwrite(held, b'%d %d\n' % (NO_PROCESS, uptime() - 600), 0)
 
-    result = run('-p', fake.path, '--state-dir', str(state))
+    result = run('-p', fake.path, '--nosudo', '--state-dir', str(state))
 
     os.close(held)
     assert result.code == 3 and 'still waiting since' in result.first_line and fake.calls() == []

@@ -8,6 +8,7 @@ from ..knowledge.specs import SpecDatabase
 from ..knowledge.thresholds import Thresholds, when_quiet
 from ..model import Judgement, Place, Report, State, Verdict
 from ..words import clean, findings, kind, quantity, sentence, visible
+from . import screen
 from .dates import lasting
 
 WIDTH_WITHOUT_TERMINAL = 140
@@ -16,13 +17,10 @@ WIDTH_WITHOUT_TERMINAL = 140
 def print_drive(verdict: Verdict, report: Optional[Report], database: SpecDatabase, thresholds: Thresholds,
                 hide_serial: bool) -> None:
     """Print everything that led to a verdict; rich is imported here."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=WIDTH_WITHOUT_TERMINAL)
+    console = screen.console(WIDTH_WITHOUT_TERMINAL)
     for line in head(verdict, hide_serial):
         console.print(Text(visible(line)))
     if report is None:

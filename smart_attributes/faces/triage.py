@@ -1,8 +1,8 @@
 """Verdicts -> a table: which of these drives do I replace first?
 
-Three forms of the same rows: for a wide terminal a line a drive; for a narrow one two lines, and a third where
-something
-is wrong; for a pipe a line a drive, however long, without bars, for grep and less -S.
+Two forms of the same rows: one line per drive; and, where the width does not suffice for that, two lines, and a third
+where something is wrong. A pipe has no width of its own, so it gets one line per drive for grep and less -S unless
+COLUMNS names a width. It never gets bars.
 """
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Dict, Iterable, List, Mapping, Sequence, Tuple
 
 from ..model import State, Verdict
 from ..words import sentence
+from . import screen
 from .table import BAR, Row, bar, fitting, rows
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ WORDS = {'until': 'until ', 'spare': 'spare '}
 GAP = 2
 ROOM = 36             # columns for what is wrong, without which a line a drive is none
 INDENT = 10           # below the state
-ENDLESS = 10_000      # columns of a pipe
+NO_BARS = '', ''
 
 
 def print_table(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool,
@@ -43,24 +44,22 @@ def print_table(verdicts: Sequence[Verdict], failures: Sequence[str], hide_seria
 
 def print_rows(shown: Sequence[Row], told: Iterable[Tuple[State, str]] = ()) -> None:
     """Print what is told of a run as a whole, and the rows; rich is imported here, by the only jobs that draw."""
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console()
-    is_terminal = console.is_terminal
-    if not is_terminal:
-        console = Console(width=ENDLESS)
+    console = screen.console(screen.WIDEST)
     for state, text in told:
         console.print(Text(sentence(text, 500), COLOURS[state]))
     if not shown:
         return
     kept = [name for name in (*NAMES, *NUMBERS) if any(getattr(row, name) for row in shown)]
-    if not is_terminal:
-        _print_plain(_lines(shown, kept, ('', '')), console)
-    elif _width(shown, kept) <= console.width:
-        console.print(_lines(shown, kept, _signs(console)))
+    signs = _signs(console)
+    widest = _widths(shown, kept, signs)
+    if _width(shown, kept, widest) > console.width:
+        _print_cards(shown, kept, console, widest, signs)
+    elif console.is_terminal:
+        console.print(_lines(shown, kept, widest, signs))
     else:
-        _print_cards(shown, kept, console)
+        _print_plain(_lines(shown, kept, widest, signs), console)
 
 
 def _print_plain(table: Table, console: Console) -> None:
@@ -73,10 +72,12 @@ def _print_plain(table: Table, console: Console) -> None:
 
 def _signs(console: Console) -> Tuple[str, str]:
     """Return what bars are made of: full and empty."""
+    if not console.is_terminal:
+        return NO_BARS
     return ('#', '-') if console.options.ascii_only else ('\u2588', '\u2591')
 
 
-def _lines(shown: Sequence[Row], kept: Sequence[str], signs: Tuple[str, str]) -> Table:
+def _lines(shown: Sequence[Row], kept: Sequence[str], widest: Mapping[str, int], signs: Tuple[str, str]) -> Table:
     """Return a table with a line a drive."""
     from rich.table import Table
     from rich.text import Text
@@ -85,7 +86,6 @@ def _lines(shown: Sequence[Row], kept: Sequence[str], signs: Tuple[str, str]) ->
     for title in ('state', *kept):
         table.add_column(title, no_wrap=True, justify='right' if title in RIGHT else 'left')
     table.add_column('what', overflow='fold')
-    widest = _widths(shown, kept)
     for row in shown:
         # Text, never markup: a drive may call itself "[red]".
         cells = [_used(row, signs, widest['used']) if name == 'used' else Text(getattr(row, name)) for name in kept]
@@ -102,26 +102,26 @@ def _used(row: Row, signs: Tuple[str, str], width: int) -> Text:
     return text.append(row.used.rjust(width))
 
 
-def _widths(shown: Sequence[Row], kept: Sequence[str]) -> Dict[str, int]:
-    """Return how wide each column is, without its bars."""
+def _widths(shown: Sequence[Row], kept: Sequence[str], signs: Tuple[str, str]) -> Dict[str, int]:
+    """Return the width of each column, without its bars, and of a bar with the blank behind it."""
     from rich.cells import cell_len
-    return {'used': 0, **{name: max(cell_len(getattr(row, name)) for row in shown) for name in kept}}
+    return {'bar': BAR + 1 if any(signs) else 0, 'used': 0,
+            **{name: max(cell_len(getattr(row, name)) for row in shown) for name in kept}}
 
 
-def _width(shown: Sequence[Row], kept: Sequence[str]) -> int:
+def _width(shown: Sequence[Row], kept: Sequence[str], widest: Mapping[str, int]) -> int:
     """Return how wide a terminal must be for a line a drive, its findings folded at most once or twice."""
-    widths = {name: max(width, len(name)) for name, width in _widths(shown, kept).items()}
     longest = max((len('; '.join(row.what)) for row in shown), default=0)
-    bars = BAR + 1 if 'used' in kept else 0
-    return len(State.CRITICAL.name) + sum(widths[name] + 1
+    bars = widest['bar'] if 'used' in kept else 0
+    return len(State.CRITICAL.name) + sum(max(widest[name], len(name)) + 1
                                           for name in kept) + bars + 1 + max(min(longest, ROOM), longest // 3)
 
 
-# --- a narrow terminal -----------------------------------------------------------------------------
+# --- a narrow screen -------------------------------------------------------------------------------
 
-def _print_cards(shown: Sequence[Row], kept: Sequence[str], console: Console) -> None:
+def _print_cards(shown: Sequence[Row], kept: Sequence[str], console: Console, widest: Mapping[str, int],
+                 signs: Tuple[str, str]) -> None:
     from rich.text import Text
-    widest, signs = _widths(shown, kept), _signs(console)
     fields = _fields(kept, widest, console.width)
     for row in shown:
         lines = [_name_line(row, widest, console.width)]
@@ -155,7 +155,7 @@ def _fields(kept: Sequence[str], widest: Mapping[str, int], width: int) -> List[
 
 
 def _field_width(name: str, widest: Mapping[str, int]) -> int:
-    return widest[name] + len(WORDS.get(name, '')) + (BAR + 1 if name == 'used' else GAP)
+    return widest[name] + len(WORDS.get(name, '')) + (widest['bar'] if name == 'used' else GAP)
 
 
 def _number_line(row: Row, fields: Sequence[str], widest: Mapping[str, int], signs: Tuple[str, str]) -> Text:

@@ -45,9 +45,11 @@ static int is_below(const char *path, const char *folder)
     return !strncmp(path, folder, length) && (path[length] == '/' || !path[length]);
 }
 
+/* The machine's own files are real ones, also where its folder is below /dev, as with TMPDIR=/dev/shm. */
 int is_redirected(const char *path)
 {
-    return strcmp(path, "/dev/null") && (is_below(path, "/dev") || is_below(path, "/sys") || is_below(path, "/proc"));
+    return strcmp(path, "/dev/null") && !is_below(path, machine())
+        && (is_below(path, "/dev") || is_below(path, "/sys") || is_below(path, "/proc"));
 }
 
 const char *redirected(const char *path, char *buffer)
