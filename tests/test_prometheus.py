@@ -180,7 +180,8 @@ def test_the_rights_that_the_service_keeps_are_enough(open_place):
     done = subprocess.run(
         ['setpriv', f'--bounding-set=-all,{kept}', '--inh-caps=-all', '--no-new-privs', sys.executable, '-I',
          str(ROOT / 'check_smart_attributes'), 'metrics', '-d', '/dev/sda', '-p', fake.path, '--state-dir', str(state),
-         '--output', str(open_place / 'smart.prom')], capture_output=True, text=True, env={'PATH': PATH})
+         '--output', str(open_place / 'smart.prom')], capture_output=True, text=True,
+        env={'PATH': PATH, 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME']})
 
     assert (done.returncode, done.stdout, done.stderr) == (0, '', '')
     assert {path.owner() for path in state.rglob('*')} == {'nobody'}
