@@ -21,6 +21,7 @@ from conftest import NOBODY, ROOT, Result, run
 from fake_smartctl import FakeSmartctl
 from simulator import Machine, why_not
 
+from smart_attributes import errors
 from smart_attributes.doctor import daemons, listing, pasting, state, sudo_rule
 from smart_attributes.faces import findings
 from smart_attributes.faces.findings import Examination, Finding, Paste
@@ -470,7 +471,7 @@ def test_a_user_who_is_not_there_and_a_report_are_no_installation():
 
 
 @pytest.mark.parametrize('package, text, subject, words', [
-    ('_sqlite3', '', 'Python', 'the Python package _sqlite3 is not installed'),
+    ('_sqlite3', '', 'Python', 'the module _sqlite3 of Python\'s standard library cannot be loaded'),
     ('jsonschema', '{"roles": {"temperature": {"warnin": "45"}}}', 'site files', 'something does not fit')])
 def test_a_library_that_is_missing_hides_nothing_else(installed, package, text, subject, words):
     """What wants it is named; the drives are looked at all the same."""
@@ -483,6 +484,23 @@ def test_a_library_that_is_missing_hides_nothing_else(installed, package, text, 
     first = next(each for each in told if not each['good'])
     assert first['subject'] == subject and words in first['words'] and 'install' in first['cure']
     assert [each['good'] for each in told if each['subject'] == 'time limit'] == [True]
+
+
+@pytest.mark.parametrize('has_list', [True, False])
+@pytest.mark.parametrize('module, words, is_to_install', [
+    ('grp', 'of Python\'s standard library', False), ('_sqlite3', 'of Python\'s standard library', False),
+    ('xml.dom', 'the module xml of Python\'s standard library', False), ('zlib', 'standard library', False),
+    ('smart_attributes.memory.gone', 'the module smart_attributes.memory.gone of this program', False),
+    ('rich', 'the Python package rich is not installed', True),
+    ('markupsafe.x', 'the Python package markupsafe is not installed', True)])
+def test_a_module_of_python_itself_is_never_a_package_to_install(monkeypatch, module, words, is_to_install, has_list):
+    """Python 3.9 has no list of its own modules."""
+    if not has_list:
+        monkeypatch.delattr(sys, 'stdlib_module_names', raising=False)
+
+    told = errors.not_installed(module)
+
+    assert words in told and ('pip install' in told) is is_to_install
 
 
 # --- daemons -------------------------------------------------------------------------------------
