@@ -22,10 +22,10 @@ from fake_smartctl import FakeSmartctl
 from simulator import Machine, why_not
 
 from smart_attributes import errors
-from smart_attributes.doctor import daemons, listing, pasting, state, sudo_rule
+from smart_attributes.doctor import daemons, listing, pasting, start, state, sudo_rule
 from smart_attributes.faces import findings
 from smart_attributes.faces.findings import Examination, Finding, Paste
-from smart_attributes.model import HowRead
+from smart_attributes.model import Answer, HowRead
 from smart_attributes.reading import addresses, sudoers
 from smart_attributes.reading.commands import read_arguments
 from smart_attributes.reading.waiting import Earlier, Waiting
@@ -153,7 +153,8 @@ def test_a_healthy_installation_is_all_good_on_one_screen(installed):
     assert told.code == 0, told.text
     assert 'TO DO' not in told.text and '\nAll is good.\n' in told.text
     assert [line[7:18].strip() for line in told.text.splitlines() if line.startswith('good')] == [
-        'smartctl', 'sudo rule', 'memory', 'processes', 'site files', 'time limit', '/dev/sda', '/dev/sdb', 'output']
+        'program', 'smartctl', 'sudo rule', 'memory', 'processes', 'site files', 'time limit', '/dev/sda', '/dev/sdb',
+        'output']
     body, _, pasted = told.text.partition('To paste')
     assert len(body.splitlines()) <= 24 and max(map(len, body.splitlines())) < 80
     assert 'vars.smart_attributes_device = ["/dev/sda", "/dev/sdb"]' in pasted
@@ -179,6 +180,98 @@ def test_the_user_himself_is_told_the_same(installed):
     assert told.code == 0
     assert [each['subject'] for each in own['findings']] == [each['subject'] for each in as_root['findings']]
     assert own['paste'] == as_root['paste']
+
+
+# --- the program cannot be started ---------------------------------------------------------------
+
+class Copy:
+    """A copy of the program in a folder of its own, examined through the code of that copy."""
+
+    def __init__(self, installed: Installation, folder: Path) -> None:
+        self.installed, self.folder = installed, folder
+        shutil.copytree(ROOT / 'smart_attributes', folder / 'smart_attributes',
+                        ignore=shutil.ignore_patterns('__pycache__'))
+        shutil.copytree(ROOT / 'thresholds', folder / 'thresholds')
+        shutil.copy(ROOT / 'attributes.json', folder)
+        self.program = Path(shutil.copy(ROOT / 'check_smart_attributes', folder))
+
+    def to_do(self, *around: str) -> List[Dict[str, Any]]:
+        text = START
+        for name in ('', '/check_smart_attributes'):
+            text = text.replace(repr(f'{ROOT}{name}'), repr(f'{self.folder}{name}'))
+        done = subprocess.run([*around, *PYTHON[:-1], text, '/', 'doctor', '--user', self.installed.user, '--json',
+                               *self.installed.options], check=False, capture_output=True, text=True, timeout=60,
+                              cwd=self.folder, env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C'})
+        return [each for each in json.loads(done.stdout)['findings'] if each['good'] is not True]
+
+
+@pytest.fixture
+def copy(installed, open_place) -> Copy:
+    folder = open_place / 'home' / 'program'
+    folder.mkdir(parents=True)
+    return Copy(installed, folder)
+
+
+@pytest.mark.parametrize('name, mode, words', [
+    ('..', 0o700, 'it may not enter the directory {path} (mode 0700, owner root)'),
+    ('.', 0o711, 'it may not read and enter the directory {path} (mode 0711, owner root)'),
+    ('.', 0o750, 'it may not read and enter the directory {path} (mode 0750, owner root)'),
+    ('check_smart_attributes', 0o700, 'it may not read and execute {path} (mode 0700, owner root)'),
+    ('check_smart_attributes', 0o744, 'it may not read and execute {path} (mode 0744, owner root)'),
+    ('smart_attributes', 0o700, 'it may not read {path} (mode 0700, owner root)'),
+    ('smart_attributes', 0o744, 'it may not read {path} (mode 0744, owner root)'),
+    ('smart_attributes/model.py', 0o600, 'it may not read {path} (mode 0600, owner root)'),
+    ('smart_attributes/reading', 0o700, 'it may not read {path} (mode 0700, owner root)')])
+def test_a_path_that_keeps_the_user_from_starting_the_program_is_named(copy, name, mode, words):
+    """Before anything else; the command of the remedy ends it."""
+    path = Path(os.path.normpath(copy.folder / name))
+    assert copy.to_do() == []
+    path.chmod(mode)
+
+    first, rest = copy.to_do()
+    copy.installed.follow(first['command'])
+
+    assert (first['subject'], first['good'], rest['good']) == ('program', False, None)
+    assert first['words'] == f'{copy.installed.user} cannot start {copy.program}: {words.format(path=path)}'
+    assert copy.to_do() == []
+
+
+def test_the_class_that_counts_gets_the_permission(copy):
+    """A directory of the user's own group is closed to it by the bits of the group, whatever others may."""
+    shutil.chown(copy.folder, group='nogroup')
+    subprocess.run(['usermod', '--append', '--groups', 'nogroup', copy.installed.user], check=True)
+    copy.folder.chmod(0o705)
+
+    first, _ = copy.to_do()
+    copy.installed.follow(first['command'])
+
+    assert first['command'] == f'chmod g+rx {copy.folder}'
+    assert copy.to_do() == []
+
+
+def test_a_program_that_is_damaged_is_named_with_what_it_prints(copy):
+    """There is nothing to permit; the command shows the same."""
+    copy.program.write_text('#!/bin/sh\necho "it is | broken = so" >&2; exit 5\n')
+
+    first, _ = copy.to_do()
+    done = subprocess.run(['sh', '-c', first['command']], capture_output=True, text=True, check=False)
+
+    assert first['words'].endswith(': exit status 5: it is | broken = so')
+    assert (done.returncode, done.stderr) == (5, 'it is | broken = so\n')
+
+
+def test_a_file_system_that_executes_nothing_is_named(copy):
+    """noexec, in a mount namespace of this test."""
+    place = copy.folder
+    script = (f'cp -a {place} {place}.kept && mount -t tmpfs -o noexec,mode=755 none {place} && '
+              f'cp -a {place}.kept/. {place}/ && eval "$0"; exec "$@"')
+    around = ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', script]
+
+    first, _ = copy.to_do(*around, ':')
+
+    assert first['words'].endswith(f'the file system {place} is mounted with noexec')
+    shutil.rmtree(f'{place}.kept')
+    assert copy.to_do(*around, first['command']) == []
 
 
 # --- ten ways of breaking it ---------------------------------------------------------------------
@@ -501,6 +594,28 @@ def test_a_module_of_python_itself_is_never_a_package_to_install(monkeypatch, mo
     told = errors.not_installed(module)
 
     assert words in told and ('pip install' in told) is is_to_install
+
+
+@pytest.mark.parametrize('ids, letter', [
+    ((5, 7, 5, {7}), 'u'), ((0, 7, 5, {7, 8}), 'g'), ((0, 9, 5, {7, 8}), 'o'), ((0, 0, 5, {5}), 'o')])
+def test_whose_permissions_count(ids, letter):
+    """The owner's, else the group's, else the others'. Source: path_resolution(7)."""
+    assert start.whom(*ids) == letter
+
+
+@pytest.mark.parametrize('answer, words', [
+    (Answer(('/p', '-V'), 'done', status=126, stderr=b'Permission denied\n'), ': exit status 126: Permission denied'),
+    (Answer(('/p', '-V'), 'done', status=3, stdout=b'SMART UNKNOWN - x'), ': exit status 3: SMART UNKNOWN - x'),
+    (Answer(('/p', '-V'), 'done', status=0, stdout=b'other 1.0'), ': exit status 0: other 1.0'),
+    (Answer(('/p', '-V'), 'timeout', 'no answer within 30 s'), ': no answer within 30 s'),
+    (Answer(('/p', '-V'), 'not started', 'Exec format error'), ': Exec format error'),
+    (Answer(('/p', '-V'), 'done', signal=9), ': signal 9')])
+def test_what_became_of_the_start_is_said(answer, words):
+    """Where no path is at fault: how it ended, and what it printed."""
+    told = start.judged('/p', 'nagios', answer, None)
+
+    assert (told.is_good, told.words) == (False, f'nagios cannot start /p{words}')
+    assert told.command == 'setpriv --reuid=nagios --regid="$(id -g nagios)" --init-groups /p -V'
 
 
 # --- daemons -------------------------------------------------------------------------------------

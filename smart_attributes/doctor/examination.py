@@ -14,7 +14,7 @@ from ..files import CONFIG
 from ..model import Device
 from ..options import PROGRAM, Options
 from ..reading import commands, processes
-from . import daemons, drives, pasting, program, site_files, state, sudo_rule, user
+from . import daemons, drives, pasting, program, site_files, start, state, sudo_rule, user
 from .sentences import halves
 
 Addresses = Callable[[survey.Survey], Sequence[str]]
@@ -35,16 +35,17 @@ def examined(options: Options, runner: processes.Runner, faces: Faces) -> Examin
     """
     if options.which.reports:
         raise UsageError('doctor looks at drives, not at recorded reports; leave out --report')
+    path = _plugin()  # as root sees it, and before become() changes the working directory
     if options.user:
         user.become(options.user)
-    return Examiner(options, runner, faces).examine()
+    return Examiner(options, runner, faces, path).examine()
 
 
 class Examiner:
     """One examination, as far as it has come."""
 
-    def __init__(self, options: Options, runner: processes.Runner, faces: Faces) -> None:
-        self._options, self._runner, self._faces = options, runner, faces
+    def __init__(self, options: Options, runner: processes.Runner, faces: Faces, path: str) -> None:
+        self._options, self._runner, self._faces, self._path = options, runner, faces, path
         self._deadline = time.monotonic() + options.how_read.timeout - 2 * alarm.reserve(options.how_read.timeout)
         self._user = user.name()
         self._limits: List[daemons.Limit] = []
@@ -54,12 +55,23 @@ class Examiner:
     def examine(self) -> Examination:
         """Return what was found. An alarm ends it early, and is told."""
         try:
-            for step in (self._sudo, self._state, self._site, self._daemons, self._drives):
+            for step in self._steps():
                 self._take(step)
         except alarm.TimeIsOver as over:
             self.findings.append(Finding('the rest', False, f'was not looked at: {over}', 'give it more time with -t'))
         alarm.disarm()  # all is known: it only remains to be said
         return Examination(f'{socket.gethostname()}, checked as {self._user}', self.findings, self.pastes)
+
+    def _steps(self) -> Sequence[Callable[[], Iterator[Finding]]]:
+        """Return what is to be examined: nothing more where this user cannot even start the program."""
+        how = self._options.how_read
+        first = start.examined(self._path, self._user, how, self._runner, self._deadline)
+        self.findings.append(first)
+        if first.is_good:
+            return self._sudo, self._state, self._site, self._daemons, self._drives
+        self.findings.append(Finding('the rest', None, f'was not examined: {self._user} must be able to start the '
+                                                       f'program first'))
+        return ()
 
     def _take(self, step: Callable[[], Iterator[Finding]]) -> None:
         try:
@@ -142,7 +154,7 @@ class Examiner:
         how = self._options.how_read
         shortest = min((limit.seconds for limit in self._limits), default=daemons.USUAL)
         own = how.timeout if how.timeout < shortest else daemons.fitting(shortest)
-        return pasting.pastes(addresses, _plugin(), own, self._more)
+        return pasting.pastes(addresses, self._path, own, self._more)
 
     @property
     def _more(self) -> List[str]:
