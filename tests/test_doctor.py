@@ -283,7 +283,8 @@ def test_no_rule(installed):
     rule, later = installed.to_do()
     installed.follow(rule['command'])
 
-    assert rule['words'] == f'is missing: sudo does not let {installed.user} run {installed.path}'
+    assert rule['words'] == (f'is missing: sudo does not let {installed.user} run {installed.path}; '
+                             f'sudo says: sudo: a password is required')
     assert (later['subject'], later['good']) == ('drives', None)
     assert installed.to_do() == []
 
@@ -448,6 +449,121 @@ def test_a_sleeping_drive(installed):
     assert told['words'].startswith('is asleep (STANDBY) and was left alone; no check has read it yet')
     assert told['command'].startswith('dd if=/dev/sdb of=/dev/null bs=4096 count=1 iflag=direct && check_smart_a')
     assert after['good'] and 'last read' in after['words']
+
+
+# --- sudo refuses for another reason than the rule ------------------------------------------------
+
+class Private:
+    """A mount namespace with a copy of /etc and of sudo: what happens there, the machine never sees."""
+
+    def __init__(self, installed: Installation, folder: Path) -> None:
+        self.installed, self.folder = installed, folder
+        script = ('cp -a /etc "$0/etc"; rm -f "$0"/etc/*.lock; mount --bind "$0/etc" /etc && '
+                  'cp -a /usr/bin/sudo "$0/sudo" && mount --bind "$0/sudo" /usr/bin/sudo && echo ready && exec sleep 600')
+        self.holder = subprocess.Popen(['unshare', '--mount', '--propagation', 'private', 'sh', '-c', script,
+                                        str(folder)], stdout=subprocess.PIPE, text=True)
+        assert self.holder.stdout and self.holder.stdout.readline() == 'ready\n'
+        self.around = ['nsenter', '--mount', f'--target={self.holder.pid}']
+
+    def run(self, command: str) -> str:
+        """Run a command of root there; *check_smart_attributes* is this clone's."""
+        program = f'{shlex.quote(sys.executable)} -I {shlex.quote(str(ROOT / "check_smart_attributes"))}'
+        words = re.sub('check_smart_attributes(?= sudoers)', lambda _: program, command)
+        return subprocess.run([*self.around, 'sh', '-ec', f'cd {self.folder}; {words}'], check=True, text=True,
+                              capture_output=True, timeout=60).stdout
+
+    def to_do(self, *more: str) -> List[Dict[str, Any]]:
+        return self.installed.to_do(*more, around=self.around)
+
+
+@pytest.fixture
+def private(installed, open_place) -> Iterator[Private]:
+    folder = open_place / 'private'
+    folder.mkdir()
+    found = Private(installed, folder)
+    try:
+        yield found
+    finally:
+        found.holder.kill()
+        found.holder.wait()
+
+
+# How to break it, where RULE is the file with the rule and USER its user -> the finding, and sudo's own message.
+REFUSALS = {
+    'requiretty': ('echo "Defaults requiretty" >> /etc/sudoers', 'sudo wants a terminal (requiretty)',
+                   'sudo: sorry, you must have a tty to run sudo'),
+    'requiretty-first': ('sed -i "1i Defaults requiretty" /etc/sudoers', 'sudo wants a terminal (requiretty)',
+                         'sudo: sorry, you must have a tty to run sudo'),
+    'expired-account': ('chage -E 0 USER', 'the account USER is expired or locked for sudo',
+                        'sudo: account validation failure, is your account locked?\nsudo: a password is required'),
+    'inactive-password': ('echo USER:abcDEF123 | chpasswd; chage -d 2001-01-01 -M 5 -I 3 USER',
+                          'the account USER is expired or locked for sudo', 'sudo: account validation failure'),
+    'no-includedir': ('sed -i /includedir/d /etc/sudoers', 'RULE holds a rule, but /etc/sudoers does not include '
+                      '/etc/sudoers.d', 'sudo: a password is required'),
+    'name-with-a-dot': ('mv RULE RULE.conf', 'sudo ignores RULE.conf: the name of such a file must not contain a dot',
+                        'sudo: a password is required'),
+    'name-of-a-backup': ('mv RULE RULE~', 'sudo ignores RULE~: the name of such a file must not contain a dot',
+                         'sudo: a password is required'),
+    'writable': ('chmod 666 RULE', 'sudo does not read RULE, because others may write to it',
+                 'sudo: RULE is world writable\nsudo: a password is required'),
+    'owner': ('chown USER RULE', 'sudo does not read RULE, because it does not belong to root',
+              'sudo: RULE is owned by'),
+    'password': ('sed -i "s/NOPASSWD: //" RULE', 'asks for a password', 'sudo: a password is required'),
+    'setuid': ('chmod u-s /usr/bin/sudo', '/usr/bin/sudo lacks the setuid bit or does not belong to root',
+               'sudo: /usr/bin/sudo must be owned by uid 0 and have the setuid bit set'),
+}
+
+
+@pytest.mark.parametrize('broken, words, said', REFUSALS.values(), ids=REFUSALS)
+def test_why_sudo_refuses_is_told_in_its_own_words(private, broken, words, said):
+    """The remedy is the one for this reason, and it works."""
+    def filled(text: str) -> str:
+        return text.replace('RULE', str(private.installed.rule)).replace('USER', private.installed.user)
+    private.run(filled(broken))
+
+    rule = next(each for each in private.to_do() if each['subject'] == 'sudo rule')
+    private.run(rule['command'].replace('/etc/sudoers.d/check-smart-attributes', str(private.installed.rule)))
+
+    assert rule['words'].startswith(filled(words)) and f'; sudo says: {filled(said)}' in rule['words']
+    assert private.to_do() == []
+
+
+def test_a_broken_file_beside_the_rule_is_named(private):
+    """sudo passes over it, and visudo opens it; the rule is good all the same."""
+    private.run('echo "x ( = y" > /etc/sudoers.d/aa && chmod 440 /etc/sudoers.d/aa')
+
+    [broken] = private.to_do()
+    private.run(f'EDITOR="sed -i s/.*/#/" {broken["command"]}')
+
+    assert broken['subject'] == 'sudo files' and broken['command'] == 'visudo -f /etc/sudoers.d/aa'
+    assert broken['words'].startswith('/etc/sudoers.d/aa has a syntax error')
+    assert '; sudo says: /etc/sudoers.d/aa:1:' in broken['words']
+    assert private.to_do() == []
+
+
+def test_a_unit_that_forbids_new_privileges_is_named(installed):
+    """Outside of it all is good."""
+    rule = next(each for each in installed.to_do(around=['setpriv', '--no-new-privs'])
+                if each['subject'] == 'sudo rule')
+
+    assert rule['words'].startswith('this process may not become root (no new privileges); sudo says: sudo: The "no')
+    assert installed.to_do() == []
+
+
+def test_a_scan_that_hangs_is_no_fault_of_the_rule(installed):
+    """The time limit is said; with the drives named, all is good."""
+    smartctl = Path(installed.path)
+    text = smartctl.read_bytes()
+    own = installed.folder / 'smartctl.real'
+    own.write_bytes(text)
+    own.chmod(0o755)
+    smartctl.write_text(f'#!/bin/sh\ncase "$*" in *--scan*) exec sleep 60;; esac\nexec {own} "$@"\n')
+
+    told = installed.to_do('-t', '12')
+
+    assert [each['subject'] for each in told] == ['drives']
+    assert told[0]['words'].startswith('smartctl --scan: no answer after') and 'with -d' in told[0]['cure']
+    assert installed.to_do('-t', '12', '-d', '/dev/sda', '-d', '/dev/sdb') == []
 
 
 # --- and others ----------------------------------------------------------------------------------

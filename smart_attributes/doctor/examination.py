@@ -4,7 +4,7 @@ import os
 import socket
 import sys
 import time
-from typing import Callable, Iterator, List, Sequence
+from typing import Callable, Iterator, List, NamedTuple, Sequence
 
 from .. import alarm, survey
 from ..errors import SmartError, UsageError, not_installed
@@ -14,7 +14,7 @@ from ..files import CONFIG
 from ..model import Device
 from ..options import PROGRAM, Options
 from ..reading import commands, processes
-from . import daemons, drives, pasting, program, site_files, start, state, sudo_rule, user
+from . import daemons, drives, pasting, program, refusals, site_files, start, state, sudo_rule, user
 from .sentences import halves
 
 Addresses = Callable[[survey.Survey], Sequence[str]]
@@ -35,19 +35,40 @@ def examined(options: Options, runner: processes.Runner, faces: Faces) -> Examin
     """
     if options.which.reports:
         raise UsageError('doctor looks at drives, not at recorded reports; leave out --report')
-    path = _plugin()  # as root sees it, and before become() changes the working directory
+    limit = options.how_read.timeout
+    deadline = time.monotonic() + limit - 2 * alarm.reserve(limit)
+    begun = Begun(_plugin(), deadline, _known(options, runner) if options.user else refusals.Known())
     if options.user:
         user.become(options.user)
-    return Examiner(options, runner, faces, path).examine()
+    return Examiner(options, runner, faces, begun).examine()
+
+
+class Begun(NamedTuple):
+    """What is settled before this process becomes the user of the checks."""
+
+    path: str                # of this program; become() changes the working directory
+    deadline: float          # of time.monotonic()
+    known: refusals.Known
+
+
+def _known(options: Options, runner: processes.Runner) -> refusals.Known:
+    """Return what root can learn about sudo, and the user of the checks cannot."""
+    how = options.how_read
+    try:
+        return refusals.Known() if how.nosudo else refusals.known(
+            options.user, how.smartctl, runner, time.monotonic() + min(refusals.PATIENCE, how.timeout / 4))
+    except SmartError:  # no sudo: told where it is looked for
+        return refusals.Known()
 
 
 class Examiner:
     """One examination, as far as it has come."""
 
-    def __init__(self, options: Options, runner: processes.Runner, faces: Faces, path: str) -> None:
-        self._options, self._runner, self._faces, self._path = options, runner, faces, path
-        self._deadline = time.monotonic() + options.how_read.timeout - 2 * alarm.reserve(options.how_read.timeout)
+    def __init__(self, options: Options, runner: processes.Runner, faces: Faces, begun: Begun) -> None:
+        self._options, self._runner, self._faces = options, runner, faces
+        self._path, self._deadline, self._known = begun
         self._user = user.name()
+        self._unfound = ''   # why there are no devices
         self._limits: List[daemons.Limit] = []
         self.findings: List[Finding] = []
         self.pastes: Sequence[Paste] = ()
@@ -91,15 +112,17 @@ class Examiner:
             return
         sudo = sudo_rule.Sudo(self._options, self._runner, self._deadline)
         devices = self._devices(sudo)
-        yield sudo_rule.examined(sudo, self._options, self._user, self._needed(devices), devices)
+        yield from sudo_rule.examined(sudo, self._options, self._user, self._needed(devices), devices, self._known)
 
     def _devices(self, sudo: sudo_rule.Sudo) -> Sequence[Device]:
         """Return the devices that a check would read; none where the scan that finds them is refused."""
         try:
             if self._is_scanning and sudo.refuses([commands.SCAN]):
                 return ()
-            return survey.find(self._options, self._runner, self._deadline).devices
-        except SmartError:  # told where the drives are
+            now = time.monotonic()  # a scan may hang: half of the time remains for everything else
+            return survey.find(self._options, self._runner, now + (self._deadline - now) / 2).devices
+        except SmartError as error:  # told where the drives are
+            self._unfound = str(error)
             return ()
 
     @property
@@ -132,6 +155,8 @@ class Examiner:
             yield Finding(drives.CHECK, None, 'cannot be read before smartctl is there')
             return
         try:
+            if self._unfound:
+                raise SmartError(self._unfound)  # once is enough: a scan that hangs takes its whole time
             found = survey.survey(self._options, self._runner)
         except SmartError as error:
             yield self._unread(str(error))
