@@ -1,6 +1,7 @@
 """The exception tree. Each message is a whole sentence: where, what, what next."""
 from __future__ import annotations
 
+import os
 import sys
 
 from .typed import TYPE_CHECKING
@@ -9,6 +10,10 @@ if TYPE_CHECKING:  # these are the values' own errors: model imports this module
     from typing import Optional
 
     from .model import Identity
+
+# Modules of the standard library without a .py file, in shared objects or in Python itself: for is_standard().
+_SHARED = (*sys.builtin_module_names, 'array', 'fcntl', 'grp', 'math', 'pwd', 'readline', 'resource', 'select',
+           'syslog', 'termios', 'time', 'unicodedata', 'zlib')
 
 
 class SmartError(Exception):
@@ -78,9 +83,32 @@ class MemoryUnusable(SmartError):
 
 
 def not_installed(module: str) -> str:
-    """Return the sentence for a foreign module that this Python does not find."""
+    """Return the sentence for a module that this Python does not find: its own, this program's or a foreign one."""
     package = module.partition('.')[0]
+    if package == __name__.partition('.')[0]:
+        return (f'the module {module} of this program cannot be loaded; install the program again, readable for every '
+                f'user')
+    if is_standard(package):
+        return (f'the module {package} of Python\'s standard library cannot be loaded from {_library()}; install this '
+                f'Python again, whole and readable for every user')
     return f'the Python package {package} is not installed; {installing(package)}'
+
+
+def is_standard(package: str) -> bool:
+    """Tell whether a package belongs to Python itself: it is never one to install.
+
+    Python 3.9 has no list of them. There the files tell; if they cannot be read, no package is known to be missing.
+    """
+    names = getattr(sys, 'stdlib_module_names', None)
+    if names is not None:
+        return package in names
+    is_file = any(os.path.lexists(os.path.join(_library(), package + end)) for end in ('', '.py'))
+    return is_file or package.startswith('_') or package in _SHARED or not os.access(_library(), os.R_OK | os.X_OK)
+
+
+def _library() -> str:
+    """Return the directory of Python's standard library."""
+    return os.path.dirname(os.__file__)
 
 
 def installing(package: str) -> str:

@@ -21,10 +21,11 @@ from conftest import NOBODY, ROOT, Result, run
 from fake_smartctl import FakeSmartctl
 from simulator import Machine, why_not
 
-from smart_attributes.doctor import daemons, listing, pasting, state, sudo_rule
+from smart_attributes import errors
+from smart_attributes.doctor import daemons, listing, pasting, start, state, sudo_rule
 from smart_attributes.faces import findings
 from smart_attributes.faces.findings import Examination, Finding, Paste
-from smart_attributes.model import HowRead
+from smart_attributes.model import Answer, HowRead
 from smart_attributes.reading import addresses, sudoers
 from smart_attributes.reading.commands import read_arguments
 from smart_attributes.reading.waiting import Earlier, Waiting
@@ -154,7 +155,8 @@ def test_a_healthy_installation_is_all_good_on_one_screen(installed):
     assert told.code == 0, told.text
     assert 'TO DO' not in told.text and '\nAll is good.\n' in told.text
     assert [line[7:18].strip() for line in told.text.splitlines() if line.startswith('good')] == [
-        'smartctl', 'sudo rule', 'memory', 'processes', 'site files', 'time limit', '/dev/sda', '/dev/sdb', 'output']
+        'program', 'smartctl', 'sudo rule', 'memory', 'processes', 'site files', 'time limit', '/dev/sda', '/dev/sdb',
+        'output']
     body, _, pasted = told.text.partition('To paste')
     lines = [line.replace(str(installed.folder), USUAL_FOLDER) for line in body.splitlines()]
     assert len(lines) <= 24 and max(map(len, lines)) < 80
@@ -183,6 +185,98 @@ def test_the_user_himself_is_told_the_same(installed):
     assert own['paste'] == as_root['paste']
 
 
+# --- the program cannot be started ---------------------------------------------------------------
+
+class Copy:
+    """A copy of the program in a folder of its own, examined through the code of that copy."""
+
+    def __init__(self, installed: Installation, folder: Path) -> None:
+        self.installed, self.folder = installed, folder
+        shutil.copytree(ROOT / 'smart_attributes', folder / 'smart_attributes',
+                        ignore=shutil.ignore_patterns('__pycache__'))
+        shutil.copytree(ROOT / 'thresholds', folder / 'thresholds')
+        shutil.copy(ROOT / 'attributes.json', folder)
+        self.program = Path(shutil.copy(ROOT / 'check_smart_attributes', folder))
+
+    def to_do(self, *around: str) -> List[Dict[str, Any]]:
+        text = START
+        for name in ('', '/check_smart_attributes'):
+            text = text.replace(repr(f'{ROOT}{name}'), repr(f'{self.folder}{name}'))
+        done = subprocess.run([*around, *PYTHON[:-1], text, '/', 'doctor', '--user', self.installed.user, '--json',
+                               *self.installed.options], check=False, capture_output=True, text=True, timeout=60,
+                              cwd=self.folder, env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C'})
+        return [each for each in json.loads(done.stdout)['findings'] if each['good'] is not True]
+
+
+@pytest.fixture
+def copy(installed, open_place) -> Copy:
+    folder = open_place / 'home' / 'program'
+    folder.mkdir(parents=True)
+    return Copy(installed, folder)
+
+
+@pytest.mark.parametrize('name, mode, words', [
+    ('..', 0o700, 'it may not enter the directory {path} (mode 0700, owner root)'),
+    ('.', 0o711, 'it may not read and enter the directory {path} (mode 0711, owner root)'),
+    ('.', 0o750, 'it may not read and enter the directory {path} (mode 0750, owner root)'),
+    ('check_smart_attributes', 0o700, 'it may not read and execute {path} (mode 0700, owner root)'),
+    ('check_smart_attributes', 0o744, 'it may not read and execute {path} (mode 0744, owner root)'),
+    ('smart_attributes', 0o700, 'it may not read {path} (mode 0700, owner root)'),
+    ('smart_attributes', 0o744, 'it may not read {path} (mode 0744, owner root)'),
+    ('smart_attributes/model.py', 0o600, 'it may not read {path} (mode 0600, owner root)'),
+    ('smart_attributes/reading', 0o700, 'it may not read {path} (mode 0700, owner root)')])
+def test_a_path_that_keeps_the_user_from_starting_the_program_is_named(copy, name, mode, words):
+    """Before anything else; the command of the remedy ends it."""
+    path = Path(os.path.normpath(copy.folder / name))
+    assert copy.to_do() == []
+    path.chmod(mode)
+
+    first, rest = copy.to_do()
+    copy.installed.follow(first['command'])
+
+    assert (first['subject'], first['good'], rest['good']) == ('program', False, None)
+    assert first['words'] == f'{copy.installed.user} cannot start {copy.program}: {words.format(path=path)}'
+    assert copy.to_do() == []
+
+
+def test_the_class_that_counts_gets_the_permission(copy):
+    """A directory of the user's own group is closed to it by the bits of the group, whatever others may."""
+    shutil.chown(copy.folder, group='nogroup')
+    subprocess.run(['usermod', '--append', '--groups', 'nogroup', copy.installed.user], check=True)
+    copy.folder.chmod(0o705)
+
+    first, _ = copy.to_do()
+    copy.installed.follow(first['command'])
+
+    assert first['command'] == f'chmod g+rx {copy.folder}'
+    assert copy.to_do() == []
+
+
+def test_a_program_that_is_damaged_is_named_with_what_it_prints(copy):
+    """There is nothing to permit; the command shows the same."""
+    copy.program.write_text('#!/bin/sh\necho "it is | broken = so" >&2; exit 5\n')
+
+    first, _ = copy.to_do()
+    done = subprocess.run(['sh', '-c', first['command']], capture_output=True, text=True, check=False)
+
+    assert first['words'].endswith(': exit status 5: it is | broken = so')
+    assert (done.returncode, done.stderr) == (5, 'it is | broken = so\n')
+
+
+def test_a_file_system_that_executes_nothing_is_named(copy):
+    """noexec, in a mount namespace of this test."""
+    place = copy.folder
+    script = (f'cp -a {place} {place}.kept && mount -t tmpfs -o noexec,mode=755 none {place} && '
+              f'cp -a {place}.kept/. {place}/ && eval "$0"; exec "$@"')
+    around = ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', script]
+
+    first, _ = copy.to_do(*around, ':')
+
+    assert first['words'].endswith(f'the file system {place} is mounted with noexec')
+    shutil.rmtree(f'{place}.kept')
+    assert copy.to_do(*around, first['command']) == []
+
+
 # --- ten ways of breaking it ---------------------------------------------------------------------
 
 def test_no_rule(installed):
@@ -192,7 +286,8 @@ def test_no_rule(installed):
     rule, later = installed.to_do()
     installed.follow(rule['command'])
 
-    assert rule['words'] == f'is missing: sudo does not let {installed.user} run {installed.path}'
+    assert rule['words'] == (f'is missing: sudo does not let {installed.user} run {installed.path}; '
+                             f'sudo says: sudo: a password is required')
     assert (later['subject'], later['good']) == ('drives', None)
     assert installed.to_do() == []
 
@@ -359,6 +454,121 @@ def test_a_sleeping_drive(installed):
     assert after['good'] and 'last read' in after['words']
 
 
+# --- sudo refuses for another reason than the rule ------------------------------------------------
+
+class Private:
+    """A mount namespace with a copy of /etc and of sudo: what happens there, the machine never sees."""
+
+    def __init__(self, installed: Installation, folder: Path) -> None:
+        self.installed, self.folder = installed, folder
+        script = ('cp -a /etc "$0/etc"; rm -f "$0"/etc/*.lock; mount --bind "$0/etc" /etc && '
+                  'cp -a /usr/bin/sudo "$0/sudo" && mount --bind "$0/sudo" /usr/bin/sudo && echo ready && exec sleep 600')
+        self.holder = subprocess.Popen(['unshare', '--mount', '--propagation', 'private', 'sh', '-c', script,
+                                        str(folder)], stdout=subprocess.PIPE, text=True)
+        assert self.holder.stdout and self.holder.stdout.readline() == 'ready\n'
+        self.around = ['nsenter', '--mount', f'--target={self.holder.pid}']
+
+    def run(self, command: str) -> str:
+        """Run a command of root there; *check_smart_attributes* is this clone's."""
+        program = f'{shlex.quote(sys.executable)} -I {shlex.quote(str(ROOT / "check_smart_attributes"))}'
+        words = re.sub('check_smart_attributes(?= sudoers)', lambda _: program, command)
+        return subprocess.run([*self.around, 'sh', '-ec', f'cd {self.folder}; {words}'], check=True, text=True,
+                              capture_output=True, timeout=60).stdout
+
+    def to_do(self, *more: str) -> List[Dict[str, Any]]:
+        return self.installed.to_do(*more, around=self.around)
+
+
+@pytest.fixture
+def private(installed, open_place) -> Iterator[Private]:
+    folder = open_place / 'private'
+    folder.mkdir()
+    found = Private(installed, folder)
+    try:
+        yield found
+    finally:
+        found.holder.kill()
+        found.holder.wait()
+
+
+# How to break it, where RULE is the file with the rule and USER its user -> the finding, and sudo's own message.
+REFUSALS = {
+    'requiretty': ('echo "Defaults requiretty" >> /etc/sudoers', 'sudo wants a terminal (requiretty)',
+                   'sudo: sorry, you must have a tty to run sudo'),
+    'requiretty-first': ('sed -i "1i Defaults requiretty" /etc/sudoers', 'sudo wants a terminal (requiretty)',
+                         'sudo: sorry, you must have a tty to run sudo'),
+    'expired-account': ('chage -E 0 USER', 'the account USER is expired or locked for sudo',
+                        'sudo: account validation failure, is your account locked?\nsudo: a password is required'),
+    'inactive-password': ('echo USER:abcDEF123 | chpasswd; chage -d 2001-01-01 -M 5 -I 3 USER',
+                          'the account USER is expired or locked for sudo', 'sudo: account validation failure'),
+    'no-includedir': ('sed -i /includedir/d /etc/sudoers', 'RULE holds a rule, but /etc/sudoers does not include '
+                      '/etc/sudoers.d', 'sudo: a password is required'),
+    'name-with-a-dot': ('mv RULE RULE.conf', 'sudo ignores RULE.conf: the name of such a file must not contain a dot',
+                        'sudo: a password is required'),
+    'name-of-a-backup': ('mv RULE RULE~', 'sudo ignores RULE~: the name of such a file must not contain a dot',
+                         'sudo: a password is required'),
+    'writable': ('chmod 666 RULE', 'sudo does not read RULE, because others may write to it',
+                 'sudo: RULE is world writable\nsudo: a password is required'),
+    'owner': ('chown USER RULE', 'sudo does not read RULE, because it does not belong to root',
+              'sudo: RULE is owned by'),
+    'password': ('sed -i "s/NOPASSWD: //" RULE', 'asks for a password', 'sudo: a password is required'),
+    'setuid': ('chmod u-s /usr/bin/sudo', '/usr/bin/sudo lacks the setuid bit or does not belong to root',
+               'sudo: /usr/bin/sudo must be owned by uid 0 and have the setuid bit set'),
+}
+
+
+@pytest.mark.parametrize('broken, words, said', REFUSALS.values(), ids=REFUSALS)
+def test_why_sudo_refuses_is_told_in_its_own_words(private, broken, words, said):
+    """The remedy is the one for this reason, and it works."""
+    def filled(text: str) -> str:
+        return text.replace('RULE', str(private.installed.rule)).replace('USER', private.installed.user)
+    private.run(filled(broken))
+
+    rule = next(each for each in private.to_do() if each['subject'] == 'sudo rule')
+    private.run(rule['command'].replace('/etc/sudoers.d/check-smart-attributes', str(private.installed.rule)))
+
+    assert rule['words'].startswith(filled(words)) and f'; sudo says: {filled(said)}' in rule['words']
+    assert private.to_do() == []
+
+
+def test_a_broken_file_beside_the_rule_is_named(private):
+    """sudo passes over it, and visudo opens it; the rule is good all the same."""
+    private.run('echo "x ( = y" > /etc/sudoers.d/aa && chmod 440 /etc/sudoers.d/aa')
+
+    [broken] = private.to_do()
+    private.run(f'EDITOR="sed -i s/.*/#/" {broken["command"]}')
+
+    assert broken['subject'] == 'sudo files' and broken['command'] == 'visudo -f /etc/sudoers.d/aa'
+    assert broken['words'].startswith('/etc/sudoers.d/aa has a syntax error')
+    assert '; sudo says: /etc/sudoers.d/aa:1:' in broken['words']
+    assert private.to_do() == []
+
+
+def test_a_unit_that_forbids_new_privileges_is_named(installed):
+    """Outside of it all is good."""
+    rule = next(each for each in installed.to_do(around=['setpriv', '--no-new-privs'])
+                if each['subject'] == 'sudo rule')
+
+    assert rule['words'].startswith('this process may not become root (no new privileges); sudo says: sudo: The "no')
+    assert installed.to_do() == []
+
+
+def test_a_scan_that_hangs_is_no_fault_of_the_rule(installed):
+    """The time limit is said; with the drives named, all is good."""
+    smartctl = Path(installed.path)
+    text = smartctl.read_bytes()
+    own = installed.folder / 'smartctl.real'
+    own.write_bytes(text)
+    own.chmod(0o755)
+    smartctl.write_text(f'#!/bin/sh\ncase "$*" in *--scan*) exec sleep 60;; esac\nexec {own} "$@"\n')
+
+    told = installed.to_do('-t', '12')
+
+    assert [each['subject'] for each in told] == ['drives']
+    assert told[0]['words'].startswith('smartctl --scan: no answer after') and 'with -d' in told[0]['cure']
+    assert installed.to_do('-t', '12', '-d', '/dev/sda', '-d', '/dev/sdb') == []
+
+
 # --- and others ----------------------------------------------------------------------------------
 
 def test_a_process_of_an_earlier_check_that_hangs(installed, tmp_path):
@@ -473,7 +683,7 @@ def test_a_user_who_is_not_there_and_a_report_are_no_installation():
 
 
 @pytest.mark.parametrize('package, text, subject, words', [
-    ('_sqlite3', '', 'Python', 'the Python package _sqlite3 is not installed'),
+    ('_sqlite3', '', 'Python', 'the module _sqlite3 of Python\'s standard library cannot be loaded'),
     ('jsonschema', '{"roles": {"temperature": {"warnin": "45"}}}', 'site files', 'something does not fit')])
 def test_a_library_that_is_missing_hides_nothing_else(installed, package, text, subject, words):
     """What wants it is named; the drives are looked at all the same."""
@@ -486,6 +696,45 @@ def test_a_library_that_is_missing_hides_nothing_else(installed, package, text, 
     first = next(each for each in told if not each['good'])
     assert first['subject'] == subject and words in first['words'] and 'install' in first['cure']
     assert [each['good'] for each in told if each['subject'] == 'time limit'] == [True]
+
+
+@pytest.mark.parametrize('has_list', [True, False])
+@pytest.mark.parametrize('module, words, is_to_install', [
+    ('grp', 'of Python\'s standard library', False), ('_sqlite3', 'of Python\'s standard library', False),
+    ('xml.dom', 'the module xml of Python\'s standard library', False), ('zlib', 'standard library', False),
+    ('smart_attributes.memory.gone', 'the module smart_attributes.memory.gone of this program', False),
+    ('rich', 'the Python package rich is not installed', True),
+    ('markupsafe.x', 'the Python package markupsafe is not installed', True)])
+def test_a_module_of_python_itself_is_never_a_package_to_install(monkeypatch, module, words, is_to_install, has_list):
+    """Python 3.9 has no list of its own modules."""
+    if not has_list:
+        monkeypatch.delattr(sys, 'stdlib_module_names', raising=False)
+
+    told = errors.not_installed(module)
+
+    assert words in told and ('pip install' in told) is is_to_install
+
+
+@pytest.mark.parametrize('ids, letter', [
+    ((5, 7, 5, {7}), 'u'), ((0, 7, 5, {7, 8}), 'g'), ((0, 9, 5, {7, 8}), 'o'), ((0, 0, 5, {5}), 'o')])
+def test_whose_permissions_count(ids, letter):
+    """The owner's, else the group's, else the others'. Source: path_resolution(7)."""
+    assert start.whom(*ids) == letter
+
+
+@pytest.mark.parametrize('answer, words', [
+    (Answer(('/p', '-V'), 'done', status=126, stderr=b'Permission denied\n'), ': exit status 126: Permission denied'),
+    (Answer(('/p', '-V'), 'done', status=3, stdout=b'SMART UNKNOWN - x'), ': exit status 3: SMART UNKNOWN - x'),
+    (Answer(('/p', '-V'), 'done', status=0, stdout=b'other 1.0'), ': exit status 0: other 1.0'),
+    (Answer(('/p', '-V'), 'timeout', 'no answer within 30 s'), ': no answer within 30 s'),
+    (Answer(('/p', '-V'), 'not started', 'Exec format error'), ': Exec format error'),
+    (Answer(('/p', '-V'), 'done', signal=9), ': signal 9')])
+def test_what_became_of_the_start_is_said(answer, words):
+    """Where no path is at fault: how it ended, and what it printed."""
+    told = start.judged('/p', 'nagios', answer, None)
+
+    assert (told.is_good, told.words) == (False, f'nagios cannot start /p{words}')
+    assert told.command == 'setpriv --reuid=nagios --regid="$(id -g nagios)" --init-groups /p -V'
 
 
 # --- daemons -------------------------------------------------------------------------------------

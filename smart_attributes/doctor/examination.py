@@ -4,7 +4,7 @@ import os
 import socket
 import sys
 import time
-from typing import Callable, Iterator, List, Sequence
+from typing import Callable, Iterator, List, NamedTuple, Sequence
 
 from .. import alarm, survey
 from ..errors import SmartError, UsageError, not_installed
@@ -14,7 +14,7 @@ from ..files import CONFIG
 from ..model import Device
 from ..options import PROGRAM, Options
 from ..reading import commands, processes
-from . import daemons, drives, pasting, program, site_files, state, sudo_rule, user
+from . import daemons, drives, pasting, program, refusals, site_files, start, state, sudo_rule, user
 from .sentences import halves
 
 Addresses = Callable[[survey.Survey], Sequence[str]]
@@ -35,18 +35,40 @@ def examined(options: Options, runner: processes.Runner, faces: Faces) -> Examin
     """
     if options.which.reports:
         raise UsageError('doctor looks at drives, not at recorded reports; leave out --report')
+    limit = options.how_read.timeout
+    deadline = time.monotonic() + limit - 2 * alarm.reserve(limit)
+    begun = Begun(_plugin(), deadline, _known(options, runner) if options.user else refusals.Known())
     if options.user:
         user.become(options.user)
-    return Examiner(options, runner, faces).examine()
+    return Examiner(options, runner, faces, begun).examine()
+
+
+class Begun(NamedTuple):
+    """What is settled before this process becomes the user of the checks."""
+
+    path: str                # of this program; become() changes the working directory
+    deadline: float          # of time.monotonic()
+    known: refusals.Known
+
+
+def _known(options: Options, runner: processes.Runner) -> refusals.Known:
+    """Return what root can learn about sudo, and the user of the checks cannot."""
+    how = options.how_read
+    try:
+        return refusals.Known() if how.nosudo else refusals.known(
+            options.user, how.smartctl, runner, time.monotonic() + min(refusals.PATIENCE, how.timeout / 4))
+    except SmartError:  # no sudo: told where it is looked for
+        return refusals.Known()
 
 
 class Examiner:
     """One examination, as far as it has come."""
 
-    def __init__(self, options: Options, runner: processes.Runner, faces: Faces) -> None:
+    def __init__(self, options: Options, runner: processes.Runner, faces: Faces, begun: Begun) -> None:
         self._options, self._runner, self._faces = options, runner, faces
-        self._deadline = time.monotonic() + options.how_read.timeout - 2 * alarm.reserve(options.how_read.timeout)
+        self._path, self._deadline, self._known = begun
         self._user = user.name()
+        self._unfound = ''   # why there are no devices
         self._limits: List[daemons.Limit] = []
         self.findings: List[Finding] = []
         self.pastes: Sequence[Paste] = ()
@@ -54,12 +76,23 @@ class Examiner:
     def examine(self) -> Examination:
         """Return what was found. An alarm ends it early, and is told."""
         try:
-            for step in (self._sudo, self._state, self._site, self._daemons, self._drives):
+            for step in self._steps():
                 self._take(step)
         except alarm.TimeIsOver as over:
             self.findings.append(Finding('the rest', False, f'was not looked at: {over}', 'give it more time with -t'))
         alarm.disarm()  # all is known: it only remains to be said
         return Examination(f'{socket.gethostname()}, checked as {self._user}', self.findings, self.pastes)
+
+    def _steps(self) -> Sequence[Callable[[], Iterator[Finding]]]:
+        """Return what is to be examined: nothing more where this user cannot even start the program."""
+        how = self._options.how_read
+        first = start.examined(self._path, self._user, how, self._runner, self._deadline)
+        self.findings.append(first)
+        if first.is_good:
+            return self._sudo, self._state, self._site, self._daemons, self._drives
+        self.findings.append(Finding('the rest', None, f'was not examined: {self._user} must be able to start the '
+                                                       f'program first'))
+        return ()
 
     def _take(self, step: Callable[[], Iterator[Finding]]) -> None:
         try:
@@ -79,15 +112,17 @@ class Examiner:
             return
         sudo = sudo_rule.Sudo(self._options, self._runner, self._deadline)
         devices = self._devices(sudo)
-        yield sudo_rule.examined(sudo, self._options, self._user, self._needed(devices), devices)
+        yield from sudo_rule.examined(sudo, self._options, self._user, self._needed(devices), devices, self._known)
 
     def _devices(self, sudo: sudo_rule.Sudo) -> Sequence[Device]:
         """Return the devices that a check would read; none where the scan that finds them is refused."""
         try:
             if self._is_scanning and sudo.refuses([commands.SCAN]):
                 return ()
-            return survey.find(self._options, self._runner, self._deadline).devices
-        except SmartError:  # told where the drives are
+            now = time.monotonic()  # a scan may hang: half of the time remains for everything else
+            return survey.find(self._options, self._runner, now + (self._deadline - now) / 2).devices
+        except SmartError as error:  # told where the drives are
+            self._unfound = str(error)
             return ()
 
     @property
@@ -120,6 +155,8 @@ class Examiner:
             yield Finding(drives.CHECK, None, 'cannot be read before smartctl is there')
             return
         try:
+            if self._unfound:
+                raise SmartError(self._unfound)  # once is enough: a scan that hangs takes its whole time
             found = survey.survey(self._options, self._runner)
         except SmartError as error:
             yield self._unread(str(error))
@@ -142,7 +179,7 @@ class Examiner:
         how = self._options.how_read
         shortest = min((limit.seconds for limit in self._limits), default=daemons.USUAL)
         own = how.timeout if how.timeout < shortest else daemons.fitting(shortest)
-        return pasting.pastes(addresses, _plugin(), own, self._more)
+        return pasting.pastes(addresses, self._path, own, self._more)
 
     @property
     def _more(self) -> List[str]:

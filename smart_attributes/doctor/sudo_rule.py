@@ -2,20 +2,20 @@
 
 import os
 import shlex
-from typing import Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..errors import UsageError
 from ..faces.findings import Finding
-from ..model import Device, HowRead
+from ..model import Answer, Device, HowRead
 from ..options import PROGRAM, USER, Options
 from ..reading import commands, processes, sudoers
 from ..reading.device_types import BY_NAME, base
 from ..workshop.sources import counted
-from . import listing
+from . import listing, refusals
 from .sentences import halves
 from .user import AS_HIM, is_person
 
-SUBJECT = 'sudo rule'
+SUBJECT, FILES = 'sudo rule', 'sudo files'
 FILE = '/etc/sudoers.d/check-smart-attributes'
 TOO_MUCH = ('-s', 'off', '/dev/sda')   # what no rule of ours admits
 Arguments = Tuple[str, ...]
@@ -34,6 +34,9 @@ class Asked(NamedTuple):
     command: str                        # which prints and installs it
     is_known: bool = True               # sudo compares expressions, as the wanted rule has them
     is_person: bool = False             # who hardly runs the checks
+    said: str = ''                      # sudo's message where it refused or complained
+    late: str = ''                      # why there is no answer: "no answer within 30 s"
+    known: refusals.Known = refusals.Known()
 
 
 class Sudo:
@@ -41,29 +44,35 @@ class Sudo:
 
     def __init__(self, options: Options, runner: processes.Runner, deadline: float) -> None:
         self._how, self._runner, self._deadline = options.how_read, runner, deadline
+        self.said = ''   # its message about the last calls that it was asked for
+        self.late = ''   # why it did not answer in time
 
     def refuses(self, lines: Sequence[Arguments]) -> List[Arguments]:
-        """Return the command lines of smartctl that it would not run."""
+        """Return the command lines of smartctl that it would not run; *late* says where there was no answer."""
         asked = {self._asking('-l', self._how.smartctl, *line): line for line in lines}
         answers = self._run(list(asked))
-        return [line for command, line in asked.items() if answers.get(command, (1, ''))[0] != 0]
+        self.said = next((text for text in (answer.stderr.decode('utf-8', 'replace').strip()
+                                            for answer in answers.values()) if text), '')
+        return [line for command, line in asked.items() if answers[command].status or answers[command].signal]
 
     def entries(self) -> List[listing.Entry]:
         """Return what sudoers says of this user."""
         command = self._asking('-ll')
-        return listing.entries(self._run([command])[command][1])
+        return listing.entries(self._run([command])[command].stdout.decode('utf-8', 'replace'))
 
     def version(self) -> str:
         """Return its first line about itself."""
         command = (commands.find_sudo(), *commands.VERSION)
-        return self._run([command])[command][1].partition('\n')[0]
+        return self._run([command])[command].stdout.decode('utf-8', 'replace').partition('\n')[0]
 
     def _asking(self, *words: str) -> Arguments:
         return (commands.find_sudo(), '-n', *words)
 
-    def _run(self, lines: Sequence[Arguments]) -> 'dict[Arguments, Tuple[Optional[int], str]]':
-        answers = self._runner.run(lines, self._how.jobs, self._how.drive_timeout, self._deadline)
-        return {answer.command: (answer.status, answer.stdout.decode('utf-8', 'replace')) for answer in answers}
+    def _run(self, lines: Sequence[Arguments]) -> Dict[Arguments, Answer]:
+        answers = {answer.command: answer for answer in
+                   self._runner.run(lines, self._how.jobs, self._how.drive_timeout, self._deadline)}
+        self.late = self.late or next((answer.reason for answer in answers.values() if answer.outcome != 'done'), '')
+        return answers
 
 
 def not_wanted(how: HowRead, user: str, asked_for: str) -> Optional[Finding]:
@@ -79,19 +88,27 @@ def not_wanted(how: HowRead, user: str, asked_for: str) -> Optional[Finding]:
 
 
 def examined(sudo: Sudo, options: Options, user: str, needed: Sequence[Arguments],
-             devices: Sequence[Device]) -> Finding:
+             devices: Sequence[Device], known: refusals.Known) -> List[Finding]:
     """Return what is to be said of the rule. devices: whose command lines are among those needed."""
-    how = options.how_read
     try:
-        refused = sudo.refuses(needed)
-        entries = sudo.entries()
-        requested = requested_types(devices, entries)
-        wanted = sudoers.general(sudoers.Asked(user, types=requested), how)
-        return judged(Asked(user, how.smartctl, needed, refused, entries, not sudo.refuses([TOO_MUCH]), wanted,
-                            _installing(options, user, requested, _odd(wanted, devices, how)),
-                            sudoers.knows_expressions(sudo.version()), is_person(os.geteuid())))
+        asked = _asked(sudo, options, user, needed, devices, known)
     except UsageError as error:  # no sudo at all
-        return Finding(SUBJECT, False, *halves(str(error)), command='apt install sudo')
+        return [Finding(SUBJECT, False, *halves(str(error)), command='apt install sudo')]
+    complaint = refusals.reason(asked.said, user) if not asked.refused else None
+    return [judged(asked), *([_because(complaint, asked, FILES)] if complaint else [])]
+
+
+def _asked(sudo: Sudo, options: Options, user: str, needed: Sequence[Arguments], devices: Sequence[Device],
+           known: refusals.Known) -> Asked:
+    how = options.how_read
+    refused = sudo.refuses(needed)
+    said, entries = sudo.said, sudo.entries() or known.entries
+    requested = requested_types(devices, entries)
+    wanted = sudoers.general(sudoers.Asked(user, types=requested), how)
+    admits_more, knows = not sudo.refuses([TOO_MUCH]), sudoers.knows_expressions(sudo.version())
+    return Asked(user, how.smartctl, needed, refused, entries, admits_more, wanted,
+                 _installing(options, user, requested, _odd(wanted, devices, how)), knows, is_person(os.geteuid()),
+                 said, sudo.late, known)
 
 
 def requested_types(devices: Iterable[Device], entries: Iterable[listing.Entry]) -> Tuple[str, ...]:
@@ -121,9 +138,16 @@ def _installing(options: Options, user: str, types: Iterable[str], odd: Iterable
 
 def judged(asked: Asked) -> Finding:
     """Return the finding: the first of these reasons to renew the rule, or what it admits."""
+    if asked.late:
+        return Finding(SUBJECT, False, f'is not known: sudo gave no answer ({asked.late})',
+                       'see why sudo is so slow: a directory service or a name server that does not answer',
+                       f'sudo -l -U {shlex.quote(asked.user)}')
+    reason = refusals.why(asked.said, asked.known, asked.user) if asked.refused else None
+    if reason:
+        return _because(reason, asked, SUBJECT)
     for words in _faults(asked):
-        return Finding(SUBJECT, False, words, _whose(asked) + 'let root install the rule as this version prints it',
-                       asked.command)
+        return Finding(SUBJECT, False, words + _quoted(asked.said), _whose(asked) + 'let root install the rule as this '
+                       'version prints it', asked.command)
     if asked.admits_more:
         return Finding(SUBJECT, False, f'lets {asked.user} call smartctl with whatever he likes, as -s off',
                        f'find that rule (sudo -l -U {asked.user}) and let root put this one in its place',
@@ -131,6 +155,16 @@ def judged(asked: Asked) -> Finding:
     told = asked.entries and 'of this version, ' if _is_general(asked) else ''
     return Finding(SUBJECT, True, f'{told}admits the {counted(len(asked.needed), "call")} that checks make here, and '
                                   f'not smartctl -s off')
+
+
+def _because(reason: refusals.Reason, asked: Asked, subject: str) -> Finding:
+    return Finding(subject, False, reason.words + _quoted(asked.said), _whose(asked) + f'let root do it: {reason.cure}',
+                   reason.command)
+
+
+def _quoted(said: str) -> str:
+    """Return sudo's own message, unchanged, as the end of a sentence."""
+    return f'; sudo says: {said}' if said else ''
 
 
 def _whose(asked: Asked) -> str:

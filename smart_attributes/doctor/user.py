@@ -1,6 +1,8 @@
 """As whom checks run, and becoming that user: what he may do is found out by doing it."""
 
+import grp  # all at once: after become() the library may be out of reach
 import os
+import pwd
 from typing import Tuple
 
 from ..errors import UsageError
@@ -16,7 +18,6 @@ def name() -> str:
 
 def name_of(number: int) -> str:
     """Return the name of a user, his number where he has none."""
-    import pwd
     try:
         return pwd.getpwuid(number).pw_name
     except KeyError:
@@ -30,8 +31,6 @@ def is_person(number: int) -> bool:
 
 def group_of(user: str) -> str:
     """Return the name of a user's own group, that of the user where nothing tells."""
-    import grp
-    import pwd
     try:
         return grp.getgrgid(pwd.getpwnam(user).pw_gid).gr_name
     except KeyError:
@@ -59,7 +58,6 @@ def become(user: str) -> None:
 
 def _looked_up(user: str) -> Tuple[int, int, str]:
     """Return number, group and home of a user."""
-    import pwd
     try:
         found = pwd.getpwnam(user)
     except KeyError:
