@@ -5,15 +5,16 @@ import json
 import random
 import re
 from pathlib import Path
-from typing import Any, Dict, List, Set, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Set, Tuple
 
 import pytest
 from conftest import ROOT, Result, drive, perfdata, run
 
 from smart_attributes.faces import budget, lines, plugin
+from smart_attributes.faces import perfdata as perfdata_of
 from smart_attributes.faces.perfdata import OLD
 from smart_attributes.knowledge.specs import SpecDatabase
-from smart_attributes.model import Device, Identity, State, Verdict
+from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
 
 ROLES = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).roles
 REPORTS = ('seagate-exos-failing', 'intel-s3500-healthy', 'nvme-worn', 'wd-gold-healthy')
@@ -72,6 +73,56 @@ def test_the_order_is_data():
     """No code names metrics: health, wear, temperature, then by concern."""
     assert budget.in_order(ROLES, ROLES)[:5] == ['smart_status', 'endurance_used', 'spare_available',
                                                  'endurance_time_left', 'temperature']
+
+
+SSD = {'smart_status': 1, 'endurance_used': 4, TIME_LEFT: 90 * 86400, 'temperature': 22, 'reallocated': 0,
+       'host_written': 512}
+CHANGES: Dict[str, Any] = {
+    'larger-numbers': {'endurance_used': 255, TIME_LEFT: 1577880000, 'temperature': 120, 'reallocated': 16000000,
+                       'host_written': 140000000000000000},
+    'failed': {'smart_status': 0}, 'number-unknown': {'temperature': None}, 'not-read': None}
+
+
+def verdict(name: str, numbers: Optional[Mapping[str, Optional[float]]]) -> Verdict:
+    """Return the verdict on a drive with these numbers; None: it could not be read."""
+    device = Device(f'/dev/{name}', name=name)
+    if numbers is None:
+        return Verdict(device, Identity(), State.UNKNOWN, problem='no answer')
+    return Verdict(device, Identity(protocol='ATA', rotation=0), State.OK, tuple(
+        Judgement(Reading(role, number, ROLES[role].unit, Source('log')), State.OK, graphed=True)
+        for role, number in numbers.items()))
+
+
+def needed(drives: Mapping[str, Optional[Mapping[str, Optional[float]]]]) -> Dict[str, int]:
+    verdicts = [verdict(name, numbers) for name, numbers in drives.items()]
+    return budget.needed(verdicts, perfdata_of.values(verdicts, ROLES, False), ROLES, False)
+
+
+@pytest.mark.parametrize('change', CHANGES.values(), ids=CHANGES)
+def test_the_room_of_a_metric_does_not_depend_on_today(change):
+    """Else a series would end when a number gets a digit more, or begin when a drive cannot be read."""
+    changed = None if change is None else {**SSD, **change}
+
+    assert needed({'sda': SSD, 'sdb': SSD}) == needed({'sda': SSD, 'sdb': changed}) == needed({'sda': changed,
+                                                                                               'sdb': SSD})
+
+
+def test_a_metric_that_is_not_always_known_keeps_its_room():
+    """endurance_time_left has no number below some wear: when it has one, it takes the room of no other series."""
+    young = {role: number for role, number in SSD.items() if role != TIME_LEFT}
+
+    assert needed({'sda': young, 'sdb': young}) == needed({'sda': SSD, 'sdb': young}) == needed({'sda': SSD,
+                                                                                                 'sdb': SSD})
+
+
+def test_hard_disks_take_no_room_for_what_only_ssds_have():
+    """Mixed shelves keep more series."""
+    verdicts = [verdict('sda', SSD), verdict('sdb', {'temperature': 30})]
+    spinning = verdicts[1]._replace(identity=Identity(protocol='ATA', rotation=7200))
+    sizes = [budget.needed(each, [], ROLES, False) for each in (verdicts, [verdicts[0], spinning])]
+
+    assert sizes[0]['endurance_used'] == 2 * sizes[1]['endurance_used']
+    assert sizes[0]['temperature'] == sizes[1]['temperature']
 
 
 @pytest.mark.parametrize('checks, drives, notes, kept', [
