@@ -6,6 +6,7 @@ import argparse
 from . import option_groups as groups
 from .errors import UsageError
 from .files import CONFIG
+from .model import OUTPUT_LIMIT
 from .options import GROUPS, JOBS, JUDGING, PROGRAM, USER, Options
 from .typed import TYPE_CHECKING
 
@@ -99,6 +100,9 @@ def _check_parser() -> Parser:
                         help='state where a scan finds no drive, as in a virtual machine; default unknown, with '
                              '--expect 0 ok')
     parser.add_argument('-ap', '--allperfs', dest='all_perfdata', action='store_true', help='perfdata of every reading')
+    parser.add_argument('--max-output', type=groups.max_output, default=OUTPUT_LIMIT, metavar='BYTES',
+                        help='print at most this, perfdata included; 8000 for Nagios behind check_nrpe or check_by_ssh '
+                             '(default: %(default)s)')
     return parser
 
 

@@ -45,7 +45,7 @@ def check(options: Options, runner: processes.Runner) -> int:
 
 def _rendered(found: Survey, options: Options) -> Outcome:
     from .faces import plugin
-    face = plugin.Face(options.verbose, options.naming.hide_serial, options.all_perfdata)
+    face = plugin.Face(options.verbose, options.naming.hide_serial, options.all_perfdata, options.max_output)
     transcript = _transcript(found, options.naming.hide_serial) if options.verbose >= 3 else []
     return plugin.render(found.verdicts, found.judge.database.roles, face, _whole(found), transcript)
 

@@ -49,6 +49,7 @@ def duration(text: str) -> int:
 
 
 seconds = _number('number of seconds', 0.1, HOUR, float)
+max_output = _number('number of bytes', 2000, 1000000, int)
 _count = _number('number', 1, 1000, int)
 expected = _number('number of drives', 0, 10000, int)
 _attribute = _number('attribute number', 1, 255, int)

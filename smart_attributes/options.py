@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from .durations import DAY
 from .files import CONFIG
-from .model import HowRead, State
+from .model import OUTPUT_LIMIT, HowRead, State
 from .typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -107,6 +107,7 @@ class Options(NamedTuple):
     expect_known: bool = False
     asleep_max_age: int = 7 * DAY    # seconds
     all_perfdata: bool = False
+    max_output: int = OUTPUT_LIMIT      # bytes
     as_json: bool = False
     since: int = 0                      # seconds to look back; 0: not asked for
     html: Optional[str] = None

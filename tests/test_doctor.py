@@ -800,6 +800,28 @@ def test_what_cannot_be_read_is_not_called_good_by_silence(tmp_path):
     assert not long.is_good
 
 
+NRPE_PLAIN = 'command[a]=/usr/lib/nagios/plugins/check_smart_attributes\n'
+OUTPUTS = {
+    'small': (8192, False, NRPE_PLAIN, None), 'no-nrpe': (60000, False, '', None),
+    'nrpe-without-a-limit': (8193, False, NRPE_PLAIN, '--max-output 8000'),
+    'nrpe-with-a-limit': (8193, False, NRPE_PLAIN.replace('\n', ' --max-output 8000\n'), None),
+    'nrpe-runs-something-else': (8193, False, 'command[a]=/bin/true\n', None),
+    'shortened': (64900, True, '', 'divide the drives')}
+
+
+@pytest.mark.parametrize(('printed', 'is_cut', 'nrpe', 'cure'), OUTPUTS.values(), ids=OUTPUTS)
+def test_the_limit_of_the_whole_path_is_told(printed, is_cut, nrpe, cure, tmp_path):
+    """Nagios keeps 8,192 bytes of what check_nrpe prints: 65,000 was said, and perfdata of 24 drives were cut."""
+    (tmp_path / 'etc/nagios').mkdir(parents=True)
+    (tmp_path / 'etc/nagios/nrpe.cfg').write_text(nrpe)
+
+    found = daemons.output(printed, is_cut, str(tmp_path))
+
+    assert found.is_good == (cure is None)
+    assert (cure or '') in found.cure
+    assert '8,192' in found.words or is_cut
+
+
 # --- lines to paste ------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('named', [
@@ -820,7 +842,8 @@ def test_pasted_lines_carry_what_the_check_needs():
     icinga, nagios, nrpe = pasting.pastes([f'megaraid,{slot}@/dev/bus/0' for slot in range(4)], '/opt/x/check', 25,
                                           ['-p', '/opt/smartctl'])
 
-    assert nrpe.text == 'command[check_smart_attributes]=/opt/x/check -p /opt/smartctl -d megaraid,0-3@/dev/bus/0 ' \
+    assert nrpe.text == 'command[check_smart_attributes]=/opt/x/check --max-output 8000 -p /opt/smartctl ' \
+                        '-d megaraid,0-3@/dev/bus/0 ' \
                         '--expect 4 -t 25'
     assert nagios.text.startswith('check_command  smart_attributes_drives!-p /opt/smartctl')
     assert 'vars.smart_attributes_timeout = "25"' in icinga.text and 'vars.smart_attributes_expect = "4"' in icinga.text

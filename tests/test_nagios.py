@@ -5,16 +5,18 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import shutil
 import subprocess
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Dict, Iterator
+from typing import Dict, Iterator, List, Tuple
 
 import pytest
 from conftest import ROOT, drive, perfdata
 from daemons import Ground, Nagios, Nrpe, closing, missing
+from test_budget import TIME_LEFT, fleet
 
 NRPE_COMMANDS = (ROOT / 'contrib/nrpe/check-smart-attributes.cfg').read_text()
 NAGIOS_COMMANDS = (ROOT / 'contrib/nagios/smart_attributes.cfg').read_text()
@@ -24,6 +26,8 @@ SERVICES = {'healthy': 'smart_attributes_drives!-d /dev/sda', 'worn': 'smart_att
             'failing': 'smart_attributes_drives!-d /dev/sdc', 'absent': 'smart_attributes_drives!-d /dev/sdd',
             'all': 'smart_attributes_all', 'all by no argument': 'smart_attributes_drives',
             'through NRPE': 'smart_attributes_nrpe'}
+FLEETS = (24, 60, 150)   # drives
+RUNS = 6
 SIXTY = [f'sixty drives {number}' for number in range(5)]
 
 
@@ -107,6 +111,54 @@ def test_nagios_keeps_state_text_and_perfdata(nagios, service, code, words):
     assert re.search(r'^(OK|WARNING|CRITICAL|UNKNOWN) +[a-z0-9]+ ', result['long_plugin_output'])
     assert bool(values) == (code != 3)
     assert '|' not in result['plugin_output'] + result['long_plugin_output']
+
+
+@contextmanager
+def nagios_behind_nrpe() -> Iterator[Tuple[Nagios, Ground]]:
+    """One Nagios 4 that asks an NRPE for fleets of drives, by the command that we ship; service: "24 drives".
+
+    The second is where the recordings are.
+    """
+    lacking('nrpe', 'nagios4')
+    grounds: List[Ground] = []
+    try:
+        grounds += [Ground(), Ground()]
+        [shipped] = re.findall(r'^command\[check_smart_attributes\]=(.*)$', NRPE_COMMANDS, re.MULTILINE)
+        server = Nrpe(grounds[0], ''.join(f'command[of{drives}]={shipped} --no-memory --report '
+                                          f'{grounds[0].folder}/of{drives}\n' for drives in FLEETS))
+        server.start()
+        ask = f'{CHECK_NRPE} -H 127.0.0.1 -p {server.port} -t 60 -c of'
+        daemon = Nagios(grounds[1], ''.join(f'define command {{\n\tcommand_name\tof{drives}\n\tcommand_line\t'
+                                            f'{ask}{drives}\n}}\n' for drives in FLEETS),
+                        {f'{drives} drives': f'of{drives}' for drives in FLEETS})
+        daemon.start()
+        yield daemon, grounds[0]
+    finally:
+        closing(grounds)
+
+
+def test_nothing_is_cut_behind_nrpe_and_the_series_stay():
+    """Nagios keeps 8,192 bytes of what check_nrpe prints: perfdata of 24 drives ended within a number."""
+    cut, series = [], {drives: set() for drives in FLEETS}
+    with nagios_behind_nrpe() as (nagios, ground):
+        for run in range(RUNS):
+            for drives in FLEETS:
+                fleet(ground.folder / f'of{drives}', drives, random.Random(run))
+            for drives, result in zip(FLEETS, nagios.results([f'{drives} drives' for drives in FLEETS])):
+                cut += [(drives, run)] if not is_whole(ground, drives, result) else []
+                labels = perfdata(f'\n| {result["performance_data"]}')
+                series[drives].add(tuple(sorted(label for label in labels if TIME_LEFT not in label)))
+
+    assert cut == []
+    assert {drives: len(found) for drives, found in series.items()} == dict.fromkeys(FLEETS, 1)
+    assert all(len(labels) >= drives for drives, found in series.items() for labels in found)
+
+
+def is_whole(ground: Ground, drives: int, result: Dict[str, str]) -> bool:
+    """Tell whether Nagios has what the plugin prints, byte for byte."""
+    printed = ground.runs(ground.plugin, '--max-output', '8000', '--no-memory', '--report',
+                          f'{ground.folder}/of{drives}').stdout
+    return whole(result) == printed.rstrip('\n').replace(';', ':')
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 from .. import files
 from ..durations import HOUR, MINUTE
 from ..faces.findings import Finding
-from ..model import TIMEOUT
+from ..model import BEHIND_NRPE, KEPT_BEHIND_NRPE, OUTPUT_LIMIT, TIMEOUT
 from ..options import PROGRAM
 
 SUBJECT, OUTPUT = 'time limit', 'output'
@@ -74,12 +74,29 @@ def fitting(seconds: float) -> float:
     return min(TIMEOUT, seconds - 5 if seconds >= 20 else seconds * 3 / 4)
 
 
-def output(printed: int, most: int, is_cut: bool) -> Finding:
-    """Return the finding for what a check prints. printed, most: bytes; is_cut: lines of drives gave way."""
+def output(printed: int, is_cut: bool, root: str = '') -> Finding:
+    """Return the finding for what a check prints, against what each path to a daemon keeps.
+
+    printed: bytes. is_cut: the check left out text or perfdata. root: the folder that stands for /.
+    """
     if is_cut:
-        return Finding(OUTPUT, False, f'more than the {most:,} bytes that NRPE passes: lines of drives that are well '
-                                      f'are left out', 'make two checks of it, each with its own -d')
-    return Finding(OUTPUT, True, f'{printed:,} bytes; NRPE passes {most:,}, Icinga 2 and Nagios 4 more')
+        return Finding(OUTPUT, False, f'the check leaves out text or perfdata, to stay within {OUTPUT_LIMIT:,} bytes',
+                       'divide the drives among several commands with -d, or use check_smart_attributes metrics')
+    file = _without_budget(root or ROOT) if printed > KEPT_BEHIND_NRPE else ''
+    if file:
+        return Finding(OUTPUT, False, f'{printed:,} bytes, and Nagios 4 keeps {KEPT_BEHIND_NRPE:,} of what check_nrpe '
+                                      f'prints; the command in {file} has no --max-output',
+                       f'if Nagios asks for it, add --max-output {BEHIND_NRPE} there; if Icinga 2 does, '
+                       f'add --max-output {OUTPUT_LIMIT}')
+    return Finding(OUTPUT, True, f'{printed:,} bytes; Nagios 4 keeps {KEPT_BEHIND_NRPE:,} of what check_nrpe prints; '
+                                 f'the other paths to Nagios 4 and Icinga 2 keep {OUTPUT_LIMIT:,}')
+
+
+def _without_budget(root: str) -> str:
+    """Return the file with a command of NRPE that runs the check without --max-output, '' if there is none."""
+    path = _first(root, NRPE)
+    return next((f'/{file}' for file, name, value in (_settings(root, path) if path else ())
+                 if name.startswith('command[') and PROGRAM in value and '--max-output' not in value), '')
 
 
 # --- reading ---------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Callable, Iterator, List, NamedTuple, Sequence
 
 from .. import alarm, survey
 from ..errors import SmartError, UsageError, not_installed
-from ..faces import plugin
+from ..faces import budget
 from ..faces.findings import Examination, Finding, Paste
 from ..files import CONFIG
 from ..model import Device
@@ -164,7 +164,7 @@ class Examiner:
         yield from drives.findings(found, self._options.naming.hide_serial, [PROGRAM, *self._more])
         printed = self._faces.printed(found)
         if any(not verdict.problem for verdict in found.verdicts):
-            yield daemons.output(len(printed.encode()), plugin.OUTPUT_LIMIT, plugin.WHY_LEFT_OUT in printed)
+            yield daemons.output(len(printed.encode()), budget.WHY in printed)
         watched = drives.to_watch(found)
         self.pastes = self._pastes([address for verdict, address in zip(found.verdicts, self._faces.addresses(found))
                                     if verdict.device in watched])

@@ -6,7 +6,7 @@ import shlex
 from typing import Dict, List, Sequence, Tuple
 
 from ..faces.findings import Paste
-from ..model import TIMEOUT
+from ..model import BEHIND_NRPE, TIMEOUT
 from ..options import PROGRAM
 
 USUAL_PLACE = f'/usr/lib/nagios/plugins/{PROGRAM}'
@@ -28,7 +28,8 @@ def pastes(addresses: Sequence[str], program: str, timeout: float, more: Sequenc
     line = ' '.join(map(shlex.quote, words))
     return [Paste('Icinga, in the Host', '\n'.join(_icinga(named, [*more, *expected, *limit]))),
             Paste('Nagios, in the service', f'check_command  smart_attributes_drives!{line}'),
-            Paste('NRPE (ask it with check_nrpe -t 60)', f'command[{PROGRAM}]={program} {line}')]
+            Paste('NRPE (ask it with check_nrpe -t 60)',
+                  f'command[{PROGRAM}]={program} --max-output {BEHIND_NRPE} {line}')]
 
 
 def _icinga(named: Sequence[str], words: Sequence[str]) -> List[str]:

@@ -10,24 +10,33 @@ import re
 from ..knowledge import ranges
 from ..knowledge.specs import Role
 from ..model import Judgement, Verdict
-from ..typed import TYPE_CHECKING
+from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import plain
 
 if TYPE_CHECKING:
     from typing import Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
-    # A value that was read back: "sda_temperature", 22, and its limits "warning;critical;minimum;maximum". A plain
-    # tuple, for a fleet has millions of them.
-    Value = Tuple[str, Union[int, float], str]
+    # "sda_temperature", 22, and its limits "warning;critical;minimum;maximum". A plain tuple, for a fleet has millions
+    # of them.
+    ReadBack = Tuple[str, Union[int, float], str]
 
 # Printed as the drive says it, also where its word is not followed or better words stand beside it.
 OWN_WORD = 'smart_status'
+OLD = 'labels of version 1.6'
 OLD_LIMIT = 'legacy_limit'  # several on one drive; their labels stand in Verdict.old_values
 UNITS = '%sB'               # that stand behind a number
 _DIGITS = '[0-9]{1,30}'      # more are no number of a drive, and int() refuses 5,000
 
 
-def values(verdicts: Iterable[Verdict], roles: Mapping[str, Role], is_all: bool) -> List[str]:
+class Value(NamedTuple):
+    """A value to print."""
+
+    text: str                   # 'sda_endurance_used'=9%;85;95;0;
+    metric: str
+    limits: str = ''            # for warning and critical, joined: only their length counts
+
+
+def values(verdicts: Iterable[Verdict], roles: Mapping[str, Role], is_all: bool) -> List[Value]:
     """Return the values of all drives, ordered: 'sda_endurance_used'=9%;85;95;0; - of each graphed role, or of all."""
     return sorted(_value(verdict.device.name, judgement, roles.get(judgement.reading.role))
                   for verdict in verdicts for judgement in verdict.judgements if is_graphed(judgement, is_all))
@@ -36,33 +45,39 @@ def values(verdicts: Iterable[Verdict], roles: Mapping[str, Role], is_all: bool)
 def is_graphed(judgement: Judgement, is_all: bool) -> bool:
     """Tell whether there is a number of a reading that is drawn: of a graphed role, or of any."""
     reading = judgement.reading
-    return (reading.number is not None and (reading.judged or reading.role == OWN_WORD) and reading.role != OLD_LIMIT
-            and (judgement.graphed or is_all))
+    return (reading.number is not None and (reading.judged or reading.role == OWN_WORD)
+            and is_possible(judgement, is_all))
 
 
-def _value(name: str, judgement: Judgement, role: Optional[Role]) -> str:
+def is_possible(judgement: Judgement, is_all: bool) -> bool:
+    """Tell whether a reading is drawn at checks where it has a number."""
+    return judgement.reading.role != OLD_LIMIT and (judgement.graphed or is_all)
+
+
+def _value(name: str, judgement: Judgement, role: Optional[Role]) -> Value:
     """Return the value of a drive's reading under its label, with the ends of its role. Nagios knows no unit C."""
     reading = judgement.reading
     ends = ['' if end is None else plain(end) for end in ((role.minimum, role.maximum) if role else (None, None))]
-    limits = (ranges.in_base_unit(text, reading.unit) for text in (judgement.warning, judgement.critical))
-    return _printed(f'{name}_{reading.role}', reading.number or 0, reading.unit.replace('C', ''), *limits, *ends)
+    limits = [ranges.in_base_unit(text, reading.unit) for text in (judgement.warning, judgement.critical)]
+    return Value(_printed(f'{name}_{reading.role}', reading.number or 0, reading.unit.replace('C', ''), *limits, *ends),
+                 reading.role, ''.join(limits))
 
 
 def _printed(label: str, number: float, unit: str, *limits: str) -> str:
     return f"'{label}'={plain(number)}{unit};{';'.join(limits)}"
 
 
-def old_values(verdicts: Iterable[Verdict], printed: Sequence[str]) -> List[str]:
+def old_values(verdicts: Iterable[Verdict], printed: Sequence[Value]) -> List[Value]:
     """Return the values under labels of version 1.6, ordered; none that is *printed* already."""
     found = {value.label: _printed(value.label, value.number, '', value.warning, value.critical, '', '')
              for verdict in verdicts for value in verdict.old_values}
-    taken = {value.partition('=')[0] for value in printed}
-    return [text for label, text in sorted(found.items()) if f"'{label}'" not in taken]
+    taken = {value.text.partition('=')[0] for value in printed}
+    return [Value(text, OLD) for label, text in sorted(found.items()) if f"'{label}'" not in taken]
 
 
 # --- read back ---------------------------------------------------------------------
 
-def read(texts: Iterable[str]) -> List[Value]:
+def read(texts: Iterable[str]) -> List[ReadBack]:
     """Return the values that texts such as "'sda_temperature'=22;60;70;;" hold; what was cut, or is no number, holds
     none: all our values have limits, be they empty. Numbers and labels that are longer than any of ours are none.
     """

@@ -46,6 +46,8 @@ class Role(NamedTuple):
     minimum: Optional[Number]
     maximum: Optional[Number]
     concern: str = ''        # what a finding of this role says about the drive: a name in severity.ORDER
+    order: int = 0           # of perfdata where not all fit, 1 first; 0: after those, by concern
+    beside: str = ''         # the role whose drives may have this one at a later check
 
 
 class ReadingSpec(NamedTuple):
@@ -310,7 +312,8 @@ def _rated_written(entry: Json, identity: Identity) -> Optional[Tuple[float, str
 def _role(name: str, value: Json) -> Role:
     return Role(name=name, meaning=value['meaning'], unit=value['unit'], worse=value['worse'],
                 valid=_interval(value.get('valid', (0, None))), is_verdict=bool(value.get('verdict')),
-                minimum=value.get('minimum'), maximum=value.get('maximum'), concern=value.get('concern', ''))
+                minimum=value.get('minimum'), maximum=value.get('maximum'), concern=value.get('concern', ''),
+                order=value.get('perfdata', {}).get('order', 0), beside=value.get('perfdata', {}).get('with', ''))
 
 
 def _interval(pair: Sequence[Optional[Number]]) -> Interval:

@@ -27,6 +27,7 @@ SCAN, NOSUDO = ('--scan',), ('--nosudo', '-nosudo')
 HARMLESS = ('-w', '--warning', '-c', '--critical', '-t', '--timeout', '--drive-timeout', '--unknown-model', '--asleep',
             '--expect',
             '--no-drives', '--memory-required', '--asleep-max-age', '--since', '--selftest-max-age', '--acknowledged',
+            '--max-output',
             '--label', '--html', '--ignore-role', '--ignore-attribute', '--attributes', '-dbj', '--dbjson')
 HARMLESS_FLAGS = ('-v', '-vv', '-vvv', '--verbose', '-ap', '--allperfs', '-cu', '--critical-on-unknown',
                   '--critical_on_unknown',
