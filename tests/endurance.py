@@ -163,8 +163,8 @@ def _checked(machine: Machine, drives: Sequence[Drive], folder: Path) -> Result:
     done = subprocess.run([str(PLUGIN), '-p', machine.smartctl, '--nosudo', '-v', '--state-dir', str(folder / 'state'),
                            '--drive-timeout', str(DRIVE_TIMEOUT), '-t', str(TIMEOUT), *words],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'HOME': str(folder), 'XDG_STATE_HOME': str(folder)},
-                          timeout=60, check=False)
+                          env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'HOME': str(folder),
+                               'XDG_STATE_HOME': str(folder)}, timeout=60, check=False)
     return Result(done.returncode, done.stdout.decode())
 
 
