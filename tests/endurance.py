@@ -28,7 +28,7 @@ URGENCY = ('OK', 'WARNING', 'UNKNOWN', 'CRITICAL')
 SILENT = ('does not say who it is', 'is an empty slot', 'gives no SMART data', 'says who it is and no more',
           'SMART/Health log cannot be read', 'answers nothing',
           'has no SMART that can be read', 'has no SMART: device lacks SMART capability',
-          'stopped answering while it was read', 'no answer within')
+          'fell silent while it was read', 'no answer within')
 # What is done to a drive, and the words for it where it cannot be judged. From command 0 on it says nothing at all.
 FAULTS: Mapping[str, Tuple[Mapping[str, Any], Sequence[str]]] = {
     'slow': ({'latency': 5}, ()), 'asleep': ({'asleep': True}, ('is asleep',)),
@@ -164,8 +164,7 @@ def _checked(machine: Machine, drives: Sequence[Drive], folder: Path) -> Result:
                            '--drive-timeout', str(DRIVE_TIMEOUT), '-t', str(TIMEOUT), *words],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'HOME': str(folder),
-                               'XDG_STATE_HOME': str(folder)},
-                          timeout=60, check=False)
+                               'XDG_STATE_HOME': str(folder)}, timeout=60, check=False)
     return Result(done.returncode, done.stdout.decode())
 
 

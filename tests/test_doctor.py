@@ -462,7 +462,8 @@ class Private:
     def __init__(self, installed: Installation, folder: Path) -> None:
         self.installed, self.folder = installed, folder
         script = ('cp -a /etc "$0/etc"; rm -f "$0"/etc/*.lock; mount --bind "$0/etc" /etc && '
-                  'cp -a /usr/bin/sudo "$0/sudo" && mount --bind "$0/sudo" /usr/bin/sudo && echo ready && exec sleep 600')
+                  'cp -a /usr/bin/sudo "$0/sudo" && mount --bind "$0/sudo" /usr/bin/sudo && echo ready && '
+                  'exec sleep 600')
         self.holder = subprocess.Popen(['unshare', '--mount', '--propagation', 'private', 'sh', '-c', script,
                                         str(folder)], stdout=subprocess.PIPE, text=True)
         assert self.holder.stdout and self.holder.stdout.readline() == 'ready\n'

@@ -29,7 +29,7 @@ def printed(columns: int = COLUMNS, arguments: Sequence[str] = ('--report', DRIV
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('HHHH', 50, columns, 0, 0))
     arguments = [sys.executable, str(ROOT / COMMAND[0]), *COMMAND[1:], *arguments]
     environment = {'TERM': 'xterm-256color', 'COLORTERM': 'truecolor', 'PATH': '/usr/bin:/bin', 'LC_ALL': 'C.UTF-8',
-                   **{name: os.environ[name] for name in ('XDG_STATE_HOME',) if name in os.environ}, **variables}
+                   'XDG_STATE_HOME': os.environ.get('XDG_STATE_HOME', ''), **variables}
     process = subprocess.Popen(arguments, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, cwd=ROOT,
                                env=environment)
     os.close(theirs)
