@@ -14,9 +14,16 @@ from typing import NamedTuple
 from chroots import CACHE, Chroot, removed, unpacked
 from conftest import ROOT
 
-TOOLS = ('sdparm', 'sg3-utils', 'procps', 'iproute2', 'smartmontools', 'nagios-nrpe-server', 'nagios-nrpe-plugin')
+TOOLS = ('sdparm', 'sg3-utils', 'procps', 'iproute2', 'smartmontools', 'nagios-nrpe-server', 'nagios-nrpe-plugin',
+         'systemd-sysv', 'prometheus-node-exporter', 'python3-prometheus-client')
 DISK_SIZE = '1500M'
-INIT = '/usr/local/sbin/guest-init'
+# File of tests/guest -> where systemd looks for it.
+OURS = {'agent': 'usr/local/lib/guest-agent', 'guest-agent.service': 'etc/systemd/system/guest-agent.service',
+        'udev-trigger.conf': 'etc/systemd/system/systemd-udev-trigger.service.d/guest.conf'}
+# What a guest without users and networks can do without: each costs seconds without KVM.
+MASKED = ('getty.target', 'getty-static.service', 'modprobe@drm.service', 'apt-daily.timer', 'apt-daily-upgrade.timer',
+          'dpkg-db-backup.timer', 'e2scrub_reap.service', 'e2scrub_all.timer', 'fstrim.timer', 'networking.service',
+          'ldconfig.service', 'systemd-journal-catalog-update.service', 'nagios-nrpe-server.service')
 # What the first part of the start needs to find the disk; the rest is loaded by udev, as on any machine.
 EARLY_MODULES = 'virtio_pci\nvirtio_blk\next4\n'
 # Of 380 MB of modules: whatever leads to a drive.
@@ -47,14 +54,16 @@ def guest(suite: str, folder: Path) -> Guest:
 
 
 def add_ours(chroot: Chroot) -> None:
-    for name, path in (('init', INIT[1:]), ('agent', 'usr/local/lib/guest-agent')):
-        shutil.copy(ROOT / 'tests/guest' / name, chroot.root / path)
-        (chroot.root / path).chmod(0o755)
+    """Let systemd start the agent, and nothing that only costs time."""
+    for name, path in OURS.items():
+        chroot.writes(f'/{path}', (ROOT / 'tests/guest' / name).read_text())
+    chroot.does('systemctl', 'enable', 'guest-agent.service')
+    chroot.does('systemctl', 'mask', *MASKED)
 
 
 def with_kernel(suite: str, folder: Path) -> Chroot:
     """Return a Debian with kernel and tools, without our package; the first time it is downloaded."""
-    archive = CACHE / f'{suite}-kernel.tar'
+    archive = CACHE / f'{suite}-systemd.tar'
     if archive.exists():
         folder.mkdir()
         subprocess.run(['tar', '-C', str(folder), '-xf', str(archive)], check=True)

@@ -14,11 +14,12 @@ from typing import Any, Dict, List, Sequence
 
 from conftest import Result
 from daemons import until
-from guests import INIT, Guest
+from guests import Guest
 
 QEMU = 'qemu-system-x86_64'
-BOOT_SECONDS = 240
+BOOT_SECONDS = 480
 ANSWER_SECONDS = 60
+BOOT_ID = '/proc/sys/kernel/random/boot_id'
 # What the monitor wants as a number, though the command line is all text.
 NUMBERS = ('wwn', 'scsi-id', 'smart_critical_warning')
 
@@ -74,6 +75,16 @@ class Machine:
         """Start a script and do not wait for it."""
         self.agent.asks(request(['sh', '-c', script], 0, background=True), ANSWER_SECONDS)
 
+    def reboots(self) -> None:
+        """Restart the guest as an admin does; its disk keeps what was written until QEMU ends."""
+        boot = self.does('cat', BOOT_ID)
+        self.starts('systemctl reboot')
+        self.monitor.socket.settimeout(BOOT_SECONDS)
+        while self.monitor.reads().get('event') != 'RESET':
+            pass
+        self.agent.asks(request(['true'], 60), BOOT_SECONDS)
+        assert self.does('cat', BOOT_ID) != boot
+
     def controls(self, what: str, **arguments: object) -> None:
         """Give QEMU an order; what it tells of itself meanwhile is passed over."""
         answer = self.monitor.asks({'execute': what, 'arguments': arguments}, ANSWER_SECONDS)
@@ -109,8 +120,8 @@ def again(arguments: Sequence[str], name: str) -> Dict[str, object]:
 def command(guest: Guest, folder: Path) -> List[str]:
     """Return the machine without any drives to look at."""
     return ['nice', '-n', '5', QEMU, '-accel', 'tcg', '-cpu', 'qemu64', '-machine', 'q35', '-m', '1024', '-nodefaults',
-            '-no-user-config', '-display', 'none', '-no-reboot', '-kernel', str(guest.kernel),
-            '-initrd', str(guest.initrd), '-append', f'root=/dev/vda rw console=ttyS0 quiet init={INIT}',
+            '-no-user-config', '-display', 'none', '-kernel', str(guest.kernel),
+            '-initrd', str(guest.initrd), '-append', 'root=/dev/vda rw console=ttyS0 quiet',
             '-serial', f'file:{folder}/console', '-qmp', f'unix:{folder}/monitor,server=on,wait=off',
             '-drive', f'if=none,id=root,file={guest.disk},format=raw,snapshot=on',
             '-device', 'virtio-blk-pci,drive=root', '-device', 'virtio-serial-pci',

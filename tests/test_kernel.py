@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, ContextManager, Dict, Iterator, List, Optional, Tuple
 
 import pytest
 from chroots import EXAMPLES, NRPE_ANSWERS, PLUGIN, removed
@@ -38,9 +40,28 @@ VIRTUAL = f'{BY_ID}/scsi-0QEMU_QEMU_HARDDISK_VIRT0001'
 USB = f'{BY_ID}/usb-QEMU_QEMU_HARDDISK_USB0001-0:0'
 DEBUG = '/sys/bus/pseudo/drivers/scsi_debug'
 NEW_SAS_DRIVE = 'modprobe scsi_debug dev_size_mb=8; udevadm settle'
-WATCH_YOURSELF = f'smartctl -s on {SAS}'
+WATCH_YOURSELF = 'smartctl -s on'
 # What a scan has to find, each once; the virtual disk, the optical drives and the USB stick are none of it.
 SERIALS = ['20000', 'NVME0001', 'NVME0002', 'NVME0003', 'RAID0001', 'RAID0002', 'SATA0001']
+SERVICE = 'check-smart-attributes-metrics.service'
+TIMER = 'check-smart-attributes-metrics.timer'
+PROM = '/var/lib/prometheus/node-exporter/smart.prom'
+TWO_DRIVES = f'Environment="OPTIONS=-d {SATA} -d {SAS} --drive-timeout 15"'
+ASK_NODE_EXPORTER = 'import urllib.request as u; print(u.urlopen("http://127.0.0.1:9100/metrics").read().decode())'
+# Root may do the first three; the service may not, but open any drive.
+FORBIDDEN = """
+import socket, time
+def tried(what):
+    try:
+        what()
+        print('allowed')
+    except OSError:
+        print('refused')
+tried(lambda: time.clock_settime(time.CLOCK_REALTIME, time.time()))
+tried(lambda: open('/dev/kmsg').close())
+tried(lambda: socket.socket(socket.AF_INET))
+tried(lambda: open('/dev/vda', 'rb').read(1))
+"""
 STATES = {'OK': 0, 'CRITICAL': 2, 'UNKNOWN': 3}
 
 
@@ -69,7 +90,7 @@ def booted(suite: str, devices: List[str], folder: Path) -> Machine:
 def machine(machines) -> Machine:
     """Debian 12 with every controller, and a SAS drive of the kernel's own that watches itself."""
     running: Machine = machines['bookworm'].result()
-    running.shell(f'{NEW_SAS_DRIVE}; {WATCH_YOURSELF}')
+    running.shell(f'{NEW_SAS_DRIVE}; {WATCH_YOURSELF} {SAS}')
     return running
 
 
@@ -210,7 +231,7 @@ def test_a_drive_that_does_not_watch_itself_is_unknown(machine):
     """smartctl says PASSED of it all the same; the program's advice ends that. The kernel's drive is so when new."""
     machine.shell(f'modprobe -r scsi_debug; {NEW_SAS_DRIVE}')
     report, result = smartctl(machine, SAS), check(machine, '-d', SAS)
-    machine.shell(WATCH_YOURSELF)
+    machine.shell(f'{WATCH_YOURSELF} {SAS}')
 
     assert report['smart_status']['passed']
     assert result.code == 3
@@ -219,46 +240,130 @@ def test_a_drive_that_does_not_watch_itself_is_unknown(machine):
     assert check(machine, '-d', SAS).code == 0
 
 
-@pytest.fixture
-def failing_commands(machine) -> Iterator[Callable[[int, int], None]]:
-    """Let the kernel's SAS drive treat each n-th command in one of the ways it knows; afterwards it answers again."""
-    def treat(options: int, every: int) -> None:
-        machine.shell(f'echo {options} >{DEBUG}/opts; echo {every} >{DEBUG}/every_nth')
-    yield treat
-    treat(0, 0)
-    until(lambda: machine.runs('pgrep', 'smartctl').code, 120, 'the kernel gives the last command up')
+def treat(machine: Machine, options: int, every: int) -> None:
+    """Let the kernel's SAS drive treat each n-th command in one of the ways it knows."""
+    machine.shell(f'echo {options} >{DEBUG}/opts; echo {every} >{DEBUG}/every_nth')
+
+
+@contextmanager
+def failing(machine: Machine, options: int, every: int) -> Iterator[None]:
+    """Treat commands so for a while; afterwards the drive answers again."""
+    treat(machine, options, every)
+    try:
+        yield
+    finally:
+        treat(machine, 0, 0)
+        until(lambda: machine.runs('pgrep', 'smartctl').code, 120, 'the kernel gives the last command up')
+
+
+def hanging(machine: Machine) -> ContextManager[None]:
+    """Let the kernel's SAS drive answer no command."""
+    return failing(machine, 4, 1)
 
 
 @pytest.mark.parametrize('every', [1, 2, 3, 5])
-def test_a_cable_that_loses_commands_makes_no_drive_good(machine, failing_commands, every):
+def test_a_cable_that_loses_commands_makes_no_drive_good(machine, every):
     """Aborted commands: whoever is called good has said so himself."""
-    failing_commands(0x10, every)
-    result = check(machine, '-d', SAS)
+    with failing(machine, 0x10, every):
+        result = check(machine, '-d', SAS)
 
     assert result.code in (0, 3), result.text
     good = [value.number for label, value in perfdata(result.text).items() if label.endswith('_smart_status')]
     assert result.code == 3 or good == [1]
 
 
-def test_a_drive_that_hangs_costs_one_process_and_hides_nobody(machine, failing_commands):
+def test_a_drive_that_hangs_costs_one_process_and_hides_nobody(machine):
     """In state D, where no signal reaches smartctl; the other drive has its verdict, the time limit holds."""
-    failing_commands(4, 1)
-    started = time.monotonic()
-    first = check(machine, '-d', SATA, '-d', SAS, '--drive-timeout', '8', '-t', '20')
-    took = time.monotonic() - started
-    again = check(machine, '-d', SATA, '-d', SAS, '--drive-timeout', '8', '-t', '20')
+    with hanging(machine):
+        started = time.monotonic()
+        first = check(machine, '-d', SATA, '-d', SAS, '--drive-timeout', '8', '-t', '20')
+        took = time.monotonic() - started
+        again = check(machine, '-d', SATA, '-d', SAS, '--drive-timeout', '8', '-t', '20')
+        assert machine.shell('pgrep -c smartctl') == '1\n'
 
     assert took < 20 + 10, 'the start of Python, without KVM, is no part of the limit'
     assert (first.code, again.code) == (3, 3)
     assert 'no answer within 8 s' in first.first_line
     assert re.search('still waiting since .* nothing more is sent', again.text)
     assert all(re.search('^OK .* SATA0001', result.text, re.MULTILINE) for result in (first, again))
-    assert machine.shell('pgrep -c smartctl') == '1\n'
 
 
 def test_after_it_hung_it_has_its_verdict_again(machine):
     """The kernel has given the command up; nobody has to clear anything."""
     assert check(machine, '-d', SAS).code == 0
+
+
+# --- the service that writes metrics ---------------------------------------------------------------
+
+def drives_read(text: str) -> Dict[str, bool]:
+    """Return by serial number whether a drive was read."""
+    serial_of = dict(re.findall(r'^smart_drive_info\{.*?device="([^"]*)".*?serial="([^"]+)"', text, re.MULTILINE))
+    return {serial_of.get(device, device): read == '1'  # the file has "1.0", node_exporter "1"
+            for device, read in re.findall(r'^smart_drive_read_ok\{device="([^"]*)"\} ([01])\b', text, re.MULTILINE)}
+
+
+def verdicts(text: str) -> List[str]:
+    """Return what metrics say of drives, apart from values that change from minute to minute."""
+    return sorted(line for line in text.splitlines() if re.match('smart_(drive_|reading_|status)', line))
+
+
+def outcome(machine: Machine) -> str:
+    """Return how the last run of the service ended, as systemd has it: "success"."""
+    return machine.does('systemctl', 'show', '--property=Result', '--value', SERVICE).strip()
+
+
+def test_the_service_reads_what_root_reads(machine):
+    """Each right that it gives up is one that smartctl does not need at any of these controllers."""
+    started = machine.runs('systemctl', 'start', SERVICE)
+    unconfined = machine.runs(PLUGIN, 'metrics', '--scan')
+
+    assert (started.code, outcome(machine)) == (0, 'success'), machine.runs('journalctl', '-u', SERVICE).text
+    written = machine.does('cat', PROM)
+    assert sorted(drives_read(written)) == SERIALS
+    assert verdicts(written) == verdicts(unconfined.text)
+
+
+@contextmanager
+def changed(machine: Machine, *settings: str) -> Iterator[None]:
+    """Change the service for a while, as `systemctl edit` does."""
+    folder = f'/etc/systemd/system/{SERVICE}.d'
+    lines = ' '.join(shlex.quote(line) for line in ('[Service]', *settings))
+    machine.shell(f'mkdir {folder}; printf "%s\\n" {lines} >{folder}/override.conf; systemctl daemon-reload')
+    try:
+        yield
+    finally:
+        machine.shell(f'rm -r {folder}; systemctl daemon-reload')
+
+
+def test_the_service_may_not_set_the_clock_read_the_kernels_log_or_use_the_network(machine):
+    """Another program in its place; systemd only warns about a directive that it does not know."""
+    machine.shell(f'printf "%s" {shlex.quote(FORBIDDEN)} >/usr/local/lib/forbidden')
+    with changed(machine, 'ExecStart=', 'ExecStart=/usr/bin/python3 /usr/local/lib/forbidden',
+                 'StandardOutput=file:/run/tried'):
+        machine.does('systemctl', 'start', SERVICE)
+
+    assert machine.does('cat', '/run/tried').split() == ['refused', 'refused', 'refused', 'allowed']
+
+
+def run_beside_a_hanging_drive(machine: Machine) -> List[str]:
+    """Run the service; return the state of each smartctl that it leaves behind."""
+    code = machine.runs('systemctl', 'start', SERVICE, seconds=300).code
+    left = machine.shell('ps -C smartctl -o state= || :').split()
+
+    assert (code, outcome(machine)) == (0, 'success'), machine.runs('journalctl', '-u', SERVICE).text
+    assert sorted(drives_read(machine.does('cat', PROM)).values()) == [False, True]
+    return left
+
+
+def test_the_service_succeeds_while_a_drive_hangs_and_reads_it_again_afterwards(machine):
+    """smartctl stays in state D, where nobody can end it; neither this run nor the next one waits for it."""
+    with changed(machine, TWO_DRIVES):
+        with hanging(machine):
+            assert run_beside_a_hanging_drive(machine) == ['D']
+            assert len(run_beside_a_hanging_drive(machine)) <= 1
+        machine.does('systemctl', 'start', SERVICE)
+
+    assert drives_read(machine.does('cat', PROM)) == {'SATA0001': True, '20000': True}
 
 
 # --- what has no verdict ---------------------------------------------------------------------------
@@ -439,3 +544,33 @@ def test_nrpe_of_debian_13_passes_it_on(newer):
 
     assert result.code == 2, result.text
     assert 'reliability degraded' in result.text
+
+
+# --- Debian 13: metrics from the timer to node_exporter ----------------------------------------------
+
+def timer_runs_the_service(machine: Machine) -> None:
+    """Let the clock pass the timer's next time, its delay included, and wait until the service has ended."""
+    ended = last_end(machine)
+    machine.shell('date --set "@$(( $(date +%s) + 400 ))"')
+    until(lambda: last_end(machine) not in (ended, '0'), 200, 'the timer has run the service')
+
+
+def last_end(machine: Machine) -> str:
+    """Return when the service's last run ended, in microseconds since the start of the machine; "0": not yet."""
+    return machine.does('systemctl', 'show', '--property=InactiveEnterTimestampMonotonic', '--value', SERVICE).strip()
+
+
+def test_the_timer_keeps_node_exporter_up_to_date_across_a_reboot_and_a_hanging_drive(newer):
+    """Enabled as doc/metrics.md says; a drive hangs at the first run, the guest restarts before the second one."""
+    newer.shell(f'{NEW_SAS_DRIVE}; {WATCH_YOURSELF} {BY_ID}/wwn-0x3333333*; systemctl enable --now {TIMER}')
+    with hanging(newer):
+        timer_runs_the_service(newer)
+        first = outcome(newer), drives_read(newer.does('python3', '-c', ASK_NODE_EXPORTER))
+    newer.does('rm', PROM)
+    newer.reboots()
+    timer_runs_the_service(newer)
+
+    assert (first[0], sorted(first[1].values())) == ('success', [False, True, True, True])
+    assert outcome(newer) == 'success'
+    assert drives_read(newer.does('python3', '-c', ASK_NODE_EXPORTER)) == {
+        f'NVME000{number}': True for number in (1, 2, 3)}

@@ -200,6 +200,14 @@ def test_the_service_runs_the_job_as_the_parser_knows_it():
     assert float(setting('TimeoutStartSec')) > options.how_read.timeout
 
 
+def test_a_protected_clock_takes_no_drive_away():
+    """systemd of Debian 11 and Ubuntu 22.04 forbids all devices that are not allowed then (its issue 18142)."""
+    allowed = re.findall('^DeviceAllow=(.*)$', UNIT.read_text(), re.MULTILINE)
+
+    assert setting('ProtectClock') == 'yes'
+    assert allowed == ['block-* rw', 'char-* rwm']
+
+
 def rules() -> Dict[str, str]:
     """Return alert -> expression, on one line."""
     text = re.sub(r'\s+', ' ', RULES.read_text())
