@@ -11,6 +11,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Sequence
@@ -46,13 +47,13 @@ PYTHON = ('/usr/bin/python3', '-I', '-B', '-c', START)
 
 
 def started(*words: str, root: str = '/', around: Sequence[str] = (), before: str = '',
-            timeout: float = 60) -> Result:
+            timeout: float = 60, home: str = '/nonexistent') -> Result:
     """Run the program in a process that looks up controllers below *root*."""
     program = [*PYTHON[:-1],
                START.replace('from smart_attributes import main', before + 'from smart_attributes import main')]
     done = subprocess.run([*around, *program, root, *words], cwd='/', check=False, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout,
-                          env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C'})
+                          env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'HOME': home})
     return Result(done.returncode, done.stdout)
 
 
@@ -68,8 +69,9 @@ class Installation:
         self.folder, self.user = folder, user
         self.machine = Machine(folder / 'machine')
         self.rule = Path('/etc/sudoers.d') / user
-        self.state, self.config = folder / 'state', folder / 'etc'
-        self.state.mkdir()
+        # /tmp may be a tmpfs, which is no place for a history
+        self.state, self.config = Path(tempfile.mkdtemp(dir='/var/tmp', prefix='csa-')), folder / 'etc'
+        self.state.chmod(0o755)
         shutil.chown(self.state, user)
         (self.config / 'thresholds.d').mkdir(parents=True)
         self.path = self.machine.smartctl
@@ -142,6 +144,7 @@ def installed(user, open_place) -> Iterator[Installation]:
         yield found
     finally:
         found.rule.unlink(missing_ok=True)
+        shutil.rmtree(found.state, ignore_errors=True)
 
 
 # --- a healthy installation ----------------------------------------------------------------------
@@ -204,7 +207,7 @@ class Copy:
             text = text.replace(repr(f'{ROOT}{name}'), repr(f'{self.folder}{name}'))
         done = subprocess.run([*around, *PYTHON[:-1], text, '/', 'doctor', '--user', self.installed.user, '--json',
                                *self.installed.options], check=False, capture_output=True, text=True, timeout=60,
-                              cwd=self.folder, env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C'})
+                              cwd=self.folder, env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'HOME': '/nonexistent'})
         return [each for each in json.loads(done.stdout)['findings'] if each['good'] is not True]
 
 
@@ -462,8 +465,8 @@ class Private:
     def __init__(self, installed: Installation, folder: Path) -> None:
         self.installed, self.folder = installed, folder
         script = ('cp -a /etc "$0/etc"; rm -f "$0"/etc/*.lock; mount --bind "$0/etc" /etc && '
-                  'cp -a /usr/bin/sudo "$0/sudo" && mount --bind "$0/sudo" /usr/bin/sudo && echo ready && '
-                  'exec sleep 600')
+                  'cp -a /usr/bin/sudo "$0/sudo" && mount --bind "$0/sudo" /usr/bin/sudo && '
+                  'echo ready && exec sleep 600')
         self.holder = subprocess.Popen(['unshare', '--mount', '--propagation', 'private', 'sh', '-c', script,
                                         str(folder)], stdout=subprocess.PIPE, text=True)
         assert self.holder.stdout and self.holder.stdout.readline() == 'ready\n'
@@ -568,6 +571,45 @@ def test_a_scan_that_hangs_is_no_fault_of_the_rule(installed):
     assert [each['subject'] for each in told] == ['drives']
     assert told[0]['words'].startswith('smartctl --scan: no answer after') and 'with -d' in told[0]['cure']
     assert installed.to_do('-t', '12', '-d', '/dev/sda', '-d', '/dev/sdb') == []
+
+
+@pytest.mark.parametrize('broken, words', [
+    ('mount --bind STATE STATE && mount -o remount,ro,bind STATE', 'STATE: the file system STATE is mounted read-only'),
+    ('mount -t tmpfs -o mode=755,uid=$(id -u USER) none STATE', 'STATE: the file system STATE is a tmpfs: each')])
+def test_a_file_system_that_keeps_no_history_is_named(private, broken, words):
+    """Read-only, or gone at the next restart; the command of the remedy ends it."""
+    state_dir = str(private.installed.state)
+    private.run(broken.replace('STATE', state_dir).replace('USER', private.installed.user))
+
+    told = private.to_do()[0]
+    private.run(told['command'])
+
+    assert told['subject'] == 'memory' and told['words'].startswith(words.replace('STATE', state_dir))
+    assert private.to_do() == []
+
+
+def test_a_second_history_is_named_with_the_one_that_checks_use(installed):
+    """A check that root ran by hand, with a history of its own."""
+    home = installed.folder / 'root'
+    history = home / '.local/state/check-smart-attributes'
+    (history / 'memory').mkdir(parents=True)
+
+    [told] = installed.to_do(home=str(home))
+    installed.follow(told['command'])
+
+    assert told['words'] == (f'there are two histories: checks of {installed.user} use {installed.state}, and '
+                             f'{history} is another one')
+    assert installed.to_do(home=str(home)) == []
+
+
+@pytest.mark.parametrize('mount, kind, options, words', [
+    ('/', 'ext4', 'rw,errors=remount-ro', ''), ('/', 'ext4', 'ro,relatime', 'the file system / is mounted read-only'),
+    ('/var', 'tmpfs', 'rw', 'the file system /var is a tmpfs'), ('/', '', '', '')])
+def test_which_file_systems_keep_no_history(mount, kind, options, words):
+    """As /proc/mounts names them."""
+    told = state.unfit_mount('/var/lib/x', mount, kind, options)
+
+    assert (words in told.words and bool(told.command or '--state-dir' in told.cure)) if told else not words
 
 
 # --- and others ----------------------------------------------------------------------------------

@@ -37,7 +37,8 @@ def examined(options: Options, runner: processes.Runner, faces: Faces) -> Examin
         raise UsageError('doctor looks at drives, not at recorded reports; leave out --report')
     limit = options.how_read.timeout
     deadline = time.monotonic() + limit - 2 * alarm.reserve(limit)
-    begun = Begun(_plugin(), deadline, _known(options, runner) if options.user else refusals.Known())
+    begun = Begun(_plugin(), deadline, _known(options, runner) if options.user else refusals.Known(),
+                  state.others(options.state_dir, options.user) if options.user else ())
     if options.user:
         user.become(options.user)
     return Examiner(options, runner, faces, begun).examine()
@@ -49,6 +50,7 @@ class Begun(NamedTuple):
     path: str                # of this program; become() changes the working directory
     deadline: float          # of time.monotonic()
     known: refusals.Known
+    histories: Sequence[str]   # other ones than those of --state-dir
 
 
 def _known(options: Options, runner: processes.Runner) -> refusals.Known:
@@ -66,7 +68,7 @@ class Examiner:
 
     def __init__(self, options: Options, runner: processes.Runner, faces: Faces, begun: Begun) -> None:
         self._options, self._runner, self._faces = options, runner, faces
-        self._path, self._deadline, self._known = begun
+        self._path, self._deadline, self._known, self._histories = begun
         self._user = user.name()
         self._unfound = ''   # why there are no devices
         self._limits: List[daemons.Limit] = []
@@ -140,6 +142,7 @@ class Examiner:
 
     def _state(self) -> Iterator[Finding]:
         yield state.memory(self._options, self._user)
+        yield from state.unused(self._options.state_dir, self._user, self._histories)
         yield state.processes(self._options)
 
     def _site(self) -> Iterator[Finding]:

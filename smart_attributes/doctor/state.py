@@ -1,9 +1,11 @@
 """The folder of state: is there memory, does it work, and does a process of an earlier check still hang."""
 
 import os
+import shlex
 import time
-from typing import NamedTuple, Sequence, Tuple
+from typing import List, NamedTuple, Optional, Sequence, Tuple
 
+from .. import files as small_files
 from .. import state_folder
 from ..errors import MemoryUnusable
 from ..faces.findings import Finding
@@ -18,6 +20,7 @@ from .sentences import halves
 from .user import AS_HIM, group_of, is_person, name_of
 
 MEMORY, PROCESSES = 'memory', 'processes'
+VOLATILE = ('tmpfs', 'ramfs')
 ROOM = 4 << 20   # bytes: what one folder of memory needs for years of a few drives
 
 
@@ -34,6 +37,10 @@ class Memory(NamedTuple):
 def memory(options: Options, user: str) -> Finding:
     """Return what is to be said of memory, opened as a check opens it: that may make it, or set a damaged one aside."""
     place = options.state_dir or state_folder.PACKAGE  # not a folder of his own, which no other user finds
+    used = state_folder.location(options.state_dir) or place
+    unfit = unfit_mount(used, *_mount(used))
+    if unfit:
+        return unfit
     try:
         if not (options.state_dir or os.path.isdir(place) or os.path.isdir(os.path.expanduser('~'))):
             raise state_folder.Unusable('there is no memory: this user has no home folder')
@@ -45,6 +52,49 @@ def memory(options: Options, user: str) -> Finding:
         return unusable(str(error), place, user, group_of(user), is_person(os.geteuid()))
     except MemoryUnusable as error:
         return Finding(MEMORY, False, *halves(str(error)))
+
+
+def _mount(path: str) -> Tuple[str, str, str]:
+    """Return mount point, type and options of the file system that a path is on, or would be. Source: proc(5)."""
+    real = os.path.realpath(path) + '/'  # os.path.ismount() does not know bind mounts
+    lines = [line.split(' ') for line in small_files.content('/proc/self/mounts', 1 << 20).decode().splitlines()]
+    mounts = [(words[1].encode().decode('unicode_escape'), words[2], words[3]) for words in lines]
+    above = [mount for mount in mounts if real.startswith(mount[0].rstrip('/') + '/')]
+    return max(reversed(above), key=lambda mount: len(mount[0]), default=('/', '', ''))  # the last one hides others
+
+
+def unfit_mount(path: str, mount: str, kind: str, options: str) -> Optional[Finding]:
+    """Return the finding for a file system that keeps no history: read-only, or gone at a restart. Pure."""
+    if 'ro' in options.split(','):
+        return Finding(MEMORY, False, f'{path}: the file system {mount} is mounted read-only; growth is not judged',
+                       'see in the kernel log whether an error made it so (dmesg), then mount it for writing',
+                       f'mount -o remount,rw {shlex.quote(mount)} || mount -o remount,bind,rw {shlex.quote(mount)}')
+    if kind not in VOLATILE:
+        return None
+    is_own = mount == path
+    return Finding(MEMORY, False, f'{path}: the file system {mount} is a {kind}: each restart loses the history',
+                   ('unmount it and take it out of /etc/fstab' if is_own else
+                    'name a directory on a disk with --state-dir, here and in each check'),
+                   f'umount {shlex.quote(mount)}' if is_own else '')
+
+
+def others(given: str, user: str) -> List[str]:
+    """Return the other histories that root sees: its own one and that of the user in its home."""
+    if os.geteuid() != 0:
+        return []
+    own = [state_folder.location(), *(os.path.join(home, '.local', 'state', state_folder.NAME)
+                                      for home in map(os.path.expanduser, ('~', f'~{user}')) if home.startswith('/'))]
+    used = os.path.realpath(given) if given else ''
+    return [path for path in dict.fromkeys(own) if os.path.realpath(path) != used
+            and os.path.isdir(os.path.join(path, files.NAME))]
+
+
+def unused(given: str, user: str, known: Sequence[str]) -> List[Finding]:
+    """Return a finding for each history that checks of this user do not use. known: of others()."""
+    used = state_folder.location(given)
+    return [Finding(MEMORY, False, f'there are two histories: checks of {user} use {used}, and {path} is another one',
+                    'move that away, unless other checks use it on purpose',
+                    f'mv -n {shlex.quote(path)} {shlex.quote(path)}.unused') for path in known if path != used]
 
 
 def _looked_at(options: Options, state: state_folder.Folder) -> Memory:
