@@ -112,7 +112,7 @@ def test_json_alone_belongs_to_no_job():
     result = run('measure', 'drives.jsonl', '--json')
 
     assert result.code == 3
-    assert '--verdicts' in result.first_line
+    assert '--verdicts' in json.loads(result.text)['error']
 
 
 def test_the_document_is_what_the_command_writes(shared, monkeypatch):

@@ -310,7 +310,8 @@ def test_a_secret_that_others_can_read_is_not_used(tmp_path, option, change, sai
     secret = tmp_path / 'secret'
     secret.write_text('password\n')
     secret.chmod(0o600)
-    subprocess.run([*change, str(secret)], check=True)
+    if subprocess.run([*change, str(secret)], check=False).returncode:
+        pytest.skip(f'{change[0]} cannot be used here')
     user = ('--user', 'fleet') if option == '--password-file' else ()
     done = run('fleet', '--icinga', 'https://127.0.0.1:1', *user, option, str(secret))
 

@@ -137,7 +137,7 @@ def nagios_behind_nrpe() -> Iterator[Tuple[Nagios, Ground]]:
         closing(grounds)
 
 
-def test_nothing_is_cut_behind_nrpe_and_the_series_stay():
+def test_nothing_is_cut_behind_nrpe_and_the_series_stay(loopback):
     """Nagios keeps 8,192 bytes of what check_nrpe prints: perfdata of 24 drives ended within a number."""
     cut, series = [], {drives: set() for drives in FLEETS}
     with nagios_behind_nrpe() as (nagios, ground):
