@@ -22,6 +22,7 @@ HOUR, DAY = 3600, 86_400
 _AT = """
 import sys, time
 sys.path.insert(0, {root!r})
+sys.argv[0] = {root!r} + '/check_smart_attributes'
 time.time = lambda: {now!r}
 from smart_attributes.memory import smartd_log
 smartd_log.FOLDER = {logs!r}

@@ -28,7 +28,7 @@ URGENCY = ('OK', 'WARNING', 'UNKNOWN', 'CRITICAL')
 SILENT = ('does not say who it is', 'is an empty slot', 'gives no SMART data', 'says who it is and no more',
           'SMART/Health log cannot be read', 'answers nothing',
           'has no SMART that can be read', 'has no SMART: device lacks SMART capability',
-          'fell silent while it was read', 'no answer within')
+          'stopped answering while it was read', 'no answer within')
 # What is done to a drive, and the words for it where it cannot be judged. From command 0 on it says nothing at all.
 FAULTS: Mapping[str, Tuple[Mapping[str, Any], Sequence[str]]] = {
     'slow': ({'latency': 5}, ()), 'asleep': ({'asleep': True}, ('is asleep',)),

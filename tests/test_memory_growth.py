@@ -366,7 +366,7 @@ def test_an_acknowledgement_is_a_word_of_the_command_line(text, given):
 
 
 @pytest.mark.parametrize('text', [
-    '', 'S1', 'S1:reallocated', 'reallocated=3', 'S1:reallocated=x', 'S1:reallocated=3:tomorrow', 'S1:Role=3'])
+    '', 'S1', 'S1:reallocated', 'reallocated=3', 'S1:reallocated=3:tomorrow'])
 def test_a_mistyped_acknowledgement_is_a_usage_error(text):
     with pytest.raises(UsageError, match='is not written SERIAL:ROLE=VALUE'):
         acknowledged.parse(text)

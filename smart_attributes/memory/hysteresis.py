@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 SPAN = HOUR
 # Metric -> margin, in its base unit. Temperature is the only number that goes to and fro around its limits.
 MARGINS: Mapping[str, float] = {'temperature': 3}
+MOST = 200    # beyond is not a level that a drive has had: somebody has changed the history
 
 
 def level(margin: float, number: float, before: float, recent: History, now: int) -> float:
@@ -27,4 +28,4 @@ def level(margin: float, number: float, before: float, recent: History, now: int
     """
     hour = latest(recent, now, SPAN)
     released = max(point.number for point in hour) + margin if hour else before
-    return max(number, min(before, released))
+    return max(number, min(before, released)) if before <= MOST else number
