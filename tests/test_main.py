@@ -120,12 +120,21 @@ def install(folder: Path, launcher: str) -> Path:
     shutil.copy(ROOT / 'attributes.json', modules)
     text = (ROOT / launcher).read_text()
     if launcher == 'tools/launcher':
-        text = re.search(r'SCRIPT\n(.*)^SCRIPT$', text, re.DOTALL | re.MULTILINE)[1]
-        text = text.replace('$bin/python3', '/usr/bin/python3').replace('$root', str(modules))
+        text = launcher_of_a_clone(folder / 'venv', modules)
     program = modules / 'check_smart_attributes'
     program.write_text(text.replace('/usr/share/check-smart-attributes', str(modules)))
     program.chmod(0o755)
     return program
+
+
+def launcher_of_a_clone(venv: Path, clone: Path) -> str:
+    """Return the start script that tools/launcher writes."""
+    (venv / 'bin').mkdir(parents=True)
+    (venv / 'bin/python3').symlink_to('/usr/bin/python3')
+    (clone / 'tools').mkdir()
+    shutil.copy(ROOT / 'tools/launcher', clone / 'tools')
+    subprocess.run(['sh', str(clone / 'tools/launcher'), str(venv)], check=True)
+    return (venv / 'bin/check_smart_attributes').read_text()
 
 
 def cut(path: Path) -> None:

@@ -118,7 +118,7 @@ def test_measure_wants_one_file(arguments):
     """What is given twice, or for the other table, is not ignored."""
     result = run('measure', *arguments)
 
-    assert (result.code, '--timelines FILE' in result.first_line) == (3, True), result.first_line
+    assert (result.code, '--timelines FILE' in result.text) == (3, True), result.text
 
 
 def test_a_count_in_eights_is_one_of_sectors_of_4_kib(measured):

@@ -177,7 +177,7 @@ def report_of(model: str, physical_block_size: Optional[int], counters: Counters
     """Return what smartctl would say of a hard disk of which no more is known than its model and its counters."""
     rows = tuple(AttributeRow(number, '', None, None, None, None, '', str(raw), raw) for number, raw in counters)
     return Report(Identity(protocol='ATA', model=model, spins=True, physical_block_size=physical_block_size),
-                  attributes=rows)
+                  attributes=rows, smart_status=True)
 
 
 # --- the walk --------------------------------------------------------------------------
