@@ -21,7 +21,7 @@ def console(pipe_width: int) -> Console:
     """
     from rich.console import Console
 
-    found = Console(width=_SIZE[0], height=_SIZE[1])
-    usual = _SIZE[0] if found.is_terminal else pipe_width
-    found.width = max(NARROWEST, min(shutil.get_terminal_size((usual, _SIZE[1])).columns, WIDEST))
-    return found
+    usual = _SIZE[0] if Console(width=_SIZE[0], height=_SIZE[1]).is_terminal else pipe_width
+    # Its width cannot be changed later with rich 9, which Debian 11 has.
+    return Console(width=max(NARROWEST, min(shutil.get_terminal_size((usual, _SIZE[1])).columns, WIDEST)),
+                   height=_SIZE[1])
