@@ -29,6 +29,7 @@ OUTPUTS: List[Tuple[str, str, int]] = [
     ('NRPE: Command timed out after 60 seconds', 'nrpe-command-timeout', 3),
     ("NRPE: Command 'check_smart' not defined", 'nrpe-command-undefined', 3),
     ('NRPE: Unable to read output', 'nrpe-no-output', 3), ('NRPE: Unable to to read output', 'nrpe-no-output', 3),
+    ('NRPE: Call to popen() failed', 'nrpe-no-output', 3), ('NRPE: Call to fork() failed', 'nrpe-no-output', 3),
     ('CHECK_NRPE: No output returned from daemon.', 'nrpe-no-output', 3),
     ('CHECK_NRPE: Received 0 bytes from daemon.  Check the remote server logs for error messages.', 'nrpe-refused', 3),
     ('CHECK_NRPE: (ssl_err != 5) Error - Could not complete SSL handshake with 192.0.2.1: 1', 'nrpe-refused', 2),
@@ -125,14 +126,15 @@ def test_each_host_without_drives_is_listed_with_its_cause_and_its_remedy(fake):
 
 def test_table_and_page_show_code_words_and_remedy(fake, tmp_path):
     """What happened, why, next step."""
-    fake.answer = lambda question: (200, told(answered('h1', OUTPUTS[0][0], 2), answered('h2', CUT)))
+    fake.answer = lambda question: (200, told(answered('h1', OUTPUTS[0][0], 2), answered('h2', CUT),
+                                            answered('h3', 'OK (sda)')))
     text, page = fake.fleet('--limit', '0').text, tmp_path / 'page.html'
     fake.fleet('--html', str(page))
     card = page.read_text().partition('<main')[2].partition('id="drives"')[0]
 
     remedy = causes.BY_CODE['nrpe-timeout'].remedy
     assert f'[nrpe-timeout] NRPE did not answer in time: {OUTPUTS[0][0]}; {remedy}' in text
-    assert 'and 2 checks in trouble: 1 nrpe-timeout, 1 output-cut' in text
+    assert 'and 2 checks in trouble: 1 nrpe-timeout, 1 output-cut\n' in text
     assert '[nrpe-timeout] NRPE did not answer in time' in card and remedy[1:] in card
     assert 'Repair the check' in card and 'Find out why' not in card
 
