@@ -26,7 +26,7 @@ from .survey import survey
 from .words import sentence, visible
 
 if TYPE_CHECKING:
-    from .fleet.icinga import Service
+    from .fleet.results import Service
 
 Json = Dict[str, Any]
 NOTE = 500             # characters
@@ -37,7 +37,7 @@ NAMED = 3              # of many, as examples
 MOST_DISTINCT = 500_000  # strings and limits that drives share; 10,000 honest hosts have 30,000
 # What every drive of the document has, be it unknown.
 KEYS: Mapping[str, Any] = dict.fromkeys(('device', 'type', 'model', 'serial', 'firmware', 'kind', 'entry', 'why',
-                                         'order_by'))
+                                         'order_by', 'code', 'handling'))
 OF_A_READING: Mapping[str, Any] = {'unit': '', 'warning': None, 'critical': None, 'reason': None}
 
 

@@ -164,7 +164,7 @@ def icinga(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group('Icinga 2')
     group.add_argument('--icinga', default='', metavar='URL', help='its API: https://master.example.org:5665')
     group.add_argument('--user', dest='api_user', default='', metavar='NAME',
-                       help='ApiUser with the permission objects/query/Service')
+                       help='ApiUser with the permissions objects/query/Service and objects/query/Host')
     group.add_argument('--password-file', default='', metavar='FILE',
                        help='file whose first line is the password; refused where its group or others can read it')
     group.add_argument('--cert', dest='certificate', default='', metavar='FILE',

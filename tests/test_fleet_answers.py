@@ -75,14 +75,21 @@ class Fake:
                         str(self.certificate), '-days', '1', '-subj', '/CN=fake', '-addext',
                         'subjectAltName=IP:127.0.0.1'],
                        check=True, capture_output=True)
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.shows(self.certificate, folder / 'fake.key')
         if not is_plain:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(self.certificate, folder / 'fake.key')
-            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+            self.server.socket = self.context.wrap_socket(self.server.socket, server_side=True)
         threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
         self.password = folder / 'password'
         self.password.write_text('secret\n')
         self.password.chmod(0o600)
+
+    def shows(self, certificate: Path, key: Path, clients: Optional[Path] = None) -> None:
+        """Show this certificate from now on. clients: the authority that must have signed those of clients."""
+        self.context.load_cert_chain(certificate, key)
+        if clients:
+            self.context.load_verify_locations(clients)
+            self.context.verify_mode = ssl.CERT_REQUIRED
 
     @property
     def arguments(self) -> List[str]:
@@ -245,7 +252,8 @@ def test_nothing_but_looking_is_asked_of_icinga(fake):
     assert fake.fleet('--hosts').code == 0
 
     assert fake.methods == {('POST', 'GET')}
-    assert [set(question) - {'attrs', 'filter', 'filter_vars', 'services'} for question in fake.asked] == [set()] * 3
+    allowed = {'attrs', 'joins', 'filter', 'filter_vars', 'services'}
+    assert [set(question) - allowed for question in fake.asked] == [set()] * 3
 
 
 def test_no_word_goes_to_who_has_no_trusted_certificate(fake):
@@ -253,7 +261,7 @@ def test_no_word_goes_to_who_has_no_trusted_certificate(fake):
     done = run('fleet', *without(fake.arguments, '--ca'))
 
     assert (done.code, fake.asked) == (3, [])
-    assert 'its certificate is not trusted' in done.text
+    assert '[certificate-untrusted] its certificate is not trusted' in done.text
 
 
 def test_no_word_goes_to_who_has_a_certificate_for_another_name(fake):
@@ -261,7 +269,7 @@ def test_no_word_goes_to_who_has_a_certificate_for_another_name(fake):
     done = fake.fleet('--icinga-name', 'other.example.org')
 
     assert (done.code, fake.asked) == (3, [])
-    assert 'its certificate is for another name' in done.text
+    assert '[certificate-name-mismatch] its certificate is for another name' in done.text
 
 
 @pytest.mark.parametrize('mode', [0o644, 0o622, 0o606])

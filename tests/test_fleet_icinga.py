@@ -17,6 +17,8 @@ from conftest import Result, run
 from daemons import missing
 from fleet_bed import DRIVES, Bed, Output, host, measured, of_host, outputs, service
 
+from smart_attributes.fleet import certificates
+
 HOSTS = 1000
 MANY = os.environ.get('FLEET_HOSTS')     # as make fleet-10000 sets it
 NRPE, SSH = 'behind-nrpe', 'behind-ssh'
@@ -51,6 +53,35 @@ CASES = {
                             'UNKNOWN   sdb  -  cannot be opened: Permission denied; run as root  -', ())}
 
 
+# Hosts whose checks run other commands, which no result of the plugin gives away -> code of what Icinga makes of them.
+SILENT = {'silent': 'nrpe-timeout', 'slow': 'check-timeout', 'gone': 'plugin-missing',
+          'not-executable': 'plugin-missing', 'unknown-to-nrpe': 'never-checked'}
+COMMANDS = {'silent': '[ "/bin/sh", "-c", "echo CHECK_NRPE STATE CRITICAL: Socket timeout after 10 seconds; exit 2", '
+                      '"check_smart_attributes" ]',
+            'slow': '[ "/bin/sh", "-c", "sleep 99", "check_smart_attributes" ]',
+            'gone': '[ "/no/such/check_smart_attributes" ]', 'not-executable': '"/etc/hostname check_smart_attributes"'}
+COMMAND_LINES = ''.join(f'object CheckCommand "{name}" {{ command = {command}\n timeout = 1s }}\n'
+                        for name, command in COMMANDS.items()) + '''
+object Service "drives" {
+	host_name = "unknown-to-nrpe"
+	check_command = "dummy"
+	enable_active_checks = false
+	vars.nrpe_command = "check_smart"
+}
+'''
+
+
+def handle(bed: Bed) -> None:
+    """Schedule downtimes and acknowledge problems, as Icinga's users do."""
+    words = {'author': 'admin', 'comment': 'drives are on order'}
+    now = time.time()
+    for kind, chosen in (('Host', 'host.name == "silent"'), ('Service', 'host.name == "asleep"')):
+        bed.icinga.asks('/v1/actions/schedule-downtime', {**words, 'type': kind, 'filter': chosen, 'start_time': now,
+                                                          'end_time': now + 3600, 'duration': 3600})
+    bed.icinga.asks('/v1/actions/acknowledge-problem', {**words, 'type': 'Service', 'filter':
+                                                        'host.name == "old-lines" || host.name == "other-words"'})
+
+
 def lacking() -> None:
     absent = missing('icinga2')
     if absent:
@@ -61,10 +92,11 @@ def lacking() -> None:
 def cases(loopback) -> Iterator[Bed]:
     """An Icinga with a host for each case, and two whose services run other commands."""
     lacking()
-    others = ''.join(fleet_bed.HOST.format(name=name) for name in [*CASES, NRPE, SSH, 'bare', 'twice'])
+    others = ''.join(fleet_bed.HOST.format(name=name) for name in [*CASES, NRPE, SSH, 'bare', 'twice', *SILENT])
     others += ''.join(service(name, active='true' if name == 'stale' else 'false') for name in CASES)
     others += service(NRPE, 'disks', 'nrpe-smart') + service(SSH, 'by ssh', 'nrpe-smart') + service('twice') + service(
-        'twice', 'smart sda') + service('bare', 'ping', 'nrpe-smart')
+        'twice', 'smart sda') + service('bare', 'ping', 'dummy')
+    others += ''.join(service(name, 'drives', name) for name in SILENT if name in COMMANDS) + COMMAND_LINES
     bed = Bed(3, others)
     try:
         bed.fill()
@@ -73,6 +105,9 @@ def cases(loopback) -> Iterator[Bed]:
         [behind] = [WELL._replace(text=WELL.text.replace('EXAMPLE0001', 'EXAMPLE0008'))]
         bed.submit([(NRPE, 'disks', behind), (SSH, 'by ssh', OLD_LINES), ('bare', 'ping', Output(0, 'PING OK', ())),
                     ('twice', 'smart', behind), ('twice', 'smart sda', behind)])
+        for name in COMMANDS:
+            bed.icinga.result('drives', name)
+        handle(bed)
         yield bed
     finally:
         bed.close()
@@ -115,29 +150,32 @@ def rows(told: Dict[str, Any], name: str) -> List[Any]:
 
 
 @pytest.mark.parametrize('name, wanted', [
-    pytest.param('version-1-6', [('(smart)', 'CRITICAL', 'find out why it cannot be read',
+    pytest.param('version-1-6', [('(smart)', 'CRITICAL', 'repair the check',
+                                  'version 1.6 of the plugin is installed, which lists no drives: '
                                   'Critical (sda) [sda_Reallocated_Sector_Ct = Critical]')], id='version-1-6'),
-    pytest.param('other-words', [('(smart)', 'UNKNOWN', 'find out why it cannot be read',
+    pytest.param('other-words', [('(smart)', 'UNKNOWN', 'repair the check', 'the Icinga agent is not connected: '
                                   "Remote Icinga instance 'x' is not connected to 'bed'")], id='no-words-of-ours'),
     pytest.param('old-lines', [('sda', 'WARNING', 'order a replacement', 'endurance_used 86 %, warning above 85')],
                  id='lines-before-firmware'),
     pytest.param('too-few', [('(smart)', 'CRITICAL', 'look for the drive',
                               '1 of 2 expected drives missing; 1 drive: 1 ok'), ('sda', 'OK', 'nothing', None)],
                  id='missing-drive'),
-    pytest.param('no-drive', [('(smart)', 'UNKNOWN', 'find out why it cannot be read',
+    pytest.param('no-drive', [('(smart)', 'UNKNOWN', 'repair the check',
                                'sudo does not let nagios run smartctl')], id='no-drive'),
-    pytest.param('mistake', [('(smart)', 'UNKNOWN', 'find out why it cannot be read', 'site.json: no JSON'),
+    pytest.param('mistake', [('(smart)', 'UNKNOWN', 'repair the check', 'site.json: no JSON'),
                              ('sda', 'OK', 'nothing', None)], id='mistake-of-the-site'),
     pytest.param('unreadable', [('sdb', 'UNKNOWN', 'find out why it cannot be read',
                                  'cannot be opened: Permission denied; run as root')], id='unreadable-drive'),
-    pytest.param('asleep', [('sda', 'OK', 'nothing', None)], id='asleep'), pytest.param('pending', [], id='pending')])
+    pytest.param('asleep', [('sda', 'OK', 'nothing', None)], id='asleep'), pytest.param(
+        'pending', [('(smart)', 'UNKNOWN', 'repair the check', 'Icinga has no result of this check yet')],
+        id='pending')])
 def test_each_state_of_a_service_is_told_as_it_is(told, name, wanted):
     """An alarm without a drive has a row of its own; nothing is guessed."""
     assert rows(told, name) == wanted
 
 
 @pytest.mark.parametrize('note', [
-    '1 service not checked yet: pending!smart',
+    '2 services not checked yet: pending!smart, unknown-to-nrpe!drives',
     '1 service checked by version 1.6, whose lines name neither model nor serial number: '
     'version-1-6!smart', '1 service without serial numbers: hidden!smart',
     '1 service with a result that is older than two check intervals, drives as they were then: stale!smart',
@@ -151,7 +189,30 @@ def test_services_without_perfdata_or_with_other_words_are_said(told):
     """Both have several here."""
     assert any(re.fullmatch(r'\d services? without perfdata, drives without numbers: .*no-numbers!smart.*', note)
                for note in told['notes'])
-    assert any(note.startswith("2 services with words that are not this plugin's") for note in told['notes'])
+    assert any(note.startswith("6 services with words that are not this plugin's") for note in told['notes'])
+
+
+@pytest.mark.parametrize('name', SILENT)
+def test_a_host_whose_check_reports_nothing_is_listed_with_its_cause(told, name):
+    """Neither its output nor its CheckCommand names the plugin: the command line, or the variable of NRPE, does."""
+    [row] = of(told, name)
+
+    assert (row['name'], row['code']) == ('(drives)', SILENT[name])
+
+
+def test_downtimes_and_acknowledgements_are_shown(cases):
+    """Those of hosts to an ApiUser that may query hosts."""
+    def handled(user: str) -> Dict[str, List[str]]:
+        found = json.loads(run('fleet', '--json', *changed(cases, '--user', user)).text)
+        return {drive['host']: drive['handling'] for drive in found['drives'] if drive['handling']}
+
+    of_services = {'asleep': ['service in downtime'], 'old-lines': ['service acknowledged'],
+                   'other-words': ['service acknowledged']}
+    assert handled('of-hosts') == {**of_services, 'silent': ['host in downtime']}
+    assert handled('fleet') == of_services
+    hidden = 'which Icinga does not show to this ApiUser (give it the permission objects/query/Host)'
+    assert hidden in fleet(cases).text
+    assert hidden not in run('fleet', *changed(cases, '--user', 'of-hosts')).text
 
 
 def test_a_stale_result_says_so_with_each_drive(told):
@@ -220,7 +281,7 @@ def test_hosts_without_the_check_are_named_where_that_may_be_asked(cases):
     asked = run('fleet', *['of-hosts' if word == fleet_bed.USER else word for word in cases.arguments], '--hosts').text
 
     assert text.startswith('SMART UNKNOWN - 127.0.0.1:') and 'objects/query/Host' in text
-    assert f'note: 1 host of {3 + len(CASES) + 4} without a service that runs this plugin: bare' in asked
+    assert f'note: 1 host of {3 + len(CASES) + 4 + len(SILENT)} without a service that runs this plugin: bare' in asked
 
 
 # --- who asks ------------------------------------------------------------------------------------
@@ -242,6 +303,20 @@ def test_a_certificate_stands_in_for_a_password(cases):
 
     done = run('fleet', *words, '--cert', certificate, '--key', key)
     assert done.code == 0, done.text
+
+
+def test_the_command_that_renews_a_certificate_makes_one_that_icinga_trusts(cases):
+    """As it is printed, with the folders of this Icinga, and without its restart."""
+    data = cases.ground.folder / 'data'
+    _, _, commands = certificates.RENEW.format(name='renewed').partition('run: ')
+    change, *made, restart = commands.replace('/var/lib/icinga2', str(data)).split(' && ')
+    for command in made:
+        words = [word.replace('renewed.', f'{data}/certs/renewed.') for word in command.split()]
+        cases.icinga._icinga2(*words[1:])
+
+    assert (change, restart) == (f'cd {data}/certs', 'systemctl restart icinga2')
+    assert 'renewed.crt: OK' in subprocess.run(['openssl', 'verify', '-verify_hostname', 'renewed', '-CAfile', str(
+        data / 'ca/ca.crt'), str(data / 'certs/renewed.crt')], capture_output=True, text=True).stdout
 
 
 @pytest.mark.parametrize('option, value, said', [
@@ -294,7 +369,7 @@ def test_nothing_is_written_to_icinga(cases):
     """One permission, to look at services, is all that it takes."""
     log = subprocess.run(['grep', '-rhoE', 'Request: [A-Z]+ [^ ,]+', str(cases.ground.folder)], capture_output=True,
                          text=True).stdout
-    asked = {line for line in log.splitlines() if 'objects' in line}
+    asked = {line for line in log.splitlines() if 'objects' in line and '?' not in line}  # but not the bed's own
 
     assert asked == {'Request: GET /v1/objects/services', 'Request: GET /v1/objects/hosts'}
 

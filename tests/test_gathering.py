@@ -17,6 +17,7 @@ from test_hostile import NASTY, WRONG, assert_harmless, spoil
 from smart_attributes import cli, gathering
 from smart_attributes.errors import SmartError
 from smart_attributes.faces import dates
+from smart_attributes.fleet import causes
 from smart_attributes.reading import processes
 
 REPORTS = str(ROOT / 'tests/reports')
@@ -205,7 +206,7 @@ def test_a_drive_that_cannot_be_read_says_once_why(tmp_path):
     path = written(tmp_path, {'name': 'sda', 'state': 'UNKNOWN', 'why': words, 'notes': [words, 'and more']})
 
     row, = (line for line in run('fleet', path).text.splitlines() if words in line)
-    assert row.endswith(f'find out why it cannot be read; {words}; and more')
+    assert row.endswith(f'  [drive-no-permission] {words}; {causes.BY_CODE["drive-no-permission"].remedy}; and more')
 
 
 @pytest.mark.parametrize('words', [

@@ -15,6 +15,7 @@ import icinga
 import rooms
 
 from smart_attributes.faces import metrics as face
+from smart_attributes.fleet import causes, certificates
 from smart_attributes.knowledge.specs import SpecDatabase
 from smart_attributes.model import State
 from smart_attributes.reading import device_types
@@ -107,6 +108,21 @@ def refused() -> List[str]:
     return [f'| `{name}` | {why} |' for name, why in device_types.REFUSED.items()]
 
 
+def explained() -> List[str]:
+    """One row for each cause that a fleet reports."""
+    return [_row_of(each.code, each.cause, each.remedy) for each in causes.CAUSES]
+
+
+def refusals() -> List[str]:
+    """One row for each reason why a certificate is refused."""
+    return [_row_of(each.code, *(words.format(name='NODENAME', ca='--ca') for words in (each.cause, each.remedy)))
+            for each in certificates.REFUSALS]
+
+
+def _row_of(code: str, *cells: str) -> str:
+    return ' | '.join((f'| `{code}`', *(cell.replace('|', '\\|') for cell in cells))) + ' |'
+
+
 def first_line(module: Path) -> str:
     """Return the first sentence of a module's docstring."""
     text = ast.get_docstring(ast.parse(module.read_text())) or ''
@@ -134,6 +150,7 @@ TABLES: Dict[str, Dict[str, Callable[[], List[str]]]] = {
     'thresholds/README.md': {'limits': limits},
     'CONTRIBUTING.md': {'modules': modules, 'drawing': rooms.drawing},
     'doc/icinga.md': {'variables': icinga.rows},
+    'doc/fleet.md': {'causes': explained, 'certificates': refusals},
     'doc/raid.md': {'refused': refused},
     'doc/metrics.md': {'metrics': metrics},
     SCHEMA: {'known_roles': known_roles}}

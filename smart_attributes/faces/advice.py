@@ -8,11 +8,11 @@ from ..model import State, Verdict
 from ..words import findings
 from .dates import day, lasting, order_by
 
-REPLACE, MEMBER, ORDER, CABLE, UPDATE, COOL, SEARCH, READ, WATCH, NOTHING = (
+REPLACE, MEMBER, ORDER, CABLE, UPDATE, COOL, SEARCH, REPAIR, READ, WATCH, NOTHING = (
     'replace now', 'check the array, then replace one drive at a time', 'order a replacement', 'look at the cable',
-    'update the firmware', 'look at the cooling', 'look for the drive', 'find out why it cannot be read', 'watch',
-    'nothing')
-ORDER_OF_ACTIONS: Tuple[str, ...] = (REPLACE, MEMBER, SEARCH, READ, ORDER, CABLE, UPDATE, COOL, WATCH, NOTHING)
+    'update the firmware', 'look at the cooling', 'look for the drive',
+    'repair the check', 'find out why it cannot be read', 'watch', 'nothing')
+ORDER_OF_ACTIONS: Tuple[str, ...] = (REPLACE, MEMBER, SEARCH, REPAIR, READ, ORDER, CABLE, UPDATE, COOL, WATCH, NOTHING)
 # What documents of other hosts, made by an earlier version, call an action.
 FORMER: Mapping[str, str] = {'order within 90 days': ORDER}
 

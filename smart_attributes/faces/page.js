@@ -20,7 +20,7 @@
       drive.pairs = drive.readings;
       delete drive.readings;
       drive.text = [drive.host, drive.name, drive.device, drive.model, drive.serial, drive.firmware, drive.why, drive.state, drive.action,
-        drive.bay, ...drive.notes, ...(drive.carries || [])].filter(Boolean).join(' ').toLowerCase();
+        drive.bay, drive.code, ...(drive.handling || []), ...drive.notes, ...(drive.carries || [])].filter(Boolean).join(' ').toLowerCase();
     });
     return packed;
   }
@@ -120,7 +120,8 @@
   function what(drive) {
     const cell = document.createDocumentFragment();
     if (drive.action && drive.action !== 'nothing') cell.append(element('strong', upper(drive.to_do || drive.action)));
-    if (drive.why) cell.append(element('span', drive.why));
+    if (drive.why) cell.append(element('span', (drive.code ? '[' + drive.code + '] ' : '') + drive.why));
+    if (drive.handling) cell.append(element('span', drive.handling.join(', '), {'class': 'handling'}));
     return cell;
   }
   const told_of = (role) => (drive) => { const found = reading(drive, role); return found ? amount(found.value, found.unit) : ''; };
@@ -132,7 +133,7 @@
     ['host', 'Host', (d) => d.host, (d) => breakable(d.host || ''), 'host', 1],
     ['name', 'Drive', (d) => d.name || d.device, null, 'name', 1],
     ['bay', 'Bay', (d) => d.bay, (d) => d.bay || '', 'bay', 1],
-    ['what', 'What to do', (d) => d.why && d.action, what, 'what', 1],
+    ['what', 'What to do', (d) => (d.why && d.action) || (d.handling && 'nothing') || undefined, what, 'what', 1],
     ['model', 'Model, serial', (d) => d.model || d.serial, model, 'model', 1],
     ['used', 'Used', (d) => number(d, 'endurance_used'), bar, 'used', -1],
     ['until', 'Lasts until', (d) => { const f = soonest(d); return f ? f.left : undefined; }, until, 'right until', 1],
@@ -223,7 +224,7 @@
   function panel(drive) {
     const row = element('tr', null, {'class': 'panel'}), cell = element('td', null, {colspan: String(shownColumns())}), list = element('dl');
     const facts = [['host', drive.host], ['address', drive.device && (drive.type ? drive.type + '@' : '') + drive.device], ['model', drive.model], ['firmware', drive.firmware],
-      ['serial', drive.serial], ['kind', drive.kind], ['known as', drive.entry], ['bay', drive.bay],
+      ['serial', drive.serial], ['kind', drive.kind], ['known as', drive.entry], ['bay', drive.bay], ['in Icinga', (drive.handling || []).join(', ')],
       ['switch the light on', drive.light ? 'echo 1 > ' + drive.light : ''], ['carries', (drive.carries || []).join('; ')], ['written', written(drive)],
       ...Object.entries(drive.forecasts || {}).map(([role, forecast]) => [(LASTING[role] || readable(role)) + ' lasts until', between(forecast)])];
     for (const [name, text] of facts) if (text) list.append(element('dt', name), element('dd', text));

@@ -26,7 +26,8 @@ from .table import changed
 TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
 LARGEST = 1 << 20  # bytes of one of them
 SHOWN = 12  # drives of one action; the table has the others
-SAID = ('host', 'name', 'device', 'bay', 'model', 'serial', 'state', 'why', 'to_do', 'carries', 'is_check')
+SAID = ('host', 'name', 'device', 'bay', 'model', 'serial', 'state', 'why', 'to_do', 'carries', 'is_check', 'code',
+        'handling')
 ACTIONS = tuple(action for action in ORDER_OF_ACTIONS if action not in (WATCH, NOTHING))
 Json = Mapping[str, Any]
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, NamedTuple
 from .. import files, trust
 from ..durations import DAY
 from ..errors import SmartError
-from ..faces.advice import FORMER, NOTHING, ORDER_OF_ACTIONS, READ, due
+from ..faces.advice import FORMER, NOTHING, ORDER_OF_ACTIONS, READ, SEARCH, due
 from ..faces.dates import day
 from ..faces.packed import Packer
 from ..model import State
 from ..words import since, visible
-from . import bounded_json
-from .drives import Drive, Origin, Reader
+from . import bounded_json, causes
+from .drives import Drive, Origin, Reader, unread
 
 if TYPE_CHECKING:
     from ..knowledge.severity import Weight
@@ -90,15 +90,18 @@ def drives(document: Document, reader: Reader, packer: Packer, now: float) -> It
     known = [_state(each.get('state')) for each in listed if isinstance(each, dict)]
     if (document.notes and state is not State.OK) or not listed or state not in (State.OK, *known):
         told = 'its run is worse than any of its drives' if listed else 'no drives'
-        yield reader.row('(triage)', state, '; '.join(document.notes) or told, origin)
+        why = '; '.join(document.notes) or told
+        yield reader.row('(triage)', state, why, origin, causes.of_check(why))
     if len(listed) > MOST_DRIVES:
         yield reader.row('(triage)', State.UNKNOWN, f'{len(listed) - MOST_DRIVES} of {len(listed)} drives are not '
-                         f'shown: more than {MOST_DRIVES} are read of no host', origin)
+                         f'shown: more than {MOST_DRIVES} are read of no host', origin,
+                         causes.BY_CODE['check-incomplete'])
     for each in listed[:MOST_DRIVES]:
         if isinstance(each, dict):
             yield _drive(each, reader, packer, origin)
         else:
-            yield reader.row('(triage)', State.UNKNOWN, 'a drive that is not as version 1 of triage has it', origin)
+            yield reader.row('(triage)', State.UNKNOWN, 'a drive that is not as version 1 of triage has it', origin,
+                             causes.BY_CODE['check-incomplete'])
 
 
 def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin) -> Drive:
@@ -113,6 +116,7 @@ def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin) -> Drive
     facts['forecasts'] = {_text(role) or '': each for role, each in _items(given.get('forecasts'), origin.elapsed)}
     left = [each['left'] for each in facts['forecasts'].values()]
     facts.update(due(facts['action'], left, origin.now)._asdict())
+    facts.update(unread(state, facts['why'] or '') if facts['action'] in (READ, SEARCH) else {})
     facts['past'] = {_text(role) or '': [point for point in points[-POINTS:] if _is_point(point)]
                      for role, points in _pairs(given.get('past')) if isinstance(points, list)}
     readings = [_reading(each) for each in _dicts(given.get('readings')) if isinstance(each.get('role'), str)]

@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..faces import perfdata
-from ..faces.advice import NOTHING, ORDER, due, is_due, of_alarms, of_problem
+from ..faces.advice import NOTHING, ORDER, READ, REPAIR, due, is_due, of_alarms, of_problem
 from ..faces.dates import day
 from ..faces.lines import Line
 from ..faces.packed import Packer
@@ -14,6 +14,7 @@ from ..knowledge import severity
 from ..knowledge.specs import Role
 from ..model import State
 from ..words import SPEAKS_FOR_ITSELF, visible
+from . import causes
 
 if TYPE_CHECKING:
     from ..knowledge.severity import Rank, Weight
@@ -53,6 +54,7 @@ class Origin(NamedTuple):
     notes: Tuple[str, ...] = ()  # that hold for each drive: how old it all is
     elapsed: float = 0           # seconds since
     now: float = 0               # seconds since 1970
+    handling: Optional[Sequence[str]] = None  # how Icinga's users handle it; None: not from Icinga
 
 
 Labelled = Tuple[str, float, str]     # role, number, limits
@@ -85,11 +87,12 @@ class Reader:
         names, texts = {line.name for line in lines}, list(values)
         return any(any(self._by_drive(names, some).values()) for some in (texts[:1], texts[1:]) if some)
 
-    def row(self, name: str, state: State, why: str, origin: Origin) -> Drive:
-        """Return a row for what is wrong with a check as a whole, which is no drive's."""
-        action = NOTHING if state is State.OK else of_problem(why)
+    def row(self, name: str, state: State, why: str, origin: Origin, cause: causes.Cause) -> Drive:
+        """Return a row for a check that has no drive to show, or for a fault of the check as a whole."""
+        action = NOTHING if state is State.OK else REPAIR if of_problem(why) == READ else of_problem(why)
         return Drive({'host': origin.host, 'name': visible(name), 'state': state.name, 'why': visible(why),
-                      'action': action, 'to_do': action, 'notes': origin.notes, 'is_check': True}, list)
+                      'code': cause.code, 'action': action, 'to_do': NOTHING if state is State.OK else cause.remedy,
+                      'notes': origin.notes, 'is_check': True, **handled(origin)}, list)
 
     def readable(self, why: str) -> str:
         """Return words with the names of roles as a person says them: "endurance used"."""
@@ -120,12 +123,13 @@ class Reader:
         facts: Dict[str, Any] = {
             'host': origin.host, 'name': _shown(line.name) or '-', 'model': _shown(line.model) or None,
             'serial': _shown(line.serial or '') or None, 'firmware': _shown(line.firmware) or None,
-            'state': line.state.name, 'notes': origin.notes}
+            'state': line.state.name, 'notes': origin.notes, **handled(origin)}
         if TIME_LEFT in numbers:
             facts['forecasts'] = {ENDURANCE: {'left': round(max(numbers[TIME_LEFT] - origin.elapsed, 0))}}
         left = [each['left'] for each in facts.get('forecasts', {}).values()]
         facts.update(self._advice(line, alarms, left, origin))
         facts.update(due(facts['action'], left, origin.now)._asdict())
+        facts.update(unread(line.state, line.findings) if not alarms else {})
         weights = tuple(self._weight(role, state, values) for role, state in alarms)
         return Drive(facts, partial(self._pairs, line.name, known, alarms), numbers.get(ENDURANCE, 0), weights)
 
@@ -194,6 +198,19 @@ class Reader:
         known = tuple((label[:place], label[place + 1:]) for place in places if label[place + 1:] in self._roles)
         self._labels[label] = known
         return known
+
+
+def handled(origin: Origin) -> Json:
+    """Return how Icinga's users handle the problems of a host, as a fact of each of its drives."""
+    return {} if origin.handling is None else {'handling': list(origin.handling)}
+
+
+def unread(state: State, why: str) -> Json:
+    """Return the code and the next step for a drive that has no verdict; nothing for any other."""
+    if state is not State.UNKNOWN:
+        return {}
+    cause = causes.of_drive(why)
+    return {'code': cause.code, 'to_do': cause.remedy}
 
 
 def _beginnings(roles: Iterable[str]) -> re.Pattern[str]:

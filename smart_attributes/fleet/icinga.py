@@ -21,7 +21,8 @@ from urllib.parse import SplitResult, urlsplit
 from .. import files, trust
 from ..errors import SmartError, UsageError
 from ..words import visible
-from . import bounded_json
+from . import bounded_json, certificates, results
+from .results import Service
 
 PORT = 5665
 PATIENCE = 60.0            # seconds without a byte
@@ -31,14 +32,14 @@ ONE = 1 << 20              # bytes of the answer for one service; the plugin pri
 EACH = 64 << 10            # bytes more for each further service; 20,000 are usual for 24 drives
 CHUNK = 64 << 10           # bytes taken at once
 MOST_UNREAD = 20           # services whose answers cannot be read, before no more are asked for
-OUTPUT, VALUES = 256 << 10, 20_000   # characters of one output, and texts of its perfdata, that are looked at
-NAME = 255                 # characters of the name of a host or a service
 PASSWORD = 4096            # bytes of its file
 # Ours, and Icinga's own template, which was written for version 1.6 and runs this one as well.
 COMMANDS = ('check-smart-attributes', 'smart-attributes')
-# Behind NRPE and SSH the command is another; the plugin's first word is not.
-OURS = 'service.check_command in commands || match("SMART *", service.last_check_result.output)'
-ASKED = ('__name', 'last_check_result', 'check_interval', 'enable_active_checks')
+# Behind NRPE and SSH the command is another. The plugin's first word shows it, and where a daemon answers in its place,
+# so do the command line that was run, and the names that the site gave.
+OURS = ('service.check_command in commands || match("SMART *", service.last_check_result.output)'
+        ' || match("*check_smart*", service.last_check_result.command, MatchAny)'
+        ' || match("*smart*", [ service.name, service.check_command, service.vars.nrpe_command ], MatchAny)')
 # Who else may read a secret, by the bits of its mode; those of the group are the most that a list grants to anybody.
 READERS = {0o004: 'everybody', 0o040: 'its group, or a user of its access-control list,'}
 TOO_LARGE = 'the answer is larger than the services asked for justify; ask for fewer with --filter'
@@ -58,25 +59,6 @@ class Access(NamedTuple):
     name: str = ''               # in Icinga's certificate, where the URL has another
 
 
-class Result(NamedTuple):
-    """What a check said last."""
-
-    state: int                   # exit status, as Icinga took it
-    output: str
-    values: Sequence[str]        # of perfdata
-    ended: float                 # seconds since 1970
-
-
-class Service(NamedTuple):
-    """A service that runs the plugin."""
-
-    host: str
-    name: str
-    result: Optional[Result]     # None: not checked yet
-    interval: float              # seconds between two checks
-    is_active: bool              # Icinga has it checked; results of others come when they come
-
-
 class Unanswered(SmartError):
     """The API gives no answer, or none that can be used."""
 
@@ -93,7 +75,7 @@ class Icinga:
         self._url = _address(access.url)
         self._headers = {'Accept': 'application/json', 'X-HTTP-Method-Override': 'GET', **_login(access)}
         self._connection = _Connection(self._url, access.name, _trusted(access))
-        self._user = access.user or access.certificate
+        self._access = access
         self.unread: Dict[str, str] = {}     # service -> why its answer could not be read
 
     def names(self, condition: str) -> List[str]:
@@ -125,7 +107,7 @@ class Icinga:
             self._ask('services', _question(batches[0]))
         for batch, following in zip(batches, [*batches[1:], ()]):
             for found in self._parts(batch, following):
-                yield from map(_service, found)
+                yield from map(results.service, found)
                 del found  # before the next answer is there as well
 
     def close(self) -> None:
@@ -173,6 +155,10 @@ class Icinga:
             raise Unanswered(f'{self._where}: {error}') from None
 
     @property
+    def _user(self) -> str:
+        return self._access.user or self._access.certificate
+
+    @property
     def _where(self) -> str:
         return f'{self._url.hostname}:{self._url.port or PORT}'
 
@@ -209,6 +195,9 @@ class Icinga:
         return f'Icinga answers {answer.status} {visible(answer.reason)[:200]}; its log tells more'
 
     def _unanswered(self, error: Exception) -> Unanswered:
+        if isinstance(error, ssl.SSLError):
+            name = self._access.name or str(self._url.hostname)
+            return Unanswered(f'{self._where}: {certificates.reason(error, name, self._access.authority, PORT)}')
         return Unanswered(f'{self._where}: {_reason(error, self._url)}')
 
 
@@ -274,8 +263,6 @@ def _objects(text: bytearray) -> List[Json]:
 
 
 def _reason(error: Exception, url: SplitResult) -> str:
-    if isinstance(error, ssl.SSLError):
-        return _reason_of_tls(error)
     if isinstance(error, socket.gaierror):
         return f'no host of the name {visible(str(url.hostname))}'
     if isinstance(error, socket.timeout):
@@ -283,15 +270,6 @@ def _reason(error: Exception, url: SplitResult) -> str:
     if isinstance(error, OSError):
         return f'{error.strerror or visible(str(error))[:200]}; is the API feature on (icinga2 api setup)?'
     return f'the answer is broken off or no HTTP ({type(error).__name__})'
-
-
-def _reason_of_tls(error: ssl.SSLError) -> str:
-    if not isinstance(error, ssl.SSLCertVerificationError):
-        return f'no TLS ({visible(error.reason or str(error))[:200]}); the port of the API is {PORT}'
-    said = visible(error.verify_message)[:200]
-    if 'match' in said:
-        return f'its certificate is for another name ({said}); --icinga-name takes the NodeName of the master'
-    return f'its certificate is not trusted ({said}); --ca takes /var/lib/icinga2/certs/ca.crt of the master'
 
 
 # --- from the command line -----------------------------------------------------------
@@ -311,23 +289,13 @@ def _address(url: str) -> SplitResult:
 def _trusted(access: Access) -> ssl.SSLContext:
     """Return what the other side is verified with, always; the system's authorities, or Icinga's own."""
     try:
-        context = ssl.create_default_context(cafile=access.authority or None)
+        context = certificates.trusted(access.authority)
     except OSError as error:
-        raise SmartError(f'--ca {visible(access.authority)}: {_wrong(error)}') from None
-    # On by default since Python 3.13; the certificates that Icinga's own authority makes have no key usage.
-    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+        raise SmartError(f'--ca {visible(access.authority)}: {certificates.wrong(error)}') from None
     if access.certificate:
         _refuse_open(access.key or access.certificate, '--key')
-        try:
-            context.load_cert_chain(access.certificate, access.key or None)
-        except OSError as error:
-            raise SmartError(f'--cert {visible(access.certificate)}: {_wrong(error)}') from None
+        certificates.identify(context, access.certificate, access.key)
     return context
-
-
-def _wrong(error: OSError) -> str:
-    return 'holds no certificate, or no key that belongs to it' if isinstance(error, ssl.SSLError) else str(
-        error.strerror)
 
 
 def _login(access: Access) -> Dict[str, str]:
@@ -361,30 +329,5 @@ def _refuse_open(path: str, option: str) -> None:
                          'folder that nobody else can write to')
 
 
-# --- from an answer ------------------------------------------------------------------
-
 def _question(names: Sequence[str]) -> Json:
-    return {'services': list(names), 'attrs': ASKED}
-
-
-def _service(found: Json) -> Service:
-    """Return a service; what is not as Icinga's documents say is as if it were not there."""
-    host, _, name = str(found.get('name', '')).partition('!')
-    attributes = found.get('attrs')
-    told: Json = attributes if isinstance(attributes, dict) else {}
-    result = told.get('last_check_result')
-    return Service(visible(host[:NAME]) or '-', visible(name[:NAME]),
-                   _result(result) if isinstance(result, dict) else None,
-                   _number(told.get('check_interval')), told.get('enable_active_checks') is not False)
-
-
-def _result(found: Json) -> Result:
-    values = found.get('performance_data')
-    output = found.get('output')
-    return Result(int(_number(found.get('state'))), output[:OUTPUT] if isinstance(output, str) else '',
-                  [each for each in values[:VALUES] if isinstance(each, str)] if isinstance(values, list) else (),
-                  _number(found.get('execution_end')))
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, (int, float)) and abs(value) < 1e12 else 0.0
+    return {'services': list(names), 'attrs': results.ASKED, 'joins': results.JOINED}

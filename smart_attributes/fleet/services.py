@@ -1,7 +1,6 @@
 """A service of Icinga -> its drives, and what is to be said of it: nothing is guessed, nothing left out in silence."""
 from __future__ import annotations
 
-import re
 from typing import Dict, List, NamedTuple, Tuple
 
 from ..durations import DAY
@@ -10,12 +9,12 @@ from ..faces.dates import day
 from ..faces.lines import Text
 from ..model import State, worst
 from ..words import since, visible
+from . import causes
 from .drives import Drive, Origin, Reader
-from .icinga import Result, Service
+from .results import HANDLING, Result, Service
 
 STALE = 2              # intervals after which a result tells the past
 LEAST = 5 * 60         # seconds; checks are not on time to the second
-VERSION_1_6 = re.compile(r'(OK|Warning|Critical) \([^)]*\)')
 WHY = 500              # characters
 
 # What is said of several services at once, behind how many they are; each names some.
@@ -28,6 +27,9 @@ CUT = 'whose output was cut off on its way, and drives with it: {}'
 SHORTENED = 'whose output the plugin shortened: {}'
 NO_NUMBERS = 'without perfdata, drives without numbers: {}'
 HIDDEN = 'without serial numbers: {}'
+HANDLED = 'marked in Icinga as {words}: {{}}'
+HOST_HIDDEN = ('whose host may be in downtime, which Icinga does not show to this ApiUser (give it the permission '
+               'objects/query/Host): {}')
 
 
 class Told(NamedTuple):
@@ -39,37 +41,53 @@ class Told(NamedTuple):
 
 def told(service: Service, reader: Reader, now: float) -> Told:
     """Return the drives of a service; where it tells none, a row that says so with the state that Icinga has."""
+    handled = _handled(service)
     if service.result is None:
-        return Told([], (PENDING,))
+        cause = causes.BY_CODE['never-checked']
+        origin = Origin(service.host, now=now, handling=service.handling)
+        return Told([reader.row(_name(service), State.UNKNOWN, cause.cause, origin, cause)], (PENDING, *handled))
     result = service.result
     age = max(now - result.ended, 0)
     # What is sent in comes when it comes: its interval says nothing.
     is_stale = age > STALE * max(service.interval, LEAST if service.is_active else DAY)
-    origin = Origin(service.host, (f'as of {day(result.ended)}, {since(age)}',) if is_stale else (), age, now)
+    origin = Origin(service.host, (f'as of {day(result.ended)}, {since(age)}',) if is_stale else (), age, now,
+                    service.handling)
     text = lines.read(result.output)
     found = _told_otherwise(service, result, reader, origin) if text is None else _told(service, result, text, reader,
                                                                                        origin)
     is_ahead = result.ended > now + DAY
-    return found._replace(remarks=(*found.remarks, *((STALE_WORDS,) if is_stale else ()),
+    return found._replace(remarks=(*found.remarks, *handled, *((STALE_WORDS,) if is_stale else ()),
                                    *((AHEAD,) if is_ahead else ())))
 
 
 def _told_otherwise(service: Service, result: Result, reader: Reader, origin: Origin) -> Told:
-    is_old = VERSION_1_6.match(result.output)
-    words = (result.output.splitlines() or [''])[0][:WHY] or 'the check printed nothing'
-    return Told([reader.row(_name(service), _state(result.state), words, origin)], (OLD if is_old else FOREIGN,))
+    cause = causes.of_output(result.output, result.status)
+    said = [line for line in result.output[:causes.LOOKED_AT].splitlines() if line.strip()] or ['']
+    words = said[-1 if cause.code == 'python-traceback' else 0].strip()[:WHY]
+    row = reader.row(_name(service), _state(result.state), f'{cause.cause}: {words}' if words else cause.cause, origin,
+                     cause)
+    return Told([row], (OLD if cause.code == 'plugin-1.6' else FOREIGN,))
+
+
+def _handled(service: Service) -> Tuple[str, ...]:
+    """Return what is said of services that somebody handles in Icinga, or whose host is not shown."""
+    found = {HANDLED.format(words=words) for words in HANDLING.values()
+             if any(each.endswith(words) for each in service.handling)}
+    return (*sorted(found), *(() if service.is_host_shown else (HOST_HIDDEN,)))
 
 
 def _told(service: Service, result: Result, text: Text, reader: Reader, origin: Origin) -> Told:
     drives = reader.drives(text.lines, result.values, origin)
-    rows = [reader.row(_name(service), state, words, origin) for state, words in text.checks]
+    rows = [reader.row(_name(service), state, words, origin, causes.of_check(words)) for state, words in text.checks]
     missing = text.counted - len(text.lines)
     if missing > 0:
         rows.append(reader.row(_name(service), State.UNKNOWN,
-                               f'{missing} of {text.counted} drives are cut off; triage on the host shows all', origin))
+                               f'{missing} of {text.counted} drives are cut off; triage on the host shows all', origin,
+                               causes.BY_CODE['output-cut']))
     known = worst({*(line.state for line in text.lines), *(State[row.facts['state']] for row in rows)})
     if text.state.urgency > known.urgency or not (drives or rows):
-        rows.insert(0, reader.row(_name(service), text.state, text.headline[:WHY], origin))
+        why = text.headline[:WHY]
+        rows.insert(0, reader.row(_name(service), text.state, why, origin, causes.of_check(why)))
     return Told([*rows, *drives], tuple(_remarks(text, result, reader, missing > 0)))
 
 

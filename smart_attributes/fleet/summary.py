@@ -57,6 +57,7 @@ class Summary:
     def __init__(self, now: float, hide_serial: bool = False) -> None:
         self.states: Counter[str] = Counter()
         self.checks: Counter[str] = Counter()    # rows that are no drives
+        self.codes: Counter[str] = Counter()     # causes of those that are not OK
         self.hosts: Dict[str, str] = {}
         self.models: Dict[Tuple[str, str], Group] = defaultdict(Group)
         self.plan: Dict[Tuple[str, str], Group] = defaultdict(Group)
@@ -74,6 +75,7 @@ class Summary:
         host = self.hosts.setdefault(facts['host'], facts['host'])
         if facts.get('is_check'):
             self.checks[facts['state']] += 1
+            self.codes[facts['code']] += facts['state'] != State.OK.name
             return True
         if self._is_known(facts, host):
             return False
@@ -176,7 +178,8 @@ def as_json(summary: Summary, known: Iterable[Defect]) -> Json:
                  for when, model, group in planned(summary)],
         'twins': [{'model': each.model, 'serial': each.serial or None, 'hosts': list(each.hosts)}
                   for each in summary.twins],
-        'twin_count': summary.twin_count}
+        'twin_count': summary.twin_count,
+        'causes': {code: count for code, count in summary.codes.most_common() if count}}
 
 
 def _group(group: Group) -> Mapping[str, int]:

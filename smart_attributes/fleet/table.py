@@ -46,8 +46,10 @@ def _until(drive: Json, now: float) -> str:
 
 
 def _what(drive: Json) -> Tuple[str, ...]:
-    action, why = drive.get('action', NOTHING), drive.get('why', '')
-    words = [*([drive.get('to_do', action)] if action != NOTHING else []), *([why] if why else []),
+    action, why, code = drive.get('action', NOTHING), drive.get('why', ''), drive.get('code', '')
+    to_do, said = drive.get('to_do', action), f'[{code}] {why}' if code else why
+    words = [said, to_do] if code else [to_do, said]  # a code stands before all else, as in every message
+    words = [*(each for each in words if each and each != NOTHING), *drive.get('handling', ()),
              *(note for note in drive['notes'] if drive['state'] != State.OK.name and note != why)]
     return tuple(sentence(each, WHAT) for each in words)
 
@@ -59,7 +61,8 @@ def heading(summary: Summary, known: Sequence[Defect]) -> Iterator[str]:
     yield f'{_many(sum(summary.states.values()), "drive")} on {_many(len(summary.hosts), "host")}: {counted or "none"}'
     checks = sum(number for state, number in summary.checks.items() if state != State.OK.name)
     if checks:
-        yield f'and {_many(checks, "check")} in trouble'
+        causes = ', '.join(f'{count} {code}' for code, count in summary.codes.most_common() if count)
+        yield f'and {_many(checks, "check")} in trouble: {causes}'
     yield from _told('to order', ('by', 'model', 'drives', 'hosts'),
                      [(by, model or NOT_TOLD, *_counted(group)) for by, model, group in planned(summary)])
     yield from _told('firmware with known defects', ('model', 'firmware', 'drives', 'hosts', 'what'),

@@ -1,0 +1,346 @@
+"""`fleet` lists each host whose check has no drives to show, with the cause and the next step, and how Icinga's users
+handle it.
+"""
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import ssl
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Tuple
+
+import browser
+import pytest
+from conftest import ROOT, run
+from test_fleet_answers import LINE, Fake, service, told
+
+from smart_attributes.fleet import causes, results
+
+CUT = 'SMART OK - x; 24 drives: 24 ok\n' + LINE.format(serial='EXAMPLE0001')
+PROBLEM = 'SMART UNKNOWN - sda {0}; 1 drive: 1 unknown\nUNKNOWN   sda  -  {0}  -'
+# Outputs that real daemons and programs print -> code; exit status where it is not 3.
+OUTPUTS: List[Tuple[str, str, int]] = [
+    ('CHECK_NRPE STATE CRITICAL: Socket timeout after 10 seconds.', 'nrpe-timeout', 2),
+    ('CHECK_NRPE: Socket timeout after 60 seconds.', 'nrpe-timeout', 3),
+    ('NRPE: Command timed out after 60 seconds', 'nrpe-command-timeout', 3),
+    ("NRPE: Command 'check_smart' not defined", 'nrpe-command-undefined', 3),
+    ('NRPE: Unable to read output', 'nrpe-no-output', 3), ('NRPE: Unable to to read output', 'nrpe-no-output', 3),
+    ('NRPE: Call to popen() failed', 'nrpe-no-output', 3), ('NRPE: Call to fork() failed', 'nrpe-no-output', 3),
+    ('CHECK_NRPE: No output returned from daemon.', 'nrpe-no-output', 3),
+    ('CHECK_NRPE: Received 0 bytes from daemon.  Check the remote server logs for error messages.', 'nrpe-refused', 3),
+    ('CHECK_NRPE: (ssl_err != 5) Error - Could not complete SSL handshake with 192.0.2.1: 1', 'nrpe-refused', 2),
+    ('CHECK_NRPE: Error - Could not connect to 192.0.2.1: Connection reset by peer', 'nrpe-refused', 2),
+    ('CHECK_NRPE: Response packet had invalid CRC32.', 'nrpe-answer-damaged', 3),
+    ('CHECK_NRPE: Receive underflow - only 9 bytes received (1034 expected).', 'nrpe-answer-damaged', 3),
+    ('connect to address 192.0.2.1 port 5666: No route to host\nconnect to host 192.0.2.1 port 5666: No route to host',
+     'host-unreachable', 2),
+    ('connect: No route to host', 'host-unreachable', 2),
+    ('ssh: connect: Network is unreachable', 'host-unreachable', 3),
+    ('connect to host 192.0.2.1 port 5666: Connection timed out', 'host-unreachable', 2),
+    ('ssh: Could not resolve hostname x: Name or service not known', 'host-name-unknown', 3),
+    ('Invalid hostname/address - x', 'host-name-unknown', 3),
+    ('connect to host 192.0.2.1 port 5666: Connection refused', 'connection-refused', 2),
+    ('Remote command execution failed: nagios@x: Permission denied (publickey,password).', 'ssh-refused', 3),
+    ('Remote command execution failed: Host key verification failed.', 'ssh-refused', 3),
+    ("Remote Icinga instance 'web1' is not connected to 'master'", 'agent-not-connected', 3),
+    ("Endpoint 'web1' does not accept commands.", 'agent-refuses-commands', 3),
+    ("Check command 'check-smart-attributes' does not exist.", 'command-undefined', 3),
+    ("Non-optional macro 'smart_attributes_device' used in argument '-d' is missing.", 'argument-missing', 3),
+    ('<Timeout exceeded.>', 'check-timeout', 3),
+    ('<Timeout exceeded.><Terminated by signal 15 (Terminated).>', 'check-timeout', 128),
+    ('(Service check timed out after 60.01 seconds)', 'check-timeout', 2),
+    ('<Terminated by signal 9 (Killed).>', 'check-killed', 128),
+    ('execvpe(/usr/lib/nagios/plugins/check_smart_attributes) failed: No such file or directory', 'plugin-missing',
+     128),
+    ('sh: 1: /usr/lib/nagios/plugins/check_smart_attributes: not found', 'plugin-missing', 127),
+    ('bash: /usr/lib/nagios/plugins/check_smart_attributes: Permission denied', 'plugin-missing', 126),
+    ('(Return code of 127 is out of bounds - plugin may be missing)', 'plugin-missing', 3),
+    ("UNKNOWN - check_by_ssh: Remote command 'x' returned status 127", 'plugin-missing', 3),
+    ('', 'plugin-missing', 127), ('sh: x', 'plugin-missing', 126),
+    ('Traceback (most recent call last):\n  File "x", line 1\nKeyError: 7', 'python-traceback', 1),
+    ('SMART UNKNOWN - check_smart_attributes cannot start: ImportError: x; install it again', 'plugin-damaged', 3),
+    ('ModuleNotFoundError: No module named x', 'plugin-damaged', 1),
+    ('Warning (sda) [sda_Reallocated_Sector_Ct = Warning]', 'plugin-1.6', 1),
+    ('OK (24 devices) ', 'plugin-1.6', 0), ('', 'no-output', 3), ('(No output on stdout) stderr: ', 'no-output', 3),
+    ('SMART UNKNOWN - sudo does not let nagios run smartctl', 'sudo-rule-missing', 3),
+    ('sudo: a password is required', 'sudo-rule-missing', 1),
+    (PROBLEM.format('cannot be read: sudo wants a password, so the sudoers rule for this call is missing'),
+     'sudo-rule-missing', 3),
+    (PROBLEM.format('cannot be read: sudo insists on a terminal'), 'sudo-blocked', 3),
+    (PROBLEM.format('cannot be read: smartctl is not where it was looked for'), 'smartctl-missing', 3),
+    (PROBLEM.format('is not there: no such device; check the path'), 'drive-missing', 3),
+    (PROBLEM.format('cannot be opened: Permission denied; run as root'), 'drive-no-permission', 3),
+    (PROBLEM.format('no answer within 30 s'), 'drive-timeout', 3),
+    (PROBLEM.format('answers nothing: in SLEEP mode or dead'), 'drive-unreadable', 3),
+    ('SMART UNKNOWN - site.json: no JSON; 1 drive: 1 ok\nUNKNOWN   (check)  site.json: no JSON\n'
+     + LINE.format(serial='EXAMPLE0002'), 'check-incomplete', 3),
+    (CUT, 'output-cut', 0), ('DISK OK - 7 GB free', 'output-foreign', 0), ('DISK CRITICAL', 'output-foreign', 2)]
+HANDLED = {'downtime_depth': 0, 'acknowledgement': 0, 'state_type': 1, 'last_reachable': True}
+
+
+def answered(name: str, output: str = 'SMART OK - 1 drive: 1 ok\n' + LINE.format(serial='EXAMPLE0003'), state: int = 0,
+             host: Any = None, **facts: Any) -> Dict[str, Any]:
+    """Return a service with its result, and its host as Icinga joins it."""
+    result = {'state': min(state, 3), 'exit_status': state, 'output': output, 'execution_end': time.time()}
+    found = service(name, **{**HANDLED, 'last_check_result': result, **facts})
+    return {**found, 'joins': {'host': {**HANDLED, **(host or {})}} if host is not None else {}}
+
+
+@pytest.fixture
+def fake(loopback, tmp_path) -> Iterator[Fake]:
+    if not shutil.which('openssl'):
+        pytest.skip('causes are not tried: openssl is not installed')
+    made = Fake(tmp_path)
+    yield made
+    made.close()
+
+
+def drives(fake: Fake) -> Dict[str, List[Dict[str, Any]]]:
+    """Return the drives and rows of each host."""
+    found: Dict[str, List[Dict[str, Any]]] = {}
+    for each in json.loads(fake.fleet('--json').text)['drives']:
+        found.setdefault(each['host'], []).append(each)
+    return found
+
+
+# --- causes --------------------------------------------------------------------------------------
+
+def test_each_host_without_drives_is_listed_with_its_cause_and_its_remedy(fake):
+    """A lost agent, an NRPE that does not answer and a missing sudo rule all said "find out why it cannot be read"."""
+    fake.answer = lambda question: (200, told(*(answered(f'h{place}', output, status)
+                                                for place, (output, _, status) in enumerate(OUTPUTS))))
+    found = drives(fake)
+
+    assert {place: [each['code'] for each in found[f'h{place}'] if each['code']]
+            for place in range(len(OUTPUTS))} == {place: [code] for place, (_, code, _) in enumerate(OUTPUTS)}
+    for host, (_, code, _) in zip(found.values(), OUTPUTS):
+        row = next(each for each in host if each['code'])
+        is_well = row['state'] == 'OK'
+        assert row['to_do'] == ('nothing' if is_well else causes.BY_CODE[code].remedy)
+        assert row['why'] and not row['why'].endswith(': ')
+
+
+def test_table_and_page_show_code_words_and_remedy(fake, tmp_path):
+    """What happened, why, next step."""
+    fake.answer = lambda question: (200, told(answered('h1', OUTPUTS[0][0], 2), answered('h2', CUT),
+                                            answered('h3', 'OK (sda)')))
+    text, page = fake.fleet('--limit', '0').text, tmp_path / 'page.html'
+    fake.fleet('--html', str(page))
+    card = page.read_text().partition('<main')[2].partition('id="drives"')[0]
+
+    remedy = causes.BY_CODE['nrpe-timeout'].remedy
+    assert f'[nrpe-timeout] NRPE did not answer in time: {OUTPUTS[0][0]}; {remedy}' in text
+    assert 'and 2 checks in trouble: 1 nrpe-timeout, 1 output-cut\n' in text
+    assert '[nrpe-timeout] NRPE did not answer in time' in card and remedy[1:] in card
+    assert 'Repair the check' in card and 'Find out why' not in card
+
+
+def test_the_page_draws_code_and_handling_in_its_table(fake, tmp_path):
+    """The script of the page makes the table, also where nothing but a downtime is to be shown."""
+    page = tmp_path / 'page.html'
+    chromium = browser.started()
+    try:
+        for more in ([], [answered('h2', OUTPUTS[0][0], 2, acknowledgement=1)]):
+            fake.answer = lambda question, more=more: (200, told(answered('h1', host={'downtime_depth': 1}), *more))
+            fake.fleet('--html', str(page))
+            chromium.open(page)
+            assert 'host in downtime' in chromium.column('What to do')
+        assert any('[nrpe-timeout] NRPE did not answer in time' in text and 'service acknowledged' in text
+                   for text in chromium.column('What to do'))
+    finally:
+        chromium.driver.quit()
+
+
+def test_a_service_that_was_never_checked_is_listed(fake):
+    """Only three of them were named."""
+    fake.answer = lambda question: (200, told(*(answered(f'h{number}', last_check_result=None) for number in range(5))))
+    found = drives(fake)
+
+    assert list(found) == [f'h{number}' for number in range(5)]
+    assert {(row['code'], row['state'], row['action']) for rows in found.values() for row in rows} == {
+        ('never-checked', 'UNKNOWN', 'repair the check')}
+
+
+def test_a_document_of_a_host_has_the_same_causes(tmp_path):
+    """Folders show a missing sudo rule as the API does."""
+    path = tmp_path / 'web1.json'
+    words = 'cannot be read: sudo wants a password, so the sudoers rule for this call is missing'
+    path.write_text(json.dumps({'version': 1, 'state': 'UNKNOWN', 'made': time.time(), 'drives': [
+        {'name': 'sda', 'state': 'UNKNOWN', 'action': 'find out why it cannot be read', 'why': words}]}))
+    [drive] = json.loads(run('fleet', '--json', str(path)).text)['drives']
+
+    assert (drive['code'], drive['to_do']) == ('sudo-rule-missing', causes.BY_CODE['sudo-rule-missing'].remedy)
+    assert drive['handling'] is None
+
+
+def test_the_table_of_causes_has_one_code_and_one_remedy_for_each():
+    """Codes are stable: documents, exclusions and searches use them."""
+    codes = [each.code for each in causes.CAUSES]
+
+    assert len(set(codes)) == len(codes) and len({each.remedy for each in causes.CAUSES}) == len(codes)
+    assert [code for code in codes if not re.fullmatch(r'[a-z0-9]+(?:[-.][a-z0-9]+)*', code)] == []
+    assert set(codes) - {code for _, code, _ in OUTPUTS} == {'never-checked'}
+
+
+@pytest.mark.parametrize('words', ['a' * 4096, "Check command '" * 300, "NRPE: Command '" * 300, 'execvpe(' * 500,
+                                   'Remote Icinga instance ' * 200, 'sudo: ' * 700, 'check_smart' * 400,
+                                   'CHECK_NRPE' * 400, 'Permission denied (' + 'a' * 4000])
+def test_hostile_words_cost_no_time(words):
+    """Patterns must not repeat work for each character."""
+    began = time.monotonic()
+    causes.of_output(words, 0)
+
+    assert time.monotonic() - began < 0.2
+
+
+def test_folders_load_no_tls():
+    """It costs 10 ms, and only the API needs it."""
+    code = f'import sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom smart_attributes import gathering\nprint(*sys.modules)'
+    loaded = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True).stdout.split()
+
+    assert 'smart_attributes.fleet.services' in loaded
+    assert {'ssl', 'http.client', 'smart_attributes.fleet.icinga'} & set(loaded) == set()
+
+
+# --- how Icinga's users handle it ----------------------------------------------------------------
+
+@pytest.mark.parametrize('facts, host, wanted', [
+    ({}, {}, ()), ({'downtime_depth': 1}, {}, ('service in downtime',)),
+    ({}, {'downtime_depth': 2}, ('host in downtime',)),
+    ({'acknowledgement': 1}, {}, ('service acknowledged',)), ({'acknowledgement': 2}, {}, ('service acknowledged',)),
+    ({}, {'acknowledgement': 1}, ('host acknowledged',)),
+    ({'state_type': 0}, {}, ('soft state',)), ({'last_reachable': False}, {}, ('not reachable',)),
+    ({'downtime_depth': 1, 'acknowledgement': 1}, {'downtime_depth': 1},
+     ('host in downtime', 'service in downtime', 'service acknowledged')),
+    ({'downtime_depth': 'x', 'acknowledgement': None}, 7, ())], ids=str)
+def test_downtimes_and_acknowledgements_are_read(facts, host, wanted):
+    """By the names of Icinga's API."""
+    found = answered('h', 'x', 2, {}, **facts)
+    found['joins']['host'] = host
+
+    assert results.service(found).handling == wanted
+
+
+def test_a_healthy_service_is_in_no_soft_state():
+    """OK needs no second attempt."""
+    assert results.service(answered('h', state_type=0)).handling == ()
+
+
+def test_downtimes_and_acknowledgements_are_shown_with_each_drive(fake):
+    """On the drive and on the row of a check; in the table too, and counted in a note."""
+    fake.answer = lambda question: (200, told(
+        answered('h1', host={'downtime_depth': 1}), answered('h2', OUTPUTS[0][0], 2, {}, acknowledgement=1),
+        answered('h3', host={}), answered('h4', last_check_result=None, host={}, downtime_depth=1)))
+    found, text = drives(fake), fake.fleet().text
+
+    assert {host: [each['handling'] for each in each_of] for host, each_of in found.items()} == {
+        'h1': [['host in downtime']], 'h2': [['service acknowledged']], 'h3': [[]], 'h4': [['service in downtime']]}
+    assert 'note: 2 services marked in Icinga as in downtime: h1!smart, h4!smart' in text
+    assert 'note: 1 service marked in Icinga as acknowledged: h2!smart' in text
+    assert 'objects/query/Host' not in text
+    assert re.search(r'^OK +h1 .*host in downtime', text, re.MULTILINE)
+
+
+def test_a_host_that_icinga_does_not_show_is_said(fake):
+    """Its downtime is not known, and not "none"."""
+    fake.answer = lambda question: (200, told(answered('h1'), answered('h2', host={})))
+
+    assert ('note: 1 service whose host may be in downtime, which Icinga does not show to this ApiUser (give it the '
+            'permission objects/query/Host): h1!smart') in fake.fleet().text
+
+
+# --- certificates --------------------------------------------------------------------------------
+
+AUTHORITY = '''
+[ca]
+default_ca = it
+[it]
+dir = {folder}
+database = {folder}/index
+serial = {folder}/serial
+new_certs_dir = {folder}
+default_md = sha256
+policy = any
+unique_subject = no
+copy_extensions = copy
+[any]
+commonName = supplied
+'''
+
+
+def openssl(*words: str) -> None:
+    subprocess.run(['openssl', *words], check=True, capture_output=True)
+
+
+class Authority:
+    """An authority that signs for any time."""
+
+    def __init__(self, folder: Path, name: str, days: Tuple[int, int] = (-9, 900)) -> None:
+        self.folder = folder / name
+        self.folder.mkdir()
+        (self.folder / 'index').touch()
+        (self.folder / 'serial').write_text('01\n')
+        self.settings = self.folder / 'ca.conf'
+        self.settings.write_text(AUTHORITY.format(folder=self.folder))
+        self.certificate, self.key = self.folder / 'ca.crt', self.folder / 'ca.key'
+        self.certificate, self.key = self.signs('ca', days, 'basicConstraints=critical,CA:TRUE', '-selfsign',
+                                                '-keyfile', str(self.folder / 'ca.key'))
+
+    def signs(self, name: str, days: Tuple[int, int], extension: str = 'subjectAltName=DNS:master,IP:127.0.0.1',
+              *words: str) -> Tuple[Path, Path]:
+        """Return a certificate that is valid between two days from now, and its key."""
+        made, key, request = (self.folder / f'{name}.{ending}' for ending in ('crt', 'key', 'csr'))
+        openssl('req', '-new', '-newkey', 'rsa:2048', '-nodes', '-keyout', str(key), '-out', str(request), '-subj',
+                f'/CN={name}', '-addext', extension)
+        key.chmod(0o600)
+        begin, end = (time.strftime('%Y%m%d%H%M%SZ', time.gmtime(time.time() + day * 86_400)) for day in days)
+        own = ('-selfsign',) if '-selfsign' in words else ('-cert', str(self.certificate))
+        openssl('ca', '-batch', '-notext', '-config', str(self.settings), '-keyfile', str(self.key), *own, '-in',
+                str(request), '-out', str(made), '-startdate', begin, '-enddate', end)
+        return made, key
+
+
+NOW, PAST, FUTURE = (-9, 90), (-9, -1), (2, 90)
+MASTER, OTHER = 'subjectAltName=DNS:master,IP:127.0.0.1', 'subjectAltName=DNS:other'
+RENEWED = 'icinga2 pki sign-csr --csr master.csr --cert master.crt && systemctl restart icinga2'
+
+
+@pytest.mark.parametrize('of_authority, of_master, names, trusts, code, remedy', [
+    pytest.param(NOW, PAST, MASTER, 'signer', 'certificate-expired', RENEWED, id='expired'),
+    pytest.param(NOW, FUTURE, MASTER, 'signer', 'certificate-not-yet-valid', 'date -u', id='not-yet-valid'),
+    pytest.param(NOW, NOW, OTHER, 'signer', 'certificate-name-mismatch', '--icinga-name', id='other-name'),
+    pytest.param(NOW, NOW, MASTER, 'other', 'certificate-untrusted', '--ca takes /var/lib/icinga2/certs/ca.crt',
+                 id='other-authority'),
+    pytest.param(PAST, NOW, MASTER, 'signer', 'ca-expired', 'copy /var/lib/icinga2/certs/ca.crt of the master',
+                 id='expired-authority'),
+    pytest.param(NOW, NOW, MASTER, 'signer', '', '', id='valid')])
+def test_a_refused_certificate_is_named_with_what_helps(fake, tmp_path, of_authority, of_master, names, trusts, code,
+                                                        remedy):
+    """An expired certificate was "not trusted; --ca takes ...", which cannot help."""
+    signer = Authority(tmp_path, 'signer', of_authority)
+    other = Authority(tmp_path, 'other')
+    fake.shows(*signer.signs('master', of_master, names))
+    fake.answer = lambda question: (200, told(answered('h1', host={})))
+    fake.certificate = {'signer': signer, 'other': other}[trusts].certificate
+    done = fake.fleet('--icinga-name', 'master')
+
+    assert re.findall(r'\[(\S+)\]', done.text) == ([code] if code else [])
+    assert remedy in done.text
+    assert (done.code, len(fake.asked)) == ((3, 0) if code else (0, 2))
+
+
+def test_a_certificate_of_our_own_that_is_refused_is_named(fake, tmp_path):
+    """It was "no TLS; the port of the API is 5665"."""
+    signer = Authority(tmp_path, 'signer')
+    fake.context.maximum_version = ssl.TLSVersion.TLSv1_2  # which answers before a word is sent
+    fake.shows(*signer.signs('master', NOW), clients=signer.certificate)
+    fake.certificate = signer.certificate
+    certificate, key = signer.signs('client', PAST)
+    done = fake.fleet('--cert', str(certificate), '--key', str(key))
+
+    assert (done.code, fake.asked) == (3, [])
+    assert '[client-certificate-refused] Icinga refuses the certificate of --cert' in done.text
