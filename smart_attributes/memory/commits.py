@@ -20,7 +20,7 @@ from . import folder
 from .folder import Folder
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Optional, Sequence
+    from typing import Callable, Optional
 
 FILE = f'{folder.FILE}.commits'
 BOOT_ID = '/proc/sys/kernel/random/boot_id'
@@ -116,8 +116,11 @@ def synced(place: Folder, sequence: int, now: int) -> None:
 
 
 def in_a_child(work: Callable[[], object], seconds: float) -> None:
-    """Do *work* in a process of its own, and wait for its end for some seconds."""
-    child = os.fork()
+    """Do *work* in a process of its own, and wait for its end for some seconds. Not done if no process can be made."""
+    try:
+        child = os.fork()
+    except OSError:
+        return
     if child == 0:
         try:
             for descriptor in (0, 1, 2):  # a daemon waits until nobody holds them
@@ -165,8 +168,8 @@ def _content(commits: Commits) -> bytes:
 def _parsed(text: bytes) -> Optional[Commits]:
     """Return what a record says, None where it is not whole."""
     line = text[9:].strip(b' \n')
-    if len(text) != _SIZE or text[:9] != b'%08x ' % crc32(line):
+    *numbers, boot = line.split(b' ')
+    if (len(text) != _SIZE or text[:9] != b'%08x ' % crc32(line) or len(numbers) != len(Commits._fields) - 1
+            or not all(map(bytes.isdigit, numbers))):
         return None
-    *numbers, boot = line.decode('ascii').split(' ')
-    fields: Sequence[Any] = [*map(int, numbers), boot]
-    return Commits._make(fields) if len(fields) == len(Commits._fields) else None
+    return Commits._make([*map(int, numbers), boot.decode('ascii', 'replace')])
