@@ -82,9 +82,7 @@ def most_severe_first(judgements: Iterable[Judgement], roles: Mapping[str, Role]
 
 def _beside_the_numbers(device: Device, report: Report, spec: DriveSpec, database: SpecDatabase, rules: Rules,
                         hours: Optional[float]) -> List[Reading]:
-    """Return what is known of a drive by its firmware, the age of its self-tests and its model. hours: of power-on
-    time.
-    """
+    """Return readings from the firmware, the age of the self-tests and the model. hours: of power-on time."""
     identity = report.identity
     found = [advisory_reading(advisory, identity, hours, rules.now) for advisory in database.advisories(identity)]
     if rules.self_test_max_age:
@@ -174,9 +172,7 @@ def judge_reading(reading: Reading, limit: Limit, by_role: Mapping[str, Reading]
 
 
 def aged(reading: Reading, limit: Limit, past: Optional[Past], is_floor: bool) -> Tuple[Reading, Limit]:
-    """Return a reading with the age of its newest event, by its log or by memory, and the limit that holds at
-    that age.
-    """
+    """Return a reading with the age of its newest event, by its log or by memory, and the limit for that age."""
     if limit.aged is None:
         return reading, limit
     if past is None:

@@ -275,9 +275,7 @@ def _address(read: Read) -> Address:
 
 
 def wanted(reads: Sequence[Read], which: Which, before: Optional[Before], progress: Progress) -> List[Read]:
-    """Return the drives that --match, --ignore and --ssdonly leave over; one that a pattern never decides is checked,
-    and said.
-    """
+    """Return the drives that --match, --ignore and --ssdonly select; with a note, those that no pattern decides."""
     match, ignore = choice.patterns(which.match), choice.patterns(which.ignore)
     kept = []
     for read in reads:

@@ -15,6 +15,7 @@ import time
 from contextlib import suppress
 from zlib import crc32
 
+from ..files import flush
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import folder
 from .folder import Folder
@@ -79,14 +80,14 @@ def change(place: Folder, changed: Callable[[Commits], Commits], is_synced: bool
         finally:
             os.close(file)
     if is_synced:
-        _flush(_path(place))
+        flush(_path(place))
     return after
 
 
 def opened(place: Folder) -> None:
     """Say on the disk that commits follow which are not there yet."""
     change(place, lambda known: known._replace(is_open=1))
-    in_a_child(lambda: _flush(_path(place)), OPENING_TIME)
+    in_a_child(lambda: flush(_path(place)), OPENING_TIME)
 
 
 def committed(place: Folder, sequence: int, now: int, version: int) -> Commits:
@@ -110,7 +111,7 @@ def synced(place: Folder, sequence: int, now: int) -> None:
     def work() -> None:
         # SQLite's locks belong to the parent, so that closing files here takes none of them away.
         for path in (place.file + '-wal', place.file, place.path, place.state.path):
-            _flush(path)
+            flush(path)
         change(place, said, is_synced=True)
     in_a_child(work, SYNC_TIME)
 
@@ -132,14 +133,6 @@ def in_a_child(work: Callable[[], object], seconds: float) -> None:
     end = time.monotonic() + seconds
     while os.waitpid(child, os.WNOHANG) == (0, 0) and time.monotonic() < end:
         time.sleep(_PAUSE)
-
-
-def _flush(path: str) -> None:
-    file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
 
 
 def _path(place: Folder) -> str:

@@ -192,9 +192,7 @@ def diagnose(messages: Sequence[str], exit_status: Optional[int] = None, output_
 
 
 def examined(text: str) -> str:
-    """Return the part of an output that is searched for words: its first lines, each cut, so that a search has
-    an end.
-    """
+    """Return the part of an output that is searched: its first lines, each cut, so that a search ends."""
     lines = text.split('\n', _MOST_LINES)[:_MOST_LINES]
     return '\n'.join(line[:_LONGEST_LINE] for line in lines)[:_EXAMINED]
 
@@ -272,9 +270,7 @@ def smart_disabled() -> DriveError:
 
 
 def is_complaint(line: str) -> bool:
-    """Tell whether smartctl says in this line of a report that something went wrong: a checksum, a log that was
-    refused.
-    """
+    """Tell whether this line of a report is a complaint of smartctl: a checksum, a refused log."""
     return re.match(_COMPLAINT, line[:_LONGEST_LINE]) is not None
 
 

@@ -83,9 +83,7 @@ def _error(entry: Json) -> Optional[ErrorEntry]:
 
 
 def derived(data: Json) -> Dict[str, int]:
-    """Return what smartctl 7.5 and later makes of attributes and statistics, in percent; of other protocols it repeats
-    their logs.
-    """
+    """Return the percentages that smartctl 7.5 and later derives for ATA; for other protocols it repeats their logs."""
     said = {role: integer_of(object_of(data, role), 'current_percent')
             for role in ('endurance_used', 'spare_available')}
     return {role: number for role, number in said.items() if number is not None}

@@ -145,9 +145,7 @@ def _md_states(md: str) -> Iterator[str]:
 
 
 def _member(numbers: str, system: System) -> Iterator[Tuple[str, bool]]:
-    """Yield what udev has found on a disk that nothing else of the kernel's speaks of: ZFS keeps its disks to
-    itself.
-    """
+    """Yield what udev found on a disk that the kernel reports no user of, such as a member of a ZFS pool."""
     notes = _content(f'{system.udev}/b{numbers}') if numbers else ''
     found = dict(re.findall('^E:(ID_FS_TYPE|ID_FS_LABEL)=(.*)$', notes, re.MULTILINE))
     kind = MEMBERS.get(found.get('ID_FS_TYPE', ''))
