@@ -47,8 +47,7 @@ def acknowledge(options: Options, runner: processes.Runner) -> int:
         raise UsageError(found.nobody[1])
     given, refused = accepted(found.verdicts, options.roles, common)
     mistakes = accept(config, given).mistakes if given else ()
-    lines = [*(f'acknowledged: {line(each)}' for each in given),
-             *(f'not acknowledged: {words}' for words in refused)]
+    lines = [*(f'acknowledged: {line(each)}' for each in given), *(f'not acknowledged: {words}' for words in refused)]
     return _said(lines or ['nothing to acknowledge: no metric alerts'], mistakes,
                  PARTLY if given and refused else UNKNOWN if refused else OK)
 
@@ -101,8 +100,7 @@ def _why_not(verdict: Verdict, judgement: Judgement) -> str:
     if judgement.reading.number is None:
         return 'it has no value now'
     alone = verdict.identity._replace(wwn='')
-    return '' if is_same_drive(alone, alone) else ('the drive reports no serial number, or one that many drives '
-                                                   'report')
+    return '' if is_same_drive(alone, alone) else 'the drive reports no serial number, or one that many drives report'
 
 
 def template(why: str, until: str) -> Acknowledgement:

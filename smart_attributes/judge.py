@@ -70,14 +70,9 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
 
 def most_severe_first(judgements: Iterable[Judgement], roles: Mapping[str, Role]) -> Tuple[Judgement, ...]:
     """Return judgements in order of severity, each finding with what it says about the drive."""
-    sound, findings = [], []
-    for each in judgements:
-        role = roles.get(each.reading.role)
-        if each.state is State.OK:
-            sound.append(each)
-        else:
-            findings.append(each._replace(concern=role.concern) if role else each)
-    return (*sorted(findings, key=severity.of_judgement), *sound)
+    told = (each._replace(concern=roles[each.reading.role].concern)
+            if each.state is not State.OK and each.reading.role in roles else each for each in judgements)
+    return tuple(sorted(told, key=severity.of_judgement))
 
 
 def _beside_the_numbers(device: Device, report: Report, spec: DriveSpec, database: SpecDatabase, rules: Rules,

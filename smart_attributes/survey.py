@@ -233,8 +233,8 @@ def _remembered(verdict: Verdict, read: Read, memory: Remembered, options: Optio
     What is no drive, or absent, has errors of its own kind, and so has an address that nobody asked.
     """
     if read.waited:
-        verdict = verdict._replace(notes=(*verdict.notes, f'waited {read.waited:.1f} s for another check that was '
-                                                          f'reading this drive'))
+        waited = f'waited {read.waited:.1f} s for another check that was reading this drive'
+        verdict = verdict._replace(notes=(*verdict.notes, waited))
     if isinstance(read.outcome, Report):
         return verdict if verdict.problem else verdict._replace(notes=(*verdict.notes, *memory.notes(verdict)))
     if isinstance(read.outcome, DriveAsleep):

@@ -105,8 +105,7 @@ def synced(place: Folder, sequence: int, now: int) -> None:
     long for the end of the check. To be left behind does that process no harm.
     """
     def said(known: Commits) -> Commits:
-        return known._replace(synced=max(sequence, known.synced), synced_at=now,
-                              is_open=int(known.sequence > sequence))
+        return known._replace(synced=max(sequence, known.synced), synced_at=now, is_open=int(known.sequence > sequence))
 
     def work() -> None:
         # SQLite's locks belong to the parent, so that closing files here takes none of them away.

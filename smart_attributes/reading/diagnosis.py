@@ -25,8 +25,7 @@ _TYPE = 'give the type as TYPE@PATH, for instance sat@/dev/sda'
 _A_TYPE = 'a type (TYPE@PATH)'
 _DISABLED = ('has SMART disabled: it does not watch itself and its verdict is worth nothing; enable it: smartctl -s '
              'on PATH')
-_UNSUPPORTED = ('has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may want '
-                + _A_TYPE)
+_UNSUPPORTED = 'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may want ' + _A_TYPE
 _RECORD = 'holds no SMART data: {}; record with smartctl -x'
 _SLOT = r'\[(?:megaraid|cciss|3ware|areca|aacraid|hpt)_disk[^\]\n]*\]'
 _OPEN = r'open device: [^\n]*? failed: '
@@ -47,9 +46,8 @@ _RULES: Tuple[Rule, ...] = (
     Rule(r'^sudo(?:-rs)?: .*(?:password is required|authentication is required|no tty present|terminal is '
          r'required|askpass)', SudoRefused,
          'cannot be read: sudo wants a password, so the sudoers rule for this call is missing; ' + _SUDOERS),
-    Rule(r"^sudo-rs: I'm sorry (\S+)\. I'm afraid I can't do that", SudoRefused,
-         'cannot be read: sudo does not allow user {} this call of smartctl; ' + _SUDOERS),
-    Rule(r'\buser (\S+) is not allowed to (?:execute|run)', SudoRefused,
+    Rule(r"^sudo-rs: I'm sorry (\S+)\. I'm afraid I can't do that|\buser (\S+) is not allowed to (?:execute|run)",
+         SudoRefused,
          'cannot be read: sudo does not allow user {} this call of smartctl; ' + _SUDOERS),
     Rule(r'^(\S+) (?:is not in the sudoers file|may not run sudo)', SudoRefused,
          'cannot be read: user {} may not use sudo; ' + _SUDOERS),
