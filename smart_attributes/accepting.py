@@ -9,11 +9,10 @@ import fcntl
 import json
 import os
 import stat
-import time
 from contextlib import contextmanager, suppress
 from typing import Any, Iterator, List, Mapping, Sequence, Set, Tuple
 
-from . import trust
+from . import files, trust
 from .errors import DataError, UsageError
 from .knowledge import acknowledged, acknowledged_file, datafile
 from .knowledge.acknowledged import Acknowledgement
@@ -28,7 +27,6 @@ from .words import amount, clean, finding, sentence
 
 LEAST_WHY = 8      # characters, as the schema of limits wants them
 PATIENCE = 10.0    # seconds to wait for another acknowledge
-_STEP = 0.01
 _LONGEST_BY = 80   # characters, as the schema of limits wants them
 _OWN_WORD = 'the drive itself reports this state, which cannot be acknowledged'
 
@@ -49,8 +47,7 @@ def acknowledge(options: Options, runner: processes.Runner) -> int:
         raise UsageError(found.nobody[1])
     given, refused = accepted(found.verdicts, options.roles, common)
     mistakes = accept(config, given).mistakes if given else ()
-    lines = [*(f'acknowledged: {line(each)}' for each in given),
-             *(f'not acknowledged: {words}' for words in refused)]
+    lines = [*(f'acknowledged: {line(each)}' for each in given), *(f'not acknowledged: {words}' for words in refused)]
     return _said(lines or ['nothing to acknowledge: no metric alerts'], mistakes,
                  PARTLY if given and refused else UNKNOWN if refused else OK)
 
@@ -103,8 +100,7 @@ def _why_not(verdict: Verdict, judgement: Judgement) -> str:
     if judgement.reading.number is None:
         return 'it has no value now'
     alone = verdict.identity._replace(wwn='')
-    return '' if is_same_drive(alone, alone) else ('the drive reports no serial number, or one that many drives '
-                                                   'report')
+    return '' if is_same_drive(alone, alone) else 'the drive reports no serial number, or one that many drives report'
 
 
 def template(why: str, until: str) -> Acknowledgement:
@@ -130,9 +126,8 @@ def _who() -> str:
 def line(given: Acknowledgement) -> str:
     """Return one acknowledgement for a person."""
     ended = ', which is past' if given.until and given.until < today() else ''
-    told = ''.join(f', {word} {clean(text)}'
-                   for word, text in (('by', given.by), ('on', given.at), ('until', given.until)) if text) + ended
-    return f'{clean(given.serial)} {given.role} {amount(given.value, "")}{told}: {clean(given.why, 200)}'
+    told = amount(given.value, '') + acknowledged.given_by(given, ', ') + ended
+    return f'{clean(given.serial)} {given.role} {told}: {clean(given.why, 200)}'
 
 
 # --- the file -------------------------------------------------------------------------
@@ -207,22 +202,13 @@ def _alone(config: str) -> Iterator[str]:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_uid not in (0, os.geteuid()) or status.st_mode & 0o077:
             raise DataError(f'{lock} could be held by another user; remove it: rm {lock}')
-        _wait_for(descriptor, lock)
+        with _explained(lock):
+            if not files.has_locked(descriptor, fcntl.LOCK_EX, PATIENCE):
+                raise DataError(f'another acknowledge has held {lock} for {PATIENCE:g} s, and nothing was changed; '
+                                f'find it with: fuser {lock}')
         yield file
     finally:
         os.close(descriptor)
-
-
-def _wait_for(descriptor: int, lock: str) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise DataError(f'another acknowledge has held {lock} for {PATIENCE:g} s, and nothing was changed; '
-                                f'find it with: fuser {lock}') from None
-        time.sleep(_STEP)
 
 
 def _write(file: str, data: Mapping[str, Any]) -> None:
@@ -239,20 +225,11 @@ def _write(file: str, data: Mapping[str, Any]) -> None:
                 new.flush()
                 os.fsync(descriptor)
             os.replace(beside, file)
-            _sync(os.path.dirname(file))
+            files.flush(os.path.dirname(file))  # so that the new name outlasts a power cut
         except BaseException:
             with suppress(OSError):
                 os.unlink(beside)
             raise
-
-
-def _sync(folder: str) -> None:
-    """Let the new name outlast a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

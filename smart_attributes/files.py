@@ -7,6 +7,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import time
 
 TYPE_CHECKING = False  # as type checkers read it; typing itself costs more than all of this module
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 CONFIG = '/etc/check-smart-attributes'  # the folder of what a site writes
 PROGRAM = os.path.dirname(os.path.realpath(__file__))  # the package: a folder, or in the single-file program
 _CHUNK = 1 << 20
+_STEP = 0.005    # seconds between two attempts to lock a file
 
 
 class NotRegular(OSError):
@@ -63,6 +65,32 @@ def _all_of(descriptor: int, most: int) -> bytes:
         chunks.append(chunk)
         size += len(chunk)
     raise OSError(errno.EFBIG, f'it is larger than {most >> 20} MiB')
+
+
+def flush(path: str) -> None:
+    """Have the disk write a file, or the names of a folder. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def has_locked(descriptor: int, kind: int, patience: float) -> bool:
+    """Lock an open file with flock; return False where others hold it longer than *patience*, in seconds.
+
+    Raises OSError where the file system has no locks.
+    """
+    from fcntl import LOCK_NB, flock
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            flock(descriptor, kind | LOCK_NB)
+            return True
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                return False
+        time.sleep(_STEP)
 
 
 def is_there(path: str) -> bool:

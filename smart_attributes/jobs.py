@@ -127,9 +127,7 @@ def _document(found: Survey, options: Options) -> Dict[str, Any]:
 
 
 def _for_a_person(options: Options, runner: processes.Runner) -> Survey:
-    """Return a survey that says where each drive is, what stands on it and how long it lasts: for who orders, goes
-    there and pulls.
-    """
+    """Return a survey that also says where each drive is, what uses it and how long it lasts."""
     from .reading.place import place
     found = _watched(options, runner)
     return found._replace(verdicts=tuple(found.memory.told(verdict)._replace(place=place(verdict.device))

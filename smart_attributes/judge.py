@@ -70,21 +70,14 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
 
 def most_severe_first(judgements: Iterable[Judgement], roles: Mapping[str, Role]) -> Tuple[Judgement, ...]:
     """Return judgements in order of severity, each finding with what it says about the drive."""
-    sound, findings = [], []
-    for each in judgements:
-        role = roles.get(each.reading.role)
-        if each.state is State.OK:
-            sound.append(each)
-        else:
-            findings.append(each._replace(concern=role.concern) if role else each)
-    return (*sorted(findings, key=severity.of_judgement), *sound)
+    told = (each._replace(concern=roles[each.reading.role].concern)
+            if each.state is not State.OK and each.reading.role in roles else each for each in judgements)
+    return tuple(sorted(told, key=severity.of_judgement))
 
 
 def _beside_the_numbers(device: Device, report: Report, spec: DriveSpec, database: SpecDatabase, rules: Rules,
                         hours: Optional[float]) -> List[Reading]:
-    """Return what is known of a drive by its firmware, the age of its self-tests and its model. hours: of power-on
-    time.
-    """
+    """Return readings from the firmware, the age of the self-tests and the model. hours: of power-on time."""
     identity = report.identity
     found = [advisory_reading(advisory, identity, hours, rules.now) for advisory in database.advisories(identity)]
     if rules.self_test_max_age:
@@ -174,9 +167,7 @@ def judge_reading(reading: Reading, limit: Limit, by_role: Mapping[str, Reading]
 
 
 def aged(reading: Reading, limit: Limit, past: Optional[Past], is_floor: bool) -> Tuple[Reading, Limit]:
-    """Return a reading with the age of its newest event, by its log or by memory, and the limit that holds at
-    that age.
-    """
+    """Return a reading with the age of its newest event, by its log or by memory, and the limit for that age."""
     if limit.aged is None:
         return reading, limit
     if past is None:

@@ -160,6 +160,10 @@ class Report(NamedTuple):
     version: Tuple[int, ...] = ()         # smartctl's version: (7, 3)
     gaps: Tuple[str, ...] = ()            # sentences: what it should hold and does not, or holds damaged
 
+    def has_exit_bit(self, bits: int) -> bool:
+        """Tell whether smartctl's exit status has one of these bits; a signal has none."""
+        return self.exit_status is not None and self.exit_status > 0 and bool(self.exit_status & bits)
+
 
 if TYPE_CHECKING:
     Outcome = Union[Report, DriveError]

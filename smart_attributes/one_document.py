@@ -20,7 +20,7 @@ def run(work: Callable[[], int], failure: Callable[[str], str], explained: Calla
     work: prints to sys.stdout. SystemExit of it passes, after --help with what it printed.
     failure: returns the document for a sentence; explained: the sentence for what *work* raises.
     """
-    with tempfile.SpooledTemporaryFile(ROOM, 'w+', encoding='utf-8') as spool:
+    with tempfile.SpooledTemporaryFile(ROOM, 'w+', encoding='utf-8', errors='replace') as spool:
         try:
             with contextlib.redirect_stdout(spool):
                 code = work()

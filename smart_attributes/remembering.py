@@ -185,9 +185,7 @@ class Remembered:
             self._memory.keep(everything, Scope(*self._scope))
 
     def lately(self, verdicts: Sequence[Verdict], within: int, worse: Mapping[str, str], hide_serial: bool) -> Lately:
-        """Return what grew, came and went in the last *within* seconds. worse: "low" for roles of which less is
-        worse.
-        """
+        """Return what grew, came and went in the last *within* seconds. worse: "low" for roles that must not fall."""
         now = int(time.time())
         if self._memory is None or self._whereabouts is None:
             return Lately(now - within, unknown='nothing is remembered of these drives')
@@ -243,9 +241,7 @@ class Remembered:
 
 
 def remembered(options: Options) -> Remembered:
-    """Return the memory that a run has; none for recorded reports, and where nothing lasts from one check to
-    the next.
-    """
+    """Return the memory of a run; an empty one for recorded reports, and where there is no state directory."""
     is_writing = options.job in WRITING
     is_wanted = is_writing or options.job in LOOKING
     if options.no_memory or options.which.reports or not is_wanted or not _has_a_place(options.state_dir):

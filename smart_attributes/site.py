@@ -96,9 +96,7 @@ def files_of(data: DataFiles, mistakes: List[str]) -> Tuple[List[Tuple[str, str]
 
 
 def _folder(config: str, name: str, mistakes: List[str]) -> List[Tuple[str, str]]:
-    """Return (path, what mistakes call it) of each file of a configuration folder; why there are none is added to
-    *mistakes*.
-    """
+    """Return (path, name in messages) of each file of a configuration folder; add the reason to *mistakes* if none."""
     folder = os.path.join(config, name)
     try:
         return [(os.path.join(folder, file), f'{name}/{file}') for file in sorted(os.listdir(folder))
@@ -175,9 +173,7 @@ def shipped_database(config: str) -> Json:
 
 
 def _database(config: str) -> Tuple[Json, List[str]]:
-    """Return what shipped_database() does, and the mistakes that keep the one in the configuration folder from being
-    used.
-    """
+    """Return what shipped_database() does, and the mistakes that keep the one of the site from being used."""
     from .knowledge import datafile
     data: Json = datafile.load(datafile.shipped(DATABASE))
     replacement = os.path.join(config, DATABASE)

@@ -233,8 +233,8 @@ def _remembered(verdict: Verdict, read: Read, memory: Remembered, options: Optio
     What is no drive, or absent, has errors of its own kind, and so has an address that nobody asked.
     """
     if read.waited:
-        verdict = verdict._replace(notes=(*verdict.notes, f'waited {read.waited:.1f} s for another check that was '
-                                                          f'reading this drive'))
+        waited = f'waited {read.waited:.1f} s for another check that was reading this drive'
+        verdict = verdict._replace(notes=(*verdict.notes, waited))
     if isinstance(read.outcome, Report):
         return verdict if verdict.problem else verdict._replace(notes=(*verdict.notes, *memory.notes(verdict)))
     if isinstance(read.outcome, DriveAsleep):
@@ -275,9 +275,7 @@ def _address(read: Read) -> Address:
 
 
 def wanted(reads: Sequence[Read], which: Which, before: Optional[Before], progress: Progress) -> List[Read]:
-    """Return the drives that --match, --ignore and --ssdonly leave over; one that a pattern never decides is checked,
-    and said.
-    """
+    """Return the drives that --match, --ignore and --ssdonly select; with a note, those that no pattern decides."""
     match, ignore = choice.patterns(which.match), choice.patterns(which.ignore)
     kept = []
     for read in reads:

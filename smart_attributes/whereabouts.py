@@ -75,9 +75,7 @@ def gone(known: Whereabouts, hide_serial: bool) -> List[str]:
 
 
 def seen(known: Whereabouts, address: str) -> Optional[Record]:
-    """Return which drive was at an address where nobody answers now; None where memory knows none, or it is elsewhere
-    as well.
-    """
+    """Return which drive was at a silent address; None if memory knows none there, or knows it elsewhere as well."""
     here = [place for place in known.places if not place.gone]
     there = [place.drive for place in here if place.address == address]
     is_certain = len(there) == 1 and sum(place.drive == there[0] for place in here) == 1
@@ -116,9 +114,7 @@ def _name(identity: Identity, hide_serial: bool) -> str:
 
 
 def asleep(verdict: Verdict, record: Optional[Record], now: int, longest: int) -> Verdict:
-    """Return the verdict on a sleeping drive under its remembered name; WARNING where nobody has read it for *longest*
-    seconds.
-    """
+    """Return the verdict on a sleeping drive under its known name; WARNING if unread for *longest* seconds."""
     if record is None:
         return verdict
     silence = changes.unread(record, now, longest)

@@ -57,9 +57,7 @@ def clean(text: str, limit: int = LIMIT) -> str:
 
 
 def sentence(text: str, limit: int) -> str:
-    """Return words of our own, with names of files and options in them, as one line: = and quotes may stay, a bar may
-    not.
-    """
+    """Return our own words, with names of files and options in them, as one line; = and quotes stay, a bar does not."""
     return _shortened(visible(text[:limit * _SHOWN]).translate(_OURS), limit)
 
 
@@ -176,9 +174,7 @@ def finding(judgement: Judgement) -> str:
 
 
 def _told(judgement: Judgement) -> Tuple[str, str]:
-    """Return ("endurance_used 97 %", "critical above 95"), the latter '' for a verdict; or what decided
-    beside: growth.
-    """
+    """Return ("endurance_used 97 %", "critical above 95"), the latter '' for a verdict; or the growth that decided."""
     against = judgement.growth_against or judgement.against
     words = judgement.growth if judgement.growth_against else statement(judgement.reading)
     return clean(words, limit=WORDS), f'{judgement.state.name.lower()} {against}' if against else ''

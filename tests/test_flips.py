@@ -6,6 +6,7 @@ import random
 import shutil
 import sqlite3
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from days import DAY, HOUR, START, Machine, disk
@@ -50,6 +51,18 @@ def test_a_file_that_is_gone_is_reported_for_a_week(machine: Machine, gone: str)
     assert any(words in machine.check(NOW).text for words in SAID)
     assert any(words in machine.check(NOW + 6 * DAY).text for words in SAID)
     assert not any(words in machine.check(NOW + 8 * DAY).text for words in SAID)
+
+
+@pytest.mark.parametrize('content', [b'', b'x y', b'1 2 3 4 5 6', b'1 2 3 4 5 x boot', b'1 2 3 4 5 6 7 boot'])
+def test_a_record_that_no_check_has_written_counts_as_damaged(machine: Machine, content: bytes) -> None:
+    """Its checksum is right. The history stays, and the next check has a record again."""
+    content = content.ljust(150)
+    line = b'%08x %s\n' % (crc32(content.strip()), content)
+    (machine.state / 'memory' / RECORD).write_bytes(line)
+    first, second = machine.check(NOW), machine.check(NOW + HOUR)
+
+    assert len(line) == 160 and 'readings from' in first.text and 'may be missing' in first.text, first.text
+    assert 'crc_errors grew by 89' in first.text and 'no memory' not in first.text + second.text
 
 
 def test_a_log_of_yesterday_is_not_taken_for_that_of_today(machine: Machine) -> None:

@@ -17,7 +17,7 @@ import zipped
 from conftest import NOBODY, ROOT, drive, drive_path
 from fake_smartctl import FakeSmartctl
 
-from smart_attributes import main
+from smart_attributes import main, one_document
 from smart_attributes.reading.commands import read_arguments
 
 # -X utf8=0 and no coercion: a Python that believes its locale, as version 3.9 under ISO-8859-1 does.
@@ -287,3 +287,10 @@ def test_a_drive_that_is_known_when_time_is_over_is_in_the_document(fake):
 def test_a_command_line_asks_for_json(words, expected):
     """It may be wrong in every other respect."""
     assert main.wants_json(words) is expected
+
+
+def test_a_character_that_utf_8_does_not_know_costs_no_document(capsys):
+    """A file name of another encoding, in a line of a command that has no document of its own."""
+    one_document.run(lambda: print('forgotten: \udce9') or 0, str, str)
+
+    assert json.loads(capsys.readouterr().out)['messages'] == ['forgotten: ?']

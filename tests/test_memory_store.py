@@ -519,6 +519,17 @@ def test_a_full_disk_is_told_by_the_next_check(tmp_path):
     assert numbers(tmp_path) == [1, 3]
 
 
+def test_a_user_who_may_start_no_further_process_keeps_readings(theirs):
+    """The limit of nagios or of a service: the commit is only not synced then, and the next check does that."""
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+        check(theirs, 1)
+        check(theirs, 2, START + STEP)
+    as_nobody(limited)
+
+    assert numbers(theirs) == [1, 2]
+
+
 def test_one_that_another_process_holds_is_told_within_the_patience(tmp_path):
     """A shell of sqlite3 left open must not hang the check."""
     check(tmp_path, 1)

@@ -443,9 +443,9 @@ def test_a_drive_that_fell_silent_while_it_was_read_is_unknown():
 
 @pytest.mark.parametrize(
     ('rows', 'exit_status'),
-    [((SILENT,), 0), ((SILENT,), None), ((SILENT,), 1), ((row(5, threshold=10),), 4),
+    [((SILENT,), 0), ((SILENT,), None), ((SILENT,), 1), ((SILENT,), -9), ((row(5, threshold=10),), 4),
      ((SILENT, row(9, threshold=0)), 4)],
-    ids=['no command failed', 'a recorded report', 'another bit', 'thresholds came', 'one threshold came'],
+    ids=['no command failed', 'a recorded report', 'another bit', 'a signal', 'thresholds came', 'one threshold came'],
 )
 def test_a_drive_without_health_status_is_judged_by_its_attributes(rows, exit_status):
     """Old drives and RAID controllers never report it: unknown is no state, and no number."""

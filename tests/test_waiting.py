@@ -249,29 +249,29 @@ def test_five_checks_that_meet_at_two_slow_drives_call_none_of_them_hanging(fake
     assert len(fake.calls()) == 10
 
 
-def test_a_check_says_that_it_waited_for_another(fake, state):
-    """Its answer came late, and nothing is wrong with the drive."""
-    fake.answers(SDA, drive('intel-worn'), before='sleep 1')
+def check_while_another_reads(fake, state, seconds, *arguments):
+    """Return what a check says that begins while the drive takes *seconds* to answer another one."""
+    fake.answers(SDA, drive('intel-worn'), before=f'sleep {seconds}')
     first = start(['-p', fake.path, '--state-dir', str(state), '-d', '/dev/sda'])
     while not fake.pids():
         time.sleep(0.01)
+    second = check(fake, state, *arguments)
+    assert first.communicate()[0] and first.returncode == 1
+    return second
 
-    second = check(fake, state, '-v')
 
-    assert first.communicate()[0] and first.returncode == second.code == 1
+def test_a_check_says_that_it_waited_for_another(fake, state):
+    """Its answer came late, and nothing is wrong with the drive."""
+    second = check_while_another_reads(fake, state, 1, '-v')
+
+    assert second.code == 1
     assert re.search(r'waited [0-9.]+ s for another check that was reading this drive', second.text)
 
 
 def test_a_check_whose_time_ends_while_another_reads_says_so_and_does_not_call_the_drive_hanging(fake, state):
     """The other process is young; the next step is one of planning, not of hardware."""
-    fake.answers(SDA, drive('intel-worn'), before='sleep 4')
-    first = start(['-p', fake.path, '--state-dir', str(state), '-d', '/dev/sda'])
-    while not fake.pids():
-        time.sleep(0.01)
+    second = check_while_another_reads(fake, state, 4, '-t', '2')
 
-    second = check(fake, state, '-t', '2')
-
-    assert first.communicate()[0] and first.returncode == 1
     assert second.code == 3
     assert 'sda was not read: another check is reading it since' in second.first_line
     assert f'(process {fake.pids()[0]})' in second.first_line and 'at different times' in second.first_line
@@ -280,14 +280,8 @@ def test_a_check_whose_time_ends_while_another_reads_says_so_and_does_not_call_t
 
 def test_a_drive_that_another_check_left_too_little_time_for_is_not_called_dying(fake, state):
     """It began to answer when the time for all drives was nearly over."""
-    fake.answers(SDA, drive('intel-worn'), before='sleep 3')
-    first = start(['-p', fake.path, '--state-dir', str(state), '-d', '/dev/sda'])
-    while not fake.pids():
-        time.sleep(0.01)
+    second = check_while_another_reads(fake, state, 3, '-t', '5')
 
-    second = check(fake, state, '-t', '5')
-
-    assert first.communicate()[0] and first.returncode == 1
     assert second.code == 3 and 'another check had the drive for' in second.first_line, second.text
     assert not re.search(r'\bhang|dying', second.first_line)
 

@@ -19,9 +19,8 @@ FORMER: Mapping[str, str] = {'order within 90 days': ORDER}
 # What helps where one of these is the matter, whatever the state; all else is the drive itself.
 CURES: Mapping[str, str] = {
     'crc_errors': CABLE, 'link_downshift': CABLE, 'firmware_advisory': UPDATE, 'temperature': COOL,
-    'temperature_warning': COOL,
-    'over_temperature_time': COOL, 'critical_temperature_time': COOL, 'unknown_model': WATCH,
-    'endurance_time_left': ORDER}
+    'temperature_warning': COOL, 'over_temperature_time': COOL, 'critical_temperature_time': COOL,
+    'unknown_model': WATCH, 'endurance_time_left': ORDER}
 # Used up by plan: there is time to order.
 WORN = ('endurance_used', 'spare_available')
 # What is said where no drive is any more: by diagnosis, second_look, rollcall, and by whereabouts, behind its name.

@@ -36,9 +36,7 @@ def date(forecast: Forecast, now: float) -> str:
 
 
 def lasting(role: str, forecast: Forecast, now: float) -> str:
-    """Return a forecast with its range: "endurance_used: used up about 2029-03-01, between 2027-10-20 and 2032-05-02
-    (...)".
-    """
+    """Return "endurance_used: used up about 2029-03-01 (between 2027-10-20 and 2032-05-02)"."""
     if forecast.left <= 0:
         return f'{role}: used up'
     about, why = ('about ', '; an estimate from use and age alone') if forecast.is_estimate else ('', '')

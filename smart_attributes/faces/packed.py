@@ -42,9 +42,7 @@ class Packer:
         return len(self.strings.values) + len(self.shapes.values)
 
     def drive(self, drive: Json, pairs: List[Any]) -> Dict[str, Any]:
-        """Return a drive with its strings as numbers; pairs: its readings, packed. What is null or empty is left
-        out.
-        """
+        """Return a drive with its strings as numbers, without null and empty values. pairs: its readings, packed."""
         kept = {key: value for key, value in drive.items() if value not in (None, '', [], {}) and key not in NOT_SHOWN}
         kept.update((name, self.strings.number(kept[name], kept[name])) for name in NAMES if name in kept)
         kept['notes'] = [self.strings.number(note, note) for note in drive.get('notes', ())]

@@ -105,9 +105,7 @@ def _readable(drives: Sequence[Json]) -> List[Json]:
 
 
 def _seen(value: Any) -> Any:
-    """Return a value with its strings as one can look at them: the path of a file, or another host's document, may hold
-    anything.
-    """
+    """Return a value whose strings are safe to show; paths and documents of other hosts may hold anything."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):

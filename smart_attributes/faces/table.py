@@ -79,9 +79,7 @@ def _written(verdict: Verdict) -> str:
 
 
 def _what(verdict: Verdict, now: float) -> Tuple[str, ...]:
-    """Return what is wrong, or that the database does not know it, and by when to order a replacement; nothing else of
-    a healthy drive, its numbers stand beside.
-    """
+    """Return findings, an unknown model and the order date of a drive; the numbers of a healthy one stand beside."""
     if verdict.problem:
         return (sentence(verdict.problem, WHAT),)
     told = advice(verdict, now)
@@ -117,9 +115,7 @@ def bar(filled: float, full: str, empty: str) -> str:
 
 
 def fitting(what: Sequence[str], width: int) -> str:
-    """Return as many findings as fit, the beginning of the next one where that says something, and how many more there
-    are: none is left out in silence.
-    """
+    """Return as many findings as fit, the beginning of the next one if it is long enough, and the number of others."""
     whole = '; '.join(what)
     if len(whole) <= width:
         return whole

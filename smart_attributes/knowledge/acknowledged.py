@@ -107,10 +107,14 @@ def is_silent(given: Optional[Acknowledgement], number: float, falls: bool = Fal
 
 def telling(given: Acknowledgement, unit: str) -> str:
     """Return "reallocated is acknowledged at 8 by martin on 2026-11-22: stable (acknowledged.json)"."""
-    who = ''.join(f' {word} {clean(text)}'
-                  for word, text in (('by', given.by), ('on', given.at), ('until', given.until)) if text)
     why = f': {sentence(given.why, 200)}' if given.why else ''
-    return f'{given.role} is acknowledged at {amount(given.value, unit)}{who}{why} ({given.origin})'
+    return f'{given.role} is acknowledged at {amount(given.value, unit)}{given_by(given, " ")}{why} ({given.origin})'
+
+
+def given_by(given: Acknowledgement, separator: str) -> str:
+    """Return " by martin on 2026-11-22 until 2027-01-31", as far as it is known."""
+    return ''.join(f'{separator}{word} {clean(text)}'
+                   for word, text in (('by', given.by), ('on', given.at), ('until', given.until)) if text)
 
 
 def prevailing(level: State, growth: State = State.OK, is_acknowledged: bool = False,

@@ -52,9 +52,7 @@ def load(path: str) -> Any:
 # --- opening ---------------------------------------------------------------------
 
 def site_text(path: str) -> str:
-    """Return the text of a site's file. Raises DataError, also where others than root and this user decide what it
-    says.
-    """
+    """Return the text of a site's file. Raises DataError, also if others than root and this user can change it."""
     user = os.geteuid()
     try:
         fault = trust.fault(path, user)

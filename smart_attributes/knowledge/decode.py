@@ -72,9 +72,7 @@ def _formula(text: str) -> Optional[Formula]:
 
 
 def _advice(text: str) -> str:
-    """Return what to write in place of *text*, which is no formula: the one that is spelled nearly so, else all that
-    there are.
-    """
+    """Return what to write in place of *text*, which is not a formula: the nearest one, else all that there are."""
     spaced = ' '.join(re.sub('([-+*/])', r' \1 ', text[:LONGEST].lower()).split())
     near = re.sub('bytes? ([0-9]) - ([0-9])', r'bytes \1-\2', spaced)
     near = re.sub('bytes ([0-9])(?!-)', r'byte \1', near)

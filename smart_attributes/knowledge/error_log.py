@@ -38,9 +38,7 @@ def with_history(found: Iterable[Reading], report: Report, roles: Mapping[str, R
 
 
 def newest(report: Report, age: Optional[float]) -> Tuple[Optional[float], bool]:
-    """Return for how many seconds of power-on time there was no data error, and whether it may be longer; None where
-    nothing tells.
-    """
+    """Return the power-on seconds since the last data error, and whether they may be more; None if unknown."""
     data = next((error for error in report.errors if not error.kind or is_data_error(error)), None)
     if data:
         return standards.seconds_since(data.hours, age), False

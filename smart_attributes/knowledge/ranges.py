@@ -112,9 +112,7 @@ def excess(text: str, number: float, unit: str = '') -> float:
 
 
 def describe(text: str, number: float, unit: str = '') -> str:
-    """Say which side of the range *text* the violating *number* is on, as its ends are written: "above 95",
-    "below 30d".
-    """
+    """Return on which side of the range *text* the violating *number* is: "above 95", "below 30d"."""
     limit = parse(text, unit)
     start, end = _written(text, limit)
     if limit.invert:

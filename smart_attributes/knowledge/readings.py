@@ -43,9 +43,7 @@ def _rated(spec: DriveSpec) -> List[Reading]:
 # --- 1. the drive's own word -------------------------------------------------
 
 def own_verdicts(report: Report, spec: DriveSpec, age: Optional[float] = None) -> List[Reading]:
-    """Return health, attributes at the vendor's threshold, warning bits and the self-test that stands. age: power-on
-    time, seconds.
-    """
+    """Return health, failing attributes, warning bits and the self-test that counts. age: power-on time, seconds."""
     failing = [row for row in report.attributes if row.when_failed == 'now']
     found = _smart_status(report, failing, spec)
     found.extend(_failing(row) for row in failing if row.id not in spec.ignored_thresholds)
@@ -85,8 +83,8 @@ def _unreported(report: Report) -> Reading:
 
 def _fell_silent(report: Report) -> bool:
     """Tell whether a command failed that would have told of the drive's health: its status, and the thresholds, too."""
-    return bool((report.exit_status or 0) & 4 and report.attributes
-                and all(row.threshold is None for row in report.attributes))
+    return (report.has_exit_bit(4) and bool(report.attributes)
+            and all(row.threshold is None for row in report.attributes))
 
 
 def _has_counters(report: Report) -> bool:

@@ -69,9 +69,7 @@ class Limit(NamedTuple):
 
 
 def when_quiet(limit: Limit, quiet: Optional[float]) -> Limit:
-    """Return what holds where the newest event is *quiet* seconds old; the limit itself where that is too new or not
-    known.
-    """
+    """Return the limit for a newest event *quiet* seconds ago; the usual one if that is too recent or unknown."""
     aged = limit.aged
     if aged is None or quiet is None or quiet < aged.after:
         return limit
@@ -122,9 +120,7 @@ class Thresholds:
         return frozenset(names)
 
     def limit(self, role: str, device: Device, identity: Identity, family: str) -> Limit:
-        """Return what holds for *role* on this drive; a field that overrides of equal rank disagree on is left to
-        weaker ones.
-        """
+        """Return the limit of *role* for this drive; overrides of equal rank that disagree on a field do not set it."""
         if self._overrides(device, identity, family):
             return self._limit(role, device, identity, family)
         key = role, identity.kind

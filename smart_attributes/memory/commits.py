@@ -15,12 +15,13 @@ import time
 from contextlib import suppress
 from zlib import crc32
 
+from ..files import flush
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import folder
 from .folder import Folder
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Optional, Sequence
+    from typing import Callable, Optional
 
 FILE = f'{folder.FILE}.commits'
 BOOT_ID = '/proc/sys/kernel/random/boot_id'
@@ -79,14 +80,14 @@ def change(place: Folder, changed: Callable[[Commits], Commits], is_synced: bool
         finally:
             os.close(file)
     if is_synced:
-        _flush(_path(place))
+        flush(_path(place))
     return after
 
 
 def opened(place: Folder) -> None:
     """Say on the disk that commits follow which are not there yet."""
     change(place, lambda known: known._replace(is_open=1))
-    in_a_child(lambda: _flush(_path(place)), OPENING_TIME)
+    in_a_child(lambda: flush(_path(place)), OPENING_TIME)
 
 
 def committed(place: Folder, sequence: int, now: int, version: int) -> Commits:
@@ -104,20 +105,22 @@ def synced(place: Folder, sequence: int, now: int) -> None:
     long for the end of the check. To be left behind does that process no harm.
     """
     def said(known: Commits) -> Commits:
-        return known._replace(synced=max(sequence, known.synced), synced_at=now,
-                              is_open=int(known.sequence > sequence))
+        return known._replace(synced=max(sequence, known.synced), synced_at=now, is_open=int(known.sequence > sequence))
 
     def work() -> None:
         # SQLite's locks belong to the parent, so that closing files here takes none of them away.
         for path in (place.file + '-wal', place.file, place.path, place.state.path):
-            _flush(path)
+            flush(path)
         change(place, said, is_synced=True)
     in_a_child(work, SYNC_TIME)
 
 
 def in_a_child(work: Callable[[], object], seconds: float) -> None:
-    """Do *work* in a process of its own, and wait for its end for some seconds."""
-    child = os.fork()
+    """Do *work* in a process of its own, and wait for its end for some seconds. Not done if no process can be made."""
+    try:
+        child = os.fork()
+    except OSError:
+        return
     if child == 0:
         try:
             for descriptor in (0, 1, 2):  # a daemon waits until nobody holds them
@@ -129,14 +132,6 @@ def in_a_child(work: Callable[[], object], seconds: float) -> None:
     end = time.monotonic() + seconds
     while os.waitpid(child, os.WNOHANG) == (0, 0) and time.monotonic() < end:
         time.sleep(_PAUSE)
-
-
-def _flush(path: str) -> None:
-    file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
 
 
 def _path(place: Folder) -> str:
@@ -165,8 +160,8 @@ def _content(commits: Commits) -> bytes:
 def _parsed(text: bytes) -> Optional[Commits]:
     """Return what a record says, None where it is not whole."""
     line = text[9:].strip(b' \n')
-    if len(text) != _SIZE or text[:9] != b'%08x ' % crc32(line):
+    *numbers, boot = line.split(b' ')
+    if (len(text) != _SIZE or text[:9] != b'%08x ' % crc32(line) or len(numbers) != len(Commits._fields) - 1
+            or not all(map(bytes.isdigit, numbers))):
         return None
-    *numbers, boot = line.decode('ascii').split(' ')
-    fields: Sequence[Any] = [*map(int, numbers), boot]
-    return Commits._make(fields) if len(fields) == len(Commits._fields) else None
+    return Commits._make([*map(int, numbers), boot.decode('ascii', 'replace')])

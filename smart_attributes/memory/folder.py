@@ -9,10 +9,9 @@ import errno
 import fcntl
 import os
 import stat
-import time
 from contextlib import contextmanager, suppress
 
-from .. import state_folder, trust
+from .. import files, state_folder, trust
 from ..errors import MemoryUnusable
 from ..typed import TYPE_CHECKING, NamedTuple
 
@@ -26,7 +25,6 @@ LOCK = f'{FILE}.lock'
 NOT_WRITTEN = 'not-written'
 ADVICE = 'let the user of the check write there, or name another folder with --state-dir'
 PATIENCE = 0.1             # seconds to wait for another check
-_STEP = 0.005
 _MODE = 0o644              # readers are others; the folder says who may come in
 
 
@@ -73,23 +71,12 @@ def locked(folder: Folder, alone: bool) -> Iterator[None]:
     with refusals(folder.path):
         lock = os.open(os.path.join(folder.path, LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        _wait_for(lock, fcntl.LOCK_EX if alone else fcntl.LOCK_SH, folder)
+        with refusals(folder.path):
+            if not files.has_locked(lock, fcntl.LOCK_EX if alone else fcntl.LOCK_SH, PATIENCE):
+                raise MemoryUnusable(f'{folder.path} is locked by another process; fuser {LOCK} there tells which')
         yield
     finally:
         os.close(lock)
-
-
-def _wait_for(lock: int, kind: int, folder: Folder) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            fcntl.flock(lock, kind | fcntl.LOCK_NB)
-            return
-        except OSError:
-            if time.monotonic() > deadline:
-                raise MemoryUnusable(f'{folder.path} is locked by another process; '
-                                     f'fuser {LOCK} there tells which') from None
-        time.sleep(_STEP)
 
 
 def which_file(folder: Folder, is_made: bool = True) -> int:
@@ -114,9 +101,7 @@ def which_file(folder: Folder, is_made: bool = True) -> int:
 
 
 def set_aside(folder: Folder) -> None:
-    """Move the database out of the way; its log and its index first: left alone, they would be laid over the
-    next one.
-    """
+    """Move the database away; its index and log first, since they would be applied to the next database."""
     with refusals(folder.file):
         _remove(folder.file + '-shm')
         for tail in ('-wal', ''):
@@ -125,11 +110,7 @@ def set_aside(folder: Folder) -> None:
             except FileNotFoundError:
                 _remove(folder.aside + tail)
         # A power cut must not lay the old log over the next database.
-        directory = os.open(folder.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+        files.flush(folder.path)
 
 
 def _remove(path: str) -> None:

@@ -139,9 +139,7 @@ def _stood(history: History, place: int, falls: bool) -> int:
 
 
 def quiet(history: History, now: int, falls: bool = False) -> Tuple[int, bool]:
-    """Return for how many seconds a series has not grown, and whether memory has seen its last growth (else it is
-    longer).
-    """
+    """Return for how many seconds a series has not grown, and whether memory holds its last growth (else longer)."""
     found = rises(history, falls)
     if found:
         return now - found[-1].noticed, True

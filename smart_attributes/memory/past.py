@@ -67,9 +67,7 @@ def _beside(reading: Reading, name: str) -> Key:
 
 
 def held(past: Past, reading: Reading) -> float:
-    """Return the number that limits are to be compared with, which is higher than the reading's own while hysteresis
-    holds it.
-    """
+    """Return the number that limits are compared with: more than the reading's own while hysteresis holds it."""
     number = reading.number or 0
     if reading.role not in hysteresis.MARGINS:
         return number

@@ -32,7 +32,6 @@ _POINTS = ('SELECT p.series, CAST(p.time AS INTEGER), CAST(p.number AS REAL), CA
 _HEAD = ("SELECT name, value FROM fact WHERE name <> 'sum' ORDER BY name",
          'SELECT number, first_read, last_read, protocol, model, firmware, serial, wwn, sum FROM drive ORDER BY number',
          'SELECT address, drive, first, gone, scanned FROM place ORDER BY address, drive')
-_COUNT = 'INSERT OR REPLACE INTO fact VALUES (?, ?)'
 
 
 class Stored(NamedTuple):
@@ -145,9 +144,7 @@ def new_drive(database: Database, identity: Identity, now: int) -> Record:
 
 
 def read_again(database: Database, read: Sequence[Tuple[Record, Identity]], now: int) -> None:
-    """Note when drives were read, with which firmware, and names that they lacked: cut models and hidden WWNs grow
-    whole.
-    """
+    """Note when drives were read, their firmware, and names that they lacked: cut models, hidden WWNs."""
     database.run_all('UPDATE drive SET last_read = ?, firmware = ?, model = ?, serial = ?, wwn = ? WHERE number = ?', [
         (now, identity.firmware, max(record.identity.model, identity.model, key=len),
          record.identity.serial or identity.serial,
@@ -225,9 +222,14 @@ def count(database: Database, least: int, now: int) -> int:
     """
     before = database.run("SELECT CAST(value AS INTEGER) FROM fact WHERE name = 'sequence'")
     sequence: int = max(least, *(number for number, in before), 0) + 1
-    database.run_all(_COUNT, [('sequence', str(sequence)), ('written', str(now))])
-    database.run(_COUNT, 'sum', str(sums.of_rows(*(database.run(statement) for statement in _HEAD))))
+    write_facts(database, sequence=sequence, written=now)
+    write_facts(database, sum=sums.of_rows(*(database.run(statement) for statement in _HEAD)))
     return sequence
+
+
+def write_facts(database: Database, **facts: object) -> None:
+    """Write facts about memory itself."""
+    database.run_all('INSERT OR REPLACE INTO fact VALUES (?, ?)', [(name, str(fact)) for name, fact in facts.items()])
 
 
 def write_past(database: Database, record: Record, known: AllStored, key: Key, pace: int,

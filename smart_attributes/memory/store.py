@@ -136,9 +136,7 @@ class Memory:
                                                                          is_writing=False))
 
     def expect(self, addresses: Sequence[str]) -> List[Identity]:
-        """Read ahead what is known of the drives that are at these addresses as far as memory knows; return who they
-        are.
-        """
+        """Read ahead what is known of the drives last seen at these addresses; return their identities."""
         wanted = set(addresses)
         here = {place.drive for place in self.places if place.address in wanted and not place.gone}
         there = [record.identity for record in self.records if record.number in here]
@@ -209,9 +207,7 @@ class Memory:
     def _fill(self, is_new: bool, why: str) -> None:
         """Give new tables their facts, and tables of an older version the checksums that they lack."""
         if is_new:
-            facts = {'begun': str(self.now), 'machine': self._machine,
-                     **({'lost': str(self.now), 'why': why} if why else {})}
-            self._set(**facts)
+            self._set(begun=self.now, machine=self._machine, **({'lost': self.now, 'why': why} if why else {}))
         else:
             rows.sum_points(self._database, [number for number, in self._database.run('SELECT number FROM drive')])
         self._database.count(self.now)
@@ -221,8 +217,7 @@ class Memory:
         missing, unsynced = self._database.missing(self._facts, self.now), self._database.unsynced_since()
         if missing:
             if self._writes:
-                self._database.commit(self.now, lambda: self._set(**{name: str(number) for name, number
-                                                                     in missing.items()}))
+                self._database.commit(self.now, lambda: self._set(**missing))
                 self._read()
             self._moments = {**self._moments, **missing}
         elif unsynced is not None:
@@ -237,7 +232,7 @@ class Memory:
             return self._read()
         doubt = clock.doubt(self.now, latest, since)
         if self._writes and bool(doubt) != (since >= clock.EARLIEST):
-            self._database.commit(self.now, lambda: self._set(behind=str(self.now if doubt else 0)))
+            self._database.commit(self.now, lambda: self._set(behind=self.now if doubt else 0))
         if doubt:
             raise MemoryUnusable(doubt)
         return None
@@ -252,7 +247,7 @@ class Memory:
         run('UPDATE place SET first = min(first, ?), gone = min(gone, ?)', now, now)
         run('UPDATE series SET absent = min(absent, ?)', now)
         rows.sum_points(self._database, [record.number for record in self.records])
-        self._set(behind='0', thinned=str(now))
+        self._set(behind=0, thinned=now)
 
     def _try_to_write(self) -> None:
         """Find out before the answer is printed whether anything can be written after it."""
@@ -334,8 +329,7 @@ class Memory:
         record, note = memory.match
         if not (record or note) and len(self.records) >= MOST_DRIVES:
             note = f'is not remembered: memory knows {MOST_DRIVES} drives already; history --forget SERIAL makes room'
-        return (record, '') if record else (None,
-                                            note) if note else (rows.new_drive(self._database, identity, self.now), '')
+        return record if record or note else rows.new_drive(self._database, identity, self.now), note
 
     def _past_kept(self, identity: Identity, past: Mapping[Tuple[Key, int], Sequence[Point]]) -> int:
         match, stored = self._recalled([identity])[0]
@@ -346,7 +340,7 @@ class Memory:
         written = sum(rows.write_past(self._database, record, stored, key, pace, points)
                       for (key, pace), points in past.items() if points)
         rows.sum_points(self._database, [record.number])
-        self._set(**{_taken(record.number): str(self.now)})
+        self._set(**{_taken(record.number): self.now})
         self._forget_picture()
         return written
 
@@ -359,22 +353,20 @@ class Memory:
         return len(gone)
 
     def _thin(self) -> None:
-        """Once a day, thin what is older than it is kept whole; a month's worth at most, lest a wrong clock thin it
-        all.
-        """
+        """Once a day, thin what is older than it is kept whole; at most a month's worth, since a clock can be wrong."""
         last, done = (self._moments.get(name, self.begun) for name in ('thinned', 'thinned_until'))
         if 0 <= self.now - last < DAY:
             return
         until = min(self.now - series.KEPT_DAILY, done + MONTH)
         rows.thin(self._database, until, self.now)
-        self._set(thinned=str(self.now), thinned_until=str(max(until, done)))
+        self._set(thinned=self.now, thinned_until=max(until, done))
 
     def _forget_picture(self) -> None:
         """What was read before this process wrote is old; its own writing does not show in data_version."""
         self._version = _NOT_READ
 
-    def _set(self, **facts: str) -> None:
-        self._database.run_all('INSERT OR REPLACE INTO fact VALUES (?, ?)', tuple(facts.items()))
+    def _set(self, **facts: object) -> None:
+        rows.write_facts(self._database, **facts)
 
 
 def _taken(drive: int) -> str:

@@ -49,24 +49,24 @@ def _arguments(json: Command, logs: Collection[str], address: Command) -> Comman
     return (*json, '--nocheck=standby', '-i', '-H', '-A', *(word for log in logs for word in ('-l', log)), *address)
 
 
+def _logs_and_address(arguments: Command) -> tuple[list[str], Command]:
+    return ([word for before, word in zip(arguments, arguments[1:]) if before == '-l'],
+            arguments[-3:] if arguments[-3:-2] == ('-d',) else arguments[-1:])
+
+
 def is_ours(arguments: Command) -> bool:
     """Tell whether these are arguments that a check gives smartctl, today's or those of FORMER."""
-    json = JSON if arguments[:1] == JSON else ()
-    logs = [word for before, word in zip(arguments, arguments[1:]) if before == '-l']
-    address = arguments[-3:] if arguments[-3:-2] == ('-d',) else arguments[-1:]
+    json, (logs, address) = JSON if arguments[:1] == JSON else (), _logs_and_address(arguments)
     today = (*json, '--scan') if '--scan' in arguments else _arguments(json, logs, address)
     return arguments == today or ('', *arguments) in former(('', *today))
 
 
 def former(command: Command) -> list[Command]:
-    """Return the command lines that earlier versions used for the same, newest first; they read no log that this one
-    leaves out.
-    """
+    """Return the command lines of earlier versions for the same task, newest first, without the logs left out here."""
     start = 3 if is_behind_sudo(command) else 1
     head, arguments = command[:start], command[start:]
-    logs = [word for before, word in zip(arguments, arguments[1:]) if before == '-l']
+    logs, address = _logs_and_address(arguments)
     skipped = set(LOGS) - set(logs)
-    address = arguments[-3:] if arguments[-3:-2] == ('-d',) else arguments[-1:]
     lines = []
     for json, former_logs in FORMER:
         words = json if arguments[:1] == JSON else ()

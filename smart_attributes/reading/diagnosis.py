@@ -25,8 +25,7 @@ _TYPE = 'give the type as TYPE@PATH, for instance sat@/dev/sda'
 _A_TYPE = 'a type (TYPE@PATH)'
 _DISABLED = ('has SMART disabled: it does not watch itself and its verdict is worth nothing; enable it: smartctl -s '
              'on PATH')
-_UNSUPPORTED = ('has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may want '
-                + _A_TYPE)
+_UNSUPPORTED = 'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may want ' + _A_TYPE
 _RECORD = 'holds no SMART data: {}; record with smartctl -x'
 _SLOT = r'\[(?:megaraid|cciss|3ware|areca|aacraid|hpt)_disk[^\]\n]*\]'
 _OPEN = r'open device: [^\n]*? failed: '
@@ -47,9 +46,8 @@ _RULES: Tuple[Rule, ...] = (
     Rule(r'^sudo(?:-rs)?: .*(?:password is required|authentication is required|no tty present|terminal is '
          r'required|askpass)', SudoRefused,
          'cannot be read: sudo wants a password, so the sudoers rule for this call is missing; ' + _SUDOERS),
-    Rule(r"^sudo-rs: I'm sorry (\S+)\. I'm afraid I can't do that", SudoRefused,
-         'cannot be read: sudo does not allow user {} this call of smartctl; ' + _SUDOERS),
-    Rule(r'\buser (\S+) is not allowed to (?:execute|run)', SudoRefused,
+    Rule(r"^sudo-rs: I'm sorry (\S+)\. I'm afraid I can't do that|\buser (\S+) is not allowed to (?:execute|run)",
+         SudoRefused,
          'cannot be read: sudo does not allow user {} this call of smartctl; ' + _SUDOERS),
     Rule(r'^(\S+) (?:is not in the sudoers file|may not run sudo)', SudoRefused,
          'cannot be read: user {} may not use sudo; ' + _SUDOERS),
@@ -192,9 +190,7 @@ def diagnose(messages: Sequence[str], exit_status: Optional[int] = None, output_
 
 
 def examined(text: str) -> str:
-    """Return the part of an output that is searched for words: its first lines, each cut, so that a search has
-    an end.
-    """
+    """Return the part of an output that is searched: its first lines, each cut, so that a search ends."""
     lines = text.split('\n', _MOST_LINES)[:_MOST_LINES]
     return '\n'.join(line[:_LONGEST_LINE] for line in lines)[:_EXAMINED]
 
@@ -272,9 +268,7 @@ def smart_disabled() -> DriveError:
 
 
 def is_complaint(line: str) -> bool:
-    """Tell whether smartctl says in this line of a report that something went wrong: a checksum, a log that was
-    refused.
-    """
+    """Tell whether this line of a report is a complaint of smartctl: a checksum, a refused log."""
     return re.match(_COMPLAINT, line[:_LONGEST_LINE]) is not None
 
 

@@ -83,9 +83,7 @@ def _error(entry: Json) -> Optional[ErrorEntry]:
 
 
 def derived(data: Json) -> Dict[str, int]:
-    """Return what smartctl 7.5 and later makes of attributes and statistics, in percent; of other protocols it repeats
-    their logs.
-    """
+    """Return the percentages that smartctl 7.5 and later derives for ATA; for other protocols it repeats their logs."""
     said = {role: integer_of(object_of(data, role), 'current_percent')
             for role in ('endurance_used', 'spare_available')}
     return {role: number for role, number in said.items() if number is not None}
@@ -99,32 +97,22 @@ def self_tests(data: Json) -> Tuple[SelfTest, ...]:
     # The extended log holds more, and repeats what the standard log holds.
     entries = objects_of(object_of(log, 'extended'), 'table') or objects_of(object_of(log, 'standard'), 'table')
     if entries:
-        return tuple(map(_ata_self_test, entries))
+        return tuple(_self_test(entry, 'type', 'status', entry, 'lifetime_hours') for entry in entries)
     if 'nvme_self_test_log' in data:
-        return tuple(map(_nvme_self_test, objects_of(object_of(data, 'nvme_self_test_log'), 'table')))
+        return tuple(_self_test(entry, 'self_test_code', 'self_test_result', entry, 'power_on_hours')
+                     for entry in objects_of(object_of(data, 'nvme_self_test_log'), 'table'))
     scsi = [object_of(data, f'scsi_self_test_{number}') for number in range(20) if f'scsi_self_test_{number}' in data]
     if scsi:
-        return tuple(map(_scsi_self_test, scsi))
+        return tuple(_self_test(entry, 'code', 'result', object_of(entry, 'power_on_time'), 'hours') for entry in scsi)
     return last_self_test(byte_of(object_of(object_of(object_of(data, 'ata_smart_data'), 'self_test'), 'status'),
                                   'value'))
 
 
-def _ata_self_test(entry: Json) -> SelfTest:
-    status = text_of(object_of(entry, 'status'), 'string')
-    return SelfTest(text_of(object_of(entry, 'type'), 'string'), status, self_test_passed(status),
-                    integer_of(entry, 'lifetime_hours'))
-
-
-def _nvme_self_test(entry: Json) -> SelfTest:
-    status = text_of(object_of(entry, 'self_test_result'), 'string')
-    return SelfTest(text_of(object_of(entry, 'self_test_code'), 'string'), status, self_test_passed(status),
-                    integer_of(entry, 'power_on_hours'))
-
-
-def _scsi_self_test(entry: Json) -> SelfTest:
-    status = text_of(object_of(entry, 'result'), 'string')
-    return SelfTest(text_of(object_of(entry, 'code'), 'string'), status, self_test_passed(status),
-                    integer_of(object_of(entry, 'power_on_time'), 'hours'))
+def _self_test(entry: Json, kind: str, result: str, time: Json, hours: str) -> SelfTest:
+    """Return an entry by the keys that its protocol has for kind and result, and in *time* for the hours."""
+    status = text_of(object_of(entry, result), 'string')
+    return SelfTest(text_of(object_of(entry, kind), 'string'), status, self_test_passed(status),
+                    integer_of(time, hours))
 
 
 # NVMe and SCSI

@@ -189,9 +189,7 @@ def _messages(smartctl: Json) -> List[Tuple[str, str]]:
 
 
 def _complaints(smartctl: Json) -> Tuple[str, ...]:
-    """Return the messages of any weight, and what only smartctl's text tells (--json=co): a wrong checksum is no
-    message.
-    """
+    """Return all messages, and wrong checksums, which stand only in smartctl's text (--json=co)."""
     known = {text for _, text in _messages(smartctl)}
     printed = (line.strip() for line in list_of(smartctl, 'output') if isinstance(line, str))
     return (*(text for severity, text in _messages(smartctl) if severity != 'information'),

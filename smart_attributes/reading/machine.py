@@ -124,9 +124,7 @@ def _remark(planned: Plan, answer: Answer) -> str:
 
 
 def _without_tunnel(planned: Plan) -> Optional[Plan]:
-    """Return how to read a RAID drive that does not answer through sat+, as no SAS drive does; None where there is no
-    other way.
-    """
+    """Return how to read a RAID drive that does not answer through sat+, such as a SAS drive; None if none is left."""
     device, kind = planned.device, base(planned.device)
     if kind == device.type or not is_raid(device):
         return None

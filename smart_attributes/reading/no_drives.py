@@ -64,9 +64,7 @@ _NAA_6 = r'(?i)6[0-9a-f]{31}'
 
 
 def of_path(path: str) -> str:
-    """Return what a path leads to that has no SMART by its very kind: "an optical drive"; '' where it may be a
-    drive.
-    """
+    """Return the kind of device at a path that never has SMART: "an optical drive"; '' if it may be a drive."""
     return next((what for pattern, what in _PATHS if re.fullmatch(pattern, path)), '')
 
 

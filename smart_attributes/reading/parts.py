@@ -54,11 +54,6 @@ class Part(NamedTuple):
     places: FrozenSet[str] = _ALWAYS   # any of these among the keys or lines of a report is as good
 
 
-def _exit_bit(report: Report, bit: int) -> bool:
-    """Tell whether smartctl's exit status has this bit."""
-    return bool((report.exit_status or 0) > 0 and (report.exit_status or 0) & bit)
-
-
 def _is_error_log_whole(report: Report) -> bool:
     """Tell whether errors are listed one after the other, beginning with the newest."""
     numbers, newest = [entry.number for entry in report.errors], report.error_count or 0
@@ -83,7 +78,7 @@ _ANY: Sequence[Part] = (
     Part('the model', _ALWAYS, lambda report: report.identity.model),
     Part('the firmware', _ALWAYS, lambda report: report.identity.firmware or not report.identity.model),
     Part('failed self-tests, which the exit status of smartctl reports', _TESTS,
-         lambda report: not _exit_bit(report, 0x80) or any(test.passed is False for test in report.self_tests)))
+         lambda report: not report.has_exit_bit(0x80) or any(test.passed is False for test in report.self_tests)))
 
 PARTS: Mapping[str, Sequence[Part]] = {'': _ANY, 'ATA': (
     *_ANY,
@@ -91,12 +86,12 @@ PARTS: Mapping[str, Sequence[Part]] = {'': _ANY, 'ATA': (
     Part('the thresholds of the attributes', TABLE,
          lambda report: not report.attributes or any(row.threshold is not None for row in report.attributes)),
     Part('attributes at their threshold, which the exit status of smartctl reports', TABLE,
-         lambda report: not _exit_bit(report, 0x30) or any(row.when_failed for row in report.attributes)),
+         lambda report: not report.has_exit_bit(0x30) or any(row.when_failed for row in report.attributes)),
     Part('the rotation rate, so the drive is taken for a solid state drive', _ALWAYS,
          lambda report: report.identity.rotation is not None or report.identity.spins or not report.attributes),
     Part('the error log', _ERRORS, lambda report: report.error_count is not None, frozenset((NO_ERROR_LOG,))),
     Part('errors in the error log, which the exit status of smartctl reports', _ERRORS,
-         lambda report: not _exit_bit(report, 0x40) or report.error_count != 0),
+         lambda report: not report.has_exit_bit(0x40) or report.error_count != 0),
     Part('some of the error log', _ALWAYS, _is_error_log_whole),
     Part('the self-test log', _TESTS, lambda report: report.self_tests, _TEST_LOG),
     Part('the device statistics', frozenset(('-x',)), lambda report: report.statistics, _STATISTICS),

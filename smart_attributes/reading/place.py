@@ -16,16 +16,14 @@ if TYPE_CHECKING:
     from typing import Dict, Iterator, List, Mapping, Tuple
 
 MEMBERS = {'zfs_member': 'ZFS pool', 'LVM2_member': 'LVM', 'linux_raid_member': 'md member', 'crypto_LUKS': 'LUKS',
-           'swap': 'swap',
-           'ceph_bluestore': 'Ceph', 'bcache': 'bcache', 'drbd': 'DRBD'}
+           'swap': 'swap', 'ceph_bluestore': 'Ceph', 'bcache': 'bcache', 'drbd': 'DRBD'}
 POOLED = ('zfs_member', 'linux_raid_member')   # of MEMBERS, those that keep copies on other drives
 # What md/sync_action calls what md does now -> the word that /proc/mdstat readers know.
 SYNCING = {'recover': 'recovering', 'resync': 'resyncing', 'check': 'checking', 'repair': 'repairing',
            'reshape': 'reshaping', 'frozen': 'frozen'}
 # What the numbers of a type say about the bay. A MegaRAID number is the controller's own, not that of the bay.
 NUMBERED = {'megaraid': 'drive {0} of the controller', 'sssraid': 'slot {1} of enclosure {0}', 'areca': 'slot {0}',
-            '3ware': 'port {0}',
-            'cciss': 'drive {0} of the controller', 'hpt': 'channel {1} of controller {0}',
+            '3ware': 'port {0}', 'cciss': 'drive {0} of the controller', 'hpt': 'channel {1} of controller {0}',
             'aacraid': 'drive {2} of channel {1}'}
 
 
@@ -145,9 +143,7 @@ def _md_states(md: str) -> Iterator[str]:
 
 
 def _member(numbers: str, system: System) -> Iterator[Tuple[str, bool]]:
-    """Yield what udev has found on a disk that nothing else of the kernel's speaks of: ZFS keeps its disks to
-    itself.
-    """
+    """Yield what udev found on a disk that the kernel reports no user of, such as a member of a ZFS pool."""
     notes = _content(f'{system.udev}/b{numbers}') if numbers else ''
     found = dict(re.findall('^E:(ID_FS_TYPE|ID_FS_LABEL)=(.*)$', notes, re.MULTILINE))
     kind = MEMBERS.get(found.get('ID_FS_TYPE', ''))

@@ -129,9 +129,7 @@ class Runner:
         self._dying: list[_Process] = []
 
     def start(self, command: Command, jobs: int) -> None:
-        """Start *command* now, unless *jobs* others run; a later run() with the same command picks it up, one without
-        it ends it.
-        """
+        """Start *command* unless *jobs* others run. The next run() takes it over, or ends it if not asked for it."""
         if self._is_full(jobs) or any(process.command == command for process in self._active):
             return
         try:
@@ -181,9 +179,7 @@ class Runner:
         return self._waiting.why_not if self._waiting else ''
 
     def _begin(self, command: Command) -> bool:
-        """Start a command; False where that drive is being read, by another check or under another address. Raises
-        OSError.
-        """
+        """Start a command; False if another check or another address is reading that drive. Raises OSError."""
         lock = self._waiting.begin(command) if self._waiting else -1
         if isinstance(lock, Earlier):
             if not any(lock.pid == process.pid for process in (*self._active, *self._dying)):

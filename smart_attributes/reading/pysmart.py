@@ -107,9 +107,7 @@ def _readers() -> _Readers:
 # --- the attribute table ---------------------------------------------------------------------------
 
 def classic(line: str) -> str:
-    """Return a row of the attribute table in the layout that pySMART knows: as it stands where it is in it, '' where it
-    is no row.
-    """
+    """Return a row of the attribute table in the layout that pySMART knows, '' if it is not a row."""
     if _CLASSIC.match(line):
         return line
     row = _UNUSUAL.match(line) or _BRIEF.match(line)

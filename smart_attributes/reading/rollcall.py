@@ -64,9 +64,7 @@ def _volumes_of_watched_drives(reads: Sequence[Read]) -> List[Read]:
 
 
 def without_unseen(reads: Sequence[Read], slots: int) -> Tuple[List[Read], Tuple[str, ...]]:
-    """Leave out the slots of a range that nobody looked at when time was over: whether there are drives,
-    nobody knows.
-    """
+    """Leave out the slots of a range that were not read in time: whether they hold drives is unknown."""
     unseen = [read for read in reads if read.device.optional and isinstance(read.outcome, DriveNotReached)]
     told = (f'{len(unseen)} of {slots} slots were not looked at, time was over; name fewer slots, or give more time '
             f'with -t',)

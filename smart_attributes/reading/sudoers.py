@@ -150,9 +150,7 @@ def _types(entries: Iterable[DeviceType]) -> str:
 
 
 def _read_expression(types: str, nodes: str) -> str:
-    """Return the expression of everything that read_arguments() can make: any log may be skipped, JSON and type left
-    out.
-    """
+    """Return the expression of all that read_arguments() returns: any log, JSON and type can be left out."""
     parts = []
     words = iter(commands.read_arguments(_PATH, _TYPE))
     for word in words:
@@ -257,9 +255,7 @@ def _deadline(how: HowRead) -> float:
 
 
 def knows_expressions(said: str) -> bool:
-    """Tell whether the sudo that says this of itself compares regular expressions; where there is none, the next one
-    will.
-    """
+    """Tell whether a sudo of this version compares regular expressions; True if there is none yet."""
     return not said or version(said) >= FIRST_WITH_EXPRESSIONS
 
 

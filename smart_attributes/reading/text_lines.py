@@ -117,8 +117,6 @@ def _sort_row(line: str, lines: Lines) -> None:
 
 
 def is_row(line: str) -> bool:
-    """Tell whether a line of the device statistics, the self-tests or the error log is one that was read, or tells
-    nothing.
-    """
+    """Tell whether a line of the statistics, self-tests or errors was read, or has no content."""
     patterns = (_SCSI_TEST, _ATA_TEST) if line[0] == '#' else (_STATISTIC, _ERROR, _NOTHING)
     return any(pattern.match(line) for pattern in patterns)

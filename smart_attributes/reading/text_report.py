@@ -183,7 +183,5 @@ def _smart_status(fields: Dict[str, str]) -> Tuple[Optional[bool], str]:
 
 
 def _physical(size: str) -> Optional[int]:
-    """Return the second number of "512 bytes logical, 4096 bytes physical", or the only one of "512 bytes
-    logical/physical".
-    """
+    """Return the physical size from "512 bytes logical, 4096 bytes physical" or "512 bytes logical/physical"."""
     return leading(size.rpartition(', ')[2]) if 'physical' in size else None

@@ -113,7 +113,7 @@ class Waiting:
             return None
         if status is None or status.st_uid != trust.ROOT:
             return None
-        place = f'{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino} '
+        place = f' {os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino} '
         held = any(place in line and 'FLOCK' in line for line in self._listed().splitlines())
         return Earlier(0, min(_now() - (time.time() - status.st_mtime), _now())) if held else None
 

@@ -49,9 +49,7 @@ class Before(NamedTuple):
         return Found(tuple(devices), is_search, notes=notes)
 
     def leaves_out(self, read: Read) -> bool:
-        """Tell whether this is surely a hard disk where none is wanted: a drive that could not be read is never left
-        out.
-        """
+        """Tell whether this is certainly a hard disk where none is wanted. A drive that was not read never is."""
         identity = read.identity
         return self.ssd_only and identity is not None and (
             identity.kind == 'hdd' or (identity.kind == 'sas' and bool(identity.rotation)))
@@ -100,9 +98,7 @@ class Before(NamedTuple):
             return None
 
     def _database(self, config: str) -> Optional[str]:
-        """Return the file behind -dbj; where it is gone, the one that the upgrade of a package has kept, so that graphs
-        go on.
-        """
+        """Return the file behind -dbj; if it is gone, the one that a package upgrade kept, so that graphs go on."""
         if self.old_database is None:
             return None
         return next((path for path in (self.old_database, os.path.join(config, KEPT_DATABASE)) if is_there(path)), None)
@@ -150,9 +146,7 @@ def taken_out(values: Dict[str, Any], rest: Sequence[str], parser: argparse.Argu
 
 
 def _strays(words: Sequence[str], parser: argparse.ArgumentParser) -> Tuple[str, ...]:
-    """Return the words that belong to no option. Raises UsageError for what looks like one, and for a drive that nobody
-    would check.
-    """
+    """Return the words without an option. Raises UsageError for a mistyped option, and for a drive left unchecked."""
     if any(word.startswith('-') for word in words):
         parser.error(f'unrecognized arguments: {" ".join(words)}')
     for word in words:

@@ -290,9 +290,7 @@ def _with_shifts(entry: Entry, target: Target, drives: Sequence[Drive], database
 
 
 def _guessed_targets(key: str, entry: Entry, where: str, site: Site) -> List[Target]:
-    """Return the target of a plain path whose drive was not read: only what means the same on every drive is
-    certain.
-    """
+    """Return the target of a plain path whose drive was not read: only what means the same on every drive."""
     if not re.fullmatch(PLAIN_PATH, key):
         return []
     if key.startswith('/dev/nvme'):

@@ -8,9 +8,7 @@ from ..model import Device
 
 
 def slug(text: str) -> str:
-    """Return a name as version 1.6 wrote it into labels: no brackets, _ for blanks; nothing that a daemon could
-    misread.
-    """
+    """Return a name as version 1.6 wrote it into labels: no brackets, _ for blanks, nothing that daemons misread."""
     return re.sub(r'[^A-Za-z0-9_/.:+-]', '', re.sub(r'\s+', '_', text.strip()))
 
 
@@ -24,9 +22,7 @@ _PATHS: Mapping[str, Callable[[str, str], str]] = {
 
 
 def old_path(device: Device) -> str:
-    """Return the path under which version 1.6 knew a device: the key of its user configuration, the root of
-    its labels.
-    """
+    """Return the path of a device in version 1.6: the key of its user configuration, the root of its labels."""
     if device.is_recorded:
         return f'/dev/{device.name}'
     name, _, slots = device.type.rpartition('+')[2].partition(',')

@@ -107,9 +107,7 @@ def files_of(path: Optional[str], users: Optional[files.Users], is_all_printed: 
 # --- what holds for the drive ---------------------------------------------------------
 
 def _rules(known: Optional[Entry], user: Optional[Entry], given: Files) -> Dict[int, Rule]:
-    """Return the limits by number; one of the user configuration stands instead of the database's, and keeps
-    its shift.
-    """
+    """Return the limits by number; those of the user configuration replace the database's, and keep its shift."""
     rules: Dict[int, Rule] = {}
     if known and given.database:
         origin = f'{given.database.file}, {known.name}'
