@@ -608,6 +608,47 @@ def test_a_file_system_that_keeps_no_history_is_named(private, broken, words):
     assert private.to_do() == []
 
 
+def test_a_history_whose_parent_directory_is_on_a_tmpfs_gets_a_place_on_a_disk(private):
+    """As where /var/lib is kept in memory; the line in /etc/fstab does the same at each start."""
+    state_dir = private.installed.state
+    disk = Path(tempfile.mkdtemp(dir='/var/tmp', prefix='csa-disk-'))
+    try:
+        disk.chmod(0o755)
+        private.run(f'mount --bind {disk} /srv; mount -t tmpfs -o mode=755 none /var/tmp; '
+                    f'install -d -o {private.installed.user} {state_dir}')
+
+        told = private.to_do()[0]
+        private.run(told['command'])
+
+        assert told['words'].startswith(f'{state_dir}: the file system /var/tmp is a tmpfs: each restart loses')
+        assert private.to_do() == []
+        private.run(f'umount {state_dir}; rm -r {state_dir}; mount {state_dir}')  # the next start
+        assert private.to_do() == []
+    finally:
+        shutil.rmtree(disk)
+
+
+@pytest.mark.parametrize('where', ['.', '..'])
+@pytest.mark.parametrize('broken', ['setfacl -m u:nobody:rwx', 'setfacl -m g:users:rwx', 'chmod o+w', 'chmod g+w'])
+def test_a_state_directory_that_others_can_write_to_gets_a_command(installed, broken, where):
+    """An entry of an access-control list shows in no mode; the directory above counts as well."""
+    below = installed.state / 'below'
+    below.mkdir(0o755)
+    shutil.chown(below, installed.user, 'users')
+    shutil.chown(installed.state, installed.user, 'users')
+    command = [*broken.split(), str(below / where)]
+    options = ['-p', installed.path, '--state-dir', str(below), '--config', str(installed.config)]
+    installed.doctor = lambda *more, **how: started('doctor', '--user', installed.user, *options, *more, **how)
+    assert installed.to_do() == []
+    subprocess.run(command, check=True)
+
+    told = installed.to_do()[0]
+    installed.follow(told['command'])
+
+    assert (told['subject'], told['command'].split()[0]) == ('memory', command[0])
+    assert installed.to_do() == []
+
+
 def test_a_second_history_is_named_with_the_one_that_checks_use(installed):
     """A check that root ran by hand, with a history of its own."""
     home = installed.folder / 'root'
