@@ -1004,6 +1004,15 @@ def test_a_configuration_of_nrpe_that_only_root_may_read_is_read_by_root(private
     assert [each['good'] for each in private.to_do()] == [False]
 
 
+@pytest.mark.parametrize('line', ['/x/check_it', '/x/check_smart_attributes; touch /x', '/x/check_smart_attributes $(id)',
+                                  '/bin/sh -c /x/check_smart_attributes', '/x/check_smart_attributes -d $ARG1$'])
+def test_doctor_starts_no_command_of_nrpe_that_needs_more_than_this_program(line):
+    """Its path is all that is looked at."""
+    plain, other = (nrpe.call(daemons.NrpeCommand('x', '/x.cfg', each)) for each in ('/x/check_smart_attributes', line))
+
+    assert plain.is_startable and not other.is_startable
+
+
 def test_the_last_definition_and_the_prefix_of_nrpe_count(tmp_path):
     """As NRPE reads them."""
     write(tmp_path, {'etc/nagios/nrpe.cfg': 'command_prefix=/usr/bin/sudo\ncommand[a]=/x/check_smart_attributes --a\n'
