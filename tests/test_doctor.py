@@ -1004,8 +1004,9 @@ def test_a_configuration_of_nrpe_that_only_root_may_read_is_read_by_root(private
     assert [each['good'] for each in private.to_do()] == [False]
 
 
-@pytest.mark.parametrize('line', ['/x/check_it', '/x/check_smart_attributes; touch /x', '/x/check_smart_attributes $(id)',
-                                  '/bin/sh -c /x/check_smart_attributes', '/x/check_smart_attributes -d $ARG1$'])
+@pytest.mark.parametrize('line', ['/x/check_it', '/x/check_smart_attributes; touch /x',
+                                  '/x/check_smart_attributes $(id)', '/bin/sh -c /x/check_smart_attributes',
+                                  '/x/check_smart_attributes -d $ARG1$'])
 def test_doctor_starts_no_command_of_nrpe_that_needs_more_than_this_program(line):
     """Its path is all that is looked at."""
     plain, other = (nrpe.call(daemons.NrpeCommand('x', '/x.cfg', each)) for each in ('/x/check_smart_attributes', line))
