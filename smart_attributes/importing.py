@@ -10,7 +10,7 @@ from .knowledge import readings
 from .memory import smartd_log
 from .memory.past import key, observations
 from .memory.series import Key, Observation
-from .memory.smartd_log import Row
+from .memory.smartd_log import Log, Row
 from .memory.store import Memory
 from .model import Device, Reading, Report, Verdict
 from .reading.telling import ERROR_COUNTERS
@@ -32,7 +32,8 @@ def imported(drives: Sequence[Found], database: Any, memory: Memory, hide_serial
     """
     paths = smartd_log.logs()
     for verdict, report in drives:
-        yield f'{verdict.device.name}: {_of_drive(report, database, memory, paths, hide_serial)}'
+        for sentence in _of_drive(report, database, memory, paths, hide_serial):
+            yield f'{verdict.device.name}: {sentence}'
 
 
 def unread(drives: Sequence[Found], database: Any, since: Callable[[Device], int]) -> str:
@@ -52,28 +53,50 @@ def unread(drives: Sequence[Found], database: Any, since: Callable[[Device], int
 
 def _begun(report: Report, database: Any, paths: Sequence[str], now: int) -> Optional[int]:
     """Return since when smartd has kept values of a drive, None where it has none that can be taken."""
-    path = smartd_log.log_of(report.identity, paths)
-    return smartd_log.begun(path, now) if path and not _is_of_one_firmware(report, database) else None
+    own = smartd_log.logs_of(report.identity, paths)
+    return smartd_log.begun(own, now) if own and not _is_of_one_firmware(report, database) else None
 
 
-def _of_drive(report: Report, database: Any, memory: Memory, paths: Sequence[str], hide_serial: bool) -> str:
+def _of_drive(report: Report, database: Any, memory: Memory, paths: Sequence[str], hide_serial: bool) -> Iterator[str]:
+    """Yield what was taken of a drive, and a sentence for each log that could not be read, or not whole."""
     identity = report.identity
-    path = smartd_log.log_of(identity, paths)
-    if path is None:
-        return f'smartd has kept no log of {clean(identity.model)}{"" if hide_serial else " " + clean(identity.serial)}'
-    if _is_of_one_firmware(report, database):
-        return _FIRMWARE
+    own = smartd_log.logs_of(identity, paths)
+    if not own:
+        yield f'smartd has kept no log of {clean(identity.model)}{"" if hide_serial else " " + clean(identity.serial)}'
+    elif _is_of_one_firmware(report, database):
+        yield _FIRMWARE
+    else:
+        log = smartd_log.read(own, int(time.time()))
+        if log.read or not log.faults:
+            yield _kept(log, report, database, memory, _from(log, own, hide_serial))
+        yield from (f'{_name(fault.path, hide_serial)} {fault.words}' for fault in log.faults)
+
+
+def _kept(log: Log, report: Report, database: Any, memory: Memory, source: str) -> str:
+    """Store what the logs of a drive tell; return how much that is, or why nothing was stored."""
     try:
-        log = smartd_log.read(path, int(time.time()))
-        spec = database.identify(identity, _numbers(report))
+        spec = database.identify(report.identity, _numbers(report))
         twins = _twins(readings.readings(report, spec, database.roles))
-        written = memory.keep_past(identity, smartd_log.points(
-            (row, _doubled(_observed(row, report, spec, database.roles), twins)) for row in log.rows))
+        written = memory.keep_past(report.identity, smartd_log.points(
+            (row, _doubled(_observed(row, report, spec, database.roles), twins)) for row in log.rows),
+            log.rows[-1].time if log.rows else 0)
     except MemoryUnusable as error:
         return str(error)
+    return f'{written} points from {source}'
+
+
+def _from(log: Log, paths: Sequence[str], hide_serial: bool) -> str:
+    """Return "17 lines of FILE and 2 rotated logs", and what of them was not read."""
+    newest = min(paths, key=lambda path: (len(smartd_log.ending(path)), path))
+    rotated = f' and {len(paths) - 1} rotated log{"s"[:len(paths) > 2]}' if len(paths) > 1 else ''
     skipped = f', {log.damaged} damaged lines skipped' if log.damaged else ''
     skipped += f', {amount(log.left_out, "B")} of older lines not read' if log.left_out else ''
-    return f'{written} points from {log.read} lines of {"its log" if hide_serial else path}{skipped}'
+    return f'{log.read} lines of {"its log" if hide_serial else newest}{rotated}{skipped}'
+
+
+def _name(path: str, hide_serial: bool) -> str:
+    """Return how to call a log. Its name holds the serial number of the drive, its ending does not."""
+    return f'its log *{smartd_log.ending(path)}' if hide_serial else path
 
 
 def _is_of_one_firmware(report: Report, database: Any) -> bool:

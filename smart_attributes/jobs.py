@@ -292,15 +292,15 @@ def _remembered(found: Survey, options: Options) -> List[HistoryOfDrive]:
     """Return what memory holds of the drives of a survey, as faces.history shows it."""
     from .faces import history as face
     drives = []
+    units = {role: each.unit for role, each in found.judge.database.roles.items()}
     for verdict in found.verdicts:
         known = found.memory.drive(verdict.device)
         if known:
-            units = {role: each.unit for role, each in found.judge.database.roles.items()}
-            drives.append(face.Drive(known[0].identity, known[0].first_read, known[0].last_read, [
-                face.Series(key.role, key.definition, units.get(key.role, ''),
-                            [(point.time, point.number) for point in each.points],
-                            each.last_read) for key, each in sorted(known[1].items())
-                if each.points and (not options.roles or key.role in options.roles)]))
+            series = [face.Series(key.role, key.definition, units.get(key.role, ''),
+                                  [(point.time, point.number) for point in each.points], each.last_read)
+                      for key, each in sorted(known[1].items()) if each.points]
+            drives.append(face.drive(known[0].identity, (known[0].first_read, known[0].last_read), series,
+                                     options.roles))
     return drives
 
 

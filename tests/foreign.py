@@ -276,7 +276,7 @@ def _checked_again(place: Path) -> None:
 
 def read_smartd_log(data: bytes) -> None:
     """A log of smartd."""
-    smartd_log.read(_written('attrlog.X-Y.ata.csv', data), START)
+    smartd_log.read([_written('attrlog.X-Y.ata.csv', data)], START)
 
 
 # --- words and answers -----------------------------------------------------------------------

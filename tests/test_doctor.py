@@ -23,7 +23,7 @@ from fake_smartctl import FakeSmartctl
 from simulator import Machine, why_not
 
 from smart_attributes import errors
-from smart_attributes.doctor import daemons, listing, pasting, start, state, sudo_rule
+from smart_attributes.doctor import daemons, listing, nrpe, pasting, start, state, sudo_rule
 from smart_attributes.faces import findings
 from smart_attributes.faces.findings import Examination, Finding, Paste
 from smart_attributes.model import Answer, HowRead
@@ -535,6 +535,26 @@ def test_why_sudo_refuses_is_told_in_its_own_words(private, broken, words, said)
     assert private.to_do() == []
 
 
+@pytest.mark.parametrize('broken', ['sed -i /includedir/d /etc/sudoers', 'mv RULE RULE.conf', 'rm RULE'])
+def test_the_user_alone_is_sent_to_root_where_only_root_can_tell_why(private, broken):
+    """He sees neither a missing includedir nor a missing rule. Root follows both remedies, one after the other."""
+    rule = str(private.installed.rule)
+    private.run(broken.replace('RULE', rule))
+
+    alone = json.loads(started('doctor', *private.installed.options, '--json',
+                               around=[*private.around, *private.installed.as_user]).text)
+    told = next(each for each in alone['findings'] if each['subject'] == 'sudo rule')
+    asked = shlex.split(told['command'])
+    found = json.loads(started(*asked[1:], '--config', str(private.installed.config), '--json',
+                               around=private.around).text)
+    as_root = next(each for each in found['findings'] if each['subject'] == 'sudo rule')
+    private.run(as_root['command'].replace('/etc/sudoers.d/check-smart-attributes', rule))
+
+    assert told['words'].startswith('is missing, or sudo does not read the file that holds it; sudo says: sudo:')
+    assert told['cure'] == 'only root can tell the two apart; as root, look again'
+    assert private.to_do() == []
+
+
 def test_a_broken_file_beside_the_rule_is_named(private):
     """sudo passes over it, and visudo opens it; the rule is good all the same."""
     private.run('echo "x ( = y" > /etc/sudoers.d/aa && chmod 440 /etc/sudoers.d/aa')
@@ -586,6 +606,47 @@ def test_a_file_system_that_keeps_no_history_is_named(private, broken, words):
 
     assert told['subject'] == 'memory' and told['words'].startswith(words.replace('STATE', state_dir))
     assert private.to_do() == []
+
+
+def test_a_history_whose_parent_directory_is_on_a_tmpfs_gets_a_place_on_a_disk(private):
+    """As where /var/lib is kept in memory; the line in /etc/fstab does the same at each start."""
+    state_dir = private.installed.state
+    disk = Path(tempfile.mkdtemp(dir='/var/tmp', prefix='csa-disk-'))
+    try:
+        disk.chmod(0o755)
+        private.run(f'mount --bind {disk} /srv; mount -t tmpfs -o mode=755 none /var/tmp; '
+                    f'install -d -o {private.installed.user} {state_dir}')
+
+        told = private.to_do()[0]
+        private.run(told['command'])
+
+        assert told['words'].startswith(f'{state_dir}: the file system /var/tmp is a tmpfs: each restart loses')
+        assert private.to_do() == []
+        private.run(f'umount {state_dir}; rm -r {state_dir}; mount {state_dir}')  # the next start
+        assert private.to_do() == []
+    finally:
+        shutil.rmtree(disk)
+
+
+@pytest.mark.parametrize('where', ['.', '..'])
+@pytest.mark.parametrize('broken', ['setfacl -m u:nobody:rwx', 'setfacl -m g:users:rwx', 'chmod o+w', 'chmod g+w'])
+def test_a_state_directory_that_others_can_write_to_gets_a_command(installed, broken, where):
+    """An entry of an access-control list shows in no mode; the directory above counts as well."""
+    below = installed.state / 'below'
+    below.mkdir(0o755)
+    shutil.chown(below, installed.user, 'users')
+    shutil.chown(installed.state, installed.user, 'users')
+    command = [*broken.split(), str(below / where)]
+    options = ['-p', installed.path, '--state-dir', str(below), '--config', str(installed.config)]
+    installed.doctor = lambda *more, **how: started('doctor', '--user', installed.user, *options, *more, **how)
+    assert installed.to_do() == []
+    subprocess.run(command, check=True)
+
+    told = installed.to_do()[0]
+    installed.follow(told['command'])
+
+    assert (told['subject'], told['command'].split()[0]) == ('memory', command[0])
+    assert installed.to_do() == []
 
 
 def test_a_second_history_is_named_with_the_one_that_checks_use(installed):
@@ -863,6 +924,106 @@ def test_the_limit_of_the_whole_path_is_told(printed, is_cut, nrpe, cure, tmp_pa
     assert found.is_good == (cure is None)
     assert (cure or '') in found.cure
     assert '8,192' in found.words or is_cut
+
+
+# --- commands of NRPE ----------------------------------------------------------------------------
+
+OURS = str(ROOT / 'check_smart_attributes')
+# Commands of NRPE -> what is found, and how an editor corrects it where doctor does not.
+NRPE_COMMANDS = {
+    'wrong-path': ('/usr/lib/nagios/plugins/check_smart_attributes_2 --scan',
+                   'cannot start /usr/lib/nagios/plugins/check_smart_attributes_2: No such file', ''),
+    'wrong-path-of-the-program': ('/opt/no/check_smart_attributes --scan -t 50', 'cannot start /opt/no/', ''),
+    'wrong-path-with-a-macro': ('/opt/no/check_smart_attributes -d $ARG1$', 'cannot start /opt/no/', ''),
+    'not-executable': ('/etc/nagios/check_smart_attributes', 'Permission denied', ''),
+    'another-program': ('/etc/nagios/x/check_smart_attributes -V', 'cannot start /etc/nagios/x/', ''),
+    'wrong-option': (f'{OURS} --sacn', 'unrecognized arguments: --sacn', 's/sacn/scan/'),
+    'wrong-option-of-a-command': (f'{OURS} metrics --frob', 'unrecognized arguments: --frob', 's/--frob//'),
+    'wrong-value': (f'{OURS} -t soon', '"soon" is no number of seconds', 's/soon/50/'),
+    'no-value': (f'{OURS} -t 50 -d', 'expected one argument', 's/-d$//'),
+    'as-json': (f'{OURS} triage --json --frob', 'unrecognized arguments: --frob', 's/--frob//'),
+    'quotation-mark': (f"{OURS} -w 'temperature=50", 'a quotation mark has no partner', "s/'//"),
+    'wrapper-that-is-not-there': (f'/opt/no/timeout 50 {OURS}', 'cannot start /opt/no/timeout: No such file',
+                                  's#/opt/no#/usr/bin#'),
+    'sudo': (f'/usr/bin/sudo -n {OURS} --scan', 'sudo runs the whole check as root', ''),
+}
+
+
+@pytest.mark.parametrize('line, words, edit', NRPE_COMMANDS.values(), ids=NRPE_COMMANDS)
+def test_a_command_of_nrpe_that_cannot_work_is_named(private, line, words, edit):
+    """The remedy, followed, ends it. It is in a file that another one includes."""
+    file = '/etc/nagios/nrpe.d/smart.cfg'
+    private.run('mkdir -p /etc/nagios/nrpe.d /etc/nagios/x; rm -f /etc/nagios/nrpe.d/*; '
+                'echo "include_dir=/etc/nagios/nrpe.d" > /etc/nagios/nrpe.cfg; '
+                'touch /etc/nagios/check_smart_attributes; '
+                'printf "#!/bin/sh\necho other\n" > /etc/nagios/x/check_smart_attributes; '
+                'chmod 755 /etc/nagios/x/check_smart_attributes; '
+                f'echo {shlex.quote("command[smart_attributes.all]=" + line)} > {file}')
+    if 'smart_attributes_2' in line:
+        private.run(f'sed -i s/smart_attributes.all/check_smart_attributes/ {file}')
+
+    [told] = private.to_do()
+    private.run(f'EDITOR={shlex.quote("sed -i " + edit)}; {told["command"]}')
+
+    assert told['subject'] == 'NRPE' and words in told['words'] and f'in {file}' in told['words']
+    assert private.to_do() == []
+
+
+def test_commands_of_nrpe_read_no_drive_and_run_in_no_shell(private):
+    """Whatever stands in the file, doctor starts this program alone, and ends it before it does anything."""
+    place = private.folder
+    place.chmod(0o777)
+    private.run(f"""printf '#!/bin/sh\necho x >> {place}/ran\nexit 0\n' > {place}/smartctl; chmod 755 {place}/smartctl
+cp {place}/smartctl {place}/check_it
+cat > /etc/nagios/nrpe.cfg <<'END'
+command[a]={OURS} --nosudo -p {place}/smartctl -d /dev/sda
+command[check_smart_attributes_b]={place}/check_it
+command[c]={OURS} --scan; touch {place}/ran
+command[d]={OURS} $(touch {place}/ran)
+command[e]={OURS} metrics --nosudo -p {place}/smartctl --output {place}/ran
+command[f]=/usr/bin/env {OURS} --nosudo -p {place}/smartctl
+command[g]=/nowhere
+END
+""")
+
+    [told] = [each for each in private.installed.findings(around=private.around) if each['subject'] == 'NRPE']
+
+    assert told['words'].endswith(': a, check_smart_attributes_b, c, d, e, f')
+    assert not (place / 'ran').exists()
+
+
+def test_a_configuration_of_nrpe_that_only_root_may_read_is_read_by_root(private):
+    """The user alone is told that it was not looked at."""
+    private.run(f'echo "command[x]={OURS} --sacn" > /etc/nagios/nrpe.cfg; chmod 600 /etc/nagios/nrpe.cfg')
+
+    alone = json.loads(started('doctor', *private.installed.options, '--json',
+                               around=[*private.around, *private.installed.as_user]).text)
+    [told] = [each for each in alone['findings'] if each['subject'] == 'NRPE']
+
+    assert (told['good'], told['command']) == (None, f'check_smart_attributes doctor --user {private.installed.user}')
+    assert [each['good'] for each in private.to_do()] == [False]
+
+
+@pytest.mark.parametrize('line', ['/x/check_it', '/x/check_smart_attributes; touch /x',
+                                  '/x/check_smart_attributes $(id)', '/bin/sh -c /x/check_smart_attributes',
+                                  '/x/check_smart_attributes -d $ARG1$'])
+def test_doctor_starts_no_command_of_nrpe_that_needs_more_than_this_program(line):
+    """Its path is all that is looked at."""
+    plain, other = (nrpe.call(daemons.NrpeCommand('x', '/x.cfg', each)) for each in ('/x/check_smart_attributes', line))
+
+    assert plain.is_startable and not other.is_startable
+
+
+def test_the_last_definition_and_the_prefix_of_nrpe_count(tmp_path):
+    """As NRPE reads them."""
+    write(tmp_path, {'etc/nagios/nrpe.cfg': 'command_prefix=/usr/bin/sudo\ncommand[a]=/x/check_smart_attributes --a\n'
+                                            'command[b]=/bin/true\ncommand[a]=/x/check_smart_attributes --b\n'})
+
+    [found] = daemons.nrpe_commands(str(tmp_path))
+    [told] = nrpe.judged(nrpe.call(found), None, '/y', 'nagios')
+
+    assert found == ('a', '/etc/nagios/nrpe.cfg', '/usr/bin/sudo /x/check_smart_attributes --b', True)
+    assert 'sudo runs the whole check' in told.words and not told.command
 
 
 # --- lines to paste ------------------------------------------------------------------------------

@@ -1,7 +1,9 @@
 """The job history: what memory holds, filled from smartd's logs, and forgotten."""
 from __future__ import annotations
 
+import gzip
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -129,6 +131,69 @@ def test_a_drive_that_was_forgotten_can_be_imported_again(tmp_path):
     machine.check(START)
 
     assert 'smartd has kept values of 1 of these drives' in machine.run(START + HOUR, 'triage', '--scan').text
+
+
+def test_rotated_logs_are_imported_and_one_that_is_damaged_is_named(tmp_path):
+    """What grew before the last rotation is known at the first check; a serial number that is hidden is not printed."""
+    machine = Machine(tmp_path)
+    machine.logged('SERIAL01', START - 30 * DAY, a9=19_280, a199=0)
+    log = next(machine.logs.iterdir())
+    Path(f'{log}.2.gz').write_bytes(gzip.compress(log.read_bytes()))
+    Path(f'{log}.3.gz').write_bytes(gzip.compress(log.read_bytes())[:-4])
+    log.unlink()
+    machine.logged('SERIAL01', START - 20 * HOUR, a9=19_980, a199=7)
+    machine.holds(sda=disk(a199=7))
+
+    hidden = machine.run(START, 'history', '--import', '-d', '/dev/sda', '--hide-serial').text
+    machine.run(START, 'history', '--forget', 'SERIAL01')
+    done = machine.run(START, 'history', '--import', '-d', '/dev/sda').text.splitlines()
+
+    assert done[0] == f'sda: 4 points from 2 lines of {log} and 2 rotated logs'
+    assert done[1].startswith(f'sda: {log}.3.gz is damaged (Compressed file ended') and len(done) == 2
+    assert 'sda: its log *.csv.3.gz is damaged' in hidden and 'SERIAL01' not in hidden
+    assert '7' in machine.run(START, 'history', '-d', '/dev/sda', 'crc_errors').text.splitlines()[2].split()
+
+
+def test_where_no_log_can_be_read_nothing_counts_as_imported(tmp_path):
+    """Else triage would no longer say that there are logs."""
+    machine = Machine(tmp_path)
+    machine.logged('SERIAL01', START - 30 * DAY, a9=19_280, a199=0)
+    log = next(machine.logs.iterdir())
+    log.rename(f'{log}.kept')
+    os.mkfifo(log)
+    Path(f'{log}.kept').unlink()
+    machine.holds(sda=disk())
+
+    done = machine.run(START, 'history', '--import', '-d', '/dev/sda')
+
+    assert done.text == f'sda: {log} was not read: it is not a regular file\n'
+    assert machine.run(START, 'history', '-d', '/dev/sda').first_line == 'nothing is remembered of these drives'
+
+
+def test_the_days_of_the_head_are_those_of_the_first_and_the_last_reading(tmp_path):
+    """Of smartd or of a check; days on which nothing changed count, and so do series that are not shown."""
+    machine = Machine(tmp_path)
+    for days in range(30, 1, -1):
+        machine.logged('SERIAL01', START - days * DAY, a199=3)
+    machine.holds(sda=disk(a199=3))
+
+    machine.run(START, 'history', '--import', '-d', '/dev/sda')
+    [imported, *_] = machine.run(START, 'history', '-d', '/dev/sda').text.splitlines()
+    machine.check(START + DAY)
+    checked = machine.run(START + DAY, 'history', '-d', '/dev/sda', 'temperature').text.splitlines()
+    [as_json] = json.loads(machine.run(START + DAY, 'history', '-d', '/dev/sda', '--json').text)['drives']
+
+    assert imported == 'ACME HD4000 SERIAL01, read from 2026-10-21 to 2026-11-18'
+    assert checked[0] == 'ACME HD4000 SERIAL01, read from 2026-10-21 to 2026-11-21'
+    assert (as_json['first_read'], as_json['last_read']) == (START - 30 * DAY, START + DAY)
+
+
+def test_each_series_names_its_source(machine):
+    """A drive may report a metric in two places, and each of them is a series."""
+    _, head, row = machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda', 'reallocated').text.splitlines()
+
+    assert head.split()[-1] == 'source'
+    assert row[head.index('source'):].startswith('attribute 5')
 
 
 def test_the_folder_of_the_logs_is_smartds_own():

@@ -102,3 +102,18 @@ def test_what_is_imported_and_what_checks_read_are_the_same_series(site):
     assert dict(of_sas)['reported_uncorrect'] == [0, 2]
     assert {'temperature', 'host_written', 'host_read', 'non_medium_errors'} <= {*dict(of_sas)}
     assert [numbers for role, numbers in of_disk if role == 'crc_errors'] == [[0, 1, 3]] * 2
+
+
+@smartd.needed
+def test_no_metric_stands_twice_in_the_history_without_what_differs(site):
+    """smartd logs the attribute, and the statistics of the disk tell the same number."""
+    site.run('--import', job='history')
+    site.run()
+    lines = site.run(job='history').text.splitlines()
+    drives = '\n'.join(lines).split(', read from ')[1:]
+    shown = [[(row.split()[0], row[each.splitlines()[1].index('source'):]) for row in each.splitlines()[2:]
+              if '  ' in row] for each in drives]
+
+    assert [[role for role, _ in rows].count('crc_errors') for rows in shown] == [2, 2, 0]
+    assert all(source for rows in shown for _, source in rows)
+    assert [len(rows) for rows in shown] == [len({*rows}) for rows in shown]

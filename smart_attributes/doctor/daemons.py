@@ -33,6 +33,32 @@ class Limit(NamedTuple):
     own: Optional[float] = None   # what the plugin is given with -t there; None: not told
 
 
+class NrpeCommand(NamedTuple):
+    """A command of NRPE that runs this plugin, or says so in its name."""
+
+    name: str
+    file: str                     # "/etc/nagios/nrpe.cfg"
+    line: str                     # what NRPE runs, with its command_prefix
+    is_prefixed: bool = False
+
+
+def nrpe_commands(root: str = '') -> List[NrpeCommand]:
+    """Return the commands of this plugin; of two definitions NRPE takes the one that it reads last."""
+    path = _first(root or ROOT, NRPE)
+    settings = list(_settings(root or ROOT, path)) if path else []
+    prefix = next((value for _, name, value in reversed(settings) if name == 'command_prefix'), '')
+    found = {name[len('command['):-1]: (file, value) for file, name, value in settings
+             if name.startswith('command[') and name.endswith(']')}
+    return [NrpeCommand(name, f'/{file}', f'{prefix} {value}'.strip(), bool(prefix))
+            for name, (file, value) in found.items() if _OURS.search(f'{name} {value}')]
+
+
+def unread_nrpe(root: str = '') -> str:
+    """Return the configuration of NRPE that is there and this user may not read, '' where there is none."""
+    path = _first(root or ROOT, NRPE)
+    return f'/{path}' if path and not os.access(os.path.join(root or ROOT, path), os.R_OK) else ''
+
+
 def limits(root: str = '') -> List[Limit]:
     """Return the limits that are readable here, nothing for what is not installed."""
     root = root or ROOT
@@ -94,9 +120,8 @@ def output(printed: int, is_cut: bool, root: str = '') -> Finding:
 
 def _without_budget(root: str) -> str:
     """Return the file with a command of NRPE that runs the check without --max-output, '' if there is none."""
-    path = _first(root, NRPE)
-    return next((f'/{file}' for file, name, value in (_settings(root, path) if path else ())
-                 if name.startswith('command[') and PROGRAM in value and '--max-output' not in value), '')
+    return next((each.file for each in nrpe_commands(root)
+                 if PROGRAM in each.line and '--max-output' not in each.line), '')
 
 
 # --- reading ---------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from ..files import CONFIG
 from ..model import Device
 from ..options import PROGRAM, Options
 from ..reading import commands, processes
-from . import daemons, drives, pasting, program, refusals, site_files, start, state, sudo_rule, user
+from . import daemons, drives, nrpe, pasting, program, refusals, site_files, start, state, sudo_rule, user
 from .sentences import halves
 
 Addresses = Callable[[survey.Survey], Sequence[str]]
@@ -38,7 +38,8 @@ def examined(options: Options, runner: processes.Runner, faces: Faces) -> Examin
     limit = options.how_read.timeout
     deadline = time.monotonic() + limit - 2 * alarm.reserve(limit)
     begun = Begun(_plugin(), deadline, _known(options, runner) if options.user else refusals.Known(),
-                  state.others(options.state_dir, options.user) if options.user else ())
+                  state.others(options.state_dir, options.user) if options.user else (),
+                  daemons.nrpe_commands(), daemons.unread_nrpe())
     if options.user:
         user.become(options.user)
     return Examiner(options, runner, faces, begun).examine()
@@ -51,6 +52,8 @@ class Begun(NamedTuple):
     deadline: float          # of time.monotonic()
     known: refusals.Known
     histories: Sequence[str]   # other ones than those of --state-dir
+    nrpe: Sequence[daemons.NrpeCommand] = ()
+    unread_nrpe: str = ''      # its file, where this user may not read it
 
 
 def _known(options: Options, runner: processes.Runner) -> refusals.Known:
@@ -68,7 +71,7 @@ class Examiner:
 
     def __init__(self, options: Options, runner: processes.Runner, faces: Faces, begun: Begun) -> None:
         self._options, self._runner, self._faces = options, runner, faces
-        self._path, self._deadline, self._known, self._histories = begun
+        self._path, self._deadline, self._known, self._histories, self._nrpe, self._unread_nrpe = begun
         self._user = user.name()
         self._unfound = ''   # why there are no devices
         self._limits: List[daemons.Limit] = []
@@ -151,6 +154,10 @@ class Examiner:
     def _daemons(self) -> Iterator[Finding]:
         self._limits = daemons.limits()
         yield from daemons.judged(self._limits, self._options.how_read.timeout)
+        if self._unread_nrpe:
+            yield Finding(nrpe.SUBJECT, None, f'{self._unread_nrpe} cannot be read by {self._user}', 'look as root',
+                          f'{PROGRAM} doctor --user {self._user}')
+        yield from nrpe.examined(self._nrpe, self._path, self._user, self._options.how_read, self._deadline)
 
     def _drives(self) -> Iterator[Finding]:
         """Yield the drives, what a check prints of them, and learn what to paste."""

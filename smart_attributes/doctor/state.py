@@ -6,7 +6,7 @@ import time
 from typing import List, NamedTuple, Optional, Sequence, Tuple
 
 from .. import files as small_files
-from .. import state_folder
+from .. import state_folder, trust
 from ..errors import MemoryUnusable
 from ..faces.findings import Finding
 from ..memory import folder as files
@@ -21,6 +21,7 @@ from .user import AS_HIM, group_of, is_person, name_of
 
 MEMORY, PROCESSES = 'memory', 'processes'
 VOLATILE = ('tmpfs', 'ramfs')
+ON_DISK = '/srv'   # where a directory outlives a restart although /var/lib does not
 ROOM = 4 << 20   # bytes: what one folder of memory needs for years of a few drives
 
 
@@ -38,7 +39,7 @@ def memory(options: Options, user: str) -> Finding:
     """Return what is to be said of memory, opened as a check opens it: that may make it, or set a damaged one aside."""
     place = options.state_dir or state_folder.PACKAGE  # not a folder of his own, which no other user finds
     used = state_folder.location(options.state_dir) or place
-    unfit = unfit_mount(used, *_mount(used))
+    unfit = unfit_mount(used, *_mount(used), user)
     if unfit:
         return unfit
     try:
@@ -63,19 +64,30 @@ def _mount(path: str) -> Tuple[str, str, str]:
     return max(reversed(above), key=lambda mount: len(mount[0]), default=('/', '', ''))  # the last one hides others
 
 
-def unfit_mount(path: str, mount: str, kind: str, options: str) -> Optional[Finding]:
-    """Return the finding for a file system that keeps no history: read-only, or gone at a restart. Pure."""
+def unfit_mount(path: str, mount: str, kind: str, options: str, owner: str = '') -> Optional[Finding]:
+    """Return the finding for a file system that keeps no history: read-only, or gone at a restart. Pure.
+
+    owner: the user of the checks.
+    """
     if 'ro' in options.split(','):
         return Finding(MEMORY, False, f'{path}: the file system {mount} is mounted read-only; growth is not judged',
                        'see in the kernel log whether an error made it so (dmesg), then mount it for writing',
                        f'mount -o remount,rw {shlex.quote(mount)} || mount -o remount,bind,rw {shlex.quote(mount)}')
     if kind not in VOLATILE:
         return None
-    is_own = mount == path
-    return Finding(MEMORY, False, f'{path}: the file system {mount} is a {kind}: each restart loses the history',
-                   ('unmount it and take it out of /etc/fstab' if is_own else
-                    'name a directory on a disk with --state-dir, here and in each check'),
-                   f'umount {shlex.quote(mount)}' if is_own else '')
+    words = f'{path}: the file system {mount} is a {kind}: each restart loses the history'
+    if mount == path:
+        return Finding(MEMORY, False, words, 'unmount it and take it out of /etc/fstab', f'umount {shlex.quote(mount)}')
+    return Finding(MEMORY, False, words, 'bind a directory that is on a disk to this place, now and at each start',
+                   _bound(path, owner))
+
+
+def _bound(path: str, owner: str) -> str:
+    """Return the command that binds a directory below ON_DISK to a path. Source: mount(8), X-mount.mkdir."""
+    disk, place = f'{ON_DISK}/{state_folder.NAME}', shlex.quote(path)
+    line = f'{disk} {path} none bind,X-mount.mkdir 0 0'
+    return (f'install -d -o {owner} -g "$(id -gn {owner})" -m 0750 {disk} && echo {shlex.quote(line)} >> /etc/fstab && '
+            f'mount {place}')
 
 
 def others(given: str, user: str) -> List[str]:
@@ -137,12 +149,23 @@ def unusable(sentence: str, place: str, user: str, group: str, is_persons: bool 
     """
     words, advice = halves(sentence)
     words += '; growth is not judged'
-    if not words.startswith((f'{place}:', f'{place} ', 'there is no memory', 'this user has no home')):
-        return Finding(MEMORY, False, words, advice)  # a folder above it is at fault
     if is_persons:
         return Finding(MEMORY, False, words, AS_HIM)
+    path, is_writable, _ = sentence.partition(' is writable by others')
+    if is_writable and os.path.isdir(path):  # its access-control list may name others whom no mode bits show
+        return Finding(MEMORY, False, words, 'take the permission to write from all others',
+                       f'{"setfacl -b" if _has_list(path) else "chmod go-w"} {shlex.quote(path)}')
+    if not words.startswith((f'{place}:', f'{place} ', 'there is no memory', 'this user has no home')):
+        return Finding(MEMORY, False, words, advice)  # a folder above it is at fault
     return Finding(MEMORY, False, words, f'give {user} a folder that nobody else writes to',
                    f'install -d -o {user} -g {group} -m 0750 {place}')
+
+
+def _has_list(path: str) -> bool:
+    try:
+        return bool(os.getxattr(path, trust.ACL))
+    except OSError:
+        return False
 
 
 # --- processes -------------------------------------------------------------------------

@@ -37,6 +37,8 @@ class Asked(NamedTuple):
     said: str = ''                      # sudo's message where it refused or complained
     late: str = ''                      # why there is no answer: "no answer within 30 s"
     known: refusals.Known = refusals.Known()
+    is_alone: bool = False              # nobody could look into the files of sudoers: this user is not root
+    as_root: str = ''                   # the command that looks again as root
 
 
 class Sudo:
@@ -108,7 +110,7 @@ def _asked(sudo: Sudo, options: Options, user: str, needed: Sequence[Arguments],
     admits_more, knows = not sudo.refuses([TOO_MUCH]), sudoers.knows_expressions(sudo.version())
     return Asked(user, how.smartctl, needed, refused, entries, admits_more, wanted,
                  _installing(options, user, requested, _odd(wanted, devices, how)), knows, is_person(os.geteuid()),
-                 said, sudo.late, known)
+                 said, sudo.late, known, not options.user, _as_root(options, user))
 
 
 def requested_types(devices: Iterable[Device], entries: Iterable[listing.Entry]) -> Tuple[str, ...]:
@@ -134,6 +136,14 @@ def _installing(options: Options, user: str, types: Iterable[str], odd: Iterable
     return f'{shlex.join(words)} > rule && visudo -cf rule && install -m 0440 rule {FILE}'
 
 
+def _as_root(options: Options, user: str) -> str:
+    """Return the command that examines the same installation as root."""
+    path = options.how_read.smartctl
+    return shlex.join([PROGRAM, 'doctor', '--user', user, *(['-p', path] if path != commands.DEFAULT else []),
+                       *(word for address in options.which.devices for word in ('-d', address)),
+                       *(['--state-dir', options.state_dir] if options.state_dir else [])])
+
+
 # --- what it means; pure ---------------------------------------------------------------
 
 def judged(asked: Asked) -> Finding:
@@ -145,6 +155,9 @@ def judged(asked: Asked) -> Finding:
     reason = refusals.why(asked.said, asked.known, asked.user) if asked.refused else None
     if reason:
         return _because(reason, asked, SUBJECT)
+    if asked.is_alone and asked.refused and not _has_rule(asked) and not asked.is_person:
+        return Finding(SUBJECT, False, f'is missing, or sudo does not read the file that holds it{_quoted(asked.said)}',
+                       'only root can tell the two apart; as root, look again', asked.as_root)
     for words in _faults(asked):
         return Finding(SUBJECT, False, words + _quoted(asked.said), _whose(asked) + 'let root install the rule as this '
                        'version prints it', asked.command)
@@ -189,6 +202,11 @@ def _faults(asked: Asked) -> Iterator[str]:
                f'(TIMEOUT={asked.wanted.timeout} is wanted)')
     if ours and not asked.admits_more and asked.is_known and not _is_general(asked) and _has_expressions(asked):
         yield 'is of another version: it admits the calls for the drives of today, but not all that checks may make'
+
+
+def _has_rule(asked: Asked) -> bool:
+    """Tell whether sudo lists a rule for smartctl, be it at another path."""
+    return bool(listing.programs(list(asked.entries), os.path.basename(asked.executable)))
 
 
 def _is_general(asked: Asked) -> bool:

@@ -33,21 +33,32 @@ class Drive(NamedTuple):
     series: Sequence[Series]
 
 
+def drive(identity: Identity, read: Tuple[float, float], series: Sequence[Series], roles: Sequence[str] = ()) -> Drive:
+    """Return a drive with the series of some roles, all without *roles*, and the days of its first and last reading.
+
+    read: first and last reading by a check; an import adds earlier ones.
+    """
+    first, last = (*(each.points[0][0] for each in series), read[0]), (*(each.last_read for each in series), read[1])
+    return Drive(identity, min(first), max(last), [each for each in series if not roles or each.role in roles])
+
+
 def lines(drive: Drive, hide_serial: bool) -> Iterator[str]:
-    """Yield a head and a row for each series: what it was first, what it is, when it changed last, and its course."""
+    """Yield a head and a row for each series: what it was first, what it is, when it changed last, its course, and its
+    source: a metric that a drive reports in two places has two series.
+    """
     serial = '' if hide_serial else f' {clean(drive.identity.serial)}'
     yield f'{clean(drive.identity.model)}{serial}, read from {_day(drive.first_read)} to {_day(drive.last_read)}'
-    cells = [('role', 'first', 'last', 'changed', 'points', 'course'), *(_row(each) for each in drive.series)]
-    widths = [max(len(row[column]) for row in cells) for column in range(5)]
+    cells = [('role', 'first', 'last', 'changed', 'points', 'course', 'source'), *map(_row, drive.series)]
+    widths = [max(map(len, column)) for column in zip(*cells)]
     for row in cells:
-        yield '  '.join((*(cell.ljust(width) for cell, width in zip(row, widths)), row[5])).rstrip()
+        yield '  '.join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
 
 
 def _row(series: Series) -> Tuple[str, ...]:
     first, last = series.points[0], series.points[-1]
     changed = _day(last[0]) if len(series.points) > 1 else '-'
     return (clean(series.role), amount(first[1], series.unit), amount(last[1], series.unit), changed,
-            str(len(series.points)), graph(series.points, series.last_read))
+            str(len(series.points)), graph(series.points, series.last_read), clean(series.definition))
 
 
 def graph(points: Points, end: float, width: int = WIDTH) -> str:

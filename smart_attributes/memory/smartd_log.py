@@ -1,11 +1,15 @@
 """smartd's attribute logs, which most machines have kept for years: what they tell of a drive, for memory's first day.
 
+logrotate renames and compresses them: all files of a drive are read, each row once, by time.
+
 Source: smartmontools 7.3, smartd.cpp, write_dev_attrlog(): a line for each time that smartd has looked,
 "2026-11-22 00:15:32;<tab>5;100;0;<tab>9;95;22184;" of ATA drives (number, value, raw) and
 "2026-11-22 00:15:32;<tab>read-total-unc-errors;0;<tab>temperature;46;" of SCSI drives. The time is local, whatever the
 man page says, so an hour of autumn stands there twice; a drive's own hours tell which came first.
 """
 
+import heapq
+import io
 import os
 import re
 import stat
@@ -16,6 +20,7 @@ from typing import BinaryIO, Dict, Iterable, Iterator, List, Mapping, NamedTuple
 from ..durations import DAY, HOUR
 from ..errors import MemoryUnusable
 from ..model import Identity
+from . import unpacking
 from .series import KEPT_DAILY, MANY, History, Key, Observation, Point, next_point
 
 FOLDER = '/var/lib/smartmontools'
@@ -25,10 +30,14 @@ HOURS = '9'                # the attribute that orders the lines
 ERROR_COUNTERS = ('corr-by-ecc-fast', 'corr-by-ecc-delayed', 'corr-by-retry', 'total-err-corrected',
                   'corr-algorithm-invocations', 'gb-processed', 'total-unc-errors')
 _SLACK = 2 * HOUR         # two hours stand in one place in autumn, and hours are whole ones
-# Bytes read of one log at most, the newest: 3 s of CPU. smartd writes half of it in 400 days, a line each half hour.
+# Bytes read of the logs of a drive at most, the newest: 3 s of CPU. smartd writes half of it in 400 days, a line each
+# half hour.
 _LARGEST = 12 * 2 ** 20
+_UNPACKED = 48 * 2 ** 20   # bytes that the compressed logs of a drive may have in all: ten years of rotated ones
+_MOST_FILES = 1000         # logs of a drive: 400 days of daily rotation, and as many copies
 _LONGEST = 2 ** 16         # bytes of a line: 255 attributes of 32 take an eighth of it
-_NAME = re.compile(r'attrlog\.(?P<drive>.+)\.(?:ata|scsi)\.csv')
+# logrotate appends a number or a date and the ending of what compresses, or puts both before ".csv" ("extension").
+_NAME = re.compile(r'(?P<log>attrlog\.(?P<drive>.+)\.(?:ata|scsi))(?:[.-][0-9]+(?:-[0-9]+)*)?\.csv(?:[.~-].*)?')
 _STAMP = re.compile(r'(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)')
 _ATA = re.compile(r'(\d{1,3});(\d{1,3});(\d{1,20})')
 _SCSI = re.compile(r'([a-z][a-z-]{1,60});(-?\d{1,20}(?:\.\d{1,9})?)')
@@ -43,13 +52,21 @@ class Row(NamedTuple):
     before: int = 0                         # the time of the line before it; 0: this is the first
 
 
+class Fault(NamedTuple):
+    """Why a log was not read, or not read whole."""
+
+    path: str
+    words: str              # "is damaged (...); the lines before the damage were read"
+
+
 class Log(NamedTuple):
-    """What is to be learned from one log."""
+    """What is to be learned from the logs of a drive."""
 
     rows: Tuple[Row, ...]   # oldest first: where something changed, and one of each day
     read: int               # lines
     damaged: int            # lines that were skipped
     left_out: int = 0       # bytes that were not read, older than the others
+    faults: Tuple[Fault, ...] = ()
 
 
 class _Line(NamedTuple):
@@ -66,43 +83,121 @@ def logs(folder: str = '') -> List[str]:
         return []
 
 
-def log_of(identity: Identity, paths: Iterable[str]) -> Optional[str]:
-    """Return the log of a drive: smartd makes its name of model and serial number, with _ and - for other signs."""
+def logs_of(identity: Identity, paths: Iterable[str]) -> List[str]:
+    """Return the logs of a drive, none where two drives have the same name: smartd makes it of model and serial number,
+    with _ and - for other signs.
+    """
     wanted = _signs(identity.model + identity.serial)
-    found = [path for path in paths for name in [_NAME.fullmatch(os.path.basename(path))] if name
+    found = [(name['log'], path) for path in paths for name in [_NAME.fullmatch(os.path.basename(path))] if name
              and _signs(name['drive']) == wanted]
-    return found[0] if len(found) == 1 and identity.serial else None
+    return [path for _, path in found] if len({log for log, _ in found}) == 1 and identity.serial else []
+
+
+def ending(path: str) -> str:
+    """Return the end of the name of a log, which does not name the drive: ".csv.2.gz"."""
+    name = os.path.basename(path)
+    found = _NAME.fullmatch(name)
+    return name[len(found['log']):] if found else ''
 
 
 def _signs(text: str) -> str:
     return re.sub(r'[^0-9A-Za-z]', '', text)
 
 
-def read(path: str, now: int, age: int = KEPT_DAILY) -> Log:
-    """Return what a log tells of the last *age* seconds. Raises MemoryUnusable where it cannot be read."""
-    try:
-        with _opened(path) as file:
-            size = os.fstat(file.fileno()).st_size
-            start = _start(file, size, _stamp(now - age))
-            left_out = max(size - start - _LARGEST, 0)
-            file.seek(start + left_out)
-            text = file.read(_LARGEST).decode('ascii', 'replace')
-            lines, damaged = _lines(text.partition('\n')[2] if left_out else text)
-    except OSError as error:
-        raise MemoryUnusable(f'{path}: {error.strerror}; let smartd\'s logs be read, or leave --import away') from None
+def read(paths: Sequence[str], now: int, age: int = KEPT_DAILY) -> Log:
+    """Return what the logs of a drive tell of the last *age* seconds. What cannot be read is in Log.faults."""
+    parts: List[Sequence[_Line]] = []
+    faults: List[Fault] = []
+    room, unpacked, damaged, left_out = _LARGEST, _UNPACKED, 0, 0
+    newest_first = sorted(paths, key=_written, reverse=True)
+    for path in newest_first[:_MOST_FILES]:
+        part = _part(path, _stamp(now - age), room, unpacked)
+        room, unpacked = room - part.size, unpacked - part.unpacked
+        damaged, left_out = damaged + part.damaged, left_out + part.left_out
+        parts.append(part.lines)
+        faults += [Fault(path, part.fault)] if part.fault else []
+    lines = _merged(parts, now)
+    faults += [Fault(path, f'was not read: this drive has more than {_MOST_FILES} logs')
+               for path in newest_first[_MOST_FILES:][:1]]
     dated = [line for line in _dated(lines, now) if line.time >= now - age]
-    return Log(tuple(_telling(dated)), len(lines), damaged, left_out)
+    return Log(tuple(_telling(dated)), len(lines), damaged, left_out, tuple(faults))
 
 
-def begun(path: str, now: int, age: int = KEPT_DAILY) -> Optional[int]:
-    """Return since when a log tells something of the last *age* seconds, None where nothing, or nothing readable."""
+def begun(paths: Sequence[str], now: int, age: int = KEPT_DAILY) -> Optional[int]:
+    """Return since when logs tell something of the last *age* seconds, None where nothing, or nothing readable."""
+    moments = (_first_moment(path) for path in sorted(paths, key=_written))
+    return next((max(moment, now - age) for moment in moments if moment is not None and moment <= now), None)
+
+
+def _first_moment(path: str) -> Optional[int]:
     try:
         with _opened(path) as file:
-            first = file.readline(4096).decode('ascii', 'replace')
-    except (OSError, MemoryUnusable):
+            first = next(unpacking.pieces(file), b'') if unpacking.kind(file) else file.readline(STAMP)
+    except (OSError, EOFError, ImportError, MemoryUnusable):
         return None
-    moment = _moment(first[:STAMP])
-    return max(moment, now - age) if moment is not None and moment <= now else None
+    return _moment(first[:STAMP].decode('ascii', 'replace'))
+
+
+def _written(path: str) -> float:
+    """Return when a log was last written to, which rotation and compression keep; 0 where it is gone."""
+    try:
+        return os.lstat(path).st_mtime
+    except OSError:
+        return 0
+
+
+class _Part(NamedTuple):
+    """The lines of one file."""
+
+    lines: Sequence[_Line] = ()
+    damaged: int = 0
+    size: int = 0          # bytes that were read
+    unpacked: int = 0      # bytes that it unpacked to, or that were read for it
+    left_out: int = 0      # bytes that were not read, older than the others
+    fault: str = ''
+
+
+def _part(path: str, stamp: str, room: int, unpacked: int) -> _Part:
+    """Return the newest lines of a file, from *stamp* on. room, unpacked: bytes that may be read and unpacked."""
+    try:
+        with _opened(path) as file:
+            name, size = unpacking.kind(file), os.fstat(file.fileno()).st_size
+            if not name:
+                return _newest(file, size, stamp, room)
+            text, fault = unpacking.content(file, name, size, unpacked)
+    except OSError as error:
+        return _Part(fault=f'was not read: {error.strerror}; run this as a user who can read it')
+    except MemoryUnusable as error:
+        return _Part(fault=str(error))
+    except unpacking.TooLarge:
+        return _Part(fault=f'was not read: the compressed logs of this drive hold more than {_UNPACKED >> 20} MiB; '
+                           f'remove what does not belong there')
+    found = _newest(io.BytesIO(text), len(text), stamp, room)
+    return found._replace(unpacked=max(len(text), size), fault=fault or found.fault)
+
+
+def _newest(file: BinaryIO, size: int, stamp: str, room: int) -> _Part:
+    start = _start(file, size, stamp)
+    left_out = max(size - start - room, 0)
+    file.seek(start + left_out)
+    text = file.read(room).decode('ascii', 'replace')
+    lines, damaged = _lines(text.partition('\n')[2] if left_out else text)
+    return _Part(lines, damaged, len(text), left_out=left_out,
+                 fault='was not read: it holds no line of smartd' if damaged and not lines else '')
+
+
+def _merged(parts: Sequence[Sequence[_Line]], now: int) -> List[_Line]:
+    """Return the lines of several files by time, each once. Those of one file stay in their order."""
+    return list(dict.fromkeys(line for _, line in heapq.merge(
+        *(_with_times(lines, now) for lines in parts), key=lambda pair: pair[0])))
+
+
+def _with_times(lines: Iterable[_Line], now: int) -> Iterator[Tuple[int, _Line]]:
+    """Yield each line after its time; a line of the future, of a clock gone wrong, after that of the line before it."""
+    before = 0
+    for line in lines:
+        before = line.time if line.time <= now else before
+        yield before, line
 
 
 def _opened(path: str) -> BinaryIO:
@@ -110,7 +205,7 @@ def _opened(path: str) -> BinaryIO:
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise MemoryUnusable(f'{path} is no file')
+        raise MemoryUnusable('was not read: it is not a regular file')
     return os.fdopen(descriptor, 'rb')
 
 

@@ -178,12 +178,14 @@ class Memory:
                 folder.leave_mark(self.folder, str(error))
             raise
 
-    def keep_past(self, identity: Identity, past: Mapping[Tuple[Key, int], Sequence[Point]]) -> int:
+    def keep_past(self, identity: Identity, past: Mapping[Tuple[Key, int], Sequence[Point]], until: int = 0) -> int:
         """Write what another program has read of a drive before memory did; return how many points.
 
-        past: by series and pace, oldest first. Of the time that memory itself knows, nothing is touched.
+        past: by series and pace, oldest first. Of the time that memory itself knows, nothing is touched. until: when
+        the other program read the drive last, seconds since 1970; 0: at the newest point.
         """
-        return self._database.guarded(lambda: self._database.commit(self.now, lambda: self._past_kept(identity, past)))
+        return self._database.guarded(lambda: self._database.commit(
+            self.now, lambda: self._past_kept(identity, past, until)))
 
     def forget(self, serial: str) -> int:
         """Remove the drives with a serial number and all that is known of them; return how many."""
@@ -331,11 +333,11 @@ class Memory:
             note = f'is not remembered: memory knows {MOST_DRIVES} drives already; history --forget SERIAL makes room'
         return record if record or note else rows.new_drive(self._database, identity, self.now), note
 
-    def _past_kept(self, identity: Identity, past: Mapping[Tuple[Key, int], Sequence[Point]]) -> int:
+    def _past_kept(self, identity: Identity, past: Mapping[Tuple[Key, int], Sequence[Point]], until: int) -> int:
         match, stored = self._recalled([identity])[0]
         if match.note:
             raise MemoryUnusable(f'{identity.model} {identity.serial} {match.note}')
-        newest = max((points[-1].time for points in past.values() if points), default=self.now)
+        newest = until or max((points[-1].time for points in past.values() if points), default=self.now)
         record = match.record or rows.new_drive(self._database, identity, newest)
         written = sum(rows.write_past(self._database, record, stored, key, pace, points)
                       for (key, pace), points in past.items() if points)

@@ -1,0 +1,100 @@
+"""Compressed files, unpacked within bounds: a small file can unpack to terabytes."""
+
+import io
+from functools import partial
+from typing import Any, BinaryIO, Callable, Iterator, Mapping, Tuple
+
+PIECE = 1 << 16          # bytes unpacked at once
+LARGEST = 12 * 2 ** 20   # bytes of a compressed file
+_MEMORY = 80 << 20       # bytes that unpacking xz may take: the strongest level, -9, takes 65 MiB
+_LONGEST_HEAD = 6
+
+
+class TooLarge(Exception):
+    """A file unpacks to more bytes than are allowed, or is itself larger than LARGEST."""
+
+
+def content(file: BinaryIO, name: str, size: int, most: int) -> Tuple[bytes, str]:
+    """Return the unpacked content of a compressed file, and what is wrong with it, '' where nothing is.
+
+    The content of a damaged file is what stands before the damage. name: of kind(). size: of the file, in bytes. most:
+    bytes that may be unpacked. Raises TooLarge.
+    """
+    if name not in _OPENING:
+        return b'', f'was not read: Python cannot unpack {name}; unpack it there'
+    if size > LARGEST:
+        raise TooLarge
+    text = io.BytesIO()
+    try:
+        for piece in pieces(file):
+            if text.tell() + len(piece) > most:
+                raise TooLarge
+            text.write(piece)
+    except (EOFError, OSError) as error:
+        return text.getvalue(), f'is damaged ({error}); the lines before the damage were read'
+    except ImportError as error:
+        return b'', f'was not read: this Python lacks the module {error.name}; unpack it there'
+    return text.getvalue(), ''
+
+
+def pieces(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the unpacked content of a compressed file; nothing for a kind that is not known.
+
+    Raises EOFError, OSError and ImportError.
+    """
+    opening = _OPENING.get(kind(file))
+    return opening(file) if opening else iter(())
+
+
+def kind(file: BinaryIO) -> str:
+    """Return how a file is compressed, from its first bytes: "gzip"; '' where it is not. The position stays at 0."""
+    head = file.read(_LONGEST_HEAD)
+    file.seek(0)
+    return next((name for start, name in _KINDS.items() if head.startswith(start)), '')
+
+
+def _gzip(file: BinaryIO) -> Iterator[bytes]:
+    import gzip
+    import zlib
+    try:
+        with gzip.GzipFile(fileobj=file) as unpacked:
+            yield from iter(partial(unpacked.read1, PIECE), b'')
+    except zlib.error as error:
+        raise EOFError(str(error)) from None
+
+
+def _bzip2(file: BinaryIO) -> Iterator[bytes]:
+    import bz2
+    return _streams(file, bz2.BZ2Decompressor)
+
+
+def _xz(file: BinaryIO) -> Iterator[bytes]:
+    import lzma
+    try:
+        yield from _streams(file, partial(lzma.LZMADecompressor, memlimit=_MEMORY))
+    except lzma.LZMAError as error:
+        raise EOFError(str(error)) from None
+
+
+def _streams(file: BinaryIO, unpacker: Callable[[], Any]) -> Iterator[bytes]:
+    """Yield what the streams of a file unpack to; several programs write more than one.
+
+    unpacker: bz2.BZ2Decompressor or lzma.LZMADecompressor.
+    """
+    packed = file.read(PIECE)
+    while packed:
+        stream = unpacker()
+        yield stream.decompress(packed, PIECE)
+        while not stream.eof:
+            packed = file.read(PIECE) if stream.needs_input else b''
+            if stream.needs_input and not packed:
+                raise EOFError('cut off')
+            yield stream.decompress(packed, PIECE)
+        packed = stream.unused_data or file.read(PIECE)
+
+
+# How a compressed file begins. Source: RFC 1952, RFC 8878 and magic(5) of file 5.44.
+_KINDS: Mapping[bytes, str] = {
+    b'\x1f\x8b': 'gzip', b'BZh': 'bzip2', b'\xfd7zXZ\0': 'xz', b'\x28\xb5\x2f\xfd': 'zstd', b'\x04\x22\x4d\x18': 'lz4',
+    b'\x1f\x9d': 'compress', b'PK\x03\x04': 'zip'}
+_OPENING: Mapping[str, Callable[[BinaryIO], Iterator[bytes]]] = {'gzip': _gzip, 'bzip2': _bzip2, 'xz': _xz}
