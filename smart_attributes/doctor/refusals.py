@@ -6,6 +6,7 @@ import shlex
 from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from .. import files
+from ..errors import UsageError
 from ..model import Answer
 from ..reading import commands, processes
 from . import listing
@@ -30,8 +31,8 @@ class Reason(NamedTuple):
 
 
 # A line at the end of SUDOERS, where no other overrides it; installed only if visudo accepts the whole.
-_APPENDED = (f"(cat {SUDOERS}; printf '\\n%s\\n' '%s') > sudoers && visudo -cf sudoers && "
-             f'install -m 0440 sudoers {SUDOERS}')
+_APPENDED = (f"new=$(mktemp) && (cat {SUDOERS}; printf '\\n%s\\n' '%s') >$new && visudo -cf $new && "
+             f'install -m 0440 $new {SUDOERS}')
 _BROKEN = Reason('{path} has a syntax error, and sudo ignores at least that line', 'correct that file',
                  'visudo -f {path}')
 _MODE = Reason('sudo does not read {path}, because others may write to it', 'correct its mode', 'chmod 0440 {path}')
@@ -78,7 +79,10 @@ def known(user: str, executable: str, runner: processes.Runner, deadline: float)
     visudo = next(filter(os.path.isfile, VISUDO), '')
     if os.geteuid() != 0 or not visudo:
         return Known()
-    lines = [(visudo, '-c'), (commands.find_sudo(), '-n', '-ll', '-U', user)]
+    try:
+        lines = [(visudo, '-c'), (commands.find_sudo(), '-n', '-ll', '-U', user)]
+    except UsageError:
+        return Known()
     answers = {answer.command: answer for answer in runner.run(lines, 2, PATIENCE, deadline)}
     checked, listed = (answers[line] for line in lines)
     text = _content(SUDOERS)

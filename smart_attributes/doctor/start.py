@@ -85,7 +85,10 @@ def _mount(path: str) -> str:
 
 
 def _barrier(path: str, kind: str) -> Barrier:
-    status = os.stat(path)
+    try:
+        status = os.stat(path)
+    except OSError:   # removed meanwhile
+        return Barrier(path, kind)
     return Barrier(path, kind, stat.S_IMODE(status.st_mode), name_of(status.st_uid),
                    whom(status.st_uid, status.st_gid, os.geteuid(), {os.getegid(), *os.getgroups()}))
 

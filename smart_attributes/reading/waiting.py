@@ -135,22 +135,28 @@ class Waiting:
         for file in self._files():
             descriptor = self._open(file)
             if descriptor >= 0:
-                earlier = _read(descriptor)
-                if earlier.is_stuck(limit) and _is_locked(descriptor):
+                try:
+                    earlier = _read(descriptor)
+                    is_held = earlier.is_stuck(limit) and _is_locked(descriptor)
+                finally:
+                    os.close(descriptor)
+                if is_held:
                     yield _verified(file, earlier)
-                os.close(descriptor)
 
     def _files(self) -> list[str]:
         """Return the files of drives, of a crowded folder the first MOST."""
         files: list[str] = []
         if self.why_not:
             return files
-        with os.scandir(self.path) as entries:
-            for entry in entries:
-                self.is_crowded = len(files) == MOST
-                if self.is_crowded:
-                    break
-                files.append(entry.name)
+        try:
+            with os.scandir(self.path) as entries:
+                for entry in entries:
+                    self.is_crowded = len(files) == MOST
+                    if self.is_crowded:
+                        break
+                    files.append(entry.name)
+        except FileNotFoundError:   # removed meanwhile: nothing is held
+            pass
         return sorted(files)
 
     def _open(self, file: str) -> int:
