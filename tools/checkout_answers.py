@@ -3,7 +3,8 @@
 
 Usage: python3 -I tools/checkout_answers.py CHECKOUT REPORTS [OPTION...]      (with the python of the checkout)
 
-Prints one JSON object a line and report: {"report": file name, "check": [exit status, text], "json": [...]}: what the
+REPORTS holds a folder for each report, with the file "report" in it.
+Prints one JSON object a line and report: {"report": folder, "check": [exit status, text], "json": [...]}: what the
 plugin and `triage --json` answer to --report FILE with the options. A checkout is used by its command line alone: its
 launcher runs in this process, where os._exit() ends a run and not the process. So an answer costs the work of a check
 without the start of Python and without its imports.
@@ -52,7 +53,7 @@ def line(launcher: str, report: str, options: Sequence[str]) -> str:
     """Return the answers to one report."""
     words = ['--report', report, *options]
     found = {key: answer(launcher, [*form, *words]) for key, form in FORMS.items()}
-    return json.dumps({'report': os.path.basename(report), **found}) + '\n'
+    return json.dumps({'report': os.path.basename(os.path.dirname(report)), **found}) + '\n'
 
 
 def batch(launcher: str, reports: Sequence[str], options: Sequence[str], spool: str) -> str:
@@ -75,7 +76,7 @@ def batch(launcher: str, reports: Sequence[str], options: Sequence[str], spool: 
 def main(checkout: str, folder: str, options: Sequence[str]) -> None:
     """Print a line for each report of a folder."""
     launcher, spool = os.path.join(os.path.abspath(checkout), 'check_smart_attributes'), f'{folder}.{os.getpid()}'
-    reports = sorted(os.path.join(folder, name) for name in os.listdir(folder))
+    reports = sorted(os.path.join(folder, name, 'report') for name in os.listdir(folder))
     time.time, os._exit = lambda: NOW, _leave
     line(launcher, reports[0], options)  # imports everything, for all children
     for start in range(0, len(reports), BATCH):

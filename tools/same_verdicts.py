@@ -68,7 +68,9 @@ def write_reports(folder: Path, asked: argparse.Namespace) -> Dict[str, int]:
         for number, (name, content) in enumerate(reports, 1):
             counts[sort] = number
             plain = re.sub('[^A-Za-z0-9.]+', '-', name)[-80:]
-            (folder / f'{sort}-{number:05d}-{plain}').write_bytes(content)
+            place = folder / f'{sort}-{number:05d}-{plain}'
+            place.mkdir()
+            (place / 'report').write_bytes(content)  # all of one name, so performance data have the same labels
     return counts
 
 
@@ -191,7 +193,8 @@ class Comparison:
         states = ', '.join(f'{count:,} {state}' for state, count in self.states.most_common())
         yield f'{self.values:,} values of {self.reports:,} reports compared ({states}): ' \
               f'{len(self.differences):,} differences'
-        yield from map(str, self.differences[:SHOWN])
+        states_first = sorted(self.differences, key=lambda each: not each.field.endswith('state'))
+        yield from map(str, states_first[:SHOWN])
         if len(self.differences) > SHOWN:
             yield f'... and {len(self.differences) - SHOWN:,} more'
         by_field = Counter(re.sub(r'\[\d+\]', '[]', each.field) for each in self.differences)
