@@ -186,21 +186,9 @@ def _prove_parser() -> Parser:
 
 def _measure_parser() -> Parser:
     parser = _parser(f'{PROGRAM} measure', 'Compare attributes.json with what real drives say of themselves.',
-                     f'example:\n  {PROGRAM} measure drives.jsonl.gz\n  {PROGRAM} measure --timelines '
-                     f'timelines.csv.gz --json',
-                     '%(prog)s (FILE | --timelines FILE) [options]')
-    parser.add_argument('files', nargs='*', metavar='FILE',
+                     f'example:\n  {PROGRAM} measure drives.jsonl.gz', '%(prog)s FILE [options]')
+    parser.add_argument('files', nargs=1, metavar='FILE',
                         help='drives as facts, one JSON object a line, plain or gzip')
-    parser.add_argument('--timelines', metavar='FILE',
-                        help='hard disks until they failed, a row for each time in which no counter moved: how many '
-                             'fail in which state')
-    parser.add_argument('--memory', dest='with_memory', action='store_true',
-                        help='with --timelines: judged with what was remembered, growth and age')
-    parser.add_argument('--verdicts', nargs='?', const='', metavar='BEFORE',
-                        help='after FILE: what each default limit does to these drives, beside the JSON of an earlier '
-                             'run')
-    parser.add_argument('--json', dest='as_json', action='store_true',
-                        help='with --timelines or --verdicts: the same as JSON')
     parser.add_argument('--write', action='store_true',
                         help='write what was counted of each family into tests/evidence.json')
     groups.common(parser)

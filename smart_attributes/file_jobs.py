@@ -2,17 +2,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Callable, Mapping, Optional
+from typing import Callable, Mapping
 
-from .errors import UsageError
-from .model import Device, Report, Verdict
+from .model import Report
 from .options import OK, PARTLY, Options
 from .reading import processes
-from .site import Site, judge_of, site_of
+from .site import judge_of, site_of
 from .survey import survey
-
-if TYPE_CHECKING:
-    from .memory.past import Past
 
 
 def prove(options: Options, runner: processes.Runner) -> int:
@@ -27,33 +23,9 @@ def prove(options: Options, runner: processes.Runner) -> int:
 
 
 def measure(options: Options, runner: processes.Runner) -> int:
-    """Print how true the database is, or what its verdicts mean; 0."""
-    _check_measuring(options)
-    if options.timelines:
-        from .workshop import timelines
-        return timelines.main(options.timelines, _shipped_judge(options), options.with_memory, options.as_json)
-    if options.verdicts is not None:
-        from .workshop import alarms
-        return alarms.main(options.files[0], options.verdicts, options.as_json)
+    """Print how well the database agrees with the drives of a file; 0."""
     from .workshop import measure as measuring
     return measuring.main(options.files[0], options.write)
-
-
-def _check_measuring(options: Options) -> None:
-    """Raise UsageError for options that do not go together."""
-    has_json = bool(options.timelines) or options.verdicts is not None
-    is_odd = (options.as_json and not has_json) or (options.with_memory and not options.timelines)
-    if is_odd or len(options.files) != (options.timelines is None):
-        raise UsageError('measure takes one FILE of drives [--verdicts [BEFORE] [--json]], or '
-                         '--timelines FILE [--memory] [--json]')
-
-
-def _shipped_judge(options: Options) -> Callable[[Report, Optional[Past]], Verdict]:
-    """Return the judge as it is without the files of a site."""
-    from . import judge as judging
-    judge = judge_of(options, Site())
-    return lambda report, past: judging.judge(Device('', name='drive'), report, judge.database, judge.thresholds,
-                                              judge.rules, past)
 
 
 def migrate(options: Options, runner: processes.Runner) -> int:

@@ -21,7 +21,7 @@ READER_TIME, PAUSE = 0.2, 0.001  # seconds
 WRITING_TIME = 3.0
 # The keys of a command's JSON document where there is nothing to report.
 DRIVES: dict[str, object] = {'drives': []}
-EMPTY = {'doctor': {'good': False, 'title': '', 'findings': [], 'paste': []}, 'measure': {}}
+EMPTY = {'doctor': {'good': False, 'title': '', 'findings': [], 'paste': []}}
 
 
 def main() -> None:

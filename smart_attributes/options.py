@@ -117,9 +117,6 @@ class Options(NamedTuple):
     models: Optional[str] = None
     format: bool = False
     write: bool = False
-    timelines: Optional[str] = None
-    verdicts: Optional[str] = None  # figures to compare with; '' for none
-    with_memory: bool = False
     literal: bool = False
     user: str = USER
     types: Tuple[str, ...] = ()         # that a sudoers rule admits only when asked to

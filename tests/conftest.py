@@ -155,6 +155,13 @@ def run(*arguments: str, cwd: Optional[Path] = None, env: Optional[Dict[str, str
     return Result(done.returncode, done.stdout.decode())
 
 
+def run_tool(module: str, *arguments: str) -> Result:
+    """Run a tool of this project as a contributor does, in the folder of the project."""
+    done = subprocess.run([sys.executable, '-m', module, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, cwd=ROOT, timeout=300)
+    return Result(done.returncode, done.stdout.decode())
+
+
 def run_as_nobody(code: str, *arguments: str) -> Any:
     """Run Python code as a user without rights; returns what it prints as JSON."""
     done = subprocess.run(

@@ -5,13 +5,13 @@ import json
 import sys
 
 import pytest
-from conftest import ROOT, run
+from conftest import ROOT, run, run_tool
+from measure import alarms
+from measure.alarms import Alarm
 
 from smart_attributes.errors import DataError
 from smart_attributes.knowledge.thresholds import DriveLimit, Thresholds
 from smart_attributes.model import State
-from smart_attributes.workshop import alarms
-from smart_attributes.workshop.alarms import Alarm
 
 OK, WARNING, CRITICAL = State.OK, State.WARNING, State.CRITICAL
 LIMITS = Thresholds({'roles': {'pending': {'hdd': {'warning': '0', 'critical': '8'}},
@@ -21,7 +21,6 @@ LIMITS = Thresholds({'roles': {'pending': {'hdd': {'warning': '0', 'critical': '
 def hdd(*reasons, health='PASSED', told=('pending', 'reallocated')):
     """A hard disk with its reasons, (role, state)."""
     return Alarm('hdd', health, max((state for _, state in reasons), key=lambda s: s.urgency, default=OK), reasons,
-                 False, None,
                  frozenset(told))
 
 
@@ -83,14 +82,14 @@ def drives(tmp_path):
 
 
 def test_the_job_compares_with_an_earlier_run_of_itself(drives, tmp_path):
-    """measure FILE --verdicts --json, change a limit, measure FILE --verdicts BEFORE."""
-    figures = json.loads(run('measure', str(drives), '--verdicts', '--json').text)
+    """tools.measure FILE --verdicts --json, change a limit, tools.measure FILE --verdicts BEFORE."""
+    figures = json.loads(run_tool('tools.measure', str(drives), '--verdicts', '--json').text)
     assert figures == {'states': {'hdd': {'PASSED': {'OK': 1, 'WARNING': 1}}},
                        'reasons': {'hdd': {'pending': {'WARNING': [1, 1]}}}}
 
     earlier = tmp_path / 'before.json'
     earlier.write_text(json.dumps({'states': {'hdd': {'PASSED': {'OK': 2}}}, 'reasons': {}}))
-    result = run('measure', str(drives), '--verdicts', str(earlier))
+    result = run_tool('tools.measure', str(drives), '--verdicts', str(earlier))
 
     assert result.code == 0
     assert '| hdd | PASSED | 1, was 2 | 1, was 0 | 0 | 50.0 %, was 0.0 % |' in result.text
@@ -107,12 +106,12 @@ def test_a_file_that_holds_no_figures_is_named(tmp_path, text):
         alarms.read_figures(str(file))
 
 
-def test_json_alone_belongs_to_no_job():
-    """It is said which it belongs to."""
-    result = run('measure', 'drives.jsonl', '--json')
+def test_the_plugin_has_no_options_for_data_that_no_user_has():
+    """They belong to tools.measure; `measure FILE` compares the database with the drives that a contributor has."""
+    for words in (['--verdicts'], ['--timelines', 'x.csv'], ['--json']):
+        result = run('measure', 'drives.jsonl', *words)
 
-    assert result.code == 3
-    assert '--verdicts' in json.loads(result.text)['error']
+        assert (result.code, words[0] in result.text) == (3, True), result.text
 
 
 def test_the_document_is_what_the_command_writes(shared, monkeypatch):

@@ -4,11 +4,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from conftest import run
+from conftest import run_tool
+from measure import dates
+from measure.dates import Lasting
 
 from smart_attributes.durations import YEAR
-from smart_attributes.workshop import dates
-from smart_attributes.workshop.dates import Lasting
 
 
 def rows(*drives):
@@ -38,7 +38,7 @@ def test_each_kind_has_a_row_and_hard_disks_have_none():
 
 
 def test_the_job_tells_the_dates_of_a_file(tmp_path):
-    """measure FILE --verdicts, over three drives: half used, hardly used, worn within a year."""
+    """tools.measure FILE --verdicts, over three drives: half used, hardly used, worn within a year."""
     file = tmp_path / 'drives.jsonl'
     file.write_text(''.join(json.dumps({
         'model': 'ACME N1', 'health': 'PASSED', 'nvme': {
@@ -46,4 +46,5 @@ def test_the_job_tells_the_dates_of_a_file(tmp_path):
             'Available Spare Threshold': '10%', 'Power On Hours': str(hours)}}) + '\n'
         for used, hours in ((40, 9000), (1, 9000), (80, 5000))))
 
-    assert '| nvme | 3 | 2 | 2 | 0, 0.0 % | 1, 50.0 % |' in run('measure', str(file), '--verdicts').text
+    assert '| nvme | 3 | 2 | 2 | 0, 0.0 % | 1, 50.0 % |' in run_tool('tools.measure', str(file),
+                                                                              '--verdicts').text

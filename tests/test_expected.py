@@ -5,12 +5,12 @@ import json
 
 import pytest
 from conftest import ROOT
+from measure import expected
+from measure.alarms import Alarm
 
 from smart_attributes.knowledge.specs import SpecDatabase
 from smart_attributes.knowledge.thresholds import Thresholds
 from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
-from smart_attributes.workshop import expected
-from smart_attributes.workshop.alarms import Alarm
 
 MONTH = 30 * 86_400
 ROLES = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).roles
@@ -32,7 +32,7 @@ def life(months=10, **numbers):
 
 
 def ssd(state=State.OK, **numbers):
-    return Alarm('ssd', 'PASSED', state, (), False, None, life=life(**numbers))
+    return Alarm('ssd', 'PASSED', state, (), life=life(**numbers))
 
 
 @pytest.mark.parametrize(('numbers', 'grown'), [

@@ -12,7 +12,7 @@ import pytest
 import rooms
 from conftest import ROOT, drive_path
 from fake_smartctl import FakeSmartctl
-from rooms import BASE, MODULES, PACKAGE, imports, room
+from rooms import BASE, MEASURING, MODULES, PACKAGE, imports, imports_from_outside, room
 
 from smart_attributes.reading import commands
 
@@ -22,7 +22,7 @@ MAY_IMPORT: Dict[str, Set[str]] = {
     'words': {'typed', 'durations'}, 'trust': set(), 'alarm': set(), 'state_folder': {'trust'}, 'files': set(),
     'typed': set(), 'durations': set(),
     'reading': set(), 'knowledge': set(), 'memory': set(),
-    'faces': {'knowledge'}, 'workshop': {'judge', 'outlook', 'reading', 'knowledge', 'memory'},
+    'faces': {'knowledge'}, 'workshop': {'judge', 'reading', 'knowledge'},
     'v1_6': {'knowledge', 'reading'},
     'judge': {'knowledge', 'memory', 'outlook'}, 'outlook': {'memory'}, 'options': {'v1_6'},
     'option_groups': {'options'},
@@ -34,7 +34,7 @@ MAY_IMPORT: Dict[str, Set[str]] = {
     'verdicts': {'site', 'judge', 'memory'},
     'survey': {'options', 'site', 'verdicts', 'reading', 'knowledge', 'remembering'},
     'doctor': {'options', 'site', 'survey', 'remembering', 'reading', 'knowledge', 'memory', 'faces', 'workshop'},
-    'file_jobs': {'options', 'site', 'survey', 'judge', 'reading', 'memory', 'workshop', 'v1_6'},
+    'file_jobs': {'options', 'site', 'survey', 'reading', 'workshop', 'v1_6'},
     'fleet': {'faces', 'knowledge'},
     'gathering': {'options', 'site', 'survey', 'reading', 'knowledge', 'faces', 'fleet'},
     'jobs': {'accepting', 'doctor', 'gathering', 'importing', 'remembering', 'cli', 'file_jobs', 'options', 'site',
@@ -42,6 +42,8 @@ MAY_IMPORT: Dict[str, Set[str]] = {
              'reading', 'knowledge', 'memory', 'faces', 'workshop'},
     'one_document': set(),
     'main': {'reading', 'jobs', 'one_document'}}
+# What tools/measure may import of the package beside the base.
+MEASURING_MAY_IMPORT = {'judge', 'outlook', 'options', 'site', 'knowledge', 'memory', 'workshop'}
 FOREIGN = {'nagiosplugin': {'knowledge/nagios'}, 'pySMART': {'reading/pysmart'}, 'jsonschema': {'knowledge/complaints'},
            'rich': {'faces/screen', 'faces/triage', 'faces/explain'}, 'jinja2': {'faces/page'},
            'prometheus_client': {'faces/metrics'},
@@ -68,6 +70,21 @@ def test_a_room_imports_only_what_its_rule_allows(module):
 
     assert taken == set(), (
         f'{module} stands in {room(module)}, which may import {sorted(allowed)}')
+
+
+@pytest.mark.parametrize('path', MEASURING, ids=lambda path: path.stem)
+def test_measuring_imports_only_what_its_rule_allows(path):
+    """It judges drives from files: it reads no drive and prints no report of the plugin."""
+    assert {room(name) for name in imports_from_outside(path)} <= MEASURING_MAY_IMPORT | BASE
+
+
+def test_measuring_is_no_part_of_the_package():
+    """It needs data that no user has; the package must not need it."""
+    users = {module for module in MODULES for name, is_ours in imports(module) if not is_ours
+             and name in ('tools', 'measure')}
+
+    assert {'alarms', 'dates', 'expected', 'rates', 'timelines'} <= {path.stem for path in MEASURING}
+    assert users == set()
 
 
 def test_the_inits_of_rooms_are_empty():
@@ -120,10 +137,11 @@ def test_no_model_name_is_in_the_code():
     assert found == {}
 
 
-@pytest.mark.parametrize('module', MODULES)
-def test_modules_and_functions_are_read_at_one_glance(module):
+@pytest.mark.parametrize('path', [*(PACKAGE / f'{module}.py' for module in MODULES), *MEASURING],
+                         ids=lambda path: str(path.relative_to(ROOT)))
+def test_modules_and_functions_are_read_at_one_glance(path):
     """400 lines, and 25 of a body: what grows beyond has parts that want names."""
-    source = (PACKAGE / f'{module}.py').read_text()
+    source = path.read_text()
     bodies = [node.body[1:] if ast.get_docstring(node) else node.body for node in ast.walk(ast.parse(source))
               if isinstance(node, ast.FunctionDef)]
 

@@ -214,7 +214,7 @@ def document(*words: str, code: int = 3, **more) -> dict:
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize('job', ['triage', 'list', 'history', 'doctor', 'fleet', 'measure', ''])
+@pytest.mark.parametrize('job', ['triage', 'list', 'history', 'doctor', 'fleet', ''])
 @pytest.mark.parametrize('words', [['--json', '--no-such-option'], ['--json=yes'], ['--js', '-t', 'x'],
                                    ['-t', '--json']], ids='_'.join)
 def test_a_mistake_in_a_command_line_that_asks_for_json_is_a_document(job, words):
@@ -229,7 +229,7 @@ def test_a_mistake_in_a_command_line_that_asks_for_json_is_a_document(job, words
     ['triage', '-p', '/nowhere/smartctl', '--nosudo', '-d', '/dev/sda'], ['list', '-d', '/dev/../x'],
     ['list', '--report', '{empty}'], ['triage', '--report', '{empty}'], ['history', '--report', '{empty}'],
     ['history', '--forget', 'NOBODY'], ['history', '-d', '/dev/sda', '-p', '{fake}'],
-    ['fleet', '/nowhere'], ['fleet'], ['measure', '/nowhere'], ['measure', '--timelines', '/nowhere'],
+    ['fleet', '/nowhere'], ['fleet'],
     ['doctor', '--user', 'no such user'], ['doctor', '--report', 'x'], ['triage', '-p', '{fake}'],
 ], ids=' '.join)
 def test_what_cannot_be_done_is_a_document_with_an_error(words, tmp_path):

@@ -3,7 +3,7 @@ import gzip
 import json
 
 import pytest
-from conftest import ROOT, run
+from conftest import ROOT, run, run_tool
 
 from smart_attributes.errors import DataError
 from smart_attributes.knowledge import datafile, specs, thresholds
@@ -192,9 +192,9 @@ def test_what_is_no_drive_is_a_sentence_with_its_file(tmp_path, name, content):
     """Numbers that no float holds among them; it ended with the name of an exception."""
     file = tmp_path / name
     file.write_bytes(content)
-    for words in ((), ('--verdicts',)):
-        done = run('measure', str(file), *words)
-        assert (done.code, str(file) in done.text, 'inside check' in done.text) == (3, True, False), done.text
+    for done in (run('measure', str(file)), run_tool('tools.measure', str(file), '--verdicts')):
+        assert (done.code, str(file) in done.text, 'Traceback' in done.text, 'inside check' in done.text) == (
+            3, True, False, False), done.text
 
 
 @pytest.mark.parametrize('row', ['0,1e999,0,1', f'0,{"9" * 400},0,1', 'nan,10,0,1', '-inf,inf,1,5', '10,5,0,1',
@@ -204,5 +204,5 @@ def test_hours_that_cannot_be_are_a_sentence_with_their_line(tmp_path, row):
     file = tmp_path / 'timelines.csv'
     file.write_text(f'drive,model,from,to,failed,a5\nx,A,{row}\n')
 
-    told = run('measure', '--timelines', str(file)).text
+    told = run_tool('tools.measure', '--timelines', str(file)).text
     assert f'{file}, line 2 or before it: hours and counters are numbers' in told

@@ -4,10 +4,10 @@ import re
 
 import pytest
 from conftest import ROOT
+from measure import rates
+from measure.timelines import DAY, YEAR, Stretch, Timeline
 
 from smart_attributes.model import Device, Judgement, Reading, Source, State, Verdict
-from smart_attributes.workshop import rates
-from smart_attributes.workshop.timelines import DAY, YEAR, Stretch, Timeline
 
 LIMITS = {5: ('reallocated', 20, 1000), 197: ('pending', 0, 8)}
 

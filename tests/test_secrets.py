@@ -25,7 +25,7 @@ READERS = {
     'list': (('list', '--report'), REPORTS), 'history': (('history', '--report'), REPORTS),
     'acknowledge': (('acknowledge', '--all', '--why', 'as found', '--report'), REPORTS),
     'fleet': (('fleet',), ('smartctl', 'triage', 'object')),
-    'measure': (('measure',), ('object', 'timelines')), 'timelines': (('measure', '--timelines'), ('timelines',)),
+    'measure': (('measure',), ('object', 'timelines')),
     'prove': (('prove',), DATA), 'format': (('prove', '--format'), DATA), 'migrate': (('migrate',), DATA),
     'samples': (('prove', '--samples'), ('list', 'number')), 'models': (('prove', '--models'), ('timelines',)),
     'thresholds': (('--report', '/dev/null', '--thresholds'), DATA),

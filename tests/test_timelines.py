@@ -1,11 +1,10 @@
-"""measure --timelines: what states and alarms are worth, on timelines made for the test."""
+"""tools.measure --timelines: what states and alarms are worth, on timelines made for the test."""
 import gzip
 import json
 
 import pytest
-from conftest import ROOT, run
-
-from smart_attributes.workshop import timelines
+from conftest import ROOT, run_tool
+from measure import timelines
 
 HEAD = 'drive,model,from,to,failed,a5,a187,a197\n'
 YEAR, DAY = 8766, 24
@@ -20,7 +19,7 @@ def measured(tmp_path):
     def measure(*rows, head=HEAD):
         file = tmp_path / 'timelines.csv'
         file.write_text(head + ''.join(rows))
-        result = run('measure', '--timelines', str(file), '--json')
+        result = run_tool('tools.measure', '--timelines', str(file), '--json')
         assert result.code == 0, result.text
         return json.loads(result.text)
     return measure
@@ -87,7 +86,7 @@ def test_the_table_says_the_same(tmp_path):
     file.write_bytes(gzip.compress((HEAD + row(1, 0, YEAR) + row(1, YEAR, 1.5 * YEAR, 1, uncorrect=100)
                                     + row(2, 0, YEAR)).encode()))
 
-    text = run('measure', '--timelines', str(file)).text
+    text = run_tool('tools.measure', '--timelines', str(file)).text
 
     assert '2 drives, 2 drive-years, 1 failures' in text
     assert [line.split() for line in text.splitlines() if line.startswith(('OK', 'WARNING ', 'CRITICAL'))] == [
@@ -106,7 +105,7 @@ def test_a_file_without_timelines_is_unknown(tmp_path, content, reason):
     file = tmp_path / 'timelines.csv'
     file.write_bytes(content)
 
-    result = run('measure', '--timelines', str(file))
+    result = run_tool('tools.measure', '--timelines', str(file))
 
     assert (result.code, str(file) in result.first_line,
             reason in result.first_line) == (3, True, True), result.first_line
@@ -116,7 +115,7 @@ def test_a_file_without_timelines_is_unknown(tmp_path, content, reason):
                                        ('drives.jsonl', '--timelines', 'x.csv')])
 def test_measure_wants_one_file(arguments):
     """What is given twice, or for the other table, is not ignored."""
-    result = run('measure', *arguments)
+    result = run_tool('tools.measure', *arguments)
 
     assert (result.code, '--timelines FILE' in result.text) == (3, True), result.text
 
@@ -132,7 +131,7 @@ def test_a_count_in_eights_is_one_of_sectors_of_4_kib(measured):
 
 def test_states_mean_what_the_documents_promise(shared):
     """On 52,320 hard disks until they failed; a limit that is changed shows here what it does."""
-    found = json.loads(run('measure', '--timelines', str(shared / 'drives/timelines.csv.gz'), '--json').text)
+    found = json.loads(run_tool('tools.measure', '--timelines', str(shared / 'drives/timelines.csv.gz'), '--json').text)
 
     assert (found['drives'], found['failures']) == (52320, 3208)
     assert (found['states']['CRITICAL']['percent_per_year'] >= 150
@@ -165,7 +164,7 @@ def eighth(shared, tmp_path):
 
 def test_with_memory_states_mean_what_the_documents_promise(eighth):
     """Every rule of growth and age has its part in these; an eighth of the drives tells with an error of a tenth."""
-    found = json.loads(run('measure', '--timelines', str(eighth), '--memory', '--json').text)
+    found = json.loads(run_tool('tools.measure', '--timelines', str(eighth), '--with-history', '--json').text)
 
     rates = {name: state['percent_per_year'] for name, state in found['states'].items()}
     assert rates['WARNING'] >= 55 and rates['CRITICAL'] >= 400 and rates['OK'] < 1.5
@@ -181,7 +180,7 @@ def test_growth_is_news_for_months_and_then_is_none(tmp_path):
     file = tmp_path / 'timelines.csv'
     file.write_text('drive,model,from,to,failed,a5\n1,ACME,0,1000,0,0\n1,ACME,1000,10000,1,17\n')
 
-    found = run('measure', '--timelines', str(file), '--memory', '--json')
+    found = run_tool('tools.measure', '--timelines', str(file), '--with-history', '--json')
 
     states = json.loads(found.text)['states']
     assert states['WARNING']['drive_years'] == pytest.approx(90 * 24 / 8766, abs=0.05)
@@ -195,7 +194,7 @@ def test_growth_is_told_on_when_the_number_has_gone_back(tmp_path):
     file = tmp_path / 'timelines.csv'
     file.write_text('drive,model,from,to,failed,a197\n1,ACME,0,1000,0,0\n1,ACME,1000,1024,0,1\n1,ACME,1024,10000,1,0\n')
 
-    found = run('measure', '--timelines', str(file), '--memory', '--json')
+    found = run_tool('tools.measure', '--timelines', str(file), '--with-history', '--json')
 
     assert json.loads(found.text)['states']['WARNING']['drive_years'] == pytest.approx(90 * 24 / 8766, abs=0.05)
 
@@ -205,7 +204,7 @@ def test_what_stands_still_for_two_weeks_is_critical_no_more(tmp_path):
     file = tmp_path / 'timelines.csv'
     file.write_text('drive,model,from,to,failed,a197\n1,ACME,0,1000,0,0\n1,ACME,1000,18532,1,9\n')
 
-    states = json.loads(run('measure', '--timelines', str(file), '--memory', '--json').text)['states']
+    states = json.loads(run_tool('tools.measure', '--timelines', str(file), '--with-history', '--json').text)['states']
 
     assert states['CRITICAL']['drive_years'] == pytest.approx(14 * 24 / 8766, abs=0.06)
     assert (states['CRITICAL']['failures'], states['WARNING']['failures']) == (0, 1)
@@ -216,7 +215,7 @@ def test_what_was_there_at_first_has_not_grown(tmp_path):
     file = tmp_path / 'timelines.csv'
     file.write_text('drive,model,from,to,failed,a5\n1,ACME,5000,10000,0,2\n')
 
-    assert json.loads(run('measure', '--timelines', str(file), '--memory',
+    assert json.loads(run_tool('tools.measure', '--timelines', str(file), '--with-history',
                           '--json').text)['states']['WARNING']['drive_years'] == 0
 
 

@@ -3,12 +3,14 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from pathlib import Path
 from typing import Dict, Iterator, List, Mapping, Tuple
 
 from described import ROOT
 
 PACKAGE = ROOT / 'smart_attributes'
 MODULES = sorted(str(path.relative_to(PACKAGE))[:-3] for path in PACKAGE.rglob('*.py') if path.stem != '__init__')
+MEASURING = sorted((ROOT / 'tools/measure').glob('*.py'))  # needs data that no user has: outside of the package
 BASE = {'model', 'errors', 'words', 'trust', 'alarm', 'state_folder', 'files', 'typed', 'durations'}  # for all
 
 Arrows = Mapping[Tuple[str, str], int]  # (importing, imported) -> how many imports
@@ -28,6 +30,16 @@ def imports(module: str) -> Iterator[Tuple[str, bool]]:
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name.split('.')[0], False
+
+
+def imports_from_outside(path: Path) -> Iterator[str]:
+    """Yield the modules of the package that a file outside of the package imports."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            package, _, base = node.module.partition('.')
+            names = [f'{base}/{alias.name}'.lstrip('/') for alias in node.names] if package == PACKAGE.name else []
+            yield from (whole if whole in MODULES else base.replace('.', '/')
+                        for whole in (name.replace('.', '/') for name in names))
 
 
 def room(module: str) -> str:

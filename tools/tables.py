@@ -99,8 +99,10 @@ def said(limit: Dict[str, Any], field: str) -> str:
 
 def modules() -> List[str]:
     """One row a module: the first line of its docstring."""
-    return [f'| `{room}{"/" if room else ""}{path.stem}` | {first_line(path)} |' for room in ROOMS
-            for path in sorted((ROOT / 'smart_attributes' / room).glob('*.py')) if path.stem != '__init__']
+    of_package = [(f'{room}/{path.stem}'.lstrip('/'), path) for room in ROOMS
+                  for path in sorted((ROOT / 'smart_attributes' / room).glob('*.py'))]
+    outside = [(f'tools/measure/{path.stem}', path) for path in rooms.MEASURING]
+    return [f'| `{name}` | {first_line(path)} |' for name, path in (*of_package, *outside) if path.stem != '__init__']
 
 
 def refused() -> List[str]:

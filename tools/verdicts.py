@@ -10,10 +10,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Callable, Dict, Iterable, Iterator, List, Optional
+from typing import Callable, Collection, Dict, Iterable, Iterator, List, Optional, Sequence
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
+
+from measure import alarms as of_drives  # noqa: E402
+from measure import rates, timelines  # noqa: E402
+from measure.rates import AGES, ALONE, AT, BEYOND, Rate, Rates  # noqa: E402
 
 from smart_attributes import judge  # noqa: E402
 from smart_attributes.errors import SmartError  # noqa: E402
@@ -24,9 +28,7 @@ from smart_attributes.memory.past import Past  # noqa: E402
 from smart_attributes.model import Device, Report, State, Verdict  # noqa: E402
 from smart_attributes.options import Options  # noqa: E402
 from smart_attributes.site import Site, judge_of  # noqa: E402
-from smart_attributes.workshop import alarms as of_drives  # noqa: E402
-from smart_attributes.workshop import collection, measure, rates, timelines  # noqa: E402
-from smart_attributes.workshop.rates import AGES, ALONE, AT, BEYOND, Rate, Rates  # noqa: E402
+from smart_attributes.workshop import collection, measure  # noqa: E402
 
 DOCUMENT = ROOT / 'doc' / 'verdicts.md'
 BEFORE = ROOT / 'tools' / 'verdicts_before.json'
@@ -79,6 +81,15 @@ def values(found: Rates) -> Iterator[str]:
         yield f'| `{role}` | {band} | {rate.hours / timelines.YEAR:,.0f} | {rate} |'
 
 
+def fifths(comparisons: Sequence[measure.Comparison], documented: Collection[str]) -> Iterator[str]:
+    """Yield the fifths of the models and their sum as rows of a table."""
+    found = list(measure.fifths(comparisons, documented))
+    for name, fifth in (*enumerate(found, 1), ('all', measure.Fifth(*map(sum, zip(*found))))):
+        shares = (measure.percent(fifth.agree, fifth.drives), measure.percent(fifth.left_out, fifth.drives),
+                  f'{fifth.believed:,}', measure.percent(fifth.agree_believed, fifth.believed))
+        yield f'| {name} | {fifth.drives:,} | {" | ".join(shares)} |'
+
+
 def _limits(found: Rates) -> List[tuple[str, str]]:
     return [(role, level) for role in sorted({key[0] for key in found}) for level in LEVELS
             if any(key[:2] == (role, level) for key in found)]
@@ -109,10 +120,14 @@ def of_timelines(path: str) -> Dict[str, Iterable[str]]:
 def of_collection(path: str) -> Dict[str, Iterable[str]]:
     """Return the rows of every table about a collection of drives."""
     data = datafile.load(datafile.shipped('attributes.json'))
-    limits_of = Thresholds(datafile.load(datafile.shipped('thresholds/default.json')))
-    measured = measure.measure(collection.read(path), SpecDatabase(data), limits_of)
-    wear = measure.fifth_rows(measured.comparisons, measure.documented_families(data))
-    return {**of_drives.tables(measured.alarms, limits_of, of_drives.read_figures(str(BEFORE))), 'wear': wear}
+    database, limits_of = SpecDatabase(data), Thresholds(datafile.load(datafile.shipped('thresholds/default.json')))
+    comparisons: List[measure.Comparison] = []
+    alarming: List[of_drives.Alarm] = []
+    for drive in collection.read(path):
+        comparisons += [measure.compare(drive, database)] if drive.report.identity.kind == 'ssd' else []
+        alarming.append(of_drives.alarm(drive, database, limits_of))
+    return {**of_drives.tables(alarming, limits_of, of_drives.read_figures(str(BEFORE))),
+            'wear': fifths(comparisons, measure.documented_families(data))}
 
 
 def filled(text: str, rows: Dict[str, Iterable[str]]) -> str:

@@ -23,12 +23,12 @@ from typing import (
     Tuple,
 )
 
+from .. import judge
 from ..knowledge import datafile, formatting, readings
 from ..knowledge.specs import SpecDatabase
 from ..knowledge.thresholds import Thresholds
-from ..model import State
+from ..model import Device, State, Verdict
 from . import collection
-from .alarms import Alarm, alarm
 from .evidence import USUAL, Evidence
 
 ENDURANCE = (7, 0x008)
@@ -70,6 +70,17 @@ class Comparison(NamedTuple):
         return self.distance <= max(POINTS, SHARE * (self.statistic or 0))
 
 
+class Alarm(NamedTuple):
+    """One drive judged with the default limits."""
+
+    kind: str
+    health: str                      # "PASSED", "FAILED" or "not told"
+    state: State
+    reasons: Tuple[Tuple[str, State], ...]   # each role that is not OK, with its state
+    is_out_of_range: bool            # some endurance figure below 0 or above 255
+    family: Optional[str]            # None: no entry has the drive
+
+
 class Fifth(NamedTuple):
     """The worn drives of a fifth of the models."""
 
@@ -94,8 +105,26 @@ def measure(drives: Iterable[collection.Drive], database: SpecDatabase, threshol
     for drive in drives:
         if drive.report.identity.kind == 'ssd':
             comparisons.append(compare(drive, database))
-        alarms.append(alarm(drive, database, thresholds))
+        alarms.append(alarm(drive, judged(drive, database, thresholds)))
     return Measurement(tuple(comparisons), tuple(alarms))
+
+
+def judged(drive: collection.Drive, database: SpecDatabase, thresholds: Thresholds) -> Verdict:
+    """Return the verdict on a drive, without history and without site files."""
+    return judge.judge(Device(drive.name, name='drive'), drive.report, database, thresholds, judge.Rules())
+
+
+def alarm(drive: collection.Drive, verdict: Verdict) -> Alarm:
+    """Return the state of a drive and the reasons for it."""
+    health = {True: 'PASSED', False: 'FAILED', None: 'not told'}[drive.report.smart_status]
+    return Alarm(drive.report.identity.kind, health, verdict.state,
+                 tuple((j.reading.role, j.state) for j in verdict.judgements if j.state is not State.OK),
+                 _is_out_of_range(verdict), verdict.entry)
+
+
+def _is_out_of_range(verdict: Verdict) -> bool:
+    return any(not 0 <= j.reading.number <= 255 for j in verdict.judgements
+               if j.reading.role == 'endurance_used' and j.reading.number is not None)
 
 
 def compare(drive: collection.Drive, database: SpecDatabase) -> Comparison:
@@ -182,15 +211,6 @@ def fifths(comparisons: Sequence[Comparison], documented: Collection[str]) -> It
         known = {*documented, *(c.family for c, fifth in worn if fifth != number and c.agrees)}
         yield Fifth(len(drives), sum(c.agrees for c in drives), sum(c.agrees and c.family in known for c in drives),
                     len(believed), sum(c.agrees for c in believed))
-
-
-def fifth_rows(comparisons: Sequence[Comparison], documented: Collection[str]) -> Iterator[str]:
-    """Yield the fifths and their sum as rows of a table."""
-    found = list(fifths(comparisons, documented))
-    for name, fifth in (*enumerate(found, 1), ('all', Fifth(*map(sum, zip(*found))))):
-        shares = (percent(fifth.agree, fifth.drives), percent(fifth.left_out, fifth.drives), f'{fifth.believed:,}',
-                  percent(fifth.agree_believed, fifth.believed))
-        yield f'| {name} | {fifth.drives:,} | {" | ".join(shares)} |'
 
 
 def documented_families(data: Mapping[str, Any]) -> FrozenSet[str]:

@@ -3,9 +3,9 @@ be believed, and be wrong.
 """
 from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
-from .. import outlook
-from ..durations import YEAR
-from ..model import Verdict
+from smart_attributes import outlook
+from smart_attributes.durations import YEAR
+from smart_attributes.model import Verdict
 
 LITTLE = 50        # %, below which a drive has more than half of its endurance left
 

@@ -25,16 +25,17 @@ from typing import (
     Tuple,
 )
 
-from .. import judge
-from ..errors import DataError
-from ..knowledge import datafile, ranges
-from ..knowledge.specs import SpecDatabase
-from ..knowledge.thresholds import DriveLimit, Thresholds
-from ..model import Device, Identity, State, Verdict
-from . import collection, dates, expected
+from smart_attributes.errors import DataError
+from smart_attributes.knowledge import datafile, ranges
+from smart_attributes.knowledge.specs import SpecDatabase
+from smart_attributes.knowledge.thresholds import DriveLimit, Thresholds
+from smart_attributes.model import Device, Identity, State
+from smart_attributes.workshop import collection, measure
+
+from . import dates, expected
 
 if TYPE_CHECKING:
-    from ..knowledge.thresholds import Bound
+    from smart_attributes.knowledge.thresholds import Bound
 
 KINDS: Mapping[str, Identity] = {
     'hdd': Identity(protocol='ATA', rotation=7200), 'ssd': Identity(protocol='ATA', rotation=0),
@@ -53,8 +54,6 @@ class Alarm(NamedTuple):
     health: str                      # "PASSED", "FAILED" or "not told"
     state: State
     reasons: Tuple[Tuple[str, State], ...]
-    is_out_of_range: bool            # some endurance figure below 0 or above 255
-    family: Optional[str]
     told: FrozenSet[str] = frozenset()  # roles that the drive has a judged number of
     lasting: Optional[dates.Lasting] = None  # None: it tells no endurance
     life: Optional[expected.Life] = None     # None: it does not tell its power-on time
@@ -66,19 +65,12 @@ class Alarm(NamedTuple):
 
 def alarm(drive: collection.Drive, database: SpecDatabase, thresholds: Thresholds) -> Alarm:
     """Return how a drive is judged by default."""
-    verdict = judge.judge(Device(drive.name, name='drive'), drive.report, database, thresholds, judge.Rules())
-    health = {True: 'PASSED', False: 'FAILED', None: 'not told'}[drive.report.smart_status]
-    return Alarm(drive.report.identity.kind, health, verdict.state,
-                 tuple((j.reading.role, j.state) for j in verdict.judgements if j.state is not State.OK),
-                 _is_out_of_range(verdict), verdict.entry,
+    verdict = measure.judged(drive, database, thresholds)
+    known = measure.alarm(drive, verdict)
+    return Alarm(known.kind, known.health, known.state, known.reasons,
                  frozenset(j.reading.role for j in verdict.judgements if j.reading.judged
                            and j.reading.number is not None), dates.lasting(verdict),
                  expected.life(verdict, thresholds, database.roles))
-
-
-def _is_out_of_range(verdict: Verdict) -> bool:
-    return any(not 0 <= j.reading.number <= 255 for j in verdict.judgements
-               if j.reading.role == 'endurance_used' and j.reading.number is not None)
 
 
 # --- figures --------------------------------------------------------------------------
@@ -187,7 +179,8 @@ def read_figures(path: str) -> Figures:
     """Return the figures of an earlier run. Raises DataError where a file holds none."""
     data = datafile.load(path)
     if not isinstance(data, dict) or not all(isinstance(data.get(key), dict) for key in ('states', 'reasons')):
-        raise DataError(f'{path} holds no figures of an earlier run; write them with measure FILE --verdicts --json')
+        raise DataError(f'{path} holds no figures of an earlier run; write them with: '
+                        'python -m tools.measure FILE --verdicts --json')
     return {'states': data['states'], 'reasons': data['reasons']}
 
 
@@ -198,13 +191,15 @@ def read_alarms(path: str) -> Tuple[List[Alarm], Thresholds]:
     return [alarm(drive, database, thresholds) for drive in collection.read(path)], thresholds
 
 
-def main(path: str, before: str, as_json: bool) -> int:
-    """Print what the default limits do to the drives of a file, beside the figures of an earlier run. Returns 0."""
+def main(path: str, before: str, as_json: bool) -> None:
+    """Print what the default limits do to the drives of a file, beside the figures of an earlier run.
+
+    Raises DataError.
+    """
     alarms, thresholds = read_alarms(path)
     now = figures(alarms)
     if as_json:
         print(json.dumps(now, indent=1, sort_keys=True))
-        return 0
+        return
     for rows in tables(alarms, thresholds, read_figures(before) if before else now).values():
         print(*rows, '', sep='\n')
-    return 0

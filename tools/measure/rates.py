@@ -12,9 +12,10 @@ from collections import defaultdict
 from functools import lru_cache
 from typing import Callable, Dict, Iterable, Iterator, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from ..knowledge import ranges
-from ..model import State, Verdict
-from .sectors import PHYSICAL
+from smart_attributes.knowledge import ranges
+from smart_attributes.model import State, Verdict
+from smart_attributes.workshop.sectors import PHYSICAL
+
 from .timelines import DAY, LEVELS, YEAR, Counters, Judge, Timeline, report_of
 
 # How old growth is, in hours: its name, and where it ends.

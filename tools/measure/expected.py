@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, FrozenSet, Iterator, List, Mapping, NamedTuple, Optional, Sequence
 
-from ..durations import MONTH
-from ..memory import growth
-from ..model import Device, State
+from smart_attributes.durations import MONTH
+from smart_attributes.memory import growth
+from smart_attributes.model import Device, State
 
 if TYPE_CHECKING:
-    from ..knowledge.specs import Role
-    from ..knowledge.thresholds import Json, Thresholds
-    from ..model import Reading, Verdict
+    from smart_attributes.knowledge.specs import Role
+    from smart_attributes.knowledge.thresholds import Json, Thresholds
+    from smart_attributes.model import Reading, Verdict
+
     from .alarms import Alarm
 
 WHOLE = 100.0          # per cent: what a number that falls began with, and what is worn when nothing is left

@@ -1,0 +1,87 @@
+"""The command line: what states and limits are worth on collections of drives that no user has.
+
+Usage, in the folder of the project:
+  .venv/bin/python -m tools.measure --timelines TIMELINES.csv.gz [--with-history] [--json]
+  .venv/bin/python -m tools.measure DRIVES.jsonl.gz --verdicts [BEFORE.json] [--json]
+"""
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import NoReturn, Optional, Sequence
+
+from smart_attributes import judge as judging
+from smart_attributes.errors import SmartError
+from smart_attributes.memory.past import Past
+from smart_attributes.model import Device, Report, Verdict
+from smart_attributes.options import Options
+from smart_attributes.site import Site, judge_of
+from smart_attributes.words import sentence
+
+from . import alarms, timelines
+
+PROGRAM = 'python -m tools.measure'
+UNKNOWN = 3      # exit status where nothing was measured
+LONGEST = 2000   # characters of an error message
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose usage errors end with the same exit status as those of the plugin."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print how the command is used and what was wrong, then exit."""
+        self.exit(UNKNOWN, f'{self.format_usage()}{message}; see {PROGRAM} --help\n')
+
+
+def _parser() -> Parser:
+    parser = Parser(PROGRAM, '%(prog)s (FILE --verdicts [BEFORE] | --timelines FILE [--with-history]) [--json]',
+                    'Measure states and limits on collections of drives.')
+    parser.add_argument('file', nargs='?', metavar='FILE',
+                        help='drives as facts, one JSON object a line, plain or gzip')
+    parser.add_argument('--verdicts', nargs='?', const='', metavar='BEFORE',
+                        help='count the drives of FILE in each state and beyond each limit, and compare the counts '
+                             'with the JSON file BEFORE of an earlier run')
+    parser.add_argument('--timelines', metavar='FILE',
+                        help='report how many hard disks fail in each state; a row of FILE is a period in which no '
+                             'counter of a disk moved, plain or gzip')
+    parser.add_argument('--with-history', action='store_true',
+                        help='with --timelines: judge each disk with the history of its readings, growth and age '
+                             'included')
+    parser.add_argument('--json', dest='as_json', action='store_true', help='print JSON')
+    return parser
+
+
+def shipped_judge() -> timelines.Mindful:
+    """Return a judge with the shipped entries and limits, without site files."""
+    shipped = judge_of(Options(), Site())
+
+    def verdict(report: Report, past: Optional[Past]) -> Verdict:
+        return judging.judge(Device('', name='drive'), report, shipped.database, shipped.thresholds, shipped.rules,
+                             past)
+    return verdict
+
+
+def main(words: Sequence[str]) -> int:
+    """Measure as the words of a command line ask; 0, or 3 with a sentence on standard error."""
+    parser = _parser()
+    asked = parser.parse_args(words)
+    if (asked.file is None) == (asked.timelines is None):
+        parser.error('give either FILE --verdicts or --timelines FILE')
+    if (asked.file is None) != (asked.verdicts is None):
+        parser.error('FILE and --verdicts belong together; to compare the database with FILE, run: '
+                     'check_smart_attributes measure FILE')
+    if asked.with_history and not asked.timelines:
+        parser.error('--with-history works only with --timelines FILE')
+    try:
+        if asked.timelines:
+            timelines.main(asked.timelines, shipped_judge(), asked.with_history, asked.as_json)
+        else:
+            alarms.main(asked.file, asked.verdicts, asked.as_json)
+    except SmartError as problem:
+        print(sentence(str(problem), LONGEST), file=sys.stderr)
+        return UNKNOWN
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
