@@ -36,6 +36,35 @@ def test_where_all_programs_are_promised_none_is_missed_in_silence(tmp_path: Pat
     assert words in done.stdout.splitlines()[-1]
 
 
+SHARED = """
+import os, pytest
+
+@pytest.fixture(scope='module')
+def shared(): pass
+
+@pytest.mark.parametrize('number', range(8))
+def test_shared(shared, number): print('one', os.environ['PYTEST_XDIST_WORKER'])
+
+@pytest.mark.xdist_group('time')
+@pytest.mark.parametrize('number', range(8))
+def test_timed(number): print('time', os.environ['PYTEST_XDIST_WORKER'])
+"""
+
+
+def test_tests_that_share_a_fixture_or_a_group_run_on_one_worker(tmp_path: Path):
+    """pytest 9.2 ignored the groups of pytest-xdist 3.8 without a word."""
+    pytest.importorskip('xdist')
+    (tmp_path / 'test_some.py').write_text(SHARED)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith('PYTEST_XDIST')}
+    done = subprocess.run([sys.executable, '-m', 'pytest', '-rP', '-n', '2', '--dist', 'loadgroup', '-p', 'conftest',
+                           '-p', 'no:cacheprovider', str(tmp_path)], cwd=tmp_path,
+                          env={**environment, 'PYTHONPATH': f'{ROOT / "tests"}:{ROOT}'}, capture_output=True, text=True)
+    lines = [line for line in done.stdout.splitlines() if line.startswith(('one gw', 'time gw'))]
+
+    assert len(lines) == 16, done.stdout
+    assert len(set(lines)) == 2, set(lines)
+
+
 SIGNALS = """
 import signal, subprocess, sys
 {first}
