@@ -36,33 +36,33 @@ def test_where_all_programs_are_promised_none_is_missed_in_silence(tmp_path: Pat
     assert words in done.stdout.splitlines()[-1]
 
 
-SHARED = """
+SPREAD = """
 import os, pytest
 
 @pytest.fixture(scope='module')
-def shared(): pass
+def costly(): pass
 
+{mark}
 @pytest.mark.parametrize('number', range(8))
-def test_shared(shared, number): print('one', os.environ['PYTEST_XDIST_WORKER'])
-
-@pytest.mark.xdist_group('time')
-@pytest.mark.parametrize('number', range(8))
-def test_timed(number): print('time', os.environ['PYTEST_XDIST_WORKER'])
+def test_some(number{fixture}): print('ran on', os.environ['PYTEST_XDIST_WORKER'])
 """
 
 
-def test_tests_that_share_a_fixture_or_a_group_run_on_one_worker(tmp_path: Path):
+@pytest.mark.parametrize('mark, fixture, workers', [
+    pytest.param('', '', 2, id='apart'), pytest.param('', ', costly', 1, id='same-fixture'),
+    pytest.param('@pytest.mark.xdist_group("time")', '', 1, id='same-group')])
+def test_tests_that_share_a_fixture_or_a_group_run_on_one_worker(tmp_path: Path, mark, fixture, workers):
     """pytest 9.2 ignored the groups of pytest-xdist 3.8 without a word."""
     pytest.importorskip('xdist')
-    (tmp_path / 'test_some.py').write_text(SHARED)
+    (tmp_path / 'test_some.py').write_text(SPREAD.format(mark=mark, fixture=fixture))
     environment = {name: value for name, value in os.environ.items() if not name.startswith('PYTEST_XDIST')}
     done = subprocess.run([sys.executable, '-m', 'pytest', '-rP', '-n', '2', '--dist', 'loadgroup', '-p', 'conftest',
                            '-p', 'no:cacheprovider', str(tmp_path)], cwd=tmp_path,
                           env={**environment, 'PYTHONPATH': f'{ROOT / "tests"}:{ROOT}'}, capture_output=True, text=True)
-    lines = [line for line in done.stdout.splitlines() if line.startswith(('one gw', 'time gw'))]
+    lines = [line for line in done.stdout.splitlines() if line.startswith('ran on gw')]
 
-    assert len(lines) == 16, done.stdout
-    assert len(set(lines)) == 2, set(lines)
+    assert len(lines) == 8, done.stdout
+    assert len(set(lines)) == workers
 
 
 SIGNALS = """
