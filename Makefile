@@ -4,6 +4,8 @@ VENV := .venv
 OLD := .venv-debian12
 BUILD := .venv-build
 BIN := $(VENV)/bin
+# Where wheel and single-file program are built; tests give a folder of their own.
+DIST := dist
 DRIVES := ../shared/drives/drives.jsonl.gz
 # What Debian 12 ships; pySMART is in no Debian.
 DEBIAN12 := nagiosplugin==1.3.2 jsonschema==4.10.3 rich==13.3.1 chardet==5.1.0 humanfriendly==10.0 pytest==7.2.1 hypothesis==6.67.1 prometheus_client==0.16.0
@@ -14,6 +16,8 @@ DAEMONS := icinga2 nagios4-core nagios-nrpe-server nagios-nrpe-plugin icingacli 
 SCRAPERS := prometheus prometheus-node-exporter
 # What single tests run: the real sudo, access-control lists, the man page, another user, a memory checker, a browser.
 PROGRAMS := sudo acl man-db passwd util-linux binutils valgrind pipx chromium chromium-driver
+# How many tests run at a time.
+WORKERS ?= auto
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
 .PHONY: run test check mutants broken-promises test-debian12 playground bench performance kills year prove measure verdicts add format generate pictures deb test-deb test-kernel daemons test-programs test-icinga test-metrics scrapers venv wheel zipapp release reproducible pins audit clean help
@@ -30,10 +34,10 @@ check: $(VENV)/.tools
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	@sh tools/compiler
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 test-debian12: $(OLD)/.ready  ## the behaviour again, with the libraries of Debian 12
-	$(OLD)/bin/python -m pytest -m libraries
+	$(OLD)/bin/python -m pytest -m libraries $$(grep -l 'mark\.libraries' tests/test_*.py)
 
 mutants: $(VENV)/.mutants  ## how many small mistakes in what decides the unit tests notice: make mutants MODULES="judge words"
 	$(BIN)/python tools/mutants.py $(MODULES)
@@ -160,10 +164,10 @@ fleet-10000: $(VENV)/.tools daemons  ## `fleet` asks an Icinga 2 with 10,000 hos
 	FLEET_HOSTS=10000 TEST_DAEMONS=1 $(BIN)/python -m pytest -s tests/test_fleet_icinga.py -k 10000
 
 wheel: $(BUILD)/.ready  ## dist/*.whl with its data, and the source archive
-	sh tools/wheel $(BUILD)/bin/python
+	sh tools/wheel $(BUILD)/bin/python "$(DIST)"
 
 zipapp: wheel    ## dist/check_smart_attributes.pyz: the program and its libraries in one file, for Python 3.9 and newer
-	sh tools/zipapp $(BUILD)/bin/python
+	sh tools/zipapp $(BUILD)/bin/python "$(DIST)"
 
 release:         ## all that is released, from the tag of this version, in dist/ with SHA256SUMS
 	@sh tools/releasable

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import atexit
+import fcntl
 import json
 import os
 import re
@@ -109,6 +110,40 @@ def pytest_runtest_makereport() -> Iterator[None]:
     report = outcome.get_result()
     if report.skipped and 'TEST_DAEMONS' in os.environ and re.search('not installed|missing', str(report.longrepr)):
         report.outcome = 'failed'
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: List[pytest.Item]) -> None:
+    """Let tests that share a fixture of their module run on one worker of pytest-xdist, which sets it up once."""
+    for item in items:
+        fixtures = item._fixtureinfo.name2fixturedefs.values()
+        if not item.get_closest_marker('xdist_group') and any(each[-1].scope == 'module' for each in fixtures):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
+@pytest.fixture(scope='session')
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel, the source archive and the single-file program, built once for all workers."""
+    if subprocess.run(['git', 'rev-parse'], cwd=ROOT, capture_output=True, check=False).returncode:
+        pytest.skip('wheel and single-file program are not tried: this is no clone, so their version is not known')
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if 'PYTEST_XDIST_WORKER' in os.environ else own) / 'released'
+    folder.mkdir(exist_ok=True)
+    with (folder / '.lock').open('w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / 'check_smart_attributes.pyz').exists():
+            build_into(folder)
+    return folder
+
+
+def build_into(folder: Path) -> None:
+    """Run `make zipapp`, without the options of the `make` that runs these tests."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(('MAKE', 'MFLAGS'))}
+    made = subprocess.run(['make', '--silent', 'zipapp', f'DIST={folder}'], cwd=ROOT, env=clean, text=True, timeout=600,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    if made.returncode and 'onnection' in made.stdout:
+        pytest.skip('wheel and single-file program are not tried: no package index can be reached')
+    assert made.returncode == 0, made.stdout
 
 
 @pytest.fixture(scope='session')

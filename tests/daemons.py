@@ -10,6 +10,7 @@ import base64
 import http.server
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -20,8 +21,9 @@ import tempfile
 import threading
 import time
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Type
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Type
 
 from conftest import ROOT, SOCKETS, drive
 from fake_smartctl import FakeSmartctl
@@ -45,11 +47,22 @@ def missing(*programs: str) -> str:
     return ', '.join(absent)
 
 
+def ports_of_worker() -> Iterator[int]:
+    """Yield ports below those of outgoing connections, which no other worker of this test run takes."""
+    worker = int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0')[2:]) % 100
+    yield from random.SystemRandom().sample(range(20_000 + worker, 32_000, 100), 120)
+
+
+PORTS = ports_of_worker()
+
+
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """Return a port that nobody uses; never the same twice."""
+    for port in PORTS:
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(('127.0.0.1', port))
+            return port
+    raise AssertionError('no port is free from 20000 to 32000')
 
 
 def until(met: Callable[[], Any], seconds: float, what: str) -> Any:

@@ -17,6 +17,8 @@ from smart_attributes import alarm
 from smart_attributes.reading.commands import read_arguments
 from smart_attributes.reading.content import LARGEST_FILE
 
+pytestmark = pytest.mark.xdist_group('time')
+
 PLUGIN = (sys.executable, '-I', str(ROOT / 'check_smart_attributes'))
 NEVER_ENDS = '(a+)+X'  # on a text of forty a
 

@@ -292,6 +292,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.xdist_group('time')
 @pytest.mark.parametrize(('place', 'fault', 'words'), FAULTS, ids=lambda value: str(value)[:40])
 def test_a_drive_that_cannot_be_read_is_unknown_with_the_reason(machine, place, fault, words):
     """State, first line and exit code; no perfdata, and the time limit holds. Two errors may look the same to
@@ -429,6 +430,7 @@ def test_the_plugin_sends_nothing_but_reading_commands(tmp_path):
     assert {'scsi 4d', 'ata b0 d0', 'nvme 02'} <= kinds
 
 
+@pytest.mark.xdist_group('time')
 def test_one_slow_one_hanging_and_one_vanished_of_24_leave_21_verdicts(machine):
     """The time limit holds, and nobody waits for the bad ones."""
     bad = {3: {'latency': 900}, 11: {'hang': 2}, 17: {'vanish': 0}}
@@ -450,6 +452,7 @@ def test_one_slow_one_hanging_and_one_vanished_of_24_leave_21_verdicts(machine):
     assert len({label.partition('_')[0] for label in perfdata(result.text)}) == 21
 
 
+@pytest.mark.xdist_group('time')
 def test_the_limit_for_all_drives_holds_when_each_has_time_left(machine):
     """-t ends the check though no drive is late by its own limit."""
     for letter in 'abcd':
@@ -623,6 +626,7 @@ def allowed(place):
         SUDOERS.unlink(missing_ok=True)
 
 
+@pytest.mark.xdist_group('sudo')
 @pytest.mark.parametrize(('address', 'drive', 'name'), [
     ('/dev/sda', 'intel-worn', 'sda'), ('/dev/nvme0', 'nvme-samsung-healthy', 'nvme0'),
     ('/dev/sdb', 'sas-predicted-failure', 'sdb'),
@@ -636,6 +640,7 @@ def test_a_user_with_the_rule_reads_drives_through_sudo(allowed, address, drive,
     assert told(allowed.check('-d', address)) == expected(drive, name)
 
 
+@pytest.mark.xdist_group('sudo')
 def test_a_user_with_the_rule_scans_through_sudo(allowed):
     """The scan is a command line of its own."""
     allowed.machine.add('/dev/sda', 'samsung-healthy')
@@ -647,6 +652,7 @@ def test_a_user_with_the_rule_scans_through_sudo(allowed):
             == 'SMART WARNING - bus_0_megaraid_0 endurance_used 88 % (warning above 85); 2 drives: 1 warning, 1 ok')
 
 
+@pytest.mark.xdist_group('sudo')
 def test_without_a_rule_each_drive_is_unknown_with_what_to_do(place):
     """The commonest fault of a new installation."""
     place.machine.add('/dev/sda', 'samsung-healthy')
@@ -659,6 +665,7 @@ def test_without_a_rule_each_drive_is_unknown_with_what_to_do(place):
     assert 'Traceback' not in result.text
 
 
+@pytest.mark.xdist_group('sudo')
 def test_a_denied_scan_is_unknown_with_what_to_do(place):
     """Nothing to check is not OK."""
     result = place.check()
@@ -671,6 +678,7 @@ def test_a_denied_scan_is_unknown_with_what_to_do(place):
 READ = '--json=c --nocheck=standby -i -H -A -l error -l selftest -l devstat -l ssd'
 
 
+@pytest.mark.xdist_group('sudo')
 @pytest.mark.parametrize('words', [
     '-s off /dev/sda', '-a /dev/sda', '--json=c --scan --set=x', f'{READ} /dev/sda -s off',
     f'{READ} /dev/../etc/shadow',
@@ -687,6 +695,7 @@ def test_the_rule_admits_nothing_else(allowed, words):
     assert allowed.machine.commands(allowed.machine.folder / 'drives/sda') == []
 
 
+@pytest.mark.xdist_group('sudo')
 def test_a_hanging_smartctl_of_root_does_not_hold_up_the_user(allowed):
     """nagios may not kill it: the plugin reports the others in time and leaves without waiting."""
     allowed.machine.add('/dev/sda', 'intel-worn', hang=3)

@@ -2,10 +2,12 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
+import daemons
 import pytest
 from conftest import ROOT
 
@@ -34,6 +36,55 @@ def test_where_all_programs_are_promised_none_is_missed_in_silence(tmp_path: Pat
                           capture_output=True, text=True)
 
     assert words in done.stdout.splitlines()[-1]
+
+
+SPREAD = """
+import os, pytest
+
+@pytest.fixture(scope='module')
+def costly(): pass
+
+{mark}
+@pytest.mark.parametrize('number', range(8))
+def test_some(number{fixture}): print('ran on', os.environ['PYTEST_XDIST_WORKER'])
+"""
+
+
+@pytest.mark.parametrize('mark, fixture, workers', [
+    pytest.param('', '', 2, id='apart'), pytest.param('', ', costly', 1, id='same-fixture'),
+    pytest.param('@pytest.mark.xdist_group("time")', '', 1, id='same-group')])
+def test_tests_that_share_a_fixture_or_a_group_run_on_one_worker(tmp_path: Path, mark, fixture, workers):
+    """pytest 9.2 ignored the groups of pytest-xdist 3.8 without a word."""
+    pytest.importorskip('xdist')
+    (tmp_path / 'test_some.py').write_text(SPREAD.format(mark=mark, fixture=fixture))
+    environment = {name: value for name, value in os.environ.items() if not name.startswith('PYTEST_XDIST')}
+    done = subprocess.run([sys.executable, '-m', 'pytest', '-rP', '-n', '2', '--dist', 'loadgroup', '-p', 'conftest',
+                           '-p', 'no:cacheprovider', str(tmp_path)], cwd=tmp_path,
+                          env={**environment, 'PYTHONPATH': f'{ROOT / "tests"}:{ROOT}'}, capture_output=True, text=True)
+    lines = [line for line in done.stdout.splitlines() if line.startswith('ran on gw')]
+
+    assert len(lines) == 8, done.stdout
+    assert len(set(lines)) == workers
+
+
+def test_no_two_workers_take_the_same_port(monkeypatch):
+    """Each starts daemons while others do."""
+    taken = []
+    for worker in ('gw0', 'gw1', 'gw7'):
+        monkeypatch.setenv('PYTEST_XDIST_WORKER', worker)
+        taken.append(set(daemons.ports_of_worker()))
+
+    assert all(len(ports) == 120 for ports in taken)
+    assert len(set.union(*taken)) == 360
+
+
+def test_a_port_that_is_in_use_is_not_given_away(monkeypatch):
+    """A daemon of another run of the tests may have it."""
+    with socket.create_server(('127.0.0.1', 0)) as server:
+        used = server.getsockname()[1]
+        monkeypatch.setattr(daemons, 'PORTS', iter([used, next(daemons.PORTS)]))
+
+        assert daemons.free_port() != used
 
 
 SIGNALS = """

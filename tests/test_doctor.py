@@ -31,6 +31,8 @@ from smart_attributes.reading import addresses, sudoers
 from smart_attributes.reading.commands import read_arguments
 from smart_attributes.reading.waiting import Earlier, Waiting
 
+pytestmark = pytest.mark.xdist_group('sudo')
+
 PROGRAMS = ('sudo', 'visudo', 'useradd', 'userdel', 'setpriv')
 # The Python of these tests may stand where no other user may look; that of the system starts the program, with the
 # libraries that it has and else those of these tests. Another root than / may be given for what is looked up in /sys.

@@ -38,6 +38,7 @@ def test_pipes_and_folders_are_not_waited_for(tmp_path):
         signal.alarm(0)
 
 
+@pytest.mark.xdist_group('time')
 @as_root
 @pytest.mark.parametrize('option', ['--report', '--thresholds', '--attributes'])
 def test_a_file_that_only_looks_regular_is_not_waited_for(option):

@@ -14,6 +14,8 @@ from smart_attributes.fleet.drives import Origin, Reader
 from smart_attributes.knowledge.specs import SpecDatabase
 from smart_attributes.model import State
 
+pytestmark = pytest.mark.xdist_group('fleet_drives')  # fixtures that tests ask for by name
+
 
 @pytest.fixture(scope='module')
 def reader() -> Reader:

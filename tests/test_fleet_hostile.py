@@ -23,6 +23,8 @@ from smart_attributes.fleet import bounded_json, icinga
 from smart_attributes.fleet.drives import Drive
 from smart_attributes.fleet.kept import Kept
 
+pytestmark = pytest.mark.xdist_group('time')
+
 MEGABYTES = 300          # that a hostile answer has, and that `fleet` may take
 ENOUGH = '20'            # seconds, of which none of these needs half
 LITTLE = '3'

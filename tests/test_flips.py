@@ -18,10 +18,10 @@ STATE = 'memory/memory.sqlite'
 def test_no_bit_of_the_history_is_lost_in_silence(tmp_path: Path) -> None:
     """In the database, its log and the record of commits, young and old."""
     flipper = Flipper(tmp_path, random.randrange(10**6))
-    flipper.flip(int(os.environ.get('FLIPS', '36')))
+    flipper.flip(int(os.environ.get('FLIPS', '24')))
 
     assert flipper.silent == [], f'seed {flipper.seed}'
-    assert sum(count for what, count in flipper.counted.items() if what.endswith('said')) >= 10, flipper.counted
+    assert sum(count for what, count in flipper.counted.items() if what.endswith('said')) >= 6, flipper.counted
 
 
 @pytest.fixture

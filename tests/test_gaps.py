@@ -73,7 +73,7 @@ def without(container: Json, *keys: str) -> None:
      'some of the error log'),
     (lambda said: said.update(ata_smart_self_test_log={'standard': {'count': 1}}),
      'some of the standard self-test log'),
-], ids=str)
+])
 def test_what_json_lacks_or_holds_damaged_is_told(damage: Callable[[Json], Any], told: str):
     """Where, in smartctl's own names."""
     said = report('samsung-worn-out')

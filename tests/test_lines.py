@@ -14,6 +14,8 @@ from smart_attributes.faces import lines, perfdata
 from smart_attributes.judge import Rules, unreadable
 from smart_attributes.model import Device, Identity, State, Verdict
 
+pytestmark = pytest.mark.xdist_group('lines')  # fixtures that tests ask for by name
+
 REPORTS = str(ROOT / 'tests/reports')
 SDA = Device('/dev/sda', name='sda')
 # Beside `-`, which is how a line says that a drive told nothing.

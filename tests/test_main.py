@@ -91,6 +91,7 @@ def test_the_plugin_does_not_wait_for_ever_for_a_reader():
         assert plugin.wait(timeout=20) == 0
 
 
+@pytest.mark.xdist_group('time')
 @pytest.mark.parametrize('work', ['1 / 0', 'time.sleep(5)', 'os.kill(os.getpid(), 15)', 'sys.exit(2)'])
 def test_what_is_done_after_the_answer_neither_changes_nor_delays_it(work):
     """Memory is written when the result is out: whatever becomes of that, the daemon has its answer in time."""

@@ -530,6 +530,7 @@ def test_a_user_who_may_start_no_further_process_keeps_readings(theirs):
     assert numbers(theirs) == [1, 2]
 
 
+@pytest.mark.xdist_group('time')
 def test_one_that_another_process_holds_is_told_within_the_patience(tmp_path):
     """A shell of sqlite3 left open must not hang the check."""
     check(tmp_path, 1)
@@ -626,8 +627,8 @@ def test_a_clock_of_1970_that_is_then_set_wrongly_is_doubted_for_a_day_like_any_
 
 def test_a_clock_far_ahead_thins_a_month_at_most(tmp_path):
     """Otherwise one check with a wrong year would throw away what a year has gathered."""
-    for day in range(100):
-        check(tmp_path, day, START + day * DAY)
+    memory(tmp_path).keep_past(DRIVE, {(CRC, CHANGE): [Point(START + day * DAY, day, DAY) for day in range(99)]})
+    check(tmp_path, 99, START + 99 * DAY)
     check(tmp_path, 1000, START + 3650 * DAY)
 
     assert len(points(tmp_path, now=START + 5000 * DAY)) >= 100 - 31
@@ -650,8 +651,9 @@ def test_a_counter_that_moves_at_every_check_is_thinned_to_one_a_day(tmp_path):
 def test_after_400_days_a_point_a_month_is_left(tmp_path):
     """Years of hours and temperatures."""
     hours = Key('power_on_time', 'attribute 9')
-    opened = memory(tmp_path)
-    for day in range(500):
+    opened = memory(tmp_path, START + 399 * DAY)
+    opened.keep_past(DRIVE, {(hours, DAILY): [Point(START + day * DAY, day * DAY, DAY) for day in range(399)]})
+    for day in range(399, 500):
         opened.now = START + day * DAY
         opened.keep([Kept('/dev/sda', DRIVE, (Observation(hours, day * DAY, DAILY),))], Scope())
 

@@ -286,6 +286,7 @@ def test_a_sleeping_drive_is_ok_and_counts_as_there(fake):
     assert check(fake, '-d', '/dev/sda', '--asleep', 'warning').code == 1
 
 
+@pytest.mark.xdist_group('time')
 @pytest.mark.parametrize(('how', 'word'), [
     ({'before': 'sleep 5'}, 'no answer within 1 s'), ({'before': IGNORES_SIGTERM}, 'no answer within 1 s'),
     ({'before': DIES}, 'signal 11'), ({'output': b'{"smartctl": {"version": [7'}, 'JSON'), ({'output': b''}, 'nothing'),
@@ -306,6 +307,7 @@ def test_a_smartctl_that_misbehaves_costs_only_its_own_drive(fake, how, word):
     assert word in result.line_of('sdb')
 
 
+@pytest.mark.xdist_group('time')
 def test_one_slow_and_one_hanging_drive_among_24_leave_22_verdicts(fake):
     """The time limit holds for all, and what came in time is reported."""
     for number in range(24):

@@ -26,6 +26,8 @@ from smart_attributes.reading import processes
 from smart_attributes.reading.commands import read_arguments
 from smart_attributes.reading.processes import Runner
 
+pytestmark = pytest.mark.xdist_group('time')
+
 
 @pytest.fixture
 def runner():

@@ -20,6 +20,8 @@ from fake_smartctl import IGNORES_SIGTERM, FakeSmartctl
 from smart_attributes.errors import UsageError
 from smart_attributes.reading import addresses, commands, device_types, sudoers
 
+pytestmark = pytest.mark.xdist_group('sudo')
+
 # One address or more for each type that there is; the paths are those of all transports.
 USB = '/dev/disk/by-id/usb-ACME_Bridge_0123456789AB-0:0'
 ADDRESSES = (

@@ -23,6 +23,8 @@ from smart_attributes.reading.commands import read_arguments
 from smart_attributes.reading.processes import Runner
 from smart_attributes.reading.waiting import Earlier, Waiting
 
+pytestmark = pytest.mark.xdist_group('time')
+
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason='only root can become another user')
 SDA, SDB, SDC = map(read_arguments, ('/dev/sda', '/dev/sdb', '/dev/sdc'))
 NO_PROCESS = (1 << 22) + 1  # beyond the highest number that Linux gives

@@ -23,26 +23,18 @@ def does(*command: str, **environment: str) -> str:
 
 
 @pytest.fixture(scope='module')
-def source(tmp_path_factory) -> Path:
-    """A copy of what is committed or about to be: what was installed in the clone must not help."""
-    copy = tmp_path_factory.mktemp('source')
-    files = subprocess.run(['git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'], cwd=ROOT,
-                           capture_output=True)
-    if files.returncode:
-        pytest.skip('the wheel is not tried: this is no clone, so what belongs into it is not known')
-    for name in files.stdout.decode().split('\0'):
-        if name and (ROOT / name).exists() and not name.startswith('tests/'):
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, copy / name)
-    return copy
+def wheel(released) -> Path:
+    """The wheel of this clone, which other tests use as well."""
+    [found] = released.glob('*.whl')
+    return found
 
 
 @pytest.fixture(scope='module')
-def installed(source, tmp_path_factory) -> Iterator[Path]:
+def installed(wheel, tmp_path_factory) -> Iterator[Path]:
     """The plugin in a fresh virtual environment."""
     folder = tmp_path_factory.mktemp('wheel') / 'venv'
     does(sys.executable, '-m', 'venv', str(folder))
-    does(str(folder / 'bin/pip'), 'install', '--quiet', f'{source}[page]')
+    does(str(folder / 'bin/pip'), 'install', '--quiet', f'{wheel}[page]')
     yield folder / 'bin/check_smart_attributes'
     shutil.rmtree(folder)
 
@@ -97,10 +89,10 @@ def test_a_file_of_this_site_is_checked_against_its_schema(installed, tmp_path):
     assert 'rolls' in done.stdout
 
 
-def test_pipx_installs_it(source, tmp_path):
+def test_pipx_installs_it(wheel, tmp_path):
     """One command for a machine without a package."""
     if not shutil.which('pipx'):
         pytest.skip('pipx is not tried: it is not installed')
-    does('pipx', 'install', str(source), PIPX_HOME=str(tmp_path / 'home'), PIPX_BIN_DIR=str(tmp_path / 'bin'))
+    does('pipx', 'install', str(wheel), PIPX_HOME=str(tmp_path / 'home'), PIPX_BIN_DIR=str(tmp_path / 'bin'))
 
     assert runs(tmp_path / 'bin/check_smart_attributes', '--report', REPORT).returncode == 1

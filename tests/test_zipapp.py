@@ -19,15 +19,9 @@ OLDEST = ('python3.9', *map(str, Path.home().glob('.pyenv/versions/3.9.*/bin/pyt
 
 
 @pytest.fixture(scope='module')
-def program(tmp_path_factory) -> Path:
+def program(released, tmp_path_factory) -> Path:
     """The file as `make zipapp` makes it, alone in a folder."""
-    if subprocess.run(['git', 'rev-parse'], cwd=ROOT, capture_output=True).returncode:
-        pytest.skip('the single-file program is not tried: this is no clone, so its version is not known')
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(('MAKE', 'MFLAGS'))}
-    made = subprocess.run(['make', '--silent', 'zipapp'], cwd=ROOT, env=clean, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, timeout=600)
-    assert made.returncode == 0, made.stdout
-    return Path(shutil.copy(ROOT / 'dist/check_smart_attributes.pyz', tmp_path_factory.mktemp('alone')))
+    return Path(shutil.copy(released / 'check_smart_attributes.pyz', tmp_path_factory.mktemp('alone')))
 
 
 @pytest.fixture(scope='module', params=[(sys.executable,), OLDEST], ids=['this', 'oldest'])
