@@ -26,7 +26,7 @@ from smart_attributes import alarm, judge, site
 from smart_attributes.durations import DAY
 from smart_attributes.errors import MemoryUnusable, SmartError
 from smart_attributes.faces.packed import Packer
-from smart_attributes.fleet import documents, icinga, services, summary, table
+from smart_attributes.fleet import documents, icinga, results, services, summary, table
 from smart_attributes.fleet.drives import Drive
 from smart_attributes.fleet.drives import Reader as FleetReader
 from smart_attributes.fleet.kept import Kept
@@ -324,7 +324,7 @@ def read_icinga(data: bytes) -> None:
     """An answer of Icinga's API."""
     found = icinga._objects(bytearray(data))
     _told_of_fleet(lambda reader, _: [drive for each in found
-                                      for drive in services.told(icinga._service(each), reader, START).drives])
+                                      for drive in services.told(results.service(each), reader, START).drives])
 
 
 READERS: Mapping[str, Reader] = {
