@@ -228,7 +228,8 @@ def test_the_size_of_a_part_is_its_bytes_and_one_separator(part, bytes_taken):
 
 
 @pytest.mark.parametrize('limit, least', [
-    (2000, 666), (5999, 1999), (6000, 2000), (8000, 2000), (31_999, 2000), (32_016, 2001), (40_008, 2500), (65_536, 4096)])
+    (2000, 666), (5999, 1999), (6000, 2000), (8000, 2000), (31_999, 2000), (32_016, 2001), (40_008, 2500),
+    (65_536, 4096)])
 def test_text_keeps_a_third_of_a_small_output_and_a_sixteenth_of_a_large_one(limit, least):
     assert budget.share(limit) == least
 

@@ -134,6 +134,30 @@ def test_the_data_of_the_page_are_the_document_and_when_it_was_made():
     assert unpacked(data['drives'][0], data)['model'] == 'ACME'
 
 
+def test_the_page_says_when_it_was_made(monkeypatch):
+    monkeypatch.setattr(page.time, 'localtime', lambda now: page.time.gmtime(now))
+
+    assert '2026-11-22 12:34 ' in page.page({'drives': []}, 'Drives', 1_795_350_840).partition('<script')[0]
+
+
+@pytest.mark.parametrize('action, is_warned', [(advice.REPLACE, True), (advice.ORDER, False)])
+def test_only_drives_to_replace_come_with_the_warning_about_arrays(action, is_warned):
+    assert ('Before you pull a drive' in shown([drive('sda', action, 'CRITICAL')])) is is_warned
+
+
+def test_the_template_leaves_no_empty_lines_in_the_page():
+    """Blocks take their line with them."""
+    assert '\n\n' not in shown([drive('sda', advice.REPLACE, 'CRITICAL')]).partition('<style')[0]
+
+
+def test_a_reason_is_told_to_people_in_the_data_as_well():
+    why = {'why': 'endurance_used 97 %', 'readings': [{'role': 'endurance_used', 'value': 97, 'unit': '%'}]}
+    data = data_of(shown([drive('sda', **why)]))
+
+    assert unpacked(data['drives'][0], data)['why'] == 'endurance used 97 %'
+    assert 'names' in data and 'why' in data['names']
+
+
 # --- what recurs stands once -------------------------------------------------------------------------
 
 def test_a_value_that_recurs_has_one_number():

@@ -48,7 +48,8 @@ PATIENCE = 5.0
 MEMORY = 2 << 30  # bytes
 # Tests of other modules are asked for so many seconds, the quickest first: who has lived that long is not noticed.
 LONGEST = 8.0
-# A test that takes more seconds of CPU while its lines are watched is not a unit test, and is not asked.
+# A test that takes more seconds of CPU while its lines are watched is not a unit test, and is not asked. The kernel
+# counts whole seconds, so it may take up to one more.
 UNIT = 0.5
 # As many of the tests that noticed the last mutants of the same function are asked first.
 LIKELY = 8
