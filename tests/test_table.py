@@ -89,7 +89,8 @@ def test_only_what_is_wrong_is_told_of_a_drive_and_when_to_order():
     assert told.until == '2027-06'
 
 
-@pytest.mark.parametrize('lefts, until', [((), ''), ((192,), '2027-06'), ((900, 192), '2027-06'), ((192, 900), '2027-06')])
+@pytest.mark.parametrize('lefts, until', [
+    ((), ''), ((192,), '2027-06'), ((900, 192), '2027-06'), ((192, 900), '2027-06')])
 def test_the_soonest_forecast_is_shown(lefts, until):
     given = drive('sda')._replace(forecasts={str(number): Forecast(left * DAY, 0, 0, False)
                                              for number, left in enumerate(lefts)})
