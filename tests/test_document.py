@@ -86,6 +86,13 @@ def test_a_value_is_a_number_a_word_or_null(judgement, value, unit):
     assert (told['value'], told['unit'], type(told['value'])) == (value, unit, type(value))
 
 
+def test_a_long_word_of_a_drive_is_cut_after_500_characters():
+    judgement = Judgement(reading(1, '', verdict='x' * 900, state=State.OK), State.OK)
+    [told] = made(SDA._replace(judgements=(judgement,)))['drives'][0]['readings']
+
+    assert (len(told['value']), len(told['said'])) == (500, 500)
+
+
 def test_a_reading_has_its_limits_reason_and_growth():
     judgement = Judgement(reading(3 * 86400, 's'), W, '2d', '9d', against='above 2 d', reason='because', growth='grew',
                           grown=4.0)

@@ -108,3 +108,11 @@ def test_json_says_the_same():
             {'subject': '/dev/sda', 'good': None, 'words': 'could not be read', 'cure': None, 'command': None}],
         'paste': [{'place': 'NRPE', 'text': 'a=1'}]}
     assert findings.as_json(Examination('', ())).splitlines()[1] == ' "version": 1,'
+
+
+@pytest.mark.parametrize('last, lines', [('x' * 59, 1), ('x' * 60, 2)])
+def test_a_line_leaves_the_last_column_free(last, lines):
+    """18 columns of head, 61 of words, on a terminal of 80."""
+    told = findings.as_text(Examination('t', [GOOD, BAD._replace(words=f'a {last}', cure='', command='')])).splitlines()
+
+    assert len(told) == 2 + lines + 2

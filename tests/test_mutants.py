@@ -236,7 +236,8 @@ def test_a_module_is_pure_by_what_it_imports():
     pytest.param('durations', {'test_dates', 'test_forecast'}, id='imported'),
     pytest.param('knowledge/nagios', {'test_nagios'}, id='by-name'),
     pytest.param('memory/clock', {'test_memory_clock'}, id='by-package-and-name'),
-    pytest.param('fleet/plan', {'test_gathering'}, id='of-who-uses-it')])
+    pytest.param('reading/telling', {'test_json_report'}, id='imported-by-two'),
+    pytest.param('reading/json_logs', {'test_json_report'}, id='of-who-uses-it')])
 def test_the_tests_of_a_module_are_found_by_name_or_import(module, files, monkeypatch):
     monkeypatch.chdir(mutants.ROOT)
 

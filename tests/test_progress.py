@@ -14,7 +14,10 @@ class Terminal(io.StringIO):
 
 
 class Closed(Terminal):
+    tried = 0
+
     def write(self, text: str) -> int:
+        self.tried += 1
         raise BrokenPipeError(32, 'Broken pipe')
 
 
@@ -66,8 +69,11 @@ def test_nothing_is_written_to_a_pipe_or_when_all_answered(stream, waiting):
     assert stream.getvalue() == ''
 
 
-def test_a_terminal_that_is_gone_is_no_error():
-    line = ProgressLine(Closed())
+def test_a_terminal_that_is_gone_is_no_error_and_is_left_alone():
+    stream = Closed()
+    line = ProgressLine(stream)
     line(0, ['sda'])
     line(1, ['sdb'])
+
+    assert stream.tried == 1
     line.end()
