@@ -317,3 +317,45 @@ def test_a_row_has_the_numbers_that_are_believed():
     assert (row.used, row.filled, row.wear, row.temp, row.spare, row.age, row.host) == (
         '155 %', 1.0, State.CRITICAL, '', '', '2.5 y', 'db1')
     assert (row.model, row.serial, row.state) == ('ACME', 'SER1', State.CRITICAL)
+
+
+# --- services, continued ---------------------------------------------------------------------------------
+
+WORN = 'WARNING   sda  ACME X1  endurance_used 86 %, warning above 85  EXAMPLE0001  firmware 1'
+
+
+def test_a_drive_has_the_host_of_its_service():
+    [only] = told(text('OK - 1 drive: 1 ok', LINE)).drives
+
+    assert (only.facts['host'], only.facts['name'], only.facts['state']) == ('db1', 'sda', 'OK')
+
+
+@pytest.mark.parametrize('age, to_do', [
+    (0, 'order a replacement by 2026-12-27'), (5 * DAY, 'order a replacement by 2026-12-22')])
+def test_the_age_of_a_result_is_taken_from_the_time_that_is_left(age, to_do):
+    values = (f"'sda_endurance_time_left'={125 * DAY}s;;;0;",)
+    [only] = told(text('WARNING - 1 drive: 1 warning', WORN), 1, age, values).drives
+
+    assert only.facts['to_do'] == to_do
+
+
+def test_a_line_about_the_check_is_a_row_with_its_words():
+    row, only = told(text('UNKNOWN - 1 drive: 1 ok', 'UNKNOWN   (check)  site.json: not JSON', LINE), 3).drives
+
+    assert (row.facts['host'], row.facts['name'], row.facts['state'], row.facts['why']) == (
+        'db1', '(smart)', 'UNKNOWN', 'site.json: not JSON')
+    assert only.facts['name'] == 'sda'
+
+
+def test_the_row_of_a_worse_check_stands_before_other_rows():
+    found = told(text('CRITICAL - a drive is gone; 1 drive: 1 ok', 'UNKNOWN   (check)  site.json: not JSON', LINE), 2)
+
+    assert [each.facts['state'] for each in found.drives] == ['CRITICAL', 'UNKNOWN', 'OK']
+
+
+def test_a_check_that_printed_nothing_says_so():
+    assert told('', 3).drives[0].facts['why'] == 'the check printed nothing'
+
+
+def test_the_lines_of_the_plan_end_as_unix_has_them():
+    assert plan.as_csv(planned()) == 'quarter,model,drives,hosts\n'
