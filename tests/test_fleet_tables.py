@@ -359,3 +359,33 @@ def test_a_check_that_printed_nothing_says_so():
 
 def test_the_lines_of_the_plan_end_as_unix_has_them():
     assert plan.as_csv(planned()) == 'quarter,model,drives,hosts\n'
+
+
+def test_a_fleet_is_counted_in_the_document():
+    found = planned(drive('sda', 'CRITICAL', advice.REPLACE, 'db1', 'A', 'SERIAL1', firmware='1'),
+                    drive('sdb', 'OK', host='db1', model='', serial='SERIAL2'),
+                    drive('sda', 'WARNING', host='db2', model='A', serial='SERIAL1', firmware='1'),
+                    drive('sdc', 'UNKNOWN', host='db2', model='B', serial='SERIAL3'))
+    group = summary.Group()
+    group.add(drive())
+    none = dict.fromkeys(('critical', 'unknown', 'warning', 'ok'), 0)
+
+    assert summary.as_json(found, [summary.Defect('A', '1', group, 'words')]) == {
+        'hosts': 2, 'drives': 4, 'states': dict.fromkeys(none, 1),
+        'models': [{'model': 'A', 'firmware': '1', 'drives': 2, 'hosts': 2, **none, 'critical': 1, 'warning': 1},
+                   {'model': 'B', 'firmware': None, 'drives': 1, 'hosts': 1, **none, 'unknown': 1},
+                   {'model': None, 'firmware': None, 'drives': 1, 'hosts': 1, **none, 'ok': 1}],
+        'advisories': [{'model': 'A', 'firmware': '1', 'drives': 1, 'hosts': 1, 'what': 'words'}],
+        'plan': [{'quarter': 'now', 'model': 'A', 'drives': 1, 'hosts': 1}],
+        'twins': [{'model': 'A', 'serial': 'SERIAL1', 'hosts': ['db1', 'db2']}], 'twin_count': 1}
+
+
+def test_serial_numbers_of_twins_can_be_hidden_and_a_hundred_are_named():
+    found = summary.Summary(NOW, hide_serial=True)
+    for host in ('db1', 'db2'):
+        for number in range(101):
+            found.add(drive(f'sd{number}', host=host, serial=f'SERIAL{number}'))
+
+    assert (len(found.twins), found.twin_count, {each.serial for each in found.twins}) == (100, 101, {''})
+    found.close()
+    assert found.add(drive(host='db3', serial='SERIAL1')) and found.twin_count == 101
