@@ -39,8 +39,8 @@ check: $(VENV)/.tools
 test-debian12: $(OLD)/.ready  ## the behaviour again, with the libraries of Debian 12
 	$(OLD)/bin/python -m pytest -m libraries $$(grep -l 'mark\.libraries' tests/test_*.py)
 
-mutants: $(VENV)/.mutants  ## how many small mistakes in what decides the unit tests notice: make mutants MODULES="judge words"
-	$(BIN)/python tools/mutants.py $(MODULES)
+mutants: $(VENV)/.mutants  ## do the unit tests notice small mistakes in the pure modules? a sample of each; all of one: make mutants MODULE=judge
+	$(BIN)/python tools/mutants.py $(MODULE) $(MODULES)
 
 broken-promises: $(VENV)/.tools  ## small mistakes in the code behind SECURITY.md: does each named test fail? make broken-promises WORDS="icinga trust"
 	@sh tools/compiler

@@ -218,3 +218,136 @@ def test_a_long_first_line_is_shortened_and_still_counts_the_drives():
     assert text.startswith('SMART CRITICAL - sd000 is gone')
     assert text.splitlines()[0].endswith('; 2 drives: 2 critical')
     assert '\nCRITICAL  sda  -  no answer' in text
+
+
+# --- tables of cases --------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('part, bytes_taken', [('', 1), ('abc', 4), ('°C', 4)], ids=['empty', 'ascii', 'utf-8'])
+def test_the_size_of_a_part_is_its_bytes_and_one_separator(part, bytes_taken):
+    assert budget.size(part) == bytes_taken
+
+
+@pytest.mark.parametrize('limit, least', [
+    (2000, 666), (5999, 1999), (6000, 2000), (8000, 2000), (31_999, 2000), (32_016, 2001), (40_008, 2500),
+    (65_536, 4096)])
+def test_text_keeps_a_third_of_a_small_output_and_a_sixteenth_of_a_large_one(limit, least):
+    assert budget.share(limit) == least
+
+
+@pytest.mark.parametrize('metrics_found, ordered', [
+    (['temperature', 'smart_status'], ['smart_status', 'temperature']),
+    (['crc_errors', 'pending'], ['pending', 'crc_errors']),
+    (['reallocated', 'pending'], ['pending', 'reallocated']),
+    (['crc_errors', 'temperature'], ['temperature', 'crc_errors']),
+    (['b_of_site', 'a_of_site'], ['a_of_site', 'b_of_site']),
+    ([OLD, 'zz_of_site', 'crc_errors'], ['crc_errors', 'zz_of_site', OLD])],
+    ids=['by-order', 'by-concern', 'by-concern-then-name', 'order-before-concern', 'by-name', 'labels-of-1.6-last'])
+def test_metrics_are_ordered_by_order_concern_and_name(metrics_found, ordered):
+    assert budget.in_order(metrics_found, ROLES) == ordered
+
+
+@pytest.mark.parametrize('used, kept', [(5500, True), (5501, False)])
+def test_a_metric_is_printed_if_it_fits_to_the_byte(used, kept):
+    """8000 bytes, of which 2000 are for text and 500 for the line that names what is left out."""
+    assert budget.metrics({'pending': used}, ROLES, 8000) == ({'pending'} if kept else set())
+
+
+@pytest.mark.parametrize('used, kept', [(2500, {'smart_status', 'pending'}), (2501, {'smart_status'})])
+def test_a_second_metric_gets_what_the_first_one_left(used, kept):
+    assert budget.metrics({'smart_status': 3000, 'pending': used}, ROLES, 8000) == kept
+
+
+@pytest.mark.parametrize('facts, width', [
+    ({}, 20 + 9), ({'worse': 'none'}, 20), ({'is_verdict': True}, 20), ({'valid': (0, 255)}, 3 + 9),
+    ({'minimum': 0}, 20 + 9 + 1), ({'minimum': 0, 'maximum': 100}, 20 + 9 + 1 + 3)],
+    ids=['unbounded', 'no-limits', 'verdict', 'bounded', 'with-a-least', 'with-both-ends'])
+def test_a_value_is_as_wide_as_its_metric_allows(facts, width):
+    """The name of the drive, the signs of the label and one separator come on top."""
+    role = ROLES['pending']._replace(**{'minimum': None, 'maximum': None, 'valid': (0, None), **facts})
+
+    assert budget.needed([verdict('sda', {'pending': 3})], [], {'pending': role}, False) == {
+        'pending': len("sda'_pending'=%;;;; ") + 1 + width}
+
+
+@pytest.mark.parametrize('limits, width', [('85:95', 9), ('123456789', 9), ('@123456:789', 11)])
+def test_limits_longer_than_usual_take_more_room(limits, width):
+    judged = [verdict('sda', {'pending': 3})]
+    known = [perfdata_of.Value("'x'", 'pending', limits), perfdata_of.Value("'x'", 'temperature', 'x' * 50)]
+    usual = budget.needed(judged, [], ROLES, False)['pending']
+
+    assert budget.needed(judged, known, ROLES, False)['pending'] == usual + width - 9
+
+
+def test_room_is_never_less_than_what_is_printed_today():
+    """Labels of 1.6 depend on the site: each may get a longer number and longer limits."""
+    printed = [perfdata_of.Value('x' * 200, 'pending'), perfdata_of.Value('x' * 100, 'pending'),
+               perfdata_of.Value('x' * 10, OLD), perfdata_of.Value('x' * 20, OLD)]
+
+    assert budget.needed([verdict('sda', {'pending': 3})], printed, ROLES, False) == {
+        'pending': 302, OLD: 32 + 2 * (budget.DIGITS + budget.LIMITS)}
+
+
+def test_a_metric_that_a_drive_may_have_later_has_room_now():
+    """endurance_time_left begins when enough is known; only drives that report endurance_used may get it."""
+    assert TIME_LEFT in needed({'sda': {'endurance_used': 3}})
+    assert TIME_LEFT not in needed({'sda': {'pending': 3}})
+
+
+@pytest.mark.parametrize('is_all, found', [(False, set()), (True, {'power_cycles'})])
+def test_a_metric_without_a_graph_takes_room_only_where_all_are_printed(is_all, found):
+    judged = verdict('sda', {'pending': 0})
+    hidden = judged._replace(judgements=(Judgement(Reading('power_cycles', 3, '', Source('log')), State.OK),))
+
+    assert set(budget.needed([hidden], [], ROLES, is_all)) == found
+
+
+@pytest.mark.parametrize('room, kept', [(0, []), (3, []), (4, ['abc']), (6, ['abc']), (7, ['abc', 'de'])])
+def test_parts_are_taken_from_the_first_as_long_as_they_fit(room, kept):
+    assert budget.first(['abc', 'de'], room) == kept
+
+
+def test_text_that_just_fits_is_printed_whole():
+    """Two lines of ten bytes, a first line of ten, the room of the closing line."""
+    text = budget.Text(['c' * 9], ['d' * 9], [])
+
+    assert budget.fitted(text, [], 30 + budget.ROOM_TO_SAY_SO, ['f' * 9]) == ['c' * 9, 'd' * 9]
+    assert budget.fitted(text, [], 29 + budget.ROOM_TO_SAY_SO, ['f' * 9]) == [
+        'd' * 9, '... left out to stay within 529 bytes: 1 lines of text; divide the drives among several commands '
+        'with -d, or use check_smart_attributes metrics']
+
+
+@pytest.mark.parametrize('others, told', [
+    (['f'], 'all perfdata of all drives'), (['f', 'v'], 'perfdata of all drives')], ids=['no-value-left', 'some-left'])
+def test_metrics_that_are_left_out_are_named(others, told):
+    assert budget.fitted(budget.Text([], [], []), ['pending', 'crc_errors'], 8000, others) == [
+        f'... left out to stay within 8,000 bytes: {told} for pending, crc_errors; {budget.REMEDY}']
+
+
+def test_lines_and_metrics_that_are_left_out_are_named_together():
+    *kept, last = budget.fitted(budget.Text([], ['d' * 99] * 6, []), ['pending'], 1000, ['f', 'v'])
+
+    assert len(kept) == 4
+    assert last.startswith('... left out to stay within 1,000 bytes: 2 lines of text; perfdata of all drives for pen')
+
+
+@pytest.mark.parametrize('count, end', [
+    (20, 'metric_19'), (21, 'metric_19 and 1 more'), (30, 'metric_19 and 10 more')])
+def test_of_many_metrics_the_first_200_bytes_are_named(count, end):
+    metrics_left_out = [f'metric_{number:02}' for number in range(count)]
+    [line] = budget.fitted(budget.Text([], [], []), metrics_left_out, 8000, ['f', 'v'])
+
+    assert f'{end}; divide the drives' in line
+
+
+def test_a_metric_that_nobody_describes_has_the_usual_width():
+    """A role of a site: no unit, no bounds, no ends."""
+    judged = verdict('sda', {'pending': 3})
+
+    assert budget.needed([judged], [], {}, False) == {
+        'pending': len("sda'_pending'=%;;;; ") + 1 + budget.DIGITS + budget.LIMITS}
+
+
+def test_lines_about_the_check_take_more_than_half_where_all_fits():
+    text = budget.Text(['c' * 9] * 8, ['d' * 9], [])
+
+    assert budget.fitted(text, [], 100 + budget.ROOM_TO_SAY_SO, ['f' * 9]) == [*text.checks, *text.drives]

@@ -17,7 +17,7 @@ from test_hostile import NASTY, WRONG, assert_harmless, spoil
 from smart_attributes import cli, gathering
 from smart_attributes.errors import SmartError
 from smart_attributes.faces import dates
-from smart_attributes.fleet import causes
+from smart_attributes.fleet import causes, summary
 from smart_attributes.reading import processes
 
 REPORTS = str(ROOT / 'tests/reports')
@@ -374,3 +374,143 @@ def test_a_drive_that_is_none_is_told_as_unknown(tmp_path, wrong):
     found = fleet(written(tmp_path, wrong))
 
     assert [each['state'] for each in found['drives'][-1:]] == ['UNKNOWN']
+
+
+# --- tables of cases --------------------------------------------------------------------------------
+
+THREE = ('a', 'b', 'c')
+
+
+@pytest.mark.parametrize('things, said', [
+    (THREE[:1], '1 file skipped: a'), (THREE, '3 files skipped: a, b, c'),
+    ((*THREE, 'd'), '4 files skipped: a, b, c and 1 more'), (tuple('abcdefg'), '7 files skipped: a, b, c and 4 more')])
+def test_of_many_things_three_are_named(things, said):
+    assert gathering._named(things, 'file skipped') == said
+
+
+@pytest.mark.parametrize('words, said', [
+    ('sda is gone; history --forget SER1 retires it', 'sda is gone; history --forget SERIAL retires it'),
+    ('last seen there: ACME X1 (serial SER1), 3 d ago', 'last seen there: ACME X1 (serial SERIAL), 3 d ago'),
+    ('last seen there: ACME X1 (serial SER1...', 'last seen there: ACME X1 (serial SERIAL...'),
+    ('last seen there: ACME X1 (serial SER1', 'last seen there: ACME X1 (serial SERIAL'),
+    ('SER1: history --forget SER1 retires it', 'SERIAL: history --forget SERIAL retires it'),
+    ('pending 8, critical above 4', 'pending 8, critical above 4')])
+def test_serial_numbers_are_taken_out_of_sentences_about_drives_that_are_gone(words, said):
+    assert gathering._unnamed(words) == said
+
+
+def fleet_drive(**facts: Any) -> gathering.Drive:
+    return gathering.Drive({'host': 'db1', 'name': 'sda', 'serial': 'SER1', **facts}, lambda: [])
+
+
+def test_hidden_drives_keep_all_but_their_serial_numbers():
+    sentence = 'history --forget SER1 retires it'
+    hidden = 'history --forget SERIAL retires it'
+    [told, bare] = gathering._hidden([fleet_drive(why=sentence, notes=[sentence], findings=[sentence]), fleet_drive()])
+
+    assert told.facts == {'host': 'db1', 'name': 'sda', 'serial': None, 'why': hidden, 'notes': [hidden],
+                          'findings': [hidden]}
+    assert bare.facts == {'host': 'db1', 'name': 'sda', 'serial': None, 'why': None}
+
+
+def test_files_of_folders_are_taken_in_order_and_hidden_ones_are_not(tmp_path):
+    """At any depth; a file that is named is taken whatever its name."""
+    for name in ('b.json', 'a.json', '.hidden.json', 'sub/c.json', 'sub/.d.json', '.git/e.json', 'aub/f.json'):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text('')
+
+    assert [os.path.relpath(path, tmp_path) for path in gathering._files([str(tmp_path)])] == [
+        'a.json', 'b.json', 'aub/f.json', 'sub/c.json']
+    assert list(gathering._files([str(tmp_path / '.hidden.json')])) == [str(tmp_path / '.hidden.json')]
+
+
+@pytest.mark.parametrize('words, whose', [
+    ((), 'all hosts'), (('--icinga', 'https://icinga.example.org:5665/v1'), 'icinga.example.org:5665'),
+    (('--icinga', 'https://10.0.0.1', '--icinga-name', 'master1'), 'master1')])
+def test_a_page_is_called_after_the_icinga_that_it_comes_from(words, whose):
+    assert gathering._whose(cli.parse(['fleet', *words])) == whose
+
+
+@pytest.fixture
+def empty_fleet() -> gathering.Fleet:
+    return gathering.Fleet(cli.parse(['fleet', '/nowhere', '--config', '/nonexistent']), 1.8e9)
+
+
+@pytest.mark.parametrize('states, checks, faults, state', [
+    ([], [], [], 'UNKNOWN'), (['OK'], [], [], 'OK'), (['OK', 'WARNING'], [], [], 'WARNING'),
+    (['OK'], ['CRITICAL'], [], 'CRITICAL'), ([], ['OK'], [], 'OK'), (['OK'], [], ['a host is silent'], 'UNKNOWN'),
+    (['CRITICAL'], [], ['a host is silent'], 'CRITICAL')])
+def test_the_state_of_a_fleet_is_the_worst_and_never_ok_from_nothing(empty_fleet, states, checks, faults, state):
+    empty_fleet.summary.states.update(states)
+    empty_fleet.summary.checks.update(checks)
+    empty_fleet.faults += faults
+
+    assert empty_fleet.state().name == state
+
+
+@pytest.mark.parametrize('repeats, said', [
+    (0, []), (1, ['1 drive is told twice by its host']), (2, ['2 drives are told twice by their host'])])
+def test_repeats_are_counted(empty_fleet, repeats, said):
+    empty_fleet.summary.repeats = repeats
+
+    assert empty_fleet.said() == said
+
+
+def test_faults_are_said_before_notes_and_remarks(empty_fleet):
+    empty_fleet.faults.append('f' * 600)
+    empty_fleet.notes.append('a note')
+    empty_fleet.remarks['print no serial numbers: {}'] = ['db1!smart']
+    said = empty_fleet.said()
+
+    assert (len(said[0]), said[1:]) == (500, ['a note', '1 service print no serial numbers: db1!smart'])
+
+
+@pytest.mark.parametrize('count, end', [(1, ''), (3, ''), (4, ' and 1 more'), (9, ' and 6 more')])
+def test_twins_are_named_with_both_hosts(empty_fleet, count, end):
+    found = empty_fleet.summary
+    found.twins = [summary.Twin('ACME', f'S{number}', ('a', 'b')) for number in range(min(count, 5))]
+    found.twin_count = count
+    [said] = gathering._of_twins(found)
+
+    assert said == ('drives that two hosts tell of, since they share a shelf or a drive was moved: '
+                    + '; '.join(f'ACME S{number} is on a and b' for number in range(min(count, 3))) + end)
+
+
+def test_a_twin_without_a_serial_number_is_named_by_its_model(empty_fleet):
+    empty_fleet.summary.twins = [summary.Twin('ACME', '', ('a', 'b'))]
+
+    assert 'ACME is on a and b' in gathering._of_twins(empty_fleet.summary)[0]
+
+
+@pytest.mark.parametrize('hosts, notes', [
+    (['a', 'b'], []), (['a', 'c', 'd'], ['2 hosts of 3 without a service that runs this plugin: c, d'])])
+def test_hosts_without_the_check_are_named(empty_fleet, hosts, notes):
+    empty_fleet._note_hosts(hosts, ['a!smart', 'b!smart'])
+
+    assert empty_fleet.notes == notes
+
+
+def test_a_mistake_of_ours_in_one_document_costs_no_other(empty_fleet):
+    def broken():
+        raise ValueError('x')
+
+    assert list(empty_fleet._from('db\x071', broken)) == []
+    assert empty_fleet.faults == ['db 1 cannot be understood (ValueError); please report it with what triage --json '
+                                  'prints there']
+
+
+def test_a_reason_is_readable_where_there_is_one(empty_fleet):
+    told, bare = gathering._readable(empty_fleet, [fleet_drive(why='endurance_used 97 %'), fleet_drive()])
+
+    assert told.facts['why'] == 'endurance used 97 %' and 'why' not in bare.facts
+
+
+def test_readings_are_written_with_all_their_keys(empty_fleet):
+    packer = empty_fleet.packer
+    pairs = packer.readings([{'role': 'pending', 'value': 8, 'unit': '', 'warning': '4'},
+                             {'role': 'health', 'value': 'passed'}, {'role': 'used', 'value': None}])
+
+    assert json.loads(f'[{gathering.Readings(packer).text(pairs)}]') == [
+        {'unit': '', 'warning': '4', 'critical': None, 'reason': None, 'role': 'pending', 'value': 8},
+        {'unit': '', 'warning': None, 'critical': None, 'reason': None, 'role': 'health', 'value': 'passed'},
+        {'unit': '', 'warning': None, 'critical': None, 'reason': None, 'role': 'used', 'value': None}]

@@ -12,7 +12,7 @@ from test_hostile import NASTY
 from smart_attributes.errors import DriveError
 from smart_attributes.faces import lines, perfdata
 from smart_attributes.judge import Rules, unreadable
-from smart_attributes.model import Device, Identity, State, Verdict
+from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
 
 pytestmark = pytest.mark.xdist_group('lines')  # fixtures that tests ask for by name
 
@@ -155,3 +155,45 @@ def test_a_value_that_was_cut_is_none(text):
 def test_a_value_is_read_with_or_without_the_quotes_that_icinga_drops(text, value):
     """Its number and its limits; the unit is its role's."""
     assert perfdata.read([text]) == [value]
+
+
+# --- tables of cases --------------------------------------------------------------------------------
+
+def of_state(state: State, is_accepted: bool = False) -> Verdict:
+    reading = Reading('pending', 3, '', Source('log'))
+    return Verdict(SDA, Identity(), state, (Judgement(reading, state, acknowledged=is_accepted),))
+
+
+@pytest.mark.parametrize('verdicts, said', [
+    ([], 'no drives'), ([of_state(State.OK)], '1 drive: 1 ok'),
+    ([of_state(State.OK), of_state(State.CRITICAL), of_state(State.OK)], '3 drives: 1 critical, 2 ok'),
+    ([of_state(state) for state in State], '4 drives: 1 critical, 1 unknown, 1 warning, 1 ok'),
+    ([of_state(State.OK), of_state(State.OK, True)], '2 drives: 1 ok, 1 acknowledged'),
+    ([of_state(State.WARNING, True)], '1 drive: 1 warning')])
+def test_drives_are_counted_by_state_the_worst_first(verdicts, said):
+    """Only an acknowledged drive that is OK is counted apart."""
+    assert lines.count(verdicts) == said
+
+
+@pytest.mark.parametrize('field, most', [('model', 60), ('serial', 40), ('firmware', 20)])
+def test_long_words_of_a_drive_are_cut_in_its_line(field, most):
+    given = Verdict(SDA, Identity()._replace(**{field: 'x' * 99}), State.OK)
+
+    assert len(getattr(lines.line(given, hide_serial=False), field)) == most
+
+
+@pytest.mark.parametrize('line, text', [
+    (lines.Line(State.OK, 'sda', 'A', 'f', 'S', '1'), 'OK        sda  A  f  S  firmware 1'),
+    (lines.Line(State.OK, 'sda', 'A', 'f', None, ''), 'OK        sda  A  f  firmware -'),
+    (lines.Line(State.UNKNOWN, 'sda', '', 'f', '', ''), 'UNKNOWN   sda  -  f  -'),
+    (lines.Line(State.UNKNOWN, 'sda', '', 'f', 'S', ''), 'UNKNOWN   sda  -  f  S  firmware -'),
+    (lines.Line(State.UNKNOWN, 'sda', '', 'f', '', '1'), 'UNKNOWN   sda  -  f  -  firmware 1')])
+def test_a_line_has_firmware_where_anybody_answered(line, text):
+    assert lines.written(line) == text
+
+
+def test_lines_that_are_not_of_drives_do_not_end_the_reading():
+    found = lines.read('SMART OK - x\nmore words\nOK        sda  A\nOK        sdb  A  f  S')
+
+    assert found is not None and [line.name for line in found.lines] == ['sdb']
+    assert (found.counted, found.checks, found.notes, found.left_out) == (0, (), (), ())

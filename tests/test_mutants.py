@@ -11,6 +11,7 @@ import types
 
 import mutants
 import pytest
+import rooms
 import survivors
 import trials
 from mutations import Change, Statements, changed
@@ -19,7 +20,7 @@ from survivors import Mutant
 
 def test_every_survivor_has_a_reason_and_belongs_to_a_module_that_is_measured():
     """A list without reasons would only hide what the tests do not notice."""
-    assert {mutant.function.partition('.')[0] for mutant in survivors.accepted()} <= set(mutants.FIGURES)
+    assert {mutant.function.partition('.')[0] for mutant in survivors.accepted()} <= set(rooms.MODULES)
 
 
 def test_a_survivor_is_read_as_it_is_printed(tmp_path, monkeypatch):
@@ -168,13 +169,25 @@ def test_own_tests_are_asked_first_and_others_while_there_is_time():
 
 # --- what is told -------------------------------------------------------------------------------
 
-@pytest.mark.parametrize(('number', 'is_bad'), [(5, False), (6, True)])
+@pytest.mark.parametrize(('is_sample', 'is_told'), [(True, False), (False, True)])
+def test_a_sample_says_nothing_of_survivors_that_it_does_not_try(tmp_path, monkeypatch, capsys, is_sample, is_told):
+    monkeypatch.setattr(mutants, 'DOCUMENT', tmp_path / 'tests.md')
+    mutants.DOCUMENT.write_text('<!-- mutants -->\n<!-- end of mutants -->\n')
+    report = mutants.Report(is_sample)
+    report.known = {Mutant('judge.f', ('1',), ()): 'equal'}
+    report('judge', [Change(Mutant('judge.f', ('2',), ()), 'judge', ('', 'f'), '', range(1))], [])
+
+    assert ('take it out' in capsys.readouterr().out) is is_told
+    assert (' (sample) |' in mutants.DOCUMENT.read_text()) is is_sample
+
+
+@pytest.mark.parametrize(('number', 'is_bad'), [(10, False), (11, True)])
 def test_a_module_that_misses_its_figure_is_told(tmp_path, monkeypatch, capsys, number, is_bad):
-    """judge must have 95 of 100 mutants noticed; each that lives has a reason here."""
+    """Tests must notice 90 of 100 mutants; each survivor has a reason here."""
     monkeypatch.setattr(mutants, 'DOCUMENT', tmp_path / 'tests.md')
     mutants.DOCUMENT.write_text('<!-- mutants -->\n<!-- end of mutants -->\n')
     made = [Change(Mutant('judge.f', (str(each),), ()), 'judge', ('', 'f'), '', range(1)) for each in range(100)]
-    report = mutants.Report()
+    report = mutants.Report(is_sample=False)
     report.known = {change.mutant: 'equal' for change in made[:number]}
     report('judge', made, made[:number])
 
@@ -188,7 +201,7 @@ def test_who_survives_without_a_reason_and_who_has_one_for_nothing_are_told(tmp_
     monkeypatch.setattr(mutants, 'DOCUMENT', tmp_path / 'tests.md')
     mutants.DOCUMENT.write_text('<!-- mutants -->\n<!-- end of mutants -->\n')
     made = [Change(Mutant('judge.f', (str(each),), ()), 'judge', ('', 'f'), '', range(1)) for each in range(100)]
-    report = mutants.Report()
+    report = mutants.Report(is_sample=False)
     report.known = {made[0].mutant: 'equal', Mutant('words.f', ('1',), ()): 'equal'}
     report('judge', made, [made[1]])
 
@@ -198,8 +211,9 @@ def test_who_survives_without_a_reason_and_who_has_one_for_nothing_are_told(tmp_
     assert 'survives no more; take it out\n- 0' in told and 'words.f' not in told
 
 
-def test_a_module_that_is_measured_again_has_one_row_in_the_order_of_the_list():
-    document = 'A\n<!-- mutants -->\n| head |\n|---|\n| `trust` | 1 |\n| `judge` | 1 |\n<!-- end of mutants -->\nZ'
+def test_a_module_that_is_measured_again_has_one_row_and_a_module_that_is_gone_has_none():
+    document = ('A\n<!-- mutants -->\n| head |\n|---|\n| `trust` | 1 |\n| `gone` | 1 |\n| `judge` | 1 |\n'
+                '<!-- end of mutants -->\nZ')
 
     rows = mutants.with_row(document, 'trust', '| `trust` | 2 |').splitlines()
 
@@ -207,8 +221,48 @@ def test_a_module_that_is_measured_again_has_one_row_in_the_order_of_the_list():
                     '<!-- end of mutants -->', 'Z']
 
 
-def test_every_module_that_is_held_to_a_figure_was_measured():
-    """The table says when; a new module of those rooms belongs into the list."""
-    told = mutants.DOCUMENT.read_text().partition(mutants.TABLE[0])[2].partition(mutants.TABLE[1])[0]
+# --- modules and their tests -----------------------------------------------------------------------
 
-    assert [line.split('`')[1] for line in told.splitlines() if '`' in line] == list(mutants.FIGURES)
+def test_a_module_is_pure_by_what_it_imports():
+    """No list is kept by hand."""
+    pure = mutants.pure()
+
+    assert {'judge', 'faces/page', 'fleet/kept', 'doctor/pasting'} <= set(pure)
+    assert not {'trust', 'reading/processes', 'memory/database', 'fleet/icinga'} & set(pure)
+    assert all(not mutants.IMPURE & {name for name, _ in rooms.imports(module)} for module in pure)
+
+
+@pytest.mark.parametrize(('module', 'files'), [
+    pytest.param('durations', {'test_dates', 'test_forecast'}, id='imported'),
+    pytest.param('knowledge/nagios', {'test_nagios'}, id='by-name'),
+    pytest.param('memory/clock', {'test_memory_clock'}, id='by-package-and-name'),
+    pytest.param('reading/telling', {'test_json_report'}, id='imported-by-two'),
+    pytest.param('reading/json_logs', {'test_json_report'}, id='of-who-uses-it')])
+def test_the_tests_of_a_module_are_found_by_name_or_import(module, files, monkeypatch):
+    monkeypatch.chdir(mutants.ROOT)
+
+    assert files <= {file.stem for file in mutants.tests_of(module)}
+
+
+def test_a_sample_is_the_same_in_each_run_and_keeps_its_order():
+    made = [Change(Mutant('judge.f', (str(each),), ()), 'judge', ('', 'f'), '', range(1)) for each in range(500)]
+    kept = mutants.sampled('judge', made)
+
+    assert len(kept) == mutants.SAMPLE and kept == mutants.sampled('judge', made) == sorted(
+        kept, key=lambda change: int(change.mutant.before[0]))
+    assert mutants.sampled('judge', made[:3]) == made[:3]
+    assert mutants.sampled('words', made) != kept
+
+
+def test_tasks_are_spread_over_processes_and_results_keep_their_order():
+    assert list(trials.spread(lambda number: (number * number, os.getpid() != here), range(20))) == [
+        (number * number, True) for number in range(20)]
+
+
+here = os.getpid()
+
+
+def test_a_test_that_starts_a_process_is_skipped():
+    """A mutant would not be in that process."""
+    with pytest.raises(pytest.skip.Exception):
+        trials.no_process(['true'])

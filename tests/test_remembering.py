@@ -3,13 +3,33 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
 from conftest import drive, drive_path, run
 from days import DAY, HOUR, START, Machine, disk
 
+from smart_attributes import cli, remembering, state_folder
+from smart_attributes.errors import DriveAbsent, DriveError, DriveIsNoDrive
+from smart_attributes.memory.store import Memory
+from smart_attributes.model import (
+    Device,
+    Grown,
+    Identity,
+    Judgement,
+    Lately,
+    Read,
+    Reading,
+    Report,
+    Source,
+    State,
+    Verdict,
+)
+from smart_attributes.reading import json_report
 from smart_attributes.reading.commands import read_arguments
+from smart_attributes.reading.identity import is_same_drive
+from smart_attributes.remembering import Remembered
 
 GROWN = 'crc_errors grew by 14 in 24 h (212 to 226)'
 
@@ -199,3 +219,136 @@ def test_explain_says_as_well_why_no_growth_is_judged(machine):
 
     text = machine.run(START + HOUR, 'explain', '-d', '/dev/sda').text
     assert 'note: no memory: ' in text and '; growth is not judged' in text
+
+
+# --- tables of cases, without a run of the program ----------------------------------------------------
+
+SDA = Device('/dev/sda', name='sda')
+INTEL = Read(SDA, json_report.parse(drive('intel-s3500-healthy')))
+SLEEPING = Verdict(SDA, Identity(), State.OK, problem='sleeps')
+
+
+@pytest.fixture
+def memory(tmp_path):
+    """Return the history that a check at a time has; each is a process of its own elsewhere."""
+    (tmp_path / 'state').mkdir()
+
+    def opened(now: int, writes: bool = True) -> Memory:
+        return Memory(state_folder.ready(str(tmp_path / 'state')), now, is_same_drive, 'machine', writes=writes)
+    return opened
+
+
+def met(memory: Memory, **how) -> Remembered:
+    """Return the history of a check that read one Intel drive."""
+    known = Remembered(memory, **how)
+    known.expect([SDA])
+    known.recall([INTEL], [INTEL], [SDA], is_scan=False)
+    return known
+
+
+def verdict_of(read: Read, number: float = 8.0) -> Verdict:
+    assert isinstance(read.outcome, Report)
+    return Verdict(read.device, read.outcome.identity, State.OK, (
+        Judgement(Reading('crc_errors', number, '', Source('', 199, 'raw')), State.OK),))
+
+
+def test_without_history_no_drive_has_a_past():
+    known = Remembered()
+
+    assert (known.expect([SDA]), known.likely_past(Identity()), known.past(SDA), known.name(SDA), known.seen(SDA),
+            known.drive(SDA)) == ([], None, None, None, None, None)
+    assert (known.remarks, known.news(False), known.gone(False), known.last_seen(SDA, False)) == ((), (), (), '')
+    assert known.is_expected(Identity()) and known.asleep(SLEEPING) == SLEEPING and known.notes(SLEEPING) == ()
+    assert known.since(SDA) == pytest.approx(time.time(), abs=5)
+
+
+def test_history_that_cannot_be_used_says_that_growth_is_not_judged():
+    assert Remembered(trouble='disk full').remarks == ('no memory: disk full; growth is not judged',)
+
+
+def test_a_drive_that_was_kept_has_a_past_at_the_next_check(memory):
+    first = met(memory(START))
+    first.keep([verdict_of(INTEL, 8)])
+    second = met(memory(START + HOUR))
+    known = second.past(SDA)
+
+    assert known is not None and known.now == START + HOUR
+    assert [point.number for history in known.histories.values() for point in history.points] == [8]
+    assert second.name(SDA).serial == INTEL.outcome.identity.serial
+    assert second.likely_past(INTEL.outcome.identity).histories == known.histories
+    assert second.drive(SDA)[0].identity.serial == INTEL.outcome.identity.serial
+    assert second.since(SDA) <= START + HOUR
+
+
+def test_a_drive_that_could_not_be_read_is_not_kept(memory):
+    first = met(memory(START))
+    first.keep([verdict_of(INTEL)._replace(problem='is silent')])
+
+    assert met(memory(START + HOUR)).drive(SDA) is None
+
+
+def test_a_silent_drive_is_named_as_the_one_that_was_there(memory):
+    met(memory(START)).keep([verdict_of(INTEL)])
+    known = Remembered(memory(START + HOUR))
+    known.expect([SDA])
+    known.recall([Read(SDA, DriveError('is silent'))], [], [SDA], is_scan=False)
+
+    assert known.seen(SDA).serial == INTEL.outcome.identity.serial
+    assert INTEL.outcome.identity.serial in known.last_seen(SDA, hide_serial=False)
+    assert INTEL.outcome.identity.serial not in known.last_seen(SDA, hide_serial=True)
+
+
+def test_a_drive_that_a_scan_no_longer_finds_is_gone(memory):
+    """Only a scan, or its own address, proves it."""
+    first = Remembered(memory(START))
+    first.recall([INTEL], [INTEL], [SDA], is_scan=True)
+    first.keep([verdict_of(INTEL)])
+    second = Remembered(memory(START + HOUR))
+    second.recall([], [], [], is_scan=True)
+
+    [sentence] = second.gone(hide_serial=False)
+    assert INTEL.outcome.identity.serial in sentence
+    assert INTEL.outcome.identity.serial not in second.gone(hide_serial=True)[0]
+    assert len(second.news(False)) == 1
+
+
+@pytest.mark.parametrize('outcome', [DriveAbsent('x'), DriveIsNoDrive('x')])
+def test_a_slot_that_is_empty_holds_nobody(memory, outcome):
+    known = Remembered(memory(START))
+    known.recall([], [Read(SDA, outcome)], [SDA], is_scan=False)
+
+    assert known._there == []
+
+
+LATELY = Lately(START)
+
+
+@pytest.mark.parametrize('ago, found, sentence', [
+    (DAY, LATELY, 'checks remember for 24 h, in which nothing grew, came or went; what was before is not known'),
+    (3 * DAY, LATELY._replace(came=('sdb is new',)), 'checks remember for 3 d; what was before is not known'),
+    (3 * DAY, LATELY._replace(went=('sdb is gone',)), 'checks remember for 3 d; what was before is not known'),
+    (HOUR, LATELY._replace(grew=(Grown('sda', 'crc_errors', 1, 2, START, 'grew'),)),
+     'checks remember for 60 min; what was before is not known')], ids=['nothing', 'came', 'went', 'grew'])
+def test_a_young_history_says_since_when_it_knows(ago, found, sentence):
+    assert remembering._only_since(START - ago, START, found, 'not known') == sentence
+
+
+def test_changes_without_history_are_unknown():
+    told = Remembered().lately([], DAY, {}, False)
+
+    assert (told.grew, told.came, told.went) == ((), (), ())
+    assert told.unknown == 'nothing is remembered of these drives'
+    assert told.since == pytest.approx(time.time() - DAY, abs=5)
+
+
+@pytest.mark.parametrize('words, is_used', [
+    (('-d', '/dev/sda'), True), (('-d', '/dev/sda', '--no-memory'), False), (('--report', '/tmp'), False),
+    (('list',), False), (('triage',), True), (('explain', '-d', '/dev/sda'), True)],
+    ids=['check', 'switched-off', 'recorded', 'list', 'triage', 'explain'])
+def test_history_is_used_by_checks_and_by_people_who_look(tmp_path, words, is_used):
+    (tmp_path / 'state').mkdir()
+    where = () if words[0] == 'list' else ('--state-dir', str(tmp_path / 'state'))
+    options = cli.parse([*words, *where])
+    known = remembering.remembered(options)
+
+    assert bool(known._memory or known.trouble) is is_used

@@ -1,27 +1,32 @@
 #!/usr/bin/env python3
-"""Break what decides, one small thing at a time, and count how often the unit tests notice.
+"""Break every pure module, one small thing at a time, and count how often the unit tests notice.
 
-Usage: tools/mutants.py [MODULE...]       (make mutants: all of them, 20 minutes on one core)
+Usage: tools/mutants.py [MODULE...]
 
-mutmut thinks of the mutants; each is tried in a process of its own, in a copy of the tree, by the tests that run the
-changed line. One that no test notices must stand in tests/mutants/survivors.txt with its reason: "equal" (the program
-does the same), "words only" (an admin reads the same in other words), or "accepted because ...". Exit status 1 where
-one does not, or where a module misses its figure. What was measured goes into the table of doc/tests.md at once, so
-that a run may be broken off.
+Without MODULE, a sample of each pure module (make mutants); with MODULE, all mutants of these modules, pure or not
+(make mutants MODULE=judge). A module is pure if it imports neither os nor subprocess, socket or sqlite3. mutmut makes
+the mutants; each is tried in a process of its own, in a copy of the tree, by the tests that run the changed line. A
+mutant that no test notices must be in tests/mutants/survivors.txt with its reason: "equal" (the program does the
+same), "words only" (an admin reads the same in other words), or "accepted because ...". Exit status 1 if one is not,
+or if a module misses its figure. The table of doc/tests.md is updated after each module, so you can stop a run.
 """
 from __future__ import annotations
 
+import ast
 import os
+import random
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from functools import lru_cache
 from pathlib import Path
-from typing import Mapping, Sequence
+from typing import List, Mapping, Sequence, Set
 
 import pytest
+import rooms
 from mutations import Change, changes
 from survivors import SURVIVORS, Mutant, accepted
 from trials import Told, Trials
@@ -30,21 +35,9 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / 'doc/tests.md'
 TABLE = '<!-- mutants -->\n', '<!-- end of mutants -->'
 HEAD = ['| module | mutants | noticed | | measured |', '|---|---|---|---|---|']
-# module -> per cent of its mutants that the tests must notice
-FIGURES = dict.fromkeys((
-    'judge', 'verdicts', 'outlook', 'whereabouts', 'trust', 'words',
-    *(f'knowledge/{noun}' for noun in ('acknowledged', 'beginnings', 'decode', 'error_log', 'faults', 'ranges',
-                                       'readings', 'self_tests', 'specs', 'thresholds', 'units')),
-    *(f'memory/{noun}' for noun in ('changes', 'clock', 'drives', 'forecast', 'growth', 'past', 'series', 'wear')),
-), 95)
-# Tests of one value each, or of one run of the program in this process, so that thousands of them take minutes.
-TESTS = ('test_judge', 'test_verdicts', 'test_readings', 'test_decode', 'test_ranges', 'test_thresholds', 'test_specs',
-         'test_beginnings', 'test_faults', 'test_clean', 'test_statements', 'test_trust', 'test_units',
-         'test_error_log', 'test_self_tests', 'test_accepting', 'test_lately', 'test_memory_clock',
-         'test_memory_series', 'test_memory_drives', 'test_memory_growth', 'test_memory_changes', 'test_memory_store',
-         'test_memory_smartd_log', 'test_forged_memory', 'test_remembering', 'test_history', 'test_triage',
-         'test_aged', 'test_forecast', 'test_outlook', 'test_whereabouts', 'test_month')
-NEEDED = ('smart_attributes', 'tests', 'thresholds', 'attributes.json', 'pyproject.toml')
+IMPURE = {'os', 'subprocess', 'socket', 'sqlite3'}
+FIGURE = 90     # per cent of the mutants of each pure module that the tests must notice
+SAMPLE = 60     # mutants of each module that a run without MODULE tries; each module always has the same ones
 # What two files of the copy end with: a process would know nothing of mutants.
 STARTING = {'conftest': 'run', 'days': 'run_at'}
 WITHIN = """
@@ -56,27 +49,65 @@ def {0}(*words, **how):
 NEW = 'nobody looked at'
 
 
+def pure() -> List[str]:
+    """Return the modules that import nothing IMPURE and have a function."""
+    return [module for module in rooms.MODULES if not IMPURE.intersection(name for name, _ in rooms.imports(module))
+            and 'def ' in (rooms.PACKAGE / f'{module}.py').read_text()]
+
+
+def tests_of(module: str) -> List[Path]:
+    """Return the test files that have a module's name or import it; without any, those that import one of its users."""
+    files = {file: _imported(file) for file in sorted(Path('tests').glob('test_*.py'))}
+    names = {f'test_{module.replace("/", "_")}', f'test_{module.rpartition("/")[2]}'}
+    users = {user for user in rooms.MODULES if (module, True) in rooms.imports(user)}
+    return ([file for file, imported in files.items() if file.stem in names or module in imported]
+            or [file for file, imported in files.items() if users & imported])
+
+
+@lru_cache(maxsize=None)
+def _imported(file: Path) -> Set[str]:
+    """Return the modules of the package that a test file imports."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or '').startswith('smart_attributes'):
+            package = '/'.join((node.module or '').split('.')[1:])
+            found |= {package, *(f'{package}/{alias.name}'.lstrip('/') for alias in node.names)}
+    return found.intersection(rooms.MODULES)
+
+
 def copy(folder: Path) -> None:
-    """Put into *folder* what the unit tests need: what a mutant damages is not the tree."""
-    for name in NEEDED:
-        (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, folder / name)
+    """Copy the project into *folder*, so that a mutant damages nothing."""
+    names = subprocess.run(['git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'], cwd=ROOT,  # noqa: S607
+                           stdout=subprocess.PIPE, text=True, check=True).stdout
+    for name in filter(os.path.exists, names.rstrip('\0').split('\0')):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(name, folder / name)
     for file, function in STARTING.items():
         with (folder / f'tests/{file}.py').open('a') as text:
             text.write(WITHIN.format(function))
     shutil.move(folder / 'tests/mutants/within.py', folder / 'tests')
 
 
-def measured(modules: Sequence[str], told: Told) -> None:
+def sampled(module: str, made: Sequence[Change]) -> List[Change]:
+    """Return SAMPLE of the mutants of a module, the same ones in each run as long as the module is the same."""
+    kept = set(random.Random(module).sample(range(len(made)), min(SAMPLE, len(made))))  # noqa: S311
+    return [change for number, change in enumerate(made) if number in kept]
+
+
+def measured(modules: Sequence[str], is_sample: bool, told: Told) -> None:
     """Make and try the mutants of some modules, in a copy of the tree. Ends the program where tests fail anyway."""
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+        folder = Path(name) / 'project'     # without the shared folder beside it
+        os.chdir(ROOT)
         copy(folder)
-        made = {module: changes(module, folder / f'smart_attributes/{module}.py') for module in modules}
+        all_made = {module: changes(module, folder / f'smart_attributes/{module}.py') for module in modules}
+        made = {module: sampled(module, each) if is_sample else each for module, each in all_made.items()}
         os.chdir(folder)
         try:
             status = pytest.main([
-                '--assert=plain', '--capture=no', '-p', 'no:cacheprovider', '--basetemp', str(folder / 'tmp'),
-                *(f'tests/{test}.py' for test in TESTS)], [Trials(made, folder / 'smart_attributes', told)])
+                '--assert=plain', '--capture=no', '-p', 'no:cacheprovider',
+                *sorted({str(file) for module in modules for file in tests_of(module)})],
+                [Trials(made, folder / 'smart_attributes', told)])
         finally:
             os.chdir(ROOT)
         if status:
@@ -84,8 +115,8 @@ def measured(modules: Sequence[str], told: Told) -> None:
 
 
 def share(number: int, survivors: Sequence[Mutant]) -> float:
-    """Return how many per cent of so many mutants were noticed."""
-    return 100 * (number - len(survivors)) / number
+    """Return how many per cent of so many mutants were noticed; 100 where there is none."""
+    return 100 if not number else 100 * (number - len(survivors)) / number
 
 
 def reasons(survivors: Sequence[Mutant], known: Mapping[Mutant, str]) -> str:
@@ -112,25 +143,28 @@ def with_row(document: str, module: str, row: str) -> str:
     old, after = rest.split(end)
     rows = {line.split('`')[1]: line for line in old.splitlines() if '`' in line}
     rows[module] = row
-    return before + start + '\n'.join([*HEAD, *(rows[each] for each in FIGURES if each in rows)]) + f'\n{end}' + after
+    there = [rows[each] for each in sorted(rows) if each in rooms.MODULES]
+    return before + start + '\n'.join([*HEAD, *there]) + f'\n{end}' + after
 
 
 class Report:
     """What is told of each module as soon as it is measured."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_sample: bool) -> None:
         self.known, self.measured = accepted(), measured_now()
-        self.is_bad = False
+        self.is_sample, self.is_bad = is_sample, False
 
     def __call__(self, module: str, made: Sequence[Change], survivors: Sequence[Change]) -> None:
         """Note the row of a module; print it, who survived there for no known reason, and reasons for nobody."""
-        found = [change.mutant for change in survivors]
-        line = (f'| `{module}` | {len(made)} | {len(made) - len(found)} | {share(len(made), found):.1f} % | '
+        found, tried = ([change.mutant for change in each] for each in (survivors, made))
+        number = f'{len(made)}{" (sample)" if self.is_sample else ""}'
+        line = (f'| `{module}` | {number} | {len(made) - len(found)} | {share(len(made), found):.1f} % | '
                 f'{self.measured} |')
         new = [mutant for mutant in found if mutant not in self.known]
         gone = [mutant for mutant in self.known
-                if mutant.function.partition('.')[0] == module and mutant not in found]
-        self.is_bad = self.is_bad or share(len(made), found) < FIGURES[module] or bool(new)
+                if mutant.function.partition('.')[0] == module and mutant not in found
+                and (mutant in tried or not self.is_sample)]
+        self.is_bad = self.is_bad or share(len(made), found) < FIGURE or bool(new)
         print(f'{line} survivors: {reasons(found, self.known)}',
               *(f'\n{mutant.function}: ?\n{mutant}' for mutant in new),
               *(f'\n{mutant.function}: in {SURVIVORS.name}, but survives no more; take it out\n{mutant}'
@@ -139,15 +173,15 @@ class Report:
 
 
 def main(modules: Sequence[str]) -> int:
-    """Measure *modules*, print a line each and what nobody has looked at; return the exit status."""
-    unknown = set(modules) - set(FIGURES)
+    """Measure *modules*, or a sample of all pure ones; return the exit status."""
+    unknown = set(modules) - set(rooms.MODULES)
     if unknown:
-        raise SystemExit(f'{", ".join(sorted(unknown))}: not among {", ".join(FIGURES)}')
-    start, report = time.monotonic(), Report()
-    measured(modules, report)
+        raise SystemExit(f'{", ".join(sorted(unknown))}: not among {", ".join(rooms.MODULES)}')
+    start, report = time.monotonic(), Report(is_sample=not modules)
+    measured(modules or pure(), not modules, report)
     print(f'{time.monotonic() - start:.0f} s')
     return 1 if report.is_bad else 0
 
 
 if __name__ == '__main__':
-    sys.exit(main(sys.argv[1:] or list(FIGURES)))
+    sys.exit(main(sys.argv[1:]))

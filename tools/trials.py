@@ -1,22 +1,42 @@
 """Try mutants: the unit tests that run a changed line, in a process of their own, until one of them fails.
 
 pytest collects the tests once; every test without a mutant, and every mutant, is then a fork of that process. So
-nothing that one of them leaves behind, a cache least of all, hides what another one does.
+nothing that one of them leaves behind, a cache least of all, hides what another one does. As many forks run at a time
+as the machine has cores.
 """
 from __future__ import annotations
 
+import multiprocessing
 import os
 import pickle
 import resource
 import select
 import signal
 import struct
+import subprocess
+import sys
 import time
 from collections import defaultdict, deque
 from itertools import accumulate
+from math import ceil
 from pathlib import Path
 from types import ModuleType
-from typing import Callable, Deque, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import (
+    Any,
+    Callable,
+    Deque,
+    Dict,
+    FrozenSet,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    TypeVar,
+)
+from unittest import mock
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -27,9 +47,14 @@ PASSED, FAILED, SKIPPED = range(3)
 PATIENCE = 5.0
 MEMORY = 2 << 30  # bytes
 # Tests of other modules are asked for so many seconds, the quickest first: who has lived that long is not noticed.
-LONGEST = 15.0
+LONGEST = 8.0
+# A test that takes more seconds of CPU while its lines are watched is not a unit test, and is not asked. The kernel
+# counts whole seconds, so it may take up to one more.
+UNIT = 0.5
 # As many of the tests that noticed the last mutants of the same function are asked first.
 LIKELY = 8
+Task = TypeVar('Task')
+Done = TypeVar('Done')
 Told = Callable[[str, Sequence[Change], Sequence[Change]], None]
 
 
@@ -40,8 +65,14 @@ class Covered(NamedTuple):
     lines: Mapping[str, FrozenSet[int]]  # by module
 
 
+NOTHING = Covered(0, {})
+
+
 class Trials:
-    """A plugin of pytest: what it collects is asked about mutants, module by module."""
+    """A plugin of pytest: what it collects is asked about mutants, module by module.
+
+    told: called with each module as soon as it is done.
+    """
 
     def __init__(self, changes: Mapping[str, Sequence[Change]], package: Path, told: Told) -> None:
         self._changes, self._package, self._told = changes, package, told
@@ -59,34 +90,52 @@ class Trials:
                                                                     include=[f'{self._package}/*'])
         self._watch.start()     # takes 40 ms the first time
         self._watch.stop()
-        self._covered = [self._alone(item) for item in self._items]
-        for module, changes in self._changes.items():
-            self._told(module, changes, [change for change in changes if not self._is_noticed(change)])
+        with mock.patch.object(subprocess.Popen, '__init__', no_process):
+            self._covered = list(spread(lambda number: self._alone(self._items[number]), range(len(self._items))))
+            self._try_all()
         return True
 
+    def _try_all(self) -> None:
+        """Try all mutants, those of one function after each other, and tell about each module in its order."""
+        functions = {module: tuple(dict.fromkeys(change.mutant.function for change in changes))
+                     for module, changes in self._changes.items()}
+        results = spread(self._survivors, [(module, each) for module, names in functions.items() for each in names])
+        for module, changes in self._changes.items():
+            self._told(module, changes, [changes[number] for _ in functions[module] for number in next(results)])
+
+    def _survivors(self, place: Tuple[str, str]) -> List[int]:
+        """Return which mutants of a function nobody notices, as places in the list of their module."""
+        module, function = place
+        return [number for number, change in enumerate(self._changes[module])
+                if change.mutant.function == function and not self._is_noticed(change)]
+
     def _alone(self, item: pytest.Item) -> Covered:
-        """Run one test without a mutant. One that fails, or needs a process of its own, notices nothing."""
-        file = self._package.parent / 'covered'
-        start = time.monotonic()
+        """Run one test without a mutant. One that fails, takes long or starts a process notices nothing."""
+        file = self._package.parent / f'covered-{os.getpid()}'
         status, _ = ended(*forked(lambda _: self._watched(item, file)), lambda _: 60)
-        seconds = time.monotonic() - start
-        if status == FAILED:  # too slow while it is watched?
-            status, _ = ended(*forked(lambda _: run(item, None)), lambda _: 60)
         if status == FAILED:
-            print(f'{item.nodeid} fails without any mutant, and is not asked')
-        if status != PASSED:
-            return Covered(0, {})
-        return Covered(seconds, pickle.loads(file.read_bytes()))  # noqa: S301
+            print(f'{item.nodeid} fails or takes long without any mutant, and is not asked', flush=True)
+        return pickle.loads(file.read_bytes()) if status == PASSED else NOTHING  # noqa: S301
 
     def _watched(self, item: pytest.Item, file: Path) -> int:
         """Run one test, and write down which lines it runs."""
+        self._take_folder()
+        start = time.process_time()
+        resource.setrlimit(resource.RLIMIT_CPU, (ceil(start + UNIT), ceil(start + UNIT)))
         self._watch.start()
         status = run(item, None)
         self._watch.stop()
         data = self._watch.get_data()
         files = {module: str(self._package / f'{module}.py') for module in self._changes}
-        file.write_bytes(pickle.dumps({module: frozenset(data.lines(name) or ()) for module, name in files.items()}))
+        file.write_bytes(pickle.dumps(Covered(time.process_time() - start, {
+            module: frozenset(data.lines(name) or ()) for module, name in files.items()})))
         return status
+
+    def _take_folder(self) -> None:
+        """Put temporary files of this process where only its parent's next one clears them."""
+        factory: Any = self._items[0].config._tmp_path_factory  # type: ignore[attr-defined]
+        factory._given_basetemp = self._package.parent / f'tmp-{os.getppid()}'
+        sys.modules['conftest'].STATE_HOME = str(factory.getbasetemp())  # type: ignore[attr-defined]
 
     def _is_noticed(self, change: Change) -> bool:
         """Tell whether any test fails, dies or hangs with a mutant."""
@@ -95,6 +144,7 @@ class Trials:
             return False
 
         def work(writer: int) -> int:
+            self._take_folder()
             change.make()
             for number, following in zip(asked, [*asked[1:], None]):
                 os.write(writer, struct.pack('I', number))
@@ -132,6 +182,28 @@ class Trials:
         return self._own[module][file]
 
 
+def no_process(*_: Any, **__: Any) -> None:
+    """Skip a test that starts a process: no mutant would be in it."""
+    pytest.skip('starts a process')
+
+
+def spread(work: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[Done]:
+    """Yield what *work* returns for each task, in their order, from as many processes as the machine has cores."""
+    if not tasks:
+        return
+    with multiprocessing.get_context('fork').Pool(os.cpu_count(), _take, (work,)) as pool:
+        yield from pool.imap(_do, tasks)
+
+
+def _take(work: Callable[[Any], Any]) -> None:
+    """Keep, in a process of the pool, what it does with each task."""
+    _do.work = work  # type: ignore[attr-defined]
+
+
+def _do(task: Any) -> Any:
+    return _do.work(task)  # type: ignore[attr-defined]
+
+
 def run(item: pytest.Item, following: Optional[pytest.Item]) -> int:
     """Run one test."""
     reports = runtestprotocol(item, log=False, nextitem=following)
@@ -158,12 +230,12 @@ def forked(work: Callable[[int], int]) -> Tuple[int, int]:
         os._exit(status)
 
 
-def ended(child: int, reader: int, patience: Callable[[int], float]) -> Tuple[int, Optional[int]]:
+def ended(child: int, reader: int, patience: Callable[[int], float], limit: float = 60) -> Tuple[int, Optional[int]]:
     """Wait for a process, and end what is left of it; returns its exit status and the last number that it wrote.
 
-    patience: how long after each number to wait. Who takes longer FAILED.
+    limit: seconds to wait for its first number. patience: seconds after each number. One that takes longer FAILED.
     """
-    end, last, limit = os.pidfd_open(child), None, 60.0
+    end, last = os.pidfd_open(child), None
     try:
         while True:
             ready, _, _ = select.select([end, reader], [], [], limit)

@@ -15,7 +15,7 @@ import pytest
 from conftest import Result
 
 from smart_attributes import alarm, main
-from smart_attributes.memory import smartd_log
+from smart_attributes.memory import commits, smartd_log
 
 CAUGHT = (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM, signal.SIGVTALRM)
 
@@ -28,9 +28,10 @@ def run(*words: str, **unusual: Any) -> Result:
         return Result(_status(words), printed.getvalue())
 
 
-def run_at(now: float, *words: str, logs: str = '/nonexistent') -> Result:
+def run_at(now: float, *words: str, logs: str = '/nonexistent', boot: str = '') -> Result:
     """Run the program at a time, as days.run_at() does."""
-    with mock.patch('time.time', lambda: now), mock.patch.object(smartd_log, 'FOLDER', logs):
+    with mock.patch('time.time', lambda: now), mock.patch.object(smartd_log, 'FOLDER', logs), \
+            mock.patch.object(commits, 'BOOT_ID', boot or commits.BOOT_ID):
         return run(*words)
 
 

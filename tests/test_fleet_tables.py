@@ -1,0 +1,391 @@
+"""A fleet's deciding functions, case by case: results of services, the plan, the worst drives, the table."""
+from __future__ import annotations
+
+import json
+
+import pytest
+from conftest import ROOT
+
+from smart_attributes.durations import DAY, YEAR
+from smart_attributes.faces import advice
+from smart_attributes.faces.packed import Packer
+from smart_attributes.fleet import kept, plan, services, summary, table
+from smart_attributes.fleet.drives import Drive, Reader
+from smart_attributes.fleet.icinga import Result, Service
+from smart_attributes.knowledge.specs import SpecDatabase
+from smart_attributes.model import State
+
+DATABASE = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
+NOW = 1_795_348_800  # 2026-11-22, 12:00
+HOUR = 3600
+LINE = 'OK        sda  ACME X1  endurance_used 1 %  EXAMPLE0001  firmware 1'
+VALUES = ("'sda_endurance_used'=1%;;;;",)
+
+
+def told(output, state=0, age=0.0, values=VALUES, interval=300.0, is_active=True):
+    service = Service('db1', 'smart', Result(state, output, values, NOW - age), interval, is_active)
+    return services.told(service, Reader(DATABASE.roles, Packer()), NOW)
+
+
+def text(first='OK - 1 drive: 1 ok', *lines):
+    return '\n'.join([f'SMART {first}', *lines])
+
+
+def drive(name='sda', state='OK', action=advice.NOTHING, host='db1', model='ACME', serial='', **facts):
+    return Drive({'host': host, 'name': name, 'state': state, 'action': action, 'model': model, 'serial': serial,
+                  'firmware': '', 'notes': [], **facts}, lambda: [])
+
+
+# --- a service of Icinga -------------------------------------------------------------------------------
+
+def test_a_service_that_was_never_checked_has_no_drives():
+    service = Service('db1', 'smart', None, 300, True)
+
+    assert services.told(service, Reader(DATABASE.roles, Packer()), NOW) == services.Told([], (services.PENDING,))
+
+
+@pytest.mark.parametrize('interval, is_active, age, is_stale', [
+    (300, True, 600, False), (300, True, 601, True), (60, True, 600, False), (60, True, 601, True),
+    (HOUR, True, 2 * HOUR, False), (HOUR, True, 2 * HOUR + 1, True), (300, False, 2 * DAY, False),
+    (300, False, 2 * DAY + 1, True), (300, True, -50, False)],
+    ids=['two-intervals', 'more', 'at-least-five-minutes', 'more-than-that', 'an-hour', 'more-than-two', 'passive',
+         'passive-late', 'ahead'])
+def test_a_result_is_old_after_two_intervals(interval, is_active, age, is_stale):
+    found = told(text('OK - 1 drive: 1 ok', LINE), age=age, interval=interval, is_active=is_active)
+    [only] = found.drives
+
+    assert (services.STALE_WORDS in found.remarks) is is_stale
+    assert any(note.startswith('as of ') for note in only.facts['notes']) is is_stale
+
+
+def test_an_old_result_says_of_which_day_it_is():
+    [only] = told(text('OK - 1 drive: 1 ok', LINE), age=3 * DAY).drives
+
+    assert 'as of 2026-11-19, 3 days ago' in only.facts['notes']
+
+
+@pytest.mark.parametrize('age, is_ahead', [(-DAY, False), (-DAY - 1, True)])
+def test_a_result_from_the_future_is_remarked(age, is_ahead):
+    assert (services.AHEAD in told(text('OK - 1 drive: 1 ok', LINE), age=age).remarks) is is_ahead
+
+
+@pytest.mark.parametrize('counted, missing', [(1, 0), (2, 1), (24, 23)])
+def test_drives_that_were_cut_off_are_counted(counted, missing):
+    """Never OK by silence: the row is UNKNOWN."""
+    found = told(text(f'OK - {counted} drives: {counted} ok', LINE))
+    rows = [each for each in found.drives if each.facts.get('is_check')]
+
+    assert len(found.drives) == 1 + bool(missing)
+    assert [(each.facts['state'], f'{missing} of {counted} drives are cut off' in str(each.facts)) for each in rows
+            ] == ([('UNKNOWN', True)] if missing else [])
+    assert (services.CUT in found.remarks) is bool(missing)
+
+
+@pytest.mark.parametrize('first, states', [
+    ('CRITICAL - a slot is empty; 1 drive: 1 ok', ['CRITICAL', 'OK']), ('OK - 1 drive: 1 ok', ['OK']),
+    ('WARNING - 1 drive: 1 ok', ['WARNING', 'OK'])])
+def test_a_check_that_is_worse_than_its_drives_has_a_row(first, states):
+    assert [each.facts['state'] for each in told(text(first, LINE)).drives] == states
+
+
+def test_a_check_without_drives_has_a_row():
+    [row] = told(text('OK - no drives')).drives
+
+    assert (row.facts['state'], row.facts['name'], row.facts['is_check']) == ('OK', '(smart)', True)
+
+
+@pytest.mark.parametrize('state, shown', [(0, 'OK'), (1, 'WARNING'), (2, 'CRITICAL'), (3, 'UNKNOWN'), (4, 'UNKNOWN'),
+                                          (-1, 'UNKNOWN'), (127, 'UNKNOWN')])
+def test_words_of_another_program_have_the_state_that_icinga_has(state, shown):
+    found = told('<Timeout exceeded.>\nmore', state)
+    [row] = found.drives
+
+    assert (row.facts['state'], found.remarks) == (shown, (services.FOREIGN,))
+    assert '<Timeout exceeded.>' in str(row.facts) or 'Timeout exceeded.' in str(row.facts)
+    assert 'more' not in str(row.facts)
+
+
+@pytest.mark.parametrize('output, remark, words', [
+    ('OK (sda) |', services.OLD, 'OK (sda)'), ('Critical (sda) [x = Critical]', services.OLD, 'Critical (sda)'),
+    ('', services.FOREIGN, 'the check printed nothing'), ('DISK OK', services.FOREIGN, 'DISK OK')])
+def test_version_1_6_and_silence_are_told_apart(output, remark, words):
+    found = told(output, 1)
+
+    assert found.remarks == (remark,) and words in str(found.drives[0].facts)
+
+
+@pytest.mark.parametrize('lines, values, remarks', [
+    ([LINE], VALUES, ()), ([LINE], (), (services.NO_NUMBERS,)),
+    ([LINE, '... 3 lines of text are left out'], VALUES, (services.SHORTENED,)),
+    (['OK        sda  ACME X1  endurance_used 1 %  firmware 1'], VALUES, (services.HIDDEN,)),
+    (['OK        sda  -  nothing to report'], (), (services.HIDDEN,))],
+    ids=['whole', 'no-perfdata', 'shortened', 'no-serial-numbers', 'silent-drive'])
+def test_what_a_result_lacks_is_remarked(lines, values, remarks):
+    assert told(text('OK - 1 drive: 1 ok', *lines), values=values).remarks == remarks
+
+
+@pytest.mark.parametrize('names, said', [
+    (['a'], '1 service without serial numbers: a'), (['a', 'b', 'c'], '3 services without serial numbers: a, b, c'),
+    (['a', 'b', 'c', 'd'], '4 services without serial numbers: a, b, c and 1 more')])
+def test_a_remark_names_three_services(names, said):
+    assert services.sentences({services.HIDDEN: names}) == [said]
+
+
+def test_the_remark_of_most_services_is_first():
+    assert [each[0] for each in services.sentences({services.PENDING: ['a'], services.CUT: ['b', 'c']})] == ['2', '1']
+
+
+# --- the plan ------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('when, said', [
+    (NOW, '2026-Q4'), (1_798_761_599, '2026-Q4'), (1_798_761_600, '2027-Q1'), (1_806_537_599, '2027-Q1'),
+    (1_806_537_600, '2027-Q2'), (1_814_400_000, '2027-Q3'), (0, '1970-Q1')])
+def test_a_quarter_has_three_months(when, said):
+    assert summary.quarter(when) == said
+
+
+@pytest.mark.parametrize('action, left, due', [
+    (advice.REPLACE, None, 'now'), (advice.MEMBER, 9 * YEAR, 'now'), (advice.ORDER, None, summary.UNDATED),
+    (advice.ORDER, 90 * DAY, 'now'), (advice.ORDER, 120 * DAY, '2026-Q4'), (advice.ORDER, 9 * YEAR, '2035-Q3'),
+    (advice.NOTHING, 3 * YEAR + 90 * DAY, '2029-Q4'), (advice.NOTHING, 3 * YEAR + 90 * DAY + 1, ''),
+    (advice.WATCH, 10 * DAY, 'now'), (advice.NOTHING, None, ''), (advice.ORDER, 11 * YEAR, summary.UNDATED)])
+def test_a_drive_is_planned_for_the_quarter_of_its_order(action, left, due):
+    """Three years ahead; what is ordered anyway stands in its quarter, however late."""
+    facts = {'action': action, 'forecasts': {} if left is None else {'endurance_used': {'left': left}}}
+
+    assert summary.due(facts, NOW) == due
+
+
+def planned(*drives):
+    made = summary.Summary(NOW)
+    for each in drives:
+        made.add(each)
+    return made
+
+
+def ordered(days, host='db1', model='ACME', name='sda'):
+    return drive(name, 'WARNING', advice.ORDER, host, model, forecasts={'endurance_used': {'left': days * DAY}})
+
+
+def test_the_plan_has_every_quarter_and_the_first_one_first():
+    """"now" stands before all quarters and what has no date behind them; most drives first within one."""
+    found = planned(ordered(400), drive(action=advice.REPLACE), ordered(900, 'a', 'B'), ordered(900, 'b', 'C'),
+                    ordered(900, 'b', 'C', 'sdb'), drive(action=advice.ORDER), ordered(900, 'c', '=A'))
+
+    assert plan.as_csv(found).splitlines() == [
+        'quarter,model,drives,hosts', 'now,ACME,1,1', '2027-Q3,ACME,1,1', "2029-Q1,C,2,1", "2029-Q1,'=A,1,1",
+        '2029-Q1,B,1,1', 'no forecast,ACME,1,1']
+
+
+@pytest.mark.parametrize('model, cell', [
+    ('ACME', 'ACME'), ('=1+1', "'=1+1"), (' =1', "' =1"), ('+1', "'+1"), ('-1', "'-1"), ('@a', "'@a"), ('', ''),
+    ('A=1', 'A=1')])
+def test_no_spreadsheet_calculates_a_model(model, cell):
+    assert plan._as_text(model) == cell
+
+
+# --- drives that were met before ------------------------------------------------------------------------
+
+@pytest.mark.parametrize('first, second, repeats, twins, counted', [
+    (('db1', 'SER1', 'OK'), ('db1', 'SER1', 'OK'), 1, 0, 1),
+    (('db1', 'SER1', 'OK'), ('db1', 'SER1', 'WARNING'), 1, 0, 2),
+    (('db1', 'SER1', 'OK'), ('db2', 'SER1', 'OK'), 0, 1, 2), (('db1', 'SER1', 'OK'), ('db1', 'SER2', 'OK'), 0, 0, 2),
+    (('db1', '123', 'OK'), ('db2', '123', 'OK'), 0, 0, 2), (('db1', '0000', 'OK'), ('db2', '0000', 'OK'), 0, 0, 2)],
+    ids=['same-host', 'same-host-other-state', 'other-host', 'other-drive', 'too-short', 'one-sign'])
+def test_a_drive_that_was_met_before_is_a_repeat_or_a_twin(first, second, repeats, twins, counted):
+    found = planned(*(drive(host=host, serial=serial, state=state) for host, serial, state in (first, second)))
+
+    assert (found.repeats, found.twin_count, sum(found.states.values())) == (repeats, twins, counted)
+
+
+# --- the worst drives ----------------------------------------------------------------------------------
+
+STATES = ('OK', 'CRITICAL', 'WARNING', 'OK', 'UNKNOWN', 'CRITICAL')
+
+
+@pytest.mark.parametrize('most, names, left_out', [
+    (1, ['b'], 5), (2, ['b', 'f'], 4), (3, ['b', 'f', 'e'], 3), (6, ['b', 'f', 'e', 'c', 'a', 'd'], 0),
+    (99, ['b', 'f', 'e', 'c', 'a', 'd'], 0), (0, ['b'], 5)])
+@pytest.mark.parametrize('is_turned', [False, True], ids=['as-they-come', 'the-other-way-round'])
+def test_the_worst_drives_are_kept_in_whatever_order_they_come(most, names, left_out, is_turned):
+    drives = [drive(name, state) for name, state in zip('abcdef', STATES)]
+    found = kept.Kept(Packer(), most)
+    for each in reversed(drives) if is_turned else drives:
+        found.add(each)
+
+    assert [each['name'] for each in found.drives(found.rows())] == names
+    assert found.left_out == left_out
+
+
+def test_a_drive_that_takes_too_much_room_keeps_its_facts_without_its_readings():
+    found = kept.Kept(Packer())
+    found.add(drive('sda', past={'x': [[1, 2]] * 20_000}, carries=['md0']))
+    [only] = found.drives(found.rows())
+
+    assert only['notes'] == list(kept.WITHOUT['notes']) and only['name'] == 'sda'
+    assert 'past' not in only and not only['carries']
+
+
+def test_the_least_severe_drives_give_way_where_memory_is_full(monkeypatch):
+    monkeypatch.setattr(kept, 'MEMORY', 400)
+    found = kept.Kept(Packer())
+    for name, state in zip('abcdef', STATES):
+        found.add(drive(name, state))
+    names = [each['name'] for each in found.drives(found.rows())]
+
+    assert names == ['b', 'f', 'e', 'c', 'a', 'd'][:len(names)] and 0 < len(names) < 6
+    assert found.left_out == 6 - len(names)
+
+
+@pytest.mark.parametrize('count', [0, 1, 3])
+def test_what_is_kept_is_taken_as_one_document(count):
+    found = kept.Kept(Packer())
+    for number in range(count):
+        found.add(drive(f'sd{number}'))
+    data = json.loads(found.taken(NOW + 0.6))
+
+    assert (len(data['drives']), data['made'], found.rows()) == (count, NOW + 1, [])
+    assert {'strings', 'shapes', 'names'} <= set(data)
+
+
+def cards(*models, shown):
+    found = kept.Kept(Packer())
+    for number, model in enumerate(models):
+        found.add(drive(f'sd{number}', 'CRITICAL', advice.REPLACE, model=model))
+    return {action: (count, [(card.place, card.drive['name'], card.drives) for card in each])
+            for action, (count, each) in found.todo([advice.ORDER, advice.REPLACE], shown).items()}
+
+
+@pytest.mark.parametrize('models, shown, found', [
+    (('A', 'A', 'B'), 3, [(0, 'sd0', 1), (1, 'sd1', 1), (2, 'sd2', 1)]),
+    (('A', 'A', 'B'), 2, [(0, 'sd0', 2), (2, 'sd2', 1)]), (('A', 'B', 'C'), 2, [(0, 'sd0', 1), (1, 'sd1', 1)]),
+    (('', '', 'A'), 2, [(0, 'sd0', 1), (1, 'sd1', 1)])], ids=['all-fit', 'by-model', 'first-models', 'no-model'])
+def test_a_model_has_one_card_where_not_all_drives_fit(models, shown, found):
+    assert cards(*models, shown=shown) == {advice.REPLACE: (3, found)}
+
+
+# --- the table -----------------------------------------------------------------------------------------
+
+def test_states_are_counted_from_the_worst():
+    lines = list(table.heading(planned(drive(), drive('sdb', 'CRITICAL'), drive('sdc', host='db2')), []))
+
+    assert lines[0] == '3 drives on 2 hosts: 1 critical, 2 ok'
+    assert next(table.heading(planned(), [])) == '0 drives on 0 hosts: none'
+    assert table.worst_first() == [State.CRITICAL, State.UNKNOWN, State.WARNING, State.OK]
+
+
+@pytest.mark.parametrize('states, line', [
+    (['OK'], None), (['UNKNOWN'], 'and 1 check in trouble'),
+    (['OK', 'CRITICAL', 'WARNING'], 'and 2 checks in trouble')])
+def test_checks_in_trouble_are_counted(states, line):
+    found = planned(*(drive(state=state, is_check=True) for state in states))
+
+    assert [each for each in table.heading(found, []) if 'trouble' in each] == ([line] if line else [])
+
+
+@pytest.mark.parametrize('models, more', [(12, None), (13, '  and 1 more; --html and --json have all')])
+def test_a_table_has_twelve_lines(models, more):
+    lines = list(table.heading(planned(*(drive(model=f'M{number:02}') for number in range(models))), []))
+
+    assert sum(line.startswith('  M') for line in lines) == 12
+    assert [line for line in lines if 'more;' in line] == ([more] if more else [])
+
+
+@pytest.mark.parametrize('left, until', [(None, ''), (0, 'used up'), (-1, 'used up'), (40 * DAY, '2027-01'),
+                                         (10 * YEAR, '2036-11'), (10 * YEAR + 1, '>10 y')])
+def test_a_row_says_until_when_a_drive_lasts(left, until):
+    facts = {} if left is None else {'forecasts': {'a': {'left': left}, 'b': {'left': left + 1}}}
+
+    assert table._until(facts, NOW) == until
+
+
+@pytest.mark.parametrize('facts, what', [
+    ({'state': 'OK', 'notes': ['n']}, ()), ({'state': 'WARNING', 'notes': ['n', 'w'], 'why': 'w'}, ('w', 'n')),
+    ({'state': 'WARNING', 'notes': [], 'action': advice.ORDER, 'to_do': 'order now', 'why': 'w'}, ('order now', 'w')),
+    ({'state': 'WARNING', 'notes': [], 'action': advice.ORDER}, (advice.ORDER,))])
+def test_a_row_says_what_to_do_and_why(facts, what):
+    assert table._what(facts) == what
+
+
+def test_a_row_has_the_numbers_that_are_believed():
+    readings = [{'role': 'endurance_used', 'value': 155, 'unit': '%', 'judged': True, 'state': 'CRITICAL'},
+                {'role': 'temperature', 'value': 31, 'unit': 'C', 'judged': False, 'state': 'OK'},
+                {'role': 'power_on_time', 'value': 2.5 * YEAR, 'unit': 's', 'judged': True, 'state': 'OK'},
+                {'role': 'spare_available', 'value': None, 'unit': '%', 'judged': True, 'state': 'OK'}]
+    [row] = table.rows([{**drive('sda', 'CRITICAL', serial='SER1').facts, 'readings': readings}], NOW)
+
+    assert (row.used, row.filled, row.wear, row.temp, row.spare, row.age, row.host) == (
+        '155 %', 1.0, State.CRITICAL, '', '', '2.5 y', 'db1')
+    assert (row.model, row.serial, row.state) == ('ACME', 'SER1', State.CRITICAL)
+
+
+# --- services, continued ---------------------------------------------------------------------------------
+
+WORN = 'WARNING   sda  ACME X1  endurance_used 86 %, warning above 85  EXAMPLE0001  firmware 1'
+
+
+def test_a_drive_has_the_host_of_its_service():
+    [only] = told(text('OK - 1 drive: 1 ok', LINE)).drives
+
+    assert (only.facts['host'], only.facts['name'], only.facts['state']) == ('db1', 'sda', 'OK')
+
+
+@pytest.mark.parametrize('age, to_do', [
+    (0, 'order a replacement by 2026-12-27'), (5 * DAY, 'order a replacement by 2026-12-22')])
+def test_the_age_of_a_result_is_taken_from_the_time_that_is_left(age, to_do):
+    values = (f"'sda_endurance_time_left'={125 * DAY}s;;;0;",)
+    [only] = told(text('WARNING - 1 drive: 1 warning', WORN), 1, age, values).drives
+
+    assert only.facts['to_do'] == to_do
+
+
+def test_a_line_about_the_check_is_a_row_with_its_words():
+    row, only = told(text('UNKNOWN - 1 drive: 1 ok', 'UNKNOWN   (check)  site.json: not JSON', LINE), 3).drives
+
+    assert (row.facts['host'], row.facts['name'], row.facts['state'], row.facts['why']) == (
+        'db1', '(smart)', 'UNKNOWN', 'site.json: not JSON')
+    assert only.facts['name'] == 'sda'
+
+
+def test_the_row_of_a_worse_check_stands_before_other_rows():
+    found = told(text('CRITICAL - a drive is gone; 1 drive: 1 ok', 'UNKNOWN   (check)  site.json: not JSON', LINE), 2)
+
+    assert [each.facts['state'] for each in found.drives] == ['CRITICAL', 'UNKNOWN', 'OK']
+
+
+def test_a_check_that_printed_nothing_says_so():
+    assert told('', 3).drives[0].facts['why'] == 'the check printed nothing'
+
+
+def test_the_lines_of_the_plan_end_as_unix_has_them():
+    assert plan.as_csv(planned()) == 'quarter,model,drives,hosts\n'
+
+
+def test_a_fleet_is_counted_in_the_document():
+    found = planned(drive('sda', 'CRITICAL', advice.REPLACE, 'db1', 'A', 'SERIAL1', firmware='1'),
+                    drive('sdb', 'OK', host='db1', model='', serial='SERIAL2'),
+                    drive('sda', 'WARNING', host='db2', model='A', serial='SERIAL1', firmware='1'),
+                    drive('sdc', 'UNKNOWN', host='db2', model='B', serial='SERIAL3'))
+    group = summary.Group()
+    group.add(drive())
+    none = dict.fromkeys(('critical', 'unknown', 'warning', 'ok'), 0)
+
+    assert summary.as_json(found, [summary.Defect('A', '1', group, 'words')]) == {
+        'hosts': 2, 'drives': 4, 'states': dict.fromkeys(none, 1),
+        'models': [{'model': 'A', 'firmware': '1', 'drives': 2, 'hosts': 2, **none, 'critical': 1, 'warning': 1},
+                   {'model': 'B', 'firmware': None, 'drives': 1, 'hosts': 1, **none, 'unknown': 1},
+                   {'model': None, 'firmware': None, 'drives': 1, 'hosts': 1, **none, 'ok': 1}],
+        'advisories': [{'model': 'A', 'firmware': '1', 'drives': 1, 'hosts': 1, 'what': 'words'}],
+        'plan': [{'quarter': 'now', 'model': 'A', 'drives': 1, 'hosts': 1}],
+        'twins': [{'model': 'A', 'serial': 'SERIAL1', 'hosts': ['db1', 'db2']}], 'twin_count': 1}
+
+
+def test_serial_numbers_of_twins_can_be_hidden_and_a_hundred_are_named():
+    found = summary.Summary(NOW, hide_serial=True)
+    for host in ('db1', 'db2'):
+        for number in range(101):
+            found.add(drive(f'sd{number}', host=host, serial=f'SERIAL{number}'))
+
+    assert (len(found.twins), found.twin_count, {each.serial for each in found.twins}) == (100, 101, {''})
+    found.close()
+    assert found.add(drive(host='db3', serial='SERIAL1')) and found.twin_count == 101

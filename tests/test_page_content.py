@@ -1,0 +1,210 @@
+"""The parts of the page that are decided before Jinja2 draws it: cards, counts and changes; no browser needed."""
+from __future__ import annotations
+
+import json
+from typing import Any, Dict, List
+
+import pytest
+
+from smart_attributes.faces import advice, page
+from smart_attributes.faces.packed import Packer, Table, packed, unpacked
+
+NOW = 1.8e9
+
+
+def drive(name: str, action: str = advice.NOTHING, state: str = 'OK', **more: Any) -> Dict[str, Any]:
+    return {'name': name, 'state': state, 'action': action, 'readings': [], 'notes': [], **more}
+
+
+def shown(drives: List[Dict[str, Any]], **more: Any) -> str:
+    return page.page({'version': 1, 'drives': drives, **more}, 'Drives', NOW)
+
+
+def data_of(text: str) -> Dict[str, Any]:
+    """Return the data that the page's script unpacks."""
+    found: Dict[str, Any] = json.loads(text.partition('<script type="application/json"')[2].partition('>')[2]
+                                       .partition('</script>')[0])
+    return found
+
+
+def test_cards_stand_in_the_order_of_actions_and_know_their_row():
+    """"watch" and "nothing" have no card, an action of another version has none."""
+    found = page.todo({'drives': [drive('a', advice.ORDER), drive('b', advice.WATCH), drive('c', advice.REPLACE),
+                                  drive('d'), drive('e', 'paint it'), drive('f', advice.ORDER), {'name': 'g'}]})
+
+    assert [(action, [(each['name'], each['place']) for each in drives]) for action, drives in found.items()] == [
+        (advice.REPLACE, [('c', 2)]), (advice.ORDER, [('a', 0), ('f', 5)])]
+
+
+def test_a_card_says_who_the_drive_is_and_how_many_it_stands_for():
+    told = page.said(drive('a', host='db1', bay='slot 7', secret='x'), 3)
+
+    assert told == {**dict.fromkeys(page.SAID), 'name': 'a', 'state': 'OK', 'host': 'db1', 'bay': 'slot 7', 'place': 3,
+                    'drives': 1}
+    assert page.said(drive('a'), 3, 12)['drives'] == 12
+
+
+@pytest.mark.parametrize('count, listed', [(1, 1), (12, 12), (13, 12)])
+def test_at_most_twelve_drives_of_an_action_have_a_line(count, listed):
+    text = shown([drive(f'disk{number:02}x', advice.REPLACE, 'CRITICAL', why='it failed') for number in range(count)])
+    cards = text.partition('<script')[0]
+
+    assert sum(f'disk{number:02}x' in cards for number in range(count)) == listed
+
+
+def test_the_head_counts_the_drives_of_each_state():
+    assert page._counts({'drives': [drive('a', state='WARNING'), drive('b'), drive('c'), drive('d', state='UNKNOWN')]}
+                        ) == {'CRITICAL': 0, 'UNKNOWN': 1, 'WARNING': 1, 'OK': 2}
+
+
+@pytest.mark.parametrize('why, said', [
+    ('endurance_used 97 %, critical above 95', 'endurance used 97 %, critical above 95'),
+    ('endurance_used and reported_uncorrect', 'endurance used and reported uncorrect'),
+    ('my_endurance_used_too', 'my_endurance_used_too'), ('a_word that is no metric', 'a_word that is no metric')])
+def test_a_reason_names_metrics_as_people_say_them(why, said):
+    readings = [{'role': role, 'value': 1, 'unit': ''} for role in ('endurance_used', 'reported_uncorrect')]
+    [told] = page._readable([drive('a', why=why, readings=readings)])
+
+    assert told['why'] == said
+
+
+@pytest.mark.parametrize('given', [drive('a'), drive('a', why=''), drive('a', why='no_readings at all')])
+def test_a_drive_without_a_reason_or_readings_stays_as_it_is(given):
+    assert page._readable([given]) == [given]
+
+
+@pytest.mark.parametrize('value, seen', [
+    ('a\x1b[2Jb', 'ab'), (['a\u202eb', 1], ['a b', 1]), (('a\nb',), ['a b']),
+    ({'k': {'l': ['\x07']}}, {'k': {'l': [' ']}}), (None, None), (3.5, 3.5), (True, True)])
+def test_strings_are_shown_without_what_has_no_shape(value, seen):
+    assert page._seen(value) == seen
+
+
+@pytest.mark.parametrize('text', ['</script>', '<!--', '-->', '&lt;', '<script>'])
+def test_data_end_no_element_and_start_no_comment(text):
+    """Without a browser: the block holds neither sign, and reads back as it was."""
+    written = page._as_data(json.dumps(text))
+
+    assert not set(written) & set('<>&')
+    assert json.loads(written) == text
+
+
+@pytest.mark.parametrize('name', ['<b>bold</b>', '"quoted"', 'a & b', "it's"])
+def test_a_drives_name_is_escaped_where_the_page_writes_it(name):
+    """Jinja2 escapes: no element of a drive gets into the page."""
+    text = shown([drive(name, advice.REPLACE, 'CRITICAL', model=name, why=name)], notes=[name])
+    cards = text.partition('<script type="application/json"')[0]
+
+    assert '<b>' not in text
+    assert {'<b>bold</b>': '&lt;b&gt;bold&lt;/b&gt;', '"quoted"': '&#34;quoted&#34;', 'a & b': 'a &amp; b',
+            "it's": 'it&#39;s'}[name] in cards
+
+
+def test_the_title_is_escaped():
+    text = page.page({'drives': []}, '<i>hosts', NOW)
+
+    assert '<title>&lt;i&gt;hosts</title>' in text and '<i>' not in text
+
+
+LATELY = {'since': 1_795_348_800, 'grew': [{'name': 'sda', 'said': 'crc_errors grew by 14'}], 'came': ['sdb is new'],
+          'went': ['sdc is gone'], 'unknown': 'nothing is known before 1 July'}
+
+
+@pytest.mark.parametrize('lately, told', [
+    (None, {}), ({}, {}),
+    (LATELY, {'day': '2026-11-22', 'said': ['sda crc_errors grew by 14', 'sdb is new', 'sdc is gone',
+                                            'nothing is known before 1 July']}),
+    ({**LATELY, 'grew': [], 'came': [], 'went': [], 'unknown': ''},
+     {'day': '2026-11-22', 'said': ['nothing grew, came or went']})], ids=['not-asked', 'empty', 'all', 'nothing'])
+def test_changes_are_listed_with_the_day_since_when(lately, told):
+    assert page._lately(lately) == told
+
+
+def test_changes_notes_and_remarks_are_on_the_page():
+    text = shown([drive('a')], lately=LATELY, notes=['slot 9 was not read'], remarks=['renew the rule'])
+
+    for words in ('2026-11-22', 'crc_errors grew by 14', 'slot 9 was not read', 'renew the rule'):
+        assert words in text.partition('<script type="application/json"')[0]
+
+
+def test_the_data_of_the_page_are_the_document_and_when_it_was_made():
+    data = data_of(page.page({'version': 1, 'drives': [drive('sda', model='ACME')]}, 'Drives', NOW + 0.6))
+
+    assert data['made'] == NOW + 1
+    assert unpacked(data['drives'][0], data)['model'] == 'ACME'
+
+
+def test_the_page_says_when_it_was_made(monkeypatch):
+    monkeypatch.setattr(page.time, 'localtime', lambda now: page.time.gmtime(now))
+
+    assert '2026-11-22 12:34 ' in page.page({'drives': []}, 'Drives', 1_795_350_840).partition('<script')[0]
+
+
+@pytest.mark.parametrize('action, is_warned', [(advice.REPLACE, True), (advice.ORDER, False)])
+def test_only_drives_to_replace_come_with_the_warning_about_arrays(action, is_warned):
+    assert ('Before you pull a drive' in shown([drive('sda', action, 'CRITICAL')])) is is_warned
+
+
+def test_the_template_leaves_no_empty_lines_in_the_page():
+    """Blocks take their line with them."""
+    assert '\n\n' not in shown([drive('sda', advice.REPLACE, 'CRITICAL')]).partition('<style')[0]
+
+
+def test_a_reason_is_told_to_people_in_the_data_as_well():
+    why = {'why': 'endurance_used 97 %', 'readings': [{'role': 'endurance_used', 'value': 97, 'unit': '%'}]}
+    data = data_of(shown([drive('sda', **why)]))
+
+    assert unpacked(data['drives'][0], data)['why'] == 'endurance used 97 %'
+    assert 'names' in data and 'why' in data['names']
+
+
+# --- what recurs stands once -------------------------------------------------------------------------
+
+def test_a_value_that_recurs_has_one_number():
+    table = Table()
+
+    assert [table.number(*pair) for pair in (('a', 'A'), ('b', 'B'), ('a', 'other'))] == [0, 1, 0]
+    assert table.values == ['A', 'B']
+
+
+def test_a_packer_knows_its_size():
+    packer = Packer()
+    packer.strings.number('a', 'a')
+    packer.strings.number('b', 'b')
+    packer.shapes.number('a', 'a')
+
+    assert packer.size == 3
+
+
+READING = {'role': 'pending', 'value': 8, 'unit': ''}
+
+
+@pytest.mark.parametrize('reading, is_kept', [
+    ({**READING, 'said': 'pending 8'}, False), ({**READING, 'said': 'pending 9'}, True),
+    ({**READING, 'said': None}, False), (READING, False), ({**READING, 'said': 8}, False),
+    ({**READING, 'role': 'used', 'unit': '%', 'said': 'used 8 %'}, False),
+    ({**READING, 'value': 'passed', 'said': 'pending: passed'}, False),
+    ({**READING, 'value': 'passed', 'said': 'pending passed'}, True)],
+    ids=['follows', 'differs', 'none', 'missing', 'the-value', 'with-unit', 'word', 'other-word'])
+def test_words_that_follow_from_the_value_are_not_kept(reading, is_kept):
+    packer = Packer()
+    packer.readings([reading])
+
+    assert ('said' in packer.shapes.values[0]) is is_kept
+
+
+def test_a_document_is_packed_and_unpacked():
+    """What is empty goes, and so do findings, since the reason has them; all else comes back."""
+    given = [drive('sda', model='ACME', host='db1', serial='', findings=['x'], bay=None, notes=['old', 'hot', 'old'],
+                   readings=[{**READING, 'warning': '8', 'critical': ''}, {**READING, 'value': 9, 'warning': '8'}]),
+             drive('sdb', model='ACME')]
+    small = packed({'version': 1, 'drives': given})
+
+    assert small['version'] == 1
+    assert len(small['shapes']) == 1 and small['strings'].count('ACME') == 1
+    assert [unpacked(each, small) for each in small['drives']] == [
+        {'name': 'sda', 'state': 'OK', 'action': 'nothing', 'model': 'ACME', 'host': 'db1',
+         'notes': ['old', 'hot', 'old'],
+         'readings': [{'role': 'pending', 'warning': '8', 'value': 8},
+                      {'role': 'pending', 'warning': '8', 'value': 9}]},
+        {'name': 'sdb', 'state': 'OK', 'action': 'nothing', 'model': 'ACME', 'notes': [], 'readings': []}]
