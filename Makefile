@@ -20,7 +20,7 @@ PROGRAMS := sudo acl man-db passwd util-linux binutils valgrind pipx chromium ch
 WORKERS ?= auto
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
-.PHONY: run test check mutants broken-promises test-debian12 playground bench performance kills year prove measure verdicts add format generate pictures deb test-deb test-kernel daemons test-programs test-icinga test-metrics scrapers venv wheel zipapp release reproducible pins audit clean help
+.PHONY: run test check mutants broken-promises test-debian12 playground bench performance kills year validate measure verdicts add format generate pictures deb test-deb test-kernel daemons test-programs test-icinga test-metrics scrapers venv wheel zipapp release reproducible pins audit clean help
 
 help:            ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -64,14 +64,14 @@ endure: $(VENV)/.tools  ## machines of 24 simulated drives with random faults: i
 damage: $(VENV)/.tools  ## reports that were cut, swapped, spoiled: does any drive look better in silence? make damage REPORTS=2000 SEED=7 KIND=section
 	PYTHONPATH=tests:. $(BIN)/python tests/damage.py $(or $(REPORTS),2000) "$(SEED)" $(KIND)
 
-kills: $(VENV)/.tools  ## checks two at a time, a third of them killed, then as many power cuts: is memory whole after each? make kills CHECKS=1000 SEED=7
+kills: $(VENV)/.tools  ## checks two at a time, a third of them killed, then as many power cuts: is history whole after each? make kills CHECKS=1000 SEED=7
 	@sh tools/compiler
 	PYTHONPATH=tests:. $(BIN)/python tests/kills.py $(or $(CHECKS),1000) $(SEED)
 
 flips: $(VENV)/.tools  ## flipped bits in the files of the history: is each loss reported? make flips FLIPS=300 SEED=7
 	PYTHONPATH=tests:. $(BIN)/python tests/flips.py $(or $(FLIPS),300) $(SEED)
 
-year: $(VENV)/.tools  ## how large memory becomes in a year of 24 drives, read every MINUTES: make year MINUTES=5
+year: $(VENV)/.tools  ## how large history becomes in a year of 24 drives, read every MINUTES: make year MINUTES=5
 	PYTHONPATH=tests:. $(BIN)/python tests/year.py $(or $(MINUTES),5)
 
 performance: $(VENV)/.tools  ## doc/performance.md: these figures, through sudo, on other Pythons and beside version 1.6, too; 6 minutes
@@ -79,8 +79,8 @@ performance: $(VENV)/.tools  ## doc/performance.md: these figures, through sudo,
 	sh tools/install sudo util-linux perl libjson-perl
 	$(BIN)/python tests/bench.py doc/performance.md
 
-prove: venv      ## the mistakes in attributes.json
-	$(BIN)/check_smart_attributes prove
+validate: venv      ## the mistakes in attributes.json
+	$(BIN)/check_smart_attributes validate
 
 measure: venv    ## attributes.json against 40,182 real drives, in ../shared/drives, which no clone has: make measure DRIVES=FILE
 	$(BIN)/check_smart_attributes measure $(DRIVES)
@@ -92,7 +92,7 @@ add: venv        ## your entry and its sample to the shipped ones: make add FILE
 	$(BIN)/python tools/add.py "$(FILE)"
 
 format: venv     ## attributes.json in its usual layout
-	$(BIN)/check_smart_attributes prove --format
+	$(BIN)/check_smart_attributes validate --format
 
 venv: $(BIN)/check_smart_attributes  ## .venv/bin/check_smart_attributes, nothing else
 

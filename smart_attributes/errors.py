@@ -17,7 +17,7 @@ _SHARED = (*sys.builtin_module_names, 'array', 'fcntl', 'grp', 'math', 'pwd', 'r
 
 
 class SmartError(Exception):
-    """Whatever ends a job or a drive with UNKNOWN. str() is the sentence."""
+    """Whatever ends a command or a drive with UNKNOWN. str() is the sentence."""
 
 
 class UsageError(SmartError):
@@ -78,7 +78,7 @@ class FormulaError(SmartError):
     """A `from` of the database that the grammar does not know."""
 
 
-class MemoryUnusable(SmartError):
+class HistoryUnusable(SmartError):
     """What earlier checks read cannot be had, or this one's readings not be kept; the check goes on without."""
 
 

@@ -1,4 +1,4 @@
-"""The one main(): start what is sure, understand the command line, run the job."""
+"""The one main(): start what is sure, understand the command line, run the command."""
 from __future__ import annotations
 
 import gc
@@ -8,7 +8,7 @@ import sys
 import time
 
 from . import alarm
-from .reading import head_start, processes
+from .reading import fast_path, processes
 
 TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING, which would be expensive
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ EMPTY = {'doctor': {'good': False, 'title': '', 'findings': [], 'paste': []}}
 
 
 def main() -> None:
-    """Run the job that sys.argv asks for and leave with its exit status."""
+    """Run the command that sys.argv asks for and leave with its exit status."""
     # Nothing is worth waiting for at the end: an abandoned smartctl under
     # sudo is root's, and taking Python down properly takes 5 ms.
     code, later = UNKNOWN, []  # type: int, list[Callable[[], object]]
@@ -84,7 +84,7 @@ def _wait_for_reader(end: float) -> None:
 
 
 def run(argv: list[str], later: list[Callable[[], object]] | None = None) -> int:
-    """Return the exit status of a job: 3 with a sentence for everything that goes wrong.
+    """Return the exit status of a command: 3 with a sentence for everything that goes wrong.
 
     later: gets what remains to be done once the answer is out.
     """
@@ -92,8 +92,8 @@ def run(argv: list[str], later: list[Callable[[], object]] | None = None) -> int
     runner = processes.Runner()
     try:
         alarm.obey()
-        head_start.start(argv, runner)
-        return _in_json(argv, runner) if wants_json(argv) else _do_job(argv, runner)
+        fast_path.start(argv, runner)
+        return _in_json(argv, runner) if wants_json(argv) else _do_command(argv, runner)
     except SystemExit as error:  # argparse after --help with 0, rich with 1 where nobody reads any more
         return 0 if error.code == 0 else UNKNOWN
     except BrokenPipeError:
@@ -114,14 +114,14 @@ def wants_json(argv: list[str]) -> bool:
     return any(len(name) > 2 and '--json'.startswith(name) for name in (word.partition('=')[0] for word in argv))
 
 
-def _do_job(argv: list[str], runner: processes.Runner) -> int:
-    from .jobs import do
+def _do_command(argv: list[str], runner: processes.Runner) -> int:
+    from .commands.table import do
     return do(argv, runner)
 
 
 def _in_json(argv: list[str], runner: processes.Runner) -> int:
-    from . import one_document
-    return one_document.run(lambda: _do_job(argv, runner), lambda sentence: failure(argv, sentence), explained)
+    from .command_line import failure_document
+    return failure_document.run(lambda: _do_command(argv, runner), lambda sentence: failure(argv, sentence), explained)
 
 
 def failure(argv: list[str], sentence: str) -> str:

@@ -151,7 +151,7 @@ class Report(NamedTuple):
     nvme: Mapping[str, int] = {}          # keys of smartctl's nvme_smart_health_information_log
     scsi: Mapping[str, float] = {}        # see json_report.SCSI_KEYS
     self_tests: Tuple[SelfTest, ...] = ()  # newest first
-    derived: Mapping[str, int] = {}        # role -> what smartctl itself makes of the drive, %; since 7.5
+    derived: Mapping[str, int] = {}        # metric -> what smartctl itself makes of the drive, %; since 7.5
     error_count: Optional[int] = None     # entries ever made in the ATA error log; None not read
     # of the ATA error log, newest first: five, or more where the extended log was read
     errors: Tuple[ErrorEntry, ...] = ()
@@ -227,17 +227,17 @@ class Forecast(NamedTuple):
 class Reading(NamedTuple):
     """One number of one drive, vendor-neutral: "endurance_used is 78 %"."""
 
-    role: str
+    metric: str
     number: Optional[float]       # base unit; None: unknown, and `unknown` says why
     unit: str                     # "%", "s", "B", "C" or ""
     source: Source
     verdict: str = ''             # what the drive says in words: "passed", "read-only"
     state: Optional[State] = None  # verdicts carry their state themselves; numbers meet limits
     judged: bool = True           # False: kept for comparison, or shown only
-    drive_limit: Optional[float] = None  # the drive's own limit for this role, same unit
+    drive_limit: Optional[float] = None  # the drive's own limit for this metric, same unit
     unknown: str = ''             # why there is no number: "255 means no value"
     at_ceiling: bool = False      # the counter stops here; the truth may be more
-    # seconds since the newest event behind it, where a log or memory tells; power-on time in a log
+    # seconds since the newest event behind it, where a log or history tells; power-on time in a log
     quiet: Optional[float] = None
     quiet_is_bound: bool = False  # it may be longer
     logical_sectors: Optional[int] = None  # the drive's own count, where the number is of physical sectors
@@ -285,7 +285,7 @@ class Grown(NamedTuple):
     """A number of a drive that has grown since a person looked last."""
 
     drive: str                # its name in all outputs
-    role: str
+    metric: str
     before: float             # base unit
     after: float
     noticed: float            # seconds since 1970, the last time
@@ -293,7 +293,7 @@ class Grown(NamedTuple):
 
 
 class Lately(NamedTuple):
-    """What memory tells of the time since a person looked last."""
+    """What history tells of the time since a person looked last."""
 
     since: float              # seconds since 1970
     grew: Tuple[Grown, ...] = ()
@@ -314,5 +314,5 @@ class Verdict(NamedTuple):
     entry: Optional[str] = None   # family of the entry that won
     old_values: Tuple[OldValue, ...] = ()  # perfdata of version 1.6, beside that of the judgements
     place: Place = Place()        # asked for where a person looks, not in a check
-    forecasts: Mapping[str, Forecast] = {}  # role -> when it is used up, or gone
-    past: Mapping[str, Tuple[Tuple[float, float], ...]] = {}  # role -> (seconds since 1970, number), as remembered
+    forecasts: Mapping[str, Forecast] = {}  # metric -> when it is used up, or gone
+    past: Mapping[str, Tuple[Tuple[float, float], ...]] = {}  # metric -> (seconds since 1970, number), as remembered

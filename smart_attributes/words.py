@@ -80,12 +80,12 @@ def _shortened(text: str, limit: int) -> str:
     return text[:max(limit - len(_ELLIPSIS), 0)].rstrip() + _ELLIPSIS[:limit]
 
 
-# --- numbers, roles and states, as they are said to a person ---
+# --- numbers, metrics and states, as they are said to a person ---
 
 _SIZES = ('B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB')
 WORDS = 400  # characters of one statement; a drive's own words may be endless
-TELLING_ROLES = ('endurance_used', 'spare_available', 'reallocated', 'pending', 'media_errors', 'temperature',
-                 'power_on_time')
+TELLING_METRICS = ('endurance_used', 'spare_available', 'reallocated', 'pending', 'media_errors', 'temperature',
+                   'power_on_time')
 TELLING = 3
 HEALTH, NOT_REPORTED = 'smart_status', 'health status not reported'
 IMPLAUSIBLE = 'implausible'  # why a number is unknown begins with it where the drive's own numbers contradict it
@@ -147,20 +147,20 @@ def since(seconds: float) -> str:
 def kind(verdict: Verdict) -> str:
     """Return "hdd", "ssd", "nvme" or "sas", '' where nobody answered."""
     identity = verdict.identity
-    # A disk that sleeps or failed to answer has not told whether it turns, and memory does not know.
+    # A disk that sleeps or failed to answer has not told whether it turns, and history does not know.
     is_told = not verdict.problem or identity.kind != 'ssd' or identity.rotation is not None
     return identity.kind if identity.protocol and is_told else ''
 
 
 def statement(reading: Reading) -> str:
     """Return a reading as a statement: "endurance_used 97 %", "self_test Short offline: Completed"."""
-    if reading.role in SPEAKS_FOR_ITSELF:
+    if reading.metric in SPEAKS_FOR_ITSELF:
         return reading.verdict
     if reading.state is not None:
-        return f'{reading.role}: {reading.verdict}'
-    if reading.role == HEALTH:
+        return f'{reading.metric}: {reading.verdict}'
+    if reading.metric == HEALTH:
         return NOT_REPORTED
-    words = f'{reading.role} {quantity(reading)}'
+    words = f'{reading.metric} {quantity(reading)}'
     if reading.quiet is not None:
         words += f', newest {"more than " if reading.quiet_is_bound else ""}{since(reading.quiet)}'
     return f'{words} ({reading.unknown})' if reading.unknown else words
@@ -186,7 +186,7 @@ def headline(verdict: Verdict) -> str:
         return sentence(verdict.problem, WORDS)
     worst = [judgement for judgement in verdict.judgements if judgement.state is verdict.state]
     told = worst[:1]
-    if worst[0].reading.role == HEALTH:
+    if worst[0].reading.metric == HEALTH:
         # "FAILED" alone does not say what failed. The most severe finding of another kind does, such as lost data.
         told += sorted(worst[1:], key=lambda judgement: judgement.concern == worst[0].concern)[:1]
     return '; '.join(f'{words} ({limit})' if limit else words for words, limit in map(_told, told))
@@ -211,11 +211,11 @@ def _well(verdict: Verdict, is_accepted: bool) -> List[str]:
     is_accepted: what is acknowledged is shown beside.
     """
     readings = [each.reading for each in verdict.judgements if not each.acknowledged]
-    judged = {reading.role: reading for reading in readings if reading.judged and reading.number is not None}
-    telling = [role for role in TELLING_ROLES if role in judged][:TELLING]
-    unknown = {reading.role: reading for reading in readings if is_worth_showing(reading)}
-    told = [*(judged[role] for role in telling), *(unknown[role] for role in unknown if role not in judged),
-            *(judged[role] for role in ('unknown_model',) if role in judged)]
+    judged = {reading.metric: reading for reading in readings if reading.judged and reading.number is not None}
+    telling = [metric for metric in TELLING_METRICS if metric in judged][:TELLING]
+    unknown = {reading.metric: reading for reading in readings if is_worth_showing(reading)}
+    told = [*(judged[metric] for metric in telling), *(unknown[metric] for metric in unknown if metric not in judged),
+            *(judged[metric] for metric in ('unknown_model',) if metric in judged)]
     if told or is_accepted:
         return [clean(statement(reading), limit=WORDS) for reading in told]
     return [f'health status: {judged[HEALTH].verdict}; nothing else is in the report' if HEALTH in judged
@@ -224,13 +224,13 @@ def _well(verdict: Verdict, is_accepted: bool) -> List[str]:
 
 def is_worth_showing(reading: Reading) -> bool:
     """Tell whether an OK is worth less without this number: the SMART health status, wear that is implausible."""
-    return reading.number is None and (reading.role == HEALTH or reading.unknown.startswith(IMPLAUSIBLE))
+    return reading.number is None and (reading.metric == HEALTH or reading.unknown.startswith(IMPLAUSIBLE))
 
 
 def reading_line(judgement: Judgement) -> str:
     """Return one reading with its source and its limits."""
     reading = judgement.reading
-    words = f'{reading.role} unknown: {reading.unknown}' if reading.number is None else statement(reading)
+    words = f'{reading.metric} unknown: {reading.unknown}' if reading.number is None else statement(reading)
     parts = [clean(words, limit=WORDS), str(reading.source), '' if reading.judged else 'not judged',
              f'warning {judgement.warning}' if judgement.warning else '',
              f'critical {judgement.critical}' if judgement.critical else '',

@@ -21,15 +21,15 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / 'tests')]
 
 import bench_bed  # noqa: E402
-import bench_memory  # noqa: E402
+import bench_history  # noqa: E402
 import bench_others  # noqa: E402
 import bench_program  # noqa: E402
 import fake_smartctl  # noqa: E402
 import performance  # noqa: E402
 import smartctl_output  # noqa: E402
 
-from smart_attributes.knowledge import datafile, specs  # noqa: E402
-from smart_attributes.reading import commands  # noqa: E402
+from smart_attributes.knowledge import data_file, drive_database  # noqa: E402
+from smart_attributes.reading import smartctl_calls  # noqa: E402
 
 PLUGIN = bench_program.plugin()
 RUNS = 30
@@ -55,7 +55,7 @@ def run(command: Sequence[str]) -> Cost:
     return Cost((time.perf_counter() - started) * 1000, (usage.ru_utime + usage.ru_stime) * 1000)
 
 
-def memory(command: Sequence[str]) -> float:
+def resident(command: Sequence[str]) -> float:
     """Return the MiB of the largest process of *command*.
 
     Started by a small one: the kernel counts what a process was before it became another program.
@@ -94,18 +94,18 @@ def bench_drives(folder: Path) -> None:
     output = DRIVE.read_bytes()
     names = [f'/dev/sd{chr(97 + n)}' for n in range(24)]
     for number, name in enumerate(names):
-        fake.answers(commands.read_arguments(name), output.replace(b'EXAMPLE0001', b'EXAMPLE%04d' % number),
+        fake.answers(smartctl_calls.read_arguments(name), output.replace(b'EXAMPLE0001', b'EXAMPLE%04d' % number),
                      before=PAUSE)
-    fake.answers(commands.SCAN, b'{"smartctl": {"exit_status": 0}, "devices": []}')
-    alone = [fake.path, *commands.read_arguments(names[0])]
-    ours = [PLUGIN, '-p', fake.path, '-d', names[0], '--no-memory']
+    fake.answers(smartctl_calls.SCAN, b'{"smartctl": {"exit_status": 0}, "devices": []}')
+    alone = [fake.path, *smartctl_calls.read_arguments(names[0])]
+    ours = [PLUGIN, '-p', fake.path, '-d', names[0], '--no-history']
     plugin, single, ratio = paired(ours, alone)
     line('one drive of 100 ms, wall', f'{plugin.wall:.0f} ms, smartctl alone {single.wall:.0f} ms, ratio {ratio:.2f}',
          'at most 1.15 x')
     line('one drive, own CPU', f'{plugin.cpu - single.cpu:.0f} ms', 'at most 50 ms')
-    line('memory beside smartctl', f'{memory(ours):.0f} MiB', 'at most 40 MB')
-    many = [PLUGIN, '-p', fake.path, '--no-memory', *(word for name in names for word in ('-d', name))]
-    calls = ([fake.path, *commands.read_arguments(name)] for name in names)
+    line('memory beside smartctl', f'{resident(ours):.0f} MiB', 'at most 40 MB')
+    many = [PLUGIN, '-p', fake.path, '--no-history', *(word for name in names for word in ('-d', name))]
+    calls = ([fake.path, *smartctl_calls.read_arguments(name)] for name in names)
     all_, hand, ratio = paired(many, bench_bed.together(calls))
     line('24 drives of 100 ms, wall', f'{all_.wall:.0f} ms, by hand {hand.wall:.0f} ms, ratio {ratio:.2f}; own CPU '
                                       f'{all_.cpu - hand.cpu:.0f} ms', 'at most 1.15 x by hand')
@@ -117,7 +117,7 @@ def bench_database(folder: Path, fake: str, drive: str, plugin: Cost) -> None:
     copy = folder / 'large'
     shutil.copytree(ROOT / 'smart_attributes', copy / 'smart_attributes', ignore=shutil.ignore_patterns('__pycache__'))
     shutil.copytree(ROOT / 'thresholds', copy / 'thresholds')
-    data = datafile.load(str(ROOT / 'attributes.json'))
+    data = data_file.load(str(ROOT / 'attributes.json'))
     # Copies of other drives: a drive claimed by ten entries is not what a larger database means.
     strangers = [{**entry, 'models': ['Q' + pattern for pattern in entry['models']]} for entry in data['entries']
                  if 'models' in entry]
@@ -140,7 +140,7 @@ def load_time(data: object) -> float:
     times = []
     for _ in range(RUNS):
         started = time.perf_counter()
-        database = specs.SpecDatabase(datafile.load(path))
+        database = drive_database.SpecDatabase(data_file.load(path))
         database.identify(smartctl_output_identity(), [5, 9, 12, 170, 233])
         times.append(time.perf_counter() - started)
     return statistics.median(times)
@@ -186,7 +186,7 @@ def bench_reports(folder: Path) -> None:
 
 
 def rate(folder: str, count: int) -> str:
-    """Return reports a second of one process, start-up included; the files are in memory, since disks differ."""
+    """Return reports a second of one process, start-up included; the files are in history, since disks differ."""
     cost = median([run([PLUGIN, '--report', folder]) for _ in range(4)][1:])
     return f'{count / cost.wall * 1000:.0f} a second ({count} files in {cost.wall / 1000:.1f} s)'
 
@@ -194,7 +194,7 @@ def rate(folder: str, count: int) -> str:
 PARTS: Mapping[str, Callable[[Path], None]] = {
     'A drive that takes 100 ms, and the database': bench_drives,
     'What is answered without a drive': bench_start,
-    'Memory': lambda folder: bench_memory.bench_memory(folder, line, run),
+    'HistoryStore': lambda folder: bench_history.bench_history(folder, line, run),
     'Recorded reports, in one process': bench_reports,
     'The real smartctl on simulated drives': lambda folder: bench_bed.bench_bed(folder / 'bed', line, paired),
     'Through sudo, on other Pythons, and beside version 1.6':

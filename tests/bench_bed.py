@@ -13,7 +13,7 @@ from typing import Callable, Iterable, List, Sequence, Tuple
 from bench_program import plugin
 from simulator import Machine, why_not
 
-from smart_attributes.reading import commands
+from smart_attributes.reading import smartctl_calls
 
 LATENCIES = (0, 5, 20)  # ms a command; a hard disk needs 1 to 30 for most of them, an SSD below 1
 SATA = ('samsung-healthy', 'intel-worn', 'wd-hdd-healthy', 'micron-healthy')
@@ -77,7 +77,7 @@ def wanted(count: int, alone: float) -> str:
 
 def call(machine: Machine, address: Address) -> List[str]:
     """Return the command line that the plugin reads a drive with."""
-    return [machine.smartctl, *commands.read_arguments(address[1], address[0])]
+    return [machine.smartctl, *smartctl_calls.read_arguments(address[1], address[0])]
 
 
 def slowest(machine: Machine, drives: Sequence[Address], paired: Paired) -> float:

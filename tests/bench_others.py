@@ -14,7 +14,7 @@ from bench_program import found, launcher, plugin
 from fake_smartctl import FakeSmartctl
 from simulator import why_not
 
-from smart_attributes.reading import commands
+from smart_attributes.reading import smartctl_calls
 
 ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / 'tests/reports/intel-s3500-healthy.json'
@@ -29,7 +29,7 @@ def bench_others(folder: Path, line: Line, paired: Paired) -> None:
     """Print a row for each way of running a check and for each plugin."""
     folder.chmod(0o755)  # the user of the check has to get in
     fake = FakeSmartctl(folder / 'others')
-    fake.answers(commands.read_arguments('/dev/sda'), REPORT.read_bytes(), before='sleep 0.1')
+    fake.answers(smartctl_calls.read_arguments('/dev/sda'), REPORT.read_bytes(), before='sleep 0.1')
     bench_sudo(fake, line, paired)
     bench_pythons(folder, fake, line, paired)
     bench_original(folder, line, paired)
@@ -44,11 +44,11 @@ def bench_sudo(fake: FakeSmartctl, line: Line, paired: Paired) -> None:
         line('through sudo', f'skipped: needs root{" and ".join(["", *missing])}', '')
         return
     with user_with_rule(fake.path) as as_user:
-        call = [fake.path, *commands.read_arguments('/dev/sda')]
+        call = [fake.path, *smartctl_calls.read_arguments('/dev/sda')]
         through, plain, _ = paired([*as_user, 'sudo', '-n', *call], [*as_user, *call])
         line('sudo, one call of smartctl',
              f'{through[0] - plain[0]:+.0f} ms wall, {through[1] - plain[1]:+.0f} ms CPU', '')
-        check = [plugin(), '-p', fake.path, '-d', '/dev/sda', '--no-memory']
+        check = [plugin(), '-p', fake.path, '-d', '/dev/sda', '--no-history']
         nagios, root, _ = paired([*as_user, *check], check)
         line('one drive of 100 ms, through sudo', f'{nagios[0]:.0f} ms wall; as root {root[0]:.0f} ms', '')
 
@@ -74,12 +74,12 @@ def user_with_rule(smartctl: str) -> Iterator[List[str]]:
 
 def bench_pythons(folder: Path, fake: FakeSmartctl, line: Line, paired: Paired) -> None:
     """The same check by each Python that is here."""
-    alone = [fake.path, *commands.read_arguments('/dev/sda')]
+    alone = [fake.path, *smartctl_calls.read_arguments('/dev/sda')]
     for name in os.environ.get('PYTHONS', PYTHONS).split():
         python, version = found(name)
         if python:
             start = launcher(folder / f'start-{version}', python)
-            check, single, ratio = paired([start, '-p', fake.path, '-d', '/dev/sda', '--no-memory'], alone)
+            check, single, ratio = paired([start, '-p', fake.path, '-d', '/dev/sda', '--no-history'], alone)
             line(f'Python {version}, one drive of 100 ms', f'{check[0]:.0f} ms wall, ratio {ratio:.2f}; own CPU '
                                                  f'{check[1] - single[1]:.0f} ms', '')
 
@@ -100,7 +100,7 @@ def bench_original(folder: Path, line: Line, paired: Paired) -> None:
         names = [f'/dev/sd{chr(97 + number)}' for number in range(count)]
         machine = filled(folder / f'both-{count}', [('', name) for name in names], SATA, 5)
         words = ['-p', machine.smartctl, *(word for name in names for word in ('-d', name))]
-        theirs, ours, _ = paired(['/usr/bin/env', *old, *words], [plugin(), *words, '--nosudo', '--no-memory'], 5)
+        theirs, ours, _ = paired(['/usr/bin/env', *old, *words], [plugin(), *words, '--nosudo', '--no-history'], 5)
         line(f'version 1.6, {count} SATA, 5 ms a command',
              f'{theirs[0]:.0f} ms wall, {theirs[1]:.0f} ms CPU with smartctl; ours {ours[0]:.0f} ms, '
              f'{ours[1]:.0f} ms', '')

@@ -28,7 +28,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 from conftest import ROOT, SOCKETS, drive
 from fake_smartctl import FakeSmartctl
 
-from smart_attributes.reading.commands import SCAN, read_arguments
+from smart_attributes.reading.smartctl_calls import SCAN, read_arguments
 
 PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
 LIBRARIES = ('nagiosplugin', 'jsonschema', 'rich')
@@ -120,7 +120,7 @@ class Ground:
         (fake.folder / 'calls').touch()
         (fake.folder / 'calls').chmod(0o666)
         plugin = Path(self.plugin)
-        # What a daemon hands on of the environment differs: memory goes here, not home to whoever runs the tests.
+        # What a daemon hands on of the environment differs: history goes here, not home to whoever runs the tests.
         plugin.write_text(f'#!/bin/sh\nexport XDG_STATE_HOME={self.state}\n'
                           f'exec {self.folder}/share/launcher "$@" -p {fake.path} --nosudo\n')
         plugin.chmod(0o755)

@@ -24,14 +24,14 @@ from conftest import ROOT, SHARED
 from simulator import Machine, names, read, why_not
 from smartctl_output import Facts, as_json
 
-from smart_attributes import judge
+from smart_attributes.check import judging
 from smart_attributes.errors import SmartError
-from smart_attributes.knowledge import specs, thresholds
+from smart_attributes.knowledge import drive_database, thresholds
 from smart_attributes.model import Device, State
 from smart_attributes.reading import text_report
 from smart_attributes.reading.content import as_text, json_start, looks_like_json
 from smart_attributes.reading.pysmart import NVME_LABELS
-from smart_attributes.reading.telling import NVME_KEYS
+from smart_attributes.reading.report_common import NVME_KEYS
 
 Dice = random.Random
 # What a drive is called may hold any number: with another one it is another drive.
@@ -202,7 +202,7 @@ class Desk:
 
     def __init__(self, seed: int, kind: str = '', more: Mapping[str, bytes] = MappingProxyType({})) -> None:
         self.seed, self.kind = seed, kind
-        self._database = specs.SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
+        self._database = drive_database.SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
         self._limits = thresholds.Thresholds(json.loads((ROOT / 'thresholds/default.json').read_text()))
         self.reports: Dict[str, bytes] = {**recorded(), **simulated(), **more}
         self._said = {name: self.said(content) for name, content in self.reports.items()}
@@ -215,9 +215,9 @@ class Desk:
             report = text_report.parse_report(content)
         except SmartError as error:
             return Said(State.UNKNOWN, (str(error),))
-        verdict = judge.judge(Device('/dev/sda', name='sda'), report, self._database, self._limits, judge.Rules())
+        verdict = judging.judge(Device('/dev/sda', name='sda'), report, self._database, self._limits, judging.Rules())
         return Said(verdict.state, (*verdict.notes, *(judgement.reading.verdict for judgement in verdict.judgements
-                                                      if judgement.reading.role == 'unknown_model')))
+                                                      if judgement.reading.metric == 'unknown_model')))
 
     def faults(self, count: int) -> List[str]:
         """Damage so many reports, every second one of a drive that is not OK; return where one looks better in

@@ -15,7 +15,7 @@ from conftest import ROOT, Result
 from fake_smartctl import FakeSmartctl
 from smartctl_output import as_json
 
-from smart_attributes.reading.commands import read_arguments
+from smart_attributes.reading.smartctl_calls import read_arguments
 
 START = 1_795_132_800     # 20 November 2026, 00:00
 HOUR, DAY = 3600, 86_400
@@ -24,9 +24,9 @@ import sys, time
 sys.path.insert(0, {root!r})
 sys.argv[0] = {root!r} + '/check_smart_attributes'
 time.time = lambda: {now!r}
-from smart_attributes.memory import smartd_log
+from smart_attributes.history import smartd_log
 smartd_log.FOLDER = {logs!r}
-from smart_attributes.memory import commits
+from smart_attributes.history import commits
 commits.BOOT_ID = {boot!r} or commits.BOOT_ID
 from smart_attributes.main import main
 main()
@@ -102,12 +102,12 @@ class Machine:
                                          and '--scan' not in options), boot=boot)
 
     def run(self, now: float, *words: str, boot: str = '') -> Result:
-        """Run a job at a time. boot: see check()."""
+        """Run a command at a time. boot: see check()."""
         if boot:
             (self.folder / 'boot').write_text(boot)
             boot = str(self.folder / 'boot')
-        job, words = (words[:1], words[1:]) if words and not words[0].startswith('-') else ((), words)
-        return run_at(now, *job, *self.words(*words), logs=str(self.logs), boot=boot)
+        command, words = (words[:1], words[1:]) if words and not words[0].startswith('-') else ((), words)
+        return run_at(now, *command, *self.words(*words), logs=str(self.logs), boot=boot)
 
     def words(self, *more: str) -> List[str]:
         """Return what the program must be told to find this machine."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import List, Tuple
 
-from smart_attributes.reading import head_start, processes
+from smart_attributes.reading import fast_path, processes
 
 Command = Tuple[str, ...]
 
@@ -26,5 +26,5 @@ class Listener(processes.Runner):
 def commands(argv: List[str]) -> List[Command]:
     """Return what a command line starts before it is understood."""
     listener = Listener()
-    head_start.start(argv, listener)
+    fast_path.start(argv, listener)
     return listener.asked

@@ -119,7 +119,7 @@ def _predicts_failure(drive: Drive) -> bool:
 
 def _misreported(drive: Drive, state: str, values: Mapping[str, Value]) -> List[str]:
     """Return where a drive that answers is told otherwise than its file says."""
-    wanted = {f'{drive.name}_{role}': number for role, number in drive.description.expect['perfdata'].items()}
+    wanted = {f'{drive.name}_{metric}': number for metric, number in drive.description.expect['perfdata'].items()}
     told = {label: value.number for label, value in values.items() if label.startswith(f'{drive.name}_')}
     differ = sorted(label for label in {*wanted, *told} if wanted.get(label) != told.get(label))
     return [*([] if state == drive.state else [f'is {drive.state}']),

@@ -187,7 +187,7 @@ class Cost(NamedTuple):
     code: int
     text: str
     seconds: float
-    megabytes: float       # of memory at most
+    megabytes: float       # of history at most
     cpu: float             # seconds of its own, whatever else the machine does
 
 

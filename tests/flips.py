@@ -20,11 +20,11 @@ from typing import Dict, NamedTuple, Sequence, Tuple
 from days import DAY, HOUR, START, Machine, disk
 
 NOW = START + 400 * DAY
-FILE, LOG, RECORD = 'memory.sqlite', 'memory.sqlite-wal', 'memory.sqlite.commits'
+FILE, LOG, RECORD = 'history.sqlite', 'history.sqlite-wal', 'history.sqlite.commits'
 FILES = (FILE, LOG, RECORD)
 AIMED = 0.5    # of all bits
 # What a check says that knows of a loss: the history began anew, or a time whose readings are missing.
-SAID = ('memory began anew on ', 'readings from ')
+SAID = ('history began anew on ', 'readings from ')
 
 
 class Age(NamedTuple):
@@ -63,7 +63,7 @@ class Flipper:
             self._holds(place)
             self._machine.check(NOW - hours * HOUR)
         if age.is_worked_in:
-            database = sqlite3.connect(self._machine.state / 'memory' / FILE)
+            database = sqlite3.connect(self._machine.state / 'history' / FILE)
             database.execute('PRAGMA wal_checkpoint(TRUNCATE)')
             database.close()
         shutil.move(str(self._machine.state), self._saved / name)
@@ -80,7 +80,7 @@ class Flipper:
         shutil.rmtree(self._machine.state, ignore_errors=True)
         shutil.copytree(self._saved / name, self._machine.state)
         if file:
-            flip(self._machine.state / 'memory' / file, bit)
+            flip(self._machine.state / 'history' / file, bit)
         return tuple(f'{done.code} {done.text}' for done in (self._machine.check(NOW), self._machine.check(NOW + HOUR)))
 
     def flip(self, times: int) -> None:
@@ -98,12 +98,12 @@ class Flipper:
 
     def _bit(self, name: str, file: str) -> int:
         """Return any bit, or one of a byte that is not 0: most of a young file is empty."""
-        data = (self._saved / name / 'memory' / file).read_bytes()
+        data = (self._saved / name / 'history' / file).read_bytes()
         used = [place for place, byte in enumerate(data) if byte] if self._dice.random() < AIMED else range(len(data))
         return 8 * self._dice.choice(used) + self._dice.randrange(8)
 
     def _bits(self, name: str, file: str) -> int:
-        path = self._saved / name / 'memory' / file
+        path = self._saved / name / 'history' / file
         return 8 * path.stat().st_size if path.exists() else 0
 
 

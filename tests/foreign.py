@@ -20,22 +20,23 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Sequence, Set, Tuple
 
 from conftest import ROOT
-from test_memory_store import DRIVE, OPEN, START, check
+from test_history_store import DRIVE, OPEN, START, check
 
-from smart_attributes import alarm, judge, site
+from smart_attributes import alarm
+from smart_attributes.check import judging, rulebook
 from smart_attributes.durations import DAY
-from smart_attributes.errors import MemoryUnusable, SmartError
-from smart_attributes.faces.packed import Packer
-from smart_attributes.fleet import documents, icinga, results, services, summary, table
-from smart_attributes.fleet.drives import Drive
-from smart_attributes.fleet.drives import Reader as FleetReader
-from smart_attributes.fleet.kept import Kept
-from smart_attributes.knowledge import acknowledged, sitefile, specs, thresholds
-from smart_attributes.memory import smartd_log
+from smart_attributes.errors import HistoryUnusable, SmartError
+from smart_attributes.fleet import icinga, results, services, summary, table, triage_documents
+from smart_attributes.fleet.plugin_output import Drive
+from smart_attributes.fleet.plugin_output import Reader as FleetReader
+from smart_attributes.fleet.worst_drives import Kept
+from smart_attributes.history import smartd_log
+from smart_attributes.knowledge import acknowledgements, drive_database, site_file, thresholds
 from smart_attributes.model import Device, Report, State, Verdict
+from smart_attributes.output.packed_document import Packer
 from smart_attributes.reading import addresses, json_report, scans, text_report
 from smart_attributes.reading.content import json_start
-from smart_attributes.v1_6 import files, opinion, proof
+from smart_attributes.v1_6 import files, second_opinion, validation
 
 Reader = Callable[[bytes], object]
 SECONDS, MEGABYTES = 1.0, 200
@@ -48,7 +49,7 @@ class Rules(NamedTuple):
 
     attributes: Any
     limits: Any
-    database: specs.SpecDatabase
+    database: drive_database.SpecDatabase
     thresholds: thresholds.Thresholds
 
 
@@ -57,7 +58,7 @@ def shipped() -> Rules:
     """Return them, read once."""
     names = ('attributes.json', 'thresholds/default.json')
     attributes, limits = (json.loads((ROOT / name).read_text()) for name in names)
-    return Rules(attributes, limits, specs.SpecDatabase(attributes), thresholds.Thresholds(limits))
+    return Rules(attributes, limits, drive_database.SpecDatabase(attributes), thresholds.Thresholds(limits))
 
 
 @lru_cache(maxsize=None)
@@ -81,7 +82,7 @@ def bounded(reader: Reader) -> Reader:
         alarm._Granted.share = SECONDS
         alarm._signal.signal(alarm._signal.SIGVTALRM, ring)
         began = time.process_time()
-        with _little_memory():
+        with _little_history():
             try:
                 alarm.limited(reader, data)
             except SmartError as error:
@@ -93,7 +94,7 @@ def bounded(reader: Reader) -> Reader:
 
 
 @contextmanager
-def _little_memory() -> Iterator[None]:
+def _little_history() -> Iterator[None]:
     size = int(Path('/proc/self/statm').read_text().split()[0]) * resource.getpagesize()
     before = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (size + (MEGABYTES << 20), before[1]))
@@ -149,7 +150,7 @@ def _numbers(data: Any) -> Iterator[int]:
 
 def _judged(report: Report, text: str) -> None:
     rules = shipped()
-    verdict = judge.judge(DEVICE, report, rules.database, rules.thresholds, judge.Rules())
+    verdict = judging.judge(DEVICE, report, rules.database, rules.thresholds, judging.Rules())
     said = (report.attributes, report.statistics, report.nvme, report.scsi, report.self_tests, report.derived)
     is_supported = report.smart_status is True or any(said) or report.error_count is not None
     assert verdict.state is not State.OK or is_supported, 'OK from nothing'
@@ -163,13 +164,13 @@ def _judged(report: Report, text: str) -> None:
 def read_entries(data: bytes) -> None:
     """A file of entries."""
     rules, shipped_ones = shipped(), _concerned()
-    file = sitefile.understood(data.decode('utf-8', 'replace'), 'attributes', 'x.json')
-    [file] = site._faultless_entries(shipped_ones, [file])
+    file = site_file.understood(data.decode('utf-8', 'replace'), 'attributes', 'x.json')
+    [file] = rulebook._faultless_entries(shipped_ones, [file])
     if not any(file.data.values()):
         return  # nothing of it is left that could speak of a drive
-    database = specs.SpecDatabase(shipped_ones, [(file.name, file.data)])
+    database = drive_database.SpecDatabase(shipped_ones, [(file.name, file.data)])
     for report, _ in _verdicts():
-        judge.judge(DEVICE, report, database, rules.thresholds, judge.Rules())
+        judging.judge(DEVICE, report, database, rules.thresholds, judging.Rules())
 
 
 @lru_cache(maxsize=None)
@@ -177,20 +178,20 @@ def _concerned() -> Any:
     """Return the shipped entries without those that can claim none of the reports: the others cost time only."""
     attributes = shipped().attributes
     return {**attributes, 'entries': [entry for entry in attributes['entries'] if any(
-        specs.names_model(entry, report.identity.plain_model) for report, _ in _verdicts())]}
+        drive_database.names_model(entry, report.identity.plain_model) for report, _ in _verdicts())]}
 
 
 def read_limits(data: bytes) -> None:
     """A file of limits, or acknowledged.json."""
     rules = shipped()
-    file = sitefile.understood(data.decode('utf-8', 'replace'), 'thresholds', 'acknowledged.json')
-    [file] = site._faultless_limits([file], rules.database.units)
-    list(acknowledged.from_overrides(file.data.get('overrides', ())))
+    file = site_file.understood(data.decode('utf-8', 'replace'), 'thresholds', 'acknowledged.json')
+    [file] = rulebook._faultless_limits([file], rules.database.units)
+    list(acknowledgements.from_overrides(file.data.get('overrides', ())))
     if not any(file.data.values()):
         return  # nothing of it is left that could speak of a drive
     limits = thresholds.Thresholds(rules.limits, [(file.name, file.data)], today='2026-11-22')
     for report, _ in _verdicts():
-        judge.judge(DEVICE, report, rules.database, limits, judge.Rules())
+        judging.judge(DEVICE, report, rules.database, limits, judging.Rules())
 
 
 @lru_cache(maxsize=None)
@@ -199,19 +200,19 @@ def _verdicts() -> Sequence[Tuple[Report, Verdict]]:
     rules = shipped()
     reports = [text_report.parse_report((ROOT / f'tests/reports/{name}.json').read_bytes())
                for name in ('intel-worn', 'wd-gold-healthy', 'nvme-worn')]
-    return [(report, judge.judge(DEVICE, report, rules.database, rules.thresholds, judge.Rules()))
+    return [(report, judging.judge(DEVICE, report, rules.database, rules.thresholds, judging.Rules()))
             for report in reports]
 
 
 def read_1_6(data: bytes) -> None:
-    """A file of version 1.6, as prove and a check read it."""
+    """A file of version 1.6, as validate and a check read it."""
     path = _written('1.6.json', data)
     old = files.read(path)
     if not files.is_of_1_6(old):
         return
-    proof.examine(path)
+    validation.examine(path)
     is_users = files.is_by_path(old)
-    given = opinion.files_of(None if is_users else path, files.users(path, old) if is_users else None, True)
+    given = second_opinion.files_of(None if is_users else path, files.users(path, old) if is_users else None, True)
     given = given.addressed([DEVICE])
     for report, verdict in _verdicts():
         joined = given.joined(verdict, report, shipped().database, frozenset(), frozenset())
@@ -224,17 +225,17 @@ def _written(name: str, data: bytes) -> str:
     return str(path)
 
 
-# --- memory and logs -----------------------------------------------------------------------
+# --- history and logs -----------------------------------------------------------------------
 
 @lru_cache(maxsize=None)
 def _remembered() -> Tuple[Path, bytes, Sequence[int]]:
-    """Return the file of a memory that knows a drive, what it holds, and where it holds more than nothing."""
-    place = folder() / 'memory'
+    """Return the file of a history that knows a drive, what it holds, and where it holds more than nothing."""
+    place = folder() / 'history'
     place.mkdir()
     for number in range(3):
         check(place, number, START + number * DAY)
     _close()
-    path = next(place.rglob('memory.sqlite'))
+    path = next(place.rglob('history.sqlite'))
     content = path.read_bytes()
     return path, content, [at for at, byte in enumerate(content) if byte]
 
@@ -244,8 +245,8 @@ def _close() -> None:
         OPEN.pop()._database._connection.close()
 
 
-def read_memory(data: bytes) -> None:
-    """A file of memory, of which each four bytes change one byte at a place: what is nothing only at odd ones."""
+def read_history(data: bytes) -> None:
+    """A file of history, of which each four bytes change one byte at a place: what is nothing only at odd ones."""
     path, content, used = _remembered()
     damaged = bytearray(content)
     for at in range(0, len(data) - 3, 4):
@@ -270,7 +271,7 @@ def _checked_again(place: Path) -> None:
         opened.all_of(record)
     try:
         check(place, 4, START + 6 * DAY)
-    except MemoryUnusable as error:
+    except HistoryUnusable as error:
         raise AssertionError(f'what was written once can be written again: {error}') from error
 
 
@@ -297,14 +298,14 @@ def read_address(data: bytes) -> None:
 
 def read_acknowledged(data: bytes) -> None:
     """A word of --acknowledged."""
-    acknowledged.parse(data.decode('utf-8', 'replace'))
+    acknowledgements.parse(data.decode('utf-8', 'replace'))
 
 
 def _told_of_fleet(drives: Callable[[FleetReader, Packer], Iterable[Drive]]) -> None:
     """Let a fleet be told, of drives that are made with its own tables."""
     packer = Packer()
     counted, kept = summary.Summary(START), Kept(packer)
-    for drive in drives(FleetReader(shipped().database.roles, packer), packer):
+    for drive in drives(FleetReader(shipped().database.metrics, packer), packer):
         assert drive.facts['state'] in State.__members__
         if counted.add(drive):
             kept.add(drive)
@@ -315,9 +316,9 @@ def _told_of_fleet(drives: Callable[[FleetReader, Packer], Iterable[Drive]]) -> 
 
 def read_triage(data: bytes) -> None:
     """A document of triage --json."""
-    document = documents.read(_written('triage.json', data))
+    document = triage_documents.read(_written('triage.json', data))
     if document:
-        _told_of_fleet(lambda reader, packer: documents.drives(document, reader, packer, now=START))
+        _told_of_fleet(lambda reader, packer: triage_documents.drives(document, reader, packer, now=START))
 
 
 def read_icinga(data: bytes) -> None:
@@ -338,7 +339,7 @@ def seeds() -> Dict[str, List[bytes]]:
     triage = {'version': 1, 'host': 'a', 'made': START, 'state': 'OK', 'notes': ['x'], 'drives': [
         {'device': '/dev/sda', 'model': 'M', 'serial': 'S', 'state': 'OK', 'action': '', 'notes': [],
          'forecasts': {'endurance_used': {'left': 9, 'estimate': True}}, 'past': {'endurance_used': [[1, 2]]},
-         'readings': [{'role': 'endurance_used', 'value': 9, 'unit': '%', 'judged': True, 'state': 'OK'}]}]}
+         'readings': [{'metric': 'endurance_used', 'value': 9, 'unit': '%', 'judged': True, 'state': 'OK'}]}]}
     line = 'SMART OK - 1 drive: 1 ok\nOK        sda  INTEL X  endurance_used 9 %  S1  firmware F1'
     told = {'results': [{'name': 'host!smart', 'attrs': {'check_interval': 300, 'last_check_result': {
         'state': 0, 'output': line, 'execution_end': START,
@@ -346,11 +347,12 @@ def seeds() -> Dict[str, List[bytes]]:
     scan = {'smartctl': {'argv': ['smartctl', '--scan'], 'exit_status': 0},
             'devices': [{'name': '/dev/sda', 'type': 'sat'}]}
     limits = {'overrides': [{'for': {'serial': 'S1'}, 'why': 'stable since 2024', 'until': '2027-01-31',
-                             'roles': {'pending': {'warning': '3', 'critical': '@1:5'}}}]}
+                             'metrics': {'pending': {'warning': '3', 'critical': '@1:5'}}}]}
     entry = {'entries': [{'family': 'ACME', 'models': ['INTEL SSD.*'], 'source': 'measured', 'attributes': {
         '233': {'name': 'Wear', 'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}}}}}]}
     entries = [entry, *({'entries': [each]} for each in _concerned()['entries']),
-               *({'entries': [], key: dict(list(shipped().attributes[key].items())[:2])} for key in ('roles', 'sets')),
+               *({'entries': [], key: dict(list(shipped().attributes[key].items())[:2])}
+                 for key in ('metrics', 'sets')),
                {'entries': [], 'advisories': shipped().attributes['advisories'][:2]}]
     old = {'Devices': {'X': {'Device': ['INTEL'], 'ID#': {'5': {'value': 'RAW_VALUE'}},
                              'Threshs': {'5': ['3', '9', 'r8']}, 'Perfs': ['5']}}}
@@ -362,7 +364,7 @@ def seeds() -> Dict[str, List[bytes]]:
             'entries': [json.dumps(each).encode() for each in entries],
             '1_6': [json.dumps(each).encode() for each in (old, users)],
             'limits': [json.dumps(limits).encode(), (ROOT / 'thresholds/example-site.json').read_bytes()],
-            'memory': [b'\0\0\x10\xff', b''], 'triage': [json.dumps(triage).encode()],
+            'history': [b'\0\0\x10\xff', b''], 'triage': [json.dumps(triage).encode()],
             'icinga': [json.dumps(told).encode()],
             'smartd_log': [b'2026-11-18 00:15:32;\t5;100;0;\t9;95;22184;\n',
                            b'2026-11-18 00:15:32;\tread-total-unc-errors;0;\ttemperature;46;\n'],

@@ -23,14 +23,14 @@ from typing import Any, Iterator, List, Mapping, Tuple
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / 'build/fuzz'
 TOTALS = BUILD / 'executions.json'
-IN_MEMORY = '/dev/shm'    # for what is read as a file, where the system has it
+IN_HISTORY = '/dev/shm'    # for what is read as a file, where the system has it
 LONGEST = 4000            # bytes of an input: reports come in parts, see in_parts()
 FIRST_ROWS = 3            # of each table of a report
 HANGS = 20                # seconds by the clock; SECONDS of CPU are counted, and not by the clock of a busy machine
 # What guides atheris, of each reader; of the others smart_attributes.reading does. What is not watched is fast.
 WATCHED: Mapping[str, Tuple[str, ...]] = {
-    'entries': ('knowledge',), 'limits': ('knowledge',), 'acknowledged': ('knowledge',), 'memory': ('memory',),
-    'smartd_log': ('memory',), 'triage': ('fleet',), 'icinga': ('fleet', 'faces', 'knowledge.nagios'),
+    'entries': ('knowledge',), 'limits': ('knowledge',), 'acknowledged': ('knowledge',), 'history': ('history',),
+    'smartd_log': ('history',), 'triage': ('fleet',), 'icinga': ('fleet', 'output', 'knowledge.nagios'),
     '1_6': ('v1_6',)}
 TABLES = ('smartctl', 'device', 'smart_status')  # that each part of a report has
 
@@ -125,7 +125,7 @@ def run(reader: str, limit: str) -> bool:
     for number, seed in enumerate(beginnings(reader)):
         (corpus / f'seed-{number}').write_bytes(seed)
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(dir=IN_MEMORY if os.path.isdir(IN_MEMORY) else None) as folder:
+    with tempfile.TemporaryDirectory(dir=IN_HISTORY if os.path.isdir(IN_HISTORY) else None) as folder:
         done = subprocess.run([sys.executable, __file__, '--one', reader, limit, f'-max_len={LONGEST}',
                                f'-timeout={HANGS}', f'-artifact_prefix={BUILD}/{reader}-found-',
                                '-print_final_stats=1', str(corpus)],

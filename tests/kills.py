@@ -1,9 +1,9 @@
-"""Checks that are killed: two at a time, a third of them at a random moment, and memory is whole after each.
+"""Checks that are killed: two at a time, a third of them at a random moment, and history is whole after each.
 
 `make kills` runs 1,000 of them and then cuts the power as often, see power_cuts; test_kills does a few.
 Three drives are checked: the first one stands still, the CRC errors of the second rise at every check from a third of
 the way on, the third loses sectors at a half and many at three quarters. So the state of each check is known
-beforehand, whichever of those before it were killed: no number that memory has lost, and none that it made up, leaves
+beforehand, whichever of those before it were killed: no number that history has lost, and none that it made up, leaves
 it as it is.
 """
 from __future__ import annotations
@@ -28,17 +28,17 @@ from days import START, command_at, disk, environment
 from fake_smartctl import FakeSmartctl
 from power_cuts import Cutter
 
-from smart_attributes.reading.commands import read_arguments
+from smart_attributes.reading.smartctl_calls import read_arguments
 
 STEP = 60              # seconds of simulated time between two checks; 1,000 are over before a day is
 AT_ONCE = 2
 AIMED_AT = 0.55       # of all; some have ended by then, and a third is killed
-AFTER_THE_ANSWER = 0.5  # of those that are killed: memory is written then, which is a hundredth of the time
+AFTER_THE_ANSWER = 0.5  # of those that are killed: history is written then, which is a hundredth of the time
 CRC, DEFECTS, MANY = 212, 20, 150
 OK, WARNING, CRITICAL = 0, 1, 2
-_POINTS = ('SELECT serial, role, time, point.number FROM point JOIN series ON series = series.number '
+_POINTS = ('SELECT serial, metric, time, point.number FROM point JOIN series ON series = series.number '
            'JOIN drive ON drive = drive.number')
-Points = Dict[Tuple[str, str, int], float]   # serial number, role and time
+Points = Dict[Tuple[str, str, int], float]   # serial number, metric and time
 
 
 class Ended(NamedTuple):
@@ -51,7 +51,7 @@ class Ended(NamedTuple):
 
 
 class Killer:
-    """A machine, its memory, and what went wrong with them."""
+    """A machine, its history, and what went wrong with them."""
 
     def __init__(self, folder: Path, checks: int, seed: int) -> None:
         self.checks, self.seed, self.faults = checks, seed, []  # type: int, int, List[str]
@@ -121,14 +121,14 @@ class Killer:
         self.counted[f'{end}, {"" if self._last_read >= time_of(ended.number) else "not "}written'] += 1
 
     def _faults_of_file(self) -> List[str]:
-        """Return what is wrong with the file of memory, and keep in mind what it holds."""
-        if (self._state / 'memory/memory.sqlite.aside').exists():
+        """Return what is wrong with the file of history, and keep in mind what it holds."""
+        if (self._state / 'history/history.sqlite.aside').exists():
             return ['the file was set aside as damaged']
-        database = sqlite3.connect(f'file:{self._state}/memory/memory.sqlite?mode=ro', uri=True, timeout=10,
+        database = sqlite3.connect(f'file:{self._state}/history/history.sqlite?mode=ro', uri=True, timeout=10,
                                    isolation_level=None)
         database.execute('BEGIN')  # the other check goes on writing
         whole = database.execute('PRAGMA integrity_check').fetchall()
-        found: Points = {(serial, role, moment): value for serial, role, moment, value in database.execute(_POINTS)}
+        found: Points = {(serial, metric, moment): value for serial, metric, moment, value in database.execute(_POINTS)}
         read = [moment for moment, in database.execute('SELECT last_read FROM drive')]
         database.close()
         lost = {point for point, value in self._seen.items() if found.get(point) != value}
@@ -137,20 +137,21 @@ class Killer:
                 *([f'committed and lost: {sorted(lost)}'] if lost else []), *self._faults_of_points(read)]
 
     def _faults_of_points(self, read: List[int]) -> List[str]:
-        """Return where memory holds anything else than what the last check that wrote has read, all of it."""
+        """Return where history holds anything else than what the last check that wrote has read, all of it."""
         if len(read) != 3 or len(set(read)) != 1:
             return [f'half of a check was written: drives were read at {read}']
         told = newest(self._seen)
         known = numbers((read[0] - START) // STEP, self.checks)
-        return [f'{role} of {serial} is {told.get((serial, role))}, and {number} was read' for (serial, role), number
-                in known.items() if told.get((serial, role)) != number]
+        return [f'{metric} of {serial} is {told.get((serial, metric))}, and {number} was read' for (serial, metric),
+                number
+                in known.items() if told.get((serial, metric)) != number]
 
     def _faults_of_answer(self, ended: Ended) -> List[str]:
         """Return what is wrong with what a daemon was told."""
-        if 'no memory: ' in ended.text:
-            self.counted['said that there was no memory'] += 1
+        if 'no history: ' in ended.text:
+            self.counted['said that there was no history'] += 1
             return []
-        if 'memory: ' in ended.text:
+        if 'history: ' in ended.text:
             return [f'a loss was reported, and nothing is lost: {ended.text}']
         right = {state_of(number, self.checks) for number in range(ended.number, ended.latest + 1)}
         words = f'state {ended.status} instead of {right}: {ended.text.splitlines()[0]}'
@@ -185,7 +186,8 @@ def state_of(number: int, checks: int) -> int:
 
 def newest(points: Points) -> Dict[Tuple[str, str], float]:
     """Return the last number of each series."""
-    return {(serial, role): value for (serial, role, _), value in sorted(points.items(), key=lambda item: item[0][2])}
+    return {(serial, metric): value for (serial, metric, _),
+            value in sorted(points.items(), key=lambda item: item[0][2])}
 
 
 def main(checks: int, seed: int) -> int:

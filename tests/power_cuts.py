@@ -19,12 +19,12 @@ import power
 from days import START, command_at, disk, environment
 from fake_smartctl import FakeSmartctl
 
-from smart_attributes.reading.commands import read_arguments
+from smart_attributes.reading.smartctl_calls import read_arguments
 
 CHECKS, STEP, GROWS_EVERY, CRC = 40, 300, 5, 212
 AT_ONCE = 2
 SERIAL = 'SERIAL00'
-SAID = re.compile('may be missing|were lost|memory began anew')
+SAID = re.compile('may be missing|were lost|history began anew')
 
 
 class Cutter:
@@ -88,7 +88,7 @@ class Cutter:
         due = {time_of(number): crc(number) for number in range(ended) if number % GROWS_EVERY == 0}
         lost = {moment: number for moment, number in due.items() if held.get(moment) != number}
         is_short = ended > 0 and before < time_of(ended - 1)
-        return [*([f'status {status}'] if status not in (0, 1) or 'no memory' in text else []),
+        return [*([f'status {status}'] if status not in (0, 1) or 'no history' in text else []),
                 *([f'synced and lost: {lost}'] if lost else []),
                 *(['lost without a message'] if is_short and not SAID.search(text) else [])]
 
@@ -111,10 +111,10 @@ def drives(number: int) -> Dict[str, str]:
 def _asked(folder: Path, statement: str) -> List[Tuple[Any, ...]]:
     """Return the rows of a statement, none where nothing can be read; works on a copy, since SQLite changes files."""
     with power.temporary() as name:
-        for path in (folder / 'memory').glob('memory.sqlite*'):
+        for path in (folder / 'history').glob('history.sqlite*'):
             (Path(name) / path.name).write_bytes(path.read_bytes())
         try:
-            database = sqlite3.connect(f'{name}/memory.sqlite')
+            database = sqlite3.connect(f'{name}/history.sqlite')
             return database.execute(statement).fetchall()
         except sqlite3.Error:
             return []
@@ -130,6 +130,6 @@ def points(folder: Path) -> Dict[int, float]:
     """Return the points of the counter that grows, by time."""
     return dict(_asked(folder, 'SELECT time, point.number FROM point JOIN series ON series = series.number '
                                'JOIN drive ON drive = drive.number '
-                               f"WHERE serial = '{SERIAL}' AND role = 'crc_errors'"))
+                               f"WHERE serial = '{SERIAL}' AND metric = 'crc_errors'"))
 
 

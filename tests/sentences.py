@@ -8,12 +8,12 @@ from typing import Iterator, Set
 from conftest import ROOT
 
 from smart_attributes import errors
-from smart_attributes.reading import diagnosis
+from smart_attributes.reading import failure_reasons
 
 ERRORS = {name for name, value in vars(errors).items() if isinstance(value, type)
           and issubclass(value, errors.DriveError)}
 MODULES = (*sorted(f'reading/{path.stem}' for path in (ROOT / 'smart_attributes' / 'reading').glob('*.py')),
-           'survey', 'verdicts')
+           'check/survey', 'check/verdicts')
 
 
 def key(sentence: str) -> str:
@@ -23,7 +23,7 @@ def key(sentence: str) -> str:
 
 def keys() -> Set[str]:
     """Return the beginnings of all sentences."""
-    found = {key(rule.sentence) for rule in diagnosis._RULES}
+    found = {key(rule.sentence) for rule in failure_reasons._RULES}
     for module in MODULES:
         for node in ast.walk(ast.parse((ROOT / f'smart_attributes/{module}.py').read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ERRORS and node.args:
@@ -40,7 +40,7 @@ def _leading(node: ast.expr) -> Iterator[str]:
     elif isinstance(node, ast.BinOp):
         yield from _leading(node.left)
     elif isinstance(node, ast.Name) and node.id.startswith('_'):
-        yield getattr(diagnosis, node.id)
+        yield getattr(failure_reasons, node.id)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         for text in _leading(node.func.value):
             for filled in _leading(node.args[0]):

@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple
 
-from smart_attributes.knowledge import formatting, specs
+from smart_attributes.devtools import entry_rules
+from smart_attributes.knowledge import drive_database, formatting
 from smart_attributes.model import AttributeRow
-from smart_attributes.workshop import entry_rules
 
 Json = Dict[str, Any]
 
-# role: (unit, worse, smallest, largest plausible value)
+# metric: (unit, worse, smallest, largest plausible value)
 NUMBERS = {
     'endurance_used': ('%', 'high', 0, 255),
     'spare_available': ('%', 'low', 0, 100),
@@ -39,8 +39,8 @@ VERDICTS = (
 )
 
 
-def roles() -> Json:
-    """Return every role that standard logs need, and those of the invented drives."""
+def metrics() -> Json:
+    """Return every metric that standard logs need, and those of the invented drives."""
     numbers = {
         name: {'meaning': f'meaning of {name}', 'unit': unit, 'worse': worse, 'valid': [lowest, highest]}
         for name, (unit, worse, lowest, highest) in NUMBERS.items()
@@ -48,7 +48,7 @@ def roles() -> Json:
     verdicts = {name: {'meaning': f'meaning of {name}', 'unit': '', 'worse': 'low', 'valid': [0, 1], 'verdict': True}
                 for name in VERDICTS}
     others = {name: {'meaning': f'meaning of {name}', 'unit': '', 'worse': 'none', 'valid': [0, 10**17]}
-              for name in entry_rules.STANDARD_ROLES}
+              for name in entry_rules.STANDARD_METRICS}
     return {**others, **numbers, **verdicts}
 
 
@@ -57,7 +57,7 @@ def database() -> Json:
     return {
         'date': '2026-01-31',
         'documents': {'acme-manual': {'title': 'ACME X1 and X2 product manual', 'publisher': 'ACME'}},
-        'roles': roles(),
+        'metrics': metrics(),
         'sets': {
             'ata-common': {
                 'source': 'acme-manual, section 2',
@@ -130,7 +130,7 @@ def database() -> Json:
 
 
 def samples() -> List[Json]:
-    """Return the samples that prove the database."""
+    """Return the samples that validate the database."""
     return [
         {
             'family': 'ACME X1',
@@ -207,9 +207,10 @@ def formatted(data: Json) -> str:
         return json.dumps(data)
 
 
-def spec_database(*local: Json) -> specs.SpecDatabase:
+def spec_database(*local: Json) -> drive_database.SpecDatabase:
     """Return the database with additions of a site on top."""
-    return specs.SpecDatabase(database(), [(f'site{number}.json', data) for number, data in enumerate(local, 1)])
+    return drive_database.SpecDatabase(database(),
+                                       [(f'site{number}.json', data) for number, data in enumerate(local, 1)])
 
 
 def row(number: int, value: Any = 100, raw: str = '0', **more: Any) -> AttributeRow:

@@ -1,4 +1,4 @@
-"""From an unknown drive to a pull request, as CONTRIBUTING tells it: draft, name roles, cite, prove, use, send."""
+"""From an unknown drive to a pull request, as CONTRIBUTING tells it: draft, name metrics, cite, validate, use, send."""
 from __future__ import annotations
 
 import json
@@ -9,8 +9,8 @@ import pytest
 from conftest import ROOT, drive, run
 from small_database import Checkout, database, samples
 
+from smart_attributes.devtools import draft, validate
 from smart_attributes.errors import DataError
-from smart_attributes.workshop import draft, prove
 
 
 @pytest.fixture(scope='module')
@@ -38,9 +38,9 @@ def entry_file(tmp_path_factory, report):
     return path
 
 
-def test_a_finished_draft_is_proved(entry_file):
+def test_a_finished_draft_is_validated(entry_file):
     """The last line says so."""
-    result = run('prove', str(entry_file))
+    result = run('validate', str(entry_file))
 
     assert (result.code, result.text.splitlines()[-1].split(', ')[-1]) == (0, 'no problem')
 
@@ -63,7 +63,7 @@ def test_add_makes_it_a_part_of_the_shipped_files(entry_file, tmp_path):
     paths = tool.add(str(entry_file), tmp_path)
 
     assert paths == [str(tmp_path / 'attributes.json'), str(tmp_path / 'tests/samples/acme.json')]
-    assert prove.prove([paths[0]], models_path=str(ROOT / 'tests/models.csv')) == []
+    assert validate.validate([paths[0]], models_path=str(ROOT / 'tests/models.csv')) == []
     (entry,) = (entry for entry in json.loads((tmp_path / 'attributes.json').read_text())['entries']
                 if entry['family'] == 'ACME Y20')
     assert entry['attributes']['232']['readings'] == {'spare_available': {'from': 'value', 'valid': [1, 100]}}

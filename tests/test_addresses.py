@@ -12,8 +12,8 @@ import pytest
 from smart_attributes.errors import UsageError
 from smart_attributes.model import Device
 from smart_attributes.reading.addresses import MAX_SLOTS, parse
-from smart_attributes.reading.commands import DEFAULT
 from smart_attributes.reading.device_types import REFUSED, TYPES, is_raid
+from smart_attributes.reading.smartctl_calls import DEFAULT
 
 
 def one(text):

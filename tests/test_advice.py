@@ -10,17 +10,17 @@ from conftest import ROOT, run
 from test_severity import FAILED, drive, found
 
 from smart_attributes.durations import DAY, YEAR
-from smart_attributes.faces import advice, dates, document, table
-from smart_attributes.faces.lines import Line
-from smart_attributes.faces.packed import Packer
-from smart_attributes.fleet.documents import Document, drives
-from smart_attributes.fleet.drives import Origin, Reader
+from smart_attributes.fleet.plugin_output import Origin, Reader
 from smart_attributes.fleet.summary import UNDATED, due
-from smart_attributes.knowledge.specs import SpecDatabase
+from smart_attributes.fleet.triage_documents import Document, drives
+from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import Forecast, Place, State, Verdict
+from smart_attributes.output import advice, forecast_dates, json_document, table_cells
+from smart_attributes.output.packed_document import Packer
+from smart_attributes.output.plugin_lines import Line
 
 NOW = 1_795_348_800  # 2026-11-22
-ROLES = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).roles
+METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
 WORN = found('endurance_used', 86, State.WARNING, '85')
 ORDERS = [
     # days left, what to do, the quarter of the plan
@@ -36,15 +36,15 @@ ORDERS = [
 
 
 def lasting(days: Tuple[int, ...], verdict: Verdict) -> Verdict:
-    roles = ('endurance_used', 'spare_available')
-    return verdict._replace(forecasts={role: Forecast(each * DAY, each * DAY / 2, each * DAY * 2, False)
-                                       for role, each in zip(roles, days)})
+    metrics = ('endurance_used', 'spare_available')
+    return verdict._replace(forecasts={metric: Forecast(each * DAY, each * DAY / 2, each * DAY * 2, False)
+                                       for metric, each in zip(metrics, days)})
 
 
 def of_document(given: Dict[str, Any]) -> Dict[str, Any]:
     """Return what a fleet makes of a drive of `triage --json`."""
     packer = Packer()
-    (only,) = drives(Document('db1', given, NOW), Reader(ROLES, packer), packer, NOW)
+    (only,) = drives(Document('db1', given, NOW), Reader(METRICS, packer), packer, NOW)
     return only.facts
 
 
@@ -52,8 +52,8 @@ def of_document(given: Dict[str, Any]) -> Dict[str, Any]:
 def test_an_order_names_its_date_everywhere(days, to_do, quarter):
     """The forecast minus the lead time; "within 90 days" stood on drives that last 192."""
     worn = lasting(days, drive('sda', WORN))
-    shown = document.document([worn], (), False, NOW)
-    (row,) = table.rows([worn], False, NOW)
+    shown = json_document.document([worn], (), False, NOW)
+    (row,) = table_cells.rows([worn], False, NOW)
     facts = of_document(shown)
 
     assert shown['drives'][0]['to_do'] == row.what[-1] == facts['to_do'] == to_do
@@ -66,7 +66,7 @@ def test_an_order_names_its_date_everywhere(days, to_do, quarter):
 @pytest.mark.parametrize('days, to_do', [each.values[:2] for each in ORDERS if len(each.values[0]) == 1])
 def test_a_fleet_that_icinga_tells_of_names_the_same_date(days, to_do):
     """By endurance_time_left in perfdata; how old the check is counts."""
-    reader = Reader(ROLES, Packer())
+    reader = Reader(METRICS, Packer())
     line = Line(State.WARNING, 'sda', 'ACME X1', 'endurance_used 86 %, warning above 85')
     values = [f"'sda_endurance_time_left'={(days[0] + 5) * DAY}s;;;0;"]
     (told,) = reader.drives([line], values, Origin('db1', (), 5 * DAY, NOW))
@@ -96,7 +96,7 @@ def test_a_document_of_an_earlier_version_is_understood():
 @pytest.mark.parametrize('left', [1e29, -1e29, 10 * YEAR + 1])
 def test_a_forecast_that_is_no_date_gives_none(left):
     """Documents of other hosts may hold any number."""
-    by = dates.order_by([left], NOW)
+    by = forecast_dates.order_by([left], NOW)
 
     assert by in (None, NOW)
     assert re.fullmatch('order a replacement( now)?', advice.due(advice.ORDER, [left], NOW).to_do)
@@ -105,7 +105,7 @@ def test_a_forecast_that_is_no_date_gives_none(left):
 def test_both_halves_of_a_mirror_are_not_to_be_replaced_at_once():
     """Whoever pulled both removed the last copy."""
     halves = [drive(name, FAILED)._replace(place=Place(is_member=True)) for name in ('sda', 'sdb')]
-    shown = document.document(halves, (), False, NOW)
+    shown = json_document.document(halves, (), False, NOW)
 
     assert [each['to_do'] for each in shown['drives']] == ['check the array, then replace one drive at a time'] * 2
     assert [due(of_document({**shown, 'drives': [each]}), NOW) for each in shown['drives']] == ['now'] * 2
@@ -121,5 +121,5 @@ def test_triage_at_a_terminal_shows_the_date_of_triage_json():
     report = str(ROOT / 'tests/reports/intel-worn.json')
     (shown,) = json.loads(run('triage', '--json', '--report', report).text)['drives']
 
-    assert shown['forecasts']['endurance_used']['left'] > dates.LEAD_TIME
+    assert shown['forecasts']['endurance_used']['left'] > forecast_dates.LEAD_TIME
     assert f'; order a replacement by {shown["order_by"]}' in run('triage', '--report', report).text

@@ -1,13 +1,13 @@
-"""What is old is judged as old: by the drive's own log, or by memory."""
+"""What is old is judged as old: by the drive's own log, or by history."""
 import json
 
 import pytest
 from conftest import ROOT, run
 
-from smart_attributes import judge
-from smart_attributes.knowledge import specs
+from smart_attributes.check import judging
+from smart_attributes.history import past, series
+from smart_attributes.knowledge import drive_database
 from smart_attributes.knowledge.thresholds import CommandLineLimits, Thresholds
-from smart_attributes.memory import past, series
 from smart_attributes.model import (
     AttributeRow,
     Device,
@@ -29,7 +29,7 @@ DISK = Identity(protocol='ATA', model='ST4000NM0033-9ZM170', serial='EXAMPLE0001
 
 @pytest.fixture(scope='module')
 def database():
-    return specs.SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
+    return drive_database.SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
 
 
 @pytest.fixture(scope='module')
@@ -58,7 +58,7 @@ def old(ago):
     (70, 335, State.CRITICAL, 'reported_uncorrect 70, newest 14 days ago, critical above 20')])
 def test_old_errors_are_judged_at_the_rate_of_old_ones_and_say_so(database, limits, count, ago, state, words):
     """Disks whose newest error is older than two weeks fail at 150 % a year, not at 652."""
-    verdict = judge.judge(SDA, disk_with_errors(count, old(ago)), database, limits, judge.Rules())
+    verdict = judging.judge(SDA, disk_with_errors(count, old(ago)), database, limits, judging.Rules())
 
     assert (verdict.state, findings(verdict)) == (state, words)
 
@@ -68,11 +68,12 @@ def test_a_failed_self_test_of_a_year_ago_no_longer_is_critical(database, limits
     """It stays a warning until a test of as much passes."""
     tests = (SelfTest('Extended offline', 'Completed: read failure', False, 50000 - ago),)
 
-    assert judge.judge(SDA, disk_with_errors(0, (), self_tests=tests), database, limits, judge.Rules()).state is state
+    assert judging.judge(SDA, disk_with_errors(0, (), self_tests=tests), database, limits,
+                         judging.Rules()).state is state
 
 
 def reallocated_for(seconds, number, then=None):
-    """Return a reading and what memory knows: the number has stood for so long, or has risen to it from *then*."""
+    """Return a reading and what history knows: the number has stood for so long, or has risen to it from *then*."""
     reading = Reading('reallocated', number, '', Source(attribute=5))
     first = [series.Point(0, then, 0)] if then is not None else []
     known = series.History((*first, series.Point(1000, number, 1000 if first else 0)), 1000 + seconds)
@@ -82,12 +83,12 @@ def reallocated_for(seconds, number, then=None):
 @pytest.mark.parametrize(('days', 'number', 'then', 'state', 'said'), [
     (13, 41, None, State.WARNING, 'more than 13 days ago'), (15, 41, None, State.OK, 'more than 15 days ago'),
     (15, 4000, 30, State.WARNING, 'newest 15 days ago'), (13, 4000, None, State.CRITICAL, 'more than 13 days ago')])
-def test_memory_tells_the_age_of_what_no_log_dates(limits, days, number, then, state, said):
+def test_history_tells_the_age_of_what_no_log_dates(limits, days, number, then, state, said):
     """The same rule, whoever knows since when nothing came."""
     reading, known = reallocated_for(days * 86400, number, then)
-    dated, limit = judge.aged(reading, limits.limit('reallocated', SDA, DISK, ''), known, False)
+    dated, limit = judging.aged(reading, limits.limit('reallocated', SDA, DISK, ''), known, False)
 
-    assert judge.judge_reading(dated, limit, {}, {}).state is state
+    assert judging.judge_reading(dated, limit, {}, {}).state is state
     assert said in statement(dated)
 
 
@@ -95,16 +96,16 @@ def test_memory_tells_the_age_of_what_no_log_dates(limits, days, number, then, s
     (True, None, State.OK), (False, None, State.WARNING), (False, 15 * 86400, State.OK),
     (True, 13 * 86400, State.WARNING)],
     ids=['ok-own', 'warn-foreign', 'ok-foreign-and-its-log', 'warn-its-log-is-newer'])
-def test_memory_that_another_user_could_have_written_silences_nothing(limits, is_own, log, state):
+def test_history_that_another_user_could_have_written_silences_nothing(limits, is_own, log, state):
     """Its log may: that is the drive's own."""
     reading, known = reallocated_for(15 * 86400, 41)
-    dated, limit = judge.aged(reading._replace(quiet=log), limits.limit('reallocated', SDA, DISK, ''),
-                              known._replace(is_own=is_own), False)
+    dated, limit = judging.aged(reading._replace(quiet=log), limits.limit('reallocated', SDA, DISK, ''),
+                                known._replace(is_own=is_own), False)
 
-    assert judge.judge_reading(dated, limit, {}, {}).state is state
+    assert judging.judge_reading(dated, limit, {}, {}).state is state
 
 
-def test_memory_makes_what_a_log_dates_newer_and_never_older():
+def test_history_makes_what_a_log_dates_newer_and_never_older():
     """A counter may rise without an entry; a log that tells of an error yesterday is right, whatever a counter says."""
     reading, known = reallocated_for(86400, 40, 30)
 
@@ -116,22 +117,23 @@ def test_memory_makes_what_a_log_dates_newer_and_never_older():
     assert past.quieted(unmoved, still._replace(number=0), False).quiet is None
 
 
-@pytest.mark.parametrize(('role', 'attribute', 'number', 'state'), [
+@pytest.mark.parametrize(('metric', 'attribute', 'number', 'state'), [
     ('reallocated', 5, 900, State.OK), ('pending', 197, 9, State.WARNING),
     ('offline_uncorrectable', 198, 3, State.WARNING),
     ('reported_uncorrect', 187, 21, State.WARNING)])
-def test_nothing_is_critical_for_standing_still_and_lost_data_warns_for_ever(database, limits, role, attribute, number,
+def test_nothing_is_critical_for_standing_still_and_lost_data_warns_for_ever(database, limits, metric, attribute,
+                                                                             number,
                                                                             state):
     """After years without growth; only reallocated sectors become a note, as the timelines have it."""
     report = Report(DISK, smart_status=True,
                     attributes=(AttributeRow(attribute, '', 100, 100, 0, False, '', str(number)),))
-    fresh = judge.judge(SDA, report, database, limits, judge.Rules())
-    keys = [past.key(each.reading) for each in fresh.judgements if each.reading.role == role]
+    fresh = judging.judge(SDA, report, database, limits, judging.Rules())
+    keys = [past.key(each.reading) for each in fresh.judgements if each.reading.metric == metric]
     stood = past.Past({key: series.History((series.Point(0, number),), 1000 * 86400) for key in keys}, 1000 * 86400)
-    verdict = judge.judge(SDA, report, database, limits, judge.Rules(), stood)
+    verdict = judging.judge(SDA, report, database, limits, judging.Rules(), stood)
 
     assert (keys != [], verdict.state) == (True, state)
-    assert (fresh.state is State.CRITICAL) is (role != 'reallocated')
+    assert (fresh.state is State.CRITICAL) is (metric != 'reallocated')
 
 
 @pytest.mark.parametrize(('days', 'number', 'note'), [
@@ -141,15 +143,15 @@ def test_nothing_is_critical_for_standing_still_and_lost_data_warns_for_ever(dat
 def test_what_is_silent_by_its_age_alone_is_a_note_with_its_age(database, limits, days, number, note):
     """No drive is OK by silence."""
     report = Report(DISK, smart_status=True, attributes=(AttributeRow(5, '', 100, 100, 0, False, '', str(number)),))
-    reading = next(each.reading for each in judge.judge(SDA, report, database, limits, judge.Rules()).judgements
-                   if each.reading.role == 'reallocated')
+    reading = next(each.reading for each in judging.judge(SDA, report, database, limits, judging.Rules()).judgements
+                   if each.reading.metric == 'reallocated')
     known = past.Past({past.key(reading): series.History((series.Point(0, number),), days * 86400)}, days * 86400)
 
-    told = judge.judge(SDA, report, database, limits, judge.Rules(), known).notes
+    told = judging.judge(SDA, report, database, limits, judging.Rules(), known).notes
 
     assert [each for each in told if each.startswith('reallocated')] == note
-    ignoring = judge.Rules(ignored_roles=frozenset({'reallocated'}))
-    told = judge.judge(SDA, report, database, limits, ignoring, known).notes
+    ignoring = judging.Rules(ignored_metrics=frozenset({'reallocated'}))
+    told = judging.judge(SDA, report, database, limits, ignoring, known).notes
     assert [each for each in told if each.startswith('reallocated')] == []
 
 
@@ -158,19 +160,19 @@ def test_what_is_silent_by_its_age_alone_is_a_note_with_its_age(database, limits
 OLD = {'after': '1000h', 'warning': '5', 'critical': None, 'why': 'nothing came of them'}
 
 
-def held(quiet_hours, *overrides, command_line=None, roles=None):
+def held(quiet_hours, *overrides, command_line=None, metrics=None):
     """Return the levels of reported_uncorrect and who set them, where the newest is so many hours old."""
-    default = {'roles': {'reported_uncorrect': {'warning': '0', 'critical': '20', 'aged': OLD,
-                                                'why': 'data that reached nobody'}}}
-    site = {'overrides': list(overrides), 'roles': roles or {}}
+    default = {'metrics': {'reported_uncorrect': {'warning': '0', 'critical': '20', 'aged': OLD,
+                                                  'why': 'data that reached nobody'}}}
+    site = {'overrides': list(overrides), 'metrics': metrics or {}}
     given = Thresholds(default, [('site.json', site)], CommandLineLimits(command_line or {}, {}))
     reading = Reading('reported_uncorrect', 7, '', Source(attribute=187), quiet=quiet_hours and quiet_hours * 3600)
-    _, limit = judge.aged(reading, given.limit('reported_uncorrect', SDA, DISK, ''), None, False)
+    _, limit = judging.aged(reading, given.limit('reported_uncorrect', SDA, DISK, ''), None, False)
     return limit.warning, limit.critical, limit.warning_origin
 
 
 def one_drive(**fields):
-    return {'for': {'serial': 'EXAMPLE0001'}, 'why': 'known since 2024', 'roles': {'reported_uncorrect': fields}}
+    return {'for': {'serial': 'EXAMPLE0001'}, 'why': 'known since 2024', 'metrics': {'reported_uncorrect': fields}}
 
 
 def test_the_rule_holds_from_its_hour_on_and_where_the_age_is_known():
@@ -183,7 +185,7 @@ def test_a_limit_that_someone_stronger_sets_holds_at_any_age():
     """Field by field: the other field ages as before."""
     assert held(2000, one_drive(warning='3')) == ('3', None, 'site.json: this serial number')
     assert held(2000, command_line={'reported_uncorrect': '2'}) == ('2', None, 'command line')
-    assert held(2000, roles={'reported_uncorrect': {'critical': '9'}}) == ('5', '9', 'default.json, aged')
+    assert held(2000, metrics={'reported_uncorrect': {'critical': '9'}}) == ('5', '9', 'default.json, aged')
 
 
 def test_the_rule_itself_is_overridden_and_switched_off():
@@ -191,15 +193,15 @@ def test_the_rule_itself_is_overridden_and_switched_off():
     assert held(2000, one_drive(aged=None)) == ('0', '20', 'default.json')
     assert held(60, one_drive(aged={'after': '2d', 'warning': None, 'why': 'replaced on Friday'})) == (
         None, '20', 'site.json: this serial number, aged')
-    assert held(2000, roles={'reported_uncorrect': {'aged': None}}) == ('0', '20', 'default.json')
+    assert held(2000, metrics={'reported_uncorrect': {'aged': None}}) == ('0', '20', 'default.json')
 
 
 def test_two_equals_that_disagree_on_what_is_old_are_told():
     """And the weaker rule holds, as for any other limit."""
-    overrides = [{'for': {'model': pattern}, 'why': 'tried', 'roles': {'reported_uncorrect': {
+    overrides = [{'for': {'model': pattern}, 'why': 'tried', 'metrics': {'reported_uncorrect': {
         'aged': {**OLD, 'after': after}}}} for pattern, after in (('.*', '10d'), ('..*', '20d'))]
     disk = DISK._replace(model='ACME 1')
-    [told] = Thresholds({'roles': {}}, [('site.json', {'overrides': overrides})]).disagreements(SDA, disk, '')
+    [told] = Thresholds({'metrics': {}}, [('site.json', {'overrides': overrides})]).disagreements(SDA, disk, '')
 
     assert told.startswith('reported_uncorrect, aged: ')
     assert held(2000, *overrides) == ('5', None, 'default.json, aged')
@@ -209,7 +211,7 @@ def test_two_equals_that_disagree_on_what_is_old_are_told():
                          ids=['reason', 'none'])
 def test_what_is_old_has_a_reason_of_its_own(rule, why):
     """`explain` prints it beside that of the limit."""
-    given = Thresholds({'roles': {'reported_uncorrect': {'warning': '0', 'aged': rule, 'why': 'data'}}})
+    given = Thresholds({'metrics': {'reported_uncorrect': {'warning': '0', 'aged': rule, 'why': 'data'}}})
     limit = given.limit('reported_uncorrect', SDA, DISK, '')
 
     assert limit.aged is not None and (limit.aged.why, limit.why) == (why, 'data')
@@ -224,20 +226,20 @@ def test_a_threshold_in_the_past_warns_on_hard_disks_alone(database, limits, rot
     row = AttributeRow(1, 'Raw_Read_Error_Rate', 81, 43, 44, True, 'past', '141367271')
     report = Report(DISK._replace(rotation=rotation, model='ACME 1'), smart_status=True, attributes=(row,))
 
-    assert judge.judge(SDA, report, database, limits, judge.Rules()).state is state
+    assert judging.judge(SDA, report, database, limits, judging.Rules()).state is state
 
 
 def test_fresh_self_tests_are_asked_for_by_an_option_alone(database, limits):
     """Most sites run none."""
     report = disk_with_errors(0, ())
-    asked = judge.Rules(self_test_max_age=35 * 86400)
+    asked = judging.Rules(self_test_max_age=35 * 86400)
 
-    assert judge.judge(SDA, report, database, limits, judge.Rules()).state is State.OK
-    verdict = judge.judge(SDA, report, database, limits, asked)
+    assert judging.judge(SDA, report, database, limits, judging.Rules()).state is State.OK
+    verdict = judging.judge(SDA, report, database, limits, asked)
     assert (verdict.state,
             'newest extended self-test that passed: none is known' in findings(verdict)) == (State.WARNING, True)
     tested = report._replace(self_tests=(SelfTest('Extended offline', 'Completed without error', True, 49900),))
-    assert judge.judge(SDA, tested, database, limits, asked).state is State.OK
+    assert judging.judge(SDA, tested, database, limits, asked).state is State.OK
 
 
 @pytest.mark.parametrize(('used', 'own', 'is_noted'), [
@@ -250,7 +252,7 @@ def test_where_smartctl_itself_says_otherwise_is_noted(database, limits, used, o
                     derived={'endurance_used': own})
 
     note = f'endurance_used: smartctl itself says {own} %, attribute 233 says {used} %, which counts'
-    assert (note in judge.judge(SDA, report, database, limits, judge.Rules()).notes) is is_noted
+    assert (note in judging.judge(SDA, report, database, limits, judging.Rules()).notes) is is_noted
 
 
 @pytest.mark.parametrize(('own', 'is_noted'), [(20, False), (10, True)])
@@ -260,7 +262,7 @@ def test_what_smartctl_says_is_compared_with_what_is_judged(database, limits, ow
     report = Report(Identity(protocol='ATA', model='INTEL SSDSC2BB240G4', rotation=0), smart_status=True,
                     attributes=(row,), statistics={(7, 0x008): Statistic(20, 'Percentage Used Endurance Indicator')},
                     derived={'endurance_used': own})
-    found = judge.judge(SDA, report, database, limits, judge.Rules())
+    found = judging.judge(SDA, report, database, limits, judging.Rules())
 
     assert any(note.startswith('endurance_used: smartctl itself says') for note in found.notes) is is_noted
 

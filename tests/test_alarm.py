@@ -14,8 +14,8 @@ from conftest import ROOT, drive, drive_path, run
 from fake_smartctl import IGNORES_SIGTERM, FakeSmartctl
 
 from smart_attributes import alarm
-from smart_attributes.reading.commands import read_arguments
 from smart_attributes.reading.content import LARGEST_FILE
+from smart_attributes.reading.smartctl_calls import read_arguments
 
 pytestmark = pytest.mark.xdist_group('time')
 
@@ -45,7 +45,7 @@ def test_a_pattern_that_never_ends_costs_one_drive_its_choice_and_no_drive_its_v
     assert time.monotonic() - started < 9
 
 
-def test_an_entry_whose_pattern_never_ends_is_named_by_prove_and_ends_in_time(endless, tmp_path):
+def test_an_entry_whose_pattern_never_ends_is_named_by_validate_and_ends_in_time(endless, tmp_path):
     """A local attributes file is somebody's Sunday afternoon."""
     local = tmp_path / 'local.json'
     local.write_text(json.dumps({'entries': [{

@@ -14,17 +14,17 @@ from smart_attributes.knowledge.thresholds import DriveLimit, Thresholds
 from smart_attributes.model import State
 
 OK, WARNING, CRITICAL = State.OK, State.WARNING, State.CRITICAL
-LIMITS = Thresholds({'roles': {'pending': {'hdd': {'warning': '0', 'critical': '8'}},
-                               'endurance_used': {'warning': '85'}}})
+LIMITS = Thresholds({'metrics': {'pending': {'hdd': {'warning': '0', 'critical': '8'}},
+                                 'endurance_used': {'warning': '85'}}})
 
 
 def hdd(*reasons, health='PASSED', told=('pending', 'reallocated')):
-    """A hard disk with its reasons, (role, state)."""
+    """A hard disk with its reasons, (metric, state)."""
     return Alarm('hdd', health, max((state for _, state in reasons), key=lambda s: s.urgency, default=OK), reasons,
                  frozenset(told))
 
 
-def test_a_role_is_alone_where_nothing_else_reaches_its_state():
+def test_a_metric_is_alone_where_nothing_else_reaches_its_state():
     """Only there its limit decides."""
     disk = hdd(('pending', WARNING), ('reallocated', CRITICAL))
 
@@ -52,7 +52,7 @@ def test_what_changed_stands_beside_what_was():
 
 
 def test_a_limit_is_defended_by_those_beyond_it_and_by_the_others():
-    """Beyond a warning are those beyond its critical limit, too; drives without the number prove nothing."""
+    """Beyond a warning are those beyond its critical limit, too; drives without the number validate nothing."""
     rows = list(alarms.limits([hdd(('pending', WARNING)), hdd(('pending', CRITICAL), health='FAILED'), hdd(),
                                hdd(told=())], LIMITS))
 
@@ -81,7 +81,7 @@ def drives(tmp_path):
     return file
 
 
-def test_the_job_compares_with_an_earlier_run_of_itself(drives, tmp_path):
+def test_the_command_compares_with_an_earlier_run_of_itself(drives, tmp_path):
     """tools.measure FILE --verdicts --json, change a limit, tools.measure FILE --verdicts BEFORE."""
     figures = json.loads(run_tool('tools.measure', str(drives), '--verdicts', '--json').text)
     assert figures == {'states': {'hdd': {'PASSED': {'OK': 1, 'WARNING': 1}}},

@@ -1,4 +1,4 @@
-"""The shipped database proves itself, with the function that contributors run."""
+"""The shipped database validates itself, with the function that contributors run."""
 from __future__ import annotations
 
 import json
@@ -7,24 +7,24 @@ import zipfile
 import pytest
 from conftest import ROOT, run
 
-from smart_attributes.knowledge import readings, specs
+from smart_attributes.devtools import validate
+from smart_attributes.knowledge import drive_database, readings
 from smart_attributes.model import AttributeRow, Identity, Report, State, Statistic
-from smart_attributes.workshop import prove
 
 
 @pytest.fixture(scope='module')
-def database() -> specs.SpecDatabase:
-    return specs.SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
+def database() -> drive_database.SpecDatabase:
+    return drive_database.SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
 
 
 def test_the_database_proves_itself():
-    """Schema, roles, documents, overlaps, samples: no problem."""
-    assert prove.prove() == []
+    """Schema, metrics, documents, overlaps, samples: no problem."""
+    assert validate.validate() == []
 
 
-def test_the_job_says_so():
+def test_the_command_says_so():
     """What a contributor sees when all is well."""
-    result = run('prove')
+    result = run('validate')
 
     assert result.code == 0
     assert 'no problem' in result.text
@@ -65,7 +65,7 @@ def test_power_loss_cap_test_is_understood_under_every_number(database, model, a
     report = Report(identity, attributes=tuple(rows))
 
     spec = database.identify(identity, [row.id for row in report.attributes])
-    found = {reading.role: reading for reading in readings.vendor_readings(report, spec, database.roles)}
+    found = {reading.metric: reading for reading in readings.vendor_readings(report, spec, database.metrics)}
 
     assert (found['power_loss_protection'].state, found['power_loss_protection'].verdict) == (state, word)
     assert found['capacitor_test_result'].number == pytest.approx(640e-6)
@@ -82,13 +82,13 @@ def test_the_wheel_carries_its_data(released):
 # --- what a drive says and nobody should believe --------------------------------------------
 
 def judged(database, model, firmware, attributes, statistics):
-    """Return the number that is judged of each role. attributes: (number, value, raw)."""
+    """Return the number that is judged of each metric. attributes: (number, value, raw)."""
     identity = Identity(protocol='ATA', model=model, firmware=firmware, rotation=0)
     rows = tuple(AttributeRow(number, '', value, value, 1, False, '', raw) for number, value, raw in attributes)
     report = Report(identity, attributes=rows,
                     statistics={place: Statistic(count, '') for place, count in statistics.items()})
     spec = database.identify(identity, [row.id for row in rows])
-    return {reading.role: reading.number for reading in readings.readings(report, spec, database.roles)
+    return {reading.metric: reading.number for reading in readings.readings(report, spec, database.metrics)
             if reading.judged}
 
 

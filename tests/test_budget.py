@@ -10,13 +10,13 @@ from typing import Any, Dict, List, Mapping, Optional, Set, Tuple
 import pytest
 from conftest import ROOT, Result, drive, perfdata, run
 
-from smart_attributes.faces import budget, lines, plugin
-from smart_attributes.faces import perfdata as perfdata_of
-from smart_attributes.faces.perfdata import OLD
-from smart_attributes.knowledge.specs import SpecDatabase
+from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
+from smart_attributes.output import budget, plugin, plugin_lines
+from smart_attributes.output import perfdata as perfdata_of
+from smart_attributes.output.perfdata import OLD
 
-ROLES = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).roles
+METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
 REPORTS = ('seagate-exos-failing', 'intel-s3500-healthy', 'nvme-worn', 'wd-gold-healthy')
 TIME_LEFT = 'endurance_time_left'
 COUNTERS = (5, 187, 197, 198, 199)
@@ -60,19 +60,19 @@ def metrics(labels: List[str]) -> Set[str]:
     ({'smart_status': 5600, 'endurance_used': 5400}, 8000, {'endurance_used'}),
     ({'smart_status': 5600}, 8000, set()),
     ({'smart_status': 5600}, 65000, {'smart_status'}),
-    ({OLD: 3000, 'a_role_of_a_site': 2600, 'host_written': 2600}, 8000, {'host_written', 'a_role_of_a_site'}),
+    ({OLD: 3000, 'a_metric_of_a_site': 2600, 'host_written': 2600}, 8000, {'host_written', 'a_metric_of_a_site'}),
     ({'crc_errors': 5000, 'pending': 5000}, 8000, {'pending'}),
 ], ids=['none', 'health-first', 'then-temperature', 'a-smaller-one-behind-a-large-one', 'not-one', 'more-room',
         'old-labels-last', 'by-concern'])
 def test_metrics_are_chosen_in_a_fixed_order(needed, limit, kept):
     """Health, wear, temperature, errors, the rest; each as a whole."""
-    assert budget.metrics(needed, ROLES, limit) == kept
+    assert budget.metrics(needed, METRICS, limit) == kept
 
 
 def test_the_order_is_data():
     """No code names metrics: health, wear, temperature, then by concern."""
-    assert budget.in_order(ROLES, ROLES)[:5] == ['smart_status', 'endurance_used', 'spare_available',
-                                                 'endurance_time_left', 'temperature']
+    assert budget.in_order(METRICS, METRICS)[:5] == ['smart_status', 'endurance_used', 'spare_available',
+                                                     'endurance_time_left', 'temperature']
 
 
 SSD = {'smart_status': 1, 'endurance_used': 4, TIME_LEFT: 90 * 86400, 'temperature': 22, 'reallocated': 0,
@@ -89,13 +89,13 @@ def verdict(name: str, numbers: Optional[Mapping[str, Optional[float]]]) -> Verd
     if numbers is None:
         return Verdict(device, Identity(), State.UNKNOWN, problem='no answer')
     return Verdict(device, Identity(protocol='ATA', rotation=0), State.OK, tuple(
-        Judgement(Reading(role, number, ROLES[role].unit, Source('log')), State.OK, graphed=True)
-        for role, number in numbers.items()))
+        Judgement(Reading(metric, number, METRICS[metric].unit, Source('log')), State.OK, graphed=True)
+        for metric, number in numbers.items()))
 
 
 def needed(drives: Mapping[str, Optional[Mapping[str, Optional[float]]]]) -> Dict[str, int]:
     verdicts = [verdict(name, numbers) for name, numbers in drives.items()]
-    return budget.needed(verdicts, perfdata_of.values(verdicts, ROLES, False), ROLES, False)
+    return budget.needed(verdicts, perfdata_of.values(verdicts, METRICS, False), METRICS, False)
 
 
 @pytest.mark.parametrize('change', CHANGES.values(), ids=CHANGES)
@@ -109,7 +109,7 @@ def test_the_room_of_a_metric_does_not_depend_on_today(change):
 
 def test_a_metric_that_is_not_always_known_keeps_its_room():
     """endurance_time_left has no number below some wear: when it has one, it takes the room of no other series."""
-    young = {role: number for role, number in SSD.items() if role != TIME_LEFT}
+    young = {metric: number for metric, number in SSD.items() if metric != TIME_LEFT}
 
     assert needed({'sda': young, 'sdb': young}) == needed({'sda': SSD, 'sdb': young}) == needed({'sda': SSD,
                                                                                                  'sdb': SSD})
@@ -119,7 +119,7 @@ def test_hard_disks_take_no_room_for_what_only_ssds_have():
     """Mixed shelves keep more series."""
     verdicts = [verdict('sda', SSD), verdict('sdb', {'temperature': 30})]
     spinning = verdicts[1]._replace(identity=Identity(protocol='ATA', rotation=7200))
-    sizes = [budget.needed(each, [], ROLES, False) for each in (verdicts, [verdicts[0], spinning])]
+    sizes = [budget.needed(each, [], METRICS, False) for each in (verdicts, [verdicts[0], spinning])]
 
     assert sizes[0]['endurance_used'] == 2 * sizes[1]['endurance_used']
     assert sizes[0]['temperature'] == sizes[1]['temperature']
@@ -144,7 +144,7 @@ def test_the_series_stay_whatever_states_and_numbers_are(limit, drives, tmp_path
     and takes no other series with it.
     """
     results = [run('--report', str(fleet(tmp_path / 'r', drives, random.Random(seed))), '--max-output', str(limit),
-                   '--no-memory') for seed in range(4 if drives < 100 else 2)]
+                   '--no-history') for seed in range(4 if drives < 100 else 2)]
 
     assert len({tuple(label for label in series(result) if TIME_LEFT not in label) for result in results}) == 1
     assert all(len(result.text.encode()) <= limit for result in results)
@@ -181,7 +181,7 @@ def test_the_worst_drives_are_told_with_their_reasons(tmp_path):
     (folder / 'sd079.json').write_text(json.dumps(bad))
     text = run('--report', str(folder), '--max-output', '8000').text
 
-    told = lines.read(text.partition('\n| ')[0])
+    told = plugin_lines.read(text.partition('\n| ')[0])
     assert told and told.counted == 80
     states = [line.state.urgency for line in told.lines]
     assert states == sorted(states, reverse=True)
@@ -211,7 +211,7 @@ def test_a_long_first_line_is_shortened_and_still_counts_the_drives():
     gone = [f'sd{number:03} is gone, it was read at this address until yesterday' for number in range(60)]
     verdicts = [Verdict(Device(f'/dev/{name}', name=name), Identity(), State.CRITICAL, problem='no answer')
                 for name in ('sda', 'sdb')]
-    text = plugin.render(verdicts, ROLES, plugin.Face(max_output=2000),
+    text = plugin.render(verdicts, METRICS, plugin.Face(max_output=2000),
                          plugin.Whole(failures=gone, faults=gone)).text
 
     assert len(text.encode()) <= 2000
@@ -243,18 +243,18 @@ def test_text_keeps_a_third_of_a_small_output_and_a_sixteenth_of_a_large_one(lim
     ([OLD, 'zz_of_site', 'crc_errors'], ['crc_errors', 'zz_of_site', OLD])],
     ids=['by-order', 'by-concern', 'by-concern-then-name', 'order-before-concern', 'by-name', 'labels-of-1.6-last'])
 def test_metrics_are_ordered_by_order_concern_and_name(metrics_found, ordered):
-    assert budget.in_order(metrics_found, ROLES) == ordered
+    assert budget.in_order(metrics_found, METRICS) == ordered
 
 
 @pytest.mark.parametrize('used, kept', [(5500, True), (5501, False)])
 def test_a_metric_is_printed_if_it_fits_to_the_byte(used, kept):
     """8000 bytes, of which 2000 are for text and 500 for the line that names what is left out."""
-    assert budget.metrics({'pending': used}, ROLES, 8000) == ({'pending'} if kept else set())
+    assert budget.metrics({'pending': used}, METRICS, 8000) == ({'pending'} if kept else set())
 
 
 @pytest.mark.parametrize('used, kept', [(2500, {'smart_status', 'pending'}), (2501, {'smart_status'})])
 def test_a_second_metric_gets_what_the_first_one_left(used, kept):
-    assert budget.metrics({'smart_status': 3000, 'pending': used}, ROLES, 8000) == kept
+    assert budget.metrics({'smart_status': 3000, 'pending': used}, METRICS, 8000) == kept
 
 
 @pytest.mark.parametrize('facts, width', [
@@ -263,9 +263,9 @@ def test_a_second_metric_gets_what_the_first_one_left(used, kept):
     ids=['unbounded', 'no-limits', 'verdict', 'bounded', 'with-a-least', 'with-both-ends'])
 def test_a_value_is_as_wide_as_its_metric_allows(facts, width):
     """The name of the drive, the signs of the label and one separator come on top."""
-    role = ROLES['pending']._replace(**{'minimum': None, 'maximum': None, 'valid': (0, None), **facts})
+    metric = METRICS['pending']._replace(**{'minimum': None, 'maximum': None, 'valid': (0, None), **facts})
 
-    assert budget.needed([verdict('sda', {'pending': 3})], [], {'pending': role}, False) == {
+    assert budget.needed([verdict('sda', {'pending': 3})], [], {'pending': metric}, False) == {
         'pending': len("sda'_pending'=%;;;; ") + 1 + width}
 
 
@@ -273,9 +273,9 @@ def test_a_value_is_as_wide_as_its_metric_allows(facts, width):
 def test_limits_longer_than_usual_take_more_room(limits, width):
     judged = [verdict('sda', {'pending': 3})]
     known = [perfdata_of.Value("'x'", 'pending', limits), perfdata_of.Value("'x'", 'temperature', 'x' * 50)]
-    usual = budget.needed(judged, [], ROLES, False)['pending']
+    usual = budget.needed(judged, [], METRICS, False)['pending']
 
-    assert budget.needed(judged, known, ROLES, False)['pending'] == usual + width - 9
+    assert budget.needed(judged, known, METRICS, False)['pending'] == usual + width - 9
 
 
 def test_room_is_never_less_than_what_is_printed_today():
@@ -283,7 +283,7 @@ def test_room_is_never_less_than_what_is_printed_today():
     printed = [perfdata_of.Value('x' * 200, 'pending'), perfdata_of.Value('x' * 100, 'pending'),
                perfdata_of.Value('x' * 10, OLD), perfdata_of.Value('x' * 20, OLD)]
 
-    assert budget.needed([verdict('sda', {'pending': 3})], printed, ROLES, False) == {
+    assert budget.needed([verdict('sda', {'pending': 3})], printed, METRICS, False) == {
         'pending': 302, OLD: 32 + 2 * (budget.DIGITS + budget.LIMITS)}
 
 
@@ -298,7 +298,7 @@ def test_a_metric_without_a_graph_takes_room_only_where_all_are_printed(is_all, 
     judged = verdict('sda', {'pending': 0})
     hidden = judged._replace(judgements=(Judgement(Reading('power_cycles', 3, '', Source('log')), State.OK),))
 
-    assert set(budget.needed([hidden], [], ROLES, is_all)) == found
+    assert set(budget.needed([hidden], [], METRICS, is_all)) == found
 
 
 @pytest.mark.parametrize('room, kept', [(0, []), (3, []), (4, ['abc']), (6, ['abc']), (7, ['abc', 'de'])])
@@ -340,7 +340,7 @@ def test_of_many_metrics_the_first_200_bytes_are_named(count, end):
 
 
 def test_a_metric_that_nobody_describes_has_the_usual_width():
-    """A role of a site: no unit, no bounds, no ends."""
+    """A metric of a site: no unit, no bounds, no ends."""
     judged = verdict('sda', {'pending': 3})
 
     assert budget.needed([judged], [], {}, False) == {

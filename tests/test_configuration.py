@@ -20,9 +20,9 @@ from conftest import ROOT
 from daemons import NAGIOS, NRPE, OBJECTS, PATH
 from pages import Block
 
-from smart_attributes import cli
+from smart_attributes.command_line import parsers
 from smart_attributes.errors import SmartError
-from smart_attributes.knowledge import complaints
+from smart_attributes.knowledge import schema_errors
 
 PROGRAM = 'check_smart_attributes'
 HOME = tempfile.mkdtemp(prefix='check-smart-attributes-home-')   # systemd-analyze makes folders there
@@ -165,11 +165,11 @@ def site_file(text: str, folder: Path) -> None:
         data = {'temperature': {'warning': data}}
     if all(key.isdigit() for key in data):
         entry = {'family': 'ACME X1', 'models': ['ACME X1'], 'source': 'acme-x1-manual', 'attributes': data}
-        complaints.checked(json.dumps({'entries': [entry]}), 'attributes', 'shown.json')
+        schema_errors.checked(json.dumps({'entries': [entry]}), 'attributes', 'shown.json')
         return
-    if 'overrides' not in data and 'roles' not in data:
-        data = {'roles': data}
-    complaints.checked(json.dumps(data), 'thresholds', 'shown.json')
+    if 'overrides' not in data and 'metrics' not in data:
+        data = {'metrics': data}
+    schema_errors.checked(json.dumps(data), 'thresholds', 'shown.json')
 
 
 def shell(text: str, folder: Path) -> None:
@@ -198,7 +198,7 @@ def parsed(command: str) -> None:
     """See that our program takes this command line."""
     words = shlex.split(re.sub(r'\$\(.*?\)', 'NAME', command))[1:]
     try:
-        cli.parse(words)
+        parsers.parse(words)
     except SmartError as error:
         pytest.fail(f'{command}: {error}')
 
@@ -252,7 +252,7 @@ def test_no_example_names_a_volume_beside_the_drives_behind_it():
     shown = {block.place: block.text for block in pages.in_language(*LOADERS)}
     shown.update({str(path.relative_to(ROOT)): path.read_text() for path in sorted((ROOT / 'contrib').rglob('*'))
                   if path.is_file() and path.suffix != '.json'})
-    shown.update({job: parser().format_help() for job, parser in cli.PARSERS.items()})
+    shown.update({command: parser().format_help() for command, parser in parsers.PARSERS.items()})
 
     assert {place for place, text in shown.items() for line in text.splitlines()
             if VOLUME_AND_DRIVE.search(line) and 'TYPE@PATH' not in line} == set()

@@ -37,7 +37,7 @@ def test_each_kind_has_a_row_and_hard_disks_have_none():
         '| nvme | 1 | 0 | 1 | 0, 0.0 % | 0, 0.0 % |', '| ssd | 1 | 0 | 0 | - | - |']
 
 
-def test_the_job_tells_the_dates_of_a_file(tmp_path):
+def test_the_command_tells_the_dates_of_a_file(tmp_path):
     """tools.measure FILE --verdicts, over three drives: half used, hardly used, worn within a year."""
     file = tmp_path / 'drives.jsonl'
     file.write_text(''.join(json.dumps({

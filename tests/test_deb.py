@@ -31,7 +31,7 @@ from chroots import (
 from conftest import ROOT, drive, perfdata
 from daemons import ABSENT
 
-from smart_attributes.jobs import VERSION
+from smart_attributes.version import VERSION
 
 DATABASE = '/etc/nagios-plugins/config/check_smartdb.json'
 KEPT = '/etc/check-smart-attributes/check_smartdb-1.6.json'
@@ -122,7 +122,7 @@ def test_nagios_may_do_nothing_else(fresh):
     assert 'a password is required' in done.stdout
 
 
-def test_the_rule_is_what_the_job_prints(fresh):
+def test_the_rule_is_what_the_command_prints(fresh):
     """It was written when the package was installed, for this sudo."""
     assert fresh.does(PLUGIN, 'sudoers') == fresh.reads(RULE)
     assert fresh.does('stat', '-c', '%U %G %a', RULE) == 'root root 440\n'
@@ -169,7 +169,7 @@ def test_the_page_is_written_for_a_person_in_a_browser(recommended):
     assert recommended.does('stat', '-c', '%a', '/tmp/drives.html') == '644\n'
     assert 'INTEL SSDSC2BB150G7' in page
     for name in ('page.js', 'page.css'):
-        assert (ROOT / 'smart_attributes/faces' / name).read_text().strip() in page
+        assert (ROOT / 'smart_attributes/output' / name).read_text().strip() in page
 
 
 def test_text_of_an_old_smartctl_is_understood(recommended):
@@ -337,7 +337,7 @@ def test_an_agent_may_get_the_command_from_its_masters_as_well(machine):
 def test_removed_and_purged_it_leaves_nothing(copy):
     """Each file of before, and no other; also what a site put into our folders."""
     copy.installs_ours()
-    copy.writes('/etc/check-smart-attributes/thresholds.d/site.json', '{"roles": {}}')
+    copy.writes('/etc/check-smart-attributes/thresholds.d/site.json', '{"metrics": {}}')
     copy.writes('/var/lib/check-smart-attributes/history', 'x')
     copy.runs(PLUGIN, user='nagios')
     copy.does('apt-get', 'remove', '-y', '-q', PACKAGE)
@@ -687,14 +687,14 @@ def test_the_libraries_of_debian_11_are_new_enough(debian_11, tmp_path):
     """jsonschema 3.2, rich 9.11, Jinja2 2.11, chardet 4, prometheus_client 0.9."""
     debian_11.installs(*(f'python3-{name}'
                          for name in ('chardet', 'humanfriendly', 'jinja2', 'prometheus-client', 'rich')))
-    debian_11.writes('/tmp/mine.json', '{"rolls": {}}')
+    debian_11.writes('/tmp/mine.json', '{"metrix": {}}')
 
     assert 'INTEL SSDSC2BB150G7' in debian_11.does('check_smart_attributes', 'triage')
     assert 'written: /tmp/drives.html' in debian_11.does('check_smart_attributes', 'triage', '--html',
                                                          '/tmp/drives.html')
     assert 'smart_drive_state{device="sdb"} 1.0' in debian_11.does('check_smart_attributes', 'metrics')
     assert 'SMART OK' in debian_11.does(PLUGIN, '--report', '/tmp/seagate-sas-healthy.txt')
-    assert 'did you mean roles?' in debian_11.runs(PLUGIN, '-d', '/dev/sda', '--thresholds', '/tmp/mine.json').stdout
+    assert 'did you mean metrics?' in debian_11.runs(PLUGIN, '-d', '/dev/sda', '--thresholds', '/tmp/mine.json').stdout
 
 
 def test_purged_from_debian_11_it_leaves_no_rule(debian_11):

@@ -222,7 +222,7 @@ def test_a_refusal_does_not_quote_at_length():
 
 
 def test_a_formula_names_the_rows_that_it_reads():
-    """prove looks for traps among them."""
+    """validate looks for traps among them."""
     assert decode.parse('100 * raw of 17 / raw of 16').attributes == (17, 16)
     assert decode.parse('value').attributes == ()
 
@@ -325,5 +325,5 @@ def test_a_ratio_is_a_hundred_times_the_first_by_the_second():
     ],
 )
 def test_a_formula_is_what_it_says(formula, expected):
-    """prove and draft read its parts."""
+    """validate and draft read its parts."""
     assert decode.parse(formula) == expected

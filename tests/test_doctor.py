@@ -23,13 +23,13 @@ from fake_smartctl import FakeSmartctl
 from simulator import Machine, why_not
 
 from smart_attributes import errors
-from smart_attributes.doctor import daemons, listing, nrpe, pasting, start, state, sudo_rule
-from smart_attributes.faces import findings
-from smart_attributes.faces.findings import Examination, Finding, Paste
+from smart_attributes.doctor import configuration_lines, daemons, history_state, nrpe, start, sudo_list, sudo_rule
 from smart_attributes.model import Answer, HowRead
+from smart_attributes.output import doctor_findings
+from smart_attributes.output.doctor_findings import Examination, Finding, Paste
 from smart_attributes.reading import addresses, sudoers
-from smart_attributes.reading.commands import read_arguments
-from smart_attributes.reading.waiting import Earlier, Waiting
+from smart_attributes.reading.drive_locks import Earlier, Waiting
+from smart_attributes.reading.smartctl_calls import read_arguments
 
 pytestmark = pytest.mark.xdist_group('sudo')
 
@@ -152,7 +152,7 @@ def installed(user, open_place) -> Iterator[Installation]:
 # --- a healthy installation ----------------------------------------------------------------------
 
 def test_a_healthy_installation_is_all_good_on_one_screen(installed):
-    """Rule, program, memory, files, daemons and drives; and the lines to paste name them."""
+    """Rule, program, history, files, daemons and drives; and the lines to paste name them."""
     assert installed.check().code == 0
 
     told = installed.doctor()
@@ -160,7 +160,7 @@ def test_a_healthy_installation_is_all_good_on_one_screen(installed):
     assert told.code == 0, told.text
     assert 'TO DO' not in told.text and '\nAll is good.\n' in told.text
     assert [line[7:18].strip() for line in told.text.splitlines() if line.startswith('good')] == [
-        'program', 'smartctl', 'sudo rule', 'memory', 'processes', 'site files', 'time limit', '/dev/sda', '/dev/sdb',
+        'program', 'smartctl', 'sudo rule', 'history', 'processes', 'site files', 'time limit', '/dev/sda', '/dev/sdb',
         'output']
     body, _, pasted = told.text.partition('To paste')
     lines = [line.replace(str(installed.folder), USUAL_FOLDER) for line in body.splitlines()]
@@ -355,35 +355,35 @@ def test_no_smartctl(installed, tmp_path):
     assert with_it['good'] is True
 
 
-def test_no_memory(installed):
+def test_no_history(installed):
     """The folder is missing; made as said, it is good, and checks use it."""
     installed.state.rmdir()
 
     told = installed.to_do()
-    [memory] = [each for each in told if each['subject'] == 'memory']
-    installed.follow(memory['command'])
+    [history] = [each for each in told if each['subject'] == 'history']
+    installed.follow(history['command'])
 
-    assert memory['words'].endswith('No such file or directory; growth is not judged')
+    assert history['words'].endswith('No such file or directory; growth is not judged')
     assert installed.to_do() == []
     assert installed.check().code == 0
-    [memory] = [each for each in installed.findings() if each['subject'] == 'memory']
-    assert memory['good'] and memory['words'].endswith('written 1 min ago')
+    [history] = [each for each in installed.findings() if each['subject'] == 'history']
+    assert history['good'] and history['words'].endswith('written 1 min ago')
 
 
-def test_memory_of_another_user(installed):
+def test_history_of_another_user(installed):
     """A check that root ran first, with a folder of its own making."""
     shutil.chown(installed.state, 'root')
 
-    [memory] = [each for each in installed.to_do() if each['subject'] == 'memory']
-    installed.follow(memory['command'])
+    [history] = [each for each in installed.to_do() if each['subject'] == 'history']
+    installed.follow(history['command'])
 
-    assert 'belongs to another user' in memory['words']
+    assert 'belongs to another user' in history['words']
     assert installed.to_do() == []
 
 
 def test_a_foreign_site_file(installed):
     """Whoever owns it could change what alarms; given to root, it is read."""
-    file = installed.site_file('{"roles": {"temperature": {"warning": "45"}}}')
+    file = installed.site_file('{"metrics": {"temperature": {"warning": "45"}}}')
     os.chown(file, NOBODY, NOBODY)
 
     [told] = installed.to_do()
@@ -395,13 +395,13 @@ def test_a_foreign_site_file(installed):
 
 def test_a_typo(installed):
     """The word is named, and the command that looks again."""
-    installed.site_file('{"roles": {"temperature": {"warnin": "45"}}}')
+    installed.site_file('{"metrics": {"temperature": {"warnin": "45"}}}')
 
     [told] = installed.to_do()
-    installed.site_file('{"roles": {"temperature": {"warning": "45"}}}')
+    installed.site_file('{"metrics": {"temperature": {"warning": "45"}}}')
 
     assert 'site.json' in told['words'] and 'warnin' in told['words']
-    assert told['command'] == f'check_smart_attributes prove {installed.config}/thresholds.d/site.json'
+    assert told['command'] == f'check_smart_attributes validate {installed.config}/thresholds.d/site.json'
     assert installed.to_do() == []
 
 
@@ -606,7 +606,7 @@ def test_a_file_system_that_keeps_no_history_is_named(private, broken, words):
     told = private.to_do()[0]
     private.run(told['command'])
 
-    assert told['subject'] == 'memory' and told['words'].startswith(words.replace('STATE', state_dir))
+    assert told['subject'] == 'history' and told['words'].startswith(words.replace('STATE', state_dir))
     assert private.to_do() == []
 
 
@@ -647,7 +647,7 @@ def test_a_state_directory_that_others_can_write_to_gets_a_command(installed, br
     told = installed.to_do()[0]
     installed.follow(told['command'])
 
-    assert (told['subject'], told['command'].split()[0]) == ('memory', command[0])
+    assert (told['subject'], told['command'].split()[0]) == ('history', command[0])
     assert installed.to_do() == []
 
 
@@ -655,7 +655,7 @@ def test_a_second_history_is_named_with_the_one_that_checks_use(installed):
     """A check that root ran by hand, with a history of its own."""
     home = installed.folder / 'root'
     history = home / '.local/state/check-smart-attributes'
-    (history / 'memory').mkdir(parents=True)
+    (history / 'history').mkdir(parents=True)
 
     [told] = installed.to_do(home=str(home))
     installed.follow(told['command'])
@@ -670,7 +670,7 @@ def test_a_second_history_is_named_with_the_one_that_checks_use(installed):
     ('/var', 'tmpfs', 'rw', 'the file system /var is a tmpfs'), ('/', '', '', '')])
 def test_which_file_systems_keep_no_history(mount, kind, options, words):
     """As /proc/mounts names them."""
-    told = state.unfit_mount('/var/lib/x', mount, kind, options)
+    told = history_state.unfit_mount('/var/lib/x', mount, kind, options)
 
     assert (words in told.words and bool(told.command or '--state-dir' in told.cure)) if told else not words
 
@@ -790,7 +790,7 @@ def test_a_user_who_is_not_there_and_a_report_are_no_installation():
 
 @pytest.mark.parametrize('package, text, subject, words', [
     ('_sqlite3', '', 'Python', 'the module _sqlite3 of Python\'s standard library cannot be loaded'),
-    ('jsonschema', '{"roles": {"temperature": {"warnin": "45"}}}', 'site files', 'something does not fit')])
+    ('jsonschema', '{"metrics": {"temperature": {"warnin": "45"}}}', 'site files', 'something does not fit')])
 def test_a_library_that_is_missing_hides_nothing_else(installed, package, text, subject, words):
     """What wants it is named; the drives are looked at all the same."""
     installed.check()
@@ -808,7 +808,7 @@ def test_a_library_that_is_missing_hides_nothing_else(installed, package, text, 
 @pytest.mark.parametrize('module, words, is_to_install', [
     ('grp', 'of Python\'s standard library', False), ('_sqlite3', 'of Python\'s standard library', False),
     ('xml.dom', 'the module xml of Python\'s standard library', False), ('zlib', 'standard library', False),
-    ('smart_attributes.memory.gone', 'the module smart_attributes.memory.gone of this program', False),
+    ('smart_attributes.history.gone', 'the module smart_attributes.history.gone of this program', False),
     ('rich', 'the Python package rich is not installed', True),
     ('markupsafe.x', 'the Python package markupsafe is not installed', True)])
 def test_a_module_of_python_itself_is_never_a_package_to_install(monkeypatch, module, words, is_to_install, has_list):
@@ -1036,7 +1036,7 @@ def test_the_last_definition_and_the_prefix_of_nrpe_count(tmp_path):
     ['areca,1/1@/dev/sg2', 'areca,1/2@/dev/sg2', 'areca,1/3@/dev/sg2']])
 def test_a_range_means_the_addresses_that_it_was_made_of(named):
     """What is pasted checks the same drives."""
-    short = pasting.ranges(named)
+    short = configuration_lines.ranges(named)
 
     assert sorted(device.address for text in short for device in addresses.parse(text)) == sorted(named)
     assert len(short) <= len(named)
@@ -1045,15 +1045,16 @@ def test_a_range_means_the_addresses_that_it_was_made_of(named):
 
 def test_pasted_lines_carry_what_the_check_needs():
     """A time limit that fits, the program's own path, and how many drives where slots may be empty."""
-    icinga, nagios, nrpe = pasting.pastes([f'megaraid,{slot}@/dev/bus/0' for slot in range(4)], '/opt/x/check', 25,
-                                          ['-p', '/opt/smartctl'])
+    icinga, nagios, nrpe = configuration_lines.pastes([f'megaraid,{slot}@/dev/bus/0' for slot in range(4)],
+                                                      '/opt/x/check', 25,
+                                                      ['-p', '/opt/smartctl'])
 
     assert nrpe.text == 'command[check_smart_attributes]=/opt/x/check --max-output 8000 -p /opt/smartctl ' \
                         '-d megaraid,0-3@/dev/bus/0 ' \
                         '--expect 4 -t 25'
     assert nagios.text.startswith('check_command  smart_attributes_drives!-p /opt/smartctl')
     assert 'vars.smart_attributes_timeout = "25"' in icinga.text and 'vars.smart_attributes_expect = "4"' in icinga.text
-    assert pasting.pastes([], 'x', 55) == []
+    assert configuration_lines.pastes([], 'x', 55) == []
 
 
 # --- the rule, as sudo lists it ------------------------------------------------------------------
@@ -1078,25 +1079,25 @@ Sudoers entry:
 
 def test_what_sudo_lists_is_understood():
     """Time limit, password and arguments of each entry."""
-    first, second = listing.entries(LISTED)
+    first, second = sudo_list.entries(LISTED)
 
     assert (first.timeout, first.wants_password) == (60, False)
     assert first.of('/usr/sbin/smartctl') == ('^--json=c --scan$',)
     assert (second.timeout, second.wants_password, second.commands) == (None, True, ('ALL',))
-    assert listing.programs([first, second], 'smartctl') == ['/usr/sbin/smartctl', '/usr/local/sbin/smartctl']
-    assert listing.entries('sudo: a password is required\n') == []
+    assert sudo_list.programs([first, second], 'smartctl') == ['/usr/sbin/smartctl', '/usr/local/sbin/smartctl']
+    assert sudo_list.entries('sudo: a password is required\n') == []
 
 
 def asked(**change: Any) -> sudo_rule.Asked:
     wanted = sudoers.general(sudoers.Asked('nagios'), HowRead())
-    entry = listing.Entry(tuple(f'/usr/sbin/smartctl ^{each}$' for each in wanted.expressions), wanted.timeout)
+    entry = sudo_list.Entry(tuple(f'/usr/sbin/smartctl ^{each}$' for each in wanted.expressions), wanted.timeout)
     calls = [('--json=c', '--scan'), ('--json=c', '/dev/sda')]
     return sudo_rule.Asked('nagios', '/usr/sbin/smartctl', calls, (), [entry], False, wanted, 'cmd')._replace(**change)
 
 
 def test_a_rule_of_literal_lines_is_good_where_all_are_there():
     """It is what an older sudo gets; another sudo need not list its rules at all."""
-    literal = listing.Entry(('/usr/sbin/smartctl --json\\=c --scan',), 60)
+    literal = sudo_list.Entry(('/usr/sbin/smartctl --json\\=c --scan',), 60)
 
     assert [sudo_rule.judged(asked(**change)).is_good for change in (
         {}, {'entries': [literal]}, {'entries': []}, {'entries': [literal], 'refused': [('-x',)]})] == [
@@ -1113,25 +1114,29 @@ def test_an_admin_who_tries_it_as_himself_is_not_told_to_give_himself_a_rule():
                             'nagios)')
 
 
-# --- memory --------------------------------------------------------------------------------------
+# --- history --------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('found, room, is_good, words', [
-    pytest.param(state.Memory('/m', 'nagios'), 1 << 30, True, 'nothing in it yet', id='new'),
-    pytest.param(state.Memory('/m', 'nagios', 84000, 1000.0), 1 << 30, True, '84 kB, written 10 min ago', id='in-use'),
-    pytest.param(state.Memory('/m', 'nagios', 84000, 1000.0), 1 << 20, False, 'room for 1.05 MB', id='full-disk'),
-    pytest.param(state.Memory('/m', 'nagios', 84000, 1000.0, ['cannot be written; make room']), 1 << 30, False,
+    pytest.param(history_state.HistoryStore('/m', 'nagios'), 1 << 30, True, 'nothing in it yet', id='new'),
+    pytest.param(history_state.HistoryStore('/m', 'nagios', 84000, 1000.0), 1 << 30, True, '84 kB, written 10 min ago',
+                 id='in-use'),
+    pytest.param(history_state.HistoryStore('/m', 'nagios', 84000, 1000.0), 1 << 20, False, 'room for 1.05 MB',
+                 id='full-disk'),
+    pytest.param(history_state.HistoryStore('/m', 'nagios', 84000, 1000.0, ['cannot be written; make room']), 1 << 30,
+                 False,
                  '/m: cannot be written', id='not-written')])
-def test_memory_tells_whose_it_is_how_large_and_when_it_was_written(found, room, is_good, words):
+def test_history_tells_whose_it_is_how_large_and_when_it_was_written(found, room, is_good, words):
     """Whether it works is seen there."""
-    told = state.remembers(found, room, 1600)
+    told = history_state.remembers(found, room, 1600)
 
     assert told.is_good is is_good and words in told.words
 
 
 def test_an_admin_who_tries_it_as_himself_takes_no_folder_from_nagios():
     """The command for a missing folder changes the owner of one that is there."""
-    daemon, admin = (state.unusable('/m belongs to another user; let him alone write there', '/m', 'alice', 'users',
-                                    is_person) for is_person in (False, True))
+    daemon, admin = (history_state.unusable('/m belongs to another user; let him alone write there', '/m', 'alice',
+                                            'users',
+                                            is_person) for is_person in (False, True))
 
     assert daemon.command == 'install -d -o alice -g users -m 0750 /m'
     assert (admin.command, admin.cure.startswith('look as the user of the checks')) == ('', True)
@@ -1142,13 +1147,13 @@ def test_an_admin_who_tries_it_as_himself_takes_no_folder_from_nagios():
 def test_the_screen_keeps_commands_whole_and_words_within_80_columns():
     """A command that is broken into lines cannot be pasted; what strings hold reaches no terminal raw."""
     command = f'install -d {"/long" * 30}'
-    told = findings.as_text(Examination('host', [
-        Finding('memory', False, f'is bad \x1b[31m {"word " * 40}', 'make it', command), Finding('x', None, 'later')],
+    told = doctor_findings.as_text(Examination('host', [
+        Finding('history', False, f'is bad \x1b[31m {"word " * 40}', 'make it', command), Finding('x', None, 'later')],
         [Paste('NRPE', 'command[a]=b')]))
 
     assert command in [line.strip() for line in told.splitlines()]
     assert all(len(line) < 80 for line in told.splitlines() if command not in line)
-    assert '\x1b' not in told and 'TO DO  memory' in told and '-      x' in told
+    assert '\x1b' not in told and 'TO DO  history' in told and '-      x' in told
     assert '1 to do, 1 could not be looked at yet' in told
 
 
@@ -1157,14 +1162,14 @@ def test_only_what_is_all_good_is_called_so():
     good, later, bad = (Finding('x', is_good, 'words') for is_good in (True, None, False))
 
     assert [Examination('', found).is_good for found in ([good], [good, later], [good, bad])] == [True, False, False]
-    told = [json.loads(findings.as_json(Examination('', found)))['good'] for found in ([good], [later])]
+    told = [json.loads(doctor_findings.as_json(Examination('', found)))['good'] for found in ([good], [later])]
     assert told == [True, False]
 
 
 def test_one_that_hangs_is_told_with_its_drive():
     """With the command that ends it, where its number is verified; else without one."""
-    told = state.hanging([('sat@/dev/sda', Earlier(4711, 1)), ('/dev/sdb', Earlier(4712, 1))])
+    told = history_state.hanging([('sat@/dev/sda', Earlier(4711, 1)), ('/dev/sdb', Earlier(4712, 1))])
 
     assert not told.is_good and told.words.startswith('2 processes of earlier checks hang; sat@/dev/sda: still waiting')
     assert 'kill 4711' in told.command
-    assert 'kill' not in state.hanging([('/dev/sda', Earlier(0, 1))]).command
+    assert 'kill' not in history_state.hanging([('/dev/sda', Earlier(0, 1))]).command

@@ -15,11 +15,12 @@ import pytest
 from conftest import ROOT, SHARED, run
 from sentences import key, keys
 
-from smart_attributes import cli, jobs
-from smart_attributes import options as asked
-from smart_attributes.knowledge import complaints, thresholds
+from smart_attributes.command_line import options as asked
+from smart_attributes.command_line import parsers
+from smart_attributes.commands import table
+from smart_attributes.knowledge import schema_errors, thresholds
 from smart_attributes.model import Identity, State
-from smart_attributes.reading import commands, device_types, sudoers
+from smart_attributes.reading import device_types, smartctl_calls, sudoers
 from smart_attributes.reading.addresses import parse
 
 PAGE = ROOT / 'doc/check_smart_attributes.8'
@@ -27,7 +28,7 @@ PAGE = ROOT / 'doc/check_smart_attributes.8'
 
 @pytest.mark.parametrize('name', generate.FILES)
 def test_a_generated_file_is_up_to_date(name):
-    """Run `make generate` after a change of options, roles, states or of the calls of smartctl."""
+    """Run `make generate` after a change of options, metrics, states or of the calls of smartctl."""
     assert (ROOT / name).read_text() == generate.FILES[name]()
 
 
@@ -44,23 +45,23 @@ def shown() -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize('job', cli.PARSERS)
-def test_every_option_is_in_the_man_page(job):
-    """Also those of the jobs; rendered, so a mistake in its language shows."""
+@pytest.mark.parametrize('command', parsers.PARSERS)
+def test_every_option_is_in_the_man_page(command):
+    """Also those of the commands; rendered, so a mistake in its language shows."""
     text = re.sub('\x1b\\[[0-9;]*m', '', shown())
 
-    assert [option for option in described.option_strings(job)
+    assert [option for option in described.option_strings(command)
             if not re.search(rf'(?<![\w-]){re.escape(option)}(?![\w-])', text)] == []
 
 
-def test_every_role_state_and_job_is_in_the_man_page():
+def test_every_metric_state_and_command_is_in_the_man_page():
     """Who is offline has this and nothing else."""
     text = shown()
-    roles = json.loads((ROOT / 'attributes.json').read_text())['roles']
+    metrics = json.loads((ROOT / 'attributes.json').read_text())['metrics']
 
-    assert [role for role in roles if not re.search(rf'\b{role} \(', text)] == []
+    assert [metric for metric in metrics if not re.search(rf'\b{metric} \(', text)] == []
     assert [state for state in State if f'{int(state)} {state.name}' not in text] == []
-    assert [job for job in asked.JOBS if f'check_smart_attributes {job}' not in text] == []
+    assert [command for command in asked.COMMANDS if f'check_smart_attributes {command}' not in text] == []
 
 
 def test_help_lists_every_command():
@@ -68,7 +69,7 @@ def test_help_lists_every_command():
     text = run('--help').text
     listed = re.findall('^  ([a-z]+) {2,}[a-z]', text.partition('other commands')[2], re.MULTILINE)
 
-    assert sorted(listed) == sorted({*cli.PARSERS} - {'check'}) == sorted({*jobs.JOBS} - {'check'})
+    assert sorted(listed) == sorted({*parsers.PARSERS} - {'check'}) == sorted({*table.COMMANDS} - {'check'})
 
 
 # --- the completion ------------------------------------------------------------------------------
@@ -85,13 +86,13 @@ def completed(*words: str) -> List[str]:
 
 @pytest.mark.parametrize('words, expected', [
     pytest.param(['--hide'], ['--hide-serial'], id='an-option'),
-    pytest.param(['tr'], ['triage'], id='a-job'),
-    pytest.param(['triage', '--js'], ['--json'], id='an-option-of-a-job'),
-    pytest.param(['list', '--warn'], [], id='not-those-of-another-job'),
+    pytest.param(['tr'], ['triage'], id='a-command'),
+    pytest.param(['triage', '--js'], ['--json'], id='an-option-of-a-command'),
+    pytest.param(['list', '--warn'], [], id='not-those-of-another-command'),
     pytest.param(['--label', 'w'], ['wwn'], id='a-choice'),
     pytest.param(['--asleep', ''], ['ok', 'warning', 'critical', 'unknown'], id='a-state'),
-    pytest.param(['-w', 'endurance_u'], ['endurance_used='], id='a-role-with-its-limit'),
-    pytest.param(['--ignore-role', 'endurance_u'], ['endurance_used'], id='a-role'),
+    pytest.param(['-w', 'endurance_u'], ['endurance_used='], id='a-metric-with-its-limit'),
+    pytest.param(['--ignore-metric', 'endurance_u'], ['endurance_used'], id='a-metric'),
     pytest.param(['--report', 'attributes.j'], ['attributes.json'], id='a-file'),
     pytest.param(['--jobs', ''], [], id='a-number')])
 def test_bash_completes(words, expected):
@@ -99,12 +100,12 @@ def test_bash_completes(words, expected):
     assert completed(*words) == expected
 
 
-@pytest.mark.parametrize('job', cli.PARSERS)
-def test_bash_knows_every_option(job):
+@pytest.mark.parametrize('command', parsers.PARSERS)
+def test_bash_knows_every_option(command):
     """Nothing is proposed that there is not, either."""
-    proposed = completed('-') if job == 'check' else completed(job, '-')
+    proposed = completed('-') if command == 'check' else completed(command, '-')
 
-    assert set(proposed) == set(described.option_strings(job))
+    assert set(proposed) == set(described.option_strings(command))
 
 
 # --- Icinga --------------------------------------------------------------------------------------
@@ -170,7 +171,7 @@ def test_every_address_in_the_page_on_raid_is_understood(address):
         pytest.skip('this one is shown as refused')
 
     for device in parse(address):
-        assert sudoers.admits(expressions, commands.read_arguments(device.path, device.type))
+        assert sudoers.admits(expressions, smartctl_calls.read_arguments(device.path, device.type))
 
 
 def test_every_controller_is_in_the_page_on_raid():
@@ -185,7 +186,7 @@ def test_every_controller_is_in_the_page_on_raid():
 def test_the_rule_for_drives_that_reading_can_harm_is_valid():
     """The example is copied as it is; it must keep the plugin from reading, and from one log."""
     block, = pages.blocks('doc/harmful-drives.md')
-    data = complaints.checked(block.text, 'thresholds', 'harmful.json')
+    data = schema_errors.checked(block.text, 'thresholds', 'harmful.json')
     limits = thresholds.Thresholds({}, [('harmful.json', data)])
     first, second = (parse(override['for']['device'])[0] for override in data['overrides'])
 
@@ -197,7 +198,7 @@ def test_the_logs_that_can_be_skipped_are_those_in_the_page():
     """`skip` of a site file."""
     text = (ROOT / 'doc/harmful-drives.md').read_text()
 
-    assert ', '.join(f'`{log}`' for log in commands.LOGS) in text
+    assert ', '.join(f'`{log}`' for log in smartctl_calls.LOGS) in text
 
 
 @pytest.mark.parametrize('page', sorted(path.name for path in (ROOT / 'doc').glob('*.md')))

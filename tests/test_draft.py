@@ -8,9 +8,9 @@ import re
 import pytest
 from small_database import database, formatted, row, spec_database
 
-from smart_attributes.knowledge import complaints, datafile, decode, faults, formatting, specs
+from smart_attributes.devtools import draft, reading_rules, validate
+from smart_attributes.knowledge import data_errors, data_file, decode, drive_database, formatting, schema_errors
 from smart_attributes.model import Identity, Report, Statistic
-from smart_attributes.workshop import draft, prove, reading_rules
 
 Y5 = Identity(
     protocol='ATA', model='ACME Y5 240GB', firmware='7.1', serial='SECRET0001', wwn='5000c500a1b2c3d4', rotation=0,
@@ -55,31 +55,31 @@ def test_a_draft_fits_the_schema_and_wins_its_own_drive(report):
     given = REPORTS[report]
     text = draft.draft(given, spec_database())
 
-    data = complaints.checked(text, 'attributes', 'draft.json')
+    data = schema_errors.checked(text, 'attributes', 'draft.json')
     assert formatting.formatted(data, 'attributes') == text
     spec = spec_database(data).identify(given.identity, [line.id for line in given.attributes])
     assert spec.family == data['entries'][0]['family']
 
 
-def test_prove_finds_nothing_in_a_draft_but_the_source_that_is_to_be_filled_in(tmp_path, monkeypatch):
+def test_validate_finds_nothing_in_a_draft_but_the_source_that_is_to_be_filled_in(tmp_path, monkeypatch):
     """The sample is right by itself; only a person can cite."""
     (tmp_path / 'attributes.json').write_text(formatted(database()))
     (tmp_path / 'draft.json').write_text(draft.draft(REPORTS['worn'], spec_database()))
-    monkeypatch.setattr(datafile, 'shipped', lambda name: str(tmp_path / name))
+    monkeypatch.setattr(data_file, 'shipped', lambda name: str(tmp_path / name))
 
-    (problem,) = prove.prove([str(tmp_path / 'draft.json')])
+    (problem,) = validate.validate([str(tmp_path / 'draft.json')])
 
     assert problem.startswith('draft.json: ACME Y5: source "FILL IN: the document and the place in it')
 
 
 def test_a_name_of_three_letters_is_told_apart_by_the_attributes(tmp_path, monkeypatch):
-    """"SB2" is what a controller calls itself; a pattern of its own would claim strangers, and prove refuses it."""
+    """"SB2" is what a controller calls itself; a pattern of its own would claim strangers, and validate refuses it."""
     (tmp_path / 'attributes.json').write_text(formatted(database()))
     (tmp_path / 'draft.json').write_text(draft.draft(drive(model='SB2'), spec_database()))
-    monkeypatch.setattr(datafile, 'shipped', lambda name: str(tmp_path / name))
+    monkeypatch.setattr(data_file, 'shipped', lambda name: str(tmp_path / name))
     (entry,) = json.loads((tmp_path / 'draft.json').read_text())['entries']
 
-    (problem,) = prove.prove([str(tmp_path / 'draft.json')])
+    (problem,) = validate.validate([str(tmp_path / 'draft.json')])
 
     assert (entry['models'], entry['first']) == (['(?:SB2)'], [9, 5, 231, 241])
     assert 'source "FILL IN' in problem
@@ -104,7 +104,7 @@ def test_the_header_says_what_to_do_next():
     comment = drafted(drive())['comment']
 
     assert 'correct family and models' in comment
-    assert 'check_smart_attributes prove THIS_FILE' in comment
+    assert 'check_smart_attributes validate THIS_FILE' in comment
     assert '/etc/check-smart-attributes/attributes.d' in comment
 
 
@@ -162,9 +162,9 @@ def test_the_pattern_covers_the_other_capacities_and_nothing_else(model, capacit
     found = draft.model_pattern(Identity(model=model, capacity=capacity))
 
     assert found == pattern
-    assert specs.matches_pattern(found, model)
-    assert specs.matches_pattern(found, matches)
-    assert not specs.matches_pattern(found, refuses)
+    assert drive_database.matches_pattern(found, model)
+    assert drive_database.matches_pattern(found, matches)
+    assert not drive_database.matches_pattern(found, refuses)
 
 
 def test_a_drive_without_a_name_is_known_by_its_attributes():
@@ -220,8 +220,8 @@ def test_a_draft_reads_what_the_entry_reads_that_spoke_for_the_drive_before():
     assert data['samples'][0]['expect'] == {'host_written': 4608, 'pending': 8}
 
 
-def test_nothing_is_proposed_for_a_role_that_is_read_already():
-    """The first reading of a role counts, and the entry that spoke before has chosen it."""
+def test_nothing_is_proposed_for_a_metric_that_is_read_already():
+    """The first reading of a metric counts, and the entry that spoke before has chosen it."""
     data = drafted(drive(row(233, 97), row(177, 97), model='ACME X1-240', endurance=3))
 
     attributes = data['entries'][0]['attributes']
@@ -229,7 +229,7 @@ def test_nothing_is_proposed_for_a_role_that_is_read_already():
     assert 'readings' not in attributes['177']
 
 
-def test_what_others_agree_about_is_not_taken_over_for_a_role_that_is_read_already():
+def test_what_others_agree_about_is_not_taken_over_for_a_metric_that_is_read_already():
     """The same: here the pending sectors stand in 197."""
     readings = {'pending': {'from': 'raw bytes 0-1'}}
 
@@ -340,10 +340,11 @@ def test_what_is_proposed_never_turns_an_unset_value_into_a_figure(formula):
         'endurance_used': {'from': formula, 'valid': list(draft.ENDURANCE_FORMULAS[formula])}
     }
 
-    readings = [(spec, role) for _path, _, role, spec in faults.written_readings(data) if role == 'endurance_used']
-    role = specs.SpecDatabase(data).roles['endurance_used']
+    readings = [(spec, metric) for _path, _, metric,
+                spec in data_errors.written_readings(data) if metric == 'endurance_used']
+    metric = drive_database.SpecDatabase(data).metrics['endurance_used']
     assert [problem for spec, _ in readings
-            for problem in reading_rules._plausible(spec, decode.parse(spec['from']), role)] == []
+            for problem in reading_rules._plausible(spec, decode.parse(spec['from']), metric)] == []
 
 
 # --- amounts of data -----------------------------------------------------------------------
@@ -435,7 +436,7 @@ def test_a_report_without_attributes_says_what_to_do():
 
 
 def test_a_zero_of_a_drive_that_was_written_many_times_over_is_no_witness():
-    """It would push towards an attribute that stands still; prove demands agreement with what is stated."""
+    """It would push towards an attribute that stands still; validate demands agreement with what is stated."""
     sectors = 101 * Y5.capacity // 512
     statistics = {(1, 0x018): Statistic(sectors, 'Logical Sectors Written'),
                   draft.ENDURANCE_STATISTIC: Statistic(0, 'Used')}

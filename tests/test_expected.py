@@ -8,14 +8,14 @@ from conftest import ROOT
 from measure import expected
 from measure.alarms import Alarm
 
-from smart_attributes.knowledge.specs import SpecDatabase
+from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import Thresholds
 from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
 
 MONTH = 30 * 86_400
-ROLES = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).roles
+METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
 RULE = {'within': '30d', 'warning': '2', 'critical': None, 'for': '30d'}
-LIMITS = Thresholds({'roles': {
+LIMITS = Thresholds({'metrics': {
     'crc_errors': {'growth': {'within': '24h', 'warning': '0', 'for': '7d'}},
     'program_fail': {'growth': {'within': '24h', 'warning': None, 'critical': '10', 'for': '7d'}},
     'spare_available': {'growth': {**RULE, 'within': '7d'}},
@@ -25,10 +25,10 @@ LIMITS = Thresholds({'roles': {
 def life(months=10, **numbers):
     if months:
         numbers['power_on_time'] = months * MONTH
-    readings = (Reading(role, number, '', Source()) for role, number in numbers.items())
+    readings = (Reading(metric, number, '', Source()) for metric, number in numbers.items())
     verdict = Verdict(Device('', name='drive'), Identity(protocol='ATA', rotation=0), State.OK,
                       tuple(Judgement(each, State.OK) for each in readings))
-    return expected.life(verdict, LIMITS, ROLES)
+    return expected.life(verdict, LIMITS, METRICS)
 
 
 def ssd(state=State.OK, **numbers):

@@ -17,9 +17,9 @@ import pytest
 import smartctl_output
 from conftest import ROOT
 
-from smart_attributes import judge
+from smart_attributes.check import judging
 from smart_attributes.errors import DriveError
-from smart_attributes.knowledge import specs, thresholds
+from smart_attributes.knowledge import drive_database, thresholds
 from smart_attributes.knowledge.standards import DEVICE_STATISTICS
 from smart_attributes.model import Device, Report, State, Verdict
 from smart_attributes.reading import json_report
@@ -48,8 +48,8 @@ def load(name: str) -> Any:
 
 
 @pytest.fixture(scope='module')
-def database() -> specs.SpecDatabase:
-    return specs.SpecDatabase(load('attributes.json'))
+def database() -> drive_database.SpecDatabase:
+    return drive_database.SpecDatabase(load('attributes.json'))
 
 
 @pytest.fixture(scope='module')
@@ -63,17 +63,17 @@ def fleet(shared, database) -> Fleet:
         device, claims = Device(facts['path'], name='drive'), ()
         try:
             report = json_report.parse(document)
-            verdict = judge.judge(device, report, database, limits, judge.Rules())
+            verdict = judging.judge(device, report, database, limits, judging.Rules())
             seconds += time.process_time() - started
             claims = families_that_claim(database, report)
         except DriveError as error:
-            verdict = judge.unreadable(device, error, judge.Rules())
+            verdict = judging.unreadable(device, error, judging.Rules())
         drives.append(Judged(facts['path'].partition('/')[0], facts, verdict, claims))
     gc.enable()
     return Fleet(drives, seconds)
 
 
-def families_that_claim(database: specs.SpecDatabase, report: Report) -> Tuple[str, ...]:
+def families_that_claim(database: drive_database.SpecDatabase, report: Report) -> Tuple[str, ...]:
     """Return the families of all entries that fit a report with attributes."""
     numbers = [row.id for row in report.attributes]
     return tuple(entry['family'] for _, entry in database.claims(report.identity, numbers)) if numbers else ()
@@ -91,10 +91,10 @@ def statistic(judged: Judged) -> int:
     return int(text) if text.isdigit() else -1
 
 
-def readings_of(judged: Judged, role: str) -> List[Tuple[float, str]]:
-    """Return (number, source) of every known reading of a role."""
+def readings_of(judged: Judged, metric: str) -> List[Tuple[float, str]]:
+    """Return (number, source) of every known reading of a metric."""
     return [(j.reading.number, str(j.reading.source)) for j in judged.verdict.judgements
-            if j.reading.role == role and j.reading.number is not None]
+            if j.reading.metric == metric and j.reading.number is not None]
 
 
 def test_every_drive_gets_a_verdict_at_300_a_second_or_more(fleet):
@@ -158,18 +158,18 @@ def test_no_drive_is_claimed_by_two_entries(fleet):
 
 
 def test_a_healthy_fleet_does_not_ring_at_night(fleet):
-    """CRITICAL among drives that say PASSED comes only from roles whose critical limit is meant so."""
+    """CRITICAL among drives that say PASSED comes only from metrics whose critical limit is meant so."""
     reasons: Counter = Counter()
     for judged in fleet.drives:
         if judged.facts.get('health') == 'PASSED':
-            reasons.update({j.reading.role for j in judged.verdict.judgements if j.state is State.CRITICAL})
+            reasons.update({j.reading.metric for j in judged.verdict.judgements if j.state is State.CRITICAL})
     print(f'\nCRITICAL among PASSED: {dict(reasons.most_common())}')
-    roles = load('thresholds/default.json')['roles']
+    metrics = load('thresholds/default.json')['metrics']
 
-    def may_be_critical(role: str) -> bool:
-        limits = [roles[role], *(roles[role].get(kind, {}) for kind in ('hdd', 'ssd', 'nvme', 'sas'))]
-        return any(limit.get('critical') is not None for limit in limits) or role in (
+    def may_be_critical(metric: str) -> bool:
+        limits = [metrics[metric], *(metrics[metric].get(kind, {}) for kind in ('hdd', 'ssd', 'nvme', 'sas'))]
+        return any(limit.get('critical') is not None for limit in limits) or metric in (
             'vendor_threshold', 'self_test', 'firmware_advisory', 'power_loss_protection', 'write_protect')
 
-    assert [role for role in reasons if not may_be_critical(role)] == []
+    assert [metric for metric in reasons if not may_be_critical(metric)] == []
     assert reasons['error_log_count'] == reasons['crc_errors'] == 0

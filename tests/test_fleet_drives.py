@@ -5,28 +5,28 @@ import json
 
 import pytest
 from conftest import ROOT
-from test_lines import recorded, simulated  # noqa: F401  fixtures
+from test_plugin_lines import recorded, simulated  # noqa: F401  fixtures
 
-from smart_attributes.faces import lines
-from smart_attributes.faces.advice import READ, SEARCH
-from smart_attributes.faces.packed import Packer
-from smart_attributes.fleet.drives import Origin, Reader
-from smart_attributes.knowledge.specs import SpecDatabase
+from smart_attributes.fleet.plugin_output import Origin, Reader
+from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
+from smart_attributes.output import plugin_lines
+from smart_attributes.output.advice import READ, SEARCH
+from smart_attributes.output.packed_document import Packer
 
 pytestmark = pytest.mark.xdist_group('fleet_drives')  # fixtures that tests ask for by name
 
 
 @pytest.fixture(scope='module')
 def reader() -> Reader:
-    return Reader(SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).roles, Packer())
+    return Reader(SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics, Packer())
 
 
 @pytest.mark.parametrize('drives', ['recorded', 'simulated'])
 def test_what_to_do_and_what_is_wrong_are_what_triage_says(reader, drives, request):
     """Of every recorded and every simulated drive: from the line alone."""
     for text, documents in request.getfixturevalue(drives):
-        found = lines.read(text)
+        found = plugin_lines.read(text)
         assert found is not None
         told = reader.drives(found.lines, text.splitlines()[-1][2:].split(' '), Origin('h'))
         wanted = {drive['name']: drive for drive in documents}
@@ -43,16 +43,16 @@ def test_what_to_do_and_what_is_wrong_are_what_triage_says(reader, drives, reque
 def test_each_reading_has_its_state(reader, drives, request):
     """As far as findings tell it: a verdict without words about its state has at least that of the next one."""
     for text, documents in request.getfixturevalue(drives):
-        found = lines.read(text)
+        found = plugin_lines.read(text)
         assert found is not None
-        wanted = {drive['name']: {each['role']: each['state'] for each in drive['readings'] if each['state'] != 'OK'}
+        wanted = {drive['name']: {each['metric']: each['state'] for each in drive['readings'] if each['state'] != 'OK'}
                   for drive in documents}
         for line in found.lines:
-            for role, state in reader.alarms(line):
-                assert role in wanted[line.name], (line, role)
+            for metric, state in reader.alarms(line):
+                assert metric in wanted[line.name], (line, metric)
                 assert state.urgency <= max(State[each['state']].urgency for drive in documents
                                             if drive['name'] == line.name
-                                            for each in drive['readings'] if each['role'] == role)
+                                            for each in drive['readings'] if each['metric'] == metric)
 
 
 @pytest.mark.parametrize('words, action', [
@@ -61,7 +61,7 @@ def test_each_reading_has_its_state(reader, drives, request):
     ('is not there, or smartctl cannot detect its device type (no such device, a partition)', READ)])
 def test_the_drive_of_a_line_is_looked_for_where_it_is_gone(reader, words, action):
     """As the host itself says."""
-    told, = reader.drives([lines.Line(State.UNKNOWN, 'sda', '', words)], [], Origin('web1'))
+    told, = reader.drives([plugin_lines.Line(State.UNKNOWN, 'sda', '', words)], [], Origin('web1'))
 
     assert told.facts['action'] == action
 
@@ -78,8 +78,8 @@ def test_the_drive_of_a_line_is_looked_for_where_it_is_gone(reader, words, actio
     ('no answer within 30 s', 'UNKNOWN', []),
     ('crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane, warning above 0 in 24 h', 'WARNING',
      [('crc_errors', 'WARNING')])])
-def test_findings_are_alarms_of_roles(reader, findings, state, alarms):
+def test_findings_are_alarms_of_metrics(reader, findings, state, alarms):
     """What could not be read has none; the first has the state of the drive, and none is higher than surely known."""
-    line = lines.Line(State[state], 'sda', 'ACME X1', findings)
+    line = plugin_lines.Line(State[state], 'sda', 'ACME X1', findings)
 
-    assert [(role, each.name) for role, each in reader.alarms(line)] == alarms
+    assert [(metric, each.name) for metric, each in reader.alarms(line)] == alarms

@@ -17,11 +17,11 @@ from conftest import run
 from fleet_bed import Cost, measured
 from test_fleet_answers import LINE, Answer, Fake, Raw, service, told
 
-from smart_attributes.faces import perfdata
-from smart_attributes.faces.packed import Packer
 from smart_attributes.fleet import bounded_json, icinga
-from smart_attributes.fleet.drives import Drive
-from smart_attributes.fleet.kept import Kept
+from smart_attributes.fleet.plugin_output import Drive
+from smart_attributes.fleet.worst_drives import Kept
+from smart_attributes.output import perfdata
+from smart_attributes.output.packed_document import Packer
 
 pytestmark = pytest.mark.xdist_group('time')
 
@@ -164,7 +164,7 @@ def test_no_more_than_20_answers_that_cannot_be_read_are_asked_for(fake):
 def test_the_answer_for_250_services_of_24_drives_is_a_tenth_of_what_is_allowed():
     """What is asked for must fit, ten times over: -ap, more drives, longer words."""
     lines = '\n'.join(LINE.format(serial=f'EXAMPLE{number:05}') for number in range(24))
-    values = [f"'sd{number}_{role}'=1%;85;95;0;" for number in range(24) for role in range(12)]
+    values = [f"'sd{number}_{metric}'=1%;85;95;0;" for number in range(24) for metric in range(12)]
     one = service('db00001.example.org', last_check_result={'output': lines, 'performance_data': values, 'vars_after': {
         'attempt': 1, 'reachable': True, 'state': 0, 'state_type': 1}})
     text = told(*[one] * icinga.BATCH)
@@ -177,8 +177,8 @@ def test_the_answer_for_250_services_of_24_drives_is_a_tenth_of_what_is_allowed(
     b'[' + b'[],' * 4_000_000 + b'0]', b'[' * 400_000, b'{"a":' * 400_000,
     b'["' + b'a' * 30_000_000 + rb'\ud83d\ude00"]',
     '["{}"]'.format('\U0001f600' * 6_000_000).encode()], ids=['lists', 'nested', 'nested-objects', 'wide', 'emoji'])
-def test_what_would_take_more_memory_than_allowed_is_not_parsed(text):
-    """The bound is on memory, whatever the text is made of; too deep is ValueError, as no JSON."""
+def test_what_would_take_more_history_than_allowed_is_not_parsed(text):
+    """The bound is on history, whatever the text is made of; too deep is ValueError, as no JSON."""
     with pytest.raises((bounded_json.TooLarge, ValueError)):
         bounded_json.parse(text)
 
@@ -216,7 +216,8 @@ def test_numbers_and_words_without_end_hide_no_other_host(fake, facts, face, tmp
 
 def test_a_mistake_of_ours_in_one_service_hides_no_other(fake, monkeypatch):
     """Whatever nobody thought of costs its own host and is said."""
-    from smart_attributes import cli, gathering
+    from smart_attributes.command_line import parsers
+    from smart_attributes.commands import fleet_input
     from smart_attributes.fleet import services
     from smart_attributes.reading import processes
     real = services.told
@@ -228,9 +229,9 @@ def test_a_mistake_of_ours_in_one_service_hides_no_other(fake, monkeypatch):
 
     monkeypatch.setattr(services, 'told', told_or_not)
     fake.answer = lambda question: (200, told(service('a'), service('b')))
-    fleet = gathering.Fleet(cli.parse(['fleet', *fake.arguments]), time.time())
+    fleet = fleet_input.Fleet(parsers.parse(['fleet', *fake.arguments]), time.time())
 
-    assert [drive.facts['host'] for drive in fleet.drives(cli.parse(['fleet', *fake.arguments]),
+    assert [drive.facts['host'] for drive in fleet.drives(parsers.parse(['fleet', *fake.arguments]),
                                                           processes.Runner())] == ['b']
     assert fleet.faults == ['a!smart cannot be understood (OverflowError); please report it with what triage --json '
                             'prints there']
@@ -275,11 +276,11 @@ def test_a_document_that_cannot_be_read_is_named_and_hides_no_other(tmp_path, te
 
 @pytest.mark.parametrize('drives', [
     [{**WELL, 'notes': ['x' * 500] * 20_000}], [{**WELL, 'past': {'pending': [[1, 2]] * 900_000}}],
-    [{**WELL, 'readings': [{'role': f'r{number}', 'value': 1} for number in range(60_000)]}],
+    [{**WELL, 'readings': [{'metric': f'r{number}', 'value': 1} for number in range(60_000)]}],
     [{**WELL, 'why': 'x' * 9_000_000}], [{**WELL, 'serial': f'EXAMPLE{number}'} for number in range(30_000)],
     [0] * 3_000_000], ids=['notes', 'past', 'readings', 'why', 'drives', 'no-drives'])
 def test_a_host_that_says_too_much_is_bounded(tmp_path, drives):
-    """In memory and in the page; the others stay whole."""
+    """In history and in the page; the others stay whole."""
     for number in range(8):
         (tmp_path / f'a{number}.json').write_text(document(f'a{number}', *drives))
     (tmp_path / 'b.json').write_text(document('b', {**WELL, 'serial': 'EXAMPLEb'}))

@@ -133,7 +133,7 @@ def test_all_drives_of_a_host_are_told_with_names_numbers_and_limits(told):
     """As its check printed them, whatever command ran it."""
     drives = of(told, host(0))
     worn = next(drive for drive in drives if drive['model'] == 'INTEL SSDSC2BB240G4')
-    used = next(each for each in worn['readings'] if each['role'] == 'endurance_used')
+    used = next(each for each in worn['readings'] if each['metric'] == 'endurance_used')
 
     assert len(drives) == DRIVES
     assert {(drive['state'], drive['action']) for drive in drives} == {('OK', 'nothing')}

@@ -7,13 +7,13 @@ import pytest
 from conftest import ROOT
 
 from smart_attributes.durations import DAY, YEAR
-from smart_attributes.faces import advice
-from smart_attributes.faces.packed import Packer
-from smart_attributes.fleet import kept, plan, services, summary, table
-from smart_attributes.fleet.drives import Drive, Reader
-from smart_attributes.fleet.icinga import Result, Service
-from smart_attributes.knowledge.specs import SpecDatabase
+from smart_attributes.fleet import plan, services, summary, table, worst_drives
+from smart_attributes.fleet.plugin_output import Drive, Reader
+from smart_attributes.fleet.results import Result, Service
+from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
+from smart_attributes.output import advice
+from smart_attributes.output.packed_document import Packer
 
 DATABASE = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
 NOW = 1_795_348_800  # 2026-11-22, 12:00
@@ -23,8 +23,9 @@ VALUES = ("'sda_endurance_used'=1%;;;;",)
 
 
 def told(output, state=0, age=0.0, values=VALUES, interval=300.0, is_active=True):
-    service = Service('db1', 'smart', Result(state, output, values, NOW - age), interval, is_active)
-    return services.told(service, Reader(DATABASE.roles, Packer()), NOW)
+    service = Service('db1', 'smart', Result(state, output, values, NOW - age), interval, is_active,
+                      is_host_shown=True)
+    return services.told(service, Reader(DATABASE.metrics, Packer()), NOW)
 
 
 def text(first='OK - 1 drive: 1 ok', *lines):
@@ -38,10 +39,12 @@ def drive(name='sda', state='OK', action=advice.NOTHING, host='db1', model='ACME
 
 # --- a service of Icinga -------------------------------------------------------------------------------
 
-def test_a_service_that_was_never_checked_has_no_drives():
-    service = Service('db1', 'smart', None, 300, True)
+def test_a_service_that_was_never_checked_has_a_row():
+    service = Service('db1', 'smart', None, 300, True, is_host_shown=True)
 
-    assert services.told(service, Reader(DATABASE.roles, Packer()), NOW) == services.Told([], (services.PENDING,))
+    found = services.told(service, Reader(DATABASE.metrics, Packer()), NOW)
+
+    assert [each.facts['code'] for each in found.drives] == ['never-checked'] and found.remarks == (services.PENDING,)
 
 
 @pytest.mark.parametrize('interval, is_active, age, is_stale', [
@@ -209,7 +212,7 @@ STATES = ('OK', 'CRITICAL', 'WARNING', 'OK', 'UNKNOWN', 'CRITICAL')
 @pytest.mark.parametrize('is_turned', [False, True], ids=['as-they-come', 'the-other-way-round'])
 def test_the_worst_drives_are_kept_in_whatever_order_they_come(most, names, left_out, is_turned):
     drives = [drive(name, state) for name, state in zip('abcdef', STATES)]
-    found = kept.Kept(Packer(), most)
+    found = worst_drives.Kept(Packer(), most)
     for each in reversed(drives) if is_turned else drives:
         found.add(each)
 
@@ -218,17 +221,17 @@ def test_the_worst_drives_are_kept_in_whatever_order_they_come(most, names, left
 
 
 def test_a_drive_that_takes_too_much_room_keeps_its_facts_without_its_readings():
-    found = kept.Kept(Packer())
+    found = worst_drives.Kept(Packer())
     found.add(drive('sda', past={'x': [[1, 2]] * 20_000}, carries=['md0']))
     [only] = found.drives(found.rows())
 
-    assert only['notes'] == list(kept.WITHOUT['notes']) and only['name'] == 'sda'
+    assert only['notes'] == list(worst_drives.WITHOUT['notes']) and only['name'] == 'sda'
     assert 'past' not in only and not only['carries']
 
 
-def test_the_least_severe_drives_give_way_where_memory_is_full(monkeypatch):
-    monkeypatch.setattr(kept, 'MEMORY', 400)
-    found = kept.Kept(Packer())
+def test_the_least_severe_drives_give_way_where_history_is_full(monkeypatch):
+    monkeypatch.setattr(worst_drives, 'MEMORY', 400)
+    found = worst_drives.Kept(Packer())
     for name, state in zip('abcdef', STATES):
         found.add(drive(name, state))
     names = [each['name'] for each in found.drives(found.rows())]
@@ -239,7 +242,7 @@ def test_the_least_severe_drives_give_way_where_memory_is_full(monkeypatch):
 
 @pytest.mark.parametrize('count', [0, 1, 3])
 def test_what_is_kept_is_taken_as_one_document(count):
-    found = kept.Kept(Packer())
+    found = worst_drives.Kept(Packer())
     for number in range(count):
         found.add(drive(f'sd{number}'))
     data = json.loads(found.taken(NOW + 0.6))
@@ -249,7 +252,7 @@ def test_what_is_kept_is_taken_as_one_document(count):
 
 
 def cards(*models, shown):
-    found = kept.Kept(Packer())
+    found = worst_drives.Kept(Packer())
     for number, model in enumerate(models):
         found.add(drive(f'sd{number}', 'CRITICAL', advice.REPLACE, model=model))
     return {action: (count, [(card.place, card.drive['name'], card.drives) for card in each])
@@ -275,10 +278,10 @@ def test_states_are_counted_from_the_worst():
 
 
 @pytest.mark.parametrize('states, line', [
-    (['OK'], None), (['UNKNOWN'], 'and 1 check in trouble'),
-    (['OK', 'CRITICAL', 'WARNING'], 'and 2 checks in trouble')])
+    (['OK'], None), (['UNKNOWN'], 'and 1 check in trouble: 1 plugin-missing'),
+    (['OK', 'CRITICAL', 'WARNING'], 'and 2 checks in trouble: 2 plugin-missing')])
 def test_checks_in_trouble_are_counted(states, line):
-    found = planned(*(drive(state=state, is_check=True) for state in states))
+    found = planned(*(drive(state=state, is_check=True, code='plugin-missing') for state in states))
 
     assert [each for each in table.heading(found, []) if 'trouble' in each] == ([line] if line else [])
 
@@ -308,10 +311,10 @@ def test_a_row_says_what_to_do_and_why(facts, what):
 
 
 def test_a_row_has_the_numbers_that_are_believed():
-    readings = [{'role': 'endurance_used', 'value': 155, 'unit': '%', 'judged': True, 'state': 'CRITICAL'},
-                {'role': 'temperature', 'value': 31, 'unit': 'C', 'judged': False, 'state': 'OK'},
-                {'role': 'power_on_time', 'value': 2.5 * YEAR, 'unit': 's', 'judged': True, 'state': 'OK'},
-                {'role': 'spare_available', 'value': None, 'unit': '%', 'judged': True, 'state': 'OK'}]
+    readings = [{'metric': 'endurance_used', 'value': 155, 'unit': '%', 'judged': True, 'state': 'CRITICAL'},
+                {'metric': 'temperature', 'value': 31, 'unit': 'C', 'judged': False, 'state': 'OK'},
+                {'metric': 'power_on_time', 'value': 2.5 * YEAR, 'unit': 's', 'judged': True, 'state': 'OK'},
+                {'metric': 'spare_available', 'value': None, 'unit': '%', 'judged': True, 'state': 'OK'}]
     [row] = table.rows([{**drive('sda', 'CRITICAL', serial='SER1').facts, 'readings': readings}], NOW)
 
     assert (row.used, row.filled, row.wear, row.temp, row.spare, row.age, row.host) == (
@@ -376,7 +379,7 @@ def test_a_fleet_is_counted_in_the_document():
                    {'model': 'B', 'firmware': None, 'drives': 1, 'hosts': 1, **none, 'unknown': 1},
                    {'model': None, 'firmware': None, 'drives': 1, 'hosts': 1, **none, 'ok': 1}],
         'advisories': [{'model': 'A', 'firmware': '1', 'drives': 1, 'hosts': 1, 'what': 'words'}],
-        'plan': [{'quarter': 'now', 'model': 'A', 'drives': 1, 'hosts': 1}],
+        'causes': {}, 'plan': [{'quarter': 'now', 'model': 'A', 'drives': 1, 'hosts': 1}],
         'twins': [{'model': 'A', 'serial': 'SERIAL1', 'hosts': ['db1', 'db2']}], 'twin_count': 1}
 
 

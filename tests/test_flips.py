@@ -12,7 +12,7 @@ import pytest
 from days import DAY, HOUR, START, Machine, disk
 from flips import LOG, NOW, RECORD, SAID, Flipper, flip
 
-STATE = 'memory/memory.sqlite'
+STATE = 'history/history.sqlite'
 
 
 def test_no_bit_of_the_history_is_lost_in_silence(tmp_path: Path) -> None:
@@ -37,16 +37,16 @@ def machine(tmp_path: Path) -> Machine:
 
 def test_growth_that_damage_hides_is_reported_as_a_loss(machine: Machine) -> None:
     """The case of the review: three checks, one bit of the log, and SMART OK without a word."""
-    flip(machine.state / 'memory' / LOG, 8 * 40)
+    flip(machine.state / 'history' / LOG, 8 * 40)
     told = machine.check(NOW)
 
     assert 'WARNING' in told.text.splitlines()[0] or any(words in told.text for words in SAID), told.text
     assert 'readings from 2027-12-24 21:00 to 2027-12-24 23:00 were lost' in told.text
 
 
-@pytest.mark.parametrize('gone', [LOG, RECORD, 'memory.sqlite'])
+@pytest.mark.parametrize('gone', [LOG, RECORD, 'history.sqlite'])
 def test_a_file_that_is_gone_is_reported_for_a_week(machine: Machine, gone: str) -> None:
-    (machine.state / 'memory' / gone).unlink()
+    (machine.state / 'history' / gone).unlink()
 
     assert any(words in machine.check(NOW).text for words in SAID)
     assert any(words in machine.check(NOW + 6 * DAY).text for words in SAID)
@@ -58,11 +58,11 @@ def test_a_record_that_no_check_has_written_counts_as_damaged(machine: Machine, 
     """Its checksum is right. The history stays, and the next check has a record again."""
     content = content.ljust(150)
     line = b'%08x %s\n' % (crc32(content.strip()), content)
-    (machine.state / 'memory' / RECORD).write_bytes(line)
+    (machine.state / 'history' / RECORD).write_bytes(line)
     first, second = machine.check(NOW), machine.check(NOW + HOUR)
 
     assert len(line) == 160 and 'readings from' in first.text and 'may be missing' in first.text, first.text
-    assert 'crc_errors grew by 89' in first.text and 'no memory' not in first.text + second.text
+    assert 'crc_errors grew by 89' in first.text and 'no history' not in first.text + second.text
 
 
 def test_a_log_of_yesterday_is_not_taken_for_that_of_today(machine: Machine) -> None:
@@ -70,15 +70,15 @@ def test_a_log_of_yesterday_is_not_taken_for_that_of_today(machine: Machine) -> 
     saved = shutil.copytree(machine.state, machine.folder / 'saved')
     machine.holds(sda=disk(a199=50))
     machine.check(NOW)
-    shutil.copy(saved / 'memory' / LOG, machine.state / 'memory' / LOG)
+    shutil.copy(saved / 'history' / LOG, machine.state / 'history' / LOG)
     shutil.copy(saved / STATE, machine.state / STATE)
 
     assert 'were lost' in machine.check(NOW + HOUR).text
 
 
-DAMAGE = {'not-utf-8': "UPDATE series SET definition = cast(x'61ff62' AS TEXT) WHERE role = 'temperature'",
+DAMAGE = {'not-utf-8': "UPDATE series SET definition = cast(x'61ff62' AS TEXT) WHERE metric = 'temperature'",
           'more-than-all': "UPDATE point SET number = 100099 WHERE number = 10",
-          'no-series': "DELETE FROM series WHERE role = 'crc_errors'", 'no-points': 'DELETE FROM point',
+          'no-series': "DELETE FROM series WHERE metric = 'crc_errors'", 'no-points': 'DELETE FROM point',
           'no-drive': 'DELETE FROM drive', 'no-place': 'DELETE FROM place', 'no-facts': 'DELETE FROM fact',
           'no-table': 'DROP TABLE point', 'no-column': 'ALTER TABLE place RENAME COLUMN gone TO "database is locked"',
           'no-version': 'PRAGMA user_version = 0', 'wrong-version': 'PRAGMA user_version = 66',
@@ -94,8 +94,8 @@ def test_a_table_that_cannot_be_read_is_damage_and_is_not_quoted(machine: Machin
     first, second = machine.check(NOW), machine.check(NOW + HOUR)
 
     for told in (first, second) if name != 'view' else [second]:   # what a view returns can be read, not changed
-        assert 'memory began anew on 2027-12-25 00:00, because the old one was damaged' in told.text, told.text
-        assert 'no memory' not in told.text and 'decode' not in told.text and 'locked' not in told.text
+        assert 'history began anew on 2027-12-25 00:00, because the old one was damaged' in told.text, told.text
+        assert 'no history' not in told.text and 'decode' not in told.text and 'locked' not in told.text
     machine.holds(sda=disk(a199=120))
     assert 'crc_errors grew by 21' in machine.check(NOW + 2 * HOUR).text
 
@@ -111,7 +111,7 @@ def test_a_damaged_head_of_the_file_is_damage(machine: Machine, offset: int, byt
     (machine.state / STATE).write_bytes(data)
 
     first, second = machine.check(NOW), machine.check(NOW + HOUR)
-    assert 'no memory' not in first.text + second.text, first.text + second.text
+    assert 'no history' not in first.text + second.text, first.text + second.text
     assert 'crc_errors grew by 89' in second.text or any(words in second.text for words in SAID), second.text
 
 
@@ -121,7 +121,7 @@ def test_doctor_reads_what_no_check_reads(machine: Machine) -> None:
     machine.check(NOW + DAY)
     database = sqlite3.connect(machine.state / STATE)
     changed = database.execute("UPDATE point SET number = 29 WHERE number = 30 AND series IN "
-                               "(SELECT number FROM series WHERE role = 'temperature')")
+                               "(SELECT number FROM series WHERE metric = 'temperature')")
     assert changed.rowcount == 1
     database.commit()
     database.close()
@@ -134,17 +134,17 @@ def test_doctor_reads_what_no_check_reads(machine: Machine) -> None:
 def test_a_percentage_that_cannot_be_is_damage_though_its_checksum_is_right(tmp_path: Path) -> None:
     """A file of the first version has none: 100,099 % spare would be an alarm of 30 days."""
     (tmp_path / 'state').mkdir()
-    (tmp_path / 'state/memory').mkdir()
+    (tmp_path / 'state/history').mkdir()
     database = sqlite3.connect(tmp_path / 'state' / STATE)
-    database.executescript((Path(__file__).parent / 'memory_1.sql').read_text())
+    database.executescript((Path(__file__).parent / 'history_1.sql').read_text())
     database.execute("UPDATE series SET role = 'spare_available', definition = 'attribute 232, %' WHERE number = 3")
     database.execute('UPDATE point SET number = 100099 WHERE series = 3')
     database.commit()
     database.close()
-    from test_memory_store import OTHER, memory
-    memory(tmp_path / 'state', int(START)).recall([OTHER])
+    from test_history_store import OTHER, history
+    history(tmp_path / 'state', int(START)).recall([OTHER])
 
-    assert 'damaged' in memory(tmp_path / 'state', int(START)).loss
+    assert 'damaged' in history(tmp_path / 'state', int(START)).loss
 
 
 def test_a_restart_is_noted_once_and_only_after_commits_that_were_not_synced(machine: Machine) -> None:

@@ -9,7 +9,7 @@ import workloads
 from conftest import drive_path, run
 
 from smart_attributes.durations import DAY
-from smart_attributes.memory.forecast import forecast
+from smart_attributes.history.forecast import forecast
 from smart_attributes.model import Forecast
 
 YEAR = 365 * DAY
@@ -17,7 +17,7 @@ NOW = 2e9
 
 
 def straight(days: int, per_day: float, used: float):
-    """A memory of a number that grew evenly to *used*."""
+    """A history of a number that grew evenly to *used*."""
     return [(NOW - (days - day) * DAY, used - (days - day) * per_day) for day in range(0, days, 7)]
 
 
@@ -41,7 +41,7 @@ def test_an_even_use_goes_on_evenly():
     assert found.earliest < found.left < found.latest < 6 * found.earliest
 
 
-def test_without_a_memory_power_on_time_gives_an_estimate():
+def test_without_a_history_power_on_time_gives_an_estimate():
     """Half used in two years: two more, if all stays as it was."""
     assert forecast([], NOW, 50, 2 * YEAR) == Forecast(2 * YEAR, 2 * YEAR / 2.5, 2 * YEAR * 2.5, True)
 
@@ -128,7 +128,7 @@ def test_no_latest_end_is_beyond_a_hundred_years():
 
 @pytest.mark.parametrize(('days', 'grown', 'is_estimate'), [
     (60, 3, False), (59, 3, True), (60, 2, True)], ids=['enough', 'too-short', 'too-little'])
-def test_memory_counts_from_sixty_days_and_three_per_cent_on(days, grown, is_estimate):
+def test_history_counts_from_sixty_days_and_three_per_cent_on(days, grown, is_estimate):
     """Before that, rounding to whole numbers is most of it."""
     assert told([(days, 50)], 50 + grown, 2000 * DAY)[3] is is_estimate
 
@@ -193,7 +193,7 @@ def triaged(report: str, *arguments: str) -> Dict[str, Any]:
 
 
 @pytest.mark.parametrize('name', ['intel-worn', 'nvme-worn'])
-def test_a_drive_without_memory_is_told_an_estimate(name):
+def test_a_drive_without_history_is_told_an_estimate(name):
     """Through the program, and marked as what it is."""
     told = triaged(drive_path(name))['forecasts']['endurance_used']
 
@@ -203,9 +203,10 @@ def test_a_drive_without_memory_is_told_an_estimate(name):
 
 def test_where_endurance_has_no_limit_it_has_no_date(tmp_path):
     """As on hard disks, some of which tell one and mean nothing by it."""
-    limits = {'roles': {'endurance_used': {'warning': None, 'critical': None, 'why': 'tried'}}}
+    limits = {'metrics': {'endurance_used': {'warning': None, 'critical': None, 'why': 'tried'}}}
     (tmp_path / 'mine.json').write_text(json.dumps(limits))
     drive = triaged(drive_path('intel-worn'), '--thresholds', str(tmp_path / 'mine.json'))
 
-    assert [each['value'] for each in drive['readings'] if each['role'] == 'endurance_used' and each['judged']] == [86]
+    assert [each['value'] for each in drive['readings'] if each['metric'] == 'endurance_used'
+            and each['judged']] == [86]
     assert 'forecasts' not in drive

@@ -11,7 +11,7 @@ from fuzz import LONGEST, in_parts
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as some
 
-from smart_attributes.knowledge import sitefile
+from smart_attributes.knowledge import site_file
 from smart_attributes.model import Identity, Report
 from smart_attributes.reading import text_report
 
@@ -40,7 +40,7 @@ def _changed(seed: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:
 @pytest.mark.parametrize('reader', READERS)
 def test_a_reader_answers_whatever_it_is_given(reader: str) -> None:
     """No traceback, no second of CPU, no 200 MB, no OK from nothing, no number that the input does not hold."""
-    @settings(max_examples=15 if reader in ('memory', 'entries') else 80, derandomize=True, deadline=None,
+    @settings(max_examples=15 if reader in ('history', 'entries') else 80, derandomize=True, deadline=None,
               database=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate, Phase.shrink])
     @given(like(reader))
     def answers(data: bytes) -> None:
@@ -66,7 +66,7 @@ def _endless_and_proud_of_it(data: bytes) -> None:
 
 @pytest.mark.parametrize('fault, error', [
     (lambda data: [0] * 2 ** 28, MemoryError), (_endless, AssertionError), (_endless_and_proud_of_it, AssertionError),
-    (lambda data: {}[data], KeyError)], ids=['memory', 'time', 'time-and-handled', 'traceback'])
+    (lambda data: {}[data], KeyError)], ids=['history', 'time', 'time-and-handled', 'traceback'])
 def test_what_a_reader_must_not_do_is_noticed(fault, error) -> None:
     """Who finds nothing must be able to find something."""
     with pytest.raises(error):
@@ -99,7 +99,7 @@ def test_an_ok_from_nothing_is_noticed(reader, monkeypatch):
 def test_files_of_a_site_are_sound_before_they_are_changed(kind, reader):
     """What is refused at once would reach nothing behind it."""
     for seed in SEEDS[reader]:
-        assert sitefile.understood(seed.decode(), kind, 'x.json').mistakes == ()
+        assert site_file.understood(seed.decode(), kind, 'x.json').mistakes == ()
 
 
 def test_reports_are_fuzzed_in_small_parts_that_are_reports():

@@ -12,12 +12,12 @@ from typing import Any, Iterator, List
 import pytest
 from conftest import ROOT, drive_path, perfdata, run
 
-from smart_attributes import judge
+from smart_attributes.check import judging
 from smart_attributes.errors import DriveError
-from smart_attributes.faces import document, explain, listing, page, plugin, table
-from smart_attributes.faces.document import document as faces_document
-from smart_attributes.knowledge import specs, thresholds
+from smart_attributes.knowledge import drive_database, thresholds
 from smart_attributes.model import Device, Report, Verdict
+from smart_attributes.output import drive_list, explain, json_document, page, plugin, table_cells
+from smart_attributes.output.json_document import document as faces_document
 from smart_attributes.reading import json_report, text_report
 
 NASTY = ["|'=\n\x1b[2J", '\u202eKO', '\x9b2J', '\u2028|x=1', '$(reboot)`reboot`"\\', '<script>', '\udc80', '\r\x07\x00']
@@ -80,8 +80,8 @@ def assert_answer_is_harmless(text: str) -> None:
 
 
 @pytest.fixture(scope='module')
-def database() -> specs.SpecDatabase:
-    return specs.SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
+def database() -> drive_database.SpecDatabase:
+    return drive_database.SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
 
 
 @pytest.fixture(scope='module')
@@ -91,9 +91,10 @@ def limits() -> thresholds.Thresholds:
 
 def spoken(device: Device, report: Report, verdict: Verdict) -> List[str]:
     """Return what each face that is no daemon's says of a drive."""
-    return ['\n'.join(explain.head(verdict, False)), '\n'.join(map(str, table.rows([verdict], False, 0)[0])),
-            document.as_text(document.document([verdict], [], False, 0)),
-            listing.as_text([verdict], [device.address], False), listing.as_json([verdict], [device.address], False)]
+    return ['\n'.join(explain.head(verdict, False)), '\n'.join(map(str, table_cells.rows([verdict], False, 0)[0])),
+            json_document.as_text(json_document.document([verdict], [], False, 0)),
+            drive_list.as_text([verdict], [device.address], False),
+            drive_list.as_json([verdict], [device.address], False)]
 
 
 @pytest.mark.parametrize('path', REPORTS, ids=lambda path: path.stem)
@@ -105,8 +106,8 @@ def test_a_spoiled_report_gives_one_harmless_result_in_every_face(path, database
     spoilt = spoilt_documents if path.suffix == '.json' else spoilt_texts
     device = Device('/dev/sda', name='sda')
     for report in spoilt(path.read_text(errors='replace'), random.Random(path.stem)):
-        verdict = judge.judge(device, report, database, limits, judge.Rules())
-        assert_answer_is_harmless(plugin.render([verdict], database.roles,
+        verdict = judging.judge(device, report, database, limits, judging.Rules())
+        assert_answer_is_harmless(plugin.render([verdict], database.metrics,
                                                 plugin.Face(verbose=2, all_perfdata=True)).text)
         for text in spoken(device, report, verdict):
             assert_harmless(text)
@@ -124,9 +125,9 @@ def test_what_a_drive_calls_itself_is_harmless_in_every_face(nasty, database, li
     for row in document['ata_smart_attributes']['table']:
         row.update(name=nasty, when_failed='past')
     device, report = Device('/dev/sda', name='sda'), json_report.from_json(document)
-    verdict = judge.judge(device, report, database, limits, judge.Rules())
+    verdict = judging.judge(device, report, database, limits, judging.Rules())
 
-    answer = plugin.render([verdict], database.roles, plugin.Face(verbose=2)).text
+    answer = plugin.render([verdict], database.metrics, plugin.Face(verbose=2)).text
     assert_answer_is_harmless(answer)
     assert not set(answer) & set('$\\')
     assert 'note: Warning:' in answer
@@ -140,9 +141,10 @@ def test_what_a_drive_calls_itself_is_harmless_in_every_face(nasty, database, li
 @pytest.mark.parametrize('problem', NASTY, ids=ascii)
 def test_a_problem_and_a_note_are_harmless(problem, database):
     """A bar in a sentence would be perfdata; a line break would be another drive."""
-    verdict = judge.unreadable(Device('/dev/sda', name='sda'), DriveError(f'cannot be read: {problem}'), judge.Rules())
+    verdict = judging.unreadable(Device('/dev/sda', name='sda'), DriveError(f'cannot be read: {problem}'),
+                                 judging.Rules())
 
-    answer = plugin.render([verdict._replace(notes=(problem,))], database.roles, plugin.Face(verbose=1),
+    answer = plugin.render([verdict._replace(notes=(problem,))], database.metrics, plugin.Face(verbose=1),
                            plugin.Whole(notes=[problem])).text
 
     assert_answer_is_harmless(answer)
@@ -169,7 +171,7 @@ def test_names_of_files_are_harmless_in_every_face(job, is_alone, tmp_path):
         assert_answer_is_harmless(answer)
 
 
-@pytest.mark.parametrize('job', ['prove', 'migrate', 'measure'])
+@pytest.mark.parametrize('job', ['validate', 'migrate', 'measure'])
 def test_names_of_data_files_are_harmless(job, tmp_path):
     """They come with a ticket, too."""
     file = tmp_path / 'a\x1b[31mX\u202e\n.json'

@@ -9,8 +9,8 @@ import pytest
 from days import START, Machine, disk
 
 from smart_attributes.durations import DAY, MINUTE
-from smart_attributes.memory import hysteresis
-from smart_attributes.memory.series import CHANGE, History, next_point
+from smart_attributes.history import hysteresis
+from smart_attributes.history.series import CHANGE, History, next_point
 
 MARGIN, LIMIT = 3, 60
 STEP = 30                    # minutes between two checks of a day; the rule does not depend on it
@@ -106,9 +106,9 @@ def test_the_history_of_hysteresis_stays_small(tmp_path):
     for step in range(60):
         machine.holds(sda=disk(a194=30 + step % 7))
         machine.check(START + step * 5 * MINUTE)
-    with sqlite3.connect(machine.state / 'memory/memory.sqlite') as database:
+    with sqlite3.connect(machine.state / 'history/history.sqlite') as database:
         points = database.execute("SELECT count(*) FROM point JOIN series ON series.number = point.series "
-                                  "WHERE role LIKE 'temperature,%'").fetchone()[0]
+                                  "WHERE metric LIKE 'temperature,%'").fetchone()[0]
 
     assert points <= 2 * 14
     assert 'temperature,' not in machine.run(START + DAY, 'history', '-d', '/dev/sda').text

@@ -18,8 +18,8 @@ from daemons import DRIVES, Graphite, Ground, Icinga, Influx, closing, missing, 
 from days import disk
 from fake_smartctl import FakeSmartctl
 
-from smart_attributes.reading.commands import read_arguments
-from smart_attributes.state_folder import NAME
+from smart_attributes.reading.smartctl_calls import read_arguments
+from smart_attributes.state_directory import NAME
 
 # As Icinga has defined it since 2.16; Debian's is older. The first variable is misspelt there, too.
 SINCE_2_16 = '''

@@ -9,7 +9,7 @@ import pytest
 
 from smart_attributes.errors import DriveAsleep, DriveError, DriveIsNoDrive, NotAReport
 from smart_attributes.model import AttributeRow, ErrorEntry, SelfTest, Statistic
-from smart_attributes.reading import content, json_report, telling
+from smart_attributes.reading import content, json_report, report_common
 
 
 def smartctl(version=(7, 3), status=0, messages=(), argv=('smartctl', '--json=c', '-a', '/dev/sda')):
@@ -137,7 +137,7 @@ def test_a_sas_drive_is_read_in_full():
 
 def test_every_scsi_value_has_a_documented_key():
     """SCSI_KEYS is what the next stage relies on."""
-    assert set(json_report.from_json(SAS).scsi) <= set(telling.SCSI_KEYS)
+    assert set(json_report.from_json(SAS).scsi) <= set(report_common.SCSI_KEYS)
 
 
 @pytest.mark.parametrize('renamed', [
@@ -251,8 +251,8 @@ def test_an_nvme_self_test_log_is_read():
     ('Aborted: unknown reason', None), ('Interrupted (host reset)', None), ('Self-test routine in progress', None),
     ('Self test in progress ...', None), ('Unknown status (0xc)', None), ('', None)])
 def test_a_self_test_proves_what_its_words_say(status, passed):
-    """The words of ATA, SCSI and NVMe; unknown ones prove nothing."""
-    assert telling.self_test_passed(status) is passed
+    """The words of ATA, SCSI and NVMe; unknown ones validate nothing."""
+    assert report_common.self_test_passed(status) is passed
 
 
 def test_the_pending_defects_log_counts_as_the_statistic_it_equals():

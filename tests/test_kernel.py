@@ -118,14 +118,14 @@ def told(report: Dict[str, Any]) -> str:
 
 
 def said(report: Dict[str, Any]) -> Dict[str, Any]:
-    """Return what smartctl says, by role, in base units."""
+    """Return what smartctl says, by metric, in base units."""
     log = report.get('nvme_smart_health_information_log', {})
     values = {'temperature': report.get('temperature', {}).get('current'),
               'power_on_time': hours(report.get('power_on_time', {}).get('hours')),
               'smart_status': {True: 'passed', False: 'FAILED'}.get(report.get('smart_status', {}).get('passed')),
               'endurance_used': log.get('percentage_used'), 'media_errors': log.get('media_errors'),
               'unsafe_shutdowns': log.get('unsafe_shutdowns')}
-    return {role: value for role, value in values.items() if value is not None}
+    return {metric: value for metric, value in values.items() if value is not None}
 
 
 def hours(number: Optional[int]) -> Optional[int]:
@@ -169,10 +169,10 @@ def test_each_verdict_is_smartctls_own(judged):
 
 def test_each_reading_is_smartctls_own(judged):
     """Status, temperature, hours, wear, errors."""
-    ours = {(drive['serial'], reading['role']): reading['value']
+    ours = {(drive['serial'], reading['metric']): reading['value']
             for drive, _ in judged for reading in drive['readings']}
-    theirs = {(report['serial_number'], role): value
-              for _, report in judged for role, value in said(report).items()}
+    theirs = {(report['serial_number'], metric): value
+              for _, report in judged for metric, value in said(report).items()}
     both = ours.keys() & theirs.keys()
 
     assert len(both) >= 20

@@ -1,4 +1,4 @@
-"""Checks that are killed leave memory whole; `make kills CHECKS=1000` runs many more than there is time for here."""
+"""Checks that are killed leave history whole; `make kills CHECKS=1000` runs many more than there is time for here."""
 from __future__ import annotations
 
 import random
@@ -30,7 +30,7 @@ def test_a_power_cut_loses_nothing_that_was_synced_and_nothing_in_silence(tmp_pa
 
 
 def test_what_goes_wrong_is_told(monkeypatch, capsys) -> None:
-    """Who finds nothing must be able to find something: here memory holds what no drive has said."""
+    """Who finds nothing must be able to find something: here history holds what no drive has said."""
     monkeypatch.setattr('kills.newest', lambda points: {key: 1 for key, *_ in points})
 
     assert main(2, seed=1) == 1

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from days import DAY, HOUR, START, Machine, disk
 
-from smart_attributes.memory import growth
-from smart_attributes.memory.series import History, Point
+from smart_attributes.history import growth
+from smart_attributes.history.series import History, Point
 from smart_attributes.model import State
 
 
@@ -40,7 +40,7 @@ GONE = 'ACME HD4000 SERIAL03 is gone from /dev/sdc, noticed 24 h ago; history --
     ('90d', [GREW.format(9, '60 d', 0), CAME, SWAPPED, GONE,
              'checks remember for 60 d; what was before is not known'])])
 def test_what_grew_came_and_went_stands_below_the_table(machine, since, told):
-    """Once, and no more than memory knows; hours and temperature move all the time and tell nothing."""
+    """Once, and no more than history knows; hours and temperature move all the time and tell nothing."""
     text = machine.run(START + 60 * DAY, 'triage', '--scan', '--since', since).text.splitlines()
     start = next(number for number, line in enumerate(text) if line.startswith('since '))
 
@@ -56,7 +56,7 @@ def test_it_is_there_as_json_and_on_the_page(machine):
     machine.run(START + 60 * DAY, *words, '--html', str(page))
 
     assert found == {'since': START + 30 * DAY, 'came': [CAME], 'went': [SWAPPED, GONE], 'unknown': None, 'grew': [
-        {'name': 'sda', 'role': 'crc_errors', 'before': 5, 'after': 9, 'noticed': START + 59 * DAY,
+        {'name': 'sda', 'metric': 'crc_errors', 'before': 5, 'after': 9, 'noticed': START + 59 * DAY,
          'said': GREW.format(4, '30 d', 5).partition(' ')[2]}]}
     for line in ('Since 2026-12-20', GREW.format(4, '30 d', 5), CAME, SWAPPED, GONE):
         assert line in page.read_text()
@@ -69,13 +69,13 @@ def test_nobody_is_told_what_he_did_not_ask_for(machine):
 
 def test_where_nothing_is_remembered_it_is_said(machine):
     """Else nothing would seem to have changed."""
-    text = machine.run(START + 60 * DAY, 'triage', '--scan', '--since', '30d', '--no-memory').text
+    text = machine.run(START + 60 * DAY, 'triage', '--scan', '--since', '30d', '--no-history').text
 
     assert text.splitlines()[-1] == '  nothing is remembered of these drives'
     assert 'nothing grew' not in text
 
 
-def test_memory_that_has_just_begun_is_no_quiet_time(tmp_path):
+def test_history_that_has_just_begun_is_no_quiet_time(tmp_path):
     """Nothing has changed for a day, and nobody knows about the 29 before."""
     machine = Machine(tmp_path)
     machine.holds(sda=disk())

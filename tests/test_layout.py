@@ -14,46 +14,37 @@ from conftest import ROOT, drive_path
 from fake_smartctl import FakeSmartctl
 from rooms import BASE, MEASURING, MODULES, PACKAGE, imports, imports_from_outside, room
 
-from smart_attributes.reading import commands
+from smart_attributes.reading import smartctl_calls
 
 # What the modules of a room, or a module that stands in none, may import beside their own room and the base.
 MAY_IMPORT: Dict[str, Set[str]] = {
     'model': {'errors', 'typed'}, 'errors': {'model', 'typed'},
-    'words': {'typed', 'durations'}, 'trust': set(), 'alarm': set(), 'state_folder': {'trust'}, 'files': set(),
-    'typed': set(), 'durations': set(),
-    'reading': set(), 'knowledge': set(), 'memory': set(),
-    'faces': {'knowledge'}, 'workshop': {'judge', 'reading', 'knowledge'},
+    'words': {'typed', 'durations'}, 'trust': set(), 'alarm': set(), 'state_directory': {'trust'}, 'files': set(),
+    'typed': set(), 'durations': set(), 'version': set(),
+    'reading': set(), 'knowledge': set(), 'history': set(),
     'v1_6': {'knowledge', 'reading'},
-    'judge': {'knowledge', 'memory', 'outlook'}, 'outlook': {'memory'}, 'options': {'v1_6'},
-    'option_groups': {'options'},
-    'cli': {'options', 'option_groups', 'v1_6'},
-    'site': {'options', 'judge', 'knowledge', 'v1_6'},
-    'accepting': {'options', 'site', 'survey', 'knowledge', 'reading'}, 'importing': {'knowledge', 'memory', 'reading'},
-    'whereabouts': {'memory'},
-    'remembering': {'options', 'memory', 'reading', 'whereabouts', 'outlook'},
-    'verdicts': {'site', 'judge', 'memory'},
-    'survey': {'options', 'site', 'verdicts', 'reading', 'knowledge', 'remembering'},
-    'doctor': {'options', 'site', 'survey', 'remembering', 'reading', 'knowledge', 'memory', 'faces', 'workshop'},
-    'file_jobs': {'options', 'site', 'survey', 'reading', 'workshop', 'v1_6'},
-    'fleet': {'faces', 'knowledge'},
-    'gathering': {'options', 'site', 'survey', 'reading', 'knowledge', 'faces', 'fleet'},
-    'jobs': {'accepting', 'doctor', 'gathering', 'importing', 'remembering', 'cli', 'file_jobs', 'options', 'site',
-             'survey',
-             'reading', 'knowledge', 'memory', 'faces', 'workshop'},
-    'one_document': set(),
-    'main': {'reading', 'jobs', 'one_document'}}
+    'command_line': {'v1_6'},
+    'check': {'command_line', 'reading', 'knowledge', 'history', 'v1_6'},
+    'output': {'knowledge'},
+    'devtools': {'check', 'reading', 'knowledge'},
+    'fleet': {'output', 'knowledge'},
+    'doctor': {'command_line', 'check', 'reading', 'knowledge', 'history', 'output', 'devtools'},
+    'commands': {'command_line', 'check', 'reading', 'knowledge', 'history', 'output', 'fleet', 'doctor', 'devtools',
+                 'v1_6'},
+    'main': {'reading', 'commands', 'command_line'}}
 # What tools/measure may import of the package beside the base.
-MEASURING_MAY_IMPORT = {'judge', 'outlook', 'options', 'site', 'knowledge', 'memory', 'workshop'}
-FOREIGN = {'nagiosplugin': {'knowledge/nagios'}, 'pySMART': {'reading/pysmart'}, 'jsonschema': {'knowledge/complaints'},
-           'rich': {'faces/screen', 'faces/triage', 'faces/explain'}, 'jinja2': {'faces/page'},
-           'prometheus_client': {'faces/metrics'},
-           'sqlite3': {'memory/database'},
-           '_sqlite3': {'memory/database'}}
+MEASURING_MAY_IMPORT = {'command_line', 'check', 'knowledge', 'history', 'devtools'}
+FOREIGN = {'nagiosplugin': {'knowledge/nagios'}, 'pySMART': {'reading/pysmart'},
+           'jsonschema': {'knowledge/schema_errors'},
+           'rich': {'output/terminal_width', 'output/triage_table', 'output/explain'}, 'jinja2': {'output/page'},
+           'prometheus_client': {'output/metrics'},
+           'sqlite3': {'history/database'},
+           '_sqlite3': {'history/database'}}
 # What a check with a drive must not load: each costs more than reading the drive's report.
 HEAVY = ('jsonschema', 'pySMART', 'rich', 'dataclasses', 'subprocess', 'inspect', 'logging', 'tempfile',
-         'smart_attributes.reading.text_report', 'smart_attributes.faces.triage', 'smart_attributes.faces.page',
-         'smart_attributes.faces.metrics', 'jinja2', 'prometheus_client', 'typing')
-HEAVY_ROOMS = ('smart_attributes.workshop.', 'smart_attributes.v1_6.', 'smart_attributes.doctor.',
+         'smart_attributes.reading.text_report', 'smart_attributes.output.triage_table', 'smart_attributes.output.page',
+         'smart_attributes.output.metrics', 'jinja2', 'prometheus_client', 'typing')
+HEAVY_ROOMS = ('smart_attributes.devtools.', 'smart_attributes.v1_6.', 'smart_attributes.doctor.',
                'smart_attributes.fleet.')
 
 
@@ -105,7 +96,7 @@ def test_a_foreign_library_stays_in_its_module(module):
 def test_a_check_loads_nothing_that_it_does_not_need(drive, tmp_path):
     """Start-up is what a check adds to its drives."""
     smartctl = FakeSmartctl(tmp_path / 'bin')
-    smartctl.answers(commands.read_arguments('/dev/sda'), Path(drive_path('intel-s3500-healthy')).read_bytes())
+    smartctl.answers(smartctl_calls.read_arguments('/dev/sda'), Path(drive_path('intel-s3500-healthy')).read_bytes())
     code = (f'import sys\nsys.path += [{str(ROOT)!r}, {sysconfig.get_path("purelib")!r}]\n'
             f'from smart_attributes import main\n'
             f'main.run(["-p", {smartctl.path!r}, "--nosudo", "--state-dir", {str(tmp_path)!r}, "-d", {drive!r}])\n'
@@ -113,7 +104,7 @@ def test_a_check_loads_nothing_that_it_does_not_need(drive, tmp_path):
     done = subprocess.run([sys.executable, '-IS', '-c', code], capture_output=True, text=True)
 
     loaded: Set[str] = set(done.stdout.split())
-    assert {'smart_attributes.faces.plugin', 'smart_attributes.memory.store'} <= loaded
+    assert {'smart_attributes.output.plugin', 'smart_attributes.history.store'} <= loaded
     assert [name for name in loaded if name in HEAVY or name.startswith(HEAVY_ROOMS)] == []
 
 
@@ -179,10 +170,10 @@ def test_the_drawing_shows_two_sides_that_do_not_know_each_other_and_nothing_tha
     assert [pair for pair in between if set(pair) == {'reading', 'knowledge'}] == []
     heights = rooms.floors(between)
     assert [pair for pair in between if heights[pair[0]] <= heights[pair[1]]] == []
-    assert '  verdicts -->|1| judge' in rooms.drawing()
+    assert '  check -->|3| command_line' in rooms.drawing()
 
 
 def test_rooms_that_import_each_other_have_no_drawing():
     """One of them would look upwards, and nobody could say which."""
-    with pytest.raises(SystemExit, match='reading, survey import each other in a circle'):
-        rooms.floors({('survey', 'reading'): 3, ('reading', 'survey'): 1})
+    with pytest.raises(SystemExit, match='check, reading import each other in a circle'):
+        rooms.floors({('check', 'reading'): 3, ('reading', 'check'): 1})

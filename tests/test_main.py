@@ -17,8 +17,9 @@ import zipped
 from conftest import NOBODY, ROOT, drive, drive_path
 from fake_smartctl import FakeSmartctl
 
-from smart_attributes import main, one_document
-from smart_attributes.reading.commands import read_arguments
+from smart_attributes import main
+from smart_attributes.command_line import failure_document
+from smart_attributes.reading.smartctl_calls import read_arguments
 
 # -X utf8=0 and no coercion: a Python that believes its locale, as version 3.9 under ISO-8859-1 does.
 LOCALES = {
@@ -46,12 +47,12 @@ def foreign(tmp_path) -> str:
 
 
 @pytest.mark.parametrize('locale', LOCALES)
-@pytest.mark.parametrize(('job', 'code'),
+@pytest.mark.parametrize(('command', 'code'),
                          [((), 2), (('-v',), 2), (('triage',), 0), (('explain',), 0), (('list',), 0), (('draft',), 0)],
-                         ids=lambda job: '-'.join(job) if isinstance(job, tuple) else None)
-def test_a_model_that_the_locale_cannot_write_costs_no_verdict(foreign, locale, job, code):
+                         ids=lambda command: '-'.join(command) if isinstance(command, tuple) else None)
+def test_a_model_that_the_locale_cannot_write_costs_no_verdict(foreign, locale, command, code):
     """A FAILED drive was UNKNOWN, with words about codecs, because its model was Chinese."""
-    done = in_locale(locale, *job, '--report', foreign)
+    done = in_locale(locale, *command, '--report', foreign)
 
     assert done.returncode == code
     assert b'UnicodeEncodeError' not in done.stdout + done.stderr
@@ -62,7 +63,7 @@ def test_a_model_that_the_locale_cannot_write_costs_no_verdict(foreign, locale, 
 def test_a_mistake_that_the_locale_cannot_write_is_still_told(locale, tmp_path):
     """The sentence itself may hold what a locale lacks; a traceback ends with 1, which means WARNING."""
     limits = tmp_path / 'limits.json'
-    limits.write_text('{"roles": {"temperature": {"warning": "%s"}}}' % ('9' * 300))
+    limits.write_text('{"metrics": {"temperature": {"warning": "%s"}}}' % ('9' * 300))
 
     done = in_locale(locale, '--report', 'x', '--thresholds', str(limits))
 
@@ -94,7 +95,7 @@ def test_the_plugin_does_not_wait_for_ever_for_a_reader():
 @pytest.mark.xdist_group('time')
 @pytest.mark.parametrize('work', ['1 / 0', 'time.sleep(5)', 'os.kill(os.getpid(), 15)', 'sys.exit(2)'])
 def test_what_is_done_after_the_answer_neither_changes_nor_delays_it(work):
-    """Memory is written when the result is out: whatever becomes of that, the daemon has its answer in time."""
+    """History is written when the result is out: whatever becomes of that, the daemon has its answer in time."""
     code = ('import os, sys, time\nfrom smart_attributes import main\n'
             'def run(argv, later):\n    main.alarm.obey(); later.append(lambda: eval(sys.argv[1]))\n    '
             'print("answer"); return 1\n'
@@ -146,12 +147,13 @@ DAMAGES = {
     'no-module': lambda modules: shutil.rmtree(modules),
     'unreadable-package': lambda modules: modules.chmod(0o700),
     'unreadable-module': lambda modules: (modules / 'main.py').chmod(0o600),
-    'unreadable-module-later': lambda modules: (modules / 'jobs.py').chmod(0o600),
+    'unreadable-module-later': lambda modules: (modules / 'commands/table.py').chmod(0o600),
     'unreadable-words': lambda modules: (modules / 'words.py').chmod(0o600),
-    'unreadable-documents': lambda modules: [(modules / name).chmod(0o600) for name in ('one_document.py', 'cli.py')],
-    'unreadable-face': lambda modules: (modules / 'faces').chmod(0o700),
+    'unreadable-documents': lambda modules: [
+        (modules / 'command_line' / name).chmod(0o600) for name in ('failure_document.py', 'parsers.py')],
+    'unreadable-face': lambda modules: (modules / 'output').chmod(0o700),
     'cut-module': lambda modules: cut(modules / 'alarm.py'),
-    'cut-module-later': lambda modules: cut(modules / 'survey.py'),
+    'cut-module-later': lambda modules: cut(modules / 'check/survey.py'),
     'newer-syntax': lambda modules: (modules / 'main.py').write_text('match = lambda: (yield) := 1'),
     'a-mistake': lambda modules: (modules / 'main.py').write_text('1 / 0'),
 }
@@ -215,12 +217,12 @@ def document(*words: str, code: int = 3, **more) -> dict:
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize('job', ['triage', 'list', 'history', 'doctor', 'fleet', ''])
+@pytest.mark.parametrize('command', ['triage', 'list', 'history', 'doctor', 'fleet', ''])
 @pytest.mark.parametrize('words', [['--json', '--no-such-option'], ['--json=yes'], ['--js', '-t', 'x'],
                                    ['-t', '--json']], ids='_'.join)
-def test_a_mistake_in_a_command_line_that_asks_for_json_is_a_document(job, words):
+def test_a_mistake_in_a_command_line_that_asks_for_json_is_a_document(command, words):
     """Whoever parses it must not meet a sentence."""
-    told = document(*([job] if job else []), *words)
+    told = document(*([command] if command else []), *words)
 
     assert told['version'] == 1 and told['state'] == 'UNKNOWN' and told['error']
     assert told.get('findings', told.get('drives', [])) == []
@@ -244,8 +246,8 @@ def test_what_cannot_be_done_is_a_document_with_an_error(words, tmp_path):
     assert told['version'] == 1 and told.get('state', 'UNKNOWN') == 'UNKNOWN' and (told.get('error') or told['notes'])
 
 
-def test_whatever_a_job_that_takes_json_prints_is_a_document(tmp_path):
-    """Also beside --html and where memory is filled or emptied, and for -V."""
+def test_whatever_a_command_that_takes_json_prints_is_a_document(tmp_path):
+    """Also beside --html and where history is filled or emptied, and for -V."""
     page = document('triage', '--report', REPORT, '--html', str(tmp_path / 'page.html'), '--json', code=0)
     version = document('list', '-V', '--json', code=0)
 
@@ -253,12 +255,12 @@ def test_whatever_a_job_that_takes_json_prints_is_a_document(tmp_path):
     assert version['state'] == 'OK' and version['messages'][0].startswith('check_smart_attributes ')
 
 
-@pytest.mark.parametrize('job', ['triage', 'list', 'history'])
+@pytest.mark.parametrize('command', ['triage', 'list', 'history'])
 @pytest.mark.parametrize('number', [0, signal.SIGTERM, signal.SIGINT], ids=['time', 'SIGTERM', 'SIGINT'])
-def test_when_time_is_over_before_anything_is_known_there_is_still_a_document(fake, job, number):
+def test_when_time_is_over_before_anything_is_known_there_is_still_a_document(fake, command, number):
     """A scan that hangs; with the reason in it."""
     fake.answers('--json=c --scan', before='sleep 20')
-    check = subprocess.Popen([*PLUGIN, job, '--json', '-p', fake.path, '-t', '3' if number else '1'],
+    check = subprocess.Popen([*PLUGIN, command, '--json', '-p', fake.path, '-t', '3' if number else '1'],
                              stdout=subprocess.PIPE, text=True)
     while number and not fake.pids():
         time.sleep(0.02)
@@ -292,6 +294,6 @@ def test_a_command_line_asks_for_json(words, expected):
 
 def test_a_character_that_utf_8_does_not_know_costs_no_document(capsys):
     """A file name of another encoding, in a line of a command that has no document of its own."""
-    one_document.run(lambda: print('forgotten: \udce9') or 0, str, str)
+    failure_document.run(lambda: print('forgotten: \udce9') or 0, str, str)
 
     assert json.loads(capsys.readouterr().out)['messages'] == ['forgotten: ?']

@@ -5,12 +5,12 @@ import json
 import pytest
 from conftest import ROOT, run, run_tool
 
+from smart_attributes.devtools import collection, measure
 from smart_attributes.errors import DataError
-from smart_attributes.knowledge import datafile, specs, thresholds
-from smart_attributes.workshop import collection, measure
+from smart_attributes.knowledge import data_file, drive_database, thresholds
 
-ROLES = json.loads((ROOT / 'attributes.json').read_text())['roles']
-DATABASE = {'date': '2026-11-20', 'documents': {}, 'roles': ROLES, 'sets': {}, 'advisories': [], 'entries': [
+METRICS = json.loads((ROOT / 'attributes.json').read_text())['metrics']
+DATABASE = {'date': '2026-11-20', 'documents': {}, 'metrics': METRICS, 'sets': {}, 'advisories': [], 'entries': [
     {'family': 'Acme', 'models': ['ACME SSD [0-9]+'], 'source': 'measured', 'attributes': {'233': {
         'name': 'Wear', 'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}}}}},
     {'family': 'any SSD', 'kind': 'ssd', 'generic': True, 'source': 'measured', 'attributes': {'9': {
@@ -29,7 +29,7 @@ def drive(model='ACME SSD 1', value=90, statistic=10, **more):
 def measured(*drives):
     default = thresholds.Thresholds(json.loads((ROOT / 'thresholds/default.json').read_text()))
     return measure.measure((collection.Drive(d['path'], collection.report_of(d)) for d in drives),
-                           specs.SpecDatabase(DATABASE), default)
+                           drive_database.SpecDatabase(DATABASE), default)
 
 
 def lines(*drives, documented=()):
@@ -47,7 +47,7 @@ def test_agreement_is_two_points_or_six_percent_of_the_statistic(value, statisti
 
 
 @pytest.mark.parametrize(('statistic', 'is_worn'), [(0, False), (1, True), (99, True), (100, False), (None, False)])
-def test_only_statistics_from_1_to_99_prove_anything(statistic, is_worn):
+def test_only_statistics_from_1_to_99_validate_anything(statistic, is_worn):
     """At 0 nothing can be told apart, at 100 a normalized value has stopped."""
     assert measured(drive(statistic=statistic)).comparisons[0].is_worn is is_worn
 
@@ -86,7 +86,7 @@ def test_evidence_is_written_beside_the_samples_and_the_database_stays(tmp_path,
     (tmp_path / 'tests').mkdir()
     drives.write_bytes(gzip.compress(json.dumps(drive()).encode()))
     default = ROOT / 'thresholds/default.json'
-    monkeypatch.setattr(datafile, 'shipped', lambda name: str(database if name == 'attributes.json' else default))
+    monkeypatch.setattr(data_file, 'shipped', lambda name: str(database if name == 'attributes.json' else default))
 
     measure.main(str(drives), True, lambda line: None)
 

@@ -15,13 +15,13 @@ from days import DAY, HOUR, START, Machine, asleep, disk
 from prometheus_client import parser
 from prometheus_client.openmetrics import parser as openmetrics
 
-from smart_attributes.faces import metrics
-from smart_attributes.knowledge.specs import Role, SpecDatabase
+from smart_attributes.knowledge.drive_database import Metric, SpecDatabase
 from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
-from smart_attributes.reading.commands import read_arguments
+from smart_attributes.output import metrics
+from smart_attributes.reading.smartctl_calls import read_arguments
 
 REPORTS = str(ROOT / 'tests/reports')
-ROLES = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).roles
+METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
 Labels = FrozenSet[Tuple[str, str]]
 
 
@@ -58,7 +58,7 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def at(machine: Machine, now: float, *options: str) -> Tuple[Result, Scraped]:
-    """Return what the job says at a time, and what it writes."""
+    """Return what the command says at a time, and what it writes."""
     file = machine.folder / 'smart.prom'
     done = machine.run(now, 'metrics', '--output', str(file), *options)
     return done, Scraped(file.read_text())
@@ -66,38 +66,38 @@ def at(machine: Machine, now: float, *options: str) -> Tuple[Result, Scraped]:
 
 # --- names and numbers ---------------------------------------------------------------------------
 
-@pytest.mark.parametrize('role, name', [
+@pytest.mark.parametrize('metric, name', [
     ('endurance_used', 'smart_endurance_used_ratio'), ('power_on_time', 'smart_power_on_seconds'),
     ('host_written', 'smart_host_written_bytes'), ('temperature', 'smart_temperature_celsius'),
     ('endurance_time_left', 'smart_endurance_left_seconds'), ('smart_status', 'smart_status'),
     ('pending', 'smart_pending'), ('error_log_count', 'smart_error_log_events')])
-def test_a_name_follows_from_role_and_unit(role, name):
+def test_a_name_follows_from_metric_and_unit(metric, name):
     """Base units at the end; what Prometheus keeps for other kinds of metrics is avoided."""
-    assert metrics.name(role, ROLES[role].unit) == name
+    assert metrics.name(metric, METRICS[metric].unit) == name
 
 
-def everything() -> Dict[str, metrics.Metric]:
-    """Return a metric for every role there is, graphed or not, and the others."""
+def everything() -> Dict[str, metrics.Family]:
+    """Return a metric for every metric there is, graphed or not, and the others."""
     device = Device('/dev/sda', name='sda')
-    others = metrics.metrics(metrics.Run([Verdict(device, Identity(), State.OK)], State.OK, 0), ROLES)
-    named = [metrics.Metric(metrics.name(role.name, role.unit), metrics.said(role), ('device',), [(('sda',), 1)])
-             for role in ROLES.values()]
+    others = metrics.metrics(metrics.Run([Verdict(device, Identity(), State.OK)], State.OK, 0), METRICS)
+    named = [metrics.Family(metrics.name(metric.name, metric.unit), metrics.said(metric), ('device',), [(('sda',), 1)])
+             for metric in METRICS.values()]
     found = {metric.name: metric for metric in (*others, *named)}
     assert len(found) == len(others) + len(named), 'two metrics of one name'
     return found
 
 
-def test_every_role_has_a_name_of_its_own_that_prometheus_takes():
+def test_every_metric_has_a_name_of_its_own_that_prometheus_takes():
     """A site may have any of them graphed."""
     assert [name for name in everything() if not re.fullmatch('smart(_[a-z][a-z0-9]*)+', name)
             or name.endswith(('_total', '_count', '_sum', '_bucket'))] == []
 
 
 def test_every_metric_says_what_it_is(sample):
-    """In the words of the role."""
+    """In the words of the metric."""
     assert [name for name, words in sample.help.items() if not words] == []
-    assert sample.help['smart_temperature_celsius'] == ROLES['temperature'].meaning
-    assert sample.help['smart_endurance_used_ratio'] == f'{ROLES["endurance_used"].meaning}; 1 is 100 %'
+    assert sample.help['smart_temperature_celsius'] == METRICS['temperature'].meaning
+    assert sample.help['smart_endurance_used_ratio'] == f'{METRICS["endurance_used"].meaning}; 1 is 100 %'
 
 
 @pytest.mark.libraries
@@ -106,7 +106,7 @@ def test_numbers_are_those_of_the_other_outputs():
     found = Scraped(run('metrics', '--report', REPORTS).text)
     for drive_ in json.loads(run('triage', '--json', '--report', REPORTS).text)['drives']:
         name = drive_['name']
-        values = {reading['role']: reading['value'] for reading in drive_['readings'] if reading['judged']}
+        values = {reading['metric']: reading['value'] for reading in drive_['readings'] if reading['judged']}
         assert found.of('smart_drive_state', device=name) == State[drive_['state']]
         assert found.of('smart_power_on_seconds', device=name) == values['power_on_time']
         if 'endurance_used' in values:
@@ -128,26 +128,26 @@ def test_serial_numbers_can_be_hidden():
 
 def test_a_reading_has_its_state(sample):
     """Which of them is it; what has no limit and says nothing has none."""
-    assert sample.of('smart_reading_state', device='intel_worn', role='endurance_used') == State.WARNING
-    assert sample.of('smart_reading_state', device='intel_worn', role='smart_status') == State.OK
-    assert ('smart_reading_state', frozenset({('device', 'intel_worn'), ('role', 'power_on_time')})) not in sample
+    assert sample.of('smart_reading_state', device='intel_worn', metric='endurance_used') == State.WARNING
+    assert sample.of('smart_reading_state', device='intel_worn', metric='smart_status') == State.OK
+    assert ('smart_reading_state', frozenset({('device', 'intel_worn'), ('metric', 'power_on_time')})) not in sample
 
 
-def test_of_two_readings_of_a_role_the_worse_one_counts():
+def test_of_two_readings_of_a_metric_the_worse_one_counts():
     """Two attributes below their thresholds are one metric; a site may have it graphed."""
     found = [Judgement(Reading('vendor_threshold', number, '', Source(attribute=number), 'low', state), state,
                        graphed=True)
              for number, state in ((5, State.CRITICAL), (9, State.WARNING))]
     verdict = Verdict(Device('/dev/sda', name='sda'), Identity(), State.CRITICAL, tuple(found))
-    scraped = Scraped(metrics.text(metrics.metrics(metrics.Run([verdict], State.OK, START), ROLES)))
+    scraped = Scraped(metrics.text(metrics.metrics(metrics.Run([verdict], State.OK, START), METRICS)))
 
-    assert scraped.of('smart_reading_state', device='sda', role='vendor_threshold') == State.CRITICAL
+    assert scraped.of('smart_reading_state', device='sda', metric='vendor_threshold') == State.CRITICAL
     assert scraped.of('smart_vendor_threshold', device='sda') == 5
 
 
 def test_a_forecast_tells_what_it_stands_on(sample):
     """A range, and whether it is an estimate."""
-    labels = {'device': 'intel_worn', 'role': 'endurance_used', 'basis': 'use and age'}
+    labels = {'device': 'intel_worn', 'metric': 'endurance_used', 'basis': 'use and age'}
     earliest, left, latest = (sample.of(f'smart_forecast_{end}_seconds', **labels)
                               for end in ('earliest', 'left', 'latest'))
 
@@ -168,7 +168,7 @@ def test_what_a_drive_calls_itself_stays_in_its_label(nasty):
     """A line more would be a forged metric; one that cannot be read would take all others with it."""
     identity = Identity('ATA', model=nasty, firmware=nasty, serial=nasty)
     verdict = Verdict(Device(nasty, name='sda'), identity, State.CRITICAL)
-    text = metrics.text(metrics.metrics(metrics.Run([verdict], State.OK, START), ROLES))
+    text = metrics.text(metrics.metrics(metrics.Run([verdict], State.OK, START), METRICS))
 
     assert Scraped(text).of('smart_drive_state', device='sda') == State.CRITICAL
     assert len([line for line in text.splitlines() if not line.startswith('#')]) == 5
@@ -223,7 +223,7 @@ def test_a_machine_without_drives_is_unknown(machine):
 def test_a_mistake_of_the_site_is_told(machine):
     """The sound rest is used; the sentence stands on standard error."""
     (machine.config / 'thresholds.d').mkdir()
-    (machine.config / 'thresholds.d/site.json').write_text('{"roles": {"temperature": {"warning": "x"}}}')
+    (machine.config / 'thresholds.d/site.json').write_text('{"metrics": {"temperature": {"warning": "x"}}}')
     machine.holds(sda=disk())
     done, found = at(machine, START, '-d', '/dev/sda')
 
@@ -247,7 +247,7 @@ def test_metrics_remember_as_a_check_does(machine):
     machine.holds(sda=disk(a199=226))
     _, found = at(machine, START + HOUR, '-d', '/dev/sda')
 
-    assert found.of('smart_reading_state', device='sda', role='crc_errors') == State.WARNING
+    assert found.of('smart_reading_state', device='sda', metric='crc_errors') == State.WARNING
     assert found.of('smart_run_timestamp_seconds') == START + HOUR
 
 
@@ -281,9 +281,9 @@ def test_without_the_library_it_is_asked_for(prefix, words):
     assert done.stdout.splitlines()[-1] == '3'
 
 
-def test_a_role_of_a_site_is_a_metric_too():
+def test_a_metric_of_a_site_is_a_metric_too():
     """Its verdict says how it is to be read."""
-    role = Role('fan_state', 'Whether the fan turns', '', 'low', (0, 1), True, 0, 1)
+    metric = Metric('fan_state', 'Whether the fan turns', '', 'low', (0, 1), True, 0, 1)
 
-    assert (metrics.name(role.name, role.unit), metrics.said(role)) == (
+    assert (metrics.name(metric.name, metric.unit), metrics.said(metric)) == (
         'smart_fan_state', 'Whether the fan turns; 1 good, 0.5 in between, 0 bad')

@@ -9,7 +9,7 @@ from conftest import Result, drive, run
 from fake_smartctl import FakeSmartctl
 from test_v1_6_files import LOG, MODEL, SHIPPED_NVME, database, entry, users
 
-from smart_attributes.reading.commands import read_arguments
+from smart_attributes.reading.smartctl_calls import read_arguments
 
 
 def files_of(result: Result) -> dict:
@@ -28,7 +28,7 @@ def intel(fake) -> FakeSmartctl:
     return fake
 
 
-def test_limits_of_a_known_model_move_to_roles(tmp_path):
+def test_limits_of_a_known_model_move_to_metrics(tmp_path):
     """attributes.json knows what its attributes mean; the limit is converted by the same formula."""
     old = database(tmp_path / 'old.json',
                    Mine=entry({'233': ['20:', '10:'], '5': ['3', '10'], '1024': ['0', '10'], '1025': ['0', '0']}))
@@ -37,7 +37,7 @@ def test_limits_of_a_known_model_move_to_roles(tmp_path):
 
     assert result.code == 0
     assert files_of(result) == {'thresholds.d/old.json': {'overrides': [{
-        'for': {'model': MODEL}, 'why': 'carried over from version 1.6, old.json, Mine', 'roles': {
+        'for': {'model': MODEL}, 'why': 'carried over from version 1.6, old.json, Mine', 'metrics': {
             'reallocated': {'warning': '3', 'critical': '10'}, 'endurance_used': {'warning': '80', 'critical': '90'},
             'error_log_count': {'warning': '0', 'critical': '10'}}}]}}
     assert ('carried over: old.json, Mine: attribute 233 VALUE, "20:" and "10:": endurance_used of INTEL '
@@ -73,10 +73,10 @@ def test_changed_limits_of_nvme_move_to_all_nvme_drives(tmp_path):
 
     result = run('migrate', old)
 
-    roles = files_of(result)['thresholds.d/old.json']['roles']
-    assert {role: fields['nvme']['warning']
-            for role, fields in roles.items()} == {'endurance_used': '70', 'over_temperature_time': '600'}
-    assert roles['over_temperature_time']['graph'] is True
+    metrics = files_of(result)['thresholds.d/old.json']['metrics']
+    assert {metric: fields['nvme']['warning']
+            for metric, fields in metrics.items()} == {'endurance_used': '70', 'over_temperature_time': '600'}
+    assert metrics['over_temperature_time']['graph'] is True
     assert result.code == 1
     assert ('not carried over: old.json, Generic NVMe: number 3, "1" and "2": attributes.json reads no number from it'
             in result.text)
@@ -135,7 +135,7 @@ def test_a_user_configuration_is_understood_by_reading_its_drive(fake, tmp_path)
 
     override, = files_of(result)['thresholds.d/user.json']['overrides']
     assert override['for'] == {'device': 'megaraid,6@/dev/bus/0'}
-    assert override['roles']['endurance_used'] == {'warning': '65', 'critical': '70'}
+    assert override['metrics']['endurance_used'] == {'warning': '65', 'critical': '70'}
 
 
 def test_a_user_configuration_keeps_the_shift_of_its_database(intel, tmp_path):
@@ -146,7 +146,7 @@ def test_a_user_configuration_keeps_the_shift_of_its_database(intel, tmp_path):
     result = run('migrate', config, old, '-p', intel.path, '--nosudo', '-d', '/dev/sda')
 
     by_device = [each for each in files_of(result)['thresholds.d/user.json']['overrides'] if 'device' in each['for']]
-    assert by_device[0]['roles'] == {'reallocated': {'warning': '1023', 'critical': '1279'}}
+    assert by_device[0]['metrics'] == {'reallocated': {'warning': '1023', 'critical': '1279'}}
 
 
 def test_a_user_configuration_alone_says_what_it_lacks(tmp_path):
@@ -195,14 +195,15 @@ def test_hostile_names_stay_text(tmp_path):
     result = run('migrate', old)
 
     assert '\x1b' not in result.text
-    assert files_of(result)['thresholds.d/old.json']['overrides'][1]['roles'] == {'reallocated': {'warning': '1',
-                                                                                                  'critical': '2'}}
+    assert files_of(result)['thresholds.d/old.json']['overrides'][1]['metrics'] == {'reallocated': {'warning': '1',
+                                                                                                    'critical': '2'}}
 
 
 def test_a_limit_on_logical_sectors_becomes_one_on_those_of_4_kib():
     """Where the drive has smaller ones it alarms earlier than before, never later."""
-    from smart_attributes.knowledge import specs
-    from smart_attributes.v1_6 import meaning
-    (item,) = specs._reading_specs(5, {'readings': {'reallocated': {'from': 'raw', 'unit': 'logical sectors'}}})
+    from smart_attributes.knowledge import drive_database
+    from smart_attributes.v1_6 import limit_conversion
+    (item,) = drive_database._reading_specs(5,
+                                            {'readings': {'reallocated': {'from': 'raw', 'unit': 'logical sectors'}}})
 
-    assert meaning.converted('40', None, meaning.of_reading(item, meaning.RAW)) == '5'
+    assert limit_conversion.converted('40', None, limit_conversion.of_reading(item, limit_conversion.RAW)) == '5'

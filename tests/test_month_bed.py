@@ -1,6 +1,6 @@
 """A month of a machine with the real smartctl on simulated drives: the state of each drive on each day.
 
-One check a day at noon, through the entry point, over what smartctl finds; memory began a month before.
+One check a day at noon, through the entry point, over what smartctl finds; history began a month before.
 
     sda    a hard disk whose cable is bad on days 4 to 6 and replaced on day 6
     sdb    an SSD, 40 % used in three years, that wears two points a day from day 3 on

@@ -46,7 +46,8 @@ def test_a_mutant_is_known_by_its_function_and_the_statements_that_differ():
     """Lines move with every change above them, and a line is wrapped otherwise where its name grows."""
     was, is_now = (f'def f():\n    a = 3\n    return (a +\n            {number})\n' for number in (1, 2))
 
-    assert survivors.mutant('judge.f', was, is_now) == Mutant('judge.f', ('return a + 1',), ('return a + 2',))
+    assert survivors.mutant('check/judging.f', was, is_now) == Mutant('check/judging.f', ('return a + 1',),
+                                                                      ('return a + 2',))
 
 
 # --- what is asked ------------------------------------------------------------------------------
@@ -155,15 +156,15 @@ def test_what_a_mutant_starts_ends_with_it(tmp_path):
 
 def test_own_tests_are_asked_first_and_others_while_there_is_time():
     """Of those that run the changed line. Who noticed a mutant of the same function will notice the next one, too."""
-    own, other = types.ModuleType('test_judge'), types.ModuleType('test_other')
+    own, other = types.ModuleType('test_judging'), types.ModuleType('test_other')
     trial = trials.Trials({}, survivors.SURVIVORS, print)
     trial._items = [types.SimpleNamespace(module=file) for file in (other, other, own, own, other, other)]
-    trial._covered = [trials.Covered(seconds, {'judge': frozenset({line})}) for seconds, line in (
+    trial._covered = [trials.Covered(seconds, {'check/judging': frozenset({line})}) for seconds, line in (
         (2, 5), (1, 5), (99, 5), (3, 5), (1, 6), (trials.LONGEST - 3, 5))]
-    change = Change(Mutant('judge.f', (), ()), 'judge', ('', 'f'), '', range(4, 6))
+    change = Change(Mutant('check/judging.f', (), ()), 'check/judging', ('', 'f'), '', range(4, 6))
 
     assert trial._asked(change) == [3, 2, 1, 0]
-    trial._likely['judge.f'].append(5)
+    trial._likely['check/judging.f'].append(5)
     assert trial._asked(change) == [5, 3, 2, 1, 0]
 
 
@@ -174,8 +175,9 @@ def test_a_sample_says_nothing_of_survivors_that_it_does_not_try(tmp_path, monke
     monkeypatch.setattr(mutants, 'DOCUMENT', tmp_path / 'tests.md')
     mutants.DOCUMENT.write_text('<!-- mutants -->\n<!-- end of mutants -->\n')
     report = mutants.Report(is_sample)
-    report.known = {Mutant('judge.f', ('1',), ()): 'equal'}
-    report('judge', [Change(Mutant('judge.f', ('2',), ()), 'judge', ('', 'f'), '', range(1))], [])
+    report.known = {Mutant('check/judging.f', ('1',), ()): 'equal'}
+    report('check/judging', [Change(Mutant('check/judging.f', ('2',), ()), 'check/judging', ('', 'f'), '', range(1))],
+           [])
 
     assert ('take it out' in capsys.readouterr().out) is is_told
     assert (' (sample) |' in mutants.DOCUMENT.read_text()) is is_sample
@@ -186,13 +188,14 @@ def test_a_module_that_misses_its_figure_is_told(tmp_path, monkeypatch, capsys, 
     """Tests must notice 90 of 100 mutants; each survivor has a reason here."""
     monkeypatch.setattr(mutants, 'DOCUMENT', tmp_path / 'tests.md')
     mutants.DOCUMENT.write_text('<!-- mutants -->\n<!-- end of mutants -->\n')
-    made = [Change(Mutant('judge.f', (str(each),), ()), 'judge', ('', 'f'), '', range(1)) for each in range(100)]
+    made = [Change(Mutant('check/judging.f', (str(each),), ()), 'check/judging', ('', 'f'), '', range(1))
+            for each in range(100)]
     report = mutants.Report(is_sample=False)
     report.known = {change.mutant: 'equal' for change in made[:number]}
-    report('judge', made, made[:number])
+    report('check/judging', made, made[:number])
 
     assert report.is_bad is is_bad
-    assert f'| `judge` | 100 | {100 - number} | {100 - number}.0 % | ' in mutants.DOCUMENT.read_text()
+    assert f'| `check/judging` | 100 | {100 - number} | {100 - number}.0 % | ' in mutants.DOCUMENT.read_text()
     assert f' survivors: {number} equal\n' in capsys.readouterr().out
 
 
@@ -200,24 +203,25 @@ def test_who_survives_without_a_reason_and_who_has_one_for_nothing_are_told(tmp_
     """Both are for somebody to look at; the second is good news."""
     monkeypatch.setattr(mutants, 'DOCUMENT', tmp_path / 'tests.md')
     mutants.DOCUMENT.write_text('<!-- mutants -->\n<!-- end of mutants -->\n')
-    made = [Change(Mutant('judge.f', (str(each),), ()), 'judge', ('', 'f'), '', range(1)) for each in range(100)]
+    made = [Change(Mutant('check/judging.f', (str(each),), ()), 'check/judging', ('', 'f'), '', range(1))
+            for each in range(100)]
     report = mutants.Report(is_sample=False)
     report.known = {made[0].mutant: 'equal', Mutant('words.f', ('1',), ()): 'equal'}
-    report('judge', made, [made[1]])
+    report('check/judging', made, [made[1]])
 
     told = capsys.readouterr().out
     assert report.is_bad
-    assert 'judge.f: ?\n- 1' in told
+    assert 'check/judging.f: ?\n- 1' in told
     assert 'survives no more; take it out\n- 0' in told and 'words.f' not in told
 
 
 def test_a_module_that_is_measured_again_has_one_row_and_a_module_that_is_gone_has_none():
-    document = ('A\n<!-- mutants -->\n| head |\n|---|\n| `trust` | 1 |\n| `gone` | 1 |\n| `judge` | 1 |\n'
+    document = ('A\n<!-- mutants -->\n| head |\n|---|\n| `trust` | 1 |\n| `gone` | 1 |\n| `check/judging` | 1 |\n'
                 '<!-- end of mutants -->\nZ')
 
     rows = mutants.with_row(document, 'trust', '| `trust` | 2 |').splitlines()
 
-    assert rows == ['A', '<!-- mutants -->', *mutants.HEAD, '| `judge` | 1 |', '| `trust` | 2 |',
+    assert rows == ['A', '<!-- mutants -->', *mutants.HEAD, '| `check/judging` | 1 |', '| `trust` | 2 |',
                     '<!-- end of mutants -->', 'Z']
 
 
@@ -227,16 +231,16 @@ def test_a_module_is_pure_by_what_it_imports():
     """No list is kept by hand."""
     pure = mutants.pure()
 
-    assert {'judge', 'faces/page', 'fleet/kept', 'doctor/pasting'} <= set(pure)
-    assert not {'trust', 'reading/processes', 'memory/database', 'fleet/icinga'} & set(pure)
+    assert {'check/judging', 'output/page', 'fleet/worst_drives', 'doctor/configuration_lines'} <= set(pure)
+    assert not {'trust', 'reading/processes', 'history/database', 'fleet/icinga'} & set(pure)
     assert all(not mutants.IMPURE & {name for name, _ in rooms.imports(module)} for module in pure)
 
 
 @pytest.mark.parametrize(('module', 'files'), [
     pytest.param('durations', {'test_dates', 'test_forecast'}, id='imported'),
     pytest.param('knowledge/nagios', {'test_nagios'}, id='by-name'),
-    pytest.param('memory/clock', {'test_memory_clock'}, id='by-package-and-name'),
-    pytest.param('reading/telling', {'test_json_report'}, id='imported-by-two'),
+    pytest.param('history/clock', {'test_history_clock'}, id='by-package-and-name'),
+    pytest.param('reading/report_common', {'test_json_report'}, id='imported-by-two'),
     pytest.param('reading/json_logs', {'test_json_report'}, id='of-who-uses-it')])
 def test_the_tests_of_a_module_are_found_by_name_or_import(module, files, monkeypatch):
     monkeypatch.chdir(mutants.ROOT)
@@ -245,12 +249,13 @@ def test_the_tests_of_a_module_are_found_by_name_or_import(module, files, monkey
 
 
 def test_a_sample_is_the_same_in_each_run_and_keeps_its_order():
-    made = [Change(Mutant('judge.f', (str(each),), ()), 'judge', ('', 'f'), '', range(1)) for each in range(500)]
-    kept = mutants.sampled('judge', made)
+    made = [Change(Mutant('check/judging.f', (str(each),), ()), 'check/judging', ('', 'f'), '', range(1))
+            for each in range(500)]
+    kept = mutants.sampled('check/judging', made)
 
-    assert len(kept) == mutants.SAMPLE and kept == mutants.sampled('judge', made) == sorted(
+    assert len(kept) == mutants.SAMPLE and kept == mutants.sampled('check/judging', made) == sorted(
         kept, key=lambda change: int(change.mutant.before[0]))
-    assert mutants.sampled('judge', made[:3]) == made[:3]
+    assert mutants.sampled('check/judging', made[:3]) == made[:3]
     assert mutants.sampled('words', made) != kept
 
 

@@ -124,7 +124,7 @@ def nagios_behind_nrpe() -> Iterator[Tuple[Nagios, Ground]]:
     try:
         grounds += [Ground(), Ground()]
         [shipped] = re.findall(r'^command\[check_smart_attributes\]=(.*)$', NRPE_COMMANDS, re.MULTILINE)
-        server = Nrpe(grounds[0], ''.join(f'command[of{drives}]={shipped} --no-memory --report '
+        server = Nrpe(grounds[0], ''.join(f'command[of{drives}]={shipped} --no-history --report '
                                           f'{grounds[0].folder}/of{drives}\n' for drives in FLEETS))
         server.start()
         ask = f'{CHECK_NRPE} -H 127.0.0.1 -p {server.port} -t 60 -c of'
@@ -156,7 +156,7 @@ def test_nothing_is_cut_behind_nrpe_and_the_series_stay(loopback):
 
 def is_whole(ground: Ground, drives: int, result: Dict[str, str]) -> bool:
     """Tell whether Nagios has what the plugin prints, byte for byte."""
-    printed = ground.runs(ground.plugin, '--max-output', '8000', '--no-memory', '--report',
+    printed = ground.runs(ground.plugin, '--max-output', '8000', '--no-history', '--report',
                           f'{ground.folder}/of{drives}').stdout
     return whole(result) == printed.rstrip('\n').replace(';', ':')
 

@@ -20,8 +20,8 @@ import pytest
 from conftest import ROOT, run
 
 from smart_attributes.errors import SmartError
-from smart_attributes.faces import outfile, page
-from smart_attributes.faces.packed import packed
+from smart_attributes.output import output_file, page
+from smart_attributes.output.packed_document import packed
 from smart_attributes.words import amount, visible
 
 REPORTS = str(ROOT / 'tests/reports')
@@ -72,7 +72,7 @@ def grown(sample: Dict[str, Any], count: int) -> Dict[str, Any]:
 
 def written(folder: Path, document: Dict[str, Any], name: str = 'drives.html') -> Path:
     path = folder / name
-    outfile.write(page.page(document, 'Drives of db1', NOW), str(path))
+    output_file.write(page.page(document, 'Drives of db1', NOW), str(path))
     return path
 
 
@@ -102,7 +102,7 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path, sample, monk
 
     monkeypatch.setattr(os, 'fchmod', full)
     with pytest.raises(SmartError, match='No space left on device'):
-        outfile.write('another', str(path))
+        output_file.write('another', str(path))
 
     assert path.read_text() == before
     assert list(tmp_path.iterdir()) == [path]
@@ -113,7 +113,7 @@ def test_who_reads_a_page_while_it_is_written_sees_the_old_one_whole(tmp_path, s
     path = written(tmp_path, sample)
     before = path.read_text()
     with path.open() as reader:
-        outfile.write('another', str(path))
+        output_file.write('another', str(path))
         assert reader.read() == before
     assert path.read_text() == 'another'
 
@@ -152,10 +152,11 @@ def test_without_jinja_a_sentence_says_what_to_install(monkeypatch, sample):
 
 def sayings(each: Dict[str, Any]) -> List[Any]:
     """Return what the script of the page may take a reading to say."""
-    value, role = each['value'], each['role']
+    value, metric = each['value'], each['metric']
     if 'said' in each:
         return [each['said']]
-    return [value, f'{role}: {value}'] if isinstance(value, str) else [f'{role} {amount(value, each.get("unit", ""))}']
+    return [value, f'{metric}: {value}'] if isinstance(value,
+                                                       str) else [f'{metric} {amount(value, each.get("unit", ""))}']
 
 
 def test_what_recurs_stands_once_and_nothing_is_lost(sample):
@@ -269,7 +270,7 @@ def test_filters_leave_what_was_asked_for(chromium, sixty, field, value, column,
 
 
 def test_the_keyboard_sorts_and_opens_a_panel(chromium, sixty):
-    """Tab to a title, Enter; Tab to a drive, Enter; with reasons, memory as a line, and what stands on the drive."""
+    """Tab to a title, Enter; Tab to a drive, Enter; with reasons, history as a line, and what stands on the drive."""
     from selenium.webdriver.common.keys import Keys
     chromium.open(sixty)
     chromium.run('document.getElementById("model").focus()')
@@ -425,7 +426,7 @@ def test_a_drive_that_something_is_to_be_done_with_leads_to_its_panel(chromium, 
     assert len(chromium.column('State')) == 60
 
 
-def test_memory_is_a_line_and_growth_is_told(chromium, sixty):
+def test_history_is_a_line_and_growth_is_told(chromium, sixty):
     """Steps, because a counter holds until the next one, with words for who cannot see them."""
     chromium.open(sixty)
     chromium.run('const text = document.getElementById("text"); text.value = "EXAMPLE000001"; text.dispatchEvent(new '
@@ -470,7 +471,7 @@ def axe() -> str:
 @pytest.mark.parametrize('width, scheme',
                          [pytest.param(1400, 'light', id='screen'), pytest.param(390, 'dark', id='phone-dark')])
 def test_axe_finds_nothing_serious(chromium, sixty, width, scheme):
-    """Contrast, names, roles and reading order, with a panel open."""
+    """Contrast, names, metrics and reading order, with a panel open."""
     source = axe()
     chromium.open(sixty, width, prefers_color_scheme=scheme)
     chromium.run('document.querySelectorAll("#rows button")[1].click()')

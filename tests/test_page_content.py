@@ -6,8 +6,8 @@ from typing import Any, Dict, List
 
 import pytest
 
-from smart_attributes.faces import advice, page
-from smart_attributes.faces.packed import Packer, Table, packed, unpacked
+from smart_attributes.output import advice, page
+from smart_attributes.output.packed_document import Packer, Table, packed, unpacked
 
 NOW = 1.8e9
 
@@ -62,7 +62,7 @@ def test_the_head_counts_the_drives_of_each_state():
     ('endurance_used and reported_uncorrect', 'endurance used and reported uncorrect'),
     ('my_endurance_used_too', 'my_endurance_used_too'), ('a_word that is no metric', 'a_word that is no metric')])
 def test_a_reason_names_metrics_as_people_say_them(why, said):
-    readings = [{'role': role, 'value': 1, 'unit': ''} for role in ('endurance_used', 'reported_uncorrect')]
+    readings = [{'metric': metric, 'value': 1, 'unit': ''} for metric in ('endurance_used', 'reported_uncorrect')]
     [told] = page._readable([drive('a', why=why, readings=readings)])
 
     assert told['why'] == said
@@ -151,7 +151,7 @@ def test_the_template_leaves_no_empty_lines_in_the_page():
 
 
 def test_a_reason_is_told_to_people_in_the_data_as_well():
-    why = {'why': 'endurance_used 97 %', 'readings': [{'role': 'endurance_used', 'value': 97, 'unit': '%'}]}
+    why = {'why': 'endurance_used 97 %', 'readings': [{'metric': 'endurance_used', 'value': 97, 'unit': '%'}]}
     data = data_of(shown([drive('sda', **why)]))
 
     assert unpacked(data['drives'][0], data)['why'] == 'endurance used 97 %'
@@ -176,13 +176,13 @@ def test_a_packer_knows_its_size():
     assert packer.size == 3
 
 
-READING = {'role': 'pending', 'value': 8, 'unit': ''}
+READING = {'metric': 'pending', 'value': 8, 'unit': ''}
 
 
 @pytest.mark.parametrize('reading, is_kept', [
     ({**READING, 'said': 'pending 8'}, False), ({**READING, 'said': 'pending 9'}, True),
     ({**READING, 'said': None}, False), (READING, False), ({**READING, 'said': 8}, False),
-    ({**READING, 'role': 'used', 'unit': '%', 'said': 'used 8 %'}, False),
+    ({**READING, 'metric': 'used', 'unit': '%', 'said': 'used 8 %'}, False),
     ({**READING, 'value': 'passed', 'said': 'pending: passed'}, False),
     ({**READING, 'value': 'passed', 'said': 'pending passed'}, True)],
     ids=['follows', 'differs', 'none', 'missing', 'the-value', 'with-unit', 'word', 'other-word'])
@@ -205,6 +205,6 @@ def test_a_document_is_packed_and_unpacked():
     assert [unpacked(each, small) for each in small['drives']] == [
         {'name': 'sda', 'state': 'OK', 'action': 'nothing', 'model': 'ACME', 'host': 'db1',
          'notes': ['old', 'hot', 'old'],
-         'readings': [{'role': 'pending', 'warning': '8', 'value': 8},
-                      {'role': 'pending', 'warning': '8', 'value': 9}]},
+         'readings': [{'metric': 'pending', 'warning': '8', 'value': 8},
+                      {'metric': 'pending', 'warning': '8', 'value': 9}]},
         {'name': 'sdb', 'state': 'OK', 'action': 'nothing', 'model': 'ACME', 'notes': [], 'readings': []}]

@@ -6,15 +6,15 @@ import json
 import pytest
 from conftest import ROOT
 
-from smart_attributes.faces import perfdata
-from smart_attributes.knowledge.specs import SpecDatabase
+from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import Device, Identity, Judgement, OldValue, Reading, Source, State, Verdict
+from smart_attributes.output import perfdata
 
-ROLES = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).roles
+METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
 
 
-def judged(role, number, unit='', warning='', critical='', graphed=True, is_judged=True):
-    return Judgement(Reading(role, number, unit, Source('log'), judged=is_judged), State.OK, warning, critical,
+def judged(metric, number, unit='', warning='', critical='', graphed=True, is_judged=True):
+    return Judgement(Reading(metric, number, unit, Source('log'), judged=is_judged), State.OK, warning, critical,
                      graphed=graphed)
 
 
@@ -32,11 +32,11 @@ def drive(*judgements, name='sda', **more):
     (judged('metric_of_a_site', 3), "'sda_metric_of_a_site'=3;;;;")],
     ids=['percent', 'no-unit-C', 'bytes', 'limit-in-days', 'negative', 'zero', 'unknown-metric'])
 def test_a_value_has_all_fields(judgement, text):
-    assert [value.text for value in perfdata.values([drive(judgement)], ROLES, False)] == [text]
+    assert [value.text for value in perfdata.values([drive(judgement)], METRICS, False)] == [text]
 
 
 def test_a_value_knows_its_metric_and_the_length_of_its_limits():
-    [value] = perfdata.values([drive(judged('endurance_used', 9, '%', '85', '95'))], ROLES, False)
+    [value] = perfdata.values([drive(judged('endurance_used', 9, '%', '85', '95'))], METRICS, False)
 
     assert (value.metric, value.limits) == ('endurance_used', '8595')
 
@@ -45,12 +45,12 @@ def test_a_value_knows_its_metric_and_the_length_of_its_limits():
 def test_all_values_are_printed_only_on_request(is_all, count):
     given = drive(judged('pending', 1), judged('power_cycles', 2, graphed=False))
 
-    assert len(perfdata.values([given], ROLES, is_all)) == count
+    assert len(perfdata.values([given], METRICS, is_all)) == count
 
 
 def test_values_are_ordered_by_label():
     found = perfdata.values([drive(judged('temperature', 1), judged('pending', 2), name='sdb'),
-                             drive(judged('wear', 3))], ROLES, False)
+                             drive(judged('wear', 3))], METRICS, False)
 
     assert [value.text.partition('=')[0] for value in found] == ["'sda_wear'", "'sdb_pending'", "'sdb_temperature'"]
 
@@ -72,7 +72,7 @@ def test_labels_of_1_6_are_printed_once():
     """One that has the label of another value is left out; they are ordered."""
     verdicts = [drive(old_values=(OldValue('sda_Wear', 3.0, '5', '9'), OldValue('sda_pending', 1.0))),
                 drive(old_values=(OldValue('a_Temp', 31.25),), name='sdb')]
-    printed = perfdata.values([drive(judged('pending', 2))], ROLES, False)
+    printed = perfdata.values([drive(judged('pending', 2))], METRICS, False)
 
     assert perfdata.old_values(verdicts, printed) == [
         perfdata.Value("'a_Temp'=31.25;;;;", perfdata.OLD), perfdata.Value("'sda_Wear'=3;5;9;;", perfdata.OLD)]

@@ -11,8 +11,8 @@ import pytest
 from conftest import ROOT, Result, drive, drive_path, perfdata, run
 from fake_smartctl import DIES, IGNORES_SIGTERM, FakeSmartctl
 
-from smart_attributes.jobs import VERSION
-from smart_attributes.reading.commands import SCAN, read_arguments
+from smart_attributes.reading.smartctl_calls import SCAN, read_arguments
+from smart_attributes.version import VERSION
 
 pytestmark = pytest.mark.libraries
 
@@ -109,14 +109,14 @@ def test_four_states_at_once_parse_as_one_nagios_result(fake):
 
 @pytest.mark.parametrize(('arguments', 'word'), [
     (['--no-such-option'], '--no-such-option'),
-    (['-w', 'endurance_used'], 'role=RANGE'),
-    (['-w', 'endurance=80'], '"endurance" is no role'),
+    (['-w', 'endurance_used'], 'metric=RANGE'),
+    (['-w', 'endurance=80'], '"endurance" is no metric'),
     (['-w', 'endurance_used=80%'], '"80%" is no Nagios range'),
     (['-c', 'endurance_used=90:80'], '"90:80" is no Nagios range'),
     (['-w', 'endurance_used=30d:'],
-     '"30d:" is no Nagios range of a role that is in %; d, w and y (days, weeks, years)'),
+     '"30d:" is no Nagios range of a metric that is in %; d, w and y (days, weeks, years)'),
     (['-w', 'endurance_time_left=30m:'], '"30m:" is no Nagios range; write 30d: (bad below 30 days)'),
-    (['--ignore-role', 'wear'], '"wear" is no role'),
+    (['--ignore-metric', 'wear'], '"wear" is no metric'),
     (['-t', 'soon'], 'number of seconds'),
     (['--expect', '-1'], 'number of drives'),
     (['--ignore-attribute', '256'], 'attribute number'),
@@ -360,11 +360,11 @@ def test_a_limit_on_the_command_line_beats_the_shipped_one(fake):
     assert perfdata(result.text)['sda_endurance_used'][2:4] == ('5', '10')
 
 
-def test_an_ignored_role_is_graphed_and_never_judged(fake):
+def test_an_ignored_metric_is_graphed_and_never_judged(fake):
     """Silencing an alarm must not tear a hole into the graph."""
     fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
 
-    result = check(fake, '-d', '/dev/sda', '--ignore-role', 'endurance_used')
+    result = check(fake, '-d', '/dev/sda', '--ignore-metric', 'endurance_used')
 
     assert result.code == 0
     assert perfdata(result.text)['sda_endurance_used'].number == 86
@@ -427,12 +427,13 @@ def test_a_report_that_does_not_exist_is_unknown():
     ('--attributes', json.dumps({'entries': [{'family': 'Mine', 'models': ['ACME.*'],
                                               'attributes': {'233': {'name': 'Wear', 'readings': {
         'endurance_used': {'from': '100 - normalised'}}}}}]}), ['mine.json', 'Mine', '233', '100 - normalised']),
-    ('--thresholds', '{"roles": {"endurance_used": {"warning": 85}}}', ['mine.json', 'endurance_used', 'warning']),
-    ('--thresholds', '{"roles": {"endurance_used": {"warning": "85%"}}}', ['mine.json', 'endurance_used', '85%']),
-    ('--thresholds', '{"roles": {"wear": {"warning": "85"}}}', ['mine.json', 'wear']),
-    ('--thresholds', '{"overrides": [{"for": {"serial": "A"}, "roles": {}}]}', ['mine.json', 'why']),
-], ids=['half-json', 'duplicate-key', 'wrong-type', 'unknown-role', 'unknown-formula', 'limit-not-text', 'not-a-range',
-        'limit-of-unknown-role', 'why-missing'])
+    ('--thresholds', '{"metrics": {"endurance_used": {"warning": 85}}}', ['mine.json', 'endurance_used', 'warning']),
+    ('--thresholds', '{"metrics": {"endurance_used": {"warning": "85%"}}}', ['mine.json', 'endurance_used', '85%']),
+    ('--thresholds', '{"metrics": {"wear": {"warning": "85"}}}', ['mine.json', 'wear']),
+    ('--thresholds', '{"overrides": [{"for": {"serial": "A"}, "metrics": {}}]}', ['mine.json', 'why']),
+], ids=['half-json', 'duplicate-key', 'wrong-type', 'unknown-metric', 'unknown-formula', 'limit-not-text',
+        'not-a-range',
+        'limit-of-unknown-metric', 'why-missing'])
 def test_a_mistake_in_a_local_file_is_unknown_with_its_place(fake, tmp_path, option, content, words):
     """Never a traceback, never silently ignored."""
     fake.answers(read_arguments('/dev/sda'), drive('intel-s3500-healthy'))
@@ -492,8 +493,9 @@ def test_a_site_override_for_a_serial_holds_for_that_drive_only(fake, tmp_path):
         fake.answers(read_arguments(f'/dev/sd{letter}'), json.dumps(report))
     file = tmp_path / 'site.json'
     file.write_text(json.dumps({'overrides': [{'for': {'serial': 'EXAMPLE0006'}, 'why': 'accepted by the team',
-                                               'roles': {
-        role: {'warning': None, 'critical': None} for role in ('pending', 'offline_uncorrectable', 'reallocated')}}]}))
+                                               'metrics': {
+        metric: {'warning': None, 'critical': None} for metric in ('pending', 'offline_uncorrectable',
+                                                                   'reallocated')}}]}))
 
     result = check(fake, '-d', '/dev/sda', '-d', '/dev/sdb', '--thresholds', str(file))
 
@@ -663,10 +665,10 @@ def test_versions_are_told(fake):
     assert result.text.startswith(f'check_smart_attributes {VERSION}, attributes.json of 20')
 
 
-@pytest.mark.parametrize('job', ['', 'triage', 'list', 'explain', 'draft', 'prove'])
-def test_every_job_explains_itself_with_an_example(job):
+@pytest.mark.parametrize('command', ['', 'triage', 'list', 'explain', 'draft', 'validate'])
+def test_every_command_explains_itself_with_an_example(command):
     """--help is what people read at three in the morning."""
-    result = run(*([job] if job else []), '--help')
+    result = run(*([command] if command else []), '--help')
 
     assert result.code == 0
     assert 'example:' in result.text and 'check_smart_attributes' in result.text
@@ -694,8 +696,8 @@ def test_triage_json_has_the_promised_shape():
     assert one['device'] == drive_path('intel-worn')
     assert (one['model'], one['serial'], one['kind'], one['state']) == ('INTEL SSDSC2BB150G7', 'EXAMPLE0003', 'ssd',
                                                                         'WARNING')
-    judged = [reading for reading in one['readings'] if reading['role'] == 'endurance_used' and reading['judged']]
-    assert judged == [{'role': 'endurance_used', 'value': 86, 'unit': '%', 'source': judged[0]['source'],
+    judged = [reading for reading in one['readings'] if reading['metric'] == 'endurance_used' and reading['judged']]
+    assert judged == [{'metric': 'endurance_used', 'value': 86, 'unit': '%', 'source': judged[0]['source'],
                        'judged': True,
                        'state': 'WARNING', 'warning': '85', 'critical': '95', 'reason': judged[0]['reason'],
                        'said': 'endurance_used 86 %'}]
@@ -750,26 +752,27 @@ def test_the_launcher_runs_from_any_folder_through_a_link(tmp_path):
     assert done.stdout.startswith(f'check_smart_attributes {VERSION}')
 
 
-@pytest.mark.parametrize(('role', 'unit'), [
+@pytest.mark.parametrize(('metric', 'unit'), [
     ('host_written', 'B'), ('nand_written', 'B'), ('power_on_time', 's'), ('capacitor_test_result', 's'),
     ('endurance_used', '%'),
     ('spare_available', '%'), ('temperature', ''), ('power_cycles', ''), ('smart_status', '')])
-def test_perfdata_is_in_the_unit_of_its_role(role, unit):
+def test_perfdata_is_in_the_unit_of_its_metric(metric, unit):
     """A graph of bytes without B is one of counts; C is no unit of the guidelines."""
     values = perfdata(run('--report', drive_path('intel-worn'), '-ap').text)
 
-    assert values[f'intel_worn_{role}'].unit == unit
+    assert values[f'intel_worn_{metric}'].unit == unit
 
 
-@pytest.mark.parametrize('job', [[], ['-vv'], ['triage'], ['explain']], ids=lambda words: ' '.join(words) or 'check')
+@pytest.mark.parametrize('command', [[], ['-vv'], ['triage'], ['explain']],
+                         ids=lambda words: ' '.join(words) or 'check')
 @pytest.mark.parametrize('output', ['a reader that has gone', 'a full disk', 'none'])
-def test_an_output_that_cannot_be_written_ends_quietly_with_3(job, output):
+def test_an_output_that_cannot_be_written_ends_quietly_with_3(command, output):
     """`triage | head -1`, a full disk, no standard output: no traceback, and never 0."""
     import subprocess
     import sys
 
     from conftest import ROOT
-    command = [sys.executable, '-I', f'{ROOT}/check_smart_attributes', *job, '--report',
+    command = [sys.executable, '-I', f'{ROOT}/check_smart_attributes', *command, '--report',
                f'{ROOT}/tests/reports/intel-s3500-healthy.json']
     reader, writer = os.pipe()
     os.close(reader)  # before anything is started, so that nothing has to be waited for

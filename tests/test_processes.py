@@ -23,8 +23,8 @@ from fake_smartctl import (
 )
 
 from smart_attributes.reading import processes
-from smart_attributes.reading.commands import read_arguments
 from smart_attributes.reading.processes import Runner
+from smart_attributes.reading.smartctl_calls import read_arguments
 
 pytestmark = pytest.mark.xdist_group('time')
 
@@ -49,10 +49,10 @@ def test_importing_it_loads_none_of_the_expensive_modules():
     loaded = subprocess.run([sys.executable, '-I', '-S', '-c', code], capture_output=True, text=True, check=True).stdout
 
     assert set(loaded.split()) - {'__future__', 'errno', 'fcntl', 'select', 'time'} == {
-        'smart_attributes', 'smart_attributes.durations', 'smart_attributes.trust', 'smart_attributes.state_folder',
+        'smart_attributes', 'smart_attributes.durations', 'smart_attributes.trust', 'smart_attributes.state_directory',
         'smart_attributes.reading',
-        'smart_attributes.reading.commands', 'smart_attributes.reading.drive_file',
-        'smart_attributes.reading.processes', 'smart_attributes.reading.waiting'}
+        'smart_attributes.reading.smartctl_calls', 'smart_attributes.reading.drive_key',
+        'smart_attributes.reading.processes', 'smart_attributes.reading.drive_locks'}
 
 
 def test_24_drives_take_as_long_as_the_slowest(fake, runner):
@@ -287,7 +287,7 @@ def test_the_same_command_twice_is_one_process(fake, runner):
 
 
 def test_output_without_end_is_cut(fake, runner):
-    """A broken smartctl must not eat the memory of the server."""
+    """A broken smartctl must not eat the history of the server."""
     command = fake.answers('for ever', before=PRINTS_FOR_EVER)
 
     [answer] = run(runner, [command]).values()
@@ -394,6 +394,6 @@ def _group_lives(pid):
 
 
 def test_the_stand_in_is_a_plain_script(fake):
-    """What the tests prove is proved with processes, so the stand-in has to be one."""
+    """What the tests validate is validated with processes, so the stand-in has to be one."""
     assert stat.S_IMODE(os.stat(fake.path).st_mode) == 0o755
     assert Path(fake.path).read_text().startswith('#!/bin/sh\n')

@@ -21,8 +21,8 @@ from daemons import PATH, free_port, until
 from fake_smartctl import FakeSmartctl
 from test_metrics import Scraped, everything
 
-from smart_attributes.faces import metrics
-from smart_attributes.reading.commands import read_arguments
+from smart_attributes.output import metrics
+from smart_attributes.reading.smartctl_calls import read_arguments
 
 REPORTS = str(ROOT / 'tests/reports')
 RULES = ROOT / 'contrib/prometheus/check-smart-attributes.rules.yml'
@@ -50,12 +50,12 @@ def checked(text: str) -> List[str]:
 
 # --- promtool ------------------------------------------------------------------------------------
 
-def test_promtool_finds_no_fault_with_the_metrics_of_any_role():
+def test_promtool_finds_no_fault_with_the_metrics_of_any_metric():
     """Names, units and help are as Prometheus wants them."""
     assert checked(metrics.text(list(everything().values()))) == []
 
 
-def test_promtool_finds_no_fault_with_what_the_job_prints():
+def test_promtool_finds_no_fault_with_what_the_command_prints():
     """And would: a metric without help is one."""
     text = run('metrics', '--report', REPORTS).text
 
@@ -188,13 +188,13 @@ def test_the_rights_that_the_service_keeps_are_enough(open_place):
     assert [path for path in state.rglob('*') if path.is_file()] != []
 
 
-def test_the_service_runs_the_job_as_the_parser_knows_it():
+def test_the_service_runs_the_command_as_the_parser_knows_it():
     """A mistyped option would be found by the first admin who enables it."""
-    from smart_attributes import cli
+    from smart_attributes.command_line import parsers
     words = setting('ExecStart').replace('$OPTIONS', setting('Environment').partition('=')[2]).split()
-    options = cli.parse(words[1:])
+    options = parsers.parse(words[1:])
 
-    assert (options.job, options.which.scan) == ('metrics', True)
+    assert (options.command, options.which.scan) == ('metrics', True)
     assert os.path.dirname(str(options.output)) == setting('AssertPathIsDirectory')
     assert setting('ReadWritePaths').split()[0] == os.path.dirname(str(options.output))
     assert float(setting('TimeoutStartSec')) > options.how_read.timeout
@@ -225,7 +225,7 @@ def test_the_rules_ask_for_metrics_that_there_are():
 
 def test_the_rules_and_the_program_agree_on_what_is_soon():
     """What triage calls "order a replacement now"; and what is stale has missed more than one run."""
-    from smart_attributes.faces.dates import LEAD_TIME
+    from smart_attributes.output.forecast_dates import LEAD_TIME
     timer = UNIT.with_suffix('.timer').read_text()
     minutes = int(re.search(r'OnCalendar=\*:0/(\d+)', timer)[1])
 

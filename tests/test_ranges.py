@@ -62,7 +62,7 @@ def test_what_is_no_range_is_refused_with_an_example(text):
         ranges.parse(text)
 
 
-# --- roles in seconds ----------------------------------------------------------------
+# --- metrics in seconds ----------------------------------------------------------------
 
 DAY = 86_400
 
@@ -87,7 +87,7 @@ def test_a_range_of_seconds_may_count_in_days_weeks_and_years(text, good, bad, w
 def test_letters_are_for_seconds_alone(text, unit, said):
     """30d of a temperature is a mistake that must not become 2,592,000 degrees."""
     with pytest.raises(UsageError,
-                       match=rf'of a role that is {said}; d, w and y .days, weeks, years. are for roles in s'):
+                       match=rf'of a metric that is {said}; d, w and y .days, weeks, years. are for metrics in s'):
         ranges.parse(text, unit)
 
 
@@ -103,9 +103,9 @@ def test_what_is_no_time_is_refused_with_an_example(text):
 
 @pytest.mark.parametrize('asked', [ranges.parse, lambda text: ranges.is_violated(text, 1),
                                    lambda text: ranges.describe(text, 1)], ids=['parse', 'is_violated', 'describe'])
-def test_without_a_unit_a_role_is_a_count(asked):
-    """As nearly all roles are; days are no count."""
-    with pytest.raises(UsageError, match='a role that is a count'):
+def test_without_a_unit_a_metric_is_a_count(asked):
+    """As nearly all metrics are; days are no count."""
+    with pytest.raises(UsageError, match='a metric that is a count'):
         asked('30d')
 
 

@@ -16,9 +16,9 @@ def judge(report):
     """Return a verdict by LIMITS on the raw numbers of a report."""
     judgements = []
     for row in report.attributes:
-        role, warning, critical = LIMITS[row.id]
+        metric, warning, critical = LIMITS[row.id]
         state = State.CRITICAL if row.raw_number > critical else State.WARNING if row.raw_number > warning else State.OK
-        reading = Reading(role, row.raw_number, '', Source(attribute=row.id))
+        reading = Reading(metric, row.raw_number, '', Source(attribute=row.id))
         judgements.append(Judgement(reading, state, str(warning), str(critical)))
     return Verdict(Device(''), report.identity, State.OK, tuple(judgements), entry='Acme')
 
@@ -87,9 +87,9 @@ def test_each_limit_in_the_document_is_that_of_the_program():
     """Whoever changes one runs `make verdicts`."""
     told = set(re.findall(r'^\| `(\w+)` above (\d+) \| (WARNING|CRITICAL) ', (ROOT / 'doc/verdicts.md').read_text(),
                           re.MULTILINE))
-    roles = json.loads((ROOT / 'thresholds/default.json').read_text())['roles']
+    metrics = json.loads((ROOT / 'thresholds/default.json').read_text())['metrics']
 
     measured = ('offline_uncorrectable', 'pending', 'reallocated', 'reported_uncorrect', 'spin_retry')
-    assert told == {(role, roles[role]['hdd'][level.lower()], level) for role in measured
+    assert told == {(metric, metrics[metric]['hdd'][level.lower()], level) for metric in measured
                     for level in ('WARNING', 'CRITICAL')
-                    if roles[role]['hdd'][level.lower()]}
+                    if metrics[metric]['hdd'][level.lower()]}

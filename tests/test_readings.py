@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from small_database import database, row, spec_database
 
-from smart_attributes.knowledge import specs
+from smart_attributes.knowledge import drive_database
 from smart_attributes.knowledge.readings import readings
 from smart_attributes.model import ErrorEntry, Identity, Reading, Report, SelfTest, Source, State, Statistic
 from smart_attributes.words import quantity
@@ -15,15 +15,15 @@ NVME = Identity(protocol='NVMe', model='ACME N1', rotation=0)
 
 
 def read(report, change=None):
-    """Return role -> readings of a report, by the small database after *change* to its entry of the X1."""
+    """Return metric -> readings of a report, by the small database after *change* to its entry of the X1."""
     data = database()
     if change:
         change(data['entries'][0])
-    shipped = specs.SpecDatabase(data)
+    shipped = drive_database.SpecDatabase(data)
     spec = shipped.identify(report.identity, [line.id for line in report.attributes])
     found = {}
-    for reading in readings(report, spec, shipped.roles):
-        found.setdefault(reading.role, []).append(reading)
+    for reading in readings(report, spec, shipped.metrics):
+        found.setdefault(reading.metric, []).append(reading)
     return found
 
 
@@ -32,13 +32,13 @@ def drive(*rows, statistics=(), **more):
                   statistics={place: Statistic(number, 'some') for place, number in dict(statistics).items()}, **more)
 
 
-def one(found, role):
-    (reading,) = found[role]
+def one(found, metric):
+    (reading,) = found[metric]
     return reading
 
 
-def judged(found, role):
-    return [(reading.number, str(reading.source)) for reading in found[role] if reading.judged]
+def judged(found, metric):
+    return [(reading.number, str(reading.source)) for reading in found[metric] if reading.judged]
 
 
 # --- vendor attributes -------------------------------------------------------------------
@@ -60,7 +60,7 @@ def test_a_value_that_was_never_set_is_unknown_and_never_a_percentage(value):
 
 
 @pytest.mark.parametrize(
-    ('number', 'raw', 'role', 'expected', 'unit'),
+    ('number', 'raw', 'metric', 'expected', 'unit'),
     [
         (9, '1234', 'power_on_time', 1234 * 3600, 's'),
         (9, '1234h+56m', 'power_on_time', 1234 * 3600, 's'),
@@ -70,19 +70,20 @@ def test_a_value_that_was_never_set_is_unknown_and_never_a_percentage(value):
         (12, '7', 'power_cycles', 7, ''),
     ],
 )
-def test_readings_are_in_base_units(number, raw, role, expected, unit):
+def test_readings_are_in_base_units(number, raw, metric, expected, unit):
     """Limits and graphs know nothing of minutes, hours and 32 MiB."""
-    reading = one(read(drive(row(number, raw=raw))), role)
+    reading = one(read(drive(row(number, raw=raw))), metric)
 
     assert (reading.number, reading.unit, str(reading.source)) == (expected, unit, f'attribute {number}')
 
 
 @pytest.mark.parametrize(
-    ('number', 'raw', 'role'), [(194, '0', 'temperature'), (194, '255', 'temperature'), (12, '9999999', 'power_cycles')]
+    ('number', 'raw', 'metric'),
+    [(194, '0', 'temperature'), (194, '255', 'temperature'), (12, '9999999', 'power_cycles')]
 )
-def test_what_no_drive_can_have_is_unknown(number, raw, role):
-    """Every role has a plausible range of its own, whatever the entry says."""
-    reading = one(read(drive(row(number, raw=raw))), role)
+def test_what_no_drive_can_have_is_unknown(number, raw, metric):
+    """Every metric has a plausible range of its own, whatever the entry says."""
+    reading = one(read(drive(row(number, raw=raw))), metric)
 
     assert (reading.number, reading.judged) == (None, False)
     assert 'no plausible value' in reading.unknown
@@ -134,7 +135,7 @@ def test_a_result_without_a_word_is_unknown(value):
     assert (reading.number, reading.state) == (None, None)
 
 
-def test_of_the_readings_of_one_role_the_first_valid_one_counts():
+def test_of_the_readings_of_one_metric_the_first_valid_one_counts():
     """Later ones serve only where it is unknown."""
 
     def with_two(entry):
@@ -253,8 +254,8 @@ def ignoring_246(entry):
     entry['ignore_thresholds'] = [246]
 
 
-def states(found, role):
-    return [(reading.state, reading.judged) for reading in found.get(role, ())]
+def states(found, metric):
+    return [(reading.state, reading.judged) for reading in found.get(metric, ())]
 
 
 def test_failed_is_critical():
@@ -304,7 +305,7 @@ def test_what_failed_in_the_past_is_no_verdict():
 
 
 @pytest.mark.parametrize(
-    ('bits', 'role', 'state'),
+    ('bits', 'metric', 'state'),
     [
         (0x01, 'spare_warning', State.CRITICAL),
         (0x02, 'temperature_warning', State.WARNING),
@@ -314,11 +315,11 @@ def test_what_failed_in_the_past_is_no_verdict():
         (0x20, 'persistent_memory', State.CRITICAL),
     ],
 )
-def test_an_nvme_drive_is_judged_by_its_bits_and_not_by_the_word(bits, role, state):
+def test_an_nvme_drive_is_judged_by_its_bits_and_not_by_the_word(bits, metric, state):
     """FAILED covers a warm drive as well as a read-only one."""
     found = read(Report(NVME, smart_status=False, nvme={'critical_warning': bits}))
 
-    assert states(found, role) == [(state, True)]
+    assert states(found, metric) == [(state, True)]
     assert states(found, 'smart_status') == [(State.OK, False)]
 
 
@@ -391,8 +392,8 @@ def test_a_drive_without_an_entry_still_has_its_own_word_and_the_standard_logs()
                     statistics={(3, 0x20): Statistic(7, 'some')})
     shipped = spec_database()
 
-    found = {reading.role: reading
-             for reading in readings(report, shipped.identify(report.identity, []), shipped.roles)}
+    found = {reading.metric: reading
+             for reading in readings(report, shipped.identify(report.identity, []), shipped.metrics)}
 
     assert (found['smart_status'].state, found['reallocated'].number) == (State.CRITICAL, 7)
 
@@ -512,7 +513,7 @@ def test_the_warranted_amount_is_a_reading_with_its_document():
 
 
 @pytest.mark.parametrize(
-    ('place', 'flags', 'role', 'is_read'),
+    ('place', 'flags', 'metric', 'is_read'),
     [
         ((3, 0x20), '', 'reallocated', True),
         ((3, 0x20), 'N', 'reallocated', False),
@@ -521,13 +522,13 @@ def test_the_warranted_amount_is_a_reading_with_its_document():
         ((9, 9), '', 'endurance_used', False),
     ],
 )
-def test_a_normalized_statistic_is_a_number_for_endurance_only(place, flags, role, is_read):
+def test_a_normalized_statistic_is_a_number_for_endurance_only(place, flags, metric, is_read):
     """29 of the measured disks report 200 "reallocated sectors", normalized."""
-    assert (role in read(Report(X1, statistics={place: Statistic(50, 'some', flags)}))) is is_read
+    assert (metric in read(Report(X1, statistics={place: Statistic(50, 'some', flags)}))) is is_read
 
 
 @pytest.mark.parametrize(
-    ('log', 'role', 'number', 'unit'),
+    ('log', 'metric', 'number', 'unit'),
     [
         ({'data_units_written': 3}, 'host_written', 3 * 512000, 'B'),
         ({'power_on_hours': 2}, 'power_on_time', 7200, 's'),
@@ -538,9 +539,9 @@ def test_a_normalized_statistic_is_a_number_for_endurance_only(place, flags, rol
         ({'available_spare': 1, 'available_spare_threshold': 0}, 'spare_available', 1, '%'),
     ],
 )
-def test_the_nvme_health_log_is_read_in_base_units(log, role, number, unit):
+def test_the_nvme_health_log_is_read_in_base_units(log, metric, number, unit):
     """A data unit is 1,000 blocks of 512 bytes."""
-    reading = one(read(Report(NVME, nvme=log)), role)
+    reading = one(read(Report(NVME, nvme=log)), metric)
 
     assert (reading.number, reading.unit, reading.source) == (number, unit, Source('NVMe health log'))
 
@@ -574,7 +575,7 @@ def test_no_spare_below_no_threshold_is_not_reported():
 
 
 @pytest.mark.parametrize(
-    ('log', 'role', 'number', 'unit'),
+    ('log', 'metric', 'number', 'unit'),
     [
         ({'power_on_hours': 2}, 'power_on_time', 7200, 's'),
         ({'write.gigabytes_processed': 1.5}, 'host_written', 1.5e9, 'B'),
@@ -582,9 +583,9 @@ def test_no_spare_below_no_threshold_is_not_reported():
         ({'write.total_uncorrected_errors': 4}, 'reported_uncorrect', 4, ''),
     ],
 )
-def test_the_scsi_log_is_read_in_base_units(log, role, number, unit):
-    """Hours to seconds, gigabytes to bytes; what has no role is left alone."""
-    reading = one(read(Report(Identity(protocol='SCSI'), scsi={'unheard_of': 1, **log})), role)
+def test_the_scsi_log_is_read_in_base_units(log, metric, number, unit):
+    """Hours to seconds, gigabytes to bytes; what has no metric is left alone."""
+    reading = one(read(Report(Identity(protocol='SCSI'), scsi={'unheard_of': 1, **log})), metric)
 
     assert (reading.number, reading.unit, reading.source) == (number, unit, Source('SCSI log'))
 
@@ -606,7 +607,7 @@ def test_a_standard_number_that_no_drive_can_have_is_unknown_with_its_reason():
 
 
 @pytest.mark.parametrize(
-    ('of', 'role', 'unit', 'why'),
+    ('of', 'metric', 'unit', 'why'),
     [
         (row(233, 0), 'endurance_used', '%', '100 is outside its valid range'),
         (row(194, raw='0'), 'temperature', 'C', '0 is no plausible value'),
@@ -615,16 +616,16 @@ def test_a_standard_number_that_no_drive_can_have_is_unknown_with_its_reason():
         (row(241, raw='65535'), 'host_written', 'B', '65535 means no value'),
     ],
 )
-def test_a_vendor_number_that_is_none_is_unknown_with_its_reason(of, role, unit, why):
+def test_a_vendor_number_that_is_none_is_unknown_with_its_reason(of, metric, unit, why):
     """The source is told, so that the admin can look at it."""
 
     def with_sentinel(entry):
         entry['attributes']['241']['readings']['host_written']['not'] = [65535]
 
-    (reading,) = read(drive(of), with_sentinel)[role]
+    (reading,) = read(drive(of), with_sentinel)[metric]
 
-    assert (reading.role, reading.number, reading.unit, reading.judged,
-            reading.unknown) == (role, None, unit, False, why)
+    assert (reading.metric, reading.number, reading.unit, reading.judged,
+            reading.unknown) == (metric, None, unit, False, why)
     assert str(reading.source) == f'attribute {of.id}'
 
 
@@ -644,7 +645,7 @@ def test_a_verdict_of_an_attribute_has_unit_and_source_too():
 
     verdict = one(read(drive(row(175, 0))), 'power_loss_protection')
 
-    assert (verdict.role, verdict.unit, str(verdict.source),
+    assert (verdict.metric, verdict.unit, str(verdict.source),
             verdict.verdict) == ('power_loss_protection', '', 'attribute 175', 'failed')
     assert one(read(drive(row(175, 0)), as_trap), 'power_loss_protection').judged is False
 
@@ -691,7 +692,7 @@ def test_of_two_readings_of_spare_the_smaller_is_judged(value, standard, expecte
 
 
 def test_of_two_equal_readings_the_standard_log_is_judged():
-    """One of them has to be, and not now the one, now the other: memory and graphs go by it."""
+    """One of them has to be, and not now the one, now the other: history and graphs go by it."""
     report = drive(row(232, 90))._replace(nvme={'available_spare': 90})
 
     assert judged(read(report, with_spare), 'spare_available') == [(90, 'NVMe health log')]
@@ -748,7 +749,7 @@ def test_an_entry_may_say_that_only_the_statistic_counts_logical_sectors():
     assert [reading.number for reading in found] == [90, 90]
 
 
-def test_the_error_log_is_read_with_the_age_and_the_roles_of_the_drive():
+def test_the_error_log_is_read_with_the_age_and_the_metrics_of_the_drive():
     """An error is as old as the power-on time says that it is."""
     report = Report(Identity(protocol='ATA', model='ACME X1-240', firmware='1.0', rotation=0),
                     statistics={(1, 0x010): Statistic(1000, 'Power-on Hours')},

@@ -17,7 +17,7 @@ DISK = {'path': 'HDD/ACME/1', 'model': 'ACME 1', 'rotation': '7200 rpm', 'health
     [197, 'Current_Pending_Sector', '-O--C-', 100, 100, 0, '-', '7']]}
 ANSWER = {'report': 'a', 'check': [0, "SMART OK - 1 drive\nOK a\n| 'a_pending'=0;0;8;0;"],
           'json': [0, json.dumps({'version': 1, 'state': 'OK', 'drives': [
-              {'device': '/dev/sda', 'readings': [{'role': 'pending', 'value': 0}]}]})]}
+              {'device': '/dev/sda', 'readings': [{'metric': 'pending', 'value': 0}]}]})]}
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_a_limit_that_was_changed_is_found(checkout, tmp_path):
     """In state and exit status, in performance data and in JSON; the report that shows it is kept."""
     limits = checkout / 'thresholds/default.json'
     data = json.loads(limits.read_text())
-    data['roles']['pending']['hdd']['critical'] = '5'
+    data['metrics']['pending']['hdd']['critical'] = '5'
     limits.write_text(json.dumps(data))
 
     code, text = compare(checkout, tmp_path)
@@ -77,7 +77,7 @@ def test_a_limit_that_was_changed_is_found(checkout, tmp_path):
 @pytest.mark.parametrize('damage', ['raise ValueError', 'import nothing_of_this_name', 'import os\nos._exit(0)', 'x ='])
 def test_a_checkout_that_does_not_answer_is_not_the_same(checkout, tmp_path, damage):
     """Exit status 3: two checkouts that both print nothing would agree."""
-    (checkout / 'smart_attributes/judge.py').write_text(f'{damage}\n')
+    (checkout / 'smart_attributes/check/judging.py').write_text(f'{damage}\n')
     (checkout / 'smart_attributes/main.py').write_text(f'{damage}\n')
 
     code, text = compare(checkout, tmp_path)
@@ -125,12 +125,12 @@ def test_what_was_renamed_is_compared_under_its_new_name():
     def rename(document, value='pending'):
         document['version'] = 2
         reading = document['drives'][0]['readings'][0]
-        del reading['role']
+        del reading['metric']
         reading['metric'] = value
 
     assert changed(rename) == []
     assert changed(lambda document: rename(document, 'other')) == [
-        ('json.document.drives[0].readings[0].role', 'pending', 'other')]
+        ('json.document.drives[0].readings[0].metric', 'pending', 'other')]
     assert not is_same('version', 1, 3) and not is_same('version', 2, 1) and not is_same('state', 1, 2)
 
 

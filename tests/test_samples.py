@@ -7,8 +7,8 @@ import json
 import pytest
 from small_database import samples as small_samples
 
+from smart_attributes.devtools import samples
 from smart_attributes.model import AttributeRow
-from smart_attributes.workshop import samples
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_line_that_is_no_row_is_named(tmp_path):
     ],
 )
 def test_a_file_of_samples_that_cannot_be_used_says_why(tmp_path, text, sentence):
-    """The other files are proved all the same."""
+    """The other files are validated all the same."""
     (tmp_path / 'acme.json').write_text(text)
     (tmp_path / 'other.json').write_text(json.dumps(small_samples()))
 

@@ -122,7 +122,7 @@ def test_an_unopened_scan_does_not_pin_drives_to_scsi():
 
 
 def test_what_is_no_drive_is_left_out_and_named():
-    """Optical drives and memory disks would be UNKNOWN for ever."""
+    """Optical drives and history disks would be UNKNOWN for ever."""
     devices, refused = scan('/dev/sr0 -d scsi # /dev/sr0, SCSI device\n'
                             '/dev/zram0 -d scsi # /dev/zram0, SCSI device\n'
                             '/dev/sda -d sat # /dev/sda [SAT], ATA device\n')

@@ -8,7 +8,7 @@ import random
 import pytest
 from conftest import ROOT
 
-from smart_attributes.knowledge import complaints, schema
+from smart_attributes.knowledge import schema, schema_errors
 
 FILES = {
     'thresholds': ['thresholds/example-site.json', 'thresholds/default.json'],
@@ -50,12 +50,12 @@ def mutated(data, rolls):
 
 
 def small(data, rolls):
-    """Return a few entries, roles and sets of a large file: a proof needs many rounds."""
+    """Return a few entries, metrics and sets of a large file: a proof needs many rounds."""
     kept = dict(data)
     for key in ('entries', 'advisories'):
         if key in kept:
             kept[key] = rolls.sample(kept[key], min(2, len(kept[key])))
-    for key in ('roles', 'sets', 'documents'):
+    for key in ('metrics', 'sets', 'documents'):
         if key in kept:
             kept[key] = {name: kept[key][name] for name in rolls.sample(sorted(kept[key]), min(3, len(kept[key])))}
     return kept
@@ -91,8 +91,8 @@ def test_what_fits_is_told_without_the_library(monkeypatch):
     """Its import alone costs more than a check."""
     monkeypatch.setitem(__import__('sys').modules, 'jsonschema', None)
 
-    assert complaints.schema_problems(json.loads((ROOT / 'attributes.json').read_text()), 'attributes',
-                                      'attributes.json') == []
+    assert schema_errors.schema_problems(json.loads((ROOT / 'attributes.json').read_text()), 'attributes',
+                                         'attributes.json') == []
 
 
 @pytest.mark.parametrize(('growth', 'fits'), [
@@ -103,9 +103,9 @@ def test_what_fits_is_told_without_the_library(monkeypatch):
     ({'within': '24h', 'for': '7d', 'warning': '10:'}, False), ({'within': '24h', 'for': '7d', 'warning': 5}, False),
     ({'within': '24h', 'for': '7d', 'advise': 'nothing'}, False)])
 def test_a_rule_of_growth_that_fits_its_schema_can_be_meant(growth, fits):
-    """What passes here is parsed without a mistake by memory, which a check meets only when something has grown."""
+    """What passes here is parsed without a mistake by history, which a check meets only when something has grown."""
     rules = schema.schema('thresholds')
-    assert schema.is_fitting({'roles': {'pending': {'growth': growth}}}, rules, rules) is fits
+    assert schema.is_fitting({'metrics': {'pending': {'growth': growth}}}, rules, rules) is fits
     if fits and growth:
-        from smart_attributes.memory.growth import rule
+        from smart_attributes.history.growth import rule
         assert [rule(each, '').held for each in (growth if isinstance(growth, list) else [growth])]

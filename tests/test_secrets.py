@@ -9,7 +9,7 @@ from conftest import NOBODY, run
 
 TOKEN = 'S3CRET-TOKEN'
 SECRETS = {
-    'object': f'{{"{TOKEN}": "{TOKEN}"}}', 'entries': f'{{"entries": ["{TOKEN}"], "roles": {{"{TOKEN}": {{}}}}}}',
+    'object': f'{{"{TOKEN}": "{TOKEN}"}}', 'entries': f'{{"entries": ["{TOKEN}"], "metrics": {{"{TOKEN}": {{}}}}}}',
     'limits': f'{{"overrides": [{{"for": {{"serial": "{TOKEN}"}}}}]}}', 'list': f'["{TOKEN}"]',
     'version-1.6': f'{{"Devices": {{"/{TOKEN}": {{"Threshs": {{"{TOKEN}": "{TOKEN}"}}}}}}}}',
     'smartctl': f'smartctl 7.3\n{TOKEN}: failed\n', 'number': '{"a": %s}' % ('7' * 50),
@@ -26,8 +26,8 @@ READERS = {
     'acknowledge': (('acknowledge', '--all', '--why', 'as found', '--report'), REPORTS),
     'fleet': (('fleet',), ('smartctl', 'triage', 'object')),
     'measure': (('measure',), ('object', 'timelines')),
-    'prove': (('prove',), DATA), 'format': (('prove', '--format'), DATA), 'migrate': (('migrate',), DATA),
-    'samples': (('prove', '--samples'), ('list', 'number')), 'models': (('prove', '--models'), ('timelines',)),
+    'validate': (('validate',), DATA), 'format': (('validate', '--format'), DATA), 'migrate': (('migrate',), DATA),
+    'samples': (('validate', '--samples'), ('list', 'number')), 'models': (('validate', '--models'), ('timelines',)),
     'thresholds': (('--report', '/dev/null', '--thresholds'), DATA),
     'attributes': (('--report', '/dev/null', '--attributes'), DATA),
     'dbjson': (('--report', '/dev/null', '-dbj'), DATA), 'ucfgjson': (('--report', '/dev/null', '-ucfgj'), DATA)}

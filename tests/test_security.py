@@ -15,8 +15,8 @@ from conftest import ROOT
 from promises import BROKEN
 from rooms import MODULES, PACKAGE, imports, room
 
-from smart_attributes.reading import commands, sudoers
-from smart_attributes.reading.waiting import Waiting
+from smart_attributes.reading import smartctl_calls, sudoers
+from smart_attributes.reading.drive_locks import Waiting
 
 PAGE = (ROOT / 'SECURITY.md').read_text()
 LINKS = re.findall(r'\[([^]]+)\]\(([^)]+)\)', PAGE)
@@ -69,7 +69,7 @@ def test_no_text_becomes_code_and_no_shell_is_started():
 
 
 def test_only_what_asks_icinga_knows_the_network():
-    """And only the job `fleet` imports it, where an Icinga was named."""
+    """And only the command `fleet` imports it, where an Icinga was named."""
     found = {module for module in MODULES if foreign(module) & NETWORK}
     of_sockets = {name for module in MODULES if module not in found
                   for name in re.findall(r'\bsocket\.(\w+)', (PACKAGE / f'{module}.py').read_text())}
@@ -77,7 +77,7 @@ def test_only_what_asks_icinga_knows_the_network():
     assert found == {'fleet/icinga', 'fleet/certificates'}  # the latter knows TLS alone, and opens nothing
     assert of_sockets == {'gethostname'}
     asking = {room(module) for module in MODULES for name, _ in imports(module) if name == 'fleet/icinga'}
-    assert asking == {'gathering'}
+    assert asking == {'commands'}
     assert {module for module in MODULES for name, _ in imports(module) if name == 'fleet/certificates'} == {
         'fleet/icinga'}
 
@@ -101,7 +101,7 @@ def test_each_expression_of_the_rule_stands_for_all_arguments():
 
 def test_no_link_in_the_folder_of_locks_is_followed(tmp_path):
     """Not even to a file of the owner: whoever plants it chooses what a check writes over."""
-    found, command = Waiting(), ('/usr/sbin/smartctl', *commands.read_arguments('/dev/sda'))
+    found, command = Waiting(), ('/usr/sbin/smartctl', *smartctl_calls.read_arguments('/dev/sda'))
     os.close(found.begin(command))
     lock, = Path(found.path).iterdir()
     lock.unlink()
@@ -151,9 +151,9 @@ def test_each_broken_promise_is_where_it_says():
 def test_each_promise_has_a_test_that_was_seen_to_fail():
     """Without a browser and without a daemon, so that it fails wherever the promise is broken."""
     rows = [re.findall(r'\[(test_\w+)\]', row) for row in PAGE.splitlines() if row.startswith('| ')]
-    proved = {each.test.partition('::')[2] for each in BROKEN}
+    validated = {each.test.partition('::')[2] for each in BROKEN}
 
-    assert [row for row in rows if row and not proved & set(row)] == []
+    assert [row for row in rows if row and not validated & set(row)] == []
 
 
 def test_the_command_for_nrpe_takes_nothing_from_outside():

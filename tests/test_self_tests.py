@@ -104,7 +104,7 @@ def test_a_site_that_runs_extended_tests_hears_when_they_end(tests, age, state, 
     """A log without a fresh one proves that nobody looked."""
     found = freshness(tests, DISK, age and age * HOUR, 35 * 24 * HOUR)
 
-    assert (found.role, found.state) == ('self_test_age', state)
+    assert (found.metric, found.state) == ('self_test_age', state)
     assert re.search(words, found.verdict)
 
 

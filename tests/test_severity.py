@@ -9,25 +9,25 @@ from typing import Dict, List, Mapping, Tuple
 import pytest
 from conftest import ROOT, drive_path, run
 
-from smart_attributes.faces import document
-from smart_attributes.faces.lines import Line
-from smart_attributes.faces.packed import Packer
-from smart_attributes.fleet import documents
-from smart_attributes.fleet.drives import Drive, Origin, Reader
-from smart_attributes.fleet.kept import Kept
+from smart_attributes.fleet import triage_documents
+from smart_attributes.fleet.plugin_output import Drive, Origin, Reader
+from smart_attributes.fleet.worst_drives import Kept
 from smart_attributes.knowledge import severity
-from smart_attributes.knowledge.specs import SpecDatabase
+from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
+from smart_attributes.output import json_document
+from smart_attributes.output.packed_document import Packer
+from smart_attributes.output.plugin_lines import Line
 
 DATA = json.loads((ROOT / 'attributes.json').read_text())
-ROLES = SpecDatabase(DATA).roles
+METRICS = SpecDatabase(DATA).metrics
 C, W = State.CRITICAL, State.WARNING
 
 
-def found(role: str, number: float, state: State, limit: str = '', grown: float = 0) -> Judgement:
+def found(metric: str, number: float, state: State, limit: str = '', grown: float = 0) -> Judgement:
     """Return a finding as judge makes it."""
-    known = ROLES[role]
-    reading = Reading(role, number, known.unit, Source('log'), 'in words', state if known.is_verdict else None)
+    known = METRICS[metric]
+    reading = Reading(metric, number, known.unit, Source('log'), 'in words', state if known.is_verdict else None)
     return Judgement(reading, state, limit if state is W else '', limit if state is C else '',
                      growth='grew' if grown else '', grown=grown, concern=known.concern)
 
@@ -74,18 +74,19 @@ def test_a_drive_stands_before_every_less_severe_one(more, less):
     assert severity.of_verdict(more) < severity.of_verdict(less)
 
 
-def test_a_new_role_needs_one_entry_in_data():
-    """A site, or a new version, adds a role with its concern; no code names roles."""
-    data = {**DATA, 'roles': {**DATA['roles'], 'lost_pages': {**DATA['roles']['media_errors'], 'concern': 'data'}}}
-    reader = Reader(SpecDatabase(data).roles, Packer())
+def test_a_new_metric_needs_one_entry_in_data():
+    """A site, or a new version, adds a metric with its concern; no code names metrics."""
+    data = {**DATA,
+            'metrics': {**DATA['metrics'], 'lost_pages': {**DATA['metrics']['media_errors'], 'concern': 'data'}}}
+    reader = Reader(SpecDatabase(data).metrics, Packer())
 
     assert reader.weight('lost_pages', C, 5, '0') < reader.weight('write_protect', C, None, '')
     assert reader.weight('lost_pages', C, 5, '0') == severity.weight(C, 'data', 5, '0')
 
 
 def test_every_concern_of_the_database_has_a_place():
-    """And no concern is without a role, but for growth, which judgements tell, and the rest."""
-    assert {role.concern for role in ROLES.values()} == set(severity.ORDER) - {severity.GROWING}
+    """And no concern is without a metric, but for growth, which judgements tell, and the rest."""
+    assert {metric.concern for metric in METRICS.values()} == set(severity.ORDER) - {severity.GROWING}
 
 
 @pytest.mark.parametrize('limit, number, far', [
@@ -116,12 +117,12 @@ def order(text: str) -> List[str]:
     return sorted(('a_worn', 'z_failed'), key=text.index)
 
 
-@pytest.mark.parametrize('job', [
+@pytest.mark.parametrize('command', [
     pytest.param([], id='check'), pytest.param(['-v'], id='check-verbose'), pytest.param(['triage'], id='triage'),
     pytest.param(['triage', '--json'], id='triage-json')])
-def test_the_failed_drive_stands_before_the_worn_one(two_critical, job):
+def test_the_failed_drive_stands_before_the_worn_one(two_critical, command):
     """A worn SSD that says PASSED stood first, for its name or for its wear."""
-    text = run(*job, '--report', str(two_critical)).text
+    text = run(*command, '--report', str(two_critical)).text
 
     assert order(text) == ['z_failed', 'a_worn']
 
@@ -177,15 +178,15 @@ def test_failed_says_in_the_first_line_what_was_lost():
 def test_a_fleet_ranks_a_drive_by_its_document_as_its_host_does(verdict):
     """State, numbers, limits and growth are in the document; what was increasing stays so."""
     packer = Packer()
-    given = document.document([verdict], (), False, 0)
-    (told,) = documents.drives(documents.Document('', given, 0), Reader(ROLES, packer), packer, 0)
+    given = json_document.document([verdict], (), False, 0)
+    (told,) = triage_documents.drives(triage_documents.Document('', given, 0), Reader(METRICS, packer), packer, 0)
 
     assert told.rank == severity.of_verdict(verdict)
 
 
 # --- a fleet by its lines ------------------------------------------------------------
 
-Said = Tuple[str, str, Dict[str, str]]  # state, findings, role -> its value in perfdata
+Said = Tuple[str, str, Dict[str, str]]  # state, findings, metric -> its value in perfdata
 LINES: Mapping[str, Said] = {
     'sda': ('CRITICAL', 'endurance_used 155 %, critical above 95', {'endurance_used': '155%;85;95;0;'}),
     'sdb': ('CRITICAL', 'reallocated 1100, critical above 1000', {'reallocated': '1100;200;1000;0;'}),
@@ -200,7 +201,7 @@ LINES: Mapping[str, Said] = {
 
 def of_lines(reader: Reader, lines: Mapping[str, Said], model: str = 'ACME X1') -> List[Drive]:
     rows = [Line(State[state], name, model, words) for name, (state, words, _) in lines.items()]
-    values = [f"'{name}_{role}'={value}" for name, (_, _, told) in lines.items() for role, value in told.items()]
+    values = [f"'{name}_{metric}'={value}" for name, (_, _, told) in lines.items() for metric, value in told.items()]
     return reader.drives(rows, values, Origin('db1'))
 
 
@@ -208,7 +209,7 @@ def test_a_fleet_orders_by_the_lines_and_perfdata_that_icinga_has():
     """A number within its limits is a finding because it increased."""
     packer = Packer()
     kept = Kept(packer)
-    for each in of_lines(Reader(ROLES, packer), LINES):
+    for each in of_lines(Reader(METRICS, packer), LINES):
         kept.add(each)
 
     names = [each['name'] for each in kept.drives(kept.rows())]
@@ -219,7 +220,7 @@ def test_the_drives_that_are_kept_are_the_most_severe():
     """The 25,001st of a fleet is dropped: never one that failed for one that is worn."""
     packer = Packer()
     kept = Kept(packer, most=2)
-    for each in of_lines(Reader(ROLES, packer), LINES):
+    for each in of_lines(Reader(METRICS, packer), LINES):
         kept.add(each)
 
     assert [each['name'] for each in kept.drives(kept.rows())] == ['sdg', 'sdf']
@@ -229,7 +230,7 @@ def test_the_drives_that_are_kept_are_the_most_severe():
 def test_one_worn_model_does_not_fill_the_cards_of_a_fleet():
     """48 drives to replace were six cards of one worn SSD, and the FAILED disks below them."""
     packer = Packer()
-    kept, reader = Kept(packer), Reader(ROLES, packer)
+    kept, reader = Kept(packer), Reader(METRICS, packer)
     worn = {f'sd{number:02}': LINES['sda'] for number in range(40)}
     failed = {f'sy{number}': LINES['sdg'] for number in range(8)}
     for each in (*of_lines(reader, worn, 'WORN SSD'), *of_lines(reader, failed, 'FAILED HDD'),
@@ -246,7 +247,7 @@ def test_few_drives_of_one_model_have_a_card_each():
     """Grouping is for what does not fit."""
     packer = Packer()
     kept = Kept(packer)
-    for each in of_lines(Reader(ROLES, packer), {f'sd{number}': LINES['sdg'] for number in range(6)}):
+    for each in of_lines(Reader(METRICS, packer), {f'sd{number}': LINES['sdg'] for number in range(6)}):
         kept.add(each)
 
     assert [card.drives for card in kept.todo(('replace now',), 6)['replace now'][1]] == [1] * 6

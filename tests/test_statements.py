@@ -70,14 +70,14 @@ def test_what_is_over_is_said_in_the_unit_that_a_person_would_take(hours, said):
 
 # --- readings -------------------------------------------------------------------------------
 
-def reading(number=97, role='endurance_used', unit='%', **more):
-    return Reading(role, number, unit, Source(attribute=233), **more)
+def reading(number=97, metric='endurance_used', unit='%', **more):
+    return Reading(metric, number, unit, Source(attribute=233), **more)
 
 
 def time_left(left, earliest, latest, is_estimate):
     """Return what is foreseen; all in days."""
     told = Forecast(*(days * 86_400 for days in (left, earliest, latest)), is_estimate)
-    return Reading('endurance_time_left', round(told.left), 's', Source('memory'), forecast=told)
+    return Reading('endurance_time_left', round(told.left), 's', Source('history'), forecast=told)
 
 
 @pytest.mark.parametrize(('of', 'said'), [
@@ -96,7 +96,7 @@ def time_left(left, earliest, latest, is_estimate):
     (time_left(0, 0, 0, False), 'endurance_time_left 0 days'),
     (reading(0, 'vendor_threshold', '', verdict='attribute 5 is at 1', state=State.WARNING), 'attribute 5 is at 1')])
 def test_a_reading_is_a_statement(of, said):
-    """A number with its role, a verdict with its words; some say it all themselves."""
+    """A number with its metric, a verdict with its words; some say it all themselves."""
     assert words.statement(of) == said
 
 
@@ -181,7 +181,7 @@ def test_a_healthy_drive_is_told_by_its_three_most_telling_readings():
     """Wear first, then space, then sectors; a row of counters would tell less."""
     numbers = (('power_on_time', 7200, 's'), ('temperature', 35, 'C'), ('reallocated', 0, ''),
                ('endurance_used', 9, '%'))
-    judgements = [judgement(of=reading(number, role, unit)) for role, number, unit in numbers]
+    judgements = [judgement(of=reading(number, metric, unit)) for metric, number, unit in numbers]
 
     assert words.findings(verdict(*judgements, state=State.OK)) == 'endurance_used 9 %; reallocated 0; temperature 35 C'
 

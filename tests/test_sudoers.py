@@ -18,7 +18,7 @@ from conftest import ROOT, SOCKETS, run
 from fake_smartctl import IGNORES_SIGTERM, FakeSmartctl
 
 from smart_attributes.errors import UsageError
-from smart_attributes.reading import addresses, commands, device_types, sudoers
+from smart_attributes.reading import addresses, device_types, smartctl_calls, sudoers
 
 pytestmark = pytest.mark.xdist_group('sudo')
 
@@ -70,12 +70,12 @@ REFUSED = {
     'up-and-out-of-a-folder': f'{READ} /dev/disk/by-id/../../../etc/shadow',
     'up-within-a-folder': f'{READ} /dev/disk/by-id/..',
     'up-from-a-bus': f'{READ} -d megaraid,0 /dev/bus/../sda',
-    'shared-memory': f'{READ} /dev/shm/a',
+    'shared-history': f'{READ} /dev/shm/a',
     'a-descriptor': f'{READ} /dev/fd/3',
     'standard-input': f'{READ} /dev/stdin',
     'a-file-elsewhere': f'{READ} /etc/shadow',
     'a-file-nearby': f'{READ} sda',
-    'memory': f'{READ} /dev/mem',
+    'history': f'{READ} /dev/mem',
     'a-terminal': f'{READ} /dev/tty1',
     'a-watchdog': f'{READ} /dev/watchdog',
     'null': f'{READ} /dev/null',
@@ -104,7 +104,7 @@ REFUSED = {
 
 def arguments_of(address: str) -> Tuple[str, ...]:
     device, = addresses.parse(address)
-    return commands.read_arguments(device.path, device.type)
+    return smartctl_calls.read_arguments(device.path, device.type)
 
 
 def is_on_request(address: str) -> bool:
@@ -112,8 +112,8 @@ def is_on_request(address: str) -> bool:
 
 
 def subsets() -> Iterator[Tuple[str, ...]]:
-    for size in range(len(commands.LOGS) + 1):
-        yield from combinations(commands.LOGS, size)
+    for size in range(len(smartctl_calls.LOGS) + 1):
+        yield from combinations(smartctl_calls.LOGS, size)
 
 
 # --- the expressions, as text ------------------------------------------------------------------
@@ -130,10 +130,11 @@ def test_every_type_has_an_address_here():
 def test_every_command_line_is_admitted(as_json):
     """Any log may be skipped, the type left out: whatever commands.py can make."""
     expressions = list(sudoers.all_expressions(ON_REQUEST))
-    lines = [commands.read_arguments(device.path, device.type, skip, as_json)
+    lines = [smartctl_calls.read_arguments(device.path, device.type, skip, as_json)
              for text in ADDRESSES for device in addresses.parse(text) for skip in subsets()]
 
-    assert [line for line in (*lines, commands.SCAN, commands.SCAN_TEXT) if not sudoers.admits(expressions, line)] == []
+    assert [line for line in (*lines, smartctl_calls.SCAN, smartctl_calls.SCAN_TEXT)
+            if not sudoers.admits(expressions, line)] == []
 
 
 def test_what_differs_in_a_character_is_admitted_only_if_it_is_ours():
@@ -145,7 +146,8 @@ def test_what_differs_in_a_character_is_admitted_only_if_it_is_ours():
     admitted = [line for line in (mutation(chance) for _ in range(20000)) if sudoers.admits(expressions, line)]
 
     assert len(admitted) > 500
-    assert [line for line in admitted if line not in (commands.SCAN, commands.SCAN_TEXT) and not is_ours(line)] == []
+    assert [line for line in admitted if line not in (smartctl_calls.SCAN, smartctl_calls.SCAN_TEXT)
+            and not is_ours(line)] == []
 
 
 @pytest.mark.parametrize('more', ['-s on', '-t long', '-s', '0', '/dev/sdb', '-d test', '--set=standby,now', '/../mem',
@@ -179,8 +181,9 @@ def test_commands_of_usb_bridges_are_admitted_on_links_of_usb_alone(path):
     expressions = list(sudoers.all_expressions(ON_REQUEST))
 
     assert len(bridges) == 8
-    assert [name for name in bridges if sudoers.admits(expressions, commands.read_arguments(path, name))] == []
-    assert all(sudoers.admits(expressions, commands.read_arguments(USB, name if name != 'usbasm1352r' else f'{name},0'))
+    assert [name for name in bridges if sudoers.admits(expressions, smartctl_calls.read_arguments(path, name))] == []
+    assert all(sudoers.admits(expressions,
+                              smartctl_calls.read_arguments(USB, name if name != 'usbasm1352r' else f'{name},0'))
                for name in bridges)
 
 
@@ -199,8 +202,8 @@ def is_ours(line: Tuple[str, ...]) -> bool:
         device, = addresses.parse(f'{kind}@{words[-1]}' if kind else words[-1])
     except UsageError as error:
         return 'numbers of' in str(error)  # 999 has as many digits as 127; smartctl itself refuses it
-    skip = [log for log in commands.LOGS if log not in words]
-    made = commands.read_arguments(device.path, device.type, skip, words[0] == '--json=c')
+    skip = [log for log in smartctl_calls.LOGS if log not in words]
+    made = smartctl_calls.read_arguments(device.path, device.type, skip, words[0] == '--json=c')
     return [without_zeros(word) for word in words] == [without_zeros(word) for word in made]
 
 
@@ -224,7 +227,7 @@ def test_only_a_new_sudo_gets_expressions(said, known):
     assert sudoers.knows_expressions(said) is known
 
 
-# --- the job -----------------------------------------------------------------------------------
+# --- the command -----------------------------------------------------------------------------------
 
 @pytest.fixture
 def roots_smartctl(fake: FakeSmartctl) -> FakeSmartctl:
@@ -332,7 +335,7 @@ def test_a_path_of_ones_own_making_gets_a_line_beside_the_expressions(roots_smar
     pytest.param(['-p', 'smartctl'], 'absolute path', id='any-smartctl-in-the-path'),
     pytest.param(['-p', '/usr/sbin/smartctl, ALL'], 'absolute path', id='another-command'),
     pytest.param(['-p', '/usr/../tmp/smartctl'], 'absolute path', id='up'),
-    pytest.param(['--literal', '-d', '/dev/shm/a'], 'no drive', id='shared-memory')])
+    pytest.param(['--literal', '-d', '/dev/shm/a'], 'no drive', id='shared-history')])
 def test_a_rule_that_would_admit_more_is_not_printed(arguments, words):
     """Exit status 3, so that "sudoers > rule && install rule" stops."""
     printed = run('sudoers', *arguments)
@@ -479,7 +482,7 @@ def in_sight_of(syslog: Syslog, command: List[str]) -> List[str]:
 def test_a_check_writes_nothing_into_the_log(sudo, syslog, literal):
     """Sixty drives would be 180 lines, twelve times an hour; who wants them takes a line away."""
     as_user = ['setpriv', f'--reuid={sudo.user}', '--regid=nogroup', '--clear-groups', 'sudo', '-n']
-    call = [*as_user, sudo.fake.path, *commands.read_arguments('/dev/sda')]
+    call = [*as_user, sudo.fake.path, *smartctl_calls.read_arguments('/dev/sda')]
     rule = run('sudoers', '--user', sudo.user, '-p', sudo.fake.path, *literal).text
     with sudo.under(rule):
         before = len(sudo.fake.calls())
@@ -508,7 +511,7 @@ def test_two_rules_for_one_user_get_along(sudo, tmp_path):
     more.touch(0o440)
     try:
         more.write_text(run('sudoers', '--user', sudo.user, '-p', sudo.fake.path, '--type', 'usbjmicron').text)
-        done = sudo.runs(sudo.fake.path, *commands.read_arguments('/dev/sda'))
+        done = sudo.runs(sudo.fake.path, *smartctl_calls.read_arguments('/dev/sda'))
     finally:
         more.unlink()
 
@@ -516,7 +519,7 @@ def test_two_rules_for_one_user_get_along(sudo, tmp_path):
     assert 'sudoers' not in done.stderr
 
 
-@pytest.mark.parametrize('arguments', [commands.SCAN, commands.SCAN_TEXT], ids=['json', 'text'])
+@pytest.mark.parametrize('arguments', [smartctl_calls.SCAN, smartctl_calls.SCAN_TEXT], ids=['json', 'text'])
 def test_sudo_admits_the_scan(sudo, arguments):
     """Without -d it comes first."""
     assert sudo.admits(*arguments)
@@ -524,7 +527,7 @@ def test_sudo_admits_the_scan(sudo, arguments):
 
 def test_sudo_admits_text_and_skipped_logs(sudo):
     """Before smartctl 7.0, and for drives that a log harms."""
-    lines = [commands.read_arguments('/dev/sda', 'sat', skip, as_json) for skip in subsets()
+    lines = [smartctl_calls.read_arguments('/dev/sda', 'sat', skip, as_json) for skip in subsets()
              for as_json in (True, False)]
 
     assert [line for line in lines if not sudo.admits(*line)] == []
@@ -550,7 +553,7 @@ def test_sudo_refuses(sudo, line):
 def test_sudo_refuses_what_comes_with_it(sudo, options):
     """The right command line under other circumstances."""
     before = len(sudo.fake.calls())
-    done = sudo.runs(*options, sudo.fake.path, *commands.SCAN)
+    done = sudo.runs(*options, sudo.fake.path, *smartctl_calls.SCAN)
 
     assert done.returncode != 0
     assert len(sudo.fake.calls()) == before
@@ -571,7 +574,7 @@ def test_literal_lines_admit_their_drive_and_no_other(sudo, tmp_path):
 
 def test_sudo_ends_a_smartctl_that_hangs(sudo):
     """nagios may not kill what is root's: TIMEOUT is the time for all drives, and five seconds more."""
-    arguments = commands.read_arguments('/dev/sdz')
+    arguments = smartctl_calls.read_arguments('/dev/sdz')
     sudo.fake.answers(arguments, before='exec sleep 60')
     assert 'TIMEOUT=60 ' in sudo.rule
     with sudo.under(sudo.rule.replace('TIMEOUT=60', 'TIMEOUT=1')):
@@ -584,27 +587,27 @@ def test_sudo_ends_a_smartctl_that_hangs(sudo):
 def test_a_refusal_of_the_real_sudo_is_known_as_one(sudo):
     """Then the words of earlier versions are tried."""
     refused = sudo.runs(sudo.fake.path, '--json=c', '-x', '/dev/sda')
-    admitted = sudo.runs(sudo.fake.path, *commands.SCAN)
+    admitted = sudo.runs(sudo.fake.path, *smartctl_calls.SCAN)
     behind = ('/usr/bin/sudo', '-n', sudo.fake.path)
 
-    assert commands.is_refused(behind, refused.stdout.encode(), refused.stderr.encode()), refused.stderr
-    assert not commands.is_refused(behind, admitted.stdout.encode(), admitted.stderr.encode())
+    assert smartctl_calls.is_refused(behind, refused.stdout.encode(), refused.stderr.encode()), refused.stderr
+    assert not smartctl_calls.is_refused(behind, admitted.stdout.encode(), admitted.stderr.encode())
 
 
 def test_behind_sudo_a_smartctl_that_hangs_keeps_its_drive_locked_and_is_found_by_the_next_check(sudo, open_place):
     """The lock passes through sudo, and sudo stays to keep the rule's TIMEOUT; the second check starts nothing."""
-    arguments = commands.read_arguments('/dev/sdq')
+    arguments = smartctl_calls.read_arguments('/dev/sdq')
     sudo.fake.answers(arguments, before=IGNORES_SIGTERM.replace('60', '12'))
     state = open_place / 'state'
     state.mkdir()
     shutil.chown(state, sudo.user)
     code = f'''import sys, time
 sys.path.insert(0, {str(ROOT)!r})
-from smart_attributes.reading import commands, waiting
+from smart_attributes.reading import drive_locks, smartctl_calls
 from smart_attributes.reading.processes import Runner
 for _ in range(2):
-    runner = Runner(waiting.Waiting(sys.argv[1]))
-    command = (*commands.prefix(sys.argv[2]), *commands.read_arguments('/dev/sdq'))
+    runner = Runner(drive_locks.Waiting(sys.argv[1]))
+    command = (*smartctl_calls.prefix(sys.argv[2]), *smartctl_calls.read_arguments('/dev/sdq'))
     print(*(answer.outcome for answer in runner.run([command], 1, 0.7, time.monotonic() + 20)), runner.forgetful)
     runner.close()'''
     before = len(sudo.fake.calls())

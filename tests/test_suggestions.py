@@ -6,12 +6,12 @@ import json
 import pytest
 from conftest import drive_path, run
 
-from smart_attributes.knowledge import datafile, suggestions
-from smart_attributes.knowledge.specs import SpecDatabase
+from smart_attributes.knowledge import data_file, suggestions
+from smart_attributes.knowledge.drive_database import SpecDatabase
 
-KNOWN = SpecDatabase(datafile.load(datafile.shipped('attributes.json'))).units
-REPORT = ('--report', drive_path('intel-worn'), '--no-memory')
-LISTED = 'doc/roles.md lists them, for example endurance_used'
+KNOWN = SpecDatabase(data_file.load(data_file.shipped('attributes.json'))).units
+REPORT = ('--report', drive_path('intel-worn'), '--no-history')
+LISTED = 'doc/metric-names.md lists them, for example endurance_used'
 
 
 @pytest.mark.parametrize(('word', 'meant'), [
@@ -45,38 +45,39 @@ def test_only_a_known_metric_is_proposed():
     ('temperture', 'temperature'), ('wear', 'endurance_used'), ('Percentage_Used', 'endurance_used'),
     ('Reallocated_Sector_Ct', 'reallocated')])
 @pytest.mark.parametrize('words', [
-    ('-w', '{}=50'), ('-c', '{}=50'), ('--ignore-role', '{}'), ('--acknowledged', 'SERIAL01:{}=5')],
-    ids=['-w', '-c', '--ignore-role', '--acknowledged'])
+    ('-w', '{}=50'), ('-c', '{}=50'), ('--ignore-metric', '{}'), ('--acknowledged', 'SERIAL01:{}=5')],
+    ids=['-w', '-c', '--ignore-metric', '--acknowledged'])
 def test_an_option_proposes_the_metric(words, word, meant):
     """And it is UNKNOWN, not a limit that never alerts."""
     done = run(*REPORT, *(each.format(word) for each in words))
 
-    assert (done.code, done.text) == (3, f'SMART UNKNOWN - "{word}" is no role; did you mean {meant}?\n')
+    assert (done.code, done.text) == (3, f'SMART UNKNOWN - "{word}" is no metric; did you mean {meant}?\n')
 
 
-@pytest.mark.parametrize('job', [('acknowledge', '--why', 'known since 2024'), ('history',)],
+@pytest.mark.parametrize('command', [('acknowledge', '--why', 'known since 2024'), ('history',)],
                          ids=['acknowledge', 'history'])
-def test_a_job_proposes_the_metric(job):
+def test_a_command_proposes_the_metric(command):
     """Metrics stand alone there."""
-    done = run(*job, '--report', drive_path('intel-worn'), 'Percentage_Used')
+    done = run(*command, '--report', drive_path('intel-worn'), 'Percentage_Used')
 
-    assert (done.code, done.text) == (3, 'SMART UNKNOWN - "Percentage_Used" is no role; did you mean endurance_used?\n')
+    assert (done.code, done.text) == (3,
+                                      'SMART UNKNOWN - "Percentage_Used" is no metric; did you mean endurance_used?\n')
 
 
-@pytest.mark.parametrize(('role', 'fields', 'said'), [
-    ('temperture', {'warning': '50'}, '"temperture" is no role; did you mean temperature?'),
-    ('wear', {'warning': '80'}, '"wear" is no role; did you mean endurance_used?'),
-    ('Percentage_Used', {'warning': '80'}, '"Percentage_Used" is no role; did you mean endurance_used?'),
+@pytest.mark.parametrize(('metric', 'fields', 'said'), [
+    ('temperture', {'warning': '50'}, '"temperture" is no metric; did you mean temperature?'),
+    ('wear', {'warning': '80'}, '"wear" is no metric; did you mean endurance_used?'),
+    ('Percentage_Used', {'warning': '80'}, '"Percentage_Used" is no metric; did you mean endurance_used?'),
     ('temperature', {'warning': {'drive': 'Percentage_Used', 'else': None}}, '"Percentage_Used" does not fit'),
     ('temperature', {'warning': {'drive': 'temperature_limt', 'else': None}},
-     '"drive": "temperature_limt" is no role; did you mean temperature_limit?'),
+     '"drive": "temperature_limt" is no metric; did you mean temperature_limit?'),
     ('endurance_used', {'warning': '80%'}, 'leave out the unit: write 80'),
     ('temperature', {'warning': '50C'}, 'leave out the unit: write 50')])
-def test_a_file_proposes_the_same(tmp_path, role, fields, said):
-    """In a check, and in prove."""
+def test_a_file_proposes_the_same(tmp_path, metric, fields, said):
+    """In a check, and in validate."""
     file = tmp_path / 'site.json'
-    file.write_text(json.dumps({'roles': {role: fields}}))
-    for words in ((*REPORT, '--thresholds', str(file)), ('prove', str(file))):
+    file.write_text(json.dumps({'metrics': {metric: fields}}))
+    for words in ((*REPORT, '--thresholds', str(file)), ('validate', str(file))):
         done = run(*words)
         assert (done.code != 0, said in done.text) == (True, True), done.text
 
@@ -106,7 +107,7 @@ def test_a_number_without_end_in_a_file_is_a_mistake_and_hides_no_drive(tmp_path
     """A check ended with an OverflowError, for all drives."""
     file = tmp_path / 'site.json'
     bound = {'drive': 'threshold', 'else': text.replace('{}', '9' * digits)}
-    file.write_text(json.dumps({'roles': {'endurance_time_left': {'warning': bound}}}))
+    file.write_text(json.dumps({'metrics': {'endurance_time_left': {'warning': bound}}}))
 
     done = run(*REPORT, '--thresholds', str(file))
     assert 'inside check_smart_attributes' not in done.text
@@ -117,7 +118,7 @@ def test_a_number_without_end_in_a_file_is_a_mistake_and_hides_no_drive(tmp_path
 def test_a_new_metric_of_a_site_is_not_taken_for_a_mistyped_one(tmp_path):
     """Its name has a form, which is all that is wrong with it."""
     file = tmp_path / 'mine.json'
-    file.write_text(json.dumps({'entries': [], 'roles': {'Percentage_Used': {
+    file.write_text(json.dumps({'entries': [], 'metrics': {'Percentage_Used': {
         'meaning': 'our own figure', 'unit': '%', 'worse': 'high'}}}))
 
-    assert 'the key "Percentage_Used" does not fit: a role\'s name' in run('prove', str(file)).text
+    assert 'the key "Percentage_Used" does not fit: a metric\'s name' in run('validate', str(file)).text

@@ -6,12 +6,13 @@ import json
 import pytest
 from conftest import drive
 
-from smart_attributes import cli, site, survey
+from smart_attributes.check import rulebook, survey
+from smart_attributes.check.history_access import Remembered
+from smart_attributes.command_line import parsers
+from smart_attributes.command_line.options import Which
 from smart_attributes.errors import DriveAbsent, DriveAsleep, DriveError, UsageError
 from smart_attributes.model import Device, Identity, Read, State, Verdict
-from smart_attributes.options import Which
 from smart_attributes.reading import json_report, machine
-from smart_attributes.remembering import Remembered
 
 SDA, SDB = Device('/dev/sda', name='sda'), Device('/dev/sdb', name='sdb')
 REPORT = json_report.parse(drive('intel-s3500-healthy'))
@@ -19,12 +20,12 @@ SILENT = DriveError('is silent')
 
 
 def options(*words: str):
-    return cli.parse(['--config', '/nonexistent', *words])
+    return parsers.parse(['--config', '/nonexistent', *words])
 
 
-def judge(*words: str) -> site.Judge:
-    given = options('--no-memory', *words)
-    return site.judge_of(given, site.site_of(given.data, given.before))
+def judge(*words: str) -> rulebook.Judge:
+    given = options('--no-history', *words)
+    return rulebook.judge_of(given, rulebook.site_of(given.data, given.before))
 
 
 def progress(*reads: Read, asked=(), **found) -> survey.Progress:
@@ -99,20 +100,20 @@ def test_a_pattern_that_is_no_expression_is_refused_before_anything_is_read():
 
 # --- what is said ------------------------------------------------------------------------------------
 
-REMARK = 'no memory: disk full; growth is not judged'
+REMARK = 'no history: disk full; growth is not judged'
 
 
 @pytest.mark.parametrize('words, trouble, said, demanded', [
     ((), '', (), ()), ((), 'disk full', (REMARK,), ()),
-    (('--memory-required', 'critical'), 'disk full', (), ((State.CRITICAL, REMARK),)),
-    (('--memory-required', 'ok'), 'disk full', (), ((State.OK, REMARK),)),
-    (('--memory-required', 'critical'), '', (), ())], ids=['all-well', 'remark', 'required', 'required-ok', 'usable'])
+    (('--history-required', 'critical'), 'disk full', (), ((State.CRITICAL, REMARK),)),
+    (('--history-required', 'ok'), 'disk full', (), ((State.OK, REMARK),)),
+    (('--history-required', 'critical'), '', (), ())], ids=['all-well', 'remark', 'required', 'required-ok', 'usable'])
 def test_history_that_cannot_be_used_is_said_once(words, trouble, said, demanded):
     """With a state where one is required, as a remark elsewhere."""
-    given, memory = options(*words), Remembered(trouble=trouble)
+    given, history = options(*words), Remembered(trouble=trouble)
 
-    assert survey._said(memory, given, ()) == said
-    assert survey._demanded(memory, given) == demanded
+    assert survey._said(history, given, ()) == said
+    assert survey._demanded(history, given) == demanded
 
 
 def test_an_address_is_the_one_that_the_drive_was_reached_by():

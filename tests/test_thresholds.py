@@ -5,9 +5,9 @@ from smart_attributes.knowledge import thresholds
 from smart_attributes.knowledge.thresholds import CommandLineLimits, DriveLimit, Limit, Thresholds, selects
 from smart_attributes.model import Device, Identity
 
-DEFAULT = {'roles': {'endurance_used': {'warning': '85', 'critical': '95', 'graph': True, 'why': 'rated life'},
-                     'temperature': {'hdd': {'warning': '50'},
-                                     'ssd': {'warning': {'drive': 'temperature_limit', 'minus': 10, 'else': '60'}}}}}
+DEFAULT = {'metrics': {'endurance_used': {'warning': '85', 'critical': '95', 'graph': True, 'why': 'rated life'},
+                       'temperature': {'hdd': {'warning': '50'},
+                                       'ssd': {'warning': {'drive': 'temperature_limit', 'minus': 10, 'else': '60'}}}}}
 SDA = Device('/dev/sda', name='sda')
 SSD = Identity(protocol='ATA', model='INTEL SSDSC2BB240G4', serial='EXAMPLE0001', rotation=0)
 HDD = Identity(protocol='ATA', model='ST4000NM0035', serial='EXAMPLE0002', rotation=7200)
@@ -15,11 +15,11 @@ FAMILY = 'Intel DC S3500'
 
 
 def override(selector, warning=None, **more):
-    return {'for': selector, 'why': 'because we said so', 'roles': {'endurance_used': {'warning': warning}}, **more}
+    return {'for': selector, 'why': 'because we said so', 'metrics': {'endurance_used': {'warning': warning}}, **more}
 
 
-def warning_of(*overrides, command_line=None, roles=None, today=''):
-    site = {'overrides': list(overrides), **({'roles': roles} if roles else {})}
+def warning_of(*overrides, command_line=None, metrics=None, today=''):
+    site = {'overrides': list(overrides), **({'metrics': metrics} if metrics else {})}
     limits = Thresholds(DEFAULT, [('site.json', site)], CommandLineLimits(command_line or {}, {}), today)
     limit = limits.limit('endurance_used', SDA, SSD, FAMILY)
     return limit.warning, limit.warning_origin
@@ -32,16 +32,16 @@ def test_without_a_site_file_the_default_holds():
 
 
 def test_the_most_telling_level_wins():
-    """Command line, serial, device, model, family, role: each beats the next."""
+    """Command line, serial, device, model, family, metric: each beats the next."""
     levels = [override({'serial': 'EXAMPLE0001'}, '1'), override({'device': '/dev/sda'}, '2'),
               override({'model': 'INTEL.*'}, '3'),
               override({'family': FAMILY}, '4')]
 
     assert warning_of(*levels, command_line={'endurance_used': '0'},
-                      roles={'endurance_used': {'warning': '5'}})[0] == '0'
+                      metrics={'endurance_used': {'warning': '5'}})[0] == '0'
     for place, expected in enumerate('1234'):
-        assert warning_of(*levels[place:], roles={'endurance_used': {'warning': '5'}})[0] == expected
-    assert warning_of(roles={'endurance_used': {'warning': '5'}}) == ('5', 'site.json')
+        assert warning_of(*levels[place:], metrics={'endurance_used': {'warning': '5'}})[0] == expected
+    assert warning_of(metrics={'endurance_used': {'warning': '5'}}) == ('5', 'site.json')
 
 
 def test_levels_are_merged_field_by_field():
@@ -53,7 +53,7 @@ def test_levels_are_merged_field_by_field():
 
 
 def test_null_means_never_and_is_not_the_same_as_left_out():
-    """Somebody decided that this role is only graphed."""
+    """Somebody decided that this metric is only graphed."""
     limit = Thresholds(DEFAULT, [('site.json', {'overrides': [override({'serial': 'EXAMPLE0001'}, None)]})]).limit(
         'endurance_used', SDA, SSD, FAMILY)
 
@@ -138,14 +138,14 @@ def test_a_limit_is_whole():
         'rated life')
 
 
-def test_a_role_may_be_taken_off_the_graphs():
+def test_a_metric_may_be_taken_off_the_graphs():
     """false is an answer, too."""
-    limits = limits_of(roles={'endurance_used': {'graph': False}})
+    limits = limits_of(metrics={'endurance_used': {'graph': False}})
 
     assert limits.limit('endurance_used', SDA, SSD, FAMILY).is_graphed is False
 
 
-def test_a_role_that_nobody_limits_has_the_empty_limit():
+def test_a_metric_that_nobody_limits_has_the_empty_limit():
     """It is shown, not judged and not graphed."""
     assert Thresholds(DEFAULT).limit('power_cycles', SDA, SSD, FAMILY) == Limit()
 
@@ -176,8 +176,8 @@ def test_two_equals_may_have_different_reasons():
 
 def test_two_equals_that_disagree_in_a_later_field_are_told_too():
     """Each field is compared, also behind one that only the other has."""
-    first = {**override({'model': 'INTEL.*'}), 'roles': {'endurance_used': {'critical': '90'}}}
-    second = {**override({'model': '.*C2BB.*'}), 'roles': {'endurance_used': {'critical': '91'}}}
+    first = {**override({'model': 'INTEL.*'}), 'metrics': {'endurance_used': {'critical': '90'}}}
+    second = {**override({'model': '.*C2BB.*'}), 'metrics': {'endurance_used': {'critical': '91'}}}
 
     (sentence,) = limits_of(first, second).disagreements(SDA, SSD, FAMILY)
 
@@ -186,10 +186,10 @@ def test_two_equals_that_disagree_in_a_later_field_are_told_too():
 
 
 def test_every_disagreement_is_named_and_left_to_weaker_limits():
-    """Whether a role is graphed may be disagreed on as well; three may disagree as well as two."""
+    """Whether a metric is graphed may be disagreed on as well; three may disagree as well as two."""
     patterns = ('INTEL.*', '.*C2BB.*', 'INTEL SSD.*')
     limits = limits_of(*({'for': {'model': pattern}, 'why': 'x',
-                          'roles': {'endurance_used': {'warning': str(number), 'graph': number > 1}}}
+                          'metrics': {'endurance_used': {'warning': str(number), 'graph': number > 1}}}
                          for number, pattern in enumerate(patterns)))
     first, second, third = (f'site.json: model {pattern}' for pattern in patterns)
 
@@ -243,20 +243,20 @@ def test_an_override_of_one_drive_is_no_other_s(selector):
                         'ACME').warning == '85'
 
 
-def test_overrides_are_compared_with_a_drive_once_however_many_roles_it_has(monkeypatch):
-    """A site may have one for each of a thousand drives; with a comparison for each role a check took seconds."""
+def test_overrides_are_compared_with_a_drive_once_however_many_metrics_it_has(monkeypatch):
+    """A site may have one for each of a thousand drives; with a comparison for each metric a check took seconds."""
     compared = []
     monkeypatch.setattr(thresholds, 'selects', lambda *given: compared.append(given) or selects(*given))
     limits = limits_of(*(override({'serial': f'S{number}'}, '70') for number in range(10)))
-    for role in ('endurance_used', 'temperature', 'pending'):
-        limits.limit(role, SDA, SSD, FAMILY)
+    for metric in ('endurance_used', 'temperature', 'pending'):
+        limits.limit(metric, SDA, SSD, FAMILY)
     limits.exceptions(SDA, SSD, FAMILY)
 
     assert len(compared) == 10
 
 
 def test_an_override_for_other_things_leaves_limits_alone():
-    """It names attributes, or logs, and no role."""
+    """It names attributes, or logs, and no metric."""
     assert limits_of({'for': {'device': 'sda'}, 'why': 'odd', 'attributes': {'246': None}}).limit(
         'endurance_used', SDA, SSD, FAMILY).warning == '85'
 
@@ -305,14 +305,14 @@ def test_without_a_site_file_there_are_no_exceptions():
     assert (found.ignored_attributes, found.skipped_logs, found.is_read) == (frozenset(), frozenset(), True)
 
 
-def test_every_role_with_a_limit_is_listed():
+def test_every_metric_with_a_limit_is_listed():
     """Of the command line, of the files, and of their overrides."""
     command_line = CommandLineLimits({'pending': '1'}, {'reallocated': '1'})
-    sites = [('site.json', {'overrides': [{'for': {'device': 'sda'}, 'why': 'x', 'roles': {'crc_errors': {}}},
+    sites = [('site.json', {'overrides': [{'for': {'device': 'sda'}, 'why': 'x', 'metrics': {'crc_errors': {}}},
                                           {'for': {}, 'why': 'y'}]}),
-             ('other.json', {'roles': {'power_cycles': {}}})]
+             ('other.json', {'metrics': {'power_cycles': {}}})]
 
-    assert Thresholds(DEFAULT, sites, command_line).roles() == {
+    assert Thresholds(DEFAULT, sites, command_line).metrics() == {
         'pending', 'reallocated', 'crc_errors', 'power_cycles', 'endurance_used', 'temperature'}
 
 
@@ -329,16 +329,16 @@ RULE, OTHER_RULE = {'within': '24h', 'warning': '0'}, {'within': '7d', 'warning'
 
 
 @pytest.mark.parametrize(('written', 'rules'), [(RULE, (RULE,)), ([RULE, OTHER_RULE], (RULE, OTHER_RULE)), (None, ())])
-def test_a_role_has_one_rule_of_growth_or_several(written, rules):
+def test_a_metric_has_one_rule_of_growth_or_several(written, rules):
     """null takes those of the default away."""
-    limit = limits_of(roles={'endurance_used': {'growth': written}}).limit('endurance_used', SDA, SSD, FAMILY)
+    limit = limits_of(metrics={'endurance_used': {'growth': written}}).limit('endurance_used', SDA, SSD, FAMILY)
 
     assert (limit.growth, limit.growth_origin) == (rules, 'site.json')
 
 
 def test_two_equals_that_disagree_about_growth_are_named_too():
     """Each field is compared."""
-    limits = limits_of(*({'for': {'model': pattern}, 'why': 'x', 'roles': {'endurance_used': {'growth': rule}}}
+    limits = limits_of(*({'for': {'model': pattern}, 'why': 'x', 'metrics': {'endurance_used': {'growth': rule}}}
                          for pattern, rule in (('INTEL.*', RULE), ('.*C2BB.*', OTHER_RULE))))
 
     assert [sentence.split(':')[0] for sentence in limits.disagreements(SDA, SSD, FAMILY)] == ['endurance_used, growth']
@@ -355,7 +355,7 @@ def test_serial_and_device_name_one_drive(selector, own):
 
 
 def acknowledging(serial, **more):
-    return {'for': {'serial': serial}, 'why': 'stable', 'roles': {'endurance_used': {'acknowledged': 90}}, **more}
+    return {'for': {'serial': serial}, 'why': 'stable', 'metrics': {'endurance_used': {'acknowledged': 90}}, **more}
 
 
 def test_why_a_number_was_accepted_is_no_reason_of_a_limit():
@@ -369,12 +369,12 @@ def test_an_acknowledgement_tells_the_file_that_it_stands_in():
     assert limits_of(acknowledging('EXAMPLE0001')).acknowledged(SSD, 'endurance_used').origin == 'site.json'
 
 
-@pytest.mark.parametrize(('serial', 'role', 'until', 'is_found'), [
+@pytest.mark.parametrize(('serial', 'metric', 'until', 'is_found'), [
     ('EXAMPLE0001', 'endurance_used', '2027-01-31', True), ('EXAMPLE0001', 'endurance_used', '2027-01-30', False),
     ('EXAMPLE0001', 'reallocated', '2027-01-31', False), ('EXAMPLE0002', 'endurance_used', '2027-01-31', False)])
-def test_an_acknowledgement_is_of_one_role_of_one_drive_until_its_day(serial, role, until, is_found):
+def test_an_acknowledgement_is_of_one_metric_of_one_drive_until_its_day(serial, metric, until, is_found):
     """What was accepted elsewhere, or until then, was not accepted here and now."""
-    found = limits_of(acknowledging(serial, until=until), today='2027-01-31').acknowledged(SSD, role)
+    found = limits_of(acknowledging(serial, until=until), today='2027-01-31').acknowledged(SSD, metric)
 
     assert (found is not None) is is_found
 

@@ -139,10 +139,10 @@ def test_states_mean_what_the_documents_promise(shared):
     assert found['caught_percent'] >= 62 and found['alarms_per_1000_drive_years'] <= 43
 
 
-def test_the_document_says_that_memory_keeps_its_promises():
+def test_the_document_says_that_history_keeps_its_promises():
     """On all drives, by `make verdicts`: three of five failures announced, and who is told finds something to do."""
     text = (ROOT / 'doc/verdicts.md').read_text()
-    tables = text[text.index('<!-- states with memory -->'):text.index('<!-- end of alarms with memory -->')]
+    tables = text[text.index('<!-- states with history -->'):text.index('<!-- end of alarms with history -->')]
     rows = [line.strip('| ').split(' | ') for line in tables.splitlines() if line.startswith('| ')]
     rates = {cells[0]: float(cells[3].split()[0]) for cells in rows if len(cells) == 4 and cells[0].isupper()}
     alarms, _, announced = (float(cell.split()[0]) for cell in next(
@@ -154,7 +154,7 @@ def test_the_document_says_that_memory_keeps_its_promises():
 
 @pytest.fixture
 def eighth(shared, tmp_path):
-    """Every eighth drive of the timelines, which takes half a minute with memory."""
+    """Every eighth drive of the timelines, which takes half a minute with history."""
     with gzip.open(shared / 'drives/timelines.csv.gz', 'rt') as lines:
         kept = [next(lines), *(line for line in lines if int(line.split(',', 1)[0]) % 8 == 5)]
     file = tmp_path / 'eighth.csv'
@@ -162,7 +162,7 @@ def eighth(shared, tmp_path):
     return file
 
 
-def test_with_memory_states_mean_what_the_documents_promise(eighth):
+def test_with_history_states_mean_what_the_documents_promise(eighth):
     """Every rule of growth and age has its part in these; an eighth of the drives tells with an error of a tenth."""
     found = json.loads(run_tool('tools.measure', '--timelines', str(eighth), '--with-history', '--json').text)
 
@@ -221,8 +221,8 @@ def test_what_was_there_at_first_has_not_grown(tmp_path):
 
 def test_growth_is_told_no_longer_than_the_walk_looks():
     """Another "for" or "after" in thresholds/ is another place where a state may end."""
-    roles = json.loads((ROOT / 'thresholds/default.json').read_text())['roles']
-    kinds = [fields for role in roles.values() for fields in (role, role.get('hdd', {}))]
+    metrics = json.loads((ROOT / 'thresholds/default.json').read_text())['metrics']
+    kinds = [fields for metric in metrics.values() for fields in (metric, metric.get('hdd', {}))]
     rules = [rule for fields in kinds for rule in _listed(fields.get('growth'))]
     spans = {rule['for'] for rule in rules} | {fields['aged']['after'] for fields in kinds if fields.get('aged')}
 

@@ -11,10 +11,10 @@ import pytest
 from conftest import ROOT, drive, drive_path, run
 from picture import plain, printed
 
-from smart_attributes.faces import dates, table, triage
-from smart_attributes.faces.progress import FORGET
 from smart_attributes.model import Forecast
-from smart_attributes.reading.commands import read_arguments
+from smart_attributes.output import forecast_dates, table_cells, triage_table
+from smart_attributes.output.progress import FORGET
+from smart_attributes.reading.smartctl_calls import read_arguments
 
 COLOUR = re.compile('\x1b\\[[0-9;]*3[0-7][0-9;]*m')
 STATE = re.compile('CRITICAL|UNKNOWN|WARNING|OK')
@@ -75,9 +75,10 @@ def test_columns_stand_below_each_other_on_a_narrow_screen(sixty):
     pytest.param(70, ['temp', 'spare'], id='70')])
 def test_numbers_for_which_there_is_no_room_are_left_out_the_least_telling_first(columns, left_out):
     """A finding tells them where they are bad; wear, date and what was written stay."""
-    widest = {'used': 5, 'until': 8, 'spare': 5, 'temp': 4, 'age': 6, 'written': 16, 'bar': triage.BAR + 1}
+    widest = {'used': 5, 'until': 8, 'spare': 5, 'temp': 4, 'age': 6, 'written': 16, 'bar': triage_table.BAR + 1}
 
-    assert triage._fields(triage.NUMBERS, widest, columns) == [name for name in triage.NUMBERS if name not in left_out]
+    assert triage_table._fields(triage_table.NUMBERS, widest,
+                                columns) == [name for name in triage_table.NUMBERS if name not in left_out]
 
 
 def test_what_does_not_fit_is_counted():
@@ -209,7 +210,7 @@ def test_a_script_sees_nothing_of_it(two_drives):
     pytest.param(0, False, 'used up', id='over'), pytest.param(11 * YEAR, True, '>10 y', id='beyond-any-plan')])
 def test_a_forecast_is_a_month(left, is_estimate, told):
     """2027-01-15 and what is left."""
-    assert dates.date(Forecast(left, left / 2, left * 2, is_estimate), NOW) == told
+    assert forecast_dates.date(Forecast(left, left / 2, left * 2, is_estimate), NOW) == told
 
 
 @pytest.mark.parametrize('filled, shown', [
@@ -218,7 +219,7 @@ def test_a_forecast_is_a_month(left, is_estimate, told):
     pytest.param(0.99, '#######-', id='nearly-gone'), pytest.param(1, '########', id='gone')])
 def test_a_bar_is_full_only_when_nothing_is_left(filled, shown):
     """And empty only when nothing was used."""
-    assert table.bar(filled, '#', '-') == shown
+    assert table_cells.bar(filled, '#', '-') == shown
 
 
 @pytest.mark.parametrize('width, told', [
@@ -226,7 +227,7 @@ def test_a_bar_is_full_only_when_nothing_is_left(filled, shown):
     pytest.param(12, 'a...; 2 more', id='a-part-of-one')])
 def test_findings_that_do_not_fit_are_counted(width, told):
     """The first one is the worst."""
-    assert table.fitting(['abcdef', 'ghijkl', 'mnop'], width) == told
+    assert table_cells.fitting(['abcdef', 'ghijkl', 'mnop'], width) == told
 
 
 @pytest.mark.parametrize('width, told', [
@@ -237,10 +238,10 @@ def test_what_does_not_fit_whole_is_begun(width, told):
     """FAILED alone does not tell what to look at."""
     what = ['smart_status: FAILED', 'attribute 5 is at 1, not above its threshold', 'pending 86, critical above 8']
 
-    assert table.fitting(what, width) == told
+    assert table_cells.fitting(what, width) == told
 
 
 def test_the_last_finding_is_cut_without_a_count():
     """Nothing is left out behind it."""
-    assert table.fitting(['pending 9', 'attribute 5 is at 1, not above its threshold'], 40) == (
+    assert table_cells.fitting(['pending 9', 'attribute 5 is at 1, not above its threshold'], 40) == (
         'pending 9; attribute 5 is at 1, not a...')

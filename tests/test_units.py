@@ -10,13 +10,13 @@ HALF_KIB, TWO, FOUR_KIB = (Identity(sector_size=512, physical_block_size=size) f
 LOGICAL = units.LOGICAL_SECTORS
 
 
-@pytest.mark.parametrize(('role', 'base', 'expected'), [
+@pytest.mark.parametrize(('metric', 'base', 'expected'), [
     ('endurance_used', '%', ['%']), ('temperature', 'C', ['C']),
     ('power_on_time', 's', ['s', 'min', 'h', 'ms', 'us', '30s']),
     ('reallocated', '', [LOGICAL]), ('crc_errors', '', [])])
-def test_a_drive_may_count_a_role_in_units_that_become_its_own(role, base, expected):
+def test_a_drive_may_count_a_metric_in_units_that_become_its_own(metric, base, expected):
     """Errors of a cable are counted in no sectors."""
-    assert units.fitting(role, base) == expected
+    assert units.fitting(metric, base) == expected
 
 
 def test_bytes_are_counted_in_many_units():

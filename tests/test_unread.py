@@ -13,13 +13,13 @@ from conftest import ROOT, Result, drive, run
 from fake_smartctl import FakeSmartctl
 from simulator import Machine, why_not
 
-from smart_attributes import cli
+from smart_attributes.check.survey import survey
+from smart_attributes.command_line import parsers
 from smart_attributes.errors import DriveAbsent, DriveUndetected, SudoRefused
 from smart_attributes.model import Device, Read
-from smart_attributes.reading import by_id, controllers, processes, second_look
+from smart_attributes.reading import by_id, controllers, diagnostics, processes
 from smart_attributes.reading.addresses import parse
-from smart_attributes.reading.commands import read_arguments
-from smart_attributes.survey import survey
+from smart_attributes.reading.smartctl_calls import read_arguments
 
 simulated = pytest.mark.skipif(bool(why_not()), reason=why_not())
 MODEL, SERIAL, WWN = 'INTEL SSDSC2BB800G6', 'EXAMPLE0002', '5e1ec70000000002'
@@ -36,7 +36,7 @@ def check(machine, *arguments: str) -> Result:
     return run('-p', machine.smartctl, '--nosudo', *arguments)
 
 
-def job(machine, name: str, *arguments: str) -> Result:
+def command(machine, name: str, *arguments: str) -> Result:
     return run(name, '-p', machine.smartctl, '--nosudo', *arguments)
 
 
@@ -56,10 +56,10 @@ def test_every_face_tells_which_drive_cannot_be_judged(machine, address, describ
     machine.add(address, described, **fault)
 
     line = check(machine, '-d', address)
-    listed = job(machine, 'list', '-d', address)
-    explained = job(machine, 'explain', '-d', address)
-    [listed_json] = json.loads(job(machine, 'list', '--json', '-d', address).text)['drives']
-    [told] = json.loads(job(machine, 'triage', '--json', '-d', address).text)['drives']
+    listed = command(machine, 'list', '-d', address)
+    explained = command(machine, 'explain', '-d', address)
+    [listed_json] = json.loads(command(machine, 'list', '--json', '-d', address).text)['drives']
+    [told] = json.loads(command(machine, 'triage', '--json', '-d', address).text)['drives']
 
     assert line.code == 3 and f'  {model}  ' in line.text
     assert line.text.splitlines()[1].rpartition('  firmware ')[0].endswith(f'  {serial}')
@@ -83,8 +83,8 @@ def test_a_sas_disk_without_verdict_is_no_ssd(machine):
     """Its kind follows from what answered, not from what it did not say."""
     machine.add('/dev/sda', 'sas-seagate-healthy', disabled=True)
 
-    assert 'kind sas' in job(machine, 'explain', '-d', '/dev/sda').text
-    assert 'kind -' in job(machine, 'explain', '-d', '/dev/sdb').text
+    assert 'kind sas' in command(machine, 'explain', '-d', '/dev/sda').text
+    assert 'kind -' in command(machine, 'explain', '-d', '/dev/sdb').text
 
 
 @simulated
@@ -93,7 +93,7 @@ def test_hidden_serial_numbers_stay_hidden(machine):
     machine.add('/dev/sda', 'intel-worn', disabled=True)
 
     for text in (check(machine, '-d', '/dev/sda', '--hide-serial').text,
-                 job(machine, 'list', '-d', '/dev/sda', '--hide-serial').text):
+                 command(machine, 'list', '-d', '/dev/sda', '--hide-serial').text):
         assert MODEL in text and SERIAL not in text
 
 
@@ -180,7 +180,7 @@ def test_a_missing_drive_is_critical_by_every_kind_of_name(machine, address):
 
     assert result.code == 2
     assert result.first_line.startswith('SMART CRITICAL - 1 of 2 expected drives missing, 1 there; ')
-    gone, = json.loads(job(machine, 'triage', '--json', '-d', address).text)['drives']
+    gone, = json.loads(command(machine, 'triage', '--json', '-d', address).text)['drives']
     assert gone['action'] == 'look for the drive'
 
 
@@ -192,7 +192,7 @@ def test_a_link_whose_drive_is_gone_is_missing_and_an_odd_file_is_not(monkeypatc
     (tmp_path / 'dev/disk/by-id/ata-X').symlink_to(f'../../{target}')
     monkeypatch.setattr(controllers, 'ROOT', str(tmp_path))
 
-    [read] = second_look.taken([Read(Device('/dev/disk/by-id/ata-X'), DriveUndetected('is what?'))])
+    [read] = diagnostics.taken([Read(Device('/dev/disk/by-id/ata-X'), DriveUndetected('is what?'))])
 
     assert isinstance(read.outcome, DriveAbsent) is (target == 'gone')
 
@@ -203,7 +203,7 @@ def test_the_generic_node_of_a_namespace_is_told_its_drive(monkeypatch, tmp_path
     (tmp_path / 'dev/ng3n1').touch()
     monkeypatch.setattr(controllers, 'ROOT', str(tmp_path))
 
-    [there, gone] = second_look.taken([Read(Device(f'/dev/ng{number}n1'), DriveUndetected('sat@/dev/sda'))
+    [there, gone] = diagnostics.taken([Read(Device(f'/dev/ng{number}n1'), DriveUndetected('sat@/dev/sda'))
                                        for number in (3, 4)])
 
     assert 'write /dev/nvme3' in str(there.outcome) and not isinstance(there.outcome, DriveAbsent)
@@ -217,7 +217,7 @@ def surveyed(machine, monkeypatch, *arguments: str):
     monkeypatch.setattr(controllers, 'ROOT', str(machine.folder))
     runner = processes.Runner()
     try:
-        return survey(cli.parse(['-p', machine.smartctl, '--nosudo', *arguments]), runner)
+        return survey(parsers.parse(['-p', machine.smartctl, '--nosudo', *arguments]), runner)
     finally:
         runner.close()
 
@@ -339,6 +339,6 @@ REFUSED = SudoRefused('cannot be read: sudo wants a password, so the sudoers rul
 def test_sudo_refuses_what_the_rule_never_admits_with_another_reason(address, words):
     """The program knows its rule; another look into /etc/sudoers.d would be in vain."""
     [device] = parse(address)
-    [read] = second_look.taken([Read(device, REFUSED)])
+    [read] = diagnostics.taken([Read(device, REFUSED)])
 
     assert words in str(read.outcome)

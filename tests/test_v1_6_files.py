@@ -11,8 +11,8 @@ from conftest import Result, drive, run
 from fake_smartctl import FakeSmartctl
 
 from smart_attributes.model import Device, Identity
-from smart_attributes.reading.commands import read_arguments
-from smart_attributes.v1_6 import files, meaning, names
+from smart_attributes.reading.smartctl_calls import read_arguments
+from smart_attributes.v1_6 import files, limit_conversion, names
 
 Json = Dict[str, Any]
 
@@ -161,11 +161,11 @@ def test_a_fingerprint_is_of_limits_and_columns_not_of_models_and_comments():
 
 def test_an_entry_with_a_known_fingerprint_counts_as_shipped(monkeypatch):
     """The list is made by tools/fingerprints.py; the databases themselves stay out of the project."""
-    known = files.datafile.load(files.datafile.shipped(files.KNOWN))
+    known = files.data_file.load(files.data_file.shipped(files.KNOWN))
     one = entry({'5': ['20', '40']}, ['5'])
 
     assert not files.is_shipped('Mine', one)
-    monkeypatch.setattr(files.datafile, 'load', lambda path: {**known, 'entries': [files.fingerprint(one)]})
+    monkeypatch.setattr(files.data_file, 'load', lambda path: {**known, 'entries': [files.fingerprint(one)]})
     assert files.is_shipped('Mine', one) and not files.is_shipped('Mine', entry({'5': ['20', '41']}, ['5']))
     assert len(known['entries']) > 50 and all(re.fullmatch('[0-9a-f]{16}', each) for each in known['entries'])
 
@@ -203,7 +203,7 @@ def test_entries_of_this_version_are_taken_as_well(intel, tmp_path):
 def test_limits_of_this_version_are_taken_behind_ucfgj(intel, tmp_path):
     """The same for the user configuration."""
     file = tmp_path / 'config.json'
-    file.write_text(json.dumps({'roles': {'endurance_used': {'warning': '10'}}}))
+    file.write_text(json.dumps({'metrics': {'endurance_used': {'warning': '10'}}}))
 
     assert check(intel, '-d', '/dev/sda', '-ucfgj', str(file)).code == 1
 
@@ -211,7 +211,7 @@ def test_limits_of_this_version_are_taken_behind_ucfgj(intel, tmp_path):
 @pytest.mark.parametrize(('option', 'content', 'words'), [
     ('-dbj', {'Devices': {'/dev/sda': {'Threshs': {}}}}, ['config.json', '-ucfgj']),
     ('-ucfgj', {'Devices': {'Intel 53X': {'Device': []}}}, ['config.json', '-dbj']),
-    ('-dbj', {'roles': {}}, ['config.json', 'entries']), ('-dbj', [1], ['config.json'])],
+    ('-dbj', {'metrics': {}}, ['config.json', 'entries']), ('-dbj', [1], ['config.json'])],
     ids=['users', 'database', 'limits', 'list'])
 def test_a_file_behind_the_wrong_option_is_unknown_with_the_right_one(intel, tmp_path, option, content, words):
     """A file without effect would be believed to have one."""
@@ -317,7 +317,7 @@ def test_ignoring_concerns_old_limits_too(intel, tmp_path):
     old = database(tmp_path / 'db.json', Mine=entry({'233': ['90:', '80:']}))
 
     assert check(intel, '-d', '/dev/sda', '-dbj', old, '--ignore-attribute', '233').code == 0
-    assert check(intel, '-d', '/dev/sda', '-dbj', old, '--ignore-role', 'legacy_limit').code == 0
+    assert check(intel, '-d', '/dev/sda', '-dbj', old, '--ignore-metric', 'legacy_limit').code == 0
 
 
 def test_explain_shows_what_the_service_saw(intel, tmp_path):
@@ -616,13 +616,15 @@ def test_a_label_is_safe_whatever_an_attribute_is_called(name):
 
 
 @pytest.mark.parametrize(('text', 'shift', 'meant', 'expected'), [
-    ('16:', None, meaning.Meaning('endurance_used', -1, 100), '84'),
-    ('85', None, meaning.Meaning('endurance_used'), '85'),
-    ('10', None, meaning.Meaning('spare', -1, 100), '90:'), ('15', None, meaning.Meaning('time', 60), '900'),
-    ('2', -8, meaning.Meaning('x'), '767'), ('2:', -8, meaning.Meaning('x'), '512:'),
-    ('60', 1, meaning.Meaning('x'), '30'),
-    ('10:20', None, meaning.Meaning('x', -1, 100), '80:90'), ('@1:5', None, meaning.Meaning('x', 3600), '@3600:18000'),
-    ('~:5', None, meaning.Meaning('x'), '5')])
+    ('16:', None, limit_conversion.Meaning('endurance_used', -1, 100), '84'),
+    ('85', None, limit_conversion.Meaning('endurance_used'), '85'),
+    ('10', None, limit_conversion.Meaning('spare', -1, 100), '90:'),
+    ('15', None, limit_conversion.Meaning('time', 60), '900'),
+    ('2', -8, limit_conversion.Meaning('x'), '767'), ('2:', -8, limit_conversion.Meaning('x'), '512:'),
+    ('60', 1, limit_conversion.Meaning('x'), '30'),
+    ('10:20', None, limit_conversion.Meaning('x', -1, 100), '80:90'),
+    ('@1:5', None, limit_conversion.Meaning('x', 3600), '@3600:18000'),
+    ('~:5', None, limit_conversion.Meaning('x'), '5')])
 def test_a_limit_is_converted_by_the_formula_of_its_reading(text, shift, meant, expected):
     """What was bad stays bad, and nothing else becomes it."""
-    assert meaning.converted(text, shift, meant) == expected
+    assert limit_conversion.converted(text, shift, meant) == expected

@@ -8,15 +8,17 @@ import pytest
 from conftest import drive
 from days import DAY, HOUR, START, Machine, disk
 
-from smart_attributes import alarm, cli, site, verdicts
+from smart_attributes import alarm
+from smart_attributes.check import rulebook, verdicts
+from smart_attributes.check.survey import survey
+from smart_attributes.command_line import parsers
 from smart_attributes.errors import DataError, DriveAsleep, DriveError
+from smart_attributes.history.past import Past, observations
+from smart_attributes.history.series import History, Point
 from smart_attributes.knowledge.thresholds import Thresholds
-from smart_attributes.memory.past import Past, observations
-from smart_attributes.memory.series import History, Point
 from smart_attributes.model import Device, Read, State, Verdict
 from smart_attributes.reading import json_report, processes
-from smart_attributes.reading.commands import read_arguments
-from smart_attributes.survey import survey
+from smart_attributes.reading.smartctl_calls import read_arguments
 
 WWN = {'naa': 5, 'oui': 0xc50, 'id': 0x1a2b3c4d}
 OF_A_DISK = Device('/dev/sda', name='sda')
@@ -28,9 +30,9 @@ def machine(tmp_path) -> Machine:
 
 
 @pytest.fixture(scope='module')
-def judge() -> site.Judge:
-    options = cli.parse(['--no-memory', '--config', '/nonexistent'])
-    return site.judge_of(options, site.site_of(options.data, options.before))
+def judge() -> rulebook.Judge:
+    options = parsers.parse(['--no-history', '--config', '/nonexistent'])
+    return rulebook.judge_of(options, rulebook.site_of(options.data, options.before))
 
 
 def read(name: str = 'micron-5200-healthy') -> Read:
@@ -51,7 +53,7 @@ def test_a_verdict_is_formed_once_of_the_same(judge):
     assert formed.of(read(), judge, None) is formed.of(read(), judge, None)
 
 
-def test_a_verdict_is_formed_anew_when_memory_knows_otherwise_in_the_end(judge):
+def test_a_verdict_is_formed_anew_when_history_knows_otherwise_in_the_end(judge):
     """What was expected of a drive's past is a guess until all have answered."""
     formed = verdicts.Verdicts()
     early = formed.of(read(), judge, None)
@@ -79,7 +81,7 @@ def test_when_it_is_too_late_what_was_judged_stays_and_the_others_are_unknown(ju
     (DataError('site.json: there is no set "x"'), 'site.json: there is no set "x"'),
     (alarm.TakesTooLong('5.5 s of computing'),
      'cannot be judged: 5.5 s of computing were not enough; a pattern in a data file may never end, '
-     'check_smart_attributes prove names it'),
+     'check_smart_attributes validate names it'),
     (KeyError('x'), 'cannot be judged: KeyError inside check_smart_attributes; please report it with the output of '
                     'smartctl --json -x')], ids=['a-mistake-in-a-file', 'a-pattern-without-end', 'our-own-fault'])
 def test_what_goes_wrong_with_one_drive_is_told_of_that_drive(judge, error, words):
@@ -114,9 +116,9 @@ def test_files_of_version_1_6_join_the_verdict_and_ignored_attributes_are_theirs
             joined.append(given)
             return given[0]
 
-    rules = judge.rules._replace(ignored_attributes=frozenset({9}), ignored_roles=frozenset({'power_on_time'}))
+    rules = judge.rules._replace(ignored_attributes=frozenset({9}), ignored_metrics=frozenset({'power_on_time'}))
     alone = verdicts.verdict(read(), judge, None)
-    limits = Thresholds({'roles': {}}, [('site.json', {'overrides': [
+    limits = Thresholds({'metrics': {}}, [('site.json', {'overrides': [
         {'for': {'device': 'sda'}, 'attributes': ['5'], 'why': 'it counts twice'},
         {'for': {'model': 'Micron_5200_.*'}, 'attributes': ['12'], 'why': 'it counts naps'},
         {'for': {'family': alone.entry}, 'attributes': ['194'], 'why': 'it hangs in the sun'}]})])
@@ -141,8 +143,9 @@ def moments(monkeypatch: pytest.MonkeyPatch, fake, tmp_path, *arguments: str) ->
     fake.answers(read_arguments('/dev/sdb'), drive('intel-s3500-healthy'), before='sleep 0.5')
     runner = processes.Runner()
     try:
-        survey(cli.parse(['-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-d', '/dev/sda', '-d', '/dev/sdb',
-                          *arguments]), runner)
+        survey(parsers.parse(['-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-d', '/dev/sda', '-d',
+                              '/dev/sdb',
+                              *arguments]), runner)
     finally:
         runner.close()
     assert len(found) == len(dict(found)) == 2, 'each is judged once'
@@ -150,8 +153,8 @@ def moments(monkeypatch: pytest.MonkeyPatch, fake, tmp_path, *arguments: str) ->
 
 
 @pytest.mark.parametrize('arguments, is_early', [
-    ([], False), (['--no-memory'], True), (['--no-memory', '--label', 'serial'], False)],
-    ids=['a-drive-that-memory-does-not-know', 'no-memory', 'names-that-depend-on-all'])
+    ([], False), (['--no-history'], True), (['--no-history', '--label', 'serial'], False)],
+    ids=['a-drive-that-history-does-not-know', 'no-history', 'names-that-depend-on-all'])
 def test_a_drive_is_judged_while_another_one_thinks(monkeypatch, fake, tmp_path, arguments, is_early):
     """24 verdicts after the last answer would make all wait; what depends on all of them has to."""
     formed = moments(monkeypatch, fake, tmp_path, *arguments)
@@ -159,12 +162,12 @@ def test_a_drive_is_judged_while_another_one_thinks(monkeypatch, fake, tmp_path,
     assert (formed['/dev/sdb'] - formed['/dev/sda'] > 0.2) is is_early
 
 
-def test_with_memory_a_known_drive_is_judged_while_another_one_thinks(monkeypatch, fake, tmp_path):
+def test_with_history_a_known_drive_is_judged_while_another_one_thinks(monkeypatch, fake, tmp_path):
     """Its past was read ahead, and is the same in the end."""
     fake.answers(read_arguments('/dev/sda'), drive('micron-5200-healthy'))
     runner = processes.Runner()
-    found = survey(cli.parse(['-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-d', '/dev/sda']), runner)
-    found.memory.keep(found.verdicts)
+    found = survey(parsers.parse(['-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-d', '/dev/sda']), runner)
+    found.history.keep(found.verdicts)
 
     formed = moments(monkeypatch, fake, tmp_path)
 
@@ -172,7 +175,7 @@ def test_with_memory_a_known_drive_is_judged_while_another_one_thinks(monkeypatc
 
 
 def test_growth_that_was_seen_too_early_is_not_told(machine):
-    """Alone the disk is the one that memory knows; beside two that share half of its name each, nobody is."""
+    """Alone the disk is the one that history knows; beside two that share half of its name each, nobody is."""
     machine.holds(sda={**disk(a199=212), 'wwn': WWN})
     assert machine.check(START).code == 0
     machine.holds(sda={**disk(a199=226), 'wwn': WWN})

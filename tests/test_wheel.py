@@ -63,7 +63,7 @@ def test_pip_installs_a_plugin_with_its_data(installed):
     pytest.param(['draft', '--report', REPORT], '"models"', id='draft'),
     pytest.param(['sudoers'], 'NOPASSWD', id='sudoers'),
     pytest.param(['--report', drive_path('seagate-sas-healthy')], 'SMART OK', id='text')])
-def test_every_job_finds_what_it_needs(installed, arguments, words):
+def test_every_command_finds_what_it_needs(installed, arguments, words):
     """Libraries and data; draft and explain read more of them than a check."""
     done = runs(installed, *arguments)
 

@@ -17,7 +17,7 @@ from smart_attributes.model import State
 
 @pytest.mark.parametrize('document', tables.TABLES)
 def test_the_tables_of_a_document_are_up_to_date(document):
-    """Run `.venv/bin/python tools/tables.py` after a change of options, roles, limits or modules."""
+    """Run `.venv/bin/python tools/tables.py` after a change of options, metrics, limits or modules."""
     assert tables.filled(document) == (ROOT / document).read_text()
 
 
@@ -35,17 +35,17 @@ def test_every_state_is_explained_in_the_readme():
     assert [state for state in State if f'| {state.name} | {int(state)} |' not in text] == []
 
 
-def test_every_role_of_a_limit_is_a_role():
-    """A mistyped role in default.json would be silently without effect."""
-    known = set(json.loads((ROOT / 'attributes.json').read_text())['roles'])
+def test_every_metric_of_a_limit_is_a_metric():
+    """A mistyped metric in default.json would be silently without effect."""
+    known = set(json.loads((ROOT / 'attributes.json').read_text())['metrics'])
 
-    assert set(json.loads((ROOT / 'thresholds/default.json').read_text())['roles']) - known == set()
+    assert set(json.loads((ROOT / 'thresholds/default.json').read_text())['metrics']) - known == set()
 
 
 def test_every_default_limit_has_a_reason():
     """A limit without a reason cannot be defended at three in the morning."""
-    for name, role in json.loads((ROOT / 'thresholds/default.json').read_text())['roles'].items():
-        for limit in (role, *(role[kind] for kind in tables.KINDS if kind in role)):
+    for name, metric in json.loads((ROOT / 'thresholds/default.json').read_text())['metrics'].items():
+        for limit in (metric, *(metric[kind] for kind in tables.KINDS if kind in metric)):
             has_limit = limit.get('warning') is not None or limit.get('critical') is not None
             assert limit.get('why') or not has_limit, name
 

@@ -49,9 +49,9 @@ def runs(*command: object, folder: object = '/', **environment: str) -> subproce
     pytest.param(['metrics', '--report', REPORT], 0, 'smart_drive_state{device="intel_worn"} 1.0',
                  id='metrics, by prometheus_client'),
     pytest.param(['draft', '--report', REPORT], 0, '"models"', id='draft'),
-    pytest.param(['prove'], 0, 'no problem', id='prove'),
+    pytest.param(['validate'], 0, 'no problem', id='validate'),
     pytest.param(['sudoers'], 0, 'NOPASSWD', id='sudoers')])
-def test_every_job_works_without_any_package(program, python, arguments, code, words):
+def test_every_command_works_without_any_package(program, python, arguments, code, words):
     """Libraries, entries, limits and schemas are in the file; -S keeps away what this machine has."""
     done = runs(python, '-IS', program, *arguments)
 

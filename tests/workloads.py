@@ -12,7 +12,7 @@ DAY = 86400
 class Life(NamedTuple):
     """A drive that was watched for a while."""
 
-    points: List[Tuple[float, float]]   # what a memory holds: whole percents, at each change
+    points: List[Tuple[float, float]]   # what a history holds: whole percents, at each change
     now: float
     used: float
     age: float

@@ -1,4 +1,4 @@
-"""A year of 24 drives in memory: how large it becomes, its log included, and what a check costs after it.
+"""A year of 24 drives in history: how large it becomes, its log included, and what a check costs after it.
 
 `make year` reads them every 5 minutes, as a daemon does, and takes long; bench.py, every 4 hours: what moves all the
 time gets a point a day, however often it is read, and counters move as often.
@@ -15,12 +15,12 @@ from typing import Tuple
 
 from conftest import ROOT
 
-from smart_attributes import state_folder
-from smart_attributes.knowledge import datafile, readings, specs
-from smart_attributes.memory.changes import Scope
-from smart_attributes.memory.past import observations
-from smart_attributes.memory.series import CHANGE, DAY, HIGHEST, Observation
-from smart_attributes.memory.store import Kept, Memory, machine_id
+from smart_attributes import state_directory
+from smart_attributes.history.drive_changes import Scope
+from smart_attributes.history.past import observations
+from smart_attributes.history.series import CHANGE, DAY, HIGHEST, Observation
+from smart_attributes.history.store import HistoryStore, Kept, machine_id
+from smart_attributes.knowledge import data_file, drive_database, readings
 from smart_attributes.model import Identity
 from smart_attributes.reading import json_report
 from smart_attributes.reading.identity import is_same_drive
@@ -50,29 +50,29 @@ def output(slot: int) -> bytes:
 def read(slot: int) -> Read:
     """Return who the drive is, and the numbers that a check remembers of it."""
     report = json_report.parse(output(slot))
-    database = specs.SpecDatabase(datafile.load(str(ROOT / 'attributes.json')))
+    database = drive_database.SpecDatabase(data_file.load(str(ROOT / 'attributes.json')))
     spec = database.identify(report.identity, [row.id for row in report.attributes])
-    return report.identity, observations(readings.readings(report, spec, database.roles))
+    return report.identity, observations(readings.readings(report, spec, database.metrics))
 
 
 class Year:
-    """Drives that get older, and the memory of those who read them."""
+    """Drives that get older, and the history of those who read them."""
 
     def __init__(self, state: Path, end: int, step: int, seed: int = 7) -> None:
         """end: seconds since 1970. step: seconds between two checks."""
         self.largest, self.checks = 0, 0
-        self._folder, self._end, self._step, self._dice = state / 'memory', end, step, random.Random(seed)
+        self._folder, self._end, self._step, self._dice = state / 'history', end, step, random.Random(seed)
         self._drives = [read(slot) for slot in range(DRIVES)]
-        self._memory = Memory(state_folder.ready(str(state)), end - DAYS * DAY, is_same_drive, machine_id())
+        self._history = HistoryStore(state_directory.ready(str(state)), end - DAYS * DAY, is_same_drive, machine_id())
 
     def passes(self) -> None:
-        """Let each check write what it reads, and note how large memory has been."""
+        """Let each check write what it reads, and note how large history has been."""
         for now in range(self._end - DAYS * DAY, self._end, self._step):
-            self._memory.now = now
+            self._history.now = now
             self._drives = [(identity, tuple(self._moved(slot, each) for each in found))
                             for slot, (identity, found) in enumerate(self._drives)]
-            self._memory.keep([Kept(address(slot), *drive) for slot, drive in enumerate(self._drives)],
-                              Scope(is_scan=True))
+            self._history.keep([Kept(address(slot), *drive) for slot, drive in enumerate(self._drives)],
+                               Scope(is_scan=True))
             self.largest = max(self.largest, sum(path.stat().st_size for path in self._folder.iterdir()))
             self.checks += 1
 
@@ -80,7 +80,7 @@ class Year:
         """Return a number as the next check reads it."""
         if found.pace == HIGHEST:
             return found._replace(number=self._dice.randrange(25, 45))
-        if found.pace == CHANGE and not (slot == BUSY and found.key.role == 'crc_errors'):
+        if found.pace == CHANGE and not (slot == BUSY and found.key.metric == 'crc_errors'):
             return found._replace(number=found.number + (self._dice.random() < RISES_A_YEAR * self._step / DAYS / DAY))
         return found._replace(number=found.number + self._step)
 
@@ -90,7 +90,7 @@ def main(step: int) -> int:
     with tempfile.TemporaryDirectory(prefix='check-smart-year-') as folder:
         year, began = Year(Path(folder), int(time.time()), step), time.monotonic()
         year.passes()
-        sizes = ', '.join(f'{path.name} {path.stat().st_size}' for path in sorted((Path(folder) / 'memory').iterdir()))
+        sizes = ', '.join(f'{path.name} {path.stat().st_size}' for path in sorted((Path(folder) / 'history').iterdir()))
     print(f'{year.checks} checks of {DRIVES} drives in {time.monotonic() - began:.0f} s: at most {year.largest} bytes, '
           f'in the end {sizes}; at most {LIMIT} are wanted')
     return int(year.largest > LIMIT)

@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 from typing import Any, Dict, List
 
+from smart_attributes.devtools import draft, validate
 from smart_attributes.errors import DataError
-from smart_attributes.knowledge import complaints, datafile, formatting
-from smart_attributes.workshop import draft, prove
+from smart_attributes.knowledge import data_file, formatting, schema_errors
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -23,7 +23,7 @@ Json = Dict[str, Any]
 
 def merged(shipped: Json, own: Json) -> Json:
     """Return the shipped data with everything of *own* but its samples, and without what draft wrote for its reader."""
-    tables: Json = {key: {**shipped.get(key, {}), **own[key]} for key in ('documents', 'roles', 'sets') if key in own}
+    tables: Json = {key: {**shipped.get(key, {}), **own[key]} for key in ('documents', 'metrics', 'sets') if key in own}
     return {**shipped, **tables, 'entries': [*shipped['entries'], *map(finished, own['entries'])],
             'advisories': [*shipped.get('advisories', ()), *own.get('advisories', ())]}
 
@@ -45,7 +45,7 @@ def without_hint(row: Json) -> Json:
 
 def add(path: str, root: Path) -> List[str]:
     """Write the files under *root* and return their paths. Raises DataError where nothing can be added."""
-    own = complaints.checked(datafile.read_text(path), 'attributes', Path(path).name)
+    own = schema_errors.checked(data_file.read_text(path), 'attributes', Path(path).name)
     if not own['entries']:
         raise DataError(f'{path} has no entry; add one')
     database = root / 'attributes.json'
@@ -70,12 +70,12 @@ def samples_file(family: str, folder: Path) -> Path:
 
 
 def main() -> int:
-    """Add the file named on the command line where it is without mistakes, and prove the whole."""
+    """Add the file named on the command line where it is without mistakes, and validate the whole."""
     if len(sys.argv) != 2:
         print(__doc__)
         return 1
     try:
-        findings = prove.examine(sys.argv[1:], None, None)
+        findings = validate.examine(sys.argv[1:], None, None)
         if findings.problems or findings.notes:
             print(*findings.problems, *findings.notes, 'nothing was added; correct that first', sep='\n')
             return 1
@@ -84,7 +84,7 @@ def main() -> int:
     except DataError as problem:
         print(problem)
         return 1
-    return prove.main()
+    return validate.main()
 
 
 if __name__ == '__main__':

@@ -57,7 +57,7 @@ def line(launcher: str, report: str, options: Sequence[str]) -> str:
 
 
 def batch(launcher: str, reports: Sequence[str], options: Sequence[str], spool: str) -> str:
-    """Return the answers to some reports, from a child: what they leave in memory ends with it."""
+    """Return the answers to some reports, from a child: what they leave in history ends with it."""
     child = os.fork()
     if not child:
         try:

@@ -3,11 +3,11 @@ from __future__ import annotations
 
 from typing import Dict, Iterator, List
 
-from described import JOBS, options, roles, states
+from described import COMMANDS, metrics, options, states
 
 HEAD = '''\
 # bash completion for check_smart_attributes                               -*- shell-script -*-
-# Made by tools/generate.py from the parsers in smart_attributes/cli.py.
+# Made by tools/generate.py from the parsers in smart_attributes/command_line/parsers.py.
 '''
 FUNCTION = '''\
 _check_smart_attributes()
@@ -17,7 +17,7 @@ _check_smart_attributes()
 {values}
     esac
     case ${{COMP_WORDS[1]}} in
-{jobs}
+{commands}
     esac
     (( COMP_CWORD == 1 )) && words+=" {names}"
     COMPREPLY=($(compgen -W "$words" -- "$cur"))
@@ -31,14 +31,15 @@ DEVICES = ('/dev/sd*', '/dev/nvme*', '/dev/bus/*', '/dev/disk/by-id/*')
 
 def script() -> str:
     """Return the whole completion script."""
-    return HEAD + FUNCTION.format(values='\n'.join(_values()), jobs='\n'.join(_jobs()), names=' '.join(JOBS[1:]))
+    return HEAD + FUNCTION.format(values='\n'.join(_values()), commands='\n'.join(_commands()),
+                                  names=' '.join(COMMANDS[1:]))
 
 
 def _values() -> Iterator[str]:
     """Yield the cases of options that want a value."""
     names_of: Dict[str, List[str]] = {}
-    for job in JOBS:
-        for option in options(job):
+    for command in COMMANDS:
+        for option in options(command):
             if option.value:
                 kind = ' '.join(option.choices) or option.value
                 names_of.setdefault(kind,
@@ -49,8 +50,8 @@ def _values() -> Iterator[str]:
 
 def _replies(kind: str) -> str:
     words = {'ADDRESS': f'$({"; ".join(f"compgen -G {pattern!r}" for pattern in DEVICES)})',
-             'STATE': ' '.join(state.lower() for state, _, _ in states()), 'ROLE': ' '.join(roles()),
-             'ROLE=RANGE': ' '.join(f'{role}=' for role in roles())}.get(kind)
+             'STATE': ' '.join(state.lower() for state, _, _ in states()), 'METRIC': ' '.join(metrics()),
+             'METRIC=RANGE': ' '.join(f'{metric}=' for metric in metrics())}.get(kind)
     if kind in FILES:
         return 'COMPREPLY=($(compgen -f -- "$cur"))'
     if words is None and not kind.islower():
@@ -58,7 +59,7 @@ def _replies(kind: str) -> str:
     return f'COMPREPLY=($(compgen -W "{words or kind}" -- "$cur"))'
 
 
-def _jobs() -> Iterator[str]:
-    for job in (*JOBS[1:], JOBS[0]):
-        names = ' '.join(name for option in options(job) for name in option.names)
-        yield f'        {"*" if job == "check" else job}) words="{names}" ;;'
+def _commands() -> Iterator[str]:
+    for command in (*COMMANDS[1:], COMMANDS[0]):
+        names = ' '.join(name for option in options(command) for name in option.names)
+        yield f'        {"*" if command == "check" else command}) words="{names}" ;;'

@@ -7,18 +7,18 @@ import re
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Tuple
 
-from smart_attributes import cli
-from smart_attributes import options as options_of
+from smart_attributes.command_line import options as options_of
+from smart_attributes.command_line import parsers
 from smart_attributes.v1_6 import command_line
 
 ROOT = Path(__file__).resolve().parent.parent
 
-JOBS = ('check', *options_of.JOBS)
+COMMANDS = ('check', *options_of.COMMANDS)
 OLD = '1.6'  # a group of options with this in its title serves callers of the original plugin
 
 
 class Option(NamedTuple):
-    """One option of one job."""
+    """One option of one command."""
 
     names: Tuple[str, ...]
     value: str              # what stands behind it: "ADDRESS"; '' for a flag
@@ -39,22 +39,22 @@ class Option(NamedTuple):
         return OLD in self.group
 
 
-def whole_parser(job: str) -> cli.Parser:
-    """Return the parser of a job with the options that it takes from version 1.6."""
-    parser = cli.PARSERS[job]()
-    if job in options_of.JUDGING:
+def whole_parser(command: str) -> parsers.Parser:
+    """Return the parser of a command with the options that it takes from version 1.6."""
+    parser = parsers.PARSERS[command]()
+    if command in options_of.JUDGING:
         command_line.add_options(parser)
     return parser
 
 
-def option_strings(job: str) -> List[str]:
-    """Return every spelling of every option of a job."""
-    return [spelling for action in whole_parser(job)._actions for spelling in action.option_strings]
+def option_strings(command: str) -> List[str]:
+    """Return every spelling of every option of a command."""
+    return [spelling for action in whole_parser(command)._actions for spelling in action.option_strings]
 
 
-def options(job: str) -> List[Option]:
-    """Return the options of a job in the order of its help."""
-    parser = whole_parser(job)
+def options(command: str) -> List[Option]:
+    """Return the options of a command in the order of its help."""
+    parser = whole_parser(command)
     found = []
     for group in parser._action_groups:
         title = group.title if group.title not in ('options', 'optional arguments', 'positional arguments') else ''
@@ -71,19 +71,19 @@ def _option(action: argparse.Action, group: str) -> Option:
                   isinstance(action, argparse._AppendAction), tuple(map(str, action.choices or ())))
 
 
-def description(job: str) -> str:
-    """Return the first sentence of a job's help."""
-    return whole_parser(job).description or ''
+def description(command: str) -> str:
+    """Return the first sentence of a command's help."""
+    return whole_parser(command).description or ''
 
 
-def example(job: str) -> str:
-    """Return what stands under "example:" in a job's help."""
-    return (whole_parser(job).epilog or '').partition('example:\n')[2].partition('\n\n')[0]
+def example(command: str) -> str:
+    """Return what stands under "example:" in a command's help."""
+    return (whole_parser(command).epilog or '').partition('example:\n')[2].partition('\n\n')[0]
 
 
-def roles() -> Dict[str, Dict[str, Any]]:
-    """Return every role by its name."""
-    found: Dict[str, Dict[str, Any]] = json.loads((ROOT / 'attributes.json').read_text())['roles']
+def metrics() -> Dict[str, Dict[str, Any]]:
+    """Return every metric by its name."""
+    found: Dict[str, Dict[str, Any]] = json.loads((ROOT / 'attributes.json').read_text())['metrics']
     return dict(sorted(found.items()))
 
 

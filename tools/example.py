@@ -25,7 +25,7 @@ def printed() -> str:
     from conftest import drive, run
     from fake_smartctl import FakeSmartctl
 
-    from smart_attributes.reading.commands import read_arguments
+    from smart_attributes.reading.smartctl_calls import read_arguments
     with tempfile.TemporaryDirectory() as folder:
         fake = FakeSmartctl(Path(folder) / 'fake')
         for arguments, name in DRIVES:

@@ -16,9 +16,9 @@ from described import ROOT
 
 
 def sudoers_rule() -> str:
-    """Return the file for /etc/sudoers.d, as the job prints it where sudo is a new one."""
+    """Return the file for /etc/sudoers.d, as the command prints it where sudo is a new one."""
+    from smart_attributes.command_line.options import USER
     from smart_attributes.model import HowRead
-    from smart_attributes.options import USER
     from smart_attributes.reading import sudoers
     return sudoers.document(sudoers.general(sudoers.Asked(USER), HowRead())) + '\n'
 

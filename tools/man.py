@@ -3,11 +3,11 @@ from __future__ import annotations
 
 from typing import Iterator, List
 
-from described import JOBS, Option, description, example, options, roles, states
+from described import COMMANDS, Option, description, example, metrics, options, states
 
-from smart_attributes.jobs import VERSION
+from smart_attributes.version import VERSION
 
-HEAD = '''.\\" Made by tools/generate.py; change the help texts in smart_attributes/cli.py instead.
+HEAD = '''.\\" Made by tools/generate.py; change the help texts in smart_attributes/command_line/parsers.py instead.
 .TH CHECK_SMART_ATTRIBUTES 8 "" "check_smart_attributes {version}" "Monitoring plugins"
 .SH NAME
 check_smart_attributes \\- judge the SMART data of drives, as a plugin for Icinga and Nagios'''
@@ -47,12 +47,12 @@ or, for shells and NRPE,
 its empty slots are skipped.
 .B check_smart_attributes list
 shows what there is.
-.SH MEMORY
+.SH HISTORY
 What drives said is remembered, so that a counter which rises is an alarm, for as long as its limit says, whoever looked
 meanwhile; and so that drives which were replaced, moved or are gone are told for a day, by
 .B triage
 for longer.
-Memory may add an alarm or tell its age, it silences none; where it cannot be used, the output says so.
+History may add an alarm or tell its age, it silences none; where it cannot be used, the output says so.
 A drive in standby goes by the name that it had when it was read last.
 .B history \\-\\-import
 takes what
@@ -68,7 +68,7 @@ entries for drives that the shipped
 does not know
 .TP
 .I /etc/check\\-smart\\-attributes/thresholds.d/*.json
-limits of this site, for a role, a model, a serial number
+limits of this site, for a metric, a model, a serial number
 .TP
 .I /etc/sudoers.d/check\\-smart\\-attributes
 lets nagios run smartctl with the arguments of this plugin, and nothing else
@@ -93,17 +93,17 @@ def page() -> str:
     """Return the whole man page."""
     lines = [HEAD.format(version=VERSION), *_synopsis(), TEXT.strip('\n'), '.SH OPTIONS', *_options('check')]
     lines += ['.SH JOBS', 'A word instead of options does something else than a check.']
-    for job in JOBS[1:]:
-        lines += _job(job)
+    for command in COMMANDS[1:]:
+        lines += _command(command)
     lines += ['.SH EXIT STATUS']
     for state, code, when in states():
         lines += ['.TP', f'.B {code} {state}', _roff(when.replace('`', ''))]
     lines += ['The worst state wins, in the order CRITICAL, UNKNOWN, WARNING, OK.']
-    lines += ['.SH ROLES', 'What the numbers of drives say, whatever the vendor calls them; '
+    lines += ['.SH METRICS', 'What the numbers of drives say, whatever the vendor calls them; '
               'performance data and limits carry these names. Units are those of the values.']
-    for name, role in roles().items():
-        unit = 'verdict' if role.get('verdict') else role['unit'] or 'count'
-        lines += ['.TP', f'.BR {name} " ({_roff(unit)})"', _roff(role['meaning'])]
+    for name, metric in metrics().items():
+        unit = 'verdict' if metric.get('verdict') else metric['unit'] or 'count'
+        lines += ['.TP', f'.BR {name} " ({_roff(unit)})"', _roff(metric['meaning'])]
     lines += ['.SH EXAMPLES', '.EX', _roff(example('check')).strip(), '.EE', FILES.strip('\n')]
     return '\n'.join(lines) + '\n'
 
@@ -112,14 +112,14 @@ def _synopsis() -> Iterator[str]:
     yield '.SH SYNOPSIS'
     yield '.B check_smart_attributes'
     yield '[\\fB\\-d\\fR \\fIADDRESS\\fR | \\fB\\-\\-scan\\fR | \\fB\\-\\-report\\fR \\fIFILE\\fR] [\\fIoptions\\fR]'
-    for job in JOBS[1:]:
-        yield f'.br\n.B check_smart_attributes {job}\n[\\fIoptions\\fR]'
+    for command in COMMANDS[1:]:
+        yield f'.br\n.B check_smart_attributes {command}\n[\\fIoptions\\fR]'
 
 
-def _options(job: str, known: List[Option] = []) -> Iterator[str]:  # noqa: B006 - never changed
-    """Yield the options of a job that are not known already."""
+def _options(command: str, known: List[Option] = []) -> Iterator[str]:  # noqa: B006 - never changed
+    """Yield the options of a command that are not known already."""
     group = ''
-    for option in options(job):
+    for option in options(command):
         if any(option.names == other.names and option.help == other.help for other in known):
             continue
         if option.group != group and not known:
@@ -130,14 +130,14 @@ def _options(job: str, known: List[Option] = []) -> Iterator[str]:  # noqa: B006
         yield f'.TP\n{names}{value}\n{_roff(option.help)}'
 
 
-def _job(job: str) -> Iterator[str]:
-    yield f'.SS {job}'
-    yield _roff(description(job))
-    yield from _options(job, options('check'))
-    shared = {option.dest for option in options(job)} & {option.dest for option in options('check')}
+def _command(command: str) -> Iterator[str]:
+    yield f'.SS {command}'
+    yield _roff(description(command))
+    yield from _options(command, options('check'))
+    shared = {option.dest for option in options(command)} & {option.dest for option in options('check')}
     if len(shared) > 3:  # beyond help and version
         yield '.PP\nOptions with the same name as above mean the same.'
-    yield f'.PP\n.EX\n{_roff(example(job)).strip()}\n.EE'
+    yield f'.PP\n.EX\n{_roff(example(command)).strip()}\n.EE'
 
 
 def _roff(text: str) -> str:

@@ -24,7 +24,7 @@ class Change(NamedTuple):
     """A mutant that can be tried."""
 
     mutant: Mutant
-    module: str             # "knowledge/specs"
+    module: str             # "knowledge/drive_database"
     place: _Place
     code: str               # the whole function, within its class where it has one
     lines: range            # of the module: a test that runs none of them cannot notice

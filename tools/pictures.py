@@ -50,7 +50,7 @@ def fleet(path: Path = FLEET) -> None:
 
 def page(path: Path = PAGE) -> None:
     """Draw the page of the sample drives."""
-    from smart_attributes.faces import page as faces_page
+    from smart_attributes.output import page as faces_page
     with tempfile.TemporaryDirectory() as folder:
         html = Path(folder) / 'drives.html'
         html.write_text(faces_page.page(json.loads(_document()), 'Drives of db1', time.time()))

@@ -14,17 +14,18 @@ import described
 import icinga
 import rooms
 
-from smart_attributes.faces import metrics as face
 from smart_attributes.fleet import causes, certificates
-from smart_attributes.knowledge.specs import SpecDatabase
+from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
+from smart_attributes.output import metrics as face
 from smart_attributes.reading import device_types
 
 ROOT = Path(__file__).resolve().parent.parent
 
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
 # What the house holds, in the order in which a drive meets it; tests/test_layout.py reads the rooms' rules.
-ROOMS = ('', 'reading', 'knowledge', 'memory', 'faces', 'fleet', 'workshop', 'v1_6')
+ROOMS = ('', 'command_line', 'commands', 'check', 'reading', 'knowledge', 'history', 'output', 'fleet', 'doctor',
+         'devtools', 'v1_6')
 
 
 def data(name: str) -> Dict[str, Any]:
@@ -34,7 +35,7 @@ def data(name: str) -> Dict[str, Any]:
 
 
 def options() -> List[str]:
-    """One row an option of the plugin; jobs share most of them."""
+    """One row an option of the plugin; commands share most of them."""
     rows = []
     for action in described.whole_parser('check')._actions:
         names = ', '.join(f'`{name}`' for name in action.option_strings)
@@ -45,37 +46,38 @@ def options() -> List[str]:
     return rows
 
 
-def roles() -> List[str]:
-    """One row a role."""
-    limits = data('thresholds/default.json')['roles']
-    return [f'| `{name}` | {role["unit"] or "count" if not role.get("verdict") else "verdict"} | '
-            f'{"yes" if limits.get(name, {}).get("graph") else ""} | {role.get("concern", "")} | {role["meaning"]} |'
-            for name, role in sorted(data('attributes.json')['roles'].items())]
+def metric_names() -> List[str]:
+    """One row a metric."""
+    limits = data('thresholds/default.json')['metrics']
+    return [f'| `{name}` | {metric["unit"] or "count" if not metric.get("verdict") else "verdict"} | '
+            f'{"yes" if limits.get(name, {}).get("graph") else ""} | {metric.get("concern", "")} | {metric["meaning"]} '
+            f'|'
+            for name, metric in sorted(data('attributes.json')['metrics'].items())]
 
 
 def metrics() -> List[str]:
-    """One row a metric: those of every run and drive, then those of the graphed roles."""
-    limits, roles = data('thresholds/default.json')['roles'], SpecDatabase(data('attributes.json')).roles
-    rows = [(metric.name, metric.labels, metric.help) for metric in face.metrics(face.Run((), State.OK, 0), roles)]
-    rows += sorted((face.name(name, role.unit), face.DRIVE, face.said(role)) for name, role in roles.items()
+    """One row a metric: those of every run and drive, then those of the graphed metrics."""
+    limits, metrics = data('thresholds/default.json')['metrics'], SpecDatabase(data('attributes.json')).metrics
+    rows = [(metric.name, metric.labels, metric.help) for metric in face.metrics(face.Run((), State.OK, 0), metrics)]
+    rows += sorted((face.name(name, metric.unit), face.DRIVE, face.said(metric)) for name, metric in metrics.items()
                    if limits.get(name, {}).get('graph'))
     return ['| metric | labels | what it says |', '|---|---|---|',
             *(f'| `{name}` | {", ".join(labels)} | {said} |' for name, labels, said in rows)]
 
 
 def limits() -> List[str]:
-    """One row a role and kind with a limit or a reason."""
+    """One row a metric and kind with a limit or a reason."""
     rows = []
-    for name, role in sorted(data('thresholds/default.json')['roles'].items()):
-        kinds = [kind for kind in KINDS if kind in role]
-        if 'why' in role:
-            rows.append(limit_row(name, role))
-        rows.extend(limit_row(f'{name}, {kind}', role[kind]) for kind in kinds)
+    for name, metric in sorted(data('thresholds/default.json')['metrics'].items()):
+        kinds = [kind for kind in KINDS if kind in metric]
+        if 'why' in metric:
+            rows.append(limit_row(name, metric))
+        rows.extend(limit_row(f'{name}, {kind}', metric[kind]) for kind in kinds)
     return rows
 
 
 def limit_row(name: str, limit: Dict[str, Any]) -> str:
-    """Return the row of one role or kind."""
+    """Return the row of one metric or kind."""
     return (f'| `{name}` | {said(limit, "warning")} | {said(limit, "critical")} | {grown(limit.get("growth"))} | '
             f'{limit.get("why", "")} |')
 
@@ -131,31 +133,31 @@ def first_line(module: Path) -> str:
     return text.split('\n\n')[0].replace('\n', ' ').replace('|', '\\|')
 
 
-def known_roles() -> List[str]:
-    """One line a role, for editors to propose."""
-    found = sorted(data('attributes.json')['roles'].items())
-    lines = [f'        "{name}": {{"description": {json.dumps(said_role(role))}}},' for name, role in found]
+def known_metrics() -> List[str]:
+    """One line a metric, for editors to propose."""
+    found = sorted(data('attributes.json')['metrics'].items())
+    lines = [f'        "{name}": {{"description": {json.dumps(said_metric(metric))}}},' for name, metric in found]
     return [*lines[:-1], lines[-1].rstrip(',')]
 
 
-def said_role(role: Dict[str, Any]) -> str:
-    """Return meaning and unit of a role."""
-    unit = 'a verdict' if role.get('verdict') else f'in {role["unit"]}' if role['unit'] else 'a count'
-    return f'{role["meaning"]}; {unit}.'
+def said_metric(metric: Dict[str, Any]) -> str:
+    """Return meaning and unit of a metric."""
+    unit = 'a verdict' if metric.get('verdict') else f'in {metric["unit"]}' if metric['unit'] else 'a count'
+    return f'{metric["meaning"]}; {unit}.'
 
 
 SCHEMA = 'smart_attributes/schema/attributes.schema.json'
 SCHEMA_TABLE = '"$comment": "tools/tables.py writes these",\n      "properties": {\n'
 TABLES: Dict[str, Dict[str, Callable[[], List[str]]]] = {
     'doc/options.md': {'options': options},
-    'doc/roles.md': {'roles': roles},
+    'doc/metric-names.md': {'metrics': metrics},
     'thresholds/README.md': {'limits': limits},
     'CONTRIBUTING.md': {'modules': modules, 'drawing': rooms.drawing},
     'doc/icinga.md': {'variables': icinga.rows},
     'doc/fleet.md': {'causes': explained, 'certificates': refusals},
     'doc/raid.md': {'refused': refused},
     'doc/metrics.md': {'metrics': metrics},
-    SCHEMA: {'known_roles': known_roles}}
+    SCHEMA: {'known_metrics': known_metrics}}
 
 
 def filled(document: str) -> str:

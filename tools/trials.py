@@ -175,8 +175,9 @@ class Trials:
         """Tell whether a test stands in a file that takes something from a module, or has its name."""
         file = self._items[number].module  # type: ignore[attr-defined]
         if file not in self._own[module]:
-            name, noun = f'smart_attributes.{module.replace("/", ".")}', module.replace('/', '_')
-            self._own[module][file] = file.__name__.endswith(f'_{noun}') or any(
+            name = f'smart_attributes.{module.replace("/", ".")}'
+            self._own[module][file] = file.__name__.endswith(
+                (f'_{module.replace("/", "_")}', f'_{module.rpartition("/")[2]}')) or any(
                 getattr(value, '__name__' if isinstance(value, ModuleType) else '__module__', '') == name
                 for value in vars(file).values())
         return self._own[module][file]

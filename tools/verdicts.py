@@ -19,16 +19,16 @@ from measure import alarms as of_drives  # noqa: E402
 from measure import rates, timelines  # noqa: E402
 from measure.rates import AGES, ALONE, AT, BEYOND, Rate, Rates  # noqa: E402
 
-from smart_attributes import judge  # noqa: E402
+from smart_attributes.check import judging  # noqa: E402
+from smart_attributes.check.rulebook import Site, judge_of  # noqa: E402
+from smart_attributes.command_line.options import Options  # noqa: E402
+from smart_attributes.devtools import collection, measure  # noqa: E402
 from smart_attributes.errors import SmartError  # noqa: E402
-from smart_attributes.knowledge import datafile  # noqa: E402
-from smart_attributes.knowledge.specs import SpecDatabase  # noqa: E402
+from smart_attributes.history.past import Past  # noqa: E402
+from smart_attributes.knowledge import data_file  # noqa: E402
+from smart_attributes.knowledge.drive_database import SpecDatabase  # noqa: E402
 from smart_attributes.knowledge.thresholds import Thresholds  # noqa: E402
-from smart_attributes.memory.past import Past  # noqa: E402
 from smart_attributes.model import Device, Report, State, Verdict  # noqa: E402
-from smart_attributes.options import Options  # noqa: E402
-from smart_attributes.site import Site, judge_of  # noqa: E402
-from smart_attributes.workshop import collection, measure  # noqa: E402
 
 DOCUMENT = ROOT / 'doc' / 'verdicts.md'
 BEFORE = ROOT / 'tools' / 'verdicts_before.json'
@@ -53,32 +53,32 @@ def alarms(known: timelines.Experience) -> Iterator[str]:
 
 def limits(found: Rates, said: Callable[[str, str], str]) -> Iterator[str]:
     """Yield a row a limit: what happens at it, at it where nothing else alarms, and beyond it."""
-    for role, level in _limits(found):
-        cells = ' | '.join(str(found.get((role, level, where), Rate())) for where in (AT, ALONE, BEYOND))
-        yield f'| `{role}` {said(role, level)} | {level} | {cells} |'
+    for metric, level in _limits(found):
+        cells = ' | '.join(str(found.get((metric, level, where), Rate())) for where in (AT, ALONE, BEYOND))
+        yield f'| `{metric}` {said(metric, level)} | {level} | {cells} |'
 
 
 def ages(found: Rates, said: Callable[[str, str], str]) -> Iterator[str]:
     """Yield a row a limit: what happens beyond it, by the time since the number last grew."""
-    for role, level in _limits(found):
-        cells = ' | '.join(str(found.get((role, level, name), Rate())) for name, _ in AGES)
-        yield f'| `{role}` {said(role, level)} | {cells} |'
+    for metric, level in _limits(found):
+        cells = ' | '.join(str(found.get((metric, level, name), Rate())) for name, _ in AGES)
+        yield f'| `{metric}` {said(metric, level)} | {cells} |'
 
 
 def families(found: Rates, said: Callable[[str, str], str]) -> Iterator[str]:
     """Yield a row a limit and family that tells something."""
-    for role, level in _limits(found):
-        telling = (key[3] for key, rate in found.items() if key[:3] == (role, level, BEYOND) and key[3:]
+    for metric, level in _limits(found):
+        telling = (key[3] for key, rate in found.items() if key[:3] == (metric, level, BEYOND) and key[3:]
                    and rate.failures >= TELLING)
         for family in sorted(telling):
-            cells = ' | '.join(str(found.get((role, level, where, family), Rate())) for where in (AT, ALONE, BEYOND))
-            yield f'| `{role}` {said(role, level)} | {family} | {cells} |'
+            cells = ' | '.join(str(found.get((metric, level, where, family), Rate())) for where in (AT, ALONE, BEYOND))
+            yield f'| `{metric}` {said(metric, level)} | {family} | {cells} |'
 
 
 def values(found: Rates) -> Iterator[str]:
-    """Yield a row a role and band of numbers."""
-    for (role, band), rate in sorted(found.items(), key=lambda item: (item[0][0], float(item[0][1].split()[0]))):
-        yield f'| `{role}` | {band} | {rate.hours / timelines.YEAR:,.0f} | {rate} |'
+    """Yield a row a metric and band of numbers."""
+    for (metric, band), rate in sorted(found.items(), key=lambda item: (item[0][0], float(item[0][1].split()[0]))):
+        yield f'| `{metric}` | {band} | {rate.hours / timelines.YEAR:,.0f} | {rate} |'
 
 
 def fifths(comparisons: Sequence[measure.Comparison], documented: Collection[str]) -> Iterator[str]:
@@ -91,8 +91,8 @@ def fifths(comparisons: Sequence[measure.Comparison], documented: Collection[str
 
 
 def _limits(found: Rates) -> List[tuple[str, str]]:
-    return [(role, level) for role in sorted({key[0] for key in found}) for level in LEVELS
-            if any(key[:2] == (role, level) for key in found)]
+    return [(metric, level) for metric in sorted({key[0] for key in found}) for level in LEVELS
+            if any(key[:2] == (metric, level) for key in found)]
 
 
 def of_timelines(path: str) -> Dict[str, Iterable[str]]:
@@ -100,27 +100,27 @@ def of_timelines(path: str) -> Dict[str, Iterable[str]]:
     with_files = judge_of(Options(), Site())
 
     def verdict(report: Report, past: Optional[Past] = None) -> Verdict:
-        return judge.judge(Device('', name='drive'), report, with_files.database, with_files.thresholds,
-                           with_files.rules, past)
+        return judging.judge(Device('', name='drive'), report, with_files.database, with_files.thresholds,
+                             with_files.rules, past)
 
-    def said(role: str, level: str) -> str:
-        limit = with_files.thresholds.limit(role, Device(''), timelines.report_of('', None, ()).identity, '')
+    def said(metric: str, level: str) -> str:
+        limit = with_files.thresholds.limit(metric, Device(''), timelines.report_of('', None, ()).identity, '')
         return f'above {limit.critical if level == State.CRITICAL.name else limit.warning}'
 
     known = timelines.experience(timelines.read(path), timelines.by_levels(verdict))
-    remembered = timelines.experience(timelines.read(path), timelines.by_memory(verdict))
+    remembered = timelines.experience(timelines.read(path), timelines.by_history(verdict))
     found = rates.counted(rates.rows(timelines.read(path), verdict),
                           {'limits': rates.of_limits, 'ages': rates.of_ages, 'values': rates.of_values})
-    return {'states': states(known), 'alarms': alarms(known), 'states with memory': states(remembered),
-            'alarms with memory': alarms(remembered), 'limits': limits(found['limits'], said),
+    return {'states': states(known), 'alarms': alarms(known), 'states with history': states(remembered),
+            'alarms with history': alarms(remembered), 'limits': limits(found['limits'], said),
             'ages': ages(found['ages'], said), 'families': families(found['limits'], said),
             'values': values(found['values'])}
 
 
 def of_collection(path: str) -> Dict[str, Iterable[str]]:
     """Return the rows of every table about a collection of drives."""
-    data = datafile.load(datafile.shipped('attributes.json'))
-    database, limits_of = SpecDatabase(data), Thresholds(datafile.load(datafile.shipped('thresholds/default.json')))
+    data = data_file.load(data_file.shipped('attributes.json'))
+    database, limits_of = SpecDatabase(data), Thresholds(data_file.load(data_file.shipped('thresholds/default.json')))
     comparisons: List[measure.Comparison] = []
     alarming: List[of_drives.Alarm] = []
     for drive in collection.read(path):

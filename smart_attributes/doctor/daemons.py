@@ -5,10 +5,10 @@ import re
 from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from .. import files
+from ..command_line.options import PROGRAM
 from ..durations import HOUR, MINUTE
-from ..faces.findings import Finding
 from ..model import BEHIND_NRPE, KEPT_BEHIND_NRPE, OUTPUT_LIMIT, TIMEOUT
-from ..options import PROGRAM
+from ..output.doctor_findings import Finding
 
 SUBJECT, OUTPUT = 'time limit', 'output'
 ROOT = '/'           # the folder that stands for /

@@ -4,15 +4,15 @@ import re
 import shlex
 from typing import Iterator, List, Sequence, Tuple
 
+from ..check.history_access import Remembered
+from ..check.survey import Survey
+from ..command_line.options import PROGRAM
+from ..devtools.sources import counted
 from ..errors import ControllerElsewhere, DriveAbsent, DriveAsleep, DriveIsNoDrive, DriveNotReached, SudoRefused
-from ..faces.findings import Finding
 from ..model import Device, Identity, Read, Report, State, Verdict
-from ..options import PROGRAM
+from ..output.doctor_findings import Finding
 from ..reading.device_types import is_raid
-from ..remembering import Remembered
-from ..survey import Survey
 from ..words import clean
-from ..workshop.sources import counted
 from .sentences import halves
 
 SHOWN = 8          # drives that answer and get a line each; more share one
@@ -31,7 +31,7 @@ def findings(found: Survey, hide_serial: bool, check: Sequence[str]) -> List[Fin
     well = [pair for pair in pairs if isinstance(pair[1].outcome, Report)]
     told = [_answering(*pair, hide_serial) for pair in well] if len(well) <= SHOWN else [_all(well)]
     told += [_sleeping(verdict, hide_serial, check) if isinstance(read.outcome, DriveAsleep) else
-             _silent(verdict, read, found.memory, hide_serial) for verdict, read in pairs
+             _silent(verdict, read, found.history, hide_serial) for verdict, read in pairs
              if not isinstance(read.outcome, Report)]
     told += [Finding(CHECK, False, *halves(sentence)) for sentence in _of_all(found)] + _gone(found, hide_serial)
     return told + ([] if pairs else [_nobody(found)])
@@ -45,7 +45,7 @@ def _of_all(found: Survey) -> Iterator[str]:
 
 def _gone(found: Survey, hide_serial: bool) -> List[Finding]:
     """Return a finding for each drive that earlier checks met and that is nowhere now; not too many."""
-    sentences = found.memory.gone(hide_serial)
+    sentences = found.history.gone(hide_serial)
     told = [_retired(sentence) for sentence in sentences[:TOLD]]
     more = len(sentences) - len(told)
     return told + ([Finding(CHECK, False, f'{counted(more, "more drive")} that checks knew are gone')] if more else [])
@@ -74,7 +74,7 @@ def _who(identity: Identity, hide_serial: bool) -> str:
     return f'{clean(identity.model)}{serial}'.strip() or 'somebody without a name'
 
 
-def _silent(verdict: Verdict, read: Read, memory: Remembered, hide_serial: bool) -> Finding:
+def _silent(verdict: Verdict, read: Read, history: Remembered, hide_serial: bool) -> Finding:
     """Return the finding for an address that gave no report."""
     address = verdict.device.address
     words, advice = halves(verdict.problem)
@@ -85,7 +85,7 @@ def _silent(verdict: Verdict, read: Read, memory: Remembered, hide_serial: bool)
     if verdict.identity.model:
         return Finding(address, False, f'{_who(verdict.identity, hide_serial)}: {words}', advice)
     is_asked = not isinstance(read.outcome, (ControllerElsewhere, DriveNotReached))
-    known = memory.seen(verdict.device) if is_asked else None
+    known = history.seen(verdict.device) if is_asked else None
     if known:
         return Finding(address, False, f'was {_who(known, hide_serial)}: {words}', _ANSWERED, _KERNEL)
     return Finding(address, False, words, advice or 'see doc/troubleshooting.md, which knows these words')

@@ -6,15 +6,28 @@ import sys
 import time
 from typing import Callable, Iterator, List, NamedTuple, Sequence
 
-from .. import alarm, survey
+from .. import alarm
+from ..check import survey
+from ..command_line.options import PROGRAM, Options
 from ..errors import SmartError, UsageError, not_installed
-from ..faces import budget
-from ..faces.findings import Examination, Finding, Paste
 from ..files import CONFIG
 from ..model import Device
-from ..options import PROGRAM, Options
-from ..reading import commands, processes
-from . import daemons, drives, nrpe, pasting, program, refusals, site_files, start, state, sudo_rule, user
+from ..output import budget
+from ..output.doctor_findings import Examination, Finding, Paste
+from ..reading import processes, smartctl_calls
+from . import (
+    configuration_lines,
+    daemons,
+    drives,
+    history_state,
+    nrpe,
+    program,
+    site_files,
+    start,
+    sudo_refusals,
+    sudo_rule,
+    user,
+)
 from .sentences import halves
 
 Addresses = Callable[[survey.Survey], Sequence[str]]
@@ -22,7 +35,7 @@ Printed = Callable[[survey.Survey], str]
 
 
 class Faces:
-    """What of other jobs is wanted here: what a check prints of a survey, and what is pasted after -d."""
+    """What of other commands is wanted here: what a check prints of a survey, and what is pasted after -d."""
 
     def __init__(self, printed: Printed, addresses: Addresses) -> None:
         self.printed, self.addresses = printed, addresses
@@ -37,8 +50,8 @@ def examined(options: Options, runner: processes.Runner, faces: Faces) -> Examin
         raise UsageError('doctor looks at drives, not at recorded reports; leave out --report')
     limit = options.how_read.timeout
     deadline = time.monotonic() + limit - 2 * alarm.reserve(limit)
-    begun = Begun(_plugin(), deadline, _known(options, runner) if options.user else refusals.Known(),
-                  state.others(options.state_dir, options.user) if options.user else (),
+    begun = Begun(_plugin(), deadline, _known(options, runner) if options.user else sudo_refusals.Known(),
+                  history_state.others(options.state_dir, options.user) if options.user else (),
                   daemons.nrpe_commands(), daemons.unread_nrpe())
     if options.user:
         user.become(options.user)
@@ -50,20 +63,20 @@ class Begun(NamedTuple):
 
     path: str                # of this program; become() changes the working directory
     deadline: float          # of time.monotonic()
-    known: refusals.Known
+    known: sudo_refusals.Known
     histories: Sequence[str]   # other ones than those of --state-dir
     nrpe: Sequence[daemons.NrpeCommand] = ()
     unread_nrpe: str = ''      # its file, where this user may not read it
 
 
-def _known(options: Options, runner: processes.Runner) -> refusals.Known:
+def _known(options: Options, runner: processes.Runner) -> sudo_refusals.Known:
     """Return what root can learn about sudo, and the user of the checks cannot."""
     how = options.how_read
     try:
-        return refusals.Known() if how.nosudo else refusals.known(
-            options.user, how.smartctl, runner, time.monotonic() + min(refusals.PATIENCE, how.timeout / 4))
+        return sudo_refusals.Known() if how.nosudo else sudo_refusals.known(
+            options.user, how.smartctl, runner, time.monotonic() + min(sudo_refusals.PATIENCE, how.timeout / 4))
     except SmartError:  # no sudo: told where it is looked for
-        return refusals.Known()
+        return sudo_refusals.Known()
 
 
 class Examiner:
@@ -122,7 +135,7 @@ class Examiner:
     def _devices(self, sudo: sudo_rule.Sudo) -> Sequence[Device]:
         """Return the devices that a check would read; none where the scan that finds them is refused."""
         try:
-            if self._is_scanning and sudo.refuses([commands.SCAN]):
+            if self._is_scanning and sudo.refuses([smartctl_calls.SCAN]):
                 return ()
             now = time.monotonic()  # a scan may hang: half of the time remains for everything else
             return survey.find(self._options, self._runner, now + (self._deadline - now) / 2).devices
@@ -140,13 +153,13 @@ class Examiner:
             plans = survey.plan(devices, self._options)
         except SmartError:
             plans = []
-        lines = [commands.split(planned.command)[1] for planned in plans]
-        return [*([commands.SCAN] if self._is_scanning else []), *lines]
+        lines = [smartctl_calls.split(planned.command)[1] for planned in plans]
+        return [*([smartctl_calls.SCAN] if self._is_scanning else []), *lines]
 
     def _state(self) -> Iterator[Finding]:
-        yield state.memory(self._options, self._user)
-        yield from state.unused(self._options.state_dir, self._user, self._histories)
-        yield state.processes(self._options)
+        yield history_state.history(self._options, self._user)
+        yield from history_state.unused(self._options.state_dir, self._user, self._histories)
+        yield history_state.processes(self._options)
 
     def _site(self) -> Iterator[Finding]:
         yield from site_files.examined(self._options)
@@ -189,13 +202,13 @@ class Examiner:
         how = self._options.how_read
         shortest = min((limit.seconds for limit in self._limits), default=daemons.USUAL)
         own = how.timeout if how.timeout < shortest else daemons.fitting(shortest)
-        return pasting.pastes(addresses, self._path, own, self._more)
+        return configuration_lines.pastes(addresses, self._path, own, self._more)
 
     @property
     def _more(self) -> List[str]:
         """Return what else a check needs beside its drives and its time."""
         options, how = self._options, self._options.how_read
-        return [*(['-p', how.smartctl] if how.smartctl != commands.DEFAULT else []),
+        return [*(['-p', how.smartctl] if how.smartctl != smartctl_calls.DEFAULT else []),
                 *(['--config', options.data.config] if options.data.config != CONFIG else []),
                 *(['--state-dir', options.state_dir] if options.state_dir else [])]
 
@@ -203,4 +216,4 @@ class Examiner:
 def _plugin() -> str:
     """Return the path of this program, as a daemon calls it."""
     here = os.path.realpath(sys.argv[0])
-    return pasting.USUAL_PLACE if os.path.realpath(pasting.USUAL_PLACE) == here else here
+    return configuration_lines.USUAL_PLACE if os.path.realpath(configuration_lines.USUAL_PLACE) == here else here

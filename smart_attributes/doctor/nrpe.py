@@ -8,10 +8,10 @@ import shutil
 import time
 from typing import Iterator, List, NamedTuple, Optional, Sequence
 
-from ..faces.findings import Finding
+from ..command_line.options import COMMANDS, PROGRAM
 from ..model import Answer, HowRead
-from ..options import JOBS, PROGRAM
-from ..reading import commands, processes
+from ..output.doctor_findings import Finding
+from ..reading import processes, smartctl_calls
 from .daemons import NrpeCommand
 from .start import is_started
 
@@ -46,8 +46,8 @@ class Call(NamedTuple):
         """Return the words that start the program at a path with the options of this call, and end it before any
         drive is read.
         """
-        job = list(self.words[:1]) if self.words[:1] and self.words[0] in JOBS else []
-        return [path, *job, '-V', *self.words[len(job):]]
+        command = list(self.words[:1]) if self.words[:1] and self.words[0] in COMMANDS else []
+        return [path, *command, '-V', *self.words[len(command):]]
 
 
 def examined(found: Sequence[NrpeCommand], program: str, user: str, how: HowRead, deadline: float) -> List[Finding]:
@@ -93,7 +93,7 @@ def _started(calls: Sequence[Call], how: HowRead, deadline: float) -> List[Optio
 
 def _found(program: str) -> str:
     """Return the path of a program that this user may execute, '' where there is none."""
-    return shutil.which(program, path=commands.ENVIRONMENT['PATH']) or ''
+    return shutil.which(program, path=smartctl_calls.ENVIRONMENT['PATH']) or ''
 
 
 def _why_not(program: str) -> str:

@@ -5,22 +5,22 @@ from typing import Optional
 
 from .. import trust
 from ..errors import UsageError
-from ..faces.findings import Finding
 from ..model import HowRead
-from ..reading import commands, processes
+from ..output.doctor_findings import Finding
+from ..reading import processes, smartctl_calls
 from ..reading.sudoers import FIRST_WITH_JSON
 from .sentences import dotted, halves
 
 SUBJECT = 'smartctl'
 # Where distributions and their own builds put it, the usual place first.
-PLACES = (commands.DEFAULT, '/usr/local/sbin/smartctl', '/usr/bin/smartctl', '/usr/local/bin/smartctl',
+PLACES = (smartctl_calls.DEFAULT, '/usr/local/sbin/smartctl', '/usr/bin/smartctl', '/usr/local/bin/smartctl',
           '/opt/smartmontools/sbin/smartctl')
 
 
 def examined(how: HowRead, runner: processes.Runner, deadline: float) -> Finding:
     """Return what is to be said of the program that checks call."""
     try:
-        commands.check_executable(how.smartctl, as_root=False, through_sudo=not how.nosudo)
+        smartctl_calls.check_executable(how.smartctl, as_root=False, through_sudo=not how.nosudo)
     except UsageError as error:
         return missing(str(error), how.smartctl, next(filter(os.path.isfile, PLACES), ''))
     fault = '' if how.nosudo and os.geteuid() else _fault(how.smartctl)
@@ -38,8 +38,8 @@ def _version(how: HowRead, runner: processes.Runner, deadline: float) -> Optiona
     """Return "7.3" as smartctl says it, without root; None where this user may not run it, '' for other words."""
     if not os.access(how.smartctl, os.X_OK):
         return None
-    answer = next(runner.run([(how.smartctl, *commands.VERSION)], 1, how.drive_timeout, deadline))
-    return dotted(commands.version(answer.stdout))
+    answer = next(runner.run([(how.smartctl, *smartctl_calls.VERSION)], 1, how.drive_timeout, deadline))
+    return dotted(smartctl_calls.version(answer.stdout))
 
 
 def missing(sentence: str, path: str, elsewhere: str) -> Finding:
@@ -65,7 +65,7 @@ def judged(path: str, version: Optional[str], fault: str) -> Finding:
         return Finding(SUBJECT, True, f'{path}, which only root may run')
     if not version:
         return Finding(SUBJECT, False, f'{path} does not say that it is smartctl', 'look at what it prints',
-                       f'{path} {" ".join(commands.VERSION)}')
+                       f'{path} {" ".join(smartctl_calls.VERSION)}')
     is_old = tuple(map(int, version.split('.'))) < FIRST_WITH_JSON
     more = ', asked for text; 7.0 and later tell more' if is_old else ''
     return Finding(SUBJECT, True, f'{path}, version {version}, which root alone can change{more}')

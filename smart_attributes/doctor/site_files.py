@@ -1,17 +1,17 @@
-"""The files of this site: read as a check reads them, and proved."""
+"""The files of this site: read as a check reads them, and validated."""
 
 import os
 from typing import List, Sequence
 
-from ..faces.findings import Finding
-from ..options import PROGRAM, Options
-from ..site import files_of, judge_of, site_of
-from ..workshop import prove
-from ..workshop.sources import counted
+from ..check.rulebook import files_of, judge_of, site_of
+from ..command_line.options import PROGRAM, Options
+from ..devtools import validate
+from ..devtools.sources import counted
+from ..output.doctor_findings import Finding
 from .sentences import halves
 
 SUBJECT = 'site files'
-TOLD = 3   # mistakes that are told here; prove tells all
+TOLD = 3   # mistakes that are told here; validate tells all
 
 
 def examined(options: Options) -> List[Finding]:
@@ -20,7 +20,7 @@ def examined(options: Options) -> List[Finding]:
     files = [*attributes, *limits]
     mistakes = judge_of(options, site_of(options.data, None)).mistakes
     sound = [path for path, shown in files if not any(os.path.basename(path) in mistake for mistake in mistakes)]
-    return judged([path for path, _ in files], [*mistakes, *(prove.problems(sound) if sound else ())],
+    return judged([path for path, _ in files], [*mistakes, *(validate.problems(sound) if sound else ())],
                   options.data.config)
 
 
@@ -37,10 +37,10 @@ def _mistake(sentence: str, files: Sequence[str]) -> Finding:
     file = next((path for path in files if os.path.basename(path) in words), '')
     if not file:
         return Finding(SUBJECT, False, words, advice)
-    ending = ' Correct it, then prove it' if advice.endswith('?') else ', then prove it'
-    return Finding(SUBJECT, False, words, (advice or 'correct it') + ending, f'{PROGRAM} prove {file}')
+    ending = ' Correct it, then validate it' if advice.endswith('?') else ', then validate it'
+    return Finding(SUBJECT, False, words, (advice or 'correct it') + ending, f'{PROGRAM} validate {file}')
 
 
 def _rest(number: int, files: Sequence[str]) -> List[Finding]:
-    return [Finding(SUBJECT, False, f'{counted(number, "more mistake")}', 'let prove tell them',
-                    f'{PROGRAM} prove {" ".join(files)}')] if number > 0 else []
+    return [Finding(SUBJECT, False, f'{counted(number, "more mistake")}', 'let validate tell them',
+                    f'{PROGRAM} validate {" ".join(files)}')] if number > 0 else []

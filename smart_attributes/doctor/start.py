@@ -6,9 +6,9 @@ import stat
 import sys
 from typing import Iterator, NamedTuple, Optional, Set, Tuple
 
-from ..faces.findings import Finding
+from ..command_line.options import PROGRAM
 from ..model import Answer, HowRead
-from ..options import PROGRAM
+from ..output.doctor_findings import Finding
 from ..reading import processes
 from .user import name_of
 

@@ -4,14 +4,14 @@ import os
 import shlex
 from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
+from ..command_line.options import PROGRAM, USER, Options
+from ..devtools.sources import counted
 from ..errors import UsageError
-from ..faces.findings import Finding
 from ..model import Answer, Device, HowRead
-from ..options import PROGRAM, USER, Options
-from ..reading import commands, processes, sudoers
+from ..output.doctor_findings import Finding
+from ..reading import processes, smartctl_calls, sudoers
 from ..reading.device_types import BY_NAME, base
-from ..workshop.sources import counted
-from . import listing, refusals
+from . import sudo_list, sudo_refusals
 from .sentences import halves
 from .user import AS_HIM, is_person
 
@@ -28,7 +28,7 @@ class Asked(NamedTuple):
     executable: str
     needed: Sequence[Arguments]         # what checks of this machine call
     refused: Sequence[Arguments]
-    entries: Sequence[listing.Entry]    # none where sudo does not tell
+    entries: Sequence[sudo_list.Entry]    # none where sudo does not tell
     admits_more: bool                   # also what no check calls
     wanted: sudoers.Rule                # what this program would write
     command: str                        # which prints and installs it
@@ -36,7 +36,7 @@ class Asked(NamedTuple):
     is_person: bool = False             # who hardly runs the checks
     said: str = ''                      # sudo's message where it refused or complained
     late: str = ''                      # why there is no answer: "no answer within 30 s"
-    known: refusals.Known = refusals.Known()
+    known: sudo_refusals.Known = sudo_refusals.Known()
     is_alone: bool = False              # nobody could look into the files of sudoers: this user is not root
     as_root: str = ''                   # the command that looks again as root
 
@@ -57,18 +57,18 @@ class Sudo:
                                             for answer in answers.values()) if text), '')
         return [line for command, line in asked.items() if answers[command].status or answers[command].signal]
 
-    def entries(self) -> List[listing.Entry]:
+    def entries(self) -> List[sudo_list.Entry]:
         """Return what sudoers says of this user."""
         command = self._asking('-ll')
-        return listing.entries(self._run([command])[command].stdout.decode('utf-8', 'replace'))
+        return sudo_list.entries(self._run([command])[command].stdout.decode('utf-8', 'replace'))
 
     def version(self) -> str:
         """Return its first line about itself."""
-        command = (commands.find_sudo(), *commands.VERSION)
+        command = (smartctl_calls.find_sudo(), *smartctl_calls.VERSION)
         return self._run([command])[command].stdout.decode('utf-8', 'replace').partition('\n')[0]
 
     def _asking(self, *words: str) -> Arguments:
-        return (commands.find_sudo(), '-n', *words)
+        return (smartctl_calls.find_sudo(), '-n', *words)
 
     def _run(self, lines: Sequence[Arguments]) -> Dict[Arguments, Answer]:
         answers = {answer.command: answer for answer in
@@ -90,18 +90,18 @@ def not_wanted(how: HowRead, user: str, asked_for: str) -> Optional[Finding]:
 
 
 def examined(sudo: Sudo, options: Options, user: str, needed: Sequence[Arguments],
-             devices: Sequence[Device], known: refusals.Known) -> List[Finding]:
+             devices: Sequence[Device], known: sudo_refusals.Known) -> List[Finding]:
     """Return what is to be said of the rule. devices: whose command lines are among those needed."""
     try:
         asked = _asked(sudo, options, user, needed, devices, known)
     except UsageError as error:  # no sudo at all
         return [Finding(SUBJECT, False, *halves(str(error)), command='apt install sudo')]
-    complaint = refusals.reason(asked.said, user) if not asked.refused else None
+    complaint = sudo_refusals.reason(asked.said, user) if not asked.refused else None
     return [judged(asked), *([_because(complaint, asked, FILES)] if complaint else [])]
 
 
 def _asked(sudo: Sudo, options: Options, user: str, needed: Sequence[Arguments], devices: Sequence[Device],
-           known: refusals.Known) -> Asked:
+           known: sudo_refusals.Known) -> Asked:
     how = options.how_read
     refused = sudo.refuses(needed)
     said, entries = sudo.said, sudo.entries() or known.entries
@@ -113,7 +113,7 @@ def _asked(sudo: Sudo, options: Options, user: str, needed: Sequence[Arguments],
                  said, sudo.late, known, not options.user, _as_root(options, user))
 
 
-def requested_types(devices: Iterable[Device], entries: Iterable[listing.Entry]) -> Tuple[str, ...]:
+def requested_types(devices: Iterable[Device], entries: Iterable[sudo_list.Entry]) -> Tuple[str, ...]:
     """Return the types that a rule admits only when asked to: those of these devices, and those it has now."""
     there = ' '.join(command for entry in entries for command in entry.commands)
     used = {base(device).partition(',')[0] for device in devices}
@@ -123,13 +123,13 @@ def requested_types(devices: Iterable[Device], entries: Iterable[listing.Entry])
 def _odd(wanted: sudoers.Rule, devices: Iterable[Device], how: HowRead) -> List[Device]:
     """Return the devices in places of the site's own making."""
     return [device for device in devices if not sudoers.admits(
-        wanted.expressions, commands.read_arguments(device.path, device.type))]
+        wanted.expressions, smartctl_calls.read_arguments(device.path, device.type))]
 
 
 def _installing(options: Options, user: str, types: Iterable[str], odd: Iterable[Device]) -> str:
     how = options.how_read
     words = [PROGRAM, 'sudoers', *(['--user', user] if user != USER else []),
-             *(['-p', how.smartctl] if how.smartctl != commands.DEFAULT else []),
+             *(['-p', how.smartctl] if how.smartctl != smartctl_calls.DEFAULT else []),
              *(['-t', f'{how.timeout:g}'] if how.timeout != HowRead().timeout else []),
              *(word for name in types for word in ('--type', name)),
              *(word for device in odd for word in ('-d', device.address))]
@@ -139,7 +139,7 @@ def _installing(options: Options, user: str, types: Iterable[str], odd: Iterable
 def _as_root(options: Options, user: str) -> str:
     """Return the command that examines the same installation as root."""
     path = options.how_read.smartctl
-    return shlex.join([PROGRAM, 'doctor', '--user', user, *(['-p', path] if path != commands.DEFAULT else []),
+    return shlex.join([PROGRAM, 'doctor', '--user', user, *(['-p', path] if path != smartctl_calls.DEFAULT else []),
                        *(word for address in options.which.devices for word in ('-d', address)),
                        *(['--state-dir', options.state_dir] if options.state_dir else [])])
 
@@ -152,7 +152,7 @@ def judged(asked: Asked) -> Finding:
         return Finding(SUBJECT, False, f'is not known: sudo gave no answer ({asked.late})',
                        'see why sudo is so slow: a directory service or a name server that does not answer',
                        f'sudo -l -U {shlex.quote(asked.user)}')
-    reason = refusals.why(asked.said, asked.known, asked.user) if asked.refused else None
+    reason = sudo_refusals.why(asked.said, asked.known, asked.user) if asked.refused else None
     if reason:
         return _because(reason, asked, SUBJECT)
     if asked.is_alone and asked.refused and not _has_rule(asked) and not asked.is_person:
@@ -170,7 +170,7 @@ def judged(asked: Asked) -> Finding:
                                   f'not smartctl -s off')
 
 
-def _because(reason: refusals.Reason, asked: Asked, subject: str) -> Finding:
+def _because(reason: sudo_refusals.Reason, asked: Asked, subject: str) -> Finding:
     return Finding(subject, False, reason.words + _quoted(asked.said), _whose(asked) + f'let root do it: {reason.cure}',
                    reason.command)
 
@@ -187,7 +187,7 @@ def _whose(asked: Asked) -> str:
 
 def _faults(asked: Asked) -> Iterator[str]:
     ours = [entry for entry in asked.entries if entry.of(asked.executable)]
-    others = [path for path in listing.programs(list(asked.entries), os.path.basename(asked.executable))
+    others = [path for path in sudo_list.programs(list(asked.entries), os.path.basename(asked.executable))
               if path != asked.executable]
     if asked.refused and not ours:
         yield (f'is for {others[0]}, and checks call {asked.executable}' if others else
@@ -206,7 +206,7 @@ def _faults(asked: Asked) -> Iterator[str]:
 
 def _has_rule(asked: Asked) -> bool:
     """Tell whether sudo lists a rule for smartctl, be it at another path."""
-    return bool(listing.programs(list(asked.entries), os.path.basename(asked.executable)))
+    return bool(sudo_list.programs(list(asked.entries), os.path.basename(asked.executable)))
 
 
 def _is_general(asked: Asked) -> bool:

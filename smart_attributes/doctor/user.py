@@ -5,8 +5,8 @@ import os
 import pwd
 from typing import Tuple
 
+from ..command_line.options import PROGRAM, USER
 from ..errors import UsageError
-from ..options import PROGRAM, USER
 
 AS_HIM = f'look as the user of the checks instead (as root: {PROGRAM} doctor --user {USER})'
 

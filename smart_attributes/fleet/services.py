@@ -4,13 +4,13 @@ from __future__ import annotations
 from typing import Dict, List, NamedTuple, Tuple
 
 from ..durations import DAY
-from ..faces import lines
-from ..faces.dates import day
-from ..faces.lines import Text
 from ..model import State, worst
+from ..output import plugin_lines
+from ..output.forecast_dates import day
+from ..output.plugin_lines import Text
 from ..words import since, visible
 from . import causes
-from .drives import Drive, Origin, Reader
+from .plugin_output import Drive, Origin, Reader
 from .results import HANDLING, Result, Service
 
 STALE = 2              # intervals after which a result tells the past
@@ -52,7 +52,7 @@ def told(service: Service, reader: Reader, now: float) -> Told:
     is_stale = age > STALE * max(service.interval, LEAST if service.is_active else DAY)
     origin = Origin(service.host, (f'as of {day(result.ended)}, {since(age)}',) if is_stale else (), age, now,
                     service.handling)
-    text = lines.read(result.output)
+    text = plugin_lines.read(result.output)
     found = _told_otherwise(service, result, reader, origin) if text is None else _told(service, result, text, reader,
                                                                                        origin)
     is_ahead = result.ended > now + DAY

@@ -6,11 +6,11 @@ from collections import Counter, defaultdict
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Set, Tuple
 
 from ..durations import YEAR
-from ..faces.advice import MEMBER, ORDER, REPLACE
-from ..faces.dates import order_by
-from ..knowledge.specs import SpecDatabase
+from ..knowledge.drive_database import SpecDatabase
 from ..model import Identity, State
-from .drives import Drive
+from ..output.advice import MEMBER, ORDER, REPLACE
+from ..output.forecast_dates import order_by
+from .plugin_output import Drive
 
 Json = Dict[str, Any]
 NOW = 'now'

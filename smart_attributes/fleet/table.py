@@ -4,10 +4,10 @@ from __future__ import annotations
 from typing import Any, Iterable, Iterator, List, Mapping, Sequence, Tuple
 
 from ..durations import YEAR
-from ..faces.advice import NOTHING
-from ..faces.dates import FAR, day
-from ..faces.table import MODEL, SERIAL, WHAT, Row
 from ..model import State
+from ..output.advice import NOTHING
+from ..output.forecast_dates import FAR, day
+from ..output.table_cells import MODEL, SERIAL, WHAT, Row
 from ..words import amount, sentence
 from .summary import Defect, Group, Summary, by_model, planned
 
@@ -24,10 +24,10 @@ def rows(drives: Iterable[Json], now: float) -> List[Row]:
 
 
 def _row(drive: Json, now: float) -> Row:
-    judged = {each['role']: each for each in drive['readings'] if each.get('judged')}
-    numbers = {role: each['value'] for role, each in judged.items() if isinstance(each['value'], (int, float))}
+    judged = {each['metric']: each for each in drive['readings'] if each.get('judged')}
+    numbers = {metric: each['value'] for metric, each in judged.items() if isinstance(each['value'], (int, float))}
     used = numbers.get('endurance_used')
-    said = {role: amount(number, judged[role].get('unit', '')) for role, number in numbers.items()}
+    said = {metric: amount(number, judged[metric].get('unit', '')) for metric, number in numbers.items()}
     return Row(State[drive['state']], drive['name'], drive.get('bay', ''),
                sentence(drive.get('model', NOT_TOLD), MODEL), sentence(drive.get('serial', ''), SERIAL),
                said.get('endurance_used', ''),

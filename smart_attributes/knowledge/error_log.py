@@ -9,18 +9,18 @@ from ..durations import HOUR
 from ..model import ErrorEntry, Reading, Report, Source
 from ..typed import TYPE_CHECKING
 from . import standards
-from .specs import Role
+from .drive_database import Metric
 
 if TYPE_CHECKING:
     from typing import Iterable, List, Mapping, Optional, Tuple
 
 DATA_ERRORS = frozenset(('UNC', 'IDNF'))
 RECENT = 1000 * HOUR
-COUNTED = 'reported_uncorrect'     # the role that counts the same errors
-RECENT_ROLE = 'recent_data_errors'
+COUNTED = 'reported_uncorrect'     # the metric that counts the same errors
+RECENT_METRIC = 'recent_data_errors'
 
 
-def with_history(found: Iterable[Reading], report: Report, roles: Mapping[str, Role],
+def with_history(found: Iterable[Reading], report: Report, metrics: Mapping[str, Metric],
                  age: Optional[float]) -> List[Reading]:
     """Return readings with what the log tells of them: since when nothing came, and recent errors that nothing else
     counts.
@@ -30,11 +30,11 @@ def with_history(found: Iterable[Reading], report: Report, roles: Mapping[str, R
     if not report.errors:
         return list(found)
     quiet, is_bound = newest(report, age)
-    dated = [reading._replace(quiet=quiet, quiet_is_bound=is_bound) if reading.role == COUNTED and reading.number
+    dated = [reading._replace(quiet=quiet, quiet_is_bound=is_bound) if reading.metric == COUNTED and reading.number
              else reading
              for reading in found]
-    is_counted = any(reading.role == COUNTED and reading.judged and reading.number for reading in dated)
-    return dated if is_counted else [*dated, *recent(report, roles, age)]
+    is_counted = any(reading.metric == COUNTED and reading.judged and reading.number for reading in dated)
+    return dated if is_counted else [*dated, *recent(report, metrics, age)]
 
 
 def newest(report: Report, age: Optional[float]) -> Tuple[Optional[float], bool]:
@@ -47,13 +47,14 @@ def newest(report: Report, age: Optional[float]) -> Tuple[Optional[float], bool]
     return (standards.seconds_since(report.errors[-1].hours, age), True) if is_full else (None, False)
 
 
-def recent(report: Report, roles: Mapping[str, Role], age: Optional[float]) -> Iterable[Reading]:
+def recent(report: Report, metrics: Mapping[str, Metric], age: Optional[float]) -> Iterable[Reading]:
     """Yield how many data errors of the last RECENT seconds the log holds, where it holds any at all."""
     agos = [standards.seconds_since(error.hours, age) for error in report.errors if is_data_error(error)]
     fresh = [ago for ago in agos if ago is not None and ago <= RECENT]
     if agos:
         why = '' if fresh or None not in agos else 'data errors at an hour that the power-on time does not explain'
-        yield Reading(RECENT_ROLE, None if why else len(fresh), roles[RECENT_ROLE].unit, Source(standards.ERROR_LOG),
+        yield Reading(RECENT_METRIC, None if why else len(fresh), metrics[RECENT_METRIC].unit,
+                      Source(standards.ERROR_LOG),
                       judged=not why,
                       unknown=why, quiet=min(fresh, default=None))
 

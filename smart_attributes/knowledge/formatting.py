@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Any, List, Mapping, Sequence, Tuple, Union
 from .schema import definition, schema
 
 if TYPE_CHECKING:
-    from .datafile import Json
+    from .data_file import Json
 
 WIDTH = 160  # columns of a formatted file
 
 # One line for each of these, however short it is: so a change shows what it changes.
-_OPEN = re.compile('|documents|roles|evidence|(sets|entries|advisories|samples)(/[^/]+(/attributes|/lines)?)?')
+_OPEN = re.compile('|documents|metrics|evidence|(sets|entries|advisories|samples)(/[^/]+(/attributes|/lines)?)?')
 
 
 def formatted(data: Json, schema_name: str) -> str:
     """Return *data*, which fits the schema, in the one layout that its file has.
 
-    Keys stand in the schema's order; documents, roles, sets, entries and
+    Keys stand in the schema's order; documents, metrics, sets, entries and
     advisories are sorted. The order of attributes is kept: it has a meaning.
     Whatever is not ASCII is escaped, so that the text is safe on any terminal.
     """
     root = schema(schema_name)
     ordered = _in_schema_order(data, root, root)
-    for key in ('documents', 'roles', 'sets'):
+    for key in ('documents', 'metrics', 'sets'):
         if key in ordered:
             ordered[key] = dict(sorted(ordered[key].items()))
     for key, rank in (('entries', _entry_rank), ('advisories', lambda advisory: natural(advisory['id']))):

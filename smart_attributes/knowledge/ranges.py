@@ -19,7 +19,7 @@ INFINITY = float('inf')
 LONGEST_NUMBER = 300  # characters; longer ones may be beyond what a float can hold
 # Python reads more as a number than a daemon does: "1_0", " 85", "1.e3", digits of other scripts.
 CHARACTERS = frozenset('@~:-.0123456789')
-# What a range of a role in seconds may count in: "30d:". No months, whose letter is that of minutes elsewhere.
+# What a range of a metric in seconds may count in: "30d:". No months, whose letter is that of minutes elsewhere.
 _END = re.compile(r'(?<![0-9.])([0-9]*\.?[0-9]+)([dwy])(?=:|$)')
 
 # What people write behind a number, by the base unit of the metric: what one is worth in it.
@@ -35,11 +35,11 @@ _WITH_UNIT = r'(-?(?:[0-9]*\.)?[0-9]+)\s*(%|°?[A-Za-z]+)(?=:|$)'
 
 @lru_cache(maxsize=None)
 def parse(text: str, unit: str = '') -> Range:
-    """Return the range that *text* means: "85", "11:", "~:5", "10:20", "@1:5"; of a role in seconds also "30d:",
+    """Return the range that *text* means: "85", "11:", "~:5", "10:20", "@1:5"; of a metric in seconds also "30d:",
     "@1d:2w".
 
-    unit: the base unit of the role. Raises UsageError for anything else, also for "" and for a range that starts above
-    its end.
+    unit: the base unit of the metric. Raises UsageError for anything else, also for "" and for a range that starts
+    above its end.
     """
     try:
         plain = in_base_unit(text, unit)
@@ -56,7 +56,8 @@ def _is_endless(plain: str) -> bool:
 
 
 def in_base_unit(text: str, unit: str) -> str:
-    """Return a range as daemons read it, without days, weeks and years: "2592000:" for "30d:" of a role in seconds."""
+    """Return a range as daemons read it, without days, weeks and years: "2592000:" for "30d:" of a metric in seconds.
+    """
     return _END.sub(lambda end: _plain(round(float(end[1]) * LETTERS[end[2]])), text) if unit == 's' else text
 
 
@@ -86,8 +87,8 @@ def _forms(text: str, unit: str) -> str:
     if len(text) > LONGEST_NUMBER:
         return '; its number is too long'
     if unit != 's' and _END.search(text):
-        return (f' of a role that is {f"in {unit}" if unit else "a count"}; d, w and y (days, weeks, years) are for '
-                'roles in seconds, such as endurance_time_left')
+        return (f' of a metric that is {f"in {unit}" if unit else "a count"}; d, w and y (days, weeks, years) are for '
+                'metrics in seconds, such as endurance_time_left')
     if unit == 's':
         return ('; write 30d: (bad below 30 days), 5y (bad above 5 years), 1d:2w (bad outside) or @1d:2w (bad inside), '
                 'with d, w, y, or seconds without a letter')

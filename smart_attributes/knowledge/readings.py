@@ -7,32 +7,32 @@ from __future__ import annotations
 
 from ..model import AttributeRow, Identity, Reading, Report, Source, State
 from ..typed import TYPE_CHECKING
-from . import decode, error_log, self_tests, standards, units, wear
-from .specs import STATES, DriveSpec, ReadingSpec, Role
+from . import decode, error_log, implausible_wear, self_tests, standards, units
+from .drive_database import STATES, DriveSpec, Metric, ReadingSpec
 
 if TYPE_CHECKING:
     from typing import Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
-    from .specs import Interval
+    from .drive_database import Interval
 
 
 _WEAR = 'endurance_used'
 
 
-def readings(report: Report, spec: DriveSpec, roles: Mapping[str, Role]) -> Tuple[Reading, ...]:
+def readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric]) -> Tuple[Reading, ...]:
     """Return everything that the report says, the drive's own verdicts first.
 
-    Of several readings of one role, one is judged: the worst, unless the
+    Of several readings of one metric, one is judged: the worst, unless the
     entry distrusts the drive's own endurance statistic.
     """
     numbers: Dict[str, List[Reading]] = {}
-    for reading in [*standard_readings(report, roles, spec.statistic_units), *vendor_readings(report, spec, roles)]:
-        numbers.setdefault(reading.role, []).append(reading)
+    for reading in [*standard_readings(report, metrics, spec.statistic_units), *vendor_readings(report, spec, metrics)]:
+        numbers.setdefault(reading.metric, []).append(reading)
     if _WEAR in numbers:
-        numbers[_WEAR] = wear.checked(numbers, report.identity.capacity)
-    judged = [reading for role, found in numbers.items() for reading in _choose(found, roles.get(role), spec)]
-    age = next((reading.number for reading in judged if reading.role == 'power_on_time' and reading.judged), None)
-    return (*own_verdicts(report, spec, age), *_rated(spec), *error_log.with_history(judged, report, roles, age))
+        numbers[_WEAR] = implausible_wear.checked(numbers, report.identity.capacity)
+    judged = [reading for metric, found in numbers.items() for reading in _choose(found, metrics.get(metric), spec)]
+    age = next((reading.number for reading in judged if reading.metric == 'power_on_time' and reading.judged), None)
+    return (*own_verdicts(report, spec, age), *_rated(spec), *error_log.with_history(judged, report, metrics, age))
 
 
 def _rated(spec: DriveSpec) -> List[Reading]:
@@ -50,7 +50,7 @@ def own_verdicts(report: Report, spec: DriveSpec, age: Optional[float] = None) -
     found.extend(_failed_once(row) for row in report.attributes
                  if row.when_failed == 'past' and row.prefail and row.id in standards.RATES - spec.ignored_thresholds)
     bits = report.nvme.get('critical_warning', 0)
-    found.extend(Reading(warning.role, 0, '', Source(standards.NVME_LOG), warning.word, warning.state)
+    found.extend(Reading(warning.metric, 0, '', Source(standards.NVME_LOG), warning.word, warning.state)
                  for warning in standards.NVME_WARNINGS if bits & warning.mask)
     tested = self_tests.verdict(report.self_tests, report.identity, age)
     return [*found, tested] if tested else found
@@ -119,41 +119,41 @@ def _failed_once(row: AttributeRow) -> Reading:
 
 # --- 2. standard logs --------------------------------------------------------
 
-def standard_readings(report: Report, roles: Mapping[str, Role], sectors: Mapping[str, str]) -> Iterable[Reading]:
-    """Yield what the ATA, NVMe and SCSI standards define. sectors: in which unit the drive counts them, by role."""
+def standard_readings(report: Report, metrics: Mapping[str, Metric], sectors: Mapping[str, str]) -> Iterable[Reading]:
+    """Yield what the ATA, NVMe and SCSI standards define. sectors: in which unit the drive counts them, by metric."""
     for place, statistic in report.statistics.items():
         # 29 of the measured disks report 200 "reallocated sectors", normalized.
         if place in standards.ATA and ('N' not in statistic.flags or place[0] == standards.ENDURANCE_PAGE):
             standard = standards.ATA[place]
             count = statistic.number * (standard.factor or report.identity.sector_size)
-            unit = standard.unit or sectors.get(standard.role, '')
-            reading = _number(standard.role, units.in_base_unit(count, unit, report.identity),
-                              standards.DEVICE_STATISTICS, roles)
+            unit = standard.unit or sectors.get(standard.metric, '')
+            reading = _number(standard.metric, units.in_base_unit(count, unit, report.identity),
+                              standards.DEVICE_STATISTICS, metrics)
             yield reading._replace(logical_sectors=units.counted_sectors(count, unit, report.identity))
     for key, number in report.nvme.items():
         if key in standards.NVME and not _is_spare_unreported(key, report.nvme):
             standard = standards.NVME[key]
             if _is_no_count(key, report.nvme):
-                yield _unknown(roles[standard.role], Source(standards.NVME_LOG),
+                yield _unknown(metrics[standard.metric], Source(standards.NVME_LOG),
                                f'{number} with an empty error log is no count')
             else:
-                yield _number(standard.role, number * standard.factor, standards.NVME_LOG, roles,
+                yield _number(standard.metric, number * standard.factor, standards.NVME_LOG, metrics,
                               _nvme_threshold(key, report))
-    yield from _scsi_readings(report.scsi, roles)
-    for role, number in report.derived.items():
-        yield _number(role, number, standards.SMARTCTL, roles)
+    yield from _scsi_readings(report.scsi, metrics)
+    for metric, number in report.derived.items():
+        yield _number(metric, number, standards.SMARTCTL, metrics)
     if report.error_count is not None:
-        yield _number('error_log_count', report.error_count, standards.ERROR_LOG, roles)
+        yield _number('error_log_count', report.error_count, standards.ERROR_LOG, metrics)
 
 
-def _scsi_readings(log: Mapping[str, float], roles: Mapping[str, Role]) -> Iterable[Reading]:
+def _scsi_readings(log: Mapping[str, float], metrics: Mapping[str, Metric]) -> Iterable[Reading]:
     for key, count in log.items():
         if key in standards.SCSI:
             standard = standards.SCSI[key]
-            yield _number(standard.role, count * standard.factor, standards.SCSI_LOG, roles)
+            yield _number(standard.metric, count * standard.factor, standards.SCSI_LOG, metrics)
     uncorrected = [log[key] for key in standards.SCSI_UNCORRECTED if key in log]
     if uncorrected:
-        yield _number('reported_uncorrect', sum(uncorrected), standards.SCSI_LOG, roles)
+        yield _number('reported_uncorrect', sum(uncorrected), standards.SCSI_LOG, metrics)
 
 
 def _is_spare_unreported(key: str, log: Mapping[str, int]) -> bool:
@@ -173,11 +173,12 @@ def _nvme_threshold(key: str, report: Report) -> Optional[float]:
     return threshold
 
 
-def _number(role: str, number: float, log: str, roles: Mapping[str, Role], limit: Optional[float] = None) -> Reading:
-    unit = roles[role].unit
-    if not _inside(number, roles[role].valid):
-        return Reading(role, None, unit, Source(log), judged=False, unknown=f'{number:g} is no plausible value')
-    return Reading(role, number, unit, Source(log), drive_limit=limit)
+def _number(metric: str, number: float, log: str, metrics: Mapping[str, Metric],
+            limit: Optional[float] = None) -> Reading:
+    unit = metrics[metric].unit
+    if not _inside(number, metrics[metric].valid):
+        return Reading(metric, None, unit, Source(log), judged=False, unknown=f'{number:g} is no plausible value')
+    return Reading(metric, number, unit, Source(log), drive_limit=limit)
 
 
 def _inside(number: float, valid: Interval) -> bool:
@@ -187,36 +188,36 @@ def _inside(number: float, valid: Interval) -> bool:
 
 # --- 3. vendor attributes ----------------------------------------------------
 
-def vendor_readings(report: Report, spec: DriveSpec, roles: Mapping[str, Role]) -> Iterable[Reading]:
-    """Yield one reading for each role of the entry: the first valid one, else the first unknown one."""
+def vendor_readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric]) -> Iterable[Reading]:
+    """Yield one reading for each metric of the entry: the first valid one, else the first unknown one."""
     rows = {row.id: row for row in report.attributes}
     found: Dict[str, Reading] = {}
     for item in spec.readings:
         row = rows.get(item.attribute)
-        if row is None or (item.role in found and found[item.role].number is not None):
+        if row is None or (item.metric in found and found[item.metric].number is not None):
             continue
-        reading = vendor_reading(item, row, rows, roles[item.role], report.identity)
-        if item.role not in found or reading.number is not None:
-            found[item.role] = reading
+        reading = vendor_reading(item, row, rows, metrics[item.metric], report.identity)
+        if item.metric not in found or reading.number is not None:
+            found[item.metric] = reading
     return found.values()
 
 
-def vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, AttributeRow], role: Role,
+def vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, AttributeRow], metric: Metric,
                    identity: Identity) -> Reading:
-    """Return what one attribute says about one role, in the role's base unit."""
+    """Return what one attribute says about one metric, in the metric's base unit."""
     source = Source(attribute=row.id, definition=item.definition)
     count = decode.evaluate(item.formula, row, rows)
     unknown = _why_unknown(count, item, row)
     if count is None or unknown:
-        return _unknown(role, source, unknown)
+        return _unknown(metric, source, unknown)
     if item.states:
-        return _verdict(item, role, source, int(count))
+        return _verdict(item, metric, source, int(count))
     at_ceiling = item.ceiling is not None and count >= item.ceiling
     count = item.ceiling if item.ceiling is not None and at_ceiling else count
     number = units.in_base_unit(count, item.unit, identity)
-    if not _inside(number, role.valid):
-        return _unknown(role, source, f'{number:g} is no plausible value')
-    return Reading(role.name, number, role.unit, source, judged=not item.is_trap,
+    if not _inside(number, metric.valid):
+        return _unknown(metric, source, f'{number:g} is no plausible value')
+    return Reading(metric.name, number, metric.unit, source, judged=not item.is_trap,
                    drive_limit=_vendor_threshold(item, row),
                    at_ceiling=at_ceiling, logical_sectors=units.counted_sectors(count, item.unit, identity))
 
@@ -229,17 +230,18 @@ def _why_unknown(count: Optional[float], item: ReadingSpec, row: AttributeRow) -
     return '' if _inside(count, item.valid) else f'{count:g} is outside its valid range'
 
 
-def _unknown(role: Role, source: Source, why: str) -> Reading:
-    return Reading(role.name, None, role.unit, source, judged=False, unknown=why)
+def _unknown(metric: Metric, source: Source, why: str) -> Reading:
+    return Reading(metric.name, None, metric.unit, source, judged=False, unknown=why)
 
 
-def _verdict(item: ReadingSpec, role: Role, source: Source, number: int) -> Reading:
+def _verdict(item: ReadingSpec, metric: Metric, source: Source, number: int) -> Reading:
     for lowest, highest, word in item.states:
         if lowest <= number <= highest:
             state = STATES.get(word, State.WARNING)
-            return Reading(role.name, {State.OK: 1, State.WARNING: 0.5}.get(state, 0), role.unit, source, word, state,
+            return Reading(metric.name, {State.OK: 1, State.WARNING: 0.5}.get(state, 0), metric.unit, source, word,
+                           state,
                            judged=not item.is_trap)
-    return _unknown(role, source, f'{number} is no known result')
+    return _unknown(metric, source, f'{number} is no known result')
 
 
 def _vendor_threshold(item: ReadingSpec, row: AttributeRow) -> Optional[float]:
@@ -251,18 +253,18 @@ def _vendor_threshold(item: ReadingSpec, row: AttributeRow) -> Optional[float]:
 
 # --- which of several is judged ------------------------------------------------
 
-def _choose(found: Sequence[Reading], role: Optional[Role], spec: DriveSpec) -> List[Reading]:
-    """Mark all but the decisive reading of one role as not judged."""
+def _choose(found: Sequence[Reading], metric: Optional[Metric], spec: DriveSpec) -> List[Reading]:
+    """Mark all but the decisive reading of one metric as not judged."""
     usable = [r for r in found if r.number is not None and r.judged and not _is_distrusted(r, spec)]
     # What smartctl makes of a drive counts where nobody knows better: no entry, and nothing that the drive says of
     # itself.
     candidates = [r for r in usable if r.source.log != standards.SMARTCTL] or ([] if spec.family else usable)
-    if not candidates or role is None:
+    if not candidates or metric is None:
         return [reading._replace(judged=False) for reading in found]
-    worst = min if role.worse == 'low' else max
+    worst = min if metric.worse == 'low' else max
     decisive = worst(candidates, key=lambda reading: reading.number or 0)
     return [reading if reading is decisive else reading._replace(judged=False) for reading in found]
 
 
 def _is_distrusted(reading: Reading, spec: DriveSpec) -> bool:
-    return reading.source.log == standards.DEVICE_STATISTICS and reading.role in spec.untrusted_statistics
+    return reading.source.log == standards.DEVICE_STATISTICS and reading.metric in spec.untrusted_statistics

@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import Any, Callable, Mapping, Sequence
 
-from .datafile import PACKAGE, Doubled, load
+from .data_file import PACKAGE, Doubled, load
 
 Json = Mapping[str, Any]
 

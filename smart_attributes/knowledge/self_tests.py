@@ -37,7 +37,7 @@ class Result(NamedTuple):
 
 
 def results(tests: Sequence[SelfTest], identity: Identity, age: Optional[float]) -> List[Result]:
-    """Return the tests that prove something, newest first. age: the drive's power-on time, seconds."""
+    """Return the tests that validate something, newest first. age: the drive's power-on time, seconds."""
     found = []
     for test in tests:
         coverage = COVERAGE.get(test.kind.lower())

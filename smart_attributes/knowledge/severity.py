@@ -1,8 +1,8 @@
 """The one order of severity, for drives and for what is wrong with each of them, in every output. Pure.
 
 A state comes first, then what a finding says about the drive (ORDER), then how much: of lost data the count, else how
-far the number is beyond its limit. Role.concern names what a finding says, in attributes.json; a role without one comes
-last.
+far the number is beyond its limit. Metric.concern names what a finding says, in attributes.json; a metric without one
+comes last.
 """
 from __future__ import annotations
 
@@ -84,4 +84,4 @@ def is_beyond(limit: str, number: float) -> bool:
 def used(verdict: Verdict) -> float:
     """Return the endurance used, in %; 0 where it is unknown."""
     return next((judgement.reading.number or 0 for judgement in verdict.judgements
-                 if judgement.reading.role == ENDURANCE and judgement.reading.judged), 0)
+                 if judgement.reading.metric == ENDURANCE and judgement.reading.judged), 0)

@@ -1,4 +1,4 @@
-"""What the ATA, NVMe and SCSI standards call the numbers that a role means.
+"""What the ATA, NVMe and SCSI standards call the numbers that a metric means.
 
 Sources: ACS-4 section 9.5 (device statistics log), NVM Express base
 specification (SMART / Health Information log), SBC-4 and SPC-5 (log pages).
@@ -29,9 +29,9 @@ SECTORS = 0  # the factor is the drive's logical sector size
 class Standard(NamedTuple):
     """One number of a standard log."""
 
-    role: str
+    metric: str
     factor: float = 1  # base units per count
-    unit: str = ''     # where the standard counts a part of what the role means, as knowledge/units has it
+    unit: str = ''     # where the standard counts a part of what the metric means, as knowledge/units has it
 
 
 ENDURANCE_PAGE = 7  # the only page whose "normalized" numbers are what they say
@@ -118,7 +118,7 @@ class WarningBit(NamedTuple):
     """One bit of the NVMe critical warning byte, when it is set."""
 
     mask: int
-    role: str
+    metric: str
     word: str
     state: State
 

@@ -9,9 +9,9 @@ import re
 from collections import Counter
 from typing import Any, Collection, Dict, Iterator, Mapping, Optional, Sequence, Tuple
 
-from . import datafile, standards
+from . import data_file, standards
 
-KNOWN = 'doc/roles.md lists them, for example endurance_used'
+KNOWN = 'doc/metric-names.md lists them, for example endurance_used'
 SHORTEST = 3     # letters of a part of a name, such as "wear" or "hot"
 # smartctl's words, where its JSON has others or none. Source: smartmontools, nvmeprint.cpp and scsiprint.cpp.
 _WORDS = {'media_and_data_integrity_errors': 'media_errors', 'error_information_log_entries': 'error_log_count',
@@ -26,7 +26,7 @@ def metric(word: str, known: Optional[Collection[str]] = None) -> str:
 
     known: the metrics that there are; None: those of the shipped database.
     """
-    meant = _meant(_plain(word), known or datafile.load(datafile.shipped('attributes.json'))['roles'])
+    meant = _meant(_plain(word), known or data_file.load(data_file.shipped('attributes.json'))['metrics'])
     return f'did you mean {meant}?' if meant else KNOWN
 
 
@@ -57,11 +57,11 @@ def _having(word: str, known: Collection[str]) -> Sequence[str]:
 def _names() -> Mapping[str, str]:
     """Return the metric of each name of smartctl and of the database; of several, the most frequent one."""
     counted: Dict[str, Counter[str]] = {}
-    for name, role in _attributes(datafile.load(datafile.shipped('attributes.json'))):
-        counted.setdefault(_plain(name), Counter())[role] += 1
-    found = {name: roles.most_common(1)[0][0] for name, roles in counted.items()}
+    for name, metric in _attributes(data_file.load(data_file.shipped('attributes.json'))):
+        counted.setdefault(_plain(name), Counter())[metric] += 1
+    found = {name: metrics.most_common(1)[0][0] for name, metrics in counted.items()}
     for log in (standards.NVME, standards.SCSI):
-        found.update((_plain(name), standard.role) for name, standard in log.items())
+        found.update((_plain(name), standard.metric) for name, standard in log.items())
     return {**found, **_WORDS}
 
 
@@ -69,4 +69,4 @@ def _attributes(data: Mapping[str, Any]) -> Iterator[Tuple[str, str]]:
     """Yield (name, metric) of each reading of a database."""
     for owner in (*data['sets'].values(), *data['entries']):
         for row in owner.get('attributes', {}).values():
-            yield from ((row['name'], role) for role in (row or {}).get('readings', ()) if 'name' in row)
+            yield from ((row['name'], metric) for metric in (row or {}).get('readings', ()) if 'name' in row)

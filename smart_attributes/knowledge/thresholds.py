@@ -1,8 +1,8 @@
-"""thresholds/*.json: the limits for one drive and one role, and who set them.
+"""thresholds/*.json: the limits for one drive and one metric, and who set them.
 
 The data has passed its schema before it comes here. Levels are asked in this
 order, field by field, and the first that has the field wins: command line,
-serial, device, model, family, role (site files), role (default.json).
+serial, device, model, family, metric (site files), metric (default.json).
 """
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import re
 from ..durations import LETTERS
 from ..model import Device, Identity
 from ..typed import TYPE_CHECKING, NamedTuple
-from .acknowledged import Acknowledgement, applying, from_overrides
+from .acknowledgements import Acknowledgement, applying, from_overrides
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
@@ -29,7 +29,7 @@ NOBODY = 99  # a layer behind all others
 class DriveLimit(NamedTuple):
     """A limit that the drive itself knows."""
 
-    reading: str              # "threshold": the reading's own; else a role
+    reading: str              # "threshold": the reading's own; else a metric
     offset: float             # added to it
     otherwise: Optional[str]  # the range where the drive does not know
     at_least: float = -math.inf  # a drive's caution is not followed below this, unless its own limit is there
@@ -53,7 +53,7 @@ class Aged(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """What holds for one role of one drive."""
+    """What holds for one metric of one drive."""
 
     warning: Bound = None
     critical: Bound = None
@@ -62,7 +62,7 @@ class Limit(NamedTuple):
     is_graphed: bool = False
     set_fields: FrozenSet[str] = frozenset()  # null was written, not just left out
     why: str = ''
-    growth: Tuple[Json, ...] = ()             # rules, as they are written; see memory.growth
+    growth: Tuple[Json, ...] = ()             # rules, as they are written; see history.growth
     growth_origin: str = ''
     own_fields: FrozenSet[str] = frozenset()  # that were set for this very drive
     aged: Optional[Aged] = None
@@ -87,7 +87,7 @@ class Exceptions(NamedTuple):
 
 
 class CommandLineLimits(NamedTuple):
-    """-w role=RANGE and -c role=RANGE."""
+    """-w metric=RANGE and -c metric=RANGE."""
 
     warning: Mapping[str, str]
     critical: Mapping[str, str]
@@ -111,28 +111,29 @@ class Thresholds:
         self._acknowledged = [each for name, data in reversed(self._files)
                               for each in from_overrides(data.get('overrides', ()), name)]
 
-    def roles(self) -> FrozenSet[str]:
-        """Return every role that any file or the command line has a limit for."""
+    def metrics(self) -> FrozenSet[str]:
+        """Return every metric that any file or the command line has a limit for."""
         names = set(self._command_line.warning) | set(self._command_line.critical)
         for _, data in self._files:
-            names.update(data.get('roles', ()))
-            names.update(role for override in data.get('overrides', ()) for role in override.get('roles', ()))
+            names.update(data.get('metrics', ()))
+            names.update(metric for override in data.get('overrides', ()) for metric in override.get('metrics', ()))
         return frozenset(names)
 
-    def limit(self, role: str, device: Device, identity: Identity, family: str) -> Limit:
-        """Return the limit of *role* for this drive; overrides of equal rank that disagree on a field do not set it."""
+    def limit(self, metric: str, device: Device, identity: Identity, family: str) -> Limit:
+        """Return the limit of *metric* for this drive; overrides of equal rank that disagree on a field do not set it.
+        """
         if self._overrides(device, identity, family):
-            return self._limit(role, device, identity, family)
-        key = role, identity.kind
+            return self._limit(metric, device, identity, family)
+        key = metric, identity.kind
         if key not in self._by_kind:
-            self._by_kind[key] = self._limit(role, device, identity, family)
+            self._by_kind[key] = self._limit(metric, device, identity, family)
         return self._by_kind[key]
 
-    def _limit(self, role: str, device: Device, identity: Identity, family: str) -> Limit:
+    def _limit(self, metric: str, device: Device, identity: Identity, family: str) -> Limit:
         found: Dict[str, Tuple[Any, str]] = {}
         own: List[str] = []
         places: Dict[str, int] = {}
-        for place, layer in enumerate(self._layers(role, device, identity, family)):
+        for place, layer in enumerate(self._layers(metric, device, identity, family)):
             for field, value in _agreed(layer).items():
                 own += [field] if field not in found and 1 <= place <= ONE_DRIVE else []
                 places.setdefault(field, place)
@@ -142,37 +143,37 @@ class Thresholds:
         return Limit(_bound(warning[0]), _bound(critical[0]), warning[1], critical[1], bool(graph[0]), frozenset(found),
                      why[0] or '', _rules(growth[0]), growth[1], frozenset(own), aged)
 
-    def _layers(self, role: str, device: Device, identity: Identity, family: str) -> List[List[Tuple[str, Json]]]:
+    def _layers(self, metric: str, device: Device, identity: Identity, family: str) -> List[List[Tuple[str, Json]]]:
         """Return lists of (origin, fields); within a list all are of equal rank."""
-        layers: List[List[Tuple[str, Json]]] = [[('command line', self._given(role))]]
+        layers: List[List[Tuple[str, Json]]] = [[('command line', self._given(metric))]]
         overrides = self._overrides(device, identity, family)
         for selector in SELECTORS:
             layers.append([(f'{name}: {_whose(override)}',
-                            _with_reason(override, _of_kind(override['roles'][role], identity)))
+                            _with_reason(override, _of_kind(override['metrics'][metric], identity)))
                            for name, override in overrides
-                           if rank(override) == selector and role in override.get('roles', ())])
-        layers.extend([(name, _of_kind(data['roles'][role], identity))] for name, data in self._files
-                      if role in data.get('roles', ()))
+                           if rank(override) == selector and metric in override.get('metrics', ())])
+        layers.extend([(name, _of_kind(data['metrics'][metric], identity))] for name, data in self._files
+                      if metric in data.get('metrics', ()))
         return layers
 
-    def acknowledged(self, identity: Identity, role: str) -> Optional[Acknowledgement]:
-        """Return what an admin has accepted of a role of this drive, None without."""
-        return applying(self._acknowledged, identity.serial, role,
+    def acknowledged(self, identity: Identity, metric: str) -> Optional[Acknowledgement]:
+        """Return what an admin has accepted of a metric of this drive, None without."""
+        return applying(self._acknowledged, identity.serial, metric,
                         self._today) if self._acknowledged and identity.serial else None
 
     def disagreements(self, device: Device, identity: Identity, family: str) -> List[str]:
         """Return a sentence for each limit of this drive that two overrides of equal rank set to different values."""
-        return [f'{role}, {field}: {who} disagree and neither is stronger; remove one of them'
-                for role in sorted(self.roles() if self._has_overrides else ())
-                for layer in self._layers(role, device, identity, family) for field, who in _disagreements(layer)]
+        return [f'{metric}, {field}: {who} disagree and neither is stronger; remove one of them'
+                for metric in sorted(self.metrics() if self._has_overrides else ())
+                for layer in self._layers(metric, device, identity, family) for field, who in _disagreements(layer)]
 
-    def _given(self, role: str) -> Json:
+    def _given(self, metric: str) -> Json:
         given = {'warning': self._command_line.warning, 'critical': self._command_line.critical}
-        fields = {field: values[role] for field, values in given.items() if role in values}
+        fields = {field: values[metric] for field, values in given.items() if metric in values}
         return {**fields, 'why': 'asked for on the command line'} if fields else {}
 
     def _overrides(self, device: Device, identity: Identity, family: str) -> List[Tuple[str, Json]]:
-        # Each role of a drive asks, and a site may have an override for every drive that it has.
+        # Each metric of a drive asks, and a site may have an override for every drive that it has.
         drive, found = self._selected
         if drive != (device, identity, family):
             found = [(name, override) for name, data in self._files for override in data.get('overrides', ())
@@ -224,10 +225,10 @@ def selects(selector: Json, device: Device, identity: Identity, family: str) -> 
     return all(tests[key](wanted) for key, wanted in selector.items())
 
 
-def _of_kind(role: Json, identity: Identity) -> Json:
-    """Return a role's fields with those of the drive's kind on top."""
-    fields = {field: role[field] for field in FIELDS if field in role}
-    fields.update(role.get(identity.kind, {}))
+def _of_kind(metric: Json, identity: Identity) -> Json:
+    """Return a metric's fields with those of the drive's kind on top."""
+    fields = {field: metric[field] for field in FIELDS if field in metric}
+    fields.update(metric.get(identity.kind, {}))
     return fields
 
 

@@ -1,4 +1,4 @@
-"""What one count of a drive is worth in the base unit of a role."""
+"""What one count of a drive is worth in the base unit of a metric."""
 from __future__ import annotations
 
 import math
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 # Disks with sectors of 4 KiB mostly show them as eight of 512 B, and some count errors in these.
 LOGICAL_SECTORS = 'logical sectors'
-COUNTED_IN_SECTORS = frozenset(('reallocated', 'pending', 'offline_uncorrectable'))  # roles
+COUNTED_IN_SECTORS = frozenset(('reallocated', 'pending', 'offline_uncorrectable'))  # metrics
 MOST_IN_ONE = 8  # the largest sectors of any disk; a size that would hide more errors is none
 
 # Unit of the source: (base unit, what one is worth in it). Sectors: where nothing else is known than that they are
@@ -24,10 +24,10 @@ UNITS: Mapping[str, Tuple[str, float]] = {
     '1GiB': ('B', 2**30), '16GiB': ('B', 2**34), '64GiB': ('B', 2**36), '1GB': ('B', 1e9), '64GB': ('B', 64e9)}
 
 
-def fitting(role: str, base: str) -> Sequence[str]:
-    """Return the units in which a drive may count what a role, in its base unit, means."""
+def fitting(metric: str, base: str) -> Sequence[str]:
+    """Return the units in which a drive may count what a metric, in its base unit, means."""
     return [name for name, (of_unit, _) in UNITS.items() if of_unit == base
-            and (name != LOGICAL_SECTORS or role in COUNTED_IN_SECTORS)]
+            and (name != LOGICAL_SECTORS or metric in COUNTED_IN_SECTORS)]
 
 
 def in_base_unit(count: float, unit: str, identity: Identity) -> float:

@@ -25,7 +25,7 @@ _SIGNS = frozenset('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 _MACOS = 'IOService:'
 _MACOS_SIGNS = _SIGNS | frozenset(',()')
 _LONGEST_PATH = 255
-# Doors to other files, to memory, to terminals, and a device that reboots when it is opened and left.
+# Doors to other files, to history, to terminals, and a device that reboots when it is opened and left.
 _NO_DRIVES = frozenset((
     'shm', 'fd', 'stdin', 'stdout', 'stderr', 'mqueue', 'hugepages', 'mem', 'kmem', 'port', 'kmsg', 'core', 'log',
     'initctl', 'console', 'ptmx', 'pts', 'input', 'net', 'cpu', 'snapshot'))

@@ -6,7 +6,7 @@ import re
 from ..model import AttributeRow, ErrorEntry, SelfTest, Statistic
 from ..typed import TYPE_CHECKING
 from .json_values import byte_of, fraction_of, integer_of, object_of, objects_of, text_of, word_of
-from .telling import ERROR_COUNTERS, NVME_KEYS, error_entry, last_self_test, newest_first, self_test_passed
+from .report_common import ERROR_COUNTERS, NVME_KEYS, error_entry, last_self_test, newest_first, self_test_passed
 
 if TYPE_CHECKING:
     from typing import Dict, List, Optional, Tuple
@@ -84,9 +84,9 @@ def _error(entry: Json) -> Optional[ErrorEntry]:
 
 def derived(data: Json) -> Dict[str, int]:
     """Return the percentages that smartctl 7.5 and later derives for ATA; for other protocols it repeats their logs."""
-    said = {role: integer_of(object_of(data, role), 'current_percent')
-            for role in ('endurance_used', 'spare_available')}
-    return {role: number for role, number in said.items() if number is not None}
+    said = {metric: integer_of(object_of(data, metric), 'current_percent')
+            for metric in ('endurance_used', 'spare_available')}
+    return {metric: number for metric, number in said.items() if number is not None}
 
 
 # Self-tests

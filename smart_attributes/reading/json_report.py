@@ -8,18 +8,19 @@ from __future__ import annotations
 from ..errors import DriveError, NotAReport
 from ..model import Identity, Report
 from ..typed import TYPE_CHECKING
-from . import gaps, json_logs, parts
+from . import completeness, json_logs, report_sections
 from .content import as_text, json_start, loaded
-from .diagnosis import (
-    Remains,
-    diagnose,
-    is_complaint,
-    smart_disabled,
-    smart_unsupported,
-    without_data,
-)
+from .failure_reasons import Remains, diagnose, is_complaint, smart_disabled, smart_unsupported, without_data
 from .json_values import byte_of, integer_of, list_of, object_of, objects_of, text_of
-from .telling import emptiness, exclusion, has_smart_data, has_spindle, no_report, with_exit_status, with_pending
+from .report_common import (
+    emptiness,
+    exclusion,
+    has_smart_data,
+    has_spindle,
+    no_report,
+    with_exit_status,
+    with_pending,
+)
 
 if TYPE_CHECKING:
     from typing import Any, Collection, List, Optional, Tuple, Union
@@ -61,10 +62,11 @@ def from_json(data: Json, exit_status: Optional[int] = None, other_text: str = '
     Raises DriveError (or a kind of it) when the document gives no verdict.
     """
     report = _report(data, exit_status, other_text)
-    arguments = parts.asked(word for word in list_of(object_of(data, 'smartctl'), 'argv')[1:] if isinstance(word, str))
+    arguments = report_sections.asked(word for word in list_of(object_of(data, 'smartctl'), 'argv')[1:]
+                                      if isinstance(word, str))
     problem = _problem(data, report, other_text, arguments)
     if problem is None:
-        return report._replace(gaps=gaps.of_json(data, report, arguments))
+        return report._replace(gaps=completeness.of_json(data, report, arguments))
     raise problem.of(report.identity)
 
 
@@ -111,14 +113,14 @@ def _problem(data: Json, report: Report, other_text: str, arguments: Collection[
         return smart_disabled()
     smartctl = object_of(data, 'smartctl')
     if has_smart_data(report):
-        return emptiness(report, not parts.TABLE.isdisjoint(arguments))
+        return emptiness(report, not report_sections.TABLE.isdisjoint(arguments))
     printed = [line for line in list_of(smartctl, 'output') if isinstance(line, str)]
     said = diagnose([text for _, text in _messages(smartctl)], report.exit_status, '\n'.join([*printed, other_text]))
     if said is None and support.get('available') is False:
         return smart_unsupported()
     return said or without_data(Remains(
         report.exit_status or 0, bool(report.identity.model), text_of(object_of(data, 'device'), 'type'),
-        not arguments or not parts.DATA.isdisjoint(arguments),
+        not arguments or not report_sections.DATA.isdisjoint(arguments),
         report.messages[0] if report.messages else ''))
 
 

@@ -9,7 +9,7 @@ from .. import alarm
 from ..errors import DriveAbsent, DriveError, DriveNotReached, SmartError
 from ..model import Answer, Device, HowRead, Read
 from ..typed import TYPE_CHECKING, NamedTuple
-from . import addresses, commands, processes
+from . import addresses, processes, smartctl_calls
 from .device_types import base, is_raid
 from .names import named as uniquely_named
 
@@ -63,16 +63,17 @@ def find(asked: Found, is_scan: bool, how: HowRead, runner: processes.Runner, de
 
 def _scan(how: HowRead, runner: processes.Runner, deadline: float) -> Scan:
     from . import scans  # who names drives does not pay for it
-    prefix = commands.prefix(how.smartctl, how.nosudo)
-    waiting = [(*prefix, *commands.SCAN)]
-    waiting += [*commands.former(waiting[0]), (*prefix, *commands.SCAN_TEXT)]
+    prefix = smartctl_calls.prefix(how.smartctl, how.nosudo)
+    waiting = [(*prefix, *smartctl_calls.SCAN)]
+    waiting += [*smartctl_calls.former(waiting[0]), (*prefix, *smartctl_calls.SCAN_TEXT)]
     for command in waiting:
         answer = next(runner.run([command], 1, how.drive_timeout, deadline))
-        if not (commands.is_too_old(answer.stdout) or commands.is_refused(command, answer.stdout, answer.stderr)):
+        if not (smartctl_calls.is_too_old(answer.stdout)
+                or smartctl_calls.is_refused(command, answer.stdout, answer.stderr)):
             break
     if answer.outcome == 'done' and answer.status == 0:
         return scans.from_scan(answer.stdout.decode('utf-8', 'replace'))
-    from .diagnosis import diagnose
+    from .failure_reasons import diagnose
     reason = diagnose((), answer.status,
                       _text_of(answer)) or answer.reason or f'failed with exit status {answer.status}'
     raise SmartError(f'smartctl --scan: {reason}; name the drives with -d, or run it by hand')
@@ -110,16 +111,16 @@ def read_all(plans: Sequence[Plan], how: HowRead, runner: processes.Runner, dead
 
 def _otherwise(planned: Plan, answer: Answer) -> Optional[Plan]:
     """Return how to ask again, of a smartctl that is too old for JSON or a sudo that knows only our former words."""
-    if commands.is_too_old(answer.stdout):
+    if smartctl_calls.is_too_old(answer.stdout):
         return planned._replace(command=_as_text(answer.command), former=None if planned.former is None else ())
-    if not commands.is_refused(answer.command, answer.stdout, answer.stderr):
+    if not smartctl_calls.is_refused(answer.command, answer.stdout, answer.stderr):
         return None
-    former = commands.former(planned.command) if planned.former is None else planned.former
+    former = smartctl_calls.former(planned.command) if planned.former is None else planned.former
     return planned._replace(command=former[0], former=tuple(former[1:])) if former else None
 
 
 def _remark(planned: Plan, answer: Answer) -> str:
-    is_admitted = not commands.is_refused(answer.command, answer.stdout, answer.stderr)
+    is_admitted = not smartctl_calls.is_refused(answer.command, answer.stdout, answer.stderr)
     return OLD_RULE if planned.former is not None and is_admitted else ''
 
 
@@ -141,7 +142,7 @@ def _read_plainly(tunnelled: Sequence[Tuple[Plan, Read]], how: HowRead, runner: 
 
 
 def _as_text(command: Sequence[str]) -> Tuple[str, ...]:
-    return tuple(word for word in command if word not in commands.JSON)
+    return tuple(word for word in command if word not in smartctl_calls.JSON)
 
 
 def understood(answer: Answer) -> Outcome:
@@ -161,7 +162,7 @@ def _understood(answer: Answer) -> Outcome:
                           f'{" ".join(answer.command)}')
     error_text = answer.stderr.decode('utf-8', 'replace')
     try:
-        if commands.JSON[0] in answer.command:
+        if smartctl_calls.JSON[0] in answer.command:
             from . import json_report
             return json_report.parse(answer.stdout, answer.status, error_text)
         from . import text_report

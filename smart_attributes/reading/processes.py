@@ -11,8 +11,8 @@ import os
 import select
 import time
 
-from .commands import ENVIRONMENT, is_behind_sudo
-from .waiting import Earlier, Waiting, sign
+from .drive_locks import Earlier, Waiting, sign
+from .smartctl_calls import ENVIRONMENT, is_behind_sudo
 
 # ruff: noqa: SIM105 - imports within functions, and contextlib is one of the expensive ones
 #
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from ..model import Answer
-    from .commands import Command
+    from .smartctl_calls import Command
 
 MAX_OUTPUT = 4 << 20     # bytes of one stream; the longest report known has 0.1 MB
 _CHUNK = 1 << 16         # bytes that Linux keeps in a pipe

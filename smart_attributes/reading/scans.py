@@ -7,7 +7,7 @@ from ..errors import SmartError, UsageError
 from ..model import Device
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean
-from . import addresses, no_drives
+from . import addresses, virtual_devices
 from .addresses import quoted
 from .names import named
 
@@ -44,7 +44,7 @@ def from_scan(text: str) -> Scan:
             refused.append(f'the scan found {quoted(path)}, which is left out: {error}')
             is_whole = False
             continue
-        what = no_drives.of_path(path)
+        what = virtual_devices.of_path(path)
         if failure or what:
             reason = clean(failure, 200) or f'it is {what}, no drive that has SMART'
             refused.append(f'the scan found {path}, which is left out: {reason}')

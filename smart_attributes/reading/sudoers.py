@@ -14,7 +14,7 @@ from typing import Callable, Iterable, Iterator, NamedTuple, Sequence, Tuple
 from ..errors import SmartError, UsageError
 from ..model import HowRead
 from ..words import literally
-from . import commands, device_types, processes
+from . import device_types, processes, smartctl_calls
 from .device_types import DeviceType
 from .machine import Found, Plan
 
@@ -134,7 +134,7 @@ def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
 
     requested: names of types that ask with vendor commands; without it, none of these.
     """
-    for scan in (commands.SCAN, commands.SCAN_TEXT):
+    for scan in (smartctl_calls.SCAN, smartctl_calls.SCAN_TEXT):
         yield ' '.join(map(literally, scan))
     admitted = [entry for entry in device_types.TYPES if not entry.is_vendors or entry.name in requested]
     usual = f'({"|".join(PATHS)})'
@@ -152,9 +152,9 @@ def _types(entries: Iterable[DeviceType]) -> str:
 def _read_expression(types: str, nodes: str) -> str:
     """Return the expression of all that read_arguments() returns: any log, JSON and type can be left out."""
     parts = []
-    words = iter(commands.read_arguments(_PATH, _TYPE))
+    words = iter(smartctl_calls.read_arguments(_PATH, _TYPE))
     for word in words:
-        if word in commands.JSON:
+        if word in smartctl_calls.JSON:
             parts.append(f'({literally(word)} )?')
         elif word == '-l':
             parts.append(f'({word} {literally(next(words))} )?')
@@ -195,15 +195,15 @@ def _literal(how: HowRead, runner: processes.Runner, drives: Drives) -> Iterator
                          'machine that has them')
     has_json = _speaks_json(how, runner)
     if found.is_scan:
-        yield commands.SCAN if has_json else commands.SCAN_TEXT
+        yield smartctl_calls.SCAN if has_json else smartctl_calls.SCAN_TEXT
     for each in plans:
         arguments = each.command[each.command.index(how.smartctl) + 1:]
-        yield arguments if has_json else tuple(word for word in arguments if word not in commands.JSON)
+        yield arguments if has_json else tuple(word for word in arguments if word not in smartctl_calls.JSON)
 
 
 def _speaks_json(how: HowRead, runner: processes.Runner) -> bool:
     """Tell which of our two forms this smartctl is called with; one that does not run is taken for a new one."""
-    told = commands.version(_output(how, runner, (how.smartctl, *commands.VERSION)))
+    told = smartctl_calls.version(_output(how, runner, (how.smartctl, *smartctl_calls.VERSION)))
     return not told or told >= FIRST_WITH_JSON
 
 
@@ -229,18 +229,18 @@ def _check(asked: Asked, how: HowRead) -> None:
                          f'being asked')
     if not re.fullmatch(_EXECUTABLE, how.smartctl):
         raise UsageError(f'smartctl is named by its absolute path in a rule, of letters, digits and _ . + -, such as '
-                         f'-p {commands.DEFAULT}')
+                         f'-p {smartctl_calls.DEFAULT}')
     if os.path.lexists(how.smartctl):  # a rule may be there before smartmontools
-        commands.check_executable(how.smartctl, as_root=True, through_sudo=True)
+        smartctl_calls.check_executable(how.smartctl, as_root=True, through_sudo=True)
 
 
 def _sudo_version(how: HowRead, runner: processes.Runner) -> str:
     """Return the first line that sudo says about itself: "Sudo version 1.9.13p3"; '' where there is none."""
     try:
-        sudo = commands.find_sudo()
+        sudo = smartctl_calls.find_sudo()
     except UsageError:
         return ''
-    lines = _output(how, runner, (sudo, *commands.VERSION)).decode('utf-8', 'replace').splitlines()
+    lines = _output(how, runner, (sudo, *smartctl_calls.VERSION)).decode('utf-8', 'replace').splitlines()
     return ''.join(sign for sign in lines[0] if sign.isprintable())[:60] if lines else ''
 
 

@@ -5,7 +5,7 @@ import re
 
 from ..errors import NotAReport
 from ..typed import TYPE_CHECKING, NamedTuple
-from .diagnosis import is_complaint
+from .failure_reasons import is_complaint
 from .pysmart import classic
 
 if TYPE_CHECKING:

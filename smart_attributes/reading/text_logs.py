@@ -9,7 +9,7 @@ from typing import Dict, Iterable, Iterator, List, Match, Optional, Tuple
 from ..model import ErrorEntry, SelfTest, Statistic
 from . import pysmart
 from .pysmart import leading
-from .telling import ERROR_COUNTERS, error_entry, last_self_test, newest_first, self_test_passed
+from .report_common import ERROR_COUNTERS, error_entry, last_self_test, newest_first, self_test_passed
 from .text_lines import POWER_ON, Lines
 
 # "read:   56244        0         0     56244          0          0.026           0"

@@ -8,12 +8,20 @@ from typing import Collection, Dict, Optional, Sequence, Tuple
 
 from ..errors import DriveError
 from ..model import Identity, Report
-from . import text_gaps, text_logs
+from . import text_completeness, text_logs
 from .content import as_text, looks_like_json
-from .diagnosis import Remains, diagnose, examined, smart_disabled, without_data
+from .failure_reasons import Remains, diagnose, examined, smart_disabled, without_data
 from .json_report import parse as parse_json
 from .pysmart import attributes, digits, leading
-from .telling import emptiness, exclusion, has_smart_data, has_spindle, no_report, with_exit_status, with_pending
+from .report_common import (
+    emptiness,
+    exclusion,
+    has_smart_data,
+    has_spindle,
+    no_report,
+    with_exit_status,
+    with_pending,
+)
 from .text_lines import POWER_ON, Lines, sorted_lines
 
 _BANNER = re.compile(r'^[ \t]*smartctl (?:version )?(?:pre-)?(\d+)\.(\d+)', re.MULTILINE)
@@ -58,11 +66,11 @@ def parse(text: str, exit_status: Optional[int] = None, error_text: str = '', co
     lines = sorted_lines(text[banners[0].start():] if banners else text)
     version = tuple(map(int, banners[0].groups())) if banners else ()
     report = _report(lines, exit_status)._replace(exit_status=exit_status, version=version)
-    arguments = text_gaps.asked_for(text, lines.fields, report.identity.protocol, command)
+    arguments = text_completeness.asked_for(text, lines.fields, report.identity.protocol, command)
     problem = _problem(lines, report, f'{text}\n{error_text}', arguments)
     if problem:
         raise problem.of(report.identity)
-    return report._replace(gaps=text_gaps.of_text(text, lines.fields, report, arguments))
+    return report._replace(gaps=text_completeness.of_text(text, lines.fields, report, arguments))
 
 
 def _report(lines: Lines, exit_status: Optional[int]) -> Report:

@@ -12,7 +12,7 @@ from typing import Dict, Iterator, List, Optional, Pattern, Sequence, Tuple
 
 from ..errors import UsageError
 from ..model import Device
-from ..reading import no_drives
+from ..reading import virtual_devices
 from ..reading.addresses import parse
 
 DEV = '/dev'
@@ -76,7 +76,7 @@ def matching(pattern: str, option: str = '', root: str = DEV) -> Tuple[List[Devi
     known: List[Device] = []
     for path in paths:
         try:
-            what = no_drives.of_path(path)
+            what = virtual_devices.of_path(path)
             if what:
                 raise UsageError(f'it is {what}, no drive that has SMART')
             known += parse(typed(path, option) if option else path)

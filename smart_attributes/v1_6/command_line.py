@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ..model import Read
     from . import files
-    from .opinion import Files
+    from .second_opinion import Files
 
 # where the Debian package puts that of version 1.6, unchanged, when it takes its place
 KEPT_DATABASE = 'check_smartdb-1.6.json'
@@ -68,12 +68,12 @@ class Before(NamedTuple):
         path, users = self._database(config), self._users(mistakes)
         if path is None and users is None:
             return None
-        from . import opinion
+        from . import second_opinion
         try:
-            return opinion.files_of(path, users, is_all_printed)
+            return second_opinion.files_of(path, users, is_all_printed)
         except DataError as mistake:
             mistakes.append(str(mistake))
-            return None if users is None else opinion.files_of(None, users, is_all_printed)
+            return None if users is None else second_opinion.files_of(None, users, is_all_printed)
 
     def notes(self, config: str) -> Iterator[str]:
         """Yield a note for what was given and has no effect."""

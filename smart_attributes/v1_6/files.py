@@ -22,7 +22,7 @@ from typing import (
 )
 
 from ..errors import DataError, UsageError
-from ..knowledge import datafile, ranges, standards
+from ..knowledge import data_file, ranges, standards
 from ..model import AttributeRow, Device, Identity, Report, Source
 from ..reading.json_values import object_of
 from .names import keys_of, slug
@@ -116,7 +116,7 @@ def read(path: str) -> Any:
 
     A key that stands twice in an object is kept: the second one as "KEY (2)".
     """
-    return datafile.decoded(datafile.site_text(path), os.path.basename(path), _all_of)
+    return data_file.decoded(data_file.site_text(path), os.path.basename(path), _all_of)
 
 
 def _all_of(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
@@ -253,7 +253,7 @@ def _shift(data: Any) -> int:
 
 def is_shipped(name: str, data: Json) -> bool:
     """Tell whether the limits of an entry are those that version 1.x came with."""
-    known = datafile.load(datafile.shipped(KNOWN))
+    known = data_file.load(data_file.shipped(KNOWN))
     if fingerprint(data) in known['entries']:
         return True
     documented, limits = known['documented'].get(name), object_of(data, 'Threshs')

@@ -7,14 +7,14 @@ import re
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..errors import DataError
-from ..knowledge import complaints, faults, formatting, specs
-from ..knowledge.specs import SpecDatabase
+from ..knowledge import data_errors, drive_database, formatting, schema_errors
+from ..knowledge.drive_database import SpecDatabase
 from ..knowledge.thresholds import DriveLimit, Thresholds
 from ..model import Device, Identity, Report
 from ..words import clean
-from . import files, meaning, names
+from . import files, limit_conversion, names
 from .files import HEALTH, Entry, Limit
-from .meaning import Meaning
+from .limit_conversion import Meaning
 
 Json = Dict[str, Any]
 
@@ -56,26 +56,26 @@ class Findings:
     """What a migration has found so far."""
 
     def __init__(self) -> None:
-        self.roles: Json = {}
+        self.metrics: Json = {}
         self.overrides: List[Json] = []
-        self.new_roles: Json = {}
+        self.new_metrics: Json = {}
         self.entries: List[Json] = []
         self.carried: List[str] = []
         self.lost: List[str] = []
 
-    def add(self, target: Target, roles: Json) -> None:
+    def add(self, target: Target, metrics: Json) -> None:
         """Take in the limits of one group of drives."""
-        if not roles:
+        if not metrics:
             return
         if target.selector is not None:
             self.overrides.append({'for': target.selector, 'why': f'carried over from version 1.6, {target.where}',
-                                   'roles': roles})
+                                   'metrics': metrics})
             return
-        for role, fields in roles.items():
+        for metric, fields in metrics.items():
             limits = {field: value for field, value in fields.items() if field != 'graph'}
             kind = {target.identity.kind: {**limits,
                                            'why': f'carried over from version 1.6, {target.where}'}} if limits else {}
-            self.roles.setdefault(role, {}).update({**kind, **({'graph': True} if 'graph' in fields else {})})
+            self.metrics.setdefault(metric, {}).update({**kind, **({'graph': True} if 'graph' in fields else {})})
 
 
 class Site(NamedTuple):
@@ -98,10 +98,10 @@ def outcome(paths: Sequence[str], site: Site) -> Outcome:
     for user in users:
         _migrate_users(user, databases, site, findings)
     name = os.path.basename(paths[0])
-    result = Outcome(_text({'roles': findings.new_roles, 'entries': findings.entries}, 'attributes')
+    result = Outcome(_text({'metrics': findings.new_metrics, 'entries': findings.entries}, 'attributes')
                      if findings.entries else '',
-                     _text({'roles': findings.roles, 'overrides': findings.overrides}, 'thresholds')
-                     if findings.roles or findings.overrides else '', tuple(findings.carried), tuple(findings.lost))
+                     _text({'metrics': findings.metrics, 'overrides': findings.overrides}, 'thresholds')
+                     if findings.metrics or findings.overrides else '', tuple(findings.carried), tuple(findings.lost))
     _check(result, name, site.database)
     return result
 
@@ -129,12 +129,12 @@ def _check(found: Outcome, name: str, database: SpecDatabase) -> None:
     """Raise DataError where a check would refuse these files."""
     units = dict(database.units)
     if found.attributes:
-        data = complaints.checked(found.attributes, 'attributes', name)
-        units.update((role, value['unit']) for role, value in data.get('roles', {}).items())
-        for fault in faults.of_entries(data, units, database.sets()):
+        data = schema_errors.checked(found.attributes, 'attributes', name)
+        units.update((metric, value['unit']) for metric, value in data.get('metrics', {}).items())
+        for fault in data_errors.of_entries(data, units, database.sets()):
             raise DataError(f'{name}: {fault.sentence}')
     if found.thresholds:
-        for fault in faults.of_limits(complaints.checked(found.thresholds, 'thresholds', name), units):
+        for fault in data_errors.of_limits(schema_errors.checked(found.thresholds, 'thresholds', name), units):
             raise DataError(f'{name}: {fault.sentence}')
 
 
@@ -149,7 +149,7 @@ def _migrate_database(old: files.Database, site: Site, findings: Findings) -> No
             continue
         findings.lost += [*entry.faults, *files.without_columns(entry, f'{old.file}: {name}')]
         for target in _targets(entry, f'{old.file}, {clean(name)}', site, findings):
-            findings.add(target, _roles(entry, target, site, findings))
+            findings.add(target, _metrics(entry, target, site, findings))
     if shipped:
         findings.carried.append(f'{old.file}: {shipped} entries are as version 1.x shipped them; attributes.json '
                                 f'speaks for their drives')
@@ -179,7 +179,7 @@ def _candidates(model: str, entry: Entry, database: SpecDatabase) -> List[str]:
     name = ' '.join(model.split())
     named = [each['family'] for _, each in database.entries()
              if 'models' in each and not (each.get('fallback') or each.get('generic'))
-             and specs.names_model(each, name)]
+             and drive_database.names_model(each, name)]
     if named or not set(entry.columns) >= SPINDLE:
         return named
     return [each['family'] for _, each in database.entries() if each.get('generic') and each.get('kind') == 'hdd']
@@ -187,12 +187,12 @@ def _candidates(model: str, entry: Entry, database: SpecDatabase) -> List[str]:
 
 def _by_model(entry: Entry, where: str, families: Sequence[str], models: Sequence[str], site: Site,
               findings: Findings) -> Target:
-    patterns = meaning.patterns(models)
+    patterns = limit_conversion.patterns(models)
     readings = [site.database.read_entry(source, each) for source, each in site.database.entries()
                 if each['family'] in families]
     identity = HDD if set(entry.columns) >= SPINDLE else SSD
     meanings: Dict[int, Sequence[Meaning]] = {
-        number: meaning.of_specs(number, column, readings) for number, column in entry.columns.items()}
+        number: limit_conversion.of_specs(number, column, readings) for number, column in entry.columns.items()}
     if not families:
         meanings = _new_entry(entry, where, patterns, site.database, findings)
     selector = {'model': patterns[0] if len(patterns) == 1 else f'(?:{"|".join(patterns)})'}
@@ -201,7 +201,7 @@ def _by_model(entry: Entry, where: str, families: Sequence[str], models: Sequenc
 
 
 def _standard_meanings(entry: Entry, protocol: str) -> Dict[int, Sequence[Meaning]]:
-    found = {number: meaning.of_standard(number, protocol) for number in (*entry.limits, *entry.columns)}
+    found = {number: limit_conversion.of_standard(number, protocol) for number in (*entry.limits, *entry.columns)}
     return {number: [meant] for number, meant in found.items() if meant}
 
 
@@ -217,14 +217,14 @@ def _new_entry(entry: Entry, where: str, patterns: Sequence[str], database: Spec
     meanings: Dict[int, Sequence[Meaning]] = {}
     for number in sorted({*entry.limits, *(entry.graphed or ())} & set(entry.columns)):
         column = entry.columns[number]
-        meanings[number] = meaning.of_specs(number, column, known)
+        meanings[number] = limit_conversion.of_specs(number, column, known)
         if meanings[number] or not 1 <= number <= 255:
             continue
-        role = f'attribute_{number}_{meaning.FIRST_COLUMN[column]}'
-        meanings[number] = [Meaning(role)]
-        findings.new_roles[role] = _compared(number, column)
+        metric = f'attribute_{number}_{limit_conversion.FIRST_COLUMN[column]}'
+        meanings[number] = [Meaning(metric)]
+        findings.new_metrics[metric] = _compared(number, column)
         attributes[str(number)] = {'name': clean(entry.comments.get(number, '')) or f'Attribute_{number}',
-                                   'readings': {role: {'from': meaning.FIRST_COLUMN[column]}}}
+                                   'readings': {metric: {'from': limit_conversion.FIRST_COLUMN[column]}}}
     findings.entries.append({'family': f'{clean(entry.name)} (from version 1.6)', 'models': list(patterns),
                              'fallback': True, **{key: common[key] for key in ('uses', 'uses_common') if key in common},
                              'attributes': attributes, 'source': f'carried over from version 1.6, {where}'})
@@ -238,7 +238,7 @@ _NOT_KNOWN = ('{}: what the attributes of {} mean is not known to attributes.jso
 
 
 def _compared(number: int, column: str) -> Json:
-    """Return a role for a number of which nothing but its column is known."""
+    """Return a metric for a number of which nothing but its column is known."""
     return {'meaning': f'{column} of attribute {number}, compared as version 1.6 did', 'unit': '',
             'worse': 'low' if column == files.VALUE else 'high'}
 
@@ -254,7 +254,7 @@ def _migrate_users(user: files.Users, databases: Sequence[files.Database], site:
         targets = [_read_target(drive, entry, where, databases, site)
                    for drive in drives] or _guessed_targets(key, entry, where, site)
         for target in targets:
-            findings.add(target, _roles(_with_shifts(entry, target, drives, databases), target, site, findings))
+            findings.add(target, _metrics(_with_shifts(entry, target, drives, databases), target, site, findings))
         if not targets:
             findings.lost.append(f'{where}: which address this drive has now is not known; name the drives of the '
                                  f'check, '
@@ -264,10 +264,10 @@ def _migrate_users(user: files.Users, databases: Sequence[files.Database], site:
 def _read_target(drive: Drive, entry: Entry, where: str, databases: Sequence[files.Database], site: Site) -> Target:
     identity = drive.report.identity
     spec = site.database.identify(identity, [row.id for row in drive.report.attributes])
-    columns = {**meaning.columns_of(spec), **_old_columns(identity, databases)}
+    columns = {**limit_conversion.columns_of(spec), **_old_columns(identity, databases)}
     meanings: Dict[int, Sequence[Meaning]] = {}
     if identity.protocol == 'ATA':
-        meanings = {number: meaning.of_specs(number, column, [spec]) for number, column in columns.items()}
+        meanings = {number: limit_conversion.of_specs(number, column, [spec]) for number, column in columns.items()}
     name = drive.device.address
     return Target(where, name, {'device': name}, identity, columns,
                   {**meanings, **_standard_meanings(entry, identity.protocol)})
@@ -297,23 +297,24 @@ def _guessed_targets(key: str, entry: Entry, where: str, site: Site) -> List[Tar
         return [Target(where, key, {'device': key}, Identity('NVMe'), {}, _standard_meanings(entry, 'NVMe'))]
     readings = [site.database.read_entry(source, each) for source, each in site.database.entries()]
     meanings: Dict[int, Sequence[Meaning]] = {
-        number: [meant for column in (files.VALUE, files.RAW) for meant in meaning.of_specs(number, column, readings)]
+        number: [meant for column in (files.VALUE, files.RAW)
+                 for meant in limit_conversion.of_specs(number, column, readings)]
         for number in (*entry.limits, *(entry.graphed or ()))}
     return [Target(where, key, {'device': key}, Identity(), {}, {**meanings, **_standard_meanings(entry, 'ATA')})]
 
 
 # --- limits ----------------------------------------------------------------------------------------
 
-def _roles(entry: Entry, target: Target, site: Site, findings: Findings) -> Json:
-    """Return role -> fields for the limits and graphs of an entry."""
-    roles: Json = {}
+def _metrics(entry: Entry, target: Target, site: Site, findings: Findings) -> Json:
+    """Return metric -> fields for the limits and graphs of an entry."""
+    metrics: Json = {}
     for number, limit in sorted(entry.limits.items()):
         if number not in target.columns and target.is_database:
             continue  # said already: it never had an effect
         said = f'{target.where}: {_said(number, target)}, "{limit.warning}" and "{limit.critical}"'
         meant = target.meanings.get(number, ())
         if len(meant) == 1:
-            _add_limit(meant[0], limit, said, roles, target, site, findings)
+            _add_limit(meant[0], limit, said, metrics, target, site, findings)
         elif number != HEALTH:
             findings.lost.append(f'{said}: {_why_not(number, len(meant), target)}')
         elif (limit.warning, limit.critical) != ('0', '0'):
@@ -321,29 +322,30 @@ def _roles(entry: Entry, target: Target, site: Site, findings: Findings) -> Json
                                  f'change that')
     for number in entry.graphed or ():
         certain = target.meanings.get(number, ())
-        if len(certain) == 1 and not _ours(certain[0].role, target, site).is_graphed:
-            roles.setdefault(certain[0].role, {})['graph'] = True
-    return roles
+        if len(certain) == 1 and not _ours(certain[0].metric, target, site).is_graphed:
+            metrics.setdefault(certain[0].metric, {})['graph'] = True
+    return metrics
 
 
-def _add_limit(meant: Meaning, limit: Limit, said: str, roles: Json, target: Target, site: Site,
+def _add_limit(meant: Meaning, limit: Limit, said: str, metrics: Json, target: Target, site: Site,
                findings: Findings) -> None:
-    fields = {'warning': meaning.converted(limit.warning, limit.shift, meant),
-              'critical': meaning.converted(limit.critical, limit.shift, meant)}
-    if roles.setdefault(meant.role, fields) != fields:
-        findings.lost.append(f'{said}: it is {meant.role}, which has a limit from another number already; only one is '
+    fields = {'warning': limit_conversion.converted(limit.warning, limit.shift, meant),
+              'critical': limit_conversion.converted(limit.critical, limit.shift, meant)}
+    if metrics.setdefault(meant.metric, fields) != fields:
+        findings.lost.append(f'{said}: it is {meant.metric}, which has a limit from another number already; only one '
+                             f'is '
                              f'possible')
         return
-    ours = _ours(meant.role, target, site)
+    ours = _ours(meant.metric, target, site)
     before = [bound.otherwise if isinstance(bound, DriveLimit) else bound for bound in (ours.warning, ours.critical)]
     instead = (f', instead of {before[0] or "none"} and {before[1] or "none"}' if any(before)
                and before != list(fields.values()) else '')
-    findings.carried.append(f'{said}: {meant.role} of {target.shown}, '
+    findings.carried.append(f'{said}: {meant.metric} of {target.shown}, '
                             f'warning {fields["warning"]}, critical {fields["critical"]}{instead}')
 
 
-def _ours(role: str, target: Target, site: Site) -> Any:
-    return site.limits.limit(role, Device(''), target.identity, '')
+def _ours(metric: str, target: Target, site: Site) -> Any:
+    return site.limits.limit(metric, Device(''), target.identity, '')
 
 
 def _said(number: int, target: Target) -> str:

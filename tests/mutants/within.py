@@ -15,7 +15,7 @@ import pytest
 from conftest import Result
 
 from smart_attributes import alarm, main
-from smart_attributes.memory import commits, smartd_log
+from smart_attributes.history import commits, smartd_log
 
 CAUGHT = (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM, signal.SIGVTALRM)
 

@@ -26,7 +26,7 @@ _PLUGIN_WRAPPER = """#!/bin/sh
 case "$1" in
 triage|list|explain|draft|sudoers|migrate|acknowledge|history|metrics|doctor)
     job=$1; shift; exec {plugin} "$job" -p {smartctl} --nosudo "$@";;
-prove|measure|fleet) exec {plugin} "$@";;
+validate|measure|fleet) exec {plugin} "$@";;
 *) exec {plugin} -p {smartctl} --nosudo "$@";;
 esac
 """
@@ -91,8 +91,8 @@ def expect(name: str) -> None:
     label = address[len('/dev/'):]
     numbers: Dict[str, float] = {key[len(label) + 1:]: value.number for key, value in perfdata(done.stdout).items()}
     expected = {'first_line': done.stdout.splitlines()[0].replace(label, '{drive}', 1),
-                'perfdata': {role: int(number) if number == int(number) else number
-                             for role, number in numbers.items()}}
+                'perfdata': {metric: int(number) if number == int(number) else number
+                             for metric, number in numbers.items()}}
     file = descriptions.FOLDER / f'{name}.json'
     kept = re.sub(r',\n  "expect": \{.*\Z', '\n}\n', file.read_text(), flags=re.DOTALL)
     lines = ',\n'.join(f'    {json.dumps(key)}: {json.dumps(value)}' for key, value in expected.items())

@@ -72,7 +72,7 @@ class Description(NamedTuple):
     self_tests: Tuple[SelfTest, ...] = ()  # newest first
     log: Mapping[str, Any] = {}           # NVMe: health log; SCSI: see pages.py
     temperature_limits: Tuple[int, ...] = ()  # NVMe: warning and critical, degrees Celsius
-    expect: Mapping[str, Any] = {}        # what the plugin must make of it: see tests/test_bed.py
+    expect: Mapping[str, Any] = {}        # what the plugin must make of it: see tests/test_simulated_machines.py
 
 
 def names() -> List[str]:

@@ -10,12 +10,12 @@ import argparse
 import sys
 from typing import NoReturn, Optional, Sequence
 
-from smart_attributes import judge as judging
+from smart_attributes.check import judging
+from smart_attributes.check.rulebook import Site, judge_of
+from smart_attributes.command_line.options import Options
 from smart_attributes.errors import SmartError
-from smart_attributes.memory.past import Past
+from smart_attributes.history.past import Past
 from smart_attributes.model import Device, Report, Verdict
-from smart_attributes.options import Options
-from smart_attributes.site import Site, judge_of
 from smart_attributes.words import sentence
 
 from . import alarms, timelines

@@ -1,9 +1,9 @@
 """What the default limits do to many drives: states by kind, who alarms for which reason, and how many are beyond each
 limit.
 
-A role is a reason where it is not OK; *alone* where nothing else reaches its state: only there a limit decides. Drives
-that say
-FAILED prove a limit, those that say PASSED and alarm are what an admin has to look at.
+A metric is a reason where it is not OK; *alone* where nothing else reaches its state: only there a limit decides.
+Drives that say
+FAILED validate a limit, those that say PASSED and alarm are what an admin has to look at.
 """
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from typing import (
     Tuple,
 )
 
+from smart_attributes.devtools import collection, measure
 from smart_attributes.errors import DataError
-from smart_attributes.knowledge import datafile, ranges
-from smart_attributes.knowledge.specs import SpecDatabase
+from smart_attributes.knowledge import data_file, ranges
+from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import DriveLimit, Thresholds
 from smart_attributes.model import Device, Identity, State
-from smart_attributes.workshop import collection, measure
 
 from . import dates, expected
 
@@ -54,13 +54,13 @@ class Alarm(NamedTuple):
     health: str                      # "PASSED", "FAILED" or "not told"
     state: State
     reasons: Tuple[Tuple[str, State], ...]
-    told: FrozenSet[str] = frozenset()  # roles that the drive has a judged number of
+    told: FrozenSet[str] = frozenset()  # metrics that the drive has a judged number of
     lasting: Optional[dates.Lasting] = None  # None: it tells no endurance
     life: Optional[expected.Life] = None     # None: it does not tell its power-on time
 
-    def is_alone(self, role: str, level: State) -> bool:
-        """Say whether only *role* reaches a level."""
-        return not any(other != role and state.urgency >= level.urgency for other, state in self.reasons)
+    def is_alone(self, metric: str, level: State) -> bool:
+        """Say whether only *metric* reaches a level."""
+        return not any(other != metric and state.urgency >= level.urgency for other, state in self.reasons)
 
 
 def alarm(drive: collection.Drive, database: SpecDatabase, thresholds: Thresholds) -> Alarm:
@@ -68,9 +68,9 @@ def alarm(drive: collection.Drive, database: SpecDatabase, thresholds: Threshold
     verdict = measure.judged(drive, database, thresholds)
     known = measure.alarm(drive, verdict)
     return Alarm(known.kind, known.health, known.state, known.reasons,
-                 frozenset(j.reading.role for j in verdict.judgements if j.reading.judged
+                 frozenset(j.reading.metric for j in verdict.judgements if j.reading.judged
                            and j.reading.number is not None), dates.lasting(verdict),
-                 expected.life(verdict, thresholds, database.roles))
+                 expected.life(verdict, thresholds, database.metrics))
 
 
 # --- figures --------------------------------------------------------------------------
@@ -81,10 +81,10 @@ def figures(alarms: Sequence[Alarm]) -> Figures:
     for each in alarms:
         states = found['states'].setdefault(each.kind, {}).setdefault(each.health, {})
         states[each.state.name] = states.get(each.state.name, 0) + 1
-        for role, level in set(each.reasons) if each.health == 'PASSED' else ():
-            counts = found['reasons'].setdefault(each.kind, {}).setdefault(role, {}).setdefault(level.name, [0, 0])
+        for metric, level in set(each.reasons) if each.health == 'PASSED' else ():
+            counts = found['reasons'].setdefault(each.kind, {}).setdefault(metric, {}).setdefault(level.name, [0, 0])
             counts[0] += 1
-            counts[1] += each.is_alone(role, level)
+            counts[1] += each.is_alone(metric, level)
     return found
 
 
@@ -104,19 +104,19 @@ def _alarming(counts: Mapping[str, int]) -> str:
 
 
 def reasons(before: Figures, now: Figures) -> Iterator[str]:
-    """Yield a row a kind and role: how many drives that say PASSED alarm by it, in brackets by it alone, before and
+    """Yield a row a kind and metric: how many drives that say PASSED alarm by it, in brackets by it alone, before and
     now.
     """
     for kind in sorted({*before['reasons'], *now['reasons']}):
         was, found = before['reasons'].get(kind, {}), now['reasons'].get(kind, {})
-        for role in sorted({*was, *found}):
-            cells = ' | '.join(_change(_counted(was, role, level), _counted(found, role, level))
+        for metric in sorted({*was, *found}):
+            cells = ' | '.join(_change(_counted(was, metric, level), _counted(found, metric, level))
                                for level in reversed(ALARMS))
-            yield f'| {kind} | `{role}` | {cells} |'
+            yield f'| {kind} | `{metric}` | {cells} |'
 
 
-def _counted(found: Mapping[str, Mapping[str, Sequence[int]]], role: str, level: State) -> str:
-    drives, alone = found.get(role, {}).get(level.name, (0, 0))
+def _counted(found: Mapping[str, Mapping[str, Sequence[int]]], metric: str, level: State) -> str:
+    drives, alone = found.get(metric, {}).get(level.name, (0, 0))
     return f'{drives:,} ({alone:,})' if drives else '0'
 
 
@@ -133,20 +133,20 @@ def limits(alarms: Sequence[Alarm], thresholds: Thresholds) -> Iterator[str]:
     not.
     """
     by_kind: Dict[str, List[Alarm]] = {kind: [each for each in alarms if each.kind == kind] for kind in KINDS}
-    for role in sorted(thresholds.roles()):
+    for metric in sorted(thresholds.metrics()):
         for kind, identity in KINDS.items():
-            limit = thresholds.limit(role, Device(''), identity, '')
-            told = [each for each in by_kind[kind] if role in each.told]
+            limit = thresholds.limit(metric, Device(''), identity, '')
+            told = [each for each in by_kind[kind] if metric in each.told]
             for level, bound in zip(ALARMS, (limit.warning, limit.critical)):
                 if told and bound is not None:
-                    yield f'| `{role}` {said(bound)} | {kind} | {level.name} | {_defence(told, role, level)} |'
+                    yield f'| `{metric}` {said(bound)} | {kind} | {level.name} | {_defence(told, metric, level)} |'
 
 
-def _defence(told: Sequence[Alarm], role: str, level: State) -> str:
+def _defence(told: Sequence[Alarm], metric: str, level: State) -> str:
     beyond = [each for each in told
-              if any(name == role and state.urgency >= level.urgency for name, state in each.reasons)]
+              if any(name == metric and state.urgency >= level.urgency for name, state in each.reasons)]
     others = Counter(each.health for each in told) - Counter(each.health for each in beyond)
-    cells = (f'{len(told):,}', f'{len(beyond):,}', f'{sum(each.is_alone(role, level) for each in beyond):,}',
+    cells = (f'{len(told):,}', f'{len(beyond):,}', f'{sum(each.is_alone(metric, level) for each in beyond):,}',
              _failed(Counter(each.health for each in beyond)), _failed(others))
     return ' | '.join(cells)
 
@@ -177,7 +177,7 @@ def tables(alarms: Sequence[Alarm], thresholds: Thresholds, before: Figures) -> 
 
 def read_figures(path: str) -> Figures:
     """Return the figures of an earlier run. Raises DataError where a file holds none."""
-    data = datafile.load(path)
+    data = data_file.load(path)
     if not isinstance(data, dict) or not all(isinstance(data.get(key), dict) for key in ('states', 'reasons')):
         raise DataError(f'{path} holds no figures of an earlier run; write them with: '
                         'python -m tools.measure FILE --verdicts --json')
@@ -186,8 +186,8 @@ def read_figures(path: str) -> Figures:
 
 def read_alarms(path: str) -> Tuple[List[Alarm], Thresholds]:
     """Return how the drives of a file are judged by the shipped limits, and these. Raises DataError."""
-    database = SpecDatabase(datafile.load(datafile.shipped('attributes.json')))
-    thresholds = Thresholds(datafile.load(datafile.shipped('thresholds/default.json')))
+    database = SpecDatabase(data_file.load(data_file.shipped('attributes.json')))
+    thresholds = Thresholds(data_file.load(data_file.shipped('thresholds/default.json')))
     return [alarm(drive, database, thresholds) for drive in collection.read(path)], thresholds
 
 

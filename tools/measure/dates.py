@@ -3,7 +3,7 @@ be believed, and be wrong.
 """
 from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
-from smart_attributes import outlook
+from smart_attributes.check import forecasts
 from smart_attributes.durations import YEAR
 from smart_attributes.model import Verdict
 
@@ -11,7 +11,7 @@ LITTLE = 50        # %, below which a drive has more than half of its endurance 
 
 
 class Lasting(NamedTuple):
-    """What one drive has used, and how long it lasts, without memory."""
+    """What one drive has used, and how long it lasts, without history."""
 
     used: float                      # %
     age: Optional[float]             # power-on time in seconds
@@ -26,12 +26,12 @@ class Lasting(NamedTuple):
 
 def lasting(verdict: Verdict) -> Optional[Lasting]:
     """Return how long a drive lasts by what it says today; None for one that tells no endurance."""
-    known = {judgement.reading.role: judgement.reading.number for judgement in verdict.judgements
+    known = {judgement.reading.metric: judgement.reading.number for judgement in verdict.judgements
              if judgement.reading.judged}
-    used, age = (known.get(role) for role in (outlook.ENDURANCE, outlook.AGE))
+    used, age = (known.get(metric) for metric in (forecasts.ENDURANCE, forecasts.AGE))
     if used is None:
         return None
-    soonest = min(outlook.forecasts(verdict, None).values(), key=lambda forecast: forecast.left, default=None)
+    soonest = min(forecasts.forecasts(verdict, None).values(), key=lambda forecast: forecast.left, default=None)
     return Lasting(used, age, soonest.left, soonest.earliest) if soonest else Lasting(used, age)
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, FrozenSet, Iterator, List, Mapping, NamedTuple, Optional, Sequence
 
 from smart_attributes.durations import MONTH
-from smart_attributes.memory import growth
+from smart_attributes.history import growth
 from smart_attributes.model import Device, State
 
 if TYPE_CHECKING:
-    from smart_attributes.knowledge.specs import Role
+    from smart_attributes.knowledge.drive_database import Metric
     from smart_attributes.knowledge.thresholds import Json, Thresholds
     from smart_attributes.model import Reading, Verdict
 
@@ -28,26 +28,27 @@ class Life(NamedTuple):
     """What a drive has come to."""
 
     seconds: float            # under power
-    grown: FrozenSet[str]     # roles whose growth may have alarmed
-    told: FrozenSet[str]      # roles whose growth is judged, and that the drive has a number of
+    grown: FrozenSet[str]     # metrics whose growth may have alarmed
+    told: FrozenSet[str]      # metrics whose growth is judged, and that the drive has a number of
 
 
-def life(verdict: Verdict, thresholds: Thresholds, roles: Mapping[str, Role]) -> Optional[Life]:
+def life(verdict: Verdict, thresholds: Thresholds, metrics: Mapping[str, Metric]) -> Optional[Life]:
     """Return what a drive has come to; None where it does not tell its power-on time."""
-    found = {j.reading.role: j.reading for j in verdict.judgements if j.reading.judged and j.reading.number is not None}
+    found = {j.reading.metric: j.reading for j in verdict.judgements if j.reading.judged
+             and j.reading.number is not None}
     age = found.get('power_on_time')
     if age is None or not age.number:
         return None
-    rules = {role: thresholds.limit(role, Device(''), verdict.identity, '').growth for role in found}
-    return Life(age.number, frozenset(role for role, reading in found.items()
-                                      if any(may_have_told(reading, rule, roles) for rule in rules[role])),
-                frozenset(role for role in found if rules[role]))
+    rules = {metric: thresholds.limit(metric, Device(''), verdict.identity, '').growth for metric in found}
+    return Life(age.number, frozenset(metric for metric, reading in found.items()
+                                      if any(may_have_told(reading, rule, metrics) for rule in rules[metric])),
+                frozenset(metric for metric in found if rules[metric]))
 
 
-def may_have_told(reading: Reading, rule: Json, roles: Mapping[str, Role]) -> bool:
+def may_have_told(reading: Reading, rule: Json, metrics: Mapping[str, Metric]) -> bool:
     """Tell whether a drive has come to more than a rule lets pass."""
     number = reading.number or 0
-    if reading.role in roles and roles[reading.role].worse == 'low':
+    if reading.metric in metrics and metrics[reading.metric].worse == 'low':
         number = WHOLE - number
     limits = [float(rule[level]) for level in ('warning', 'critical') if rule.get(level) is not None]
     return bool(limits) and number > min(limits) and number >= _hasty(rule)
@@ -66,15 +67,15 @@ def _hasty(rule: Json) -> float:
 # --- the table -------------------------------------------------------------------------
 
 def rows(alarms: Sequence[Alarm]) -> Iterator[str]:
-    """Yield a row a kind and role, and for all of a kind together: drives that have the number, drives that may have
+    """Yield a row a kind and metric, and for all of a kind together: drives that have the number, drives that may have
     alarmed, and alarms in 1,000 drives and month.
     """
     for kind in KINDS:
         lives = [(each, each.life) for each in alarms if each.kind == kind and each.life]
         months = sum(known.seconds for _, known in lives) / MONTH
-        for role in sorted({role for _, known in lives for role in known.told}):
-            told = [known for _, known in lives if role in known.told]
-            yield _row(kind, f'growth of `{role}`', len(told), sum(role in known.grown for known in told), months)
+        for metric in sorted({metric for _, known in lives for metric in known.told}):
+            told = [known for _, known in lives if metric in known.told]
+            yield _row(kind, f'growth of `{metric}`', len(told), sum(metric in known.grown for known in told), months)
         levels = [each.state is not State.OK for each, _ in lives]
         others = [bool(known.grown - {WEAR}) for _, known in lives]
         for name, alarming in (('levels, as they stand', levels),

@@ -12,9 +12,9 @@ from collections import defaultdict
 from functools import lru_cache
 from typing import Callable, Dict, Iterable, Iterator, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from smart_attributes.devtools.sectors import PHYSICAL
 from smart_attributes.knowledge import ranges
 from smart_attributes.model import State, Verdict
-from smart_attributes.workshop.sectors import PHYSICAL
 
 from .timelines import DAY, LEVELS, YEAR, Counters, Judge, Timeline, report_of
 
@@ -43,7 +43,7 @@ class Rate(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What the judge says of one role of a drive."""
+    """What the judge says of one metric of a drive."""
 
     number: float
     state: State
@@ -61,8 +61,8 @@ class Row(NamedTuple):
     family: str
     hours: float
     has_failed: bool
-    found: Mapping[str, Found]     # by role
-    ages: Mapping[str, float]      # hours since the number last grew, by role
+    found: Mapping[str, Found]     # by metric
+    ages: Mapping[str, float]      # hours since the number last grew, by metric
 
 
 Key = Tuple[str, ...]
@@ -83,17 +83,17 @@ def rows(timelines: Iterable[Timeline], judge: Judge) -> Iterator[Row]:
         before: Mapping[str, Found] = {}
         for stretch in timeline.stretches:
             family, found = seen(timeline.model, timeline.physical_block_size, stretch.counters)
-            grown.update((role, stretch.start) for role in found if role not in before
-                         or found[role].number > before[role].number)
+            grown.update((metric, stretch.start) for metric in found if metric not in before
+                         or found[metric].number > before[metric].number)
             before = found
             last = timeline.has_failed and stretch is timeline.stretches[-1]
             for start, end in _parts(stretch.start, stretch.end, grown.values()):
-                ages = {role: start - hour for role, hour in grown.items()}
+                ages = {metric: start - hour for metric, hour in grown.items()}
                 yield Row(family, end - start, last and end == stretch.end, found, ages)
 
 
 def _found(verdict: Verdict) -> Mapping[str, Found]:
-    return {j.reading.role: Found(j.reading.number, j.state, j.warning, j.critical) for j in verdict.judgements
+    return {j.reading.metric: Found(j.reading.number, j.state, j.warning, j.critical) for j in verdict.judgements
             if j.reading.judged and j.reading.number is not None and (j.warning or j.critical)}
 
 
@@ -119,22 +119,23 @@ def counted(all_rows: Iterable[Row], tables: Mapping[str, Classes]) -> Mapping[s
 # --- classes: keys that a row counts for ------------------------------------------------
 
 def of_limits(row: Row) -> Iterator[Key]:
-    """Yield (role, level, beyond or at or alone), and the same with the family, for each limit that a row is beyond."""
-    for role, level, found in beyond(row):
+    """Yield (metric, level, beyond or at or alone), and the same with the family, for each limit that a row is beyond.
+    """
+    for metric, level, found in beyond(row):
         places = [BEYOND]
         if found.number <= twice(found.limit(level)):
             is_alone = not any(other.state.urgency >= level.urgency for name, other in row.found.items()
-                               if name != role)
+                               if name != metric)
             places += [AT, ALONE] if is_alone else [AT]
         for place in places:
-            yield role, level.name, place
-            yield role, level.name, place, row.family
+            yield metric, level.name, place
+            yield metric, level.name, place, row.family
 
 
 def beyond(row: Row) -> Iterator[Tuple[str, State, Found]]:
     """Yield the limits that a row is beyond."""
-    for role, found in row.found.items():
-        yield from ((role, level, found) for level in LEVELS if found.state.urgency >= level.urgency
+    for metric, found in row.found.items():
+        yield from ((metric, level, found) for level in LEVELS if found.state.urgency >= level.urgency
                     and found.limit(level))
 
 
@@ -145,15 +146,15 @@ def twice(limit: str) -> float:
 
 
 def of_ages(row: Row) -> Iterator[Key]:
-    """Yield (role, level, age of its growth) for each limit that a row is beyond."""
-    for role, level, _ in beyond(row):
-        yield role, level.name, next(name for name, end in AGES if row.ages[role] < end)
+    """Yield (metric, level, age of its growth) for each limit that a row is beyond."""
+    for metric, level, _ in beyond(row):
+        yield metric, level.name, next(name for name, end in AGES if row.ages[metric] < end)
 
 
 def of_values(row: Row) -> Iterator[Key]:
-    """Yield (role, numbers around it) for each role: 0, 1, 2, 3-4, 5-8, 9-16, ..."""
-    for role, found in row.found.items():
-        yield role, octave(found.number)
+    """Yield (metric, numbers around it) for each metric: 0, 1, 2, 3-4, 5-8, 9-16, ..."""
+    for metric, found in row.found.items():
+        yield metric, octave(found.number)
 
 
 def octave(number: float) -> str:

@@ -30,13 +30,13 @@ from collections import defaultdict
 from functools import lru_cache
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from smart_attributes.devtools.collection import LONGEST
+from smart_attributes.devtools.sectors import Sizes
 from smart_attributes.durations import HOUR
 from smart_attributes.errors import DataError
-from smart_attributes.memory.past import Past, observations
-from smart_attributes.memory.series import CHANGE, History, Key, Observation, next_point
+from smart_attributes.history.past import Past, observations
+from smart_attributes.history.series import CHANGE, History, Key, Observation, next_point
 from smart_attributes.model import AttributeRow, Identity, Report, State, Verdict
-from smart_attributes.workshop.collection import LONGEST
-from smart_attributes.workshop.sectors import Sizes
 
 DAY = 24                # hours
 YEAR = 365.25 * DAY
@@ -195,7 +195,7 @@ def by_levels(judge: Judge) -> Course:
     return spells
 
 
-def by_memory(judge: Mindful) -> Course:
+def by_history(judge: Mindful) -> Course:
     """Return the course of a drive that is judged every few minutes with what is remembered of it; its power-on time is
     the clock.
     """
@@ -328,7 +328,7 @@ def _said(number: Optional[float], unit: str = '') -> str:
 
 def main(path: str, judge: Mindful, with_history: bool, as_json: bool, write: Print = print) -> None:
     """Print what the states of *judge* are worth on the drives of a file. Raises DataError where it has none."""
-    course = by_memory(judge) if with_history else by_levels(lambda report: judge(report, None))
+    course = by_history(judge) if with_history else by_levels(lambda report: judge(report, None))
     known = experience(read(path), course)
     for line in [json.dumps(as_data(known), indent=2)] if as_json else lines(known):
         write(line)

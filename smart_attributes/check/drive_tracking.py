@@ -1,0 +1,124 @@
+"""Drives that come, go, move and sleep, in sentences. Pure: what history knows comes in as values."""
+from __future__ import annotations
+
+from ..durations import DAY, MONTH
+from ..history import drive_changes
+from ..history.drive_changes import Change, Place, Scope
+from ..history.drive_matching import Match, Record
+from ..history.growth import duration
+from ..model import Identity, State, Verdict, worst
+from ..typed import TYPE_CHECKING, NamedTuple
+from ..words import clean
+
+if TYPE_CHECKING:
+    from typing import Collection, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
+
+    Met = Tuple[str, Identity, Match]   # address, who answered there, what history knows of it
+
+
+class Whereabouts(NamedTuple):
+    """Which drives are where, as one run finds it."""
+
+    places: Sequence[Place]
+    records: Mapping[int, Record]
+    scope: Scope
+    now: int
+
+
+def found(places: Sequence[Place], records: Iterable[Record], met: Iterable[Met], there: Collection[str], scope: Scope,
+          now: int) -> Whereabouts:
+    """Return where drives are now. places, records: as history holds them. there: addresses where something is."""
+    known = {record.number: record for record in records}
+    at: Dict[str, Optional[int]] = dict.fromkeys(there)
+    for address, identity, match in met:
+        if match.record is None and not match.note:
+            # New to history, which gives it a number when the answer is out; the run that meets it tells already whose
+            # place it took.
+            number = max(known, default=0) + 1
+            known[number] = Record(number, identity, now, now)
+            at[address] = number
+        else:
+            at[address] = match.record.number if match.record else None
+    return Whereabouts(drive_changes.updated(places, at, scope, now), known, scope, now)
+
+
+def news(known: Whereabouts, hide_serial: bool, is_for_a_person: bool) -> List[str]:
+    """Return what a check tells for a day after drives were replaced, moved or went; a person is told for a month, and
+    of drives that are nowhere until they are back or retired.
+    """
+    told = drive_changes.told(known.places, known.records, known.scope, known.now, MONTH if is_for_a_person else DAY)
+    left = drive_changes.missing(known.places, known.records, known.scope) if is_for_a_person else []
+    return [_sentence(known, change, hide_serial) for change in (*(each for each in left if each not in told), *told)]
+
+
+def went(known: Whereabouts, hide_serial: bool, within: int) -> List[str]:
+    """Return a sentence for each drive that was replaced, moved or went in the last *within* seconds."""
+    return [_sentence(known, change, hide_serial)
+            for change in drive_changes.told(known.places, known.records, known.scope, known.now, within)]
+
+
+def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> List[str]:
+    """Return a sentence for each drive that is new in the last *within* seconds and took no other one's place.
+
+    begun: when history began; all drives of its first day were there before.
+    """
+    told = drive_changes.told(known.places, known.records, known.scope, known.now, within)
+    new = drive_changes.arrived(known.places, known.records, known.scope, max(known.now - within, begun + DAY))
+    return [f'{_name(known.records[place.drive].identity, hide_serial)} came to {place.address}'
+            f'{_ago(known.now - place.first)}' for place in new if place.drive not in {each.successor for each in told}]
+
+
+def gone(known: Whereabouts, hide_serial: bool) -> List[str]:
+    """Return a sentence for each known drive that is nowhere, however long."""
+    return [_sentence(known, change, hide_serial)
+            for change in drive_changes.missing(known.places, known.records, known.scope)]
+
+
+def seen(known: Whereabouts, address: str) -> Optional[Record]:
+    """Return which drive was at a silent address; None if history knows none there, or knows it elsewhere as well."""
+    here = [place for place in known.places if not place.gone]
+    there = [place.drive for place in here if place.address == address]
+    is_certain = len(there) == 1 and sum(place.drive == there[0] for place in here) == 1
+    return known.records[there[0]] if is_certain else None
+
+
+def last_seen(known: Whereabouts, address: str, hide_serial: bool) -> str:
+    """Return the same in words, '' where it is not known."""
+    record = seen(known, address)
+    if record is None:
+        return ''
+    serial = '' if hide_serial else clean(record.identity.serial)
+    return (f'last seen there: {_name(record.identity, hide_serial=True)}{f" (serial {serial})" if serial else ""}, '
+            f'{duration(known.now - record.last_read)} ago')
+
+
+def _sentence(known: Whereabouts, change: Change, hide_serial: bool) -> str:
+    drive = _name(known.records[change.drive].identity, hide_serial)
+    ago = _ago(known.now - change.since)
+    if change.kind == 'moved':
+        return f'{drive} has moved from {change.address} to {change.now_at}{ago}'
+    if change.successor is not None:
+        return (f'{change.address}: {drive} was replaced by '
+                f'{_name(known.records[change.successor].identity, hide_serial)}{ago}')
+    serial = '' if hide_serial else clean(known.records[change.drive].identity.serial)
+    return f'{drive} is gone from {change.address}{ago}; history --forget {serial or "SERIAL"} retires it'
+
+
+def _ago(seconds: int) -> str:
+    return f', noticed {duration(seconds)} ago' if seconds >= 60 else ''
+
+
+def _name(identity: Identity, hide_serial: bool) -> str:
+    return ' '.join(part for part in (clean(identity.model), '' if hide_serial else clean(identity.serial))
+                    if part) or 'a drive'
+
+
+def asleep(verdict: Verdict, record: Optional[Record], now: int, longest: int) -> Verdict:
+    """Return the verdict on a sleeping drive under its known name; WARNING if unread for *longest* seconds."""
+    if record is None:
+        return verdict
+    silence = drive_changes.unread(record, now, longest)
+    read = f'last read {duration(now - record.last_read)} ago'
+    too_long = f', which is longer than {duration(longest)} (--asleep-max-age)' if silence else ''
+    state = worst([verdict.state, State.WARNING]) if silence else verdict.state
+    return verdict._replace(identity=record.identity, state=state, problem=f'{verdict.problem}; {read}{too_long}')

@@ -1,0 +1,291 @@
+"""What one run remembers of its drives: opened while they think, asked before they are judged, written after the answer
+is out.
+
+History adds alarms or ages them. A run without it goes on and says so, where history is in use.
+"""
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+
+from .. import state_directory
+from ..command_line.options import Options
+from ..errors import DriveAbsent, DriveIsNoDrive, HistoryUnusable
+from ..model import Device, Grown, Identity, Lately, Read, Report, State, Verdict
+from ..typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+
+    from ..history.drive_matching import Record
+    from ..history.past import Past
+    from ..history.store import Histories, HistoryStore, Recalled
+    from .drive_tracking import Whereabouts
+
+    Address = Tuple[str, str]
+
+
+WRITING = ('check', 'metrics')    # the commands that a daemon or a timer runs; people only look
+LOOKING = ('triage', 'explain', 'acknowledge', 'history', 'doctor')  # the commands that tell what was
+_DOUBTED = ('history belongs to another user, who could have made it up: how old it says that {} is lowers no alarm '
+            'here, unless the log of the drive tells it')
+
+
+class Remembered:
+    """History as one run sees it; without one, no drive has a past."""
+
+    def __init__(self, history: Optional[HistoryStore] = None, trouble: str = '', is_whole: bool = False,
+                 longest_asleep: int = 0) -> None:
+        """trouble: why there is none although it is in use, a sentence. is_whole: all is wanted that it holds, for a
+        person.
+
+        longest_asleep: seconds that a sleeping drive may go without being read.
+        """
+        self.trouble = trouble
+        self._history, self._is_whole, self._longest_asleep = history, is_whole, longest_asleep
+        self._recalled: Dict[Address, Recalled] = {}
+        self._there: List[str] = []         # addresses where something is
+        self._whereabouts: Optional[Whereabouts] = None
+        self._scope: Tuple[Sequence[str], bool] = (), False
+
+    def expect(self, devices: Sequence[Device]) -> List[Identity]:
+        """Read ahead what is known of the drives that were at these addresses; return who they are, as far as known."""
+        if self._history is None:
+            return []
+        from ..history import past  # noqa: F401  needed only when the drives have answered
+        try:
+            return self._history.expect([device.address for device in devices])
+        except HistoryUnusable as error:
+            self._history, self.trouble = None, str(error)
+            return []
+
+    def is_expected(self, identity: Identity) -> bool:
+        """Tell whether likely_past() knows."""
+        return self._history is None or self._history.expected(identity) is not None
+
+    def likely_past(self, identity: Identity) -> Optional[Past]:
+        """Return what past() will tell of a drive, unless recall() learns otherwise of all of them together."""
+        expected = self._history.expected(identity) if self._history else None
+        return self._past(expected) if expected else None
+
+    def recall(self, reads: Sequence[Read], looked_at: Sequence[Read], asked: Sequence[Device], is_scan: bool) -> None:
+        """Find out what is known of the drives that are judged.
+
+        looked_at: those and what is left out, twins and empty slots. asked: where this run looks, also what nobody
+        wanted.
+        """
+        if self._history is None:
+            return
+        empty = {read.device.address for read in looked_at if isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive))}
+        self._there = [device.address for device in asked if device.address not in empty]
+        self._scope = () if is_scan else [device.address for device in asked], is_scan
+        known = [(read, read.outcome.identity) for read in reads if isinstance(read.outcome, Report)]
+        try:
+            found = self._history.recall([identity for _, identity in known])
+        except HistoryUnusable as error:
+            self._history, self.trouble = None, str(error)
+            return
+        self._recalled = {_address(read.device): recalled for (read, _), recalled in zip(known, found)}
+        from ..history.drive_changes import Scope
+        from . import drive_tracking
+        met = [(read.device.address, identity, recalled.match) for (read, identity), recalled in zip(known, found)]
+        self._whereabouts = drive_tracking.found(self._history.places, self._history.records, met, self._there,
+                                                 Scope(*self._scope),
+                                                 self._history.now)
+
+    @property
+    def remarks(self) -> Tuple[str, ...]:
+        """What an admin must know of history, whatever the drives say."""
+        if self._history is None:
+            return (f'no history: {self.trouble}; growth is not judged',) if self.trouble else ()
+        known = self._history
+        sentences = known.loss, known.missing, known.restarted, known.not_written
+        return tuple(f'history: {sentence}' for sentence in sentences if sentence)
+
+    def past(self, device: Device) -> Optional[Past]:
+        """Return what is known of a drive, None without history."""
+        recalled = self._recalled.get(_address(device))
+        return self._past(recalled) if recalled else None
+
+    def _past(self, recalled: Recalled) -> Optional[Past]:
+        if self._history is None:
+            return None
+        from ..history.past import Past
+        return Past(recalled.histories, self._history.now, self._history.is_own)
+
+    def news(self, hide_serial: bool) -> Tuple[str, ...]:
+        """Return what to tell about drives that went, came or moved: for a day, for longer to a person who looks."""
+        if self._whereabouts is None:
+            return ()
+        from . import drive_tracking
+        return tuple(drive_tracking.news(self._whereabouts, hide_serial, self._is_whole))
+
+    def gone(self, hide_serial: bool) -> Tuple[str, ...]:
+        """Return a sentence for each known drive that is nowhere."""
+        if self._whereabouts is None:
+            return ()
+        from . import drive_tracking
+        return tuple(drive_tracking.gone(self._whereabouts, hide_serial))
+
+    def name(self, device: Device) -> Optional[Identity]:
+        """Return who was at an address when it was read last; None where only another user's history tells.
+
+        What nagios can write leaves no drive out that root checks.
+        """
+        known = self._history.at(device.address) if self._history and self._history.is_own else None
+        return known.identity if known else None
+
+    def asleep(self, verdict: Verdict) -> Verdict:
+        """Return the verdict on a sleeping drive under the name that it is remembered by."""
+        if self._history is None:
+            return verdict
+        from . import drive_tracking
+        return drive_tracking.asleep(verdict, self._history.at(verdict.device.address), self._history.now,
+                                     self._longest_asleep)
+
+    def seen(self, device: Device) -> Optional[Identity]:
+        """Return who was at an address where nobody answers now, None where history does not know."""
+        if self._whereabouts is None:
+            return None
+        from . import drive_tracking
+        record = drive_tracking.seen(self._whereabouts, device.address)
+        return record.identity if record else None
+
+    def last_seen(self, device: Device, hide_serial: bool) -> str:
+        """Return the same in words, '' where history does not know."""
+        if self._whereabouts is None:
+            return ''
+        from . import drive_tracking
+        return drive_tracking.last_seen(self._whereabouts, device.address, hide_serial)
+
+    def notes(self, verdict: Verdict) -> Tuple[str, ...]:
+        """Return why a drive is not remembered, or what is not believed of it."""
+        recalled = self._recalled.get(_address(verdict.device))
+        if recalled is None or self._history is None:
+            return ()
+        if recalled.match.note:
+            return (f'{verdict.device.name} {recalled.match.note}',)
+        dated = [j.reading.metric for j in verdict.judgements if j.state is not State.OK
+                 and j.reading.quiet is not None]
+        return () if self._history.is_own or not dated else (_DOUBTED.format(' and '.join(dated)),)
+
+    def keep(self, verdicts: Sequence[Verdict]) -> None:
+        """Write what was read; the answer is out already. What goes wrong is told by the next check."""
+        if self._history is None:
+            return
+        from ..history.drive_changes import Scope
+        from ..history.past import Past, observations
+        from ..history.store import Kept
+        read = {verdict.device.address: Kept(verdict.device.address, verdict.identity,
+                                             observations((j.reading for j in verdict.judgements),
+                                                          self.past(verdict.device) or Past()))
+                for verdict in verdicts if not verdict.problem}
+        everything = [read.get(address) or Kept(address) for address in dict.fromkeys((*self._there, *read))]
+        with suppress(HistoryUnusable):
+            self._history.keep(everything, Scope(*self._scope))
+
+    def lately(self, verdicts: Sequence[Verdict], within: int, worse: Mapping[str, str], hide_serial: bool) -> Lately:
+        """Return what grew, came and went in the last *within* seconds. worse: "low" for metrics that must not fall."""
+        now = int(time.time())
+        if self._history is None or self._whereabouts is None:
+            return Lately(now - within, unknown='nothing is remembered of these drives')
+        from . import drive_tracking
+        begun = self._history.begun
+        found = Lately(now - within, tuple(self._grew(verdicts, within, worse)),
+                       tuple(drive_tracking.came(self._whereabouts, hide_serial, within, begun)),
+                       tuple(drive_tracking.went(self._whereabouts, hide_serial, within)))
+        before = 'known from smartd\'s logs alone' if self._history.has_taken else 'not known'
+        return found._replace(unknown=_only_since(begun, now, found, before)) if begun > now - within else found
+
+    def _grew(self, verdicts: Sequence[Verdict], within: int, worse: Mapping[str, str]) -> Iterator[Grown]:
+        from ..history import growth, past
+        for verdict in verdicts:
+            known = self.past(verdict.device)
+            for reading in (j.reading for j in verdict.judgements if j.reading.judged and not j.reading.forecast):
+                found = past.lately(known, reading, within, worse.get(reading.metric) == 'low') if known else None
+                if known and found:
+                    yield Grown(verdict.device.name, reading.metric, found.before, found.after, found.noticed,
+                                growth.sentence(reading.metric, reading.unit, found, known.now))
+
+    def since(self, device: Device) -> int:
+        """Return since when a drive is remembered, seconds since 1970: 0 where its log of smartd was taken or cannot
+        be, now where nothing is remembered.
+        """
+        recalled = self._recalled.get(_address(device))
+        if self._history is None or recalled is None or not (recalled.match.record or recalled.match.note):
+            return int(time.time())
+        return self._history.knows_since(recalled.match.record) if recalled.match.record else 0
+
+    def drive(self, device: Device) -> Optional[Tuple[Record, Histories]]:
+        """Return the record of a drive with all that history holds of it, None where it holds nothing."""
+        recalled = self._recalled.get(_address(device))
+        record = recalled.match.record if recalled else self._history.at(device.address) if self._history else None
+        return (record, self._history.all_of(record)) if self._history and record else None
+
+    # --- for a person -------------------------------------------------------------------
+
+    def told(self, verdict: Verdict) -> Verdict:
+        """Return a verdict with what a person wants to see of the past, and until when the drive lasts."""
+        recalled = self._recalled.get(_address(verdict.device))
+        if verdict.problem:
+            return verdict
+        from . import forecasts
+        if self._history is None or recalled is None:
+            return verdict._replace(forecasts=forecasts.forecasts(verdict, None))
+        series = self._history.all_of(recalled.match.record) if self._is_whole and recalled.match.record else {}
+        from ..history.past import key
+        points = {judgement.reading.metric: tuple((point.time, point.number)
+                                                  for point in series[key(judgement.reading)].points)
+                  for judgement in verdict.judgements if judgement.reading.judged and key(judgement.reading) in series}
+        return verdict._replace(past=points, forecasts=forecasts.forecasts(verdict, self.past(verdict.device)))
+
+
+def remembered(options: Options) -> Remembered:
+    """Return the history of a run; an empty one for recorded reports, and where there is no state directory."""
+    is_writing = options.command in WRITING
+    is_wanted = is_writing or options.command in LOOKING
+    if options.no_history or options.which.reports or not is_wanted or not _has_a_place(options.state_dir):
+        return Remembered()
+    if not is_writing and not options.state_dir and not os.path.isdir(os.path.join(state_directory.location(),
+                                                                                   'history')):
+        return Remembered()  # no check has ever remembered anything
+    try:
+        return Remembered(_opened(options, is_writing), '', options.command in LOOKING, options.asleep_max_age)
+    except (HistoryUnusable, state_directory.Unusable) as error:
+        return Remembered(trouble=str(error))
+
+
+def _has_a_place(given: str) -> bool:
+    """Tell whether something is meant to last: not for a user without a home, such as nobody, where no folder
+    is named.
+    """
+    place = state_directory.location(given)
+    homes = (os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser('~'))
+    return bool(place) and (place in (given, state_directory.PACKAGE)
+                            or any(home and os.path.isdir(home) for home in homes))
+
+
+def for_writing(options: Options) -> HistoryStore:
+    """Return history for a command that changes it. Raises HistoryUnusable."""
+    try:
+        return _opened(options, is_writing=True)
+    except state_directory.Unusable as error:
+        raise HistoryUnusable(f'no history: {error}') from None
+
+
+def _opened(options: Options, is_writing: bool) -> HistoryStore:
+    from ..history.store import HistoryStore, machine_id
+    from ..reading.identity import is_same_drive
+    state = (state_directory.ready if is_writing else state_directory.there)(options.state_dir)
+    return HistoryStore(state, int(time.time()), is_same_drive, machine_id(), writes=is_writing)
+
+
+def _only_since(begun: int, now: int, found: Lately, before: str) -> str:
+    from ..history.growth import duration
+    nothing = '' if found.grew or found.came or found.went else ', in which nothing grew, came or went'
+    return f'checks remember for {duration(now - begun)}{nothing}; what was before is {before}'
+
+
+def _address(device: Device) -> Address:
+    return device.path, device.type

@@ -1,0 +1,122 @@
+"""Roll call: of what was read each drive once, what is nothing left out, and who is missing."""
+from __future__ import annotations
+
+from ..errors import ControllerElsewhere, DriveAbsent, DriveIsNoDrive, DriveNotReached
+from ..model import Device, Identity, Read, Report, State
+from ..reading import names
+from ..reading.identity import distinct, note
+from ..typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import List, Optional, Sequence, Tuple
+
+
+def in_order(reads: Sequence[Read], asked: Sequence[Device]) -> List[Read]:
+    """Return what was read in the order in which it was asked for."""
+    places = {device.name: place for place, device in enumerate(asked)}  # the type may have changed on the way
+    return sorted(reads, key=lambda read: places[read.device.name])
+
+
+def looked_at_again(reads: Sequence[Read]) -> List[Read]:
+    """Return the reads with the better reason that this machine may have where nobody answered."""
+    if all(isinstance(read.outcome, Report) for read in reads):
+        return list(reads)
+    from ..reading import diagnostics
+    return diagnostics.taken(reads)
+
+
+def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> List[str]:
+    """Return a note for each drive that does not speak as it was asked to."""
+    known = {device.name: device for device in asked}
+    return [f'{read.device.name} does not answer as {known[read.device.name].address} and is read as '
+            f'{read.device.address}; write that'
+            for read in reads if read.device.name in known and read.device.type != known[read.device.name].type]
+
+
+def without_twins(reads: Sequence[Read]) -> Tuple[List[Read], List[str]]:
+    """Return each drive once, and a note for each further address of it."""
+    drives = distinct(reads)
+    return [drive.read for drive in drives], [f'{drive.read.device.name}: {note(drive)}' for drive in drives
+                                              if drive.others]
+
+
+def without_empty(reads: Sequence[Read], is_scan: bool) -> Tuple[List[Read], List[str]]:
+    """Leave out empty slots of a range, and what a scan took for a drive; a note for each."""
+    nothing = [read for read in reads if _is_nothing(read, is_scan)]
+    nothing += [] if is_scan else _volumes_of_watched_drives(reads)
+    notes = [f'{read.device.name} {read.outcome}; left out' for read in nothing]
+    return [read for read in reads if read not in nothing], notes
+
+
+def _is_nothing(read: Read, is_scan: bool) -> bool:
+    return (isinstance(read.outcome, DriveAbsent) and read.device.optional) or (
+        isinstance(read.outcome, DriveIsNoDrive) and is_scan)
+
+
+def _volumes_of_watched_drives(reads: Sequence[Read]) -> List[Read]:
+    """Return the volumes that were named beside the drives behind the same controller: these tell all that there is."""
+    volumes = [read for read in reads if isinstance(read.outcome, DriveIsNoDrive) and not read.device.is_recorded]
+    if not volumes:
+        return []
+    from ..reading import controllers
+    watched = controllers.watched(reads)
+    return [read for read in volumes if controllers.host_of(read.device) in watched]
+
+
+def without_unseen(reads: Sequence[Read], slots: int) -> Tuple[List[Read], Tuple[str, ...]]:
+    """Leave out the slots of a range that were not read in time: whether they hold drives is unknown."""
+    unseen = [read for read in reads if read.device.optional and isinstance(read.outcome, DriveNotReached)]
+    told = (f'{len(unseen)} of {slots} slots were not looked at, time was over; name fewer slots, or give more time '
+            f'with -t',)
+    return [read for read in reads if read not in unseen], told if unseen else ()
+
+
+def missing(reads: Sequence[Read], expected: Optional[int]) -> Tuple[str, ...]:
+    """Return a sentence when fewer drives are there than expected; a sleeping or unreadable one is there, a volume is
+    no drive.
+
+    Where a controller was looked for in the wrong place, nobody knows how many there are.
+    """
+    there = sum(not isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive)) for read in reads)
+    if expected is None or there >= expected or any(isinstance(read.outcome, ControllerElsewhere) for read in reads):
+        return ()
+    return (f'{expected - there} of {expected} expected drives missing, {there} there; '
+            'look for a drive that is gone, or correct --expect',)
+
+
+def nobody(is_bare: bool, expected: Optional[int], wish: Optional[State]) -> Tuple[State, str]:
+    """Return state and sentence for a check without a single drive.
+
+    is_bare: a scan found nothing that could be one. wish: of --no-drives, which is for this alone: a mistyped pattern
+    or slots that are all empty stay UNKNOWN.
+    """
+    if is_bare and wish is not None:
+        return wish, f'no drives: smartctl --scan finds none here (--no-drives {wish.name.lower()})'
+    if expected == 0:
+        return State.OK, 'no drives, as expected (--expect 0)'
+    return State.UNKNOWN, ('no drives to check: smartctl --scan finds none, or patterns and empty slots leave none '
+                           'over; name drives '
+                           'with -d, for example -d /dev/sda, or say --no-drives ok where there are none')
+
+
+def is_bare(reads: Sequence[Read], asked: Sequence[Device]) -> bool:
+    """Tell whether all that was asked for was asked, and none of it is a drive."""
+    return len(reads) == len(asked) and all(isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive)) for read in reads)
+
+
+def labelled(reads: Sequence[Read], label: str) -> List[Read]:
+    """Return the drives under names made of what --label asks for, each name once."""
+    if label == 'device':
+        return list(reads)
+    devices = names.labelled(list(zip((read.device for read in reads), _labels(reads, label))))
+    return [read._replace(device=device) for read, device in zip(reads, devices)]
+
+
+def _labels(reads: Sequence[Read], label: str) -> List[str]:
+    """Return what names are made of, '' where a drive does not tell it."""
+    if label == 'by-id':
+        from ..reading import by_id
+        links = by_id.links()
+        return [by_id.name_of(read.device, links) for read in reads]
+    identities = [read.identity or Identity() for read in reads]
+    return [identity.serial if label == 'serial' else identity.wwn for identity in identities]

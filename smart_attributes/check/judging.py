@@ -1,0 +1,364 @@
+"""Readings meet their limits. Pure: the date and everything else come in as values."""
+from __future__ import annotations
+
+import time
+
+from ..durations import HOUR
+from ..errors import DriveAsleep, SmartError
+from ..knowledge import ranges, readings, self_tests, severity, standards
+from ..knowledge.acknowledgements import Acknowledgement, is_silent, prevailing, telling
+from ..knowledge.drive_database import Advisory, DriveSpec, Metric, SpecDatabase
+from ..knowledge.thresholds import DriveLimit, Limit, Thresholds, when_quiet
+from ..model import Device, Identity, Judgement, Reading, Report, Source, State, Verdict, worst
+from ..typed import TYPE_CHECKING, NamedTuple
+from ..words import HEALTH, WORDS, amount, clean, exit_status_notes, statement
+from . import forecasts
+
+if TYPE_CHECKING:
+    from typing import Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequence, Tuple
+
+    from ..history.past import Past, Told
+    from ..knowledge.thresholds import Bound
+
+
+APART = 5              # points between two endurance readings that are worth a note
+ADVISORY_HOURS = 1000  # an hour that comes within this time is critical
+
+
+class Rules(NamedTuple):
+    """What the command line says about judging."""
+
+    ignored_metrics: FrozenSet[str] = frozenset()
+    ignored_attributes: FrozenSet[int] = frozenset()
+    unknown_model: State = State.OK
+    asleep: State = State.OK
+    now: float = 0             # seconds since 1970, for dates in the future
+    self_test_max_age: float = 0  # seconds of power-on time; 0: self-tests need not be fresh
+
+
+def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Thresholds, rules: Rules,
+          past: Optional[Past] = None) -> Verdict:
+    """Return the verdict on a drive that was read. Raises DataError where data files contradict themselves.
+
+    past: what history tells of this drive; None: growth is not judged.
+    """
+    identity = report.identity
+    spec = database.identify(identity, [row.id for row in report.attributes])
+    family = spec.family or ''
+    ignored = rules.ignored_attributes | thresholds.exceptions(device, identity, family).ignored_attributes
+    spec = spec._replace(ignored_thresholds=spec.ignored_thresholds | ignored)
+    found = without(ignored, readings.readings(report, spec, database.metrics))
+    by_metric = {reading.metric: reading for reading in found if reading.judged and reading.number is not None}
+    found += _beside_the_numbers(device, report, spec, database, rules, _hours(by_metric))
+    limits = {metric: thresholds.limit(metric, device, identity, family)
+              for metric in (forecasts.TIME_LEFT, forecasts.ENDURANCE)}
+    found += _time_left(by_metric, limits, rules, past)
+
+    limits.update((each.metric, thresholds.limit(each.metric, device, identity, family)) for each in found)
+    given = {each.metric: thresholds.acknowledged(identity, each.metric) for each in found
+             if each.metric not in rules.ignored_metrics}
+    judgements = [judge_remembered(each, limits[each.metric], by_metric, database.metrics, past, given[each.metric])
+                  if each.metric in given else Judgement(each, State.OK, graphed=limits[each.metric].is_graphed)
+                  for each in found]
+    silent = [words for each in judgements for metric in [each.reading.metric] if metric in given
+              for words in why_silent(each, limits[metric], given[metric], by_metric, database.metrics)]
+    return Verdict(device, identity, worst(j.state for j in judgements),
+                   most_severe_first(judgements, database.metrics),
+                   (*spec.notes, *drive_notes(report, found, spec), *thresholds.over(device, identity, family),
+                    *silent),
+                   entry=spec.family)
+
+
+def most_severe_first(judgements: Iterable[Judgement], metrics: Mapping[str, Metric]) -> Tuple[Judgement, ...]:
+    """Return judgements in order of severity, each finding with what it says about the drive."""
+    told = (each._replace(concern=metrics[each.reading.metric].concern)
+            if each.state is not State.OK and each.reading.metric in metrics else each for each in judgements)
+    return tuple(sorted(told, key=severity.of_judgement))
+
+
+def _beside_the_numbers(device: Device, report: Report, spec: DriveSpec, database: SpecDatabase, rules: Rules,
+                        hours: Optional[float]) -> List[Reading]:
+    """Return readings from the firmware, the age of the self-tests and the model. hours: of power-on time."""
+    identity = report.identity
+    found = [advisory_reading(advisory, identity, hours, rules.now) for advisory in database.advisories(identity)]
+    if rules.self_test_max_age:
+        age = hours and hours * HOUR
+        found.append(self_tests.freshness(report.self_tests, identity, age, rules.self_test_max_age))
+    return found if spec.family else [*found, _unknown_model(device, identity, rules.unknown_model)]
+
+
+def _time_left(by_metric: Mapping[str, Reading], limits: Mapping[str, Limit], rules: Rules,
+               past: Optional[Past]) -> List[Reading]:
+    """Return how long the endurance lasts, where it has a limit; why that is unknown, where somebody asks."""
+    is_asked = _has_levels(limits[forecasts.TIME_LEFT]) and forecasts.TIME_LEFT not in rules.ignored_metrics
+    is_judged = (is_asked
+                 or _has_levels(limits[forecasts.ENDURANCE])) and forecasts.ENDURANCE not in rules.ignored_metrics
+    if not is_asked and not (is_judged and forecasts.ENDURANCE in by_metric):
+        return []
+    reading = forecasts.time_left(by_metric if is_judged else {}, past)
+    if is_asked and past is not None and not past.is_own:
+        reading = forecasts.sooner(reading, forecasts.time_left(by_metric if is_judged else {}, None))
+    return [reading] if is_asked or reading.number is not None else []
+
+
+def _has_levels(limit: Limit) -> bool:
+    return limit.warning is not None or limit.critical is not None
+
+
+def judge_remembered(reading: Reading, limit: Limit, by_metric: Mapping[str, Reading], metrics: Mapping[str, Metric],
+                     past: Optional[Past] = None, accepted: Optional[Acknowledgement] = None) -> Judgement:
+    """Return the judgement on one reading with its age, what is remembered of it and what was accepted."""
+    is_floor = _is_floor(reading, metrics)
+    reading, limit = aged(reading, limit, past, is_floor)
+    level = _held(judge_reading(reading, limit, by_metric, metrics), limit, by_metric, metrics, past)
+    if accepted is None and (past is None or not limit.growth):
+        return level
+    hours = _hours(by_metric)
+    return weighed(level, limit, past, accepted, is_floor, hours and hours * HOUR)
+
+
+def _held(level: Judgement, limit: Limit, by_metric: Mapping[str, Reading], metrics: Mapping[str, Metric],
+          past: Optional[Past]) -> Judgement:
+    """Return a judgement in the state that hysteresis keeps it in. See history.hysteresis."""
+    reading = level.reading
+    if past is None or reading.number is None or not (level.warning or level.critical):
+        return level
+    from ..history.past import held, margin
+    number = held(past, reading)
+    if number <= reading.number:
+        return level
+    before = judge_reading(reading._replace(number=number), limit, by_metric, metrics)
+    if before.state.urgency <= level.state.urgency:
+        return level
+    return before._replace(reading=reading, against=f'{before.against} until {amount(margin(reading), reading.unit)} '
+                                                    f'lower for an hour')
+
+
+def unreadable(device: Device, error: SmartError, rules: Rules, identity: Optional[Identity] = None) -> Verdict:
+    """Return the verdict on a drive that gave no report: UNKNOWN, or asleep."""
+    state = rules.asleep if isinstance(error, DriveAsleep) else State.UNKNOWN
+    return Verdict(device, identity or Identity(), state, problem=str(error))
+
+
+def without(ignored: FrozenSet[int], found: Iterable[Reading]) -> List[Reading]:
+    """Leave out what comes from an ignored attribute."""
+    return [reading for reading in found if reading.source.attribute not in ignored]
+
+
+def judge_reading(reading: Reading, limit: Limit, by_metric: Mapping[str, Reading],
+                  metrics: Mapping[str, Metric]) -> Judgement:
+    """Return the judgement on one reading.
+
+    by_metric: the drive's judged readings, for limits that refer to one of them.
+    """
+    if not reading.judged or reading.number is None:
+        return Judgement(reading, State.OK, graphed=limit.is_graphed)
+    if reading.state is not None:
+        return _judge_verdict(reading, reading.state, limit)
+    origin = limit.critical_origin or limit.warning_origin
+    if not _has_levels(limit):
+        return Judgement(reading, State.OK, origin=origin, graphed=limit.is_graphed, reason=limit.why)
+    is_floor = _is_floor(reading, metrics)
+    warning, critical = (_resolve(bound, reading, by_metric, is_floor) for bound in (limit.warning, limit.critical))
+    for state, text, who in ((State.CRITICAL, critical, limit.critical_origin),
+                             (State.WARNING, warning, limit.warning_origin)):
+        if ranges.is_violated(text, reading.number, reading.unit):
+            return Judgement(reading, state, warning, critical, ranges.describe(text, reading.number, reading.unit),
+                             who, limit.is_graphed, reason=limit.why)
+    return Judgement(reading, State.OK, warning, critical, origin=origin, graphed=limit.is_graphed, reason=limit.why)
+
+
+def aged(reading: Reading, limit: Limit, past: Optional[Past], is_floor: bool) -> Tuple[Reading, Limit]:
+    """Return a reading with the age of its newest event, by its log or by history, and the limit for that age."""
+    if limit.aged is None:
+        return reading, limit
+    if past is None:
+        return reading, when_quiet(limit, reading.quiet)
+    from ..history.past import quieted
+    dated = quieted(past, reading, is_floor)
+    return dated, limit if dates_alone(past, reading) else when_quiet(limit, dated.quiet)
+
+
+def dates_alone(past: Optional[Past], reading: Reading) -> bool:
+    """Tell whether only history that another user could have written dates a reading: it silences nothing then."""
+    return past is not None and not past.is_own and reading.quiet is None
+
+
+def why_silent(judgement: Judgement, limit: Limit, accepted: Optional[Acknowledgement],
+               by_metric: Mapping[str, Reading],
+               metrics: Mapping[str, Metric]) -> List[str]:
+    """Return the sentences that must not be missing where nothing alarms: what was accepted, and what is only old."""
+    if accepted is None and limit.aged is None:
+        return []
+    reading = judgement.reading
+    told = [telling(accepted, reading.unit)] if accepted is not None and reading.judged else []
+    if told or judgement.state is not State.OK or when_quiet(limit, reading.quiet) is limit:
+        return told
+    new = judge_reading(reading, limit, by_metric, metrics)
+    if new.state is State.OK:
+        return told
+    against = f' ({new.against})' if new.against else ''
+    return [f'{statement(reading)}: no more than a note at that age, {new.state.name}{against} were it new']
+
+
+def weighed(level: Judgement, limit: Limit, past: Optional[Past], accepted: Optional[Acknowledgement], is_floor: bool,
+            age: Optional[float] = None) -> Judgement:
+    """Return a judgement on a level with what is remembered and what was accepted, by the order of precedence.
+
+    The drive's own word stands above both: nobody silences it. age: power-on time in seconds, which wear is compared
+    with.
+    """
+    reading = level.reading
+    if reading.state is not None or not reading.judged or reading.number is None:
+        return level
+    grown = _growth(reading, limit, past, is_floor, age)
+    override = level.state if is_own(limit) else None
+    growth = grown.state if grown else State.OK
+    state = prevailing(level.state, growth, is_silent(accepted, reading.number, is_floor), override=override)
+    if state is State.OK:
+        alerts = prevailing(level.state, growth, override=override) is not State.OK
+        return level._replace(state=State.OK, against='', acknowledged=alerts)
+    if grown is None or state is not grown.state:
+        return level._replace(growth=grown.words, grown=grown.size) if grown else level._replace(growth='')
+    decides = grown.state.urgency > level.state.urgency
+    return level._replace(state=state, growth=grown.words, grown=grown.size,
+                          growth_against=grown.against if decides else '',
+                          origin=limit.growth_origin if decides else level.origin)
+
+
+def _growth(reading: Reading, limit: Limit, past: Optional[Past], is_floor: bool,
+            age: Optional[float]) -> Optional[Told]:
+    if past is None or not limit.growth:
+        return None
+    from ..history.past import told
+    return told(past, reading, limit.growth, is_floor, age)
+
+
+def is_own(limit: Limit) -> bool:
+    """Tell whether an admin has set the levels of this very drive, and has not asked for its growth beside."""
+    return bool(limit.own_fields & {'warning', 'critical'}) and 'growth' not in limit.own_fields
+
+
+def _is_floor(reading: Reading, metrics: Mapping[str, Metric]) -> bool:
+    """Tell whether less is worse."""
+    return reading.metric in metrics and metrics[reading.metric].worse == 'low'
+
+
+def _judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:
+    """A verdict brings its own state; a limit that is null takes one step off it."""
+    if state is State.CRITICAL and 'critical' in limit.set_fields and limit.critical is None:
+        state = State.WARNING
+    if state is State.WARNING and 'warning' in limit.set_fields and limit.warning is None:
+        state = State.OK
+    return Judgement(reading, state, origin=str(reading.source), graphed=limit.is_graphed, reason=limit.why)
+
+
+def _resolve(bound: Bound, reading: Reading, by_metric: Mapping[str, Reading], is_floor: bool) -> str:
+    """Return the range text of a limit; '' for never. is_floor: the number must not fall below it."""
+    if not isinstance(bound, DriveLimit):
+        return bound or ''
+    other = by_metric.get(bound.reading)
+    known = reading.drive_limit if bound.reading == 'threshold' else other.number if other else None
+    if known is None:
+        return bound.otherwise or ''
+    return (ranges.below if is_floor else ranges.above)(bound.beside(known))
+
+
+# --- firmware advisories -------------------------------------------------------
+
+def advisory_reading(advisory: Advisory, identity: Identity, hours: Optional[float], now: float) -> Reading:
+    """Return a known firmware defect as a verdict; hours: the drive's power-on hours."""
+    is_near = advisory.hour is not None and hours is not None and hours > advisory.hour - ADVISORY_HOURS
+    when = f' ({_countdown(advisory.hour, hours, now)})' if advisory.hour else ''
+    fix = f', fixed in {advisory.fixed_in}' if advisory.fixed_in else ''
+    words = f'firmware {identity.firmware}{fix}: {advisory.effect}{when}; {advisory.action}'
+    return Reading('firmware_advisory', 0, '', Source(advisory.source), words,
+                   State.CRITICAL if is_near else advisory.state)
+
+
+def _countdown(hour: int, hours: Optional[float], now: float) -> str:
+    if hours is None:
+        return f'at {hour} power-on hours'
+    if hours >= hour:
+        return f'its hour {hour} is past, the drive is at {hours:.0f}'
+    day = time.strftime('%Y-%m-%d', time.gmtime(now + (hour - hours) * HOUR))
+    return f'at {hour} power-on hours, {hour - hours:.0f} from now, on {day} if it is never switched off'
+
+
+def _hours(by_metric: Mapping[str, Reading]) -> Optional[float]:
+    age = by_metric.get('power_on_time')
+    return age.number / HOUR if age and age.number is not None else None
+
+
+def _unknown_model(device: Device, identity: Identity, state: State) -> Reading:
+    source = f'--report {device.path}' if device.is_recorded else f'-d {device.address}'
+    return Reading('unknown_model', 0, '', Source('attributes.json'),
+                   f'no entry for {identity.model or "this drive"} (firmware {identity.firmware or "not told"}); '
+                   f'check_smart_attributes draft {source} prints one to start from', state)
+
+
+# --- notes: worth knowing, no state ---------------------------------------------
+
+def drive_notes(report: Report, found: Sequence[Reading], spec: DriveSpec) -> List[str]:
+    """Return what is worth a line with -v and changes no state."""
+    notes = [f'attribute {row.id} {clean(row.name)} was at its vendor threshold in the past'
+             for row in report.attributes
+             if row.when_failed == 'past']
+    notes.extend(reading.verdict for reading in found if reading.metric == 'smart_status' and not reading.judged)
+    notes.extend(f'{reading.metric} from {reading.source} is unknown: {reading.unknown}'
+                 for reading in found if reading.number is None and reading.metric != HEALTH)  # of which gaps tell
+    return [*notes, *_differences(found), *_smartctl_differs(found), *_warranty(found), *_trust(found, spec),
+            *exit_status_notes(report.exit_status), *(clean(message, WORDS) for message in report.messages),
+            *report.gaps, *_lost_wear(report, spec)]
+
+
+def _lost_wear(report: Report, spec: DriveSpec) -> List[str]:
+    """Name the attributes that endurance_used comes from, where a table has none of them.
+
+    Of 14,359 solid state drives of linuxhw/EnterpriseDrive whose entry names such attributes each one has one.
+    """
+    numbers = {row.id for row in report.attributes}
+    sources = [item.attribute for item in spec.readings if item.metric == forecasts.ENDURANCE and not item.is_trap]
+    if not numbers or not sources or not numbers.isdisjoint(sources):
+        return []
+    return [f'not in the report: attribute {" or ".join(map(str, dict.fromkeys(sources)))}, from which endurance_used '
+            'of this family is read']
+
+
+def _differences(found: Sequence[Reading]) -> List[str]:
+    """Name percentages of one metric that are more than APART points apart."""
+    by_metric: Dict[str, List[Reading]] = {}
+    for reading in found:
+        if reading.unit == '%' and reading.number is not None and reading.source.log != standards.SMARTCTL:
+            by_metric.setdefault(reading.metric, []).append(reading)
+    return [f'{metric}: {_sources(same)}; the worse one counts' for metric, same in by_metric.items()
+            if max(r.number or 0 for r in same) - min(r.number or 0 for r in same) > APART]
+
+
+def _smartctl_differs(found: Sequence[Reading]) -> List[str]:
+    """Say where smartctl's own figure is more than APART points from the one that counts."""
+    judged = {reading.metric: reading for reading in found if reading.judged and reading.number is not None}
+    return [f'{own.metric}: smartctl itself says {amount(own.number, own.unit)}, {judged[own.metric].source} says '
+            f'{amount(judged[own.metric].number, own.unit)}, which counts' for own in found
+            if own.source.log == standards.SMARTCTL and own.number is not None and own.metric in judged
+            and abs(own.number - (judged[own.metric].number or 0)) > APART]
+
+
+def _warranty(found: Sequence[Reading]) -> List[str]:
+    """Say that more was written than the vendor warrants: a matter of warranty, not of health."""
+    known = {reading.metric: reading.number for reading in found if reading.judged and reading.number is not None}
+    if 'rated_written' not in known or known.get('host_written', 0) <= known['rated_written']:
+        return []
+    return [f'host_written {amount(known["host_written"], "B")} is more than the '
+            f'{amount(known["rated_written"], "B")} of the warranty']
+
+
+def _sources(same: Sequence[Reading]) -> str:
+    return ', '.join(f'{reading.source} says {amount(reading.number, reading.unit)}' for reading in same)
+
+
+def _trust(found: Sequence[Reading], spec: DriveSpec) -> List[str]:
+    return [f'{reading.metric}: the device statistics of this family are not to be believed, here '
+            f'{amount(reading.number, reading.unit)}'
+            for reading in found if reading.source.log == standards.DEVICE_STATISTICS
+            and reading.metric in spec.untrusted_statistics]

@@ -1,0 +1,206 @@
+"""This site's files -> the rulebook: entries, limits, and a sentence for each mistake in them.
+
+A mistake never ends a check: what is sound is used, and the mistake is told beside the verdicts.
+"""
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+
+from .. import alarm
+from ..command_line.options import DataFiles, Options
+from ..errors import DataError, UsageError
+from ..files import is_there
+from ..model import Identity, Report, Verdict
+from ..typed import TYPE_CHECKING, NamedTuple
+from ..words import clean
+
+if TYPE_CHECKING:
+    from typing import Any, Iterator, List, Mapping, Optional, Sequence, Tuple
+
+    from ..command_line.options import Before
+    from ..knowledge.drive_database import SpecDatabase
+    from ..knowledge.site_file import SiteFile
+    from ..knowledge.thresholds import Thresholds
+    from ..v1_6.second_opinion import Files
+    from .judging import Rules
+
+    Json = Mapping[str, Any]
+
+
+DATABASE = 'attributes.json'
+ADDITIONS = 'attributes.d'
+LIMITS = 'thresholds.d'
+ACCEPTED = 'acknowledged.json'
+SHIPPED_LIMITS = os.path.join('thresholds', 'default.json')
+
+
+class Site(NamedTuple):
+    """What fits its schema in the data files of this site."""
+
+    attributes: Tuple[SiteFile, ...] = ()
+    thresholds: Tuple[SiteFile, ...] = ()
+    mistakes: Tuple[str, ...] = ()    # of what is in none of these files: a folder, a file of version 1.6
+
+    @property
+    def limits(self) -> List[Tuple[str, Json]]:
+        """(file, data) of each file with limits."""
+        return [(file.name, file.data) for file in self.thresholds]
+
+
+class Judge(NamedTuple):
+    """Everything that judging needs beside a report."""
+
+    database: SpecDatabase
+    thresholds: Thresholds
+    rules: Rules
+    old: Optional[Files] = None   # of version 1.6, where they were given
+    mistakes: Tuple[str, ...] = ()  # in the files of this site
+
+    def prepare(self, expected: Sequence[Identity]) -> None:
+        """Do for these drives what does not need their reports: while they think, this costs no time."""
+        self.database.prepare()
+        with suppress(DataError, alarm.TakesTooLong):  # told when the drive is judged
+            for identity in expected:
+                alarm.limited(self.database.identify, identity, ())
+                alarm.limited(self.database.advisories, identity)
+
+    def contradictions(self, verdict: Verdict, report: Optional[Report]) -> List[str]:
+        """Return a sentence for each place where files of this site contradict each other about a drive."""
+        numbers = [row.id for row in report.attributes] if report else []
+        dispute = self.database.dispute(verdict.identity, numbers) if report else ''
+        return [*([dispute] if dispute else []),
+                *self.thresholds.disagreements(verdict.device, verdict.identity, verdict.entry or '')]
+
+
+def site_of(data: DataFiles, before: Optional[Before]) -> Site:
+    """Return the local data files: those of the configuration folder, then those of the command line."""
+    mistakes: List[str] = []
+    attributes, limits = files_of(data, mistakes)
+    limits += [(path, '') for path in (before.limits() if before else ())]
+    if not attributes and not limits:
+        return Site(mistakes=tuple(mistakes))
+    from ..knowledge import site_file
+    return Site(tuple(site_file.load(path, 'attributes', shown) for path, shown in attributes),
+                tuple(site_file.load(path, 'thresholds', shown) for path, shown in limits), tuple(mistakes))
+
+
+def files_of(data: DataFiles, mistakes: List[str]) -> Tuple[List[Tuple[str, str]], List[Tuple[str, str]]]:
+    """Return (path, what mistakes call it) of each file with entries, and of each with limits; see _folder()."""
+    attributes = [*_folder(data.config, ADDITIONS, mistakes), *((path, '') for path in data.attributes)]
+    accepted = os.path.join(data.config, ACCEPTED)
+    limits = [*([(accepted, '')] if is_there(accepted) else ()), *_folder(data.config, LIMITS, mistakes),
+              *((path, '') for path in data.thresholds)]
+    return attributes, limits
+
+
+def _folder(config: str, name: str, mistakes: List[str]) -> List[Tuple[str, str]]:
+    """Return (path, name in messages) of each file of a configuration folder; add the reason to *mistakes* if none."""
+    folder = os.path.join(config, name)
+    try:
+        return [(os.path.join(folder, file), f'{name}/{file}') for file in sorted(os.listdir(folder))
+                if file.endswith('.json')]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        mistakes.append(f'{folder}: {error.strerror}; let the user who runs the check read it, or remove it')
+        return []
+
+
+# --- the rulebook -----------------------------------------------------------------
+
+def judge_of(options: Options, site: Site) -> Judge:
+    """Return database, limits and rules. Raises UsageError where the command line asks for what is not there."""
+    from ..knowledge import data_file, drive_database, thresholds
+    from . import judging
+    asked = options.judging
+    newest, mistakes = _database(options.data.config)
+    mistakes += site.mistakes
+    old = options.before.opinion(options.data.config, options.all_perfdata, mistakes) if options.before else None
+    attributes = _faultless_entries(newest, [*site.attributes, *(old.entries if old else ())])
+    database = drive_database.SpecDatabase(newest, [(file.name, file.data) for file in attributes])
+    limits = _faultless_limits(site.thresholds, database.units)
+    for file in (*attributes, *limits):
+        mistakes += file.mistakes
+    _check_metrics(options, database.units)
+    return Judge(
+        database,
+        thresholds.Thresholds(data_file.load(data_file.shipped(SHIPPED_LIMITS)),
+                              [*((file.name, file.data) for file in limits), *_accepted(options.acknowledged)],
+                              thresholds.CommandLineLimits(dict(asked.warning), dict(asked.critical)), today()),
+        judging.Rules(frozenset(asked.ignore_metrics), frozenset(asked.ignore_attributes), asked.unknown_model,
+                      asked.asleep,
+                      time.time(), asked.selftest_max_age), old, tuple(dict.fromkeys(mistakes)))
+
+
+def _accepted(texts: Sequence[str]) -> List[Tuple[str, Json]]:
+    """Return what the command line accepts, as a file of limits says it. Raises UsageError."""
+    if not texts:
+        return []
+    from ..knowledge import acknowledgements
+    given = map(acknowledgements.parse, texts)
+    overrides = [acknowledgements.override(each._replace(why=each.why or 'on the command line')) for each in given]
+    return [('--acknowledged', {'overrides': overrides})]
+
+
+def today() -> str:
+    """Return the day on which overrides may have ended."""
+    return time.strftime('%Y-%m-%d', time.localtime(time.time()))
+
+
+def _faultless_entries(shipped: Json, files: Sequence[SiteFile]) -> List[SiteFile]:
+    """Return files with entries without what would break a check."""
+    if not files:
+        return []
+    from ..knowledge import data_errors, site_file
+    everything = [shipped, *(file.data for file in files)]
+    metrics, sets = ({name for data in everything for name in data.get(key, ())} for key in ('metrics', 'sets'))
+    return [site_file.without(file, data_errors.of_entries(file.data, metrics, sets)) for file in files]
+
+
+def _faultless_limits(files: Sequence[SiteFile], units: Mapping[str, str]) -> List[SiteFile]:
+    """Return files with limits without what would break a check."""
+    if not files:
+        return []
+    from ..knowledge import data_errors, site_file
+    return [site_file.without(file, data_errors.of_limits(file.data, units)) for file in files]
+
+
+def shipped_database(config: str) -> Json:
+    """Return attributes.json: the shipped one, or a newer and sound one in the configuration folder."""
+    return _database(config)[0]
+
+
+def _database(config: str) -> Tuple[Json, List[str]]:
+    """Return what shipped_database() does, and the mistakes that keep the one of the site from being used."""
+    from ..knowledge import data_file
+    data: Json = data_file.load(data_file.shipped(DATABASE))
+    replacement = os.path.join(config, DATABASE)
+    if not os.path.lexists(replacement):
+        return data, []
+    from ..knowledge import site_file
+    newer = site_file.load(replacement, 'attributes')
+    # Left behind by a packet that has been overtaken by the next one, it must not hold back what is known today.
+    if newer.mistakes or newer.data.get('date', '') <= data['date']:
+        return data, list(newer.mistakes)
+    return newer.data, []
+
+
+def _check_metrics(options: Options, units: Mapping[str, str]) -> None:
+    from ..knowledge import ranges
+    for name in _named_metrics(options):
+        if name not in units:
+            from ..knowledge import suggestions
+            raise UsageError(f'"{clean(name)}" is no metric; {suggestions.metric(name, units)}')
+    for name, limit in (*options.judging.warning, *options.judging.critical):
+        ranges.parse(limit, units[name])
+
+
+def _named_metrics(options: Options) -> Iterator[str]:
+    for metric, _ in (*options.judging.warning, *options.judging.critical):
+        yield metric
+    yield from (*options.judging.ignore_metrics, *options.metrics)
+    if options.acknowledged:
+        from ..knowledge import acknowledgements
+        yield from (acknowledgements.parse(text).metric for text in options.acknowledged)

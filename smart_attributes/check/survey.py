@@ -1,0 +1,304 @@
+"""Options -> verdicts: each drive once, read and judged, under its final name.
+
+The only place where reading and judging meet. What only judging needs is
+imported while the drives think about their answers.
+"""
+from __future__ import annotations
+
+import os
+import time
+
+from .. import alarm
+from ..command_line.options import Options, Which
+from ..errors import DriveAsleep, DriveError, DriveNotReached
+from ..model import Device, Identity, Lately, Read, Report, State, Verdict
+from ..reading import machine, processes, selection, smartctl_calls
+from ..reading.machine import Plan
+from ..typed import TYPE_CHECKING, NamedTuple
+from . import inventory
+from .history_access import Remembered, remembered
+from .rulebook import Judge, Site, judge_of, site_of, today
+from .verdicts import Verdicts
+
+if TYPE_CHECKING:
+    from typing import Callable, Dict, List, Optional, Pattern, Sequence, Tuple
+
+    from ..command_line.options import Before
+
+    Address = Tuple[str, str]  # path and type, which a name for the output does not change
+    Watch = Callable[[int, Sequence[str]], object]
+
+
+_UNDECIDED = '{} is checked although --match and --ignore may leave it out: {} to tell; simplify these patterns'
+
+
+class Survey(NamedTuple):
+    """All verdicts of one run, and what concerns the run as a whole."""
+
+    verdicts: Tuple[Verdict, ...]
+    reads: Tuple[Read, ...]          # in the order of the verdicts
+    failures: Tuple[str, ...]        # make the run CRITICAL: drives missing
+    notes: Tuple[str, ...]
+    judge: Judge
+    nobody: Tuple[State, str]        # state and sentence, where there are no verdicts
+    # make the run UNKNOWN, where it is no worse: slots nobody looked at, mistakes in files of this site
+    faults: Tuple[str, ...] = ()
+    remarks: Tuple[str, ...] = ()    # change no state, and are told without -v: a sudoers rule that wants renewing
+    demands: Tuple[Tuple[State, str], ...] = ()  # sentences about the run with a state of their own
+    history: Remembered = Remembered()
+    lately: Optional[Lately] = None  # what grew, came and went since a person looked last, where one asks for it
+
+
+class Progress:
+    """What has been found out so far, where no alarm can take it away."""
+
+    def __init__(self, watch: Optional[Watch] = None) -> None:
+        self.watch = watch
+        self.found = machine.Found(())
+        self.planned: Sequence[Device] = ()
+        self.reads: List[Read] = []
+        self.judge: Optional[Judge] = None
+        self.history = Remembered()
+        self.wanted: Dict[Address, bool] = {}
+        self.verdicts = Verdicts()
+        self.notes: Tuple[str, ...] = ()
+        self.faults: Tuple[str, ...] = ()
+        self.late = ''                # why patterns are asked no more
+
+
+def survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], object] = tuple,
+           watch: Optional[Watch] = None) -> Survey:
+    """Return the verdicts that the options ask for. Raises SmartError where none can be formed at all.
+
+    meanwhile: called when the drives are at work and nothing is left to do but wait.
+    watch: called with how many drives have answered and the names of the others, when that changes.
+    """
+    progress = Progress(watch)
+    try:
+        return _survey(options, runner, meanwhile, progress)
+    except alarm.TimeIsOver as over:
+        if progress.judge is None:
+            raise
+        return _so_far(progress, options, progress.judge, str(over))
+
+
+def _survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], object], progress: Progress) -> Survey:
+    deadline = time.monotonic() + options.how_read.timeout - 2 * alarm.reserve(options.how_read.timeout)
+    site = site_of(options.data, options.before)
+    if options.which.reports:
+        progress.judge = judge_of(options, site)
+        _read_recorded(progress, options.which.reports)
+        return judged(progress, options, progress.judge)
+    plans = _at_work(progress, options, site, runner, deadline)
+    # The drives are at work from here on; this takes as long as Python needs.
+    progress.judge = judge_of(options, site)
+    progress.history = remembered(options)
+    progress.judge.prepare(progress.history.expect(progress.planned))
+    meanwhile()
+    _watched(progress)
+    for read in machine.read_all(plans, options.how_read, runner, deadline):  # one by one: what is there, stays there
+        progress.reads.append(read)
+        _judge_meanwhile(read, progress, options.naming.label)
+        _watched(progress)
+    return judged(progress, options, progress.judge)
+
+
+def _at_work(progress: Progress, options: Options, site: Site, runner: processes.Runner,
+             deadline: float) -> Sequence[Plan]:
+    """Return how each drive is read, with as many of them at it as may be."""
+    how, as_root = options.how_read, os.geteuid() == 0
+    smartctl_calls.check_executable(how.smartctl, as_root, through_sudo=not (as_root or how.nosudo))
+    runner.keep(options.state_dir)
+    progress.found = find(options, runner, deadline)
+    plans = plan(progress.found.devices, options, site)
+    if runner.forgetful:
+        progress.notes = (f'a drive that hangs may cost a process with each check, not one alone: {runner.forgetful}',)
+    progress.planned = [planned.device for planned in plans]
+    for planned in plans[:how.jobs]:
+        runner.start(planned.command, how.jobs)
+    return plans
+
+
+def _judge_meanwhile(read: Read, progress: Progress, label: str) -> None:
+    """Judge a drive while others still think, unless what it is judged by depends on those: names of another kind,
+    files of version 1.6, a drive that was elsewhere before.
+    """
+    if (progress.judge and not progress.judge.old and label == 'device' and isinstance(read.outcome, Report)
+            and progress.history.is_expected(read.outcome.identity)):
+        progress.verdicts.of(read, progress.judge, progress.history.likely_past(read.outcome.identity))
+
+
+def _watched(progress: Progress) -> None:
+    if progress.watch:
+        reached = {read.device.name for read in progress.reads}
+        progress.watch(len(reached), [device.name for device in progress.planned if device.name not in reached])
+
+
+def _read_recorded(progress: Progress, paths: Sequence[str]) -> None:
+    from ..reading import recorded
+    _name_recorded(progress, recorded.read_files(paths, progress.reads))
+
+
+def _name_recorded(progress: Progress, notes: Sequence[str]) -> None:
+    from ..reading import recorded
+    progress.reads = recorded.named(progress.reads)
+    progress.found = machine.Found(tuple(read.device for read in progress.reads), notes=tuple(notes))
+
+
+def _so_far(progress: Progress, options: Options, judge: Judge, why: str) -> Survey:
+    """Return the survey of what is known when time is over; what is not known says so."""
+    if options.which.reports and not progress.found.devices:
+        _name_recorded(progress, ())
+        progress.faults = (f'only {len(progress.reads)} recorded reports were read, {why}; give fewer, or more time '
+                           f'with -t',)
+    reached = {read.device.name for read in progress.reads}  # the type may be another than was asked with
+    progress.reads += [Read(device, DriveNotReached(f'was not read: {why}')) for device in progress.planned
+                       if device.name not in reached]
+    progress.late = why
+    try:
+        return judged(progress, options, judge)
+    except alarm.TimeIsOver:  # judging takes too long as well
+        progress.verdicts.late = why
+        return judged(progress, options, judge)
+
+
+def find(options: Options, runner: processes.Runner, deadline: float) -> machine.Found:
+    """Return the devices that the options name, or those of smartctl's scan."""
+    named = options.before.named(options.which.devices) if options.before else machine.named(options.which.devices)
+    return machine.find(named, options.which.scan, options.how_read, runner, deadline)
+
+
+def plan(found: Sequence[Device], options: Options, site: Optional[Site] = None) -> List[Plan]:
+    """Return how each device is read; what nobody wants, or a site file forbids to read, is left out.
+
+    site: what its files say, where that is known already.
+    """
+    prefix = smartctl_calls.prefix(options.how_read.smartctl, options.how_read.nosudo)
+    match, ignore = selection.patterns(options.which.match), selection.patterns(options.which.ignore)
+    exceptions = _exceptions_before_reading(site or site_of(options.data, options.before))
+    plans = []
+    for device in found:
+        is_read, skipped = exceptions(device)
+        if is_read and selection.is_wanted(device, None, match, ignore) is not False:
+            plans.append(Plan(device, (*prefix, *smartctl_calls.read_arguments(device.path, device.type, skipped))))
+    return plans
+
+
+def _exceptions_before_reading(site: Site) -> Callable[[Device], Tuple[bool, Sequence[str]]]:
+    """Return what tells of a device whether it is read, and which logs are not."""
+    if not site.thresholds:
+        return lambda device: (True, ())
+    from ..knowledge.thresholds import Thresholds
+    limits = Thresholds({}, site.limits, today=today())
+
+    def tell(device: Device) -> Tuple[bool, Sequence[str]]:
+        exceptions = limits.exceptions(device, Identity(), '')
+        return exceptions.is_read, sorted(exceptions.skipped_logs)
+    return tell
+
+
+# --- judging ----------------------------------------------------------------------
+
+def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
+    """Return the survey of what was read: each drive once, under its final name."""
+    asked = progress.found.devices
+    kept = looked_at = inventory.looked_at_again(wanted(inventory.in_order(progress.reads, asked), options.which,
+                                                        options.before, progress))
+    is_bare = progress.found.is_scan and progress.found.is_whole and inventory.is_bare(kept, asked)
+    kept, merged = inventory.without_twins(kept)
+    kept, left_out = inventory.without_empty(kept, progress.found.is_scan)
+    kept, unseen = inventory.without_unseen(kept, sum(device.optional for device in asked))
+    otherwise = inventory.reached_otherwise(kept, asked)
+    kept = inventory.labelled(kept, options.naming.label)
+    if judge.old:
+        judge = judge._replace(old=judge.old.addressed([read.device for read in kept]))
+    progress.history.recall(kept, looked_at, _addressed(asked, progress.reads), progress.found.is_scan)
+    verdicts = tuple(_remembered(progress.verdicts.of(read, judge, progress.history.past(read.device)), read,
+                                 progress.history, options) for read in kept)
+    notes = (*progress.found.notes, *progress.notes, *merged, *left_out, *otherwise,
+             *(options.before.notes(options.data.config) if options.before else ()),
+             *(judge.old.notes if judge.old else ()))
+    gone = progress.history.gone(options.naming.hide_serial) if options.expect_known else ()
+    return Survey(verdicts, tuple(kept), (*inventory.missing(kept, options.expect), *gone), notes, judge,
+                  inventory.nobody(is_bare, options.expect, options.no_drives),
+                  (*progress.faults, *unseen, *judge.mistakes, *_contradictions(verdicts, kept, judge)),
+                  tuple(dict.fromkeys(read.remark for read in progress.reads if read.remark))
+                  + _said(progress.history, options, gone),
+                  _demanded(progress.history, options), progress.history)
+
+
+def _remembered(verdict: Verdict, read: Read, history: Remembered, options: Options) -> Verdict:
+    """Return a verdict with what history has to say beside it: of a drive that fell silent who was there before, since
+    nothing else tells which one to pull.
+
+    What is no drive, or absent, has errors of its own kind, and so has an address that nobody asked.
+    """
+    if read.waited:
+        waited = f'waited {read.waited:.1f} s for another check that was reading this drive'
+        verdict = verdict._replace(notes=(*verdict.notes, waited))
+    if isinstance(read.outcome, Report):
+        return verdict if verdict.problem else verdict._replace(notes=(*verdict.notes, *history.notes(verdict)))
+    if isinstance(read.outcome, DriveAsleep):
+        return history.asleep(verdict)
+    is_silent = type(read.outcome) is DriveError and read.identity is None
+    seen = history.last_seen(read.device, options.naming.hide_serial) if is_silent else ''
+    return verdict._replace(problem=f'{verdict.problem}; {seen}') if seen else verdict
+
+
+def _addressed(asked: Sequence[Device], reads: Sequence[Read]) -> List[Device]:
+    """Return all that was asked for, each under the address that it was reached by."""
+    reached = {read.device.name: read.device for read in reads}
+    return [reached.get(device.name, device) for device in asked]
+
+
+def _said(history: Remembered, options: Options, gone: Sequence[str]) -> Tuple[str, ...]:
+    """Return what is told of history, and of drives that went, came or moved, unless it has a state of its own."""
+    remarks = () if history.trouble and options.history_required is not None else history.remarks
+    return (*remarks, *(words for words in history.news(options.naming.hide_serial) if words not in gone))
+
+
+def _demanded(history: Remembered, options: Options) -> Tuple[Tuple[State, str], ...]:
+    """Return what has a state of its own: history that cannot be used where it is required."""
+    if options.history_required is None or not history.trouble:
+        return ()
+    return tuple((options.history_required, remark) for remark in history.remarks)
+
+
+def _contradictions(verdicts: Sequence[Verdict], reads: Sequence[Read], judge: Judge) -> List[str]:
+    """Return a sentence for each place where files of this site contradict each other about one of these drives."""
+    told = [sentence for verdict, read in zip(verdicts, reads)
+            for sentence in judge.contradictions(verdict, read.outcome if isinstance(read.outcome, Report) else None)]
+    return list(dict.fromkeys(told))
+
+
+def _address(read: Read) -> Address:
+    return read.device.path, read.device.type
+
+
+def wanted(reads: Sequence[Read], which: Which, before: Optional[Before], progress: Progress) -> List[Read]:
+    """Return the drives that --match, --ignore and --ssdonly select; with a note, those that no pattern decides."""
+    match, ignore = selection.patterns(which.match), selection.patterns(which.ignore)
+    kept = []
+    for read in reads:
+        if _address(read) not in progress.wanted:
+            progress.wanted[_address(read)] = _is_wanted(read, match, ignore, progress)
+        if progress.wanted[_address(read)] and not (before and before.leaves_out(read)):
+            kept.append(read)
+    return kept
+
+
+def _named(read: Read, history: Remembered) -> Optional[Identity]:
+    """Return who answered; of a drive in standby, which tells no name, who it was when it was read last."""
+    return (history.name(read.device) if isinstance(read.outcome, DriveAsleep) else None) or read.identity
+
+
+def _is_wanted(read: Read, match: Sequence[Pattern[str]], ignore: Sequence[Pattern[str]], progress: Progress) -> bool:
+    try:
+        if not progress.late or not (match or ignore):
+            return alarm.limited(selection.is_wanted, read.device, _named(read, progress.history), match, ignore,
+                                 isinstance(read.outcome, Report)) is not False
+        why = progress.late + ' before there was time'
+    except alarm.TakesTooLong as slow:
+        why = f'{slow} were not enough'
+    progress.faults += (_UNDECIDED.format(read.device.name, why),)
+    return True

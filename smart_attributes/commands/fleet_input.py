@@ -1,0 +1,343 @@
+"""A fleet gathered: whom the command line asks, all that they tell, and what is shown of it."""
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import time
+from functools import partial
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Sequence
+
+from .. import alarm
+from ..check.rulebook import judge_of, site_of
+from ..check.survey import survey
+from ..command_line.options import Options
+from ..errors import NotAReport, SmartError, UsageError
+from ..fleet import plan, services, summary, table, triage_documents
+from ..fleet.plugin_output import Drive, Reader
+from ..fleet.worst_drives import MOST, Kept
+from ..knowledge.drive_database import SpecDatabase
+from ..model import State, Verdict, worst
+from ..output import json_document, output_file
+from ..output.packed_document import Packer
+from ..reading import processes
+from ..words import sentence, visible
+
+if TYPE_CHECKING:
+    from ..fleet.results import Service
+
+Json = Dict[str, Any]
+NOTE = 500             # characters
+COMMA = ',\n'
+SHOWING = 3            # reserves of time for showing what was gathered
+CARDS = 6              # of each thing to do: the plan stands below, and the table has all
+NAMED = 3              # of many, as examples
+MOST_DISTINCT = 500_000  # strings and limits that drives share; 10,000 honest hosts have 30,000
+# What every drive of the document has, be it unknown.
+KEYS: Mapping[str, Any] = dict.fromkeys(('device', 'type', 'model', 'serial', 'firmware', 'kind', 'entry', 'why',
+                                         'order_by', 'code', 'handling'))
+OF_A_READING: Mapping[str, Any] = {'unit': '', 'warning': None, 'critical': None, 'reason': None}
+
+
+# Serial numbers in what a check says of drives that are gone or silent, as whereabouts has it; cut off as well.
+_SERIALS = re.compile(r'history --forget (.+?) retires it|last seen there: .*?\(serial (.+?)(?:\), |\.\.\.|$)')
+
+
+class Fleet:
+    """What is gathered: counts of all drives, those that are kept, and sentences."""
+
+    def __init__(self, options: Options, now: float) -> None:
+        self.now = now
+        self.database: SpecDatabase = judge_of(options, site_of(options.data, None)).database
+        self.packer = Packer()
+        self.reader = Reader(self.database.metrics, self.packer)
+        self.summary = summary.Summary(now, options.naming.hide_serial)
+        self.remarks: Dict[str, List[str]] = {}   # sentence -> services that it holds for
+        self.faults: List[str] = []               # what could not be asked
+        self.notes: List[str] = []
+        self.asked = 0                            # services, or documents
+        self.is_whole = False                     # all drives are counted
+        self.is_cut = False                       # time was over
+        self._begun = time.monotonic()
+
+    def drives(self, options: Options, runner: processes.Runner) -> Iterator[Drive]:
+        """Yield each drive once; who cannot be asked is a fault, unless nobody else tells anything."""
+        sources: List[Iterator[Drive]] = []
+        if options.files:
+            sources.append(self._of_documents(options, runner))
+        if options.fleet.icinga:
+            sources.append(self._of_icinga(options))
+        if not sources:
+            raise UsageError('fleet takes --icinga URL, or folders with files of triage --json; --help shows examples')
+        for source in sources:
+            try:
+                yield from self._bounded(filter(self.summary.add, source), options.how_read.timeout)
+            except (SmartError, alarm.TimeIsOver) as error:
+                if not self.asked:
+                    raise
+                self.faults.append(f'{error}; only the drives read before it are shown')
+                self.is_cut = self.is_cut or isinstance(error, alarm.TimeIsOver)
+        self.summary.close()
+        self.is_whole = not self.is_cut
+
+    def _bounded(self, drives: Iterable[Drive], timeout: float) -> Iterator[Drive]:
+        """Yield drives as long as there is time to show them, and history. Raises TimeIsOver, SmartError."""
+        end = self._begun + timeout - SHOWING * alarm.reserve(timeout)
+        for drive in drives:
+            yield drive
+            if time.monotonic() > end:
+                raise alarm.TimeIsOver(f'time was over after {timeout:g} s (give more with -t)')
+            if self.packer.size > MOST_DISTINCT:
+                raise SmartError('no two drives are alike: their words and limits take too much memory')
+
+    def _from(self, source: str, drives: Callable[[], Iterable[Drive]]) -> Iterator[Drive]:
+        """Yield the drives of one service or document; a mistake of ours in it costs no other drive."""
+        try:
+            yield from alarm.limited(drives)
+        except Exception as error:
+            self.faults.append(f'{visible(source)} cannot be understood ({type(error).__name__}); please report it '
+                               'with what triage --json prints there')
+
+    def _of_icinga(self, options: Options) -> Iterator[Drive]:
+        from ..fleet import icinga
+        wanted = options.fleet
+        api = icinga.Icinga(icinga.Access(wanted.icinga, wanted.api_user, wanted.password_file, wanted.certificate,
+                                          wanted.key, wanted.authority, wanted.icinga_name))
+        try:
+            names = api.names(wanted.filter)
+            if not names:
+                self.faults.append('Icinga shows no service that runs this plugin, neither by its CheckCommand nor by '
+                                   'an output that begins with "SMART "' + (', for this --filter' if wanted.filter
+                                                                             else ''))
+            if wanted.hosts is not None:
+                self._note_hosts(api.hosts(wanted.hosts), names)
+            for service in api.services(names):
+                self.asked += 1
+                yield from self._from(f'{service.host}!{service.name}', partial(self._of_service, service))
+        finally:
+            api.close()
+            self.faults += (f'{visible(name)}: {why}' for name, why in api.unread.items())
+        gone = len(names) - self.asked - len(api.unread)
+        if gone > 0:
+            self.notes.append(f'{gone} of {len(names)} services were removed while Icinga was asked')
+
+    def _of_service(self, service: Service) -> List[Drive]:
+        told = services.told(service, self.reader, self.now)
+        for words in told.remarks:
+            self.remarks.setdefault(words, []).append(f'{service.host}!{service.name}')
+        return told.drives
+
+    def _note_hosts(self, hosts: Sequence[str], services_of_them: Sequence[str]) -> None:
+        checked = {name.partition('!')[0] for name in services_of_them}
+        without = [visible(host) for host in hosts if host not in checked]
+        if without:
+            self.notes.append(_named(without, f'host of {len(hosts)} without a service that runs this plugin'))
+
+    def _of_documents(self, options: Options, runner: processes.Runner) -> Iterator[Drive]:
+        others: List[str] = []
+        old: List[str] = []
+        for path in _files(options.files):
+            try:
+                told = triage_documents.read(path)
+            except (OSError, SmartError) as error:
+                self.faults.append(f'{visible(path)}: {getattr(error, "strerror", "") or error}')
+                continue
+            if told is None:
+                others.append(path)
+            else:
+                yield from self._of_document(told, old)
+            told = None  # before the next one is there as well
+        for told in self._of_reports(others, options, runner) if others else ():
+            yield from self._of_document(told, old)
+        if not (self.asked or others or self.faults):
+            self.faults.append(f'{", ".join(map(visible, options.files))}: no file is there; each host puts what '
+                               f'triage --json prints into one')
+        if old:
+            self.notes.append(_named(old, 'document older than two days'))
+
+    def _of_reports(self, paths: Sequence[str], options: Options,
+                    runner: processes.Runner) -> Iterator[triage_documents.Document]:
+        """Yield a document of each folder with files that smartctl printed: it is called as its host."""
+        found = survey(options._replace(which=options.which._replace(reports=tuple(paths))), runner)
+        by_host: Dict[str, List[Verdict]] = {}
+        skipped = []
+        for verdict, read in zip(found.verdicts, found.reads):
+            if isinstance(read.outcome, NotAReport):
+                skipped.append(visible(read.device.path))
+            else:
+                folder = os.path.dirname(os.path.abspath(read.device.path))
+                by_host.setdefault(visible(os.path.basename(folder)), []).append(found.history.told(verdict))
+        if skipped:
+            self.notes.append(_named(skipped, 'file skipped, neither a document of triage nor a report of smartctl'))
+        for host, verdicts in by_host.items():
+            yield triage_documents.Document(host,
+                                            json_document.document(verdicts, (), options.naming.hide_serial, self.now),
+                                            self.now)
+
+    def _of_document(self, told: triage_documents.Document, old: List[str]) -> Iterator[Drive]:
+        self.asked += 1
+        if self.now - told.made > triage_documents.OLD:
+            old.append(told.host)
+        yield from self._from(told.host,
+                              lambda: list(triage_documents.drives(told, self.reader, self.packer, self.now)))
+
+    def said(self) -> List[str]:
+        """Return what is to be said of the fleet beside its drives, what is worst first."""
+        repeats = self.summary.repeats
+        return [sentence(each, NOTE) for each in (
+            *self.faults, *self.notes, *services.sentences(self.remarks), *_of_twins(self.summary),
+            *(['1 drive is told twice by its host'] if repeats == 1 else
+              [f'{repeats} drives are told twice by their host'] if repeats else ()))]
+
+    def state(self) -> State:
+        """Return the worst state of all."""
+        told = [State[name] for name in (*self.summary.states, *self.summary.checks)]
+        return worst([*told, *([State.UNKNOWN] if self.faults or not told else [])])
+
+
+def _of_twins(found: summary.Summary) -> List[str]:
+    """Return what is said of drives that two hosts tell of."""
+    if not found.twins:
+        return []
+    shared = '; '.join(f'{f"{each.model} {each.serial}".rstrip()} is on {each.hosts[0]} and {each.hosts[1]}'
+                       for each in found.twins[:NAMED])
+    more = f' and {found.twin_count - NAMED} more' if found.twin_count > NAMED else ''
+    return [f'drives that two hosts tell of, since they share a shelf or a drive was moved: {shared}{more}']
+
+
+def _named(things: Sequence[str], words: str) -> str:
+    """Return "5 files that are ...: a, b, c and 2 more"; words begin with the thing in the singular."""
+    more = f' and {len(things) - NAMED} more' if len(things) > NAMED else ''
+    thing, _, rest = words.partition(' ')
+    return f'{len(things)} {thing}{"" if len(things) == 1 else "s"} {rest}: {", ".join(things[:NAMED])}{more}'
+
+
+def gather(options: Options, runner: processes.Runner) -> int:
+    """Show the drives of a fleet; 0 when all could be asked and a drive was told, 3 otherwise."""
+    fleet = Fleet(options, time.time())
+    drives = fleet.drives(options, runner)
+    show = _print_json if options.as_json else _write_page if options.html else _print_table
+    try:
+        show(fleet, _hidden(drives) if options.naming.hide_serial else drives, options)
+    finally:
+        if options.fleet.plan and fleet.is_whole:  # also where Jinja2 is missing: the plan wants none of the page
+            output_file.write(plan.as_csv(fleet.summary), options.fleet.plan)
+    return 0 if fleet.summary.states and not fleet.faults else 3
+
+
+def _hidden(drives: Iterable[Drive]) -> Iterator[Drive]:
+    for drive in drives:
+        told: Dict[str, Any] = {key: [_unnamed(each) for each in drive.facts[key]] for key in ('notes', 'findings')
+                if key in drive.facts}
+        why = drive.facts.get('why')
+        yield drive._replace(facts={**drive.facts, **told, 'why': _unnamed(why) if why else why, 'serial': None})
+
+
+def _unnamed(words: str) -> str:
+    """Return what a check says of drives that are gone or silent without their serial numbers."""
+    for found in _SERIALS.finditer(words):
+        words = words.replace(found[1] or found[2], 'SERIAL')
+    return words
+
+
+def _readable(fleet: Fleet, drives: Iterable[Drive]) -> Iterator[Drive]:
+    """Yield drives with reasons as a person says them: "endurance used" is the metric endurance_used."""
+    for drive in drives:
+        why = drive.facts.get('why')
+        yield drive._replace(facts={**drive.facts, 'why': fleet.reader.readable(why)}) if why else drive
+
+
+def _files(paths: Sequence[str]) -> Iterator[str]:
+    """Yield files, and those of folders at any depth, hidden ones left out."""
+    for path in paths:
+        if not os.path.isdir(path):
+            yield path
+        for folder, folders, names in os.walk(path):
+            folders[:] = sorted(name for name in folders if not name.startswith('.'))
+            yield from (os.path.join(folder, name) for name in sorted(names) if not name.startswith('.'))
+
+
+# --- what is shown -------------------------------------------------------------------
+
+def _print_json(fleet: Fleet, drives: Iterable[Drive], options: Options) -> None:
+    """Print the document while it is gathered: a drive a line, host by host, in little memory."""
+    print(f'{{"version": 1, "made": {round(fleet.now)}, "drives": [')
+    readings = Readings(fleet.packer)
+    try:
+        for place, drive in enumerate(drives):
+            facts = json.dumps({**KEYS, **drive.facts})
+            sys.stdout.write(f'{COMMA if place else ""}{facts[:-1]}, "readings": [{readings.text(drive.pairs())}]}}')
+    except alarm.TimeIsOver as over:
+        fleet.faults.append(f'{over}; the drives told before are here, more time is to be had with -t')
+    known = summary.defects(fleet.summary, fleet.database)
+    print(f'\n], "state": "{fleet.state().name}", "notes": {json.dumps(fleet.said())}, '
+          f'"fleet": {json.dumps(summary.as_json(fleet.summary, known))}}}')
+
+
+class Readings:
+    """Readings as JSON; their words, which are the same on all drives of a model, are written once."""
+
+    def __init__(self, packer: Packer) -> None:
+        self._shapes = packer.shapes.values
+        self._texts: Dict[int, str] = {}
+
+    def text(self, pairs: Sequence[Any]) -> str:
+        """Return the readings of a drive, packed before."""
+        return ', '.join(self._begun(shape) + (json.dumps(value) if isinstance(value, str) or value is None
+                                               else str(value)) + '}'
+                         for shape, value in zip(pairs[::2], pairs[1::2]))
+
+    def _begun(self, shape: int) -> str:
+        if shape not in self._texts:
+            self._texts[shape] = json.dumps({**OF_A_READING, **self._shapes[shape]})[:-1] + ', "value": '
+        return self._texts[shape]
+
+
+def _keep(fleet: Fleet, drives: Iterable[Drive], most: int = MOST) -> Kept:
+    kept = Kept(fleet.packer, most)
+    for drive in drives:
+        kept.add(drive)
+    return kept
+
+
+def _write_page(fleet: Fleet, drives: Iterable[Drive], options: Options) -> None:
+    from ..output import page
+    kept = _keep(fleet, _readable(fleet, drives))
+    told = summary.as_json(fleet.summary, summary.defects(fleet.summary, fleet.database))
+    told['quarters'] = [(by, list(rows)) for by, rows in groupby(told['plan'], lambda each: each['quarter'])]
+    left = [f'the table has the {len(kept.rows())} worst drives; {kept.left_out} more are counted above'
+            ] if kept.left_out else []
+    todo = {action: (count, [page.said(card.drive, card.place, card.drives) for card in found])
+            for action, (count, found) in kept.todo(page.ACTIONS, CARDS).items()}
+    counts = {state.name: fleet.summary.states[state.name] for state in table.worst_first()}
+    content = page.Content(kept.taken(fleet.now), counts, todo, fleet.faults,
+                           [*left, *fleet.said()[len(fleet.faults):]], fleet=told,
+                           made_by='check_smart_attributes fleet')
+    output_file.write(page.rendered(content, f'Drives of {visible(_whose(options))}', fleet.now),
+                      str(options.html))
+    print(f'written: {visible(str(options.html))}')
+    for words in fleet.said():
+        print(f'note: {words}')
+
+
+def _whose(options: Options) -> str:
+    """Return whose drives they are, for a title."""
+    wanted = options.fleet
+    return wanted.icinga_name or wanted.icinga.partition('//')[2].partition('/')[0] or 'all hosts'
+
+
+def _print_table(fleet: Fleet, drives: Iterable[Drive], options: Options) -> None:
+    from ..output import triage_table
+    kept = _keep(fleet, drives, options.fleet.limit or MOST)
+    rows = kept.rows()
+    known = summary.defects(fleet.summary, fleet.database)
+    for line in table.heading(fleet.summary, known):
+        print(line)
+    triage_table.print_rows(table.rows(kept.drives(rows), fleet.now),
+                            [(State.UNKNOWN, fault) for fault in fleet.faults])
+    if kept.left_out:
+        print(f'{kept.left_out} drives more, none of them worse; --limit N shows more, --html {MOST:,}, --json all')
+    for words in fleet.said()[len(fleet.faults):]:
+        print(f'note: {words}')

@@ -1,0 +1,140 @@
+"""Drives as lines of facts -> reports: a collection of drives that others have read.
+
+One JSON object a line, as in linuxhw/EnterpriseDrive's collection: identity,
+attribute rows, device statistics and NVMe log lines as smartctl -x prints them.
+"""
+import gzip
+import json
+import re
+import zlib
+from typing import Any, Callable, Dict, Iterator, Mapping, NamedTuple, Optional, Tuple, TypeVar
+
+from ..errors import DataError
+from ..model import WHEN_FAILED, AttributeRow, Identity, Report, Statistic
+from ..reading.pysmart import NVME_LABELS
+from ..reading.report_common import has_spindle
+from .sectors import ATTRIBUTES, Sizes
+
+LONGEST = 30  # digits of a number; no counter of a drive has as many
+NOT_A_DRIVE = (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError)
+HEALTH = {'PASSED': True, 'OK': True, 'FAILED!': False}
+NVME_LINES = {'Critical Warning': 'critical_warning', **NVME_LABELS}
+
+Facts = Mapping[str, Any]
+Told = TypeVar('Told')
+
+
+class Drive(NamedTuple):
+    """One drive of a collection."""
+
+    name: str        # where it stands in the collection
+    report: Report
+
+
+def read(path: str) -> Iterator[Drive]:
+    """Yield the drives of a file, plain or gzip, with the sector sizes that their counts tell.
+
+    Raises DataError with the line that is no drive.
+    """
+    sizes = Sizes()
+    for model, counts in _each(path, _counts):
+        sizes.add(model, counts)
+    for drive in _each(path, _drive):
+        identity = drive.report.identity
+        known = identity._replace(physical_block_size=sizes.physical(identity.model))
+        yield drive._replace(report=drive.report._replace(identity=known))
+
+
+def _each(path: str, told: Callable[[Facts, int], Told]) -> Iterator[Told]:
+    """Yield what each line of a file tells."""
+    opened = gzip.open if path.endswith('.gz') else open
+    try:
+        with opened(path, 'rt', encoding='utf-8') as lines:
+            for number, line in enumerate(lines, 1):
+                try:
+                    found = told(json.loads(line), number)
+                except NOT_A_DRIVE as error:
+                    raise DataError(f'{path}, line {number}: {type(error).__name__}: this is no drive; '
+                                    'each line is an object with model, attributes, devstat') from None
+                yield found
+    except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
+        reason = getattr(error, 'strerror', None) or 'it is neither text nor a whole gzip file'
+        raise DataError(f'{path}: {reason}; name a file with one drive a line') from None
+
+
+def _drive(facts: Facts, number: int) -> Drive:
+    return Drive(str(facts.get('path', number)), report_of(facts))
+
+
+def _counts(facts: Facts, _: int) -> Tuple[str, Mapping[int, int]]:
+    rows = facts.get('attributes', ())
+    return _text(facts, 'model'), {row[0]: _count(row[7]) or 0 for row in rows if row[0] in ATTRIBUTES}
+
+
+def report_of(facts: Facts) -> Report:
+    """Return what smartctl would have said about the drive."""
+    rows = tuple(_row(*row) for row in facts.get('attributes', ()))
+    return Report(
+        identity=_identity(facts)._replace(spins=has_spindle(rows)), smart_status=HEALTH.get(facts.get('health', '')),
+        attributes=rows,
+        statistics=dict(_statistics(facts.get('devstat', {}))),
+        nvme=dict(_nvme(facts.get('nvme', {}))), scsi=_scsi(facts), error_count=_count(str(facts.get('errors', ''))))
+
+
+def _identity(facts: Facts) -> Identity:
+    protocol = 'NVMe' if 'nvme' in facts else 'SCSI' if 'vendor' in facts else 'ATA'
+    model = _text(facts, 'model') or f'{_text(facts, "vendor")} {_text(facts, "product")}'.strip()
+    rotation = _text(facts, 'rotation')
+    return Identity(protocol=protocol, model=model, firmware=_text(facts, 'firmware') or _text(facts, 'revision'),
+                    rotation=0 if 'Solid' in rotation else _count(rotation), family=_text(facts, 'family'))
+
+
+def _text(facts: Facts, key: str) -> str:
+    """Return a text, '' where the drive does not tell it. Raises TypeError for anything else."""
+    text = facts.get(key) or ''
+    if not isinstance(text, str):
+        raise TypeError(key)
+    return text
+
+
+def _row(number: int, name: str, flags: str, value: object, worst: object, threshold: object, failed: str,
+         raw: str) -> AttributeRow:
+    return AttributeRow(number, name, _count(str(value)), _count(str(worst)), _count(str(threshold)), 'P' in flags,
+                        WHEN_FAILED.get(failed, ''), raw)
+
+
+def _statistics(lines: Mapping[str, Any]) -> Iterator[Tuple[Tuple[int, int], Statistic]]:
+    for place, (value, flags, name) in lines.items():
+        if re.fullmatch('-?[0-9]+', value):
+            page, offset = (int(part, 0) for part in place.split(':'))
+            yield (page, offset), Statistic(_whole(value), name, flags.replace('-', ''))
+
+
+def _nvme(lines: Mapping[str, str]) -> Iterator[Tuple[str, int]]:
+    for label, value in lines.items():
+        key, number = NVME_LINES.get(' '.join(label.split())), _count(value)
+        if key and number is not None:
+            yield key, number
+
+
+def _scsi(facts: Facts) -> Dict[str, float]:
+    lines = facts.get('scsi', {})
+    found = {'temperature': _count(lines.get('Current Drive Temperature', '')),
+             'drive_trip': _count(lines.get('Drive Trip Temperature', '')),
+             'percentage_used': _count(str(facts.get('scsi_percent_used', '')))}
+    return {key: number for key, number in found.items() if number is not None}
+
+
+def _count(text: str) -> Optional[int]:
+    """Return the number that *text* starts with: "3%", "0x01", "2,020,626 [1.03 TB]"; None where there is none."""
+    match = re.match(r'(0x[0-9a-fA-F]+)|([0-9][0-9,.\s]*)', text)
+    if not match:
+        return None
+    return _whole(match[1], 16) if match[1] else _whole(re.sub('[^0-9]', '', match[2]))
+
+
+def _whole(digits: str, base: int = 10) -> int:
+    """Return a number. Raises ValueError for one that no drive counts to, and no float may hold."""
+    if len(digits) > LONGEST:
+        raise ValueError('too long')
+    return int(digits, base)

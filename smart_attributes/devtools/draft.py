@@ -1,0 +1,348 @@
+"""From one drive to an entry that a person can finish.
+
+Nothing is lost: what the entry that speaks for the drive so far reads, the
+new one reads as well. Nothing is invented: what a number means is taken over
+only where the entries of the database agree about it, endurance and amounts
+of data only where the drive's own statistics say the same. Serial numbers
+never appear.
+"""
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from typing import Any, Dict, Iterator, List, Mapping, Match, NamedTuple, Optional, Sequence, Tuple
+
+from ..knowledge import data_file, decode, drive_database, formatting, readings, regular_expressions, standards, units
+from ..model import AttributeRow, Identity, Report
+from ..words import literally
+from . import model_patterns, statistic_trust
+
+Json = Mapping[str, Any]
+
+ENDURANCE = 'endurance_used'
+ENDURANCE_STATISTIC = (7, 0x008)  # page and offset of the device statistics log
+WORN = range(1, 100)              # at 0 everything fits, and beyond 99 a normalized value has stopped
+# Ways to count endurance, and what a value may be so that one that was never set is unknown.
+ENDURANCE_FORMULAS: Mapping[str, Tuple[int, int]] = {
+    '100 - value': (0, 99), '200 - value': (0, 199), 'value': (0, 200), 'raw': (0, 254), '100 - raw': (0, 99),
+    **{f'raw byte {number}': (0, 254) for number in range(1, decode.RAW_BYTES)}}
+# An attribute's meaning is taken over when so many vendors share it, and this part of all entries that have it.
+VENDORS, AGREEMENT = 3, 0.9
+DIFFERING_UNITS = ('%', 'B')
+# What the entry that speaks so far says of the drive beside its attributes.
+INHERITED = ('uses', 'uses_common', 'no_endurance', 'untrusted_statistics', 'statistic_units', 'ignore_thresholds')
+# counts; of fewer, some unit fits by chance. So 23,638 of 23,698 measured amounts are read as their entries do
+TELLING = 1000
+SAME = 0.001            # the drive counts on between its log and its attributes
+NEAR = 0.08             # the capacity in a name may be in powers of two
+LONGEST_NAME = 60       # characters
+LONGEST_FAMILY = 80
+MENTIONED = 8           # fits in the header
+
+# What a draft writes about a row; the words of a person, or of the entry before, stand behind it.
+HINT = re.compile('VALUE [-0-9]+, WORST [-0-9]+, RAW [^;]*'
+                  '(; read as by [^;]*|; [^;]* that the drive itself states)*(; )?')
+# validate refuses this, so that no draft is taken for validated.
+SOURCE = 'FILL IN: the document and the place in it, or on which and how many drives it was compared'
+NO_ENTRY_NEEDED = {
+    'NVMe': 'No entry is needed: the health log of the NVMe standard says everything about {}.',
+    'SCSI': 'No entry is needed: the log pages of the SCSI standard say everything about {}.'}
+NOTHING_TO_DRAFT = ('No entry can be drafted: the report of {} has no attribute table; '
+                    'read the drive with smartctl -A, behind a controller with -d TYPE.')
+
+
+class Fit(NamedTuple):
+    """A way of reading an attribute that gives what the drive itself states."""
+
+    attribute: int
+    metric: str
+    spec: Mapping[str, Any]   # a reading, as an entry writes it
+    words: str
+
+
+def draft(report: Report, database: drive_database.SpecDatabase) -> str:
+    """Return the JSON text of a file with one new entry and its sample, or a sentence why there is none."""
+    identity = report.identity
+    model = json.dumps(identity.plain_model or 'this drive')
+    if identity.protocol in NO_ENTRY_NEEDED:
+        return NO_ENTRY_NEEDED[identity.protocol].format(model)
+    rows = _usable_rows(report)
+    if not rows:
+        return NOTHING_TO_DRAFT.format(model)
+    base = _base(report, database)
+    fits = _fits(report, rows, database)
+    entry = {'family': _family(identity), **_condition(identity, rows),
+             **{key: base[key] for key in INHERITED if key in base},
+             'attributes': _attributes(report, rows, base, fits, database), 'source': SOURCE}
+    data = {**_schema_address(), 'comment': _next_steps(report, base, fits, database), 'entries': [entry],
+            'samples': [_sample(report, rows, entry, database)]}
+    return formatting.formatted(data, 'attributes')
+
+
+def _schema_address() -> Json:
+    """Return the key that tells editors what may stand in the file; none in the single-file program, where they find
+    nothing.
+    """
+    path = f'{data_file.PACKAGE}/schema/attributes.schema.json'
+    return {'$schema': f'file://{path}'} if os.path.exists(path) else {}
+
+
+def _usable_rows(report: Report) -> List[AttributeRow]:
+    """Return the rows that an entry can describe: each number once."""
+    by_number = {row.id: row for row in reversed(report.attributes) if 1 <= row.id <= 255}
+    return [by_number[number] for number in dict.fromkeys(row.id for row in report.attributes) if number in by_number]
+
+
+# --- the entry -----------------------------------------------------------------------
+
+def _base(report: Report, database: drive_database.SpecDatabase) -> Json:
+    """Return the entry that speaks for the drive so far: one for its family, a generic one, or that for
+    unknown drives.
+    """
+    claims = database.claims(report.identity, [row.id for row in report.attributes])
+    return claims[0][1] if len(claims) == 1 else {}
+
+
+def _family(identity: Identity) -> str:
+    """Return smartctl's family, else the model up to its capacity."""
+    if len(identity.family) >= 3:
+        return identity.family[:LONGEST_FAMILY]
+    name = identity.plain_model
+    words = re.split(r'\s+\d+\s*[GT]B?\b', name)[0]
+    return (words if len(words) >= 3 else f'drive {name}')[:LONGEST_FAMILY]
+
+
+def _condition(identity: Identity, rows: Sequence[AttributeRow]) -> Dict[str, Any]:
+    pattern = model_pattern(identity)
+    # So short a name is a controller's rather than a drive's.
+    is_telling = regular_expressions.shape(pattern).literals >= model_patterns.LITERALS
+    first = {} if is_telling else {'first': [row.id for row in rows[:8]]}
+    return {'models': [pattern], **first} if pattern else first
+
+
+_CAPACITY = re.compile(r'(?<!\d)(?:(?P<amount>\d+(?:\.\d+)?)(?P<blank>\s?)(?P<unit>[GT])B\b'
+                       r'|(?P<tera>\d)T(?P<tenth>\d)(?!\d)|(?P<giga>\d{2,5})(?!\d))')
+
+
+def model_pattern(identity: Identity) -> str:
+    """Return a pattern for the drive's model in every capacity; '' where it has no name."""
+    name = identity.plain_model
+    capacities = [match for match in _CAPACITY.finditer(name) if _is_capacity(match, identity.capacity)]
+    pattern = literally(name)
+    if capacities:
+        # MX500 is no capacity in "MX500 500GB"
+        match = next((match for match in capacities if match['unit']), capacities[0])
+        any_capacity = f'[0-9.]+{match["blank"]}[GT]B' if match['unit'] else '[0-9T]{2,4}'
+        pattern = literally(name[:match.start()]) + any_capacity + literally(name[match.end():])
+    if regular_expressions.shape(pattern).literals < model_patterns.LITERALS:
+        pattern = literally(name)
+    # the schema wants four characters
+    return pattern if len(pattern) >= model_patterns.LITERALS or not pattern else f'(?:{pattern})'
+
+
+def _is_capacity(match: Match[str], capacity: Optional[int]) -> bool:
+    """Say whether "240GB", "7T6" or "240" is what the drive holds."""
+    if capacity is None:
+        return match['unit'] is not None
+    if match['unit']:
+        size = float(match['amount']) * {'G': 1e9, 'T': 1e12}[match['unit']]
+    else:
+        size = int(match['giga']) * 1e9 if match['giga'] else float(f'{match["tera"]}.{match["tenth"]}') * 1e12
+    return abs(size - capacity) <= NEAR * capacity
+
+
+def _attributes(report: Report, rows: Sequence[AttributeRow], base: Json, fits: Sequence[Fit],
+                database: drive_database.SpecDatabase) -> Dict[str, Any]:
+    """Return what the base says about the drive's rows, in its order, then the other rows with what is certain about
+    them.
+    """
+    by_number = {str(row.id): row for row in rows}
+    inherited = {number: known and _inherited(known, by_number[number], base)
+                 for number, known in base.get('attributes', {}).items() if number in by_number}
+    read_already = {metric for row in database.rows_of('', base).values() for metric in row.get('readings', ())}
+    of_sets = database.rows_of('', {**base, 'attributes': {}})
+    # A second reading of a metric would count in the place of the first.
+    meanings = {key: meaning for key, meaning in _agreed_meanings(database, report.identity.kind).items()
+                if not read_already.intersection(meaning[0])}
+    new = {number: _attribute(row, meanings, [fit for fit in fits if fit.metric not in read_already])
+           for number, row in by_number.items() if number not in inherited and row.id not in of_sets}
+    return {**inherited, **new}
+
+
+def _inherited(known: Json, row: AttributeRow, base: Json) -> Dict[str, Any]:
+    reason = f'read as by the entry {base["family"]}' if 'readings' in known else ''
+    return {**known, 'comment': _joined(_columns(row), reason, known.get('comment', ''))}
+
+
+def _attribute(row: AttributeRow, meanings: Mapping[Tuple[int, str], Tuple[Json, str]],
+               fits: Sequence[Fit]) -> Dict[str, Any]:
+    name = row.name[:LONGEST_NAME] if len(row.name) > 1 else 'Unknown_Attribute'
+    found, reason = meanings.get((row.id, name), ({}, ''))
+    own = [fit for fit in fits if fit.attribute == row.id]
+    # Where other attributes fit as well, chance has a hand in it. The first way of reading one is the commonest.
+    contested = {fit.metric for fit in fits if fit.attribute != row.id}
+    certain = {fit.metric: fit.spec for fit in reversed(own) if fit.metric not in contested}
+    given = {**found, **certain}
+    attribute: Dict[str, Any] = {'name': name, 'comment': _joined(_columns(row), reason, *(fit.words for fit in own))}
+    return {**attribute, 'readings': given} if given else attribute
+
+
+def _columns(row: AttributeRow) -> str:
+    """Return what the drive said, for whoever compares it with a datasheet; HINT knows it again."""
+    return f'VALUE {_or_dashes(row.value)}, WORST {_or_dashes(row.worst)}, RAW {row.raw[:LONGEST_NAME]}'
+
+
+def _joined(*words: str) -> str:
+    return '; '.join(word for word in words if word)
+
+
+def _or_dashes(number: Optional[int]) -> str:
+    return '---' if number is None else f'{number:03d}'
+
+
+def _agreed_meanings(database: drive_database.SpecDatabase, kind: str) -> Mapping[Tuple[int, str], Tuple[Json, str]]:
+    """Return (attribute, smartctl's name) -> (readings, why) where entries of several vendors agree.
+
+    Percentages and amounts of data never: families differ in them under one name.
+    """
+    seen: Dict[Tuple[int, str], List[Tuple[str, str]]] = {}
+    for name, entry in database.entries():
+        if entry.get('kind', kind) != kind or entry.get('fallback'):
+            continue
+        for number, row in database.rows_of(name, entry).items():
+            given = {metric: spec for metric, spec in row.get('readings', {}).items()
+                     if database.metrics[metric].unit not in DIFFERING_UNITS}
+            seen.setdefault((number, row['name']), []).append((json.dumps(given), entry['family'].split()[0]))
+    return {key: meaning for key, given_by in seen.items() for meaning in _agreed(given_by)}
+
+
+def _agreed(given_by: Sequence[Tuple[str, str]]) -> Iterator[Tuple[Json, str]]:
+    """Yield what nearly all of several vendors say, if they do. given_by: (readings, vendor) of each entry."""
+    (text, count), = Counter(text for text, _ in given_by).most_common(1)
+    vendors = {vendor for given, vendor in given_by if given == text}
+    if text != '{}' and len(vendors) >= VENDORS and count >= AGREEMENT * len(given_by):
+        yield json.loads(text), f'read as by {count} of {len(given_by)} entries that name it so'
+
+
+# --- what the drive's own statistics say ------------------------------------------------
+
+def _fits(report: Report, rows: Sequence[AttributeRow], database: drive_database.SpecDatabase) -> List[Fit]:
+    return [*endurance_fits(report, rows), *(fit for metric, number in _stated(report, database).items()
+                                             if database.metrics[metric].unit == 'B'
+                                             for fit in amount_fits(metric, number, rows))]
+
+
+def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> List[Fit]:
+    """Return the readings of the vendor attributes that equal the drive's own endurance figure."""
+    figure = _figure(report)
+    by_number = {row.id: row for row in rows}
+    if figure not in WORN:
+        return []
+    return [Fit(row.id, ENDURANCE, {'from': text, 'valid': list(valid)},
+                f'{text} equals the endurance that the drive itself states')
+            for row in rows for text, valid in ENDURANCE_FORMULAS.items()
+            if decode.evaluate(decode.parse(text), row, by_number) == figure]
+
+
+def amount_fits(metric: str, number: float, rows: Sequence[AttributeRow]) -> List[Fit]:
+    """Return the raw values that are, in some unit, the amount of data that the drive itself counts, in bytes."""
+    amounts = {unit: worth for unit, (base, worth) in units.UNITS.items() if base == 'B'}
+    raws = {row.id: decode.evaluate(decode.parse('raw'), row, {row.id: row}) or 0 for row in rows}
+    return [Fit(attribute, metric, {'from': 'raw', 'unit': unit},
+                f'raw times {unit} equals the {metric} that the drive itself states')
+            for attribute, raw in raws.items() if raw >= TELLING
+            for unit, worth in amounts.items() if abs(raw * worth - number) <= max(worth, SAME * number)
+            or (worth <= statistic_trust.COARSEST and statistic_trust.is_rest(number, raw * worth, worth))]
+
+
+def _figure(report: Report) -> Optional[int]:
+    statistic = report.statistics.get(ENDURANCE_STATISTIC)
+    return None if statistic is None else statistic.number
+
+
+def _stated(report: Report, database: drive_database.SpecDatabase) -> Dict[str, float]:
+    """Return what the drive's own statistics say about the metrics that vendors count in different ways."""
+    return {reading.metric: reading.number for reading in readings.standard_readings(report, database.metrics, {})
+            if reading.number is not None and reading.source.log == standards.DEVICE_STATISTICS
+            and statistic_trust.is_stated(reading.metric, reading.unit)}
+
+
+def _witnesses(report: Report, database: drive_database.SpecDatabase) -> Dict[str, float]:
+    """Return what is stated without what is not to be believed."""
+    stated, filled = _stated(report, database), _fills(report, database)
+    return {metric: number for metric,
+            number in stated.items() if not statistic_trust.is_doubtful(metric, number, filled)}
+
+
+def _fills(report: Report, database: drive_database.SpecDatabase) -> int:
+    return statistic_trust.fills(_stated(report, database).get('host_written'), report.identity.capacity)
+
+
+def _next_steps(report: Report, base: Json, fits: Sequence[Fit], database: drive_database.SpecDatabase) -> str:
+    """Return the header: what is known about endurance, and what to do with this file."""
+    endurance = [fit for fit in fits if fit.metric == ENDURANCE]
+    return ' '.join([*_already_known(base), _about_endurance(_figure(report), endurance, _fills(report, database)),
+                     'Next: correct family and models; give each attribute that you know its readings '
+                     '(doc/metric-names.md '
+                     'lists the metrics), '
+                     'leave the others; name your source. Then: check_smart_attributes validate THIS_FILE. '
+                     'It works once it lies in /etc/check-smart-attributes/attributes.d.'])
+
+
+def _already_known(base: Json) -> Iterator[str]:
+    if base.get('generic'):
+        yield (f'The generic entry {base["family"]} speaks for this drive already: one of its own is needed only '
+               f'where that is wrong or '
+               'says too little. This one reads the same and would replace it wholly.')
+    elif base and not base.get('fallback'):
+        yield (f'The entry {base["family"]} speaks for this drive already; this one reads the same and would replace '
+               f'it wholly.')
+
+
+def _about_endurance(figure: Optional[int], fits: Sequence[Fit], filled: int) -> str:
+    if figure is None:
+        return 'The drive states no endurance itself, so no attribute could be compared with it.'
+    if statistic_trust.is_doubtful(ENDURANCE, figure, filled):
+        return (f'The drive states 0 % endurance used though it was written {filled} times over: that is no witness, '
+                f'"stated" leaves it '
+                'out; draft again from a drive that states more, or name a document.')
+    if figure == 0:
+        return ('The drive states 0 % endurance used: an attribute that says more is wrong, and which one is right it '
+                'cannot tell; '
+                'draft again from a worn drive.')
+    if figure not in WORN:
+        return (f'The drive states {figure} % endurance used, which tells nothing about its attributes; draft again '
+                f'from a worn drive.')
+    found = ', '.join(f'{fit.spec["from"]} of {fit.attribute}' for fit in fits[:MENTIONED]) or 'no attribute'
+    caution = ('one drive can agree by chance, so look at another one' if fits
+               else 'the meaning must come from a document')
+    return f'The drive states {figure} % endurance used; equal to it: {found}; {caution}.'
+
+
+# --- the sample ----------------------------------------------------------------------------
+
+def _sample(report: Report, rows: Sequence[AttributeRow], entry: Json,
+            database: drive_database.SpecDatabase) -> Dict[str, Any]:
+    """Return the drive's rows with what the entry reads from them now."""
+    identity, stated = report.identity, _witnesses(report, database)
+    found = readings.vendor_readings(Report(identity, attributes=tuple(rows)), database.read_entry('', entry),
+                                     database.metrics)
+    return {'family': entry['family'], 'model': identity.plain_model, 'firmware': identity.firmware,
+            'kind': identity.kind,
+            **({'physical_block_size': identity.physical_block_size} if units.logical_in_physical(identity) > 1
+               else {}),
+            **({'capacity': identity.capacity} if identity.capacity else {}),
+            'origin': 'captured', 'lines': [_line(row) for row in rows], **({'stated': stated} if stated else {}),
+            'expect': {reading.metric: reading.verdict if reading.state is not None else reading.number
+                       for reading in found}}
+
+
+def _line(row: AttributeRow) -> str:
+    """Return the row as smartctl -x prints it, as far as flags are known."""
+    flags = 'P-----' if row.prefail else '------'
+    failed = {'now': 'NOW', 'past': 'Past'}.get(row.when_failed, '-')
+    name = re.sub(r'\s+', '_', row.name.strip()) or 'Unknown_Attribute'
+    return (f'{row.id:3d} {name:<23} {flags}   {_or_dashes(row.value)}   {_or_dashes(row.worst)}   '
+            f'{_or_dashes(row.threshold)}    {failed}    {" ".join(row.raw.split()) or "-"}')

@@ -1,0 +1,58 @@
+"""What is wrong with a file of limits."""
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import Any, Iterator, List, Mapping, Tuple
+
+from ..knowledge import data_errors, data_file, drive_database, schema_errors, site_file, thresholds
+from .sources import counted
+
+Json = Mapping[str, Any]
+FOLDER = 'thresholds.d'
+
+
+def is_limits(path: str, data: Any) -> bool:
+    """Tell whether this is a file with limits, or was put where they belong."""
+    if isinstance(data, dict) and 'entries' not in data and ('overrides' in data or 'metrics' in data):
+        return True
+    return os.path.basename(os.path.dirname(os.path.abspath(path))) == FOLDER
+
+
+def examine(path: str) -> Tuple[List[str], List[str]]:
+    """Return what is wrong with a file of limits and what is in it, nothing where a part of it cannot be used.
+
+    Raises DataError where it cannot be read or is no JSON.
+    """
+    name = os.path.basename(path)
+    data, problems = data_file.parse(data_file.read_text(path), name)
+    problems = problems or schema_errors.schema_problems(data, 'thresholds', name)
+    data = site_file.sound(data, 'thresholds') if problems else data
+    units = drive_database.SpecDatabase(data_file.load(data_file.shipped('attributes.json'))).units
+    found = [*(fault.sentence for fault in data_errors.of_limits(data, units)), *_contradictions(data), *_ended(data)]
+    summary = [counted(len(data.get('metrics', ())), 'metric'), counted(len(data.get('overrides', ())), 'override')]
+    return [*problems, *(f'{name}: {sentence}' for sentence in found)], [] if problems else summary
+
+
+def _contradictions(data: Json) -> Iterator[str]:
+    """Yield what two overrides for the very same drives disagree on."""
+    for number, override in enumerate(data.get('overrides', ()), 1):
+        for other_number, other in enumerate(data['overrides'][:number - 1], 1):
+            if other['for'] != override['for']:
+                continue
+            for metric in set(override.get('metrics', ())) & set(other.get('metrics', ())):
+                if override['metrics'][metric] != other['metrics'][metric]:
+                    yield (f'overrides {other_number} and {number}, for {json.dumps(override["for"])}, disagree about '
+                           f'{metric}; '
+                           'remove one of them')
+
+
+def _ended(data: Json) -> Iterator[str]:
+    today = time.strftime('%Y-%m-%d')
+    for override in data.get('overrides', ()):
+        if override.get('until', today) < today:
+            selector = thresholds.rank(override)
+            yield (f'override for {selector} {override["for"][selector]}: it ended on {override["until"]} and has no '
+                   f'effect; '
+                   'remove it, or write a later day')

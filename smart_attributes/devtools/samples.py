@@ -1,0 +1,131 @@
+"""Drives that validate entries: samples with what they must give, and measured models.
+
+Both are text that a person pasted; whatever is wrong with it comes back as a
+sentence, so that the rest is validated all the same.
+"""
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from ..errors import DataError
+from ..knowledge import data_file, schema_errors
+from ..model import WHEN_FAILED, AttributeRow, Identity
+
+SHOWN = 80  # characters of a line that a sentence may quote
+
+Json = Mapping[str, Any]
+Result = Tuple[List['Drive'], List[str]]  # what was read, and what is wrong
+
+
+class Drive(NamedTuple):
+    """A drive that entries may claim: of a sample, or a row of models.csv."""
+
+    place: str                        # "intel.json: sample 3, INTEL SSDSC2BB240G4"
+    identity: Identity
+    rows: Tuple[AttributeRow, ...]
+    family: Optional[str] = None      # the entry that must win; None: any one
+    expect: Optional[Json] = None
+    stated: Optional[Json] = None     # what the drive's own statistics said
+
+    @property
+    def attributes(self) -> Sequence[int]:
+        """Attribute numbers in the order of the drive's table."""
+        return [row.id for row in self.rows]
+
+
+def read(path: str, kinds: Mapping[str, str]) -> Result:
+    """Return the samples of a file, or of all JSON files of a folder.
+
+    kinds: "hdd" or "ssd" of the families that say it.
+    """
+    drives: List[Drive] = []
+    problems: List[str] = []
+    for file in _files(path):
+        name = os.path.basename(file)
+        try:
+            data, found = data_file.parse(data_file.read_text(file), name, _place)
+        except DataError as problem:
+            problems.append(str(problem))
+            continue
+        # A sample has one shape, whether it stands in a file of its own or with its entry.
+        found = found or schema_errors.schema_problems({'entries': [], 'samples': data}, 'attributes', name)
+        read_drives, wrong_rows = ([], []) if found else drives_of(name, data, kinds)
+        drives += read_drives
+        problems += [*found, *wrong_rows]
+    return drives, problems
+
+
+def _files(path: str) -> List[str]:
+    if not os.path.isdir(path):
+        return [path]
+    return sorted(os.path.join(path, name) for name in os.listdir(path) if name.endswith('.json'))
+
+
+def _place(data: Any, path: data_file.Path) -> str:
+    return schema_errors.place({'samples': data}, ('samples', *path))
+
+
+def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> Result:
+    """Return the drives that the samples of the file *name* describe; they fit their schema."""
+    drives, problems = [], []
+    for number, sample in enumerate(samples, 1):
+        place = f'{name}: sample {number}, {sample["model"] or "without model"}'
+        rows = [(line, parse_row(line)) for line in sample['lines']]
+        problems += [f'{place}: {json.dumps(line[:SHOWN])} is no row of an attribute table; paste one of smartctl -A '
+                     f'or -x'
+                     for line, row in rows if row is None]
+        identity = _identity(sample['model'], sample.get('firmware', ''),
+                             sample.get('kind') or kinds.get(sample['family'], 'ssd'))
+        identity = identity._replace(physical_block_size=sample.get('physical_block_size'),
+                                     capacity=sample.get('capacity'))
+        drives.append(Drive(place, identity, tuple(row for _, row in rows if row is not None), sample['family'],
+                            sample['expect'],
+                            sample.get('stated')))
+    return drives, problems
+
+
+def measured(path: str) -> Result:
+    """Return the drives of a CSV file: model, firmware, attributes (numbers with blanks between), perhaps kind."""
+    name = os.path.basename(path)
+    try:
+        rows = list(csv.DictReader(io.StringIO(data_file.read_text(path), newline='')))
+    except (DataError, csv.Error) as problem:
+        return [], [f'{name}: {problem}']
+    drives = []
+    for number, row in enumerate(rows, 2):
+        numbers = (row.get('attributes') or '').split()
+        if row.get('model') is None or row.get('firmware') is None or not all(word.isdecimal() for word in numbers):
+            return [], [f'{name}: line {number} has not the columns model, firmware and attributes; '
+                        'write numbers with blanks between them as attributes']
+        table = tuple(AttributeRow(int(word), '', None, None, None, None, '', '') for word in numbers)
+        identity = _identity(row['model'], row['firmware'], row.get('kind') or 'ssd')
+        drives.append(Drive(f'{name}: line {number}, {row["model"]}', identity, table))
+    return drives, []
+
+
+def _identity(model: str, firmware: str, kind: str) -> Identity:
+    protocol = {'nvme': 'NVMe', 'sas': 'SCSI'}.get(kind, 'ATA')
+    return Identity(protocol=protocol, model=model, firmware=firmware, rotation=7200 if kind == 'hdd' else 0)
+
+
+_ROW = re.compile(r'\s*(?P<id>\d{1,3}) (?P<name>\S+)\s+(?P<flags>0x[0-9a-f]{4}|[A-Z+-]{6,8})'
+                  r'\s+(?P<value>\d+|---)\s+(?P<worst>\d+|---)\s+(?P<threshold>\d+|---)'
+                  r'(?:\s+(?P<type>Pre-fail|Old_age)\s+(?:Always|Offline))?'
+                  r'\s+(?P<failed>-|FAILING_NOW|In_the_past|NOW|Past)\s+(?P<raw>\S.*?)\s*')
+
+
+def parse_row(line: str) -> Optional[AttributeRow]:
+    """Return what a row of smartctl's classic (-A) or brief (-x) attribute table says; None: it is none."""
+    match = _ROW.fullmatch(line)
+    if match is None or not 1 <= int(match['id']) <= 255:
+        return None
+    value, worst, threshold = (None if text == '---' else int(text)
+                               for text in match.group('value', 'worst', 'threshold'))
+    prefail = match['type'] == 'Pre-fail' or match['flags'].startswith('P')
+    return AttributeRow(int(match['id']), match['name'], value, worst, threshold, prefail, WHEN_FAILED[match['failed']],
+                        match['raw'])

@@ -1,0 +1,141 @@
+"""Files with entries, read for a proof, with what they may name and the words to say what is wrong."""
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from typing import Any, Collection, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from ..errors import DataError
+from ..knowledge import data_errors, data_file, drive_database, formatting, schema_errors, site_file
+from . import samples
+
+Json = Mapping[str, Any]
+LOOKED_AT = 1000       # characters of a file that may be something else
+
+
+class Source(NamedTuple):
+    """A file with entries, read."""
+
+    name: str
+    path: str
+    text: str
+    data: Json
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether this is a database of its own, not an addition to the shipped one."""
+        return 'date' in self.data
+
+
+class Claim(NamedTuple):
+    """A drive with the entries that are strongest for it."""
+
+    drive: samples.Drive
+    winners: Sequence[Tuple[str, Json]]
+
+
+class Context(NamedTuple):
+    """What the rules may look at beside the file that they validate."""
+
+    database: drive_database.SpecDatabase
+    shipped: drive_database.SpecDatabase       # without additions
+    sources: Sequence[Source]         # the shipped file first
+    documents: Collection[str]
+    evidence: Mapping[str, Json] = {}  # what measure counted, by family
+
+
+def read_sources(files: Sequence[str]) -> Tuple[List[Source], List[str]]:
+    """Return the files as far as they fit the schema, whole databases first, and what does not fit."""
+    sources, problems = [], []
+    for path in files:
+        try:
+            source, found = read_source(path)
+        except DataError as problem:
+            problems.append(str(problem))
+        else:
+            problems.extend(found)
+            sources.append(source._replace(data=site_file.sound(source.data, 'attributes')) if found else source)
+    return sorted(sources, key=lambda source: not source.is_whole), problems
+
+
+def read_source(path: str) -> Tuple[Source, List[str]]:
+    """Return a file and what does not fit its schema. Raises DataError where it cannot be read or is no JSON."""
+    name, text = os.path.basename(path), data_file.read_text(path)
+    if text.startswith('smartctl ') or '"json_format_version"' in text[:LOOKED_AT]:
+        raise DataError(f'{name} is what smartctl says about a drive, no entry; check_smart_attributes draft --report '
+                        f'{path} makes one')
+    data, problems = data_file.parse(text, name)
+    return Source(name, path, text, data), problems or schema_errors.schema_problems(data, 'attributes', name)
+
+
+def unusable(source: Source, sources: Sequence[Source]) -> Iterator[str]:
+    """Yield what would break a check."""
+    metrics = {metric for other in sources for metric in other.data.get('metrics', ())}
+    sets = {name for other in sources for name in other.data.get('sets', ())}
+    return (f'{source.name}: {fault.sentence}' for fault in data_errors.of_entries(source.data, metrics, sets))
+
+
+def context_of(sources: Sequence[Source], evidence: Mapping[str, Json]) -> Context:
+    """Return what the rules may look at."""
+    shipped, *local = sources
+    documents = {key for source in sources for key in source.data.get('documents', ())}
+    database = drive_database.SpecDatabase(shipped.data, [(source.name, source.data) for source in local])
+    return Context(database, drive_database.SpecDatabase(shipped.data), sources, documents, evidence)
+
+
+def beside(source: Source, given: Optional[str], usual: str) -> Optional[str]:
+    """Return the file or folder that was given, else the one of a checkout, if this is one."""
+    path = given or os.path.join(os.path.dirname(os.path.abspath(source.path)), usual)
+    return path if given or os.path.exists(path) else None
+
+
+def read_samples(sources: Sequence[Source], path: Optional[str]) -> samples.Result:
+    """Return the samples that stand in the files, and those of a file or folder beside them."""
+    kinds = {entry['family']: entry['kind'] for source in sources for entry in source.data['entries']
+             if 'kind' in entry}
+    found = [samples.drives_of(source.name, source.data.get('samples', ()), kinds) for source in sources]
+    if path:
+        found.append(samples.read(path, kinds))
+    return [drive for drives, _ in found for drive in drives], [problem for _, problems in found
+                                                                for problem in problems]
+
+
+def counted(number: int, word: str, words: str = '') -> str:
+    """Return "1 entry", "2 entries"."""
+    return f'{number} {word if number == 1 else words or word + "s"}'
+
+
+def quoted(value: Any) -> str:
+    """Return a value as JSON writes it, on not more than one line."""
+    text = json.dumps(value)
+    return text if len(text) <= formatting.WIDTH else text[:formatting.WIDTH] + '…"'
+
+
+def rewrite(path: str, schema_name: str = 'attributes') -> bool:
+    """Give the file the usual layout and say whether it had another one.
+
+    Raises DataError where the file cannot be read or written or does not fit
+    its schema.
+    """
+    text = data_file.read_text(path)
+    usual = formatting.formatted(schema_errors.checked(text, schema_name, os.path.basename(path)), schema_name)
+    if usual != text:
+        try:
+            _replace(os.path.realpath(path), usual)
+        except OSError as error:
+            raise DataError(f'{path}: cannot be written: {error.strerror}') from None
+    return usual != text
+
+
+def _replace(path: str, text: str) -> None:
+    """Put *text* in the place of a file in one step, so that no check ever reads half of it."""
+    with tempfile.NamedTemporaryFile('w', encoding='utf-8', dir=os.path.dirname(path), delete=False) as file:
+        try:
+            file.write(text)
+            file.flush()
+            os.chmod(file.name, os.stat(path).st_mode & 0o777)
+            os.replace(file.name, path)
+        except OSError:
+            os.unlink(file.name)
+            raise

@@ -1,0 +1,144 @@
+"""Why sudo refuses, from what it and visudo print; and what only root can learn about the files of sudoers."""
+
+import os
+import re
+import shlex
+from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+from .. import files
+from ..errors import UsageError
+from ..model import Answer
+from ..reading import processes, smartctl_calls
+from . import sudo_list
+
+SUDOERS, FOLDER = '/etc/sudoers', '/etc/sudoers.d'
+LARGEST = 1 << 20     # bytes of a file of sudoers
+PATIENCE = 10.0       # seconds for visudo and sudo, asked by root
+VISUDO = tuple(f'{folder}/visudo' for folder in smartctl_calls.ENVIRONMENT['PATH'].split(':'))
+
+
+class Reason(NamedTuple):
+    """Why sudo does not do what a rule allows, and the remedy of root."""
+
+    words: str
+    cure: str
+    command: str = ''
+
+    def of(self, user: str, path: str = '') -> 'Reason':
+        """Return it for a user and the file that is at fault."""
+        return Reason(self.words.format(user=user, path=path), self.cure.format(user=user, path=path),
+                      self.command.format(user=shlex.quote(user), path=shlex.quote(path)))
+
+
+# A line at the end of SUDOERS, where no other overrides it; installed only if visudo accepts the whole.
+_APPENDED = (f"new=$(mktemp) && (cat {SUDOERS}; printf '\\n%s\\n' '%s') >$new && visudo -cf $new && "
+             f'install -m 0440 $new {SUDOERS}')
+_BROKEN = Reason('{path} has a syntax error, and sudo ignores at least that line', 'correct that file',
+                 'visudo -f {path}')
+_MODE = Reason('sudo does not read {path}, because others may write to it', 'correct its mode', 'chmod 0440 {path}')
+_OWNER = Reason('sudo does not read {path}, because it does not belong to root', 'give it to root',
+                'chown root:root {path}')
+# What sudo or visudo prints -> the reason; a group of the pattern is the path. LC_ALL=C.
+# Source: sudo 1.8 to 1.9, src/sudo.c, plugins/sudoers/{sudoers,auth/pam,visudo}.c; tried with 1.9.13.
+REASONS: Sequence[Tuple[str, Reason]] = (
+    (r'must have a tty', Reason(
+        'sudo wants a terminal (requiretty), and a check has none', 'except {user} from requiretty',
+        _APPENDED.replace("'%s'", "'Defaults:{user} !requiretty'"))),
+    (r'account validation failure|[Aa]ccount expired', Reason(
+        'the account {user} is expired or locked for sudo', 'remove the dates of expiry; if "chage -l {user}" shows '
+        'none, see /etc/pam.d/sudo and the directory service', 'chage -E -1 -I -1 {user}')),
+    (r'no new privileges', Reason(
+        'this process may not become root (no new privileges)',
+        'remove NoNewPrivileges from the unit, or the like from the container, that doctor runs in')),
+    (r'(/\S+) must be owned by uid 0 and have the setuid bit', Reason(
+        '{path} lacks the setuid bit or does not belong to root', 'correct both',
+        'chown root:root {path} && chmod 4755 {path}')),
+    (r'(/\S+) is (?:world|group) writable', _MODE), (r'(/\S+): bad permissions', _MODE),
+    (r'(/\S+) is owned by [ug]id', _OWNER), (r'(/\S+): wrong owner', _OWNER),
+    (r'(/[^\s:]+):[^\n]*syntax error', _BROKEN))
+_NOT_INCLUDED = Reason(f'{{path}} holds a rule, but {SUDOERS} does not include {FOLDER}', 'include it',
+                       _APPENDED.replace("'%s'", f"'#includedir {FOLDER}'"))
+_ODD_NAME = Reason('sudo ignores {path}: the name of such a file must not contain a dot or end with ~', 'rename it')
+_UNREAD = Reason('{path} holds a rule, and sudo does not read it', 'see what visudo says', 'visudo -c')
+
+
+class Known(NamedTuple):
+    """What root learned before it became the user."""
+
+    checked: str = ''                        # what visudo -c printed
+    is_valid: bool = False                   # it found nothing wrong
+    rules: Sequence[str] = ()                # files in FOLDER that name this user and smartctl
+    is_included: bool = True                 # SUDOERS includes FOLDER
+    entries: Sequence[sudo_list.Entry] = ()    # of this user, also those that ask for a password
+
+
+# --- looking ---------------------------------------------------------------------------
+
+def known(user: str, executable: str, runner: processes.Runner, deadline: float) -> Known:
+    """Return what only root can learn; nothing where this is not root, or where sudo is not installed."""
+    visudo = next(filter(os.path.isfile, VISUDO), '')
+    if os.geteuid() != 0 or not visudo:
+        return Known()
+    try:
+        lines = [(visudo, '-c'), (smartctl_calls.find_sudo(), '-n', '-ll', '-U', user)]
+    except UsageError:
+        return Known()
+    answers = {answer.command: answer for answer in runner.run(lines, 2, PATIENCE, deadline)}
+    checked, listed = (answers[line] for line in lines)
+    text = _content(SUDOERS)
+    return Known(printed(checked), checked.status == 0, list(_rules(user, os.path.basename(executable))),
+                 not text or bool(re.search(rf'^\s*[@#]includedir\s+{FOLDER}/?\s*$', text, re.MULTILINE)),
+                 sudo_list.entries(listed.stdout.decode('utf-8', 'replace')))
+
+
+def printed(answer: Answer) -> str:
+    """Return what a program printed."""
+    return (answer.stderr + b'\n' + answer.stdout).decode('utf-8', 'replace').strip()
+
+
+def _content(path: str) -> str:
+    try:
+        return files.content(path, LARGEST).decode('utf-8', 'replace')
+    except OSError:
+        return ''
+
+
+def _rules(user: str, program: str) -> Iterator[str]:
+    try:
+        names: List[str] = sorted(os.listdir(FOLDER))
+    except OSError:
+        return
+    for path in (os.path.join(FOLDER, name) for name in names):
+        text = _content(path)
+        if program in text and re.search(rf'^{re.escape(user)}\s', text, re.MULTILINE):
+            yield path
+
+
+# --- what it means; pure ---------------------------------------------------------------
+
+def reason(said: str, user: str) -> Optional[Reason]:
+    """Return what the words of sudo or visudo mean; None where they name no fault beside the rule."""
+    for pattern, found in REASONS:
+        match = re.search(pattern, said)
+        if match:
+            return found.of(user, match[1] if match.groups() else '')
+    return None
+
+
+def unread(found: Known, user: str) -> Optional[Reason]:
+    """Return why a rule that is there does not count; None where all rules are read."""
+    path = next((path for path in found.rules if f'{path}: parsed OK' not in found.checked), '')
+    if not path or not found.is_valid:
+        return None
+    if not found.is_included:
+        return _NOT_INCLUDED.of(user, path)
+    name = os.path.basename(path)
+    if '.' not in name and not name.endswith('~'):
+        return _UNREAD.of(user, path)
+    better = os.path.join(FOLDER, name.rstrip('~').replace('.', '-'))
+    return _ODD_NAME.of(user, path)._replace(command=f'mv -n {shlex.quote(path)} {shlex.quote(better)}')
+
+
+def why(said: str, found: Known, user: str) -> Optional[Reason]:
+    """Return why sudo refuses, beside a rule that is missing or not as it should be. said: what it printed."""
+    return reason(said, user) or reason('' if found.is_valid else found.checked, user) or unread(found, user)

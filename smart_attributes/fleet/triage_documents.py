@@ -1,0 +1,180 @@
+"""Documents of `triage --json`, of this version or another, from hosts that may write anything -> their drives."""
+from __future__ import annotations
+
+import os
+import re
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from .. import files, trust
+from ..durations import DAY
+from ..errors import SmartError
+from ..model import State
+from ..output.advice import FORMER, NOTHING, ORDER_OF_ACTIONS, READ, SEARCH, due
+from ..output.forecast_dates import day
+from ..output.packed_document import Packer
+from ..words import since, visible
+from . import bounded_json, causes
+from .plugin_output import Drive, Origin, Reader, unread
+
+if TYPE_CHECKING:
+    from ..knowledge.severity import Weight
+
+Json = Mapping[str, Any]
+LARGEST = 16 << 20     # bytes of a file; 24 drives take 0.1 MB
+MOST_DRIVES = 2_000    # of one document
+ENTRIES, POINTS = 200, 2_000   # of each list that a drive has, and of each past
+OLD = 2 * DAY          # seconds, after which a document tells the past
+WORDS = 500            # characters of a text
+TEXTS = ('device', 'type', 'name', 'model', 'serial', 'firmware', 'kind', 'entry', 'why', 'bay', 'light')
+LISTS = ('notes', 'carries', 'findings')
+OF_A_READING = ('unit', 'source', 'warning', 'critical', 'reason', 'said', 'growth')
+_BEGINNING = re.compile(rb'\s*\{\s*"version"')
+OF_A_FORECAST = ('left', 'earliest', 'latest')
+
+
+class Document(NamedTuple):
+    """A file of `triage --json`."""
+
+    host: str
+    content: Json
+    made: float            # seconds since 1970
+
+    @property
+    def notes(self) -> List[str]:
+        """Return what concerns the run as a whole, and made it worse than its drives."""
+        return _texts(self.content.get('notes'))
+
+
+class Damaged(SmartError):
+    """A document that cannot be read, and hides the drives of its host."""
+
+
+def read(path: str) -> Optional[Document]:
+    """Return the document that a file holds; None where it holds something else. Raises OSError, and Damaged.
+
+    Its host is the one that it names; else the file's name, or that of its folder where all are called alike.
+    """
+    text = files.content(path, LARGEST, trust.foreign_secret)
+    try:
+        content = bounded_json.parse(text)
+    except bounded_json.TooLarge:
+        raise Damaged('it is larger than the document of any host; look at how it was made') from None
+    except ValueError:
+        if _BEGINNING.match(text):
+            raise Damaged('it begins as a document of triage and is damaged; copy it again from its host') from None
+        return None
+    if not isinstance(content, dict) or not isinstance(content.get('drives'), list) or 'version' not in content:
+        return None
+    made: Any = content.get('made')
+    written = os.stat(path).st_mtime
+    # A clock that is ahead must not keep an old document young for ever.
+    is_known = _is_number(made) and 0 <= made <= written + DAY
+    return Document(_text(content.get('host')) or host_of(path) or '-', content, float(made) if is_known else written)
+
+
+def host_of(path: str) -> str:
+    """Return the host that a path names: "web1" of web1.json, and of web1/drives.json."""
+    folder, name = os.path.split(path)
+    stem = name.partition('.json')[0]
+    return visible(os.path.basename(folder) if stem in ('drives', 'triage', 'smart') and folder else stem)
+
+
+def drives(document: Document, reader: Reader, packer: Packer, now: float) -> Iterator[Drive]:
+    """Yield the drives of a document, and a row for what is wrong with the run as a whole."""
+    age = max(now - document.made, 0)
+    origin = Origin(document.host, (f'as of {day(document.made)}, {since(age)}',) if age > OLD else (), age, now)
+    state = _state(document.content.get('state'))
+    listed = document.content['drives']
+    known = [_state(each.get('state')) for each in listed if isinstance(each, dict)]
+    if (document.notes and state is not State.OK) or not listed or state not in (State.OK, *known):
+        told = 'its run is worse than any of its drives' if listed else 'no drives'
+        why = '; '.join(document.notes) or told
+        yield reader.row('(triage)', state, why, origin, causes.of_check(why))
+    if len(listed) > MOST_DRIVES:
+        yield reader.row('(triage)', State.UNKNOWN, f'{len(listed) - MOST_DRIVES} of {len(listed)} drives are not '
+                         f'shown: more than {MOST_DRIVES} are read of no host', origin,
+                         causes.BY_CODE['check-incomplete'])
+    for each in listed[:MOST_DRIVES]:
+        if isinstance(each, dict):
+            yield _drive(each, reader, packer, origin)
+        else:
+            yield reader.row('(triage)', State.UNKNOWN, 'a drive that is not as version 1 of triage has it', origin,
+                             causes.BY_CODE['check-incomplete'])
+
+
+def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin) -> Drive:
+    state, action = _state(given.get('state')), _text(given.get('action')) or ''
+    action = FORMER.get(action, action)
+    facts: Dict[str, Any] = {
+        'host': origin.host, **{key: _text(given.get(key)) for key in TEXTS},
+        **{key: _texts(given.get(key)) for key in LISTS}, 'state': state.name,
+        'action': action if action in ORDER_OF_ACTIONS else NOTHING if state is State.OK else READ}
+    facts['name'] = facts['name'] or facts['device'] or '-'
+    facts['notes'] = [*origin.notes, *facts['notes']]
+    facts['forecasts'] = {_text(metric) or '': each for metric, each in _items(given.get('forecasts'), origin.elapsed)}
+    left = [each['left'] for each in facts['forecasts'].values()]
+    facts.update(due(facts['action'], left, origin.now)._asdict())
+    facts.update(unread(state, facts['why'] or '') if facts['action'] in (READ, SEARCH) else {})
+    facts['past'] = {_text(metric) or '': [point for point in points[-POINTS:] if _is_point(point)]
+                     for metric, points in _pairs(given.get('past')) if isinstance(points, list)}
+    readings = [_reading(each) for each in _dicts(given.get('readings')) if isinstance(each.get('metric'), str)]
+    used = max((each['value'] for each in readings if each['metric'] == 'endurance_used' and each['judged']
+                and _is_number(each['value'])), default=0)
+    weights = tuple(_weight(each, reader) for each in readings if each['state'] != State.OK.name)
+    return Drive(facts, partial(packer.readings, readings), used, weights)
+
+
+def _weight(reading: Json, reader: Reader) -> Weight:
+    """Return the weight of a finding in the order of severity."""
+    state, value = State[reading['state']], reading['value']
+    return reader.weight(reading['metric'], state, value if _is_number(value) else None,
+                         reading['critical' if state is State.CRITICAL else 'warning'],
+                         reading.get('grown', 0), bool(reading['growth']))
+
+
+def _reading(given: Json) -> Dict[str, Any]:
+    value = given.get('value')
+    return {'metric': _text(given['metric']) or '-', 'value': value if _is_number(value) else _text(value),
+            'judged': given.get('judged') is True, 'state': _state(given.get('state')).name,
+            **{key: _text(given.get(key)) or '' for key in OF_A_READING},
+            **({'grown': given['grown']} if _is_number(given.get('grown')) else {})}
+
+
+def _items(given: Any, elapsed: float) -> Iterator[Tuple[str, Json]]:
+    """Yield forecasts, counted from now on."""
+    for metric, each in _pairs(given):
+        if isinstance(each, dict) and _is_number(each.get('left')):
+            told = {key: each[key] for key in OF_A_FORECAST if _is_number(each.get(key))}
+            yield metric, {**{key: round(max(seconds - elapsed, 0)) for key, seconds in told.items()},
+                           'estimate': each.get('estimate') is True}
+
+
+def _state(given: Any) -> State:
+    return State[given] if isinstance(given, str) and given in State.__members__ else State.UNKNOWN
+
+
+def _text(given: Any) -> Optional[str]:
+    return visible(given[:WORDS]) if isinstance(given, str) else None
+
+
+def _texts(given: Any) -> List[str]:
+    return [visible(each[:WORDS]) for each in given[:ENTRIES] if isinstance(each, str)] if isinstance(
+        given, list) else []
+
+
+def _dicts(given: Any) -> Sequence[Json]:
+    return [each for each in given[:ENTRIES] if isinstance(each, dict)] if isinstance(given, list) else []
+
+
+def _pairs(given: Any) -> Sequence[Tuple[str, Any]]:
+    return list(islice(given.items(), ENTRIES)) if isinstance(given, dict) else []
+
+
+def _is_number(given: Any) -> bool:
+    return isinstance(given, (int, float)) and not isinstance(given, bool) and abs(given) < 1e30
+
+
+def _is_point(given: Any) -> bool:
+    return isinstance(given, list) and len(given) == 2 and all(map(_is_number, given))

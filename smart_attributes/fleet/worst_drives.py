@@ -1,0 +1,102 @@
+"""The drives that are shown one by one: the worst of a fleet, as many as a page can hold, in little memory."""
+from __future__ import annotations
+
+import json
+from bisect import insort
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
+
+from ..output.packed_document import Packer, unpacked
+from .plugin_output import Drive
+
+if TYPE_CHECKING:
+    from ..knowledge.severity import Rank
+
+Json = Mapping[str, Any]
+MOST = 25_000          # drives; a page of 24,000 has 6 MB, or 13 where their documents have reasons and sources
+ROW = 32 << 10         # bytes of one; 600 are usual
+MEMORY = 64 << 20      # bytes of all
+WITHOUT = {'past': {}, 'carries': (), 'notes': ('its readings are left out: they would take too much room',)}
+_text = json.JSONEncoder(separators=(',', ':')).encode
+
+
+class Row(NamedTuple):
+    """A drive as it is kept, and what it is ordered by."""
+
+    key: Rank
+    action: str
+    model: str         # '' where nobody answered
+    text: str          # JSON, packed
+
+
+class Card(NamedTuple):
+    """A drive that stands for all drives of its model with which the same is to be done."""
+
+    place: int         # among all that are kept
+    drive: Json
+    drives: int        # for which it stands, itself included
+
+
+class Kept:
+    """Takes drives one by one and keeps the worst."""
+
+    def __init__(self, packer: Packer, most: int = MOST) -> None:
+        self.left_out = 0
+        self._packer, self._most, self._size = packer, max(most, 1), 0
+        self._rows: List[Row] = []           # always ordered: what comes too late costs no more than its key
+
+    def add(self, drive: Drive) -> None:
+        """Keep a drive, unless enough are worse."""
+        facts = drive.facts
+        key = drive.rank
+        if len(self._rows) == self._most and key > self._rows[-1].key:
+            self.left_out += 1
+            return
+        text = _text(self._packer.drive(facts, drive.pairs()))
+        if len(text) > ROW:
+            text = _text(self._packer.drive({**facts, **WITHOUT}, []))
+        insort(self._rows, Row(key, facts['action'], facts.get('model') or '', text))
+        self._size += len(text)
+        while len(self._rows) > self._most or self._size > MEMORY:
+            self._size -= len(self._rows.pop().text)
+            self.left_out += 1
+
+    def rows(self) -> List[Row]:
+        """Return what is kept, the worst first."""
+        return self._rows
+
+    def drives(self, rows: List[Row]) -> Iterator[Dict[str, Any]]:
+        """Yield drives as the document has them."""
+        tables = self._packer.tables()
+        return (unpacked(json.loads(row.text), tables) for row in rows)
+
+    def taken(self, now: float) -> str:
+        """Return all that is kept as the page's script unpacks it, and keep it no longer: it is large."""
+        tables = json.dumps({**self._packer.tables(), 'made': round(now)}, separators=(',', ':'))
+        texts = [row.text for row in self.rows()]
+        self._rows = []
+        head, tail = '{"drives":[', f'],{tables[1:]}'
+        if not texts:
+            return head + tail
+        texts[0] = head + texts[0]
+        texts[-1] += tail
+        return ','.join(texts)
+
+    def todo(self, actions: Sequence[str], shown: int) -> Dict[str, Tuple[int, List[Card]]]:
+        """Return what to do -> with how many drives, and the first cards: a model has one, that of its worst drive."""
+        found: Dict[str, Dict[Tuple[str, int], List[int]]] = {action: {} for action in actions}
+        for place, row in enumerate(self.rows()):
+            if row.action in found:
+                found[row.action].setdefault((row.model, 0 if row.model else place), []).append(place)
+        return {action: (sum(map(len, models.values())), self._cards(_spread(list(models.values()), shown)))
+                for action, models in found.items() if models}
+
+    def _cards(self, models: Sequence[Sequence[int]]) -> List[Card]:
+        """Return a card for each model, of its first place."""
+        drives = self.drives([self._rows[places[0]] for places in models])
+        return [Card(places[0], drive, len(places)) for places, drive in zip(models, drives)]
+
+
+def _spread(models: List[List[int]], shown: int) -> List[List[int]]:
+    """Return the places that each card stands for: a drive each where all fit, else a model each."""
+    places = sorted(place for each in models for place in each)
+    return [[place] for place in places] if len(places) <= shown else models[:shown]

@@ -1,0 +1,282 @@
+"""Drives, places, series and points as rows of the database. Whoever calls this is inside a transaction."""
+from __future__ import annotations
+
+from itertools import chain
+
+from ..model import Identity
+from ..typed import TYPE_CHECKING, NamedTuple
+from . import checksums, hysteresis, series
+from .clock import LATEST, moment
+from .database import Database
+from .drive_changes import Place
+from .drive_matching import Record
+from .series import History, Key, Observation, Point
+
+if TYPE_CHECKING:
+    from typing import Any, Collection, Dict, List, Mapping, Sequence, Set, Tuple
+
+LARGEST = 1e30     # beyond is no number of a drive, and sums of two could be infinite
+_FEW = 8
+PERCENT = 255      # beyond is no percentage: 255 is the largest that a drive can state, 100 of most metrics
+# Which points: of series that are judged all. Two statements, for an OR would walk through all of the others.
+_NEWEST = 'p.time = (SELECT max(time) FROM point WHERE series = s.number)'
+_WHOLE = (series.CHANGE, series.LATELY)
+RECENT = (f's.pace IN {_WHOLE}', f's.pace NOT IN {_WHOLE} AND {_NEWEST}')
+EVERY = ('s.pace >= 0',)
+# The casts are for a database that somebody has been at: SQLite takes a text where a number belongs.
+_SERIES = ('SELECT number, drive, CAST(metric AS TEXT), CAST(definition AS TEXT), CAST(pace AS INTEGER), CAST(absent '
+           'AS '
+           'INTEGER), settled, sum FROM series WHERE drive IN ({})')
+_POINTS = ('SELECT p.series, CAST(p.time AS INTEGER), CAST(p.number AS REAL), CAST(p.gap AS INTEGER) FROM series AS s '
+           'JOIN point AS p ON p.series = s.number WHERE s.drive IN ({}) AND {} ORDER BY p.series, p.time')
+# All that is read at each opening, in the order of the checksum.
+_HEAD = ("SELECT name, value FROM fact WHERE name <> 'sum' ORDER BY name",
+         'SELECT number, first_read, last_read, protocol, model, firmware, serial, wwn, sum FROM drive ORDER BY number',
+         'SELECT address, drive, first, gone, scanned FROM place ORDER BY address, drive')
+
+
+class Stored(NamedTuple):
+    """A series in the database."""
+
+    number: int
+    pace: int
+    absent: int          # when it was last read, where later checks had no number for it; 0: whenever its drive was
+    history: History
+    settled: int = 0     # checksum of all points but the newest
+    sum: int = 0         # of all
+
+
+if TYPE_CHECKING:
+    AllStored = Mapping[Key, Stored]
+
+
+# --- reading ---------------------------------------------------------------------------
+
+class Head(NamedTuple):
+    """What is read at each opening."""
+
+    facts: Mapping[str, str] = {}
+    records: Tuple[Record, ...] = ()
+    places: Tuple[Place, ...] = ()
+
+
+def head(database: Database) -> Head:
+    """Return facts, drives and places. Raises ValueError where they are not as they were written."""
+    facts, drives, places = tables = [database.run(statement) for statement in _HEAD]
+    if database.run("SELECT value FROM fact WHERE name = 'sum'") != [(str(checksums.of_rows(*tables)),)]:
+        raise ValueError('a wrong checksum')
+    numbers = {number for number, *_ in drives}
+    return Head({str(name): str(value) for name, value in facts}, tuple(map(_record, drives)), tuple(
+        Place(str(address), int(drive), moment(first), moment(gone), bool(scanned))
+        for address, drive, first, gone, scanned in places if drive in numbers))
+
+
+def _record(row: Tuple[Any, ...]) -> Record:
+    number, first, last, protocol, model, firmware, serial, wwn, total = row
+    return Record(int(number), Identity(str(protocol), str(model), str(firmware), str(serial), str(wwn)),
+                  moment(first), moment(last), int(total))
+
+
+def stored(database: Database, wanted: Sequence[Record], points: Sequence[str]) -> Dict[int, Dict[Key, Stored]]:
+    """Return the series of drives, by the numbers of these. points: RECENT or EVERY.
+
+    Raises ValueError where they are not as they were written, or as no check has written them.
+    """
+    last_read = {record.number: record.last_read for record in wanted}
+    numbers = _listed(last_read)
+    by_series: Dict[int, List[Point]] = {}
+    for condition in points:
+        for number, time, value, gap in database.run(_POINTS.format(numbers, condition)):
+            by_series.setdefault(number, []).append(Point(time, value, gap))
+    found: Dict[int, Dict[Key, Stored]] = {number: {} for number in last_read}
+    rows = _by_drive(database, last_read)
+    if any(checksums.of_rows(rows[record.number]) != record.sum for record in wanted):
+        raise ValueError('a wrong checksum')
+    for number, drive, metric, definition, pace, absent, settled, total in chain.from_iterable(rows.values()):
+        history = History(tuple(by_series.get(number, ())), absent or last_read[drive])
+        row = found[drive][Key(metric, definition)] = Stored(number, pace, absent, history, settled, total)
+        _look_at(row, _most(definition), points is EVERY or pace in _WHOLE)
+    return found
+
+
+def _look_at(row: Stored, most: float, is_whole: bool) -> None:
+    """Raise ValueError for a series that no check has written. is_whole: all of its points are there."""
+    points = row.history.points
+    if checksums.of_points(points, 0 if is_whole else row.settled) != row.sum:
+        raise ValueError('a wrong checksum')
+    for time, number, _ in points if len(points) < _FEW else _extremes(points):
+        if not (0 <= number <= most and 0 <= time <= LATEST):
+            raise ValueError('a number or a time that cannot be')
+
+
+def _extremes(points: Sequence[Point]) -> Sequence[Point]:
+    """Return points that are sound if all of these are, which is quicker told of many than one by one."""
+    columns = list(zip(*points))
+    return Point(*map(min, columns)), Point(*map(max, columns))
+
+
+def _most(definition: str) -> float:
+    """Return the largest number that a series can hold. definition: its end is the unit, see past.key()."""
+    return PERCENT if definition[-1:] == '%' else LARGEST
+
+
+def _listed(numbers: Collection[int]) -> str:
+    return ','.join(f'{number:d}' for number in numbers)
+
+
+def _by_drive(database: Database, drives: Collection[int]) -> Dict[int, List[Tuple[Any, ...]]]:
+    """Return the rows of series by the numbers of their drives."""
+    found: Dict[int, List[Tuple[Any, ...]]] = {number: [] for number in drives}
+    for row in database.run(_SERIES.format(_listed(drives))):
+        found[row[1]].append(row)
+    for rows in found.values():
+        rows.sort()   # their numbers are the first column; SQLite would take longer
+    return found
+
+
+# --- writing ---------------------------------------------------------------------------
+
+def new_drive(database: Database, identity: Identity, now: int) -> Record:
+    """Make a record for a drive that history meets for the first time."""
+    database.run('INSERT INTO drive (protocol, model, firmware, serial, wwn, first_read, last_read) VALUES (?, ?, ?, '
+                 '?, ?, ?, ?)',
+                 identity.protocol, identity.model, identity.firmware, identity.serial, identity.wwn, now, now)
+    return Record(database.value('SELECT last_insert_rowid()'), identity, now, now)
+
+
+def read_again(database: Database, read: Sequence[Tuple[Record, Identity]], now: int) -> None:
+    """Note when drives were read, their firmware, and names that they lacked: cut models, hidden WWNs."""
+    database.run_all('UPDATE drive SET last_read = ?, firmware = ?, model = ?, serial = ?, wwn = ? WHERE number = ?', [
+        (now, identity.firmware, max(record.identity.model, identity.model, key=len),
+         record.identity.serial or identity.serial,
+         record.identity.wwn or identity.wwn, record.number) for record, identity in read])
+
+
+def write_readings(database: Database, record: Record, observations: Sequence[Observation], known: AllStored,
+                   now: int) -> Tuple[bool, bool]:
+    """Write what this check read of a drive, as far as it says anything new.
+
+    Returns whether a series is not what it was, so that their checksum has to be made anew, and whether a number that
+    is judged has changed.
+    """
+    numbers = {key: (float(number), pace) for key, number, pace in observations if 0 <= number <= _most(key.definition)}
+    points: List[Tuple[object, ...]] = []
+    updates: List[Tuple[object, ...]] = []
+    is_urgent = False
+    for key, (number, pace) in numbers.items():
+        row = known.get(key) or _new_series(database, record.number, key, pace)
+        point = series.next_point(pace, row.history, number, now)
+        if point:
+            points.append((row.number, *point))
+            is_urgent = is_urgent or pace == series.CHANGE
+            row = _with(row, point) if pace != series.LATELY else _shortened(database, row, point, now)
+        if point or row.pace != pace or row.absent:
+            updates.append((pace, row.settled, row.sum, row.number))
+    database.run_all('INSERT OR REPLACE INTO point VALUES (?, ?, ?, ?)', points)
+    database.run_all('UPDATE series SET pace = ?, absent = 0, settled = ?, sum = ? WHERE number = ?', updates)
+    lacking = [(record.last_read, row.number) for key, row in known.items() if key not in numbers and not row.absent]
+    database.run_all('UPDATE series SET absent = ? WHERE number = ?', lacking)
+    return bool(updates or lacking), is_urgent
+
+
+def _with(row: Stored, point: Point) -> Stored:
+    """Return a series with the checksums that it has once a point is added to it, or put in place of the newest."""
+    is_added = not row.history.points or point.time > row.history.points[-1].time
+    settled = row.sum if is_added else row.settled
+    return row._replace(settled=settled, sum=checksums.of_points([point], settled))
+
+
+def _shortened(database: Database, row: Stored, point: Point, now: int) -> Stored:
+    """Remove what is older than hysteresis looks back; return the series with its checksums once a point is added."""
+    grown = row.history._replace(points=(*row.history.points, point))
+    kept = series.latest(grown, now, hysteresis.SPAN) or grown.points
+    database.run('DELETE FROM point WHERE series = ? AND time < ?', row.number, kept[0].time)
+    return row._replace(settled=checksums.of_points(kept[:-1]), sum=checksums.of_points(kept))
+
+
+def _new_series(database: Database, drive: int, key: Key, pace: int, absent: int = 0) -> Stored:
+    database.run('INSERT INTO series (drive, metric, definition, pace, absent) VALUES (?, ?, ?, ?, ?)', drive, *key,
+                 pace,
+                 absent)
+    return Stored(database.value('SELECT last_insert_rowid()'), pace, 0, History())
+
+
+def sum_series(database: Database, drives: Collection[int]) -> None:
+    """Make the checksums of drives anew from those of their series."""
+    database.run_all('UPDATE drive SET sum = ? WHERE number = ?', [
+        (checksums.of_rows(rows), number) for number, rows in _by_drive(database, drives).items()])
+
+
+def sum_points(database: Database, drives: Collection[int]) -> None:
+    """Make the checksums of series anew from their points, and those of their drives."""
+    by_series: Dict[int, List[Point]] = {row[0]: [] for rows in _by_drive(database, drives).values() for row in rows}
+    for number, *point in database.run(_POINTS.format(_listed(drives), *EVERY)):
+        by_series[number].append(Point._make(point))
+    database.run_all('UPDATE series SET settled = ?, sum = ? WHERE number = ?', [
+        (checksums.of_points(points[:-1]), checksums.of_points(points), number) for number,
+        points in by_series.items()])
+    sum_series(database, drives)
+
+
+def count(database: Database, least: int, now: int) -> int:
+    """Make what was written since BEGIN a commit with a number of its own, and the checksum over all; return it.
+
+    least: the largest number that is known. To be called last before COMMIT.
+    """
+    before = database.run("SELECT CAST(value AS INTEGER) FROM fact WHERE name = 'sequence'")
+    sequence: int = max(least, *(number for number, in before), 0) + 1
+    write_facts(database, sequence=sequence, written=now)
+    write_facts(database, sum=checksums.of_rows(*(database.run(statement) for statement in _HEAD)))
+    return sequence
+
+
+def write_facts(database: Database, **facts: object) -> None:
+    """Write facts about history itself."""
+    database.run_all('INSERT OR REPLACE INTO fact VALUES (?, ?)', [(name, str(fact)) for name, fact in facts.items()])
+
+
+def write_past(database: Database, record: Record, known: AllStored, key: Key, pace: int,
+               points: Sequence[Point]) -> int:
+    """Write what is older than all that history has of a series; return how many points. Checksums are the caller's."""
+    row = known.get(key) or _new_series(database, record.number, key, pace, absent=points[-1].time)
+    first = database.value('SELECT min(time) FROM point WHERE series = ?', row.number)
+    most = _most(key.definition)
+    older = [point for point in points if (first is None or point.time < first) and 0 <= point.number <= most]
+    database.run_all('INSERT INTO point VALUES (?, ?, ?, ?)', [
+        (row.number, time, float(number), gap) for time, number, gap in older])
+    if older and first is not None:  # what was the first has one before it now
+        database.run('UPDATE point SET gap = ? WHERE series = ? AND time = ?', first - older[-1].time, row.number,
+                     first)
+    return len(older)
+
+
+def write_places(database: Database, changed: Collection[Place]) -> None:
+    """Write places that are new or not what they were."""
+    database.run_all('INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?)', tuple(changed))
+
+
+def remove(database: Database, drive: int) -> None:
+    """Remove all that is known of a drive."""
+    database.run('DELETE FROM point WHERE series IN (SELECT number FROM series WHERE drive = ?)', drive)
+    for table, column in (('series', 'drive'), ('place', 'drive'), ('drive', 'number')):
+        database.run(f'DELETE FROM {table} WHERE {column} = ?', drive)  # noqa: S608
+
+
+def thin(database: Database, until: int, now: int) -> None:
+    """Thin what is older than *until* to a point a month, and what changes all the time to one a day."""
+    counts = database.run('SELECT s.number, s.drive, s.pace, count(*), min(p.time) FROM series AS s '
+                          'JOIN point AS p ON p.series = s.number GROUP BY s.number')
+    touched: Set[int] = set()
+    for number, drive, pace, length, first in counts:
+        days = series.day_limit(length, now) if pace == series.CHANGE else 0
+        if first >= max(until, days):
+            continue
+        points = [Point(*row) for row in database.run('SELECT time, number, gap FROM point WHERE series = ? AND time '
+                                                      '< ? ORDER BY time',
+                                                      number, max(until, days))]
+        kept = set(series.thinned(points, until, pace))
+        gone = [(number, point.time) for point in points if point not in kept]
+        database.run_all('DELETE FROM point WHERE series = ? AND time = ?', gone)
+        touched |= {drive} if gone else set()
+    sum_points(database, touched)
+    database.run('DELETE FROM place WHERE gone BETWEEN 1 AND ?', until)

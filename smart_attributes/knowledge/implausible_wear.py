@@ -1,0 +1,45 @@
+"""Wear that a drive cannot have: endurance_used against its age and the bytes that were written. Pure.
+
+Both bounds lie far outside all that is measured, since a worn drive must not lose its alarm. They hold together.
+21,693 solid state drives of linuxhw/EnterpriseDrive report endurance_used: none has lived less than 4.5 hours for each
+percent; 3 of those that used 2 % or more report fewer than 5 full writes for 100 %, the fewest 2.3, after 64,453 hours.
+Of 7,418 failed drives of Alibaba's fleet that were worn, none had lived less than 73 hours for each percent.
+"""
+from __future__ import annotations
+
+from ..durations import HOUR
+from ..model import Reading
+from ..typed import TYPE_CHECKING
+from ..words import IMPLAUSIBLE, amount
+
+if TYPE_CHECKING:
+    from typing import List, Mapping, Optional, Sequence
+
+HOURS_A_PERCENT = 1    # 100 hours from the first to the last
+FULL_WRITES = 1        # of the capacity, for 100 %
+
+
+def checked(found: Mapping[str, Sequence[Reading]], capacity: Optional[int]) -> List[Reading]:
+    """Return the readings of endurance_used; those that age and written bytes contradict become unknown.
+
+    found: all readings of a drive, by metric. capacity: bytes. Where one of these is unknown, nothing is contradicted.
+    """
+    age, written = _largest(found, 'power_on_time'), _largest(found, 'host_written', 'nand_written')
+    if age is None or written is None or not capacity:
+        return [*found['endurance_used']]
+    share = 100 * written / capacity
+    return [reading._replace(number=None, judged=False, unknown=_why(reading.number, age, written, share))
+            if reading.number is not None and reading.number > age / HOUR / HOURS_A_PERCENT
+            and reading.number > share / FULL_WRITES else reading for reading in found['endurance_used']]
+
+
+def _largest(found: Mapping[str, Sequence[Reading]], *metrics: str) -> Optional[float]:
+    """Return the largest number of some metrics, which contradicts wear the least."""
+    return max((reading.number for metric in metrics for reading in found.get(metric, ())
+                if reading.number is not None),
+               default=None)
+
+
+def _why(used: float, age: float, written: float, share: float) -> str:
+    return (f'{IMPLAUSIBLE}: {amount(used, "%")} after {amount(age, "s")} with {amount(written, "B")} written, '
+            f'{share:.2g} % of the capacity')

@@ -1,0 +1,95 @@
+"""What to do about a drive: the one thing that whoever orders, pulls and plugs drives wants to be told first. Pure."""
+from __future__ import annotations
+
+import re
+from typing import Iterable, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from ..model import State, Verdict
+from ..words import findings
+from .forecast_dates import day, lasting, order_by
+
+REPLACE, MEMBER, ORDER, CABLE, UPDATE, COOL, SEARCH, REPAIR, READ, WATCH, NOTHING = (
+    'replace now', 'check the array, then replace one drive at a time', 'order a replacement', 'look at the cable',
+    'update the firmware', 'look at the cooling', 'look for the drive',
+    'repair the check', 'find out why it cannot be read', 'watch', 'nothing')
+ORDER_OF_ACTIONS: Tuple[str, ...] = (REPLACE, MEMBER, SEARCH, REPAIR, READ, ORDER, CABLE, UPDATE, COOL, WATCH, NOTHING)
+# What documents of other hosts, made by an earlier version, call an action.
+FORMER: Mapping[str, str] = {'order within 90 days': ORDER}
+
+# What helps where one of these is the matter, whatever the state; all else is the drive itself.
+CURES: Mapping[str, str] = {
+    'crc_errors': CABLE, 'link_downshift': CABLE, 'firmware_advisory': UPDATE, 'temperature': COOL,
+    'temperature_warning': COOL, 'over_temperature_time': COOL, 'critical_temperature_time': COOL,
+    'unknown_model': WATCH, 'endurance_time_left': ORDER}
+# Used up by plan: there is time to order.
+WORN = ('endurance_used', 'spare_available')
+# What is said where no drive is any more: by diagnosis, second_look, rollcall, and by whereabouts, behind its name.
+# Words, since those of other hosts are all that a fleet has.
+_GONE = re.compile(r'is not there:|is an empty slot\b|[0-9]+ of [0-9]+ expected drives missing\b|[^;]* is gone from ')
+
+
+class Due(NamedTuple):
+    """An action with its date."""
+
+    to_do: str                # "order a replacement by 2027-03-04", or "... now" if that is past
+    order_by: Optional[str]   # "2027-03-04", today if that is past; None without forecast, and for nothing to order
+
+
+class Advice(NamedTuple):
+    """What to do, and why."""
+
+    action: str               # one of ORDER_OF_ACTIONS
+    why: str
+    due: Due
+
+
+def advice(verdict: Verdict, now: float) -> Advice:
+    """Return what to do about a drive. now: seconds since 1970."""
+    action, why = _action_and_why(verdict, now)
+    if action == REPLACE and verdict.place.is_member:
+        action = MEMBER
+    return Advice(action, why, due(action, [forecast.left for forecast in verdict.forecasts.values()], now))
+
+
+def due(action: str, left: Sequence[float], now: float) -> Due:
+    """Return an action with its date. left: for each forecast of the drive, seconds until it is used up."""
+    by = order_by(left, now) if action == ORDER else None
+    if by is None:
+        return Due(action, None)
+    return Due(f'{action} by {day(by)}' if by > now else f'{action} now', day(by))
+
+
+def is_due(left: Iterable[float], now: float) -> bool:
+    """Tell whether a replacement must be ordered now, whatever the state of the drive."""
+    by = order_by(left, now)
+    return by is not None and by <= now
+
+
+def _action_and_why(verdict: Verdict, now: float) -> Tuple[str, str]:
+    if verdict.problem and verdict.state is not State.OK:
+        return of_problem(verdict.problem), findings(verdict)
+    alarms = [judgement for judgement in verdict.judgements if judgement.state is not State.OK]
+    if alarms:
+        return of_alarms((judgement.reading.metric, judgement.state) for judgement in alarms), findings(verdict)
+    soon = [lasting(metric, forecast, now) for metric, forecast in verdict.forecasts.items()
+            if is_due([forecast.left], now)]
+    return (ORDER, '; '.join(soon)) if soon else (NOTHING, '')
+
+
+def of_problem(words: str) -> str:
+    """Return what to do where there is no verdict: a drive that is gone is looked for, not read."""
+    return SEARCH if _GONE.match(words) else READ
+
+
+def of_alarms(alarms: Iterable[Tuple[str, State]]) -> str:
+    """Return the most urgent thing to do about alarms, each a metric and its state."""
+    return min((_action(metric, state) for metric, state in alarms), key=ORDER_OF_ACTIONS.index)
+
+
+def _action(metric: str, state: State) -> str:
+    """Return what helps against one alarm."""
+    if metric in CURES:
+        return CURES[metric]
+    if state is State.CRITICAL:
+        return REPLACE
+    return ORDER if metric in WORN else WATCH

@@ -1,0 +1,147 @@
+"""Fit the output into a number of bytes: which metrics are printed, and which lines of text. Pure.
+
+Perfdata are chosen first, by the largest size that values can have. So a series of a graph never comes or goes with a
+state or a number. The text gets the rest, and never less than its share.
+"""
+from __future__ import annotations
+
+from itertools import accumulate
+
+from ..knowledge import severity
+from ..typed import TYPE_CHECKING, NamedTuple
+from ..words import plain
+from . import perfdata, plugin_lines
+
+if TYPE_CHECKING:
+    from typing import Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
+
+    from ..knowledge.drive_database import Metric
+    from ..model import Verdict
+
+WHY = 'left out to stay within'
+REMEDY = 'divide the drives among several commands with -d, or use check_smart_attributes metrics'
+ROOM_TO_SAY_SO = 500   # bytes of the line that names what is left out
+NAMED = 200            # bytes of it for the names of metrics
+DIGITS = 20            # of a number without bounds
+LIMITS = 9             # characters of both limits of a value; more where a limit of the metric is longer
+LAST = 1000            # order of metrics that have none; labels of version 1.6 come after these
+
+
+class Text(NamedTuple):
+    """The lines of text behind the first one, most important first."""
+
+    checks: Sequence[str]    # about the check as a whole
+    drives: Sequence[str]    # most severe drive first
+    notes: Sequence[str]
+
+
+def size(part: str) -> int:
+    """Return the bytes of a line or a value, with what separates it from the next."""
+    return len(part.encode()) + 1
+
+
+def share(limit: int) -> int:
+    """Return the bytes that text has at least."""
+    return max(limit // 16, min(2000, limit // 3))
+
+
+# --- perfdata ----------------------------------------------------------------------
+
+def metrics(needed: Mapping[str, int], definitions: Mapping[str, Metric], limit: int) -> Set[str]:
+    """Return the metrics that are printed, each for all drives: in a fixed order, as many as fit.
+
+    needed: bytes that each takes at most. limit: bytes of the whole output.
+    """
+    room, kept = limit - share(limit) - ROOM_TO_SAY_SO, set()
+    for metric in in_order(needed, definitions):
+        if needed[metric] <= room:
+            kept.add(metric)
+            room -= needed[metric]
+    return kept
+
+
+def in_order(found: Iterable[str], definitions: Mapping[str, Metric]) -> List[str]:
+    """Return metrics by their order in attributes.json, then by concern as in the order of severity, then by name."""
+    def place(metric: str) -> Tuple[int, int, str]:
+        definition = definitions.get(metric)
+        return ((definition.order or LAST, severity.ORDER.index(definition.concern), metric) if definition
+                else (LAST + (metric == perfdata.OLD), len(severity.ORDER), metric))
+    return sorted(found, key=place)
+
+
+def needed(verdicts: Sequence[Verdict], values: Sequence[perfdata.Value], definitions: Mapping[str, Metric],
+           is_all: bool) -> Dict[str, int]:
+    """Return the bytes that each metric takes at most, whatever the drives report at a later check.
+
+    Drives of one kind count as having the same metrics, and a drive that was not read counts as having all.
+    """
+    of_kind: Dict[str, Set[str]] = {}
+    for verdict in verdicts:
+        if not verdict.problem:
+            of_kind.setdefault(verdict.identity.kind, set()).update(_possible(verdict, definitions, is_all))
+    everything: Set[str] = set().union(*of_kind.values())
+    widths = {metric: _width(metric, values, definitions.get(metric)) for metric in everything}
+    found: Dict[str, int] = {}
+    for verdict in verdicts:
+        for metric in everything if verdict.problem else of_kind[verdict.identity.kind]:
+            found[metric] = found.get(metric, 0) + size(verdict.device.name) + widths[metric]
+    return _at_least(found, values)
+
+
+def _possible(verdict: Verdict, definitions: Mapping[str, Metric], is_all: bool) -> Set[str]:
+    """Return the metrics of a drive that can be graphed, with or without a number at this check."""
+    told = {judgement.reading.metric for judgement in verdict.judgements if perfdata.is_possible(judgement, is_all)}
+    return told | {name for name, definition in definitions.items() if definition.beside in told}
+
+
+def _width(metric: str, values: Iterable[perfdata.Value], definition: Optional[Metric]) -> int:
+    """Return the largest size of a value of a metric, without the name of the drive."""
+    most = definition.valid[1] if definition else None
+    number = len(plain(most)) if most is not None else DIGITS
+    limits = max((len(value.limits) for value in values if value.metric == metric), default=0)
+    fixed = 0 if definition and (definition.is_verdict or definition.worse == 'none') else LIMITS
+    ends = sum(len(plain(end)) for end in (definition.minimum, definition.maximum)
+               if end is not None) if definition else 0
+    return len(f"'_{metric}'=%;;;; ") + number + max(limits, fixed) + ends
+
+
+def _at_least(found: Mapping[str, int], values: Iterable[perfdata.Value]) -> Dict[str, int]:
+    """Return sizes that are never below those of today; labels of version 1.6 are counted with DIGITS for a number."""
+    today: Dict[str, int] = {}
+    for value in values:
+        more = DIGITS + LIMITS if value.metric == perfdata.OLD else 0
+        today[value.metric] = today.get(value.metric, 0) + size(value.text) + more
+    return {metric: max(found.get(metric, 0), today.get(metric, 0)) for metric in {**found, **today}}
+
+
+# --- text --------------------------------------------------------------------------
+
+def fitted(text: Text, missing: Sequence[str], limit: int, others: Sequence[str]) -> List[str]:
+    """Return the lines that fit, and one that names what is left out.
+
+    missing: metrics that are left out. limit: bytes of the whole output. others: its first line and its values.
+    """
+    room, whole = limit - sum(map(size, others)) - ROOM_TO_SAY_SO, [*text.checks, *text.drives, *text.notes]
+    kept = whole if sum(map(size, whole)) <= room else _most_important(text, room)
+    parts = [f'{len(whole) - len(kept)} lines of text'] if len(kept) < len(whole) else []
+    if missing:
+        parts.append(_named(missing, len(others) == 1))
+    return [*kept, f'{plugin_lines.LEFT_OUT}{WHY} {limit:,} bytes: {"; ".join(parts)}; {REMEDY}'] if parts else kept
+
+
+def _most_important(text: Text, room: int) -> List[str]:
+    """Return the lines that fit; those about the check get no more than half, for drives have states, too."""
+    checks = first(text.checks, room // 2)
+    return [*checks, *first([*text.drives, *text.notes], room - sum(map(size, checks)))]
+
+
+def first(parts: Sequence[str], room: int) -> List[str]:
+    """Return as many parts as fit."""
+    return [part for part, used in zip(parts, accumulate(map(size, parts))) if used <= room]
+
+
+def _named(missing: Sequence[str], is_all: bool) -> str:
+    """Return "perfdata of all drives for host_written, power_on_time and 3 more"."""
+    names = first(missing, NAMED)
+    more = f' and {len(missing) - len(names)} more' if len(names) < len(missing) else ''
+    return f'{"all " if is_all else ""}perfdata of all drives for {", ".join(names)}{more}'

@@ -1,0 +1,101 @@
+"""What history holds of a drive -> a table with small graphs, or JSON."""
+from __future__ import annotations
+
+import json
+import time
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
+
+from ..model import Identity
+from ..words import amount, clean
+
+BARS = '▁▂▃▄▅▆▇█'
+WIDTH = 24                # signs of a graph
+
+Points = Sequence[Tuple[float, float]]   # seconds since 1970, number
+
+
+class Series(NamedTuple):
+    """One series of a drive."""
+
+    metric: str
+    definition: str
+    unit: str
+    points: Points
+    last_read: float
+
+
+class Drive(NamedTuple):
+    """A drive as history knows it."""
+
+    identity: Identity
+    first_read: float
+    last_read: float
+    series: Sequence[Series]
+
+
+def drive(identity: Identity, read: Tuple[float, float], series: Sequence[Series],
+          metrics: Sequence[str] = ()) -> Drive:
+    """Return a drive with the series of some metrics, all without *metrics*, and the days of its first and last
+    reading.
+
+    read: first and last reading by a check; an import adds earlier ones.
+    """
+    first, last = (*(each.points[0][0] for each in series), read[0]), (*(each.last_read for each in series), read[1])
+    return Drive(identity, min(first), max(last), [each for each in series if not metrics or each.metric in metrics])
+
+
+def lines(drive: Drive, hide_serial: bool) -> Iterator[str]:
+    """Yield a head and a row for each series: what it was first, what it is, when it changed last, its course, and its
+    source: a metric that a drive reports in two places has two series.
+    """
+    serial = '' if hide_serial else f' {clean(drive.identity.serial)}'
+    yield f'{clean(drive.identity.model)}{serial}, read from {_day(drive.first_read)} to {_day(drive.last_read)}'
+    cells = [('metric', 'first', 'last', 'changed', 'points', 'course', 'source'), *map(_row, drive.series)]
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    for row in cells:
+        yield '  '.join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
+
+
+def _row(series: Series) -> Tuple[str, ...]:
+    first, last = series.points[0], series.points[-1]
+    changed = _day(last[0]) if len(series.points) > 1 else '-'
+    return (clean(series.metric), amount(first[1], series.unit), amount(last[1], series.unit), changed,
+            str(len(series.points)), graph(series.points, series.last_read), clean(series.definition))
+
+
+def graph(points: Points, end: float, width: int = WIDTH) -> str:
+    """Return the course of a number from its first point to *end*, each sign as high as the number was at the end of
+    its time.
+
+    A number that never moved has none: a flat line tells less than the numbers beside it.
+    """
+    numbers = [number for _, number in points]
+    lowest, highest = min(numbers), max(numbers)
+    if highest == lowest:
+        return ''
+    start, signs, place = points[0][0], [], 0
+    for step in range(1, width + 1):
+        moment = start + (end - start) * step / width
+        while place + 1 < len(points) and points[place + 1][0] <= moment:
+            place += 1
+        signs.append(BARS[round((numbers[place] - lowest) / (highest - lowest) * (len(BARS) - 1))])
+    return ''.join(signs)
+
+
+def as_json(drives: Sequence[Drive], hide_serial: bool, more: Mapping[str, str] = {}) -> str:
+    """Return all points; times are seconds since 1970. more: what the document says of the whole: "state", "error"."""
+    return json.dumps({'version': 1, **more, 'drives': [_drive(each, hide_serial) for each in drives]}, indent=1)
+
+
+def _drive(drive: Drive, hide_serial: bool) -> Mapping[str, Any]:
+    series: List[Dict[str, Any]] = [{'metric': clean(each.metric), 'definition': clean(each.definition),
+                                     'unit': each.unit,
+                                     'points': [[round(moment), number] for moment, number in each.points]}
+                                     for each in drive.series]
+    return {'model': clean(drive.identity.model) or None,
+            'serial': None if hide_serial else clean(drive.identity.serial) or None,
+            'first_read': round(drive.first_read), 'last_read': round(drive.last_read), 'series': series}
+
+
+def _day(moment: float) -> str:
+    return time.strftime('%Y-%m-%d', time.localtime(moment))

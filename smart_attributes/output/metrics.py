@@ -1,0 +1,173 @@
+"""Verdicts -> metrics: what Prometheus scrapes, in base units, under names that follow from metric and unit.
+
+Source: Prometheus, "Family and label naming" and "Exposition formats". All are gauges: a number of a drive may be
+corrected, and starts anew where the drive is replaced. prometheus_client writes them, and escapes what is in labels.
+"""
+from __future__ import annotations
+
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
+
+from ..errors import SmartError, installing
+from ..knowledge.drive_database import Metric
+from ..model import Forecast, Judgement, State, Verdict, worst
+from ..words import clean, kind
+from .perfdata import is_graphed
+
+PREFIX = 'smart_'
+# Unit of a metric -> what a name ends with, and how many of that unit are one of Prometheus' base unit.
+UNITS: Mapping[str, Tuple[str, int]] = {'%': ('_ratio', 100), 's': ('_seconds', 1), 'B': ('_bytes', 1),
+                                        'C': ('_celsius', 1), '': ('', 1)}
+STATES = ', '.join(f'{int(state)} {state.name}' for state in State)
+FORECAST: Mapping[str, str] = {'left': 'Time until it is used up, most likely', 'earliest': 'The least of that time',
+                               'latest': 'The most of that time'}
+DRIVE, READING = ('device',), ('device', 'metric')
+WHO, BASIS = (*DRIVE, 'model', 'serial', 'firmware', 'kind', 'address'), (*READING, 'basis')
+
+Sample = Tuple[Tuple[str, ...], float]  # values of the labels, number
+
+
+class Family(NamedTuple):
+    """One metric with what it is of each drive."""
+
+    name: str
+    help: str
+    labels: Tuple[str, ...]
+    samples: Sequence[Sample]
+
+
+class Run(NamedTuple):
+    """What one run found out."""
+
+    verdicts: Sequence[Verdict]
+    state: State              # of what concerns the run as a whole: drives missing, mistakes in files of the site
+    now: float                # seconds since 1970
+    hide_serial: bool = False
+
+
+def metrics(run: Run, metrics: Mapping[str, Metric]) -> List[Family]:
+    """Return all metrics; those of graphed readings, of which no drive has one, are left out."""
+    return [*_of_the_run(run), *_of_drives(run), *_of_readings(run.verdicts, metrics), *_of_forecasts(run.verdicts)]
+
+
+def name(metric: str, unit: str) -> str:
+    """Return the name of a metric: "smart_endurance_used_ratio", "smart_power_on_seconds"."""
+    words = metric[len(PREFIX):] if metric.startswith(PREFIX) else metric
+    if unit == 's':
+        words = words.replace('_time', '')
+    if words.endswith('_count'):  # which Prometheus keeps for histograms
+        words = words[:-len('_count')] + '_events'
+    return PREFIX + words + UNITS[unit][0]
+
+
+def said(metric: Metric) -> str:
+    """Return the help of a metric: what the metric means, and its numbers."""
+    scale = '; 1 good, 0.5 in between, 0 bad' if metric.is_verdict else '; 1 is 100 %' if metric.unit == '%' else ''
+    return metric.meaning + scale
+
+
+def _of_the_run(run: Run) -> Iterator[Family]:
+    yield Family(f'{PREFIX}run_timestamp_seconds', 'When the drives were read', (), [((), round(run.now))])
+    yield Family(f'{PREFIX}run_state', 'What concerns no single drive: no drives, missing ones, mistakes in files of '
+                 f'the site; {STATES}', (), [((), run.state)])
+
+
+def _of_drives(run: Run) -> Iterator[Family]:
+    drives = run.verdicts
+    yield Family(f'{PREFIX}drive_info', 'Who the drive is', WHO, [(_who(v, run.hide_serial), 1) for v in drives])
+    yield Family(f'{PREFIX}drive_read_ok', 'Whether the drive was read; 0: smart_drive_state tells whether that is bad '
+                 'or the drive sleeps', DRIVE, [((v.device.name,), not v.problem) for v in drives])
+    yield Family(f'{PREFIX}drive_state', f'State of the drive, as the plugin tells it; {STATES}', DRIVE,
+                 [((v.device.name,), v.state) for v in drives])
+    yield Family(f'{PREFIX}reading_state', f'State of what the drive says in a metric that can be bad; {STATES}',
+                 READING,
+                 [((v.device.name, metric), state) for v in drives for metric, state in _states(v).items()])
+
+
+def _who(verdict: Verdict, hide_serial: bool) -> Tuple[str, ...]:
+    who = verdict.identity
+    return (verdict.device.name, clean(who.model), '' if hide_serial else clean(who.serial), clean(who.firmware),
+            kind(verdict), clean(verdict.device.address))
+
+
+def _states(verdict: Verdict) -> Dict[str, State]:
+    """Return metric -> state of all that has a limit or a state of its own; of several readings the worst one's."""
+    found: Dict[str, State] = {}
+    for judgement in verdict.judgements:
+        reading = judgement.reading
+        has_state = reading.state is not None and reading.judged
+        if judgement.state is not State.OK or has_state or judgement.warning or judgement.critical:
+            found[reading.metric] = worst((judgement.state, found.get(reading.metric, State.OK)))
+    return found
+
+
+def _of_readings(verdicts: Sequence[Verdict], metrics: Mapping[str, Metric]) -> Iterator[Family]:
+    graphed: Dict[str, List[Sample]] = {}
+    for verdict in verdicts:
+        for judgement in _graphed(verdict):
+            metric = metrics[judgement.reading.metric]
+            number = (judgement.reading.number or 0) / UNITS[metric.unit][1]
+            graphed.setdefault(metric.name, []).append(((verdict.device.name,), number))
+    for metric_name, samples in sorted(graphed.items()):
+        yield Family(name(metric_name, metrics[metric_name].unit), said(metrics[metric_name]), DRIVE, samples)
+
+
+def _graphed(verdict: Verdict) -> Iterable[Judgement]:
+    """Return the graphed judgements, of each metric one: the worst, which stands first."""
+    found: Dict[str, Judgement] = {}
+    for judgement in verdict.judgements:
+        if is_graphed(judgement, False):
+            found.setdefault(judgement.reading.metric, judgement)
+    return found.values()
+
+
+def _of_forecasts(verdicts: Sequence[Verdict]) -> Iterator[Family]:
+    told = [((verdict.device.name, metric, _basis(forecast)), forecast) for verdict in verdicts
+            for metric, forecast in sorted(verdict.forecasts.items())]
+    for field, meaning in FORECAST.items():
+        yield Family(f'{PREFIX}forecast_{field}_seconds', f'{meaning}, from what basis says', BASIS,
+                     [(labels, round(getattr(forecast, field))) for labels, forecast in told])
+
+
+def _basis(forecast: Forecast) -> str:
+    return 'use and age' if forecast.is_estimate else 'readings'
+
+
+# --- the library ---------------------------------------------------------------------
+
+class _Collector:
+    """What prometheus_client asks for metrics."""
+
+    def __init__(self, found: Sequence[Family]) -> None:
+        self._found = found
+
+    def collect(self) -> Iterator[Any]:
+        """Yield the metrics as the library knows them, but those without a number."""
+        for found in self._found:
+            family = library().core.GaugeMetricFamily(found.name, found.help, labels=found.labels)
+            for labels, number in found.samples:
+                family.add_metric(labels, float(number))
+            if found.samples:
+                yield family
+
+
+def text(found: Sequence[Family], is_openmetrics: bool = False) -> str:
+    """Return metrics in Prometheus' text format 0.0.4, which the textfile collector reads, or as OpenMetrics.
+
+    Raises SmartError where prometheus_client is not installed.
+    """
+    client = library()
+    registry = client.CollectorRegistry(auto_describe=True)  # refuses two metrics of one name
+    registry.register(_Collector(found))
+    printed: bytes = (client.openmetrics.exposition if is_openmetrics else client).generate_latest(registry)
+    return printed.decode()
+
+
+def library() -> Any:
+    """Return prometheus_client. Raises SmartError where it is not installed."""
+    try:
+        import prometheus_client.core
+        import prometheus_client.openmetrics.exposition
+    except ImportError:
+        raise SmartError(f'metrics are written by prometheus_client, which is not installed; '
+                         f'{installing("prometheus_client")}') from None
+    return prometheus_client

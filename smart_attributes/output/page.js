@@ -1,0 +1,326 @@
+'use strict';
+// The table of drives: sorted, filtered and drawn a screenful at a time. Whatever a drive says goes in as text, never as HTML.
+(function () {
+  const byId = (id) => document.getElementById(id);
+  const data = unpacked(JSON.parse(byId('data').textContent));
+  const RANK = {CRITICAL: 0, UNKNOWN: 1, WARNING: 2, OK: 3}, PAGE = 100, DAY = 86400, YEAR = 365.25 * DAY;
+  const SIZES = ['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB'];
+  const LASTING = {endurance_used: 'endurance', spare_available: 'spare'};
+  const FAR = 10 * YEAR;  // a date beyond is no plan
+  const SHORTENED = 60;  // characters of a reading's source
+  const SPARED = ['written', 'spare', 'age', 'temperature'];  // columns that the panel shows as well, in the order in which they are left out
+  const LEAST = 300;  // pixels of What to do
+
+  // Undoes packed.py.
+  function unpacked(packed) {
+    packed.drives.forEach((drive, place) => {
+      for (const name of packed.names) if (name in drive) drive[name] = packed.strings[drive[name]];
+      drive.notes = drive.notes.map((note) => packed.strings[note]);
+      drive.place = place;
+      drive.pairs = drive.readings;
+      delete drive.readings;
+      drive.text = [drive.host, drive.name, drive.device, drive.model, drive.serial, drive.firmware, drive.why, drive.state, drive.action,
+        drive.bay, drive.code, ...(drive.handling || []), ...drive.notes, ...(drive.carries || [])].filter(Boolean).join(' ').toLowerCase();
+    });
+    return packed;
+  }
+  function readings(drive) {
+    const found = [];
+    for (let place = 0; place < drive.pairs.length; place += 2) found.push({...data.shapes[drive.pairs[place]], value: drive.pairs[place + 1]});
+    return found;
+  }
+  function reading(drive, metric) {
+    for (let place = 0; place < drive.pairs.length; place += 2) {
+      const shape = data.shapes[drive.pairs[place]], value = drive.pairs[place + 1];
+      if (shape.metric === metric && shape.judged && value !== null) return {...shape, value};
+    }
+    return undefined;
+  }
+  const number = (drive, metric) => { const found = reading(drive, metric); return found && typeof found.value === 'number' ? found.value : undefined; };
+
+  // --- how things are said ---
+  const readable = (metric) => metric.replaceAll('_', ' ');
+  const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+  const plain = (value) => String(Number(value.toFixed(Math.abs(value) < 1 ? 6 : 2)));
+  function size(bytes) {
+    let power = 0;
+    while (bytes >= 999.5 && power < SIZES.length - 1) { bytes /= 1000; power += 1; }
+    return Number(bytes.toPrecision(3)) + ' ' + SIZES[power];
+  }
+  function time(seconds) {
+    const hours = seconds / 3600;
+    if (hours < 1) return plain(seconds) + ' s';
+    return Math.round(hours).toLocaleString('en') + ' h' + (seconds < YEAR / 2 ? '' : ' (' + (seconds / YEAR).toFixed(1) + ' y)');
+  }
+  function amount(value, unit) {
+    if (value === null || value === undefined) return 'unknown';
+    if (typeof value === 'string') return value;
+    if (unit === 's') return time(value);
+    if (unit === 'B') return size(value);
+    return unit ? plain(value) + (unit === 'C' ? ' °C' : ' ' + unit) : value.toLocaleString('en');
+  }
+  function told(each) {
+    if (!each.said) return amount(each.value, each.unit);
+    return each.said.startsWith(each.metric) ? each.said.slice(each.metric.length).replace(/^:? /, '') : each.said;
+  }
+  // A Nagios range as a person says it: "85" is above 85, "16:" below 16.
+  function limit(range, unit) {
+    const found = /^(-?[0-9.]+)(:?)$/.exec(range || '');
+    if (!found) return range;
+    const number = Number(found[1]), days = unit === 's' && number >= DAY && number % DAY === 0;  // as somebody has written it: 30d
+    return (found[2] ? 'below ' : 'above ') + (days ? plain(number / DAY) + (number === DAY ? ' day' : ' days') : amount(number, unit));
+  }
+  const day = (seconds) => new Date((data.made + seconds) * 1000).toISOString().slice(0, 10);
+  function between(forecast) {
+    if (forecast.left <= 0) return 'used up';
+    if (forecast.earliest === undefined) return day(forecast.left);
+    return (forecast.estimate ? 'about ' : '') + day(forecast.left) + ', between ' + day(forecast.earliest) + ' and ' + day(forecast.latest)
+      + (forecast.estimate ? ' (an estimate from use and age alone)' : '');
+  }
+  const soonest = (drive) => Object.values(drive.forecasts || {}).sort((one, other) => one.left - other.left)[0];
+  function until(drive) {
+    const forecast = soonest(drive);
+    if (!forecast) return '';
+    if (forecast.left > FAR) return 'over 10 y';
+    return forecast.left <= 0 ? 'used up' : (forecast.estimate ? '~ ' : '') + day(forecast.left).slice(0, forecast.left > YEAR ? 7 : 10);
+  }
+  function written(drive) {
+    const host = number(drive, 'host_written'), rated = number(drive, 'rated_written');
+    return host === undefined ? '' : size(host) + (rated ? ' of ' + size(rated) : '');
+  }
+
+  // --- elements ---
+  function element(name, text, attributes) {
+    const made = document.createElement(name);
+    if (text !== undefined && text !== null) made.textContent = text;
+    for (const key in attributes || {}) made.setAttribute(key, attributes[key]);
+    return made;
+  }
+  // A name that is preferably broken after its dots and dashes.
+  function breakable(text) {
+    const made = document.createDocumentFragment();
+    (text.match(/[^._-]*[._-]|[^._-]+/g) || []).forEach((part, place) => made.append(...(place ? [element('wbr')] : []), part));
+    return made;
+  }
+  function bar(drive) {
+    const found = reading(drive, 'endurance_used'), cell = document.createDocumentFragment();
+    if (!found || typeof found.value !== 'number') return cell;
+    const box = element('span', null, {'class': 'bar ' + found.state, 'aria-hidden': 'true'}), inner = element('i');
+    inner.style.width = Math.max(0, Math.min(found.value, 100)) + '%';
+    box.append(inner);
+    cell.append(box, amount(found.value, '%'));
+    return cell;
+  }
+  function model(drive) {
+    const cell = document.createDocumentFragment();
+    if (drive.model) cell.append(element('span', drive.model));
+    if (drive.serial) cell.append(element('span', drive.serial, {'class': 'serial'}));
+    return cell;
+  }
+  function what(drive) {
+    const cell = document.createDocumentFragment();
+    if (drive.action && drive.action !== 'nothing') cell.append(element('strong', upper(drive.to_do || drive.action)));
+    if (drive.why) cell.append(element('span', (drive.code ? '[' + drive.code + '] ' : '') + drive.why));
+    if (drive.handling) cell.append(element('span', drive.handling.join(', '), {'class': 'handling'}));
+    return cell;
+  }
+  const told_of = (metric) => (drive) => { const found = reading(drive, metric); return found ? amount(found.value, found.unit) : ''; };
+  const age = (drive) => { const seconds = number(drive, 'power_on_time'); return seconds === undefined ? '' : (seconds / YEAR).toFixed(1) + ' y'; };
+
+  // key, title, what is sorted by, what is shown, class, first direction
+  const COLUMNS = [
+    ['state', 'State', (d) => RANK[d.state], (d) => d.state, 'state', 1],
+    ['host', 'Host', (d) => d.host, (d) => breakable(d.host || ''), 'host', 1],
+    ['name', 'Drive', (d) => d.name || d.device, null, 'name', 1],
+    ['bay', 'Bay', (d) => d.bay, (d) => d.bay || '', 'bay', 1],
+    ['what', 'What to do', (d) => (d.why && d.action) || (d.handling && 'nothing') || undefined, what, 'what', 1],
+    ['model', 'Model, serial', (d) => d.model || d.serial, model, 'model', 1],
+    ['used', 'Used', (d) => number(d, 'endurance_used'), bar, 'used', -1],
+    ['until', 'Lasts until', (d) => { const f = soonest(d); return f ? f.left : undefined; }, until, 'right until', 1],
+    ['spare', 'Spare', (d) => number(d, 'spare_available'), told_of('spare_available'), 'right spare', 1],
+    ['temperature', 'Temp.', (d) => number(d, 'temperature'), told_of('temperature'), 'right temperature', -1],
+    ['age', 'Age', (d) => number(d, 'power_on_time'), age, 'right age', -1],
+    ['written', 'Written', (d) => number(d, 'host_written'), written, 'right written', -1],
+  ].filter(([key, , value]) => key === 'state' || key === 'name' || data.drives.some((drive) => value(drive) !== undefined));
+
+  // --- the table ---
+  let order = ['state', 1], found = [], drawn = 0, only = null;
+
+  function head() {
+    for (const [key, title, , , kind, direction] of COLUMNS) {
+      const cell = element('th', null, {scope: 'col', 'data-key': key, 'class': kind}), button = element('button', title, {type: 'button'});
+      button.addEventListener('click', () => { order = [key, order[0] === key ? -order[1] : direction]; show(); });
+      cell.append(button);
+      byId('head').append(cell);
+    }
+  }
+  // Leaves out columns until What to do, for which the page is opened, is wide enough to read.
+  function fit() {
+    const wide = byId('table'), what = byId('head').querySelector('.what');
+    wide.className = '';
+    for (const cell of document.querySelectorAll('.panel > td')) cell.colSpan = 1;
+    for (const key of SPARED) if (what && what.offsetWidth < LEAST) wide.classList.add('without-' + key);
+    for (const cell of document.querySelectorAll('.panel > td')) cell.colSpan = shownColumns();
+  }
+  // A panel over more columns than are shown would add empty ones, which take the room of What to do.
+  const shownColumns = () => [...byId('head').children].filter((cell) => getComputedStyle(cell).display !== 'none').length;
+  function sorted(drives) {
+    const value = COLUMNS.find(([key]) => key === order[0])[2];
+    return drives.map((drive) => [value(drive), drive]).sort(([a, one], [b, other]) => {
+      if (a === b) return one.place - other.place;
+      if (a === undefined) return 1;   // what is not told stands last, whichever way
+      if (b === undefined) return -1;
+      return (a < b ? -1 : 1) * order[1];
+    }).map(([, drive]) => drive);
+  }
+  function isWanted(drive, words) {
+    return (only === null || drive.place === only) && ['state', 'action', 'model'].every((key) => !byId(key).value || drive[key] === byId(key).value)
+      && words.every((word) => drive.text.includes(word));
+  }
+  function show() {
+    const words = byId('text').value.toLowerCase().split(/\s+/).filter(Boolean);
+    found = sorted(data.drives.filter((drive) => isWanted(drive, words)));
+    for (const cell of byId('head').children) {
+      if (cell.dataset.key === order[0]) cell.setAttribute('aria-sort', order[1] > 0 ? 'ascending' : 'descending');
+      else cell.removeAttribute('aria-sort');
+    }
+    byId('rows').replaceChildren();
+    drawn = 0;
+    more(PAGE);
+    byId('shown').textContent = found.length + ' of ' + data.drives.length;
+    byId('all').hidden = found.length === data.drives.length;
+  }
+  function more(count) {
+    const rows = document.createDocumentFragment();
+    for (const drive of found.slice(drawn, drawn + count)) rows.append(line(drive));
+    drawn = Math.min(drawn + count, found.length);
+    byId('rows').append(rows);
+    byId('more').hidden = drawn >= found.length;
+  }
+  function line(drive) {
+    const row = element('tr');
+    for (const [key, title, , shown, kind] of COLUMNS) {
+      const attributes = {'class': kind + (key === 'state' ? ' ' + drive.state : ''), 'data-title': title};
+      const cell = key === 'name' ? element('th', null, {...attributes, scope: 'row'}) : element('td', null, attributes);
+      cell.append(key === 'name' ? opener(drive, row) : shown(drive));
+      if (!cell.textContent) cell.classList.add('empty');
+      row.append(cell);
+    }
+    return row;
+  }
+  function opener(drive, row) {
+    const button = element('button', null, {type: 'button', 'aria-expanded': 'false'});
+    button.append(breakable(drive.name || drive.device));
+    button.addEventListener('click', () => {
+      const isOpen = button.getAttribute('aria-expanded') === 'true';
+      button.setAttribute('aria-expanded', String(!isOpen));
+      if (isOpen) row.nextSibling.remove();
+      else row.after(panel(drive));
+    });
+    return button;
+  }
+
+  // --- the panel of a drive ---
+  function panel(drive) {
+    const row = element('tr', null, {'class': 'panel'}), cell = element('td', null, {colspan: String(shownColumns())}), list = element('dl');
+    const facts = [['host', drive.host], ['address', drive.device && (drive.type ? drive.type + '@' : '') + drive.device], ['model', drive.model], ['firmware', drive.firmware],
+      ['serial', drive.serial], ['kind', drive.kind], ['known as', drive.entry], ['bay', drive.bay], ['in Icinga', (drive.handling || []).join(', ')],
+      ['switch the light on', drive.light ? 'echo 1 > ' + drive.light : ''], ['carries', (drive.carries || []).join('; ')], ['written', written(drive)],
+      ...Object.entries(drive.forecasts || {}).map(([metric, forecast]) => [(LASTING[metric] || readable(metric)) + ' lasts until', between(forecast)])];
+    for (const [name, text] of facts) if (text) list.append(element('dt', name), element('dd', text));
+    cell.append(list);
+    for (const note of drive.notes) cell.append(element('p', 'note: ' + note, {'class': 'note'}));
+    if (drive.pairs.length) cell.append(scrolling(drive));
+    row.append(cell);
+    return row;
+  }
+  function scrolling(drive) {
+    const made = element('div', null, {'class': 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Readings of ' + (drive.name || drive.device)});
+    made.append(table(drive));
+    return made;
+  }
+  function table(drive) {
+    const made = element('table'), head = element('thead'), top = element('tr'), past = drive.past || {}, hasPast = Object.keys(past).length > 0;
+    const all = readings(drive), titles = ['state', 'reading', 'value', 'warning', 'critical', ...(hasPast ? ['history'] : []), 'source', 'why this limit'];
+    for (const title of titles) top.append(element('th', title, {scope: 'col'}));
+    head.append(top);
+    made.append(element('caption', 'Readings'), head);
+    for (const part of [all.filter((each) => each.judged), all.filter((each) => !each.judged)]) {
+      const body = element('tbody');
+      for (const each of part) body.append(readingRow(each, past[each.metric], hasPast));
+      made.append(body);
+    }
+    return made;
+  }
+  function readingRow(each, points, hasPast) {
+    const isMet = each.warning || each.critical || each.state !== 'OK' || typeof each.value === 'string';  // there is a limit, or it is a verdict
+    const row = element('tr', null, {'class': each.judged ? '' : 'unjudged'}), history = element('td');
+    const source = (each.source || '').length > SHORTENED ? each.source.slice(0, SHORTENED) + '…' : each.source;
+    if (points && each.judged) history.append(graph(points, each));
+    row.append(element('td', each.judged ? isMet ? each.state : '' : 'not judged', {'class': 'judged ' + (each.judged ? each.state : '')}),
+      element('th', readable(each.metric), {scope: 'row'}), element('td', told(each) + (each.growth ? '; ' + each.growth : ''), {'class': 'value'}), element('td', limit(each.warning, each.unit), {'class': 'limit', 'data-title': 'warning'}),
+      element('td', limit(each.critical, each.unit), {'class': 'limit', 'data-title': 'critical'}), ...(hasPast ? [history] : []),
+      element('td', source, {'data-title': 'source'}),
+      element('td', each.judged && isMet ? each.reason : '', {'class': 'reason'}));
+    return row;
+  }
+  // A counter holds between two points: a line of steps, until today.
+  function graph(points, each) {
+    const NS = 'http://www.w3.org/2000/svg', svg = document.createElementNS(NS, 'svg'), line = document.createElementNS(NS, 'polyline');
+    const values = points.map((point) => point[1]), first = points[0][0], span = Math.max(data.made - first, 1);
+    const low = Math.min(...values), high = Math.max(...values), last = values[values.length - 1];
+    const at = (when, value) => ((when - first) / span * 100).toFixed(1) + ',' + (high === low ? 10 : 20 - (value - low) / (high - low) * 20).toFixed(1);
+    const steps = points.flatMap(([when, value], place) => place ? [at(when, values[place - 1]), at(when, value)] : [at(when, value)]);
+    line.setAttribute('points', [...steps, at(data.made, last)].join(' '));
+    const words = amount(values[0], each.unit) + ' to ' + amount(last, each.unit) + ' since ' + day(first - data.made);
+    for (const [key, value] of Object.entries({viewBox: '0 0 100 20', preserveAspectRatio: 'none', 'class': 'line', metric: 'img',
+      'aria-label': readable(each.metric) + ' from ' + words})) svg.setAttribute(key, value);
+    svg.append(line);
+    const made = document.createDocumentFragment();
+    made.append(svg, element('small', words, {'aria-hidden': 'true'}));
+    return made;
+  }
+
+  // --- from what to do to the table ---
+  function alone(place) {
+    clear();
+    only = place;
+    show();
+    byId('rows').querySelector('button').click();
+    byId('rows').querySelector('button').focus();
+    byId('drives').scrollIntoView();
+  }
+  function clear() {
+    only = null;
+    for (const id of ['text', 'state', 'action', 'model']) byId(id).value = '';
+  }
+  function connect() {
+    for (const button of document.querySelectorAll('[data-place]')) button.addEventListener('click', () => alone(Number(button.dataset.place)));
+    for (const button of document.querySelectorAll('button[data-action], button[data-model]')) {
+      button.hidden = false;
+      button.addEventListener('click', () => {
+        clear();
+        for (const id of ['action', 'model']) byId(id).value = button.dataset[id] || '';
+        show();
+        byId('drives').scrollIntoView();
+      });
+    }
+    for (const id of ['text', 'state', 'action', 'model']) byId(id).addEventListener('input', () => { only = null; show(); });
+    byId('all').addEventListener('click', () => { clear(); show(); byId('text').focus(); });
+    byId('more').addEventListener('click', () => more(10 * PAGE));
+    if ('IntersectionObserver' in window) {
+      new IntersectionObserver((seen) => { if (seen[0].isIntersecting && drawn < found.length) more(PAGE); }, {rootMargin: '600px'}).observe(byId('more'));
+    }
+    addEventListener('beforeprint', () => more(found.length));
+    addEventListener('resize', fit);
+  }
+
+  head();
+  for (const key of ['action', 'model']) {
+    const known = [...new Set(data.drives.map((drive) => drive[key]).filter(Boolean))];
+    for (const value of key === 'model' ? known.sort() : known) byId(key).append(element('option', value));
+  }
+  connect();
+  show();
+  fit();
+}());

@@ -1,0 +1,130 @@
+"""Verdicts -> what a monitoring daemon reads: one line, one line a drive, perfdata on the last."""
+from __future__ import annotations
+
+from ..knowledge import severity
+from ..knowledge.drive_database import Metric
+from ..model import OUTPUT_LIMIT, State, Verdict, worst
+from ..typed import TYPE_CHECKING, NamedTuple
+from ..words import headline, reading_line, sentence, statement
+from . import budget, perfdata, plugin_lines
+
+if TYPE_CHECKING:
+    from typing import Iterable, List, Mapping, Sequence, Tuple
+
+# What the first line tells where all is well; zero tells nothing.
+TELLING = (('most worn', 'endurance_used'), ('most reallocated', 'reallocated'), ('warmest', 'temperature'))
+
+
+class Face(NamedTuple):
+    """How much is shown."""
+
+    verbose: int = 0
+    hide_serial: bool = False
+    all_perfdata: bool = False
+    max_output: int = OUTPUT_LIMIT   # bytes
+
+
+class Whole(NamedTuple):
+    """Sentences about the check as a whole."""
+
+    failures: Sequence[str] = ()  # make it CRITICAL: drives missing
+    faults: Sequence[str] = ()    # make it UNKNOWN, unless something is CRITICAL: slots nobody looked at
+    demands: Sequence[Tuple[State, str]] = ()  # have a state of their own
+    remarks: Sequence[str] = ()   # change no state, and an admin can do something about them
+    notes: Sequence[str] = ()     # change no state; shown with -v
+    nobody: Tuple[State, str] = (State.UNKNOWN, 'no drives')  # state and sentence, where there are no verdicts
+
+
+NOTHING_MORE = Whole()
+
+
+class Outcome(NamedTuple):
+    """What a daemon gets."""
+
+    text: str
+    state: State
+
+
+def first_line(verdicts: Sequence[Verdict], extra: str, nobody: str, most: int = 0) -> str:
+    """Return what is worst, on which drive, against which limit, of verdicts in order of severity.
+
+    extra: what concerns the check as a whole and is worse. nobody: what to say where there are no verdicts. most:
+    characters of each of both parts; 0 for any number.
+    """
+    if most:
+        extra, nobody = sentence(extra, most), sentence(nobody, most)
+    if not verdicts:
+        return extra or nobody
+    first = verdicts[0]
+    told = most_telling(verdicts) if first.state is State.OK else f'{first.device.name} {headline(first)}'
+    told = sentence(told, most) if most else told
+    return '; '.join(part for part in (extra, told, plugin_lines.count(verdicts)) if part)
+
+
+def render(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], face: Face, whole: Whole = NOTHING_MORE,
+           transcript: Sequence[str] = ()) -> Outcome:
+    """Return the plugin's whole output and its state.
+
+    transcript: lines of what smartctl said; with them nothing is left out, for they are read by a person.
+    """
+    ordered = sorted(verdicts, key=severity.of_verdict)
+    state = worst([*states(whole), ordered[0].state if ordered else whole.nobody[0]])
+    told_first = [*whole.failures, *(whole.faults[:1] if state is State.UNKNOWN else ()),  # each has a line of its own
+                  *(said for demanded, said in whole.demands if state is demanded is not State.OK)]
+    extra = '; '.join(told_first)
+    first = plugin_lines.first(state, first_line(ordered, extra, whole.nobody[1]))
+    text, values = _text(ordered, face, whole), perfdata.values(ordered, metrics, face.all_perfdata)
+    values += perfdata.old_values(ordered, values)
+    if transcript:
+        return _outcome(state, [first, *(line for part in text for line in part), *transcript], values)
+    most = budget.share(face.max_output)
+    if budget.size(first) > most:
+        first = plugin_lines.first(state, first_line(ordered, extra, whole.nobody[1], most // 3))
+    kept = budget.metrics(budget.needed(ordered, values, metrics, face.all_perfdata), metrics, face.max_output)
+    printed = [value for value in values if value.metric in kept]
+    missing = budget.in_order({value.metric for value in values} - kept, metrics)
+    return _outcome(state, [first, *budget.fitted(text, missing, face.max_output, [first, *(v.text for v in printed)])],
+                    printed)
+
+
+def _text(ordered: Sequence[Verdict], face: Face, whole: Whole) -> budget.Text:
+    """Return the lines behind the first one, of verdicts in order of severity."""
+    return budget.Text([plugin_lines.check_line(demanded, sentence(said, 500))
+                        for demanded, said in (*((State.UNKNOWN, fault) for fault in whole.faults), *whole.demands)],
+                       [line for verdict in ordered for line in drive_lines(verdict, face)],
+                       [plugin_lines.NOTE + sentence(note, 500)
+                        for note in (*whole.remarks, *(whole.notes if face.verbose or not ordered else ()))])
+
+
+def _outcome(state: State, text: Sequence[str], values: Sequence[perfdata.Value]) -> Outcome:
+    last = ['| ' + ' '.join(value.text for value in values)] if values else []
+    return Outcome('\n'.join([*text, *last]) + '\n', state)
+
+
+def states(whole: Whole) -> List[State]:
+    """Return the states that sentences about the check as a whole give it."""
+    return [*([State.CRITICAL] if whole.failures else []), *([State.UNKNOWN] if whole.faults else []),
+            *(state for state, _ in whole.demands)]
+
+
+def most_telling(verdicts: Sequence[Verdict]) -> str:
+    """Return "most worn: sdc endurance_used 9 %", of drives that are all well; '' where none tells more than a zero."""
+    for title, metric in TELLING:
+        known = [(judgement.reading.number, verdict.device.name, judgement.reading) for verdict in verdicts
+                 for judgement in verdict.judgements
+                 if judgement.reading.metric == metric and judgement.reading.judged and judgement.reading.number]
+        if known:
+            _, name, reading = max(known, key=lambda entry: entry[0])
+            return f'{title}: {name} {statement(reading)}'
+    return ''
+
+
+def drive_lines(verdict: Verdict, face: Face) -> List[str]:
+    """Return the line of a drive and, with -v, what is worth knowing beside it."""
+    told = [plugin_lines.written(plugin_lines.line(verdict, face.hide_serial))]
+    if face.verbose >= 1:
+        told += [f'  note: {sentence(note, 500)}' for note in verdict.notes]
+        told.append(f'  entry: {sentence(verdict.entry or "none", 100)}')
+    if face.verbose >= 2:
+        told += [f'  {reading_line(judgement)}' for judgement in verdict.judgements]
+    return told

@@ -1,0 +1,131 @@
+"""Verdicts -> what a person reads of a drive at a terminal, as plain words and bars. Pure: nothing here draws."""
+from __future__ import annotations
+
+from typing import Iterable, List, NamedTuple, Optional, Sequence, Tuple
+
+from ..durations import YEAR
+from ..knowledge import severity
+from ..model import Judgement, Lately, State, Verdict
+from ..words import amount, clean, finding, is_worth_showing, sentence
+from .advice import ORDER, advice
+from .forecast_dates import date, day
+
+BAR = 8                   # characters
+BEGUN = 16                # characters of a finding that are worth telling without the others
+MODEL, SERIAL, PLACE, WHAT = 40, 40, 60, 2000  # characters at most
+
+
+class Row(NamedTuple):
+    """What a table tells of one drive; '' for what is not known."""
+
+    state: State
+    drive: str
+    bay: str
+    model: str
+    serial: str
+    used: str                 # "86 %"
+    filled: Optional[float]   # 0 to 1, of the bar
+    wear: State               # what the bar's colour says
+    until: str                # "~2027-03"
+    spare: str
+    temp: str
+    age: str
+    written: str
+    what: Tuple[str, ...]     # findings, worst first
+    host: str = ''            # of a fleet
+
+
+def rows(verdicts: Iterable[Verdict], hide_serial: bool, now: float) -> List[Row]:
+    """Return the rows, worst drive first."""
+    return [_row(verdict, hide_serial, now) for verdict in sorted(verdicts, key=severity.of_verdict)]
+
+
+def _row(verdict: Verdict, hide_serial: bool, now: float) -> Row:
+    worn, identity = _judged(verdict, 'endurance_used'), verdict.identity
+    used = worn.reading.number if worn else None
+    return Row(verdict.state, verdict.device.name, clean(verdict.place.bay, limit=PLACE),
+               clean(identity.model, limit=MODEL) or '-',
+               '' if hide_serial else clean(identity.serial, limit=SERIAL), _said(verdict, 'endurance_used', '%'),
+               None if used is None else max(0.0, min(used / 100, 1.0)), worn.state if worn else State.OK,
+               until(verdict, now),
+               _said(verdict, 'spare_available', '%'), _said(verdict, 'temperature', 'C'), _age(verdict),
+               _written(verdict), _what(verdict, now))
+
+
+def _judged(verdict: Verdict, metric: str) -> Optional[Judgement]:
+    return next((j for j in verdict.judgements if j.reading.metric == metric and j.reading.judged
+                 and j.reading.number is not None), None)
+
+
+def _number(verdict: Verdict, metric: str) -> Optional[float]:
+    found = _judged(verdict, metric)
+    return found.reading.number if found else None
+
+
+def _said(verdict: Verdict, metric: str, unit: str) -> str:
+    number = _number(verdict, metric)
+    return '' if number is None else amount(number, unit)
+
+
+def _age(verdict: Verdict) -> str:
+    number = _number(verdict, 'power_on_time')
+    return '' if number is None else f'{number / YEAR:.1f} y'
+
+
+def _written(verdict: Verdict) -> str:
+    """Return "398 TB of 700 TB", where the vendor tells how much may be written."""
+    host, rated = (_said(verdict, metric, 'B') for metric in ('host_written', 'rated_written'))
+    return f'{host} of {rated}' if host and rated else host
+
+
+def _what(verdict: Verdict, now: float) -> Tuple[str, ...]:
+    """Return findings, an unknown model and the order date of a drive; the numbers of a healthy one stand beside."""
+    if verdict.problem:
+        return (sentence(verdict.problem, WHAT),)
+    told = advice(verdict, now)
+    return (*(finding(judgement) for judgement in verdict.judgements
+              if judgement.state is not State.OK or judgement.reading.metric == 'unknown_model'
+              or is_worth_showing(judgement.reading)),
+            *([told.due.to_do] if told.action == ORDER else []))
+
+
+def until(verdict: Verdict, now: float) -> str:
+    """Return when something is used up first; '' where nothing tells."""
+    soonest = min(verdict.forecasts.values(), key=lambda forecast: forecast.left, default=None)
+    return '' if soonest is None else date(soonest, now)
+
+
+def lately_lines(lately: Lately) -> List[str]:
+    """Return what grew, came and went, drive by drive, and what of that time is not known."""
+    told = (*(f'{each.drive} {each.said}' for each in lately.grew), *lately.came, *lately.went)
+    return [f'since {day(lately.since)}:', *(f'  {sentence(text, WHAT)}' for text in changed(told, lately.unknown))]
+
+
+def changed(told: Iterable[str], unknown: Optional[str]) -> List[str]:
+    """Return sentences about what changed; where there are none, that nothing did or that nobody knows."""
+    return [text for text in (*told, unknown) if text] or ['nothing grew, came or went']
+
+
+def bar(filled: float, full: str, empty: str) -> str:
+    """Return a bar of BAR characters; what is not 0 shows, what is not 1 has room left."""
+    count = round(filled * BAR)
+    if 0 < filled < 1:
+        count = max(1, min(count, BAR - 1))
+    return full * count + empty * (BAR - count)
+
+
+def fitting(what: Sequence[str], width: int) -> str:
+    """Return as many findings as fit, the beginning of the next one if it is long enough, and the number of others."""
+    whole = '; '.join(what)
+    if len(whole) <= width:
+        return whole
+    kept = next((count for count in range(len(what) - 1, 0, -1) if len(_counted(what, count)) <= width), 0)
+    first, rest = ''.join(f'{each}; ' for each in what[:kept]), len(what) - kept - 1
+    end = f'...; {rest} more' if rest else '...'
+    begun = what[kept][:max(width - len(first) - len(end), 0)].rstrip()
+    return _counted(what, kept) if kept and len(begun) < BEGUN else first + begun + end
+
+
+def _counted(what: Sequence[str], kept: int) -> str:
+    """Return the first findings, and how many more there are."""
+    return f'{"; ".join(what[:kept])}; {len(what) - kept} more'

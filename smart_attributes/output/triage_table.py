@@ -1,0 +1,174 @@
+"""Verdicts -> a table: which of these drives do I replace first?
+
+Two forms of the same rows: one line per drive; and, where the width does not suffice for that, two lines, and a third
+where something is wrong. A pipe has no width of its own, so it gets one line per drive for grep and less -S unless
+COLUMNS names a width. It never gets bars.
+"""
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Dict, Iterable, List, Mapping, Sequence, Tuple
+
+from ..model import State, Verdict
+from ..words import sentence
+from . import terminal_width
+from .table_cells import BAR, Row, bar, fitting, rows
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+COLOURS = {State.OK: 'green', State.WARNING: 'yellow', State.CRITICAL: 'bold red', State.UNKNOWN: 'magenta'}
+BARS = {State.OK: 'green', State.WARNING: 'yellow', State.CRITICAL: 'red', State.UNKNOWN: 'magenta'}
+NAMES = ('host', 'drive', 'bay', 'model', 'serial')
+NUMBERS = ('used', 'until', 'spare', 'temp', 'age', 'written')
+RIGHT = ('spare', 'temp', 'age')
+SPARED = ('temp', 'spare', 'age')   # numbers that a narrow terminal can do without, first the first
+WORDS = {'until': 'until ', 'spare': 'spare '}
+GAP = 2
+ROOM = 36             # columns for what is wrong, without which a line a drive is none
+INDENT = 10           # below the state
+NO_BARS = '', ''
+
+
+def print_table(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool,
+                faults: Sequence[str] = (), demands: Sequence[Tuple[State, str]] = ()) -> None:
+    """Print the table, worst drive first.
+
+    failures, faults, demands: what concerns the run as a whole, as survey.Survey has it.
+    """
+    print_rows(rows(verdicts, hide_serial, time.time()),
+               (*((State.CRITICAL, text) for text in failures), *demands, *((State.UNKNOWN, text) for text in faults)))
+
+
+def print_rows(shown: Sequence[Row], told: Iterable[Tuple[State, str]] = ()) -> None:
+    """Print what is told of a run as a whole, and the rows; rich is imported here, by the only commands that draw."""
+    from rich.text import Text
+
+    console = terminal_width.console(terminal_width.WIDEST)
+    for state, text in told:
+        console.print(Text(sentence(text, 500), COLOURS[state]))
+    if not shown:
+        return
+    kept = [name for name in (*NAMES, *NUMBERS) if any(getattr(row, name) for row in shown)]
+    signs = _signs(console)
+    widest = _widths(shown, kept, signs)
+    if _width(shown, kept, widest) > console.width:
+        _print_cards(shown, kept, console, widest, signs)
+    elif console.is_terminal:
+        console.print(_lines(shown, kept, widest, signs))
+    else:
+        _print_plain(_lines(shown, kept, widest, signs), console)
+
+
+def _print_plain(table: Table, console: Console) -> None:
+    """Print a table without the blanks that fill its last column."""
+    with console.capture() as captured:
+        console.print(table)
+    for line in captured.get().splitlines():
+        print(line.rstrip())
+
+
+def _signs(console: Console) -> Tuple[str, str]:
+    """Return what bars are made of: full and empty."""
+    if not console.is_terminal:
+        return NO_BARS
+    return ('#', '-') if console.options.ascii_only else ('\u2588', '\u2591')
+
+
+def _lines(shown: Sequence[Row], kept: Sequence[str], widest: Mapping[str, int], signs: Tuple[str, str]) -> Table:
+    """Return a table with a line a drive."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style='bold')
+    for title in ('state', *kept):
+        table.add_column(title, no_wrap=True, justify='right' if title in RIGHT else 'left')
+    table.add_column('what', overflow='fold')
+    for row in shown:
+        # Text, never markup: a drive may call itself "[red]".
+        cells = [_used(row, signs, widest['used']) if name == 'used' else Text(getattr(row, name)) for name in kept]
+        table.add_row(Text(row.state.name, COLOURS[row.state]), *cells, Text('; '.join(row.what)))
+    return table
+
+
+def _used(row: Row, signs: Tuple[str, str], width: int) -> Text:
+    from rich.text import Text
+    text = Text()
+    if row.filled is not None and signs[0]:
+        text.append(bar(row.filled, *signs), BARS[row.wear])
+        text.append(' ')
+    return text.append(row.used.rjust(width))
+
+
+def _widths(shown: Sequence[Row], kept: Sequence[str], signs: Tuple[str, str]) -> Dict[str, int]:
+    """Return the width of each column, without its bars, and of a bar with the blank behind it."""
+    from rich.cells import cell_len
+    return {'bar': BAR + 1 if any(signs) else 0, 'used': 0,
+            **{name: max(cell_len(getattr(row, name)) for row in shown) for name in kept}}
+
+
+def _width(shown: Sequence[Row], kept: Sequence[str], widest: Mapping[str, int]) -> int:
+    """Return how wide a terminal must be for a line a drive, its findings folded at most once or twice."""
+    longest = max((len('; '.join(row.what)) for row in shown), default=0)
+    bars = widest['bar'] if 'used' in kept else 0
+    return len(State.CRITICAL.name) + sum(max(widest[name], len(name)) + 1
+                                          for name in kept) + bars + 1 + max(min(longest, ROOM), longest // 3)
+
+
+# --- a narrow screen -------------------------------------------------------------------------------
+
+def _print_cards(shown: Sequence[Row], kept: Sequence[str], console: Console, widest: Mapping[str, int],
+                 signs: Tuple[str, str]) -> None:
+    from rich.text import Text
+    fields = _fields(kept, widest, console.width)
+    for row in shown:
+        lines = [_name_line(row, widest, console.width)]
+        if any(getattr(row, name) for name in fields):
+            lines.append(_number_line(row, fields, widest, signs))
+        if row.what:
+            lines.append(Text(' ' * INDENT + fitting(row.what, console.width - INDENT), COLOURS[row.state]))
+        for line in lines:
+            line.rstrip()
+            console.print(line, no_wrap=True, overflow='ellipsis')
+
+
+def _name_line(row: Row, widest: Mapping[str, int], width: int) -> Text:
+    from rich.text import Text
+    line = Text(row.state.name.ljust(INDENT), COLOURS[row.state])
+    name = f'{row.host} {row.drive}'.lstrip()
+    line.append(name.ljust(min(widest['drive'] + widest.get('host', -1) + 1, width // 4)), 'bold')
+    for part in (row.bay, row.model, row.serial):
+        if part:
+            line.append(f'  {part}', 'not bold default')
+    return line
+
+
+def _fields(kept: Sequence[str], widest: Mapping[str, int], width: int) -> List[str]:
+    """Return the numbers for which there is room; those that a finding tells where they are bad go first."""
+    fields = [name for name in NUMBERS if name in kept]
+    for name in SPARED:
+        if INDENT + sum(_field_width(field, widest) for field in fields) > width and name in fields:
+            fields.remove(name)
+    return fields
+
+
+def _field_width(name: str, widest: Mapping[str, int]) -> int:
+    return widest[name] + len(WORDS.get(name, '')) + (widest['bar'] if name == 'used' else GAP)
+
+
+def _number_line(row: Row, fields: Sequence[str], widest: Mapping[str, int], signs: Tuple[str, str]) -> Text:
+    """Return the line of numbers, which stand below those of other drives."""
+    from rich.text import Text
+    line = Text(' ' * INDENT)
+    for name in fields:
+        text, room = getattr(row, name), _field_width(name, widest)
+        if name == 'used' and text:
+            line.append_text(_used(row, signs, widest[name]))
+        elif text:
+            line.append((' ' * GAP + WORDS.get(name, '')
+                         + (text.rjust(widest[name]) if name in RIGHT else text)).ljust(room))
+        else:
+            line.append(' ' * room)
+    return line

@@ -1,0 +1,143 @@
+"""The table of what a report always has, and which arguments of smartctl ask for it. Pure.
+
+Sources: smartmontools 7.5, ataprint.cpp, scsiprint.cpp and nvmeprint.cpp: smartctl prints each of these parts, or says
+why it cannot. It prints the "verify" row of the SCSI error counter log only where a counter is not 0, and device
+statistics, pending defects and self-tests only where a drive has them: no report shows that these were lost.
+"""
+from __future__ import annotations
+
+from ..typed import TYPE_CHECKING, NamedTuple
+from .report_common import NVME_KEYS
+
+if TYPE_CHECKING:
+    from typing import Any, Callable, Collection, FrozenSet, Iterable, List, Mapping, Sequence, Tuple
+
+    from ..model import Report
+
+_WITHOUT_VALUE = 'hVHcAiaxCXj'  # smartctl's options of one letter behind which nothing stands
+_LONG = {'--all': '-a', '--xall': '-x', '--health': '-H', '--attributes': '-A', '--info': '-i'}
+
+ALL = frozenset(('-a', '-x'))
+TABLE = ALL | {'-A'}
+DATA = TABLE | {'-H', '-l', '--log'}
+_INFO, _ERRORS, _TESTS, _WEAR = ALL | {'-i'}, ALL | {'error', 'xerror'}, ALL | {'selftest', 'xselftest'}, ALL | {'ssd'}
+_ALWAYS: FrozenSet[str] = frozenset()
+
+# What stands for a log in `places`: a key of JSON, a line of text, and what says that the drive does not keep it.
+NO_ERROR_LOG, NO_TEST_LOG, NO_STATISTICS = 'error_logging_supported', 'self_tests_supported', 'no device statistics'
+_TEST_LOG = frozenset((
+    'ata_smart_self_test_log', NO_TEST_LOG, 'smart self-test log not supported', 'no self-tests have been logged',
+    'no self-tests have been logged. [to run self-tests, use', 'read self-test log failed'))
+_STATISTICS = frozenset((
+    'ata_device_statistics', NO_STATISTICS, 'device statistics (gp log 0x04)', 'device statistics (smart log 0x04)',
+    'device statistics (gp/smart log 0x04) not supported'))
+_NO_COUNTERS = frozenset(('error counter logging not supported', 'device does not support error counter logging'))
+
+_LIMITS = frozenset(('critical_warning', 'warning_temp_threshold', 'critical_temp_threshold'))  # of no log, or not only
+_OPTIONAL_NVME = frozenset(('warning_temp_time', 'critical_comp_time', *_LIMITS)) - {'critical_warning'}
+
+# kind -> (attribute, others beside which it always stands). Of 18,433 hard disks and 14,403 solid state drives of
+# linuxhw/EnterpriseDrive that have the others one lacks the attribute: a hard disk that has 4 and not 198.
+_COMPANIONS: Mapping[str, Sequence[Tuple[int, FrozenSet[int]]]] = {
+    'hdd': ((5, frozenset((1,))), (5, frozenset((3,))), (10, frozenset((7,))),
+            (197, frozenset((4, 191))), (197, frozenset((4, 22))), (197, frozenset((4, 200))), (197, frozenset((187,))),
+            (198, frozenset((4,)))),
+    'ssd': tuple((5, frozenset((other,))) for other in (183, 184, 190, 197))}
+
+
+class Part(NamedTuple):
+    """A part of a report that is missing where it is not there."""
+
+    name: str                          # in the note
+    asked: FrozenSet[str]              # smartctl prints it for each of these arguments; empty: always
+    holds: Callable[[Report], Any]     # whether a report has it
+    places: FrozenSet[str] = _ALWAYS   # any of these among the keys or lines of a report is as good
+
+
+def _is_error_log_whole(report: Report) -> bool:
+    """Tell whether errors are listed one after the other, beginning with the newest."""
+    numbers, newest = [entry.number for entry in report.errors], report.error_count or 0
+    return not newest or numbers == list(range(newest, newest - max(len(numbers), 1), -1))
+
+
+def _has_nvme_log(report: Report) -> bool:
+    return not _LIMITS.issuperset(report.nvme)
+
+
+def _nvme(key: str) -> Part:
+    return Part(key, TABLE, lambda report: key in report.nvme or not _has_nvme_log(report))
+
+
+def _counters(row: str) -> Part:
+    return Part(f'row "{row}" of the error counter log', _ERRORS,
+                lambda report: f'{row}.total_uncorrected_errors' in report.scsi, _NO_COUNTERS)
+
+
+_ANY: Sequence[Part] = (
+    Part('the SMART health status', _ALWAYS, lambda report: report.smart_status is not None),
+    Part('the model', _ALWAYS, lambda report: report.identity.model),
+    Part('the firmware', _ALWAYS, lambda report: report.identity.firmware or not report.identity.model),
+    Part('failed self-tests, which the exit status of smartctl reports', _TESTS,
+         lambda report: not report.has_exit_bit(0x80) or any(test.passed is False for test in report.self_tests)))
+
+PARTS: Mapping[str, Sequence[Part]] = {'': _ANY, 'ATA': (
+    *_ANY,
+    Part('the attribute table', TABLE, lambda report: report.attributes),
+    Part('the thresholds of the attributes', TABLE,
+         lambda report: not report.attributes or any(row.threshold is not None for row in report.attributes)),
+    Part('attributes at their threshold, which the exit status of smartctl reports', TABLE,
+         lambda report: not report.has_exit_bit(0x30) or any(row.when_failed for row in report.attributes)),
+    Part('the rotation rate, so the drive is taken for a solid state drive', _ALWAYS,
+         lambda report: report.identity.rotation is not None or report.identity.spins or not report.attributes),
+    Part('the error log', _ERRORS, lambda report: report.error_count is not None, frozenset((NO_ERROR_LOG,))),
+    Part('errors in the error log, which the exit status of smartctl reports', _ERRORS,
+         lambda report: not report.has_exit_bit(0x40) or report.error_count != 0),
+    Part('some of the error log', _ALWAYS, _is_error_log_whole),
+    Part('the self-test log', _TESTS, lambda report: report.self_tests, _TEST_LOG),
+    Part('the device statistics', frozenset(('-x',)), lambda report: report.statistics, _STATISTICS),
+), 'SCSI': (
+    *_ANY,
+    Part('the temperature', TABLE, lambda report: 'temperature' in report.scsi),
+    Part('the grown defect list', TABLE, lambda report: 'grown_defects' in report.scsi),
+    _counters('read'), _counters('write'),
+    Part('the used endurance', _WEAR,
+         lambda report: report.identity.rotation != 0 or 'percentage_used' in report.scsi),
+), 'NVMe': (
+    *_ANY,
+    Part('the SMART/Health Information log', TABLE, _has_nvme_log),
+    *(_nvme(key) for key in NVME_KEYS if key not in _OPTIONAL_NVME))}
+"""By protocol, what a report always has. A drive whose protocol is not in the report has the first ones."""
+
+
+def missing(report: Report, arguments: Collection[str], places: Collection[str]) -> List[str]:
+    """Return the names of the parts that a report lacks, worst first.
+
+    arguments: of smartctl, as `asked` returns them. places: the keys of a JSON report, or the lines of a text.
+    """
+    found = [part.name for part in PARTS.get(report.identity.protocol, _ANY) if not part.holds(report)
+             and not (part.asked and part.asked.isdisjoint(arguments))
+             and not any(place in places for place in part.places)]
+    return [*found, *_lost_rows(report)]
+
+
+def _lost_rows(report: Report) -> Iterable[str]:
+    """Return the attributes that a table lacks although it has those that never stand without them."""
+    numbers = {row.id for row in report.attributes}
+    return dict.fromkeys(f'attribute {attribute}' for attribute, others in _COMPANIONS.get(report.identity.kind, ())
+                         if attribute not in numbers and others <= numbers)
+
+
+def asked(arguments: Iterable[str]) -> FrozenSet[str]:
+    """Return the words of smartctl's command line one by one: "-iHA" as -i, -H and -A, "--log=error,7" as error."""
+    found: List[str] = []
+    for word in arguments:
+        rest = word
+        if word.startswith('--'):
+            name, _, rest = word.partition('=')
+            found.append(_LONG.get(name, name))
+        elif word.startswith('-'):
+            behind = word[1:].lstrip(_WITHOUT_VALUE)
+            found += ['-' + letter for letter in word[1:len(word) - len(behind)] + behind[:1]]
+            rest = behind[1:]
+        found += rest.split(',')
+    return frozenset(found)

@@ -1,0 +1,60 @@
+"""What history costs a check, on its first day and after a year; bench.py calls it.
+
+Own CPU is that of the plugin and of smartctl, which is a script here, without that of so many scripts alone; each is
+the least of 20 runs, since whatever else runs on the machine only adds to it.
+"""
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Callable, List, Sequence
+
+import year
+from bench_program import plugin
+from fake_smartctl import FakeSmartctl
+
+from smart_attributes.reading import smartctl_calls
+
+RUNS = 20
+STEP = 4 * 3600
+# Those of bench.py: what, figure, wanted; and wall and CPU (ms) of one run.
+Line = Callable[[str, str, str], None]
+Run = Callable[[Sequence[str]], Sequence[float]]
+
+
+def bench_history(folder: Path, line: Line, run: Run) -> None:
+    """Print a row for one drive and for 24: without history, with it, after a year."""
+    bed = Bed(folder, run)
+    new, old = folder / 'new', folder / 'old'
+    new.mkdir()
+    old.mkdir()
+    passed = year.Year(old, int(time.time()) - 60, STEP)
+    passed.passes()
+    line('history of 24 drives after a year, log included', f'{passed.largest / 1e6:.1f} MB at most', 'at most 5 MB')
+    for count, wanted in ((1, 'at most 60 ms'), (year.DRIVES, '')):
+        without, first, later = (bed.own_cpu(count, options) for options in (
+            ['--no-history'], ['--state-dir', str(new)], ['--state-dir', str(old)]))
+        line(f'{"one drive" if count == 1 else f"{count} drives"} with history, own CPU',
+             f'{first:.0f} ms, after a year {later:.0f} ms, without history {without:.0f} ms', wanted)
+
+
+class Bed:
+    """A machine of 24 drives that answer at once."""
+
+    def __init__(self, folder: Path, run: Run) -> None:
+        self._fake, self._run = FakeSmartctl(folder / 'remembered'), run
+        for slot in range(year.DRIVES):
+            self._fake.answers(self._arguments(slot), year.output(slot))
+
+    def own_cpu(self, count: int, options: List[str]) -> float:
+        """Return the CPU time of a check of so many drives without their smartctl, ms."""
+        words = [word for slot in range(count) for word in ('-d', year.address(slot))]
+        check = [plugin(), '-p', self._fake.path, '--nosudo', *words, *options]
+        return self._least(check) - count * self._least([self._fake.path, *self._arguments(0)])
+
+    def _least(self, command: Sequence[str]) -> float:
+        return min(self._run(command)[1] for _ in range(RUNS + 2))
+
+    @staticmethod
+    def _arguments(slot: int) -> Sequence[str]:
+        return smartctl_calls.read_arguments(year.address(slot))

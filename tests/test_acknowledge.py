@@ -1,0 +1,508 @@
+"""The command acknowledge: what it writes is what checks read, and nothing else becomes silent by it."""
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import resource
+import subprocess
+from pathlib import Path
+from typing import Any, Dict, List
+
+import pytest
+from conftest import run
+from days import DAY, START, Machine, command_at, disk, environment
+
+WHY = ('--why', 'stable since 2024')
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    found = Machine(tmp_path)
+    found.holds(sda=disk(a5=50, a197=2), sdb=disk('SERIAL02', a5=60))
+    return found
+
+
+def accept(machine: Machine, *words: str, now: float = START):
+    return machine.run(now, 'acknowledge', *words)
+
+
+def test_an_accepted_number_is_silent_in_every_check_until_it_grows(machine):
+    """As it stands now; other metrics and other drives are as loud as before."""
+    assert machine.check(START, '-d', '/dev/sda').code == 1
+    done = accept(machine, '-d', '/dev/sda', 'reallocated', 'pending', *WHY)
+
+    assert (done.code, done.first_line.startswith('acknowledged: SERIAL01 pending 2, by ')) == (0, True)
+    assert machine.check(START, '-d', '/dev/sda').code == 0
+    assert machine.check(START, '-d', '/dev/sdb').code == 1
+    machine.holds(sda=disk(a5=51, a197=2))
+    assert 'reallocated 51' in machine.check(START, '-d', '/dev/sda').first_line
+
+
+def test_what_is_accepted_is_told_with_why(machine):
+    """In -v, where a person asks."""
+    accept(machine, '-d', '/dev/sda', 'pending', *WHY)
+
+    assert '(acknowledged.json)' in machine.check(START, '-d', '/dev/sda', '-v').text
+    assert ': stable since 2024' in machine.run(START, 'explain', '-d', '/dev/sda').text
+
+
+def test_it_ends_on_its_day(machine):
+    """Until 24 November, that day included."""
+    accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY, '--until', '2026-11-24')
+
+    assert [machine.check(START + days * DAY, '-d', '/dev/sdb').code for days in (0, 4, 5)] == [0, 0, 1]
+
+
+def test_a_whole_machine_is_accepted_as_it_was_found(machine):
+    """At roll-out: all that alarms, and no more; a growth from then on is news."""
+    done = accept(machine, '-d', '/dev/sda', '-d', '/dev/sdb', '--all', '--why', 'as found')
+
+    assert done.code == 0
+    assert [line.split(',')[0] for line in done.text.splitlines()] == [
+        'acknowledged: SERIAL01 pending 2', 'acknowledged: SERIAL01 reallocated 50',
+        'acknowledged: SERIAL02 reallocated 60']
+    assert machine.check(START).code == 0
+
+
+def test_the_word_of_the_drive_is_refused(machine):
+    """Health FAILED is never silent, and who tries is told; what can be accepted is."""
+    failed = disk(a5=50)
+    failed['smart_status'] = {'passed': False}
+    machine.holds(sda=failed)
+
+    done = accept(machine, '-d', '/dev/sda', '--all', *WHY)
+
+    assert done.code == 1
+    assert 'not acknowledged: sda smart_status: FAILED: the drive itself reports this state' in done.text
+    assert machine.check(START).code == 2
+
+
+def test_what_was_accepted_is_listed_and_withdrawn(machine):
+    """By serial number and metric, also of a drive that is gone."""
+    accept(machine, '-d', '/dev/sda', '-d', '/dev/sdb', 'reallocated', *WHY)
+
+    assert len(accept(machine, '--list').text.splitlines()) == 2
+    assert accept(machine, '--withdraw', 'SERIAL01:reallocated').code == 0
+    assert [line.split()[0] for line in accept(machine, '--list').text.splitlines()] == ['SERIAL02']
+    assert accept(machine, '--withdraw', 'SERIAL02').code == 0
+    assert accept(machine, '--list').first_line == 'nothing is acknowledged'
+    assert machine.check(START, '-d', '/dev/sda').code == 1
+
+
+@pytest.mark.parametrize('words', [
+    ['-d', '/dev/sda', 'reallocated'], ['-d', '/dev/sda', 'reallocated', '--why', 'short'], ['reallocated', *WHY],
+    [*WHY],
+    ['-d', '/dev/sda', 'reallocated', *WHY, '--until', '2026-02-30'], ['-d', '/dev/sda', 'reallocated', '--all', *WHY],
+    ['-d', '/dev/sda', 'helium', *WHY], ['--withdraw', 'NOBODY']],
+    ids=['no-why', 'short-why', 'no-drive', 'nothing', 'no-day', 'both', 'a-metric-it-does-not-tell',
+         'withdraw-unknown'])
+def test_what_cannot_be_meant_changes_nothing(machine, words):
+    """With a sentence, and exit status 3."""
+    assert accept(machine, *words).code == 3
+    assert not (machine.config / 'acknowledged.json').exists()
+
+
+@pytest.mark.parametrize('serial', ['000', 'N/A'])
+def test_a_number_that_many_drives_tell_as_their_serial_number_accepts_nothing(tmp_path, serial):
+    """What is accepted of one of them would be silent on all."""
+    machine = Machine(tmp_path)
+    machine.holds(sda=disk(serial, a5=50), sdb=disk(serial, a5=50))
+
+    done = accept(machine, '-d', '/dev/sda', 'reallocated', *WHY)
+
+    assert (done.code, 'reports no serial number, or one that many drives report' in done.text) == (3, True)
+
+
+def test_a_day_that_is_past_accepts_nothing(machine):
+    """It would be said to be acknowledged, and alarm on."""
+    done = accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY, '--until', '2026-11-19')
+
+    assert done.text == ('SMART UNKNOWN - --until 2026-11-19 is past; name the last day on which the number is '
+                         'accepted\n')
+
+
+def test_the_list_tells_what_has_ended(machine):
+    """On the day after its last one."""
+    accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY, '--until', '2026-11-20')
+
+    assert ['which is past' in accept(machine, '--list', now=START + days * DAY).text for days in (0, 1)] == [
+        False, True]
+
+
+def test_what_is_withdrawn_is_told(machine):
+    """By the name that the list gives it, too: a drive may call itself what cannot be pasted."""
+    machine.holds(sda=disk("O'NEIL 01", a5=50))
+    accept(machine, '-d', '/dev/sda', 'reallocated', *WHY)
+
+    assert accept(machine, '--withdraw', 'ONEIL 01').text.startswith('withdrawn: ONEIL 01 reallocated 50, by ')
+    assert accept(machine, '--list').first_line == 'nothing is acknowledged'
+
+
+def test_the_command_line_names_a_day_of_the_calendar(machine):
+    """As a text, 2026-13-45 stands behind all days of the year."""
+    done = machine.check(START, '--acknowledged', 'SERIAL01:reallocated=50:2026-13-45')
+
+    assert (done.code, '2026-13-45 is no day, such as 2027-01-31' in done.text) == (3, True)
+
+
+def test_no_serial_number_is_told_where_none_is_wanted(machine):
+    """Not with what has ended either."""
+    accept(machine, '-d', '/dev/sda', 'reallocated', *WHY, '--until', '2026-11-20')
+
+    told = machine.check(START + DAY, '-d', '/dev/sda', '--hide-serial', '-vv').text
+    assert 'acknowledged.json: the override for this serial number ended on 2026-11-20' in told
+    assert 'SERIAL01' not in told
+
+
+def test_a_file_with_a_mistake_is_not_written_over(machine):
+    """Somebody has been at it by hand; what he meant must not be lost."""
+    (machine.config / 'acknowledged.json').write_text('{"overrides": [')
+
+    assert accept(machine, '-d', '/dev/sda', 'reallocated', *WHY).code == 3
+    assert (machine.config / 'acknowledged.json').read_text() == '{"overrides": ['
+
+
+def test_a_check_that_reads_while_it_is_written_sees_all_or_nothing(machine):
+    """Half a file would be a mistake in every check that runs at this moment."""
+    accept(machine, '-d', '/dev/sda', 'reallocated', *WHY)
+    with (machine.config / 'acknowledged.json').open() as reader:
+        before = (machine.config / 'acknowledged.json').read_text()
+        accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
+        assert reader.read() == before
+    assert 'SERIAL02' in (machine.config / 'acknowledged.json').read_text()
+
+
+def test_a_file_that_others_can_write_silences_nothing(machine):
+    """Only root, or the user of the check, accepts."""
+    accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
+    (machine.config / 'acknowledged.json').chmod(0o666)
+
+    assert machine.check(START, '-d', '/dev/sdb').code == 3
+
+
+def test_the_file_is_validated_like_one_of_limits(machine):
+    """validate finds mistakes that a person made in it, and what has ended."""
+    accept(machine, '-d', '/dev/sda', 'reallocated', *WHY)
+    file = machine.config / 'acknowledged.json'
+    assert run('validate', str(file)).code == 0
+
+    data = json.loads(file.read_text())
+    data['overrides'][0]['for'] = {'device': 'sda'}
+    file.write_text(json.dumps(data))
+    assert 'with "serial" in "for"' in run('validate', str(file)).text
+
+
+# --- a file that a site has written into ---
+
+SITE: Dict[str, Any] = {
+    'comment': 'kept by the storage team', 'x-ticket': 4711,
+    'metrics': {'temperature': {'warning': '45', 'critical': '48'}},
+    'overrides': [
+        {'for': {'serial': 'SERIAL01'}, 'why': 'watched by the storage team', 'metrics': {
+            'temperature': {'critical': '20', 'warning': '15'},
+            'pending': {'acknowledged': 1, 'warning': '0', 'critical': '3'}}},
+        {'for': {'model': 'ACME .*'}, 'why': 'a bad batch of 2024', 'x-batch': 'B7', 'skip': ['selftest']},
+        {'for': {'serial': 'OTHER001'}, 'why': 'looked at in 2024', 'by': 'anna', 'metrics': {
+            'pending': {'acknowledged': 7}}}]}
+
+
+@pytest.fixture
+def kept(machine: Machine) -> Path:
+    """acknowledged.json with what a site wrote into it."""
+    file = machine.config / 'acknowledged.json'
+    file.write_text(json.dumps(SITE))
+    return file
+
+
+def overrides(file: Path) -> List[Any]:
+    return list(json.loads(file.read_text())['overrides'])
+
+
+def test_acknowledge_keeps_limits_overrides_metrics_and_unknown_keys(machine, kept):
+    """It adds its own override and leaves the others as they are."""
+    done = accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
+
+    data = json.loads(kept.read_text())
+    assert done.code == 0
+    assert {**data, 'overrides': data['overrides'][:3]} == SITE
+    assert [(each['for'], each['metrics']) for each in data['overrides'][3:]] == [
+        ({'serial': 'SERIAL02'}, {'reallocated': {'acknowledged': 50 + 10}})]
+
+
+def test_a_limit_of_the_site_stays_critical_after_an_acknowledgement(machine):
+    """The drive is 30 C warm and the file limits it to 20 C."""
+    sound = {'overrides': SITE['overrides'][:1]}
+    (machine.config / 'acknowledged.json').write_text(json.dumps(sound))
+    assert machine.check(START, '-d', '/dev/sda').code == 2
+    accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
+
+    assert machine.check(START, '-d', '/dev/sda').code == 2
+
+
+def test_a_second_acknowledgement_replaces_the_first_one_alone(machine, kept):
+    """Limits beside it in the same override stay."""
+    accept(machine, '-d', '/dev/sda', 'pending', *WHY)
+
+    first, *_, last = overrides(kept)
+    assert first == {**SITE['overrides'][0], 'metrics': {
+        'temperature': {'critical': '20', 'warning': '15'}, 'pending': {'warning': '0', 'critical': '3'}}}
+    assert (last['for'], last['metrics']) == ({'serial': 'SERIAL01'}, {'pending': {'acknowledged': 2}})
+
+
+@pytest.mark.parametrize('name', ['SERIAL01', 'SERIAL01:pending'])
+def test_withdraw_removes_the_acknowledgement_alone(machine, kept, name):
+    """The override goes only where nothing else is in it."""
+    assert accept(machine, '--withdraw', name, '--withdraw', 'OTHER001').code == 0
+
+    assert overrides(kept) == [{**SITE['overrides'][0], 'metrics': {
+        'temperature': {'critical': '20', 'warning': '15'}, 'pending': {'warning': '0', 'critical': '3'}}},
+        SITE['overrides'][1]]
+
+
+def test_acknowledge_reports_mistakes_that_it_leaves_in_the_file(machine, kept):
+    """A check is UNKNOWN because of them."""
+    assert 'note: acknowledged.json: there is no key "x-ticket"' in accept(
+        machine, '-d', '/dev/sdb', 'reallocated', *WHY).text
+
+
+@pytest.mark.parametrize('text', [
+    '[]', '{"overrides": {}}', '{"overrides": [1]}', '{"overrides": [], "overrides": []}', '{"overrides": [',
+    '{"metrics": {"temperature": {"warning": 1e999}}}'],
+    ids=['list', 'no-list', 'no-object', 'twice', 'cut', 'endless-number'])
+def test_acknowledge_refuses_a_file_that_it_cannot_change_safely(machine, text):
+    """It leaves every byte, and says how to go on."""
+    file = machine.config / 'acknowledged.json'
+    file.write_text(text)
+    for words in (['-d', '/dev/sda', 'reallocated', *WHY], ['--withdraw', 'SERIAL01'], ['--list']):
+        done = accept(machine, *words)
+        assert (done.code, file.read_text()) == (3, text)
+        assert str(file) in done.text
+
+
+def test_an_acknowledgement_through_a_link_changes_the_file_behind_it(machine, tmp_path):
+    """Configuration management links files into the folder; the link stays."""
+    behind = tmp_path / 'managed.json'
+    behind.write_text(json.dumps({'metrics': SITE['metrics']}))
+    (machine.config / 'acknowledged.json').symlink_to(behind)
+    accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
+
+    assert (machine.config / 'acknowledged.json').is_symlink()
+    assert set(json.loads(behind.read_text())) == {'metrics', 'overrides'}
+
+
+def test_what_acknowledge_writes_fits_the_schema_of_checks(machine, monkeypatch):
+    """SUDO_USER may be longer than "by" may be."""
+    monkeypatch.setattr('days.environment', lambda: {**environment(), 'SUDO_USER': 'x' * 100})
+    accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
+
+    assert machine.check(START, '-d', '/dev/sdb').code == 0
+
+
+# --- several at once, and what fails half way ---
+
+def start(found: List[str], *words: str, **more: Any) -> subprocess.Popen[bytes]:
+    """Start an acknowledge. found: words with which it finds the machine, whose smartctl is written only once."""
+    return subprocess.Popen(command_at(START, 'acknowledge', *found, *words), stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, env=environment(), **more)
+
+
+def texts(started: List[subprocess.Popen[bytes]]) -> List[str]:
+    return [each.communicate(timeout=60)[0].decode() for each in started]
+
+
+def test_twelve_at_once_keep_all_their_numbers(machine):
+    """Each says that it kept two, and the file has all 24."""
+    machine.holds(**{f'sd{letter}': disk(f'SERIAL{letter}', a5=50, a197=2) for letter in 'abcdefghijkl'})
+    found = machine.words()
+    said = texts([start(found, '-d', f'/dev/sd{letter}', 'reallocated', 'pending', *WHY)
+                  for letter in 'abcdefghijkl'])
+
+    assert sum(text.count('acknowledged: ') for text in said) == 24
+    assert len(accept(machine, '--list').text.splitlines()) == 24
+
+
+def test_a_withdrawal_beside_acknowledgements_is_true(machine):
+    """Each sentence that is printed holds when all are done."""
+    letters = 'abcdef'
+    machine.holds(**{f'sd{letter}': disk(f'SERIAL{letter}', a5=50) for letter in letters})
+    accept(machine, *(word for letter in letters[:3] for word in ('-d', f'/dev/sd{letter}')), 'reallocated', *WHY)
+    found = machine.words()
+    said = texts([start(found, *words) for letter, other in zip(letters[:3], letters[3:]) for words in (
+        ('--withdraw', f'SERIAL{letter}'), ('-d', f'/dev/sd{other}', 'reallocated', *WHY))])
+
+    assert [text.split()[:2] for text in said] == [
+        words for letter, other in zip(letters[:3], letters[3:]) for words in (
+            ['withdrawn:', f'SERIAL{letter}'], ['acknowledged:', f'SERIAL{other}'])]
+    assert [line.split()[0] for line in accept(machine, '--list').text.splitlines()] == [
+        f'SERIAL{letter}' for letter in letters[3:]]
+
+
+def test_waiting_for_the_lock_is_bounded(machine, monkeypatch):
+    """With a sentence that names the file, and nothing changed."""
+    from smart_attributes.commands import acknowledge
+    from smart_attributes.errors import DataError
+    monkeypatch.setattr(acknowledge, 'PATIENCE', 0.05)
+    accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
+    file = machine.config / 'acknowledged.json'
+    before = file.read_bytes()
+    with open(f'{file}.lock', 'rb') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(DataError, match=f'fuser {file}.lock'):
+            acknowledge.withdraw(str(machine.config), ['SERIAL02'])
+
+    assert file.read_bytes() == before
+
+
+def test_nobody_else_can_hold_the_lock(machine):
+    """Only its owner can open it, and one that is not his alone is refused."""
+    accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
+    lock = machine.config / 'acknowledged.json.lock'
+    assert lock.stat().st_mode & 0o777 == 0o600
+    lock.chmod(0o644)
+
+    done = accept(machine, '-d', '/dev/sda', 'reallocated', *WHY)
+    assert (done.code, f'rm {lock}' in done.text) == (3, True)
+
+
+def test_a_folder_that_others_can_write_to_is_refused(machine):
+    """There, another user could put a file in the place of the lock."""
+    machine.config.chmod(0o777)
+
+    done = accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
+    assert (done.code, f'{machine.config} is writable by others' in done.text) == (3, True)
+    assert list(machine.config.iterdir()) == []
+
+
+def test_a_full_disk_leaves_the_file_whole(machine):
+    """It is written beside and put in place in one step; nothing else remains."""
+    accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
+    file = machine.config / 'acknowledged.json'
+    before, files = file.read_bytes(), sorted(os.listdir(machine.config))
+
+    def small() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+    said = texts([start(machine.words(), '-d', '/dev/sda', 'reallocated', *WHY, preexec_fn=small)])
+
+    assert 'SMART UNKNOWN' in said[0] and 'File too large' in said[0]
+    assert (file.read_bytes(), sorted(os.listdir(machine.config))) == (before, files)
+
+
+def test_a_check_never_reads_half_of_the_file(machine):
+    """The new content is another file under the same name."""
+    accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
+    with open(machine.config / 'acknowledged.json', 'rb') as reader:
+        before = reader.read()
+        accept(machine, '-d', '/dev/sda', 'reallocated', *WHY)
+        reader.seek(0)
+
+        assert reader.read() == before
+
+
+# --- what is refused and what is not ---
+
+def test_a_recorded_report_is_acknowledged_as_a_drive_is(machine, tmp_path):
+    """Help offers --report."""
+    report = tmp_path / 'sdb.json'
+    report.write_text(json.dumps(disk('SERIAL02', a5=60)))
+    done = accept(machine, '--report', str(report), 'reallocated', *WHY)
+
+    assert (done.code, done.first_line.startswith('acknowledged: SERIAL02 reallocated 60, by ')) == (0, True)
+    assert machine.check(START, '-d', '/dev/sdb').code == 0
+
+
+def test_nothing_to_acknowledge_is_said(machine):
+    """Silence and exit status 0 would look as if something had been accepted."""
+    machine.holds(sda=disk())
+
+    assert accept(machine, '-d', '/dev/sda', '--all', *WHY).text == 'nothing to acknowledge: no metric alerts\n'
+
+
+def test_no_drives_are_no_success(machine):
+    """A scan that finds none has accepted nothing."""
+    machine.holds()
+
+    assert accept(machine, '--scan', '--all', *WHY).code == 3
+
+
+def test_withdraw_refuses_metrics_beside_the_serial_number(machine):
+    """SERIAL alone withdraws everything of the drive."""
+    accept(machine, '-d', '/dev/sda', 'reallocated', 'pending', *WHY)
+    done = accept(machine, '--withdraw', 'SERIAL01', 'pending')
+
+    assert (done.code, '--withdraw SERIAL:METRIC' in done.text) == (3, True)
+    assert len(accept(machine, '--list').text.splitlines()) == 2
+
+
+def test_withdraw_keeps_what_protects_the_drive(machine):
+    """An override without a metric left may still say which logs are not read."""
+    protecting = {'for': {'serial': 'SERIAL01'}, 'why': 'its log hangs it', 'skip': ['selftest']}
+    file = machine.config / 'acknowledged.json'
+    file.write_text(json.dumps({'overrides': [{**protecting, 'metrics': {'pending': {'acknowledged': 2}}}]}))
+
+    assert accept(machine, '--withdraw', 'SERIAL01').code == 0
+    assert overrides(file) == [{**protecting, 'metrics': {}}]
+
+
+# --- what is acknowledged is seen ---
+
+def test_the_first_line_counts_acknowledged_drives_and_their_lines_name_the_metric(machine):
+    """Without -v; 16 pending sectors looked like none."""
+    machine.holds(sda=disk(a197=16), sdb=disk('SERIAL02', a5=60, a197=16), sdc=disk('SERIAL03'))
+    accept(machine, '-d', '/dev/sda', '-d', '/dev/sdb', '--all', *WHY)
+    done = machine.check(START)
+
+    assert (done.code, done.first_line.split('; ')[-1]) == (0, '3 drives: 1 ok, 2 acknowledged')
+    assert 'pending 16 (acknowledged)' in done.line_of('sda')
+    assert done.line_of('sdb').count('(acknowledged)') == 2
+    assert 'acknowledged' not in done.line_of('sdc')
+
+
+def test_a_drive_that_alerts_is_counted_by_its_state(machine):
+    """Its line names what is acknowledged as well."""
+    machine.holds(sda=disk(a5=50, a197=2))
+    accept(machine, '-d', '/dev/sda', 'pending', *WHY)
+    done = machine.check(START)
+
+    assert (done.code, done.first_line.split('; ')[-1]) == (1, '1 drive: 1 warning')
+    assert 'reallocated 50, warning above' in done.line_of('sda')
+    assert '; pending 2 (acknowledged)' in done.line_of('sda')
+
+
+@pytest.mark.parametrize('value', ['0', '7'])
+def test_an_acknowledgement_that_silences_nothing_is_not_counted(machine, value):
+    """The number is harmless, or has passed what was accepted."""
+    machine.holds(sda=disk(a197=0))
+    done = machine.check(START, '--acknowledged', f'SERIAL01:pending={value}')
+
+    assert (done.code, done.first_line.split('; ')[-1]) == (0, '1 drive: 1 ok')
+
+
+def test_performance_data_is_the_same_with_an_acknowledgement(machine):
+    """Graphs and their limits know nothing of it."""
+    before = machine.check(START).text.splitlines()[-1]
+    accept(machine, '-d', '/dev/sda', '-d', '/dev/sdb', '--all', *WHY)
+    after = machine.check(START)
+
+    assert (after.code, after.text.splitlines()[-1]) == (0, before)
+
+
+def test_a_growth_that_is_acknowledged_is_counted(machine):
+    """It would alert for days."""
+    machine.holds(sda=disk(a199=3))
+    machine.check(START)
+    machine.holds(sda=disk(a199=40))
+    assert machine.check(START + 3600).code == 1
+    accept(machine, '-d', '/dev/sda', 'crc_errors', *WHY, now=START + 7200)
+
+    assert machine.check(START + 7300).first_line.endswith('1 drive: 1 acknowledged')
+
+
+def test_help_names_the_limits_that_the_program_holds():
+    """Nobody should learn them from a refusal."""
+    from smart_attributes.commands import acknowledge
+    text = ' '.join(run('acknowledge', '--help').text.split())
+
+    assert f'reason, {acknowledge.LEAST_WHY} characters or more' in text
+    assert f'wait longer than {acknowledge.PATIENCE:g} seconds' in text
+    assert '(-d ADDRESS | --report FILE) METRIC' in text

@@ -1,0 +1,192 @@
+"""What is missing in a report, or damaged, is told beside the verdict: a drive may only look better for it."""
+from __future__ import annotations
+
+import json
+import random
+import re
+from typing import Any, Callable, Dict, List
+
+import damage
+import pytest
+from conftest import ROOT, drive, drive_path, run
+
+from smart_attributes.reading import completeness, json_report, text_report
+
+Json = Dict[str, Any]
+TEXT = """=== START OF INFORMATION SECTION ===
+Device Model:     ACME HD4000
+Firmware Version: 1.0
+Rotation Rate:    7200 rpm
+ATA Version is:   ACS-2
+
+=== START OF READ SMART DATA SECTION ===
+SMART overall-health self-assessment test result: PASSED
+
+Vendor Specific SMART Attributes with Thresholds:
+ID# ATTRIBUTE_NAME          FLAGS    VALUE WORST THRESH FAIL RAW_VALUE
+  5 Reallocated_Sector_Ct   PO--CK   100   100   010    -    0
+197 Current_Pending_Sector  -O--CK   100   100   000    -    8
+                            ||||||_ K auto-keep
+
+ATA Error Count: 2
+Error 2 occurred at disk power-on lifetime: 17401 hours (725 days + 1 hours)
+  40 51 08 bf 0b 34 e0  Error: UNC 8 sectors at LBA = 0x00340bbf = 3410879
+
+Error 1 occurred at disk power-on lifetime: 17400 hours (725 days + 0 hours)
+  40 51 08 bf 0b 34 e0  Error: UNC 8 sectors at LBA = 0x00340bbf = 3410879
+
+Num  Test_Description    Status                  Remaining  LifeTime(hours)  LBA_of_first_error
+# 1  Extended offline    Completed: read failure       80%       685         5405327816
+# 2  Short offline       Completed without error       00%       668         -
+
+"""
+
+
+def report(name: str) -> Json:
+    said: Json = json.loads(drive(name))
+    return said
+
+
+def row(said: Json, number: int) -> Json:
+    found: Json = said['ata_smart_attributes']['table'][number]
+    return found
+
+
+def without(container: Json, *keys: str) -> None:
+    for key in keys:
+        del container[key]
+
+
+@pytest.mark.parametrize('damage, told', [
+    (lambda said: row(said, 2).update(value='x'), 'damaged in the report: ata_smart_attributes.table.2.value'),
+    (lambda said: row(said, 2)['raw'].update(value=10 ** 30),
+     'damaged in the report: ata_smart_attributes.table.2.raw.value'),
+    (lambda said: without(row(said, 2), 'thresh'), 'damaged in the report: ata_smart_attributes.table.2.thresh'),
+    (lambda said: said['ata_smart_attributes']['table'].append(7),
+     'damaged in the report: ata_smart_attributes.table.'),
+    (lambda said: said['smart_status'].update(passed='yes'), 'damaged in the report: smart_status.passed'),
+    (lambda said: said.update(smart_support={'available': True, 'enabled': 0}),
+     'damaged in the report: smart_support.enabled'),
+    (lambda said: without(said, 'model_name'), 'not in the report: the model'),
+    (lambda said: without(said, 'ata_device_statistics'), 'the device statistics'),
+    (lambda said: said.update(ata_smart_error_log={'extended': {'count': 3, 'table': []}}),
+     'some of the error log'),
+    (lambda said: said.update(ata_smart_self_test_log={'standard': {'count': 1}}),
+     'some of the standard self-test log'),
+])
+def test_what_json_lacks_or_holds_damaged_is_told(damage: Callable[[Json], Any], told: str):
+    """Where, in smartctl's own names."""
+    said = report('samsung-worn-out')
+    said['smartctl']['argv'] = ['smartctl', '-x', '/dev/sda']
+    damage(said)
+
+    assert any(told in gap for gap in json_report.from_json(said).gaps)
+
+
+@pytest.mark.parametrize('arguments, is_missed', [
+    (['-x'], True), (['--info', '--health'], True), (['-i', '-H', '-A'], True), (['-H', '-A'], False)], ids=str)
+def test_whether_smart_is_enabled_is_missed_where_the_drive_was_asked_who_it_is(arguments: List[str], is_missed: bool):
+    """A drive that has SMART disabled looks well without that line."""
+    said = report('samsung-worn-out')
+    said['smartctl'].update(argv=['smartctl', *arguments, '/dev/sda'], version=[7, 4])
+    said.pop('smart_support', None)
+
+    assert any('whether SMART is enabled' in gap for gap in json_report.from_json(said).gaps) is is_missed
+
+
+def test_a_counter_that_an_nvme_drive_does_not_tell_is_missing():
+    """smartctl prints all of the health log, or none of it."""
+    said = report('nvme-worn')
+    del said['nvme_smart_health_information_log']['percentage_used']
+
+    assert 'percentage_used' in ' '.join(json_report.from_json(said).gaps)
+
+
+def test_many_gaps_are_one_line():
+    """The first five tell that the report is worth nothing."""
+    said = report('samsung-worn-out')
+    for place in said['ata_smart_attributes']['table']:
+        place['value'] = None
+    [told] = [gap for gap in json_report.from_json(said).gaps if gap.startswith('damaged')]
+
+    assert re.search(r' and \d+ more$', told)
+
+
+@pytest.mark.parametrize('before, after, told', [
+    ('100   100   010    -    0', '100   x   010    -    0',
+     'damaged in the report: "5 Reallocated_Sector_Ct PO--CK 100 x 010 - 0"'),
+    ('ID# ATTRIBUTE', '[] ATTRIBUTE', ''),
+    ('7200 rpm', 'x rpm', 'damaged in the report: "rotation rate: x rpm"'),
+    ('ATA Error Count: 2', 'ATA Error Count: x', 'damaged in the report: "ata error count: x"'),
+    ('Error 2 occ', 'Error 2 x', 'damaged in the report: "Error 2 xurred at disk power-on lifetime'),
+    ('Error 1 occurred', 'x', ''),
+    ('40 51 08 bf 0b 34 e0', 'x', 'not in the report: some of the error log'),
+    ('685   ', '9' * 30, 'damaged in the report: "# 1 Extended offline'),
+    ('# 1  Extended', 'x', 'not in the report: some of the self-test log'),
+    ('# 2  Short offline       Completed without error       00%       668         -\n\n', '# 2  Short off',
+     'not in the report: its end'),
+    ('Device Model:', 'x', 'not in the report: the model'),
+])
+def test_what_a_text_lacks_or_holds_damaged_is_told(before: str, after: str, told: str):
+    """In its own words. What tells nothing is no gap: a headline, an error that is older than the others."""
+    assert before in TEXT
+    found = text_report.parse(TEXT.replace(before, after, 1)).gaps
+
+    assert any(told in gap for gap in found) if told else not any('rotation' in gap for gap in found)
+
+
+def test_a_number_of_a_test_that_no_drive_can_have_is_not_cut_to_fit():
+    """The first digits of a damaged number are a number that the report does not hold."""
+    changed = TEXT.replace('ATA Error Count: 2', 'ATA Error Count: ' + '9' * 30)
+
+    assert text_report.parse(changed).error_count is None
+
+
+def test_a_whole_report_has_no_gaps():
+    """Else nobody would read the note."""
+    assert text_report.parse(TEXT).gaps == ()
+    assert json_report.parse(drive('nvme-worn')).gaps == ()
+
+
+@pytest.mark.parametrize('section, last', [
+    ('General SMART Values:\n', 'SMART Selective self-test log data structure revision number 1\n'),
+    ('General SMART Values:\nGeneral Purpose Log Directory Version 1\n', 'SATA Phy Event Counters (GP Log 0x11)\n')])
+def test_a_report_of_everything_that_lacks_its_last_log_was_cut_off(section: str, last: str):
+    """However it ends."""
+    text = TEXT.replace('Vendor Specific', section + 'Vendor Specific')
+
+    assert 'its end' in ' '.join(text_report.parse(text).gaps)
+    assert 'its end' not in ' '.join(text_report.parse(text + last).gaps)
+
+
+def test_gaps_are_told_with_v(tmp_path):
+    """As a note of the drive."""
+    said = report('samsung-worn-out')
+    said['ata_device_statistics']['pages'] = 'x'
+    file = tmp_path / 'said.json'
+    file.write_text(json.dumps(said))
+
+    assert 'note: damaged in the report: ata_device_statistics.pages' in run('--report', str(file), '-v').text
+    assert 'damaged in the report' not in run('--report', drive_path('samsung-worn-out'), '-v').text
+
+
+def test_a_line_without_end_takes_no_time():
+    """Lines that are longer than any of smartctl's are not looked at."""
+    text = TEXT.replace('Vendor Specific', '# 1 ' + 'Error Log ' * 200_000 + '\nVendor Specific', 1)
+
+    assert 'damaged in the report' in text_report.parse(text).gaps[0]
+
+
+def test_a_glance_at_a_table_overlooks_nothing_that_a_look_at_each_row_finds(monkeypatch):
+    """Tables are told to be whole column by column; whatever is damaged in one is found as if there were no glance."""
+    dice = random.Random(5)
+    reports = sorted((ROOT / 'tests/reports').glob('*.json'))
+    kinds = [damage.OF_JSON[kind] for kind in sorted(damage.OF_JSON)]
+    texts = [dice.choice(kinds)(dice.choice(reports).read_text(), dice) for _ in range(600)]
+    documents = [json.loads(text) for text in texts]
+
+    quick = [completeness._unfit(document, completeness._SHAPE, '', []) for document in documents]
+    monkeypatch.setattr(completeness, '_all_fit', lambda values, fits: False)
+    careful = [completeness._unfit(document, completeness._SHAPE, '', []) for document in documents]
+
+    assert quick == careful and sum(map(bool, careful)) > 100

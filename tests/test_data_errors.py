@@ -1,0 +1,195 @@
+"""What fits its schema and would yet break a check."""
+from __future__ import annotations
+
+import pytest
+
+from smart_attributes.knowledge import data_errors
+
+MODELS = {'models': ['ACME X1-.*']}
+METRICS = {'reallocated': '', 'endurance_used': '%', 'pending': '', 'spare_available': '%', 'power_on_time': 's'}
+SETS = {'ata-common'}
+
+MISTAKES = {
+    'pattern': ({'models': ['ACME X1-[0-9']}, 'mine: models "ACME X1-[0-9" is no regular expression: '),
+    'huge repetition': (
+        {'models': ['ACME{9999999999999999999999}']},
+        'mine: models "ACME{9999999999999999999999}" is no regular expression: ',
+    ),
+    'firmware': ({'firmware': '1.0)'}, 'mine: firmware "1.0)" is no regular expression: '),
+    'set': ({'uses': ['nvme-common']}, 'mine: uses "nvme-common", but there is no such set; did you mean ata-common?'),
+    'metric': (
+        {'attributes': {'5': {'name': 'Some', 'readings': {'wear': {'from': 'raw'}}}}},
+        'mine, attribute 5, wear: there is no such metric; did you mean endurance_used?',
+    ),
+    'formula': (
+        {'attributes': {'5': {'name': 'Some',
+                              'readings': {'reallocated': [{'from': 'raw'}, {'from': '100 - normalised'}]}}}},
+        'mine, attribute 5, reallocated, item 2: from "100 - normalised" is not known; write value, worst, raw, ',
+    ),
+}
+
+
+@pytest.mark.parametrize('mistake', MISTAKES)
+def test_an_entry_that_would_break_a_check_is_named_with_its_place(mistake):
+    """The schema cannot see these; without this every drive would be UNKNOWN for no stated reason."""
+    change, sentence = MISTAKES[mistake]
+
+    found = list(data_errors.of_entries({'entries': [{'family': 'good', **MODELS},
+                                                     {'family': 'mine', **MODELS, **change}]},
+                                        METRICS, SETS))
+
+    assert [fault.path for fault in found] == [('entries', 1)]
+    assert found[0].sentence.startswith(sentence)
+
+
+def test_an_entry_falls_with_the_set_that_it_uses():
+    """What the set would have given is not known."""
+    broken = {'attributes': {'5': {'name': 'Some', 'readings': {'reallocated': {'from': 'normalised'}}}},
+              'source': 'measured on 1'}
+    data = {'entries': [{'family': 'mine', **MODELS, 'uses': ['own']}], 'sets': {'own': broken}}
+
+    found = list(data_errors.of_entries(data, METRICS, {*SETS, 'own'}))
+
+    assert [fault.path for fault in found] == [('sets', 'own'), ('entries', 0)]
+    assert found[1].sentence == 'mine: uses "own", but that set has a mistake'
+
+
+@pytest.mark.parametrize(('data', 'path', 'words'), [
+    ({'metrics': {'pending': {'hdd': {'warning': '5 sectors'}}}}, ('metrics', 'pending', 'hdd', 'warning'),
+     'metrics, pending, hdd, warning: "5 sectors"'),
+    ({'metrics': {'spare_available': {'critical': {'drive': 'threshold', 'else': '10%'}}}},
+     ('metrics', 'spare_available', 'critical'),
+     'spare_available, critical: "10%"'),
+    ({'overrides': [{'for': {'serial': 'A'}, 'why': 'for a reason',
+                     'metrics': {'endurance_used': {'warning': '9:1'}}}]},
+     ('overrides', 0, 'metrics', 'endurance_used', 'warning'), 'override for serial A, endurance_used, warning: "9:1"'),
+    ({'overrides': [{'for': {'model': '('}, 'why': 'for a reason'}]}, ('overrides', 0), 'model "("'),
+    ({'overrides': [{'for': {'model': '(a+)+X'}, 'why': 'for a reason'}]}, ('overrides', 0),
+     'repeats what itself varies'),
+    ({'metrics': {'pending': {'acknowledged': 5}}}, ('metrics', 'pending', 'acknowledged'), 'with "serial" in "for"'),
+    ({'overrides': [{'for': {'model': 'A.*'}, 'why': 'for a reason', 'metrics': {'pending': {'acknowledged': 5}}}]},
+     ('overrides', 0, 'metrics', 'pending', 'acknowledged'), 'is what one drive may have'),
+    ({'metrics': {'endurance': {'warning': '5'}}}, ('metrics', 'endurance'),
+     'metrics: "endurance" is no metric; did you mean endurance_used?')],
+    ids=['kind', 'else', 'override', 'pattern', 'endless', 'acknowledged-by-all', 'acknowledged-by-model', 'metric'])
+def test_a_limit_that_cannot_be_used_is_named_with_its_place(data, path, words):
+    """A limit that silently never alarms is worse than none."""
+    (fault,) = data_errors.of_limits(data, METRICS)
+
+    assert fault.path == path
+    assert words in fault.sentence
+
+
+def test_a_mistyped_range_for_what_is_old_is_refused_and_nothing_else():
+    """The rule ages the levels that are sound; null is one."""
+    rule = {'after': '92d', 'warning': '5 sectors', 'critical': None, 'why': 'nothing came of them'}
+    for given, place in (({'aged': rule}, ('aged',)), ({'hdd': {'aged': rule}}, ('hdd', 'aged'))):
+        (fault,) = data_errors.of_limits({'metrics': {'pending': {**given, 'ssd': {'aged': None}}}}, METRICS)
+
+        assert fault.path == ('metrics', 'pending', *place, 'warning')
+        assert fault.sentence.startswith(f'metrics, pending, {", ".join(place)}, warning: ')
+
+
+
+@pytest.mark.parametrize('kind', ['hdd', 'ssd', 'nvme', 'sas'])
+@pytest.mark.parametrize('field', ['warning', 'critical'])
+def test_a_mistyped_range_is_refused_under_every_kind(kind, field):
+    """Under one that is not looked at it would never alarm."""
+    (fault,) = data_errors.of_limits({'metrics': {'pending': {kind: {field: '5 sectors'}}}}, METRICS)
+
+    assert fault.path == ('metrics', 'pending', kind, field)
+    assert fault.sentence.startswith(f'metrics, pending, {kind}, {field}: "5 sectors" is no Nagios range; write ')
+
+
+@pytest.mark.parametrize('data', [
+    {}, {'metrics': {}}, {'overrides': [{'for': {'device': 'sda'}, 'why': 'odd', 'read': False}]},
+    {'metrics': {'pending': {'warning': None, 'critical': '5'}}},
+    {'overrides': [{'for': {'serial': 'A', 'model': 'A.*'}, 'why': 'odd',
+                     'metrics': {'endurance_used': {'warning': '9'}}}]}])
+def test_a_file_without_a_mistake_is_taken(data):
+    """Whatever it leaves out."""
+    assert list(data_errors.of_limits(data, METRICS)) == []
+
+
+@pytest.mark.parametrize(('metric', 'words'), [
+    ('power_on_time', []), ('pending', ['of a metric that is a count']),
+    ('endurance_used', ['of a metric that is in %']),
+    ('zzz', ['is no metric', 'of a metric that is a count'])])
+@pytest.mark.parametrize('kind', [(), ('ssd',)], ids=['all-kinds', 'one-kind'])
+def test_days_are_taken_for_a_metric_in_seconds_alone(metric, words, kind):
+    """30d of a count is a mistake, also where the metric itself is one."""
+    limit = {'warning': '30d'}
+    found = list(data_errors.of_limits({'metrics': {metric: {kind[0]: limit} if kind else limit}}, METRICS))
+
+    assert [part in fault.sentence for fault, part in zip(found, words)] == [True] * len(words) == [True] * len(found)
+
+
+ADVISORY = {'id': 'acme-1', 'models': ['ACME X1-.*'], 'effect': 'it stops', 'action': 'update it', 'source': 'acme'}
+
+
+@pytest.mark.parametrize(('data', 'sentence', 'path'), [
+    ({'entries': [{'family': 'mine', **MODELS, 'rated_written': {'ACME(': {}}}]}, 'mine: rated_written "ACME("',
+     ('entries', 0)),
+    ({'advisories': [{**ADVISORY, 'models': ['ACME(']}], 'entries': []}, 'advisory acme-1: models "ACME("',
+     ('advisories', 0)),
+    ({'advisories': [{**ADVISORY, 'firmware': '1.0)'}], 'entries': []}, 'advisory acme-1: firmware "1.0)"',
+     ('advisories', 0))])
+def test_every_pattern_of_a_file_is_looked_at(data, sentence, path):
+    """One that does not compile would end a check, and one that is not looked at would end it later."""
+    (fault,) = data_errors.of_entries(data, METRICS, SETS)
+
+    assert fault.path == path
+    assert (fault.sentence.startswith(f'{sentence} is no regular expression: ')
+            and fault.sentence.endswith('; correct it'))
+
+
+def test_a_mistake_in_a_set_is_named_with_the_set():
+    """It would be in every entry that uses it."""
+    data = {'entries': [], 'sets': {'taste': {'attributes': {'7': {'name': 'Taste',
+                                                                   'readings': {'wear': {'from': 'raw'}}}, '8': None}}}}
+
+    assert list(data_errors.of_entries(data, METRICS, SETS)) == [
+        data_errors.Fault(('sets', 'taste'),
+                          'set taste, attribute 7, wear: there is no such metric; did you mean endurance_used?')]
+
+
+def test_a_set_that_is_like_no_other_is_answered_with_all_of_them():
+    """Nothing to guess, so the list."""
+    (fault,) = data_errors.of_entries({'entries': [{'family': 'mine', **MODELS, 'uses': ['zzz']}]}, METRICS,
+                                      {'ata-common', 'taste'})
+
+    assert fault.sentence == 'mine: uses "zzz", but there is no such set; known are ata-common, taste'
+
+
+def test_a_mistyped_metric_is_answered_with_the_nearest():
+    """Most mistakes are one letter."""
+    entry = {'family': 'mine', **MODELS,
+             'attributes': {'5': {'name': 'Some', 'readings': {'realocated': {'from': 'raw'}}}}}
+
+    (fault,) = data_errors.of_entries({'entries': [entry]}, METRICS, SETS)
+
+    assert fault.sentence.endswith('realocated: there is no such metric; did you mean reallocated?')
+
+
+def test_an_entry_for_a_controller_names_no_models():
+    """Its guards are its conditions."""
+    assert list(data_errors.of_entries({'entries': [{'family': 'mine', 'generic': True, 'has': [5]}]}, METRICS,
+                                       SETS)) == []
+
+
+def test_a_metric_that_is_like_no_other_is_answered_with_where_they_stand():
+    """Nothing to guess."""
+    (fault,) = data_errors.of_limits({'metrics': {'zzz': {'warning': '5'}}}, METRICS)
+
+    assert fault.sentence == 'metrics: "zzz" is no metric; doc/metric-names.md lists them, for example endurance_used'
+
+
+def test_what_one_drive_may_have_is_acknowledged_by_its_serial_number():
+    """And nowhere else, which the sentence says how to mend."""
+    given = {'pending': {'acknowledged': 5}}
+    (fault,) = data_errors.of_limits({'metrics': given}, METRICS)
+
+    assert list(data_errors.of_limits({'overrides': [{'for': {'serial': 'A'}, 'why': 'stable', 'metrics': given}]},
+                                      METRICS)) == []
+    assert fault.sentence == ('metrics, pending: "acknowledged" is what one drive may have; '
+                              'write it in overrides, with "serial" in "for"')

@@ -1,0 +1,293 @@
+"""Data files: opened with care, and refused with one sentence that says where and what."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from smart_attributes.errors import DataError
+from smart_attributes.knowledge import data_file, schema_errors
+
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason='needs root: only root can own files of others')
+
+
+def refusal(data, schema='attributes'):
+    """Return the sentence with which *data* is refused."""
+    text = data if isinstance(data, str) else json.dumps(data)
+    with pytest.raises(DataError) as caught:
+        schema_errors.checked(text, schema, 'site.json')
+    return str(caught.value)
+
+
+def entry(**changes):
+    """Return a file with one entry of the X1, changed."""
+    return {'entries': [{'family': 'ACME X1', 'models': ['ACME X1-.*'], 'source': 'measured on 3 drives', **changes}]}
+
+
+# --- the shipped files -------------------------------------------------------------
+
+
+def test_shipped_files_are_found_inside_the_package_first(tmp_path, monkeypatch):
+    """A wheel carries them inside; a checkout and the Debian package beside."""
+    package = tmp_path / 'smart_attributes'
+    package.mkdir()
+    (tmp_path / 'attributes.json').write_text('{}')
+    monkeypatch.setattr(data_file, 'PACKAGE', str(package))
+    assert data_file.shipped('attributes.json') == str(tmp_path / 'attributes.json')
+
+    (package / 'attributes.json').write_text('{}')
+    assert data_file.shipped('attributes.json') == str(package / 'attributes.json')
+
+
+def test_an_incomplete_installation_says_what_is_missing():
+    """Not a traceback: somebody copied only the package."""
+    with pytest.raises(
+        DataError,
+        match=r'^nothing\.json is neither in .*smart_attributes nor beside it; install check_smart_attributes again$'
+    ):
+        data_file.shipped('nothing.json')
+
+
+def test_a_damaged_shipped_file_says_so(tmp_path):
+    """A full disk during an update."""
+    path = tmp_path / 'attributes.json'
+    path.write_text('{"entries": [')
+
+    with pytest.raises(DataError, match=r'attributes\.json: cannot be read: Expecting value'):
+        data_file.load(str(path))
+
+
+def test_loading_a_shipped_file_does_not_import_jsonschema():
+    """It takes longer to import than a whole check may take."""
+    code = (
+        'import sys, smart_attributes.knowledge.data_file as d; d.load(d.PACKAGE + "/schema/attributes.schema.json"); '
+        'sys.exit("jsonschema" in sys.modules)'
+    )
+
+    assert subprocess.run([sys.executable, '-c', code], cwd=os.path.dirname(data_file.PACKAGE),
+                          check=False).returncode == 0
+
+
+# --- opening -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A good local file."""
+    path = tmp_path / 'site.json'
+    path.write_text(json.dumps(entry()))
+    return path
+
+
+def unreadable(path):
+    with pytest.raises(DataError) as caught:
+        data_file.site_text(str(path))
+    return str(caught.value)
+
+
+def test_a_good_file_is_loaded(site):
+    """Also with the mark that editors under Windows put before it."""
+    assert json.loads(data_file.site_text(str(site))) == entry()
+
+    site.write_text('\ufeff' + json.dumps(entry()), encoding='utf-8')
+    assert json.loads(data_file.site_text(str(site))) == entry()
+
+
+def test_a_link_in_a_folder_of_ones_own_is_followed(site, tmp_path):
+    """Configuration management makes such links."""
+    (tmp_path / 'link.json').symlink_to('site.json')
+
+    assert json.loads(data_file.site_text(str(tmp_path / 'link.json'))) == entry()
+
+
+def test_a_link_in_a_folder_that_everybody_writes_to_is_refused(site, tmp_path):
+    """Anybody could have put it there, and it could lead anywhere."""
+    shared = tmp_path / 'shared'
+    shared.mkdir()
+    shared.chmod(0o777)
+    (shared / 'link.json').symlink_to(site)
+
+    assert unreadable(shared / 'link.json').startswith(f'{shared}/link.json: {shared} is writable by others; only '
+                                                       f'what root ')
+
+
+def test_links_without_end_are_refused(tmp_path):
+    """Two that lead to each other."""
+    (tmp_path / 'a.json').symlink_to('b.json')
+    (tmp_path / 'b.json').symlink_to('a.json')
+
+    assert 'cannot be read: Too many levels of symbolic links' in unreadable(tmp_path / 'a.json')
+
+
+def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path):
+    """A pipe that nobody writes to would hold the check for ever."""
+    os.mkfifo(tmp_path / 'pipe.json')
+
+    assert unreadable(tmp_path / 'pipe.json') == f'{tmp_path}/pipe.json is not a regular file; give a JSON file'
+    assert unreadable(tmp_path) == f'{tmp_path} is not a regular file; give a JSON file'
+
+
+@pytest.mark.parametrize('path', ['/no/such/file.json', 'with a \0 in it'])
+def test_a_file_that_is_not_there_says_so(path):
+    """With the system's own reason."""
+    assert 'cannot be read: ' in unreadable(path)
+
+
+def test_a_huge_file_is_refused_before_it_fills_the_history(tmp_path):
+    """A data file is smaller than that by far."""
+    path = tmp_path / 'huge.json'
+    with path.open('wb') as file:
+        file.truncate(data_file.LARGEST + 1)
+
+    assert unreadable(path) == f'{path} is larger than 4 MiB, which no data file is; give a JSON file'
+
+
+def test_a_file_in_another_encoding_says_where(tmp_path):
+    """Latin-1 from an old editor."""
+    path = tmp_path / 'site.json'
+    path.write_bytes('{"comment": "ä"}'.encode('latin-1'))
+
+    assert unreadable(path) == f'{path}: byte 13 is not UTF-8; save the file as UTF-8'
+
+
+@AS_ROOT
+@pytest.mark.parametrize(
+    ('target', 'mode', 'group'),
+    [('site.json', 0o666, 0), ('site.json', 0o664, 12345), ('.', 0o777, 0), ('.', 0o775, 12345)]
+)
+def test_root_refuses_what_others_can_change(site, target, mode, group):
+    """Who can write the file, or replace it in its folder, would tell root what is fine."""
+    changed = (site.parent / target).resolve()
+    os.chown(changed, 0, group)
+    changed.chmod(mode)
+
+    assert unreadable(site) == (f'{site}: {changed} is writable by others; only what root alone can change is read; '
+                                'correct that with chown, chmod go-w or setfacl -b')
+
+
+@AS_ROOT
+@pytest.mark.parametrize('name', ['link.json', '.'])
+def test_root_reads_nothing_through_what_belongs_to_another(tmp_path, name):
+    """`chown -R nagios` of the folder: nagios could lead root to any file, whose content would stand in the error."""
+    (tmp_path / 'secret.json').write_text('{"S3CRET": 1}')
+    folder = tmp_path / 'folder'
+    folder.mkdir(mode=0o755)
+    (folder / 'link.json').symlink_to('../secret.json')
+    os.chown(folder / name, 12345, -1, follow_symlinks=False)
+
+    sentence = unreadable(folder / 'link.json')
+
+    assert 'does not belong to root; only what root alone can change is read' in sentence
+    assert 'S3CRET' not in sentence
+
+
+@AS_ROOT
+def test_root_refuses_a_file_of_others_in_a_folder_like_tmp(site):
+    """Everybody can put one there under any name; only root's own are root's."""
+    site.parent.chmod(0o1777)
+    assert json.loads(data_file.site_text(str(site))) == entry()
+
+    os.chown(site, 12345, 0)
+    assert f'{site} does not belong to root' in unreadable(site)
+
+
+# --- JSON --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('text', 'sentence'),
+    [
+        ('{"entries": [}', 'site.json: line 1, column 14: a value is expected here: '),
+        ('{"entries": []\n "documents": {}}',
+         'site.json: line 1, column 15: a comma is missing here, or a closing bracket'),
+        ('{"entries": [1,\n 2,\n]}', 'site.json: line 2, column 3: nothing follows this comma; remove it'),
+        ('{"entries": [],\n}', 'site.json: line 1, column 15: nothing follows this comma; remove it'),
+        ('{"entries": [', 'site.json: line 1, column 14: the text ends here; a } or ] is missing'),
+        ('{"entries": [] // mine\n}',
+         'site.json: line 1, column 16: JSON has no comments; write "comment": "..." instead'),
+        ("{'entries': []}", 'site.json: line 1, column 2: a text stands between double quotes, not single ones'),
+        ('{entries: []}', 'site.json: line 1, column 2: a key is expected here, between double quotes'),
+        ('{"entries" []}', 'site.json: line 1, column 12: a colon is missing here, between key and value'),
+        (r'{"a": "X1\.[0-9]"}', r'site.json: line 1, column 10: a backslash is written twice in JSON: "\\." for \.'),
+        ('{"a": "X1\n}', 'site.json: line 1, column 10: a text is not closed on its line; add the double quote'),
+        ('{"a": "X1', 'site.json: line 1, column 7: a text begins here and is not closed; add the double quote'),
+        ('{"a": 1}}',
+         'site.json: line 1, column 9: the data ends before this; remove the rest, or a closing bracket too many'),
+        (' \n', 'site.json: line 1, column 1: the file is empty; give a JSON file'),
+        ('{"entries": NaN}', 'site.json is no JSON that can be used: NaN is not a number in JSON'),
+        ('[' * 100_000, 'site.json is no JSON that can be used: it is nested too deeply'),
+    ],
+    ids=['value', 'comma', 'list-comma', 'object-comma', 'end', 'comment', 'single-quotes', 'bare-key', 'colon',
+         'escape', 'open-line',
+         'open-end', 'extra', 'empty', 'nan', 'deep'],
+)
+def test_what_is_no_json_is_refused_with_line_and_column(text, sentence):
+    """An editor jumps there; the line is the one to correct, in whatever words each Python has for it."""
+    assert refusal(text).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ('text', 'sentence'),
+    [
+        ('{"entries": [], "entries": []}', 'site.json: "entries" stands here twice; keep one'),
+        (
+            '{"entries": [{"family": "ACME X1", "attributes": {"5": {"name": "a"}, "5": {"name": "b"}}}]}',
+            'site.json: ACME X1, attributes: "5" stands here twice; keep one',
+        ),
+        (
+            '{"entries": [{"family": "A", "attributes": {"233": {"readings": {"endurance_used": {"from": "raw", '
+            '"from": "value"}}}}}]}',
+            'site.json: A, attribute 233, endurance_used: "from" stands here twice; keep one',
+        ),
+    ],
+    ids=['top', 'attribute', 'reading'],
+)
+def test_a_key_that_stands_twice_is_named_with_its_place(text, sentence):
+    """JSON keeps the last one silently, and the first was meant just as much."""
+    assert refusal(text) == sentence
+
+
+def test_keys_that_stand_twice_are_found_where_the_outer_one_is_lost():
+    """The outer doublet hides the inner one; naming it is enough."""
+    assert (refusal('{"sets": {"a": {"b": 1, "b": 2}}, "sets": {}, "entries": []}')
+            == 'site.json: "sets" stands here twice; keep one')
+
+
+def test_doubled_keys_are_found_in_one_walk():
+    """A hundred thousand of them took half a minute."""
+    text = '{' + ', '.join(f'"k{number % 50000}": 1' for number in range(100_000)) + '}'
+
+    before = time.process_time()
+    _, sentences = data_file.parse(text, 'site.json')
+
+    assert len(sentences) == 50000
+    assert time.process_time() - before < 5
+
+
+def test_a_doubled_key_deep_in_a_file_is_found():
+    """A walk of one call for each step would end before the parser does."""
+    text = '[' * 900 + '{"a": 1, "a": 2}' + ']' * 900
+
+    assert data_file.parse(text, 'site.json')[1][0].endswith('"a" stands here twice; keep one')
+
+
+@pytest.mark.parametrize(('number', 'reason'), [
+    ('1' * 5000, 'the number 1111111111111111111111111111111111111111… is too long'),
+    ('1e999', 'the number 1e999 is too large'), ('-1e999', 'the number -1e999 is too large')],
+    ids=['digits', 'huge', 'small'])
+def test_numbers_that_no_drive_has_are_refused(number, reason):
+    """They would end in an overflow somewhere in a check."""
+    assert refusal(f'{{"a": {number}}}') == f'site.json is no JSON that can be used: {reason}'
+
+
+def test_roles_of_an_earlier_snapshot_are_metrics():
+    """Files that sites wrote for it stay in force; a file with both says one thing twice."""
+    assert data_file.parse('{"roles": {}, "overrides": [{"roles": {"pending": null}}]}', 'site.json') == (
+        {'metrics': {}, 'overrides': [{'metrics': {'pending': None}}]}, [])
+    assert data_file.parse('{"roles": {}, "metrics": {}}', 'site.json')[1] == [
+        'site.json: "metrics" stands here twice; keep one']

@@ -1,0 +1,319 @@
+"""Drives that come, go, move and sleep, as a check tells them."""
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, Dict
+
+import pytest
+from conftest import NOBODY, Result, run
+from days import DAY, HOUR, START, Machine, asleep, disk
+
+from smart_attributes.check import drive_tracking
+from smart_attributes.check.drive_tracking import Whereabouts
+from smart_attributes.history.drive_changes import Place, Scope
+from smart_attributes.history.drive_matching import Match, Record
+from smart_attributes.model import Device, Identity, State, Verdict
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    found = Machine(tmp_path)
+    found.holds(sda=disk(), sdb=disk('SERIAL02'))
+    assert found.check(START, '--scan').code == 0
+    return found
+
+
+def told(result: Result) -> list:
+    """Return what is told without -v of the run as a whole."""
+    assert 'list of devices' not in result.text
+    return [line[6:] for line in result.text.splitlines() if line.startswith('note: ')
+            and 'attributes.json' not in line]
+
+
+def test_nothing_is_told_while_all_stay_where_they_are(machine):
+    """Neither at the first check nor later."""
+    assert told(machine.check(START + HOUR, '--scan')) == []
+
+
+def test_another_drive_at_an_address_is_told_for_a_day_whoever_looks(machine):
+    """A swap is news for the admin on the next morning, too, and then no more."""
+    machine.holds(sda=disk(), sdb=disk('SERIAL03'))
+    words = '/dev/sdb: ACME HD4000 SERIAL02 was replaced by ACME HD4000 SERIAL03'
+
+    assert told(machine.check(START + HOUR, '--scan')) == [words]
+    assert told(machine.check(START + HOUR + 300, '--scan')) == [f'{words}, noticed 5 min ago']
+    assert told(machine.check(START + 20 * HOUR, '--scan')) == [f'{words}, noticed 19 h ago']
+    assert told(machine.check(START + 26 * HOUR, '--scan')) == []
+
+
+def test_a_drive_that_moved_is_the_same_drive(machine):
+    """Its series go on, and nothing is missing."""
+    machine.holds(sda=disk('SERIAL02', a199=3), sdb=disk())
+
+    result = machine.check(START + HOUR, '--scan', '--expect-known')
+
+    assert told(result) == ['ACME HD4000 SERIAL01 has moved from /dev/sda to /dev/sdb',
+                            'ACME HD4000 SERIAL02 has moved from /dev/sdb to /dev/sda']
+    assert 'sda crc_errors grew by 3' in result.first_line
+
+
+def test_a_drive_that_is_gone_is_told_and_critical_where_known_ones_are_expected(machine):
+    """A scan alone would be content with what is left."""
+    machine.holds(sda=disk())
+    words = 'ACME HD4000 SERIAL02 is gone from /dev/sdb'
+
+    first = machine.check(START + HOUR, '--scan')
+    assert (first.code, told(first)) == (0, [f'{words}; history --forget SERIAL02 retires it'])
+    later = machine.check(START + 40 * DAY, '--scan', '--expect-known')
+    assert later.code == 2
+    assert later.first_line.startswith(f'SMART CRITICAL - {words}, noticed 40 d ago; ')
+    document = machine.folder / 'host.json'
+    document.write_text(machine.run(START + 40 * DAY, 'triage', '--scan', '--expect-known', '--json').text)
+    fleet = json.loads(run('fleet', '--json', str(document)).text)['drives']
+    assert [drive['action'] for drive in fleet] == ['look for the drive', 'nothing']
+    assert told(machine.check(START + 40 * DAY, '--scan')) == []
+    machine.run(START + 41 * DAY, 'history', '--forget', 'SERIAL02')
+    assert machine.check(START + 41 * DAY, '--scan', '--expect-known').code == 0
+
+
+def test_triage_tells_what_checks_no_longer_tell(machine):
+    """What was swapped or moved for a month, what is gone until it is retired; as a table, as JSON, on the page."""
+    machine.holds(sda=disk('SERIAL03'))
+    machine.check(START + HOUR, '--scan')
+    assert told(machine.check(START + 20 * DAY, '--scan')) == []
+    gone = 'ACME HD4000 SERIAL02 is gone from /dev/sdb, noticed {} d ago; history --forget SERIAL02 retires it'
+    swapped = '/dev/sda: ACME HD4000 SERIAL01 was replaced by ACME HD4000 SERIAL03, noticed 20 d ago'
+
+    assert told(machine.run(START + 20 * DAY, 'triage', '--scan')) == [swapped, gone.format(20)]
+    page = machine.folder / 'page.html'
+    machine.run(START + 20 * DAY, 'triage', '--scan', '--html', str(page))
+    assert f'<p class="remark">{swapped}</p>' in page.read_text()
+    found = json.loads(machine.run(START + 40 * DAY, 'triage', '--scan', '--json').text)
+    assert (found['state'], found['remarks']) == ('OK', [gone.format(40)])
+
+
+def test_triage_has_the_state_that_is_asked_for_where_history_cannot_be_used(machine):
+    """In the table and as JSON; without a wish it is a remark."""
+    (machine.state / 'history').rename(machine.state / 'away')
+    (machine.state / 'history').write_text('in the way')
+    words = ('triage', '--scan', '--history-required', 'critical')
+
+    found = json.loads(machine.run(START + HOUR, *words, '--json').text)
+    assert found['state'] == 'CRITICAL'
+    assert [note[:11] for note in found['notes']] == ['no history:']
+    assert machine.run(START + HOUR, *words).first_line.startswith('no history: ')
+    assert [remark[:11] for remark in json.loads(
+        machine.run(START + HOUR, 'triage', '--scan', '--json').text)['remarks']] == ['no history: ']
+
+
+def silent() -> Dict[str, Any]:
+    """What smartctl says of a drive that is there and does not answer."""
+    said = asleep()
+    said['smartctl']['messages'] = [{'string': 'Smartctl open device: /dev/sdb [SAT] failed: Input/output error',
+                                     'severity': 'error'}]
+    return said
+
+
+def test_a_drive_that_falls_silent_is_named_as_it_was_seen_last(machine):
+    """Its line cannot tell who it is, and somebody has to pull the right one; so in every face."""
+    machine.holds(sda=disk(), sdb=silent())
+    words = 'cannot be opened: Input/output error; check drive, cable and controller, the kernel log (dmesg) tells more'
+    seen = 'last seen there: ACME HD4000 (serial SERIAL02), 5 h ago'
+
+    result = machine.check(START + 5 * HOUR, '--scan')
+    assert result.first_line == f'SMART UNKNOWN - sdb {words}; {seen}; 2 drives: 1 unknown, 1 ok'
+    assert machine.check(START + 6 * HOUR, '--scan').first_line == result.first_line.replace('5 h', '6 h')
+    page = json.loads(machine.run(START + 5 * HOUR, 'triage', '--scan', '--json').text)
+    assert [drive['why'] for drive in page['drives']] == [f'{words}; {seen}', None]
+    hidden = machine.check(START + 5 * HOUR, '--scan', '--hide-serial').text
+    assert 'last seen there: ACME HD4000, 5 h ago' in hidden and 'SERIAL0' not in hidden
+
+
+def test_a_drive_that_answers_elsewhere_is_not_the_one_that_is_silent(machine):
+    """After a start that gave other letters: /dev/sdb was SERIAL02, which is /dev/sda now."""
+    machine.holds(sda=disk('SERIAL02'), sdb=silent())
+
+    assert 'last seen there' not in machine.check(START + HOUR, '--scan').text
+
+
+def test_a_drive_that_nobody_has_met_has_no_name(machine):
+    """Nothing is made up."""
+    machine.holds(sda=disk(), sdb=disk('SERIAL02'), sdc=silent())
+
+    assert 'last seen there' not in machine.check(START + HOUR, '--scan').text
+
+
+def test_serial_numbers_are_hidden_here_as_well(machine):
+    """Whoever asks for it passes the output on."""
+    machine.holds(sda=disk('SERIAL09'))
+
+    assert 'SERIAL0' not in machine.check(START + HOUR, '--scan', '--hide-serial').text
+
+
+def test_a_drive_that_a_pattern_leaves_out_is_not_gone(machine):
+    """It is there, and nobody wants to know more of it."""
+    assert told(machine.check(START + HOUR, '--scan', '--ignore', '/dev/sdb', '--expect-known')) == []
+
+
+def test_a_sleeping_disk_is_no_solid_state_drive(machine):
+    """Whether it turns, neither a disk in standby tells nor history."""
+    machine.holds(sda=asleep(), sdb=disk('SERIAL02'))
+
+    drives = json.loads(machine.run(START + HOUR, 'triage', '--scan', '--json').text)['drives']
+    assert {drive['name']: (drive['model'], drive['kind']) for drive in drives} == {
+        'sda': ('ACME HD4000', None), 'sdb': ('ACME HD4000', 'hdd')}
+
+
+# --- what is told of values ---------------------------------------------------------------------
+
+DISK, OTHER = Identity(model='ACME HD4000', serial='SERIAL01'), Identity(model='ACME HD4000', serial='SERIAL02')
+SCAN = Scope(is_scan=True)
+
+
+def known(*identities: Identity, **more: Any) -> Whereabouts:
+    """Drives that history has known for a day and a scan has found at sda, sdb and so on; where they are now."""
+    records = [Record(number, identity, START - DAY, START - DAY) for number, identity in enumerate(identities, 1)]
+    places = [Place(f'/dev/sd{"abc"[record.number - 1]}', record.number, START - DAY, is_scanned=True)
+              for record in records]
+    met = more.get('met', ())
+    return drive_tracking.found(places, records, met, [address for address, _, _ in met], SCAN, START)
+
+
+def test_drives_that_are_new_have_numbers_that_no_other_one_has():
+    """As history gives them when the answer is out; until then they must not be taken for drives that it knows."""
+    first, second = Identity(serial='SERIAL08'), Identity(serial='SERIAL09')
+    met = [('/dev/sdc', first, Match()), ('/dev/sdd', second, Match())]
+
+    assert known(DISK, OTHER, met=met).records == {
+        1: Record(1, DISK, START - DAY, START - DAY), 2: Record(2, OTHER, START - DAY, START - DAY),
+        3: Record(3, first, START, START), 4: Record(4, second, START, START)}
+    assert list(known(met=met).records) == [1, 2]
+
+
+def test_a_drive_that_is_not_to_be_told_from_another_takes_nobody_s_place():
+    """Something is there; who, nobody knows."""
+    found = known(DISK, met=[('/dev/sda', Identity(), Match(note='has no serial number'))])
+
+    assert list(found.records) == [1]
+    assert drive_tracking.news(found, False, False) == []
+
+
+def test_a_drive_that_is_gone_is_named_as_it_may_be():
+    """And how history retires it, also where its serial number is not to be told."""
+    gone, nameless = known(DISK), known(Identity())
+
+    assert drive_tracking.gone(gone, False) == [
+        'ACME HD4000 SERIAL01 is gone from /dev/sda; history --forget SERIAL01 retires it']
+    assert drive_tracking.gone(gone, True) == [
+        'ACME HD4000 is gone from /dev/sda; history --forget SERIAL retires it']
+    assert drive_tracking.gone(nameless, False) == ['a drive is gone from /dev/sda; history --forget SERIAL retires it']
+
+
+def test_who_took_another_one_s_place_did_not_just_come():
+    """One of them is told of both."""
+    replaced = known(DISK, met=[('/dev/sda', OTHER, Match())])
+    came = known(DISK, met=[('/dev/sda', DISK, Match(Record(1, DISK, 0, START))), ('/dev/sdb', OTHER, Match())])
+
+    assert drive_tracking.came(replaced, False, DAY, START - 9 * DAY) == []
+    assert drive_tracking.went(replaced, False, DAY) == [
+        '/dev/sda: ACME HD4000 SERIAL01 was replaced by ACME HD4000 SERIAL02']
+    assert drive_tracking.came(came, False, DAY, START - 9 * DAY) == ['ACME HD4000 SERIAL02 came to /dev/sdb']
+
+
+def test_who_comes_to_a_place_that_was_left_long_ago_is_told_as_new():
+    """That another one went there is no news any more, and would tell nobody of this one."""
+    left = Place('/dev/sda', 1, START - 20 * DAY, START - 10 * DAY, is_scanned=True)
+    found = drive_tracking.found([left], [Record(1, DISK, START - 20 * DAY, START - 10 * DAY)],
+                                 [('/dev/sda', OTHER, Match())], ['/dev/sda'], SCAN, START)
+
+    assert drive_tracking.went(found, False, DAY) == []
+    assert drive_tracking.came(found, False, DAY, START - 30 * DAY) == ['ACME HD4000 SERIAL02 came to /dev/sda']
+
+
+@pytest.mark.parametrize(('later', 'ago'), [(59, ''), (60, ', noticed 1 min ago')])
+def test_what_was_noticed_a_minute_ago_is_old_news(later, ago):
+    """A check that takes its time tells of its own moment."""
+    gone = known(DISK)._replace(now=START + later)
+
+    assert drive_tracking.gone(gone, False) == [
+        f'ACME HD4000 SERIAL01 is gone from /dev/sda{ago}; history --forget SERIAL01 retires it']
+
+
+def test_where_nobody_was_seen_nothing_is_said():
+    assert drive_tracking.last_seen(known(DISK), '/dev/sdz', False) == ''
+
+
+@pytest.mark.parametrize(('silence', 'state', 'words'), [
+    (DAY, State.OK, 'asleep; last read 24 h ago'),
+    (DAY + 1, State.WARNING, 'asleep; last read 24 h ago, which is longer than 24 h (--asleep-max-age)')])
+def test_a_drive_may_sleep_for_as_long_as_its_site_says(silence, state, words):
+    verdict = Verdict(Device('/dev/sda'), Identity(), State.OK, (), problem='asleep')
+    found = drive_tracking.asleep(verdict, Record(1, DISK, 0, START), START + silence, DAY)
+
+    assert (found.state, found.problem, found.identity) == (state, words, DISK)
+
+
+@pytest.mark.parametrize(('options', 'drives'), [
+    (['--ignore', 'SERIAL02'], ['sda']), (['--ignore', 'SERIAL01'], ['sdb']), (['--match', 'SERIAL01$'], ['sda']),
+    (['--match', 'HD4000', '--ignore', 'SERIAL02'], ['sda']), (['--match', 'HD4000'], ['sda', 'sdb'])])
+def test_patterns_know_a_sleeping_drive_by_its_remembered_name(machine, options, drives):
+    """A service for one kind of drives keeps its drives when some sleep."""
+    machine.holds(sda=disk(), sdb=asleep())
+
+    text = machine.check(START + HOUR, '--scan', *options).text
+    assert [line.split()[1] for line in text.splitlines()[1:] if line.startswith('OK ')] == drives
+
+
+def test_no_pattern_leaves_out_a_sleeping_drive_that_nobody_remembers(machine):
+    """Never OK by silence: who it is cannot be told."""
+    machine.holds(sda=disk(), sdb=asleep())
+
+    assert machine.check(START, '--scan', '--no-history', '--ignore', 'SERIAL02').line_of('sdb')
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason='only root can become another user')
+def test_another_user_s_history_leaves_no_drive_out(open_place):
+    """What nagios can write silences nothing that root checks."""
+    machine = Machine(open_place)
+    os.chown(machine.state, NOBODY, NOBODY)
+    machine.holds(sda=disk(), sdb=disk('SERIAL02'))
+    machine.check(START, '--scan')
+    machine.holds(sda=disk(), sdb=asleep())
+
+    assert 'SERIAL02' in machine.check(START + HOUR, '--scan', '--ignore', 'SERIAL02').line_of('sdb')
+
+
+def test_a_sleeping_drive_goes_by_its_remembered_name(machine):
+    """In standby it tells neither model nor serial number."""
+    machine.holds(sda=asleep(), sdb=disk('SERIAL02'))
+
+    result = machine.check(START + 3 * DAY, '--scan', '--expect-known')
+
+    assert result.code == 0
+    assert result.line_of('sda').startswith('OK        sda  ACME HD4000  ')
+    assert '; last read 3 d ago' in result.line_of('sda')
+    assert result.line_of('sda').endswith('  SERIAL01  firmware 1.0')
+    assert told(result) == []
+
+
+@pytest.mark.parametrize(('days', 'options', 'code'), [
+    (6, [], 0), (8, [], 1), (8, ['--asleep-max-age', '30d'], 0), (2, ['--asleep-max-age', '36h'], 1),
+    (8, ['--asleep', 'critical'], 2)])
+def test_a_drive_that_sleeps_for_too_long_is_a_warning(machine, days, options, code):
+    """Nobody knows how it is."""
+    machine.holds(sda=asleep(), sdb=disk('SERIAL02'))
+
+    result = machine.check(START + days * DAY, '--scan', *options)
+
+    assert result.code == code
+    assert ('--asleep-max-age' in result.line_of('sda')) == (code != 0)
+
+
+@pytest.mark.parametrize('word', ['7', 'd', '0d', '7x', '-1d'])
+def test_a_time_that_is_none_is_refused(machine, word):
+    """With an example."""
+    result = machine.check(START, f'--asleep-max-age={word}')
+
+    assert (result.code, 'write 90m, 12h, 7d or 2w' in result.text) == (3, True)

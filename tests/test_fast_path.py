@@ -1,0 +1,147 @@
+"""The early start: what is surely wanted, in every spelling, and never more at once than --jobs allows."""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+
+import described
+import early
+import pytest
+from conftest import drive, run
+from fake_smartctl import FakeSmartctl
+
+from smart_attributes import model
+from smart_attributes.reading import fast_path, smartctl_calls
+from smart_attributes.reading.smartctl_calls import SCAN, read_arguments
+
+FLAGS = {*fast_path.SCAN, *fast_path.NOSUDO, *fast_path.HARMLESS_FLAGS}
+WITH_VALUE = {*fast_path.DEVICE, *fast_path.SMARTCTL, *fast_path.JOBS, *fast_path.STATE_DIR, *fast_path.CONFIGURED,
+              *fast_path.LIMITS, *fast_path.HARMLESS}
+ACTIONS = [action for job in ('check', 'triage') for action in described.whole_parser(job)._actions]
+
+
+def sure(words):
+    """Return the arguments of what is started early, with a program that exists."""
+    return [command[command.index('/bin/true') + 1:] for command in early.commands([*words.split(), '-p', '/bin/true'])]
+
+
+@pytest.mark.parametrize('action', ACTIONS, ids=lambda action: action.dest)
+def test_every_spelling_of_every_option_is_known_to_the_early_start(action):
+    """A check with an option that it has not heard of starts its drives 30 ms late, and nobody notices."""
+    for spelling in action.option_strings:
+        if spelling not in fast_path.DECIDING:
+            assert spelling in (FLAGS if action.nargs == 0 else WITH_VALUE), spelling
+
+
+def test_the_early_start_knows_no_option_that_is_none():
+    """And -vv, which is twice -v."""
+    known = {spelling for action in ACTIONS for spelling in action.option_strings}
+
+    assert {*FLAGS, *WITH_VALUE, *fast_path.DECIDING} - known == {'-vv', '-vvv'}
+
+
+def test_both_have_the_same_defaults():
+    """The early start must not import the command line's module to learn two constants."""
+    assert (fast_path.PARALLEL, smartctl_calls.DEFAULT) == (model.PARALLEL, model.SMARTCTL)
+
+
+def test_what_an_option_does_to_drives_is_no_secret():
+    """--match and the like may forbid a drive, so nothing starts before they are understood."""
+    names = ('reports', 'match', 'ignore', 'regex', 'type_option', 'user_config', 'show_version')
+    deciding = {spelling for action in ACTIONS for spelling in action.option_strings
+                if action.dest in names or isinstance(action, argparse._HelpAction)}
+
+    assert deciding == set(fast_path.DECIDING)
+
+
+@pytest.mark.parametrize('words, expected', [
+    ('-d /dev/sda --critical-on-unknown', [read_arguments('/dev/sda')]),  # as the shipped CheckCommand writes it
+    ('-d /dev/sda --expect=1 --jobs=4', [read_arguments('/dev/sda')]),
+    ('--scan', [SCAN]),
+    ('--scan -d /dev/sda', [SCAN]),
+    ('--nosudo -d /dev/sda', [read_arguments('/dev/sda')]),
+    ('triage', [SCAN]),
+    ('--jobs 2 -d /dev/sda -d /dev/sdb -d /dev/sdc', [read_arguments('/dev/sda'), read_arguments('/dev/sdb')]),
+    ('--jobs none -d /dev/sda', []),
+    ('--device=/dev/sda', [read_arguments('/dev/sda')]),
+    ('-d', []),
+    ('-d /dev/sda triage', []),
+    ('--verbose=1 -d /dev/sda', []),
+])
+def test_what_is_sure(words, expected):
+    """A guess that is wrong costs a process; one that is missing costs time."""
+    assert sure(words) == expected
+
+
+SDB = {'for': {'device': '/dev/sdb'}, 'why': 'reading it can lose data'}
+
+
+@pytest.mark.parametrize('overrides, expected', [
+    ([], 'abc'), ([{**SDB, 'metrics': {'temperature': {'warning': '60'}}}], 'abc'),
+    ([{**SDB, 'read': False}], 'ac'), ([{**SDB, 'skip': ['selftest']}], 'ac'),
+    ([{**SDB, 'for': {'device': 'sdb'}, 'read': False}], 'ac'),
+    ([{**SDB, 'for': {'device': 'sat@/dev/sdb'}, 'read': False}], 'abc'),
+    ([{**SDB, 'for': {'model': 'ACME.*'}, 'skip': ['error']}], 'abc'), ([{'read': False}], ''), ({'read': 1}, '')],
+    ids=str)
+@pytest.mark.parametrize('is_named', [True, False])
+def test_only_a_drive_that_a_file_of_the_site_may_protect_waits(tmp_path, overrides, expected, is_named):
+    """A site with limits must not pay for them with a late start of every drive."""
+    (tmp_path / 'thresholds.d').mkdir()
+    file = tmp_path / ('limits.json' if is_named else 'thresholds.d/site.json')
+    file.write_text(json.dumps({'metrics': {}, 'overrides': overrides}))
+
+    words = f'--thresholds {file}' if is_named else f'--config {tmp_path}'
+
+    assert sure(f'-d /dev/sda -d /dev/sdb -d /dev/sdc {words}') == [read_arguments(f'/dev/sd{letter}')
+                                                                    for letter in expected]
+
+
+def test_a_protecting_word_is_found_however_it_is_written(tmp_path):
+    """JSON may spell any letter by its number."""
+    file = tmp_path / 'limits.json'
+    file.write_text('{"overrides": [{"for": {"device": "/dev/sda"}, "why": "reading it can lose data", "\\u0072ead": '
+                    'false}]}')
+
+    assert sure(f'-d /dev/sda -d /dev/sdb --thresholds {file}') == [read_arguments('/dev/sdb')]
+
+
+@pytest.mark.parametrize('content', ['', '{', None])
+def test_a_file_that_holds_for_nobody_delays_nobody(tmp_path, content):
+    """What is no JSON is told, and protects nothing; a pipe is not waited for."""
+    file = tmp_path / 'limits.json'
+    os.mkfifo(file) if content is None else file.write_text(content)
+
+    assert sure(f'-d /dev/sda --thresholds {file}') == [read_arguments('/dev/sda')]
+
+
+@pytest.mark.parametrize('jobs', [1, 3])
+def test_80_drives_never_make_more_processes_at_once_than_jobs(tmp_path, jobs):
+    """--jobs protects small machines and controllers, from the first process on."""
+    fake = FakeSmartctl(tmp_path / 'fake')
+    running, counts = tmp_path / 'running', tmp_path / 'counts'
+    running.mkdir()
+    names = [f'/dev/sd{first}{second}' for first in 'abcd' for second in 'abcdefghijklmnopqrst']
+    for name in names:
+        fake.answers(read_arguments(name), drive('intel-worn'),
+                     before=f'mkdir {running}/$$; ls {running} | wc -l >>{counts}',
+                     after=f'rmdir {running}/$$')
+
+    result = run('-p', fake.path, '--nosudo', '--jobs', str(jobs), *(word for name in names for word in ('-d', name)))
+
+    seen = [int(line) for line in counts.read_text().split()]
+    assert (len(seen), max(seen)) == (80, jobs)
+    assert result.code == 1
+
+
+def test_with_one_job_a_drive_that_is_being_ended_still_counts(tmp_path):
+    """The next command into a controller waits until the one that hung is gone, or cannot be ended."""
+    fake = FakeSmartctl(tmp_path / 'fake')
+    trace = tmp_path / 'trace'
+    fake.answers(read_arguments('/dev/sda'),
+                 before=f"trap 'sleep 0.3; echo over >>{trace}; exit' TERM; sleep 20 & wait")
+    fake.answers(read_arguments('/dev/sdb'), drive('intel-worn'), before=f'echo next >>{trace}')
+
+    run('-p', fake.path, '--nosudo', '--jobs', '1', '--drive-timeout', '0.7', '-d', '/dev/sda', '-d', '/dev/sdb')
+
+    assert trace.read_text().split() == ['over', 'next']

@@ -1,0 +1,518 @@
+"""A fleet from folders: documents of triage that hosts have sent, and what smartctl printed; by the command line."""
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import Any, Dict
+
+import pytest
+from conftest import ROOT, drive_path, run
+from test_hostile import NASTY, WRONG, assert_harmless, spoil
+
+from smart_attributes.command_line import parsers
+from smart_attributes.commands import fleet_input
+from smart_attributes.errors import SmartError
+from smart_attributes.fleet import causes, summary
+from smart_attributes.output import forecast_dates
+from smart_attributes.reading import processes
+
+REPORTS = str(ROOT / 'tests/reports')
+FRESH = {'made': round(time.time())}
+
+
+@pytest.fixture(scope='module')
+def document() -> Dict[str, Any]:
+    """What triage tells of thirteen drives."""
+    found: Dict[str, Any] = json.loads(run('triage', '--json', '--report', REPORTS).text)
+    return found
+
+
+@pytest.fixture
+def collected(tmp_path, document) -> Path:
+    """Three hosts: two have sent documents, of one there are reports of smartctl."""
+    folder = tmp_path / 'collected'
+    (folder / 'db1').mkdir(parents=True)
+    (folder / 'web1.json').write_text(json.dumps(without(document, 'hgst')))
+    (folder / 'elsewhere').mkdir()
+    (folder / 'elsewhere/triage.json').write_text(json.dumps({**without(document, 'INTEL'),
+                                                              'host': 'web2.example.org'}))
+    shutil.copy(drive_path('hgst-failed'), folder / 'db1/sda.json')
+    shutil.copy(drive_path('seagate-sas-healthy'), folder / 'db1/sdb.txt')
+    return folder
+
+
+def without(document: Dict[str, Any], word: str) -> Dict[str, Any]:
+    return {**document,
+            'drives': [each for each in document['drives'] if word.lower() not in str(each['model']).lower()]}
+
+
+def fleet(*arguments: str) -> Dict[str, Any]:
+    done = run('fleet', '--json', *arguments)
+    found: Dict[str, Any] = json.loads(done.text)
+    return found
+
+
+def written(folder: Path, *drives: Dict[str, Any], **facts: Any) -> str:
+    """Write the document of a host and return its path."""
+    path = folder / 'host.json'
+    path.write_text(json.dumps({'version': 1, 'state': 'OK', 'drives': list(drives), **FRESH, **facts}))
+    return str(path)
+
+
+def test_all_drives_of_all_hosts_are_told_with_their_host(collected):
+    """By the name that a document gives itself, its file or its folder; a report by its folder."""
+    found = fleet(str(collected))
+    hosts = {host: [each for each in found['drives'] if each['host'] == host]
+             for host in ('web1', 'web2.example.org', 'db1')}
+
+    assert {host: len(drives) for host, drives in hosts.items()} == {'web1': 12, 'web2.example.org': 8, 'db1': 2}
+    assert len(found['drives']) == 22 == found['fleet']['drives']
+    assert [each['state'] for each in hosts['db1']] == ['CRITICAL', 'OK']
+    assert found['state'] == 'CRITICAL'
+
+
+def test_what_a_document_says_of_a_drive_comes_through_unchanged(tmp_path, document):
+    """Readings with reasons, forecasts, findings, what to do."""
+    (tmp_path / 'web1.json').write_text(json.dumps({**document, **FRESH}))
+    found = {each['name']: each for each in fleet(str(tmp_path))['drives']}
+
+    for wanted in document['drives']:
+        told = found[wanted['name']]
+        assert {key: told.get(key) for key in wanted if key not in ('readings', 'forecasts')} == {
+            key: value for key, value in wanted.items() if key not in ('readings', 'forecasts')}
+        assert [{key: each.get(key) for key in reading if key != 'said'} for each, reading in zip(
+            told['readings'], wanted['readings'])] == [
+            {key: value for key, value in reading.items() if key != 'said'} for reading in wanted['readings']]
+        assert set(told['forecasts']) == set(wanted.get('forecasts', {}))
+
+
+def test_counts_by_model_and_firmware_have_their_states_and_hosts(collected):
+    """What nobody sees on one host."""
+    models = {(each['model'], each['firmware']): each for each in fleet(str(collected))['fleet']['models']}
+
+    assert models['HGST HUS724020ALA640', 'MF6OAA70'] == {
+        'model': 'HGST HUS724020ALA640', 'firmware': 'MF6OAA70', 'drives': 2, 'hosts': 2, 'critical': 2, 'unknown': 0,
+        'warning': 0, 'ok': 0}
+    assert models['INTEL SSDSC2BB240G4', 'D2010370']['hosts'] == 1
+    assert sum(each['drives'] for each in models.values()) == 22
+
+
+def test_a_drive_on_two_hosts_is_a_note_and_no_alarm(collected):
+    """A shelf that both reach, or a drive that moved while a document grew old."""
+    found = fleet(str(collected))
+    shared = {(each['serial'], *each['hosts']) for each in found['fleet']['twins']}
+
+    assert ('EXAMPLE0014', 'db1', 'web1') in shared or ('EXAMPLE0014', 'web1', 'db1') in shared or (
+        'EXAMPLE0014', 'web2.example.org', 'web1') in shared
+    assert any(note.startswith('drives that two hosts tell of') for note in found['notes'])
+
+
+def test_a_host_that_is_told_of_twice_counts_its_healthy_drives_once(tmp_path):
+    """By two documents, or by Icinga and a document; what is not well is told each time."""
+    for folder, state in (('a', 'OK'), ('b', 'OK'), ('c', 'CRITICAL')):
+        (tmp_path / folder).mkdir()
+        written(tmp_path / folder, {'name': 'sda', 'model': 'ACME X1', 'serial': 'EXAMPLE0001', 'state': state},
+                {'name': 'sdb', 'model': 'ACME X1', 'serial': f'EXAMPLE{folder}', 'state': 'OK'}, host='web1',
+                state=state)
+    found = fleet(str(tmp_path))
+
+    assert [each['state'] for each in found['drives'] if each['name'] == 'sda'] == ['OK', 'CRITICAL']
+    assert found['fleet']['twins'] == []
+    assert '2 drives are told twice by their host' in found['notes']
+
+
+@pytest.mark.parametrize('serial', [None, '', '0000000000', 'XX'])
+def test_what_is_no_serial_number_makes_no_twins(tmp_path, serial):
+    """A bridge gives all its drives the same one."""
+    for host in ('a', 'b'):
+        (tmp_path / host).mkdir()
+        written(tmp_path / host, {'name': 'sda', 'model': 'ACME X1', 'serial': serial, 'state': 'OK'}, host=host)
+
+    assert fleet(str(tmp_path))['fleet']['twins'] == []
+
+
+def test_firmware_with_a_known_defect_is_told_with_what_helps(tmp_path):
+    """By model and firmware alone: also of hosts whose own database does not know it yet."""
+    drive = {'name': 'sda', 'model': 'Corsair Force LS SSD', 'firmware': 'S9FM01.8', 'serial': 'EXAMPLE0001',
+             'state': 'OK'}
+    [told] = fleet(written(tmp_path, drive))['fleet']['advisories']
+
+    assert (told['model'], told['firmware'], told['drives'], told['hosts']) == ('Corsair Force LS SSD', 'S9FM01.8', 1,
+                                                                                1)
+    assert 'update' in told['what']
+    assert 'firmware with known defects:\n' in run('fleet', written(tmp_path, drive)).text
+
+
+def test_the_plan_says_which_models_to_order_by_which_quarter(tmp_path):
+    """As CSV, first drives to replace now. What lasts 400 days must be ordered 90 days before; what lasts longer than
+    three years is not in the plan.
+    """
+    days = 86400
+
+    def lasting(name: str, left: float, **facts: Any) -> Dict[str, Any]:
+        return {'name': name, 'model': 'ACME X1', 'serial': f'EXAMPLE{name}', 'state': 'OK', 'action': 'nothing',
+                'forecasts': {'endurance_used': {'left': left, 'earliest': left, 'latest': left, 'estimate': True}},
+                **facts}
+
+    path = written(tmp_path, lasting('a', 5000 * days), lasting('b', 400 * days), lasting('c', 400 * days),
+                   lasting('d', 5000 * days, state='CRITICAL', action='replace now', model='=cmd|x'),
+                   lasting('e', 5000 * days, state='CRITICAL', action='replace now', model=' +cmd'))
+    done = run('fleet', path, '--plan', str(tmp_path / 'plan.csv'))
+    when = time.gmtime(time.time() + 400 * days - forecast_dates.LEAD_TIME)
+
+    assert done.code == 0
+    assert (tmp_path / 'plan.csv').read_text().splitlines() == [
+        'quarter,model,drives,hosts', "now,' +cmd,1,1", "now,'=cmd|x,1,1",
+        f'{when.tm_year}-Q{(when.tm_mon + 2) // 3},ACME X1,2,1']
+
+
+@pytest.mark.parametrize('face', [['--html', 'FOLDER/missing/page.html'], ['--html', '/dev/null']])
+def test_the_plan_is_written_where_the_page_cannot_be(tmp_path, document, face):
+    """Whoever orders waits for it; the missing page is said, and the exit status is 3."""
+    path = written(tmp_path, *document['drives'])
+
+    done = run('fleet', path, *(word.replace('FOLDER', str(tmp_path)) for word in face),
+               '--plan', str(tmp_path / 'plan.csv'))
+    assert done.code == 3 and 'cannot be written' in done.text
+    assert (tmp_path / 'plan.csv').read_text().startswith('quarter,model,drives,hosts\nnow,')
+
+
+def test_the_plan_is_written_where_jinja_is_not_installed(tmp_path, document, monkeypatch):
+    """Debian recommends it, and no more."""
+    monkeypatch.setitem(sys.modules, 'jinja2', None)
+    wanted = parsers.parse(['fleet', written(tmp_path, *document['drives']), '--html', str(tmp_path / 'page.html'),
+                            '--plan', str(tmp_path / 'plan.csv')])
+
+    with pytest.raises(SmartError, match='Jinja2, which is not installed'):
+        fleet_input.gather(wanted, processes.Runner())
+    assert (tmp_path / 'plan.csv').read_text().startswith('quarter,model,drives,hosts\nnow,')
+
+
+def test_no_plan_is_written_of_a_part_of_the_fleet(tmp_path, document):
+    """The old one stays where nothing could be gathered."""
+    (tmp_path / 'plan.csv').write_text('of last week')
+
+    assert run('fleet', '--plan', str(tmp_path / 'plan.csv')).code == 3
+    assert (tmp_path / 'plan.csv').read_text() == 'of last week'
+
+
+def test_a_drive_that_cannot_be_read_says_once_why(tmp_path):
+    """triage tells it as a note as well."""
+    words = 'cannot be opened: Permission denied'
+    path = written(tmp_path, {'name': 'sda', 'state': 'UNKNOWN', 'why': words, 'notes': [words, 'and more']})
+
+    row, = (line for line in run('fleet', path).text.splitlines() if words in line)
+    assert row.endswith(f'  [drive-no-permission] {words}; {causes.BY_CODE["drive-no-permission"].remedy}; and more')
+
+
+@pytest.mark.parametrize('words', [
+    'no answer; last seen there: ACME HD4000 (serial EXAMPLE 1), 5 h ago',
+    'no answer; last seen there: ACME (2) HD4000 (serial EXAMPLE)1), 5 h ago',
+    'no answer; last seen there: ACME HD4000 (serial EXAMPLE...',
+    'no answer; last seen there: ACME HD4000 (serial EXAMPLE'])
+def test_a_silent_drive_is_told_without_the_serial_number_that_its_host_remembers(tmp_path, words):
+    """In its reason and in its notes, also where a host has cut them off."""
+    path = written(tmp_path, {'name': 'sda', 'state': 'UNKNOWN', 'why': words, 'notes': [words], 'findings': [words]})
+
+    told = run('fleet', path, '--hide-serial', '--json').text
+    assert '(serial SERIAL' in told and 'EXAMPLE' not in told
+
+
+@pytest.mark.parametrize('face', [['--limit', '0'], ['--json'], ['--html', 'PAGE']])
+def test_drives_that_are_gone_are_told_without_serial_numbers_where_none_are_wanted(tmp_path, face):
+    """They stand in the words of the host."""
+    path, page = tmp_path / 'web1.json', tmp_path / 'page.html'
+    path.write_text(json.dumps({'version': 1, 'state': 'CRITICAL', **FRESH, 'drives': [], 'notes': [
+        'ACME HD4000 EXAMPLE0001 is gone from /dev/sda; history --forget EXAMPLE0001 retires it']}))
+
+    done = run('fleet', str(path), '--hide-serial', *[str(page) if word == 'PAGE' else word for word in face])
+    told = done.text + (page.read_text() if page.exists() else '')
+    assert 'ACME HD4000 SERIAL is gone from /dev/sda' in told
+    assert 'EXAMPLE0001' not in told
+
+
+def test_the_table_tells_the_worst_drives_first_and_how_many_more_there_are(collected):
+    """Counts, what to order, models; then as many drives as were asked for."""
+    text = run('fleet', str(collected), '--limit', '3').text
+    rows = [line for line in text.splitlines() if line.startswith(('CRITICAL ', 'WARNING ', 'UNKNOWN ', 'OK '))]
+
+    assert text.startswith('22 drives on 3 hosts: 8 critical, 2 warning, 12 ok')
+    assert [row.split()[0] for row in rows] == ['CRITICAL'] * 3
+    assert '19 drives more, none of them worse; ' in text
+    assert len([line for line in run('fleet', str(collected), '--limit', '0').text.splitlines()
+                if line.startswith('OK ')]) > 5
+
+
+def test_an_old_document_is_as_of_its_day(tmp_path, document):
+    """By its own word, or by the time of its file."""
+    path = written(tmp_path, *document['drives'][:1], made=round(time.time()) - 5 * 86400)
+    by_file = tmp_path / 'web9.json'
+    by_file.write_text(json.dumps({'version': 1, 'state': 'OK', 'drives': document['drives'][1:2]}))
+    os.utime(by_file, (time.time() - 40 * 86400,) * 2)
+    found = fleet(path, str(by_file))
+
+    assert [each['notes'][0].rpartition(', ')[2] for each in found['drives']] == ['5 days ago', '40 days ago']
+    assert '2 documents older than two days: host, web9' in found['notes']
+
+
+@pytest.mark.parametrize('made', [-2 ** 63, -1, 2 ** 40, 1e29, True, None, 'x'], ids=repr)
+def test_what_is_no_time_is_as_of_the_time_of_the_file(tmp_path, made):
+    """One host must not end the report on all others."""
+    path = written(tmp_path, {'name': 'sda', 'model': 'ACME X1', 'state': 'OK'}, made=made)
+    os.utime(path, (time.time() - 40 * 86400,) * 2)
+
+    assert fleet(path)['drives'][0]['notes'][0].endswith(', 40 days ago')
+
+
+def test_a_run_that_was_worse_than_its_drives_stays_so(tmp_path, document):
+    """A missing drive has no line of its own."""
+    path = written(tmp_path, {'name': 'sda', 'model': 'ACME X1', 'state': 'OK'}, state='CRITICAL',
+                   notes=['1 of 2 expected drives missing'])
+    found = fleet(path)
+
+    assert found['state'] == 'CRITICAL'
+    assert [(each['name'], each['state'], each['why']) for each in found['drives']] == [
+        ('(triage)', 'CRITICAL', '1 of 2 expected drives missing'), ('sda', 'OK', None)]
+    assert [each['action'] for each in found['drives']] == ['look for the drive', 'nothing']
+    assert found['fleet']['drives'] == 1
+
+
+def test_an_empty_folder_says_what_belongs_there(tmp_path):
+    """3, and not a table of nothing."""
+    done = run('fleet', str(tmp_path))
+
+    assert done.code == 3
+    assert f'{tmp_path}: no file is there; each host puts what triage --json prints into one' in done.text
+
+
+def test_a_file_that_is_something_else_is_named_and_hides_nothing(collected):
+    """A README of whoever collects."""
+    (collected / 'README').write_text('what this is\n')
+    found = fleet(str(collected))
+
+    assert len(found['drives']) == 22
+    skipped = f'1 file skipped, neither a document of triage nor a report of smartctl: {collected}/README'
+    assert skipped in found['notes']
+
+
+def test_a_file_that_cannot_be_read_makes_the_rest_incomplete(collected):
+    """3, and the drives of the others."""
+    done = run('fleet', str(collected), str(collected / 'gone.json'))
+
+    assert done.code == 3
+    assert 'gone.json: No such file or directory' in done.text
+    assert '22 drives on 3 hosts' in done.text
+
+
+@pytest.mark.parametrize('arguments, word', [([], 'fleet takes --icinga URL, or folders'),
+                                             (['--icinga', 'http://x'], '--icinga takes https://'),
+                                             (['--icinga', 'https://user:secret@x'], 'without a user or a password'),
+                                             (['--icinga', 'https://x'], '--user with --password-file'),
+                                             (['--icinga', 'https://x', '--user', 'y', '--password', 'secret'],
+                                              '--password-file secret: No such')])
+def test_a_usage_error_is_one_sentence(arguments, word):
+    """And 3; a password on the command line is none of the options."""
+    done = run('fleet', *arguments)
+
+    assert done.code == 3
+    assert done.text.startswith('SMART UNKNOWN - ') and word in done.text
+
+
+def test_no_serial_number_is_shown_where_none_is_wanted(collected, tmp_path):
+    """In the table, the JSON and the page."""
+    run('fleet', str(collected), '--html', str(tmp_path / 'page.html'), '--hide-serial')
+
+    assert 'EXAMPLE' not in run('fleet', str(collected), '--hide-serial').text
+    assert 'EXAMPLE' not in run('fleet', str(collected), '--hide-serial', '--json').text
+    assert 'EXAMPLE' not in (tmp_path / 'page.html').read_text()
+
+
+# --- documents that hold anything ----------------------------------------------------------------
+
+@pytest.mark.parametrize('word', NASTY)
+def test_what_another_host_writes_stays_text(tmp_path, word):
+    """On a terminal, and in a page."""
+    names = ('name', 'model', 'serial', 'firmware', 'why', 'bay', 'device', 'type', 'light', 'entry', 'kind')
+    readings = [{'metric': f'endurance_used{word}', 'value': word, 'judged': True, 'state': 'OK', 'source': word,
+                 'unit': word}]
+    path = written(tmp_path,
+                   {**dict.fromkeys(names, f'x{word}'), 'notes': [word], 'carries': [word], 'state': 'CRITICAL',
+                              'readings': readings, 'past': {word: [[1, 2]]}, 'forecasts': {word: {'left': 5}}},
+                   host=f'h{word}')
+    done = run('fleet', path)
+    run('fleet', path, '--html', str(tmp_path / 'page.html'))
+
+    assert_harmless(done.text, '')
+    assert '<script>alert' not in (tmp_path / 'page.html').read_text()
+    assert_harmless((tmp_path / 'page.html').read_text().partition('</header>')[2].partition('<script')[0], '')
+
+
+def test_documents_that_were_spoilt_give_drives_or_rows_and_no_traceback(tmp_path, document):
+    """Wrong types and nasty strings anywhere."""
+    chance = random.Random(7)
+    for number in range(60):
+        spoilt = json.loads(json.dumps({**document, 'host': f'h{number}'}))
+        spoil(spoilt, chance)
+        (tmp_path / f'h{number}.json').write_text(json.dumps(spoilt))
+    done = run('fleet', '--json', str(tmp_path))
+    found = json.loads(done.text)
+
+    assert 'Traceback' not in done.text
+    assert len(found['drives']) > 400
+    assert {each['state'] for each in found['drives']} <= {'OK', 'WARNING', 'CRITICAL', 'UNKNOWN'}
+    for arguments in ([], ['--html', str(tmp_path / 'page.html')]):
+        assert 'SMART UNKNOWN' not in run('fleet', str(tmp_path), *arguments).text
+
+
+@pytest.mark.parametrize('wrong', [each for each in WRONG if not isinstance(each, float)], ids=repr)
+def test_a_drive_that_is_none_is_told_as_unknown(tmp_path, wrong):
+    """Not left out."""
+    found = fleet(written(tmp_path, wrong))
+
+    assert [each['state'] for each in found['drives'][-1:]] == ['UNKNOWN']
+
+
+# --- tables of cases --------------------------------------------------------------------------------
+
+THREE = ('a', 'b', 'c')
+
+
+@pytest.mark.parametrize('things, said', [
+    (THREE[:1], '1 file skipped: a'), (THREE, '3 files skipped: a, b, c'),
+    ((*THREE, 'd'), '4 files skipped: a, b, c and 1 more'), (tuple('abcdefg'), '7 files skipped: a, b, c and 4 more')])
+def test_of_many_things_three_are_named(things, said):
+    assert fleet_input._named(things, 'file skipped') == said
+
+
+@pytest.mark.parametrize('words, said', [
+    ('sda is gone; history --forget SER1 retires it', 'sda is gone; history --forget SERIAL retires it'),
+    ('last seen there: ACME X1 (serial SER1), 3 d ago', 'last seen there: ACME X1 (serial SERIAL), 3 d ago'),
+    ('last seen there: ACME X1 (serial SER1...', 'last seen there: ACME X1 (serial SERIAL...'),
+    ('last seen there: ACME X1 (serial SER1', 'last seen there: ACME X1 (serial SERIAL'),
+    ('SER1: history --forget SER1 retires it', 'SERIAL: history --forget SERIAL retires it'),
+    ('pending 8, critical above 4', 'pending 8, critical above 4')])
+def test_serial_numbers_are_taken_out_of_sentences_about_drives_that_are_gone(words, said):
+    assert fleet_input._unnamed(words) == said
+
+
+def fleet_drive(**facts: Any) -> fleet_input.Drive:
+    return fleet_input.Drive({'host': 'db1', 'name': 'sda', 'serial': 'SER1', **facts}, lambda: [])
+
+
+def test_hidden_drives_keep_all_but_their_serial_numbers():
+    sentence = 'history --forget SER1 retires it'
+    hidden = 'history --forget SERIAL retires it'
+    [told,
+     bare] = fleet_input._hidden([fleet_drive(why=sentence, notes=[sentence], findings=[sentence]), fleet_drive()])
+
+    assert told.facts == {'host': 'db1', 'name': 'sda', 'serial': None, 'why': hidden, 'notes': [hidden],
+                          'findings': [hidden]}
+    assert bare.facts == {'host': 'db1', 'name': 'sda', 'serial': None, 'why': None}
+
+
+def test_files_of_folders_are_taken_in_order_and_hidden_ones_are_not(tmp_path):
+    """At any depth; a file that is named is taken whatever its name."""
+    for name in ('b.json', 'a.json', '.hidden.json', 'sub/c.json', 'sub/.d.json', '.git/e.json', 'aub/f.json'):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text('')
+
+    assert [os.path.relpath(path, tmp_path) for path in fleet_input._files([str(tmp_path)])] == [
+        'a.json', 'b.json', 'aub/f.json', 'sub/c.json']
+    assert list(fleet_input._files([str(tmp_path / '.hidden.json')])) == [str(tmp_path / '.hidden.json')]
+
+
+@pytest.mark.parametrize('words, whose', [
+    ((), 'all hosts'), (('--icinga', 'https://icinga.example.org:5665/v1'), 'icinga.example.org:5665'),
+    (('--icinga', 'https://10.0.0.1', '--icinga-name', 'master1'), 'master1')])
+def test_a_page_is_called_after_the_icinga_that_it_comes_from(words, whose):
+    assert fleet_input._whose(parsers.parse(['fleet', *words])) == whose
+
+
+@pytest.fixture
+def empty_fleet() -> fleet_input.Fleet:
+    return fleet_input.Fleet(parsers.parse(['fleet', '/nowhere', '--config', '/nonexistent']), 1.8e9)
+
+
+@pytest.mark.parametrize('states, checks, faults, state', [
+    ([], [], [], 'UNKNOWN'), (['OK'], [], [], 'OK'), (['OK', 'WARNING'], [], [], 'WARNING'),
+    (['OK'], ['CRITICAL'], [], 'CRITICAL'), ([], ['OK'], [], 'OK'), (['OK'], [], ['a host is silent'], 'UNKNOWN'),
+    (['CRITICAL'], [], ['a host is silent'], 'CRITICAL')])
+def test_the_state_of_a_fleet_is_the_worst_and_never_ok_from_nothing(empty_fleet, states, checks, faults, state):
+    empty_fleet.summary.states.update(states)
+    empty_fleet.summary.checks.update(checks)
+    empty_fleet.faults += faults
+
+    assert empty_fleet.state().name == state
+
+
+@pytest.mark.parametrize('repeats, said', [
+    (0, []), (1, ['1 drive is told twice by its host']), (2, ['2 drives are told twice by their host'])])
+def test_repeats_are_counted(empty_fleet, repeats, said):
+    empty_fleet.summary.repeats = repeats
+
+    assert empty_fleet.said() == said
+
+
+def test_faults_are_said_before_notes_and_remarks(empty_fleet):
+    empty_fleet.faults.append('f' * 600)
+    empty_fleet.notes.append('a note')
+    empty_fleet.remarks['print no serial numbers: {}'] = ['db1!smart']
+    said = empty_fleet.said()
+
+    assert (len(said[0]), said[1:]) == (500, ['a note', '1 service print no serial numbers: db1!smart'])
+
+
+@pytest.mark.parametrize('count, end', [(1, ''), (3, ''), (4, ' and 1 more'), (9, ' and 6 more')])
+def test_twins_are_named_with_both_hosts(empty_fleet, count, end):
+    found = empty_fleet.summary
+    found.twins = [summary.Twin('ACME', f'S{number}', ('a', 'b')) for number in range(min(count, 5))]
+    found.twin_count = count
+    [said] = fleet_input._of_twins(found)
+
+    assert said == ('drives that two hosts tell of, since they share a shelf or a drive was moved: '
+                    + '; '.join(f'ACME S{number} is on a and b' for number in range(min(count, 3))) + end)
+
+
+def test_a_twin_without_a_serial_number_is_named_by_its_model(empty_fleet):
+    empty_fleet.summary.twins = [summary.Twin('ACME', '', ('a', 'b'))]
+
+    assert 'ACME is on a and b' in fleet_input._of_twins(empty_fleet.summary)[0]
+
+
+@pytest.mark.parametrize('hosts, notes', [
+    (['a', 'b'], []), (['a', 'c', 'd'], ['2 hosts of 3 without a service that runs this plugin: c, d'])])
+def test_hosts_without_the_check_are_named(empty_fleet, hosts, notes):
+    empty_fleet._note_hosts(hosts, ['a!smart', 'b!smart'])
+
+    assert empty_fleet.notes == notes
+
+
+def test_a_mistake_of_ours_in_one_document_costs_no_other(empty_fleet):
+    def broken():
+        raise ValueError('x')
+
+    assert list(empty_fleet._from('db\x071', broken)) == []
+    assert empty_fleet.faults == ['db 1 cannot be understood (ValueError); please report it with what triage --json '
+                                  'prints there']
+
+
+def test_a_reason_is_readable_where_there_is_one(empty_fleet):
+    told, bare = fleet_input._readable(empty_fleet, [fleet_drive(why='endurance_used 97 %'), fleet_drive()])
+
+    assert told.facts['why'] == 'endurance used 97 %' and 'why' not in bare.facts
+
+
+def test_readings_are_written_with_all_their_keys(empty_fleet):
+    packer = empty_fleet.packer
+    pairs = packer.readings([{'metric': 'pending', 'value': 8, 'unit': '', 'warning': '4'},
+                             {'metric': 'health', 'value': 'passed'}, {'metric': 'used', 'value': None}])
+
+    assert json.loads(f'[{fleet_input.Readings(packer).text(pairs)}]') == [
+        {'unit': '', 'warning': '4', 'critical': None, 'reason': None, 'metric': 'pending', 'value': 8},
+        {'unit': '', 'warning': None, 'critical': None, 'reason': None, 'metric': 'health', 'value': 'passed'},
+        {'unit': '', 'warning': None, 'critical': None, 'reason': None, 'metric': 'used', 'value': None}]

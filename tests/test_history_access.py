@@ -1,0 +1,358 @@
+"""History in a check: what is told because of it, when it is written, and what is said where it cannot be used."""
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+from conftest import drive, drive_path, run
+from days import DAY, HOUR, START, Machine, disk
+
+from smart_attributes import state_directory
+from smart_attributes.check import history_access
+from smart_attributes.check.history_access import Remembered
+from smart_attributes.command_line import parsers
+from smart_attributes.errors import DriveAbsent, DriveError, DriveIsNoDrive
+from smart_attributes.history.store import HistoryStore
+from smart_attributes.model import (
+    Device,
+    Grown,
+    Identity,
+    Judgement,
+    Lately,
+    Read,
+    Reading,
+    Report,
+    Source,
+    State,
+    Verdict,
+)
+from smart_attributes.reading import json_report
+from smart_attributes.reading.identity import is_same_drive
+from smart_attributes.reading.smartctl_calls import read_arguments
+
+GROWN = 'crc_errors grew by 14 in 24 h (212 to 226)'
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def grown(machine: Machine, *options: str) -> None:
+    """Two checks, an hour apart, between which crc_errors rose."""
+    machine.holds(sda=disk(a199=212))
+    assert machine.check(START, *options).code == 0
+    machine.holds(sda=disk(a199=226))
+
+
+def test_growth_is_an_alarm_in_the_first_line(machine):
+    """By how much, from what to what, what to do, against which limit."""
+    grown(machine)
+
+    result = machine.check(START + HOUR)
+
+    assert result.code == 1
+    assert (result.first_line
+            == f'SMART WARNING - sda {GROWN}: check cable and backplane (warning above 0 in 24 h); 1 drive: 1 warning')
+
+
+@pytest.mark.parametrize(('later', 'code'), [(DAY, 1), (6 * DAY, 1), (8 * DAY, 0)])
+def test_growth_is_told_for_seven_days_whoever_looks(machine, later, code):
+    """A manual run and three soft states end no alarm: nothing that was decided is stored."""
+    grown(machine)
+    for minutes in (60, 61, 65):
+        machine.check(START + minutes * 60)
+
+    assert machine.check(START + HOUR + later).code == code
+
+
+def test_what_rose_while_nobody_looked_counts_when_it_is_noticed(machine):
+    """A machine that was switched off for a month; the time is the real one."""
+    grown(machine)
+
+    assert 'grew by 14 in 30 d' in machine.check(START + 30 * DAY).text
+
+
+@pytest.mark.parametrize('options', [['--no-history'], ['--ignore-metric', 'crc_errors']])
+def test_growth_is_not_judged_where_nobody_wants_it(machine, options):
+    """Without history, or of a metric that is ignored."""
+    grown(machine, *options)
+
+    assert machine.check(START + HOUR, *options).code == 0
+    assert list(machine.state.glob('history/*')) == [] or options != ['--no-history']
+
+
+def test_recorded_reports_are_not_remembered(machine):
+    """A ticket's drive is no drive of this machine."""
+    machine.check(START, '-d', '/dev/none', '--report', drive_path('intel-worn'))
+
+    assert list(machine.state.iterdir()) == []
+
+
+def test_history_that_cannot_be_used_is_said_without_v(machine):
+    """Who relies on growth must know that nobody looks at it."""
+    machine.holds(sda=disk())
+    (machine.state / 'history').write_text('in the way')
+
+    result = machine.check(START)
+
+    assert result.code == 0
+    assert [line for line in result.text.splitlines() if line.startswith('note: no history: ')
+            and line.endswith('growth is not judged')]
+
+
+@pytest.mark.parametrize(('state', 'code'), [('warning', 1), ('critical', 2), ('unknown', 3)])
+def test_history_that_is_required_has_a_state_where_it_fails(machine, state, code):
+    """Told in the first line, and on a line of its own."""
+    machine.holds(sda=disk())
+    (machine.state / 'history').write_text('in the way')
+
+    result = machine.check(START, '--history-required', state)
+
+    assert result.code == code
+    assert result.first_line.startswith(f'SMART {state.upper()} - no history: ')
+    assert [line for line in result.text.splitlines() if line.startswith(f'{state.upper():<8}  (check)  no history: ')]
+
+
+@pytest.mark.parametrize(('home', 'is_said'), [('/dev/null/absent', False), ('/proc', True)])
+def test_where_a_user_has_no_home_there_is_no_history_to_be_missed(fake, home, is_said):
+    """Nothing is meant to last there; --state-dir gives it a place. A home that cannot be written is another matter."""
+    fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
+
+    result = run('-p', fake.path, '--nosudo', '-d', '/dev/sda', env={'HOME': home, 'XDG_STATE_HOME': ''})
+
+    assert ('no history' in result.text) == is_said
+
+
+def test_a_damaged_history_is_set_aside_and_said(machine):
+    """For seven days: whoever sees growth must know that it begins anew."""
+    grown(machine)
+    for file in machine.state.glob('history/history.sqlite*'):
+        file.write_bytes(b'no database' * 1000 if file.name == 'history.sqlite' else b'')
+
+    result = machine.check(START + HOUR)
+
+    assert result.code == 0
+    assert 'note: history: history began anew on ' in result.text
+    assert 'history began anew' in machine.check(START + 6 * DAY).text
+    assert 'history began anew' not in machine.check(START + 9 * DAY).text
+
+
+def test_triage_shows_the_past_and_changes_nothing(machine):
+    """A person who looks is no check: nothing grows because of it, and root leaves no files."""
+    grown(machine)
+    before = files(machine)
+
+    found = json.loads(machine.run(START + HOUR, 'triage', '-d', '/dev/sda', '--json').text)['drives'][0]
+
+    assert found['state'] == 'WARNING'
+    assert found['past']['crc_errors'] == [[START, 212]]
+    assert files(machine) == before
+
+
+def files(machine):
+    """What is in history's folder, and when it was written; not SQLite's index, in which readers note that they read.
+    """
+    return sorted((file.name, file.stat().st_mtime_ns) for file in machine.state.glob('history/*')
+                  if not file.name.endswith('-shm'))
+
+
+def test_triage_without_any_history_says_nothing_of_it(machine, state_home):
+    """No check has remembered anything yet: nothing is missing, and none is made."""
+    result = run('triage', '--nosudo', '-p', '/bin/true', '-d', '/dev/null')
+
+    assert 'no history' not in result.text
+    assert not os.path.exists(os.path.join(state_home, 'check-smart-attributes', 'history'))
+
+
+# --- accepted -----------------------------------------------------------------------
+
+def test_what_is_acknowledged_is_silent_and_loud_beyond(machine):
+    """On the command line, for people without a shell."""
+    machine.holds(sda=disk(a5=50))
+
+    assert machine.check(START, '--no-history').code == 1
+    silent = machine.check(START, '--no-history', '-v', '--acknowledged',
+                           'SERIAL01:reallocated=50:2026-12-31:stable for years')
+    assert silent.code == 0
+    assert 'reallocated is acknowledged at 50 until 2026-12-31: stable for years (--acknowledged)' in silent.text
+    assert machine.check(START, '--no-history', '--acknowledged', 'SERIAL01:reallocated=49').code == 1
+    assert machine.check(START, '--no-history', '--acknowledged', 'SERIAL02:reallocated=50').code == 1
+    assert machine.check(START + 60 * DAY, '--no-history', '--acknowledged',
+                         'SERIAL01:reallocated=50:2026-12-31').code == 1
+
+
+@pytest.mark.parametrize('word', ['SERIAL01:reallocated', 'S1:realocated=3', 'reallocated=3', 'S1:reallocated=x'])
+def test_a_mistyped_acknowledgement_is_refused(machine, word):
+    """It would silence nothing, and nobody would know why."""
+    machine.holds(sda=disk())
+
+    assert machine.check(START, '--acknowledged', word).code == 3
+
+
+def test_a_file_of_acknowledgements_is_read_by_every_check(machine):
+    """The same object as in thresholds.d, in the configuration folder."""
+    machine.holds(sda=disk(a5=50))
+    accepted = {'overrides': [{'for': {'serial': 'SERIAL01'}, 'why': 'stable since 2024', 'by': 'martin',
+                               'at': '2026-11-20',
+                               'metrics': {'reallocated': {'acknowledged': 50}}}]}
+    (machine.config / 'acknowledged.json').write_text(json.dumps(accepted))
+
+    assert machine.check(START).code == 0
+    machine.holds(sda=disk(a5=51))
+    assert machine.check(START + HOUR).code == 1
+
+
+def test_history_that_has_just_begun_tells_no_age(machine):
+    """"More than 0 h ago" would be said of every old number on the first days."""
+    machine.holds(sda=disk(a197=1))
+    machine.check(START)
+
+    assert 'newest' not in machine.check(START + HOUR).first_line
+    assert 'pending 1, newest more than ' in machine.check(START + 2 * DAY).first_line
+
+
+def test_explain_says_as_well_why_no_growth_is_judged(machine):
+    """Else who asks why a check alarms would read that all is well."""
+    grown(machine)
+    (machine.state / 'history').chmod(0o777)
+
+    text = machine.run(START + HOUR, 'explain', '-d', '/dev/sda').text
+    assert 'note: no history: ' in text and '; growth is not judged' in text
+
+
+# --- tables of cases, without a run of the program ----------------------------------------------------
+
+SDA = Device('/dev/sda', name='sda')
+INTEL = Read(SDA, json_report.parse(drive('intel-s3500-healthy')))
+SLEEPING = Verdict(SDA, Identity(), State.OK, problem='sleeps')
+
+
+@pytest.fixture
+def history(tmp_path):
+    """Return the history that a check at a time has; each is a process of its own elsewhere."""
+    (tmp_path / 'state').mkdir()
+
+    def opened(now: int, writes: bool = True) -> HistoryStore:
+        return HistoryStore(state_directory.ready(str(tmp_path / 'state')), now, is_same_drive, 'machine',
+                            writes=writes)
+    return opened
+
+
+def met(history: HistoryStore, **how) -> Remembered:
+    """Return the history of a check that read one Intel drive."""
+    known = Remembered(history, **how)
+    known.expect([SDA])
+    known.recall([INTEL], [INTEL], [SDA], is_scan=False)
+    return known
+
+
+def verdict_of(read: Read, number: float = 8.0) -> Verdict:
+    assert isinstance(read.outcome, Report)
+    return Verdict(read.device, read.outcome.identity, State.OK, (
+        Judgement(Reading('crc_errors', number, '', Source('', 199, 'raw')), State.OK),))
+
+
+def test_without_history_no_drive_has_a_past():
+    known = Remembered()
+
+    assert (known.expect([SDA]), known.likely_past(Identity()), known.past(SDA), known.name(SDA), known.seen(SDA),
+            known.drive(SDA)) == ([], None, None, None, None, None)
+    assert (known.remarks, known.news(False), known.gone(False), known.last_seen(SDA, False)) == ((), (), (), '')
+    assert known.is_expected(Identity()) and known.asleep(SLEEPING) == SLEEPING and known.notes(SLEEPING) == ()
+    assert known.since(SDA) == pytest.approx(time.time(), abs=5)
+
+
+def test_history_that_cannot_be_used_says_that_growth_is_not_judged():
+    assert Remembered(trouble='disk full').remarks == ('no history: disk full; growth is not judged',)
+
+
+def test_a_drive_that_was_kept_has_a_past_at_the_next_check(history):
+    first = met(history(START))
+    first.keep([verdict_of(INTEL, 8)])
+    second = met(history(START + HOUR))
+    known = second.past(SDA)
+
+    assert known is not None and known.now == START + HOUR
+    assert [point.number for history in known.histories.values() for point in history.points] == [8]
+    assert second.name(SDA).serial == INTEL.outcome.identity.serial
+    assert second.likely_past(INTEL.outcome.identity).histories == known.histories
+    assert second.drive(SDA)[0].identity.serial == INTEL.outcome.identity.serial
+    assert second.since(SDA) <= START + HOUR
+
+
+def test_a_drive_that_could_not_be_read_is_not_kept(history):
+    first = met(history(START))
+    first.keep([verdict_of(INTEL)._replace(problem='is silent')])
+
+    assert met(history(START + HOUR)).drive(SDA) is None
+
+
+def test_a_silent_drive_is_named_as_the_one_that_was_there(history):
+    met(history(START)).keep([verdict_of(INTEL)])
+    known = Remembered(history(START + HOUR))
+    known.expect([SDA])
+    known.recall([Read(SDA, DriveError('is silent'))], [], [SDA], is_scan=False)
+
+    assert known.seen(SDA).serial == INTEL.outcome.identity.serial
+    assert INTEL.outcome.identity.serial in known.last_seen(SDA, hide_serial=False)
+    assert INTEL.outcome.identity.serial not in known.last_seen(SDA, hide_serial=True)
+
+
+def test_a_drive_that_a_scan_no_longer_finds_is_gone(history):
+    """Only a scan, or its own address, validates it."""
+    first = Remembered(history(START))
+    first.recall([INTEL], [INTEL], [SDA], is_scan=True)
+    first.keep([verdict_of(INTEL)])
+    second = Remembered(history(START + HOUR))
+    second.recall([], [], [], is_scan=True)
+
+    [sentence] = second.gone(hide_serial=False)
+    assert INTEL.outcome.identity.serial in sentence
+    assert INTEL.outcome.identity.serial not in second.gone(hide_serial=True)[0]
+    assert len(second.news(False)) == 1
+
+
+@pytest.mark.parametrize('outcome', [DriveAbsent('x'), DriveIsNoDrive('x')])
+def test_a_slot_that_is_empty_holds_nobody(history, outcome):
+    known = Remembered(history(START))
+    known.recall([], [Read(SDA, outcome)], [SDA], is_scan=False)
+
+    assert known._there == []
+
+
+LATELY = Lately(START)
+
+
+@pytest.mark.parametrize('ago, found, sentence', [
+    (DAY, LATELY, 'checks remember for 24 h, in which nothing grew, came or went; what was before is not known'),
+    (3 * DAY, LATELY._replace(came=('sdb is new',)), 'checks remember for 3 d; what was before is not known'),
+    (3 * DAY, LATELY._replace(went=('sdb is gone',)), 'checks remember for 3 d; what was before is not known'),
+    (HOUR, LATELY._replace(grew=(Grown('sda', 'crc_errors', 1, 2, START, 'grew'),)),
+     'checks remember for 60 min; what was before is not known')], ids=['nothing', 'came', 'went', 'grew'])
+def test_a_young_history_says_since_when_it_knows(ago, found, sentence):
+    assert history_access._only_since(START - ago, START, found, 'not known') == sentence
+
+
+def test_changes_without_history_are_unknown():
+    told = Remembered().lately([], DAY, {}, False)
+
+    assert (told.grew, told.came, told.went) == ((), (), ())
+    assert told.unknown == 'nothing is remembered of these drives'
+    assert told.since == pytest.approx(time.time() - DAY, abs=5)
+
+
+@pytest.mark.parametrize('words, is_used', [
+    (('-d', '/dev/sda'), True), (('-d', '/dev/sda', '--no-history'), False), (('--report', '/tmp'), False),
+    (('list',), False), (('triage',), True), (('explain', '-d', '/dev/sda'), True)],
+    ids=['check', 'switched-off', 'recorded', 'list', 'triage', 'explain'])
+def test_history_is_used_by_checks_and_by_people_who_look(tmp_path, words, is_used):
+    (tmp_path / 'state').mkdir()
+    where = () if words[0] == 'list' else ('--state-dir', str(tmp_path / 'state'))
+    options = parsers.parse([*words, *where])
+    known = history_access.remembered(options)
+
+    assert bool(known._history or known.trouble) is is_used

@@ -1,0 +1,201 @@
+"""The command history: what history holds, filled from smartd's logs, and forgotten."""
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import pytest
+from days import DAY, HOUR, START, Machine, disk
+
+from smart_attributes.history import smartd_log
+from smart_attributes.output.history import graph
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    found = Machine(tmp_path)
+    for day, sectors in enumerate((0, 0, 4, 8)):
+        found.holds(sda=disk(a5=sectors))
+        found.check(START + day * DAY)
+    return found
+
+
+def test_what_history_holds_of_a_drive_is_a_table(machine):
+    """First and last number, when it changed, and its course."""
+    result = machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda', 'reallocated')
+
+    head, _, row = result.text.splitlines()
+    assert head == 'ACME HD4000 SERIAL01, read from 2026-11-20 to 2026-11-23'
+    assert row.split()[:5] == ['reallocated', '0', '8', '2026-11-23', '3']
+    assert (row.split()[5][0], row.split()[5][-1]) == ('▁', '█')
+
+
+def test_a_metric_that_is_none_is_refused(machine):
+    """An empty table would say that nothing is remembered of it."""
+    done = machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda', 'realocated')
+
+    assert (done.code, done.first_line) == (
+        3, 'SMART UNKNOWN - "realocated" is no metric; did you mean reallocated?')
+
+
+def test_all_points_are_there_as_json(machine):
+    """For whoever draws better graphs."""
+    data = json.loads(machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda', '--json').text)
+
+    series = {each['metric']: each['points'] for each in data['drives'][0]['series']}
+    assert series['reallocated'] == [[START, 0], [START + 2 * DAY, 4], [START + 3 * DAY, 8]]
+    assert len(series['temperature']) == 4
+
+
+def test_a_drive_that_is_retired_is_forgotten(machine):
+    """And is no longer missing."""
+    assert machine.run(START + 3 * DAY, 'history', '--forget', 'SERIAL01').first_line == '1 forgotten'
+    assert machine.run(START + 3 * DAY, 'history', '--forget', 'SERIAL01').code == 3
+    assert machine.run(START + 3 * DAY, 'history', '-d',
+                       '/dev/sda').first_line == 'nothing is remembered of these drives'
+
+
+@pytest.mark.parametrize(('points', 'expected'), [
+    ([(0, 5)], ''), ([(0, 5), (10, 5)], ''), ([(0, 0), (50, 7)], '▁▁▁█████'), ([(0, 7), (100, 0)], '███████▁'),
+    ([(0, 0), (25, 7), (75, 0)], '▁████▁▁▁')])
+def test_a_graph_is_as_high_as_the_number_was(points, expected):
+    """Nothing where it never moved."""
+    assert graph(points, 100, 8) == expected
+
+
+def test_the_growth_that_smartds_log_proves_is_there_at_the_first_check(tmp_path):
+    """Day one: no check has run before, and yet the cable is known to be bad."""
+    machine = Machine(tmp_path)
+    for hours, errors in ((72, 5), (48, 5), (24, 9)):
+        machine.logged('SERIAL01', START - hours * HOUR, a9=20_000 - hours, a199=errors)
+    next(machine.logs.iterdir()).open('a').write('damaged\n')
+    machine.holds(sda=disk(a199=9))
+
+    done = machine.run(START, 'history', '--import', '-d', '/dev/sda')
+
+    assert 'points from 3 lines' in done.first_line and '1 damaged lines skipped' in done.first_line
+    assert 'crc_errors grew by 4 in 24 h (5 to 9), 24 h ago' in machine.check(START).first_line
+
+
+def test_the_import_hides_serial_numbers(tmp_path):
+    """smartd's files are named after them."""
+    machine = Machine(tmp_path)
+    machine.logged('SERIAL01', START - DAY, a9=19_976, a199=2)
+    machine.holds(sda=disk(), sdb=disk('SERIAL02'))
+
+    assert machine.run(START, 'history', '--import', '-d', '/dev/sda', '-d', '/dev/sdb', '--hide-serial').text == (
+        'sda: 2 points from 1 lines of its log\nsdb: smartd has kept no log of ACME HD4000\n')
+
+
+def test_triage_tells_of_logs_that_nobody_has_read(tmp_path):
+    """Until they are imported; of a drive that history has known for as long, there is nothing to be told."""
+    machine = Machine(tmp_path)
+    machine.logged('SERIAL01', START - 30 * DAY, a9=19_280, a199=0)
+    machine.logged('SERIAL02', START - 20 * DAY, a9=19_520, a199=0)
+    machine.logged('SERIAL03', START - HOUR, a9=19_999, a199=0)
+    machine.holds(sda=disk(), sdd=disk('SERIAL04'))
+    machine.check(START - 60)
+    machine.holds(sda=disk(), sdb=disk('SERIAL02'), sdc=disk('SERIAL03'), sdd=disk('SERIAL04'))
+    words = ('smartd has kept values of 2 of these drives since 2026-10-21: check_smart_attributes history --import '
+             'takes them into history')
+
+    assert f'note: {words}' in machine.run(START, 'triage', '--scan').text.splitlines()
+    assert 'smartd' not in machine.run(START, 'triage', '--scan', '--no-history').text
+    assert 'smartd' not in machine.check(START).text
+    assert json.loads(machine.run(START + HOUR, 'triage', '--scan', '--json').text)['remarks'] == [words]
+    machine.run(START + HOUR, 'history', '--import', '-d', '/dev/sda')
+    assert 'of 1 of these drives since 2026-10-31' in machine.run(START + HOUR, 'triage', '--scan').text
+    machine.run(START + HOUR, 'history', '--import', '-d', '/dev/sdb')
+    assert 'smartd' not in machine.run(START + HOUR, 'triage', '--scan').text
+
+
+def test_triage_tells_of_logs_where_no_check_has_run_yet(tmp_path):
+    """The day on which they are of most use. Here without --state-dir, as in the package."""
+    machine = Machine(tmp_path)
+    machine.logged('SERIAL01', START - 500 * DAY, a9=8_000, a199=0)
+    machine.holds(sda=disk())
+
+    text = machine.run(START, 'triage', '--scan', '--state-dir', '').text
+    assert 'values of 1 of these drives since 2025-10-16' in text  # 400 days, as much as is taken
+
+
+def test_a_drive_that_was_forgotten_can_be_imported_again(tmp_path):
+    """And its number in history is free for another one."""
+    machine = Machine(tmp_path)
+    machine.logged('SERIAL01', START - 30 * DAY, a9=19_280, a199=0)
+    machine.holds(sda=disk())
+    machine.run(START, 'history', '--import', '-d', '/dev/sda')
+    machine.run(START, 'history', '--forget', 'SERIAL01')
+    machine.check(START)
+
+    assert 'smartd has kept values of 1 of these drives' in machine.run(START + HOUR, 'triage', '--scan').text
+
+
+def test_rotated_logs_are_imported_and_one_that_is_damaged_is_named(tmp_path):
+    """What grew before the last rotation is known at the first check; a serial number that is hidden is not printed."""
+    machine = Machine(tmp_path)
+    machine.logged('SERIAL01', START - 30 * DAY, a9=19_280, a199=0)
+    log = next(machine.logs.iterdir())
+    Path(f'{log}.2.gz').write_bytes(gzip.compress(log.read_bytes()))
+    Path(f'{log}.3.gz').write_bytes(gzip.compress(log.read_bytes())[:-4])
+    log.unlink()
+    machine.logged('SERIAL01', START - 20 * HOUR, a9=19_980, a199=7)
+    machine.holds(sda=disk(a199=7))
+
+    hidden = machine.run(START, 'history', '--import', '-d', '/dev/sda', '--hide-serial').text
+    machine.run(START, 'history', '--forget', 'SERIAL01')
+    done = machine.run(START, 'history', '--import', '-d', '/dev/sda').text.splitlines()
+
+    assert done[0] == f'sda: 4 points from 2 lines of {log} and 2 rotated logs'
+    assert done[1].startswith(f'sda: {log}.3.gz is damaged (Compressed file ended') and len(done) == 2
+    assert 'sda: its log *.csv.3.gz is damaged' in hidden and 'SERIAL01' not in hidden
+    assert '7' in machine.run(START, 'history', '-d', '/dev/sda', 'crc_errors').text.splitlines()[2].split()
+
+
+def test_where_no_log_can_be_read_nothing_counts_as_imported(tmp_path):
+    """Else triage would no longer say that there are logs."""
+    machine = Machine(tmp_path)
+    machine.logged('SERIAL01', START - 30 * DAY, a9=19_280, a199=0)
+    log = next(machine.logs.iterdir())
+    log.rename(f'{log}.kept')
+    os.mkfifo(log)
+    Path(f'{log}.kept').unlink()
+    machine.holds(sda=disk())
+
+    done = machine.run(START, 'history', '--import', '-d', '/dev/sda')
+
+    assert done.text == f'sda: {log} was not read: it is not a regular file\n'
+    assert machine.run(START, 'history', '-d', '/dev/sda').first_line == 'nothing is remembered of these drives'
+
+
+def test_the_days_of_the_head_are_those_of_the_first_and_the_last_reading(tmp_path):
+    """Of smartd or of a check; days on which nothing changed count, and so do series that are not shown."""
+    machine = Machine(tmp_path)
+    for days in range(30, 1, -1):
+        machine.logged('SERIAL01', START - days * DAY, a199=3)
+    machine.holds(sda=disk(a199=3))
+
+    machine.run(START, 'history', '--import', '-d', '/dev/sda')
+    [imported, *_] = machine.run(START, 'history', '-d', '/dev/sda').text.splitlines()
+    machine.check(START + DAY)
+    checked = machine.run(START + DAY, 'history', '-d', '/dev/sda', 'temperature').text.splitlines()
+    [as_json] = json.loads(machine.run(START + DAY, 'history', '-d', '/dev/sda', '--json').text)['drives']
+
+    assert imported == 'ACME HD4000 SERIAL01, read from 2026-10-21 to 2026-11-18'
+    assert checked[0] == 'ACME HD4000 SERIAL01, read from 2026-10-21 to 2026-11-21'
+    assert (as_json['first_read'], as_json['last_read']) == (START - 30 * DAY, START + DAY)
+
+
+def test_each_series_names_its_source(machine):
+    """A drive may report a metric in two places, and each of them is a series."""
+    _, head, row = machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda', 'reallocated').text.splitlines()
+
+    assert head.split()[-1] == 'source'
+    assert row[head.index('source'):].startswith('attribute 5')
+
+
+def test_the_folder_of_the_logs_is_smartds_own():
+    """Debian, Fedora and SUSE build smartd with it."""
+    assert smartd_log.FOLDER == '/var/lib/smartmontools'

@@ -1,0 +1,26 @@
+"""Which record of history a drive is, where more than one could be it."""
+from __future__ import annotations
+
+from smart_attributes.history.drive_matching import AMBIGUOUS, Match, Record, matches
+from smart_attributes.model import Identity
+from smart_attributes.reading.identity import is_same_drive
+
+DRIVE = Identity('ATA', 'ACME 4000', 'F1', 'S3RIAL01', '5000c500a1b2c3d4')
+
+
+def test_a_drive_that_is_known_just_as_it_is_stays_itself_beside_a_record_that_would_fit():
+    """Somebody once saw it through a bridge that hides its WWN; its own history is not lost by that."""
+    itself, bridged = Record(1, DRIVE, 0, 0), Record(2, DRIVE._replace(wwn=''), 0, 0)
+
+    assert matches([DRIVE], [bridged, itself], is_same_drive) == [Match(itself)]
+
+
+def test_two_new_drives_that_nobody_can_tell_apart_are_not_remembered():
+    """One would grow by what the other has."""
+    assert matches([DRIVE, DRIVE], [], is_same_drive) == [Match(note=AMBIGUOUS)] * 2
+
+
+def test_two_new_drives_are_just_new():
+    other = DRIVE._replace(serial='S3RIAL02', wwn='5000c500a1b2c3d5')
+
+    assert matches([DRIVE, other], [], is_same_drive) == [Match(), Match()]

@@ -1,0 +1,532 @@
+"""Growth, wear, acknowledgements: decided from points alone."""
+from __future__ import annotations
+
+import json
+from typing import Optional, Tuple
+
+import pytest
+from conftest import ROOT
+
+from smart_attributes.durations import DAY
+from smart_attributes.errors import DataError, UsageError
+from smart_attributes.history import fast_wear, growth, past, series
+from smart_attributes.history.growth import Growth, Rule
+from smart_attributes.history.series import CHANGE, History, Point
+from smart_attributes.knowledge import acknowledgements
+from smart_attributes.knowledge.acknowledgements import Acknowledgement
+from smart_attributes.model import Forecast, Reading, Source, State
+
+START = 1_795_000_000
+STEP = 300
+HOUR = 3600
+WEEK = 7 * DAY
+MONTH = 30 * DAY
+CABLE = Rule(DAY, WEEK, 0, advice='check cable and backplane')
+
+
+def history(*readings: tuple[int, float]) -> History:
+    """What history holds after readings at these times."""
+    found = History()
+    for time, number in readings:
+        found = series.with_reading(found, number, time)
+    return found
+
+
+def told(found: History, now: int, *rules: Rule, falls: bool = False) -> Optional[Growth]:
+    return growth.growth(found, rules or (CABLE,), now, falls)
+
+
+def said(found: History, now: int, *rules: Rule, metric: str = 'crc_errors', unit: str = '',
+         falls: bool = False) -> str:
+    grown = told(found, now, *rules, falls=falls)
+    return growth.sentence(metric, unit, grown, now) if grown else ''
+
+
+def test_growth_is_told_with_the_numbers_the_time_and_what_to_do():
+    found = history((START, 212), (START + STEP, 226))
+
+    assert said(found, START + STEP) == 'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane'
+
+
+def test_the_first_reading_of_a_series_is_no_growth():
+    """226 errors of ten years are not of today."""
+    assert told(history((START, 226)), START) is None
+
+
+def test_a_number_that_stands_has_not_grown():
+    assert told(history((START, 226), (START + DAY, 226)), START + DAY) is None
+
+
+def test_growth_while_nobody_looked_is_told_with_its_real_time():
+    """The host was off for ten days; five minutes would be an invented rate."""
+    found = history((START, 212), (START + 10 * DAY, 226))
+
+    assert said(found, START + 10 * DAY).startswith('crc_errors grew by 14 in 10 d (212 to 226)')
+    assert said(found, START + 10 * DAY + STEP).startswith('crc_errors grew by 14 in 10 d')
+
+
+@pytest.mark.parametrize(('ago', 'is_told'), [
+    pytest.param(0, True, id='at-once'), pytest.param(STEP, True, id='next-check'),
+    pytest.param(WEEK - 1, True, id='last-second'),
+    pytest.param(WEEK, False, id='over'), pytest.param(WEEK + DAY, False, id='long-over')])
+def test_the_hold_starts_when_growth_is_noticed(ago, is_told):
+    """However many checks and manual runs look in between."""
+    found = history((START, 1), (START + DAY, 2), *((START + DAY + STEP * place, 2) for place in range(1, 5)))
+    found = found._replace(last_read=max(found.last_read, START + DAY + ago))
+
+    assert (told(found, START + DAY + ago) is not None) is is_told
+
+
+def test_after_a_while_it_is_said_how_long_ago_it_was():
+    found = history((START, 1), (START + STEP, 2), (START + 3 * DAY, 2))
+
+    assert ', 3 d ago: check cable' in said(found, START + 3 * DAY)
+    assert ', 60 min ago: check cable' in said(found, START + STEP + HOUR)
+    assert ' ago' not in said(found, START + STEP + HOUR - 1)
+
+
+@pytest.mark.parametrize(('readings', 'size'), [
+    pytest.param([(0, 65530), (STEP, 3)], None, id='ok-wrapped'),
+    pytest.param([(0, 10), (STEP, 0), (2 * STEP, 2)], 2, id='warn-after-reset'),
+    pytest.param([(0, 10), (STEP, 12), (2 * STEP, 0)], 2, id='warn-before-reset')])
+def test_a_counter_that_falls_back_has_not_grown(readings, size):
+    """What rose before or after it has."""
+    found = told(history(*((START + time, number) for time, number in readings)), START + 2 * STEP)
+
+    assert (found.size if found else None) == size
+
+
+def test_a_reset_is_named():
+    found = history((START, 10), (START + STEP, 12), (START + 2 * STEP, 0), (START + 3 * STEP, 1))
+
+    assert said(found, START
+                + 3 * STEP) == 'crc_errors grew by 3 in 24 h (10 to 1, reset in between): check cable and backplane'
+
+
+def test_rises_within_the_window_are_added_up():
+    """Small steps are no way around a limit."""
+    rule = Rule(WEEK, 28 * DAY, 0, 8)
+    creeping = history(*((START + day * DAY, 2 * day) for day in range(6)))
+
+    assert told(creeping, START + 5 * DAY, rule).state is State.CRITICAL
+    assert told(creeping, START + 5 * DAY, rule).size == 10
+
+
+@pytest.mark.parametrize(('steps', 'state'), [
+    pytest.param(3, None, id='ok-at-the-limit'), pytest.param(4, State.WARNING, id='warn-above'),
+    pytest.param(8, State.WARNING, id='warn-at-the-limit'), pytest.param(9, State.CRITICAL, id='crit-above')])
+def test_the_limit_is_what_it_must_be_above(steps, state):
+    found = told(history((START, 0), (START + STEP, steps)), START + STEP, Rule(WEEK, WEEK, 3, 8))
+
+    assert (found and found.state) is state
+
+
+def test_rises_further_apart_than_the_window_are_not_added_up():
+    rule = Rule(DAY, WEEK, 5)
+
+    assert told(history((START, 0), (START + STEP, 4), (START + 2 * DAY, 8)), START + 2 * DAY, rule) is None
+
+
+def test_all_rises_of_the_window_are_added_up_and_none_before_it():
+    """However many there are."""
+    found = told(history((START, 0), (START + DAY, 1), (START + 9 * DAY, 3), (START + 9 * DAY + HOUR, 7),
+                         (START + 9 * DAY + 2 * HOUR, 15)), START + 9 * DAY + 2 * HOUR, Rule(DAY, 28 * DAY, 0))
+
+    assert (found.before, found.size) == (1, 14)
+
+
+def test_a_critical_growth_is_told_although_a_smaller_one_came_later():
+    """Worst first."""
+    rule = Rule(DAY, WEEK, 0, 10)
+    found = told(history((START, 0), (START + STEP, 20), (START + 3 * DAY, 21)), START + 3 * DAY, rule)
+
+    assert (found.state, found.size) == (State.CRITICAL, 20)
+
+
+def test_of_equals_the_newest_is_told():
+    found = told(history((START, 0), (START + STEP, 5), (START + 3 * DAY, 7)), START + 3 * DAY)
+
+    assert (found.before, found.after) == (5, 7)
+
+
+def test_several_rules_hold_side_by_side():
+    """One warns a year, the other is critical for 90 days."""
+    rules = (Rule(DAY, 365 * DAY, 1), Rule(WEEK, 90 * DAY, None, 20))
+    found = history((START, 0), (START + STEP, 30))
+
+    assert told(found, START + STEP, *rules).state is State.CRITICAL
+    assert told(found, START + 91 * DAY, *rules).state is State.WARNING
+    assert told(found, START + 366 * DAY, *rules) is None
+
+
+def test_spare_blocks_grow_by_falling():
+    found = history((START, 100), (START + DAY, 96))
+
+    assert told(found, START + DAY) is None
+    assert said(found, START + DAY, Rule(WEEK, WEEK, 2), metric='spare_available', unit='%',
+                falls=True) == 'spare_available fell by 4 % in 7 d (100 % to 96 %)'
+
+
+@pytest.mark.parametrize(('readings', 'is_told'), [
+    pytest.param([(0, 0), (STEP, 1), (STEP + 30, 0)], False, id='ok-flipped'),
+    pytest.param([(0, 0), (STEP, 1)], False, id='ok-seen-once'),
+    pytest.param([(0, 0), (STEP, 1), (STEP + 30, 1), (STEP + 1200, 0)], False, id='ok-fell-while-nobody-looked'),
+    pytest.param([(0, 0), (STEP, 1), (STEP + 540, 1)], False, id='ok-nine-minutes'),
+    pytest.param([(0, 0), (STEP, 1), (STEP + 600, 1)], True, id='warn-ten-minutes'),
+    pytest.param([(0, 0), (STEP, 1), (STEP + 600, 1), (STEP + 900, 0)], True, id='warn-stood-then-fell'),
+    pytest.param([(0, 0), (STEP, 1), (STEP + 600, 2)], True, id='warn-rose-on')])
+def test_a_gauge_that_flips_counts_when_it_stands(readings, is_told):
+    """Pending sectors of some SSDs go to 1 and back for seconds."""
+    found = history(*((START + time, number) for time, number in readings))
+
+    assert (told(found, START + 2000, Rule(DAY, WEEK, 0, stands=600)) is not None) is is_told
+
+
+def test_what_had_to_stand_is_told_from_then_on():
+    """For as long as its rule says, with all that rose in the rule's time before it."""
+    rule = Rule(DAY, DAY, 0, stands=10 * HOUR)
+    found = history((START, 0), (START + HOUR, 1), (START + DAY, 3), (START + 3 * DAY, 3))
+    end = START + DAY + 10 * HOUR + DAY
+
+    assert told(found, end - 1, rule).size == 3
+    assert told(found, end, rule) is None
+
+
+@pytest.mark.parametrize(('readings', 'is_told'), [
+    pytest.param([(0, 9), (STEP, 5), (STEP + 30, 9)], False, id='ok-flipped'),
+    pytest.param([(0, 9), (STEP, 5), (STEP + 300, 4), (STEP + 600, 4)], True, id='warn-fell-on'),
+    pytest.param([(0, 9), (STEP, 5), (STEP + 300, 6), (STEP + 600, 6)], False, id='ok-rose-soon')])
+def test_where_less_is_worse_it_counts_when_it_stands_or_falls_on(readings, is_told):
+    found = history(*((START + time, number) for time, number in readings))
+
+    assert (told(found, START + 2000, Rule(DAY, WEEK, 0, stands=600), falls=True) is not None) is is_told
+
+
+@pytest.mark.parametrize(('numbers', 'falls'), [((0, 1, 1, 1), False), ((9, 5, 5, 5), True)],
+                         ids=['more', 'less-is-worse'])
+def test_a_number_that_is_noted_twice_has_stood_all_the_time(numbers, falls):
+    """As smartd's logs have it."""
+    found = History(tuple(Point(START + STEP * place, number, STEP) for place, number in enumerate(numbers)),
+                    START + 3 * STEP)
+
+    assert told(found, START + 2000, Rule(DAY, WEEK, 0, stands=2 * STEP), falls=falls) is not None
+    assert growth.quiet(found, START + 2000, falls) == (2000 - STEP, True), 'it has not grown by being noted'
+
+
+@pytest.mark.parametrize(('hours', 'is_told'), [(2, False), (3.9, False), (4, True)])
+def test_a_pending_page_of_a_solid_state_drive_is_told_when_it_stays(hours, is_told):
+    """By default: Crucial MX500 show one for up to two hours while they move data, and mean nothing by it."""
+    rule = json.loads((ROOT / 'thresholds/default.json').read_text())['metrics']['pending']['ssd']['growth']
+    end = int(hours * HOUR)
+    found = history((START, 0), (START + STEP, 1), *((START + STEP + time, 1) for time in range(0, end + 1, STEP)),
+                    (START + STEP + end, 1), (START + 2 * STEP + end, 0))
+
+    assert (told(found, START + 6 * HOUR, growth.rule(rule, '')) is not None) is is_told
+
+
+def test_how_long_a_counter_has_been_quiet():
+    assert growth.quiet(history((START, 1), (START + DAY, 2), (START + 9 * DAY, 2)), START + 9 * DAY) == (8 * DAY, True)
+    assert growth.quiet(history((START, 1), (START + DAY, 1)), START + DAY) == (DAY,
+                                                                                False), 'at least since history began'
+    assert growth.quiet(History(), START) == (0, False)
+
+
+def test_where_less_is_worse_a_rise_disturbs_no_quiet():
+    rose = history((START, 90), (START + DAY, 80), (START + 5 * DAY, 85))
+
+    assert growth.quiet(rose, START + 9 * DAY, falls=True) == (8 * DAY, True)
+    assert growth.quiet(rose, START + 9 * DAY) == (4 * DAY, True), 'more is worse, unless somebody says otherwise'
+
+
+def test_a_thousand_changes_are_judged_at_once():
+    """A cable that has been bad for a month."""
+    import time
+    found = History(tuple(Point(START + place * STEP, place, STEP) for place in range(1000)), START + 999 * STEP)
+    before = time.process_time()
+    told(found, START + 999 * STEP)
+
+    assert time.process_time() - before < 0.1
+
+
+# --- rules as they are written ----------------------------------------------------------
+
+def test_a_rule_is_read_from_the_thresholds():
+    data = {'within': '24h', 'warning': '0', 'critical': None, 'for': '7d', 'advice': 'check cable and backplane'}
+
+    assert growth.rule(data, 'default.json: crc_errors') == CABLE
+    assert growth.rule({**data, 'stands': '010m', 'critical': '2.5'}, '').stands == 600
+    assert growth.rule({'within': '24h', 'for': '7d'}, '') == Rule(DAY, WEEK)
+
+
+@pytest.mark.parametrize('wrong', [
+    {'within': '24'}, {'within': 24}, {'within': '0h'}, {'within': '-1d'}, {'for': '1w'}, {'for': None},
+    {'warning': 'x'},
+    {'critical': '-1'}, {'warning': 'nan'}, {'critical': 'inf'}, {'stands': '٣d'}, {'stands': '1٣d'},
+    {'within': '1xd'}, {'for': '1X'}])
+def test_a_rule_that_cannot_be_meant_is_a_sentence(wrong):
+    """With what is written there, to be found in the file."""
+    [(name, text)] = wrong.items()
+
+    with pytest.raises(DataError, match=rf'^mine\.json, pending: "{name}" of growth is {text}; write '):
+        growth.rule({'within': '24h', 'warning': '0', 'for': '7d', **wrong}, 'mine.json, pending')
+
+
+@pytest.mark.parametrize(('seconds', 'words'), [
+    (1, '1 min'), (600, '10 min'), (7199, '120 min'), (7200, '2 h'), (DAY, '24 h'), (2 * DAY, '48 h'), (WEEK, '7 d')])
+def test_a_time_is_said_as_people_do(seconds, words):
+    assert growth.duration(seconds) == words
+
+
+# --- wear -----------------------------------------------------------------------------------
+
+def test_wear_is_fast_against_a_drive_s_own_life():
+    """40 % in four years, then 10 % in a month: gone in five months."""
+    worn = history((START - 400 * DAY, 39), (START - 31 * DAY, 40), (START - 20 * DAY, 45), (START - DAY, 50))
+    found = fast_wear.wear(worn, START, MONTH)
+
+    assert found is not None and (found.points, found.worn_in) == (10, 150 * DAY)
+    assert fast_wear.is_hasty(found, 50, 4 * 365 * DAY, 3, 180 * DAY)
+    assert not fast_wear.is_hasty(found, 50, 100 * DAY, 3, 180 * DAY), 'it has always worn like this'
+
+
+@pytest.mark.parametrize('points', [
+    pytest.param(history((START - 10 * DAY, 40), (START, 50)), id='too-young'),
+    pytest.param(history((START - 400 * DAY, 40), (START, 40)), id='stands'),
+    pytest.param(history((START - 400 * DAY, 40), (START, 30)), id='fell')])
+def test_without_a_whole_window_there_is_no_speed(points):
+    """Never an invented number."""
+    assert fast_wear.wear(points, START, MONTH) is None
+
+
+def test_the_speed_of_wear_is_that_of_whole_windows():
+    """The step at its very beginning is before it, and what fell or stood within it is none."""
+    within = 30 * DAY
+    at_the_beginning = history((START - 400 * DAY, 20), (START - within, 40), (START - DAY, 50))
+
+    assert fast_wear.wear(at_the_beginning, START, MONTH).points == 10
+    assert fast_wear.wear(history((START - 400 * DAY, 20), (START - within, 40)), START, MONTH) is None
+    assert fast_wear.wear(history((START - 400 * DAY, 20), (START - 20 * DAY, 30), (START - DAY, 20)), START,
+                          MONTH) is None
+
+
+def test_what_is_worn_out_has_no_time_left():
+    assert fast_wear.wear(history((START - 400 * DAY, 90), (START - DAY, 110)), START, MONTH).worn_in == 0
+
+
+@pytest.mark.parametrize(('used', 'age', 'worn_in', 'is_hasty'), [
+    (50, 100 * DAY, 100 * DAY, False), (50, 201 * DAY, 100 * DAY, True), (50, 200 * DAY, 100 * DAY, False),
+    (50, 300 * DAY, 180 * DAY, False), (50, 300 * DAY, 179 * DAY, True), (0, 0, 100 * DAY, False),
+    (0, 1, 100 * DAY, True)],
+    ids=['ok-always-so', 'warn-faster', 'ok-just-as-fast', 'ok-lasts', 'warn-lasts-not', 'ok-no-age', 'warn-youngest'])
+def test_haste_is_speed_and_an_early_end(used, age, worn_in, is_hasty):
+    """Each alone would be a false alarm. 4 % in 128 hours are 150 % in 200 days."""
+    assert fast_wear.is_hasty(fast_wear.Wear(4, 128 * HOUR, worn_in), used, age, 3, 180 * DAY) is is_hasty
+
+
+# --- acknowledgements -------------------------------------------------------------------------
+
+GIVEN = Acknowledgement('S1', 'reallocated', 3, 'stable since 2024', '2027-01-31', 'ops', '2026-11-22')
+
+
+def test_an_acknowledgement_goes_through_its_file():
+    assert list(acknowledgements.from_overrides([acknowledgements.override(GIVEN)])) == [GIVEN]
+
+
+def test_other_overrides_of_the_file_are_no_acknowledgements():
+    assert list(acknowledgements.from_overrides([{'for': {'serial': 'S1'}, 'why': 'x',
+                                                  'metrics': {'reallocated': {'warning': '3'}}},
+                                                 {'for': {'family': 'F'},
+                                                  'metrics': {'reallocated': {'acknowledged': 3}}}])) == []
+
+
+@pytest.mark.parametrize('other', [
+    {}, {'for': {'serial': 'S1'}}, {'metrics': {'reallocated': {'acknowledged': 3}}}, {'for': [], 'metrics': {}},
+    {'for': {'serial': 'S1'}, 'metrics': []}, {'for': 'serial', 'metrics': {'reallocated': {'acknowledged': 3}}}])
+def test_what_is_none_costs_no_acknowledgement_that_follows(other):
+    """A mistake in one is told elsewhere; those that were accepted stay so."""
+    assert list(acknowledgements.from_overrides([other, acknowledgements.override(GIVEN)])) == [GIVEN]
+
+
+@pytest.mark.parametrize(('changed', 'said'), [
+    ({}, 'reallocated is acknowledged at 3 by ops on 2026-11-22 until 2027-01-31: stable since 2024 '
+         '(acknowledged.json)'),
+    ({'why': '', 'until': '', 'by': '', 'at': '', 'origin': '--acknowledged'},
+     'reallocated is acknowledged at 3 (--acknowledged)')], ids=['all', 'nothing'])
+def test_an_acknowledgement_is_told_with_whatever_is_known_of_it(changed, said):
+    assert acknowledgements.telling(GIVEN._replace(**changed), '') == said
+
+
+@pytest.mark.parametrize(('text', 'given'), [
+    ('S1:reallocated=3', Acknowledgement('S1', 'reallocated', 3, origin='--acknowledged')),
+    ('S1:pending=8:2027-01-31', Acknowledgement('S1', 'pending', 8, '', '2027-01-31', origin='--acknowledged')),
+    ('S1:pending=8:2027-01-31:a b: c',
+     Acknowledgement('S1', 'pending', 8, 'a b: c', '2027-01-31', origin='--acknowledged')),
+    ('S1:pending=8::as found', Acknowledgement('S1', 'pending', 8, 'as found', origin='--acknowledged')),
+    ('A:B:pending=8', Acknowledgement('A:B', 'pending', 8, origin='--acknowledged'))])
+def test_an_acknowledgement_is_a_word_of_the_command_line(text, given):
+    assert acknowledgements.parse(text) == given
+
+
+@pytest.mark.parametrize('text', [
+    '', 'S1', 'S1:reallocated', 'reallocated=3', 'S1:reallocated=3:tomorrow'])
+def test_a_mistyped_acknowledgement_is_a_usage_error(text):
+    with pytest.raises(UsageError, match='is not written SERIAL:METRIC=VALUE'):
+        acknowledgements.parse(text)
+
+
+@pytest.mark.parametrize(('number', 'falls', 'is_silent'), [
+    (3, False, True), (2, False, True), (4, False, False), (3, True, True), (2, True, False), (4, True, True)])
+def test_silent_at_that_value_loud_when_it_grows(number, falls, is_silent):
+    assert acknowledgements.is_silent(GIVEN, number, falls) is is_silent
+
+
+def test_without_an_acknowledgement_nothing_is_silent():
+    assert not acknowledgements.is_silent(None, 0)
+    assert acknowledgements.is_silent(GIVEN, 2), 'more is worse, unless somebody says otherwise'
+
+
+@pytest.mark.parametrize(('today', 'applies'), [('2027-01-31', True), ('2027-02-01', False)])
+def test_an_acknowledgement_runs_out(today, applies):
+    assert (acknowledgements.applying([GIVEN], 'S1', 'reallocated', today) is not None) is applies
+
+
+def test_the_last_one_given_applies_to_this_drive_and_metric_only():
+    newer = GIVEN._replace(value=5)
+
+    assert acknowledgements.applying([GIVEN, newer], 'S1', 'reallocated', '2026-11-22') == newer
+    assert acknowledgements.applying([GIVEN], 'S2', 'reallocated', '2026-11-22') is None
+    assert acknowledgements.applying([GIVEN], 'S1', 'pending', '2026-11-22') is None
+
+
+OK, WARNING, CRITICAL = State.OK, State.WARNING, State.CRITICAL
+
+
+@pytest.mark.parametrize(('state', 'arguments'), [
+    pytest.param(CRITICAL, {'level': OK, 'own_word': CRITICAL, 'is_acknowledged': True, 'override': OK},
+                 id='crit-own-word-first'),
+    pytest.param(WARNING, {'level': OK, 'override': WARNING, 'is_acknowledged': True},
+                 id='warn-override-before-acknowledgement'),
+    pytest.param(OK, {'level': OK, 'override': OK, 'growth': CRITICAL}, id='ok-override-before-growth'),
+    pytest.param(OK, {'level': CRITICAL, 'growth': WARNING, 'is_acknowledged': True}, id='ok-acknowledged'),
+    pytest.param(CRITICAL, {'level': CRITICAL, 'growth': WARNING}, id='crit-small-growth-hides-no-level'),
+    pytest.param(CRITICAL, {'level': OK, 'growth': CRITICAL}, id='crit-growth-without-level'),
+    pytest.param(CRITICAL, {'level': State.UNKNOWN, 'growth': CRITICAL}, id='crit-growth-before-unknown'),
+    pytest.param(CRITICAL, {'level': CRITICAL}, id='crit-level')])
+def test_the_order_of_precedence(state, arguments):
+    assert acknowledgements.prevailing(**arguments) is state
+
+
+# --- series -----------------------------------------------------------------------------------
+
+def test_a_reading_of_the_same_number_only_says_that_it_was_there():
+    once = History((Point(START, 5),), START)
+
+    assert series.with_reading(once, 5, START + STEP) == History((Point(START, 5),), START + STEP)
+    assert series.next_point(CHANGE, once, 6, START + STEP) == Point(START + STEP, 6, STEP)
+
+
+def test_what_a_rule_can_no_longer_tell_of_is_left_aside():
+    """And nothing else: the point before the window says what it rose from."""
+    rule = Rule(DAY, WEEK, 0)
+    found = history(*((START + day * DAY, day) for day in range(100)))
+
+    for now in (START + 99 * DAY, START + 99 * DAY + WEEK - 1):
+        told_of = growth.growth(found._replace(last_read=now), [rule], now)
+        assert told_of is not None and (told_of.before, told_of.after) == (98, 99)
+    assert growth.growth(found, [rule], START + 99 * DAY + WEEK) is None
+
+
+# --- what earlier checks tell of a reading ----------------------------------------------------
+
+CRC = Reading('crc_errors', 5, '', Source(attribute=199, definition='raw'))
+
+
+def remembered(reading: Reading, *points: Tuple[int, float], now: int = START) -> past.Past:
+    """What history holds of a reading, at these times."""
+    return past.Past({past.key(reading): history(*points)}, now)
+
+
+def test_each_number_is_remembered_and_nothing_else():
+    """Be it judged or kept for comparison: no verdict, nothing unknown, nothing that was foreseen."""
+    warm = Reading('temperature', 0, 'C', Source(attribute=194), judged=False)
+    others = [CRC._replace(number=None, metric='pending'), CRC._replace(state=State.OK, metric='smart_status'),
+              CRC._replace(forecast=Forecast(1, 0, 2, True), metric='endurance_time_left')]
+
+    assert past.observations([*others, CRC, warm]) == (
+        (past.key(CRC), 5, CHANGE), (past.key(warm), 0, series.HIGHEST))
+
+
+@pytest.mark.parametrize(('points', 'falls', 'log', 'quiet'), [
+    pytest.param([(-2 * DAY, 4), (-HOUR, 5)], False, None, (HOUR, False), id='has-just-grown'),
+    pytest.param([(-HOUR, 5)], False, None, (None, False), id='history-has-just-begun'),
+    pytest.param([(-DAY, 5)], False, None, (DAY, True), id='a-day-is-told'),
+    pytest.param([(-2 * DAY, 6), (-HOUR, 5)], False, None, (2 * DAY, True), id='fell'),
+    pytest.param([(-2 * DAY, 6), (-HOUR, 5)], True, None, (HOUR, False), id='less-is-worse'),
+    pytest.param([(-2 * DAY, 4), (-HOUR, 5)], False, DAY, (HOUR, False), id='newer-than-its-log'),
+    pytest.param([(-2 * DAY, 4), (-HOUR, 5)], False, HOUR // 2, (HOUR // 2, True), id='older-than-its-log')])
+def test_a_reading_is_as_old_as_history_and_its_log_tell(points, falls, log, quiet):
+    """The newer one is right: no drive is silent for an event that only one of them has noticed."""
+    known = remembered(CRC, *((START + ago, number) for ago, number in points), (START, 5))
+    found = past.quieted(known, CRC._replace(quiet=log, quiet_is_bound=log is not None), falls)
+
+    assert (found.quiet, found.quiet_is_bound) == quiet
+
+
+def test_what_grew_lately_is_that_of_counters_alone():
+    """What moves at every check has not grown; less is worse for some."""
+    points = ((START - 9 * DAY, 3), (START - DAY, 5))
+    hot = CRC._replace(metric='temperature')
+
+    def lately(reading: Reading, within: int, falls: bool = False) -> Optional[float]:
+        found = past.lately(remembered(reading, *points), reading, within, falls)
+        return found and found.size
+
+    assert (lately(CRC, 2 * DAY), lately(CRC, HOUR), lately(CRC, 2 * DAY, falls=True)) == (2, None, None)
+    assert lately(hot, 2 * DAY) is None
+    assert past.lately(past.Past({}, START), CRC, 2 * DAY, False) is None
+
+
+USED = Reading('endurance_used', 0, '%', Source(log='NVMe health log'))
+HASTE = {'within': '30d', 'warning': '2', 'critical': None, 'for': '30d', 'times': 3}
+EVER = 1000 * 365 * DAY     # in which it used nearly nothing
+
+
+@pytest.mark.parametrize(('rule', 'points', 'age', 'is_told'), [
+    pytest.param({}, [(-40, 73), (-1, 77)], EVER, True, id='warn-gone-within-180-days'),
+    pytest.param({}, [(-40, 72), (-1, 76)], EVER, False, id='ok-180-days'),
+    pytest.param({'gone': '181d'}, [(-40, 72), (-1, 76)], EVER, True, id='warn-gone-within-181-days'),
+    pytest.param({}, [(-40, 95), (-1, 97)], EVER, False, id='ok-no-more-than-the-limit'),
+    pytest.param({}, [(-40, 73), (-1, 77)], 1733 * DAY, True, id='warn-faster'),
+    pytest.param({}, [(-40, 73), (-1, 77)], 1732 * DAY, False, id='ok-not-three-times-as-fast'),
+    pytest.param({}, [(-40, 73), (-20, 74), (-1, 77)], 1732 * DAY, False, id='ok-by-what-is-used-today'),
+    pytest.param({}, [(-40, 73), (-1, 77)], None, False, id='ok-age-not-known'),
+    pytest.param({}, [(-20, 73), (-1, 77)], EVER, False, id='ok-history-younger-than-the-rule'),
+    pytest.param({'within': '10d'}, [(-20, 73), (-1, 77)], EVER, True, id='warn-as-old-as-its-rule')])
+def test_wear_is_told_where_it_is_hasty_as_its_rule_says(rule, points, age, is_told):
+    """4 % in 30 days; 77 % in 1,732.5 days are a third of that."""
+    known = remembered(USED, *((START + day * DAY, number) for day, number in points))
+    today = USED._replace(number=points[-1][1])
+
+    assert (past.told(known, today, [{**HASTE, **rule}], False, age) is not None) is is_told
+
+
+def test_growth_is_told_against_the_limit_that_it_exceeds():
+    """A critical one against the critical limit, so that whoever reads it knows by how much."""
+    rule = {'within': '24h', 'warning': '2', 'critical': '10', 'for': '7d'}
+
+    def against(before: float) -> str:
+        told = past.told(remembered(CRC, (START - HOUR, before), (START, 20)), CRC._replace(number=20), [rule], False)
+        assert told is not None
+        return f'{told.state.name} {told.against}'
+
+    assert against(15) == 'WARNING above 2 in 24 h'
+    assert against(5) == 'CRITICAL above 10 in 24 h'
+
+
+@pytest.mark.parametrize('field', ['within', 'for', 'gone'])
+def test_a_rule_that_cannot_be_meant_names_its_file_and_field_where_it_is_needed(field):
+    """A check does not look at rules of drives that it does not read; this one it needs."""
+    known = remembered(USED, (START - 40 * DAY, 73), (START - DAY, 77))
+
+    with pytest.raises(DataError, match=f'^thresholds: "{field}" of growth is soon; write a time'):
+        past.told(known, USED._replace(number=77), [{**HASTE, field: 'soon'}], False, EVER)

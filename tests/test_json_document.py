@@ -1,0 +1,150 @@
+"""The document of `triage --json`: each field, and null for what is unknown."""
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from smart_attributes.model import (
+    Device,
+    Forecast,
+    Grown,
+    Identity,
+    Judgement,
+    Lately,
+    Place,
+    Reading,
+    Source,
+    State,
+    Verdict,
+)
+from smart_attributes.output import json_document
+
+NOW = 1_795_348_800  # 2026-11-22
+SDA = Verdict(Device('/dev/sda', 'sat', name='sda'), Identity('ATA', 'ACME X1', 'FW1', 'SERIAL1', '5', 7200), State.OK)
+C, W, U = State.CRITICAL, State.WARNING, State.UNKNOWN
+
+
+def made(*verdicts, failures=(), hide_serial=False, **more):
+    return json_document.document(verdicts, failures, hide_serial, NOW, **more)
+
+
+def reading(number=8.0, unit='', **more):
+    return Reading('pending', number, unit, Source('', 197, 'raw'), **more)
+
+
+@pytest.mark.parametrize('states, more, state', [
+    ([], {}, 'UNKNOWN'), ([State.OK], {}, 'OK'), ([State.OK, W], {}, 'WARNING'), ([W], {'failures': ['x']}, 'CRITICAL'),
+    ([State.OK], {'faults': ['x']}, 'UNKNOWN'), ([C], {'faults': ['x']}, 'CRITICAL'),
+    ([State.OK], {'demands': [(W, 'x')]}, 'WARNING'), ([State.OK], {'remarks': ['x']}, 'OK'),
+    ([], {'demands': [(State.OK, 'x')]}, 'UNKNOWN')])
+def test_the_state_is_the_worst_of_drives_and_run(states, more, state):
+    assert made(*(SDA._replace(state=each) for each in states), **more)['state'] == state
+
+
+def test_notes_hold_failures_demands_and_faults_in_this_order():
+    told = made(SDA, failures=['failure'], demands=[(W, 'demand')], faults=['f' * 900], remarks=['remark'])
+
+    assert (told['notes'][:2], len(told['notes'][2]), told['remarks']) == (['failure', 'demand'], 500, ['remark'])
+    assert 'notes' not in made(SDA) and 'remarks' not in made(SDA) and 'lately' not in made(SDA)
+
+
+def test_the_worst_drive_is_first():
+    names = [each['name'] for each in made(SDA, SDA._replace(device=Device('/dev/sdb', name='sdb'), state=U,
+                                                             problem='is silent'))['drives']]
+    assert names == ['sdb', 'sda']
+
+
+def test_a_healthy_drive_has_every_key():
+    assert made(SDA._replace(entry='ACME drives', notes=('a note', '')))['drives'] == [
+        {'device': '/dev/sda', 'type': 'sat', 'model': 'ACME X1', 'serial': 'SERIAL1', 'firmware': 'FW1', 'kind': 'hdd',
+         'entry': 'ACME drives', 'state': 'OK', 'readings': [], 'notes': ['a note'], 'name': 'sda', 'action': 'nothing',
+         'why': None, 'findings': [], 'to_do': 'nothing', 'order_by': None}]
+
+
+def test_a_drive_that_reports_nothing_has_nulls():
+    [told] = made(Verdict(Device('/dev/sda', name='sda'), Identity(), U, problem='is silent'))['drives']
+
+    assert {key: told[key] for key in ('type', 'model', 'serial', 'firmware', 'kind', 'entry')} == dict.fromkeys(
+        ('type', 'model', 'serial', 'firmware', 'kind', 'entry'))
+    assert (told['notes'], told['why']) == (['is silent'], 'is silent')
+
+
+def test_a_serial_number_can_be_hidden():
+    assert made(SDA, hide_serial=True)['drives'][0]['serial'] is None
+
+
+@pytest.mark.parametrize('judgement, value, unit', [
+    (Judgement(reading(8.0), State.OK), 8, ''), (Judgement(reading(8.5, '%'), State.OK), 8.5, '%'),
+    (Judgement(reading(None, 's'), State.OK), None, 's'),
+    (Judgement(reading(1, 'x', verdict='pass|ed', state=State.OK), State.OK), 'pass ed', ''),
+    (Judgement(reading(None, '', state=State.OK), State.OK), None, '')],
+    ids=['whole', 'fraction', 'unknown', 'word', 'unknown-word'])
+def test_a_value_is_a_number_a_word_or_null(judgement, value, unit):
+    [told] = made(SDA._replace(judgements=(judgement,)))['drives'][0]['readings']
+
+    assert (told['value'], told['unit'], type(told['value'])) == (value, unit, type(value))
+
+
+def test_a_long_word_of_a_drive_is_cut_after_500_characters():
+    judgement = Judgement(reading(1, '', verdict='x' * 900, state=State.OK), State.OK)
+    [told] = made(SDA._replace(judgements=(judgement,)))['drives'][0]['readings']
+
+    assert (len(told['value']), len(told['said'])) == (500, 500)
+
+
+def test_a_reading_has_its_limits_reason_and_growth():
+    judgement = Judgement(reading(3 * 86400, 's'), W, '2d', '9d', against='above 2 d', reason='because', growth='grew',
+                          grown=4.0)
+    [told] = made(SDA._replace(judgements=(judgement,), state=W))['drives'][0]['readings']
+
+    assert told == {'metric': 'pending', 'value': 259200, 'unit': 's', 'source': str(Source('', 197, 'raw')),
+                    'judged': True, 'state': 'WARNING', 'warning': '172800', 'critical': '777600', 'reason': 'because',
+                    'said': 'pending 72 h', 'growth': 'grew', 'grown': 4.0}
+    [bare] = made(SDA._replace(judgements=(Judgement(reading(judged=False), State.OK),)))['drives'][0]['readings']
+    assert (bare['warning'], bare['critical'], bare['reason'], bare['judged'], 'growth' in bare, 'grown' in bare) == (
+        None, None, None, False, False, False)
+
+
+def test_findings_are_those_that_are_not_ok():
+    judgements = Judgement(reading(8), W, '4', against='above 4'), Judgement(reading(0), State.OK)
+
+    assert len(made(SDA._replace(judgements=judgements, state=W))['drives'][0]['findings']) == 1
+
+
+def test_the_place_of_a_drive_is_there_if_it_is_known():
+    [told] = made(SDA._replace(place=Place('slot 7', '/sys/x', ('md0',))))['drives']
+    [bare] = made(SDA)['drives']
+
+    assert (told['bay'], told['light'], told['carries']) == ('slot 7', '/sys/x', ['md0'])
+    assert not {'bay', 'light', 'carries', 'forecasts', 'past'} & set(bare)
+
+
+def test_forecasts_and_history_are_whole_seconds():
+    [told] = made(SDA._replace(forecasts={'endurance_used': Forecast(1.6, 0.4, 2.6, True)},
+                               past={'endurance_used': ((1.6, 3.5),)}))['drives']
+
+    assert told['forecasts'] == {'endurance_used': {'left': 2, 'earliest': 0, 'latest': 3, 'estimate': True}}
+    assert told['past'] == {'endurance_used': [[2, 3.5]]}
+
+
+def test_changes_have_their_times_in_seconds():
+    grown = Grown('sda', 'pending', 1, 2, NOW + 0.6, 'g' * 900)
+    told = made(SDA, lately=Lately(NOW + 0.6, (grown,), ('c' * 900,), ('w' * 900,), ''))['lately']
+
+    assert (told['since'], told['unknown'], [len(text) for text in told['came'] + told['went']]) == (
+        NOW + 1, None, [500, 500])
+    assert [(each['name'], each['metric'], each['before'], each['after'], each['noticed'], len(each['said']))
+            for each in told['grew']] == [('sda', 'pending', 1, 2, NOW + 1, 500)]
+    assert made(SDA, lately=Lately(NOW, unknown='u' * 900))['lately']['unknown'] == 'u' * 497 + '...'
+
+
+def test_long_words_are_cut():
+    [told] = made(SDA._replace(notes=('n' * 900,), place=Place('b', 'l' * 900, ('c' * 900,))))['drives']
+
+    assert (len(told['notes'][0]), len(told['light']), len(told['carries'][0])) == (500, 500, 500)
+
+
+def test_the_document_is_printed_with_an_indent_of_one():
+    assert json_document.as_text({'version': 1}) == '{\n "version": 1\n}'
+    assert json.loads(json_document.as_text(made(SDA)))['version'] == 1

@@ -1,0 +1,141 @@
+"""Which drive is it: bay, light, and what it carries, as Linux tells everybody."""
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from smart_attributes.model import Device, Place
+from smart_attributes.reading.location import System, place
+
+
+@pytest.fixture
+def system(tmp_path):
+    """A machine that has told nothing yet."""
+    for name in ('sys/block', 'proc/self', 'udev'):
+        (tmp_path / name).mkdir(parents=True)
+    return System(*(str(tmp_path / name) for name in ('sys', 'proc', 'udev')))
+
+
+def tells(system, **files):
+    """Write files of /sys, /proc and udev; a key is a path with "__" for "/"."""
+    for key, text in files.items():
+        room, _, path = key.partition('__')
+        file = f'{getattr(system, room)}/{path.replace("__", "/")}'
+
+        os.makedirs(os.path.dirname(file), exist_ok=True)
+        with open(file, 'w') as target:
+            target.write(text + '\n')
+
+
+def on(system, name='/dev/sda', kind=''):
+    return place(Device(name, kind), system)
+
+
+def test_the_bay_and_the_light_of_an_enclosure(system):
+    """The slot that is printed on the shelf, and what makes it blink."""
+    tells(system, **{'sys__block__sda__device__enclosure_device:Slot 07__slot': '7',
+                     'sys__block__sda__device__enclosure_device:Slot 07__locate': '0'})
+
+    found = on(system)
+    assert found.bay == 'slot 7'
+    assert found.light.endswith('enclosure_device:Slot 07/locate')
+
+
+def array(level='raid1', members=None, **told):
+    """Return what sysfs holds of md0, on sda1 or sda and others."""
+    states = {f'sys__block__md0__md__dev-{name}__state': state for name, state in (members or {}).items()}
+    own = {f'sys__block__md0__md__{key}': text for key, text in {'level': level, **told}.items()}
+    return {f'sys__block__sda__{"sda1__" if "sda1" in states else ""}holders__md0': '', **states, **own}
+
+
+@pytest.mark.parametrize('told, words', [
+    pytest.param(array(members={'sda1': 'in_sync', 'sdb1': 'in_sync'}, array_state='clean', degraded='0',
+                       sync_action='idle'),
+                 'md0 (raid1, md state: clean, sda1 in_sync, sdb1 in_sync)', id='whole'),
+    pytest.param(array(members={'sda': 'in_sync', 'sdb': 'faulty'}, array_state='active', degraded='1',
+                       sync_action='idle'),
+                 'md0 (raid1, md state: active, degraded, sda in_sync, sdb faulty)', id='other-half-lost'),
+    pytest.param(array('raid5', {'sda': 'in_sync', 'sdb': 'in_sync', 'sdc': 'spare'}, array_state='clean', degraded='1',
+                       sync_action='recover'),
+                 'md0 (raid5, md state: clean, degraded, recovering, sda in_sync, sdb in_sync, sdc spare)',
+                 id='rebuilding'),
+    pytest.param(array(members={'sda': 'in_sync'}, degraded='1', sync_action='delayed'),
+                 'md0 (raid1, md state: unknown, degraded, delayed, sda in_sync)', id='words-that-nobody-knows'),
+    pytest.param(array(members={'sda': 'in_sync,write_mostly', 'sdb': ''}, array_state='clean'),
+                 'md0 (raid1, md state: clean, sda in_sync,write_mostly, sdb unknown)', id='member-that-says-nothing')])
+def test_an_array_is_described_by_the_state_that_md_reports(system, told, words):
+    """The word OK beside a drive was read as a verdict on its health; a degraded array was not called so."""
+    tells(system, **told)
+    found = on(system)
+
+    assert found.carries == (words,)
+    assert found.is_member
+    assert 'OK' not in words
+
+
+def test_an_array_names_its_mount(system):
+    """A mount point is what an admin knows an array by."""
+    tells(system, **array(members={'sda1': 'in_sync'}, array_state='clean'), sys__block__sda__sda1__dev='8:1',
+          proc__self__mounts='/dev/md0 /srv/my\\040data ext4 rw 0 0')
+
+    assert on(system).carries == ('md0 (raid1, /srv/my data, md state: clean, sda1 in_sync)',)
+
+
+def test_a_volume_and_its_mount(system):
+    """LVM and LUKS by the name an admin gave them."""
+    tells(system, **{'sys__block__sda__sda2__holders__dm-0': '', 'sys__block__dm-0__dm__name': 'vg0-root'},
+          proc__self__mounts='/dev/mapper/vg0-root / ext4 rw 0 0')
+
+    assert on(system).carries == ('vg0-root on /',)
+
+
+def test_a_member_of_a_pool_is_known_from_udev(system):
+    """ZFS shows no holder."""
+    tells(system, **{'sys__block__sda__sda1__dev': '8:1', 'udev__b8:1': 'E:ID_FS_TYPE=zfs_member\nE:ID_FS_LABEL=tank'})
+
+    assert on(system) == Place(carries=('ZFS pool tank',), is_member=True)
+
+
+def test_a_mounted_partition(system):
+    """With its name: the drive has others."""
+    tells(system, sys__block__sda__sda1__dev='8:1', proc__self__mounts='/dev/sda1 /boot ext4 rw 0 0')
+
+    assert on(system) == Place(carries=('sda1 on /boot',))
+
+
+@pytest.mark.parametrize('path, folder', [
+    pytest.param('/dev/sg2', 'sys__class__scsi_generic__sg2__device__block__sda__x', id='generic'),
+    pytest.param('/dev/sda', 'sys__block__sda__x', id='disk')])
+def test_every_way_to_a_disk_leads_to_its_bay(system, path, folder):
+    """A check names drives by sg, too."""
+    tells(system, **{folder: '', 'sys__block__sda__device__enclosure_device:1__slot': '1'})
+
+    assert on(system, path).bay == 'slot 1'
+
+
+def test_an_nvme_drive_is_in_the_slot_of_its_address(system):
+    """PCI numbers its slots; the drive knows its address only."""
+    tells(system, sys__class__nvme__nvme0__nvme0c0n1__x='', sys__bus__pci__slots__12__address='0000:3b:00',
+          **{'sys__devices__pci0000:3a__0000:3b:00.0__nvme__nvme0__x': ''})
+
+    os.makedirs(f'{system.sys}/block/nvme0n1')
+    os.symlink(f'{system.sys}/devices/pci0000:3a/0000:3b:00.0/nvme/nvme0', f'{system.sys}/block/nvme0n1/device')
+
+    assert on(system, '/dev/nvme0').bay == 'slot 12'
+
+
+@pytest.mark.parametrize('kind, bay', [
+    ('megaraid,6', 'drive 6 of the controller'), ('sat+megaraid,6', 'drive 6 of the controller'), ('areca,3', 'slot 3'),
+    ('areca,3/2', 'slot 3'), ('3ware,0', 'port 0'), ('sssraid,2,5', 'slot 5 of enclosure 2'),
+    ('sat', ''), ('aacraid,0,0,4', 'drive 4 of channel 0')])
+def test_behind_a_controller_its_number_is_all_that_is_known(system, kind, bay):
+    """MegaRAID's number is not the bay's; saying so would have the wrong drive pulled."""
+    assert on(system, '/dev/sg9', kind) == Place(bay)
+
+
+def test_a_recorded_report_has_no_place(system):
+    """This machine's sda is another one."""
+    tells(system, **{'sys__block__sda__device__enclosure_device:1__slot': '1'})
+
+    assert place(Device('/dev/sda', is_recorded=True), system) == Place()

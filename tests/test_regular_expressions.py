@@ -1,0 +1,80 @@
+"""Which regular expressions of a person can be used, and end on every text."""
+from __future__ import annotations
+
+import json
+import random
+import re
+import time
+
+import pytest
+from conftest import ROOT, drive_path, run
+
+from smart_attributes.knowledge import data_errors, regular_expressions
+
+HGST = drive_path('hgst-failed')
+
+
+@pytest.mark.parametrize(('pattern', 'literals'), [
+    ('ACME X1', 7),
+    ('ACME?', 3), ('ACME*', 3), ('ACME+', 4), ('A{3}', 3), ('A{2,}', 2), ('(?:AB){2}', 4),
+    ('(?:ABC|D)', 1), ('(?:ABC|)', 0),
+    ('[ABC]X[^]]', 1), (r'\d\.\w', 1), ('.^$', 0), ('(?!ABCD)X', 1), ('(?=ABCD)', 0), ('(?P<capacity>240)G', 4),
+    ('A(?:B(?:CD|E)|FGH)', 3),
+    ('(?i)acme', 4), ('A[|]B', 2), (r'A\|B', 3)])
+def test_literals_are_the_characters_that_every_match_contains(pattern, literals):
+    """Four of them keep an entry from claiming strangers."""
+    assert regular_expressions.shape(pattern).literals == literals
+
+
+@pytest.mark.parametrize('pattern',
+                         ['(?:[A-Z]+)+X', '(?:A|AA)*X', '(?:A?){2,}X', '((AB)*C?)+', '(?:(?:A+)B)+', r'(?:\w+\s?)*X'])
+def test_repetitions_within_repetitions_are_found(pattern):
+    """A model name is what the firmware wants it to be; one of forty characters must not take for ever."""
+    assert regular_expressions.shape(pattern).is_nested
+
+
+@pytest.mark.parametrize(('pattern', 'words'), [
+    ('Gr(a+)+X', 'repeats what itself varies'),
+    ('(a{1,40}){1,40}X', 'repetitions without end'),
+    ('.*.*.*.*.*X', 'has 5 repetitions without end; 4 are enough'),
+    ('(a?){40}X', 'so many parts that vary'),
+    ('(?:(?:(?:){1000}){1000}){1000}', 'so many parts that vary or repeat'),
+    ('a{99999999999}', 'is no regular expression: '),
+    ('(' * 3000 + ')' * 3000, 'is no regular expression: '),
+    ('[0-9', 'is no regular expression: unterminated character set')])
+def test_what_cannot_be_used_is_said(pattern, words):
+    """Before it meets a name: Python's engine cannot be stopped."""
+    assert words in regular_expressions.fault(pattern)
+
+
+def test_every_shipped_pattern_can_be_used():
+    """What the data have is what the rule must admit."""
+    data = json.loads((ROOT / 'attributes.json').read_text())
+
+    assert [(pattern, regular_expressions.fault(pattern)) for _, _, pattern in data_errors.patterns(data)
+            if regular_expressions.fault(pattern)] == []
+
+
+def test_a_pattern_that_passes_is_quick_on_hostile_names():
+    """The proof that the rules about repetitions are enough."""
+    rolls = random.Random(3)
+    pieces = ['A', 'B', '[AB]', '.', '(A|B)', '(?:AB)', '*', '+', '?', '{2,4}', '{1,9}', '.*', '(', ')', '|', 'X']
+    quick = 0
+    while quick < 300:
+        pattern = ''.join(rolls.choices(pieces, k=rolls.choice([10, 20, 30])))
+        if regular_expressions.fault(pattern):
+            continue
+        before = time.process_time()
+        re.fullmatch(pattern, 'AB' * 20 + '!')
+        re.fullmatch(pattern, 'A' * 40)
+        assert time.process_time() - before < 1, pattern
+        quick += 1
+
+
+@pytest.mark.parametrize('pattern', ['(' * 3000 + ')' * 3000, 'a{99999999999}'], ids=['deep', 'huge'])
+def test_such_a_pattern_on_the_command_line_is_a_mistake_with_a_sentence(pattern):
+    """Its parser gives up in ways of its own."""
+    result = run('--report', HGST, '--match', pattern, timeout=20)
+
+    assert (result.code, len(result.text.splitlines())) == (3, 1)
+    assert 'is no regular expression' in result.text

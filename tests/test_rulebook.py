@@ -1,0 +1,190 @@
+"""Files of this site: a mistake in one of them never hides a dying drive."""
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from conftest import drive_path, run
+
+HGST, WELL = drive_path('hgst-failed'), drive_path('intel-worn')
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason='only root can give files away')
+needs_acl = pytest.mark.skipif(not shutil.which('setfacl'), reason='setfacl (acl) is not installed')
+CONTRADICTION = {'overrides': [
+    {'for': {'model': 'HGST.*'}, 'why': 'one of two equals', 'metrics': {'temperature': {'warning': '50'}}},
+    {'for': {'model': 'HGST HUS.*'}, 'why': 'one of two equals', 'metrics': {'temperature': {'warning': '51'}}}]}
+CLAIM = {'kind': 'hdd', 'models': ['HGST HUS.*'], 'source': 'measured on one drive'}
+OVER = 'an override of ours'
+BROKEN = {
+    'key': ('thresholds.d', {'metrics': {'temperature': {'warnin': '3'}}},
+            'temperature: there is no key "warnin"; did you mean warning?'),
+    'empty': ('thresholds.d', '', 'line 1, column 1: the file is empty'),
+    'no JSON': ('thresholds.d', '{"metrics": }', 'line 1, column 13: a value is expected here'),
+    'type': ('thresholds.d', {'metrics': []}, 'metrics a list is not an object'),
+    'range': ('thresholds.d', {'metrics': {'temperature': {'warning': '5 C'}}},
+              'metrics, temperature, warning: "5 C" is no Nagios range'),
+    'unit': ('thresholds.d', {'metrics': {'temperature': {'critical': '30d'}}},
+             'metrics, temperature, critical: "30d" is no Nagios range of a metric that is in C'),
+    'metric': ('thresholds.d', {'metrics': {'temprature': {'warning': '5'}}},
+               '"temprature" is no metric; did you mean temperature?'),
+    'pattern': ('thresholds.d', {'overrides': [{'for': {'model': '(a+)+X'}, 'why': OVER}]},
+                'repeats what itself varies'),
+    'endless repetition': ('thresholds.d', {'overrides': [{'for': {'model': 'a{99999999999}'}, 'why': OVER}]},
+                           'no regular expression'),
+    'parentheses': ('thresholds.d', {'overrides': [{'for': {'model': '(' * 3000 + ')' * 3000}, 'why': OVER}]},
+                    'no regular expression'),
+    'contradiction': ('thresholds.d', CONTRADICTION,
+                      'temperature, warning: site.json: model HGST.* and site.json: model HGST HUS.* disagree'),
+    'entry': ('attributes.d', {'entries': [{'family': 'ACME X1'}]},
+              'ACME X1: models, has, first, only or kind is missing'),
+    'no entries': ('attributes.d', {}, 'entries is missing'),
+    'endless model': ('attributes.d', {'entries': [{'family': 'ACME', 'models': ['Gr(a+)+X']}]},
+                      'repeats what itself varies'),
+    'formula': ('attributes.d', {'entries': [{'family': 'ACME', 'kind': 'hdd', 'attributes': {
+        '5': {'name': 'Five', 'readings': {'reallocated': {'from': 'normalised'}}}}}]},
+        'from "normalised" is not known'),
+    'states': ('attributes.d', {'entries': [{'family': 'ACME', 'kind': 'hdd', 'attributes': {
+        '5': {'name': 'Five', 'readings': {'self_test': {'from': 'raw', 'states': {'1' * 5000: 'passed'}}}}}}]},
+        'states: the key "1111'),
+    'two claims': ('attributes.d', {'entries': [{'family': 'one', **CLAIM}, {'family': 'other', **CLAIM}]},
+                   'is claimed by two entries, one and other; narrow one pattern'),
+}
+
+
+@pytest.fixture
+def config(tmp_path):
+    """The configuration folder of a site."""
+    for name in ('attributes.d', 'thresholds.d'):
+        (tmp_path / 'etc' / name).mkdir(parents=True, mode=0o755)
+    return tmp_path / 'etc'
+
+
+def written(config, folder, content):
+    path = config / folder / 'site.json'
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    path.chmod(0o644)
+    return path
+
+
+def checked(config, *arguments):
+    return run('--config', str(config), *arguments, timeout=30)
+
+
+@pytest.mark.parametrize('mistake', BROKEN)
+def test_a_failed_drive_stays_critical_whatever_is_wrong_with_a_file(config, mistake):
+    """The mistake stands beside it, with file and place, and is UNKNOWN where the drive is well."""
+    folder, content, words = BROKEN[mistake]
+    written(config, folder, content)
+
+    result = checked(config, '--report', HGST)
+
+    assert result.code == 2
+    assert result.first_line.startswith('SMART CRITICAL - hgst_failed smart_status: FAILED')
+    told = [line for line in result.text.splitlines() if line.startswith('UNKNOWN ')]
+    assert any('site.json' in line and words in line for line in told), result.text
+    assert 'inside check_smart_attributes' not in result.text
+
+
+def test_where_all_drives_are_well_a_mistake_is_what_is_worst(config):
+    """Whoever wrote the file thinks that it holds."""
+    written(config, 'thresholds.d', {'metrics': {'temperature': {'warnin': '3'}}})
+
+    result = checked(config, '--report', WELL, '-w', 'endurance_used=200', '-c', 'endurance_used=200')
+
+    assert (result.code, result.first_line.partition(';')[0]) == (
+        3, 'SMART UNKNOWN - thresholds.d/site.json: metric temperature: there is no key "warnin"')
+
+
+def test_what_is_sound_beside_a_mistake_holds(config):
+    """One slip must not turn off what else was decided."""
+    written(config, 'thresholds.d', {'metrics': {'temperature': {'warnin': '3'}, 'power_on_time': {'warning': '1'}}})
+
+    assert 'warning above 1' in checked(config, '--report', WELL).text
+
+
+@as_root
+@pytest.mark.parametrize('spoil', [
+    lambda path: os.chown(path, 65534, -1), lambda path: path.chmod(0o666),
+    lambda path: os.chown(path.parent, 65534, -1),
+    pytest.param(lambda path: subprocess.run(['setfacl', '-m', 'u:65534:rw', path], check=True), marks=needs_acl)],
+    ids=['owner', 'mode', 'folder', 'acl'])
+def test_what_another_could_have_written_decides_nothing(config, spoil):
+    """A user of the machine must not turn root's CRITICAL into OK, and what he wrote is not quoted."""
+    path = written(config, 'thresholds.d',
+                   {'overrides': [{'for': {'model': 'HGST.*'}, 'why': 'S3CRET reasons', 'metrics': {
+        metric: {'warning': None, 'critical': None} for metric in ('reallocated', 'pending', 'reported_uncorrect')}}]})
+    assert 'critical above' not in checked(config, '--report', HGST).text
+    spoil(path)
+
+    result = checked(config, '--report', HGST, '-v')
+
+    assert result.code == 2
+    assert 'reallocated 1303, critical above ' in result.text
+    assert 'only what root alone can change is read' in result.text
+    assert 'S3CRET' not in result.text
+
+
+def test_a_missing_file_of_the_command_line_hides_nothing():
+    """A file that was moved away is no reason to look away."""
+    result = run('--report', HGST, '--thresholds', '/no/such/limits.json')
+
+    assert (result.code, '/no/such/limits.json: cannot be read: No such file or directory' in result.text) == (2, True)
+
+
+def test_every_face_that_judges_tells_the_mistake(config):
+    """Table, JSON and explanation."""
+    written(config, 'thresholds.d', {'metrics': {'temperature': {'warnin': '3'}}})
+    sentence = 'thresholds.d/site.json: metric temperature: there is no key "warnin"; did you mean warning?'
+    arguments = ('--config', str(config), '--report', WELL)
+
+    assert sentence in run('triage', *arguments).text
+    assert sentence in run('explain', *arguments).text
+    data = json.loads(run('triage', '--json', *arguments).text)
+    assert data['notes'] == [sentence]
+    assert data['state'] in ('UNKNOWN', 'CRITICAL')
+
+
+def test_a_newer_database_that_is_broken_is_told_and_the_shipped_one_used(config):
+    """attributes.json may be put beside the configuration between two versions."""
+    (config / 'attributes.json').write_text('{"entries": 5}')
+
+    result = checked(config, '--report', HGST)
+
+    assert result.code == 2
+    assert 'UNKNOWN   (check)  attributes.json: entries 5 is not a list' in result.text
+
+
+@pytest.mark.parametrize('option', ['-dbj', '-ucfgj'])
+def test_a_broken_file_of_version_1_6_hides_nothing(tmp_path, option):
+    """Those who come from there have old files."""
+    (tmp_path / 'old.json').write_text('{"Devices": ')
+
+    result = run(option, str(tmp_path / 'old.json'), '--report', HGST)
+
+    assert result.code == 2
+    assert 'UNKNOWN   (check)  old.json: line 1' in result.text
+
+
+def test_mistakes_of_the_command_line_stay_what_they_are():
+    """Nobody wrote them into a file long ago; who types them sees them."""
+    result = run('--report', HGST, '-w', 'temperature=5 C')
+
+    assert (result.code, len(result.text.splitlines())) == (3, 1)
+
+
+def test_a_check_with_files_of_a_site_does_not_load_the_library_that_explains(config):
+    """It costs more than the check."""
+    written(config, 'thresholds.d', {'metrics': {'temperature': {'warning': '50'}}})
+    written(config, 'attributes.d', {'entries': [{'family': 'ACME X1', 'models': ['ACME X1-.*'], 'firmware': '1.*'}]})
+    code = ('import sys; from smart_attributes import main; '
+            f'main.run(["--config", {str(config)!r}, "--report", {WELL!r}]); print(*sorted(sys.modules))')
+
+    loaded = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True,
+                            cwd=os.path.dirname(os.path.dirname(__file__))).stdout.splitlines()[-1].split()
+
+    assert 'smart_attributes.knowledge.data_errors' in loaded
+    assert [name for name in loaded if name.split('.')[0] == 'jsonschema' or name.endswith('complaints')
+            or '.workshop' in name] == []

@@ -1,0 +1,213 @@
+"""What does not fit a schema is said in one sentence: where and what."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from smart_attributes.errors import DataError
+from smart_attributes.knowledge import schema_errors
+from smart_attributes.knowledge.schema import schema
+
+
+def refusal(data, schema='attributes'):
+    """Return the sentence with which *data* is refused."""
+    text = data if isinstance(data, str) else json.dumps(data)
+    with pytest.raises(DataError) as caught:
+        schema_errors.checked(text, schema, 'site.json')
+    return str(caught.value)
+
+
+def entry(**changes):
+    """Return a file with one entry of the X1, changed."""
+    return {'entries': [{'family': 'ACME X1', 'models': ['ACME X1-.*'], 'source': 'measured on 3 drives', **changes}]}
+
+
+def attribute(reading):
+    return entry(attributes={'233': {'name': 'Media_Wearout_Indicator', 'readings': {'endurance_used': reading}}})
+
+
+AT_233 = 'site.json: ACME X1, attribute 233, endurance_used'
+SENTENCES = {
+    'unknown key': (entry(famly='x'), 'site.json: ACME X1: there is no key "famly"; did you mean family?'),
+    'strange key': (entry(zzz=1), 'site.json: ACME X1: there is no key "zzz"; known are family, comment, models, '),
+    'unknown key of a reading': (attribute({'from': 'raw', 'units': '%'}),
+                                 AT_233 + ': there is no key "units"; did you mean unit?'),
+    'unknown key in an alternative': (
+        attribute([{'from': 'raw'}, {'form': 'raw'}]),
+        AT_233 + ', item 2: there is no key "form"; did you mean from?',
+    ),
+    'missing key': (attribute({'valid': [0, 99]}), AT_233 + ': from is missing'),
+    'missing name': (
+        entry(attributes={'5': {}}),
+        'site.json: ACME X1, attribute 5: name is missing; write it like "Media_Wearout_Indicator"',
+    ),
+    'missing family': ({'entries': [{'models': ['ACME']}]}, 'site.json: entry 1: family is missing'),
+    'missing keys': ({'entries': [], 'metrics': {'a': {}}}, 'site.json: metric a: meaning, unit and worse are missing'),
+    'no condition': ({'entries': [{'family': 'ACME X1'}]},
+                     'site.json: ACME X1: models, has, first, only or kind is missing'),
+    'no entries': ({}, 'site.json: entries is missing'),
+    'no object': ([], 'site.json: a list is not an object'),
+    'type': (attribute({'from': 5}), AT_233 + ': from 5 is not a text; write it like "100 - value"'),
+    'type of either': (
+        attribute('100 - value'),
+        'site.json: ACME X1, attribute 233, readings: endurance_used "100 - value" is not an object or a list; '
+        'write it like {"from": "100 - value", "valid": [0, 99]}',
+    ),
+    'type in a list': (entry(models=[5]), 'site.json: ACME X1: models 5 is not a text'),
+    'guard': (entry(has=['233']), 'site.json: ACME X1: has "233" is not a whole number'),
+    'unknown unit': (attribute({'from': 'raw', 'unit': 'GB'}),
+                     AT_233 + ': unit "GB" is not known; write "%", "logical sectors", "s", '),
+    'renamed key': (entry(untrusted='statistic'),
+                    'site.json: ACME X1: there is no key "untrusted"; did you mean untrusted_statistics?'),
+    'attribute number': (
+        entry(attributes={'256': {'name': 'xx'}}),
+        'site.json: ACME X1, attributes: the key "256" does not fit: an attribute number from 1 to 255',
+    ),
+    'span': (
+        attribute({'from': 'value', 'states': {'low': 'failed'}}),
+        AT_233 + ', states: the key "low" does not fit: a result or a range of results, like 100 or 0-10',
+    ),
+    'interval': (attribute({'from': 'value', 'valid': [0]}), AT_233 + ': valid has 1 items; give at least 2'),
+    'interval too long': (attribute({'from': 'value', 'valid': [0, 1, 2]}), AT_233 + ': valid has 3 items; give 2'),
+    'short pattern': (entry(models=['X1']),
+                      'site.json: ACME X1: models "X1" is too short; write at least 4 characters'),
+    'long family': (
+        {'entries': [{'family': 'x' * 130, 'kind': 'ssd'}]},
+        'site.json: ' + 'x' * 59 + '…: family "' + 'x' * 59 + '…" is too long; write at most 120 characters',
+    ),
+    'pattern twice': (entry(models=['ACME', 'ACME']), 'site.json: ACME X1: models names the same twice; keep one'),
+    'empty models': (entry(models=[]), 'site.json: ACME X1: models has 0 items; give at least 1'),
+    'no reading': (
+        entry(attributes={'5': {'name': 'xx', 'readings': {}}}),
+        'site.json: ACME X1, attribute 5: readings is empty; give at least one key or leave it out',
+    ),
+    'small number': (attribute({'from': 'raw', 'ceiling': 0}), AT_233 + ': ceiling 0 is too small; write 1 or more'),
+    'large number': (entry(ignore_thresholds=[300]),
+                     'site.json: ACME X1: ignore_thresholds 300 is too large; write 255 or less'),
+    'date': ({'date': 'today', 'entries': []}, 'site.json: date "today" does not fit: year-month-day, like 2026-11-20'),
+    'advisory': (
+        {
+            'entries': [],
+            'advisories': [
+                {'id': 'a-1', 'models': ['ACME'], 'effect': 'it stops now', 'action': 'update it', 'source': 'some',
+                 'hour': 'late'}
+            ],
+        },
+        'site.json: advisory 1, a-1: hour "late" is not a whole number',
+    ),
+}
+
+
+@pytest.mark.parametrize('mistake', SENTENCES)
+def test_what_does_not_fit_the_schema_is_one_sentence(mistake):
+    """Where, what, what next; whoever wrote the file does not know JSON Schema."""
+    data, sentence = SENTENCES[mistake]
+
+    assert refusal(data).startswith(sentence)
+
+
+def test_several_mistakes_are_counted():
+    """One sentence is enough for the output of a check, and the others are not kept secret."""
+    assert refusal(entry(famly='x', models=['X1'])).endswith('did you mean family? (1 more in this file)')
+
+
+def test_the_sentences_stand_in_the_order_of_the_file():
+    """The tenth entry comes after the second."""
+    entries = [{'family': f'ACME {number}', 'kind': 'ssd', 'wrong': 1} for number in range(12)]
+
+    problems = schema_errors.schema_problems({'entries': entries}, 'attributes', 'site.json')
+
+    assert [sentence.split(':')[1].strip() for sentence in problems] == [f'ACME {number}' for number in range(12)]
+
+
+def test_content_is_never_quoted_at_length():
+    """It might be a file that was not meant for us."""
+    secret = 'x' * 10_000
+
+    for data in (
+        {secret: 1},
+        {'entries': secret},
+        entry(models=[5], comment={secret: 1}),
+        attribute({'from': [secret]}),
+        entry(kind=secret),
+        {'entries': [{'family': secret}]},
+        attribute({'from': 'raw', secret: secret}),
+    ):
+        assert len(refusal(data)) < 700
+
+
+def test_control_characters_of_a_file_do_not_reach_the_terminal():
+    """They are shown as JSON writes them."""
+    assert refusal(entry(kind='\x1b[2J\n')).startswith('site.json: ACME X1: kind "\\u001b[2J\\n" is not known; write '
+                                                       '"hdd"')
+
+
+def test_limits_of_a_site_are_explained_as_well():
+    """The same function serves every schema."""
+    data = {'overrides': [{'for': {'serial': 'EXAMPLE0001'}, 'why': 'three blocks since 2024',
+                           'metrics': {'reallocated': {'warning': 3}}}]}
+
+    assert refusal(data, 'thresholds') == ('site.json: override 1, serial EXAMPLE0001, metric reallocated: warning 3 '
+                                           'is not null, a text or an object')
+
+
+def test_the_place_can_be_described_by_the_caller():
+    """A schema of its own may have words of its own."""
+    with pytest.raises(DataError, match=r'^site\.json: somewhere: kind "x" is not known'):
+        schema_errors.checked(json.dumps(entry(kind='x')), 'attributes', 'site.json', lambda data, path: 'somewhere')
+
+
+def undescribed(schema, root, place):
+    """Yield the keys that a person may write and that no editor could explain."""
+    for key, value in schema.get('properties', {}).items():
+        referred = root['definitions'][value['$ref'].rsplit('/', 1)[1]] if '$ref' in value else {}
+        if 'description' not in {**referred, **value}:
+            yield f'{place}/{key}'
+        yield from undescribed(value, root, f'{place}/{key}')
+    for key in ('items', 'additionalProperties'):
+        if isinstance(schema.get(key), dict):
+            yield from undescribed(schema[key], root, place)
+
+
+def test_every_key_that_a_contributor_writes_is_described_in_the_schema():
+    """Editors show it."""
+    root = schema('attributes')
+    parts = {'': root, **root['definitions']}
+
+    missing = [key for name, part in parts.items() for key in undescribed(part, root, name)]
+
+    assert missing == []
+
+
+def test_the_examples_of_the_schema_fit_it():
+    """Sentences and editors offer them to be copied."""
+    import jsonschema
+
+    root = schema('attributes')
+    jsonschema.Draft7Validator.check_schema(root)
+
+    def check(value):
+        if isinstance(value, dict):
+            for example in value.get('examples', ()):
+                jsonschema.Draft7Validator({**value, 'definitions': root['definitions']}).validate(example)
+        for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            check(inner)
+
+    check(root)
+
+
+def test_without_the_library_a_mistake_is_still_one(monkeypatch):
+    """A check must not end for want of a better sentence."""
+    monkeypatch.setitem(sys.modules, 'jsonschema', None)
+
+    assert schema_errors.schema_problems({}, 'attributes', 'site.json') == [
+        'site.json: something does not fit; install the Python package jsonschema, which says what and where']
+
+
+def test_complaints_are_bounded():
+    """A million of them would take minutes."""
+    assert len(schema_errors.schema_problems({'overrides': [{}] * 1000}, 'thresholds',
+                                             'site.json')) <= schema_errors.MOST

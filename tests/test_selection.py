@@ -1,0 +1,40 @@
+"""choice: which drives patterns leave over."""
+from __future__ import annotations
+
+import pytest
+
+from smart_attributes.errors import UsageError
+from smart_attributes.model import Identity
+from smart_attributes.reading.addresses import parse
+from smart_attributes.reading.selection import is_wanted, patterns
+
+SSD = Identity(protocol='ATA', model='MODEL X1', serial='S0A1B2C3', wwn='5000c500a1b2c3d4')
+
+
+@pytest.mark.parametrize('match, ignore, identity, expected', [
+    pytest.param([], [], None, True, id='no-patterns'),
+    pytest.param(['sda'], [], None, True, id='path-matches'),
+    pytest.param(['^megaraid'], [], None, True, id='address-matches'),
+    pytest.param(['sda_mega'], [], None, True, id='name-matches'),
+    pytest.param(['ST4000'], [], None, None, id='model-must-be-read'),
+    pytest.param(['sda'], ['ST4000'], None, None, id='model-may-be-ignored'),
+    pytest.param([], ['sda'], None, False, id='path-is-ignored'),
+    pytest.param(['sda'], ['sda'], None, False, id='ignore-wins'),
+    pytest.param(['MODEL X'], [], SSD, True, id='model-matches'),
+    pytest.param(['^S0A1'], [], SSD, True, id='serial-matches'),
+    pytest.param(['ST4000'], [], SSD, False, id='nothing-matches'),
+    pytest.param([], ['X1$'], SSD, False, id='model-is-ignored'),
+    pytest.param([], ['ST4000'], SSD, True, id='another-is-ignored'),
+])
+def test_patterns_choose_by_address_model_and_serial(match, ignore, identity, expected):
+    """None: read the drive and ask again; one that cannot be read stays in the check."""
+    [device] = parse('megaraid,6@/dev/sda')
+
+    assert is_wanted(device, identity, patterns(match), patterns(ignore)) is expected
+
+
+@pytest.mark.parametrize('text', ['(', '*', '[a', '(?P<x>', '\\', 'a{99999999999}'])
+def test_an_impossible_pattern_is_named(text):
+    """--ignore with a shell pattern is a common slip."""
+    with pytest.raises(UsageError, match='is no regular expression'):
+        patterns([text])

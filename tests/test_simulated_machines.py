@@ -1,0 +1,712 @@
+"""The installed plugin, the real smartctl and simulated drives: what a daemon sees in the end."""
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Result, perfdata, run
+from simulator import Machine, names, read, why_not
+
+PLUGIN = Path(sys.executable).with_name('check_smart_attributes')
+CODES = {'OK': 0, 'WARNING': 1, 'CRITICAL': 2, 'UNKNOWN': 3}
+
+pytestmark = [pytest.mark.skipif(bool(why_not()), reason=why_not()),
+              pytest.mark.skipif(not PLUGIN.exists(),
+                                 reason='check_smart_attributes is not installed beside this Python: make venv')]
+
+
+@pytest.fixture
+def machine(tmp_path) -> Machine:
+    """A machine without drives."""
+    return Machine(tmp_path / 'machine')
+
+
+def check(machine, *arguments, smartctl='', timeout=60) -> Result:
+    """Run the plugin as a daemon does."""
+    done = subprocess.run([str(PLUGIN), '-p', smartctl or machine.smartctl, '--nosudo', *arguments],
+                          stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME']},
+                          timeout=timeout, check=False)
+    return Result(done.returncode, done.stdout.decode())
+
+
+def expected(drive, name):
+    """Return first line, exit code and perfdata that a drive's file expects under a name."""
+    first_line = read(drive).expect['first_line'].replace('{drive}', name)
+    numbers = {f'{name}_{metric}': number for metric, number in read(drive).expect['perfdata'].items()}
+    return first_line.casefold(), CODES[first_line.split()[1]], numbers
+
+
+def told(result):
+    """Return the same of what the plugin said."""
+    # SCSI's own words are capitals up to smartctl 7.3.
+    return result.first_line.casefold(), result.code, {label: value.number
+                                                       for label, value in perfdata(result.text).items()}
+
+
+# --- every drive ---------------------------------------------------------------------------
+
+@pytest.mark.parametrize('drive', names())
+def test_the_plugin_says_of_each_drive_what_its_file_expects(machine, drive):
+    """State, first line, exit code, and every number that is graphed. To renew them: python -m simulator expect."""
+    address = '/dev/nvme0' if read(drive).protocol == 'NVMe' else '/dev/sda'
+    machine.add(address, drive)
+
+    result = check(machine, '-d', address)
+
+    assert told(result) == expected(drive, address[5:])
+
+
+def test_what_a_file_expects_fits_what_its_name_promises():
+    """Expectations are written by a program; this is what a person would say of the names."""
+    states = {drive: read(drive).expect['first_line'].split()[1] for drive in names()}
+    promises = {'healthy': 'OK', 'worn': 'WARNING', 'worn-out': 'CRITICAL', 'failing': 'CRITICAL', 'volume': 'UNKNOWN'}
+
+    broken = [drive for drive, state in states.items() for end, promised in promises.items()
+              if drive.endswith('-' + end) and state != promised]
+    assert broken == []
+    assert {drive: state for drive, state in states.items() if drive.startswith('nvme-warning-')} == {
+        f'nvme-warning-{bit}': 'WARNING' if bit == 'temperature' else 'CRITICAL'
+        for bit in ('spare', 'temperature', 'reliability', 'read-only', 'volatile-backup', 'persistent-memory')}
+    assert [states[f'intel-capacitor-{how}'] for how in ('too-hot', 'failed')] == ['WARNING', 'CRITICAL']
+    assert read('intel-healthy').expect['perfdata']['power_loss_protection'] == 1
+
+
+# --- every transport -------------------------------------------------------------------------
+
+SATA = ('samsung-healthy', 'intel-worn', 'wd-hdd-failing')
+SAS = ('sas-toshiba-healthy', 'sas-ssd-worn', 'sas-predicted-failure')
+NVME = ('nvme-samsung-healthy', 'nvme-intel-worn', 'nvme-warning-read-only')
+WAYS = [('/dev/sda', 'sda', SATA), ('sat@/dev/sda', 'sda', SATA), ('/dev/sg2', 'sg2', SATA),
+        ('sat@/dev/sg2', 'sg2', SATA),
+        ('/dev/disk/by-id/ata-EXAMPLE', 'ata_example', SATA),
+        ('/dev/sdb', 'sdb', SAS), ('scsi@/dev/sg3', 'sg3', SAS),
+        ('/dev/nvme0', 'nvme0', NVME), ('nvme@/dev/nvme0', 'nvme0', NVME), ('/dev/nvme0n1', 'nvme0n1', NVME),
+        ('megaraid,4@/dev/bus/0', 'bus_0_megaraid_4', SATA), ('sat+megaraid,4@/dev/bus/0', 'bus_0_megaraid_4', SATA),
+        ('megaraid,4@/dev/sdd', 'sdd_megaraid_4', SATA), ('sat+megaraid,4@/dev/sdd', 'sdd_megaraid_4', SATA),
+        ('megaraid,7@/dev/bus/6', 'bus_6_megaraid_7', SAS), ('megaraid,7@/dev/sde', 'sde_megaraid_7', SAS),
+        ('cciss,0@/dev/sg0', 'sg0_cciss_0', SATA), ('cciss,1@/dev/sg0', 'sg0_cciss_1', SAS)]
+
+
+@pytest.mark.libraries
+@pytest.mark.parametrize(('address', 'name', 'drive'),
+                         [(address, name, drive) for address, name, drives in WAYS for drive in drives])
+def test_a_drive_is_judged_the_same_through_every_transport(machine, address, name, drive):
+    """Healthy, worn and failing: state, first line, perfdata and exit code."""
+    sata, sas, nvme = (drive if drive in drives else drives[0] for drives in (SATA, SAS, NVME))
+    for place, content in (('/dev/sda', sata), ('/dev/sdb', sas), ('/dev/nvme0', nvme), ('megaraid,4@/dev/bus/0', sata),
+                           ('megaraid,7@/dev/bus/6', sas), ('cciss,0@/dev/sg0', sata), ('cciss,1@/dev/sg0', sas)):
+        machine.add(place, content)
+    for path, host in (('/dev/sdd', 0), ('/dev/sde', 6)):
+        machine.add(path, 'dell-perc-volume', host=host)
+    machine.alias('/dev/sg2', '/dev/sda')
+    machine.alias('/dev/sg3', '/dev/sdb')
+    machine.link('/dev/disk/by-id/ata-EXAMPLE', '/dev/sda')
+
+    assert told(check(machine, '-d', address)) == expected(drive, name)
+
+
+def test_two_controllers_with_the_same_slot_numbers_are_two_sets_of_drives(machine):
+    """Slot 4 of bus 0 is worn out, slot 4 of bus 6 is well."""
+    machine.add('megaraid,4@/dev/bus/0', 'crucial-worn-out')
+    machine.add('megaraid,4@/dev/bus/6', 'sas-toshiba-healthy')
+
+    result = check(machine)
+
+    assert result.first_line == ('SMART CRITICAL - bus_0_megaraid_4 endurance_used 155 % (critical above 95); '
+                                 '2 drives: 1 critical, 1 ok')
+    assert result.line_of('bus_6_megaraid_4').startswith('OK        bus_6_megaraid_4  TOSHIBA AL15SEB18EQY')
+
+
+@pytest.mark.parametrize('arguments', [['-d', 'megaraid,[0-7]@/dev/bus/0'], ['-d', 'megaraid,0-7@/dev/bus/0'],
+                                       ['-d', 'megaraid,[0-7]@/dev/sda'], []],
+                                       ids=lambda words: ' '.join(words) or 'scan')
+def test_of_eight_slots_with_three_empty_ones_five_drives_are_reported(tmp_path, arguments):
+    """By a range as well as by a scan; the volume that the scan finds is no drive and no alarm."""
+    machine = Machine.described('megaraid-eight-slots', tmp_path / 'machine')
+
+    result = check(machine, *arguments, '-v')
+
+    bus = 'sda' if '/dev/sda' in ' '.join(arguments) else 'bus_0'
+    assert result.code == 2
+    assert result.first_line == (f'SMART CRITICAL - {bus}_megaraid_7 endurance_used 103 % (critical above 95); '
+                                 '5 drives: 1 critical, 1 warning, 3 ok')
+    assert [result.line_of(f'{bus}_megaraid_{slot}').split()[0]
+            for slot in (0, 1, 4, 5, 7)] == ['OK', 'OK', 'WARNING', 'OK', 'CRITICAL']
+    assert {label[:len(bus) + 11] for label in perfdata(result.text)} == {f'{bus}_megaraid_{slot}'
+                                                                          for slot in (0, 1, 4, 5, 7)}
+    left_out = [line for line in result.text.splitlines() if line.endswith('left out')]
+    assert len(left_out) == (3 if arguments else 1), result.text
+
+
+def test_a_missing_drive_behind_raid_is_critical_where_the_number_is_known(tmp_path):
+    """An empty slot cannot be told from a drive that died completely, a count can."""
+    machine = Machine.described('megaraid-eight-slots', tmp_path / 'machine')
+
+    result = check(machine, '-d', 'megaraid,[0-7]@/dev/bus/0', '--expect', '6', '-c', 'endurance_used=200')
+
+    assert result.code == 2
+    assert result.first_line.startswith('SMART CRITICAL - 1 of 6 expected drives missing, 5 there')
+
+
+def test_a_failing_sata_drive_behind_raid_fails_by_its_attributes(machine):
+    """smartctl cannot ask for the status there: the attribute at its threshold tells, and a status alone does not."""
+    machine.add('megaraid,1@/dev/bus/0', 'hitachi-failing')
+    machine.add('megaraid,2@/dev/bus/0', read('intel-healthy')._replace(health='FAILED'))
+
+    result = check(machine, '-d', 'megaraid,1-2@/dev/bus/0')
+
+    assert 'smart_status: FAILED; attribute 5' in result.line_of('bus_0_megaraid_1')
+    assert result.line_of('bus_0_megaraid_2').startswith('OK ')
+
+
+def test_a_whole_machine_is_found_by_its_scan(tmp_path):
+    """SATA, SAS, NVMe and MegaRAID at once: the worst first, the volume left out, the sleeping one left alone."""
+    machine = Machine.described('playground', tmp_path / 'machine')
+
+    result = check(machine, '-v')
+
+    assert result.code == 2
+    assert result.first_line == ('SMART CRITICAL - sde smart_status: FAILED; reported_uncorrect 1290 (critical above '
+                                 '20); 12 drives: 4 critical, 3 warning, 5 ok')
+    states = {line.split()[1]: line.split()[0] for line in result.text.splitlines()[1:] if line.split()[0] in CODES}
+    assert states == {
+        'bus_0_megaraid_4': 'CRITICAL', 'nvme1': 'CRITICAL', 'sde': 'CRITICAL', 'sdf': 'CRITICAL',
+        'bus_0_megaraid_1': 'WARNING',
+        'bus_0_megaraid_7': 'WARNING', 'sdb': 'WARNING', 'bus_0_megaraid_0': 'OK', 'bus_0_megaraid_5': 'OK',
+        'nvme0': 'OK', 'sdc': 'OK',
+        'sdd': 'OK'}
+    assert list(states)[:4] == ['sde', 'sdf', 'nvme1', 'bus_0_megaraid_4']
+    assert 'sda is a RAID volume' in result.text
+
+
+def test_one_drive_under_three_addresses_is_reported_once(machine):
+    """By its own node, through sg and through a link: one alarm, not three."""
+    machine.add('/dev/sda', 'intel-worn')
+    machine.alias('/dev/sg2', '/dev/sda')
+    machine.link('/dev/disk/by-id/ata-EXAMPLE', '/dev/sda')
+
+    result = check(machine, '-d', '/dev/sda', '-d', 'sat@/dev/sg2', '-d', '/dev/disk/by-id/ata-EXAMPLE', '-v')
+
+    assert result.first_line.endswith('; 1 drive: 1 warning')
+    assert 'also reached as' in result.text
+
+
+def test_a_drive_without_raid_and_the_same_behind_it_are_one(machine):
+    """In JBOD mode a controller shows a drive both ways; the address behind RAID is kept."""
+    machine.add('/dev/sda', 'intel-worn')
+    machine.add('megaraid,4@/dev/bus/0', 'intel-worn')
+
+    result = check(machine)
+
+    assert result.first_line.startswith('SMART WARNING - bus_0_megaraid_4 ')
+    assert result.first_line.endswith('; 1 drive: 1 warning')
+
+
+def test_a_smart_array_volume_says_how_its_drives_are_reached(machine):
+    """smartctl sees in /sys that the driver is hpsa and the device a volume."""
+    machine.add('/dev/sda', 'avago-raid-volume')
+    device = machine.folder / 'sys/devices/pci0000:00/host0/target0:1:0/0:1:0:0'
+    device.mkdir(parents=True)
+    (device / 'raid_level').write_text('RAID 1(+0)\n')
+    (machine.folder / 'sys/class/scsi_host/host0').mkdir()
+    (machine.folder / 'sys/class/scsi_host/host0/proc_name').write_text('hpsa\n')
+    (machine.folder / 'sys/block/sda').mkdir(parents=True)
+    (machine.folder / 'sys/block/sda/device').symlink_to('../../devices/pci0000:00/host0/target0:1:0/0:1:0:0')
+
+    result = check(machine, '-d', '/dev/sda')
+
+    assert result.code == 3
+    assert 'sda is a RAID volume; address its drives as cciss,N@PATH' in result.first_line
+
+
+def test_the_list_of_a_machine_can_be_pasted_after_d(tmp_path):
+    """The first column of `list` leads to the same drives again."""
+    machine = Machine.described('megaraid-eight-slots', tmp_path / 'machine')
+    listed = subprocess.run([str(PLUGIN), 'list', '-p', machine.smartctl, '--nosudo', '--json'], capture_output=True,
+                            text=True, check=True)
+    addresses = [drive['address'] for drive in json.loads(listed.stdout)['drives']]
+
+    result = check(machine, *(word for address in addresses for word in ('-d', address)))
+
+    assert addresses == [f'megaraid,{slot}@/dev/bus/0' for slot in (0, 1, 4, 5, 7)]
+    assert result.first_line.endswith('; 5 drives: 1 critical, 1 warning, 3 ok')
+
+
+# --- every fault -------------------------------------------------------------------------------
+
+PLACES = {'sata': ('/dev/sda', 'intel-healthy', 'sda'), 'sas': ('/dev/sdb', 'sas-seagate-healthy', 'sdb'),
+          'nvme': ('/dev/nvme0', 'nvme-samsung-healthy', 'nvme0'),
+          'megaraid-sata': ('megaraid,4@/dev/bus/0', 'intel-healthy', 'bus_0_megaraid_4'),
+          'megaraid-sas': ('megaraid,0@/dev/bus/0', 'sas-seagate-healthy', 'bus_0_megaraid_0'),
+          'cciss-sata': ('cciss,0@/dev/sg0', 'intel-healthy', 'sg0_cciss_0'),
+          'cciss-sas': ('cciss,1@/dev/sg0', 'sas-seagate-healthy', 'sg0_cciss_1')}
+HANGS = ('cannot be read: no answer within 0.5 s; a drive that hangs may be dying; try smartctl by hand, or give more '
+         'time with '
+         '--drive-timeout and -t')
+NO_INQUIRY = 'does not say who it is: INQUIRY failed; the drive is failing, or it needs a type (TYPE@PATH)'
+NO_NVME = ('does not say who it is (NVMe Identify failed: NVME_IOCTL_ADMIN_CMD: {}); it is failing, or it is no NVMe '
+           'drive')
+EMPTY = "is an empty slot, or its drive is dead: INQUIRY failed; the RAID controller's own tool tells which"
+EMPTY_CCISS = 'is an empty slot, or its drive is dead: nothing answers as cciss'
+NO_DATA = ('gives no SMART data, a command to it failed: SMART is disabled (smartctl -s on PATH), unsupported, or '
+           'lost behind a bridge '
+           'that wants a type (TYPE@PATH)')
+SILENT = 'smart_status: not reported, the drive stopped answering while it was read; check again, then run: dmesg -T'
+ONLY_NAME = 'says who it is and no more: not ready, asleep or failing; the kernel log (dmesg) tells more'
+NO_HEALTH_LOG = ('identifies itself, but its SMART/Health log cannot be read: NVME_IOCTL_ADMIN_CMD: {}; it may be '
+                 'failing, see dmesg')
+DENIED = 'cannot be opened: Permission denied; run as root or through sudo'
+DISABLED = ('has SMART disabled: it does not watch itself and its verdict is worth nothing; enable it: smartctl -s on '
+            'PATH')
+FAULTS = [
+    *((place, {'hang': 0}, HANGS) for place in PLACES),
+    ('sata', {'hang': 4}, HANGS), ('nvme', {'hang': 2}, HANGS), ('megaraid-sas', {'hang': 12}, HANGS),
+    *((place, {'latency': 300}, HANGS) for place in PLACES),
+    ('sata', {'error': 0}, NO_INQUIRY), ('sata', {'error': 4}, NO_DATA), ('sata', {'error': 5}, SILENT),
+    ('sas', {'error': 0}, NO_INQUIRY), ('sas', {'error': 6}, ONLY_NAME),
+    ('nvme', {'error': 0}, NO_NVME.format('Input/output error')),
+    ('nvme', {'error': 2}, NO_HEALTH_LOG.format('Input/output error')),
+    ('megaraid-sata', {'error': 0}, EMPTY), ('megaraid-sata', {'error': 4}, SILENT),
+    ('megaraid-sas', {'error': 0}, EMPTY),
+    ('cciss-sata', {'error': 0}, EMPTY_CCISS), ('cciss-sas', {'error': 0}, EMPTY_CCISS),
+    ('cciss-sas', {'error': 4}, ONLY_NAME),
+    ('sata', {'vanish': 0}, NO_INQUIRY), ('sata', {'vanish': 4}, NO_DATA), ('sata', {'vanish': 5}, SILENT),
+    ('sas', {'vanish': 0}, NO_INQUIRY), ('sas', {'vanish': 6}, ONLY_NAME),
+    ('nvme', {'vanish': 0}, NO_NVME.format('No such device')),
+    ('nvme', {'vanish': 2}, NO_HEALTH_LOG.format('No such device')),
+    ('megaraid-sata', {'vanish': 0}, EMPTY), ('megaraid-sata', {'vanish': 4}, SILENT),
+    ('megaraid-sas', {'vanish': 0}, EMPTY),
+    ('cciss-sata', {'vanish': 0}, EMPTY_CCISS), ('cciss-sas', {'vanish': 0}, EMPTY_CCISS),
+    *((place, {'denied': True}, DENIED) for place in ('sata', 'sas', 'nvme')),
+    *((place, {'disabled': True}, DISABLED) for place in PLACES if place != 'nvme'),
+]
+
+
+@pytest.mark.xdist_group('time')
+@pytest.mark.parametrize(('place', 'fault', 'words'), FAULTS, ids=lambda value: str(value)[:40])
+def test_a_drive_that_cannot_be_read_is_unknown_with_the_reason(machine, place, fault, words):
+    """State, first line and exit code; no perfdata, and the time limit holds. Two errors may look the same to
+    smartctl.
+    """
+    address, drive, name = PLACES[place]
+    machine.add(address, drive, **fault)
+    started = time.monotonic()
+
+    result = check(machine, '-d', address, '--drive-timeout', '0.5' if words == HANGS else '20')
+
+    assert time.monotonic() - started < 3
+    assert result.first_line == f'SMART UNKNOWN - {name} {words}; 1 drive: 1 unknown'
+    assert result.code == 3
+    assert words == SILENT or perfdata(result.text) == {}
+
+
+@pytest.mark.parametrize(('place', 'fault'), [
+    *((place, {'latency': 5}) for place in PLACES),
+    ('sata', {'checksum': 'smart-data'}), ('sata', {'checksum': 'identify'}),
+    ('megaraid-sata', {'checksum': 'smart-thresholds'}),
+    ('sata', {'error': 13}), ('sata', {'vanish': 13}), ('nvme', {'error': 3}),
+], ids=lambda value: str(value)[:40])
+def test_a_drive_that_answered_before_its_fault_is_judged(machine, place, fault):
+    """Slow, a wrong checksum, errors after everything that matters was read: the numbers count, a note tells of the
+    rest.
+    """
+    address, drive, name = PLACES[place]
+    machine.add(address, drive, **fault)
+
+    result = check(machine, '-d', address)
+
+    assert told(result) == expected(drive, name)
+
+
+ZEROS = dict.fromkeys(read('nvme-samsung-healthy').log, 0)
+
+
+@pytest.mark.parametrize('is_recorded', [False, True], ids=['live', 'recorded-text'])
+@pytest.mark.parametrize(('drive', 'reason'), [
+    (read('nvme-samsung-healthy')._replace(log=ZEROS), 'gives a health log of nothing but zeros'),
+    (read('nvme-samsung-healthy')._replace(log={**ZEROS, 'temperature': -273}),
+     'gives a health log of nothing but zeros'),
+    (read('nvme-samsung-healthy')._replace(log={**ZEROS, 'temperature': 40}),
+     'gives a health log of nothing but zeros'),
+    (read('intel-healthy')._replace(attributes=(), statistics=()), 'tells not one attribute'),
+], ids=['log-0-celsius', 'log-0-kelvin', 'log-with-temperature', 'attributes'])
+def test_a_drive_that_tells_nothing_but_zeros_is_unknown(machine, tmp_path, is_recorded, drive, reason):
+    """A block of zeros has a right checksum; it was 0 % used, 0 hours old and OK."""
+    machine.add('/dev/nvme0' if drive.log else '/dev/sda', drive)
+    address = '/dev/nvme0' if drive.log else '/dev/sda'
+    (tmp_path / 'told.txt').write_bytes(subprocess.run([machine.smartctl, '-a', address], capture_output=True,
+                                                       check=False).stdout)
+
+    result = run('--report', str(tmp_path / 'told.txt')) if is_recorded else check(machine, '-d', address)
+
+    assert result.code == 3
+    assert reason in result.first_line
+    assert drive.model in result.text
+
+
+def test_a_drive_that_is_failing_is_critical_without_one_attribute(machine):
+    """Its own word counts, whatever else it tells."""
+    machine.add('/dev/sda', read('intel-healthy')._replace(attributes=(), statistics=(), health='FAILED'))
+
+    assert check(machine, '-d', '/dev/sda').first_line.startswith('SMART CRITICAL - sda smart_status: FAILED')
+
+
+@pytest.mark.parametrize('arguments', [['-a'], ['--json=co', '-x']], ids=['text', 'json-with-text'])
+def test_a_wrong_checksum_that_a_recording_tells_is_a_note(machine, tmp_path, arguments):
+    """smartctl says it in its text only."""
+    machine.add('/dev/sda', 'intel-worn', checksum='smart-data')
+    (tmp_path / 'told').write_bytes(subprocess.run([machine.smartctl, *arguments, '/dev/sda'], capture_output=True,
+                                                   check=False).stdout)
+
+    answer = run('--report', str(tmp_path / 'told'), '-v').text
+
+    assert 'note: Warning! SMART Attribute Data Structure error: invalid SMART checksum.' in answer
+
+
+@pytest.mark.parametrize('fault', [{'error': 9}, {'vanish': 9}], ids=str)
+def test_logs_that_a_drive_no_longer_gave_are_told_with_v(machine, fault):
+    """Health and attributes were read; the admin who looks closer learns that the rest is missing."""
+    machine.add('/dev/sda', 'intel-healthy', **fault)
+
+    result = check(machine, '-d', '/dev/sda', '-v')
+
+    assert (result.code, result.first_line) == (0, 'SMART OK - most worn: sda endurance_used 5 %; 1 drive: 1 ok')
+    assert 'a command to the drive failed or a checksum was wrong' in result.text
+
+
+@pytest.mark.parametrize('place', ['sata', 'sas', 'megaraid-sas', 'cciss-sas'])
+def test_a_sleeping_drive_is_ok_and_counts(machine, place):
+    """Only CHECK POWER MODE (ATA) or REQUEST SENSE (SCSI) may reach it: anything else may wake it up."""
+    address, drive, name = PLACES[place]
+    folder = machine.add(address, drive, asleep=True, recorded=True)
+
+    result = check(machine, '-d', address, '--expect', '1')
+
+    assert result.code == 0
+    assert result.first_line == 'SMART OK - 1 drive: 1 ok'
+    assert 'is asleep (STANDBY' in result.line_of(name)
+    assert {command.rpartition(' ')[0]
+            for command in machine.commands(folder)} <= {'scsi 12 00', 'scsi 03 00', 'ata ec 00', 'ata e5 00'}
+
+
+def test_a_failed_status_is_critical_though_no_attribute_fails(machine):
+    """The drive's own word, before any limit of ours."""
+    machine.add('/dev/sda', read('intel-healthy')._replace(health='FAILED'))
+
+    result = check(machine, '-d', '/dev/sda')
+
+    assert (result.code, result.first_line) == (2, 'SMART CRITICAL - sda smart_status: FAILED; 1 drive: 1 critical')
+    assert perfdata(result.text)['sda_smart_status'].number == 0
+
+
+def test_the_plugin_sends_nothing_but_reading_commands(tmp_path):
+    """To every drive of a whole machine: it runs on disks in use."""
+    machine = Machine.described('playground', tmp_path / 'machine')
+    settings = [*machine.folder.glob('drives/*/settings'), *machine.folder.glob('megaraid/*/*/settings')]
+    for file in settings:
+        file.write_text(file.read_text() + 'recorded 1\n')
+
+    check(machine)
+
+    sent = {command for file in settings for command in machine.commands(file.parent)}
+    kinds = {' '.join(command.split()[:3]) if command.startswith('ata') else ' '.join(command.split()[:2])
+             for command in sent}
+    # INQUIRY, TEST UNIT READY, REQUEST SENSE, MODE SENSE, LOG SENSE, READ CAPACITY, READ DEFECTS, REPORT SUPPORTED
+    # OPERATION CODES; IDENTIFY, CHECK POWER MODE, READ LOG EXT; SMART: read data, thresholds, log, return status; NVMe:
+    # get log page, identify.
+    assert kinds <= {'scsi 12', 'scsi 00', 'scsi 03', 'scsi 1a', 'scsi 4d', 'scsi 9e', 'scsi b7', 'scsi a3',
+                     'ata ec 00', 'ata e5 00', 'ata 2f 00', 'ata b0 d0', 'ata b0 d1', 'ata b0 d5', 'ata b0 da',
+                     'nvme 02', 'nvme 06'}
+    assert {'scsi 4d', 'ata b0 d0', 'nvme 02'} <= kinds
+
+
+@pytest.mark.xdist_group('time')
+def test_one_slow_one_hanging_and_one_vanished_of_24_leave_21_verdicts(machine):
+    """The time limit holds, and nobody waits for the bad ones."""
+    bad = {3: {'latency': 900}, 11: {'hang': 2}, 17: {'vanish': 0}}
+    for number in range(24):
+        machine.add(f'/dev/sd{chr(97 + number)}', 'intel-worn' if number == 20 else 'wd-hdd-healthy',
+                    serial=f'EXAMPLE24-{number:02d}',
+                    **bad.get(number, {}))
+    started = time.monotonic()
+
+    result = check(machine, '--drive-timeout', '2', '-t', '5')
+
+    assert time.monotonic() - started < 5
+    assert result.code == 3
+    assert result.first_line.endswith('; 24 drives: 3 unknown, 1 warning, 20 ok')
+    for number, words in ((3, 'no answer within 2 s'), (11, 'no answer within 2 s'), (17, 'INQUIRY failed')):
+        line = result.line_of(f'sd{chr(97 + number)}')
+        assert line.startswith('UNKNOWN') and words in line
+    assert result.line_of('sdu').startswith('WARNING')
+    assert len({label.partition('_')[0] for label in perfdata(result.text)}) == 21
+
+
+@pytest.mark.xdist_group('time')
+def test_the_limit_for_all_drives_holds_when_each_has_time_left(machine):
+    """-t ends the check though no drive is late by its own limit."""
+    for letter in 'abcd':
+        machine.add(f'/dev/sd{letter}', 'samsung-healthy', serial=f'EXAMPLE-T-{letter}',
+                    **({'hang': 3} if letter == 'b' else {}))
+    started = time.monotonic()
+
+    result = check(machine, '-t', '2')
+
+    assert time.monotonic() - started < 4
+    assert (result.line_of('sdb').startswith('UNKNOWN')
+            and 'when the time for all drives was over' in result.line_of('sdb'))
+    assert result.first_line.endswith('; 4 drives: 1 unknown, 3 ok')
+
+
+def smartctls(machine):
+    """Return the processes whose environment names the machine."""
+    found = []
+    for entry in Path('/proc').iterdir():
+        try:
+            mark = f'SIMULATED_MACHINE={machine.folder}\0'.encode()
+            if entry.name.isdigit() and mark in (entry / 'environ').read_bytes():
+                found.append(int(entry.name))
+        except OSError:  # it has ended meanwhile, or is not ours
+            pass
+    return found
+
+
+# --- smartctl before 7.0 ---------------------------------------------------------------------------
+
+WITHOUT_JSON = """#!/bin/sh
+case " $* " in *" --json"*)
+    echo "smartctl 6.6 2017-11-05 r4594 [x86_64-linux] (local build)"
+    echo
+    echo "=======> UNRECOGNIZED OPTION: json=c"
+    echo
+    echo "Use smartctl -h to get a usage summary"
+    echo
+    exit 1
+esac
+exec {smartctl} "$@"
+"""
+
+
+@pytest.fixture
+def without_json(machine) -> str:
+    """The smartctl of the machine, as of a version that knows no --json."""
+    wrapper = machine.folder / 'old-smartctl'
+    wrapper.write_text(WITHOUT_JSON.format(smartctl=machine.smartctl))
+    wrapper.chmod(0o755)
+    return str(wrapper)
+
+
+@pytest.mark.libraries
+@pytest.mark.parametrize(('address', 'drive', 'name'), [
+    ('/dev/sda', 'intel-worn', 'sda'), ('/dev/sda', 'wd-hdd-failing', 'sda'),
+    ('/dev/nvme0', 'nvme-warning-spare', 'nvme0'),
+    ('/dev/sdb', 'sas-predicted-failure', 'sdb'), ('/dev/sdb', 'sas-grown-defects', 'sdb'),
+    ('/dev/sdb', 'sas-ssd-worn-out', 'sdb'),
+    ('megaraid,4@/dev/bus/0', 'crucial-worn', 'bus_0_megaraid_4'),
+    ('cciss,0@/dev/sg0', 'hpe-ssd-healthy', 'sg0_cciss_0')])
+def test_a_smartctl_that_refuses_json_is_understood_as_text(machine, without_json, address, drive, name):
+    """The same state, words and numbers from text as from JSON."""
+    machine.add(address, drive)
+
+    result = check(machine, '-d', address, smartctl=without_json)
+
+    text_line, code, numbers = told(result)
+    json_line, *rest = expected(drive, name)
+    assert text_line.replace('=', ' ') == json_line.replace('=', ' ')
+    assert [code, numbers] == rest
+
+
+def test_an_old_smartctl_scans_in_text(machine, without_json):
+    """And empty slots, denied nodes and sleepers keep their sentences."""
+    machine.add('/dev/sda', 'samsung-healthy')
+    machine.add('/dev/sdb', 'wd-hdd-healthy', asleep=True)
+    machine.add('/dev/sdc', 'intel-worn', denied=True)
+    machine.add('megaraid,3@/dev/bus/0', 'sas-hp-healthy')
+
+    result = check(machine, smartctl=without_json)
+
+    assert result.first_line.endswith('; 4 drives: 1 unknown, 3 ok')
+    assert 'is asleep (STANDBY) and was left alone' in result.line_of('sdb')
+    assert 'Permission denied' in result.line_of('sdc')
+
+
+# --- sudo ----------------------------------------------------------------------------------------------
+
+USER = 'nagios'
+MADE_UP_USER = 'check-smart-bed'
+SUDOERS = Path('/etc/sudoers.d/check-smart-attributes-test-bed')
+class Place:
+    """The plugin where another user can run it, and a machine of root's."""
+
+    def __init__(self, folder: Path, user: str) -> None:
+        self.user = user
+        self.machine = Machine(folder / 'machine')
+        self.plugin = folder / 'plugin'
+        self.plugin.mkdir()
+        for part in ('check_smart_attributes', 'attributes.json'):
+            shutil.copy(ROOT / part, self.plugin)
+        for part in (ROOT / 'smart_attributes', ROOT / 'thresholds', *map(library_folder, ('nagiosplugin',))):
+            shutil.copytree(part, self.plugin / part.name, ignore=shutil.ignore_patterns('__pycache__'))
+        open_to_all(folder)
+
+    def check(self, *arguments: str) -> Result:
+        done = subprocess.run(['/usr/sbin/runuser', '-u', self.user, '--', '/usr/bin/python3', '-I', '-B',
+                               str(self.plugin / 'check_smart_attributes'), '-p', self.machine.smartctl, *arguments],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60,
+                              check=False, cwd='/')
+        return Result(done.returncode, done.stdout.decode())
+
+
+def library_folder(name):
+    return Path(__import__(name).__file__).parent
+
+
+def open_to_all(folder):
+    for path in (folder, *folder.rglob('*')):
+        path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)
+
+
+@pytest.fixture(scope='module')
+def user():
+    """nagios, or a user made for these tests and removed afterwards."""
+    if os.geteuid() != 0:
+        pytest.skip('only root can try sudo as another user')
+    missing = [tool for tool in ('sudo', 'visudo', 'useradd', 'userdel', 'runuser', '/usr/bin/python3')
+               if not shutil.which(tool, path='/usr/sbin:/usr/bin:/sbin:/bin')]
+    if missing:
+        pytest.skip(f'{", ".join(missing)} not installed: sudo cannot be tried')
+    if subprocess.run(['id', USER], capture_output=True, check=False).returncode == 0:
+        yield USER
+        return
+    subprocess.run(['useradd', '--system', '--no-create-home', '--home-dir', '/nonexistent', '--shell', '/bin/sh',
+                    MADE_UP_USER],
+                   check=True)
+    yield MADE_UP_USER
+    subprocess.run(['pkill', '-KILL', '-u', MADE_UP_USER], check=False)
+    subprocess.run(['userdel', '--force', MADE_UP_USER], check=True)
+
+
+@pytest.fixture
+def place(user):
+    """A folder that other users can enter, unlike pytest's own."""
+    folder = Path(tempfile.mkdtemp(prefix='smart-bed-'))
+    place = Place(folder, user)
+    yield place
+    for process in smartctls(place.machine):
+        os.kill(process, signal.SIGKILL)
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def allowed(place):
+    """The same with the sudoers rule that the plugin itself prints."""
+    rule = subprocess.run([str(PLUGIN), 'sudoers', '--user', place.user, '-p', place.machine.smartctl],
+                          capture_output=True, text=True, check=False)
+    if rule.returncode or '^' not in rule.stdout:
+        pytest.skip('this sudo knows no regular expressions (1.9.10 does), and its literal lines are for the real '
+                    'drives')
+    draft = place.plugin / 'rule'
+    draft.write_text(rule.stdout)
+    draft.chmod(0o440)
+    subprocess.run(['visudo', '-cf', str(draft)], capture_output=True, check=True)
+    try:
+        shutil.copy(draft, SUDOERS)
+        yield place
+    finally:
+        SUDOERS.unlink(missing_ok=True)
+
+
+@pytest.mark.xdist_group('sudo')
+@pytest.mark.parametrize(('address', 'drive', 'name'), [
+    ('/dev/sda', 'intel-worn', 'sda'), ('/dev/nvme0', 'nvme-samsung-healthy', 'nvme0'),
+    ('/dev/sdb', 'sas-predicted-failure', 'sdb'),
+    ('megaraid,4@/dev/bus/0', 'crucial-healthy', 'bus_0_megaraid_4'),
+    ('sat+megaraid,4@/dev/bus/0', 'crucial-worn', 'bus_0_megaraid_4'),
+    ('cciss,0@/dev/sg0', 'hpe-ssd-healthy', 'sg0_cciss_0'), ('sat@/dev/sg2', 'samsung-healthy', 'sg2')])
+def test_a_user_with_the_rule_reads_drives_through_sudo(allowed, address, drive, name):
+    """Real sudo, a real user, the plugin's own command lines."""
+    allowed.machine.add(address, drive)
+
+    assert told(allowed.check('-d', address)) == expected(drive, name)
+
+
+@pytest.mark.xdist_group('sudo')
+def test_a_user_with_the_rule_scans_through_sudo(allowed):
+    """The scan is a command line of its own."""
+    allowed.machine.add('/dev/sda', 'samsung-healthy')
+    allowed.machine.add('megaraid,0@/dev/bus/0', 'sas-ssd-worn')
+
+    result = allowed.check()
+
+    assert (result.first_line
+            == 'SMART WARNING - bus_0_megaraid_0 endurance_used 88 % (warning above 85); 2 drives: 1 warning, 1 ok')
+
+
+@pytest.mark.xdist_group('sudo')
+def test_without_a_rule_each_drive_is_unknown_with_what_to_do(place):
+    """The commonest fault of a new installation."""
+    place.machine.add('/dev/sda', 'samsung-healthy')
+
+    result = place.check('-d', '/dev/sda')
+
+    assert result.code == 3
+    assert result.first_line.startswith('SMART UNKNOWN - sda cannot be read: sudo ')
+    assert '/etc/sudoers.d' in result.first_line
+    assert 'Traceback' not in result.text
+
+
+@pytest.mark.xdist_group('sudo')
+def test_a_denied_scan_is_unknown_with_what_to_do(place):
+    """Nothing to check is not OK."""
+    result = place.check()
+
+    assert result.code == 3
+    assert result.first_line.startswith('SMART UNKNOWN - smartctl --scan: cannot be read: sudo ')
+    assert '/etc/sudoers.d' in result.first_line
+
+
+READ = '--json=c --nocheck=standby -i -H -A -l error -l selftest -l devstat -l ssd'
+
+
+@pytest.mark.xdist_group('sudo')
+@pytest.mark.parametrize('words', [
+    '-s off /dev/sda', '-a /dev/sda', '--json=c --scan --set=x', f'{READ} /dev/sda -s off',
+    f'{READ} /dev/../etc/shadow',
+    f'{READ} -d jmb39x,0,force /dev/sda', f'{READ} /dev/shm/file'])
+def test_the_rule_admits_nothing_else(allowed, words):
+    """What a hijacked plugin could try next."""
+    allowed.machine.add('/dev/sda', 'samsung-healthy', recorded=True)
+
+    done = subprocess.run(['/usr/sbin/runuser', '-u', allowed.user, '--', 'sudo', '-n', allowed.machine.smartctl,
+                           *words.split()],
+                          capture_output=True, text=True, check=False, cwd='/')
+
+    assert done.returncode == 1
+    assert allowed.machine.commands(allowed.machine.folder / 'drives/sda') == []
+
+
+@pytest.mark.xdist_group('sudo')
+def test_a_hanging_smartctl_of_root_does_not_hold_up_the_user(allowed):
+    """nagios may not kill it: the plugin reports the others in time and leaves without waiting."""
+    allowed.machine.add('/dev/sda', 'intel-worn', hang=3)
+    allowed.machine.add('/dev/sdb', 'samsung-healthy')
+    started = time.monotonic()
+
+    result = allowed.check('-d', '/dev/sda', '-d', '/dev/sdb', '--drive-timeout', '0.5')
+
+    assert time.monotonic() - started < 4
+    assert result.code == 3
+    assert result.first_line == f'SMART UNKNOWN - sda {HANGS}; 2 drives: 1 unknown, 1 ok'
+    assert result.line_of('sdb').startswith('OK ')
+    owners = {os.stat(f'/proc/{process}').st_uid for process in smartctls(allowed.machine)}
+    assert owners == {0}, 'the hanging smartctl is still there, and is root\'s'

@@ -1,0 +1,151 @@
+"""What is sound in a file that a site wrote is used; what is not is told."""
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from smart_attributes.errors import DataError
+from smart_attributes.knowledge import data_errors, drive_database, site_file
+
+SOUND = {'warning': '55', 'critical': '60'}
+WHY = 'accepted by the storage team'
+
+
+def understood(data, schema='thresholds'):
+    return site_file.understood(data if isinstance(data, str) else json.dumps(data), schema, 'site.json',
+                                'thresholds.d/site.json')
+
+
+CASES = {
+    'key of a metric': ({'metrics': {'temperature': {**SOUND, 'warnin': '3'}}}, {'metrics': {'temperature': SOUND}}),
+    'key of a kind': ({'metrics': {'temperature': {'hdd': {**SOUND, 'warnin': '3'}}}},
+                      {'metrics': {'temperature': {'hdd': SOUND}}}),
+    'type of a limit': ({'metrics': {'temperature': {'warning': 55, 'critical': '60'}}},
+                        {'metrics': {'temperature': {'critical': '60'}}}),
+    # Half of such a limit would be another limit.
+    'part of a limit': ({'metrics': {'temperature': {'warning': {'drive': 'threshold', 'els': None},
+                                                     'critical': '60'}}},
+                        {'metrics': {'temperature': {'critical': '60'}}}),
+    'one of two metrics': ({'metrics': {'temperature': 5, 'pending': SOUND}}, {'metrics': {'pending': SOUND}}),
+    'name of a metric': ({'metrics': {'Temperature': SOUND, 'pending': SOUND}}, {'metrics': {'pending': SOUND}}),
+    'key of the file': ({'metric': {}, 'metrics': {'pending': SOUND}}, {'metrics': {'pending': SOUND}}),
+    'no list': ({'overrides': {}, 'metrics': {'pending': SOUND}}, {'metrics': {'pending': SOUND}}),
+    'no object': ([], {}),
+    'limit of an override': (
+        {'overrides': [{'for': {'serial': 'A'}, 'why': WHY, 'metrics': {'pending': {'warning': 5, 'critical': '9'}}}]},
+        {'overrides': [{'for': {'serial': 'A'}, 'why': WHY, 'metrics': {'pending': {'critical': '9'}}}]}),
+    # Without the key that is not understood, it would hold for more drives than was meant.
+    'selector': ({'overrides': [{'for': {'serial': 'A', 'modle': 'B'}, 'why': WHY,
+                                 'metrics': {'pending': {'warning': None}}}]},
+                 {'overrides': []}),
+    # Without its end it would hold for ever.
+    'end': ({'overrides': [{'for': {'serial': 'A'}, 'why': WHY, 'until': 'soon',
+                            'metrics': {'pending': {'warning': None}}},
+                           {'for': {'serial': 'B'}, 'why': WHY}]},
+                           {'overrides': [{'for': {'serial': 'B'}, 'why': WHY}]}),
+    # Reading it could harm the drive, whatever else is wrong.
+    'protection': ({'overrides': [{'for': {'device': '/dev/sda'}, 'why': 'short', 'read': False, 'metrics': {}}]},
+                   {'overrides': [{'for': {'device': '/dev/sda'}, 'read': False,
+                                   'why': 'protected, though its override has a mistake'}]}),
+    'doubled': ('{"metrics": {"pending": {"warning": "3", "warning": "5", "critical": "9"}}}',
+                {'metrics': {'pending': {'critical': '9'}}}),
+    # Nobody can say which one is meant, not even of a text.
+    'doubled text': ('{"comment": "mine", "comment": "yours", "metrics": {}}', {'metrics': {}}),
+    'doubled metric': ('{"metrics": {"pending": {"warning": "3"}, "pending": {"warning": "5"}, "temperature": {}}}',
+                       {'metrics': {'temperature': {}}}),
+}
+
+
+@pytest.mark.parametrize('case', CASES)
+def test_the_sound_part_of_limits_is_used_and_the_rest_is_told(case):
+    """One slip of the finger must not turn off what else the site decided."""
+    written, sound = CASES[case]
+
+    found = understood(written)
+
+    assert found.data == sound
+    assert found.mistakes and all(mistake.startswith('thresholds.d/site.json: ') for mistake in found.mistakes)
+
+
+def test_a_sound_file_is_used_as_it_is():
+    """And nothing is told of it."""
+    data = {'comment': 'mine', 'metrics': {'pending': SOUND}, 'overrides': [{'for': {'serial': 'A'}, 'why': WHY}]}
+
+    assert understood(data)[1:3] == (data, ())
+
+
+def test_sound_entries_are_used_beside_one_that_is_not():
+    """An entry is one statement: half of it is not used."""
+    good, bad = {'family': 'ACME X1', 'kind': 'ssd'}, {'family': 'ACME Y2', 'kind': 'sdd'}
+
+    found = understood({'entries': [bad, good], 'sets': {'a': {}}}, 'attributes')
+
+    assert found.data == {'entries': [good], 'sets': {}}
+    assert len(found.mistakes) == 2
+
+
+def test_a_metric_that_lacks_what_every_metric_has_is_none():
+    """Half a metric would end the check, with or without an entry that uses it."""
+    metric = {'meaning': 'how loud it is', 'unit': '', 'worse': 'high'}
+    file = understood({'metrics': {'noise': metric, 'half': {key: metric[key] for key in ('meaning', 'unit')},
+                                   'wrong': {**metric, 'worse': 'sideways'}}, 'entries': []}, 'attributes')
+
+    assert file.data['metrics'] == {'noise': metric}
+    assert len(file.mistakes) == 2
+    assert 'noise' in drive_database.SpecDatabase({'entries': []}, [('site.json', file.data)]).metrics
+
+
+def test_without_entries_there_are_none():
+    """Whatever else stands in the file."""
+    assert understood({'metrics': {}}, 'attributes').data['entries'] == []
+
+
+def test_faults_take_out_what_they_spoil_and_nothing_else():
+    """Numbers of items stay right while several are taken out."""
+    data = {'metrics': {'pending': {'warning': '5 sectors', 'critical': '9'}},
+            'overrides': [{'for': {'model': letter}, 'why': WHY} for letter in ('(', 'A', '[', 'B')]}
+    file = understood(data)
+
+    found = site_file.without(file, data_errors.of_limits(file.data, {'pending': ''}))
+
+    assert found.data['metrics'] == {'pending': {'critical': '9'}}
+    assert [override['for']['model'] for override in found.data['overrides']] == ['A', 'B']
+    assert len(found.mistakes) == 3
+
+
+def test_a_mistake_within_what_another_one_takes_out_is_told_as_well():
+    """A metric that is none, with a limit that is none."""
+    file = understood({'metrics': {'pnding': {'warning': '5 sectors'}}, 'overrides': [
+        {'for': {'model': 'A'}, 'why': WHY, 'metrics': {'pnding': {'critical': '5 sectors'}}}]})
+
+    found = site_file.without(file, data_errors.of_limits(file.data, {'pending': ''}))
+
+    assert found.data['metrics'] == {} and found.data['overrides'][0]['metrics'] == {}
+    assert len(found.mistakes) == 4
+
+
+def test_a_person_is_told_ten_mistakes_and_how_many_more_there_are():
+    """The output of a check is bounded; validate tells all."""
+    found = understood({'metrics': {f'metric{number}': 5 for number in range(30)}})
+
+    assert len(found.mistakes) == 11
+    assert found.mistakes[-1] == ('thresholds.d/site.json: 20 more mistakes; check_smart_attributes validate tells '
+                                  'them all')
+
+
+def test_what_is_no_json_has_no_sound_part():
+    """load() makes a mistake of it, whoever has only text sees the error."""
+    with pytest.raises(DataError):
+        understood('{')
+
+
+def test_a_million_mistakes_take_no_minutes(tmp_path):
+    """Four MiB of them: enough is told, and the check goes on."""
+    import time
+    before = time.process_time()
+
+    found = understood('{"overrides": [' + ', '.join(['{}'] * 300_000) + ']}')
+
+    assert found.data == {'overrides': []}
+    assert time.process_time() - before < 15

@@ -1,0 +1,326 @@
+"""The command lines of smartctl, and which program may be run as it."""
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+
+import pytest
+from conftest import NOBODY, drive, run_as_nobody
+from fake_smartctl import FakeSmartctl
+
+from smart_attributes.errors import UsageError
+from smart_attributes.reading import smartctl_calls
+from smart_attributes.reading.smartctl_calls import check_executable, is_too_old, prefix, read_arguments, version
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason='only root can become another user')
+needs_setpriv = pytest.mark.skipif(not shutil.which('setpriv'), reason='setpriv (util-linux) is not installed')
+needs_smartctl = pytest.mark.skipif(not os.access(smartctl_calls.DEFAULT, os.X_OK), reason='no smartctl is installed')
+
+
+# The command lines
+
+def test_a_drive_is_read_with_exactly_these_words():
+    """sudoers rules and the simulator depend on each of them."""
+    assert ' '.join(read_arguments('/dev/sda')) == (
+        '--json=c --nocheck=standby -i -H -A -l error -l selftest -l devstat -l ssd /dev/sda')
+
+
+def test_a_type_stands_before_the_path():
+    """The path is last, as smartctl and the sudoers rule want it."""
+    assert read_arguments('/dev/bus/0', 'megaraid,6')[-3:] == ('-d', 'megaraid,6', '/dev/bus/0')
+
+
+def test_a_log_that_can_harm_a_drive_is_left_out():
+    """A site file says "skip": ["selftest"] for such drives; the other logs stay."""
+    arguments = read_arguments('/dev/sda', skip={'selftest'})
+
+    assert 'selftest' not in arguments
+    assert [arguments[index + 1] for index, word in enumerate(arguments) if word == '-l'] == ['error', 'devstat', 'ssd']
+
+
+def test_the_text_form_differs_by_nothing_but_json():
+    """smartctl before 7.0 knows no --json, and all the other words since 5.42."""
+    assert read_arguments('/dev/sda', json=False) == read_arguments('/dev/sda')[1:]
+
+
+@needs_smartctl
+@pytest.mark.parametrize('arguments', [
+    read_arguments('/dev/null'), read_arguments('/dev/null', json=False), read_arguments('/dev/null', 'scsi'),
+    smartctl_calls.SCAN, smartctl_calls.SCAN_TEXT, smartctl_calls.VERSION,
+], ids=' '.join)
+def test_the_real_smartctl_understands_every_word(arguments):
+    """A mistyped word would end each check with smartctl's usage text."""
+    printed = subprocess.run([smartctl_calls.DEFAULT, *arguments], capture_output=True, timeout=20).stdout
+
+    assert b'UNRECOGNIZED' not in printed and b'INVALID ARGUMENT' not in printed
+    assert version(printed) >= (5, 42) or arguments == smartctl_calls.SCAN_TEXT
+
+
+@needs_root
+def test_root_needs_no_sudo():
+    """sudo as root costs time and can be forbidden."""
+    assert prefix('/usr/sbin/smartctl') == ('/usr/sbin/smartctl',)
+
+
+@needs_root
+@needs_setpriv
+def test_another_user_goes_through_sudo_without_a_question():
+    """-n: a password prompt would hang until the timeout."""
+    if not shutil.which('sudo', path='/usr/bin:/bin'):
+        pytest.skip('sudo is not installed')
+    code = ('import json; from smart_attributes.reading.smartctl_calls import '
+            'prefix\nprint(json.dumps(prefix("/usr/sbin/smartctl")))')
+
+    sudo, *rest = run_as_nobody(code)
+
+    assert os.path.isabs(sudo) and os.path.basename(sudo) == 'sudo'
+    assert rest == ['-n', '/usr/sbin/smartctl']
+
+
+@needs_root
+@needs_setpriv
+def test_nosudo_means_no_sudo():
+    """For those who gave the plugin's user its rights another way."""
+    code = ('import json; from smart_attributes.reading.smartctl_calls import '
+            'prefix\nprint(json.dumps(prefix("/x/smartctl", True)))')
+
+    assert run_as_nobody(code) == ['/x/smartctl']
+
+
+# Which program
+
+@pytest.mark.parametrize('path, words', [
+    pytest.param('smartctl', 'absolute path', id='relative'),
+    pytest.param('/nowhere/smartctl', 'no such file', id='missing'),
+    pytest.param('/usr/bin', 'is no program', id='a-folder'),
+    pytest.param('/dev/null', 'is no program', id='a-device'),
+    pytest.param('/etc/passwd', 'may not execute', id='not-executable'),
+    pytest.param('/usr/bin/\0', 'no such file', id='impossible'),
+])
+def test_a_wrong_program_is_named_with_what_to_do(path, words):
+    """The sentence is all that an admin sees of it."""
+    with pytest.raises(UsageError, match=words):
+        check_executable(path, as_root=False)
+
+
+def test_an_installed_program_is_fine():
+    """Whoever runs the check; /bin may be a link to /usr/bin."""
+    check_executable('/bin/sh', as_root=False)
+    check_executable('/bin/sh', as_root=True)
+
+
+@needs_root
+def test_a_program_below_a_sticky_folder_is_as_safe_as_its_owner(fake):
+    """In /tmp nobody can replace what root owns; tests and trials live there."""
+    check_executable(fake.path, as_root=True)
+
+
+def _belongs_to_another(folder):
+    os.chown(folder / 'smartctl', NOBODY, -1)
+
+
+def _in_a_folder_of_another(folder):
+    os.chown(folder, NOBODY, -1)
+
+
+def _writable_for_all(folder):
+    (folder / 'smartctl').chmod(0o777)
+
+
+def _in_a_folder_writable_for_a_group(folder):
+    os.chown(folder, 0, NOBODY)
+    folder.chmod(0o775)
+
+
+def _behind_a_link_that_another_can_turn(folder):
+    foreign = folder / 'foreign'
+    foreign.mkdir()
+    os.chown(foreign, NOBODY, -1)
+    (foreign / 'link').symlink_to('/bin/sh')
+    (folder / 'smartctl').unlink()
+    (folder / 'smartctl').symlink_to('foreign/link')
+
+
+@needs_root
+@pytest.mark.parametrize('spoil', [_belongs_to_another, _in_a_folder_of_another, _writable_for_all,
+                                   _in_a_folder_writable_for_a_group, _behind_a_link_that_another_can_turn])
+def test_root_runs_no_program_that_another_could_change(fake, spoil):
+    """-p in a service definition must not be a way to become root."""
+    spoil(fake.folder)
+
+    with pytest.raises(UsageError, match='root runs nothing that others can change'):
+        check_executable(fake.path, as_root=True)
+
+
+@needs_root
+@needs_setpriv
+def test_through_sudo_it_is_enough_that_the_program_exists(open_place):
+    """Root will run it; this user may not be able to see it."""
+    (open_place / 'hidden').mkdir(mode=0o700)
+    (open_place / 'hidden' / 'smartctl').write_text('')
+    (open_place / 'smartctl').write_text('')
+    code = '''import json
+from smart_attributes.errors import UsageError
+from smart_attributes.reading.smartctl_calls import check_executable
+def fault(path, sudo):
+    try:
+        check_executable(path, as_root=False, through_sudo=sudo)
+    except UsageError as error:
+        return str(error)
+print(json.dumps([fault(path, sudo) for path in sys.argv[1:] for sudo in (True, False)]))'''
+
+    by_sudo, directly, hidden_by_sudo, hidden_directly, missing, _ = run_as_nobody(
+        code, *(str(open_place / name) for name in ('smartctl', 'hidden/smartctl', 'missing')))
+
+    assert by_sudo is None and hidden_by_sudo is None
+    assert 'may not execute' in directly and 'may not look' in hidden_directly
+    assert 'no such file' in missing
+
+
+# What it is
+
+@pytest.mark.parametrize('stdout, expected', [
+    (b'smartctl 7.3 2022-02-28 r5338 [x86_64-linux-6.1.0] (local build)\n', (7, 3)),
+    (b'smartctl pre-7.4 2023-03-21 r5470 [x86_64-linux-6.2.7] (CircleCI)\n', (7, 4)),
+    (b'smartctl version 5.38 [x86_64-redhat-linux-gnu] Copyright (C) 2002-8 Bruce Allen\n', (5, 38)),
+    (b'smartctl 5.40 2010-10-16 r3189 [x86_64-unknown-linux-gnu] (SUSE RPM)\n', (5, 40)),
+    (b'{"json_format_version":[1,0],"smartctl":{"version":[7,3],"svn_revision":"5338"', (7, 3)),
+    (b'{\n "json_format_version": [\n  1,\n  0\n ],\n "smartctl": {\n  "version": [\n   7,\n   1\n  ]', (7, 1)),
+    (b'', ()),
+    (b'smartctl', ()),
+    (b'sudo: a password is required\n', ()),
+    (b'\xff\xfe{"version"', ()),
+])
+def test_the_version_is_told_from_whatever_was_printed(stdout, expected):
+    """It explains why a drive cannot be read, so it must not need a good answer."""
+    assert version(stdout) == expected
+
+
+_USAGE = b'''smartctl 6.5 2016-05-07 r4318 [x86_64-linux-3.10.0] (local build)
+Copyright (C) 2002-16, Bruce Allen, Christian Franke, www.smartmontools.org
+
+=======> UNRECOGNIZED OPTION: json=c
+
+Use smartctl -h to get a usage summary
+'''
+
+
+@pytest.mark.parametrize('stdout, expected', [
+    pytest.param(_USAGE, True, id='6.5'),
+    pytest.param(_USAGE.replace(b'json=c', b'frobnicate'), False, id='another-option'),
+    pytest.param(b'{"smartctl":{"messages":[{"string":"=======> UNRECOGNIZED OPTION: jsonx"}]}}', False, id='json'),
+    pytest.param(b'', False, id='nothing'),
+])
+def test_a_smartctl_without_json_is_known_by_its_refusal(stdout, expected):
+    """Then the same question is asked again for text."""
+    assert is_too_old(stdout) is expected
+
+
+# Rules of earlier versions
+
+OLD = (('--json=c',), ('error', 'selftest'))  # as if "-l devstat -l ssd" had come later
+ASK = '''import json, time
+from smart_attributes.errors import SmartError
+from smart_attributes.model import Device, HowRead
+from smart_attributes.reading import smartctl_calls, machine, processes
+os.environ['PATH'], smartctl = sys.argv[1:3]
+smartctl_calls.FORMER = ((('--json=c',), ('error', 'selftest')), *smartctl_calls.FORMER)
+how, runner, end = HowRead(smartctl=smartctl), processes.Runner(), time.monotonic() + 20
+arguments = smartctl_calls.read_arguments('/dev/sda', 'sat', sys.argv[3:])
+plans = [machine.Plan(Device('/dev/sda', 'sat'), (*smartctl_calls.prefix(smartctl), *arguments))]
+[read] = machine.read_all(plans, how, runner, end)
+try:
+    scanned = [device.path for device in machine.find(machine.named(()), True, how, runner, end).devices]
+except SmartError as error:
+    scanned = str(error)
+problem = '' if hasattr(read.outcome, 'attributes') else str(read.outcome)
+print(json.dumps({'outcome': str(read.identity), 'problem': problem,
+                  'remark': read.remark, 'scanned': scanned}))'''
+REFUSALS = {'sudo': 'sudo: a password is required', 'sudo-rs': "sudo-rs: I'm sorry nobody. I'm afraid I can't do that",
+            'sudo-with-another-rule': "Sorry, user nobody is not allowed to execute '/usr/sbin/smartctl' as root on "
+                                      "host."}
+
+
+@pytest.fixture
+def ruled(open_place):
+    """A sudo that admits but one set of logs, and a smartctl behind it."""
+    fake = FakeSmartctl(open_place / 'fake')
+    fake.answers('--json=c --scan', '{"smartctl": {"exit_status": 0, "argv": ["smartctl", "--scan"]}, '
+                                    '"devices": [{"name": "/dev/sda", "type": "sat"}]}')
+
+    def rule(logs, says=REFUSALS['sudo']):
+        admitted = f'--json=c --nocheck=standby -i -H -A {logs} -d sat /dev/sda'
+        fake.answers(admitted, drive('intel-worn'))
+        (open_place / 'fake' / 'calls').touch()
+        (open_place / 'fake' / 'calls').chmod(0o666)
+        (open_place / 'sudo').write_text(
+            f'#!/bin/sh\nshift 2\ncase "$*" in\n"{admitted}"|"--json=c --scan") exec {fake.path} "$@";;\nesac\n'
+            f'echo "{says}" >&2\nexit 1\n')
+        (open_place / 'sudo').chmod(0o755)
+        return lambda *skip: run_as_nobody(f'import os\n{ASK}', f'{open_place}:/usr/bin:/bin', fake.path, *skip)
+    return rule
+
+
+@needs_root
+@pytest.mark.parametrize('says', REFUSALS.values(), ids=REFUSALS)
+def test_where_sudo_refuses_todays_words_the_former_ones_are_tried(ruled, says):
+    """Sites have the rule in literal forms and in their configuration management; a new log must not turn them
+    UNKNOWN.
+    """
+    told = ruled('-l error -l selftest', says)()
+
+    assert told['problem'] == '' and 'INTEL SSDSC2BB150G7' in told['outcome']
+    assert ('sudoers rule is that of an earlier version' in told['remark']
+            and 'check_smart_attributes sudoers' in told['remark'])
+    assert told['scanned'] == ['/dev/sda']
+
+
+@needs_root
+def test_where_the_rule_is_todays_nobody_speaks_of_old_ones(ruled):
+    """A remark in every check is one that nobody reads."""
+    assert ruled('-l error -l selftest -l devstat -l ssd')()['remark'] == ''
+
+
+@needs_root
+def test_where_sudo_refuses_everything_the_missing_rule_is_what_is_told(ruled):
+    """That one is not old."""
+    told = ruled('-l nothing')()
+
+    assert told['remark'] == '' and 'the sudoers rule for this call is missing' in told['problem']
+
+
+@needs_root
+def test_a_log_that_harms_a_drive_is_in_no_former_words_either(ruled):
+    """A site skips it, and the old rule is no reason to read it."""
+    assert ruled('-l error')('selftest')['problem'] == ''
+    assert 'is missing' in ruled('-l error -l selftest')('selftest')['problem']
+
+
+def test_former_words_keep_sudo_type_path_and_text_form(monkeypatch):
+    """Only the logs differ."""
+    monkeypatch.setattr(smartctl_calls, 'FORMER',
+                        (OLD, (('--json',), ('error',)), (smartctl_calls.JSON, smartctl_calls.LOGS)))
+    text = ('/usr/bin/sudo', '-n', '/x', *read_arguments('/dev/bus/0', 'megaraid,6', json=False))
+
+    assert [' '.join(line) for line in smartctl_calls.former(text)] == [
+        '/usr/bin/sudo -n /x --nocheck=standby -i -H -A -l error -l selftest -d megaraid,6 /dev/bus/0',
+        '/usr/bin/sudo -n /x --nocheck=standby -i -H -A -l error -d megaraid,6 /dev/bus/0']
+    assert [' '.join(line) for line in smartctl_calls.former(('/x', *smartctl_calls.SCAN))] == ['/x --json --scan']
+
+
+def test_every_words_that_a_version_has_used_are_still_tried():
+    """Whoever changes LOGS or JSON adds a line here, and what they were to FORMER."""
+    used = [(('--json=c',), ('error', 'selftest', 'devstat', 'ssd'))]
+
+    assert [words for words in used
+            if words not in ((smartctl_calls.JSON, smartctl_calls.LOGS), *smartctl_calls.FORMER)] == []
+
+
+def test_what_smartctl_says_is_no_refusal_of_sudo():
+    """It would be asked again with fewer logs."""
+    behind = ('/usr/bin/sudo', '-n', '/x', *read_arguments('/dev/sda'))
+
+    assert not smartctl_calls.is_refused(behind, b'{}', b'sudo: a password is required')
+    assert not smartctl_calls.is_refused(behind, b'', b'sudo: unable to resolve host x')
+    assert not smartctl_calls.is_refused(behind[2:], b'', b'sudo: a password is required')

@@ -1,0 +1,120 @@
+"""Day one: smartd has kept values of these drives for years, and the first check knows them."""
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Mapping, Tuple
+
+import pytest
+import smartd
+from conftest import ROOT, Result
+from simulator import descriptions
+from simulator.descriptions import Description
+from simulator.machine import Machine
+
+_COMMAND = """
+import sys
+sys.path.insert(0, {root!r})
+from smart_attributes.history import smartd_log
+smartd_log.FOLDER = {logs!r}
+from smart_attributes.main import main
+main()
+"""
+INTEL, HGST, SEAGATE = (descriptions.read(name) for name in (
+    'intel-worn', 'hgst-healthy', 'sas-seagate-healthy'))
+RAID = 'megaraid,4@/dev/bus/0'
+READ = SEAGATE.log['read']
+# Hours ago -> CRC errors of the SSD and of the disk, unread blocks of the SAS disk.
+COURSE: Mapping[int, Tuple[int, int, int]] = {
+    23: (43, 0, 0), 20: (43, 0, 0), 17: (43, 1, 0), 14: (43, 1, 2), 11: (43, 3, 2), 8: (57, 3, 2), 5: (57, 3, 2)}
+SITE = {'metrics': {'reported_uncorrect': {'sas': {
+    'warning': None, 'critical': None,
+    'growth': {'within': '24h', 'warning': '1', 'critical': None, 'for': '30d', 'why': 'Wanted at this site.'},
+    'why': 'Wanted at this site.'}}}}
+
+
+def drives(crc: int, of_disk: int, unread: int, hours_ago: int = 0) -> Dict[str, Description]:
+    """A SSD, a disk and a SAS disk behind a RAID controller with these numbers."""
+    hours = 20_000 - hours_ago
+    return {'/dev/sda': smartd.with_raw(INTEL, a9=hours, a199=crc),
+            '/dev/sdb': smartd.with_statistic(smartd.with_raw(HGST, a9=hours, a199=of_disk), 6, 0x018, of_disk),
+            RAID: smartd.with_log(SEAGATE, read=[*READ[:6], unread])}
+
+
+class Site:
+    """A machine on which smartd has run since yesterday, and where no check has."""
+
+    def __init__(self, folder: Path) -> None:
+        self.logs, self.state, self.config = (folder / name for name in ('logs', 'state', 'config'))
+        for each in (self.logs, self.state, self.config / 'thresholds.d'):
+            each.mkdir(parents=True)
+        (self.config / 'thresholds.d/sas.json').write_text(json.dumps(SITE))
+        for ago, numbers in COURSE.items():
+            self.machine: Machine = smartd.look(self.logs, drives(*numbers, ago), ago)
+
+    def run(self, *words: str, command: str = '') -> Result:
+        """Run a command over the three drives."""
+        addresses = [word for address in drives(0, 0, 0) for word in ('-d', address)]
+        done = subprocess.run(
+            [sys.executable, '-I', '-c', _COMMAND.format(root=str(ROOT), logs=str(self.logs)),
+             *([command] if command else []),
+             '-p', self.machine.smartctl, '--nosudo', '--state-dir', str(self.state), '--config', str(self.config),
+             *addresses, *words], capture_output=True, text=True, timeout=60, check=False,
+            env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'TZ': 'UTC', 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME']})
+        return Result(done.returncode, done.stdout)
+
+    def series(self, serial: str) -> List[Tuple[str, List[Any]]]:
+        """What history holds of a drive: metrics with their numbers."""
+        found = json.loads(self.run('--json', command='history').text)['drives']
+        return [(series['metric'], [number for _, number in series['points']])
+                for drive in found if drive['serial'] == serial for series in drive['series']]
+
+
+@pytest.fixture(scope='module')
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    yield Site(tmp_path_factory.mktemp('day-one'))
+
+
+@smartd.needed
+def test_what_smartds_logs_prove_is_an_alarm_at_the_first_check(site):
+    """Real logs of the real smartd over changing drives, ATA and SCSI; imported whole, then one check."""
+    done = site.run('--import', command='history').text.splitlines()
+
+    assert [line.split(': ')[0] for line in done] == ['sda', 'sdb', 'bus_0_megaraid_4']
+    assert all(f'points from {len(COURSE)} lines' in line and 'damaged' not in line for line in done)
+
+    first = site.run()
+    assert 'crc_errors grew by 14 in 24 h (43 to 57), 8 h ago' in first.line_of('sda')
+    assert 'crc_errors grew by 3 in 24 h (0 to 3), 11 h ago' in first.line_of('sdb')  # judged by its statistics
+    assert 'reported_uncorrect grew by 2 in 24 h (0 to 2), 14 h ago' in first.line_of('bus_0_megaraid_4')
+
+
+@smartd.needed
+def test_what_is_imported_and_what_checks_read_are_the_same_series(site):
+    """Else nothing would have grown between them."""
+    site.run('--import', command='history')
+    site.run()
+    of_sas, of_disk = site.series(SEAGATE.serial), site.series(HGST.serial)
+
+    assert len(dict(of_sas)) == len(of_sas)
+    assert dict(of_sas)['reported_uncorrect'] == [0, 2]
+    assert {'temperature', 'host_written', 'host_read', 'non_medium_errors'} <= {*dict(of_sas)}
+    assert [numbers for metric, numbers in of_disk if metric == 'crc_errors'] == [[0, 1, 3]] * 2
+
+
+@smartd.needed
+def test_no_metric_stands_twice_in_the_history_without_what_differs(site):
+    """smartd logs the attribute, and the statistics of the disk tell the same number."""
+    site.run('--import', command='history')
+    site.run()
+    lines = site.run(command='history').text.splitlines()
+    drives = '\n'.join(lines).split(', read from ')[1:]
+    shown = [[(row.split()[0], row[each.splitlines()[1].index('source'):]) for row in each.splitlines()[2:]
+              if '  ' in row] for each in drives]
+
+    assert [[metric for metric, _ in rows].count('crc_errors') for rows in shown] == [2, 2, 0]
+    assert all(source for rows in shown for _, source in rows)
+    assert [len(rows) for rows in shown] == [len({*rows}) for rows in shown]

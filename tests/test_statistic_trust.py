@@ -1,0 +1,33 @@
+"""What a drive's own statistics are worth as a witness."""
+import pytest
+
+from smart_attributes.devtools import statistic_trust
+
+
+@pytest.mark.parametrize(('number', 'stated', 'unit', 'is_near'), [
+    (78, 80, '%', True), (77, 80, '%', False), (3600, 10800, 's', True), (3600, 3600 * 4, 's', False),
+    (75, 100, 'B', False),
+    (91, 100, 'B', True), (40, 50, 'C', True), (39, 50, 'C', False), (1234 * 60, 1234 * 3600, 's', False),
+    (2275184 * 2**25, 3077596960 * 512, 'B', True), (2275184 * 2**24, 3077596960 * 512, 'B', False),
+    (3077596960 * 512, 2275184 * 2**25, 'B', False), (5 * statistic_trust.WRAP - 2**30, 0, 'B', True),
+    (5 * statistic_trust.WRAP + 2**30, 0, 'B', True),
+    (5 * statistic_trust.WRAP - 2**30 - 1, 0, 'B', False),
+    (statistic_trust.WRAP + 9, statistic_trust.WRAP * 3 + 9, 'B', False)])
+def test_a_reading_is_near_within_what_rounding_and_time_explain(number, stated, unit, is_near):
+    """Hours as minutes, 32 MiB as 64 and a turned percentage are far beyond that."""
+    assert statistic_trust.is_near(number, stated, unit) is is_near
+
+
+@pytest.mark.parametrize(('metric', 'number', 'filled', 'is_doubtful'), [
+    ('endurance_used', 0, 100, True), ('endurance_used', 0, 99, False), ('endurance_used', 1, 1000, False),
+    ('reallocated', 0, 1000, False), ('endurance_used', None, 1000, False)])
+def test_no_wear_after_a_hundred_fills_is_doubtful(metric, number, filled, is_doubtful):
+    """Other counters may be 0 for ever."""
+    assert statistic_trust.is_doubtful(metric, number, filled) is is_doubtful
+
+
+@pytest.mark.parametrize(('written', 'capacity', 'filled'),
+                         [(1000, 10, 100), (999, 10, 99), (None, 10, 0), (1000, None, 0), (1000, 0, 0)])
+def test_fills_are_known_where_both_numbers_are(written, capacity, filled):
+    """Without one of them nothing is doubted."""
+    assert statistic_trust.fills(written, capacity) == filled

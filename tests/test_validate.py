@@ -1,0 +1,965 @@
+"""Every mistake that a contributor can make is named in one sentence, and nothing else is."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import re
+
+import pytest
+from conftest import ROOT, drive_path
+from conftest import run as run_command
+from small_database import Checkout, database, samples
+
+from smart_attributes.devtools import reading_rules, validate
+from smart_attributes.knowledge import data_file, decode, formatting
+
+X1, X2, Z, FALLBACK = range(4)  # entries of the small database
+NOTHING_WRONG = 'attributes.json: 4 entries, 4 samples, 1 measured model, no problem'
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A whole database with samples, without mistakes."""
+    here = Checkout(tmp_path)
+    here.write(database(), samples())
+    return here
+
+
+def problems_after(checkout, change):
+    """Return what validate says after one change to the database and its samples."""
+    data, proof = database(), samples()
+    change(data, proof)
+    checkout.write(data, proof)
+    return validate.validate([checkout.path])
+
+
+def test_a_database_without_mistakes_has_no_problems(checkout):
+    """Otherwise the other tests would validate nothing."""
+    assert validate.validate([checkout.path]) == []
+
+
+# --- planted mistakes ------------------------------------------------------------------
+
+
+def put(*path_and_value):
+    """Return a change that puts a value at a path of the database."""
+    *path, last, value = path_and_value
+
+    def change(data, _):
+        for step in path:
+            data = data[step]
+        data[last] = copy.deepcopy(value)
+
+    return change
+
+
+def of_x1(key, value):
+    return put('entries', X1, key, value)
+
+
+def reading(value, number='233', metric='endurance_used'):
+    return put('entries', X1, 'attributes', number, 'readings', {metric: value})
+
+
+def without(*path):
+    def change(data, _):
+        for step in path[:-1]:
+            data = data[step]
+        del data[path[-1]]
+
+    return change
+
+
+def sample(number, key, value):
+    def change(_, proof):
+        proof[number][key] = value
+
+    return change
+
+
+def expecting(metric, value):
+    def change(_, proof):
+        proof[X1]['expect'][metric] = value
+
+    return change
+
+
+def not_expecting(metric):
+    def change(_, proof):
+        del proof[X1]['expect'][metric]
+
+    return change
+
+
+def also(**entry):
+    """Return a change that adds an entry, and a sample that it wins unless it says otherwise."""
+    new = {'source': 'measured on 9 drives', **entry}
+
+    def change(data, _):
+        data['entries'].append(new)
+
+    return change
+
+
+FILE = 'attributes.json: '
+AT_233 = FILE + 'ACME X1, attribute 233, endurance_used: '
+ENDLESS = AT_233 + ('valid must end at 255 or before (with "ceiling": 255, for drives that were seen beyond it, at '
+                    '999), or a raw value of '
+                    'something else becomes a percentage')
+CAPACITOR = FILE + 'ACME X1, attribute 175, power_loss_protection: '
+SAMPLE_1 = 'acme.json: sample 1, ACME X1-240: '
+AS_STATED = 'correct "from" or "unit", read another attribute, or list the metric in "untrusted_statistics"'
+CITE = 'add the document there and write its key and a place in it, or write "measured on" what and how many drives'
+MISTAKES = {
+    # what the schema and the loader refuse
+    'schema': (of_x1('famly', 'ACME'), FILE + 'ACME X1: there is no key "famly"; did you mean family?'),
+    'pattern does not compile': (
+        of_x1('models', ['ACME X1-[0-9']),
+        FILE + 'ACME X1: models "ACME X1-[0-9" is no regular expression: unterminated character set at position 8; '
+               'correct it',
+    ),
+    'firmware does not compile': (
+        of_x1('firmware', '1.0)'),
+        FILE + 'ACME X1: firmware "1.0)" is no regular expression: unbalanced parenthesis at position 3; correct it',
+    ),
+    'set unknown': (of_x1('uses', ['ata']),
+                    FILE + 'ACME X1: uses "ata", but there is no such set; known are ata-common'),
+    'metric unknown': (
+        reading({'from': 'raw'}, metric='wear'),
+        FILE + 'ACME X1, attribute 233, wear: there is no such metric; did you mean endurance_used?',
+    ),
+    'formula unknown': (
+        reading({'from': '100 - normalised', 'valid': [0, 99]}),
+        AT_233 + 'from "100 - normalised" is not known; write value, worst, '
+        'raw, raw byte 0, raw bytes 0-1, bits of raw, with 100 - or 200 - before it, / N behind it, of ID for another '
+        'attribute, '
+        '100 * A / B for a ratio, or A + B for a sum',
+    ),
+    # citations
+    'source missing': (
+        without('entries', X1, 'source'),
+        FILE + 'ACME X1: source is missing; cite a document, or say "measured on" what and how many drives',
+    ),
+    'source unknown': (
+        put('sets', 'ata-common', 'source', 'acme-manuel, page 3'),
+        FILE + 'set ata-common: source "acme-manuel" is none of "documents"; ' + CITE,
+    ),
+    'source of an attribute unknown': (
+        put('entries', X1, 'attributes', '233', 'source', 'hearsay'),
+        FILE + 'ACME X1, attribute 233: source "hearsay" '
+        'names none of "documents"; ' + CITE,
+    ),
+    'source of an advisory unknown': (
+        put('advisories', 0, 'source', 'a friend'),
+        FILE + 'advisory acme-x1-stops: source "a friend" names none of "documents"; ' + CITE,
+    ),
+    'source of a rating unknown': (
+        of_x1('rated_written', {'ACME X1-240': {'bytes': 10**14, 'source': 'leaflet'}}),
+        FILE + 'ACME X1, rated_written ACME '
+        'X1-240: source "leaflet" names none of "documents"; ' + CITE,
+    ),
+    'document not cited': (
+        put('documents', 'acme-blog', {'title': 'ACME blog'}),
+        FILE + 'document acme-blog: nothing cites it; cite it or remove it',
+    ),
+    'set not used': (
+        put('sets', 'spare', {'source': 'acme-manual', 'attributes': {}}),
+        FILE + 'set spare: no entry uses it; use it or remove it',
+    ),
+    # metrics
+    'standard metric missing': (without('metrics', 'pending'),
+                                FILE + 'metrics: pending is missing, and standard logs give it; add it'),
+    'verdict with the wrong direction': (
+        put('metrics', 'write_protect', 'worse', 'high'),
+        FILE + 'metric write_protect: a verdict that failed is 0 and one that passed 1, so worse must be "low"',
+    ),
+    'metric with an empty range': (
+        put('metrics', 'pending', 'valid', [9, 1]),
+        FILE + 'metric pending: valid [9, 1] is empty; write the smaller number first',
+    ),
+    # units
+    'unit of another kind': (
+        reading({'from': 'raw', 'unit': 'h'}, '241', 'host_written'),
+        FILE + 'ACME X1, attribute 241, host_written: unit h does not '
+        'fit a metric that is an amount of data; write B, 512B, 4KiB, 8KiB, 16KiB, 1MiB, 16MiB, 32MiB, 1GiB, 16GiB, '
+        '64GiB, 1GB, 64GB',
+    ),
+    'unit of a count': (
+        put('entries', Z, 'attributes', '163', 'readings', {'reallocated': {'from': 'raw', 'unit': '512B'}}),
+        FILE + 'Controller Z, attribute 163, reallocated: unit 512B does not fit a metric that is a count; '
+        'leave it out or write logical sectors',
+    ),
+    'sectors of what is none': (
+        put('entries', Z, 'attributes', '163', 'readings',
+            {'power_cycles': {'from': 'raw', 'unit': 'logical sectors'}}),
+        FILE + 'Controller Z, attribute 163, power_cycles: unit logical sectors does not fit a metric that is a count; '
+               'leave it out',
+    ),
+    'unit missing': (
+        reading({'from': 'raw'}, '241', 'host_written'),
+        FILE + 'ACME X1, attribute 241, host_written: unit is missing: the metric is an amount of data; say what one '
+               'count is worth',
+    ),
+    # formulas against valid ranges
+    'no valid range': (
+        reading({'from': '100 - value'}),
+        AT_233 + 'from "100 - value" turns a value that was never set into a figure; give valid, for example [0, 99]',
+    ),
+    'open valid range': (
+        reading({'from': '200 - value', 'valid': [0, None]}),
+        AT_233 + 'from "200 - value" turns a value that was never set into a figure; give valid, for example [0, 199]',
+    ),
+    'zero becomes 100 %': (
+        reading({'from': '100 - value', 'valid': [0, 100]}),
+        AT_233 + 'value 0, which means "never set", becomes 100 %; narrow valid or list it in "not"',
+    ),
+    '253 becomes a figure': (
+        reading({'from': 'value', 'valid': [0, 254]}),
+        AT_233 + 'value 253, which means "never set", becomes 253 %; narrow valid or list it in "not"',
+    ),
+    'garbage becomes a percentage': (
+        reading({'from': 'raw'}),
+        ENDLESS,
+    ),
+    'a byte of ones becomes a percentage': (
+        reading({'from': 'raw byte 3', 'valid': [0, 255]}),
+        AT_233 + 'a raw value of all ones, which means "never set", becomes 255 %; narrow valid or list it in "not"',
+    ),
+    'spare turned round': (
+        reading({'from': '100 - value', 'valid': [0, 99]}, metric='spare_available'),
+        FILE + 'ACME X1, attribute 233, spare_available: from "100 - value" is what is used up, and spare_available '
+               'what is left; '
+        'write value',
+    ),
+    'a ceiling over garbage': (
+        reading({'from': 'raw', 'valid': [0, 9999], 'ceiling': 255}),
+        ENDLESS,
+    ),
+    'ratio without an end': (
+        reading({'from': '100 * raw of 17 / raw of 16', 'valid': [0, 1000]}),
+        ENDLESS,
+    ),
+    'empty valid range': (
+        reading({'from': '100 - value', 'valid': [99, 0]}),
+        AT_233 + 'valid [99, 0] is empty; write the smaller number first',
+    ),
+    'valid range never reached': (
+        reading({'from': 'raw byte 0', 'valid': [300, 400]}, '175', 'reallocated'),
+        FILE
+        + 'ACME X1, attribute 175, reallocated: valid [300, 400] is never reached: raw byte 0 lies between 0 and 255',
+    ),
+    'ceiling never reached': (
+        reading({'from': 'raw byte 2', 'unit': 'min', 'ceiling': 65535}, '175', 'capacitor_test_age'),
+        FILE + 'ACME X1, attribute 175, capacitor_test_age: ceiling 65535 is never reached: raw byte 2 ends at 255',
+    ),
+    # verdicts
+    'states of a number': (
+        reading({'from': 'value', 'states': {'0': 'failed'}}, '175', 'reallocated'),
+        FILE + 'ACME X1, attribute 175, reallocated: states '
+        'give words, and reallocated is a number; remove them, or let the metric be a verdict',
+    ),
+    'verdict without states': (
+        reading({'from': 'value'}, '175', 'power_loss_protection'),
+        CAPACITOR + 'power_loss_protection is a verdict; give states, for example {"100": "passed", "0-10": "failed"}',
+    ),
+    'states overlap': (
+        reading({'from': 'value', 'states': {'0-11': 'failed', '100': 'passed', '11': 'hot'}}, '175',
+                'power_loss_protection'),
+        CAPACITOR + 'states 0-11 and 11 overlap; let each result have one word',
+    ),
+    'state turned round': (
+        reading({'from': 'value', 'states': {'10-0': 'failed'}}, '175', 'power_loss_protection'),
+        CAPACITOR + 'states 10-0 is empty; write the smaller number first',
+    ),
+    'state never reached': (
+        reading({'from': 'value', 'states': {'100': 'passed', '256': 'failed'}}, '175', 'power_loss_protection'),
+        CAPACITOR + 'states 256 is never reached: value ends at 255',
+    ),
+    # patterns
+    'too few literals': (
+        of_x1('models', ['ACME X1-[0-9]{3}', 'ACM[A-Z]+']),
+        FILE
+        + 'ACME X1: models "ACM[A-Z]+" can match with 3 literal characters; name at least 4, or it claims strangers, '
+          'unless '
+          '"first" or "only" tells their attributes as well',
+    ),
+    'a pattern as of a shell': (
+        of_x1('models', ['ACME X1-[0-9]{3}', 'ACME X1*']),
+        FILE + 'ACME X1: models "ACME X1*" has * behind a character, which is that character any number of times; '
+               'write .* for anything',
+    ),
+    'choice of patterns': (
+        of_x1('models', ['ACME X1-[0-9]{3}|ACME X1']),
+        FILE + 'ACME X1: models "ACME X1-[0-9]{3}|ACME X1" is a choice of whole patterns, '
+        'which costs every check time; write one pattern for each',
+    ),
+    'catastrophic pattern': (
+        of_x1('models', ['ACME X1-(?:[0-9]+)+']),
+        FILE + 'ACME X1: models "ACME X1-(?:[0-9]+)+" repeats what itself varies, '
+        'which can take for ever on a strange name; write it flat, like [A-Z0-9]+',
+    ),
+    'too many repetitions': (
+        of_x1('models', ['ACME X1.*-.*[0-9]*.*[A-Z]*']),
+        FILE + 'ACME X1: models "ACME X1.*-.*[0-9]*.*[A-Z]*" has 5 repetitions without end; 4 are enough',
+    ),
+    'blank at the end': (
+        of_x1('models', ['ACME X1-[0-9]{3}', 'ACME X1-240 ']),
+        FILE + 'ACME X1: models "ACME X1-240 " has blanks at an end or two in a row, which no model has once it is '
+               'read; remove them',
+    ),
+    'catastrophic firmware': (
+        put('advisories', 0, 'firmware', '(1+)+'),
+        FILE + 'advisory acme-x1-stops: firmware "(1+)+" repeats what itself '
+        'varies, which can take for ever on a strange name; write it flat, like [A-Z0-9]+',
+    ),
+    'pattern without a sample': (
+        of_x1('models', ['ACME X1-[0-9]{3}', 'ACME Y9-.*']),
+        FILE + 'ACME X1: models "ACME Y9-.*" matches no sample and no measured model; add a sample or correct it',
+    ),
+    # entries
+    'family twice': (put('entries', X2, 'family', 'ACME X1'),
+                     FILE + 'ACME X1: 2 of the entries have this family; give each its own'),
+    'advisory twice': (
+        lambda data, _: data['advisories'].append(data['advisories'][0]),
+        FILE + 'acme-x1-stops: 2 of the advisories have this id; give each its own',
+    ),
+    'generic without a guard': (
+        lambda data, _: (data['entries'][Z].pop('first'), data['entries'][Z].update(models=['NONAME'])),
+        FILE + 'Controller Z: a generic entry needs one of has, lacks, first, only or kind, or it claims every drive',
+    ),
+    'generic fallback': (
+        put('entries', FALLBACK, 'generic', True),
+        FILE + 'Unknown solid state drive: generic and fallback exclude each other; keep one',
+    ),
+    'null of nothing': (
+        put('entries', X1, 'attributes', '190', None),
+        FILE + 'ACME X1, attribute 190: it is null, but no set that the entry uses has it; remove it',
+    ),
+    'formula reads a trap': (
+        reading({'from': 'raw of 245', 'valid': [0, 254]}),
+        AT_233 + 'it reads attribute 245, which is a trap; read another one',
+    ),
+    'trap hides a reading': (
+        put('entries', X1, 'attributes', '245', 'readings', {'endurance_used': {'from': 'raw', 'valid': [0, 254]}}),
+        FILE + 'ACME X1, attribute 245, endurance_used: it is a trap, and may hide another reading of endurance_used; '
+               'remove this one',
+    ),
+    'threshold of no attribute': (
+        of_x1('ignore_thresholds', [246]),
+        FILE + 'ACME X1, ignore_thresholds: the entry has no attribute 246; describe it or remove it',
+    ),
+    'endurance and none': (
+        of_x1('no_endurance', 'stuck at 100'),
+        FILE + 'ACME X1, attribute 233, endurance_used: the entry says no_endurance; remove one of them',
+    ),
+    'set that every entry uses': (
+        put('entries', X1, 'uses', ['ata-common']),
+        FILE + 'ACME X1, uses: every entry uses ata-common last, unless "uses_common" is false; remove it',
+    ),
+    'advisory concerns the mended': (
+        put('advisories', 0, 'firmware', '1\\..'),
+        FILE + 'advisory acme-x1-stops: firmware: 1.1 is said to be fixed, and the '
+        'pattern of the affected revisions matches it; exclude it',
+    ),
+    'advisory in minutes': (
+        put('advisories', 0, 'hour', 32768 * 60),
+        FILE + 'advisory acme-x1-stops: hour 1966080 is 224 years; write power-on hours',
+    ),
+    # entries against each other
+    'same pattern': (
+        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}']),
+        FILE + 'ACME X1 again and ACME X1 both claim "ACME X1-[0-9]{3}" and nothing '
+        'tells them apart; give one of them a guard (has, lacks, first, only) or remove the pattern',
+    ),
+    'claimed twice': (
+        also(family='ACME all', models=['ACME X[12]-.*']),
+        FILE + 'ACME X1-240 is claimed by two entries, ACME all and ACME X1; narrow one pattern',
+    ),
+    'never wins': (
+        lambda data, _: (
+            data['entries'][X2].update(kind='ssd'),
+            data['entries'].append({'family': 'ACME twin', 'models': ['ACME X2-4.*'],
+                                    'source': 'measured on 9 drives'}),
+        ),
+        FILE
+        + 'ACME twin: it can never win, ACME X2 takes every drive that it matches; narrow that one or remove this one',
+    ),
+    'no sample': (
+        also(family='ACME X3', kind='hdd'),
+        FILE + 'ACME X3: it has no sample; add one to tests/samples, or to "samples" in a file of your own',
+    ),
+    'samples within': (
+        lambda data, proof: data.update(samples=proof[:1]),
+        FILE + 'samples: every check would load them; move them to tests/samples',
+    ),
+    # samples
+    'sample of nobody': (sample(X1, 'family', 'ACME X11'),
+                         SAMPLE_1 + 'no entry is called ACME X11; did you mean ACME X1?'),
+    'sample of another entry': (
+        sample(X1, 'family', 'ACME X2'),
+        SAMPLE_1 + 'its own entry, ACME X2, does not claim it because of "models"; correct the entry or the sample',
+    ),
+    'samples of another entry': (
+        lambda data, proof: (data['entries'][X1].update(models=['ACME X[12]-.*'], kind='ssd'), proof.append(proof[1])),
+        'acme.json: sample 2, ACME X2-480: ACME X1 claims it and 1 other sample of it, not its own entry, ACME X2; '
+        'narrow one of them',
+    ),
+    'sample that nobody claims': (
+        lambda data, proof: proof[3].update(kind='hdd'),
+        'acme.json: sample 4, WHO: its own entry, Unknown solid state drive, does not claim it because of "kind"; '
+        'correct the entry or the sample',
+    ),
+    'expects another number': (
+        expecting('endurance_used', 77),
+        SAMPLE_1 + 'expect endurance_used 77, but attribute 233 gives 78 %; correct the one that is wrong',
+    ),
+    'expects another word': (
+        expecting('power_loss_protection', 'failed'),
+        SAMPLE_1
+        + 'expect power_loss_protection "failed", but attribute 175 gives "passed"; correct the one that is wrong',
+    ),
+    'expects a number of a verdict': (
+        expecting('power_loss_protection', 1),
+        SAMPLE_1 + 'expect power_loss_protection 1, but attribute 175 gives "passed"; correct the one that is wrong',
+    ),
+    'expects unknown': (
+        expecting('endurance_used', None),
+        SAMPLE_1 + 'expect endurance_used null, but attribute 233 gives 78 %; correct the one that is wrong',
+    ),
+    'expects what is unknown': (
+        sample(X2, 'expect', {'endurance_used': 300}),
+        'acme.json: sample 2, ACME X2-480: expect endurance_used 300, but attribute '
+        '202 gives null (300 is outside its valid range); correct the one that is wrong',
+    ),
+    'expects too much': (expecting('temperature', 30),
+                         SAMPLE_1 + 'expect temperature 30, but its lines do not give this metric'),
+    'expects too little': (
+        not_expecting('capacitor_test_age'),
+        SAMPLE_1 + 'attribute 175 also gives capacitor_test_age 354360 s; if that is right, add "capacitor_test_age": '
+                   '354360 to "expect"',
+    ),
+    'line that is no row': (
+        sample(X2, 'lines', ['Serial Number: none']),
+        'acme.json: sample 2, ACME X2-480: "Serial Number: none" is no row of an attribute table; paste one of '
+        'smartctl -A or -x',
+    ),
+    'sample without origin': (
+        lambda _, proof: proof[X1].pop('origin'),
+        'acme.json: sample 1, ACME X1: origin is missing; write "captured" or "composed"',
+    ),
+    # what the drive itself says
+    'endurance turned round': (
+        sample(X1, 'stated', {'endurance_used': 22}),
+        SAMPLE_1 + 'attribute 233 gives endurance_used 78 %, but the drive itself states 22; ' + AS_STATED,
+    ),
+    'unit too large': (
+        sample(X1, 'stated', {'host_written': 512000}),
+        SAMPLE_1 + 'attribute 241 gives host_written 33554432000 B, but the drive itself states 512000; ' + AS_STATED,
+    ),
+}
+
+
+@pytest.mark.parametrize('mistake', MISTAKES)
+def test_a_planted_mistake_is_named(checkout, mistake):
+    """The sentence says where, what and what next; the tired contributor needs nothing else."""
+    change, sentence = MISTAKES[mistake]
+
+    assert sentence in problems_after(checkout, change)
+
+
+def test_the_layout_is_part_of_the_proof(checkout):
+    """Two contributors must not reformat each other's lines."""
+    (checkout.folder / 'attributes.json').write_text(json.dumps(database()))
+
+    assert validate.validate([checkout.path]) == [FILE
+                                                  + 'the layout is not the usual one; check_smart_attributes validate '
+                                                   '--format writes it']
+
+
+def test_a_key_that_stands_twice_is_named(checkout):
+    """JSON would keep the last one silently."""
+    text = (checkout.folder / 'attributes.json').read_text()
+    (checkout.folder / 'attributes.json').write_text(text.replace('"family": "ACME X1",',
+                                                                  '"family": "ACME X0", "family": "ACME X1",'))
+
+    assert validate.validate([checkout.path]) == [FILE + 'ACME X1: "family" stands here twice; keep one']
+
+
+# --- what is right although it looks like a mistake --------------------------------------
+
+RIGHT = {
+    'measured source': of_x1('source', 'measured on linuxhw/EnterpriseDrive, 85 of 85 drives; 232 of 3 is odd'),
+    'two sources': of_x1('source', 'acme-manual, section 2; measured on 5 drives'),
+    'document cited as a measurement': lambda data, _: (
+        data['documents'].update({'linuxhw-enterprisedrive': {'title': 'EnterpriseDrive'}}),
+        data['entries'][X2].update(source='measured on linuxhw/EnterpriseDrive, 8 of 8'),
+    ),
+    'null of a set': lambda data,
+    proof: (data['entries'][X1]['attributes'].update({'9': None}), proof[X1]['expect'].pop('power_on_time')),
+    'trap of its own metric': put('entries', X1, 'attributes', '245', 'readings', {'pending': {'from': 'raw'}}),
+    'sentinel in place of a range': reading({'from': '100 - value', 'valid': [0, 100], 'not': [100]}),
+    'ignored threshold of an attribute': of_x1('ignore_thresholds', [245, 9]),
+}
+
+
+@pytest.mark.parametrize('change', RIGHT)
+def test_what_is_right_is_not_called_wrong(checkout, change):
+    """A rule that cries wolf is switched off."""
+    assert problems_after(checkout, RIGHT[change]) == []
+
+
+def test_the_same_models_may_come_with_several_controllers(checkout):
+    """Models are sold under one name; the attribute list tells them apart, and on which drives shows in the samples."""
+    data, proof = database(), samples()
+    data['entries'].append({**data['entries'][X2], 'family': 'ACME X2, controller Z', 'has': [163]})
+    proof.append(
+        {
+            'family': 'ACME X2, controller Z',
+            'model': 'ACME X2-480',
+            'origin': 'composed',
+            'lines': ['163 Bad_Blocks              -O--CK   100   100   000    -    3'],
+            'expect': {},
+        }
+    )
+    checkout.write(data, proof)
+
+    assert validate.validate([checkout.path]) == []
+
+
+@pytest.mark.parametrize(
+    ('formula', 'lowest', 'highest'),
+    [
+        ('value', 0, 255),
+        ('100 - value', -155, 100),
+        ('200 - value / 2', 72.5, 200),
+        ('raw byte 2', 0, 255),
+        ('raw bytes 5-4', 0, 65535),
+        ('raw', 0, 2**48 - 1),
+        ('bits of raw', 0, 48),
+        ('value + raw byte 1', 0, 510),
+        ('raw / 10', 0, (2**48 - 1) / 10),
+    ],
+)
+def test_the_bounds_of_a_formula_are_those_of_its_operands(formula, lowest, highest):
+    """A valid range or a state beyond them would never be met."""
+    assert reading_rules.bounds(decode.parse(formula)) == (lowest, highest)
+
+
+# --- files of a site -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def shipped(checkout, monkeypatch):
+    """The small database in the place of the shipped one."""
+    monkeypatch.setattr(data_file, 'shipped', lambda name: str(checkout.folder / name))
+    return checkout
+
+
+LOCAL = {
+    'entries': [{'family': 'ACME Y5', 'models': ['ACME Y5-.*'], 'source': 'measured on my drive'}],
+    'samples': [
+        {
+            'family': 'ACME Y5',
+            'model': 'ACME Y5-1',
+            'origin': 'captured',
+            'lines': [' 12 Power_Cycle_Count -O--CK   100   100   000    -    7'],
+            'expect': {'power_cycles': 7},
+        }
+    ],
+}
+
+
+def local(tmp_path, data):
+    path = tmp_path / 'acme-y5.json'
+    path.write_text(json.dumps(data))
+    return str(path)
+
+
+def test_a_file_of_a_site_is_validated_on_top_of_the_shipped_one(shipped, tmp_path):
+    """Sets and metrics come from there; samples may stand in the file itself; no layout is asked for."""
+    assert validate.validate([local(tmp_path, LOCAL)]) == []
+
+
+def test_mistakes_of_a_file_of_a_site_are_named_with_its_name(shipped, tmp_path):
+    """The contributor has written this one, not the shipped one."""
+    data = copy.deepcopy(LOCAL)
+    data['entries'][0]['models'] = ['ACME .*']
+    data['samples'][0]['expect'] = {}
+
+    problems = validate.validate([local(tmp_path, data)])
+
+    assert problems == [
+        'acme-y5.json: sample 1, ACME Y5-1: attribute 12 also gives power_cycles 7; if that is right, add '
+        '"power_cycles": 7 to "expect"',
+        'acme.json: sample 1, ACME X1-240: ACME Y5 of acme-y5.json claims it, not its own entry, ACME X1; narrow one '
+        'of them',
+        'acme.json: sample 2, ACME X2-480: ACME Y5 of acme-y5.json claims it, not its own entry, ACME X2; narrow one '
+        'of them',
+    ]
+
+
+STATED = {'endurance_used': 78, 'host_written': 33_000_000_000}
+
+
+@pytest.mark.parametrize('stated', [STATED, {**STATED, 'endurance_used': 80}, {'temperature': 40}])
+def test_a_reading_near_what_the_drive_states_is_right(checkout, stated):
+    """Vendors round, and the drive counts on between its log and its attributes."""
+    assert problems_after(checkout, sample(X1, 'stated', stated)) == []
+
+
+@pytest.mark.parametrize(('evidence', 'sentence'), [
+    ({'ACME X1': {'drives': 5, 'compared': 4, 'agree': 6}},
+     'ACME X1: 6 that agree of 4 compared of 5 drives cannot be'),
+    ({'ACME X9': {'drives': 5}}, 'ACME X9: no entry has this family'),
+    ({'ACME X1': {'drives': 'many'}},
+     'ACME X1: its figures are none of drives, compared, agree with a whole number each'),
+    ([], 'it is not an object of families')])
+def test_evidence_that_cannot_be_is_named(checkout, evidence, sentence):
+    """It was edited by hand, or is that of another database."""
+    checkout.write_evidence(evidence)
+
+    assert validate.validate([checkout.path]) == [f'evidence.json: {sentence}; let measure --write write it']
+
+
+@pytest.mark.parametrize(('entry', 'drives', 'problems'), [
+    (X2, 3, [FILE + 'ACME X2, firmware: 3 drives are too few for a condition on it; cite a document or drop it']),
+    (X2, 5, []), (X1, 1, [])], ids=['measured on few', 'measured on enough', 'few and documented'])
+def test_a_condition_on_the_firmware_needs_drives_or_a_document(checkout, entry, drives, problems):
+    """Of three drives chance decides which firmware they have."""
+    data = database()
+    data['entries'][entry]['firmware'] = '.*'
+    checkout.write(data, samples())
+    checkout.write_evidence({data['entries'][entry]['family']: {'drives': drives}})
+
+    assert validate.validate([checkout.path]) == problems
+
+
+@pytest.mark.parametrize(('written', 'is_contradiction'), [(99 * 240 * 10**9, True), (100 * 240 * 10**9, False)])
+def test_a_stated_zero_demands_nothing_of_a_drive_that_was_written_many_times_over(checkout, written, is_contradiction):
+    """draft calls it no witness; who writes a sample by hand is not pushed towards a dead attribute either."""
+
+    def change(data, proof):
+        del data['entries'][X1]['attributes']['241'], proof[X1]['expect']['host_written']
+        proof[X1].update(capacity=240 * 10**9, stated={'endurance_used': 0, 'host_written': written})
+
+    assert any('the drive itself states 0' in problem
+               for problem in problems_after(checkout, change)) is is_contradiction
+
+
+def test_hours_that_are_read_as_minutes_are_named(checkout):
+    """1,234 minutes look as plausible as 1,234 hours."""
+
+    def change(data, proof):
+        data['entries'][X1]['attributes']['9'] = {'name': 'Hours',
+                                                  'readings': {'power_on_time': {'from': 'raw', 'unit': 'min'}}}
+        proof[X1]['lines'].append('  9 Power_On_Hours          0x0032   100   100   000    Old_age   Always       '
+                                  '-       1234')
+        proof[X1]['expect']['power_on_time'] = 74040
+        proof[X1]['stated'] = {'power_on_time': 1234 * 3600}
+
+    wrong = SAMPLE_1 + 'attribute 9 gives power_on_time 74040 s, but the drive itself states 4442400; ' + AS_STATED
+    assert wrong in problems_after(checkout, change)
+
+
+@pytest.mark.parametrize(('other', 'is_stuck'), [('100', True), ('098', False)])
+def test_a_figure_that_never_moved_on_a_drive_that_was_written_many_times_over_is_named(checkout, other, is_stuck):
+    """0 % used, the drive states 0 %, and both are constants; one sample on which it has moved is enough."""
+
+    def change(data, proof):
+        fresh = copy.deepcopy(proof[X1])
+        for each, value in ((proof[X1], '100'), (fresh, other)):
+            each['lines'] = [re.sub('022   022', f'{value}   {value}', line) for line in each['lines']]
+            each['expect']['endurance_used'] = 100 - int(value)
+            each.update(capacity=10**6, stated={'endurance_used': 0})
+        proof.append({**fresh, 'capacity': 10**15})
+
+    problems = problems_after(checkout, change)
+
+    assert any('gives 0 % used on a drive that was written' in problem
+               and 'times over, so it may stand still' in problem
+               for problem in problems) is is_stuck
+
+
+def test_a_statistic_that_the_entry_distrusts_contradicts_nothing(checkout):
+    """Some firmware states a constant."""
+
+    def change(data, proof):
+        data['entries'][X1]['untrusted_statistics'] = ['endurance_used']
+        proof[X1]['stated'] = {'endurance_used': 0}
+
+    assert problems_after(checkout, change) == []
+
+
+def without_power_cycles():
+    data = copy.deepcopy(LOCAL)
+    data['entries'][0]['uses_common'] = False
+    data['samples'][0]['expect'] = {}
+    return data
+
+
+def test_what_an_addition_silences_is_named(shipped, tmp_path):
+    """It replaces the entry that spoke before wholly: pending sectors would be gone without a word."""
+    assert validate.validate([local(tmp_path, without_power_cycles())]) == [
+        'acme-y5.json: sample 1, ACME Y5-1: without this entry, attribute 12 gives power_cycles 7, by default; '
+        'take that over ("uses" or a reading), or write a "comment" at the attribute why not'
+    ]
+
+
+@pytest.mark.parametrize('row', [None, {'name': 'Power_Cycle_Count', 'comment': 'Counts something else.'}])
+def test_what_an_addition_silences_with_a_reason_is_right(shipped, tmp_path, row):
+    """The generic entry was wrong about these drives."""
+    data = without_power_cycles()
+    data['entries'][0].update({'uses_common': row is None}, attributes={'12': row})
+
+    assert validate.validate([local(tmp_path, data)]) == []
+
+
+@pytest.mark.parametrize('text', ['smartctl 7.3 2022-02-28 r5338\n', '{\n  "json_format_version": [1, 0]}'])
+def test_a_report_in_the_place_of_an_entry_is_recognized(shipped, tmp_path, text):
+    """Both are files about the same drive."""
+    path = tmp_path / 'my-drive.json'
+    path.write_text(text)
+
+    assert validate.validate([str(path)]) == [
+        f'my-drive.json is what smartctl says about a drive, no entry; check_smart_attributes draft --report {path} '
+        f'makes one'
+    ]
+
+
+def test_two_files_of_a_site_are_validated_against_each_other(shipped, tmp_path):
+    """Both claim one drive."""
+    other = tmp_path / 'other.json'
+    other.write_text(json.dumps({'entries': [{**LOCAL['entries'][0], 'family': 'ACME Y5 too'}]}))
+
+    assert ('acme-y5.json: ACME Y5-1 is claimed by two entries, ACME Y5 and ACME Y5 too; narrow one pattern'
+            in validate.validate([local(tmp_path, LOCAL), str(other)]))
+
+
+# --- the command ---------------------------------------------------------------------------------
+
+
+def run(*files, **options):
+    """Return exit code and lines of the command."""
+    lines = []
+    return validate.main(files, write=lines.append, **options), lines
+
+
+def test_the_command_ends_with_a_summary(shipped):
+    """What was validated, so that an empty output is not taken for success."""
+    assert run() == (0, [NOTHING_WRONG])
+
+
+def test_the_command_says_what_hinders_an_addition_to_become_a_part_of_the_shipped_file(shipped, tmp_path):
+    """A file of a site may replace a shipped entry; a pull request may not claim its drives."""
+    data = copy.deepcopy(LOCAL)
+    data['entries'][0]['models'].append('ACME X1-4.*')
+
+    code, lines = run(local(tmp_path, data))
+
+    assert (code, lines[0]) == (
+        0, 'before you send it: attributes.json: ACME X1-480 is claimed by two entries, ACME X1 and ACME Y5; narrow '
+           'one pattern'
+    )
+    assert lines[1:] == ['acme-y5.json: 1 entry, 5 samples, 1 measured model, no problem']
+
+
+def test_the_command_exits_with_1_when_there_are_problems(shipped, tmp_path):
+    """Continuous integration stops there."""
+    data = copy.deepcopy(LOCAL)
+    del data['entries'][0]['source']
+    data['documents'] = {'unused': {'title': 'Unused'}}
+
+    code, lines = run(local(tmp_path, data))
+
+    assert code == 1
+    assert lines[-1] == 'acme-y5.json: 1 entry, 5 samples, 1 measured model, 2 problems'
+    assert len(lines) == 3
+
+
+@pytest.mark.parametrize('content', ['{', '{"entries": 5}', None])
+def test_the_command_says_why_a_file_cannot_be_validated(shipped, tmp_path, content):
+    """Never a traceback."""
+    path = tmp_path / 'broken.json'
+    if content:
+        path.write_text(content)
+
+    code, lines = run(str(path))
+
+    assert code == 1
+    assert 'broken.json: ' in lines[0]
+    assert lines[-1] == 'broken.json: taken for entries, 1 problem, the rest is validated when that is mended'
+
+
+def test_samples_and_models_can_be_given(shipped, tmp_path):
+    """They need not lie where a checkout has them."""
+    os.rename(shipped.folder / 'tests', shipped.folder / 'elsewhere')
+
+    assert run() == (0, ['attributes.json: 4 entries, 0 samples, no problem'])
+    assert run(samples_path=str(shipped.folder / 'elsewhere/samples'),
+               models_path=str(shipped.folder / 'elsewhere/models.csv')) == (
+        0,
+        [NOTHING_WRONG],
+    )
+    assert (
+        run(samples_path=str(shipped.folder / 'elsewhere/samples/acme.json'))[1][-1]
+        == 'attributes.json: 4 entries, 4 samples, no problem'
+    )
+
+
+# --- --format --------------------------------------------------------------------------------
+
+
+def test_format_rewrites_a_file_in_the_usual_layout_and_keeps_its_mode(shipped):
+    """The diff shows what was meant."""
+    path = shipped.folder / 'attributes.json'
+    path.write_text(json.dumps(database()))
+    path.chmod(0o640)
+
+    code, lines = run(formats=True)
+
+    assert (code, lines) == (0, [f'{path}: rewritten', NOTHING_WRONG])
+    assert path.read_text() == formatting.formatted(database(), 'attributes')
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert sorted(os.listdir(shipped.folder)) == ['attributes.json', 'tests']
+
+
+def test_format_writes_nothing_where_nothing_changes(shipped):
+    """Not even the time of the file."""
+    os.utime(shipped.path, (1, 1))
+
+    assert run(formats=True)[1][0] == f'{shipped.path}: has the usual layout already'
+    assert os.stat(shipped.path).st_mtime == 1
+
+
+def test_format_follows_a_link_and_keeps_it(shipped, tmp_path):
+    """The link is the contributor's; the file behind it is rewritten."""
+    (tmp_path / 'real.json').write_text(json.dumps(LOCAL))
+    (tmp_path / 'link.json').symlink_to('real.json')
+
+    run(str(tmp_path / 'link.json'), formats=True)
+
+    assert (tmp_path / 'link.json').is_symlink()
+    assert (tmp_path / 'real.json').read_text() == formatting.formatted(LOCAL, 'attributes')
+
+
+def test_format_leaves_a_file_with_mistakes_alone(shipped, tmp_path):
+    """A key that stands twice would be lost for good."""
+    path = tmp_path / 'twice.json'
+    path.write_text('{"entries": [], "entries": []}')
+
+    assert run(str(path), formats=True) == (1, ['twice.json: "entries" stands here twice; keep one'])
+    assert path.read_text() == '{"entries": [], "entries": []}'
+
+
+# --- other kinds of files --------------------------------------------------------------------
+
+
+def limits(tmp_path, data, folder='.'):
+    path = tmp_path / folder / 'limits.json'
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(data if isinstance(data, str) else json.dumps(data))
+    return str(path)
+
+
+def test_the_shipped_example_and_the_shipped_limits_are_clean():
+    """Whoever copies them starts without a mistake."""
+    assert run(str(ROOT / 'thresholds/example-site.json')) == (0, ['example-site.json: limits, 1 metric, 4 overrides, '
+                                                                   'no problem'])
+    assert run(str(ROOT / 'thresholds/default.json'))[0] == 0
+
+
+LIMIT_MISTAKES = {
+    'key': ({'metrics': {'temperature': {'warnin': '3'}}},
+            'metric temperature: there is no key "warnin"; did you mean warning?', False),
+    'metric': ({'metrics': {'temprature': {}}}, 'metrics: "temprature" is no metric; did you mean temperature?', True),
+    'range': ({'metrics': {'temperature': {'warning': '5 C'}}},
+              'metrics, temperature, warning: "5 C" is no Nagios range; ',
+              True),
+    'unit': ({'metrics': {'power_on_time': {'warning': '5y'}, 'pending': {'warning': '5y'}}},
+             'metrics, pending, warning: "5y" is no Nagios range of a metric that is a count; d, w and y ', True),
+    'pattern': ({'overrides': [{'for': {'model': '(a+)+X'}, 'why': 'for a reason'}]},
+                'overrides, model "(a+)+X" repeats what ', True),
+    'ended': ({'overrides': [{'for': {'serial': 'A'}, 'why': 'for a reason', 'until': '2020-01-31'}]},
+              'override for serial A: it ended on 2020-01-31 and has no effect; ', True),
+    'contradiction': ({'overrides': [
+        {'for': {'serial': 'A'}, 'why': 'for a reason', 'metrics': {'pending': {'warning': value}}}
+        for value in ('1', '2')]},
+        'overrides 1 and 2, for {"serial": "A"}, disagree about pending; remove one of them', True),
+}
+
+
+@pytest.mark.parametrize('mistake', LIMIT_MISTAKES)
+def test_a_mistake_in_limits_is_named(tmp_path, mistake):
+    """The same sentences as in a check, before it."""
+    data, sentence, is_whole = LIMIT_MISTAKES[mistake]
+
+    code, lines = run(limits(tmp_path, data))
+
+    assert (code, len(lines)) == (1, 2)
+    assert lines[0].startswith(f'limits.json: {sentence}')
+    assert ('the rest is validated when that is mended' in lines[1]) is not is_whole
+    assert 'limits' in lines[1].partition(':')[2]
+
+
+def test_what_is_no_json_is_taken_for_what_belongs_into_its_folder(tmp_path):
+    """Nothing else tells."""
+    assert run(limits(tmp_path, '{', 'thresholds.d'))[1][-1] == (
+        'limits.json: taken for limits, 1 problem, the rest is validated when that is mended')
+    assert run(limits(tmp_path, '{', 'attributes.d'))[1][-1].startswith('limits.json: taken for entries, ')
+
+
+def test_several_kinds_are_validated_in_one_go(shipped, tmp_path):
+    """A configuration folder holds both; one mistake is the exit code of all."""
+    code, lines = run(local(tmp_path, LOCAL), limits(tmp_path, {'metrics': {'pending': {'warning': 'x'}}}))
+
+    assert code == 1
+    assert [line.partition(':')[0] for line in lines] == ['acme-y5.json', 'limits.json', 'limits.json']
+
+
+def test_format_gives_limits_their_usual_layout(tmp_path):
+    """As it does for entries."""
+    path = limits(tmp_path, {'metrics': {'pending': {'critical': '2', 'warning': '1'}}})
+
+    assert run(path, formats=True) == (0,
+                                       [f'{path}: rewritten', 'limits.json: limits, 1 metric, 0 overrides, no problem'])
+    assert list(json.loads((tmp_path / 'limits.json').read_text())['metrics']['pending']) == ['warning', 'critical']
+
+
+@pytest.mark.parametrize(('devices', 'kind'), [
+    ({'ACME': {'Device': ['ACME X1'], 'ID#': {'5': {'value': 'RAW_VALUE', 'comment': 'Five'}},
+               'Threshs': {'5': ['1', '2']}, 'Perfs': ['5']}},
+     'database of version 1.6'),
+    ({'/dev/sda': {'Threshs': {'5': ['1', '2']}}}, 'user configuration of version 1.6')])
+def test_files_of_version_1_6_are_known_as_such(tmp_path, devices, kind):
+    """Sites keep them, and a check reads them."""
+    path = limits(tmp_path, {'Devices': devices})
+    good = run_command('validate', path)
+    broken = run_command('validate', limits(tmp_path, {'Devices': {name: {**data, 'Threshs': {'five': ['1', '2']}}
+                                                                   for name, data in devices.items()}}))
+
+    assert (good.code, good.text) == (0, f'limits.json: {kind}, 1 entry, no problem\n')
+    assert broken.code == 1
+    assert '"five" is no number of an attribute' in broken.text
+
+
+OF_ALL_KINDS = {
+    'limits': {'metrics': {'temperature': {'warnin': '3', 'warning': '50C'}, 'temprature': {}, 'pending': 5},
+               'overrides': [{'for': {'serial': 'A'}, 'why': 'short', 'metrics': {}},
+                             {'for': {'model': '(a+)+X'}, 'why': 'for a reason'}]},
+    'entries': {'entries': [
+        {'family': 'mine', 'models': ['ACME Y5'], 'source': 'measured', 'attribute': {}},
+        {'family': 'mine too', 'models': ['ACME (Y6+)+'], 'source': 'measured', 'uses': ['ata-comon'], 'attributes': {
+            '5': {'name': 'Five', 'readings': {'realocated': {'from': 'rw'}}}}}]}}
+
+
+@pytest.mark.parametrize(('kind', 'option'), [('limits', '--thresholds'), ('entries', '--attributes')])
+def test_validate_lists_every_mistake_that_a_check_prints(tmp_path, kind, option):
+    """Those of the schema, and those of the parts that fit it."""
+    path = limits(tmp_path, OF_ALL_KINDS[kind])
+    check = run_command('--report', drive_path('intel-worn'), '--no-history', option, path).text
+    told = [line.split('(check)  ')[1] for line in check.splitlines() if '(check)' in line]
+
+    assert len(told) >= 4
+    assert set(told) <= set(run_command('validate', path).text.splitlines())

@@ -1,0 +1,118 @@
+"""no_drives: volumes, virtual disks and optical drives are told from drives."""
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+
+import pytest
+from conftest import ROOT
+
+from smart_attributes.errors import DriveIsNoDrive
+from smart_attributes.reading import json_report, text_report
+from smart_attributes.reading.virtual_devices import VIRTUAL_DISKS, not_a_drive, of_path, virtual_disk
+
+
+@pytest.mark.parametrize('model, kind, transport, unit, part', [
+    pytest.param('ACME LOGICAL VOLUME', 'disk', '', '', 'RAID volume', id='named-volume'),
+    pytest.param('QEMU Virtual disk', 'disk', '', '', 'virtual disk', id='virtual-disk'),
+    pytest.param('Nameless', 'disk', '', '600508b1001c0123456789abcdef0123', 'RAID volume', id='naa-6'),
+    pytest.param('LIO-ORG x', 'disk', 'iSCSI', '', 'iSCSI', id='iscsi'),
+    pytest.param('PLDS DVD-ROM DH16', '', '', '', 'optical', id='optical'),
+    pytest.param('HP P840', 'storage array', '', '', 'storage array', id='raid-controller'),
+    pytest.param('IBM ULTRIUM-HH6', 'tape', 'SAS (SPL-4)', '', 'tape', id='tape'),
+])
+def test_what_has_no_smart_of_its_own_is_no_drive(model, kind, transport, unit, part):
+    """Left out of a scan; named as such when asked for."""
+    assert part in str(not_a_drive(model, kind, transport, unit))
+
+
+@pytest.mark.parametrize('model, unit', [
+    pytest.param('SEAGATE ST600MM0006', '5000c5004a5b6c7d', id='ok-sas-drive'),
+    pytest.param('SAMSUNG MZILT3T8HALS/007', '', id='ok-no-unit-id'),
+    pytest.param('HGST HUC101812CSS204', '60000000000000000', id='ok-not-naa-6'),
+])
+def test_a_sas_drive_is_a_drive(model, unit):
+    """A wrong "no drive" would hide it for ever."""
+    assert not_a_drive(model, 'disk', 'SAS (SPL-4)', unit) is None
+
+
+# What smartctl 7.3 prints of a virtio-scsi disk in a guest of QEMU 7.2.
+QEMU = {'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 4}, 'device': {
+    'name': '/dev/sda', 'type': 'scsi', 'protocol': 'SCSI'}, 'scsi_vendor': 'QEMU', 'scsi_product': 'QEMU HARDDISK',
+    'scsi_model_name': 'QEMU QEMU HARDDISK', 'scsi_revision': '2.5+', 'device_type': {'scsi_value': 0, 'name': 'disk'},
+    'temperature': {'current': 0}}
+VBOX = {'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 4}, 'device': {
+    'name': '/dev/sda', 'type': 'sat', 'protocol': 'ATA'}, 'model_name': 'VBOX HARDDISK',
+    'serial_number': 'VB0d1e2f30-41526374',
+    'smart_support': {'available': False}}
+VBOX_TEXT = """smartctl 7.3 2022-02-28 r5338 [x86_64-linux-6.1.0] (local build)
+=== START OF INFORMATION SECTION ===
+Device Model:     VBOX HARDDISK
+Serial Number:    VB0d1e2f30-41526374
+SMART support is: Unavailable - device lacks SMART capability.
+"""
+
+
+@pytest.mark.parametrize('report, hypervisor', [
+    (json.dumps(QEMU), 'QEMU/KVM'), (json.dumps(VBOX), 'VirtualBox'), (VBOX_TEXT, 'VirtualBox')])
+def test_a_virtual_disk_is_known_as_one(report, hypervisor):
+    """A scan in such a guest was UNKNOWN for ever."""
+    with pytest.raises(DriveIsNoDrive, match=f'is a virtual disk of {hypervisor}') as caught:
+        (json_report.parse if report.startswith('{') else text_report.parse)(report)
+
+    assert caught.value.identity.model
+
+
+def test_an_emulated_disk_that_tells_of_its_health_is_judged():
+    """QEMU's NVMe drives have a health log, and somebody may have put a warning into it."""
+    report = json_report.parse(json.dumps({
+        'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 8},
+        'device': {'name': '/dev/nvme0', 'type': 'nvme', 'protocol': 'NVMe'}, 'model_name': 'QEMU NVMe Ctrl',
+        'smart_status': {'passed': False, 'nvme': {'value': 4}},
+        'nvme_smart_health_information_log': {'critical_warning': 4}}))
+
+    assert report.smart_status is False
+
+
+@pytest.mark.parametrize('disk', VIRTUAL_DISKS, ids=lambda disk: disk.hypervisor)
+def test_every_virtual_disk_names_its_source(disk):
+    """A wrong name would hide a drive."""
+    assert disk.source and disk.models
+    assert all(disk.hypervisor in str(virtual_disk(model)) for model in disk.models)
+
+
+def test_no_measured_drive_is_a_virtual_disk():
+    """Models of real drives, thousands of them."""
+    with open(ROOT / 'tests/models.csv', newline='') as file:
+        models = {row['model'] for row in csv.DictReader(file)}
+
+    assert len(models) > 1000
+    assert [model for model in models if virtual_disk(model)] == []
+
+
+def test_no_drive_of_the_collection_is_a_virtual_disk(shared):
+    """Forty thousand real server drives."""
+    with gzip.open(shared / 'drives/drives.jsonl.gz', 'rt') as file:
+        models = {json.loads(line).get('model') or '' for line in file}
+
+    assert len(models) > 1000
+    assert [model for model in models if virtual_disk(model)] == []
+
+
+@pytest.mark.parametrize('path, what', [
+    ('/dev/sr0', 'optical'), ('/dev/vda', 'virtio'), ('/dev/xvda1', 'Xen'), ('/dev/md127', 'other disks'),
+    ('/dev/dm-3', 'other disks'),
+    ('/dev/mapper/vg-root', 'other disks'), ('/dev/nbd0', 'another machine'), ('/dev/rbd1', 'another machine'),
+    ('/dev/nst0', 'tape'),
+    ('/dev/zram0', 'memory'), ('/dev/disk/by-path/ip-10.0.0.1:3260-iscsi-x', 'another machine')])
+def test_a_path_may_tell_that_there_is_no_drive(path, what):
+    """Before anything is asked."""
+    assert what in of_path(path)
+
+
+@pytest.mark.parametrize('path', [
+    '/dev/sda', '/dev/sdst', '/dev/nvme0', '/dev/sg3', '/dev/bus/0', '/dev/disk/by-id/ata-X', '/dev/hda', '/dev/twa0'])
+def test_paths_of_drives_are_none_of_these(path):
+    """A wrong "no drive" would hide it for ever."""
+    assert of_path(path) == ''
