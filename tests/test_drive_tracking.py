@@ -104,7 +104,7 @@ def test_triage_has_the_state_that_is_asked_for_where_history_cannot_be_used(mac
     assert found['state'] == 'CRITICAL'
     assert [note[:11] for note in found['notes']] == ['no history:']
     assert machine.run(START + HOUR, *words).first_line.startswith('no history: ')
-    assert [remark[:11] for remark in json.loads(
+    assert [remark[:12] for remark in json.loads(
         machine.run(START + HOUR, 'triage', '--scan', '--json').text)['remarks']] == ['no history: ']
 
 

@@ -20,7 +20,7 @@ from smart_attributes.reading import smartctl_calls
 MAY_IMPORT: Dict[str, Set[str]] = {
     'model': {'errors', 'typed'}, 'errors': {'model', 'typed'},
     'words': {'typed', 'durations'}, 'trust': set(), 'alarm': set(), 'state_directory': {'trust'}, 'files': set(),
-    'typed': set(), 'durations': set(), 'version': set(),
+    'typed': set(), 'durations': set(), 'version': set(), 'codes': {'typed'},
     'reading': set(), 'knowledge': set(), 'history': set(),
     'v1_6': {'knowledge', 'reading'},
     'command_line': {'v1_6'},
