@@ -25,6 +25,7 @@ class Coded(str):
     code: str
 
     def __new__(cls, code: str, text: str) -> Coded:
+        """Return *text* with its code."""
         made = super().__new__(cls, text)
         made.code = code
         return made
