@@ -194,7 +194,7 @@ def rate(folder: str, count: int) -> str:
 PARTS: Mapping[str, Callable[[Path], None]] = {
     'A drive that takes 100 ms, and the database': bench_drives,
     'What is answered without a drive': bench_start,
-    'HistoryStore': lambda folder: bench_history.bench_history(folder, line, run),
+    'History': lambda folder: bench_history.bench_history(folder, line, run),
     'Recorded reports, in one process': bench_reports,
     'The real smartctl on simulated drives': lambda folder: bench_bed.bench_bed(folder / 'bed', line, paired),
     'Through sudo, on other Pythons, and beside version 1.6':
