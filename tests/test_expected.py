@@ -6,7 +6,6 @@ import json
 import pytest
 from conftest import ROOT
 from measure import expected
-from measure.alarms import Alarm
 
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import Thresholds
@@ -32,7 +31,7 @@ def life(months=10, **numbers):
 
 
 def ssd(state=State.OK, **numbers):
-    return Alarm('ssd', 'PASSED', state, (), life=life(**numbers))
+    return 'ssd', state, life(**numbers)
 
 
 @pytest.mark.parametrize(('numbers', 'grown'), [

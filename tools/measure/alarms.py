@@ -172,7 +172,8 @@ def tables(alarms: Sequence[Alarm], thresholds: Thresholds, before: Figures) -> 
     """Return the rows of each table, as doc/verdicts.md has them."""
     now = figures(alarms)
     return {'collection': states(before, now), 'reasons': reasons(before, now), 'defences': limits(alarms, thresholds),
-            'dates': dates.table((each.kind, each.lasting) for each in alarms), 'expected': expected.rows(alarms)}
+            'dates': dates.table((each.kind, each.lasting) for each in alarms),
+            'expected': expected.rows([(each.kind, each.state, each.life) for each in alarms])}
 
 
 def read_figures(path: str) -> Figures:

@@ -6,7 +6,7 @@ that they all were under power, are the most that can have alarmed; each counts 
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, FrozenSet, Iterator, List, Mapping, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, FrozenSet, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from smart_attributes.durations import MONTH
 from smart_attributes.history import growth
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from smart_attributes.knowledge.drive_database import Metric
     from smart_attributes.knowledge.thresholds import Json, Thresholds
     from smart_attributes.model import Reading, Verdict
-
-    from .alarms import Alarm
 
 WHOLE = 100.0          # per cent: what a number that falls began with, and what is worn when nothing is left
 WEAR = 'endurance_used'
@@ -66,17 +64,19 @@ def _hasty(rule: Json) -> float:
 
 # --- the table -------------------------------------------------------------------------
 
-def rows(alarms: Sequence[Alarm]) -> Iterator[str]:
+def rows(drives: Sequence[Tuple[str, State, Optional[Life]]]) -> Iterator[str]:
     """Yield a row a kind and metric, and for all of a kind together: drives that have the number, drives that may have
     alarmed, and alarms in 1,000 drives and month.
+
+    drives: kind, state and life of each.
     """
     for kind in KINDS:
-        lives = [(each, each.life) for each in alarms if each.kind == kind and each.life]
+        lives = [(state, life) for of, state, life in drives if of == kind and life]
         months = sum(known.seconds for _, known in lives) / MONTH
         for metric in sorted({metric for _, known in lives for metric in known.told}):
             told = [known for _, known in lives if metric in known.told]
             yield _row(kind, f'growth of `{metric}`', len(told), sum(metric in known.grown for known in told), months)
-        levels = [each.state is not State.OK for each, _ in lives]
+        levels = [state is not State.OK for state, _ in lives]
         others = [bool(known.grown - {WEAR}) for _, known in lives]
         for name, alarming in (('levels, as they stand', levels),
                                ('levels and growth, but of wear', _either(levels, others)),
