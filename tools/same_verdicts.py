@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / 'tests')]
 
 # What NEW may call differently; extend these tables when a release renames more. NEW may keep the old name, too.
-RENAMED_KEYS: Mapping[str, str] = {'metric': 'metric'}                   # key in OLD -> key in NEW, at any depth
+RENAMED_KEYS: Mapping[str, str] = {'role': 'metric'}                     # key in OLD -> key in NEW, at any depth
 RENAMED_VALUES: Mapping[str, Mapping[Any, Any]] = {'version': {1: 2}}  # key in OLD -> value in OLD -> value in NEW
 IGNORED_KEYS: FrozenSet[str] = frozenset()                             # keys in OLD whose values may differ
 
