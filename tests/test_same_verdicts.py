@@ -17,7 +17,7 @@ DISK = {'path': 'HDD/ACME/1', 'model': 'ACME 1', 'rotation': '7200 rpm', 'health
     [197, 'Current_Pending_Sector', '-O--C-', 100, 100, 0, '-', '7']]}
 ANSWER = {'report': 'a', 'check': [0, "SMART OK - 1 drive\nOK a\n| 'a_pending'=0;0;8;0;"],
           'json': [0, json.dumps({'version': 1, 'state': 'OK', 'drives': [
-              {'device': '/dev/sda', 'readings': [{'metric': 'pending', 'value': 0}]}]})]}
+              {'device': '/dev/sda', 'readings': [{'role': 'pending', 'value': 0}]}]})]}
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_what_was_renamed_is_compared_under_its_new_name():
     def rename(document, value='pending'):
         document['version'] = 2
         reading = document['drives'][0]['readings'][0]
-        del reading['metric']
+        del reading['role']
         reading['metric'] = value
 
     assert changed(rename) == []
