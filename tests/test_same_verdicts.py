@@ -130,7 +130,7 @@ def test_what_was_renamed_is_compared_under_its_new_name():
 
     assert changed(rename) == []
     assert changed(lambda document: rename(document, 'other')) == [
-        ('json.document.drives[0].readings[0].metric', 'pending', 'other')]
+        ('json.document.drives[0].readings[0].role', 'pending', 'other')]
     assert not is_same('version', 1, 3) and not is_same('version', 2, 1) and not is_same('state', 1, 2)
 
 
