@@ -22,6 +22,7 @@ from smart_attributes.model import Device, Identity, Read, Report, State, Verdic
 from smart_attributes.output.doctor_findings import Finding
 
 X1 = Identity(model='ACME X1', serial='SERIAL1')
+NOBODY = Identity()
 CHECK = ['check', '-t', '9']
 
 
@@ -50,7 +51,7 @@ def answering(name='sda', seconds=0.5, state=State.OK, identity=X1, remark=''):
     return Verdict(device, identity, state), Read(device, Report(identity), remark=remark, seconds=seconds)
 
 
-def silent(outcome, problem='cannot be opened', identity=Identity(), state=State.UNKNOWN, path='/dev/sda', kind=''):
+def silent(outcome, problem='cannot be opened', identity=NOBODY, state=State.UNKNOWN, path='/dev/sda', kind=''):
     device = Device(path, kind, name='sda')
     return Verdict(device, identity, state, problem=problem), Read(device, outcome)
 

@@ -117,7 +117,9 @@ def test_every_part_of_a_database_is_sorted_and_open():
 
 
 def test_evidence_has_a_line_for_each_family_in_natural_order():
-    assert formatting.evidence({'B10': {'a': 1}, 'B9': {'b': [1, 2]}}) == '{\n "B9": {"b": [1, 2]},\n "B10": {"a": 1}\n}\n'
+    laid = formatting.evidence({'B10': {'a': 1}, 'B9': {'b': [1, 2]}})
+
+    assert laid == '{\n "B9": {"b": [1, 2]},\n "B10": {"a": 1}\n}\n'
 
 
 ALTERNATIVES = {'anyOf': [{'type': 'object', 'title': 'one'}, {'type': 'array', 'title': 'two'}]}

@@ -26,7 +26,7 @@ def test_a_changed_number_changes_the_checksum_of_points(count):
 @pytest.mark.parametrize('count', [1, 2])
 @pytest.mark.parametrize('number', ['text', None, 10 ** 400])
 def test_a_point_that_is_not_a_number_is_an_error(count, number):
-    with pytest.raises(ValueError, match='^not a number$'):
+    with pytest.raises(ValueError, match=r'^not a number$'):
         checksums.of_points([POINTS[0]._replace(number=number)] * count)
 
 
