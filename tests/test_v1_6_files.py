@@ -664,7 +664,9 @@ META = limit_conversion.Meaning
 
 @pytest.mark.parametrize('number, protocol, meaning', [
     (1025, 'ATA', None), (1024, 'ATA', META('error_log_count')), (99, 'NVMe', None), (99, 'SCSI', None),
-    (0, 'NVMe', META('critical_warning'))])
+    (0, 'NVMe', META('critical_warning')), (16, 'NVMe', META('critical_temperature_time', 60)), (17, 'NVMe', None),
+    (0, 'SCSI', META('reallocated')), (7, 'SCSI', META('reported_uncorrect')), (14, 'SCSI', META('reported_uncorrect')),
+    (13, 'SCSI', META('host_written', 1e9)), (15, 'SCSI', None), (1, 'SCSI', None)])
 def test_numbers_of_1_6_that_are_no_attributes_have_a_meaning(number, protocol, meaning):
     assert limit_conversion.of_standard(number, protocol) == meaning
 
