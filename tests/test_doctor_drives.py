@@ -27,7 +27,7 @@ CHECK = ['check', '-t', '9']
 
 
 class Known(Remembered):
-    """A history of these sentences and this drive."""
+    """A history of these sentences, and of this drive at /dev/sda."""
 
     def __init__(self, sentences: Sequence[str] = (), drive: Optional[Identity] = None) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class Known(Remembered):
         return self._sentences
 
     def seen(self, device: Device) -> Optional[Identity]:
-        return self._drive
+        return self._drive if device.address == '/dev/sda' else None
 
 
 def survey(*pairs, history=None, faults=(), mistakes=(), nobody=(State.OK, '')):
