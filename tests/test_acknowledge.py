@@ -13,6 +13,9 @@ import pytest
 from conftest import run
 from days import DAY, START, Machine, command_at, disk, environment
 
+from smart_attributes.errors import DataError
+from smart_attributes.knowledge import acknowledgements_file
+
 WHY = ('--why', 'stable since 2024')
 
 
@@ -506,3 +509,34 @@ def test_help_names_the_limits_that_the_program_holds():
     assert f'reason, {acknowledge.LEAST_WHY} characters or more' in text
     assert f'wait longer than {acknowledge.PATIENCE:g} seconds' in text
     assert '(-d ADDRESS | --report FILE) METRIC' in text
+
+
+@pytest.mark.parametrize('text, words', [
+    ('{', 'acknowledged.json'), ('{"overrides": [], "overrides": []}', '"overrides"'),
+    ('[]', 'acknowledged.json is not an object with a list of objects under "overrides"'),
+    ('{"overrides": {}}', 'is not an object with a list'), ('{"overrides": [1]}', 'is not an object with a list')])
+def test_a_file_in_which_a_change_could_lose_something_is_an_error(text, words):
+    with pytest.raises(DataError, match=words):
+        acknowledgements_file.document(text)
+
+
+ENDED = {('SERIAL01', 'pending')}
+
+
+@pytest.mark.parametrize('metrics, left', [
+    ({'pending': {'acknowledged': 2, 'why': 'w'}}, None), ({'pending': {'why': 'w'}}, {'pending': {'why': 'w'}}),
+    ({'pending': {'acknowledged': 2, 'why': 'w', 'warning': 5}}, {'pending': {'why': 'w', 'warning': 5}}),
+    ({'pending': {'acknowledged': 2}, 'reallocated': {'acknowledged': 3}}, {'reallocated': {'acknowledged': 3}}),
+    (3, 3), ({'pending': 3}, {'pending': 3})])
+def test_what_stands_beside_an_ended_acknowledgement_stays(metrics, left):
+    one = {'for': {'serial': 'SERIAL01'}, 'why': 'w'}
+    found = acknowledgements_file.without({'overrides': [{**one, 'metrics': metrics}], 'comment': 'c'}, ENDED)
+
+    assert found == {'overrides': [] if left is None else [{**one, 'metrics': left}], 'comment': 'c'}
+
+
+@pytest.mark.parametrize('device', ['SERIAL01', {'serial': 3}, None])
+def test_an_override_of_no_serial_number_stays(device):
+    one = {'for': device, 'metrics': {'pending': {'acknowledged': 2}}}
+
+    assert acknowledgements_file.without({'overrides': [one]}, ENDED) == {'overrides': [one]}

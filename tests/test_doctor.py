@@ -1173,3 +1173,42 @@ def test_one_that_hangs_is_told_with_its_drive():
     assert not told.is_good and told.words.startswith('2 processes of earlier checks hang; sat@/dev/sda: still waiting')
     assert 'kill 4711' in told.command
     assert 'kill' not in history_state.hanging([('/dev/sda', Earlier(0, 1))]).command
+
+
+ICINGA = """\
+vars.smart = true
+vars.smart_attributes_device = ["/dev/sda", "$$x"]
+vars.smart_attributes_path = "/opt/smartctl"
+vars.smart_attributes_config = "c d"
+vars.smart_attributes_state_dir = "/s\""""
+
+
+def test_pasted_lines_stand_below_the_name_of_their_place():
+    """Icinga knows no option but those that its command has; a dollar sign is doubled."""
+    more = ['-p', '/opt/smartctl', '--config', 'c d', '--state-dir', '/s', '--debug', 'x']
+    words = "-p /opt/smartctl --config 'c d' --state-dir /s --debug x -d /dev/sda -d '$x'"
+
+    assert configuration_lines.pastes(['/dev/sda', '$x'], '/x', 55, more) == [
+        Paste('Icinga, in the Host', ICINGA),
+        Paste('Nagios, in the service', f'check_command  smart_attributes_drives!{words}'),
+        Paste('NRPE (ask it with check_nrpe -t 60)',
+              f'command[check_smart_attributes]=/x --max-output 8000 {words}')]
+
+
+@pytest.mark.parametrize('named, short', [
+    (['sat+megaraid,2@/dev/bus/0', 'sat+megaraid,0@/dev/bus/0', 'sat+megaraid,1@/dev/bus/0'],
+     ['sat+megaraid,0-2@/dev/bus/0']),
+    (['cciss,0@/dev/sg1', 'cciss,1@/dev/sg1', 'cciss,2@/dev/sg1', '/dev/sda'], ['/dev/sda', 'cciss,0-2@/dev/sg1']),
+    (['megaraid,0@/dev/bus/0', 'megaraid,1@/dev/bus/0'], ['megaraid,0@/dev/bus/0', 'megaraid,1@/dev/bus/0']),
+    (['3ware,0@/dev/twa0', '3ware,1@/dev/twa0', '3ware,2@/dev/twa0'],
+     ['3ware,0@/dev/twa0', '3ware,1@/dev/twa0', '3ware,2@/dev/twa0'])])
+def test_three_slots_in_a_row_become_a_range(named, short):
+    assert configuration_lines.ranges(named) == short
+
+
+@pytest.mark.parametrize('text, entry', [
+    ('Sudoers entry:\n    Commands:\n\tALL\n', (('ALL',), None, True)),
+    ('Sudoers entry:\n    Options: !authenticate\n    Commands:\n\t/x Commands:\n\ty\nmore\n\tz\n',
+     (('/x Commands:', 'y'), None, False))])
+def test_the_commands_of_an_entry_end_at_the_first_line_that_is_not_indented(text, entry):
+    assert sudo_list.entries(text) == [entry]

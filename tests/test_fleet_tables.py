@@ -392,3 +392,76 @@ def test_serial_numbers_of_twins_can_be_hidden_and_a_hundred_are_named():
     assert (len(found.twins), found.twin_count, {each.serial for each in found.twins}) == (100, 101, {''})
     found.close()
     assert found.add(drive(host='db3', serial='SERIAL1')) and found.twin_count == 101
+
+
+HEADING = """\
+3 drives on 3 hosts: 1 critical, 1 warning, 1 ok
+and 3 checks in trouble: 2 a, 1 b
+
+to order:
+  by           model  drives  hosts
+  now          A           1      1
+  no forecast  -           1      1
+
+firmware with known defects:
+  model  firmware  drives  hosts  what
+  A      1              2      2  words
+
+models and firmware:
+  model  firmware  drives  hosts  critical  unknown  warning  ok
+  A      1              1      1         1
+  -      -              1      1                           1
+  BB     22             1      1                               1
+
+"""
+
+
+def test_the_heading_of_a_fleet_aligns_its_three_tables():
+    found = planned(drive('sda', 'CRITICAL', advice.REPLACE, 'db1', 'A', 'SERIAL1', firmware='1'),
+                    drive('sdb', 'WARNING', advice.ORDER, 'db1', '', 'SERIAL2'),
+                    drive('sdc', 'OK', host='db2', model='BB', serial='SERIAL3', firmware='22'),
+                    *(drive(host='db2', state='UNKNOWN', is_check=True, code='a') for _ in range(2)),
+                    drive(host='db3', state='WARNING', is_check=True, code='b'))
+    group = summary.Group()
+    for host in ('db1', 'db2'):
+        group.add(drive(host=host))
+
+    assert '\n'.join(table.heading(found, [summary.Defect('A', '1', group, 'words')])) + '\n' == HEADING
+
+
+def test_a_row_shows_every_judged_number_with_its_unit():
+    readings = [{'metric': 'endurance_used', 'value': 50, 'unit': '%', 'judged': True, 'state': 'WARNING'},
+                {'metric': 'spare_available', 'value': 9, 'judged': True, 'state': 'OK'},
+                {'metric': 'temperature', 'value': 31, 'unit': 'C', 'judged': True, 'state': 'OK'},
+                {'metric': 'host_written', 'value': 2e12, 'unit': 'B', 'judged': True, 'state': 'OK'}]
+    [row] = table.rows([{**drive('sda', serial='SER1').facts, 'bay': 'Slot 3', 'readings': readings,
+                         'forecasts': {'a': {'left': 40 * DAY}}}], NOW)
+
+    assert (row.bay, row.until, row.spare, row.temp, row.age, row.written) == (
+        'Slot 3', '2027-01', '9', '31 C', '', '2 TB')
+    assert (row.used, row.filled, row.wear) == ('50 %', 0.5, State.WARNING)
+
+
+@pytest.mark.parametrize('used, filled', [(-5, 0.0), (0, 0.0), (100, 1.0), (155, 1.0)])
+def test_the_bar_of_a_row_stays_between_empty_and_full(used, filled):
+    readings = [{'metric': 'endurance_used', 'value': used, 'unit': '%', 'judged': True, 'state': 'OK'}]
+
+    assert table.rows([{**drive().facts, 'readings': readings}], NOW)[0].filled == filled
+
+
+def test_a_row_leaves_cells_empty_that_its_drive_does_not_report():
+    [row] = table.rows([{'state': 'OK', 'name': 'sda', 'host': 'db1', 'notes': [], 'readings': []}], NOW)
+
+    assert row == (State.OK, 'sda', '', '-', '', '', None, State.OK, '', '', '', '', '', (), 'db1')
+
+
+@pytest.mark.parametrize('facts, what', [
+    ({'code': 'plugin-missing', 'why': 'w', 'to_do': 'install it'}, ('[plugin-missing] w', 'install it')),
+    ({'to_do': 'order now', 'why': 'w', 'handling': ['set it out']}, ('order now', 'w', 'set it out')),
+    ({'code': 'c', 'why': 'w'}, ('[c] w',)), ({}, ())])
+def test_a_code_stands_before_all_other_words_of_a_row(facts, what):
+    assert table._what({'state': 'UNKNOWN', 'notes': [], **facts}) == what
+
+
+def test_a_drive_that_lasts_for_less_than_a_second_is_not_used_up_yet():
+    assert table._until({'forecasts': {'a': {'left': 0.5}}}, NOW) == '2026-11'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from conftest import ROOT
 from small_database import database
 
@@ -59,3 +60,96 @@ def test_the_shipped_proofs_have_the_usual_layout():
 
     assert [path.name for path, layout in {**proofs, ROOT / 'tests/evidence.json': formatting.evidence}.items()
             if layout(json.loads(path.read_text())) != path.read_text()] == []
+
+
+FORMATTED = """\
+{
+ "documents": {
+  "a": {},
+  "b": {}
+ },
+ "metrics": {
+  "b": {},
+  "z": {}
+ },
+ "sets": {
+  "a": {},
+  "b": {}
+ },
+ "entries": [
+  {
+   "family": "B"
+  },
+  {
+   "family": "Z"
+  },
+  {
+   "family": "Y",
+   "generic": true
+  },
+  {
+   "family": "F",
+   "fallback": "ATA"
+  }
+ ],
+ "advisories": [
+  {
+   "id": "A9"
+  },
+  {
+   "id": "A10"
+  },
+  {
+   "id": "B"
+  }
+ ]
+}
+"""
+
+
+def test_every_part_of_a_database_is_sorted_and_open():
+    data = {'advisories': [{'id': 'B'}, {'id': 'A10'}, {'id': 'A9'}], 'sets': {'b': {}, 'a': {}},
+            'metrics': {'z': {}, 'b': {}}, 'documents': {'b': {}, 'a': {}},
+            'entries': [{'fallback': 'ATA', 'family': 'F'}, {'family': 'Z'}, {'family': 'Y', 'generic': True},
+                        {'family': 'B'}]}
+
+    assert formatting.formatted(data, 'attributes') == FORMATTED
+
+
+def test_evidence_has_a_line_for_each_family_in_natural_order():
+    laid = formatting.evidence({'B10': {'a': 1}, 'B9': {'b': [1, 2]}})
+
+    assert laid == '{\n "B9": {"b": [1, 2]},\n "B10": {"a": 1}\n}\n'
+
+
+ALTERNATIVES = {'anyOf': [{'type': 'object', 'title': 'one'}, {'type': 'array', 'title': 'two'}]}
+
+
+@pytest.mark.parametrize(('value', 'fits', 'meant'), [
+    ({}, ALTERNATIVES, ALTERNATIVES['anyOf'][0]), ([], ALTERNATIVES, ALTERNATIVES['anyOf'][1]),
+    ('text', ALTERNATIVES, {}), ({}, {'anyOf': [ALTERNATIVES]}, ALTERNATIVES['anyOf'][0]),
+    ({}, {**ALTERNATIVES, 'properties': {}}, {**ALTERNATIVES, 'properties': {}}),
+    ({}, {'$ref': '#/definitions/a'}, {'type': 'object'})])
+def test_of_alternatives_the_one_with_the_type_of_the_value_is_meant(value, fits, meant):
+    assert formatting._meant(value, fits, {'definitions': {'a': {'type': 'object'}}}) == meant
+
+
+KEYS = {'properties': {'b': {}, 'a': {}}}
+
+
+@pytest.mark.parametrize(('value', 'fits', 'text'), [
+    ({'a': 1, 'b': 2}, KEYS, '{"b": 2, "a": 1}'), ({'a': 1, 'b': 2}, {}, '{"a": 1, "b": 2}'),
+    ([{'a': 1, 'b': 2}], {'items': KEYS}, '[{"b": 2, "a": 1}]'), ([{'a': 1, 'b': 2}], {}, '[{"a": 1, "b": 2}]'),
+    ({'x': {'a': 1, 'b': 2}}, {'additionalProperties': KEYS}, '{"x": {"b": 2, "a": 1}}'),
+    ({'x': {'a': 1, 'b': 2}}, {'additionalProperties': False}, '{"x": {"a": 1, "b": 2}}'),
+    ({'a': 1, 'b': 2}, {'anyOf': [{'type': 'array'}, {'type': 'object', **KEYS}]}, '{"b": 2, "a": 1}')])
+def test_keys_stand_in_the_order_of_their_schema(value, fits, text):
+    assert json.dumps(formatting._in_schema_order(value, fits, {})) == text
+
+
+@pytest.mark.parametrize(('length', 'lines'), [(154, 1), (155, 3)])
+def test_a_line_is_never_wider_than_the_layout(length, lines):
+    """A list of one text: two brackets, two quotes and two columns before it."""
+    laid = formatting._laid_out(['x' * length], 'a', '', 1)
+
+    assert len(laid.splitlines()) == lines

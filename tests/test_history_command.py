@@ -4,12 +4,15 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
 from days import DAY, HOUR, START, Machine, disk
 
 from smart_attributes.history import smartd_log
+from smart_attributes.model import Identity
+from smart_attributes.output import history
 from smart_attributes.output.history import graph
 
 
@@ -199,3 +202,47 @@ def test_each_series_names_its_source(machine):
 def test_the_folder_of_the_logs_is_smartds_own():
     """Debian, Fedora and SUSE build smartd with it."""
     assert smartd_log.FOLDER == '/var/lib/smartmontools'
+
+
+# --- the table and the document, from values ---------------------------------------------------------------
+
+WEAR = history.Series('endurance_used', '100 - value', '%', ((START, 1), (START + 2 * DAY, 3)), START + 3 * DAY)
+HEAT = history.Series('temperature', 'value', 'C', ((START + DAY, 31),), START + 4 * DAY)
+X1 = Identity(model='ACME X1', serial='SERIAL1')
+
+
+def test_a_drive_was_read_from_the_first_to_the_last_number():
+    """A check may have read it earlier or later than any number changed."""
+    assert history.drive(X1, (START + DAY, START + DAY), [WEAR, HEAT])[1:3] == (START, START + 4 * DAY)
+    assert history.drive(X1, (START - DAY, START + 9 * DAY), [WEAR, HEAT])[1:3] == (START - DAY, START + 9 * DAY)
+    assert history.drive(X1, (START, START), [WEAR, HEAT], ['temperature']).series == [HEAT]
+    assert history.drive(X1, (START, START), [WEAR, HEAT]).series == [WEAR, HEAT]
+
+
+def test_the_rows_of_a_drive_are_aligned():
+    found = history.drive(X1, (START, START), [WEAR, HEAT])
+    head, columns, wear, heat = history.lines(found, hide_serial=False)
+    day = time.strftime('%Y-%m-%d', time.localtime(START + 2 * DAY))
+
+    assert head.startswith('ACME X1 SERIAL1, read from ') and ' to ' in head
+    assert next(history.lines(found, hide_serial=True)).startswith('ACME X1, read from ')
+    assert columns.split() == ['metric', 'first', 'last', 'changed', 'points', 'course', 'source']
+    assert wear.split()[:7] == ['endurance_used', '1', '%', '3', '%', day, '2'] and wear.endswith('100 - value')
+    assert heat.split() == ['temperature', '31', 'C', '31', 'C', '-', '1', 'value']
+    assert columns.index('source') == wear.index('100 - value') == heat.index('value')
+
+
+@pytest.mark.parametrize('hide_serial, serial', [(False, 'SERIAL1'), (True, None)])
+def test_the_document_has_every_point(hide_serial, serial):
+    text = history.as_json([history.drive(X1, (START, START), [HEAT])], hide_serial, {'state': 'OK'})
+
+    assert text.splitlines()[1] == ' "version": 1,'
+    assert json.loads(text) == {'version': 1, 'state': 'OK', 'drives': [{
+        'model': 'ACME X1', 'serial': serial, 'first_read': START, 'last_read': START + 4 * DAY, 'series': [
+            {'metric': 'temperature', 'definition': 'value', 'unit': 'C', 'points': [[START + DAY, 31]]}]}]}
+
+
+def test_a_drive_without_a_name_has_none_in_the_document():
+    [found] = json.loads(history.as_json([history.drive(Identity(), (1.6, 2.4), [])], hide_serial=False))['drives']
+
+    assert found == {'model': None, 'serial': None, 'first_read': 2, 'last_read': 2, 'series': []}

@@ -112,3 +112,9 @@ def test_the_history_of_hysteresis_stays_small(tmp_path):
 
     assert points <= 2 * 14
     assert 'temperature,' not in machine.run(START + DAY, 'history', '-d', '/dev/sda').text
+
+
+@pytest.mark.parametrize('before, counts', [(200, 200), (201, 40)])
+def test_a_level_that_no_drive_has_had_is_not_believed(before, counts):
+    """Somebody changed the history."""
+    assert hysteresis.level(MARGIN, 40, before, History(), START) == counts

@@ -82,3 +82,10 @@ def test_no_failed_drive_that_was_worn_had_lived_so_short(shared):
 
     assert len(worn) > 7000
     assert [known for known in worn if checked(*known, written=0)[0].number is None] == []
+
+
+@pytest.mark.parametrize(('hours', 'written'), [(38, 13 * GB), (1, 38 * CAPACITY // 100)], ids=['age', 'writes'])
+def test_wear_at_a_bound_is_believed(hours, written):
+    [found] = checked(38, hours, written)
+
+    assert (found.number, found.judged) == (38, True)

@@ -16,7 +16,7 @@ from prometheus_client import parser
 from prometheus_client.openmetrics import parser as openmetrics
 
 from smart_attributes.knowledge.drive_database import Metric, SpecDatabase
-from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
+from smart_attributes.model import Device, Forecast, Identity, Judgement, Reading, Source, State, Verdict
 from smart_attributes.output import metrics
 from smart_attributes.reading.smartctl_calls import read_arguments
 
@@ -287,3 +287,63 @@ def test_a_metric_of_a_site_is_a_metric_too():
 
     assert (metrics.name(metric.name, metric.unit), metrics.said(metric)) == (
         'smart_fan_state', 'Whether the fan turns; 1 good, 0.5 in between, 0 bad')
+
+
+# --- every family, from values --------------------------------------------------------------------
+
+def reading(metric: str, number: Any = 1, unit: str = '', **more: Any) -> Reading:
+    return Reading(metric, number, unit, Source('log'), **more)
+
+
+OF_SDA = (Judgement(reading('endurance_used', 86, '%'), State.WARNING, '85', '95', graphed=True),
+          Judgement(reading('endurance_used', 3, '%'), State.OK, '85', graphed=True),
+          Judgement(reading('temperature', 31, 'C'), State.OK, warning='55', graphed=False),
+          Judgement(reading('pending', 0), State.OK, critical='8'),
+          Judgement(reading('smart_status', 1, state=State.OK), State.OK),
+          Judgement(reading('self_test', 1, state=State.OK, judged=False), State.OK),
+          Judgement(reading('power_cycles', 7), State.OK))
+SDA = Verdict(Device('/dev/sda', name='sda'), Identity('ATA', 'ACME X1', 'FW1', 'SERIAL1', rotation=0), State.WARNING,
+              OF_SDA, forecasts={'endurance_used': Forecast(9.6, 5.2, 20.4, is_estimate=True),
+                                 'endurance_left': Forecast(1, 2, 3, is_estimate=False)})
+SDB = Verdict(Device('/dev/sdb', name='sdb'), Identity(), State.UNKNOWN, problem='cannot be opened')
+
+
+def families(hide_serial: bool = False) -> Dict[str, Tuple[str, Tuple[str, ...], Any]]:
+    found = metrics.metrics(metrics.Run([SDA, SDB], State.WARNING, 1000.6, hide_serial), METRICS)
+    return {family.name: (family.help, family.labels, list(family.samples)) for family in found}
+
+
+def test_every_family_has_its_help_its_labels_and_its_samples():
+    states = '0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN'
+
+    assert families() == {
+        'smart_run_timestamp_seconds': ('When the drives were read', (), [((), 1001)]),
+        'smart_run_state': ('What concerns no single drive: no drives, missing ones, mistakes in files of the site; '
+                            + states, (), [((), 1)]),
+        'smart_drive_info': ('Who the drive is', ('device', 'model', 'serial', 'firmware', 'kind', 'address'), [
+            (('sda', 'ACME X1', 'SERIAL1', 'FW1', 'ssd', '/dev/sda'), 1), (('sdb', '', '', '', '', '/dev/sdb'), 1)]),
+        'smart_drive_read_ok': ('Whether the drive was read; 0: smart_drive_state tells whether that is bad or the '
+                                'drive sleeps', ('device',), [(('sda',), True), (('sdb',), False)]),
+        'smart_drive_state': (f'State of the drive, as the plugin tells it; {states}', ('device',),
+                              [(('sda',), 1), (('sdb',), 3)]),
+        'smart_reading_state': (f'State of what the drive says in a metric that can be bad; {states}',
+                                ('device', 'metric'), [(('sda', metric), state) for metric, state in (
+                                    ('endurance_used', 1), ('temperature', 0), ('pending', 0), ('smart_status', 0))]),
+        'smart_endurance_used_ratio': (METRICS['endurance_used'].meaning + '; 1 is 100 %', ('device',),
+                                       [(('sda',), 0.86)]),
+        **{f'smart_forecast_{field}_seconds': (f'{meaning}, from what basis says', ('device', 'metric', 'basis'), [
+            (('sda', 'endurance_left', 'readings'), second), (('sda', 'endurance_used', 'use and age'), first)])
+           for field, meaning, first, second in (
+               ('left', 'Time until it is used up, most likely', 10, 1), ('earliest', 'The least of that time', 5, 2),
+               ('latest', 'The most of that time', 20, 3))}}
+
+
+def test_a_hidden_serial_number_is_an_empty_label():
+    assert [labels[2] for labels, _ in families(hide_serial=True)['smart_drive_info'][2]] == ['', '']
+
+
+def test_the_text_is_that_of_prometheus_unless_openmetrics_is_asked_for():
+    found = [metrics.Family('smart_a', 'help', ('device',), [(('sda',), 1)]), metrics.Family('smart_b', 'none', (), [])]
+
+    assert metrics.text(found) == '# HELP smart_a help\n# TYPE smart_a gauge\nsmart_a{device="sda"} 1.0\n'
+    assert metrics.text(found, is_openmetrics=True).endswith('# EOF\n')

@@ -197,3 +197,16 @@ def test_lines_that_are_not_of_drives_do_not_end_the_reading():
 
     assert found is not None and [line.name for line in found.lines] == ['sdb']
     assert (found.counted, found.checks, found.notes, found.left_out) == (0, (), (), ())
+
+
+def test_a_hidden_serial_number_is_not_in_the_line():
+    shown = Verdict(SDA, Identity(model='X1', serial='SERIAL1'), State.OK)
+
+    assert plugin_lines.line(shown, hide_serial=True).serial is None
+    assert plugin_lines.line(shown, hide_serial=False).serial == 'SERIAL1'
+
+
+def test_a_headline_may_hold_a_dash():
+    found = plugin_lines.read('SMART OK - a - b; 2 drives: 2 ok')
+
+    assert found is not None and (found.headline, found.counted) == ('a - b; 2 drives: 2 ok', 2)

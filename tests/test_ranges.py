@@ -2,7 +2,7 @@
 import pytest
 
 from smart_attributes.errors import UsageError
-from smart_attributes.knowledge import ranges
+from smart_attributes.knowledge import nagios, ranges
 
 
 @pytest.mark.parametrize(('text', 'good', 'bad', 'words'), [
@@ -148,3 +148,21 @@ def test_a_long_number_that_a_float_holds_can_be_judged_and_described(text):
     """A limit of the drive with an offset may be as long."""
     for number in (-1.0, 5.0, 1e305):
         assert not ranges.is_violated(text, number) or ranges.describe(text, number)
+
+
+# --- where the range comes from -----------------------------------------------------------------------
+
+def test_the_range_is_taken_from_its_own_file():
+    found = nagios._alone()
+
+    assert (found.__name__, found.__module__) == ('Range', 'nagiosplugin.range')
+    assert found('10:20').match(15) and not found('10:20').match(21)
+
+
+@pytest.mark.parametrize('package', ['no_such_package', 'email'], ids=['not-installed', 'without-a-range'])
+def test_a_library_without_the_file_of_the_range_is_an_import_error(monkeypatch, package):
+    """Then the whole library is imported instead."""
+    monkeypatch.setattr(nagios, 'NAME', package)
+
+    with pytest.raises(ImportError, match=package):
+        nagios._alone()

@@ -78,3 +78,27 @@ def test_such_a_pattern_on_the_command_line_is_a_mistake_with_a_sentence(pattern
 
     assert (result.code, len(result.text.splitlines())) == (3, 1)
     assert 'is no regular expression' in result.text
+
+
+@pytest.mark.parametrize(('pattern', 'shape'), [
+    ('', (0, 0, False, 0, 1)), ('ABC', (3, 0, False, 0, 3)), ('A{3}', (3, 0, False, 0, 3)),
+    ('A{1,3}', (1, 0, False, 2, 3)), ('A{,4}', (0, 0, False, 3, 4)), ('A{1,40}', (1, 1, False, 0, 40)),
+    ('A|B', (1, 0, False, 1, 2)), ('(?:A|B|C)', (1, 0, False, 2, 3)), ('A*', (0, 1, False, 0, 1)),
+    ('(?:A?B){2}', (2, 0, False, 2, 4))])
+def test_a_pattern_is_counted_as_if_its_repetitions_were_written_out(pattern, shape):
+    """Literals, repetitions without end, nesting, choices, parts."""
+    assert regular_expressions.shape(pattern) == shape
+
+
+@pytest.mark.parametrize(('pattern', 'fault'), [
+    ('(?:a?){24}', False), ('(?:a?){25}', True), ('a{10000}', False), ('a{10001}', True)])
+def test_a_pattern_at_its_limits_can_be_used(pattern, fault):
+    words = ('has so many parts that vary or repeat that it can take for ever on a strange name; write several '
+             'simple ones')
+
+    assert regular_expressions.fault(pattern) == (words if fault else '')
+
+
+@pytest.mark.parametrize(('length', 'quoted'), [(60, f'"{"a" * 60}"'), (61, f'"{"a" * 60}…"')])
+def test_a_long_pattern_is_quoted_in_part(length, quoted):
+    assert regular_expressions.quoted('a' * length) == quoted

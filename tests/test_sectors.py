@@ -24,3 +24,8 @@ def test_pending_sectors_tell_more_than_reallocated_ones():
 def test_a_model_without_bad_sectors_tells_nothing():
     """And nothing depends on it."""
     assert sizes({197: 0, 5: 0}) is None
+
+
+def test_half_of_the_counts_in_eights_is_chance():
+    assert sizes({197: 8}, {197: 1}) == 512
+    assert sizes({197: 8}, {197: 8}, {197: 1}, {197: 1}, {197: 1}) == 512

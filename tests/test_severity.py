@@ -251,3 +251,39 @@ def test_few_drives_of_one_model_have_a_card_each():
         kept.add(each)
 
     assert [card.drives for card in kept.todo(('replace now',), 6)['replace now'][1]] == [1] * 6
+
+
+@pytest.mark.parametrize('given, rank', [
+    ((C, '', None, ''), (6, -1.0)), ((C, 'health', None, '5'), (0, -1.0)),
+    ((C, 'data', 5, '1'), (1, -5)), ((C, 'wear', 9, '3'), (5, -2.0)), ((C, 'wear', 9, 'no range'), (5, 0)),
+    ((W, '', 172800, '1d', 's'), (6, -1.0)),
+    ((C, 'errors', 1, ''), (4, 0)), ((C, 'errors', 1, '', '', 0, True), (3, 0)),
+    ((W, 'errors', 1, '', '', 9), (4, -9)), ((W, 'wear', 1, '', '%', 9), (5, 0))])
+def test_the_weight_of_a_finding_is_its_concern_and_how_far_it_is_beyond_its_limit(given, rank):
+    """An increase counts for a number without a unit."""
+    assert severity.weight(*given) == (-given[0].urgency, *rank)
+
+
+def test_a_limit_with_a_unit_is_compared_in_the_unit_of_its_reading():
+    reading = Reading('power_on_time', 172800, 's', Source('log'))
+
+    assert severity.of_judgement(Judgement(reading, C, critical='1d')) == (-C.urgency, 6, -1.0)
+
+
+def test_the_worst_of_equal_findings_ranks_a_drive():
+    weights = [(-3, 1, -5.0), (-3, 1, -2.0), (-3, 0, -1.0)]
+
+    assert severity.of_drive(C, weights, 7, 'sda', 'db1') == (
+        -C.urgency, ((-3, 0, -1.0), (-3, 1, -5.0), severity.NO_MORE), -7, 'db1', 'sda')
+
+
+@pytest.mark.parametrize('limit, beyond', [('5', True), ('7', False), ('no range', False)])
+def test_a_number_is_not_beyond_a_limit_that_is_not_a_range(limit, beyond):
+    assert severity.is_beyond(limit, 6) is beyond
+
+
+@pytest.mark.parametrize('number, judged, used', [(None, True, 0), (97, True, 97), (97, False, 0)])
+def test_the_endurance_used_of_a_drive_is_zero_where_it_is_unknown(number, judged, used):
+    reading = Reading('endurance_used', number, '%', Source('log'), judged=judged)
+
+    assert severity.used(drive('sda', Judgement(reading, State.OK))) == used

@@ -31,3 +31,23 @@ def test_no_wear_after_a_hundred_fills_is_doubtful(metric, number, filled, is_do
 def test_fills_are_known_where_both_numbers_are(written, capacity, filled):
     """Without one of them nothing is doubted."""
     assert statistic_trust.fills(written, capacity) == filled
+
+
+@pytest.mark.parametrize(('metric', 'unit', 'is_stated'), [
+    ('endurance_used', '%', True), ('host_written', 'B', True), ('power_on_time', 's', True),
+    ('temperature', 'C', True), ('over_temperature_time', 's', False), ('reallocated', '', False)])
+def test_percentages_amounts_age_and_temperature_tell_a_unit(metric, unit, is_stated):
+    assert statistic_trust.is_stated(metric, unit) is is_stated
+
+
+@pytest.mark.parametrize(('number', 'stated', 'is_near'), [
+    (90, 100, True), (89, 100, False), (0.5, 0, False), (0, 0, True), (1, 1.5, False)])
+def test_a_count_without_a_unit_is_near_within_a_tenth(number, stated, is_near):
+    assert statistic_trust.is_near(number, stated, '') is is_near
+
+
+@pytest.mark.parametrize(('stated', 'number', 'is_rest'), [
+    (0, statistic_trust.WRAP, True), (0, statistic_trust.WRAP - 1, False),
+    (statistic_trust.WRAP, statistic_trust.WRAP, False), (statistic_trust.WRAP - 1, 2 * statistic_trust.WRAP, True)])
+def test_an_amount_can_be_a_rest_only_below_the_wrap_and_of_a_number_above_it(stated, number, is_rest):
+    assert statistic_trust.is_rest(stated, number, 1) is is_rest

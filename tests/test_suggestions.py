@@ -122,3 +122,17 @@ def test_a_new_metric_of_a_site_is_not_taken_for_a_mistyped_one(tmp_path):
         'meaning': 'our own figure', 'unit': '%', 'worse': 'high'}}}))
 
     assert 'the key "Percentage_Used" does not fit: a metric\'s name' in run('validate', str(file)).text
+
+
+def test_a_name_is_compared_in_the_letters_of_metrics():
+    assert suggestions._plain('--Media_Wearout Indicator!') == 'media_wearout_indicator'
+
+
+@pytest.mark.parametrize('word', ['block_counter', 'average_wear', 'total_power'])
+def test_a_foreign_name_that_is_only_a_little_alike_is_not_proposed(word):
+    assert suggestions.metric(word, KNOWN) == LISTED
+
+
+@pytest.mark.parametrize(('word', 'said'), [('hot', 'did you mean hot_plug_count?'), ('ho', LISTED)])
+def test_three_letters_are_enough_for_the_beginning_of_a_name(word, said):
+    assert suggestions.metric(word, ['overheated', 'hot_plug_count']) == said

@@ -12,7 +12,7 @@ from fake_smartctl import FakeSmartctl
 
 from smart_attributes.model import Device, Identity
 from smart_attributes.reading.smartctl_calls import read_arguments
-from smart_attributes.v1_6 import files, limit_conversion, names
+from smart_attributes.v1_6 import files, limit_conversion, names, validation
 
 Json = Dict[str, Any]
 
@@ -628,3 +628,62 @@ def test_a_label_is_safe_whatever_an_attribute_is_called(name):
 def test_a_limit_is_converted_by_the_formula_of_its_reading(text, shift, meant, expected):
     """What was bad stays bad, and nothing else becomes it."""
     assert limit_conversion.converted(text, shift, meant) == expected
+
+
+# --- validate, and conversions in tables ------------------------------------------------------------------
+
+@pytest.mark.parametrize('data, is_database, is_users', [
+    ({'Devices': {'Intel': {}}}, True, False), ({'Devices': {'/dev/sda': {}}}, False, True),
+    ({'Devices': {}}, True, False), ({'Devices': []}, False, False), ([], False, False)])
+def test_a_file_of_1_6_is_known_by_its_keys(data, is_database, is_users):
+    assert (validation.is_database('', data), validation.is_users('', data)) == (is_database, is_users)
+
+
+def test_a_database_of_1_6_is_examined(tmp_path):
+    """A limit whose column nobody names was never judged."""
+    good = entry({'5': ['0', '10']})
+    bad = entry({'5': ['0', '10'], '77': ['1', '2']}, graphed=[78])
+
+    assert validation.examine(database(tmp_path / 'a.json', Intel=good)) == ([], ['1 entry'])
+    assert validation.examine(database(tmp_path / 'b.json', A=bad, B=good)) == (
+        ['b.json: A, Threshs 77: it is not in ID#, so version 1.6 never judged it',
+         'b.json: A, Perfs 78: it is not in ID#, so version 1.6 never printed it'], ['2 entries'])
+
+
+def test_a_user_configuration_of_1_6_is_examined(tmp_path):
+    """It needs no columns; the same fault is told once."""
+    given = {'/dev/sda': {'Threshs': {'5': ['0', '10']}, 'Perfs': [5]}, '/dev/sdb': 5}
+    faults, counts = validation.examine(users(tmp_path / 'users.json', given))
+
+    assert counts == ['2 entries']
+    assert [fault.partition(' is no object')[0] for fault in faults] == ['users.json: /dev/sdb']
+
+
+META = limit_conversion.Meaning
+
+
+@pytest.mark.parametrize('number, protocol, meaning', [
+    (1025, 'ATA', None), (1024, 'ATA', META('error_log_count')), (99, 'NVMe', None), (99, 'SCSI', None),
+    (0, 'NVMe', META('critical_warning')), (16, 'NVMe', META('critical_temperature_time', 60)), (17, 'NVMe', None),
+    (0, 'SCSI', META('reallocated')), (7, 'SCSI', META('reported_uncorrect')), (14, 'SCSI', META('reported_uncorrect')),
+    (13, 'SCSI', META('host_written', 1e9)), (15, 'SCSI', None), (1, 'SCSI', None)])
+def test_numbers_of_1_6_that_are_no_attributes_have_a_meaning(number, protocol, meaning):
+    assert limit_conversion.of_standard(number, protocol) == meaning
+
+
+@pytest.mark.parametrize('text, shift, meaning, converted', [
+    ('5', None, META('a'), '5'), ('10:', None, META('a'), '10:'), ('10:20', None, META('a'), '10:20'),
+    ('@10:20', None, META('a'), '@10:20'), ('@0:20', None, META('a'), '@0:20'), ('~:5', None, META('a'), '5'),
+    ('10:', None, META('a', -1, 100), '90'), ('5', None, META('a', -1, 100), '95:'),
+    ('5', None, META('a', 3600), '18000'), ('~:-5', None, META('a'), '~:-5'), ('5', None, META('a', 0.1), '0.5'),
+    ('1', None, META('a', 1 / 3), '0.333333'), ('2', -8, META('a'), '767'), ('10:', -8, META('a'), '2560:'),
+    ('8', 2, META('a'), '2')])
+def test_a_range_of_1_6_is_converted_to_the_unit_of_its_metric(text, shift, meaning, converted):
+    """Above 2 behind a shift of 8 bits is above 767 before it."""
+    assert limit_conversion.converted(text, shift, meaning) == converted
+
+
+@pytest.mark.parametrize('models, patterns', [
+    (['ACME X1'], ['ACME X1']), (['X1'], ['(?:.*[ _])?X1']), (['X_1'], ['X_1']), (['A  B', 'A  B'], ['A B']), ([], [])])
+def test_a_model_of_1_6_may_lack_its_vendor(models, patterns):
+    assert limit_conversion.patterns(models) == patterns

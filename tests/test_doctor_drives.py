@@ -1,0 +1,179 @@
+"""What doctor says of each address, case by case: the survey is given as a value."""
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Optional, Sequence, Tuple
+
+import pytest
+
+from smart_attributes.check.history_access import Remembered
+from smart_attributes.check.survey import Survey
+from smart_attributes.doctor import drives, sentences
+from smart_attributes.errors import (
+    ControllerElsewhere,
+    DriveAbsent,
+    DriveAsleep,
+    DriveError,
+    DriveIsNoDrive,
+    DriveNotReached,
+    SudoRefused,
+)
+from smart_attributes.model import Device, Identity, Read, Report, State, Verdict
+from smart_attributes.output.doctor_findings import Finding
+
+X1 = Identity(model='ACME X1', serial='SERIAL1')
+NOBODY = Identity()
+CHECK = ['check', '-t', '9']
+
+
+class Known(Remembered):
+    """A history of these sentences, and of this drive at /dev/sda."""
+
+    def __init__(self, sentences: Sequence[str] = (), drive: Optional[Identity] = None) -> None:
+        super().__init__()
+        self._sentences, self._drive = tuple(sentences), drive
+
+    def gone(self, hide_serial: bool) -> Tuple[str, ...]:
+        return self._sentences
+
+    def seen(self, device: Device) -> Optional[Identity]:
+        return self._drive if device.address == '/dev/sda' else None
+
+
+def survey(*pairs, history=None, faults=(), mistakes=(), nobody=(State.OK, '')):
+    verdicts, reads = zip(*pairs) if pairs else ((), ())
+    return Survey(verdicts, reads, (), (), SimpleNamespace(mistakes=mistakes), nobody, faults,
+                  history=history or Known())
+
+
+def answering(name='sda', seconds=0.5, state=State.OK, identity=X1, remark=''):
+    device = Device(f'/dev/{name}', name=name)
+    return Verdict(device, identity, state), Read(device, Report(identity), remark=remark, seconds=seconds)
+
+
+def silent(outcome, problem='cannot be opened', identity=NOBODY, state=State.UNKNOWN, path='/dev/sda', kind=''):
+    device = Device(path, kind, name='sda')
+    return Verdict(device, identity, state, problem=problem), Read(device, outcome)
+
+
+def told(*pairs, hide_serial=False, **more):
+    return drives.findings(survey(*pairs, **more), hide_serial, CHECK)
+
+
+@pytest.mark.parametrize('pair, hide_serial, words', [
+    (answering(), False, 'ACME X1 SERIAL1, 0.5 s'), (answering(), True, 'ACME X1, 0.5 s'),
+    (answering(seconds=1.234, identity=Identity()), False, 'somebody without a name, 1.2 s'),
+    (answering(state=State.WARNING), True, 'ACME X1, 0.5 s; a check says WARNING, explain tells why')],
+    ids=['well', 'hidden', 'nameless', 'alerts'])
+def test_a_drive_that_answers_is_named_with_its_time(pair, hide_serial, words):
+    assert told(pair, hide_serial=hide_serial) == [Finding('/dev/sda', True, words)]
+
+
+def test_more_than_eight_drives_share_a_line_with_the_slowest():
+    pairs = [answering(f'sd{letter}', number) for number, letter in enumerate('abcihgfed')]
+
+    assert [each.subject for each in told(*pairs[:8])] == [each.device.address for each, _ in pairs[:8]]
+    assert told(*pairs) == [Finding('drives', True, '9 drives answer, the slowest, /dev/sdd, in 8 s; '
+                                                    'check_smart_attributes list names them')]
+
+
+SEE = 'see doc/troubleshooting.md, which knows these words'
+
+
+@pytest.mark.parametrize('pair, known, finding', [
+    (silent(SudoRefused('x')), X1, (None, 'not read: sudo refuses the call, see sudo rule', '', '')),
+    (silent(DriveIsNoDrive('x'), 'is a volume'), X1,
+     (False, 'is a volume', 'leave it out of -d, or out of a scan with --ignore', '')),
+    (silent(DriveIsNoDrive('x'), 'is a volume; name its disks'), None, (False, 'is a volume', 'name its disks', '')),
+    (silent(DriveError('x'), 'times out; see the log', X1), None,
+     (False, 'ACME X1 SERIAL1: times out', 'see the log', '')),
+    (silent(DriveAbsent('x')), X1, (
+        False, 'was ACME X1 SERIAL1: cannot be opened',
+        'a check has read it here before, so drive, cable or controller fail: see what the kernel says',
+        'dmesg -T | tail -50')),
+    (silent(ControllerElsewhere('x')), X1, (False, 'cannot be opened', SEE, '')),
+    (silent(DriveNotReached('x'), 'too late; wait'), X1, (False, 'too late', 'wait', '')),
+    (silent(DriveError('x')), None, (False, 'cannot be opened', SEE, ''))],
+    ids=['sudo', 'volume', 'volume-with-advice', 'named', 'known', 'elsewhere', 'not-reached', 'unknown'])
+def test_an_address_without_a_report_gets_its_cause_and_what_to_do(pair, known, finding):
+    assert told(pair, history=Known(drive=known)) == [Finding('/dev/sda', *finding)]
+
+
+def test_serial_numbers_of_silent_drives_can_be_hidden():
+    asleep = silent(DriveAsleep('x'), 'is asleep; read 1 h ago', X1)
+    pairs = [silent(DriveError('x'), identity=X1), asleep]
+
+    assert [each.words for each in told(*pairs, hide_serial=True)] == [
+        'ACME X1: cannot be opened', 'ACME X1, is asleep; read 1 h ago']
+    assert told(silent(DriveAbsent('x')), hide_serial=True, history=Known(drive=X1))[0].words == (
+        'was ACME X1: cannot be opened')
+    assert told(asleep)[0].words == 'ACME X1 SERIAL1, is asleep; read 1 h ago'
+
+
+WAKE = 'wake it up by reading from it, and let a check meet it'
+
+
+@pytest.mark.parametrize('pair, finding', [
+    (silent(DriveAsleep('x'), 'is asleep; read 1 h ago', X1, State.OK),
+     (True, 'ACME X1 SERIAL1, is asleep; read 1 h ago', '', '')),
+    (silent(DriveAsleep('x'), 'is asleep; read 9 d ago', X1, State.WARNING), (
+        False, 'is asleep; read 9 d ago', WAKE,
+        'dd if=/dev/sda of=/dev/null bs=4096 count=1 iflag=direct && check -t 9 -d /dev/sda')),
+    (silent(DriveAsleep('x'), 'is asleep', path='/dev/bus/0', kind='megaraid,3'), (
+        False, 'is asleep; no check has read it yet, so nobody knows which drive it is', WAKE, ''))],
+    ids=['known', 'too-long', 'unknown'])
+def test_a_sleeping_drive_is_well_as_long_as_a_check_has_read_it_lately(pair, finding):
+    assert told(pair) == [Finding(pair[0].device.address, *finding)]
+
+
+@pytest.mark.parametrize('path, kind, can', [
+    ('/dev/sda', '', True), ('/dev/hdb', '', True), ('/dev/nvme0n1', '', True), ('/dev/disk/by-id/ata-X1', '', True),
+    ('/dev/sg1', '', False), ('/dev/disk/by-id/a/b', '', False), ('/dev/bus/0', 'megaraid,3', False),
+    ('/dev/sda', 'sat', True)])
+def test_a_drive_is_woken_where_blocks_can_be_read(path, kind, can):
+    assert bool(drives.waking(Device(path, kind), CHECK)) is can
+
+
+def test_faults_and_remarks_of_the_run_are_told_once():
+    found = told(answering(remark='renew the rule; as root'), answering('sdb', remark='renew the rule; as root'),
+                 faults=('slot 3 was not read; ask', 'site.json: a mistake'), mistakes=('site.json: a mistake',))
+
+    assert found[2:] == [Finding('drives', False, 'slot 3 was not read', 'ask'),
+                         Finding('drives', False, 'renew the rule', 'as root')]
+
+
+@pytest.mark.parametrize('count, more', [(0, None), (3, None), (4, '1 more drive that checks knew are gone'),
+                                         (5, '2 more drives that checks knew are gone')])
+def test_three_drives_that_are_gone_are_named(count, more):
+    lost = [f'X{number} is gone; history --retire X{number} retires it' for number in range(count)]
+    found = told(answering(), history=Known(lost))[1:]
+    look = 'look for it (controller, cable, dmesg); if it is gone for good, retire it'
+
+    assert found == [*(Finding('drives', False, f'X{number} is gone', look,
+                               f'check_smart_attributes history --retire X{number}') for number in range(count)[:3]),
+                     *([Finding('drives', False, more)] if more else [])]
+
+
+@pytest.mark.parametrize('nobody, finding', [
+    ((State.OK, 'no drive, as expected'), (True, 'no drive, as expected')),
+    ((State.UNKNOWN, 'no drive found'), (False, 'no drive found', 'name the drives with -d')),
+    ((State.UNKNOWN, 'no drive found; load the driver'), (False, 'no drive found', 'load the driver'))])
+def test_a_machine_without_drives_gets_a_line(nobody, finding):
+    assert told(nobody=nobody) == [Finding('drives', *finding)]
+
+
+def test_a_check_watches_every_address_behind_which_a_drive_can_be():
+    pairs = [answering('sda'), silent(DriveError('x'), path='/dev/sdb'), silent(DriveAsleep('x'), path='/dev/sdc'),
+             *(silent(error('x'), path='/dev/sdd') for error in (DriveIsNoDrive, DriveAbsent, ControllerElsewhere))]
+
+    assert [device.path for device in drives.to_watch(survey(*pairs))] == ['/dev/sda', '/dev/sdb', '/dev/sdc']
+
+
+@pytest.mark.parametrize('sentence, halves', [
+    ('what; next', ('what', 'next')), ('what', ('what', '')), ('what; next; then', ('what', 'next; then'))])
+def test_a_sentence_has_two_halves(sentence, halves):
+    assert sentences.halves(sentence) == halves
+
+
+def test_a_version_is_written_with_dots():
+    assert sentences.dotted((7, 3)) == '7.3'
