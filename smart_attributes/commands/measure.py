@@ -1,0 +1,16 @@
+"""measure: attributes.json beside what real drives say of themselves."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..command_line.options import MeasureOptions, Options
+from ..devtools import measure
+
+if TYPE_CHECKING:
+    from ..reading.processes import Runner
+
+
+def run(options: Options, runner: Runner) -> int:
+    """Print how well the database agrees with the drives of a file; 0."""
+    own: MeasureOptions = options.own
+    return measure.main(own.files[0], own.write)
