@@ -4,13 +4,13 @@ from __future__ import annotations
 from .. import alarm
 from ..check.survey import Survey, survey
 from ..command_line.options import CheckOptions, Options
+from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import List
 
     from ..output.plugin import Outcome, Whole
-    from ..reading.processes import Runner
 
 
 def run(options: Options, runner: Runner) -> int:
@@ -29,8 +29,8 @@ def rendered(found: Survey, options: Options, own: CheckOptions) -> Outcome:
     """Return what a check prints of a survey."""
     from ..output import plugin
     face = plugin.Face(options.verbose, options.naming.hide_serial, own.all_perfdata, own.max_output)
-    transcript = _transcript(found, options.naming.hide_serial) if options.verbose >= 3 else []
-    return plugin.render(found.verdicts, found.judge.database.metrics, face, whole(found), transcript)
+    transcript, said = _transcript(found, options.naming.hide_serial) if options.verbose >= 3 else [], whole(found)
+    return plugin.render(found.verdicts, found.judge.database.metrics, face, said, transcript)
 
 
 def whole(found: Survey) -> Whole:

@@ -1,15 +1,11 @@
 """doctor: this installation as a check meets it."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..command_line.options import OK, PARTLY, CheckOptions, DoctorOptions, Options
 from ..doctor import examination
 from ..output import doctor_findings
+from ..reading.processes import Runner
 from . import check, person
-
-if TYPE_CHECKING:
-    from ..reading.processes import Runner
 
 
 def run(options: Options, runner: Runner) -> int:

@@ -2,15 +2,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from ..check.survey import Survey, survey
 from ..command_line.options import OK, UNKNOWN, Options
+from ..reading.processes import Runner
 from ..words import sentence
 from . import person
-
-if TYPE_CHECKING:
-    from ..reading.processes import Runner
 
 
 def run(options: Options, runner: Runner) -> int:

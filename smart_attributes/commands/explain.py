@@ -1,14 +1,10 @@
 """explain: all about single drives, with the database entry and limits behind each reading."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..command_line.options import Options
 from ..model import Report
+from ..reading.processes import Runner
 from . import person
-
-if TYPE_CHECKING:
-    from ..reading.processes import Runner
 
 
 def run(options: Options, runner: Runner) -> int:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Iterator, List
 from ..check.history_access import for_writing
 from ..check.survey import Survey, survey
 from ..command_line.options import OK, UNKNOWN, HistoryOptions, Options
+from ..reading.processes import Runner
 from ..words import sentence
 from . import person, smartd_import
 
 if TYPE_CHECKING:
     from ..output.history import Drive
-    from ..reading.processes import Runner
 
 _NO_HISTORY = 'nothing is remembered of these drives'
 

@@ -1,14 +1,10 @@
 """list: addresses with who answers there."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..check.survey import survey
 from ..command_line.options import ListOptions, Options
+from ..reading.processes import Runner
 from . import person
-
-if TYPE_CHECKING:
-    from ..reading.processes import Runner
 
 
 def run(options: Options, runner: Runner) -> int:

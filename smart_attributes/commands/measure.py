@@ -1,13 +1,9 @@
 """measure: attributes.json beside what real drives say of themselves."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..command_line.options import MeasureOptions, Options
 from ..devtools import measure
-
-if TYPE_CHECKING:
-    from ..reading.processes import Runner
+from ..reading.processes import Runner
 
 
 def run(options: Options, runner: Runner) -> int:

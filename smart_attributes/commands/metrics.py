@@ -3,16 +3,13 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING
 
 from ..check.survey import Survey, survey
 from ..command_line.options import OK, UNKNOWN, MetricsOptions, Options
 from ..model import State, worst
+from ..reading.processes import Runner
 from ..words import sentence
 from .check import whole
-
-if TYPE_CHECKING:
-    from ..reading.processes import Runner
 
 
 def run(options: Options, runner: Runner) -> int:

@@ -2,17 +2,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from ..check.rulebook import judge_of, site_of
 from ..check.survey import survey
 from ..command_line.options import OK, PARTLY, MigrateOptions, Options
 from ..model import Report
+from ..reading.processes import Runner
 from ..v1_6 import migrate
 from ..words import sentence, visible
-
-if TYPE_CHECKING:
-    from ..reading.processes import Runner
 
 
 def run(options: Options, runner: Runner) -> int:

@@ -1,7 +1,7 @@
 """The parts that commands for a person share: a survey with more of each drive, notes, addresses, exit statuses."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Dict, List, Tuple
+from typing import Dict, List, Tuple
 
 from ..check.survey import Survey, survey
 from ..command_line.options import OK, UNKNOWN, Options
@@ -9,10 +9,8 @@ from ..model import Report, State, Verdict
 from ..output.progress import ProgressLine
 from ..reading import by_id
 from ..reading.location import place
+from ..reading.processes import Runner
 from ..words import sentence
-
-if TYPE_CHECKING:
-    from ..reading.processes import Runner
 
 
 def surveyed(options: Options, runner: Runner) -> Survey:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Sequence, Tuple
 from ..check.survey import find, plan
 from ..command_line.options import OK, Options, SudoersOptions
 from ..reading import sudoers
+from ..reading.processes import Runner
 
 if TYPE_CHECKING:
     from ..reading.machine import Found, Plan
-    from ..reading.processes import Runner
 
 
 def run(options: Options, runner: Runner) -> int:

@@ -3,15 +3,13 @@ from __future__ import annotations
 
 import socket
 import time
-from typing import TYPE_CHECKING, Any, Dict
+from typing import Any, Dict
 
 from ..check.survey import Survey
 from ..command_line.options import Options, TriageOptions
+from ..reading.processes import Runner
 from ..words import sentence
 from . import person, smartd_import
-
-if TYPE_CHECKING:
-    from ..reading.processes import Runner
 
 
 def run(options: Options, runner: Runner) -> int:

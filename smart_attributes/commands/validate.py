@@ -1,15 +1,11 @@
 """validate: the mistakes in entries, limits and files of version 1.6."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..command_line.options import Options, ValidateOptions
 from ..devtools import validate
+from ..reading.processes import Runner
 from ..v1_6 import validation
 from ..words import visible
-
-if TYPE_CHECKING:
-    from ..reading.processes import Runner
 
 _OLD = (validate.Kind(validation.DATABASE, validation.is_database, validation.examine),
         validate.Kind(validation.USERS, validation.is_users, validation.examine))
