@@ -20,7 +20,7 @@ from conftest import ROOT
 from daemons import NAGIOS, NRPE, OBJECTS, PATH
 from pages import Block
 
-from smart_attributes.command_line import parsers
+from smart_attributes.commands import table
 from smart_attributes.errors import SmartError
 from smart_attributes.knowledge import schema_errors
 
@@ -198,7 +198,7 @@ def parsed(command: str) -> None:
     """See that our program takes this command line."""
     words = shlex.split(re.sub(r'\$\(.*?\)', 'NAME', command))[1:]
     try:
-        parsers.parse(words)
+        table.parse(words)
     except SmartError as error:
         pytest.fail(f'{command}: {error}')
 
@@ -252,7 +252,7 @@ def test_no_example_names_a_volume_beside_the_drives_behind_it():
     shown = {block.place: block.text for block in pages.in_language(*LOADERS)}
     shown.update({str(path.relative_to(ROOT)): path.read_text() for path in sorted((ROOT / 'contrib').rglob('*'))
                   if path.is_file() and path.suffix != '.json'})
-    shown.update({command: parser().format_help() for command, parser in parsers.PARSERS.items()})
+    shown.update({each.name: table.parser(each).format_help() for each in table.COMMANDS})
 
     assert {place for place, text in shown.items() for line in text.splitlines()
             if VOLUME_AND_DRIVE.search(line) and 'TYPE@PATH' not in line} == set()

@@ -15,8 +15,6 @@ import pytest
 from conftest import ROOT, SHARED, run
 from sentences import key, keys
 
-from smart_attributes.command_line import options as asked
-from smart_attributes.command_line import parsers
 from smart_attributes.commands import table
 from smart_attributes.knowledge import schema_errors, thresholds
 from smart_attributes.model import Identity, State
@@ -45,7 +43,7 @@ def shown() -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize('command', parsers.PARSERS)
+@pytest.mark.parametrize('command', described.names())
 def test_every_option_is_in_the_man_page(command):
     """Also those of the commands; rendered, so a mistake in its language shows."""
     text = re.sub('\x1b\\[[0-9;]*m', '', shown())
@@ -61,15 +59,15 @@ def test_every_metric_state_and_command_is_in_the_man_page():
 
     assert [metric for metric in metrics if not re.search(rf'\b{metric} \(', text)] == []
     assert [state for state in State if f'{int(state)} {state.name}' not in text] == []
-    assert [command for command in asked.COMMANDS if f'check_smart_attributes {command}' not in text] == []
+    assert [command for command in described.names()[1:] if f'check_smart_attributes {command}' not in text] == []
 
 
 def test_help_lists_every_command():
-    """Those that the program has parsers for, and that it runs; each once, with what it does."""
+    """Each once, with its sentence."""
     text = run('--help').text
     listed = re.findall('^  ([a-z]+) {2,}[a-z]', text.partition('other commands')[2], re.MULTILINE)
 
-    assert sorted(listed) == sorted({*parsers.PARSERS} - {'check'}) == sorted({*table.COMMANDS} - {'check'})
+    assert listed == [command.name for command in table.COMMANDS[1:]]
 
 
 # --- the completion ------------------------------------------------------------------------------
@@ -100,7 +98,7 @@ def test_bash_completes(words, expected):
     assert completed(*words) == expected
 
 
-@pytest.mark.parametrize('command', parsers.PARSERS)
+@pytest.mark.parametrize('command', described.names())
 def test_bash_knows_every_option(command):
     """Nothing is proposed that there is not, either."""
     proposed = completed('-') if command == 'check' else completed(command, '-')

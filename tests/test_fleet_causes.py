@@ -200,7 +200,7 @@ def test_hostile_words_cost_no_time(words):
 def test_folders_load_no_tls():
     """It costs 10 ms, and only the API needs it."""
     code = f'import sys\nsys.path.insert(0, {str(ROOT)!r})\n'
-    code += 'from smart_attributes.commands import fleet_input\nprint(*sys.modules)'
+    code += 'from smart_attributes.commands import fleet\nprint(*sys.modules)'
     loaded = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True).stdout.split()
 
     assert 'smart_attributes.fleet.services' in loaded

@@ -216,8 +216,8 @@ def test_numbers_and_words_without_end_hide_no_other_host(fake, facts, face, tmp
 
 def test_a_mistake_of_ours_in_one_service_hides_no_other(fake, monkeypatch):
     """Whatever nobody thought of costs its own host and is said."""
-    from smart_attributes.command_line import parsers
-    from smart_attributes.commands import fleet_input
+    from smart_attributes.commands import fleet as fleet_command
+    from smart_attributes.commands import table
     from smart_attributes.fleet import services
     from smart_attributes.reading import processes
     real = services.told
@@ -229,9 +229,9 @@ def test_a_mistake_of_ours_in_one_service_hides_no_other(fake, monkeypatch):
 
     monkeypatch.setattr(services, 'told', told_or_not)
     fake.answer = lambda question: (200, told(service('a'), service('b')))
-    fleet = fleet_input.Fleet(parsers.parse(['fleet', *fake.arguments]), time.time())
+    fleet = fleet_command.Fleet(table.parse(['fleet', *fake.arguments]), time.time())
 
-    assert [drive.facts['host'] for drive in fleet.drives(parsers.parse(['fleet', *fake.arguments]),
+    assert [drive.facts['host'] for drive in fleet.drives(table.parse(['fleet', *fake.arguments]),
                                                           processes.Runner())] == ['b']
     assert fleet.faults == ['a!smart cannot be understood (OverflowError); please report it with what triage --json '
                             'prints there']

@@ -14,8 +14,8 @@ import pytest
 from conftest import ROOT, drive_path, run
 from test_hostile import NASTY, WRONG, assert_harmless, spoil
 
-from smart_attributes.command_line import parsers
-from smart_attributes.commands import fleet_input
+from smart_attributes.commands import fleet as fleet_command
+from smart_attributes.commands import table
 from smart_attributes.errors import SmartError
 from smart_attributes.fleet import causes, summary
 from smart_attributes.output import forecast_dates
@@ -185,11 +185,11 @@ def test_the_plan_is_written_where_the_page_cannot_be(tmp_path, document, face):
 def test_the_plan_is_written_where_jinja_is_not_installed(tmp_path, document, monkeypatch):
     """Debian recommends it, and no more."""
     monkeypatch.setitem(sys.modules, 'jinja2', None)
-    wanted = parsers.parse(['fleet', written(tmp_path, *document['drives']), '--html', str(tmp_path / 'page.html'),
+    wanted = table.parse(['fleet', written(tmp_path, *document['drives']), '--html', str(tmp_path / 'page.html'),
                             '--plan', str(tmp_path / 'plan.csv')])
 
     with pytest.raises(SmartError, match='Jinja2, which is not installed'):
-        fleet_input.gather(wanted, processes.Runner())
+        fleet_command.run(wanted, processes.Runner())
     assert (tmp_path / 'plan.csv').read_text().startswith('quarter,model,drives,hosts\nnow,')
 
 
@@ -386,7 +386,7 @@ THREE = ('a', 'b', 'c')
     (THREE[:1], '1 file skipped: a'), (THREE, '3 files skipped: a, b, c'),
     ((*THREE, 'd'), '4 files skipped: a, b, c and 1 more'), (tuple('abcdefg'), '7 files skipped: a, b, c and 4 more')])
 def test_of_many_things_three_are_named(things, said):
-    assert fleet_input._named(things, 'file skipped') == said
+    assert fleet_command._named(things, 'file skipped') == said
 
 
 @pytest.mark.parametrize('words, said', [
@@ -397,18 +397,18 @@ def test_of_many_things_three_are_named(things, said):
     ('SER1: history --forget SER1 retires it', 'SERIAL: history --forget SERIAL retires it'),
     ('pending 8, critical above 4', 'pending 8, critical above 4')])
 def test_serial_numbers_are_taken_out_of_sentences_about_drives_that_are_gone(words, said):
-    assert fleet_input._unnamed(words) == said
+    assert fleet_command._unnamed(words) == said
 
 
-def fleet_drive(**facts: Any) -> fleet_input.Drive:
-    return fleet_input.Drive({'host': 'db1', 'name': 'sda', 'serial': 'SER1', **facts}, lambda: [])
+def fleet_drive(**facts: Any) -> fleet_command.Drive:
+    return fleet_command.Drive({'host': 'db1', 'name': 'sda', 'serial': 'SER1', **facts}, lambda: [])
 
 
 def test_hidden_drives_keep_all_but_their_serial_numbers():
     sentence = 'history --forget SER1 retires it'
     hidden = 'history --forget SERIAL retires it'
     [told,
-     bare] = fleet_input._hidden([fleet_drive(why=sentence, notes=[sentence], findings=[sentence]), fleet_drive()])
+     bare] = fleet_command._hidden([fleet_drive(why=sentence, notes=[sentence], findings=[sentence]), fleet_drive()])
 
     assert told.facts == {'host': 'db1', 'name': 'sda', 'serial': None, 'why': hidden, 'notes': [hidden],
                           'findings': [hidden]}
@@ -421,21 +421,21 @@ def test_files_of_folders_are_taken_in_order_and_hidden_ones_are_not(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text('')
 
-    assert [os.path.relpath(path, tmp_path) for path in fleet_input._files([str(tmp_path)])] == [
+    assert [os.path.relpath(path, tmp_path) for path in fleet_command._files([str(tmp_path)])] == [
         'a.json', 'b.json', 'aub/f.json', 'sub/c.json']
-    assert list(fleet_input._files([str(tmp_path / '.hidden.json')])) == [str(tmp_path / '.hidden.json')]
+    assert list(fleet_command._files([str(tmp_path / '.hidden.json')])) == [str(tmp_path / '.hidden.json')]
 
 
 @pytest.mark.parametrize('words, whose', [
     ((), 'all hosts'), (('--icinga', 'https://icinga.example.org:5665/v1'), 'icinga.example.org:5665'),
     (('--icinga', 'https://10.0.0.1', '--icinga-name', 'master1'), 'master1')])
 def test_a_page_is_called_after_the_icinga_that_it_comes_from(words, whose):
-    assert fleet_input._whose(parsers.parse(['fleet', *words])) == whose
+    assert fleet_command._whose(table.parse(['fleet', *words]).own) == whose
 
 
 @pytest.fixture
-def empty_fleet() -> fleet_input.Fleet:
-    return fleet_input.Fleet(parsers.parse(['fleet', '/nowhere', '--config', '/nonexistent']), 1.8e9)
+def empty_fleet() -> fleet_command.Fleet:
+    return fleet_command.Fleet(table.parse(['fleet', '/nowhere', '--config', '/nonexistent']), 1.8e9)
 
 
 @pytest.mark.parametrize('states, checks, faults, state', [
@@ -472,7 +472,7 @@ def test_twins_are_named_with_both_hosts(empty_fleet, count, end):
     found = empty_fleet.summary
     found.twins = [summary.Twin('ACME', f'S{number}', ('a', 'b')) for number in range(min(count, 5))]
     found.twin_count = count
-    [said] = fleet_input._of_twins(found)
+    [said] = fleet_command._of_twins(found)
 
     assert said == ('drives that two hosts tell of, since they share a shelf or a drive was moved: '
                     + '; '.join(f'ACME S{number} is on a and b' for number in range(min(count, 3))) + end)
@@ -481,7 +481,7 @@ def test_twins_are_named_with_both_hosts(empty_fleet, count, end):
 def test_a_twin_without_a_serial_number_is_named_by_its_model(empty_fleet):
     empty_fleet.summary.twins = [summary.Twin('ACME', '', ('a', 'b'))]
 
-    assert 'ACME is on a and b' in fleet_input._of_twins(empty_fleet.summary)[0]
+    assert 'ACME is on a and b' in fleet_command._of_twins(empty_fleet.summary)[0]
 
 
 @pytest.mark.parametrize('hosts, notes', [
@@ -502,7 +502,7 @@ def test_a_mistake_of_ours_in_one_document_costs_no_other(empty_fleet):
 
 
 def test_a_reason_is_readable_where_there_is_one(empty_fleet):
-    told, bare = fleet_input._readable(empty_fleet, [fleet_drive(why='endurance_used 97 %'), fleet_drive()])
+    told, bare = fleet_command._readable(empty_fleet, [fleet_drive(why='endurance_used 97 %'), fleet_drive()])
 
     assert told.facts['why'] == 'endurance used 97 %' and 'why' not in bare.facts
 
@@ -512,7 +512,7 @@ def test_readings_are_written_with_all_their_keys(empty_fleet):
     pairs = packer.readings([{'metric': 'pending', 'value': 8, 'unit': '', 'warning': '4'},
                              {'metric': 'health', 'value': 'passed'}, {'metric': 'used', 'value': None}])
 
-    assert json.loads(f'[{fleet_input.Readings(packer).text(pairs)}]') == [
+    assert json.loads(f'[{fleet_command.Readings(packer).text(pairs)}]') == [
         {'unit': '', 'warning': '4', 'critical': None, 'reason': None, 'metric': 'pending', 'value': 8},
         {'unit': '', 'warning': None, 'critical': None, 'reason': None, 'metric': 'health', 'value': 'passed'},
         {'unit': '', 'warning': None, 'critical': None, 'reason': None, 'metric': 'used', 'value': None}]

@@ -13,7 +13,7 @@ from days import DAY, HOUR, START, Machine, disk
 from smart_attributes import state_directory
 from smart_attributes.check import history_access
 from smart_attributes.check.history_access import Remembered
-from smart_attributes.command_line import parsers
+from smart_attributes.commands import table
 from smart_attributes.errors import DriveAbsent, DriveError, DriveIsNoDrive
 from smart_attributes.history.store import HistoryStore
 from smart_attributes.model import (
@@ -352,7 +352,7 @@ def test_changes_without_history_are_unknown():
 def test_history_is_used_by_checks_and_by_people_who_look(tmp_path, words, is_used):
     (tmp_path / 'state').mkdir()
     where = () if words[0] == 'list' else ('--state-dir', str(tmp_path / 'state'))
-    options = parsers.parse([*words, *where])
+    options = table.parse([*words, *where])
     known = history_access.remembered(options)
 
     assert bool(known._history or known.trouble) is is_used

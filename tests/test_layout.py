@@ -106,6 +106,8 @@ def test_a_check_loads_nothing_that_it_does_not_need(drive, tmp_path):
     loaded: Set[str] = set(done.stdout.split())
     assert {'smart_attributes.output.plugin', 'smart_attributes.history.store'} <= loaded
     assert [name for name in loaded if name in HEAVY or name.startswith(HEAVY_ROOMS)] == []
+    assert {name for name in loaded if name.startswith('smart_attributes.commands.')} == {
+        'smart_attributes.commands.table', 'smart_attributes.commands.check'}
 
 
 def test_no_model_name_is_in_the_code():

@@ -190,13 +190,13 @@ def test_the_rights_that_the_service_keeps_are_enough(open_place):
 
 def test_the_service_runs_the_command_as_the_parser_knows_it():
     """A mistyped option would be found by the first admin who enables it."""
-    from smart_attributes.command_line import parsers
+    from smart_attributes.commands import table
     words = setting('ExecStart').replace('$OPTIONS', setting('Environment').partition('=')[2]).split()
-    options = parsers.parse(words[1:])
+    options = table.parse(words[1:])
 
-    assert (options.command, options.which.scan) == ('metrics', True)
-    assert os.path.dirname(str(options.output)) == setting('AssertPathIsDirectory')
-    assert setting('ReadWritePaths').split()[0] == os.path.dirname(str(options.output))
+    assert (words[1], options.which.scan) == ('metrics', True)
+    assert os.path.dirname(str(options.own.output)) == setting('AssertPathIsDirectory')
+    assert setting('ReadWritePaths').split()[0] == os.path.dirname(str(options.own.output))
     assert float(setting('TimeoutStartSec')) > options.how_read.timeout
 
 

@@ -8,8 +8,8 @@ from conftest import drive
 
 from smart_attributes.check import rulebook, survey
 from smart_attributes.check.history_access import Remembered
-from smart_attributes.command_line import parsers
 from smart_attributes.command_line.options import Which
+from smart_attributes.commands import table
 from smart_attributes.errors import DriveAbsent, DriveAsleep, DriveError, UsageError
 from smart_attributes.model import Device, Identity, Read, State, Verdict
 from smart_attributes.reading import json_report, machine
@@ -20,7 +20,7 @@ SILENT = DriveError('is silent')
 
 
 def options(*words: str):
-    return parsers.parse(['--config', '/nonexistent', *words])
+    return table.parse(['--config', '/nonexistent', *words])
 
 
 def judge(*words: str) -> rulebook.Judge:

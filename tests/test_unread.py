@@ -14,7 +14,7 @@ from fake_smartctl import FakeSmartctl
 from simulator import Machine, why_not
 
 from smart_attributes.check.survey import survey
-from smart_attributes.command_line import parsers
+from smart_attributes.commands import table
 from smart_attributes.errors import DriveAbsent, DriveUndetected, SudoRefused
 from smart_attributes.model import Device, Read
 from smart_attributes.reading import by_id, controllers, diagnostics, processes
@@ -217,7 +217,7 @@ def surveyed(machine, monkeypatch, *arguments: str):
     monkeypatch.setattr(controllers, 'ROOT', str(machine.folder))
     runner = processes.Runner()
     try:
-        return survey(parsers.parse(['-p', machine.smartctl, '--nosudo', *arguments]), runner)
+        return survey(table.parse(['-p', machine.smartctl, '--nosudo', *arguments]), runner)
     finally:
         runner.close()
 

@@ -12,7 +12,7 @@ from conftest import ROOT, drive, run
 from fake_smartctl import FakeSmartctl
 
 from smart_attributes.command_line import options as asked
-from smart_attributes.command_line import parsers
+from smart_attributes.commands import table
 from smart_attributes.errors import UsageError
 from smart_attributes.model import State
 from smart_attributes.reading.smartctl_calls import read_arguments
@@ -56,9 +56,9 @@ def three(fake) -> FakeSmartctl:
     (field, value, words) for (field, value), spellings in SPELLINGS.items() for words in spellings])
 def test_every_spelling_of_an_option_means_the_same(field, value, words):
     """Version 1.6 took one dash or two, a blank or =, and abbreviations."""
-    options = parsers.parse(words.split())
-    group = next(part for part in (options.before, *(getattr(options, name) for name in asked.GROUPS), options)
-                 if hasattr(part, field))
+    options = table.parse(words.split())
+    groups = options.before, *(getattr(options, name) for name in asked.GROUPS), options.own, options
+    group = next(part for part in groups if hasattr(part, field))
 
     assert getattr(group, field) == value
 
@@ -78,7 +78,7 @@ def test_every_option_of_version_1_6_is_in_the_document_for_its_admins():
 
 def test_our_own_letters_keep_their_meaning():
     """-c is the critical limit of all plugins, though version 1.6 took it for -cu."""
-    options = parsers.parse(['-c', 'endurance_used=90', '-t', '9', '-w', 'temperature=50', '-d/dev/sda'])
+    options = table.parse(['-c', 'endurance_used=90', '-t', '9', '-w', 'temperature=50', '-d/dev/sda'])
 
     assert (options.judging.critical, options.how_read.timeout,
             options.which.devices) == ((('endurance_used', '90'),), 9, ('/dev/sda',))

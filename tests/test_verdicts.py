@@ -11,7 +11,7 @@ from days import DAY, HOUR, START, Machine, disk
 from smart_attributes import alarm
 from smart_attributes.check import rulebook, verdicts
 from smart_attributes.check.survey import survey
-from smart_attributes.command_line import parsers
+from smart_attributes.commands import table
 from smart_attributes.errors import DataError, DriveAsleep, DriveError
 from smart_attributes.history.past import Past, observations
 from smart_attributes.history.series import History, Point
@@ -31,7 +31,7 @@ def machine(tmp_path) -> Machine:
 
 @pytest.fixture(scope='module')
 def judge() -> rulebook.Judge:
-    options = parsers.parse(['--no-history', '--config', '/nonexistent'])
+    options = table.parse(['--no-history', '--config', '/nonexistent'])
     return rulebook.judge_of(options, rulebook.site_of(options.data, options.before))
 
 
@@ -143,7 +143,7 @@ def moments(monkeypatch: pytest.MonkeyPatch, fake, tmp_path, *arguments: str) ->
     fake.answers(read_arguments('/dev/sdb'), drive('intel-s3500-healthy'), before='sleep 0.5')
     runner = processes.Runner()
     try:
-        survey(parsers.parse(['-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-d', '/dev/sda', '-d',
+        survey(table.parse(['-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-d', '/dev/sda', '-d',
                               '/dev/sdb',
                               *arguments]), runner)
     finally:
@@ -166,7 +166,7 @@ def test_with_history_a_known_drive_is_judged_while_another_one_thinks(monkeypat
     """Its past was read ahead, and is the same in the end."""
     fake.answers(read_arguments('/dev/sda'), drive('micron-5200-healthy'))
     runner = processes.Runner()
-    found = survey(parsers.parse(['-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-d', '/dev/sda']), runner)
+    found = survey(table.parse(['-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), '-d', '/dev/sda']), runner)
     found.history.keep(found.verdicts)
 
     formed = moments(monkeypatch, fake, tmp_path)

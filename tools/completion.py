@@ -1,13 +1,13 @@
-"""The completion for bash, from the parsers."""
+"""The completion for bash, from the table of commands."""
 from __future__ import annotations
 
 from typing import Dict, Iterator, List
 
-from described import COMMANDS, metrics, options, states
+from described import metrics, names, options, states
 
 HEAD = '''\
 # bash completion for check_smart_attributes                               -*- shell-script -*-
-# Made by tools/generate.py from the parsers in smart_attributes/command_line/parsers.py.
+# Made by tools/generate.py from smart_attributes/commands/table.py.
 '''
 FUNCTION = '''\
 _check_smart_attributes()
@@ -32,20 +32,20 @@ DEVICES = ('/dev/sd*', '/dev/nvme*', '/dev/bus/*', '/dev/disk/by-id/*')
 def script() -> str:
     """Return the whole completion script."""
     return HEAD + FUNCTION.format(values='\n'.join(_values()), commands='\n'.join(_commands()),
-                                  names=' '.join(COMMANDS[1:]))
+                                  names=' '.join(names()[1:]))
 
 
 def _values() -> Iterator[str]:
     """Yield the cases of options that want a value."""
     names_of: Dict[str, List[str]] = {}
-    for command in COMMANDS:
+    for command in names():
         for option in options(command):
             if option.value:
                 kind = ' '.join(option.choices) or option.value
                 names_of.setdefault(kind,
                                     []).extend(name for name in option.names if name not in names_of.get(kind, ()))
-    for kind, names in names_of.items():
-        yield f'        {"|".join(names)})\n            {_replies(kind)}\n            return ;;'
+    for kind, spellings in names_of.items():
+        yield f'        {"|".join(spellings)})\n            {_replies(kind)}\n            return ;;'
 
 
 def _replies(kind: str) -> str:
@@ -60,6 +60,6 @@ def _replies(kind: str) -> str:
 
 
 def _commands() -> Iterator[str]:
-    for command in (*COMMANDS[1:], COMMANDS[0]):
-        names = ' '.join(name for option in options(command) for name in option.names)
-        yield f'        {"*" if command == "check" else command}) words="{names}" ;;'
+    for command in (*names()[1:], names()[0]):
+        spellings = ' '.join(name for option in options(command) for name in option.names)
+        yield f'        {"*" if command == "check" else command}) words="{spellings}" ;;'

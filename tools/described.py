@@ -1,4 +1,4 @@
-"""What the generated files are made of: the parsers, the data files, and one table of the README."""
+"""What the generated files are made of: the table of commands, the data files, and one table of the README."""
 from __future__ import annotations
 
 import argparse
@@ -7,13 +7,12 @@ import re
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Tuple
 
-from smart_attributes.command_line import options as options_of
-from smart_attributes.command_line import parsers
+from smart_attributes.command_line.parsers import Command, Parser
+from smart_attributes.commands import table
 from smart_attributes.v1_6 import command_line
 
 ROOT = Path(__file__).resolve().parent.parent
 
-COMMANDS = ('check', *options_of.COMMANDS)
 OLD = '1.6'  # a group of options with this in its title serves callers of the original plugin
 
 
@@ -24,7 +23,7 @@ class Option(NamedTuple):
     value: str              # what stands behind it: "ADDRESS"; '' for a flag
     help: str
     group: str              # title of its group in the help; '' for the rest
-    dest: str               # Options field
+    dest: str               # field of the options
     repeats: bool
     choices: Tuple[str, ...]
 
@@ -39,10 +38,19 @@ class Option(NamedTuple):
         return OLD in self.group
 
 
-def whole_parser(command: str) -> parsers.Parser:
+def names() -> Tuple[str, ...]:
+    """Return the names of the commands, the check first."""
+    return tuple(command.name for command in table.COMMANDS)
+
+
+def _record(command: str) -> Command:
+    return next(each for each in table.COMMANDS if each.name == command)
+
+
+def whole_parser(command: str) -> Parser:
     """Return the parser of a command with the options that it takes from version 1.6."""
-    parser = parsers.PARSERS[command]()
-    if command in options_of.JUDGING:
+    parser = table.parser(_record(command))
+    if _record(command).takes_old_options:
         command_line.add_options(parser)
     return parser
 
@@ -72,13 +80,13 @@ def _option(action: argparse.Action, group: str) -> Option:
 
 
 def description(command: str) -> str:
-    """Return the first sentence of a command's help."""
-    return whole_parser(command).description or ''
+    """Return the sentence about a command."""
+    return _record(command).summary
 
 
 def example(command: str) -> str:
     """Return what stands under "example:" in a command's help."""
-    return (whole_parser(command).epilog or '').partition('example:\n')[2].partition('\n\n')[0]
+    return _record(command).epilog.partition('example:\n')[2].partition('\n\n')[0]
 
 
 def metrics() -> Dict[str, Dict[str, Any]]:

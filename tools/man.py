@@ -3,11 +3,11 @@ from __future__ import annotations
 
 from typing import Iterator, List
 
-from described import COMMANDS, Option, description, example, metrics, options, states
+from described import Option, description, example, metrics, names, options, states
 
 from smart_attributes.version import VERSION
 
-HEAD = '''.\\" Made by tools/generate.py; change the help texts in smart_attributes/command_line/parsers.py instead.
+HEAD = '''.\\" Made by tools/generate.py; change the help texts in smart_attributes/commands/table.py instead.
 .TH CHECK_SMART_ATTRIBUTES 8 "" "check_smart_attributes {version}" "Monitoring plugins"
 .SH NAME
 check_smart_attributes \\- judge the SMART data of drives, as a plugin for Icinga and Nagios'''
@@ -92,8 +92,8 @@ reads
 def page() -> str:
     """Return the whole man page."""
     lines = [HEAD.format(version=VERSION), *_synopsis(), TEXT.strip('\n'), '.SH OPTIONS', *_options('check')]
-    lines += ['.SH JOBS', 'A word instead of options does something else than a check.']
-    for command in COMMANDS[1:]:
+    lines += ['.SH COMMANDS', 'A word instead of options does something else than a check.']
+    for command in names()[1:]:
         lines += _command(command)
     lines += ['.SH EXIT STATUS']
     for state, code, when in states():
@@ -112,7 +112,7 @@ def _synopsis() -> Iterator[str]:
     yield '.SH SYNOPSIS'
     yield '.B check_smart_attributes'
     yield '[\\fB\\-d\\fR \\fIADDRESS\\fR | \\fB\\-\\-scan\\fR | \\fB\\-\\-report\\fR \\fIFILE\\fR] [\\fIoptions\\fR]'
-    for command in COMMANDS[1:]:
+    for command in names()[1:]:
         yield f'.br\n.B check_smart_attributes {command}\n[\\fIoptions\\fR]'
 
 
@@ -125,9 +125,9 @@ def _options(command: str, known: List[Option] = []) -> Iterator[str]:  # noqa: 
         if option.group != group and not known:
             group = option.group
             yield f'.SS {group.capitalize() or "Others"}'
-        names = ', '.join(f'\\fB{_roff(name)}\\fR' for name in option.names)
+        spellings = ', '.join(f'\\fB{_roff(name)}\\fR' for name in option.names)
         value = f' \\fI{_roff(option.value)}\\fR' if option.value else ''
-        yield f'.TP\n{names}{value}\n{_roff(option.help)}'
+        yield f'.TP\n{spellings}{value}\n{_roff(option.help)}'
 
 
 def _command(command: str) -> Iterator[str]:

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     Address = Tuple[str, str]
 
 
-WRITING = ('check', 'metrics')    # the commands that a daemon or a timer runs; people only look
-LOOKING = ('triage', 'explain', 'acknowledge', 'history', 'doctor')  # the commands that tell what was
+WRITES, READS = 'writes', 'reads'   # as a command's record has it: daemons and timers write, people only look
 _DOUBTED = ('history belongs to another user, who could have made it up: how old it says that {} is lowers no alarm '
             'here, unless the log of the drive tells it')
 
@@ -243,15 +242,15 @@ class Remembered:
 
 def remembered(options: Options) -> Remembered:
     """Return the history of a run; an empty one for recorded reports, and where there is no state directory."""
-    is_writing = options.command in WRITING
-    is_wanted = is_writing or options.command in LOOKING
-    if options.no_history or options.which.reports or not is_wanted or not _has_a_place(options.state_dir):
+    use = options.history
+    is_writing = use.access == WRITES
+    if use.no_history or options.which.reports or not use.access or not _has_a_place(options.state_dir):
         return Remembered()
     if not is_writing and not options.state_dir and not os.path.isdir(os.path.join(state_directory.location(),
                                                                                    'history')):
         return Remembered()  # no check has ever remembered anything
     try:
-        return Remembered(_opened(options, is_writing), '', options.command in LOOKING, options.asleep_max_age)
+        return Remembered(_opened(options, is_writing), '', use.access == READS, use.asleep_max_age)
     except (HistoryUnusable, state_directory.Unusable) as error:
         return Remembered(trouble=str(error))
 

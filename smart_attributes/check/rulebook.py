@@ -117,7 +117,7 @@ def judge_of(options: Options, site: Site) -> Judge:
     asked = options.judging
     newest, mistakes = _database(options.data.config)
     mistakes += site.mistakes
-    old = options.before.opinion(options.data.config, options.all_perfdata, mistakes) if options.before else None
+    old = options.before.opinion(options.data.config, mistakes) if options.before else None
     attributes = _faultless_entries(newest, [*site.attributes, *(old.entries if old else ())])
     database = drive_database.SpecDatabase(newest, [(file.name, file.data) for file in attributes])
     limits = _faultless_limits(site.thresholds, database.units)
@@ -127,7 +127,7 @@ def judge_of(options: Options, site: Site) -> Judge:
     return Judge(
         database,
         thresholds.Thresholds(data_file.load(data_file.shipped(SHIPPED_LIMITS)),
-                              [*((file.name, file.data) for file in limits), *_accepted(options.acknowledged)],
+                              [*((file.name, file.data) for file in limits), *_accepted(asked.acknowledged)],
                               thresholds.CommandLineLimits(dict(asked.warning), dict(asked.critical)), today()),
         judging.Rules(frozenset(asked.ignore_metrics), frozenset(asked.ignore_attributes), asked.unknown_model,
                       asked.asleep,
@@ -200,7 +200,7 @@ def _check_metrics(options: Options, units: Mapping[str, str]) -> None:
 def _named_metrics(options: Options) -> Iterator[str]:
     for metric, _ in (*options.judging.warning, *options.judging.critical):
         yield metric
-    yield from (*options.judging.ignore_metrics, *options.metrics)
-    if options.acknowledged:
+    yield from (*options.judging.ignore_metrics, *options.which.metrics)
+    if options.judging.acknowledged:
         from ..knowledge import acknowledgements
-        yield from (acknowledgements.parse(text).metric for text in options.acknowledged)
+        yield from (acknowledgements.parse(text).metric for text in options.judging.acknowledged)

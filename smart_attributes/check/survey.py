@@ -218,9 +218,9 @@ def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
     notes = (*progress.found.notes, *progress.notes, *merged, *left_out, *otherwise,
              *(options.before.notes(options.data.config) if options.before else ()),
              *(judge.old.notes if judge.old else ()))
-    gone = progress.history.gone(options.naming.hide_serial) if options.expect_known else ()
-    return Survey(verdicts, tuple(kept), (*inventory.missing(kept, options.expect), *gone), notes, judge,
-                  inventory.nobody(is_bare, options.expect, options.no_drives),
+    gone = progress.history.gone(options.naming.hide_serial) if options.history.expect_known else ()
+    return Survey(verdicts, tuple(kept), (*inventory.missing(kept, options.which.expect), *gone), notes, judge,
+                  inventory.nobody(is_bare, options.which.expect, options.which.no_drives),
                   (*progress.faults, *unseen, *judge.mistakes, *_contradictions(verdicts, kept, judge)),
                   tuple(dict.fromkeys(read.remark for read in progress.reads if read.remark))
                   + _said(progress.history, options, gone),
@@ -253,15 +253,15 @@ def _addressed(asked: Sequence[Device], reads: Sequence[Read]) -> List[Device]:
 
 def _said(history: Remembered, options: Options, gone: Sequence[str]) -> Tuple[str, ...]:
     """Return what is told of history, and of drives that went, came or moved, unless it has a state of its own."""
-    remarks = () if history.trouble and options.history_required is not None else history.remarks
+    remarks = () if history.trouble and options.history.history_required is not None else history.remarks
     return (*remarks, *(words for words in history.news(options.naming.hide_serial) if words not in gone))
 
 
 def _demanded(history: Remembered, options: Options) -> Tuple[Tuple[State, str], ...]:
     """Return what has a state of its own: history that cannot be used where it is required."""
-    if options.history_required is None or not history.trouble:
+    if options.history.history_required is None or not history.trouble:
         return ()
-    return tuple((options.history_required, remark) for remark in history.remarks)
+    return tuple((options.history.history_required, remark) for remark in history.remarks)
 
 
 def _contradictions(verdicts: Sequence[Verdict], reads: Sequence[Read], judge: Judge) -> List[str]:

@@ -1,4 +1,4 @@
-"""What a command line asks for: one group of options for each of those who take them."""
+"""The values of a command line: one group for each part of the program that takes them, and one for the command."""
 from __future__ import annotations
 
 from ..durations import DAY
@@ -13,36 +13,23 @@ if TYPE_CHECKING:
 
 
 PROGRAM = 'check_smart_attributes'
-# Commands beside the check, in the order of --help and the man page, each with its line in --help.
-COMMANDS: Mapping[str, str] = {
-    'triage': 'show all drives in one table, worst first',
-    'list': 'list addresses, models and serial numbers, ready to paste after -d',
-    'explain': 'explain one drive: its readings, database entry and limits',
-    'sudoers': 'print the sudo rule that lets this plugin, and nothing else, run smartctl as root',
-    'draft': 'draft a new entry for attributes.json from a drive or a report',
-    'validate': 'find the mistakes in attributes.json and in your own files',
-    'measure': 'compare attributes.json with real drives',
-    'migrate': 'turn files of version 1.6 into limits and entries of this version',
-    'acknowledge': 'accept a value of one drive: no alert until it gets worse',
-    'history': 'show stored readings, import the logs of smartd, or forget a drive',
-    'metrics': 'write the readings of drives for Prometheus',
-    'doctor': 'check this installation; print the remedy for each problem',
-    'fleet': 'show the drives of many hosts, from Icinga 2 or from folders'}
 OK, PARTLY, UNKNOWN = 0, 1, 3   # exit statuses of the commands for a person
 USER = 'nagios'       # as whom Debian's daemons run checks
 LABELS = ('device', 'by-id', 'serial', 'wwn')
 STATE_WORDS = tuple(state.name.lower() for state in State)
-JUDGING = ('check', 'triage', 'explain')  # commands that may be called as version 1.6 was
 
 
 class Which(NamedTuple):
-    """Which drives."""
+    """Which drives, how many of them there should be, and which of their metrics."""
 
     devices: Tuple[str, ...] = ()
     scan: bool = False
     reports: Tuple[str, ...] = ()
     match: Tuple[str, ...] = ()
     ignore: Tuple[str, ...] = ()
+    expect: Optional[int] = None
+    no_drives: Optional[State] = None
+    metrics: Tuple[str, ...] = ()       # that a command is about; none: all
 
 
 class Judging(NamedTuple):
@@ -55,6 +42,7 @@ class Judging(NamedTuple):
     unknown_model: State = State.OK
     asleep: State = State.OK
     selftest_max_age: int = 0           # seconds of power-on time; 0: any
+    acknowledged: Tuple[str, ...] = ()
 
 
 class DataFiles(NamedTuple):
@@ -72,68 +60,137 @@ class Naming(NamedTuple):
     hide_serial: bool = False
 
 
-class FleetOptions(NamedTuple):
-    """Whom a fleet is asked of, and what is made of it beside the table."""
+class HistoryUse(NamedTuple):
+    """How history is used."""
 
-    icinga: str = ''                    # https://HOST:5665
-    api_user: str = ''
-    password_file: str = ''
-    certificate: str = ''
-    key: str = ''
-    authority: str = ''
-    icinga_name: str = ''               # in its certificate
-    filter: str = ''
-    hosts: Optional[str] = None         # filter of those that should have the check; '' for all
-    plan: str = ''
-    limit: int = 40                     # drives in the table; 0 for all
-
-
-class Options(NamedTuple):
-    """What the command line asks for."""
-
-    command: str = 'check'
-    expect: Optional[int] = None
-    no_drives: Optional[State] = None
-    which: Which = Which()
-    judging: Judging = Judging()
-    data: DataFiles = DataFiles()
-    naming: Naming = Naming()
-    how_read: HowRead = HowRead()
-    fleet: FleetOptions = FleetOptions()
-    state_dir: str = ''
+    access: str = ''                    # "writes", "reads"; '': the command does without
     no_history: bool = False
     history_required: Optional[State] = None
-    acknowledged: Tuple[str, ...] = ()
     expect_known: bool = False
-    asleep_max_age: int = 7 * DAY    # seconds
-    all_perfdata: bool = False
-    max_output: int = OUTPUT_LIMIT      # bytes
-    as_json: bool = False
-    since: int = 0                      # seconds to look back; 0: not asked for
-    html: Optional[str] = None
-    verbose: int = 0
-    files: Tuple[str, ...] = ()
-    samples: Optional[str] = None
-    models: Optional[str] = None
-    format: bool = False
-    write: bool = False
-    literal: bool = False
-    user: str = USER
-    types: Tuple[str, ...] = ()         # that a sudoers rule admits only when asked to
-    show_version: bool = False
-    metrics: Tuple[str, ...] = ()         # that are accepted as they stand
-    why: str = ''
-    until: str = ''
-    every_alarm: bool = False
-    shown: bool = False
-    withdraw: Tuple[str, ...] = ()
-    imports: bool = False
-    forget: Tuple[str, ...] = ()
-    before: Optional[Before] = None   # what only version 1.6 was asked for
-    output: Optional[str] = None        # folder for the files of a migration, or file for metrics
-    openmetrics: bool = False
+    asleep_max_age: int = 7 * DAY       # seconds
 
 
 # Functions take the group that they need.
 GROUPS: Mapping[str, Any] = {'which': Which, 'how_read': HowRead, 'judging': Judging, 'data': DataFiles,
-                             'naming': Naming, 'fleet': FleetOptions}
+                             'naming': Naming, 'history': HistoryUse}
+
+
+class Options(NamedTuple):
+    """All that a command line asks for. Each group has its defaults where a command does not take it."""
+
+    which: Which = Which()
+    how_read: HowRead = HowRead()
+    judging: Judging = Judging()
+    data: DataFiles = DataFiles()
+    naming: Naming = Naming()
+    history: HistoryUse = HistoryUse()
+    state_dir: str = ''
+    verbose: int = 0
+    show_version: bool = False
+    before: Optional[Before] = None     # what only version 1.6 was asked for
+    own: Any = None                     # what only this command is asked for: one of the classes below, None without
+
+
+# --- what only one command is asked for; the defaults stand in the table of commands ---------
+
+class CheckOptions(NamedTuple):
+    """What a check prints."""
+
+    all_perfdata: bool = False
+    max_output: int = OUTPUT_LIMIT      # bytes
+
+
+class TriageOptions(NamedTuple):
+    """What triage shows beside the table, or in its place."""
+
+    as_json: bool
+    html: Optional[str]
+    since: int                          # seconds to look back; 0: not asked for
+
+
+class ListOptions(NamedTuple):
+    """How list prints."""
+
+    as_json: bool
+
+
+class SudoersOptions(NamedTuple):
+    """Which sudoers rule is printed."""
+
+    user: str
+    literal: bool
+    types: Tuple[str, ...]              # that a rule admits only when asked to
+
+
+class ValidateOptions(NamedTuple):
+    """Which files are validated, and with what."""
+
+    files: Tuple[str, ...]
+    samples: Optional[str]
+    models: Optional[str]
+    format: bool
+
+
+class MeasureOptions(NamedTuple):
+    """Which drives are measured."""
+
+    files: Tuple[str, ...]              # one
+    write: bool
+
+
+class MigrateOptions(NamedTuple):
+    """Which files of version 1.6 are migrated, and where to."""
+
+    files: Tuple[str, ...]
+    output: Optional[str]               # folder
+
+
+class AcknowledgeOptions(NamedTuple):
+    """Which values are accepted, why and until when."""
+
+    every_alarm: bool
+    why: str
+    until: str
+    shown: bool
+    withdraw: Tuple[str, ...]
+
+
+class HistoryOptions(NamedTuple):
+    """What is done with history."""
+
+    as_json: bool
+    imports: bool
+    forget: Tuple[str, ...]
+
+
+class MetricsOptions(NamedTuple):
+    """Where the metrics go, and in which format."""
+
+    output: Optional[str]               # file
+    openmetrics: bool
+
+
+class DoctorOptions(NamedTuple):
+    """Who runs the checks, and how doctor prints."""
+
+    user: str
+    as_json: bool
+
+
+class FleetOptions(NamedTuple):
+    """Where the drives of a fleet are read from, and what is shown of them."""
+
+    files: Tuple[str, ...]
+    icinga: str                         # https://HOST:5665
+    api_user: str
+    password_file: str
+    certificate: str
+    key: str
+    authority: str
+    icinga_name: str                    # in its certificate
+    filter: str
+    hosts: Optional[str]                # filter of those that should have the check; '' for all
+    plan: str
+    limit: int                          # drives in the table; 0 for all
+    as_json: bool
+    html: Optional[str]

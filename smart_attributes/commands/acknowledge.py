@@ -15,7 +15,7 @@ from typing import Any, Iterator, List, Mapping, Sequence, Set, Tuple
 from .. import files, trust
 from ..check.rulebook import today
 from ..check.survey import survey
-from ..command_line.options import OK, PARTLY, UNKNOWN, Options
+from ..command_line.options import OK, PARTLY, UNKNOWN, AcknowledgeOptions, Options, Which
 from ..errors import DataError, UsageError
 from ..knowledge import acknowledgements, acknowledgements_file, data_file
 from ..knowledge.acknowledgements import Acknowledgement
@@ -31,34 +31,35 @@ _LONGEST_BY = 80   # characters, as the schema of limits wants them
 _OWN_WORD = 'the drive itself reports this state, which cannot be acknowledged'
 
 
-def acknowledge(options: Options, runner: processes.Runner) -> int:
+def run(options: Options, runner: processes.Runner) -> int:
     """Accept numbers of drives, list what is accepted, or withdraw it; 0 when all could be done, 1 otherwise."""
-    _check_acknowledging(options)
+    own: AcknowledgeOptions = options.own
+    _check_acknowledging(options.which, own)
     config = options.data.config
-    if options.shown:
+    if own.shown:
         before = kept(config)
         return _said(list(map(line, sorted(before.given))) or ['nothing is acknowledged'], before.mistakes)
-    if options.withdraw:
-        ended, before = withdraw(config, options.withdraw)
+    if own.withdraw:
+        ended, before = withdraw(config, own.withdraw)
         return _said([f'withdrawn: {line(each)}' for each in ended], before.mistakes)
-    common = template(options.why, options.until)
+    common = template(own.why, own.until)
     found = survey(options, runner)
     if not found.verdicts:
         raise UsageError(found.nobody[1])
-    given, refused = accepted(found.verdicts, options.metrics, common)
+    given, refused = accepted(found.verdicts, options.which.metrics, common)
     mistakes = accept(config, given).mistakes if given else ()
     lines = [*(f'acknowledged: {line(each)}' for each in given), *(f'not acknowledged: {words}' for words in refused)]
     return _said(lines or ['nothing to acknowledge: no metric alerts'], mistakes,
                  PARTLY if given and refused else UNKNOWN if refused else OK)
 
 
-def _check_acknowledging(options: Options) -> None:
+def _check_acknowledging(which: Which, own: AcknowledgeOptions) -> None:
     """Raise UsageError for options that do not go together."""
-    if (options.shown or options.withdraw) and (options.metrics or options.every_alarm):
+    if (own.shown or own.withdraw) and (which.metrics or own.every_alarm):
         raise UsageError('--list and --withdraw take no metrics beside them; --withdraw SERIAL:METRIC withdraws one')
-    is_named = options.which.devices or options.which.reports
-    if not (options.shown or options.withdraw) and (
-            bool(options.metrics) == options.every_alarm or (options.metrics and not is_named)):
+    is_named = which.devices or which.reports
+    if not (own.shown or own.withdraw) and (
+            bool(which.metrics) == own.every_alarm or (which.metrics and not is_named)):
         raise UsageError('acknowledge takes metrics with -d ADDRESS or --report FILE, or --all, or --list, or '
                          '--withdraw; --help shows examples')
 

@@ -50,11 +50,11 @@ def examined(options: Options, runner: processes.Runner, faces: Faces) -> Examin
         raise UsageError('doctor looks at drives, not at recorded reports; leave out --report')
     limit = options.how_read.timeout
     deadline = time.monotonic() + limit - 2 * alarm.reserve(limit)
-    begun = Begun(_plugin(), deadline, _known(options, runner) if options.user else sudo_refusals.Known(),
-                  history_state.others(options.state_dir, options.user) if options.user else (),
+    begun = Begun(_plugin(), deadline, _known(options, runner) if options.own.user else sudo_refusals.Known(),
+                  history_state.others(options.state_dir, options.own.user) if options.own.user else (),
                   daemons.nrpe_commands(), daemons.unread_nrpe())
-    if options.user:
-        user.become(options.user)
+    if options.own.user:
+        user.become(options.own.user)
     return Examiner(options, runner, faces, begun).examine()
 
 
@@ -74,7 +74,7 @@ def _known(options: Options, runner: processes.Runner) -> sudo_refusals.Known:
     how = options.how_read
     try:
         return sudo_refusals.Known() if how.nosudo else sudo_refusals.known(
-            options.user, how.smartctl, runner, time.monotonic() + min(sudo_refusals.PATIENCE, how.timeout / 4))
+            options.own.user, how.smartctl, runner, time.monotonic() + min(sudo_refusals.PATIENCE, how.timeout / 4))
     except SmartError:  # no sudo: told where it is looked for
         return sudo_refusals.Known()
 
@@ -124,7 +124,7 @@ class Examiner:
         how = self._options.how_read
         found = program.examined(how, self._runner, self._deadline)
         yield found
-        settled = sudo_rule.not_wanted(how, self._user, self._options.user)
+        settled = sudo_rule.not_wanted(how, self._user, self._options.own.user)
         if settled or not os.path.exists(how.smartctl):
             yield settled or Finding(sudo_rule.SUBJECT, None, 'cannot be tried before smartctl is there')
             return

@@ -8,7 +8,7 @@ import shutil
 import time
 from typing import Iterator, List, NamedTuple, Optional, Sequence
 
-from ..command_line.options import COMMANDS, PROGRAM
+from ..command_line.options import PROGRAM
 from ..model import Answer, HowRead
 from ..output.doctor_findings import Finding
 from ..reading import processes, smartctl_calls
@@ -46,7 +46,7 @@ class Call(NamedTuple):
         """Return the words that start the program at a path with the options of this call, and end it before any
         drive is read.
         """
-        command = list(self.words[:1]) if self.words[:1] and self.words[0] in COMMANDS else []
+        command = list(self.words[:1]) if self.words[:1] and self.words[0][:1] != '-' else []
         return [path, *command, '-V', *self.words[len(command):]]
 
 

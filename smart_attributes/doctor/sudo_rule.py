@@ -110,7 +110,7 @@ def _asked(sudo: Sudo, options: Options, user: str, needed: Sequence[Arguments],
     admits_more, knows = not sudo.refuses([TOO_MUCH]), sudoers.knows_expressions(sudo.version())
     return Asked(user, how.smartctl, needed, refused, entries, admits_more, wanted,
                  _installing(options, user, requested, _odd(wanted, devices, how)), knows, is_person(os.geteuid()),
-                 said, sudo.late, known, not options.user, _as_root(options, user))
+                 said, sudo.late, known, not options.own.user, _as_root(options, user))
 
 
 def requested_types(devices: Iterable[Device], entries: Iterable[sudo_list.Entry]) -> Tuple[str, ...]:

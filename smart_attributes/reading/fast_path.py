@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .smartctl_calls import Command
 
 PARALLEL = 64  # drives at once; the drives take the time, not this machine
-# Every spelling of cli's options for a check and a table, which a test holds to cli's parser.
+# Every spelling of the options of a check and of triage, which a test holds to the table of commands.
 # Those that say what is read:
 DEVICE, SMARTCTL, JOBS = ('-d', '--device'), ('-p', '--path'), ('--jobs',)
 STATE_DIR, CONFIGURED, LIMITS = ('--state-dir',), ('--config',), ('--thresholds',)

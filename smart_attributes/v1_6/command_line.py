@@ -41,6 +41,7 @@ class Before(NamedTuple):
     old_database: Optional[str] = None
     user_config: Optional[str] = None
     strays: Tuple[str, ...] = ()        # words that belong to no option
+    is_all_printed: bool = False        # as of --allperfs
 
     def named(self, given: Sequence[str]) -> Found:
         """Return the devices of -d (*given*), else of -r. Raises UsageError."""
@@ -63,17 +64,17 @@ class Before(NamedTuple):
             is_ours = False
         return [self.user_config] if self.user_config is not None and is_ours else []
 
-    def opinion(self, config: str, is_all_printed: bool, mistakes: List[str]) -> Optional[Files]:
+    def opinion(self, config: str, mistakes: List[str]) -> Optional[Files]:
         """Return what -dbj and -ucfgj add to verdicts, None where they add nothing; why not is added to *mistakes*."""
         path, users = self._database(config), self._users(mistakes)
         if path is None and users is None:
             return None
         from . import second_opinion
         try:
-            return second_opinion.files_of(path, users, is_all_printed)
+            return second_opinion.files_of(path, users, self.is_all_printed)
         except DataError as mistake:
             mistakes.append(str(mistake))
-            return None if users is None else second_opinion.files_of(None, users, is_all_printed)
+            return None if users is None else second_opinion.files_of(None, users, self.is_all_printed)
 
     def notes(self, config: str) -> Iterator[str]:
         """Yield a note for what was given and has no effect."""
@@ -142,7 +143,7 @@ def taken_out(values: Dict[str, Any], rest: Sequence[str], parser: argparse.Argu
     before = Before(**given)
     if before == Before():
         return None
-    return before._replace(strays=_strays(rest, parser))
+    return before._replace(strays=_strays(rest, parser), is_all_printed=bool(values.get('all_perfdata')))
 
 
 def _strays(words: Sequence[str], parser: argparse.ArgumentParser) -> Tuple[str, ...]:

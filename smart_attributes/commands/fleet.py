@@ -1,4 +1,4 @@
-"""A fleet gathered: whom the command line asks, all that they tell, and what is shown of it."""
+"""fleet: the drives of many hosts, from Icinga 2 or from folders, and what is shown of them."""
 from __future__ import annotations
 
 import json
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List,
 from .. import alarm
 from ..check.rulebook import judge_of, site_of
 from ..check.survey import survey
-from ..command_line.options import Options
+from ..command_line.options import FleetOptions, Options
 from ..errors import NotAReport, SmartError, UsageError
 from ..fleet import plan, services, summary, table, triage_documents
 from ..fleet.plugin_output import Drive, Reader
@@ -65,10 +65,11 @@ class Fleet:
     def drives(self, options: Options, runner: processes.Runner) -> Iterator[Drive]:
         """Yield each drive once; who cannot be asked is a fault, unless nobody else tells anything."""
         sources: List[Iterator[Drive]] = []
-        if options.files:
+        own: FleetOptions = options.own
+        if own.files:
             sources.append(self._of_documents(options, runner))
-        if options.fleet.icinga:
-            sources.append(self._of_icinga(options))
+        if own.icinga:
+            sources.append(self._of_icinga(own))
         if not sources:
             raise UsageError('fleet takes --icinga URL, or folders with files of triage --json; --help shows examples')
         for source in sources:
@@ -100,9 +101,8 @@ class Fleet:
             self.faults.append(f'{visible(source)} cannot be understood ({type(error).__name__}); please report it '
                                'with what triage --json prints there')
 
-    def _of_icinga(self, options: Options) -> Iterator[Drive]:
+    def _of_icinga(self, wanted: FleetOptions) -> Iterator[Drive]:
         from ..fleet import icinga
-        wanted = options.fleet
         api = icinga.Icinga(icinga.Access(wanted.icinga, wanted.api_user, wanted.password_file, wanted.certificate,
                                           wanted.key, wanted.authority, wanted.icinga_name))
         try:
@@ -138,7 +138,7 @@ class Fleet:
     def _of_documents(self, options: Options, runner: processes.Runner) -> Iterator[Drive]:
         others: List[str] = []
         old: List[str] = []
-        for path in _files(options.files):
+        for path in _files(options.own.files):
             try:
                 told = triage_documents.read(path)
             except (OSError, SmartError) as error:
@@ -152,7 +152,7 @@ class Fleet:
         for told in self._of_reports(others, options, runner) if others else ():
             yield from self._of_document(told, old)
         if not (self.asked or others or self.faults):
-            self.faults.append(f'{", ".join(map(visible, options.files))}: no file is there; each host puts what '
+            self.faults.append(f'{", ".join(map(visible, options.own.files))}: no file is there; each host puts what '
                                f'triage --json prints into one')
         if old:
             self.notes.append(_named(old, 'document older than two days'))
@@ -214,16 +214,17 @@ def _named(things: Sequence[str], words: str) -> str:
     return f'{len(things)} {thing}{"" if len(things) == 1 else "s"} {rest}: {", ".join(things[:NAMED])}{more}'
 
 
-def gather(options: Options, runner: processes.Runner) -> int:
+def run(options: Options, runner: processes.Runner) -> int:
     """Show the drives of a fleet; 0 when all could be asked and a drive was told, 3 otherwise."""
+    own: FleetOptions = options.own
     fleet = Fleet(options, time.time())
     drives = fleet.drives(options, runner)
-    show = _print_json if options.as_json else _write_page if options.html else _print_table
+    show = _print_json if own.as_json else _write_page if own.html else _print_table
     try:
-        show(fleet, _hidden(drives) if options.naming.hide_serial else drives, options)
+        show(fleet, _hidden(drives) if options.naming.hide_serial else drives, own)
     finally:
-        if options.fleet.plan and fleet.is_whole:  # also where Jinja2 is missing: the plan wants none of the page
-            output_file.write(plan.as_csv(fleet.summary), options.fleet.plan)
+        if own.plan and fleet.is_whole:  # also where Jinja2 is missing: the plan wants none of the page
+            output_file.write(plan.as_csv(fleet.summary), own.plan)
     return 0 if fleet.summary.states and not fleet.faults else 3
 
 
@@ -261,7 +262,7 @@ def _files(paths: Sequence[str]) -> Iterator[str]:
 
 # --- what is shown -------------------------------------------------------------------
 
-def _print_json(fleet: Fleet, drives: Iterable[Drive], options: Options) -> None:
+def _print_json(fleet: Fleet, drives: Iterable[Drive], own: FleetOptions) -> None:
     """Print the document while it is gathered: a drive a line, host by host, in little memory."""
     print(f'{{"version": 1, "made": {round(fleet.now)}, "drives": [')
     readings = Readings(fleet.packer)
@@ -302,7 +303,7 @@ def _keep(fleet: Fleet, drives: Iterable[Drive], most: int = MOST) -> Kept:
     return kept
 
 
-def _write_page(fleet: Fleet, drives: Iterable[Drive], options: Options) -> None:
+def _write_page(fleet: Fleet, drives: Iterable[Drive], own: FleetOptions) -> None:
     from ..output import page
     kept = _keep(fleet, _readable(fleet, drives))
     told = summary.as_json(fleet.summary, summary.defects(fleet.summary, fleet.database))
@@ -315,22 +316,21 @@ def _write_page(fleet: Fleet, drives: Iterable[Drive], options: Options) -> None
     content = page.Content(kept.taken(fleet.now), counts, todo, fleet.faults,
                            [*left, *fleet.said()[len(fleet.faults):]], fleet=told,
                            made_by='check_smart_attributes fleet')
-    output_file.write(page.rendered(content, f'Drives of {visible(_whose(options))}', fleet.now),
-                      str(options.html))
-    print(f'written: {visible(str(options.html))}')
+    output_file.write(page.rendered(content, f'Drives of {visible(_whose(own))}', fleet.now),
+                      str(own.html))
+    print(f'written: {visible(str(own.html))}')
     for words in fleet.said():
         print(f'note: {words}')
 
 
-def _whose(options: Options) -> str:
+def _whose(wanted: FleetOptions) -> str:
     """Return whose drives they are, for a title."""
-    wanted = options.fleet
     return wanted.icinga_name or wanted.icinga.partition('//')[2].partition('/')[0] or 'all hosts'
 
 
-def _print_table(fleet: Fleet, drives: Iterable[Drive], options: Options) -> None:
+def _print_table(fleet: Fleet, drives: Iterable[Drive], own: FleetOptions) -> None:
     from ..output import triage_table
-    kept = _keep(fleet, drives, options.fleet.limit or MOST)
+    kept = _keep(fleet, drives, own.limit or MOST)
     rows = kept.rows()
     known = summary.defects(fleet.summary, fleet.database)
     for line in table.heading(fleet.summary, known):

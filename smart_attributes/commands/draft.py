@@ -1,0 +1,30 @@
+"""draft: a new entry for attributes.json from one drive."""
+from __future__ import annotations
+
+import sys
+
+from ..check.survey import Survey, survey
+from ..command_line.options import OK, UNKNOWN, Options
+from ..reading.processes import Runner
+from ..words import sentence
+from . import person
+
+
+def run(options: Options, runner: Runner) -> int:
+    """Print a new entry for one drive, which goes into a file; why there is none goes to the person."""
+    found = survey(options, runner)
+    reports = [report for _, report in person.answered(found)]
+    if len(reports) != 1:
+        print(_why_no_draft(found, len(reports)), file=sys.stderr)
+        return UNKNOWN
+    from ..devtools import draft
+    text = draft.draft(reports[0], found.judge.database)
+    print(text.rstrip(), file=sys.stdout if text.startswith('{') else sys.stderr)
+    return OK
+
+
+def _why_no_draft(found: Survey, answered: int) -> str:
+    problems = [f'{verdict.device.name} {verdict.problem}' for verdict in found.verdicts if verdict.problem
+                and not answered]
+    return sentence('; '.join(problems),
+                    1000) or f'a draft is made from one drive, and {answered} answered; name it with -d or --report'

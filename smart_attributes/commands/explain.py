@@ -1,0 +1,21 @@
+"""explain: all about single drives, with the database entry and limits behind each reading."""
+from __future__ import annotations
+
+from ..command_line.options import Options
+from ..model import Report
+from ..reading.processes import Runner
+from . import person
+
+
+def run(options: Options, runner: Runner) -> int:
+    """Print all about each drive; 0 when at least one was read."""
+    found = person.surveyed(options, runner)
+    from ..output import explain
+    explain.print_faults(found.faults)
+    for verdict, read in zip(found.verdicts, found.reads):
+        report = read.outcome if isinstance(read.outcome, Report) else None
+        explain.print_drive(verdict, report, found.judge.database, found.judge.thresholds, options.naming.hide_serial)
+    if not found.verdicts:
+        print('no drives; name one with -d or --report')
+    person.print_remarks(found)
+    return person.status(found)

@@ -1,0 +1,17 @@
+"""list: addresses with who answers there."""
+from __future__ import annotations
+
+from ..check.survey import survey
+from ..command_line.options import ListOptions, Options
+from ..reading.processes import Runner
+from . import person
+
+
+def run(options: Options, runner: Runner) -> int:
+    """Print addresses with who answers there; 0 when at least one drive does."""
+    own: ListOptions = options.own
+    found = survey(options, runner)
+    from ..output import drive_list
+    told = found.verdicts, person.addresses(found, options), options.naming.hide_serial
+    print(drive_list.as_json(*told, person.nobody(found)) if own.as_json else drive_list.as_text(*told))
+    return person.status(found)

@@ -1,0 +1,32 @@
+"""migrate: files of version 1.6 -> limits and entries of this version."""
+from __future__ import annotations
+
+import os
+
+from ..check.rulebook import judge_of, site_of
+from ..check.survey import survey
+from ..command_line.options import OK, PARTLY, MigrateOptions, Options
+from ..model import Report
+from ..reading.processes import Runner
+from ..v1_6 import migrate
+from ..words import sentence, visible
+
+
+def run(options: Options, runner: Runner) -> int:
+    """Turn files of version 1.6 into files of this one; 0 when all could be carried over, 1 otherwise."""
+    own: MigrateOptions = options.own
+    found = survey(options, runner) if options.which.devices or options.which.reports or options.which.scan else None
+    judge = found.judge if found else judge_of(options, site_of(options.data, options.before))
+    drives = [migrate.Drive(read.device, read.outcome) for read in found.reads
+              if isinstance(read.outcome, Report)] if found else []
+    result = migrate.outcome(own.files, migrate.Site(judge.database, judge.thresholds, drives))
+    name = os.path.splitext(os.path.basename(own.files[0]))[0] + '.json'
+    if own.output:
+        for path in migrate.write(result, name, own.output):
+            print(f'written: {visible(path)}')
+    else:
+        for folder, text in (('attributes.d', result.attributes), ('thresholds.d', result.thresholds)):
+            print(f'{folder}/{visible(name)}:\n{text}' if text else '', end='')
+    for line in migrate.report(result):
+        print(sentence(line, 1000))
+    return PARTLY if result.lost else OK

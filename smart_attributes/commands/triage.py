@@ -1,0 +1,70 @@
+"""triage: all drives in one table, as JSON, or as a page."""
+from __future__ import annotations
+
+import socket
+import time
+from typing import Any, Dict
+
+from ..check.survey import Survey
+from ..command_line.options import Options, TriageOptions
+from ..reading.processes import Runner
+from ..words import sentence
+from . import person, smartd_import
+
+
+def run(options: Options, runner: Runner) -> int:
+    """Print the table; 0 when at least one drive was read."""
+    own: TriageOptions = options.own
+    found = _with_lately(_with_unread_logs(person.surveyed(options, runner), options), options, own.since)
+    if own.html:
+        _write_page(found, options, own.html)
+    if own.as_json:
+        from ..output import json_document
+        print(json_document.as_text({**person.nobody(found), **_document(found, options)}))
+    elif own.html:
+        print(f'written: {own.html}')
+    else:
+        _print_table(found, options)
+    return person.status(found)
+
+
+def _print_table(found: Survey, options: Options) -> None:
+    from ..output import table_cells, triage_table
+    triage_table.print_table(found.verdicts, found.failures, options.naming.hide_serial, found.faults, found.demands)
+    person.print_remarks(found)
+    for verdict in found.verdicts if options.verbose else ():
+        for note in verdict.notes:
+            print(f'{verdict.device.name}: {sentence(note, 500)}')
+    for line in table_cells.lately_lines(found.lately) if found.lately else ():
+        print(line)
+
+
+def _with_lately(found: Survey, options: Options, since: int) -> Survey:
+    """Return a survey that tells what grew, came and went in the time that is asked for."""
+    if not since:
+        return found
+    worse = {metric: each.worse for metric, each in found.judge.database.metrics.items()}
+    lately = found.history.lately(found.verdicts, since, worse, options.naming.hide_serial)
+    return found._replace(lately=lately, remarks=tuple(words for words in found.remarks if words not in lately.went))
+
+
+def _with_unread_logs(found: Survey, options: Options) -> Survey:
+    """Return a survey that tells of values which smartd has kept and history does not have."""
+    if options.history.no_history or options.which.reports or found.history.trouble:
+        return found
+    words = smartd_import.unread(person.answered(found), found.judge.database, found.history.since)
+    return found._replace(remarks=(*found.remarks, words)) if words else found
+
+
+def _document(found: Survey, options: Options) -> Dict[str, Any]:
+    from ..output import json_document
+    now = time.time()
+    of_this_host = {} if options.which.reports else {'host': socket.gethostname()}
+    return {**json_document.document(found.verdicts, found.failures, options.naming.hide_serial, now, found.faults,
+                                     found.demands, found.remarks, found.lately), **of_this_host, 'made': int(now)}
+
+
+def _write_page(found: Survey, options: Options, path: str) -> None:
+    from ..output import output_file, page
+    content = _document(found, options)
+    output_file.write(page.page(content, f'Drives of {socket.gethostname()}', time.time()), path)
