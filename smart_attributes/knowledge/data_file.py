@@ -15,10 +15,11 @@ from ..errors import DataError
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Set, Tuple, Union
+    from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Set, Tuple, Union
 
     Json = Mapping[str, Any]
-    Path = Sequence[Union[str, int]]
+    from .places import Path
+
     Describe = Callable[[Any, Path], str]
 
 LARGEST = 4 << 20     # bytes; sixteen times the shipped file
@@ -128,7 +129,7 @@ def _repeated(keys: Iterable[str]) -> List[str]:
 def _told(doubled: Mapping[int, Tuple[Dict[str, Any], List[str]]], data: Any, name: str,
           describe: Optional[Describe]) -> List[str]:
     """Return the sentences, outer objects first, and put Doubled in the place of what they tell of."""
-    from .schema_errors import place, sentence, shown
+    from .places import place, sentence, shown
     told = [sentence(name, (describe or place)(data, path), f'{shown(key)} stands here twice; keep one')
             for path, found in _objects(data) if id(found) in doubled for key in doubled[id(found)][1]]
     for found, keys in doubled.values():
