@@ -28,7 +28,6 @@ from ..words import sentence, visible
 if TYPE_CHECKING:
     from ..fleet.results import Service
 
-Json = Dict[str, Any]
 NOTE = 500             # characters
 COMMA = ',\n'
 SHOWING = 3            # reserves of time for showing what was gathered

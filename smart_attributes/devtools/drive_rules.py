@@ -10,10 +10,9 @@ from typing import Any, Dict, Iterator, List, Mapping, Sequence, Set, Tuple
 
 from ..knowledge import drive_database, pattern_prefixes, readings
 from ..model import Reading, Report
+from ..typed import Json
 from . import samples, statistic_trust
 from .sources import Claim, Context, Source, counted, quoted
-
-Json = Mapping[str, Any]
 
 
 def claims_of(drives: Sequence[samples.Drive], database: drive_database.SpecDatabase) -> List[Claim]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import Any, Iterator, List, Mapping, Tuple
+from typing import Any, Iterator, List, Tuple
 
 from ..knowledge import data_errors, data_file, drive_database, schema_errors, site_file, thresholds
+from ..typed import Json
 from .sources import counted
 
-Json = Mapping[str, Any]
 FOLDER = 'thresholds.d'
 
 

@@ -15,10 +15,10 @@ from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 from ..errors import DataError
 from ..knowledge import data_file, places, schema_errors
 from ..model import WHEN_FAILED, AttributeRow, Identity
+from ..typed import Json
 
 SHOWN = 80  # characters of a line that a sentence may quote
 
-Json = Mapping[str, Any]
 Result = Tuple[List['Drive'], List[str]]  # what was read, and what is wrong
 
 

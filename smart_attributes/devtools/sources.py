@@ -8,9 +8,9 @@ from typing import Any, Collection, Iterator, List, Mapping, NamedTuple, Optiona
 
 from ..errors import DataError
 from ..knowledge import data_errors, data_file, drive_database, formatting, schema_errors, site_file
+from ..typed import Json
 from . import samples
 
-Json = Mapping[str, Any]
 LOOKED_AT = 1000       # characters of a file that may be something else
 
 

@@ -25,7 +25,6 @@ from .sources import (
     unusable,
 )
 
-Json = Mapping[str, Any]
 ENTRIES = 'entries'
 
 

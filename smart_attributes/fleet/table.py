@@ -1,17 +1,17 @@
 """A fleet at a terminal: counts, what to order, known firmware defects, then the worst drives. Pure: nothing draws."""
 from __future__ import annotations
 
-from typing import Any, Iterable, Iterator, List, Mapping, Sequence, Tuple
+from typing import Iterable, Iterator, List, Sequence, Tuple
 
 from ..durations import YEAR
 from ..model import State
 from ..output.advice import NOTHING
 from ..output.forecast_dates import FAR, day
 from ..output.table_cells import MODEL, SERIAL, WHAT, Row
+from ..typed import Json
 from ..words import amount, sentence
 from .summary import Defect, Group, Summary, by_model, planned
 
-Json = Mapping[str, Any]
 LINES = 12             # of one table, before the rest is counted
 NOT_TOLD = '-'
 GAP = '  '

@@ -17,7 +17,6 @@ from ..typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Set, Tuple, Union
 
-    Json = Mapping[str, Any]
     from .places import Path
 
     Describe = Callable[[Any, Path], str]

@@ -6,12 +6,13 @@ import json
 from typing import TYPE_CHECKING, Any, Callable, List, Mapping, Optional, Tuple
 
 from ..errors import DataError
+from ..typed import Json
 from .data_file import parse
 from .places import KINDS, listed, place, sentence, shown
 from .schema import is_fitting, schema
 
 if TYPE_CHECKING:
-    from .data_file import Describe, Json
+    from .data_file import Describe
     from .places import Path
 
 MOST = 100   # complaints about one file: a million would take minutes

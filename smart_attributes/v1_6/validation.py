@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any, Iterator, List, Tuple
 
+from ..typed import Json
 from . import files
 
 DATABASE, USERS = 'database of version 1.6', 'user configuration of version 1.6'
@@ -29,7 +30,7 @@ def examine(path: str) -> Tuple[List[str], List[str]]:
     return list(dict.fromkeys(faults)), [f'{len(entries)} {"entry" if len(entries) == 1 else "entries"}']
 
 
-def _faults(file: str, entries: files.Json, has_columns: bool) -> Iterator[str]:
+def _faults(file: str, entries: Json, has_columns: bool) -> Iterator[str]:
     """Yield what cannot be used. has_columns: the file says itself which column of a number counts."""
     for name, data in entries.items():
         found = files.entry(file, name, data)
