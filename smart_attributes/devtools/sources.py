@@ -101,11 +101,6 @@ def read_samples(sources: Sequence[Source], path: Optional[str]) -> samples.Resu
                                                                 for problem in problems]
 
 
-def counted(number: int, word: str, words: str = '') -> str:
-    """Return "1 entry", "2 entries"."""
-    return f'{number} {word if number == 1 else words or word + "s"}'
-
-
 def quoted(value: Any) -> str:
     """Return a value as JSON writes it, on not more than one line."""
     text = json.dumps(value)

@@ -5,12 +5,12 @@ import shlex
 from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..command_line.options import PROGRAM, USER, Options
-from ..devtools.sources import counted
 from ..errors import UsageError
 from ..model import Answer, Device, HowRead
 from ..output.doctor_findings import Finding
 from ..reading import processes, smartctl_calls, sudoers
 from ..reading.device_types import BY_NAME, base
+from ..words import plural
 from . import sudo_list, sudo_refusals
 from .sentences import halves
 from .user import AS_HIM, is_person
@@ -166,7 +166,7 @@ def judged(asked: Asked) -> Finding:
                        f'find that rule (sudo -l -U {asked.user}) and let root put this one in its place',
                        asked.command)
     told = asked.entries and 'of this version, ' if _is_general(asked) else ''
-    return Finding(SUBJECT, True, f'{told}admits the {counted(len(asked.needed), "call")} that checks make here, and '
+    return Finding(SUBJECT, True, f'{told}admits the {plural(len(asked.needed), "call")} that checks make here, and '
                                   f'not smartctl -s off')
 
 
@@ -195,7 +195,7 @@ def _faults(asked: Asked) -> Iterator[str]:
     if ours and all(entry.wants_password for entry in ours):
         yield 'asks for a password, and a check has none: it lacks the word NOPASSWD'
     if asked.refused:
-        yield (f'refuses {len(asked.refused)} of {counted(len(asked.needed), "call")}, such as smartctl '
+        yield (f'refuses {len(asked.refused)} of {plural(len(asked.needed), "call")}, such as smartctl '
                f'{" ".join(asked.refused[0])}')
     if any(entry.timeout is not None and entry.timeout < asked.wanted.timeout for entry in ours):
         yield (f'ends smartctl after {min(entry.timeout or 0 for entry in ours)} s, sooner than the check itself does '

@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any, Iterator, List, Tuple
 
 from ..typed import Json
+from ..words import plural
 from . import files
 
 DATABASE, USERS = 'database of version 1.6', 'user configuration of version 1.6'
@@ -27,7 +28,7 @@ def examine(path: str) -> Tuple[List[str], List[str]]:
     else:
         file, entries = files.database(path, data)
     faults = _faults(file, entries, has_columns=not files.is_by_path(data))
-    return list(dict.fromkeys(faults)), [f'{len(entries)} {"entry" if len(entries) == 1 else "entries"}']
+    return list(dict.fromkeys(faults)), [plural(len(entries), 'entry', 'entries')]
 
 
 def _faults(file: str, entries: Json, has_columns: bool) -> Iterator[str]:
