@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from .defaults import DRIVE_TIMEOUT, PARALLEL, SMARTCTL, TIMEOUT
 from .drive_identity import Identity as Identity  # noqa: PLC0414 (an export)
 from .errors import DriveError
 from .typed import TYPE_CHECKING, NamedTuple
@@ -138,10 +139,6 @@ class Report(NamedTuple):
 if TYPE_CHECKING:
     Outcome = Union[Report, DriveError]
 
-SMARTCTL = '/usr/sbin/smartctl'
-PARALLEL = 64         # drives at once; the drives take the time, not this machine
-DRIVE_TIMEOUT = 30.0  # seconds
-TIMEOUT = 55.0        # seconds; Icinga ends a check after 60
 OUTPUT_LIMIT = 65000  # bytes of text and perfdata; NRPE passes 65,505, Icinga's IDO keeps 65,535 of each
 # Bytes that Nagios 4.4 keeps of a program that ends as soon as it has printed, such as check_nrpe and check_by_ssh: it
 # reads two blocks of 4,096. What the check may print then.

@@ -19,7 +19,7 @@ from smart_attributes.reading import smartctl_calls
 # What the modules of a room, or a module that stands in none, may import beside their own room and the base.
 MAY_IMPORT: Dict[str, Set[str]] = {
     'drive_identity': {'typed'}, 'errors': {'drive_identity', 'typed'},
-    'model': {'drive_identity', 'errors', 'typed'},
+    'model': {'defaults', 'drive_identity', 'errors', 'typed'}, 'defaults': set(),
     'words': {'typed', 'durations'}, 'trust': set(), 'alarm': set(), 'state_directory': {'trust'}, 'files': set(),
     'typed': set(), 'durations': set(), 'version': set(), 'codes': {'typed'},
     'reading': set(), 'knowledge': set(), 'history': set(),

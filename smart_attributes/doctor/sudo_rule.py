@@ -5,6 +5,7 @@ import shlex
 from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..command_line.options import PROGRAM, USER, Options
+from ..defaults import SMARTCTL
 from ..errors import UsageError
 from ..model import Answer, Device, HowRead
 from ..output.doctor_findings import Finding
@@ -129,7 +130,7 @@ def _odd(wanted: sudoers.Rule, devices: Iterable[Device], how: HowRead) -> List[
 def _installing(options: Options, user: str, types: Iterable[str], odd: Iterable[Device]) -> str:
     how = options.how_read
     words = [PROGRAM, 'sudoers', *(['--user', user] if user != USER else []),
-             *(['-p', how.smartctl] if how.smartctl != smartctl_calls.DEFAULT else []),
+             *(['-p', how.smartctl] if how.smartctl != SMARTCTL else []),
              *(['-t', f'{how.timeout:g}'] if how.timeout != HowRead().timeout else []),
              *(word for name in types for word in ('--type', name)),
              *(word for device in odd for word in ('-d', device.address))]
@@ -139,7 +140,7 @@ def _installing(options: Options, user: str, types: Iterable[str], odd: Iterable
 def _as_root(options: Options, user: str) -> str:
     """Return the command that examines the same installation as root."""
     path = options.how_read.smartctl
-    return shlex.join([PROGRAM, 'doctor', '--user', user, *(['-p', path] if path != smartctl_calls.DEFAULT else []),
+    return shlex.join([PROGRAM, 'doctor', '--user', user, *(['-p', path] if path != SMARTCTL else []),
                        *(word for address in options.which.devices for word in ('-d', address)),
                        *(['--state-dir', options.state_dir] if options.state_dir else [])])
 

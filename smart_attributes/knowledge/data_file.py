@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     Describe = Callable[[Any, Path], str]
 
-LARGEST = 4 << 20     # bytes; sixteen times the shipped file
 LONGEST_NUMBER = 40   # characters; 48 bits have 15 digits
 FORMER = 'roles'      # what the key "metrics" was called in snapshots of version 2.0; files of sites still say so
 PACKAGE = files.PROGRAM
@@ -45,7 +44,7 @@ def shipped(name: str) -> str:
 def load(path: str) -> Any:
     """Return a shipped file's data, unvalidated. Raises DataError where it cannot be read."""
     try:
-        return json.loads(files.content(path, LARGEST))
+        return json.loads(files.content(path, files.LARGEST))
     except (OSError, ValueError) as error:
         raise DataError(f'{path}: {_reason(error)}; install check_smart_attributes again') from None
 
@@ -72,14 +71,14 @@ def read_text(path: str) -> str:
     Raises DataError for anything else, also for what another user could have led this path to and cannot read.
     """
     try:
-        content = files.content(path, LARGEST, trust.foreign_secret)
+        content = files.content(path, files.LARGEST, trust.foreign_secret)
     except files.NotRegular:
         raise DataError(f'{path} is not a regular file; give a JSON file') from None
     except files.NotShown as error:
         raise DataError(f'{path}: {error.strerror}') from None
     except OSError as error:
         if error.errno == errno.EFBIG:
-            raise DataError(f'{path} is larger than {LARGEST >> 20} MiB, which no data file is; '
+            raise DataError(f'{path} is larger than {files.LARGEST >> 20} MiB, which no data file is; '
                             'give a JSON file') from None
         raise DataError(f'{path}: {_reason(error)}; give a readable file') from None
     try:
