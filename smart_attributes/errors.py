@@ -6,10 +6,10 @@ import sys
 
 from .typed import TYPE_CHECKING
 
-if TYPE_CHECKING:  # these are the values' own errors: model imports this module
+if TYPE_CHECKING:
     from typing import Optional
 
-    from .model import Identity
+    from .drive_identity import Identity
 
 # Modules of the standard library without a .py file, in shared objects or in Python itself: for is_standard().
 _SHARED = (*sys.builtin_module_names, 'array', 'fcntl', 'grp', 'math', 'pwd', 'readline', 'resource', 'select',

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 CONFIG = '/etc/check-smart-attributes'  # the folder of what a site writes
 PROGRAM = os.path.dirname(os.path.realpath(__file__))  # the package: a folder, or in the single-file program
+LARGEST = 4 << 20  # bytes of a report or a data file: the longest known has 0.3 MB, and no alarm ends json.loads()
 _CHUNK = 1 << 20
 _STEP = 0.005    # seconds between two attempts to lock a file
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from .defaults import DRIVE_TIMEOUT, PARALLEL, SMARTCTL, TIMEOUT
+from .drive_identity import Identity as Identity  # noqa: PLC0414 (an export)
 from .errors import DriveError
 from .typed import TYPE_CHECKING, NamedTuple
 
@@ -68,37 +70,6 @@ class Device(NamedTuple):
     def address(self) -> str:
         """What an admin writes after -d for this one device."""
         return f'{self.type}@{self.path}' if self.type else self.path
-
-
-class Identity(NamedTuple):
-    """What the drive says it is. Strings are as printed, without outer blanks."""
-
-    protocol: str = ''            # "ATA", "NVMe", "SCSI", or '' when not told
-    model: str = ''
-    firmware: str = ''
-    serial: str = ''
-    wwn: str = ''                 # hexadecimal digits: "5000c500a1b2c3d4"
-    rotation: Optional[int] = None  # rounds per minute; 0 is a solid state drive; None not told
-    capacity: Optional[int] = None  # bytes
-    family: str = ''              # smartctl's own database: "Intel 730 and DC S35x0/3610/3700 Series SSDs"
-    sector_size: int = 512        # bytes of a logical block
-    spins: bool = False           # counts starts of a spindle; asked where the rotation is not told
-    physical_block_size: Optional[int] = None  # bytes of a sector as it is on the disk; None not told
-
-    @property
-    def kind(self) -> str:
-        """One of "hdd", "ssd", "nvme", "sas": what limits are chosen by."""
-        if self.protocol == 'NVMe':
-            return 'nvme'
-        if self.protocol == 'SCSI':
-            return 'sas'
-        # Drives older than ATA-8 and smartctl older than 5.43 do not tell the rotation.
-        return 'hdd' if self.rotation or (self.rotation is None and self.spins) else 'ssd'
-
-    @property
-    def plain_model(self) -> str:
-        """The model with single blanks, as the patterns of attributes.json name it."""
-        return ' '.join(self.model.split())
 
 
 class AttributeRow(NamedTuple):
@@ -168,10 +139,6 @@ class Report(NamedTuple):
 if TYPE_CHECKING:
     Outcome = Union[Report, DriveError]
 
-SMARTCTL = '/usr/sbin/smartctl'
-PARALLEL = 64         # drives at once; the drives take the time, not this machine
-DRIVE_TIMEOUT = 30.0  # seconds
-TIMEOUT = 55.0        # seconds; Icinga ends a check after 60
 OUTPUT_LIMIT = 65000  # bytes of text and perfdata; NRPE passes 65,505, Icinga's IDO keeps 65,535 of each
 # Bytes that Nagios 4.4 keeps of a program that ends as soon as it has printed, such as check_nrpe and check_by_ssh: it
 # reads two blocks of 4,096. What the check may print then.

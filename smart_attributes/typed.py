@@ -10,8 +10,13 @@ from operator import itemgetter
 
 TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING
 if TYPE_CHECKING:
+    from typing import Any, Dict, Mapping
     from typing import NamedTuple as NamedTuple  # noqa: PLC0414 (the second name makes it an export)
+
+    Json = Mapping[str, Any]      # an object of a JSON document, to be read
+    MutableJson = Dict[str, Any]  # one that is being made
 else:
+    Json = MutableJson = dict
     _Places = namedtuple('_Places', [f'place_{number}' for number in range(16)])
     _GETTERS = [vars(_Places)[name] for name in _Places._fields]  # the fastest there are; they know no names
     _MAKERS = {}

@@ -100,6 +100,11 @@ def plain(number: float) -> str:
     return '0' if text == '-0' else text
 
 
+def plural(number: int, word: str, words: str = '') -> str:
+    """Return "1 entry", "2 entries". words: the plural, if it is another than the word and an s."""
+    return f'{number} {word if number == 1 else words or word + "s"}'
+
+
 def amount(number: Optional[float], unit: str) -> str:
     """Return a reading's number as a person says it: "97 %", "21473 h", "12.3 TB", "unknown"."""
     if number is None:
@@ -124,8 +129,7 @@ def quantity(reading: Reading) -> str:
         return _foreseen(reading.forecast)
     number = amount(reading.number, reading.unit)
     if reading.logical_sectors is not None:
-        number = (f'{number} ({reading.logical_sectors} logical '
-                  f'{"sector" if reading.logical_sectors == 1 else "sectors"})')
+        number = f'{number} ({plural(reading.logical_sectors, "logical sector")})'
     return f'{number} or more' if reading.at_ceiling else number
 
 

@@ -9,11 +9,11 @@ from itertools import product
 
 import pytest
 
+from smart_attributes.defaults import SMARTCTL
 from smart_attributes.errors import UsageError
 from smart_attributes.model import Device
 from smart_attributes.reading.addresses import MAX_SLOTS, parse
 from smart_attributes.reading.device_types import REFUSED, TYPES, is_raid
-from smart_attributes.reading.smartctl_calls import DEFAULT
 
 
 def one(text):
@@ -230,13 +230,13 @@ def test_every_type_of_the_manual_is_taken(kind):
     assert one(f'{kind}@/dev/sda')[1] == kind
 
 
-@pytest.mark.skipif(not os.access(DEFAULT, os.X_OK), reason='no smartctl is installed')
+@pytest.mark.skipif(not os.access(SMARTCTL, os.X_OK), reason='no smartctl is installed')
 @pytest.mark.parametrize('kind', [
     kind for kind in _ALL
     if not any(newer in kind for newer in ('/sat', 'usbasm1352r', 'mpi3mr', 'sssraid', 'atacam'))])
 def test_the_real_smartctl_takes_it_too(kind):
     """An address must not pass here to fail there. Left out: newer than 7.3, and FreeBSD's."""
-    done = subprocess.run([DEFAULT, '--json=c', '-i', '-d', kind, '/dev/null'], stdout=subprocess.PIPE, check=False)
+    done = subprocess.run([SMARTCTL, '--json=c', '-i', '-d', kind, '/dev/null'], stdout=subprocess.PIPE, check=False)
 
     messages = [message['string'] for message in json.loads(done.stdout)['smartctl'].get('messages', [])]
     assert not any('VALID ARGUMENTS' in message for message in messages)

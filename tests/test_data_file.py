@@ -142,7 +142,7 @@ def test_a_huge_file_is_refused_before_it_fills_the_history(tmp_path):
     """A data file is smaller than that by far."""
     path = tmp_path / 'huge.json'
     with path.open('wb') as file:
-        file.truncate(data_file.LARGEST + 1)
+        file.truncate(data_file.files.LARGEST + 1)
 
     assert unreadable(path) == f'{path} is larger than 4 MiB, which no data file is; give a JSON file'
 

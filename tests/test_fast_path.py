@@ -11,8 +11,7 @@ import pytest
 from conftest import drive, run
 from fake_smartctl import FakeSmartctl
 
-from smart_attributes import model
-from smart_attributes.reading import fast_path, smartctl_calls
+from smart_attributes.reading import fast_path
 from smart_attributes.reading.smartctl_calls import SCAN, read_arguments
 
 FLAGS = {*fast_path.SCAN, *fast_path.NOSUDO, *fast_path.HARMLESS_FLAGS}
@@ -39,11 +38,6 @@ def test_the_early_start_knows_no_option_that_is_none():
     known = {spelling for action in ACTIONS for spelling in action.option_strings}
 
     assert {*FLAGS, *WITH_VALUE, *fast_path.DECIDING} - known == {'-vv', '-vvv'}
-
-
-def test_both_have_the_same_defaults():
-    """The early start must not import the command line's module to learn two constants."""
-    assert (fast_path.PARALLEL, smartctl_calls.DEFAULT) == (model.PARALLEL, model.SMARTCTL)
 
 
 def test_what_an_option_does_to_drives_is_no_secret():

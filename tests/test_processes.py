@@ -49,8 +49,8 @@ def test_importing_it_loads_none_of_the_expensive_modules():
     loaded = subprocess.run([sys.executable, '-I', '-S', '-c', code], capture_output=True, text=True, check=True).stdout
 
     assert set(loaded.split()) - {'__future__', 'errno', 'fcntl', 'select', 'time'} == {
-        'smart_attributes', 'smart_attributes.durations', 'smart_attributes.trust', 'smart_attributes.state_directory',
-        'smart_attributes.reading',
+        'smart_attributes', 'smart_attributes.defaults', 'smart_attributes.durations', 'smart_attributes.files',
+        'smart_attributes.trust', 'smart_attributes.state_directory', 'smart_attributes.reading',
         'smart_attributes.reading.smartctl_calls', 'smart_attributes.reading.drive_key',
         'smart_attributes.reading.processes', 'smart_attributes.reading.drive_locks'}
 
@@ -293,7 +293,7 @@ def test_output_without_end_is_cut(fake, runner):
     [answer] = run(runner, [command]).values()
 
     assert answer.outcome == 'overflow'
-    assert processes.MAX_OUTPUT <= len(answer.stdout) <= processes.MAX_OUTPUT + (1 << 16)
+    assert processes.LARGEST <= len(answer.stdout) <= processes.LARGEST + (1 << 16)
 
 
 def test_complaints_without_end_are_cut_as_well_and_keep_nobody_from_being_heard(fake, runner):
@@ -304,7 +304,7 @@ def test_complaints_without_end_are_cut_as_well_and_keep_nobody_from_being_heard
     answers = run(runner, [endless, other], drive_timeout=1)
 
     assert answers[endless].outcome == 'timeout'
-    assert processes.MAX_OUTPUT <= len(answers[endless].stderr) <= processes.MAX_OUTPUT + (1 << 16)
+    assert processes.LARGEST <= len(answers[endless].stderr) <= processes.LARGEST + (1 << 16)
     assert answers[other].outcome == 'done' and answers[other].seconds < 0.9
 
 

@@ -9,13 +9,14 @@ import pytest
 from conftest import NOBODY, drive, run_as_nobody
 from fake_smartctl import FakeSmartctl
 
+from smart_attributes.defaults import SMARTCTL
 from smart_attributes.errors import UsageError
 from smart_attributes.reading import smartctl_calls
 from smart_attributes.reading.smartctl_calls import check_executable, is_too_old, prefix, read_arguments, version
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason='only root can become another user')
 needs_setpriv = pytest.mark.skipif(not shutil.which('setpriv'), reason='setpriv (util-linux) is not installed')
-needs_smartctl = pytest.mark.skipif(not os.access(smartctl_calls.DEFAULT, os.X_OK), reason='no smartctl is installed')
+needs_smartctl = pytest.mark.skipif(not os.access(SMARTCTL, os.X_OK), reason='no smartctl is installed')
 
 
 # The command lines
@@ -51,7 +52,7 @@ def test_the_text_form_differs_by_nothing_but_json():
 ], ids=' '.join)
 def test_the_real_smartctl_understands_every_word(arguments):
     """A mistyped word would end each check with smartctl's usage text."""
-    printed = subprocess.run([smartctl_calls.DEFAULT, *arguments], capture_output=True, timeout=20).stdout
+    printed = subprocess.run([SMARTCTL, *arguments], capture_output=True, timeout=20).stdout
 
     assert b'UNRECOGNIZED' not in printed and b'INVALID ARGUMENT' not in printed
     assert version(printed) >= (5, 42) or arguments == smartctl_calls.SCAN_TEXT

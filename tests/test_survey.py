@@ -211,7 +211,7 @@ def test_a_drive_is_judged_early_only_if_nothing_else_can_change_its_verdict(lab
     early.judge = judge()
     survey._judge_meanwhile(Read(SDA, outcome), early, label)
 
-    assert bool(early.verdicts._formed) is is_judged
+    assert bool(early.verdicts.formed) is is_judged
 
 
 def test_a_site_file_decides_before_reading_what_is_read(tmp_path):

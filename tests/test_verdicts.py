@@ -16,7 +16,7 @@ from smart_attributes.errors import DataError, DriveAsleep, DriveError
 from smart_attributes.history.past import Past, observations
 from smart_attributes.history.series import History, Point
 from smart_attributes.knowledge.thresholds import Thresholds
-from smart_attributes.model import Device, Read, State, Verdict
+from smart_attributes.model import Device, Identity, Read, State, Verdict
 from smart_attributes.reading import json_report, processes
 from smart_attributes.reading.smartctl_calls import read_arguments
 
@@ -51,6 +51,17 @@ def test_a_verdict_is_formed_once_of_the_same(judge):
     formed = verdicts.Verdicts()
 
     assert formed.of(read(), judge, None) is formed.of(read(), judge, None)
+    assert formed.formed[OF_A_DISK].reasons == (verdicts.FIRST,)
+
+
+@pytest.mark.parametrize('past_before, past_now, reason', [
+    (None, None, ''), (Past({}, START), Past({}, START), ''), (None, Past({}, START), verdicts.OTHER_PAST),
+    (Past({}, START), None, verdicts.OTHER_PAST), (Past({}, START), Past({}, START + HOUR), verdicts.OTHER_PAST)])
+def test_a_verdict_holds_unless_the_past_is_another(past_before, past_now, reason):
+    formed = verdicts.Formed(Verdict(OF_A_DISK, Identity(), State.OK), past_before, (verdicts.FIRST,))
+
+    assert verdicts.reason(formed, past_now) == reason
+    assert verdicts.reason(None, past_now) == verdicts.FIRST
 
 
 def test_a_verdict_is_formed_anew_when_history_knows_otherwise_in_the_end(judge):
@@ -61,6 +72,7 @@ def test_a_verdict_is_formed_anew_when_history_knows_otherwise_in_the_end(judge)
 
     late = formed.of(read(), judge, past_of(early, 14))
 
+    assert formed.formed[OF_A_DISK].reasons == (verdicts.FIRST, verdicts.OTHER_PAST)
     assert late.state is State.WARNING and any('grew by 14' in each.growth for each in late.judgements)
     assert formed.of(read(), judge, None).state is State.OK
 

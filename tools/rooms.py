@@ -9,8 +9,8 @@ from typing import Dict, Iterator, List, Mapping, Tuple
 PACKAGE = Path(__file__).resolve().parent.parent / 'smart_attributes'
 MODULES = sorted(str(path.relative_to(PACKAGE))[:-3] for path in PACKAGE.rglob('*.py') if path.stem != '__init__')
 MEASURING = sorted((PACKAGE.parent / 'tools/measure').glob('*.py'))  # needs data that no user has: not of the package
-BASE = {'model', 'errors', 'words', 'trust', 'alarm', 'state_directory', 'files', 'typed', 'durations', 'version',
-        'codes'}
+BASE = {'model', 'defaults', 'drive_identity', 'errors', 'words', 'trust', 'alarm', 'state_directory', 'files', 'typed',
+        'durations', 'version', 'codes'}  # for all
 
 Arrows = Mapping[Tuple[str, str], int]  # (importing, imported) -> how many imports
 
@@ -51,6 +51,17 @@ def arrows() -> Arrows:
     pairs = {(module, name) for module in MODULES for name, is_ours in imports(module) if is_ours}
     between = ((room(module), room(name)) for module, name in sorted(pairs))
     return Counter(pair for pair in between if pair[0] != pair[1] and not BASE.intersection(pair))
+
+
+def circles() -> List[str]:
+    """Return the modules that import each other in a circle, at their top or inside a function, and those between."""
+    pairs = {(module, name) for module in MODULES for name, is_ours in imports(module) if is_ours and name in MODULES}
+    while True:
+        importing, imported = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
+        rest = {(upper, lower) for upper, lower in pairs if lower in importing and upper in imported}
+        if rest == pairs:
+            return sorted(importing)
+        pairs = rest
 
 
 def floors(between: Arrows) -> Dict[str, int]:

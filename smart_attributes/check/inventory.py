@@ -5,10 +5,34 @@ from ..errors import ControllerElsewhere, DriveAbsent, DriveIsNoDrive, DriveNotR
 from ..model import Device, Identity, Read, Report, State
 from ..reading import names
 from ..reading.identity import distinct, note
-from ..typed import TYPE_CHECKING
+from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import List, Optional, Sequence, Tuple
+
+
+class Inventory(NamedTuple):
+    """The reads of a run that count, and sentences about the others."""
+
+    reads: Tuple[Read, ...]       # each drive once, under its final name
+    candidates: Tuple[Read, ...]  # those, and the twins and empty slots that do not count
+    is_bare: bool                 # every address was read, and none holds a drive
+    notes: Tuple[str, ...] = ()   # twins, empty slots, drives that answer as another type
+    faults: Tuple[str, ...] = ()  # slots that were not read in time
+
+
+def inventory(candidates: Sequence[Read], asked: Sequence[Device], is_scan: bool, label: str) -> Inventory:
+    """Return which of the reads count, and under which name.
+
+    candidates: the reads that the options select, in the order of *asked*: the devices that the run addresses.
+    is_scan: smartctl's scan found these. label: what names are made of, see --label.
+    """
+    drives, twins = without_twins(candidates)
+    occupied, empty = without_empty(drives, is_scan)
+    answered, unseen = without_unseen(occupied, sum(device.optional for device in asked))
+    return Inventory(reads=tuple(labelled(answered, label)), candidates=tuple(candidates),
+                     is_bare=is_bare(candidates, asked),
+                     notes=(*twins, *empty, *reached_otherwise(answered, asked)), faults=unseen)
 
 
 def in_order(reads: Sequence[Read], asked: Sequence[Device]) -> List[Read]:

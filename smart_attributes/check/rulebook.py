@@ -13,11 +13,11 @@ from ..command_line.options import DataFiles, Options
 from ..errors import DataError, UsageError
 from ..files import is_there
 from ..model import Identity, Report, Verdict
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import clean
 
 if TYPE_CHECKING:
-    from typing import Any, Iterator, List, Mapping, Optional, Sequence, Tuple
+    from typing import Iterator, List, Mapping, Optional, Sequence, Tuple
 
     from ..command_line.options import Before
     from ..knowledge.drive_database import SpecDatabase
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from ..knowledge.thresholds import Thresholds
     from ..v1_6.second_opinion import Files
     from .judging import Rules
-
-    Json = Mapping[str, Any]
 
 
 DATABASE = 'attributes.json'

@@ -197,34 +197,53 @@ def _exceptions_before_reading(site: Site) -> Callable[[Device], Tuple[bool, Seq
     return tell
 
 
-# --- judging ----------------------------------------------------------------------
+# --- inventory, verdicts, sentences -------------------------------------------------
 
 def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
-    """Return the survey of what was read: each drive once, under its final name."""
+    """Return the survey of the reads so far: each drive once, under its final name."""
+    drives = _inventory(progress, options)
+    own = judge._replace(old=judge.old.addressed([read.device for read in drives.reads])) if judge.old else judge
+    return _described(progress, options, own, drives, _verdicts(progress, options, own, drives))
+
+
+def _inventory(progress: Progress, options: Options) -> inventory.Inventory:
+    """Return the reads that count, and tell history of them."""
     asked = progress.found.devices
-    kept = looked_at = inventory.looked_at_again(wanted(inventory.in_order(progress.reads, asked), options.which,
-                                                        options.before, progress))
-    is_bare = progress.found.is_scan and progress.found.is_whole and inventory.is_bare(kept, asked)
-    kept, merged = inventory.without_twins(kept)
-    kept, left_out = inventory.without_empty(kept, progress.found.is_scan)
-    kept, unseen = inventory.without_unseen(kept, sum(device.optional for device in asked))
-    otherwise = inventory.reached_otherwise(kept, asked)
-    kept = inventory.labelled(kept, options.naming.label)
-    if judge.old:
-        judge = judge._replace(old=judge.old.addressed([read.device for read in kept]))
-    progress.history.recall(kept, looked_at, _addressed(asked, progress.reads), progress.found.is_scan)
-    verdicts = tuple(_remembered(progress.verdicts.of(read, judge, progress.history.past(read.device)), read,
-                                 progress.history, options) for read in kept)
-    notes = (*progress.found.notes, *progress.notes, *merged, *left_out, *otherwise,
-             *(options.before.notes(options.data.config) if options.before else ()),
-             *(judge.old.notes if judge.old else ()))
-    gone = progress.history.gone(options.naming.hide_serial) if options.history.expect_known else ()
-    return Survey(verdicts, tuple(kept), (*inventory.missing(kept, options.which.expect), *gone), notes, judge,
-                  inventory.nobody(is_bare, options.which.expect, options.which.no_drives),
-                  (*progress.faults, *unseen, *judge.mistakes, *_contradictions(verdicts, kept, judge)),
-                  tuple(dict.fromkeys(read.remark for read in progress.reads if read.remark))
-                  + _said(progress.history, options, gone),
-                  _demanded(progress.history, options), progress.history)
+    candidates = wanted(inventory.in_order(progress.reads, asked), options.which, options.before, progress)
+    drives = inventory.inventory(inventory.looked_at_again(candidates), asked, progress.found.is_scan,
+                                 options.naming.label)
+    progress.history.recall(drives.reads, drives.candidates, _addressed(asked, progress.reads),
+                            progress.found.is_scan)
+    return drives
+
+
+def _verdicts(progress: Progress, options: Options, judge: Judge, drives: inventory.Inventory) -> Tuple[Verdict, ...]:
+    """Return the verdict on each drive, formed once; verdicts.reason() has what makes it form one again."""
+    return tuple(_remembered(progress.verdicts.of(read, judge, progress.history.past(read.device)), read,
+                             progress.history, options) for read in drives.reads)
+
+
+def _described(progress: Progress, options: Options, judge: Judge, drives: inventory.Inventory,
+               verdicts: Tuple[Verdict, ...]) -> Survey:
+    """Return the survey: the verdicts, and the sentences about the run as a whole."""
+    history = progress.history
+    gone = history.gone(options.naming.hide_serial) if options.history.expect_known else ()
+    is_bare = progress.found.is_scan and progress.found.is_whole and drives.is_bare
+    return Survey(
+        verdicts=verdicts, reads=drives.reads, judge=judge, history=history,
+        nobody=inventory.nobody(is_bare, options.which.expect, options.which.no_drives),
+        failures=(*inventory.missing(drives.reads, options.which.expect), *gone),
+        faults=(*progress.faults, *drives.faults, *judge.mistakes, *_contradictions(verdicts, drives.reads, judge)),
+        remarks=(*dict.fromkeys(read.remark for read in progress.reads if read.remark),
+                 *_said(history, options, gone)),
+        notes=(*progress.found.notes, *progress.notes, *drives.notes, *_notes_on_1_6(options, judge)),
+        demands=_demanded(history, options))
+
+
+def _notes_on_1_6(options: Options, judge: Judge) -> Tuple[str, ...]:
+    """Return what is noted of options and files of version 1.6."""
+    return (*(options.before.notes(options.data.config) if options.before else ()),
+            *(judge.old.notes if judge.old else ()))
 
 
 def _remembered(verdict: Verdict, read: Read, history: Remembered, options: Options) -> Verdict:

@@ -1,14 +1,14 @@
-"""Verdicts of one run: each formed once of the same, as soon as its drive has answered, while others still think.
+"""Verdicts of one run: each drive is judged once, as soon as it has answered, while others still think.
 
-What history knows of a drive is certain only when all have answered: two may turn out to be one, or to be told apart by
-nothing. A verdict that was formed of something else than what is known then is formed anew.
+The history of a drive is certain only when all have answered: two may turn out to be one, or nothing may tell them
+apart. reason() says when a verdict is formed again.
 """
 from __future__ import annotations
 
 from .. import alarm
 from ..errors import DataError, DriveError, SmartError
 from ..model import Device, Read, Report, Verdict
-from ..typed import TYPE_CHECKING
+from ..typed import TYPE_CHECKING, NamedTuple
 from .rulebook import Judge
 
 if TYPE_CHECKING:
@@ -17,21 +17,43 @@ if TYPE_CHECKING:
     from ..history.past import Past
 
 
+# Why a verdict is formed.
+FIRST = 'the drive has no verdict yet'
+OTHER_PAST = 'now that all drives have answered, history knows another past of this drive than expected'
+
+
+class Formed(NamedTuple):
+    """A verdict, the past of the drive that it was formed with, and why it was formed, each time."""
+
+    verdict: Verdict
+    past: Optional[Past]
+    reasons: Tuple[str, ...]
+
+
+def reason(formed: Optional[Formed], past: Optional[Past]) -> str:
+    """Return why a verdict is formed, '' where the one at hand holds. past: the drive's past as known now."""
+    if formed is None:
+        return FIRST
+    return OTHER_PAST if formed.past != past else ''
+
+
 class Verdicts:
-    """What has been judged so far, where no alarm can take it away."""
+    """The verdicts so far, where no alarm can take them away."""
 
     def __init__(self) -> None:
         self.late = ''         # why nothing is judged any more
-        self._formed: Dict[Device, Tuple[Optional[Past], Verdict]] = {}
+        self.formed: Dict[Device, Formed] = {}
 
     def of(self, read: Read, judge: Judge, past: Optional[Past]) -> Verdict:
-        """Return the verdict on a device, UNKNOWN where it is too late to form one. past: what history knows of it."""
-        formed = self._formed.get(read.device)
-        if formed is None or formed[0] != past:
-            if self.late:
-                return _unreadable(read, DriveError(f'was read and not judged: {self.late}'), judge)
-            formed = self._formed[read.device] = past, verdict(read, judge, past)
-        return formed[1]
+        """Return the verdict on a device, UNKNOWN where it is too late to form one. past: its past, from history."""
+        formed = self.formed.get(read.device)
+        why = reason(formed, past)
+        if why and self.late:
+            return _unreadable(read, DriveError(f'was read and not judged: {self.late}'), judge)
+        if formed is None or why:
+            reasons = (*(formed.reasons if formed else ()), why)
+            formed = self.formed[read.device] = Formed(verdict(read, judge, past), past, reasons)
+        return formed.verdict
 
 
 def verdict(read: Read, judge: Judge, past: Optional[Past]) -> Verdict:

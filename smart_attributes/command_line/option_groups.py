@@ -3,9 +3,10 @@ from __future__ import annotations
 
 import argparse
 
+from ..defaults import DRIVE_TIMEOUT, PARALLEL, SMARTCTL, TIMEOUT
 from ..durations import HOUR, LETTERS
 from ..files import CONFIG
-from ..model import DRIVE_TIMEOUT, PARALLEL, SMARTCTL, TIMEOUT, State
+from ..model import State
 from ..typed import TYPE_CHECKING, NamedTuple
 from .options import LABELS, STATE_WORDS
 

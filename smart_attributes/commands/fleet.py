@@ -23,12 +23,11 @@ from ..model import State, Verdict, worst
 from ..output import json_document, output_file
 from ..output.packed_document import Packer
 from ..reading import processes
-from ..words import sentence, visible
+from ..words import plural, sentence, visible
 
 if TYPE_CHECKING:
     from ..fleet.results import Service
 
-Json = Dict[str, Any]
 NOTE = 500             # characters
 COMMA = ',\n'
 SHOWING = 3            # reserves of time for showing what was gathered
@@ -188,8 +187,8 @@ class Fleet:
         repeats = self.summary.repeats
         return [sentence(each, NOTE) for each in (
             *self.faults, *self.notes, *services.sentences(self.remarks), *_of_twins(self.summary),
-            *(['1 drive is told twice by its host'] if repeats == 1 else
-              [f'{repeats} drives are told twice by their host'] if repeats else ()))]
+            *([plural(repeats, 'drive is told twice by its host', 'drives are told twice by their host')]
+              if repeats else ()))]
 
     def state(self) -> State:
         """Return the worst state of all."""
@@ -211,7 +210,7 @@ def _named(things: Sequence[str], words: str) -> str:
     """Return "5 files that are ...: a, b, c and 2 more"; words begin with the thing in the singular."""
     more = f' and {len(things) - NAMED} more' if len(things) > NAMED else ''
     thing, _, rest = words.partition(' ')
-    return f'{len(things)} {thing}{"" if len(things) == 1 else "s"} {rest}: {", ".join(things[:NAMED])}{more}'
+    return f'{plural(len(things), thing)} {rest}: {", ".join(things[:NAMED])}{more}'
 
 
 def run(options: Options, runner: processes.Runner) -> int:

@@ -16,10 +16,9 @@ from typing import Any, Dict, Iterator, List, Mapping, Match, NamedTuple, Option
 
 from ..knowledge import data_file, decode, drive_database, formatting, readings, regular_expressions, standards, units
 from ..model import AttributeRow, Identity, Report
+from ..typed import Json
 from ..words import literally
 from . import model_patterns, statistic_trust
-
-Json = Mapping[str, Any]
 
 ENDURANCE = 'endurance_used'
 ENDURANCE_STATISTIC = (7, 0x008)  # page and offset of the device statistics log

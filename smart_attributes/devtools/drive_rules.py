@@ -10,10 +10,10 @@ from typing import Any, Dict, Iterator, List, Mapping, Sequence, Set, Tuple
 
 from ..knowledge import drive_database, pattern_prefixes, readings
 from ..model import Reading, Report
+from ..typed import Json
+from ..words import plural
 from . import samples, statistic_trust
-from .sources import Claim, Context, Source, counted, quoted
-
-Json = Mapping[str, Any]
+from .sources import Claim, Context, Source, quoted
 
 
 def claims_of(drives: Sequence[samples.Drive], database: drive_database.SpecDatabase) -> List[Claim]:
@@ -86,7 +86,7 @@ def _stolen_samples(claims: Sequence[Claim], context: Context) -> Iterator[str]:
             stolen.setdefault((_entry_of(winners[0], context), str(drive.family)), []).append(drive.place)
     for (winner, family), places in stolen.items():
         if family in _families(context):
-            more = f' and {counted(len(places) - 1, "other sample")} of it' if len(places) > 1 else ''
+            more = f' and {plural(len(places) - 1, "other sample")} of it' if len(places) > 1 else ''
             yield f'{places[0]}: {winner} claims it{more}, not its own entry, {family}; narrow one of them'
 
 

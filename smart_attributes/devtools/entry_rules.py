@@ -2,13 +2,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Callable, Iterator, List, Mapping, Sequence, Tuple
+from typing import Any, Callable, Iterator, List, Sequence, Tuple
 
 from ..knowledge import data_errors, decode, drive_database, formatting, standards
+from ..typed import Json
 from . import model_patterns, reading_rules
 from .sources import Context, Source, quoted
 
-Json = Mapping[str, Any]
 LONGEST_LIFE = 131072  # hours, fifteen years: no advisory bites later
 FEW_DRIVES = 5         # a firmware condition needs so many, or a document
 # What a standard log or the drive's own word is filed under, whatever the database says.

@@ -4,12 +4,12 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import Any, Iterator, List, Mapping, Tuple
+from typing import Any, Iterator, List, Tuple
 
 from ..knowledge import data_errors, data_file, drive_database, schema_errors, site_file, thresholds
-from .sources import counted
+from ..typed import Json
+from ..words import plural
 
-Json = Mapping[str, Any]
 FOLDER = 'thresholds.d'
 
 
@@ -31,7 +31,7 @@ def examine(path: str) -> Tuple[List[str], List[str]]:
     data = site_file.sound(data, 'thresholds') if problems else data
     units = drive_database.SpecDatabase(data_file.load(data_file.shipped('attributes.json'))).units
     found = [*(fault.sentence for fault in data_errors.of_limits(data, units)), *_contradictions(data), *_ended(data)]
-    summary = [counted(len(data.get('metrics', ())), 'metric'), counted(len(data.get('overrides', ())), 'override')]
+    summary = [plural(len(data.get('metrics', ())), 'metric'), plural(len(data.get('overrides', ())), 'override')]
     return [*problems, *(f'{name}: {sentence}' for sentence in found)], [] if problems else summary
 
 

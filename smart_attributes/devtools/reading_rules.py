@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Tuple
+from typing import Callable, Iterator, Optional, Sequence, Tuple
 
 from ..knowledge import decode, drive_database, units
 from ..model import AttributeRow
+from ..typed import Json
 
-Json = Mapping[str, Any]
 NO_FIGURES = (0, 253, 255)  # normalized values that mean "never set"
 LARGEST_ENDURANCE = 255     # %, as the standards end there
 BEYOND_CEILING = 999        # %, where a drive counts on beyond that; the worst of 40,182 is at 470

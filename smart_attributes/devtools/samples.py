@@ -13,12 +13,12 @@ import re
 from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..errors import DataError
-from ..knowledge import data_file, schema_errors
+from ..knowledge import data_file, places, schema_errors
 from ..model import WHEN_FAILED, AttributeRow, Identity
+from ..typed import Json
 
 SHOWN = 80  # characters of a line that a sentence may quote
 
-Json = Mapping[str, Any]
 Result = Tuple[List['Drive'], List[str]]  # what was read, and what is wrong
 
 
@@ -66,8 +66,8 @@ def _files(path: str) -> List[str]:
     return sorted(os.path.join(path, name) for name in os.listdir(path) if name.endswith('.json'))
 
 
-def _place(data: Any, path: data_file.Path) -> str:
-    return schema_errors.place({'samples': data}, ('samples', *path))
+def _place(data: Any, path: places.Path) -> str:
+    return places.place({'samples': data}, ('samples', *path))
 
 
 def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> Result:

@@ -8,9 +8,9 @@ from typing import Any, Collection, Iterator, List, Mapping, NamedTuple, Optiona
 
 from ..errors import DataError
 from ..knowledge import data_errors, data_file, drive_database, formatting, schema_errors, site_file
+from ..typed import Json
 from . import samples
 
-Json = Mapping[str, Any]
 LOOKED_AT = 1000       # characters of a file that may be something else
 
 
@@ -99,11 +99,6 @@ def read_samples(sources: Sequence[Source], path: Optional[str]) -> samples.Resu
         found.append(samples.read(path, kinds))
     return [drive for drives, _ in found for drive in drives], [problem for _, problems in found
                                                                 for problem in problems]
-
-
-def counted(number: int, word: str, words: str = '') -> str:
-    """Return "1 entry", "2 entries"."""
-    return f'{number} {word if number == 1 else words or word + "s"}'
 
 
 def quoted(value: Any) -> str:

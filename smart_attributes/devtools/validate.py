@@ -10,6 +10,7 @@ from typing import Any, Callable, Collection, List, Mapping, NamedTuple, Optiona
 
 from ..errors import DataError
 from ..knowledge import data_file, drive_database
+from ..words import plural
 from . import drive_rules, entry_rules, limit_rules, samples
 from .evidence import evidence_of
 from .sources import (
@@ -17,7 +18,6 @@ from .sources import (
     Source,
     beside,
     context_of,
-    counted,
     read_samples,
     read_source,
     read_sources,
@@ -25,7 +25,6 @@ from .sources import (
     unusable,
 )
 
-Json = Mapping[str, Any]
 ENTRIES = 'entries'
 
 
@@ -117,7 +116,7 @@ def _print(paths: Sequence[str], words: str, findings: Findings, write: Callable
         write(sentence)
     for sentence in findings.notes:
         write(f'before you send it: {sentence}')
-    found = counted(len(findings.problems), 'problem') if findings.problems else 'no problem'
+    found = plural(len(findings.problems), 'problem') if findings.problems else 'no problem'
     summary = findings.summary or [f'taken for {words}']
     rest = [] if findings.summary else ['the rest is validated when that is mended']
     write(f'{", ".join(map(os.path.basename, paths))}: {", ".join([*summary, found, *rest])}')
@@ -156,9 +155,9 @@ def examine(files: Sequence[str], samples_path: Optional[str], models_path: Opti
     if drives or samples_path:
         problems += [sentence for source in validated for sentence in drive_rules.coverage_problems(source, claims)]
     problems = list(dict.fromkeys(problems))
-    summary = [counted(sum(len(source.data['entries']) for source in validated), 'entry', 'entries'),
-               counted(len(drives), 'sample')]
-    summary += [counted(len(measured), 'measured model')] if measured else []
+    summary = [plural(sum(len(source.data['entries']) for source in validated), 'entry', 'entries'),
+               plural(len(drives), 'sample')]
+    summary += [plural(len(measured), 'measured model')] if measured else []
     return Findings(problems, _before_sending(sources, [*drives, *measured], problems), summary)
 
 

@@ -6,7 +6,8 @@ import shlex
 from typing import Dict, List, Sequence, Tuple
 
 from ..command_line.options import PROGRAM
-from ..model import BEHIND_NRPE, TIMEOUT
+from ..defaults import TIMEOUT
+from ..model import BEHIND_NRPE
 from ..output.doctor_findings import Paste
 
 USUAL_PLACE = f'/usr/lib/nagios/plugins/{PROGRAM}'

@@ -7,12 +7,11 @@ from typing import Iterator, List, Sequence, Tuple
 from ..check.history_access import Remembered
 from ..check.survey import Survey
 from ..command_line.options import PROGRAM
-from ..devtools.sources import counted
 from ..errors import ControllerElsewhere, DriveAbsent, DriveAsleep, DriveIsNoDrive, DriveNotReached, SudoRefused
 from ..model import Device, Identity, Read, Report, State, Verdict
 from ..output.doctor_findings import Finding
 from ..reading.device_types import is_raid
-from ..words import clean
+from ..words import clean, plural
 from .sentences import halves
 
 SHOWN = 8          # drives that answer and get a line each; more share one
@@ -48,7 +47,7 @@ def _gone(found: Survey, hide_serial: bool) -> List[Finding]:
     sentences = found.history.gone(hide_serial)
     told = [_retired(sentence) for sentence in sentences[:TOLD]]
     more = len(sentences) - len(told)
-    return told + ([Finding(CHECK, False, f'{counted(more, "more drive")} that checks knew are gone')] if more else [])
+    return told + ([Finding(CHECK, False, f'{plural(more, "more drive")} that checks knew are gone')] if more else [])
 
 
 def _retired(sentence: str) -> Finding:
@@ -65,7 +64,7 @@ def _answering(verdict: Verdict, read: Read, hide_serial: bool) -> Finding:
 
 def _all(well: Sequence[Tuple[Verdict, Read]]) -> Finding:
     slowest = max(well, key=lambda pair: pair[1].seconds)
-    return Finding(CHECK, True, f'{counted(len(well), "drive")} answer, the slowest, {slowest[0].device.address}, in '
+    return Finding(CHECK, True, f'{plural(len(well), "drive")} answer, the slowest, {slowest[0].device.address}, in '
                                 f'{slowest[1].seconds:.2g} s; {PROGRAM} list names them')
 
 

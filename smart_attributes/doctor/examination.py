@@ -9,6 +9,7 @@ from typing import Callable, Iterator, List, NamedTuple, Sequence
 from .. import alarm
 from ..check import survey
 from ..command_line.options import PROGRAM, Options
+from ..defaults import SMARTCTL
 from ..errors import SmartError, UsageError, not_installed
 from ..files import CONFIG
 from ..model import Device
@@ -208,7 +209,7 @@ class Examiner:
     def _more(self) -> List[str]:
         """Return what else a check needs beside its drives and its time."""
         options, how = self._options, self._options.how_read
-        return [*(['-p', how.smartctl] if how.smartctl != smartctl_calls.DEFAULT else []),
+        return [*(['-p', how.smartctl] if how.smartctl != SMARTCTL else []),
                 *(['--config', options.data.config] if options.data.config != CONFIG else []),
                 *(['--state-dir', options.state_dir] if options.state_dir else [])]
 

@@ -9,13 +9,12 @@ from .. import files as small_files
 from .. import state_directory, trust
 from ..check.history_access import for_writing
 from ..command_line.options import Options
-from ..devtools.sources import counted
 from ..errors import HistoryUnusable
 from ..history import directory as files
 from ..history.growth import duration
 from ..output.doctor_findings import Finding
 from ..reading.drive_locks import MOST, Earlier, Waiting
-from ..words import amount, clean
+from ..words import amount, clean, plural
 from .sentences import halves
 from .user import AS_HIM, group_of, is_person, name_of
 
@@ -194,6 +193,6 @@ def hanging(stuck: Sequence[Tuple[str, Earlier]]) -> Finding:
     address, earlier = stuck[0]
     end = f'; kill {earlier.pid}' if earlier.pid else ''
     return Finding(PROCESSES, False,
-                   f'{counted(len(stuck), "process", "processes")} of earlier checks hang; {clean(address)}: {earlier}',
+                   f'{plural(len(stuck), "process", "processes")} of earlier checks hang; {clean(address)}: {earlier}',
                    'drive or controller hang: see the kernel log; only a restart or pulling the drive ends it where '
                    'kill does not', f'dmesg -T | tail -50{end}')

@@ -4,6 +4,7 @@ import os
 from typing import Optional
 
 from .. import trust
+from ..defaults import SMARTCTL
 from ..errors import UsageError
 from ..model import HowRead
 from ..output.doctor_findings import Finding
@@ -13,7 +14,7 @@ from .sentences import dotted, halves
 
 SUBJECT = 'smartctl'
 # Where distributions and their own builds put it, the usual place first.
-PLACES = (smartctl_calls.DEFAULT, '/usr/local/sbin/smartctl', '/usr/bin/smartctl', '/usr/local/bin/smartctl',
+PLACES = (SMARTCTL, '/usr/local/sbin/smartctl', '/usr/bin/smartctl', '/usr/local/bin/smartctl',
           '/opt/smartmontools/sbin/smartctl')
 
 

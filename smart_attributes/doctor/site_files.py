@@ -6,8 +6,8 @@ from typing import List, Sequence
 from ..check.rulebook import files_of, judge_of, site_of
 from ..command_line.options import PROGRAM, Options
 from ..devtools import validate
-from ..devtools.sources import counted
 from ..output.doctor_findings import Finding
+from ..words import plural
 from .sentences import halves
 
 SUBJECT = 'site files'
@@ -28,7 +28,7 @@ def judged(files: Sequence[str], mistakes: Sequence[str], config: str) -> List[F
     """Return the findings: one that all is well, or one for each mistake."""
     if mistakes:
         return [_mistake(sentence, files) for sentence in mistakes[:TOLD]] + _rest(len(mistakes) - TOLD, files)
-    there = f'{counted(len(files), "file")} of yours, no mistake in {"it" if len(files) == 1 else "them"}'
+    there = f'{plural(len(files), "file")} of yours, no mistake in {"it" if len(files) == 1 else "them"}'
     return [Finding(SUBJECT, True, there if files else f'none in {config}; all limits are the shipped ones')]
 
 
@@ -42,5 +42,5 @@ def _mistake(sentence: str, files: Sequence[str]) -> Finding:
 
 
 def _rest(number: int, files: Sequence[str]) -> List[Finding]:
-    return [Finding(SUBJECT, False, f'{counted(number, "more mistake")}', 'let validate tell them',
+    return [Finding(SUBJECT, False, f'{plural(number, "more mistake")}', 'let validate tell them',
                     f'{PROGRAM} validate {" ".join(files)}')] if number > 0 else []

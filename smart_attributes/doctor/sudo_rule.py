@@ -5,12 +5,13 @@ import shlex
 from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..command_line.options import PROGRAM, USER, Options
-from ..devtools.sources import counted
+from ..defaults import SMARTCTL
 from ..errors import UsageError
 from ..model import Answer, Device, HowRead
 from ..output.doctor_findings import Finding
 from ..reading import processes, smartctl_calls, sudoers
 from ..reading.device_types import BY_NAME, base
+from ..words import plural
 from . import sudo_list, sudo_refusals
 from .sentences import halves
 from .user import AS_HIM, is_person
@@ -129,7 +130,7 @@ def _odd(wanted: sudoers.Rule, devices: Iterable[Device], how: HowRead) -> List[
 def _installing(options: Options, user: str, types: Iterable[str], odd: Iterable[Device]) -> str:
     how = options.how_read
     words = [PROGRAM, 'sudoers', *(['--user', user] if user != USER else []),
-             *(['-p', how.smartctl] if how.smartctl != smartctl_calls.DEFAULT else []),
+             *(['-p', how.smartctl] if how.smartctl != SMARTCTL else []),
              *(['-t', f'{how.timeout:g}'] if how.timeout != HowRead().timeout else []),
              *(word for name in types for word in ('--type', name)),
              *(word for device in odd for word in ('-d', device.address))]
@@ -139,7 +140,7 @@ def _installing(options: Options, user: str, types: Iterable[str], odd: Iterable
 def _as_root(options: Options, user: str) -> str:
     """Return the command that examines the same installation as root."""
     path = options.how_read.smartctl
-    return shlex.join([PROGRAM, 'doctor', '--user', user, *(['-p', path] if path != smartctl_calls.DEFAULT else []),
+    return shlex.join([PROGRAM, 'doctor', '--user', user, *(['-p', path] if path != SMARTCTL else []),
                        *(word for address in options.which.devices for word in ('-d', address)),
                        *(['--state-dir', options.state_dir] if options.state_dir else [])])
 
@@ -166,7 +167,7 @@ def judged(asked: Asked) -> Finding:
                        f'find that rule (sudo -l -U {asked.user}) and let root put this one in its place',
                        asked.command)
     told = asked.entries and 'of this version, ' if _is_general(asked) else ''
-    return Finding(SUBJECT, True, f'{told}admits the {counted(len(asked.needed), "call")} that checks make here, and '
+    return Finding(SUBJECT, True, f'{told}admits the {plural(len(asked.needed), "call")} that checks make here, and '
                                   f'not smartctl -s off')
 
 
@@ -195,7 +196,7 @@ def _faults(asked: Asked) -> Iterator[str]:
     if ours and all(entry.wants_password for entry in ours):
         yield 'asks for a password, and a check has none: it lacks the word NOPASSWD'
     if asked.refused:
-        yield (f'refuses {len(asked.refused)} of {counted(len(asked.needed), "call")}, such as smartctl '
+        yield (f'refuses {len(asked.refused)} of {plural(len(asked.needed), "call")}, such as smartctl '
                f'{" ".join(asked.refused[0])}')
     if any(entry.timeout is not None and entry.timeout < asked.wanted.timeout for entry in ours):
         yield (f'ends smartctl after {min(entry.timeout or 0 for entry in ours)} s, sooner than the check itself does '

@@ -15,11 +15,12 @@ import os
 import socket
 import ssl
 import threading
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 from urllib.parse import SplitResult, urlsplit
 
 from .. import files, trust
 from ..errors import SmartError, UsageError
+from ..typed import Json
 from ..words import visible
 from . import bounded_json, certificates, results
 from .results import Service
@@ -44,7 +45,6 @@ OURS = ('service.check_command in commands || match("SMART *", service.last_chec
 READERS = {0o004: 'everybody', 0o040: 'its group, or a user of its access-control list,'}
 TOO_LARGE = 'the answer is larger than the services asked for justify; ask for fewer with --filter'
 NOT_ICINGA = 'what answers is not the API of Icinga 2; --icinga takes its address, https://HOST:5665'
-Json = Mapping[str, Any]
 
 
 class Access(NamedTuple):

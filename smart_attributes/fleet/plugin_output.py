@@ -13,13 +13,13 @@ from ..output.advice import NOTHING, ORDER, READ, REPAIR, due, is_due, of_alarms
 from ..output.forecast_dates import day
 from ..output.packed_document import Packer
 from ..output.plugin_lines import Line
+from ..typed import Json
 from ..words import SPEAKS_FOR_ITSELF, visible
 from . import causes
 
 if TYPE_CHECKING:
     from ..knowledge.severity import Rank, Weight
 
-Json = Mapping[str, Any]
 SOURCE = 'perfdata'
 TIME_LEFT, ENDURANCE, OWN_WORD = 'endurance_time_left', 'endurance_used', 'smart_status'
 WEAR = 'endurance_'         # stands in both: what is looked at of every drive, be it shown or not

@@ -4,8 +4,9 @@ Source: Icinga 2, doc/09-object-types.md ("Checkable"), doc/08-advanced-topics.m
 """
 from __future__ import annotations
 
-from typing import Any, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from ..typed import Json
 from ..words import visible
 
 OUTPUT, VALUES = 256 << 10, 20_000   # characters of one output, and texts of its perfdata, that are looked at
@@ -17,7 +18,6 @@ ASKED = ('__name', 'last_check_result', 'check_interval', 'enable_active_checks'
          *HANDLING)
 # Icinga shows these only to an ApiUser that may query hosts, and leaves them out without an error.
 JOINED = tuple(f'host.{attribute}' for attribute in HANDLING)
-Json = Mapping[str, Any]
 
 
 class Result(NamedTuple):

@@ -8,7 +8,7 @@ from ..model import State, worst
 from ..output import plugin_lines
 from ..output.forecast_dates import day
 from ..output.plugin_lines import Text
-from ..words import since, visible
+from ..words import plural, since, visible
 from . import causes
 from .plugin_output import Drive, Origin, Reader
 from .results import HANDLING, Result, Service
@@ -113,6 +113,5 @@ def sentences(remarks: Dict[str, List[str]], examples: int = 3) -> List[str]:
     found = []
     for words, names in sorted(remarks.items(), key=lambda entry: -len(entry[1])):
         more = f' and {len(names) - examples} more' if len(names) > examples else ''
-        services = '1 service' if len(names) == 1 else f'{len(names)} services'
-        found.append(f'{services} {words.format(", ".join(map(visible, names[:examples])))}{more}')
+        found.append(f'{plural(len(names), "service")} {words.format(", ".join(map(visible, names[:examples])))}{more}')
     return found

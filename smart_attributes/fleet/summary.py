@@ -10,9 +10,9 @@ from ..knowledge.drive_database import SpecDatabase
 from ..model import Identity, State
 from ..output.advice import MEMBER, ORDER, REPLACE
 from ..output.forecast_dates import order_by
+from ..typed import Json, MutableJson
 from .plugin_output import Drive
 
-Json = Dict[str, Any]
 NOW = 'now'
 UNDATED = 'no forecast'        # stands behind all quarters
 PLANNED = 3 * YEAR             # seconds ahead; what lasts longer needs no order yet
@@ -166,7 +166,7 @@ def by_model(summary: Summary) -> List[Tuple[str, str, Group]]:
     return [(model, firmware, group) for (model, firmware), group in sorted(summary.models.items(), key=rank)]
 
 
-def as_json(summary: Summary, known: Iterable[Defect]) -> Json:
+def as_json(summary: Summary, known: Iterable[Defect]) -> MutableJson:
     """Return the same for the document."""
     return {
         'hosts': len(summary.hosts), 'drives': sum(summary.states.values()), 'states': _counts(summary.states),

@@ -1,17 +1,17 @@
 """A fleet at a terminal: counts, what to order, known firmware defects, then the worst drives. Pure: nothing draws."""
 from __future__ import annotations
 
-from typing import Any, Iterable, Iterator, List, Mapping, Sequence, Tuple
+from typing import Iterable, Iterator, List, Sequence, Tuple
 
 from ..durations import YEAR
 from ..model import State
 from ..output.advice import NOTHING
 from ..output.forecast_dates import FAR, day
 from ..output.table_cells import MODEL, SERIAL, WHAT, Row
-from ..words import amount, sentence
+from ..typed import Json
+from ..words import amount, plural, sentence
 from .summary import Defect, Group, Summary, by_model, planned
 
-Json = Mapping[str, Any]
 LINES = 12             # of one table, before the rest is counted
 NOT_TOLD = '-'
 GAP = '  '
@@ -56,13 +56,13 @@ def _what(drive: Json) -> Tuple[str, ...]:
 
 def heading(summary: Summary, known: Sequence[Defect]) -> Iterator[str]:
     """Yield the lines above the drives."""
-    counted = ', '.join(f'{summary.states[state.name]} {state.name.lower()}' for state in worst_first()
-                        if summary.states[state.name])
-    yield f'{_many(sum(summary.states.values()), "drive")} on {_many(len(summary.hosts), "host")}: {counted or "none"}'
+    states = ', '.join(f'{summary.states[state.name]} {state.name.lower()}' for state in worst_first()
+                       if summary.states[state.name])
+    yield f'{plural(sum(summary.states.values()), "drive")} on {plural(len(summary.hosts), "host")}: {states or "none"}'
     checks = sum(number for state, number in summary.checks.items() if state != State.OK.name)
     if checks:
         causes = ', '.join(f'{count} {code}' for code, count in summary.codes.most_common() if count)
-        yield f'and {_many(checks, "check")} in trouble: {causes}'
+        yield f'and {plural(checks, "check")} in trouble: {causes}'
     yield from _told('to order', ('by', 'model', 'drives', 'hosts'),
                      [(by, model or NOT_TOLD, *_counted(group)) for by, model, group in planned(summary)])
     yield from _told('firmware with known defects', ('model', 'firmware', 'drives', 'hosts', 'what'),
@@ -73,10 +73,6 @@ def heading(summary: Summary, known: Sequence[Defect]) -> Iterator[str]:
              *(str(group.states[state.name] or '') for state in worst_first()))
             for model, firmware, group in by_model(summary)])
     yield ''
-
-
-def _many(number: int, thing: str) -> str:
-    return f'{number} {thing}{"" if number == 1 else "s"}'
 
 
 def worst_first() -> List[State]:

@@ -5,7 +5,7 @@ import os
 import re
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from .. import files, trust
 from ..durations import DAY
@@ -14,6 +14,7 @@ from ..model import State
 from ..output.advice import FORMER, NOTHING, ORDER_OF_ACTIONS, READ, SEARCH, due
 from ..output.forecast_dates import day
 from ..output.packed_document import Packer
+from ..typed import Json
 from ..words import since, visible
 from . import bounded_json, causes
 from .plugin_output import Drive, Origin, Reader, unread
@@ -21,7 +22,6 @@ from .plugin_output import Drive, Origin, Reader, unread
 if TYPE_CHECKING:
     from ..knowledge.severity import Weight
 
-Json = Mapping[str, Any]
 LARGEST = 16 << 20     # bytes of a file; 24 drives take 0.1 MB
 MOST_DRIVES = 2_000    # of one document
 ENTRIES, POINTS = 200, 2_000   # of each list that a drive has, and of each past

@@ -3,15 +3,15 @@ from __future__ import annotations
 
 import json
 from bisect import insort
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
 from ..output.packed_document import Packer, unpacked
+from ..typed import Json
 from .plugin_output import Drive
 
 if TYPE_CHECKING:
     from ..knowledge.severity import Rank
 
-Json = Mapping[str, Any]
 MOST = 25_000          # drives; a page of 24,000 has 6 MB, or 13 where their documents have reasons and sources
 ROW = 32 << 10         # bytes of one; 600 are usual
 MEMORY = 64 << 20      # bytes of all

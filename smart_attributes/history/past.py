@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from ..durations import DAY
 from ..model import Reading, State
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import amount
 from . import fast_wear, growth, hysteresis, series
 from .growth import Growth, Rule
@@ -13,8 +13,6 @@ from .series import History, Key, Observation
 
 if TYPE_CHECKING:
     from typing import Any, Iterable, Iterator, List, Mapping, Optional, Tuple
-
-    Json = Mapping[str, Any]
 
 
 _RECENT, _HELD = 'recent', 'held'   # what is kept for hysteresis, as series of their own

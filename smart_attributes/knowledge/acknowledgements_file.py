@@ -2,16 +2,15 @@
 from __future__ import annotations
 
 from ..errors import DataError
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import TYPE_CHECKING, Json, NamedTuple
 from . import data_file, site_file
 from .acknowledgements import FILE, from_overrides, override
 
 if TYPE_CHECKING:
-    from typing import Any, Collection, Dict, Mapping, Optional, Sequence, Tuple
+    from typing import Any, Collection, Dict, Optional, Sequence, Tuple
 
     from .acknowledgements import Acknowledgement
 
-    Json = Mapping[str, Any]
     Key = Tuple[str, str]    # serial number and metric
 
 COMMENT = 'Written by check_smart_attributes acknowledge; each number is silent until it is passed.'

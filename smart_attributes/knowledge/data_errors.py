@@ -6,10 +6,10 @@ Each fault has the path to what it makes useless; the rest of the file can be us
 from typing import Any, Collection, Iterator, List, Mapping, NamedTuple, Tuple, Union
 
 from ..errors import FormulaError, UsageError
+from ..typed import Json
 from . import decode, ranges, regular_expressions
 from .thresholds import rank
 
-Json = Mapping[str, Any]
 Path = Tuple[Union[str, int], ...]
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
 DRIVES_OWN = 'threshold'  # beside metrics, what a limit may refer to

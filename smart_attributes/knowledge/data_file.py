@@ -15,13 +15,12 @@ from ..errors import DataError
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Set, Tuple, Union
+    from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Set, Tuple, Union
 
-    Json = Mapping[str, Any]
-    Path = Sequence[Union[str, int]]
+    from .places import Path
+
     Describe = Callable[[Any, Path], str]
 
-LARGEST = 4 << 20     # bytes; sixteen times the shipped file
 LONGEST_NUMBER = 40   # characters; 48 bits have 15 digits
 FORMER = 'roles'      # what the key "metrics" was called in snapshots of version 2.0; files of sites still say so
 PACKAGE = files.PROGRAM
@@ -45,7 +44,7 @@ def shipped(name: str) -> str:
 def load(path: str) -> Any:
     """Return a shipped file's data, unvalidated. Raises DataError where it cannot be read."""
     try:
-        return json.loads(files.content(path, LARGEST))
+        return json.loads(files.content(path, files.LARGEST))
     except (OSError, ValueError) as error:
         raise DataError(f'{path}: {_reason(error)}; install check_smart_attributes again') from None
 
@@ -72,14 +71,14 @@ def read_text(path: str) -> str:
     Raises DataError for anything else, also for what another user could have led this path to and cannot read.
     """
     try:
-        content = files.content(path, LARGEST, trust.foreign_secret)
+        content = files.content(path, files.LARGEST, trust.foreign_secret)
     except files.NotRegular:
         raise DataError(f'{path} is not a regular file; give a JSON file') from None
     except files.NotShown as error:
         raise DataError(f'{path}: {error.strerror}') from None
     except OSError as error:
         if error.errno == errno.EFBIG:
-            raise DataError(f'{path} is larger than {LARGEST >> 20} MiB, which no data file is; '
+            raise DataError(f'{path} is larger than {files.LARGEST >> 20} MiB, which no data file is; '
                             'give a JSON file') from None
         raise DataError(f'{path}: {_reason(error)}; give a readable file') from None
     try:
@@ -128,7 +127,7 @@ def _repeated(keys: Iterable[str]) -> List[str]:
 def _told(doubled: Mapping[int, Tuple[Dict[str, Any], List[str]]], data: Any, name: str,
           describe: Optional[Describe]) -> List[str]:
     """Return the sentences, outer objects first, and put Doubled in the place of what they tell of."""
-    from .schema_errors import place, sentence, shown
+    from .places import place, sentence, shown
     told = [sentence(name, (describe or place)(data, path), f'{shown(key)} stands here twice; keep one')
             for path, found in _objects(data) if id(found) in doubled for key in doubled[id(found)][1]]
     for found, keys in doubled.values():

@@ -10,7 +10,7 @@ import re
 
 from ..errors import DataError
 from ..model import Identity, State
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import TYPE_CHECKING, Json, NamedTuple
 from . import decode
 from .pattern_prefixes import ByBeginning, matches_pattern
 from .units import LOGICAL_SECTORS
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     Number = float
     Interval = Tuple[Optional[Number], Optional[Number]]
-    Json = Mapping[str, Any]
     GuardTest = Callable[[Sequence[int], Sequence[int]], bool]
 
 CONDITIONS = ('models', 'firmware', 'kind', 'has', 'lacks', 'first', 'only')

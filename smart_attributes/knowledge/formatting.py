@@ -3,12 +3,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, List, Mapping, Sequence, Tuple, Union
+from typing import Any, List, Mapping, Sequence, Tuple, Union
 
+from ..typed import Json
 from .schema import definition, schema
-
-if TYPE_CHECKING:
-    from .data_file import Json
 
 WIDTH = 160  # columns of a formatted file
 

@@ -10,9 +10,8 @@ import re
 from functools import lru_cache
 from typing import Any, Callable, Mapping, Sequence
 
+from ..typed import Json
 from .data_file import PACKAGE, Doubled, load
-
-Json = Mapping[str, Any]
 
 
 @lru_cache(maxsize=None)

@@ -3,16 +3,18 @@ from __future__ import annotations
 
 import itertools
 import json
-from typing import TYPE_CHECKING, Any, Callable, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, List, Mapping, Optional, Tuple
 
 from ..errors import DataError
+from ..typed import Json
 from .data_file import parse
+from .places import KINDS, listed, place, sentence, shown
 from .schema import is_fitting, schema
 
 if TYPE_CHECKING:
-    from .data_file import Describe, Json, Path
+    from .data_file import Describe
+    from .places import Path
 
-SHOWN = 60   # characters of a value that a sentence may quote
 MOST = 100   # complaints about one file: a million would take minutes
 
 
@@ -75,11 +77,6 @@ def _explained(error: Any, data: Any, name: str, describe: Describe) -> str:
     return sentence(name, describe(data, path[:-1]), subject + complain(error))
 
 
-def sentence(name: str, where: str, complaint: str) -> str:
-    """Return a complaint about a place in a file."""
-    return f'{name}: {where}: {complaint}' if where else f'{name}: {complaint}'
-
-
 def _most_telling(error: Any) -> Any:
     """Return, of the alternatives that were tried, the complaint of the one that was meant."""
     while error.context and error.validator == 'anyOf' and not _needs_one_of(error):
@@ -128,11 +125,6 @@ def _advice(schema: Json) -> str:
     return f'; write it like {json.dumps(schema["examples"][0])}' if 'examples' in schema else ''
 
 
-_KINDS = {'object': 'an object', 'array': 'a list', 'string': 'a text', 'integer': 'a whole number',
-          'number': 'a number',
-          'boolean': 'true or false', 'null': 'null'}
-
-
 def _wrong_type(error: Any) -> str:
     return f'{shown(error.instance)} is not {listed(_expected_kinds(error), "or")}{_advice(error.schema)}'
 
@@ -141,7 +133,7 @@ def _expected_kinds(error: Any) -> List[str]:
     if error.validator == 'anyOf':
         return [kind for inner in error.context for kind in _expected_kinds(inner)]
     kinds = [error.validator_value] if isinstance(error.validator_value, str) else error.validator_value
-    return [_KINDS[kind] for kind in kinds]
+    return [KINDS[kind] for kind in kinds]
 
 
 def _form(error: Any) -> str:
@@ -168,61 +160,3 @@ ABOUT_VALUES: Mapping[str, Callable[[Any], str]] = {
     'uniqueItems': lambda e: 'names the same twice; keep one',
     'minimum': lambda e: f'{shown(e.instance)} is too small; write {shown(e.validator_value)} or more',
     'maximum': lambda e: f'{shown(e.instance)} is too large; write {shown(e.validator_value)} or less'}
-
-
-def shown(value: Any) -> str:
-    """Return a value as JSON writes it, but never at length."""
-    if isinstance(value, (dict, list)):
-        return _KINDS['object' if isinstance(value, dict) else 'array']
-    text = json.dumps(value)
-    return text if len(text) <= SHOWN else f'{text[:SHOWN]}…"'
-
-
-def listed(words: Sequence[str], last: str) -> str:
-    """Return "a, b or c"."""
-    return f' {last} '.join(part for part in (', '.join(words[:-1]), words[-1]) if part)
-
-
-# --- where in the data ---------------------------------------------------------------
-
-def place(data: Any, path: Path) -> str:
-    """Return where *path* leads, in words: "Intel DC S3500, attribute 233, endurance_used"."""
-    words: List[str] = []
-    for depth, step in enumerate(path):
-        data = _step(data, step)
-        before = path[depth - 1] if depth else ''
-        if isinstance(step, int):
-            words.append(_item(str(before), step, data))
-        elif before in _NAMED:
-            words.append(f'{_NAMED[str(before)]} {_name(step)}'.strip())
-        elif depth == len(path) - 1 or (step not in _NAMED and step not in _ITEMS):
-            words.append(_name(step))
-    return ', '.join(words)
-
-
-# What the keys of these are.
-_NAMED = {'documents': 'document', 'metrics': 'metric', 'sets': 'set', 'attributes': 'attribute', 'readings': ''}
-# What the items of these lists are, and what they are known by.
-_ITEMS = {'entries': ('entry', 'family'), 'advisories': ('advisory', 'id'), 'samples': ('sample', 'family'),
-          'overrides': ('override', 'for')}
-
-
-def _item(list_name: str, number: int, item: Any) -> str:
-    word, key = _ITEMS.get(list_name, ('item', ''))
-    known_by = _step(item, key)
-    if isinstance(known_by, dict):
-        known_by = ' '.join(str(part) for part in next(iter(known_by.items()), ()))
-    if not isinstance(known_by, str) or not known_by:
-        return f'{word} {number + 1}'
-    return _name(known_by) if word == 'entry' else f'{word} {number + 1}, {_name(known_by)}'
-
-
-def _step(data: Any, step: Union[str, int]) -> Any:
-    try:
-        return data[step]
-    except (KeyError, IndexError, TypeError):
-        return None
-
-
-def _name(text: Any) -> str:
-    return shown(str(text))[1:-1]

@@ -7,11 +7,11 @@ import os
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Tuple
 
 from ..errors import DataError
+from ..typed import Json
 from . import data_file
 from .data_errors import Fault
 from .schema import definition, is_fitting, schema
 
-Json = Mapping[str, Any]
 TOLD = 10  # mistakes of one file that are told; validate tells all
 # Definitions whose keys stand for themselves; of everything else, a mistake spoils the whole.
 OPEN = ('#/definitions/metric', '#/definitions/limits')

@@ -11,13 +11,12 @@ import re
 
 from ..durations import LETTERS
 from ..model import Device, Identity
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import TYPE_CHECKING, Json, NamedTuple
 from .acknowledgements import Acknowledgement, applying, from_overrides
 
 if TYPE_CHECKING:
     from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
-    Json = Mapping[str, Any]
 
 SELECTORS = ('serial', 'device', 'model', 'family')  # most telling first
 ONE_DRIVE = 2  # of these, the first ones name a single drive

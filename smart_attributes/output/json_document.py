@@ -4,16 +4,16 @@ added.
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
 from ..knowledge import ranges, severity
 from ..model import Forecast, Judgement, Lately, Place, State, Verdict, worst
+from ..typed import Json, MutableJson
 from ..words import clean, finding, kind, sentence, statement
 from .advice import advice
 
 VERSION = 1
 NOTE = 500  # characters
-Json = Dict[str, Any]
 
 
 def document(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool, now: float,
@@ -25,7 +25,7 @@ def document(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: 
     """
     state = worst([*(verdict.state for verdict in verdicts), *(state for state, _ in demands),
                    *([State.CRITICAL] if failures else []), *([] if verdicts and not faults else [State.UNKNOWN])])
-    data: Json = {'version': VERSION, 'state': state.name,
+    data: MutableJson = {'version': VERSION, 'state': state.name,
                   'drives': [_drive(v, hide_serial, now) for v in sorted(verdicts, key=severity.of_verdict)]}
     said = {'notes': (*failures, *(words for _, words in demands), *faults), 'remarks': remarks}
     data.update((key, [sentence(text, NOTE) for text in texts]) for key, texts in said.items() if texts)
@@ -40,7 +40,7 @@ def as_text(document: Json) -> str:
 def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
     device, identity = verdict.device, verdict.identity
     todo = advice(verdict, now)
-    drive: Json = {
+    drive: MutableJson = {
         'device': device.path, 'type': device.type or None, 'model': clean(identity.model) or None,
         'serial': None if hide_serial else clean(identity.serial) or None, 'firmware': clean(identity.firmware) or None,
         'kind': kind(verdict) or None, 'entry': verdict.entry, 'state': verdict.state.name,

@@ -6,11 +6,11 @@ of 104.
 """
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Mapping, Tuple
+from typing import Any, Dict, Iterable, List, Tuple
 
+from ..typed import Json
 from ..words import amount
 
-Json = Mapping[str, Any]
 NOT_SHOWN = ('findings',)  # `why` has them
 NAMES = ('host', 'model', 'firmware', 'kind', 'entry', 'state', 'action', 'to_do', 'why')  # that many drives share
 

@@ -17,6 +17,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 
 from .. import files
 from ..errors import SmartError, installing
+from ..typed import Json
 from ..words import visible
 from .advice import NOTHING, ORDER_OF_ACTIONS, REPLACE, WATCH
 from .forecast_dates import day
@@ -29,7 +30,6 @@ SHOWN = 12  # drives of one action; the table has the others
 SAID = ('host', 'name', 'device', 'bay', 'model', 'serial', 'state', 'why', 'to_do', 'carries', 'is_check', 'code',
         'handling')
 ACTIONS = tuple(action for action in ORDER_OF_ACTIONS if action not in (WATCH, NOTHING))
-Json = Mapping[str, Any]
 
 
 class Content(NamedTuple):

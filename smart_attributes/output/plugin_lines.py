@@ -9,7 +9,7 @@ from collections import Counter
 
 from ..model import State, Verdict
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..words import clean, findings
+from ..words import clean, findings, plural
 
 if TYPE_CHECKING:
     from typing import Iterable, List, Optional, Sequence, Tuple
@@ -85,10 +85,9 @@ def count(verdicts: Sequence[Verdict]) -> str:
     Drives that only an acknowledgement keeps OK are counted apart.
     """
     of_each = Counter(map(_counted_as, verdicts))
-    drives = '1 drive' if len(verdicts) == 1 else f'{len(verdicts)} drives'
     words = [state.name.lower() for state in sorted(State, key=lambda state: -state.urgency)]
     parts = [f'{of_each[word]} {word}' for word in (*words, ACKNOWLEDGED) if of_each[word]]
-    return f'{drives}: {", ".join(parts)}' if parts else 'no drives'
+    return f'{plural(len(verdicts), "drive")}: {", ".join(parts)}' if parts else 'no drives'
 
 
 def _counted_as(verdict: Verdict) -> str:

@@ -5,7 +5,7 @@ missing is a note, since a drive may only look better for it.
 """
 from __future__ import annotations
 
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import TYPE_CHECKING, Json, NamedTuple
 from .json_values import BYTES, SAFE, byte_of, fraction_of, integer_of, object_of, objects_of, word_of
 from .report_common import ERROR_COUNTERS, NVME_KEYS
 from .report_sections import ALL, NO_ERROR_LOG, NO_STATISTICS, NO_TEST_LOG, missing
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from typing import Any, Callable, Collection, Iterator, List, Mapping, Optional, Sequence, Tuple
 
     from ..model import Report
-    from .json_values import Json
 
 _SHOWN = 5                # of the places that are damaged
 _TELLS_SUPPORT = (7, 3)   # of smartctl, the first to print it as JSON

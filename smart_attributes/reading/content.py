@@ -5,6 +5,7 @@ import json
 import re
 
 from ..errors import DriveError, NotAReport
+from ..files import LARGEST
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 _NAMES = ((r'("(?:serial_number|logical_unit_id)"\s*:\s*")(?:[^"\\]|\\.)*', r'\1'),
           (r'("(?:wwn|eui64)"\s*:\s*)\{[^{}]*\}', r'\1{}'),
           (r'^((?:Serial [Nn]umber|LU WWN Device Id|Logical Unit id|Namespace \d+ IEEE EUI-64):).*', r'\1'))
-LARGEST_FILE = 4 << 20  # bytes; the longest report known has 0.1 MB, and an alarm cannot end json.loads()
 
 
 def as_text(data: bytes) -> str:
@@ -24,8 +24,8 @@ def as_text(data: bytes) -> str:
     or a Windows apostrophe (92). Never fails.
     Raises DriveError for a file that is too large to be a report.
     """
-    if len(data) > LARGEST_FILE:
-        raise NotAReport(f'is not a smartctl report: it is larger than {LARGEST_FILE >> 20} MiB')
+    if len(data) > LARGEST:
+        raise NotAReport(f'is not a smartctl report: it is larger than {LARGEST >> 20} MiB')
     if data[:2] in (b'\xff\xfe', b'\xfe\xff'):
         return data.decode('utf-16', 'replace')
     if b'\0' in data[:64]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 
+from .. import defaults
 from ..files import CONFIG
 from . import processes, read_exceptions, smartctl_calls
 
@@ -17,7 +18,6 @@ TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING, which would
 if TYPE_CHECKING:
     from .smartctl_calls import Command
 
-PARALLEL = 64  # drives at once; the drives take the time, not this machine
 # Every spelling of the options of a check and of triage, which a test holds to the table of commands.
 # Those that say what is read:
 DEVICE, SMARTCTL, JOBS = ('-d', '--device'), ('-p', '--path'), ('--jobs',)
@@ -42,11 +42,11 @@ class _Wish:
     """What a plainly written command line asks for."""
 
     def __init__(self) -> None:
-        self.executable = smartctl_calls.DEFAULT
+        self.executable = defaults.SMARTCTL
         self.devices: list[tuple[str, str]] = []  # (type, path)
         self.is_scan = False
         self.nosudo = False
-        self.jobs = PARALLEL
+        self.jobs = defaults.PARALLEL
         self.state_dir = ''
         self.config = CONFIG
         self.limits: list[str] = []
@@ -59,7 +59,7 @@ def start(argv: list[str], runner: processes.Runner) -> None:
     if wish is not None and sure:
         runner.keep(wish.state_dir)
     for command in sure:
-        runner.start(command, PARALLEL)
+        runner.start(command, defaults.PARALLEL)
 
 
 def _commands(wish: _Wish) -> list[Command]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 import re
 
 from ..model import AttributeRow, ErrorEntry, SelfTest, Statistic
-from ..typed import TYPE_CHECKING
+from ..typed import TYPE_CHECKING, Json
 from .json_values import byte_of, fraction_of, integer_of, object_of, objects_of, text_of, word_of
 from .report_common import ERROR_COUNTERS, NVME_KEYS, error_entry, last_self_test, newest_first, self_test_passed
 
 if TYPE_CHECKING:
     from typing import Dict, List, Optional, Tuple
 
-    from .json_values import Json
 
 # ATA
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..errors import DriveError, NotAReport
 from ..model import Identity, Report
-from ..typed import TYPE_CHECKING
+from ..typed import TYPE_CHECKING, Json
 from . import completeness, json_logs, report_sections
 from .content import as_text, json_start, loaded
 from .failure_reasons import Remains, diagnose, is_complaint, smart_disabled, smart_unsupported, without_data
@@ -25,7 +25,6 @@ from .report_common import (
 if TYPE_CHECKING:
     from typing import Any, Collection, List, Optional, Tuple, Union
 
-    from .json_values import Json
 
 _SMARTCTL_KEYS = ('smartctl', 'json_format_version', 'smart_status', 'smart_support', 'ata_smart_attributes',
                   'nvme_smart_health_information_log', 'scsi_error_counter_log', 'ata_device_statistics')

@@ -6,12 +6,10 @@ from __future__ import annotations
 
 import re
 
-from ..typed import TYPE_CHECKING
+from ..typed import TYPE_CHECKING, Json
 
 if TYPE_CHECKING:
-    from typing import Any, Dict, List, Mapping, Optional
-
-    Json = Dict[str, Any]
+    from typing import Any, List, Mapping, Optional
 
 
 SAFE = range(1 - 2 ** 53, 2 ** 53)  # beyond these a JSON number may have been rounded on its way

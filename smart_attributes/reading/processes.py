@@ -11,6 +11,7 @@ import os
 import select
 import time
 
+from ..files import LARGEST
 from .drive_locks import Earlier, Waiting, sign
 from .smartctl_calls import ENVIRONMENT, is_behind_sudo
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from ..model import Answer
     from .smartctl_calls import Command
 
-MAX_OUTPUT = 4 << 20     # bytes of one stream; the longest report known has 0.1 MB
 _CHUNK = 1 << 16         # bytes that Linux keeps in a pipe
 GRACE = 0.5              # seconds between SIGTERM and SIGKILL, and again before giving up
 SHORTEST_BEAT, LONGEST_BEAT = 0.0001, 0.05  # seconds from one look at all processes to the next
@@ -251,10 +251,10 @@ class Runner:
             self._read(descriptor)
 
     def _read(self, descriptor: int) -> None:
-        """Take what is there and forget what is beyond MAX_OUTPUT; whoever prints without end must not keep us here."""
+        """Take what is there and forget what is beyond LARGEST; whoever prints without end must not keep us here."""
         process = self._of[descriptor]
         stream = process.streams[descriptor]
-        for _ in range(MAX_OUTPUT // _CHUNK):
+        for _ in range(LARGEST // _CHUNK):
             try:
                 chunk = os.read(descriptor, _CHUNK)
             except BlockingIOError:
@@ -262,7 +262,7 @@ class Runner:
             if not chunk:
                 self._shut(process, descriptor)
                 return
-            if process.sizes[stream] < MAX_OUTPUT:
+            if process.sizes[stream] < LARGEST:
                 process.chunks[stream].append(chunk)
                 process.sizes[stream] += len(chunk)
 
@@ -286,8 +286,8 @@ class Runner:
 
     def _outcome(self, process: _Process, now: float, drive_timeout: float, deadline: float) -> tuple[str, str]:
         """Return how *process* ended and why, or '' while it goes on."""
-        if process.sizes[0] >= MAX_OUTPUT:
-            return 'overflow', f'it printed more than {MAX_OUTPUT >> 20} MiB'
+        if process.sizes[0] >= LARGEST:
+            return 'overflow', f'it printed more than {LARGEST >> 20} MiB'
         if process.reap() and (not process.streams or now - process.since > LINGER):
             return 'done', ''
         if now - process.started >= drive_timeout:

@@ -8,7 +8,6 @@ import os
 
 from .. import files
 
-LARGEST = 4 << 20  # bytes, as of every data file
 FOLDER = 'thresholds.d'
 # Without these words in it, a file keeps nothing from being read; with an escape, letters may be hidden.
 _TELLING = (b'"read"', b'"skip"', b'\\u')
@@ -38,7 +37,7 @@ def _in_folder(config: str) -> list[str]:
 
 def _of_file(path: str) -> list[str]:
     try:
-        content = files.content(path, LARGEST)
+        content = files.content(path, files.LARGEST)
     except OSError:
         return []  # it holds for nobody, and the check says why
     if not any(word in content for word in _TELLING):

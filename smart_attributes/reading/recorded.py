@@ -9,7 +9,6 @@ from ..errors import DriveError, NotAReport
 from ..model import Device, Read
 from ..typed import TYPE_CHECKING
 from . import text_report
-from .content import LARGEST_FILE
 from .names import slug, unique
 
 if TYPE_CHECKING:
@@ -57,12 +56,12 @@ def _report_files(paths: Sequence[str]) -> Iterator[Tuple[str, bool]]:
 
 def _contents(path: str) -> bytes:
     try:
-        return files.content(path, LARGEST_FILE, trust.foreign_secret)
+        return files.content(path, files.LARGEST, trust.foreign_secret)
     except (FileNotFoundError, files.NotRegular) as error:
         raise NotAReport('is no file' if isinstance(error, files.NotRegular) else 'does not exist') from None
     except OSError as error:
         if error.errno == errno.EFBIG:
-            raise NotAReport(f'is not a smartctl report: it is larger than {LARGEST_FILE >> 20} MiB') from None
+            raise NotAReport(f'is not a smartctl report: it is larger than {files.LARGEST >> 20} MiB') from None
         raise DriveError(f'cannot be opened: {error.strerror}') from None
 
 

@@ -8,14 +8,13 @@ import os
 import stat
 
 from .. import trust
+from ..defaults import SMARTCTL
 
 TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING, which would be expensive
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     Command = tuple[str, ...]
-
-DEFAULT = '/usr/sbin/smartctl'
 
 # The whole environment of smartctl and of sudo. LC_ALL=C keeps thousands
 # separators and translated words out of what is parsed.
@@ -132,7 +131,7 @@ def check_executable(path: str, as_root: bool, through_sudo: bool = False) -> No
 
 def _fault(path: str, as_root: bool, through_sudo: bool) -> str:
     if not path.startswith('/'):
-        return 'smartctl is named by its absolute path, such as -p ' + DEFAULT
+        return 'smartctl is named by its absolute path, such as -p ' + SMARTCTL
     try:
         status = os.stat(path)
     except PermissionError:
@@ -140,7 +139,7 @@ def _fault(path: str, as_root: bool, through_sudo: bool) -> str:
     except (OSError, ValueError):
         return 'there is no such file; install smartmontools, or say with -p where smartctl is'
     if not stat.S_ISREG(status.st_mode):
-        return 'this is no program; say with -p where smartctl is, such as ' + DEFAULT
+        return 'this is no program; say with -p where smartctl is, such as ' + SMARTCTL
     if not through_sudo and not os.access(path, os.X_OK):
         return 'this user may not execute it; check its mode, or say with -p where smartctl is'
     return _distrusted(path) if as_root else ''
@@ -149,7 +148,7 @@ def _fault(path: str, as_root: bool, through_sudo: bool) -> str:
 def _distrusted(path: str) -> str:
     """Return why root should not run *path*: someone else could have put a program there."""
     foreign = trust.fault(path, trust.ROOT)
-    return f'root runs nothing that others can change: {foreign}; use {DEFAULT}' if foreign else ''
+    return f'root runs nothing that others can change: {foreign}; use {SMARTCTL}' if foreign else ''
 
 
 def is_too_old(stdout: bytes) -> bool:

@@ -11,6 +11,7 @@ import os
 import re
 from typing import Callable, Iterable, Iterator, NamedTuple, Sequence, Tuple
 
+from ..defaults import SMARTCTL
 from ..errors import SmartError, UsageError
 from ..model import HowRead
 from ..words import literally
@@ -229,7 +230,7 @@ def _check(asked: Asked, how: HowRead) -> None:
                          f'being asked')
     if not re.fullmatch(_EXECUTABLE, how.smartctl):
         raise UsageError(f'smartctl is named by its absolute path in a rule, of letters, digits and _ . + -, such as '
-                         f'-p {smartctl_calls.DEFAULT}')
+                         f'-p {SMARTCTL}')
     if os.path.lexists(how.smartctl):  # a rule may be there before smartmontools
         smartctl_calls.check_executable(how.smartctl, as_root=True, through_sudo=True)
 

@@ -25,9 +25,8 @@ from ..errors import DataError, UsageError
 from ..knowledge import data_file, ranges, standards
 from ..model import AttributeRow, Device, Identity, Report, Source
 from ..reading.json_values import object_of
+from ..typed import Json
 from .names import keys_of, slug
-
-Json = Mapping[str, Any]
 
 VALUE, RAW = 'VALUE', 'RAW_VALUE'
 NVME_ENTRY, SAS_ENTRY = 'Generic NVMe', 'Generic SAS'

@@ -11,12 +11,11 @@ from ..knowledge import data_errors, drive_database, formatting, schema_errors
 from ..knowledge.drive_database import SpecDatabase
 from ..knowledge.thresholds import DriveLimit, Thresholds
 from ..model import Device, Identity, Report
+from ..typed import MutableJson
 from ..words import clean
 from . import files, limit_conversion, names
 from .files import HEALTH, Entry, Limit
 from .limit_conversion import Meaning
-
-Json = Dict[str, Any]
 
 SPINDLE = frozenset((4, 10))      # starts and start retries: only hard disks count them
 PLAIN_PATH = r'/dev/(?:[a-z]+|nvme[0-9]+(?:n[0-9]+)?|disk/by-[a-z]+/[^/]+)'
@@ -45,7 +44,7 @@ class Target(NamedTuple):
 
     where: str                           # "check_smartdb.json, Intel 53X"
     shown: str                           # who they are: "INTEL SSDSC2BB240G4"
-    selector: Optional[Json]             # "for" of an override; None: all drives of the kind
+    selector: Optional[MutableJson]      # "for" of an override; None: all drives of the kind
     identity: Identity                   # as far as it is known
     columns: Mapping[int, str]
     meanings: Mapping[int, Sequence[Meaning]]  # by number; several where our entries differ
@@ -56,14 +55,14 @@ class Findings:
     """What a migration has found so far."""
 
     def __init__(self) -> None:
-        self.metrics: Json = {}
-        self.overrides: List[Json] = []
-        self.new_metrics: Json = {}
-        self.entries: List[Json] = []
+        self.metrics: MutableJson = {}
+        self.overrides: List[MutableJson] = []
+        self.new_metrics: MutableJson = {}
+        self.entries: List[MutableJson] = []
         self.carried: List[str] = []
         self.lost: List[str] = []
 
-    def add(self, target: Target, metrics: Json) -> None:
+    def add(self, target: Target, metrics: MutableJson) -> None:
         """Take in the limits of one group of drives."""
         if not metrics:
             return
@@ -121,7 +120,7 @@ def _sorted(paths: Sequence[str]) -> Tuple[List[files.Database], List[files.User
     return databases, users
 
 
-def _text(data: Json, schema: str) -> str:
+def _text(data: MutableJson, schema: str) -> str:
     return formatting.formatted({key: value for key, value in data.items() if value}, schema)
 
 
@@ -213,7 +212,7 @@ def _new_entry(entry: Entry, where: str, patterns: Sequence[str], database: Spec
     """
     common = next((each for _, each in database.entries() if each.get('fallback') and not each.get('models')), {})
     known = [database.read_entry('', common)] if common else []
-    attributes: Json = {}
+    attributes: MutableJson = {}
     meanings: Dict[int, Sequence[Meaning]] = {}
     for number in sorted({*entry.limits, *(entry.graphed or ())} & set(entry.columns)):
         column = entry.columns[number]
@@ -237,7 +236,7 @@ _NOT_KNOWN = ('{}: what the attributes of {} mean is not known to attributes.jso
               'entry from the drive itself')
 
 
-def _compared(number: int, column: str) -> Json:
+def _compared(number: int, column: str) -> MutableJson:
     """Return a metric for a number of which nothing but its column is known."""
     return {'meaning': f'{column} of attribute {number}, compared as version 1.6 did', 'unit': '',
             'worse': 'low' if column == files.VALUE else 'high'}
@@ -305,9 +304,9 @@ def _guessed_targets(key: str, entry: Entry, where: str, site: Site) -> List[Tar
 
 # --- limits ----------------------------------------------------------------------------------------
 
-def _metrics(entry: Entry, target: Target, site: Site, findings: Findings) -> Json:
+def _metrics(entry: Entry, target: Target, site: Site, findings: Findings) -> MutableJson:
     """Return metric -> fields for the limits and graphs of an entry."""
-    metrics: Json = {}
+    metrics: MutableJson = {}
     for number, limit in sorted(entry.limits.items()):
         if number not in target.columns and target.is_database:
             continue  # said already: it never had an effect
@@ -327,7 +326,7 @@ def _metrics(entry: Entry, target: Target, site: Site, findings: Findings) -> Js
     return metrics
 
 
-def _add_limit(meant: Meaning, limit: Limit, said: str, metrics: Json, target: Target, site: Site,
+def _add_limit(meant: Meaning, limit: Limit, said: str, metrics: MutableJson, target: Target, site: Site,
                findings: Findings) -> None:
     fields = {'warning': limit_conversion.converted(limit.warning, limit.shift, meant),
               'critical': limit_conversion.converted(limit.critical, limit.shift, meant)}

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from typing import Any, Iterator, List, Tuple
 
+from ..typed import Json
+from ..words import plural
 from . import files
 
 DATABASE, USERS = 'database of version 1.6', 'user configuration of version 1.6'
@@ -26,10 +28,10 @@ def examine(path: str) -> Tuple[List[str], List[str]]:
     else:
         file, entries = files.database(path, data)
     faults = _faults(file, entries, has_columns=not files.is_by_path(data))
-    return list(dict.fromkeys(faults)), [f'{len(entries)} {"entry" if len(entries) == 1 else "entries"}']
+    return list(dict.fromkeys(faults)), [plural(len(entries), 'entry', 'entries')]
 
 
-def _faults(file: str, entries: files.Json, has_columns: bool) -> Iterator[str]:
+def _faults(file: str, entries: Json, has_columns: bool) -> Iterator[str]:
     """Yield what cannot be used. has_columns: the file says itself which column of a number counts."""
     for name, data in entries.items():
         found = files.entry(file, name, data)

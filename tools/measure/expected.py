@@ -14,8 +14,9 @@ from smart_attributes.model import Device, State
 
 if TYPE_CHECKING:
     from smart_attributes.knowledge.drive_database import Metric
-    from smart_attributes.knowledge.thresholds import Json, Thresholds
+    from smart_attributes.knowledge.thresholds import Thresholds
     from smart_attributes.model import Reading, Verdict
+    from smart_attributes.typed import Json
 
 WHOLE = 100.0          # per cent: what a number that falls began with, and what is worn when nothing is left
 WEAR = 'endurance_used'
