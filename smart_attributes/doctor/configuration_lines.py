@@ -9,6 +9,7 @@ from ..command_line.options import PROGRAM
 from ..defaults import TIMEOUT
 from ..model import BEHIND_NRPE
 from ..output.doctor_findings import Paste
+from ..reading.device_types import controller
 
 USUAL_PLACE = f'/usr/lib/nagios/plugins/{PROGRAM}'
 AT_LEAST = 3   # slots one after the other, before they are written as a range
@@ -48,7 +49,8 @@ def ranges(addresses: Sequence[str]) -> List[str]:
     runs: Dict[Tuple[str, str], List[int]] = {}
     for address in addresses:
         slot = _SLOT.fullmatch(address)
-        if slot and slot[1].startswith(('megaraid,', 'sat+megaraid,', 'cciss,')):
+        kind = controller(slot[1]) if slot else None
+        if slot and kind and len(kind.slots) == 1:
             runs.setdefault((slot[1], slot[3]), []).append(int(slot[2]))
         else:
             kept.append(address)

@@ -6,31 +6,13 @@ import re
 
 from ..errors import ControllerElsewhere, DriveAbsent, DriveError
 from ..model import Device, Read, Report
-from ..typed import TYPE_CHECKING, NamedTuple
-from .device_types import base, is_raid
+from ..typed import TYPE_CHECKING
+from .device_types import base, controller, is_raid
 
 if TYPE_CHECKING:
     from typing import Collection, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 ROOT = '/'  # the folder that stands for /
-
-
-class Kind(NamedTuple):
-    """A kind of RAID controller."""
-
-    name: str
-    drivers: Tuple[str, ...]  # what /sys/class/scsi_host/hostN/proc_name says of it
-
-
-# Source: .proc_name of the host templates of Linux 6.1, drivers/scsi.
-KINDS: Mapping[str, Kind] = {
-    'megaraid': Kind('MegaRAID', ('megaraid_sas', 'megaraid_mbox', 'megaraid_legacy')),
-    'cciss': Kind('Smart Array', ('hpsa', 'smartpqi', 'cciss')),
-    'areca': Kind('Areca', ('arcmsr',)),
-    '3ware': Kind('3ware', ('3w-9xxx', '3w-sas', '3w-xxxx')),
-    'aacraid': Kind('aacraid', ('aacraid',)),
-    'mpi3mr': Kind('MPI3MR', ('mpi3mr',)),
-}
 
 
 def relocated(reads: Sequence[Read]) -> Sequence[Read]:
@@ -74,10 +56,10 @@ def _place(device: Device) -> Tuple[str, str]:
 
 def moved(device: Device) -> Optional[ControllerElsewhere]:
     """Return the reason for an address whose controller has another host number now, None where that is not so."""
-    kind = KINDS.get(_place(device)[0])
+    kind = controller(device.type)
     known = hosts()
     here = host_of(device)
-    if kind is None or here is None or known.get(here) in kind.drivers:
+    if kind is None or not kind.drivers or here is None or known.get(here) in kind.drivers:
         return None
     others = [number for number, driver in sorted(known.items()) if driver in kind.drivers]
     if not others:
@@ -90,7 +72,8 @@ def moved(device: Device) -> Optional[ControllerElsewhere]:
 
 def _written(device: Device, host: int) -> str:
     """Return what to write instead."""
-    if _place(device)[0] == 'megaraid':
+    kind = controller(device.type)
+    if kind and kind.has_bus:
         return f'{device.type}@/dev/bus/{host}' + (' (and so for the whole range)' if device.optional else '')
     return (f'{device.type}@PATH with a path of that controller; smartctl --scan or ls -l /sys/class/scsi_generic '
             f'show which')
@@ -136,8 +119,8 @@ def watched(reads: Sequence[Read]) -> Collection[int]:
         if isinstance(read.outcome, Report) and is_raid(read.device) and _place(read.device) not in found:
             found[_place(read.device)] = host_of(read.device)
     known = hosts() if found else {}
-    return {host for (kind, _), host in found.items() if host is not None and kind in KINDS
-            and known.get(host) in KINDS[kind].drivers}
+    kinds = [(controller(name), host) for (name, _), host in found.items() if host is not None]
+    return {host for kind, host in kinds if kind and known.get(host) in kind.drivers}
 
 
 def _line(path: str) -> str:

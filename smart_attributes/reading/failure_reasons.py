@@ -11,6 +11,7 @@ from ..errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, Drive
 from ..model import Report
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean
+from .device_types import TYPES
 
 if TYPE_CHECKING:
     from typing import Optional, Sequence, Tuple, Type
@@ -27,7 +28,8 @@ _DISABLED = ('has SMART disabled: it does not watch itself and its verdict is wo
              'on PATH')
 _UNSUPPORTED = 'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may want ' + _A_TYPE
 _RECORD = 'holds no SMART data: {}; record with smartctl -x'
-_SLOT = r'\[(?:megaraid|cciss|3ware|areca|aacraid|hpt)_disk[^\]\n]*\]'
+_SLOT = rf'\[(?:{"|".join(each.name for each in TYPES if each.controller)})_disk[^\]\n]*\]'
+_SILENT_IS_EMPTY = '|'.join(each.name for each in TYPES if each.controller and each.controller.silent_is_empty)
 _OPEN = r'open device: [^\n]*? failed: '
 
 
@@ -247,7 +249,7 @@ def _unanswered(remains: Remains) -> DriveError:
     """Return the sentence for something that smartctl opened and that fell silent."""
     if remains.is_identified:
         return DriveError('says who it is and no more: not ready, asleep or failing; the kernel log (dmesg) tells more')
-    if re.search('megaraid|cciss|3ware|areca|aacraid', remains.device_type):
+    if re.search(_SILENT_IS_EMPTY, remains.device_type):
         return DriveAbsent(f'is an empty slot, or its drive is dead: nothing answers as {clean(remains.device_type)}')
     return DriveError('does not say who it is (IDENTIFY or INQUIRY failed): no drive of this type, or it no longer '
                       'answers; check path and type (TYPE@PATH), the kernel log (dmesg) tells more')

@@ -11,6 +11,7 @@ import re
 
 from ..model import Device, Place
 from ..typed import TYPE_CHECKING, NamedTuple
+from .device_types import controller
 
 if TYPE_CHECKING:
     from typing import Dict, Iterator, List, Mapping, Tuple
@@ -21,10 +22,6 @@ POOLED = ('zfs_member', 'linux_raid_member')   # of MEMBERS, those that keep cop
 # What md/sync_action calls what md does now -> the word that /proc/mdstat readers know.
 SYNCING = {'recover': 'recovering', 'resync': 'resyncing', 'check': 'checking', 'repair': 'repairing',
            'reshape': 'reshaping', 'frozen': 'frozen'}
-# What the numbers of a type say about the bay. A MegaRAID number is the controller's own, not that of the bay.
-NUMBERED = {'megaraid': 'drive {0} of the controller', 'sssraid': 'slot {1} of enclosure {0}', 'areca': 'slot {0}',
-            '3ware': 'port {0}', 'cciss': 'drive {0} of the controller', 'hpt': 'channel {1} of controller {0}',
-            'aacraid': 'drive {2} of channel {1}'}
 
 
 class System(NamedTuple):
@@ -40,9 +37,9 @@ LINUX = System()
 
 def place(device: Device, system: System = LINUX) -> Place:
     """Return where a drive is; an empty Place where nothing tells. Never raises: it is worth a word, no verdict."""
-    kind, _, numbers = device.type.rpartition('+')[2].partition(',')
-    if kind in NUMBERED:
-        return Place(bay=_numbered(NUMBERED[kind], re.findall('[0-9]+', numbers)))
+    kind = controller(device.type)
+    if kind and kind.bay:
+        return Place(bay=_numbered(kind.bay, re.findall('[0-9]+', device.type.rpartition('+')[2].partition(',')[2])))
     return Place() if device.is_recorded else _of_disks(_disks(os.path.basename(os.path.realpath(device.path)), system),
                                                         system)
 
