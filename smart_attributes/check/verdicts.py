@@ -29,7 +29,7 @@ class Verdicts:
         formed = self._formed.get(read.device)
         if formed is None or formed[0] != past:
             if self.late:
-                return _unreadable(read, DriveError(f'was read and not judged: {self.late}'), judge)
+                return _unreadable(read, DriveError(f'was read and not judged: {self.late}', 'not-judged'), judge)
             formed = self._formed[read.device] = past, verdict(read, judge, past)
         return formed[1]
 
@@ -42,10 +42,10 @@ def verdict(read: Read, judge: Judge, past: Optional[Past]) -> Verdict:
         problem: SmartError = error
     except alarm.TakesTooLong as slow:
         problem = DriveError(f'cannot be judged: {slow} were not enough; a pattern in a data file may never end, '
-                             'check_smart_attributes validate names it')
+                             'check_smart_attributes validate names it', 'judging-failed')
     except Exception as error:  # one drive must not take the others with it
         problem = DriveError(f'cannot be judged: {type(error).__name__} inside check_smart_attributes; '
-                             'please report it with the output of smartctl --json -x')
+                             'please report it with the output of smartctl --json -x', 'judging-failed')
     return _unreadable(read, problem, judge)
 
 

@@ -332,12 +332,13 @@ def _state_of_the_run(found: Survey) -> State:
 
 def _complain(found: Survey) -> None:
     """Say on standard error, which a journal keeps, what a number alone does not tell."""
-    from ..words import sentence
+    from ..words import coded, problem, sentence
     whole = _whole(found)
     for words in (*whole.failures, *whole.faults, *(words for _, words in whole.demands), *whole.remarks,
                   *(() if found.verdicts else [found.nobody[1]]),
-                  *(f'{verdict.device.name} {verdict.problem}' for verdict in found.verdicts if verdict.problem)):
-        print(sentence(words, 500), file=sys.stderr)
+                  *(f'{verdict.device.name} {coded(problem(verdict))}' for verdict in found.verdicts
+                    if verdict.problem)):
+        print(sentence(coded(words), 500), file=sys.stderr)
 
 
 def doctor(options: Options, runner: processes.Runner) -> int:

@@ -10,6 +10,8 @@ import re
 from functools import lru_cache
 from typing import Mapping, NamedTuple, Optional, Tuple
 
+from ..codes import BY_NAME
+
 LOOKED_AT = 4096       # characters of an output
 
 
@@ -144,9 +146,16 @@ def of_output(output: str, status: int) -> Cause:
 
 def of_check(words: str) -> Cause:
     """Return the cause of a message of the plugin about the check as a whole."""
-    return shown_by(words[:LOOKED_AT]) or BY_CODE['check-incomplete']
+    return _of_code(words) or shown_by(words[:LOOKED_AT]) or BY_CODE['check-incomplete']
 
 
 def of_drive(words: str) -> Cause:
     """Return the cause of a message of the plugin about a drive that it could not read."""
-    return shown_by(words[:LOOKED_AT]) or BY_CODE['drive-unreadable']
+    return _of_code(words) or shown_by(words[:LOOKED_AT]) or BY_CODE['drive-unreadable']
+
+
+def _of_code(words: str) -> Optional[Cause]:
+    """Return the cause with the code that the plugin printed in front of these words; None where it printed none."""
+    code = getattr(words, 'code', '')
+    known = BY_NAME.get(code)
+    return BY_CODE.get(code) or (Cause(known.name, known.meaning, known.remedy) if known else None)
