@@ -47,6 +47,7 @@ class DriveError(SmartError):
     around_type: the sentence without the words that ask for a type, cut there; empty where it does not ask for one.
     """
 
+    code = 'drive-unreadable'
     identity: Optional[Identity] = None
     around_type: Tuple[str, ...] = ()
 

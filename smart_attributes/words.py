@@ -184,7 +184,7 @@ def _told(judgement: Judgement) -> Tuple[str, str]:
 def coded(text: str) -> str:
     """Return a sentence behind its code: "[no-drives] no drives to check"; without one as it is."""
     code = getattr(text, 'code', '')
-    return f'[{code}] {text}' if code else text
+    return f'[{code}] {text}' if code and text else text
 
 
 def problem(verdict: Verdict, limit: int = WORDS) -> str:
