@@ -158,8 +158,6 @@ REASONS: Tuple[Code, ...] = (
          'run: check_smart_attributes doctor --user nagios'),
     Code('usage-error', 'UNKNOWN', 'the command line has a mistake',
          'correct what the message names: check_smart_attributes --help'),
-    Code('command-failed', 'UNKNOWN', 'the command failed',
-         'do what the message says'),
     Code('judging-failed', 'UNKNOWN', 'the drive was read, but the plugin could not judge it',
          'run: check_smart_attributes validate FILE; or report it with: smartctl --json -x DEVICE'),
     Code('python-package-missing', 'UNKNOWN', 'a Python package is missing',

@@ -17,9 +17,12 @@ _SHARED = (*sys.builtin_module_names, 'array', 'fcntl', 'grp', 'math', 'pwd', 'r
 
 
 class SmartError(Exception):
-    """Whatever ends a command or a drive with UNKNOWN. str() is the sentence, code a name in codes.REASONS."""
+    """Whatever ends a command or a drive with UNKNOWN. str() is the sentence.
 
-    code = 'command-failed'
+    code: a name in codes.REASONS; '' where the sentence alone says what to do.
+    """
+
+    code = ''
 
     def __init__(self, sentence: str, code: str = '') -> None:
         """code: in place of the one that errors of this class have."""

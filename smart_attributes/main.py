@@ -142,7 +142,7 @@ def explained(error: BaseException) -> str:
         code, words = _words(error)
         return Coded(code, sentence(words, 2000))
     except BaseException:  # the modules that word it are damaged, too
-        return ' '.join(_cannot_start(error).replace('|', '/').split())
+        return '[plugin-damaged] ' + ' '.join(_cannot_start(error).replace('|', '/').split())
 
 
 def _words(error: BaseException) -> tuple[str, str]:
