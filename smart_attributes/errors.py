@@ -7,7 +7,7 @@ import sys
 from .typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Optional
+    from typing import Optional, Tuple
 
     from .drive_identity import Identity
 
@@ -17,24 +17,42 @@ _SHARED = (*sys.builtin_module_names, 'array', 'fcntl', 'grp', 'math', 'pwd', 'r
 
 
 class SmartError(Exception):
-    """Whatever ends a command or a drive with UNKNOWN. str() is the sentence."""
+    """Whatever ends a command or a drive with UNKNOWN. str() is the sentence.
+
+    code: a name in codes.REASONS; '' where the sentence alone says what to do.
+    """
+
+    code = ''
+
+    def __init__(self, sentence: str, code: str = '') -> None:
+        """code: in place of the one that errors of this class have."""
+        super().__init__(sentence)
+        if code:
+            self.code = code
 
 
 class UsageError(SmartError):
     """The command line cannot be meant like this."""
 
+    code = 'usage-error'
+
 
 class DataError(SmartError):
     """A data file (attributes, thresholds) is not as its schema wants it."""
+
+    code = 'site-file-mistake'
 
 
 class DriveError(SmartError):
     """This one drive gives no verdict; the others still do.
 
     identity: who gives none, as far as smartctl told; None where nobody answered.
+    around_type: the sentence without the words that ask for a type, cut there; empty where it does not ask for one.
     """
 
+    code = 'drive-unreadable'
     identity: Optional[Identity] = None
+    around_type: Tuple[str, ...] = ()
 
     def of(self, identity: Identity) -> DriveError:
         """Return this error with the drive that it is about."""
@@ -45,41 +63,61 @@ class DriveError(SmartError):
 class DriveAbsent(DriveError):
     """Nothing answers at this address: no such device, an empty slot."""
 
+    code = 'no-such-device'
+
 
 class DriveUndetected(DriveError):
     """smartctl does not know what is at this path: something odd, or nothing."""
+
+    code = 'type-undetected'
 
 
 class SudoRefused(DriveError):
     """sudo does not let this user make this call."""
 
+    code = 'sudo-rule-missing'
+
 
 class ControllerElsewhere(DriveError):
     """No controller of the wanted kind is where the address says, but another host of this machine has one."""
+
+    code = 'controller-moved'
 
 
 class DriveNotReached(DriveError):
     """Time was over before anybody asked this drive."""
 
+    code = 'not-reached'
+
 
 class DriveAsleep(DriveError):
     """The drive is in standby and was left alone."""
+
+    code = 'asleep'
 
 
 class NotAReport(DriveError):
     """A file that holds something else than smartctl's words about a drive."""
 
+    code = 'not-a-report'
+
 
 class DriveIsNoDrive(DriveError):
     """A RAID volume, an iSCSI target, an optical drive: nothing that has SMART."""
+
+    code = 'not-a-drive'
 
 
 class FormulaError(SmartError):
     """A `from` of the database that the grammar does not know."""
 
+    code = 'site-file-mistake'
+
 
 class HistoryUnusable(SmartError):
     """What earlier checks read cannot be had, or this one's readings not be kept; the check goes on without."""
+
+    code = 'history-unusable'
 
 
 def not_installed(module: str) -> str:

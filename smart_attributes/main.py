@@ -126,34 +126,41 @@ def _in_json(argv: list[str], runner: processes.Runner) -> int:
 
 def failure(argv: list[str], sentence: str) -> str:
     """Return what a command prints that failed, as a plugin or as JSON. sentence: what happened, why, the next step."""
+    code = getattr(sentence, 'code', '')
     if not wants_json(argv):
-        return f'SMART UNKNOWN - {sentence}'
+        return f'SMART UNKNOWN - [{code}] {sentence}' if code else f'SMART UNKNOWN - {sentence}'
     import json
-    return json.dumps({'version': 1, 'state': 'UNKNOWN', 'error': sentence, **EMPTY.get(argv[0], DRIVES)}, indent=1)
+    return json.dumps({'version': 1, 'state': 'UNKNOWN', 'code': code or None, 'error': sentence,
+                       **EMPTY.get(argv[0], DRIVES)}, indent=1)
 
 
 def explained(error: BaseException) -> str:
-    """Return the sentence for what ended a command: what happened, why, and the next step."""
+    """Return the sentence for what ended a command, with its code: what happened, why, and the next step."""
     try:
+        from .codes import Coded
         from .words import sentence
-        return sentence(_words(error), 2000)
+        code, words = _words(error)
+        return Coded(code, sentence(words, 2000))
     except BaseException:  # the modules that word it are damaged, too
-        return ' '.join(_cannot_start(error).replace('|', '/').split())
+        return '[plugin-damaged] ' + ' '.join(_cannot_start(error).replace('|', '/').split())
 
 
-def _words(error: BaseException) -> str:
+def _words(error: BaseException) -> tuple[str, str]:
+    """Return code and sentence."""
     from .errors import SmartError, not_installed
     if isinstance(error, SmartError):
-        return str(error)
+        return error.code, str(error)
     if isinstance(error, KeyboardInterrupt):
-        return 'interrupted; run it again'
+        return 'interrupted', 'interrupted; run it again'
     if isinstance(error, alarm.TimeIsOver):
-        return f'{error}, before there was an answer' + ('; more time is to be had with -t' if error.is_late else '')
+        more = '; more time is to be had with -t' if error.is_late else ''
+        return 'time-over', f'{error}, before there was an answer{more}'
     if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith(__package__):
-        return not_installed(error.name)
+        return 'python-package-missing', not_installed(error.name)
     if _is_of_installation(error):
-        return _cannot_start(error)
-    return f'{type(error).__name__} inside check_smart_attributes: {error}; please report it with the command line'
+        return 'plugin-damaged', _cannot_start(error)
+    return 'internal-error', (f'{type(error).__name__} inside check_smart_attributes: {error}; please report it with '
+                              f'the command line')
 
 
 def _is_of_installation(error: BaseException) -> bool:

@@ -278,6 +278,7 @@ class Verdict(NamedTuple):
     judgements: Tuple[Judgement, ...] = ()
     notes: Tuple[str, ...] = ()
     problem: str = ''             # why the drive could not be read; '' when it was
+    code: str = ''                # the same in codes.REASONS
     entry: Optional[str] = None   # family of the entry that won
     old_values: Tuple[OldValue, ...] = ()  # perfdata of version 1.6, beside that of the judgements
     place: Place = Place()        # asked for where a person looks, not in a check

@@ -20,7 +20,14 @@ _LET_HIM = 'let the user of the check alone write there, or name another folder 
 
 
 class Unusable(Exception):
-    """Nothing can be kept; str() says where, why and what next."""
+    """Nothing can be kept; str() says where, why and what next.
+
+    what, remedy: the two parts of it. path: what is at fault; '' where there is none. is_open: others can write there.
+    """
+
+    def __init__(self, what: str, remedy: str = '', path: str = '', is_open: bool = False) -> None:
+        super().__init__(f'{what}; {remedy}' if remedy else what)
+        self.what, self.remedy, self.path, self.is_open = what, remedy, path, is_open
 
 
 class Folder:
@@ -81,10 +88,10 @@ def ready(given: str = '') -> Folder:
         if path and not given and path != PACKAGE:
             os.makedirs(path, 0o700, exist_ok=True)
     except OSError as error:
-        raise Unusable(f'{path}: {error.strerror}; {_MAKE_IT}') from None
+        raise Unusable(f'{path}: {error.strerror}', _MAKE_IT, path) from None
     folder = there(given)
     if os.geteuid() not in (0, folder.user):
-        raise Unusable(f'{path} belongs to another user; {_LET_HIM}')
+        raise Unusable(f'{path} belongs to another user', _LET_HIM, path)
     return folder
 
 
@@ -92,14 +99,14 @@ def there(given: str = '') -> Folder:
     """Return the folder for who only reads there. Raises Unusable where there is none, or where others could write."""
     path = location(given)
     if not path:
-        raise Unusable('this user has no home folder; name a folder of its own with --state-dir')
+        raise Unusable('this user has no home folder', 'name a folder of its own with --state-dir')
     try:
         status = os.stat(path)
         fault = trust.fault(path, status.st_uid)
     except OSError as error:
-        raise Unusable(f'{path}: {error.strerror}; {_MAKE_IT}') from None
+        raise Unusable(f'{path}: {error.strerror}', _MAKE_IT, path) from None
     if fault:
-        raise Unusable(f'{fault}; {_LET_HIM}')
+        raise Unusable(fault, _LET_HIM, getattr(fault, 'path', path), getattr(fault, 'is_open', False))
     return Folder(path, status.st_uid, status.st_gid)
 
 
@@ -132,7 +139,7 @@ def for_locks(name: str, given: str = '') -> str:
         if not fault:
             return os.path.join(place, name)
         faults.append(fault)
-    raise Unusable(f'{faults[-1] if faults else "this user has no home folder"}; {_LET_HIM}')
+    raise Unusable(faults[-1] if faults else 'this user has no home folder', _LET_HIM)
 
 
 def _places_of_locks(given: str) -> list[str]:

@@ -21,6 +21,19 @@ _USER, _GROUP_OBJ, _GROUP = 0x02, 0x04, 0x08
 _WRITE = 2
 
 
+class Fault(str):
+    """Why nobody should rely on a path, in words that begin with the folder, link or file that is at fault."""
+
+    path: str
+    is_open = False   # others can write there
+
+    def __new__(cls, path: str, words: str) -> Fault:
+        """Return the sentence of both."""
+        made = super().__new__(cls, f'{path} {words}')
+        made.path = path
+        return made
+
+
 def fault(path: str, user: int) -> str:
     """Return why *user* should not rely on what lies at *path*; '' where only he or root could have put it there.
 
@@ -31,9 +44,11 @@ def fault(path: str, user: int) -> str:
     for part in steps(path):
         status = os.lstat(part)
         if status.st_uid not in trusted:
-            return f'{part} does not belong to {owner}'
+            return Fault(part, f'does not belong to {owner}')
         if _others_can_write(part, status, trusted):
-            return f'{part} is writable by others'
+            found = Fault(part, 'is writable by others')
+            found.is_open = True
+            return found
     return ''
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from .codes import Coded
 from .durations import DAY, HOUR, YEAR
 from .model import Forecast, Judgement, Reading, State, Verdict
 from .typed import TYPE_CHECKING
@@ -184,10 +185,22 @@ def _told(judgement: Judgement) -> Tuple[str, str]:
     return clean(words, limit=WORDS), f'{judgement.state.name.lower()} {against}' if against else ''
 
 
+def coded(text: str) -> str:
+    """Return a sentence behind its code: "[no-drives] no drives to check"; without one as it is."""
+    code = getattr(text, 'code', '')
+    return f'[{code}] {text}' if code and text else text
+
+
+def problem(verdict: Verdict, limit: int = WORDS) -> str:
+    """Return why a drive was not read, with its code unless that is no fault; '' where it was."""
+    text = sentence(verdict.problem, limit)
+    return Coded(verdict.code, text) if verdict.code and verdict.state is not State.OK else text
+
+
 def headline(verdict: Verdict) -> str:
     """Return the worst thing about a drive: "endurance_used 97 % (critical above 95)"."""
     if verdict.problem:
-        return sentence(verdict.problem, WORDS)
+        return coded(problem(verdict))
     worst = [judgement for judgement in verdict.judgements if judgement.state is verdict.state]
     told = worst[:1]
     if worst[0].reading.metric == HEALTH:
@@ -202,7 +215,7 @@ def findings(verdict: Verdict) -> str:
     Where nothing is wrong, the readings that show it follow.
     """
     if verdict.problem:
-        return sentence(verdict.problem, WORDS)
+        return problem(verdict)
     wrong = [finding(judgement) for judgement in verdict.judgements if judgement.state is not State.OK]
     accepted = [clean(f'{statement(each.reading)} (acknowledged)', limit=WORDS) for each in verdict.judgements
                 if each.acknowledged]

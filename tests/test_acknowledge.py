@@ -121,8 +121,8 @@ def test_a_day_that_is_past_accepts_nothing(machine):
     """It would be said to be acknowledged, and alarm on."""
     done = accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY, '--until', '2026-11-19')
 
-    assert done.text == ('SMART UNKNOWN - --until 2026-11-19 is past; name the last day on which the number is '
-                         'accepted\n')
+    assert done.text == ('SMART UNKNOWN - [usage-error] --until 2026-11-19 is past; name the last day on '
+                         'which the number is accepted\n')
 
 
 def test_the_list_tells_what_has_ended(machine):

@@ -137,7 +137,7 @@ def test_before_anything_is_known_a_signal_still_gets_its_line(tmp_path):
 
     check.terminate()
 
-    assert check.communicate(timeout=10)[0].startswith('SMART UNKNOWN - ended by SIGTERM')
+    assert check.communicate(timeout=10)[0].startswith('SMART UNKNOWN - [time-over] ended by SIGTERM')
     assert check.returncode == 3
 
 

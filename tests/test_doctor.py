@@ -30,6 +30,7 @@ from smart_attributes.output.doctor_findings import Examination, Finding, Paste
 from smart_attributes.reading import addresses, sudoers
 from smart_attributes.reading.drive_locks import Earlier, Waiting
 from smart_attributes.reading.smartctl_calls import read_arguments
+from smart_attributes.state_directory import Unusable
 
 pytestmark = pytest.mark.xdist_group('sudo')
 
@@ -1134,9 +1135,8 @@ def test_history_tells_whose_it_is_how_large_and_when_it_was_written(found, room
 
 def test_an_admin_who_tries_it_as_himself_takes_no_folder_from_nagios():
     """The command for a missing folder changes the owner of one that is there."""
-    daemon, admin = (history_state.unusable('/m belongs to another user; let him alone write there', '/m', 'alice',
-                                            'users',
-                                            is_person) for is_person in (False, True))
+    daemon, admin = (history_state.unusable(Unusable('/m belongs to another user', 'let him alone write there', '/m'),
+                                            '/m', 'alice', 'users', is_person) for is_person in (False, True))
 
     assert daemon.command == 'install -d -o alice -g users -m 0750 /m'
     assert (admin.command, admin.cure.startswith('look as the user of the checks')) == ('', True)

@@ -11,13 +11,14 @@ from smart_attributes.output import drive_list
 SDA = Verdict(Device('/dev/sda', 'sat', name='sda'),
               Identity('ATA', 'ACME X1', 'FW1', 'SERIAL1', '5000c500a1b2c3d4', 7200), State.OK)
 SLOT = Verdict(Device('/dev/bus/0', 'megaraid,6', name='bus_0_megaraid_6'), Identity(), State.UNKNOWN,
-               problem='cannot be opened')
+               problem='cannot be opened', code='device-open-failed')
 
 
 @pytest.mark.parametrize('hide_serial, text', [
     (False, '/dev/sda               ACME X1  FW1  SERIAL1  5000c500a1b2c3d4\n'
-            'megaraid,6@/dev/bus/0  -        -    -        -'),
-    (True, '/dev/sda               ACME X1  FW1\nmegaraid,6@/dev/bus/0  -        -')], ids=['all', 'hidden'])
+            'megaraid,6@/dev/bus/0  -        -    -        -                 [device-open-failed] cannot be opened'),
+    (True, '/dev/sda               ACME X1  FW1\n'
+           'megaraid,6@/dev/bus/0  -        -    [device-open-failed] cannot be opened')], ids=['all', 'hidden'])
 def test_columns_are_as_wide_as_their_widest_cell(hide_serial, text):
     assert drive_list.as_text([SDA, SLOT], ['/dev/sda', 'megaraid,6@/dev/bus/0'], hide_serial) == text
 
@@ -40,7 +41,7 @@ def test_json_names_every_field(hide_serial, serial, wwn):
 
     assert told == {'version': 1, 'state': 'OK', 'drives': [
         {'address': '/dev/sda', 'name': 'sda', 'device': '/dev/sda', 'type': 'sat', 'model': 'ACME X1',
-         'firmware': 'FW1', 'serial': serial, 'wwn': wwn, 'kind': 'hdd', 'problem': None}]}
+         'firmware': 'FW1', 'serial': serial, 'wwn': wwn, 'kind': 'hdd', 'problem': None, 'code': None}]}
 
 
 def test_json_has_null_for_what_is_unknown():
@@ -49,7 +50,7 @@ def test_json_has_null_for_what_is_unknown():
 
     assert told == {'address': 'megaraid,6@/dev/bus/0', 'name': 'bus_0_megaraid_6', 'device': '/dev/bus/0',
                     'type': 'megaraid,6', **dict.fromkeys(('model', 'firmware', 'serial', 'wwn', 'kind')),
-                    'problem': 'cannot be opened'}
+                    'problem': 'cannot be opened', 'code': 'device-open-failed'}
     bare = SDA._replace(device=Device('/dev/sda', name='sda'), problem='x' * 900)
     [told] = json.loads(drive_list.as_json([bare], ['/dev/sda'], False))['drives']
     assert (told['type'], len(told['problem'])) == (None, 500)

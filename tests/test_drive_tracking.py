@@ -103,7 +103,7 @@ def test_triage_has_the_state_that_is_asked_for_where_history_cannot_be_used(mac
     found = json.loads(machine.run(START + HOUR, *words, '--json').text)
     assert found['state'] == 'CRITICAL'
     assert [note[:11] for note in found['notes']] == ['no history:']
-    assert machine.run(START + HOUR, *words).first_line.startswith('no history: ')
+    assert machine.run(START + HOUR, *words).first_line.startswith('[history-unusable] no history: ')
     assert [remark[:12] for remark in json.loads(
         machine.run(START + HOUR, 'triage', '--scan', '--json').text)['remarks']] == ['no history: ']
 
@@ -123,7 +123,7 @@ def test_a_drive_that_falls_silent_is_named_as_it_was_seen_last(machine):
     seen = 'last seen there: ACME HD4000 (serial SERIAL02), 5 h ago'
 
     result = machine.check(START + 5 * HOUR, '--scan')
-    assert result.first_line == f'SMART UNKNOWN - sdb {words}; {seen}; 2 drives: 1 unknown, 1 ok'
+    assert result.first_line == f'SMART UNKNOWN - sdb [device-open-failed] {words}; {seen}; 2 drives: 1 unknown, 1 ok'
     assert machine.check(START + 6 * HOUR, '--scan').first_line == result.first_line.replace('5 h', '6 h')
     page = json.loads(machine.run(START + 5 * HOUR, 'triage', '--scan', '--json').text)
     assert [drive['why'] for drive in page['drives']] == [f'{words}; {seen}', None]

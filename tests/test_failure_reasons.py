@@ -161,11 +161,12 @@ def test_json_messages_mean_the_same_as_printed_words(words, kind, part):
                          ids=lambda error: str(error)[:30])
 def test_a_type_is_advised_only_where_none_was_given(error):
     """Who wrote megaraid,0@/dev/bus/0 has done what "TYPE@PATH" asks for."""
+    assert 'a type (TYPE@PATH)' in str(as_asked(error, ''))
+
     told = as_asked(error.of(Identity(model='ACME')), 'megaraid,0')
 
-    assert 'TYPE@PATH' in str(as_asked(error, ''))
     assert 'TYPE@PATH' not in str(told) and 'another type than megaraid,0' in str(told)
-    assert type(told) is type(error) and told.identity == Identity(model='ACME')
+    assert (told.code, told.identity) == (error.code, Identity(model='ACME'))
 
 
 def test_what_advises_no_type_is_told_whatever_type_was_given():

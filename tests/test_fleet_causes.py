@@ -73,8 +73,8 @@ OUTPUTS: List[Tuple[str, str, int]] = [
     (PROBLEM.format('cannot be read: sudo insists on a terminal'), 'sudo-blocked', 3),
     (PROBLEM.format('cannot be read: smartctl is not where it was looked for'), 'smartctl-missing', 3),
     (PROBLEM.format('is not there: no such device; check the path'), 'drive-missing', 3),
-    (PROBLEM.format('cannot be opened: Permission denied; run as root'), 'drive-no-permission', 3),
-    (PROBLEM.format('no answer within 30 s'), 'drive-timeout', 3),
+    (PROBLEM.format('cannot be opened: Permission denied; run as root'), 'no-permission', 3),
+    (PROBLEM.format('no answer within 30 s'), 'timeout', 3),
     (PROBLEM.format('answers nothing: in SLEEP mode or dead'), 'drive-unreadable', 3),
     ('SMART UNKNOWN - site.json: no JSON; 1 drive: 1 ok\nUNKNOWN   (check)  site.json: no JSON\n'
      + LINE.format(serial='EXAMPLE0002'), 'check-incomplete', 3),

@@ -207,7 +207,7 @@ def test_a_drive_that_cannot_be_read_says_once_why(tmp_path):
     path = written(tmp_path, {'name': 'sda', 'state': 'UNKNOWN', 'why': words, 'notes': [words, 'and more']})
 
     row, = (line for line in run('fleet', path).text.splitlines() if words in line)
-    assert row.endswith(f'  [drive-no-permission] {words}; {causes.BY_CODE["drive-no-permission"].remedy}; and more')
+    assert row.endswith(f'  [no-permission] {words}; {causes.BY_CODE["no-permission"].remedy}; and more')
 
 
 @pytest.mark.parametrize('words', [

@@ -113,8 +113,8 @@ def test_history_that_is_required_has_a_state_where_it_fails(machine, state, cod
     result = machine.check(START, '--history-required', state)
 
     assert result.code == code
-    assert result.first_line.startswith(f'SMART {state.upper()} - no history: ')
-    assert [line for line in result.text.splitlines() if line.startswith(f'{state.upper():<8}  (check)  no history: ')]
+    assert result.first_line.startswith(f'SMART {state.upper()} - [history-unusable] no history: ')
+    assert f'{state.upper():<8}  (check)  [history-unusable] no history: ' in result.text
 
 
 @pytest.mark.parametrize(('home', 'is_said'), [('/dev/null/absent', False), ('/proc', True)])

@@ -68,7 +68,7 @@ def test_a_mistake_that_the_locale_cannot_write_is_still_told(locale, tmp_path):
     done = in_locale(locale, '--report', 'x', '--thresholds', str(limits))
 
     assert done.returncode == 3
-    assert done.stdout.startswith(b'SMART UNKNOWN - limits.json: ')
+    assert done.stdout.startswith(b'SMART UNKNOWN - [site-file-mistake] limits.json: ')
 
 
 def leaving(seconds: float) -> subprocess.Popen[bytes]:
@@ -195,7 +195,7 @@ def test_a_damaged_single_file_is_unknown_and_says_why(tmp_path, damage):
     done = subprocess.run([sys.executable, '-IS', str(tmp_path / 'program.pyz'), '-V'], capture_output=True, text=True)
 
     assert done.returncode == 3 and done.stderr == '', done.stderr
-    assert done.stdout.startswith('SMART UNKNOWN - check_smart_attributes cannot start: ')
+    assert done.stdout.startswith('SMART UNKNOWN - [plugin-damaged] check_smart_attributes cannot start: ')
 
 
 def test_all_launchers_fail_alike():

@@ -237,7 +237,7 @@ def test_drives_that_nobody_looked_for_are_no_machine_without_drives(fake, optio
 
     result = check(fake, '--no-drives', 'ok', *options)
 
-    assert (result.code, result.first_line[:28]) == (3, 'SMART UNKNOWN - no drives to')
+    assert (result.code, result.first_line[:40]) == (3, 'SMART UNKNOWN - [no-drives] no drives to')
 
 
 def test_a_guest_whose_only_disk_is_virtual_has_no_drives(fake):
@@ -805,7 +805,7 @@ def test_list_json_feeds_apply_rules(fake):
     assert json.loads(result.text) == {'version': 1, 'drives': [{
         'address': '/dev/sda', 'name': 'sda', 'device': '/dev/sda', 'type': None, 'model': 'INTEL SSDSC2BB150G7',
         'firmware': 'N2010101',
-        'serial': 'EXAMPLE0003', 'wwn': None, 'kind': 'ssd', 'problem': None}]}
+        'serial': 'EXAMPLE0003', 'wwn': None, 'kind': 'ssd', 'problem': None, 'code': None}]}
 
 
 def test_a_sleeping_drive_says_nothing_about_its_health(fake):

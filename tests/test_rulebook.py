@@ -95,7 +95,7 @@ def test_where_all_drives_are_well_a_mistake_is_what_is_worst(config):
     result = checked(config, '--report', WELL, '-w', 'endurance_used=200', '-c', 'endurance_used=200')
 
     assert (result.code, result.first_line.partition(';')[0]) == (
-        3, 'SMART UNKNOWN - thresholds.d/site.json: metric temperature: there is no key "warnin"')
+        3, 'SMART UNKNOWN - [site-file-mistake] thresholds.d/site.json: metric temperature: there is no key "warnin"')
 
 
 def test_what_is_sound_beside_a_mistake_holds(config):
@@ -154,7 +154,7 @@ def test_a_newer_database_that_is_broken_is_told_and_the_shipped_one_used(config
     result = checked(config, '--report', HGST)
 
     assert result.code == 2
-    assert 'UNKNOWN   (check)  attributes.json: entries 5 is not a list' in result.text
+    assert 'UNKNOWN   (check)  [site-file-mistake] attributes.json: entries 5 is not a list' in result.text
 
 
 @pytest.mark.parametrize('option', ['-dbj', '-ucfgj'])
@@ -165,7 +165,7 @@ def test_a_broken_file_of_version_1_6_hides_nothing(tmp_path, option):
     result = run(option, str(tmp_path / 'old.json'), '--report', HGST)
 
     assert result.code == 2
-    assert 'UNKNOWN   (check)  old.json: line 1' in result.text
+    assert 'UNKNOWN   (check)  [site-file-mistake] old.json: line 1' in result.text
 
 
 def test_mistakes_of_the_command_line_stay_what_they_are():

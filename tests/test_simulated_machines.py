@@ -268,6 +268,12 @@ NO_HEALTH_LOG = ('identifies itself, but its SMART/Health log cannot be read: NV
 DENIED = 'cannot be opened: Permission denied; run as root or through sudo'
 DISABLED = ('has SMART disabled: it does not watch itself and its verdict is worth nothing; enable it: smartctl -s on '
             'PATH')
+# Code of each reason, by how its sentence begins; a health status that is missing is no reason but a finding.
+CODES = {HANGS: '[timeout] ', NO_INQUIRY: '[identify-failed] ', NO_NVME[:30]: '[identify-failed] ',
+         EMPTY: '[empty-slot] ', EMPTY_CCISS: '[empty-slot] ', NO_DATA: '[smart-data-unreadable] ',
+         ONLY_NAME: '[not-answering] ', NO_HEALTH_LOG[:30]: '[nvme-log-unreadable] ',
+         DENIED: '[no-permission] ', DISABLED: '[smart-disabled] ',
+         SILENT: ''}
 FAULTS = [
     *((place, {'hang': 0}, HANGS) for place in PLACES),
     ('sata', {'hang': 4}, HANGS), ('nvme', {'hang': 2}, HANGS), ('megaraid-sas', {'hang': 12}, HANGS),
@@ -305,7 +311,8 @@ def test_a_drive_that_cannot_be_read_is_unknown_with_the_reason(machine, place, 
     result = check(machine, '-d', address, '--drive-timeout', '0.5' if words == HANGS else '20')
 
     assert time.monotonic() - started < 3
-    assert result.first_line == f'SMART UNKNOWN - {name} {words}; 1 drive: 1 unknown'
+    code = next(code for beginning, code in CODES.items() if words.startswith(beginning))
+    assert result.first_line == f'SMART UNKNOWN - {name} {code}{words}; 1 drive: 1 unknown'
     assert result.code == 3
     assert words == SILENT or perfdata(result.text) == {}
 
@@ -660,7 +667,7 @@ def test_without_a_rule_each_drive_is_unknown_with_what_to_do(place):
     result = place.check('-d', '/dev/sda')
 
     assert result.code == 3
-    assert result.first_line.startswith('SMART UNKNOWN - sda cannot be read: sudo ')
+    assert result.first_line.startswith('SMART UNKNOWN - sda [sudo-rule-missing] cannot be read: sudo ')
     assert '/etc/sudoers.d' in result.first_line
     assert 'Traceback' not in result.text
 
@@ -671,7 +678,7 @@ def test_a_denied_scan_is_unknown_with_what_to_do(place):
     result = place.check()
 
     assert result.code == 3
-    assert result.first_line.startswith('SMART UNKNOWN - smartctl --scan: cannot be read: sudo ')
+    assert result.first_line.startswith('SMART UNKNOWN - [sudo-rule-missing] smartctl --scan: cannot be read: sudo ')
     assert '/etc/sudoers.d' in result.first_line
 
 
@@ -706,7 +713,7 @@ def test_a_hanging_smartctl_of_root_does_not_hold_up_the_user(allowed):
 
     assert time.monotonic() - started < 4
     assert result.code == 3
-    assert result.first_line == f'SMART UNKNOWN - sda {HANGS}; 2 drives: 1 unknown, 1 ok'
+    assert result.first_line == f'SMART UNKNOWN - sda [timeout] {HANGS}; 2 drives: 1 unknown, 1 ok'
     assert result.line_of('sdb').startswith('OK ')
     owners = {os.stat(f'/proc/{process}').st_uid for process in smartctls(allowed.machine)}
     assert owners == {0}, 'the hanging smartctl is still there, and is root\'s'

@@ -51,7 +51,8 @@ def test_an_option_proposes_the_metric(words, word, meant):
     """And it is UNKNOWN, not a limit that never alerts."""
     done = run(*REPORT, *(each.format(word) for each in words))
 
-    assert (done.code, done.text) == (3, f'SMART UNKNOWN - "{word}" is no metric; did you mean {meant}?\n')
+    assert (done.code, done.text) == (
+        3, f'SMART UNKNOWN - [usage-error] "{word}" is no metric; did you mean {meant}?\n')
 
 
 @pytest.mark.parametrize('command', [('acknowledge', '--why', 'known since 2024'), ('history',)],
@@ -61,7 +62,8 @@ def test_a_command_proposes_the_metric(command):
     done = run(*command, '--report', drive_path('intel-worn'), 'Percentage_Used')
 
     assert (done.code, done.text) == (3,
-                                      'SMART UNKNOWN - "Percentage_Used" is no metric; did you mean endurance_used?\n')
+                                      'SMART UNKNOWN - [usage-error] "Percentage_Used" is no metric; '
+                                      'did you mean endurance_used?\n')
 
 
 @pytest.mark.parametrize(('metric', 'fields', 'said'), [

@@ -121,4 +121,5 @@ def asleep(verdict: Verdict, record: Optional[Record], now: int, longest: int) -
     read = f'last read {duration(now - record.last_read)} ago'
     too_long = f', which is longer than {duration(longest)} (--asleep-max-age)' if silence else ''
     state = worst([verdict.state, State.WARNING]) if silence else verdict.state
-    return verdict._replace(identity=record.identity, state=state, problem=f'{verdict.problem}; {read}{too_long}')
+    return verdict._replace(identity=record.identity, state=state, problem=f'{verdict.problem}; {read}{too_long}',
+                            code='asleep-too-long' if silence else verdict.code)

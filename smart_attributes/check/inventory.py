@@ -1,6 +1,7 @@
 """Roll call: of what was read each drive once, what is nothing left out, and who is missing."""
 from __future__ import annotations
 
+from ..codes import Coded
 from ..errors import ControllerElsewhere, DriveAbsent, DriveIsNoDrive, DriveNotReached
 from ..model import Device, Identity, Read, Report, State
 from ..reading import names
@@ -90,8 +91,8 @@ def _volumes_of_watched_drives(reads: Sequence[Read]) -> List[Read]:
 def without_unseen(reads: Sequence[Read], slots: int) -> Tuple[List[Read], Tuple[str, ...]]:
     """Leave out the slots of a range that were not read in time: whether they hold drives is unknown."""
     unseen = [read for read in reads if read.device.optional and isinstance(read.outcome, DriveNotReached)]
-    told = (f'{len(unseen)} of {slots} slots were not looked at, time was over; name fewer slots, or give more time '
-            f'with -t',)
+    told = (Coded('slots-not-reached', f'{len(unseen)} of {slots} slots were not looked at, time was over; name fewer '
+                                       f'slots, or give more time with -t'),)
     return [read for read in reads if read not in unseen], told if unseen else ()
 
 
@@ -104,8 +105,8 @@ def missing(reads: Sequence[Read], expected: Optional[int]) -> Tuple[str, ...]:
     there = sum(not isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive)) for read in reads)
     if expected is None or there >= expected or any(isinstance(read.outcome, ControllerElsewhere) for read in reads):
         return ()
-    return (f'{expected - there} of {expected} expected drives missing, {there} there; '
-            'look for a drive that is gone, or correct --expect',)
+    return (Coded('drives-missing', f'{expected - there} of {expected} expected drives missing, {there} there; '
+                                    'look for a drive that is gone, or correct --expect'),)
 
 
 def nobody(is_bare: bool, expected: Optional[int], wish: Optional[State]) -> Tuple[State, str]:
@@ -118,9 +119,9 @@ def nobody(is_bare: bool, expected: Optional[int], wish: Optional[State]) -> Tup
         return wish, f'no drives: smartctl --scan finds none here (--no-drives {wish.name.lower()})'
     if expected == 0:
         return State.OK, 'no drives, as expected (--expect 0)'
-    return State.UNKNOWN, ('no drives to check: smartctl --scan finds none, or patterns and empty slots leave none '
-                           'over; name drives '
-                           'with -d, for example -d /dev/sda, or say --no-drives ok where there are none')
+    return State.UNKNOWN, Coded('no-drives', 'no drives to check: smartctl --scan finds none, or patterns and empty '
+                                             'slots leave none over; name drives with -d, for example -d /dev/sda, or '
+                                             'say --no-drives ok where there are none')
 
 
 def is_bare(reads: Sequence[Read], asked: Sequence[Device]) -> bool:

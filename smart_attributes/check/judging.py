@@ -137,7 +137,7 @@ def _held(level: Judgement, limit: Limit, by_metric: Mapping[str, Reading], metr
 def unreadable(device: Device, error: SmartError, rules: Rules, identity: Optional[Identity] = None) -> Verdict:
     """Return the verdict on a drive that gave no report: UNKNOWN, or asleep."""
     state = rules.asleep if isinstance(error, DriveAsleep) else State.UNKNOWN
-    return Verdict(device, identity or Identity(), state, problem=str(error))
+    return Verdict(device, identity or Identity(), state, problem=str(error), code=error.code)
 
 
 def without(ignored: FrozenSet[int], found: Iterable[Reading]) -> List[Reading]:

@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 
 from .. import alarm
+from ..codes import Coded
 from ..command_line.options import DataFiles, Options
 from ..errors import DataError, UsageError
 from ..files import is_there
@@ -129,7 +130,8 @@ def judge_of(options: Options, site: Site) -> Judge:
                               thresholds.CommandLineLimits(dict(asked.warning), dict(asked.critical)), today()),
         judging.Rules(frozenset(asked.ignore_metrics), frozenset(asked.ignore_attributes), asked.unknown_model,
                       asked.asleep,
-                      time.time(), asked.selftest_max_age), old, tuple(dict.fromkeys(mistakes)))
+                      time.time(), asked.selftest_max_age), old,
+                 tuple(Coded('site-file-mistake', each) for each in dict.fromkeys(mistakes)))
 
 
 def _accepted(texts: Sequence[str]) -> List[Tuple[str, Json]]:

@@ -9,6 +9,7 @@ import os
 import time
 
 from .. import alarm
+from ..codes import Coded
 from ..command_line.options import Options, Which
 from ..errors import DriveAsleep, DriveError, DriveNotReached
 from ..model import Device, Identity, Lately, Read, Report, State, Verdict
@@ -149,8 +150,8 @@ def _so_far(progress: Progress, options: Options, judge: Judge, why: str) -> Sur
     """Return the survey of what is known when time is over; what is not known says so."""
     if options.which.reports and not progress.found.devices:
         _name_recorded(progress, ())
-        progress.faults = (f'only {len(progress.reads)} recorded reports were read, {why}; give fewer, or more time '
-                           f'with -t',)
+        progress.faults = (Coded('not-reached', f'only {len(progress.reads)} recorded reports were read, {why}; give '
+                                                f'fewer, or more time with -t'),)
     reached = {read.device.name for read in progress.reads}  # the type may be another than was asked with
     progress.reads += [Read(device, DriveNotReached(f'was not read: {why}')) for device in progress.planned
                        if device.name not in reached]
@@ -280,14 +281,14 @@ def _demanded(history: Remembered, options: Options) -> Tuple[Tuple[State, str],
     """Return what has a state of its own: history that cannot be used where it is required."""
     if options.history.history_required is None or not history.trouble:
         return ()
-    return tuple((options.history.history_required, remark) for remark in history.remarks)
+    return tuple((options.history.history_required, Coded('history-unusable', remark)) for remark in history.remarks)
 
 
 def _contradictions(verdicts: Sequence[Verdict], reads: Sequence[Read], judge: Judge) -> List[str]:
     """Return a sentence for each place where files of this site contradict each other about one of these drives."""
     told = [sentence for verdict, read in zip(verdicts, reads)
             for sentence in judge.contradictions(verdict, read.outcome if isinstance(read.outcome, Report) else None)]
-    return list(dict.fromkeys(told))
+    return [Coded('site-files-contradict', each) for each in dict.fromkeys(told)]
 
 
 def _address(read: Read) -> Address:
@@ -319,5 +320,5 @@ def _is_wanted(read: Read, match: Sequence[Pattern[str]], ignore: Sequence[Patte
         why = progress.late + ' before there was time'
     except alarm.TakesTooLong as slow:
         why = f'{slow} were not enough'
-    progress.faults += (_UNDECIDED.format(read.device.name, why),)
+    progress.faults += (Coded('pattern-undecided', _UNDECIDED.format(read.device.name, why)),)
     return True

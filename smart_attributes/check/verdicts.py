@@ -49,7 +49,7 @@ class Verdicts:
         formed = self.formed.get(read.device)
         why = reason(formed, past)
         if why and self.late:
-            return _unreadable(read, DriveError(f'was read and not judged: {self.late}'), judge)
+            return _unreadable(read, DriveError(f'was read and not judged: {self.late}', 'not-judged'), judge)
         if formed is None or why:
             reasons = (*(formed.reasons if formed else ()), why)
             formed = self.formed[read.device] = Formed(verdict(read, judge, past), past, reasons)
@@ -64,10 +64,10 @@ def verdict(read: Read, judge: Judge, past: Optional[Past]) -> Verdict:
         problem: SmartError = error
     except alarm.TakesTooLong as slow:
         problem = DriveError(f'cannot be judged: {slow} were not enough; a pattern in a data file may never end, '
-                             'check_smart_attributes validate names it')
+                             'check_smart_attributes validate names it', 'judging-failed')
     except Exception as error:  # one drive must not take the others with it
         problem = DriveError(f'cannot be judged: {type(error).__name__} inside check_smart_attributes; '
-                             'please report it with the output of smartctl --json -x')
+                             'please report it with the output of smartctl --json -x', 'judging-failed')
     return _unreadable(read, problem, judge)
 
 

@@ -8,7 +8,7 @@ from ..check.survey import Survey, survey
 from ..command_line.options import OK, UNKNOWN, MetricsOptions, Options
 from ..model import State, worst
 from ..reading.processes import Runner
-from ..words import sentence
+from ..words import coded, problem, sentence
 from .check import whole
 
 
@@ -40,5 +40,6 @@ def _complain(found: Survey) -> None:
     said = whole(found)
     for words in (*said.failures, *said.faults, *(words for _, words in said.demands), *said.remarks,
                   *(() if found.verdicts else [found.nobody[1]]),
-                  *(f'{verdict.device.name} {verdict.problem}' for verdict in found.verdicts if verdict.problem)):
-        print(sentence(words, 500), file=sys.stderr)
+                  *(f'{verdict.device.name} {coded(problem(verdict))}' for verdict in found.verdicts
+                    if verdict.problem)):
+        print(sentence(coded(words), 500), file=sys.stderr)

@@ -6,6 +6,7 @@ from typing import Iterator, List, Sequence, Tuple
 
 from ..check.history_access import Remembered
 from ..check.survey import Survey
+from ..codes import BY_NAME
 from ..command_line.options import PROGRAM
 from ..errors import ControllerElsewhere, DriveAbsent, DriveAsleep, DriveIsNoDrive, DriveNotReached, SudoRefused
 from ..model import Device, Identity, Read, Report, State, Verdict
@@ -79,15 +80,16 @@ def _silent(verdict: Verdict, read: Read, history: Remembered, hide_serial: bool
     words, advice = halves(verdict.problem)
     if isinstance(read.outcome, SudoRefused):
         return Finding(address, None, 'not read: sudo refuses the call, see sudo rule')
+    advice = advice or BY_NAME[verdict.code].remedy
     if isinstance(read.outcome, DriveIsNoDrive):
-        return Finding(address, False, words, advice or 'leave it out of -d, or out of a scan with --ignore')
+        return Finding(address, False, words, advice)
     if verdict.identity.model:
         return Finding(address, False, f'{_who(verdict.identity, hide_serial)}: {words}', advice)
     is_asked = not isinstance(read.outcome, (ControllerElsewhere, DriveNotReached))
     known = history.seen(verdict.device) if is_asked else None
     if known:
         return Finding(address, False, f'was {_who(known, hide_serial)}: {words}', _ANSWERED, _KERNEL)
-    return Finding(address, False, words, advice or 'see doc/troubleshooting.md, which knows these words')
+    return Finding(address, False, words, advice)
 
 
 def _sleeping(verdict: Verdict, hide_serial: bool, check: Sequence[str]) -> Finding:

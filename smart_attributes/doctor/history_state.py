@@ -47,10 +47,10 @@ def history(options: Options, user: str) -> Finding:
             raise state_directory.Unusable('there is no history: this user has no home folder')
         state = state_directory.ready(options.state_dir)
         if not os.access(state.path, os.W_OK | os.X_OK):
-            raise state_directory.Unusable(f'{state.path}: {user} cannot write there')
+            raise state_directory.Unusable(f'{state.path}: {user} cannot write there', path=state.path)
         return remembers(_looked_at(options, state), _room(state.path), time.time())
     except state_directory.Unusable as error:
-        return unusable(str(error), place, user, group_of(user), is_person(os.geteuid()))
+        return unusable(error, place, user, group_of(user), is_person(os.geteuid()))
     except HistoryUnusable as error:
         return Finding(HISTORY, False, *halves(str(error)))
 
@@ -145,21 +145,19 @@ def remembers(found: HistoryStore, room: int, now: float) -> Finding:
                                  f'{duration(max(int(now - found.written), 0))} ago')
 
 
-def unusable(sentence: str, place: str, user: str, group: str, is_persons: bool = False) -> Finding:
+def unusable(error: state_directory.Unusable, place: str, user: str, group: str, is_persons: bool = False) -> Finding:
     """Return the finding for a folder of state that cannot be used. place: where it is, or ought to be.
 
     is_persons: the user hardly runs the checks, and who does must not lose his folder to him.
     """
-    words, advice = halves(sentence)
-    words += '; growth is not judged'
+    words = f'{error.what}; growth is not judged'
     if is_persons:
         return Finding(HISTORY, False, words, AS_HIM)
-    path, is_writable, _ = sentence.partition(' is writable by others')
-    if is_writable and os.path.isdir(path):  # its access-control list may name others whom no mode bits show
+    if error.is_open and os.path.isdir(error.path):  # its access-control list may name others whom no mode bits show
         return Finding(HISTORY, False, words, 'take the permission to write from all others',
-                       f'{"setfacl -b" if _has_list(path) else "chmod go-w"} {shlex.quote(path)}')
-    if not words.startswith((f'{place}:', f'{place} ', 'there is no history', 'this user has no home')):
-        return Finding(HISTORY, False, words, advice)  # a folder above it is at fault
+                       f'{"setfacl -b" if _has_list(error.path) else "chmod go-w"} {shlex.quote(error.path)}')
+    if error.path not in ('', place):  # a folder above it is at fault
+        return Finding(HISTORY, False, words, error.remedy)
     return Finding(HISTORY, False, words, f'give {user} a folder that nobody else writes to',
                    f'install -d -o {user} -g {group} -m 0750 {place}')
 

@@ -10,6 +10,8 @@ import re
 from functools import lru_cache
 from typing import Mapping, NamedTuple, Optional, Tuple
 
+from ..codes import BY_NAME
+
 LOOKED_AT = 4096       # characters of an output
 
 
@@ -104,10 +106,10 @@ CAUSES: Tuple[Cause, ...] = (
     Cause('drive-missing', 'a drive is missing',
           'look for the drive: check its bay and cable, then run on the host: dmesg -T | tail -50',
           r'\A(?:is not there:|is an empty slot\b|[0-9]+ of [0-9]+ expected drives missing\b|[^;]* is gone from )'),
-    Cause('drive-no-permission', 'the user of the check may not open the drive',
+    Cause('no-permission', 'the user of the check may not open the drive',
           'on the host, run: check_smart_attributes doctor --user nagios; let the check use sudo',
           r'\Acannot be opened: (?:Permission denied|Operation not permitted)'),
-    Cause('drive-timeout', 'the drive did not answer in time',
+    Cause('timeout', 'the drive did not answer in time',
           'on the host, look for errors of the drive: dmesg -T | tail -50; then read it alone: smartctl -x DEVICE',
           r'\Ano answer\b|\Awas (?:not read|read and not judged)\b'),
     Cause('no-output', 'the check printed nothing',
@@ -144,9 +146,16 @@ def of_output(output: str, status: int) -> Cause:
 
 def of_check(words: str) -> Cause:
     """Return the cause of a message of the plugin about the check as a whole."""
-    return shown_by(words[:LOOKED_AT]) or BY_CODE['check-incomplete']
+    return _of_code(words) or shown_by(words[:LOOKED_AT]) or BY_CODE['check-incomplete']
 
 
 def of_drive(words: str) -> Cause:
     """Return the cause of a message of the plugin about a drive that it could not read."""
-    return shown_by(words[:LOOKED_AT]) or BY_CODE['drive-unreadable']
+    return _of_code(words) or shown_by(words[:LOOKED_AT]) or BY_CODE['drive-unreadable']
+
+
+def _of_code(words: str) -> Optional[Cause]:
+    """Return the cause with the code that the plugin printed in front of these words; None where it printed none."""
+    code = getattr(words, 'code', '')
+    known = BY_NAME.get(code)
+    return BY_CODE.get(code) or (Cause(known.name, known.meaning, known.remedy) if known else None)

@@ -5,12 +5,12 @@ import json
 from typing import List, Mapping, Sequence
 
 from ..model import Identity, Verdict
-from ..words import clean, kind, sentence, visible
+from ..words import clean, coded, kind, problem, sentence, visible
 
 
 def as_text(verdicts: Sequence[Verdict], addresses: Sequence[str], hide_serial: bool) -> str:
-    """Return one line a drive, the address first."""
-    rows = [[visible(address), *_identity(verdict.identity, hide_serial)]
+    """Return one line a drive, the address first; of one that cannot be read, why stands last."""
+    rows = [[visible(address), *_identity(verdict.identity, hide_serial), coded(problem(verdict))]
             for verdict, address in zip(verdicts, addresses)]
     widths = [max(map(len, column)) for column in zip(*rows)]
     return '\n'.join('  '.join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
@@ -38,4 +38,5 @@ def _drive(verdict: Verdict, address: str, hide_serial: bool) -> object:
             'model': clean(identity.model) or None, 'firmware': clean(identity.firmware) or None,
             'serial': None if hide_serial else clean(identity.serial) or None,
             'wwn': None if hide_serial else clean(identity.wwn) or None,
-            'kind': kind(verdict) or None, 'problem': sentence(verdict.problem, 500) or None}
+            'kind': kind(verdict) or None, 'problem': sentence(verdict.problem, 500) or None,
+            'code': verdict.code or None}

@@ -7,7 +7,7 @@ from typing import Any, Iterator, List, Mapping, Optional, Sequence, Tuple
 from ..knowledge.drive_database import SpecDatabase
 from ..knowledge.thresholds import Thresholds, when_quiet
 from ..model import Judgement, Place, Report, State, Verdict
-from ..words import clean, findings, kind, quantity, sentence, visible
+from ..words import clean, coded, findings, kind, quantity, sentence, visible
 from . import terminal_width
 from .forecast_dates import lasting
 
@@ -42,14 +42,14 @@ def print_drive(verdict: Verdict, report: Optional[Report], database: SpecDataba
 def print_faults(faults: Sequence[str]) -> None:
     """Print what is wrong with the run as a whole, before the drives that are judged all the same."""
     for fault in faults:
-        print(f'{State.UNKNOWN.name}: {sentence(fault, 500)}')
+        print(f'{State.UNKNOWN.name}: {sentence(coded(fault), 500)}')
 
 
 def head(verdict: Verdict, hide_serial: bool) -> List[str]:
     """Return the lines that say which drive this is and what became of it."""
     identity, device = verdict.identity, verdict.device
     through = f', type {device.type}' if device.type else ''
-    lines = [f'{verdict.state.name}: {findings(verdict)}', '',
+    lines = [f'{verdict.state.name}: {coded(findings(verdict))}', '',
              f'device    {device.path}{through}, called {device.name}',
              f'model     {clean(identity.model) or "-"}, firmware {clean(identity.firmware) or "-"}, kind '
              f'{kind(verdict) or "-"}']

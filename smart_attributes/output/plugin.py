@@ -5,7 +5,7 @@ from ..knowledge import severity
 from ..knowledge.drive_database import Metric
 from ..model import OUTPUT_LIMIT, State, Verdict, worst
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..words import headline, reading_line, sentence, statement
+from ..words import coded, headline, reading_line, sentence, statement
 from . import budget, perfdata, plugin_lines
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def first_line(verdicts: Sequence[Verdict], extra: str, nobody: str, most: int =
     extra: what concerns the check as a whole and is worse. nobody: what to say where there are no verdicts. most:
     characters of each of both parts; 0 for any number.
     """
+    nobody = coded(nobody)
     if most:
         extra, nobody = sentence(extra, most), sentence(nobody, most)
     if not verdicts:
@@ -69,8 +70,9 @@ def render(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], face: Fac
     """
     ordered = sorted(verdicts, key=severity.of_verdict)
     state = worst([*states(whole), ordered[0].state if ordered else whole.nobody[0]])
-    told_first = [*whole.failures, *(whole.faults[:1] if state is State.UNKNOWN else ()),  # each has a line of its own
-                  *(said for demanded, said in whole.demands if state is demanded is not State.OK)]
+    told_first = [*whole.failures,
+                  *map(coded, whole.faults[:1] if state is State.UNKNOWN else ()),  # each has a line of its own
+                  *(coded(said) for demanded, said in whole.demands if state is demanded is not State.OK)]
     extra = '; '.join(told_first)
     first = plugin_lines.first(state, first_line(ordered, extra, whole.nobody[1]))
     text, values = _text(ordered, face, whole), perfdata.values(ordered, metrics, face.all_perfdata)
@@ -89,7 +91,7 @@ def render(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], face: Fac
 
 def _text(ordered: Sequence[Verdict], face: Face, whole: Whole) -> budget.Text:
     """Return the lines behind the first one, of verdicts in order of severity."""
-    return budget.Text([plugin_lines.check_line(demanded, sentence(said, 500))
+    return budget.Text([plugin_lines.check_line(demanded, sentence(coded(said), 500))
                         for demanded, said in (*((State.UNKNOWN, fault) for fault in whole.faults), *whole.demands)],
                        [line for verdict in ordered for line in drive_lines(verdict, face)],
                        [plugin_lines.NOTE + sentence(note, 500)

@@ -7,9 +7,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from ..codes import Coded
 from ..model import State, Verdict
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..words import clean, findings, plural
+from ..words import clean, coded, findings, plural
 
 if TYPE_CHECKING:
     from typing import Iterable, List, Optional, Sequence, Tuple
@@ -26,6 +27,7 @@ FIRMWARE = 'firmware '
 _STATES = {f'{state.name:<{WIDTH}}{GAP}': state for state in State}
 _START = WIDTH + len(GAP)
 _FEWEST = 3            # columns behind the state: name, model, findings
+_CODE = r'\[([a-z0-9.-]+)\] '
 _COUNTED = r'(?:^|; )([0-9]{1,6}) drives?: (?:[0-9]+ [a-z]+(?:, )?)+$'
 
 
@@ -35,7 +37,7 @@ class Line(NamedTuple):
     state: State
     name: str
     model: str
-    findings: str
+    findings: str                # Coded where it is why the drive was not read
     serial: Optional[str] = ''   # None: hidden
     firmware: str = ''           # '', too, in lines of 2.0 before firmware stood there
 
@@ -44,7 +46,7 @@ class Text(NamedTuple):
     """What the plugin's text tells, whatever was cut off on its way."""
 
     state: State
-    headline: str                # the first line behind its state
+    headline: str                # the first line behind its state; Coded where a code stands there
     counted: int                 # drives that the first line counts; 0 where it counts none
     lines: Tuple[Line, ...]
     checks: Tuple[Tuple[State, str], ...]  # about the check as a whole
@@ -61,7 +63,7 @@ def line(verdict: Verdict, hide_serial: bool) -> Line:
 
 def written(told: Line) -> str:
     """Return the text of a drive's line; its firmware stands last, with its name, where anybody answered."""
-    columns = [_padded(told.state), told.name, told.model or NOT_TOLD, told.findings]
+    columns = [_padded(told.state), told.name, told.model or NOT_TOLD, coded(told.findings)]
     if told.serial is not None:
         columns.append(told.serial or NOT_TOLD)
     if told.model or told.serial or told.firmware:
@@ -110,7 +112,7 @@ def read(text: str) -> Optional[Text]:
         return None
     counted = re.search(_COUNTED, headline)
     checks, drives = _parted(rest)
-    return Text(state, headline, int(counted[1]) if counted else 0, tuple(drives), tuple(checks),
+    return Text(state, _coded(headline), int(counted[1]) if counted else 0, tuple(drives), tuple(checks),
                 tuple(each[len(NOTE):] for each in rest if each.startswith(NOTE)),
                 tuple(each[len(LEFT_OUT):] for each in rest if each.startswith(LEFT_OUT)))
 
@@ -125,7 +127,7 @@ def _parted(rest: Iterable[str]) -> Tuple[List[Tuple[State, str]], List[Line]]:
             continue
         columns = each[_START:].split(GAP)
         if columns[0] == CHECK:
-            checks.append((state, GAP.join(columns[1:])))
+            checks.append((state, _coded(GAP.join(columns[1:]))))
         elif len(columns) >= _FEWEST:
             drives.append(_line(state, columns))
     return checks, drives
@@ -135,7 +137,13 @@ def _line(state: State, columns: List[str]) -> Line:
     """Return a drive's line; one without firmware is older than it, or cut there."""
     name, model, told, *more = columns
     firmware = more.pop()[len(FIRMWARE):] if more and more[-1].startswith(FIRMWARE) else ''
-    return Line(state, name, _told(model), told, _told(more[0]) if more else None, _told(firmware))
+    return Line(state, name, _told(model), _coded(told), _told(more[0]) if more else None, _told(firmware))
+
+
+def _coded(text: str) -> str:
+    """Return a text with the code that stands in front of it in brackets."""
+    code = re.match(_CODE, text)
+    return Coded(code[1], text[code.end():]) if code else text
 
 
 def _told(column: str) -> str:

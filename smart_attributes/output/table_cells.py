@@ -6,7 +6,7 @@ from typing import Iterable, List, NamedTuple, Optional, Sequence, Tuple
 from ..durations import YEAR
 from ..knowledge import severity
 from ..model import Judgement, Lately, State, Verdict
-from ..words import amount, clean, finding, is_worth_showing, sentence
+from ..words import amount, clean, coded, finding, is_worth_showing, problem, sentence
 from .advice import ORDER, advice
 from .forecast_dates import date, day
 
@@ -81,7 +81,7 @@ def _written(verdict: Verdict) -> str:
 def _what(verdict: Verdict, now: float) -> Tuple[str, ...]:
     """Return findings, an unknown model and the order date of a drive; the numbers of a healthy one stand beside."""
     if verdict.problem:
-        return (sentence(verdict.problem, WHAT),)
+        return (coded(problem(verdict, WHAT)),)
     told = advice(verdict, now)
     return (*(finding(judgement) for judgement in verdict.judgements
               if judgement.state is not State.OK or judgement.reading.metric == 'unknown_model'

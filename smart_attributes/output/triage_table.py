@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Dict, Iterable, List, Mapping, Sequence, Tuple
 
 from ..model import State, Verdict
-from ..words import sentence
+from ..words import coded, sentence
 from . import terminal_width
 from .table_cells import BAR, Row, bar, fitting, rows
 
@@ -48,7 +48,7 @@ def print_rows(shown: Sequence[Row], told: Iterable[Tuple[State, str]] = ()) -> 
 
     console = terminal_width.console(terminal_width.WIDEST)
     for state, text in told:
-        console.print(Text(sentence(text, 500), COLOURS[state]))
+        console.print(Text(sentence(coded(text), 500), COLOURS[state]))
     if not shown:
         return
     kept = [name for name in (*NAMES, *NUMBERS) if any(getattr(row, name) for row in shown)]

@@ -68,8 +68,8 @@ def loaded(text: str, start: int) -> Any:
         data, end = json.JSONDecoder().raw_decode(text, start)
     except (ValueError, RecursionError):
         # ValueError also for a number of more than 4300 digits (Python 3.11).
-        raise DriveError('is damaged JSON: cut off in the middle, or changed; record it again with smartctl --json -x'
-                         ) from None
+        raise DriveError('is damaged JSON: cut off in the middle, or changed; record it again with smartctl --json -x',
+                         'report-damaged') from None
     if looks_like_json(text[end:]):
-        raise DriveError('holds several reports; write each to a file of its own')
+        raise DriveError('holds several reports; write each to a file of its own', 'several-reports')
     return data

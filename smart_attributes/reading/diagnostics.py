@@ -42,7 +42,7 @@ def _undetected(device: Device, error: DriveUndetected) -> DriveError:
         'check the path; smartctl --scan lists the drives there are'
     if not is_there(device.path):
         return DriveAbsent(f'is not there: no such device; {advice}')
-    return DriveError(f'cannot be read under this name: {advice}') if generic else error
+    return DriveError(f'cannot be read under this name: {advice}', 'name-unusable') if generic else error
 
 
 def is_there(path: str) -> bool:
@@ -67,10 +67,8 @@ def _refused(device: Device, error: SudoRefused) -> DriveError:
         is_usual = sudoers.admits(sudoers.all_expressions((name,)), arguments)
         wanted = f'--type {name}' if is_usual else f'-d {device.address}'
         return SudoRefused(f'cannot be read: the sudoers rule admits the type {name}, which asks with commands of a '
-                           f'vendor, only on '
-                           f'request: "check_smart_attributes sudoers {wanted}" prints one that does')
+                           f'vendor, only on request: "check_smart_attributes sudoers {wanted}" prints one that does',
+                           'sudo-rule-too-narrow')
     return SudoRefused(f'cannot be read: the sudoers rule does not admit this path, which is no usual one of a drive; '
-                       f'name the drive '
-                       f'by /dev/sdX, /dev/nvmeN or /dev/disk/by-id, or let "check_smart_attributes sudoers -d '
-                       f'{device.address}" '
-                       'print a line for it')
+                       f'name the drive by /dev/sdX, /dev/nvmeN or /dev/disk/by-id, or let "check_smart_attributes '
+                       f'sudoers -d {device.address}" print a line for it', 'sudo-rule-too-narrow')

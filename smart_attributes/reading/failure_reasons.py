@@ -14,7 +14,7 @@ from ..words import clean
 from .device_types import TYPES
 
 if TYPE_CHECKING:
-    from typing import Optional, Sequence, Tuple, Type
+    from typing import Mapping, Optional, Sequence, Tuple, Type
 
 # What smartctl complains about stands near the top, in lines shorter than 200 characters. A drive may make up what it
 # likes, and the time that the expressions below take grows with the cube of a line's length.
@@ -23,7 +23,7 @@ _REASON = 160             # characters of smartctl's own reason that are quoted
 
 _SUDOERS = '"check_smart_attributes sudoers" prints the rule for /etc/sudoers.d'
 _TYPE = 'give the type as TYPE@PATH, for instance sat@/dev/sda'
-_A_TYPE = 'a type (TYPE@PATH)'
+_A_TYPE = '{type}'         # in a sentence: "a type (TYPE@PATH)", or "another type than sat" where one was given
 _DISABLED = ('has SMART disabled: it does not watch itself and its verdict is worth nothing; enable it: smartctl -s '
              'on PATH')
 _UNSUPPORTED = 'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may want ' + _A_TYPE
@@ -37,130 +37,144 @@ class Rule(NamedTuple):
     """Words of smartctl (or sudo), and what to say about them."""
 
     pattern: str          # compiled when it is needed: an import must not pay for sixty of them
-    error: Type[DriveError]
+    code: str
     sentence: str         # {} is the first group that matched, cleaned
 
+
+# The class of an error with a code, where it is not DriveError.
+_CLASSES: Mapping[str, Type[DriveError]] = {
+    'sudo-rule-missing': SudoRefused, 'asleep': DriveAsleep, 'no-such-device': DriveAbsent, 'empty-slot': DriveAbsent,
+    'type-undetected': DriveUndetected, 'no-medium': DriveIsNoDrive, 'raid-volume': DriveIsNoDrive,
+    'not-a-drive': DriveIsNoDrive, 'not-a-report': NotAReport}
 
 # The first rule that matches decides, so the particular stands before the general.
 # Source: smartmontools 5.38 to 7.5 and 8.0 in work, os_linux.cpp, dev_*.cpp, *print.cpp; sudo 1.9.
 _RULES: Tuple[Rule, ...] = (
     # sudo
     Rule(r'^sudo(?:-rs)?: .*(?:password is required|authentication is required|no tty present|terminal is '
-         r'required|askpass)', SudoRefused,
+         r'required|askpass)', 'sudo-rule-missing',
          'cannot be read: sudo wants a password, so the sudoers rule for this call is missing; ' + _SUDOERS),
     Rule(r"^sudo-rs: I'm sorry (\S+)\. I'm afraid I can't do that|\buser (\S+) is not allowed to (?:execute|run)",
-         SudoRefused,
+         'sudo-rule-missing',
          'cannot be read: sudo does not allow user {} this call of smartctl; ' + _SUDOERS),
-    Rule(r'^(\S+) (?:is not in the sudoers file|may not run sudo)', SudoRefused,
+    Rule(r'^(\S+) (?:is not in the sudoers file|may not run sudo)', 'sudo-rule-missing',
          'cannot be read: user {} may not use sudo; ' + _SUDOERS),
-    Rule(r'^sudo: .*must have a tty', DriveError,
+    Rule(r'^sudo: .*must have a tty', 'sudo-blocked',
          'cannot be read: sudo insists on a terminal; add "Defaults:nagios !requiretty" to /etc/sudoers.d'),
-    Rule(r'no new privileges', DriveError,
+    Rule(r'no new privileges', 'sudo-blocked',
          'cannot be read: sudo may not become root inside this service; remove NoNewPrivileges from its unit'),
-    Rule(r'(?:smartctl|sudo)["\']?: (?:line \d+: )?(?:command )?not found|smartctl["\']?: No such file', DriveError,
+    Rule(r'(?:smartctl|sudo)["\']?: (?:line \d+: )?(?:command )?not found|smartctl["\']?: No such file',
+         'smartctl-missing',
          'cannot be read: smartctl is not where it was looked for; install smartmontools or give its path with -p'),
-    Rule(r'^sudo(?:-rs)?: (?!unable to resolve host|setrlimit)(.+)', DriveError,
+    Rule(r'^sudo(?:-rs)?: (?!unable to resolve host|setrlimit)(.+)', 'sudo-failed',
          'cannot be read: sudo says "{}"; ' + _SUDOERS),
     # The command line
-    Rule(r'UNRECOGNIZED OPTION: (?:j\b|json)', DriveError,
+    Rule(r'UNRECOGNIZED OPTION: (?:j\b|json)', 'smartctl-too-old',
          'cannot be read: this smartctl is older than 7.0 and knows no JSON; install a newer smartmontools'),
-    Rule(r'(?:UNRECOGNIZED OPTION|ARGUMENT REQUIRED FOR OPTION): ?(.*)', DriveError,
+    Rule(r'(?:UNRECOGNIZED OPTION|ARGUMENT REQUIRED FOR OPTION): ?(.*)', 'smartctl-too-old',
          'cannot be read: smartctl does not understand the option {}; it is mistyped, or this smartctl is too old'),
-    Rule(r'INVALID ARGUMENT TO ([^:\s]+)', DriveError,
+    Rule(r'INVALID ARGUMENT TO ([^:\s]+)', 'smartctl-too-old',
          'cannot be read: smartctl does not understand what stands after {}; it is mistyped, or smartctl is too old'),
-    Rule(r'requires a device name', DriveError, 'cannot be read: smartctl was called without a device; name one'),
-    Rule(r'takes ONE device name', DriveError, 'cannot be read: smartctl was called with several devices; name one'),
-    Rule(r"multiple -d TYPE options", DriveError, 'cannot be read: several types were given; one device has one type'),
+    Rule(r'requires a device name', 'smartctl-call-changed',
+         'cannot be read: smartctl was called without a device; name one'),
+    Rule(r'takes ONE device name', 'smartctl-call-changed',
+         'cannot be read: smartctl was called with several devices; name one'),
+    Rule(r"multiple -d TYPE options", 'smartctl-call-changed',
+         'cannot be read: several types were given; one device has one type'),
     # Asleep
     # smartctl 7.3 takes a drive that answers nothing for one in SLEEP; one in standby still answers.
-    Rule(r'^Device is in SLEEP mode, exit\(\d+\)', DriveError,
+    Rule(r'^Device is in SLEEP mode, exit\(\d+\)', 'not-answering',
          'answers nothing: in SLEEP mode or dead, which look alike; wake it up with smartctl -n never -i, or let it '
          'use standby'),
-    Rule(r'^Device is in (.+?) mode, exit\(\d+\)', DriveAsleep, 'is asleep ({}) and was left alone'),
-    Rule(r'^(CHECK POWER MODE .*?), exit\(\d+\)', DriveError,
+    Rule(r'^Device is in (.+?) mode, exit\(\d+\)', 'asleep', 'is asleep ({}) and was left alone'),
+    Rule(r'^(CHECK POWER MODE .*?), exit\(\d+\)', 'power-mode-unknown',
          'does not tell whether it sleeps, so it was left alone: {}; call smartctl without "-n" once to see more'),
-    Rule(r'device is NOT READY', DriveError,
+    Rule(r'device is NOT READY', 'not-ready',
          'is not ready: spun down, busy or failing to start; wake it (reading from it does) and check again'),
-    Rule(r'device becoming ready', DriveError, 'is just becoming ready; check again in a minute'),
-    Rule(r'NO (?:MEDIUM|tape) present', DriveIsNoDrive, 'is a drive for removable media without a medium: no SMART'),
+    Rule(r'device becoming ready', 'not-ready', 'is just becoming ready; check again in a minute'),
+    Rule(r'NO (?:MEDIUM|tape) present', 'no-medium', 'is a drive for removable media without a medium: no SMART'),
     # Volumes of a RAID controller, and its slots
-    Rule(r"try adding '-d megaraid,N'", DriveIsNoDrive,
+    Rule(r"try adding '-d megaraid,N'", 'raid-volume',
          'is a RAID volume of a MegaRAID controller; '
          'address its drives as megaraid,N@/dev/bus/0 (see smartctl --scan)'),
-    Rule(r"try adding '-d 3ware,N'", DriveIsNoDrive,
+    Rule(r"try adding '-d 3ware,N'", 'raid-volume',
          'is a RAID volume of a 3ware controller; address its drives as 3ware,N@/dev/twa0 (or twl0, twe0)'),
-    Rule(r"(?:requires option|try (?:adding )?)[ \t]*'-d ([^,'\n]+,[^'\n]*)'", DriveIsNoDrive,
+    Rule(r"(?:requires option|try (?:adding )?)[ \t]*'-d ([^,'\n]+,[^'\n]*)'", 'raid-volume',
          'is a RAID volume; address its drives as {}@PATH, with a number for each letter'),
-    Rule(r'(Device \d+(?: \d+)? does not exist|No (?:drive|device connected)\b[^\n]*)', DriveAbsent,
+    Rule(r'(Device \d+(?: \d+)? does not exist|No (?:drive|device connected)\b[^\n]*)', 'empty-slot',
          'is an empty slot: {}'),
-    Rule(_SLOT + r'[^\n]*failed: [^\n]*No such device', DriveAbsent,
+    Rule(_SLOT + r'[^\n]*failed: [^\n]*No such device', 'empty-slot',
          'is an empty slot: No such device; smartctl --scan lists the drives there are'),
-    Rule(_SLOT + r'[^\n]*failed: INQUIRY failed', DriveAbsent,
+    Rule(_SLOT + r'[^\n]*failed: INQUIRY failed', 'empty-slot',
          'is an empty slot, or its drive is dead: INQUIRY failed; the RAID controller\'s own tool tells which'),
-    Rule(r'cannot open /dev/megaraid_sas_ioctl_node', DriveError,
+    Rule(r'cannot open /dev/megaraid_sas_ioctl_node', 'controller-missing',
          'cannot be opened: no MegaRAID controller, or its driver megaraid_sas is not loaded, or this is not root'),
-    Rule(r'setup_3ware_nodes', DriveError,
+    Rule(r'setup_3ware_nodes', 'controller-missing',
          'cannot be opened: no 3ware controller, or its driver (3w-9xxx, 3w-sas, 3w-xxxx) is not loaded'),
-    Rule(r'aac entry not found', DriveError, 'cannot be opened: no aacraid controller, or its driver is not loaded'),
-    Rule(r"can't get bus number", DriveError,
+    Rule(r'aac entry not found', 'controller-missing',
+         'cannot be opened: no aacraid controller, or its driver is not loaded'),
+    Rule(r"can't get bus number", 'controller-missing',
          'cannot be opened: this path belongs to no SCSI bus; name the controller instead: megaraid,N@/dev/bus/0'),
-    Rule(r'\[areca_disk[^\n]*failed: (.+)', DriveError,
+    Rule(r'\[areca_disk[^\n]*failed: (.+)', 'controller-missing',
          'cannot be opened: no Areca controller answers at this path ({}); its own /dev/sgN is wanted'),
     # Opening
-    Rule(_OPEN + r'[^\n]*(Permission denied)', DriveError, 'cannot be opened: {}; run as root or through sudo'),
-    Rule(_OPEN + r'[^\n]*(Operation not permitted)', DriveError,
+    Rule(_OPEN + r'[^\n]*(Permission denied)', 'no-permission', 'cannot be opened: {}; run as root or through sudo'),
+    Rule(_OPEN + r'[^\n]*(Operation not permitted)', 'no-permission',
          'cannot be opened: {}; run as root or through sudo. Root is refused too where the device takes no such '
          'commands: a virtual disk, a container'),
-    Rule(_OPEN + r'[^\n]*?(No such (?:device|file)\b[^\n]*)', DriveAbsent,
+    Rule(_OPEN + r'[^\n]*?(No such (?:device|file)\b[^\n]*)', 'no-such-device',
          'is not there: {}; check path and slot, smartctl --scan lists the drives there are'),
-    Rule(r'(Un(?:known|supported) USB bridge .*)', DriveError,
+    Rule(r'(Un(?:known|supported) USB bridge .*)', 'usb-bridge-type-missing',
          'cannot be read through its USB bridge: {}; ' + _TYPE + ', if the bridge passes SMART at all'),
-    Rule(r'(USB bridge .* type is ambiguous.*)', DriveError, 'cannot be read through its USB bridge: {}; ' + _TYPE),
-    Rule(r"(Unknown (?:USB )?device type '.*')", DriveError,
+    Rule(r'(USB bridge .* type is ambiguous.*)', 'type-ambiguous',
+         'cannot be read through its USB bridge: {}; ' + _TYPE),
+    Rule(r"(Unknown (?:USB )?device type '.*')", 'type-unknown',
          'cannot be read: {}; smartctl -h lists the types, and most want a number (megaraid,0)'),
-    Rule(r"(?:Unable to detect device type|Not a device of type)", DriveUndetected,
+    Rule(r"(?:Unable to detect device type|Not a device of type)", 'type-undetected',
          'is not there, or smartctl cannot detect its device type (no such device, a partition, a virtual disk, a '
          'plain file); check the path, or ' + _TYPE),
-    Rule(r'((?:Option )?-d \S+ (?:requires|must|supports).*|Type \'[^\'\n]*\': .*)', DriveError, 'cannot be read: {}'),
-    Rule(r'Probable ATA device behind a SAT layer', DriveError,
+    Rule(r'((?:Option )?-d \S+ (?:requires|must|supports).*|Type \'[^\'\n]*\': .*)', 'type-unknown',
+         'cannot be read: {}'),
+    Rule(r'Probable ATA device behind a SAT layer', 'type-wrong',
          'is a SATA drive behind a translating controller; give the type sat: sat@PATH'),
-    Rule(r'Inappropriate ioctl for device', DriveError,
+    Rule(r'Inappropriate ioctl for device', 'type-wrong',
          'is no drive that takes such commands (Inappropriate ioctl: not a disk, or the wrong type); check the path '
          'and the type'),
-    Rule(_OPEN + r'(INQUIRY\b.*)', DriveError,
+    Rule(_OPEN + r'(INQUIRY\b.*)', 'identify-failed',
          'does not say who it is: {}; the drive is failing, or it needs ' + _A_TYPE),
-    Rule(_OPEN + r'(.*(?:Input/output error|timed out).*)', DriveError,
+    Rule(_OPEN + r'(.*(?:Input/output error|timed out).*)', 'device-open-failed',
          'cannot be opened: {}; check drive, cable and controller, the kernel log (dmesg) tells more'),
-    Rule(_OPEN + r'(.*busy.*)', DriveError, 'cannot be opened: {}; another program holds it'),
-    Rule(_OPEN + r'(.+)', DriveError, 'cannot be opened: {}'),
+    Rule(_OPEN + r'(.*busy.*)', 'device-open-failed', 'cannot be opened: {}; another program holds it'),
+    Rule(_OPEN + r'(.+)', 'device-open-failed', 'cannot be opened: {}'),
     # No identity
-    Rule(r'Read Device Identity failed: (.+)', DriveError,
+    Rule(r'Read Device Identity failed: (.+)', 'identify-failed',
          'does not say who it is (IDENTIFY failed: {}); a USB or RAID device wants ' + _A_TYPE),
-    Rule(r'Standard Inquiry .* failed \[(.+?)\]', DriveError,
+    Rule(r'Standard Inquiry .* failed \[(.+?)\]', 'identify-failed',
          'does not say who it is (INQUIRY failed: {}); it is failing, or it wants ' + _A_TYPE),
-    Rule(r'Short INQUIRY response', DriveError, 'does not say who it is: its INQUIRY answer is too short to be a disk'),
-    Rule(r'Read NVMe Identify \S+ (?:\S+ )?failed: (.+)', DriveError,
+    Rule(r'Short INQUIRY response', 'identify-failed',
+         'does not say who it is: its INQUIRY answer is too short to be a disk'),
+    Rule(r'Read NVMe Identify \S+ (?:\S+ )?failed: (.+)', 'identify-failed',
          'does not say who it is (NVMe Identify failed: {}); it is failing, or it is no NVMe drive'),
     # No SMART
-    Rule(r'Packet Interface Devices \[this device: ([^\]\n]+)\]', DriveIsNoDrive, 'is a {} drive: no SMART'),
-    Rule(r'Read NVMe SMART/Health Information .*?failed: (.+)', DriveError,
+    Rule(r'Packet Interface Devices \[this device: ([^\]\n]+)\]', 'not-a-drive', 'is a {} drive: no SMART'),
+    Rule(r'Read NVMe SMART/Health Information .*?failed: (.+)', 'nvme-log-unreadable',
          'identifies itself, but its SMART/Health log cannot be read: {}; it may be failing, see dmesg'),
-    Rule(r'^SMART support is: +Disabled|^SMART Disabled', DriveError, _DISABLED),
-    Rule(r'^SMART support is: +(?:Unknown|Ambiguous)', DriveError,
+    Rule(r'^SMART support is: +Disabled|^SMART Disabled', 'smart-disabled', _DISABLED),
+    Rule(r'^SMART support is: +(?:Unknown|Ambiguous)', 'smart-unknown',
          'does not tell whether it supports SMART; try to enable it: smartctl -s on PATH'),
-    Rule(r'device lacks SMART capability|does not support SMART', DriveError, _UNSUPPORTED),
-    Rule(r'bad response to IEC mode page|IE page \[', DriveError,
+    Rule(r'device lacks SMART capability|does not support SMART', 'smart-unsupported', _UNSUPPORTED),
+    Rule(r'bad response to IEC mode page|IE page \[', 'smart-unsupported',
          'has no SMART that can be read (informational exceptions page: bad response); a RAID volume or a simple USB '
          'device answers so'),
-    Rule(r'Read SMART (?:Data|Thresholds) failed: (.+)', DriveError, 'gives no SMART data: {}; see dmesg'),
-    Rule(r'A mandatory SMART command failed', DriveError,
+    Rule(r'Read SMART (?:Data|Thresholds) failed: (.+)', 'smart-data-unreadable', 'gives no SMART data: {}; see dmesg'),
+    Rule(r'A mandatory SMART command failed', 'smart-data-unreadable',
          'failed a mandatory SMART command; it is no drive with SMART, or it needs ' + _A_TYPE),
     # Not about a drive
-    Rule(r'ABSOLUTELY NO WARRANTY|^smartmontools release', NotAReport,
+    Rule(r'ABSOLUTELY NO WARRANTY|^smartmontools release', 'not-a-report',
          _RECORD.replace('{}', 'this is the version of smartctl')),
-    Rule(r'^(?:# )?\S.* -d \S+ # .* device', NotAReport,
+    Rule(r'^(?:# )?\S.* -d \S+ # .* device', 'not-a-report',
          _RECORD.replace('{}', 'this is a list of devices (smartctl --scan)')),
-    Rule(r'\] (?:detected|opened)$|^(?:ATA|NVMe) device successfully opened', DriveError,
+    Rule(r'\] (?:detected|opened)$|^(?:ATA|NVMe) device successfully opened', 'report-without-data',
          _RECORD.replace('{}', 'smartctl only opened the drive')),
 )
 
@@ -185,10 +199,19 @@ def diagnose(messages: Sequence[str], exit_status: Optional[int] = None, output_
     for rule in _RULES:
         match = re.search(rule.pattern, text, re.MULTILINE | re.IGNORECASE)
         if match:
-            return rule.error(rule.sentence.replace('{}', _quoted(match.groups())))
+            return _error(rule.code, rule.sentence, _quoted(match.groups()))
     if exit_status is not None and exit_status < 0:
-        return DriveError(f'cannot be read: smartctl was ended by signal {-exit_status}; see dmesg, try it by hand')
+        return DriveError(f'cannot be read: smartctl was ended by signal {-exit_status}; see dmesg, try it by hand',
+                          'smartctl-failed')
     return None
+
+
+def _error(code: str, sentence: str, said: str = '') -> DriveError:
+    """Return the error with a code. sentence: {} stands for what smartctl said, and _A_TYPE for a type to give."""
+    parts = tuple(part.replace('{}', said) for part in sentence.split(_A_TYPE))
+    error = _CLASSES.get(code, DriveError)('a type (TYPE@PATH)'.join(parts), code)
+    error.around_type = parts if len(parts) > 1 else ()
+    return error
 
 
 def examined(text: str) -> str:
@@ -205,18 +228,16 @@ def _quoted(groups: Tuple[Optional[str], ...]) -> str:
 def silence(exit_status: Optional[int]) -> DriveError:
     """Return the sentence for a smartctl that printed nothing at all."""
     if not exit_status:
-        return DriveError(_RECORD.format('it is empty, smartctl printed nothing'))
+        return DriveError(_RECORD.format('it is empty, smartctl printed nothing'), 'report-empty')
     return DriveError(f'cannot be read: smartctl printed nothing and ended with exit status {exit_status}; '
-                      'try it by hand')
+                      'try it by hand', 'smartctl-failed')
 
 
 def as_asked(error: DriveError, device_type: str) -> DriveError:
     """Return an error that does not advise to give a type where one was given: another one may help."""
-    if not device_type or _A_TYPE not in str(error):
-        return error
-    told = type(error)(str(error).replace(_A_TYPE, f'another type than {clean(device_type)}'))
-    told.identity = error.identity
-    return told
+    if device_type and error.around_type:
+        error.args = (f'another type than {clean(device_type)}'.join(error.around_type),)
+    return error
 
 
 class Remains(NamedTuple):
@@ -232,32 +253,34 @@ class Remains(NamedTuple):
 def without_data(remains: Remains) -> DriveError:
     """Return the reason when a report holds no SMART data and no known words why."""
     if not remains.is_asked:
-        return DriveError(_RECORD.format('smartctl was not asked for any'))
+        return DriveError(_RECORD.format('smartctl was not asked for any'), 'report-without-data')
     if remains.complaint:
-        return DriveError(f'cannot be read: smartctl says "{clean(remains.complaint, _REASON)}"')
+        return DriveError(f'cannot be read: smartctl says "{clean(remains.complaint, _REASON)}"', 'smartctl-failed')
     if not remains.device_type and not remains.is_identified:
-        return DriveError(_RECORD.format('it is about no drive'))
+        return DriveError(_RECORD.format('it is about no drive'), 'report-without-data')
     if remains.exit_status & 2:
         return _unanswered(remains)
     if remains.exit_status & 4:
-        return DriveError('gives no SMART data, a command to it failed: SMART is disabled (smartctl -s on PATH), '
-                          'unsupported, or lost behind a bridge that wants ' + _A_TYPE)
-    return DriveError(_RECORD.format('only what the drive is'))
+        return _error('smart-data-unreadable', 'gives no SMART data, a command to it failed: SMART is disabled '
+                      '(smartctl -s on PATH), unsupported, or lost behind a bridge that wants ' + _A_TYPE)
+    return DriveError(_RECORD.format('only what the drive is'), 'report-without-data')
 
 
 def _unanswered(remains: Remains) -> DriveError:
     """Return the sentence for something that smartctl opened and that fell silent."""
     if remains.is_identified:
-        return DriveError('says who it is and no more: not ready, asleep or failing; the kernel log (dmesg) tells more')
+        return DriveError('says who it is and no more: not ready, asleep or failing; the kernel log (dmesg) tells more',
+                          'not-answering')
     if re.search(_SILENT_IS_EMPTY, remains.device_type):
-        return DriveAbsent(f'is an empty slot, or its drive is dead: nothing answers as {clean(remains.device_type)}')
+        return DriveAbsent(f'is an empty slot, or its drive is dead: nothing answers as {clean(remains.device_type)}',
+                           'empty-slot')
     return DriveError('does not say who it is (IDENTIFY or INQUIRY failed): no drive of this type, or it no longer '
-                      'answers; check path and type (TYPE@PATH), the kernel log (dmesg) tells more')
+                      'answers; check path and type (TYPE@PATH), the kernel log (dmesg) tells more', 'identify-failed')
 
 
 def smart_unsupported() -> DriveError:
     """Return the sentence for a drive that says it has no SMART."""
-    return DriveError(_UNSUPPORTED)
+    return _error('smart-unsupported', _UNSUPPORTED)
 
 
 def smart_disabled() -> DriveError:
@@ -266,7 +289,7 @@ def smart_disabled() -> DriveError:
     Its counters are real, but its own "OK" is not: a SCSI drive with exceptions
     disabled reports none (SPC-5, DEXCPT), an ATA drive stops updating attributes.
     """
-    return DriveError(_DISABLED)
+    return DriveError(_DISABLED, 'smart-disabled')
 
 
 def is_complaint(line: str) -> bool:
@@ -286,11 +309,11 @@ def nothing_told(report: Report, is_asked: bool) -> Optional[DriveError]:
     counts = [number for key, number in report.nvme.items() if key not in _NO_COUNTS]
     if len(counts) > _FEW and not any(counts):
         return DriveError('gives a health log of nothing but zeros: a bridge, a RAID volume, or firmware that makes '
-                          'it up; '
-                          'check what stands behind it, or leave it out with --ignore')
+                          'it up; check what stands behind it, or leave it out with --ignore', 'smart-data-empty')
     if not is_asked or report.identity.protocol != 'ATA' or any(entry.number
                                                                 for entry in report.statistics.values()) or any(
             row.value or row.raw.strip('0x') for row in report.attributes):
         return None
-    return DriveError('tells not one attribute, and "passed" alone is worth nothing: lost behind a bridge that wants '
-                      f'{_A_TYPE}, or the drive is failing, see dmesg; leave out with --ignore what never has any')
+    return _error('smart-data-empty', 'tells not one attribute, and "passed" alone is worth nothing: lost behind a '
+                  f'bridge that wants {_A_TYPE}, or the drive is failing, see dmesg; leave out with --ignore what '
+                  'never has any')

@@ -76,7 +76,8 @@ def _scan(how: HowRead, runner: processes.Runner, deadline: float) -> Scan:
     from .failure_reasons import diagnose
     reason = diagnose((), answer.status,
                       _text_of(answer)) or answer.reason or f'failed with exit status {answer.status}'
-    raise SmartError(f'smartctl --scan: {reason}; name the drives with -d, or run it by hand')
+    raise SmartError(f'smartctl --scan: {reason}; name the drives with -d, or run it by hand',
+                     getattr(reason, 'code', 'scan-failed'))
 
 
 def _text_of(answer: Answer) -> str:
@@ -151,7 +152,7 @@ def understood(answer: Answer) -> Outcome:
         return alarm.limited(_understood, answer)
     except alarm.TakesTooLong as error:
         return DriveError(f'cannot be understood: {error} were not enough for what smartctl printed; '
-                          f'look at it by hand: {" ".join(answer.command)}')
+                          f'look at it by hand: {" ".join(answer.command)}', 'report-too-complex')
 
 
 def _understood(answer: Answer) -> Outcome:
@@ -159,7 +160,7 @@ def _understood(answer: Answer) -> Outcome:
         return _unread(answer)
     if answer.signal is not None:
         return DriveError(f'cannot be read: smartctl was ended by signal {answer.signal}; run it by hand: '
-                          f'{" ".join(answer.command)}')
+                          f'{" ".join(answer.command)}', 'smartctl-failed')
     error_text = answer.stderr.decode('utf-8', 'replace')
     try:
         if smartctl_calls.JSON[0] in answer.command:
@@ -175,16 +176,16 @@ def _unread(answer: Answer) -> DriveError:
     if answer.outcome == 'too late':
         return DriveNotReached(f'was not read: {answer.reason}; name fewer drives, or give more time with -t')
     if answer.outcome == 'met':
-        return DriveNotReached(f'was not read: {answer.reason}; {_APART}')
+        return DriveNotReached(f'was not read: {answer.reason}; {_APART}', 'in-use')
     if answer.outcome == 'cut short' and answer.waited:
         return DriveError(f'cannot be read: {answer.reason}, of which another check had the drive for '
-                          f'{answer.waited:.1f} s; {_APART}')
+                          f'{answer.waited:.1f} s; {_APART}', 'in-use')
     slow = 'a drive that hangs may be dying; try smartctl by hand, or give more time with --drive-timeout and -t'
-    steps = {'timeout': slow, 'cut short': slow,
-             'busy': 'nothing more is sent to it until that process is gone; drive or controller hang, the kernel log '
-                     '(dmesg) tells more'}
-    return DriveError(f'cannot be read: {answer.reason}; '
-                      f'{steps.get(answer.outcome, "run it by hand: " + " ".join(answer.command))}')
+    steps = {'timeout': ('timeout', slow), 'cut short': ('timeout', slow),
+             'busy': ('process-hangs', 'nothing more is sent to it until that process is gone; drive or controller '
+                                       'hang, the kernel log (dmesg) tells more')}
+    code, step = steps.get(answer.outcome, ('smartctl-failed', f'run it by hand: {" ".join(answer.command)}'))
+    return DriveError(f'cannot be read: {answer.reason}; {step}', code)
 
 
 def _transcript(answer: Answer) -> str:

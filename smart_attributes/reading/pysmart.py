@@ -93,8 +93,7 @@ def _readers() -> _Readers:
     except ImportError as error:
         missing = (error.name or 'pySMART').partition('.')[0]
         raise DriveError(f'is text, which the Python package pySMART reads, and {missing} is not installed; install '
-                         f'it, or '
-                         'record with smartctl --json -x') from None
+                         f'it, or record with smartctl --json -x', 'python-package-missing') from None
     finally:
         # pySMART sets LANG for the smartctl that it would start; it is not ours to change.
         if language is None:

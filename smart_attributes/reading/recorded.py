@@ -26,7 +26,8 @@ def read_files(paths: Sequence[str], found: List[Read]) -> List[str]:
         try:
             found.append(Read(device, alarm.limited(text_report.parse_report, _contents(path))))
         except alarm.TakesTooLong as error:
-            found.append(Read(device, DriveError(f'cannot be understood: {error} were not enough for this text')))
+            found.append(Read(device, DriveError(f'cannot be understood: {error} were not enough for this text',
+                                               'report-too-complex')))
         except NotAReport as error:
             if is_listed:
                 found.append(Read(device, error))
@@ -58,11 +59,12 @@ def _contents(path: str) -> bytes:
     try:
         return files.content(path, files.LARGEST, trust.foreign_secret)
     except (FileNotFoundError, files.NotRegular) as error:
-        raise NotAReport('is no file' if isinstance(error, files.NotRegular) else 'does not exist') from None
+        raise NotAReport('is no file' if isinstance(error, files.NotRegular) else 'does not exist',
+                         'report-missing') from None
     except OSError as error:
         if error.errno == errno.EFBIG:
             raise NotAReport(f'is not a smartctl report: it is larger than {files.LARGEST >> 20} MiB') from None
-        raise DriveError(f'cannot be opened: {error.strerror}') from None
+        raise DriveError(f'cannot be opened: {error.strerror}', 'report-unreadable') from None
 
 
 def _report_names(paths: Sequence[str]) -> List[str]:

@@ -64,7 +64,7 @@ def no_report(text: str, exit_status: Optional[int] = None) -> DriveError:
         return said or silence(exit_status)
     if exit_status:
         return DriveError(f'cannot be read: smartctl printed no report and ended with exit status {exit_status}; '
-                          'try it by hand')
+                          'try it by hand', 'smartctl-failed')
     return NotAReport('is not a smartctl report; record with smartctl -x, best with --json')
 
 

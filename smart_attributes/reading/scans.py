@@ -75,7 +75,8 @@ def _text_entries(text: str) -> List[Tuple[str, str, str]]:
             failure = (failure or 'it cannot be opened') if entry['failed'] else ''
             entries.append((entry['path'], entry['type'], failure))
     if text.strip() and not entries:
-        raise SmartError('smartctl --scan printed no list of devices; run it by hand to see what it says')
+        raise SmartError('smartctl --scan printed no list of devices; run it by hand to see what it says',
+                         'scan-failed')
     return entries
 
 
@@ -92,4 +93,5 @@ def _json_entries(text: str) -> List[Tuple[str, str, str]]:
             return entries
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         pass
-    raise SmartError('smartctl --scan printed JSON that is no list of devices; run it by hand to see what it says')
+    raise SmartError('smartctl --scan printed JSON that is no list of devices; run it by hand to see what it says',
+                     'scan-failed')

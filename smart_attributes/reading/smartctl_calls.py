@@ -113,7 +113,7 @@ def find_sudo() -> str:
             return candidate
     from ..errors import UsageError
     raise UsageError('sudo is not installed, and only root may read drives; install sudo, '
-                     'or use --nosudo where this user may run smartctl itself')
+                     'or use --nosudo where this user may run smartctl itself', 'sudo-missing')
 
 
 def check_executable(path: str, as_root: bool, through_sudo: bool = False) -> None:
@@ -126,7 +126,7 @@ def check_executable(path: str, as_root: bool, through_sudo: bool = False) -> No
     fault = _fault(path, as_root, through_sudo)
     if fault:
         from ..errors import UsageError
-        raise UsageError(f'{path}: {fault}')
+        raise UsageError(f'{path}: {fault}', 'smartctl-missing')
 
 
 def _fault(path: str, as_root: bool, through_sudo: bool) -> str:

@@ -61,7 +61,7 @@ def parse(text: str, exit_status: Optional[int] = None, error_text: str = '', co
     text = _QUOTED.sub('', text.translate(_TYPOGRAPHY))
     banners = list(_BANNER.finditer(text))
     if len(banners) > 1:
-        raise DriveError('holds several reports; write each to a file of its own')
+        raise DriveError('holds several reports; write each to a file of its own', 'several-reports')
     # What a shell or a script said before is none of the drive's business.
     lines = sorted_lines(text[banners[0].start():] if banners else text)
     version = tuple(map(int, banners[0].groups())) if banners else ()

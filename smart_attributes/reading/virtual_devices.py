@@ -74,7 +74,7 @@ def virtual_disk(model: str) -> Optional[DriveIsNoDrive]:
     if not hypervisor:
         return None
     return DriveIsNoDrive(f'is a virtual disk of {hypervisor}: it has no SMART; check the drives on the host that '
-                          f'holds it')
+                          f'holds it', 'virtual-disk')
 
 
 def not_a_drive(model: str, kind: str, transport: str, unit_id: str) -> Optional[DriveIsNoDrive]:
@@ -86,11 +86,12 @@ def not_a_drive(model: str, kind: str, transport: str, unit_id: str) -> Optional
     if kind not in _DISK_TYPES:
         return DriveIsNoDrive(f'is no disk ({clean(kind)}): no SMART to judge')
     if transport.lower().startswith('iscsi'):
-        return DriveIsNoDrive('is an iSCSI volume: its drives are in the storage system, check them there')
+        return DriveIsNoDrive('is an iSCSI volume: its drives are in the storage system, check them there',
+                              'iscsi-volume')
     if re.search(_OPTICAL, model):
         return DriveIsNoDrive('is an optical drive: no SMART to judge')
     if re.search(_VOLUME, model) or re.fullmatch(_NAA_6, unit_id):
         return DriveIsNoDrive('is a RAID volume or virtual disk, not a drive: it has no SMART; address the drives '
-                              'behind '
-                              'it, for instance megaraid,N@/dev/bus/0 or cciss,N@/dev/sg0 (see smartctl --scan)')
+                              'behind it, for instance megaraid,N@/dev/bus/0 or cciss,N@/dev/sg0 (see smartctl --scan)',
+                              'raid-volume')
     return None
