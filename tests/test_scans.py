@@ -206,7 +206,8 @@ def test_all_drives_of_a_scan_are_kept_beside_a_refused_one():
     found = from_scan('/dev/sda -d scsi # x\n/dev/sdb -d nonsense # x\n/dev/sdc -d scsi # x')
 
     assert [device.path for device in found.devices] == ['/dev/sda', '/dev/sdc']
-    assert len(found.refused) == 1 and found.refused[0].startswith('the scan found "/dev/sdb", which is left out: "/dev/sdb"')
+    assert len(found.refused) == 1
+    assert found.refused[0].startswith('the scan found "/dev/sdb", which is left out: "/dev/sdb"')
     assert not found.is_whole
 
 
