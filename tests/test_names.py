@@ -6,7 +6,7 @@ import string
 from itertools import product
 
 from smart_attributes.reading.addresses import parse
-from smart_attributes.reading.names import labelled, named, unique
+from smart_attributes.reading.names import labelled, named, slug, unique
 
 KINDS = ('ata', 'scsi', 'sat', 'sat,12', 'sat,auto,16', 'nvme,0x1', 'usbjmicron,p,x,0', 'usbasm1352r,1',
          'sntjmicron,0x1/sat',
@@ -70,3 +70,7 @@ def test_a_label_that_two_drives_share_tells_their_addresses():
 def test_names_grow_until_no_two_are_equal():
     """One that has nothing longer keeps what it has."""
     assert unique(map(iter, (['a', 'a_1'], ['a', 'b', 'b_2'], ['b']))) == ['a_1', 'b_2', 'b']
+
+
+def test_a_name_begins_and_ends_with_a_letter_or_digit():
+    assert [slug(text) for text in ('--Bus 0--', '_a_', '///', '')] == ['bus_0', 'a', 'drive', 'drive']

@@ -224,3 +224,26 @@ def test_a_call_for_attributes_is_known(arguments, wanted):
 def test_a_call_for_a_log_is_known_in_each_spelling(arguments):
     """getopt takes them all."""
     assert 'error' in report_sections.asked(arguments)
+
+
+@pytest.mark.parametrize('nvme, holds', [({'media_errors': 0}, True), ({'percentage_used': 1}, False), ({}, True),
+                                         ({'critical_warning': 0}, True)])
+def test_a_number_of_the_nvme_log_is_missing_only_where_there_is_a_log(nvme, holds):
+    part = report_sections._nvme('media_errors')
+
+    assert (part.name, part.asked, part.places) == ('media_errors', report_sections.TABLE, frozenset())
+    assert part.holds(Report(Identity('NVMe'), nvme=nvme)) is holds
+
+
+@pytest.mark.parametrize('scsi, holds', [({'read.total_uncorrected_errors': 0}, True), ({}, False),
+                                         ({'write.total_uncorrected_errors': 0}, False)])
+def test_a_row_of_the_error_counters_may_be_unsupported(scsi, holds):
+    part = report_sections._counters('read')
+
+    assert (part.name, part.asked) == ('row "read" of the error counter log', {'-a', '-x', 'error', 'xerror'})
+    assert part.places == {'error counter logging not supported', 'device does not support error counter logging'}
+    assert part.holds(Report(Identity('SCSI'), scsi=scsi)) is holds
+
+
+def test_a_report_of_an_unknown_protocol_lacks_what_each_report_has():
+    assert report_sections.missing(Report(Identity('USB')), (), ()) == ['the SMART health status', 'the model']

@@ -184,3 +184,38 @@ def test_what_is_no_scan_is_not_taken_for_an_empty_one(text):
     """No drive found by mistake would look like a machine without drives."""
     with pytest.raises(SmartError, match='no list of devices'):
         from_scan(text)
+
+
+@pytest.mark.parametrize('line, devices, refused, is_whole', [
+    ('/dev/sda -d scsi # x', ['/dev/sda'], [], True), ('/dev/sda -d ata # x', ['/dev/sda'], [], True),
+    ('/dev/hda -d sat # x', ['/dev/hda'], [], True), ('/dev/twa0 -d sat # x', ['sat@/dev/twa0'], [], True),
+    ('/dev/nvme0 -d nvme # x', ['/dev/nvme0'], [], True), ('/dev/sda -d nvme # x', ['nvme@/dev/sda'], [], True),
+    ('# /dev/sdb -d scsi # /dev/sdb, SCSI device open failed: a open failed: b', [],
+     ['the scan found /dev/sdb, which is left out: a open failed: b'], False),
+    ('# /dev/sdb -d scsi', [], ['the scan found /dev/sdb, which is left out: it cannot be opened'], False),
+    (f'# /dev/sdb -d scsi # open failed: {"x" * 300}', [],
+     ['the scan found /dev/sdb, which is left out: ' + 'x' * 197 + '...'], False)])
+def test_a_line_of_a_scan_gives_a_drive_or_a_reason(line, devices, refused, is_whole):
+    found = from_scan(line)
+
+    assert ([device.address for device in found.devices], list(found.refused), found.is_whole) == (
+        devices, refused, is_whole)
+
+
+def test_all_drives_of_a_scan_are_kept_beside_a_refused_one():
+    found = from_scan('/dev/sda -d scsi # x\n/dev/sdb -d nonsense # x\n/dev/sdc -d scsi # x')
+
+    assert [device.path for device in found.devices] == ['/dev/sda', '/dev/sdc']
+    assert len(found.refused) == 1
+    assert found.refused[0].startswith('the scan found "/dev/sdb", which is left out: "/dev/sdb"')
+    assert not found.is_whole
+
+
+@pytest.mark.parametrize('text, words', [
+    ('nonsense', 'smartctl --scan printed no list of devices; run it by hand to see what it says'),
+    ('{}', 'smartctl --scan printed JSON that is no list of devices; run it by hand to see what it says')])
+def test_what_is_no_scan_has_a_sentence(text, words):
+    with pytest.raises(SmartError) as caught:
+        from_scan(text)
+
+    assert str(caught.value) == words

@@ -116,3 +116,21 @@ def test_a_path_may_tell_that_there_is_no_drive(path, what):
 def test_paths_of_drives_are_none_of_these(path):
     """A wrong "no drive" would hide it for ever."""
     assert of_path(path) == ''
+
+
+VOLUME = ('is a RAID volume or virtual disk, not a drive: it has no SMART; address the drives behind it, for instance '
+          'megaraid,N@/dev/bus/0 or cciss,N@/dev/sg0 (see smartctl --scan)')
+
+
+@pytest.mark.parametrize('answer, words', [
+    (('ACME X1', 'CD/DVD', '', ''), 'is no disk (CD/DVD): no SMART to judge'),
+    (('ACME X1', 'disk', 'iSCSI', ''),
+     'is an iSCSI volume: its drives are in the storage system, check them there'),
+    (('ACME DVD-ROM', 'disk', '', ''), 'is an optical drive: no SMART to judge'),
+    (('LSI Logical Volume', 'disk', 'SAS (SPL-4)', ''), VOLUME), (('ACME X1', '', '', '6' + '0' * 31), VOLUME)])
+def test_an_answer_that_no_drive_gives_has_a_sentence(answer, words):
+    assert str(not_a_drive(*answer)) == words
+
+
+def test_a_disk_may_be_a_drive():
+    assert not_a_drive('ACME X1', 'disk', 'SAS (SPL-4)', '5000c500a1b2c3d4') is None
