@@ -6,7 +6,7 @@ import json
 import pytest
 from conftest import ROOT
 from measure import expected
-from measure.alarms import Alarm
+from measure.expected import Alarm
 
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import Thresholds

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
 from measure import alarms as of_drives  # noqa: E402
-from measure import rates, timelines  # noqa: E402
+from measure import expected, rates, timelines  # noqa: E402
 from measure.rates import AGES, ALONE, AT, BEYOND, Rate, Rates  # noqa: E402
 
 from smart_attributes.check import judging  # noqa: E402
@@ -122,7 +122,7 @@ def of_collection(path: str) -> Dict[str, Iterable[str]]:
     data = data_file.load(data_file.shipped('attributes.json'))
     database, limits_of = SpecDatabase(data), Thresholds(data_file.load(data_file.shipped('thresholds/default.json')))
     comparisons: List[measure.Comparison] = []
-    alarming: List[of_drives.Alarm] = []
+    alarming: List[expected.Alarm] = []
     for drive in collection.read(path):
         comparisons += [measure.compare(drive, database)] if drive.report.identity.kind == 'ssd' else []
         alarming.append(of_drives.alarm(drive, database, limits_of))

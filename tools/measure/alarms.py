@@ -14,13 +14,10 @@ from typing import (
     TYPE_CHECKING,
     Any,
     Dict,
-    FrozenSet,
     Iterable,
     Iterator,
     List,
     Mapping,
-    NamedTuple,
-    Optional,
     Sequence,
     Tuple,
 )
@@ -33,6 +30,7 @@ from smart_attributes.knowledge.thresholds import DriveLimit, Thresholds
 from smart_attributes.model import Device, Identity, State
 
 from . import dates, expected
+from .expected import Alarm
 
 if TYPE_CHECKING:
     from smart_attributes.knowledge.thresholds import Bound
@@ -45,22 +43,6 @@ ALARMS = (State.WARNING, State.CRITICAL)
 Figures = Dict[str, Dict[str, Dict[str, Any]]]
 """{"states": {"hdd": {"PASSED": {"OK": 1, ...}}},
 "reasons": {"hdd": {"pending": {"WARNING": [drives, of these alone]}}}}, the reasons of drives that say PASSED."""
-
-
-class Alarm(NamedTuple):
-    """One drive as it is judged by default."""
-
-    kind: str
-    health: str                      # "PASSED", "FAILED" or "not told"
-    state: State
-    reasons: Tuple[Tuple[str, State], ...]
-    told: FrozenSet[str] = frozenset()  # metrics that the drive has a judged number of
-    lasting: Optional[dates.Lasting] = None  # None: it tells no endurance
-    life: Optional[expected.Life] = None     # None: it does not tell its power-on time
-
-    def is_alone(self, metric: str, level: State) -> bool:
-        """Say whether only *metric* reaches a level."""
-        return not any(other != metric and state.urgency >= level.urgency for other, state in self.reasons)
 
 
 def alarm(drive: collection.Drive, database: SpecDatabase, thresholds: Thresholds) -> Alarm:

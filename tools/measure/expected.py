@@ -6,19 +6,19 @@ that they all were under power, are the most that can have alarmed; each counts 
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, FrozenSet, Iterator, List, Mapping, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, FrozenSet, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from smart_attributes.durations import MONTH
 from smart_attributes.history import growth
 from smart_attributes.model import Device, State
+
+from . import dates
 
 if TYPE_CHECKING:
     from smart_attributes.knowledge.drive_database import Metric
     from smart_attributes.knowledge.thresholds import Thresholds
     from smart_attributes.model import Reading, Verdict
     from smart_attributes.typed import Json
-
-    from .alarms import Alarm
 
 WHOLE = 100.0          # per cent: what a number that falls began with, and what is worn when nothing is left
 WEAR = 'endurance_used'
@@ -66,6 +66,22 @@ def _hasty(rule: Json) -> float:
 
 
 # --- the table -------------------------------------------------------------------------
+
+class Alarm(NamedTuple):
+    """One drive as it is judged by default."""
+
+    kind: str
+    health: str                      # "PASSED", "FAILED" or "not told"
+    state: State
+    reasons: Tuple[Tuple[str, State], ...]
+    told: FrozenSet[str] = frozenset()  # metrics that the drive has a judged number of
+    lasting: Optional[dates.Lasting] = None  # None: it tells no endurance
+    life: Optional[Life] = None     # None: it does not tell its power-on time
+
+    def is_alone(self, metric: str, level: State) -> bool:
+        """Say whether only *metric* reaches a level."""
+        return not any(other != metric and state.urgency >= level.urgency for other, state in self.reasons)
+
 
 def rows(alarms: Sequence[Alarm]) -> Iterator[str]:
     """Yield a row a kind and metric, and for all of a kind together: drives that have the number, drives that may have
