@@ -187,7 +187,7 @@ def test_a_drive_that_was_not_read_is_told(fake, tmp_path):
     assert (done.code, found.of('smart_run_state')) == (0, State.OK)
     assert [found.of('smart_drive_read_ok', device=name) for name in ('sda', 'sdb')] == [1, 0]
     assert [found.of('smart_drive_state', device=name) for name in ('sda', 'sdb')] == [State.WARNING, State.UNKNOWN]
-    assert re.match('sdb cannot be read: smartctl printed no report', done.text)
+    assert re.match(r'sdb \[smartctl-failed\] cannot be read: smartctl printed no report', done.text)
 
 
 def test_where_no_drive_answers_the_metrics_say_so(fake, tmp_path):

@@ -16,7 +16,7 @@ from conftest import ROOT, Result, perfdata, run
 from simulator import Machine, names, read, why_not
 
 PLUGIN = Path(sys.executable).with_name('check_smart_attributes')
-CODES = {'OK': 0, 'WARNING': 1, 'CRITICAL': 2, 'UNKNOWN': 3}
+STATUSES = {'OK': 0, 'WARNING': 1, 'CRITICAL': 2, 'UNKNOWN': 3}
 
 pytestmark = [pytest.mark.skipif(bool(why_not()), reason=why_not()),
               pytest.mark.skipif(not PLUGIN.exists(),
@@ -43,7 +43,7 @@ def expected(drive, name):
     """Return first line, exit code and perfdata that a drive's file expects under a name."""
     first_line = read(drive).expect['first_line'].replace('{drive}', name)
     numbers = {f'{name}_{metric}': number for metric, number in read(drive).expect['perfdata'].items()}
-    return first_line.casefold(), CODES[first_line.split()[1]], numbers
+    return first_line.casefold(), STATUSES[first_line.split()[1]], numbers
 
 
 def told(result):
@@ -178,7 +178,7 @@ def test_a_whole_machine_is_found_by_its_scan(tmp_path):
     assert result.code == 2
     assert result.first_line == ('SMART CRITICAL - sde smart_status: FAILED; reported_uncorrect 1290 (critical above '
                                  '20); 12 drives: 4 critical, 3 warning, 5 ok')
-    states = {line.split()[1]: line.split()[0] for line in result.text.splitlines()[1:] if line.split()[0] in CODES}
+    states = {line.split()[1]: line.split()[0] for line in result.text.splitlines()[1:] if line.split()[0] in STATUSES}
     assert states == {
         'bus_0_megaraid_4': 'CRITICAL', 'nvme1': 'CRITICAL', 'sde': 'CRITICAL', 'sdf': 'CRITICAL',
         'bus_0_megaraid_1': 'WARNING',
@@ -269,7 +269,7 @@ DENIED = 'cannot be opened: Permission denied; run as root or through sudo'
 DISABLED = ('has SMART disabled: it does not watch itself and its verdict is worth nothing; enable it: smartctl -s on '
             'PATH')
 # Code of each reason, by how its sentence begins; a health status that is missing is no reason but a finding.
-CODES = {HANGS: '[timeout] ', NO_INQUIRY: '[identify-failed] ', NO_NVME[:30]: '[identify-failed] ',
+REASONS = {HANGS: '[timeout] ', NO_INQUIRY: '[identify-failed] ', NO_NVME[:30]: '[identify-failed] ',
          EMPTY: '[empty-slot] ', EMPTY_CCISS: '[empty-slot] ', NO_DATA: '[smart-data-unreadable] ',
          ONLY_NAME: '[not-answering] ', NO_HEALTH_LOG[:30]: '[nvme-log-unreadable] ',
          DENIED: '[no-permission] ', DISABLED: '[smart-disabled] ',
@@ -311,7 +311,7 @@ def test_a_drive_that_cannot_be_read_is_unknown_with_the_reason(machine, place, 
     result = check(machine, '-d', address, '--drive-timeout', '0.5' if words == HANGS else '20')
 
     assert time.monotonic() - started < 3
-    code = next(code for beginning, code in CODES.items() if words.startswith(beginning))
+    code = next(code for beginning, code in REASONS.items() if words.startswith(beginning))
     assert result.first_line == f'SMART UNKNOWN - {name} {code}{words}; 1 drive: 1 unknown'
     assert result.code == 3
     assert words == SILENT or perfdata(result.text) == {}
