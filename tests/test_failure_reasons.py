@@ -385,28 +385,30 @@ RECORD = 'holds no SMART data: {}; record with smartctl -x'
 REMAINS = failure_reasons.Remains(device_type='sat', is_identified=True)
 
 
-@pytest.mark.parametrize('error, words', [
-    (failure_reasons.silence(None), RECORD.format('it is empty, smartctl printed nothing')),
-    (failure_reasons.silence(3),
+@pytest.mark.parametrize('left, words', [
+    (None, RECORD.format('it is empty, smartctl printed nothing')),
+    (3,
      'cannot be read: smartctl printed nothing and ended with exit status 3; try it by hand'),
-    (failure_reasons.without_data(REMAINS._replace(is_asked=False)), RECORD.format('smartctl was not asked for any')),
-    (failure_reasons.without_data(REMAINS._replace(complaint='x' * 300)),
+    (REMAINS._replace(is_asked=False), RECORD.format('smartctl was not asked for any')),
+    (REMAINS._replace(complaint='x' * 300),
      'cannot be read: smartctl says "' + 'x' * 157 + '..."'),
-    (failure_reasons.without_data(failure_reasons.Remains()), RECORD.format('it is about no drive')),
-    (failure_reasons.without_data(REMAINS), RECORD.format('only what the drive is')),
-    (failure_reasons.without_data(REMAINS._replace(exit_status=1)), RECORD.format('only what the drive is')),
-    (failure_reasons.without_data(REMAINS._replace(exit_status=2)),
+    (failure_reasons.Remains(), RECORD.format('it is about no drive')),
+    (REMAINS, RECORD.format('only what the drive is')),
+    (REMAINS._replace(exit_status=1), RECORD.format('only what the drive is')),
+    (REMAINS._replace(exit_status=2),
      'says who it is and no more: not ready, asleep or failing; the kernel log (dmesg) tells more'),
-    (failure_reasons.without_data(REMAINS._replace(exit_status=4)),
+    (REMAINS._replace(exit_status=4),
      'gives no SMART data, a command to it failed: SMART is disabled (smartctl -s on PATH), unsupported, or lost '
      'behind a bridge that wants a type (TYPE@PATH)'),
-    (failure_reasons.without_data(REMAINS._replace(exit_status=2, is_identified=False)),
+    (REMAINS._replace(exit_status=2, is_identified=False),
      'does not say who it is (IDENTIFY or INQUIRY failed): no drive of this type, or it no longer answers; check '
      'path and type (TYPE@PATH), the kernel log (dmesg) tells more'),
-    (failure_reasons.without_data(failure_reasons.Remains(2, device_type='megaraid,3')),
+    (failure_reasons.Remains(2, device_type='megaraid,3'),
      'is an empty slot, or its drive is dead: nothing answers as megaraid,3')])
-def test_what_is_missing_is_said_in_one_sentence(error, words):
-    assert str(error) == words
+def test_what_is_missing_is_said_in_one_sentence(left, words):
+    tell = failure_reasons.without_data if isinstance(left, failure_reasons.Remains) else failure_reasons.silence
+
+    assert str(tell(left)) == words
 
 
 def test_words_that_nobody_gave_are_no_reason():
