@@ -270,10 +270,10 @@ DISABLED = ('has SMART disabled: it does not watch itself and its verdict is wor
             'PATH')
 # Code of each reason, by how its sentence begins; a health status that is missing is no reason but a finding.
 REASONS = {HANGS: '[timeout] ', NO_INQUIRY: '[identify-failed] ', NO_NVME[:30]: '[identify-failed] ',
-         EMPTY: '[empty-slot] ', EMPTY_CCISS: '[empty-slot] ', NO_DATA: '[smart-data-unreadable] ',
-         ONLY_NAME: '[not-answering] ', NO_HEALTH_LOG[:30]: '[nvme-log-unreadable] ',
-         DENIED: '[no-permission] ', DISABLED: '[smart-disabled] ',
-         SILENT: ''}
+           EMPTY: '[empty-slot] ', EMPTY_CCISS: '[empty-slot] ', NO_DATA: '[smart-data-unreadable] ',
+           ONLY_NAME: '[not-answering] ', NO_HEALTH_LOG[:30]: '[nvme-log-unreadable] ',
+           DENIED: '[no-permission] ', DISABLED: '[smart-disabled] ',
+           SILENT: ''}
 FAULTS = [
     *((place, {'hang': 0}, HANGS) for place in PLACES),
     ('sata', {'hang': 4}, HANGS), ('nvme', {'hang': 2}, HANGS), ('megaraid-sas', {'hang': 12}, HANGS),
