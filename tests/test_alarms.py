@@ -7,7 +7,7 @@ import sys
 import pytest
 from conftest import ROOT, run, run_tool
 from measure import alarms
-from measure.expected import Alarm
+from measure.alarms import Alarm
 
 from smart_attributes.errors import DataError
 from smart_attributes.knowledge.thresholds import DriveLimit, Thresholds

@@ -53,7 +53,7 @@ def answering(name='sda', seconds=0.5, state=State.OK, identity=X1, remark=''):
 
 def silent(outcome, problem='cannot be opened', identity=NOBODY, state=State.UNKNOWN, path='/dev/sda', kind=''):
     device = Device(path, kind, name='sda')
-    return Verdict(device, identity, state, problem=problem), Read(device, outcome)
+    return Verdict(device, identity, state, problem=problem, code=outcome.code), Read(device, outcome)
 
 
 def told(*pairs, hide_serial=False, **more):
@@ -77,13 +77,12 @@ def test_more_than_eight_drives_share_a_line_with_the_slowest():
                                                     'check_smart_attributes list names them')]
 
 
-SEE = 'see doc/troubleshooting.md, which knows these words'
 
 
 @pytest.mark.parametrize('pair, known, finding', [
     (silent(SudoRefused('x')), X1, (None, 'not read: sudo refuses the call, see sudo rule', '', '')),
     (silent(DriveIsNoDrive('x'), 'is a volume'), X1,
-     (False, 'is a volume', 'leave it out of -d, or out of a scan with --ignore', '')),
+     (False, 'is a volume', 'leave the device out: --ignore DEVICE', '')),
     (silent(DriveIsNoDrive('x'), 'is a volume; name its disks'), None, (False, 'is a volume', 'name its disks', '')),
     (silent(DriveError('x'), 'times out; see the log', X1), None,
      (False, 'ACME X1 SERIAL1: times out', 'see the log', '')),
@@ -91,9 +90,10 @@ SEE = 'see doc/troubleshooting.md, which knows these words'
         False, 'was ACME X1 SERIAL1: cannot be opened',
         'a check has read it here before, so drive, cable or controller fail: see what the kernel says',
         'dmesg -T | tail -50')),
-    (silent(ControllerElsewhere('x')), X1, (False, 'cannot be opened', SEE, '')),
+    (silent(ControllerElsewhere('x')), X1, (False, 'cannot be opened', 'use the address that the message names', '')),
     (silent(DriveNotReached('x'), 'too late; wait'), X1, (False, 'too late', 'wait', '')),
-    (silent(DriveError('x')), None, (False, 'cannot be opened', SEE, ''))],
+    (silent(DriveError('x')), None, (
+        False, 'cannot be opened', 'run: check_smart_attributes doctor --user nagios', ''))],
     ids=['sudo', 'volume', 'volume-with-advice', 'named', 'known', 'elsewhere', 'not-reached', 'unknown'])
 def test_an_address_without_a_report_gets_its_cause_and_what_to_do(pair, known, finding):
     assert told(pair, history=Known(drive=known)) == [Finding('/dev/sda', *finding)]

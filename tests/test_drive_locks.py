@@ -105,7 +105,8 @@ def test_nothing_is_sent_to_a_drive_that_an_earlier_check_still_waits_for(fake, 
     os.close(held)
     assert result.code == 3 and fake.calls() == [] and time.monotonic() - started < 5
     clock = time.strftime('%H:%M', time.localtime(since))
-    assert f'sda cannot be read: still waiting since {clock} (process {NO_PROCESS})' in result.first_line
+    assert (f'sda [process-hangs] cannot be read: still waiting since {clock} (process {NO_PROCESS})'
+            in result.first_line)
 
 
 def test_another_drive_is_read_meanwhile(fake, state):
@@ -215,7 +216,7 @@ def test_a_record_that_makes_no_sense_counts_as_none(fake, state, content):
     os.close(held)
     assert isinstance(earlier, Earlier) and (earlier.pid, earlier.start) == (0, 0)
     assert not earlier.is_stuck(0.1)
-    assert result.code == 3 and 'sda was not read: another check is reading it' in result.first_line
+    assert result.code == 3 and 'sda [in-use] was not read: another check is reading it' in result.first_line
     assert 'hang' not in result.first_line
 
 
@@ -275,7 +276,7 @@ def test_a_check_whose_time_ends_while_another_reads_says_so_and_does_not_call_t
     second = check_while_another_reads(fake, state, 4, '-t', '2')
 
     assert second.code == 3
-    assert 'sda was not read: another check is reading it since' in second.first_line
+    assert 'sda [in-use] was not read: another check is reading it since' in second.first_line
     assert f'(process {fake.pids()[0]})' in second.first_line and 'at different times' in second.first_line
     assert not re.search(r'\bhang|dying', second.first_line)
 

@@ -85,7 +85,8 @@ object InfluxdbWriter "influx" {{
 # Drive -> state and a piece of the first line.
 EXPECTED = {'sda': (0, 'SMART OK - '), 'sdb': (1, 'SMART WARNING - sdb endurance_used 86 % (warning above 85)'),
             'sdc': (2, 'SMART CRITICAL - sdc '),
-            'nvme0': (1, 'SMART WARNING - nvme0 endurance_used 91 %'), 'sdd': (3, 'SMART UNKNOWN - sdd is not there')}
+            'nvme0': (1, 'SMART WARNING - nvme0 endurance_used 91 %'),
+            'sdd': (3, 'SMART UNKNOWN - sdd [no-such-device] is not there')}
 EVERY = 'all readings'
 
 

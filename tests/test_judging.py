@@ -546,7 +546,8 @@ def test_a_firmware_defect_without_hour_and_without_cure_says_neither():
 @pytest.mark.parametrize(('error', 'state'), [(DriveError('gone'), State.UNKNOWN), (DriveAsleep('gone'), State.OK)])
 def test_a_drive_that_gave_no_report_keeps_its_name_and_the_reason(error, state):
     """UNKNOWN, or what --asleep says; its serial number is what the admin looks for."""
-    assert judging.unreadable(SDB, error, judging.Rules(), X1) == judging.Verdict(SDB, X1, state, problem='gone')
+    assert judging.unreadable(SDB, error, judging.Rules(), X1) == judging.Verdict(SDB, X1, state, problem='gone',
+                                                                                           code=error.code)
     assert judging.unreadable(SDB, error, judging.Rules()).identity == Identity()
 
 

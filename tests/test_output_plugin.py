@@ -20,7 +20,7 @@ def drive(name, *readings, state=OK, notes=(), problem='', entry='ACME X1'):
         Judgement(Reading(metric, number, unit, Source('log')), state, '85', graphed=True,
                   against='' if state is OK else 'above 85') for metric, number, unit in readings)
     return Verdict(Device(f'/dev/{name}', name=name), Identity('ATA', 'ACME X1', '1', 'SERIAL1', rotation=0), state,
-                   judgements, notes, problem, entry)
+                   judgements, notes, problem, entry=entry)
 
 
 WORN = drive('sdb', ('endurance_used', 86, '%'), state=WARNING, notes=('wears out',))

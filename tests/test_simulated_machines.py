@@ -226,7 +226,7 @@ def test_a_smart_array_volume_says_how_its_drives_are_reached(machine):
     result = check(machine, '-d', '/dev/sda')
 
     assert result.code == 3
-    assert 'sda is a RAID volume; address its drives as cciss,N@PATH' in result.first_line
+    assert 'sda [raid-volume] is a RAID volume; address its drives as cciss,N@PATH' in result.first_line
 
 
 def test_the_list_of_a_machine_can_be_pasted_after_d(tmp_path):

@@ -959,7 +959,7 @@ def test_validate_lists_every_mistake_that_a_check_prints(tmp_path, kind, option
     """Those of the schema, and those of the parts that fit it."""
     path = limits(tmp_path, OF_ALL_KINDS[kind])
     check = run_command('--report', drive_path('intel-worn'), '--no-history', option, path).text
-    told = [line.split('(check)  ')[1] for line in check.splitlines() if '(check)' in line]
+    told = [line.split('(check)  [site-file-mistake] ')[1] for line in check.splitlines() if '(check)' in line]
 
     assert len(told) >= 4
     assert set(told) <= set(run_command('validate', path).text.splitlines())
