@@ -186,7 +186,7 @@ def bench_reports(folder: Path) -> None:
 
 
 def rate(folder: str, count: int) -> str:
-    """Return reports a second of one process, start-up included; the files are in history, since disks differ."""
+    """Return reports a second of one process, start-up included; the files are in memory, since disks differ."""
     cost = median([run([PLUGIN, '--report', folder]) for _ in range(4)][1:])
     return f'{count / cost.wall * 1000:.0f} a second ({count} files in {cost.wall / 1000:.1f} s)'
 

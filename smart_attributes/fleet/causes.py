@@ -90,7 +90,7 @@ CAUSES: Tuple[Cause, ...] = (
           'on the host, run: check_smart_attributes doctor; please report the error with its output',
           r'Traceback \(most recent call last\)|error inside check_smart_attributes'),
     Cause('check-killed', 'the check was ended by a signal',
-          'on the host, look for a lack of history: dmesg -T | grep -i oom',
+          'on the host, look for a lack of memory: dmesg -T | grep -i oom',
           r'<Terminated by signal'),
     Cause('sudo-rule-missing', 'sudo refuses to run smartctl',
           'on the host, as root, run: check_smart_attributes sudoers --user nagios | '
