@@ -19,7 +19,7 @@ TEXTS = ('by', 'model', 'firmware', 'what')  # columns; all others are numbers
 
 
 def rows(drives: Iterable[Json], now: float) -> List[Row]:
-    """Return the rows of drives, as faces.triage prints them."""
+    """Return the rows of drives, as output.triage_table prints them."""
     return [_row(drive, now) for drive in drives]
 
 

@@ -1,7 +1,7 @@
-"""The files of history in the state folder, and what is left there when something fails.
+"""The files of history in the state directory, and what is left there when something fails.
 
-Links are refused, and what belongs to another user. Callers act as the folder's owner (see state_folder), but for what
-says otherwise.
+Links are refused, and what belongs to another user. Callers act as the owner of the state directory, except where a
+docstring says otherwise.
 """
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class HistoryStore:
     """The history of one folder, as one process sees it. Raises HistoryUnusable, a sentence, and nothing else."""
 
     def __init__(self, state: Folder, now: int, is_same: SameDrive, machine: str = '', writes: bool = True) -> None:
-        """Open it. state: see state_folder. now: seconds since 1970, the time of this check. machine: see machine_id().
+        """Open it. now: seconds since 1970, the time of this check. machine: see machine_id().
 
         writes: False for who only looks: nothing is made or changed then, and other users may do so.
         """

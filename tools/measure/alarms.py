@@ -2,8 +2,7 @@
 limit.
 
 A metric is a reason where it is not OK; *alone* where nothing else reaches its state: only there a limit decides.
-Drives that say
-FAILED validate a limit, those that say PASSED and alarm are what an admin has to look at.
+Drives that report FAILED support a limit; those that report PASSED and alert are what an admin has to look at.
 """
 from __future__ import annotations
 
