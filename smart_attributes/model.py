@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from .defaults import DRIVE_TIMEOUT, PARALLEL, SMARTCTL, TIMEOUT
+from .constants import DRIVE_TIMEOUT, PARALLEL, SMARTCTL, TIMEOUT
 from .drive_identity import Identity as Identity  # noqa: PLC0414 (an export)
 from .errors import DriveError
 from .typed import TYPE_CHECKING, NamedTuple

@@ -7,7 +7,7 @@ from typing import Optional, Tuple
 import pytest
 from conftest import ROOT
 
-from smart_attributes.durations import DAY
+from smart_attributes.constants import DAY
 from smart_attributes.errors import DataError, UsageError
 from smart_attributes.history import fast_wear, growth, past, series
 from smart_attributes.history.growth import Growth, Rule

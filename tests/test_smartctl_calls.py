@@ -9,7 +9,7 @@ import pytest
 from conftest import NOBODY, drive, run_as_nobody
 from fake_smartctl import FakeSmartctl
 
-from smart_attributes.defaults import SMARTCTL
+from smart_attributes.constants import SMARTCTL
 from smart_attributes.errors import UsageError
 from smart_attributes.reading import smartctl_calls
 from smart_attributes.reading.smartctl_calls import check_executable, is_too_old, prefix, read_arguments, version

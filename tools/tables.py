@@ -10,9 +10,9 @@ import json
 from pathlib import Path
 from typing import Any, Callable, Dict, List
 
+import architecture
 import described
 import icinga
-import rooms
 
 from smart_attributes.fleet import causes, certificates
 from smart_attributes.knowledge.drive_database import SpecDatabase
@@ -23,9 +23,9 @@ from smart_attributes.reading import device_types
 ROOT = Path(__file__).resolve().parent.parent
 
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
-# What the house holds, in the order in which a drive meets it; tests/test_layout.py reads the rooms' rules.
-ROOMS = ('', 'command_line', 'commands', 'check', 'reading', 'knowledge', 'history', 'output', 'fleet', 'doctor',
-         'devtools', 'v1_6')
+# The top and the subpackages, in the order in which a drive meets them.
+SUBPACKAGES = ('', 'command_line', 'commands', 'check', 'reading', 'knowledge', 'history', 'output', 'fleet', 'doctor',
+               'devtools', 'v1_6')
 
 
 def data(name: str) -> Dict[str, Any]:
@@ -101,9 +101,9 @@ def said(limit: Dict[str, Any], field: str) -> str:
 
 def modules() -> List[str]:
     """One row a module: the first line of its docstring."""
-    of_package = [(f'{room}/{path.stem}'.lstrip('/'), path) for room in ROOMS
-                  for path in sorted((ROOT / 'smart_attributes' / room).glob('*.py'))]
-    outside = [(f'tools/measure/{path.stem}', path) for path in rooms.MEASURING]
+    of_package = [(f'{subpackage}/{path.stem}'.lstrip('/'), path) for subpackage in SUBPACKAGES
+                  for path in sorted((ROOT / 'smart_attributes' / subpackage).glob('*.py'))]
+    outside = [(f'tools/measure/{path.stem}', path) for path in architecture.MEASURING]
     return [f'| `{name}` | {first_line(path)} |' for name, path in (*of_package, *outside) if path.stem != '__init__']
 
 
@@ -152,7 +152,7 @@ TABLES: Dict[str, Dict[str, Callable[[], List[str]]]] = {
     'doc/options.md': {'options': options},
     'doc/metric-names.md': {'metrics': metrics},
     'thresholds/README.md': {'limits': limits},
-    'CONTRIBUTING.md': {'modules': modules, 'drawing': rooms.drawing},
+    'CONTRIBUTING.md': {'modules': modules, 'drawing': architecture.drawing},
     'doc/icinga.md': {'variables': icinga.rows},
     'doc/fleet.md': {'causes': explained, 'certificates': refusals},
     'doc/raid.md': {'refused': refused},

@@ -1,7 +1,7 @@
 """Drives that come, go, move and sleep, in sentences. Pure: what history knows comes in as values."""
 from __future__ import annotations
 
-from ..durations import DAY, MONTH
+from ..constants import DAY, MONTH
 from ..history import drive_changes
 from ..history.drive_changes import Change, Place, Scope
 from ..history.drive_matching import Match, Record

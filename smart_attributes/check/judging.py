@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import time
 
-from ..durations import HOUR
+from ..constants import HOUR
 from ..errors import DriveAsleep, SmartError
 from ..knowledge import ranges, readings, self_tests, severity, standards
 from ..knowledge.acknowledgements import Acknowledgement, is_silent, prevailing, telling

@@ -3,8 +3,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..defaults import DRIVE_TIMEOUT, PARALLEL, SMARTCTL, TIMEOUT
-from ..durations import HOUR, LETTERS
+from ..constants import DRIVE_TIMEOUT, HOUR, LETTERS, PARALLEL, SMARTCTL, TIMEOUT
 from ..files import CONFIG
 from ..model import State
 from ..typed import TYPE_CHECKING, NamedTuple

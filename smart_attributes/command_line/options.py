@@ -1,7 +1,7 @@
 """The values of a command line: one group for each part of the program that takes them, and one for the command."""
 from __future__ import annotations
 
-from ..durations import DAY
+from ..constants import DAY
 from ..files import CONFIG
 from ..model import OUTPUT_LIMIT, HowRead, State
 from ..typed import TYPE_CHECKING, NamedTuple

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import sys
 
-from .. import alarm
+from .. import VERSION, alarm
 from ..command_line import option_groups as groups
 from ..command_line import options as values
 from ..command_line import parsers
@@ -13,7 +13,6 @@ from ..command_line.parsers import Command
 from ..files import CONFIG
 from ..model import OUTPUT_LIMIT
 from ..typed import TYPE_CHECKING
-from ..version import VERSION
 
 if TYPE_CHECKING:
     from typing import Sequence, Tuple

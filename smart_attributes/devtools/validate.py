@@ -45,7 +45,7 @@ class Kind(NamedTuple):
     schema: str = ''                       # of which --format knows the layout
 
 
-# Every kind of file that the program reads has its line here; those of version 1.6 come from its own room.
+# Every kind of file that the program reads has its line here; those of version 1.6 come from its subpackage.
 KINDS = (Kind('limits', limit_rules.is_limits, limit_rules.examine, 'thresholds'),)
 
 

@@ -6,7 +6,7 @@ import shlex
 from typing import Dict, List, Sequence, Tuple
 
 from ..command_line.options import PROGRAM
-from ..defaults import TIMEOUT
+from ..constants import TIMEOUT
 from ..model import BEHIND_NRPE
 from ..output.doctor_findings import Paste
 from ..reading.device_types import controller

@@ -6,8 +6,7 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from .. import files
 from ..command_line.options import PROGRAM
-from ..defaults import TIMEOUT
-from ..durations import HOUR, MINUTE
+from ..constants import HOUR, MINUTE, TIMEOUT
 from ..model import BEHIND_NRPE, KEPT_BEHIND_NRPE, OUTPUT_LIMIT
 from ..output.doctor_findings import Finding
 

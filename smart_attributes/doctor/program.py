@@ -4,7 +4,7 @@ import os
 from typing import Optional
 
 from .. import trust
-from ..defaults import SMARTCTL
+from ..constants import SMARTCTL
 from ..errors import UsageError
 from ..model import HowRead
 from ..output.doctor_findings import Finding

@@ -5,7 +5,7 @@ import shlex
 from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..command_line.options import PROGRAM, USER, Options
-from ..defaults import SMARTCTL
+from ..constants import SMARTCTL
 from ..errors import UsageError
 from ..model import Answer, Device, HowRead
 from ..output.doctor_findings import Finding

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Dict, List, NamedTuple, Tuple
 
-from ..durations import DAY
+from ..constants import DAY
 from ..model import State, worst
 from ..output import plugin_lines
 from ..output.forecast_dates import day

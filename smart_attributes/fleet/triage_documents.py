@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from .. import files, trust
-from ..durations import DAY
+from ..constants import DAY
 from ..errors import SmartError
 from ..model import State
 from ..output.advice import FORMER, NOTHING, ORDER_OF_ACTIONS, READ, SEARCH, due

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 
-from ..durations import DAY, MONTH
+from ..constants import DAY, MONTH
 from ..errors import HistoryUnusable
 from ..model import Identity
 from ..state_directory import Folder

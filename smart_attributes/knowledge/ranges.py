@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ..durations import LETTERS
+from ..constants import LETTERS
 from ..errors import UsageError
 from ..typed import TYPE_CHECKING
 from .nagios import Range

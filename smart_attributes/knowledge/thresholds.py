@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 
-from ..durations import LETTERS
+from ..constants import LETTERS
 from ..model import Device, Identity
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from .acknowledgements import Acknowledgement, applying, from_overrides

@@ -4,7 +4,7 @@ be believed, and be wrong.
 from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from smart_attributes.check import forecasts
-from smart_attributes.durations import YEAR
+from smart_attributes.constants import YEAR
 from smart_attributes.model import Verdict
 
 LITTLE = 50        # %, below which a drive has more than half of its endurance left

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, FrozenSet, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from smart_attributes.durations import MONTH
+from smart_attributes.constants import MONTH
 from smart_attributes.history import growth
 from smart_attributes.model import Device, State
 
