@@ -62,6 +62,14 @@ def test_every_metric_state_and_command_is_in_the_man_page():
     assert [command for command in described.names()[1:] if f'check_smart_attributes {command}' not in text] == []
 
 
+def test_every_metric_has_a_row_in_its_document():
+    """With its meaning: error messages send people there."""
+    page = (ROOT / 'doc/metric-names.md').read_text()
+
+    assert set(re.findall(r'^\| `(\w+)` \|(?: [^|]* \|){3} [^|]+ \|$', page, re.M)) == set(
+        json.loads((ROOT / 'attributes.json').read_text())['metrics'])
+
+
 def test_help_lists_every_command():
     """Each once, with its sentence."""
     text = run('--help').text

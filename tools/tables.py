@@ -150,7 +150,7 @@ SCHEMA = 'smart_attributes/schema/attributes.schema.json'
 SCHEMA_TABLE = '"$comment": "tools/tables.py writes these",\n      "properties": {\n'
 TABLES: Dict[str, Dict[str, Callable[[], List[str]]]] = {
     'doc/options.md': {'options': options},
-    'doc/metric-names.md': {'metrics': metrics},
+    'doc/metric-names.md': {'metrics': metric_names},
     'thresholds/README.md': {'limits': limits},
     'CONTRIBUTING.md': {'modules': modules, 'drawing': architecture.drawing},
     'doc/icinga.md': {'variables': icinga.rows},
