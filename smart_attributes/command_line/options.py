@@ -7,8 +7,9 @@ from ..model import OUTPUT_LIMIT, HowRead, State
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from typing import Any, Mapping, Optional, Tuple
+    from typing import Any, Callable, Mapping, Optional, Tuple
 
+    from ..typed import Json
     from ..v1_6.command_line import Before as Before  # noqa: PLC0414  site and survey take the name from here
 
 
@@ -103,8 +104,7 @@ class CheckOptions(NamedTuple):
 class TriageOptions(NamedTuple):
     """What triage shows beside the table, or in its place."""
 
-    as_json: bool
-    html: Optional[str]
+    forms: Tuple[Tuple[Callable[[Json], str], Optional[str]], ...]  # of the document; with a file, or printed
     since: int                          # seconds to look back; 0: not asked for
 
 
