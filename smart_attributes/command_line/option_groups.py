@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Option = tuple[tuple[str, ...], Mapping[str, Any]]  # spellings, and the arguments of add_argument()
 
 
-class Group(NamedTuple):
+class OptionGroup(NamedTuple):
     """Options under one heading of the help; a heading of '' is that of the options without a group."""
 
     title: str
@@ -75,7 +75,7 @@ _attribute = _number('attribute number', 1, 255, int)
 # --- groups --------------------------------------------------------------------
 
 JSON = option('--json', dest='as_json', action='store_true', help='the same as JSON')
-DRIVES = Group('which drives', (
+DRIVES = OptionGroup('which drives', (
     option('-d', '--device', dest='devices', action='append', default=[], metavar='ADDRESS',
            help='/dev/sda, or TYPE@PATH: megaraid,6@/dev/bus/0, megaraid,[0-7,16]@/dev/bus/0, sat@/dev/sg2; '
                 'repeatable'),
@@ -86,7 +86,7 @@ DRIVES = Group('which drives', (
            help='only drives whose path, model or serial contains this regular expression'),
     option('--ignore', action='append', default=[], metavar='PATTERN', help='not the drives that contain it'),
 ))
-READING = Group('how they are read', (
+READING = OptionGroup('how they are read', (
     option('-p', '--path', dest='smartctl', default=SMARTCTL, metavar='FILE', help=f'smartctl; default {SMARTCTL}'),
     option('--nosudo', '-nosudo', action='store_true', help='do not put sudo -n before smartctl when not root'),
     option('--jobs', type=_count, default=PARALLEL, metavar='N', help='drives read at once; default %(default)s'),
@@ -99,14 +99,14 @@ READING = Group('how they are read', (
     option('-t', '--timeout', type=seconds, default=TIMEOUT, metavar='SECONDS',
            help='for everything; what is late is UNKNOWN, the rest is reported; default %(default)g'),
 ))
-DATA = Group('data files', (
+DATA = OptionGroup('data files', (
     option('--config', default=CONFIG, metavar='DIR',
            help='folder with attributes.d/*.json and thresholds.d/*.json; default %(default)s'),
     option('--attributes', action='append', default=[], metavar='FILE',
            help='more entries, stronger than the shipped ones'),
     option('--thresholds', action='append', default=[], metavar='FILE', help='limits of this site; later files win'),
 ))
-JUDGING = Group('how they are judged', (
+JUDGING = OptionGroup('how they are judged', (
     *(option(letter, f'--{word}', type=_metric_range, action='append', default=[], metavar='METRIC=RANGE',
              help=f'{word} limit of a metric: endurance_used=80, spare_available=20:, endurance_time_left=30d:; '
                   'repeatable') for letter, word in (('-w', 'warning'), ('-c', 'critical'))),
@@ -123,7 +123,7 @@ JUDGING = Group('how they are judged', (
                 'age'),
     option('--asleep', type=state, default=State.OK, metavar='STATE', help='state of a drive in standby; default ok'),
 ))
-HISTORY = Group('what is remembered and accepted', (
+HISTORY = OptionGroup('what is remembered and accepted', (
     option('--no-history', action='store_true', help='remember nothing, and judge no growth'),
     option('--history-required', type=state, metavar='STATE',
            help='state where history cannot be used; default: it is said'),
@@ -136,18 +136,18 @@ HISTORY = Group('what is remembered and accepted', (
            help='accept a number of one drive: silent at it, loud beyond; EXAMPLE0001:reallocated=8:2027-01-31; '
                 'repeatable'),
 ))
-NAMING = Group('how they are named', (
+NAMING = OptionGroup('how they are named', (
     option('--label', choices=LABELS, default='device',
            help='what names are made of, and with by-id the addresses that list prints; default %(default)s'),
     option('--hide-serial', action='store_true',
            help='print no serial numbers but those in addresses and in what --label makes of them'),
 ))
-COMMON = Group('', (
+COMMON = OptionGroup('', (
     option('-v', '--verbose', action='count', default=0,
            help='-v notes and sources, -vv all readings, -vvv smartctl\'s call and output'),
     option('-V', '--version', dest='show_version', action='store_true', help='print versions and exit'),
 ))
-ICINGA = Group('Icinga 2', (
+ICINGA = OptionGroup('Icinga 2', (
     option('--icinga', default='', metavar='URL', help='its API: https://master.example.org:5665'),
     option('--user', dest='api_user', default='', metavar='NAME',
            help='ApiUser with the permissions objects/query/Service and objects/query/Host'),
@@ -167,7 +167,7 @@ ICINGA = Group('Icinga 2', (
     option('--hosts', nargs='?', const='', metavar='EXPRESSION',
            help='tell which hosts, or which of these, have no such service; needs objects/query/Host'),
 ))
-FLEET_OUTPUT = Group('what is shown', (
+FLEET_OUTPUT = OptionGroup('what is shown', (
     option('--json', dest='as_json', action='store_true', help='all drives as JSON, host by host'),
     option('--html', metavar='FILE', help='a page: what to do and to order, then the drives'),
     option('--plan', default='', metavar='FILE', help='which models to order by which quarter, as CSV'),

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, NoReturn
 
-    from .option_groups import Group, Option
+    from .option_groups import Option, OptionGroup
     from .options import Before
 
 
@@ -22,7 +22,7 @@ class Command(NamedTuple):
     summary: str                        # one sentence
     usage: str                          # the words behind the name
     epilog: str                         # example, further explanation, exit status
-    groups: tuple[Group, ...]
+    groups: tuple[OptionGroup, ...]
     options: tuple[Option, ...]         # its own
     values: Any                         # class of the values that only this command has, None without
     history: str                        # how it uses history: "writes", "reads", or ''

@@ -111,7 +111,7 @@ def unused(given: str, user: str, known: Sequence[str]) -> List[Finding]:
                     f'mv -n {shlex.quote(path)} {shlex.quote(path)}.unused') for path in known if path != used]
 
 
-def _looked_at(options: Options, state: state_directory.Folder) -> HistoryStore:
+def _looked_at(options: Options, state: state_directory.StateDirectory) -> HistoryStore:
     """Return what lies there. Raises HistoryUnusable for whatever a check would stumble over."""
     place = files.below(state, is_made=False) if os.path.isdir(os.path.join(state.path, files.NAME)) else None
     if place is None or not os.path.lexists(place.file):
