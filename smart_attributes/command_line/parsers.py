@@ -58,9 +58,11 @@ def parser(command: Command, others: Sequence[Command] = ()) -> Parser:
 
 def _listed(commands: Sequence[Command]) -> str:
     """Return the part of the help that lists the other commands, '' without any."""
-    width = max((len(each.name) for each in commands), default=0)
+    if not commands:
+        return ''
+    width = max(len(each.name) for each in commands)
     lines = [f'  {each.name:{width}}  {each.summary[0].lower()}{each.summary[1:].rstrip(".")}\n' for each in commands]
-    return f'other commands; {PROGRAM} COMMAND --help shows their options:\n{"".join(lines)}\n' if lines else ''
+    return f'other commands; {PROGRAM} COMMAND --help shows their options:\n{"".join(lines)}\n'
 
 
 def parse(command: Command, parser: Parser, words: Sequence[str]) -> Options:
