@@ -44,7 +44,7 @@ listen_to((signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM))
 
 @pytest.fixture(autouse=True)
 def signal_handlers() -> Iterator[None]:
-    """Restore the signal handlers that a test leaves behind: with ours for SIGTERM, multiprocessing cannot end its workers."""
+    """Restore the signal handlers that a test leaves: under ours, multiprocessing cannot end its workers."""
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
     yield
     for number, handler in before.items():
