@@ -120,7 +120,7 @@ class Report(NamedTuple):
     attributes: Tuple[AttributeRow, ...] = ()
     statistics: Mapping[Tuple[int, int], Statistic] = {}  # (page, offset) -> entry
     nvme: Mapping[str, int] = {}          # keys of smartctl's nvme_smart_health_information_log
-    scsi: Mapping[str, float] = {}        # see json_report.SCSI_KEYS
+    scsi: Mapping[str, float] = {}        # see json_report._SCSI_PATHS; "read.total_uncorrected_errors"
     self_tests: Tuple[SelfTest, ...] = ()  # newest first
     derived: Mapping[str, int] = {}        # metric -> what smartctl itself makes of the drive, %; since 7.5
     error_count: Optional[int] = None     # entries ever made in the ATA error log; None not read

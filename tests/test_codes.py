@@ -12,7 +12,7 @@ from smart_attributes import codes, errors, main
 from smart_attributes.alarm import TimeIsOver
 from smart_attributes.model import Device, Identity, State, Verdict
 from smart_attributes.output import plugin_lines
-from smart_attributes.reading.failure_reasons import _RULES, diagnose
+from smart_attributes.reading.failure_reasons import _CAUSES, diagnose
 from smart_attributes.words import coded, findings, headline
 
 ERRORS = {name for name, value in vars(errors).items() if isinstance(value, type)
@@ -37,7 +37,7 @@ def given() -> Iterator[str]:
 
 
 def test_each_code_that_is_given_stands_in_the_list():
-    found = {*given(), *(rule.code for rule in _RULES),
+    found = {*given(), *(code for _, code, _ in _CAUSES),
              *(getattr(errors, name).code for name in ERRORS - {'SmartError'})}
 
     assert found <= NAMES | {each.name for each in (*codes.FINDINGS, *codes.NOTES)}
@@ -105,7 +105,7 @@ def test_a_drive_in_standby_that_is_ok_has_no_brackets():
     assert coded(findings(asleep._replace(state=State.WARNING))) == '[asleep] is asleep'
 
 
-def test_a_rule_gives_its_error_its_code_and_its_class():
+def test_words_give_an_error_its_code_and_its_class():
     error = diagnose((), 2, 'sudo: a password is required')
 
     assert (error.code, type(error)) == ('sudo-rule-missing', errors.SudoRefused)
