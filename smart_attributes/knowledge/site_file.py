@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Tuple
 from ..errors import DataError
 from ..typed import Json
 from . import data_file
-from .data_errors import Fault
+from .data_errors import Mistake
 from .schema import definition, is_fitting, schema
 
 TOLD = 10  # mistakes of one file that are told; validate tells all
@@ -66,7 +66,7 @@ def shortened(mistakes: List[str], shown: str) -> List[str]:
                                        f'{shown}: {rest} more mistakes; check_smart_attributes validate tells them all']
 
 
-def without(file: SiteFile, faults: Iterable[Fault]) -> SiteFile:
+def without(file: SiteFile, faults: Iterable[Mistake]) -> SiteFile:
     """Return a file without what its faults make useless, and with their sentences."""
     told: List[str] = []
     name = file.shown or file.name
