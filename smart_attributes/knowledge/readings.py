@@ -72,13 +72,18 @@ def _unreported(report: Report) -> Reading:
     source = Source(standards.SELF_ASSESSMENT)
     if report.has_exit_bit(4) and report.attributes and all(row.threshold is None for row in report.attributes):
         word = 'not reported, the drive stopped answering while it was read; check again, then run: dmesg -T'
-    elif (report.attributes or standards.NVME_HEALTH.intersection(report.nvme)
-          or standards.SCSI_HEALTH.intersection(report.scsi)):
+    elif _has_counters(report):
         return Reading('smart_status', None, '', source, judged=False, unknown='not reported')
     else:
         word = ('report not understood: it holds neither the SMART health status nor the counters of the drive; record '
                 'it again: smartctl --json -x')
     return Reading('smart_status', 0.5, '', source, word, State.UNKNOWN)
+
+
+def _has_counters(report: Report) -> bool:
+    """Tell whether a report holds what a drive is judged by beside its status: attributes, or the log of its kind."""
+    return bool(report.attributes or standards.NVME_HEALTH.intersection(report.nvme)
+                or standards.SCSI_HEALTH.intersection(report.scsi))
 
 
 def _failing(row: AttributeRow) -> Reading:
