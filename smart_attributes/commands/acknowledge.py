@@ -19,7 +19,7 @@ from ..command_line.options import OK, PARTLY, UNKNOWN, AcknowledgeOptions, Opti
 from ..errors import DataError, UsageError
 from ..knowledge import acknowledgements, acknowledgements_file, data_file
 from ..knowledge.acknowledgements import Acknowledgement
-from ..knowledge.acknowledgements_file import Document
+from ..knowledge.acknowledgements_file import AcknowledgementsFile
 from ..model import Judgement, State, Verdict
 from ..reading import processes
 from ..reading.identity import is_same_drive
@@ -38,7 +38,7 @@ def run(options: Options, runner: processes.Runner) -> int:
     config = options.data.config
     if own.shown:
         before = kept(config)
-        return _said(list(map(line, sorted(before.given))) or ['nothing is acknowledged'], before.mistakes)
+        return _said(list(map(line, sorted(before.acknowledgements))) or ['nothing is acknowledged'], before.mistakes)
     if own.withdraw:
         ended, before = withdraw(config, own.withdraw)
         return _said([f'withdrawn: {line(each)}' for each in ended], before.mistakes)
@@ -139,7 +139,7 @@ def path(config: str) -> str:
     return os.path.join(config, acknowledgements.FILE)
 
 
-def kept(config: str) -> Document:
+def kept(config: str) -> AcknowledgementsFile:
     """Return what the file holds. Raises DataError where it cannot be read, or not be changed without a loss."""
     file = path(config)
     if not os.path.lexists(file):
@@ -151,7 +151,7 @@ def kept(config: str) -> Document:
         raise DataError(f'{mistake}; correct {file} by hand, or move it away') from None
 
 
-def accept(config: str, given: Sequence[Acknowledgement]) -> Document:
+def accept(config: str, given: Sequence[Acknowledgement]) -> AcknowledgementsFile:
     """Add acknowledgements to the file, and return what it held before. Raises DataError."""
     with _alone(config) as file:
         before = kept(config)
@@ -159,14 +159,14 @@ def accept(config: str, given: Sequence[Acknowledgement]) -> Document:
     return before
 
 
-def withdraw(config: str, names: Sequence[str]) -> Tuple[List[Acknowledgement], Document]:
+def withdraw(config: str, names: Sequence[str]) -> Tuple[List[Acknowledgement], AcknowledgementsFile]:
     """Remove what SERIAL or SERIAL:METRIC names, and return it with what the file held before.
 
     Raises DataError, and UsageError for what was never accepted.
     """
     with _alone(config) as file:
         before = kept(config)
-        ended = withdrawn(before.given, names)
+        ended = withdrawn(before.acknowledgements, names)
         _write(file, acknowledgements_file.without(before.data, {(each.serial, each.metric) for each in ended}))
     return ended, before
 

@@ -10,10 +10,10 @@ import io
 import json
 import os
 import re
-from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..errors import DataError
-from ..knowledge import data_file, places, schema_errors
+from ..knowledge import data_file, schema_errors
 from ..model import WHEN_FAILED, AttributeRow, Identity
 from ..typed import Json
 
@@ -48,7 +48,7 @@ def read(path: str, kinds: Mapping[str, str]) -> Result:
     for file in _files(path):
         name = os.path.basename(file)
         try:
-            data, found = data_file.parse(data_file.read_text(file), name, _place)
+            data, found = data_file.parse(data_file.read_text(file), name, 'samples')
         except DataError as problem:
             problems.append(str(problem))
             continue
@@ -64,10 +64,6 @@ def _files(path: str) -> List[str]:
     if not os.path.isdir(path):
         return [path]
     return sorted(os.path.join(path, name) for name in os.listdir(path) if name.endswith('.json'))
-
-
-def _place(data: Any, path: places.Path) -> str:
-    return places.place({'samples': data}, ('samples', *path))
 
 
 def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> Result:
