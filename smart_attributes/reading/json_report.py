@@ -24,19 +24,6 @@ _SMARTCTL_KEYS = ('smartctl', 'json_format_version', 'smart_status', 'smart_supp
 _PROTOCOLS = (('nvme_', 'NVMe'), ('scsi_', 'SCSI'), ('ata_', 'ATA'))
 _STATISTIC_FLAGS = (('N', 'normalized'), ('D', 'supports_dsn'), ('C', 'monitored_condition_met'))
 _EXTENDED_AND_SUMMARY = ('extended', 'summary')  # both error logs hold the newest errors and the same count
-# For each key of Report.scsi its path in the JSON; some have moved between versions of smartctl. Temperatures are in
-# degrees Celsius, defects in blocks, percentage_used may exceed 100. Source: SPC-5 and SBC-4 log pages.
-_SCSI_PATHS = (
-    ('temperature', 'temperature.current', 'scsi_environmental_reports.temperature_1.current'),
-    ('drive_trip', 'temperature.drive_trip', 'scsi_temperature.drive_trip'),
-    ('grown_defects', 'scsi_grown_defect_list'),
-    ('pending_defects', 'scsi_pending_defects.count'),
-    ('percentage_used', 'scsi_percentage_used_endurance_indicator', 'endurance_used.current_percent'),
-    ('start_stop_cycles', 'scsi_start_stop_cycle_counter.accumulated_start_stop_cycles'),
-    ('start_stop_cycles_rated', 'scsi_start_stop_cycle_counter.specified_cycle_count_over_device_lifetime'),
-    ('load_unload_cycles', 'scsi_start_stop_cycle_counter.accumulated_load_unload_cycles'),
-    ('load_unload_cycles_rated', 'scsi_start_stop_cycle_counter.specified_load_unload_count_over_device_lifetime'),
-    ('power_on_hours', 'power_on_time.hours'))
 
 
 def parse(report: str | bytes, exit_status: int | None = None, error_text: str = '') -> Report:
@@ -261,7 +248,7 @@ def _nvme(data: Json) -> dict[str, int]:
 def _scsi(data: Json, other_text: str) -> dict[str, float]:
     """Return the SCSI log pages, and in other_text, which smartctl printed beside its JSON, the pending defects."""
     values: dict[str, float | None] = {}
-    for key, *paths in _SCSI_PATHS:
+    for key, _, paths in report_common.SCSI_NUMBERS:
         numbers = (integer_at(data, path) for path in paths)
         values[key] = next((number for number in numbers if number is not None), None)
     # smartctl 7.0 to 7.2 prints this number beside its JSON.

@@ -5,7 +5,7 @@ import re
 
 from ..errors import DriveError
 from ..model import AttributeRow, ErrorEntry, Report, SelfTest, Statistic
-from ..typed import TYPE_CHECKING
+from ..typed import TYPE_CHECKING, NamedTuple
 from .failure_reasons import emptiness, smart_disabled
 from .virtual_devices import not_a_drive, virtual_disk
 
@@ -24,6 +24,33 @@ NVME_KEYS = (
     'critical_comp_time', 'warning_temp_threshold', 'critical_temp_threshold')
 """The keys of Report.nvme: the health log as smartctl's JSON names it, then the thresholds of the composite temperature
 (Identify Controller). Temperatures are degrees Celsius, a data unit is 512,000 bytes."""
+
+
+
+class ScsiNumber(NamedTuple):
+    """A number of a SCSI log page, and its places in what smartctl prints."""
+
+    key: str                       # of Report.scsi
+    labels: tuple[str, ...] = ()   # before it in the text, in small letters; empty: read by pySMART, or in its own way
+    paths: tuple[str, ...] = ()    # to it in the JSON; some have moved between versions
+
+
+# Temperatures are in degrees Celsius, defects in blocks, percentage_used may exceed 100. Source: SPC-5 and SBC-4.
+SCSI_NUMBERS = (
+    ScsiNumber('temperature', ('current drive temperature', 'current temperature'),
+               ('temperature.current', 'scsi_environmental_reports.temperature_1.current')),
+    ScsiNumber('drive_trip', ('drive trip temperature',), ('temperature.drive_trip', 'scsi_temperature.drive_trip')),
+    ScsiNumber('non_medium_errors', ('non-medium error count',)),
+    ScsiNumber('grown_defects', (), ('scsi_grown_defect_list',)),
+    ScsiNumber('pending_defects', ('pending defect count',), ('scsi_pending_defects.count',)),
+    ScsiNumber('percentage_used', (), ('scsi_percentage_used_endurance_indicator', 'endurance_used.current_percent')),
+    ScsiNumber('start_stop_cycles', (), ('scsi_start_stop_cycle_counter.accumulated_start_stop_cycles',)),
+    ScsiNumber('start_stop_cycles_rated', (),
+               ('scsi_start_stop_cycle_counter.specified_cycle_count_over_device_lifetime',)),
+    ScsiNumber('load_unload_cycles', (), ('scsi_start_stop_cycle_counter.accumulated_load_unload_cycles',)),
+    ScsiNumber('load_unload_cycles_rated', (),
+               ('scsi_start_stop_cycle_counter.specified_load_unload_count_over_device_lifetime',)),
+    ScsiNumber('power_on_hours', (), ('power_on_time.hours',)))
 
 # The states of a failed self-test, upper half of the status byte. Source: ACS-4, 9.6 "Self-test log".
 _FAILED_SELF_TESTS = {

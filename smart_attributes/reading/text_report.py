@@ -32,9 +32,6 @@ _ERROR_COUNTERS = re.compile(r'(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+(?:[.
 # The words after "- " below an NVMe drive's FAILED, and the bit of its critical warning. Source: NVMe 1.4, figure 194.
 _NVME_WARNINGS = (('available spare', 1), ('temperature', 2), ('NVM subsystem reliability', 4), ('media', 8),
                   ('volatile memory', 16), ('persistent memory', 32))
-# pySMART does not know these, or looks for other words ("non-medium error count").
-_SCSI_OTHER = (('current drive temperature', 'temperature'), ('drive trip temperature', 'drive_trip'),
-               ('non-medium error count', 'non_medium_errors'), ('pending defect count', 'pending_defects'))
 _ERROR_LOGS = ('smart error log version', 'smart extended comprehensive error log version')
 
 
@@ -230,12 +227,13 @@ def _warning_bits(lines: Iterable[str]) -> int | None:
 
 
 def _scsi(lines: Lines) -> dict[str, float]:
-    """Return the SCSI log pages, by the keys of json_report, and non_medium_errors, which JSON lacks."""
+    """Return the SCSI log pages, by SCSI_NUMBERS and ERROR_COUNTERS of report_common."""
     fields = lines.fields
     values: dict[str, float | None] = dict(pysmart.scsi(fields))
-    values.update((key, leading(fields.get(label, ''))) for label, key in _SCSI_OTHER)
-    if values['temperature'] is None:
-        values['temperature'] = leading(fields.get('current temperature', ''))
+    # pySMART does not know these, or looks for other words ("non-medium error count").
+    for key, labels, _ in report_common.SCSI_NUMBERS:
+        numbers = (leading(fields.get(label, '')) for label in labels)
+        values.setdefault(key, next((number for number in numbers if number is not None), None))
     hours = re.match(r'(?:minutes\s+)?(\d{1,9})', lines.last.get(POWER_ON, ''))
     values['power_on_hours'] = int(hours[1]) if hours else None
     # pySMART keeps three of the seven columns of this log, and a sum of others where the total is 0.
