@@ -200,13 +200,6 @@ def test_the_rule_for_drives_that_reading_can_harm_is_valid():
     assert limits.exceptions(second, Identity(), '').skipped_logs == {'selftest'}
 
 
-def test_the_logs_that_can_be_skipped_are_those_in_the_page():
-    """`skip` of a site file."""
-    text = (ROOT / 'doc/harmful-drives.md').read_text()
-
-    assert ', '.join(f'`{log}`' for log in smartctl_calls.LOGS) in text
-
-
 @pytest.mark.parametrize('page', sorted(path.name for path in (ROOT / 'doc').glob('*.md')))
 def test_links_lead_somewhere(page):
     """From one page to another."""

@@ -18,7 +18,7 @@ from smart_attributes.fleet import causes, certificates
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
 from smart_attributes.output import metrics as face
-from smart_attributes.reading import device_types
+from smart_attributes.reading import device_types, smartctl_calls
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -107,6 +107,11 @@ def modules() -> List[str]:
     return [f'| `{name}` | {first_line(path)} |' for name, path in (*of_package, *outside) if path.stem != '__init__']
 
 
+def logs() -> List[str]:
+    """One sentence: the logs that a check reads."""
+    return [f'The logs that can be skipped: {", ".join(f"`{log}`" for log in smartctl_calls.LOGS)}.']
+
+
 def refused() -> List[str]:
     """One row a type that smartctl knows and a check must not use."""
     return [f'| `{name}` | {why} |' for name, why in device_types.REFUSED.items()]
@@ -156,6 +161,7 @@ TABLES: Dict[str, Dict[str, Callable[[], List[str]]]] = {
     'doc/icinga.md': {'variables': icinga.rows},
     'doc/fleet.md': {'causes': explained, 'certificates': refusals},
     'doc/raid.md': {'refused': refused},
+    'doc/harmful-drives.md': {'logs': logs},
     'doc/metrics.md': {'metrics': metrics},
     SCHEMA: {'known_metrics': known_metrics}}
 
