@@ -14,7 +14,8 @@ import described
 import icinga
 import rooms
 
-from smart_attributes.fleet import causes, certificates
+from smart_attributes import codes
+from smart_attributes.fleet import certificates
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
 from smart_attributes.output import metrics as face
@@ -114,7 +115,7 @@ def refused() -> List[str]:
 
 def explained() -> List[str]:
     """One row for each cause that a fleet reports."""
-    return [_row_of(each.code, each.cause, each.remedy) for each in causes.CAUSES]
+    return [_row_of(each.name, each.meaning, each.remedy) for each in codes.CAUSES]
 
 
 def refusals() -> List[str]:
