@@ -336,7 +336,7 @@ MAIN = ('json', 'text')   # the readers of reports, which everything rests on
 def seeds() -> Dict[str, List[bytes]]:
     """Return what each reader is given to begin with."""
     reports = [path.read_bytes() for path in sorted((ROOT / 'tests/reports').iterdir())]
-    triage = {'version': 1, 'host': 'a', 'made': START, 'state': 'OK', 'notes': ['x'], 'drives': [
+    triage = {'version': 2, 'host': 'a', 'made': START, 'state': 'OK', 'notes': ['x'], 'drives': [
         {'device': '/dev/sda', 'model': 'M', 'serial': 'S', 'state': 'OK', 'action': '', 'notes': [],
          'forecasts': {'endurance_used': {'left': 9, 'estimate': True}}, 'past': {'endurance_used': [[1, 2]]},
          'readings': [{'metric': 'endurance_used', 'value': 9, 'unit': '%', 'judged': True, 'state': 'OK'}]}]}

@@ -118,6 +118,12 @@ def explained() -> List[str]:
     return [_row_of(each.name, each.meaning, each.remedy) for each in codes.CAUSES]
 
 
+def reported() -> List[str]:
+    """One row for each code of a finding or a note."""
+    return [_row_of(each.name, each.severity or 'note', each.meaning, each.remedy or '-')
+            for each in (*codes.FINDINGS, *codes.NOTES)]
+
+
 def refusals() -> List[str]:
     """One row for each reason why a certificate is refused."""
     return [_row_of(each.code, *(words.format(name='NODENAME', ca='--ca') for words in (each.cause, each.remedy)))
@@ -156,6 +162,7 @@ TABLES: Dict[str, Dict[str, Callable[[], List[str]]]] = {
     'CONTRIBUTING.md': {'modules': modules, 'drawing': rooms.drawing},
     'doc/icinga.md': {'variables': icinga.rows},
     'doc/fleet.md': {'causes': explained, 'certificates': refusals},
+    'doc/output.md': {'codes': reported},
     'doc/raid.md': {'refused': refused},
     'doc/metrics.md': {'metrics': metrics},
     SCHEMA: {'known_metrics': known_metrics}}
