@@ -191,6 +191,21 @@ def test_a_code_is_taken_as_it_was_printed_and_else_from_the_words(words, code):
     assert causes.of_drive(words).name == code
 
 
+@pytest.mark.parametrize('words, name, remedy', [
+    ('x', 'check-incomplete', 'check-incomplete'), (Coded('of-a-newer-version', 'x'), 'of-a-newer-version',
+                                                    'check-incomplete'),
+    (Coded('scan-failed', 'no answer'), 'scan-failed', 'scan-failed'), ('no answer', 'timeout', 'timeout')])
+def test_a_message_about_a_check_has_the_remedy_of_its_code(words, name, remedy):
+    assert causes.of_check(words) == BY_NAME[remedy]._replace(name=name)
+
+
+@pytest.mark.parametrize('output, status, code', [
+    ('x', 3, 'output-foreign'), ('', 127, 'plugin-missing'), ('x', 126, 'plugin-missing'), ('', 3, 'no-output'),
+    ('no answer within 30 s', 2, 'timeout'), ('a' * causes.LOOKED_AT + 'Plugin timed out', 2, 'output-foreign')])
+def test_an_output_of_another_program_has_a_code(output, status, code):
+    assert causes.of_output(output, status) == BY_NAME[code]
+
+
 @pytest.mark.parametrize('code, step', [
     ('ssh-refused', 'on the monitoring server, as its user, run: ssh HOST true'),
     ('sudo-missing', 'on the host: install it: apt install sudo')])

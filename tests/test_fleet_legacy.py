@@ -41,7 +41,7 @@ def test_serial_numbers_of_other_drives_are_seen_in_sentences(words, serials):
     ({'value': 4, 'growth': 'pending grew by 4'}, 'growth'), ({'value': 4}, ''), ({'value': None}, ''),
     ({'state': 'WARNING', 'critical': None}, 'above-limit'), ({'critical': 7}, ''), ({'critical': 'x'}, ''),
     ({'metric': 'self_test', 'value': 'Extended: read failure'}, 'self-test-failed'),
-    ({'metric': 'of_a_site', 'value': 'bad'}, 'status-reported'), ({'metric': 7, 'value': 'bad'}, 'status-reported')])
+    ({'metric': 'of_a_site', 'value': 'bad'}, 'status-reported'), ({'metric': [], 'value': 'bad'}, 'status-reported')])
 def test_a_finding_gets_the_code_that_its_reading_shows(reading, code):
     given = {**READING, **reading}
     [found] = legacy.drive({'findings': ['a finding'], 'readings': [{'state': 'OK'}, given]})['findings']
@@ -55,6 +55,31 @@ def test_a_drive_with_values_of_any_type_is_read(given):
     found = legacy.drive(given)
 
     assert (found['findings'], found['notes'], found['code']) == ([], [], None)
+
+
+def test_a_finding_has_the_values_of_its_reading():
+    [found] = legacy.drive({'findings': ['a finding'], 'readings': [{**READING, 'grown': 3}]})['findings']
+
+    assert found == {'state': 'CRITICAL', 'metric': 'pending', 'value': 16, 'unit': '', 'source': 'attribute 197',
+                     'code': 'above-limit', 'text': 'a finding', 'limit': '8', 'grown': 3}
+
+
+def test_of_a_list_without_end_the_first_200_are_read():
+    given = {'state': 'WARNING', 'findings': ['x'] * 300, 'readings': [{**READING, 'state': 'WARNING'}] * 300}
+
+    assert len(legacy.drive(given)['findings']) == len(legacy.notes(['x'] * 300)) == 200
+
+
+def test_a_note_mentions_the_drive_that_is_gone():
+    words = 'ACME is gone from /dev/sda; history --forget SER1 retires it'
+
+    assert legacy.notes([words]) == [{'code': 'drive-gone', 'text': words, 'serial': 'SER1'}]
+
+
+def test_a_silent_drive_has_the_serial_number_that_was_there_last():
+    found = legacy.drive({'why': 'no answer; last seen there: ACME (serial SER1), 3 d ago', 'action': advice.READ})
+
+    assert found['last_seen'] == {'serial': 'SER1'}
 
 
 def test_findings_that_do_not_match_the_readings_keep_their_words_and_the_state_of_the_drive():
@@ -72,7 +97,7 @@ def test_an_unread_drive_gets_its_code_and_so_does_the_note_that_repeats_why(giv
     found = legacy.drive({**given, 'notes': [given['why'], 'another']})
 
     assert (found['code'], found['notes'][0]['code'], found['notes'][1]) == (
-        code, code or '', {'code': '', 'text': 'another', 'serials': ()})
+        code, code or '', {'code': '', 'text': 'another', 'serial': None})
 
 
 def test_a_former_action_has_its_new_name():

@@ -246,9 +246,12 @@ def _hidden(drives: Iterable[Drive]) -> Iterator[Drive]:
 
 def _unnamed(words: str, serials: Sequence[str]) -> str:
     """Return a sentence without serial numbers, nor the beginning of one where it was cut off."""
-    begun = [serial[:length] for serial in serials for length in range(len(serial) - 1, LEAST, -1)]
-    whole, ends = ('|'.join(map(re.escape, each)) or '(?!)' for each in (serials, begun))
-    return re.sub(rf'{whole}|(?:{ends})(?=(?:\.\.\.)?\Z)', SERIAL, words)
+    longest_first = sorted(serials, key=len, reverse=True)
+    words = re.sub('|'.join(map(re.escape, longest_first)), SERIAL, words)  # at once: what is put in is left alone
+    whole = words.removesuffix('...')
+    begun = max((length for serial in serials for length in range(LEAST + 1, len(serial))
+                 if whole.endswith(serial[:length])), default=0)
+    return whole[:-begun] + SERIAL + words[len(whole):] if begun else words
 
 
 def _readable(fleet: Fleet, drives: Iterable[Drive]) -> Iterator[Drive]:

@@ -48,7 +48,7 @@ def notes(texts: Any) -> List[Json]:
 
 
 def _note(text: str) -> Json:
-    return {'code': code_of(text), 'text': text, 'serials': serials(text)}
+    return {'code': code_of(text), 'text': text, 'serial': next(iter(serials(text)), None)}
 
 
 def drive(given: Json) -> Json:

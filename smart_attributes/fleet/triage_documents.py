@@ -27,7 +27,7 @@ LARGEST = 16 << 20     # bytes of a file; 24 drives take 0.1 MB
 MOST_DRIVES = 2_000    # of one document
 ENTRIES, POINTS = 200, 2_000   # of each list that a drive has, and of each past
 OLD = 2 * DAY          # seconds, after which a document tells the past
-WORDS = 500            # characters of a text
+WORDS, SERIAL = 500, 80  # characters of a text, and of the serial number of another drive
 TEXTS = ('device', 'type', 'name', 'model', 'serial', 'firmware', 'kind', 'entry', 'why', 'bay', 'light')
 OF_A_FINDING = ('code', 'text', 'metric', 'unit', 'limit', 'source')
 OF_A_READING = ('unit', 'source', 'warning', 'critical', 'reason', 'said', 'growth')
@@ -95,22 +95,22 @@ def drives(document: Document, reader: Reader, packer: Packer, now: float) -> It
     state = _state(document.content.get('state'))
     listed = document.content['drives']
     known = [_state(each.get('state')) for each in listed if isinstance(each, dict)]
-    notes = list(document.notes)
+    notes = document.notes
     if (notes and state is not State.OK) or not listed or state not in (State.OK, *known):
-        texts = [text for text in (_text(each.get('text')) for each in notes) if text]
-        why = '; '.join(texts) or ('its run is worse than any of its drives' if listed else 'no drives')
-        code = _text(notes[0].get('code')) if notes else None
-        yield reader.row('(triage)', state, why, origin, causes.of_check(Coded(code or '', why)), _serials(notes))
-    if len(listed) > MOST_DRIVES:
-        yield reader.row('(triage)', State.UNKNOWN, f'{len(listed) - MOST_DRIVES} of {len(listed)} drives are not '
-                         f'shown: more than {MOST_DRIVES} are read of no host', origin,
-                         BY_NAME['check-incomplete'])
+        said = list(map(_note, notes))
+        why = '; '.join(each['text'] for each in said if each['text']) or (
+            'its run is worse than any of its drives' if listed else 'no drives')
+        cause = causes.of_check(Coded(said[0]['code'] if said else '', why))
+        yield reader.row('(triage)', state, why, origin, cause, _serials(notes))
+    left_out = len(listed) - MOST_DRIVES
+    faults = [f'{left_out} of {len(listed)} drives are not shown: more than {MOST_DRIVES} are read of no host'
+              ] if left_out > 0 else []
+    faults += ['a drive that is not as triage prints it' for each in listed[:MOST_DRIVES] if not isinstance(each, dict)]
+    for fault in faults:
+        yield reader.row('(triage)', State.UNKNOWN, fault, origin, BY_NAME['check-incomplete'])
     for each in listed[:MOST_DRIVES]:
         if isinstance(each, dict):
             yield _drive(legacy.drive(each) if document.is_of_version_1 else each, reader, packer, origin)
-        else:
-            yield reader.row('(triage)', State.UNKNOWN, 'a drive that is not as triage prints it', origin,
-                             BY_NAME['check-incomplete'])
 
 
 def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin) -> Drive:
@@ -143,8 +143,8 @@ def _note(given: Json) -> Json:
 
 def _serials(given: Sequence[Json]) -> Tuple[str, ...]:
     """Return the serial numbers of other drives that notes mention."""
-    found = (each for note in given for each in (note.get('serial'), *note.get('serials', ())))
-    return tuple(each[:WORDS] for each in found if isinstance(each, str) and each)
+    found = (_text(each.get('serial')) for each in given)
+    return tuple(each[:SERIAL] for each in found if each)
 
 
 def _finding(given: Json) -> Json:
