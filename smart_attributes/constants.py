@@ -1,9 +1,9 @@
-"""Constants that several parts share: durations in seconds, and the defaults of options about reading drives.
+"""Constants that several parts share: durations, defaults of options about reading drives, the JSON version.
 
 Imported before the first process starts, so it imports nothing.
 """
 
-MINUTE = 60
+MINUTE = 60  # seconds
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 MONTH = 30 * DAY
@@ -14,3 +14,5 @@ SMARTCTL = '/usr/sbin/smartctl'
 PARALLEL = 64         # drives at once; the drives take the time, not this machine
 DRIVE_TIMEOUT = 30.0  # seconds
 TIMEOUT = 55.0        # seconds; Icinga ends a check after 60
+
+DOCUMENT = 2  # version of each JSON document; the starters of the program, which import nothing, have it as well

@@ -217,6 +217,11 @@ def run_as_nobody(code: str, *arguments: str) -> Any:
     return json.loads(done.stdout)
 
 
+def texts(notes: Iterable[Dict[str, Any]]) -> List[str]:
+    """Return the sentences of notes of a JSON document."""
+    return [note['text'] for note in notes]
+
+
 def drive(name: str) -> bytes:
     """Return the recorded output of one of tests/reports."""
     return next((ROOT / 'tests/reports').glob(f'{name}.*')).read_bytes()

@@ -14,10 +14,10 @@ import pages
 import pytest
 from conftest import ROOT, SHARED, run
 
-from smart_attributes import codes
 from smart_attributes.commands import table
 from smart_attributes.knowledge import schema_errors, thresholds
 from smart_attributes.model import Identity, State
+from smart_attributes.output import codes
 from smart_attributes.reading import device_types, smartctl_calls, sudoers
 from smart_attributes.reading.addresses import parse
 

@@ -19,9 +19,9 @@ from smart_attributes.reading import smartctl_calls
 # What the modules of a subpackage, or a module at the top, may import beside their own subpackage and the base.
 MAY_IMPORT: Dict[str, Set[str]] = {
     'drive_identity': {'typed'}, 'errors': {'drive_identity', 'typed'},
-    'model': {'constants', 'drive_identity', 'errors', 'typed'}, 'constants': set(),
+    'model': {'coded', 'constants', 'drive_identity', 'errors', 'typed'}, 'constants': set(),
     'words': {'typed', 'constants'}, 'trust': set(), 'alarm': set(), 'state_directory': {'trust'}, 'files': set(),
-    'typed': set(), 'codes': {'typed'},
+    'typed': set(), 'coded': {'typed'},
     'reading': set(), 'knowledge': set(), 'history': set(),
     'v1_6': {'knowledge', 'reading'},
     'command_line': {'v1_6'},

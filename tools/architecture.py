@@ -10,8 +10,8 @@ PACKAGE = Path(__file__).resolve().parent.parent / 'smart_attributes'
 MODULES = sorted(str(path.relative_to(PACKAGE))[:-3] for path in PACKAGE.rglob('*.py') if path.stem != '__init__')
 MEASURING = sorted((PACKAGE.parent / 'tools/measure').glob('*.py'))  # needs data that no user has: not of the package
 # What every module may import.
-BASE = {'model', 'constants', 'drive_identity', 'errors', 'words', 'trust', 'alarm', 'state_directory', 'files',
-        'typed', 'codes'}
+BASE = {'model', 'constants', 'coded', 'drive_identity', 'errors', 'words', 'trust', 'alarm', 'state_directory',
+        'files', 'typed'}
 
 Arrows = Mapping[Tuple[str, str], int]  # (importing, imported) -> how many imports
 

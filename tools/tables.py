@@ -14,9 +14,10 @@ import architecture
 import described
 import icinga
 
-from smart_attributes.fleet import causes, certificates
+from smart_attributes.fleet import certificates
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
+from smart_attributes.output import codes
 from smart_attributes.output import metrics as face
 from smart_attributes.reading import device_types, smartctl_calls
 
@@ -119,7 +120,13 @@ def refused() -> List[str]:
 
 def explained() -> List[str]:
     """One row for each cause that a fleet reports."""
-    return [_row_of(each.code, each.cause, each.remedy) for each in causes.CAUSES]
+    return [_row_of(each.name, each.meaning, each.remedy) for each in codes.CAUSES]
+
+
+def reported() -> List[str]:
+    """One row for each code of a finding or a note."""
+    return [_row_of(each.name, each.severity or 'note', each.meaning, each.remedy or '-')
+            for each in (*codes.FINDINGS, *codes.NOTES)]
 
 
 def refusals() -> List[str]:
@@ -160,6 +167,7 @@ TABLES: Dict[str, Dict[str, Callable[[], List[str]]]] = {
     'CONTRIBUTING.md': {'modules': modules, 'drawing': architecture.drawing},
     'doc/icinga.md': {'variables': icinga.rows},
     'doc/fleet.md': {'causes': explained, 'certificates': refusals},
+    'doc/output.md': {'codes': reported},
     'doc/raid.md': {'refused': refused},
     'doc/harmful-drives.md': {'logs': logs},
     'doc/metrics.md': {'metrics': metrics},

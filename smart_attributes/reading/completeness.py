@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from types import FunctionType
 
+from ..coded import Coded
 from ..typed import TYPE_CHECKING, Json
 from .json_values import byte_of, fraction_of, integer_of, object_of, objects_of, word_of
 from .report_common import ERROR_COUNTERS, NVME_KEYS
@@ -73,7 +74,7 @@ _SHAPE: Json = {
 _COLUMNS = frozenset(('value', 'worst', 'thresh', 'when_failed'))
 
 
-def of_json(data: Json, report: Report, arguments: Collection[str]) -> tuple[str, ...]:
+def of_json(data: Json, report: Report, arguments: Collection[str]) -> tuple[Coded, ...]:
     """Return a sentence for what is damaged, and one for what is missing of all that smartctl was asked for.
 
     arguments: of smartctl, as `report_sections.arguments_of` returns them.
@@ -84,12 +85,13 @@ def of_json(data: Json, report: Report, arguments: Collection[str]) -> tuple[str
     return tuple(sentences(_unfit(data, _SHAPE, '', []), [*lost, *_lost_rows(data)]))
 
 
-def sentences(damaged: Sequence[str], lost: Sequence[str]) -> Iterator[str]:
+def sentences(damaged: Sequence[str], lost: Sequence[str]) -> Iterator[Coded]:
     """Yield a sentence for what is damaged and one for what is missing."""
-    for begin, places in (('damaged in the report: ', damaged), ('not in the report: ', lost)):
+    for code, begin, places in (('values-damaged', 'damaged in the report: ', damaged),
+                                ('values-missing', 'not in the report: ', lost)):
         rest = f' and {len(places) - _SHOWN} more' if len(places) > _SHOWN else ''
         if places:
-            yield begin + ', '.join(places[:_SHOWN]) + rest
+            yield Coded(code, begin + ', '.join(places[:_SHOWN]) + rest)
 
 
 def _unfit(data: Json, shape: Json, where: str, places: list[str]) -> list[str]:

@@ -5,6 +5,7 @@ import errno
 import os
 
 from .. import alarm, files, trust
+from ..coded import Coded
 from ..errors import DriveError, NotAReport
 from ..model import Device, Read, Report
 from ..typed import TYPE_CHECKING
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-def read_files(paths: Sequence[str], reads: list[Read]) -> list[str]:
+def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
     """Append the content of recorded files to *reads*; return a note for each file of a folder that is not a report.
 
     The names of the devices come when all is read, see named().
@@ -24,7 +25,7 @@ def read_files(paths: Sequence[str], reads: list[Read]) -> list[str]:
     for path, is_listed in _report_files(paths):
         outcome = _outcome(path)
         if isinstance(outcome, NotAReport) and not is_listed:
-            notes.append(f'{path} {outcome}; skipped')
+            notes.append(Coded('file-skipped', f'{path} {outcome}; skipped'))
         else:
             reads.append(Read(Device(path, is_recorded=True), outcome))
     return notes

@@ -4,6 +4,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+from ..coded import Coded
 from ..model import Report
 from ..words import clean
 from .completeness import sentences
@@ -45,7 +46,7 @@ _FORMS: Mapping[str, Mapping[str, str]] = {
                               'accumulated load-unload cycles'), r'\d{1,19}%?$')}}
 
 
-def of_text(text: str, fields: Mapping[str, str], report: Report, arguments: Collection[str]) -> tuple[str, ...]:
+def of_text(text: str, fields: Mapping[str, str], report: Report, arguments: Collection[str]) -> tuple[Coded, ...]:
     """Return a sentence for what is damaged, and one for what is missing of all that smartctl was asked for.
 
     fields: its lines "Label: value". arguments: of smartctl, as `likely_arguments` returns them.
