@@ -8,6 +8,7 @@ import subprocess
 from itertools import product
 
 import pytest
+import type_examples
 
 from smart_attributes.defaults import SMARTCTL
 from smart_attributes.errors import UsageError
@@ -211,16 +212,12 @@ _SAMPLES = {
     'sntasmedia': ['sntasmedia', 'sntasmedia/sat'],
     'sntjmicron': ['sntjmicron', 'sntjmicron,0x1', 'sntjmicron/sat', 'sntjmicron,0x1/sat'],
     'sntrealtek': ['sntrealtek', 'sntrealtek/sat'],
-    'areca': ['areca,1', 'areca,128', 'areca,1/1', 'areca,128/8'],
-    '3ware': ['3ware,0', '3ware,127'],
-    'hpt': ['hpt,1/1', 'hpt,8/128', 'hpt,1/1/1', 'hpt,8/128/15'],
-    'megaraid': ['megaraid,0', 'megaraid,255', 'sat+megaraid,0', 'sat,12+megaraid,1', 'scsi+megaraid,0'],
-    'mpi3mr': ['mpi3mr,0', 'sat+mpi3mr,0'],
-    'aacraid': ['aacraid,0,0,0', 'aacraid,1,2,3', 'scsi+aacraid,1,2,3'],
-    'cciss': ['cciss,0', 'cciss,127', 'sat,auto+cciss,1', 'scsi+cciss,0'],
-    'sssraid': ['sssraid,0,1', 'scsi+sssraid,0,1'],
+    **{entry.name: type_examples.of(entry) for entry in type_examples.CONTROLLERS},
 }
 _SAMPLES.update({entry.name: [entry.name] for entry in TYPES if entry.name not in _SAMPLES})
+# Left out where the real smartctl is asked: newer than 7.3, and FreeBSD's.
+_NEWER = ('/sat', 'usbasm1352r', 'atacam',
+          *(entry.name for entry in type_examples.CONTROLLERS if entry.controller.since))
 _ALL = [sample for samples in _SAMPLES.values() for sample in samples]
 
 
@@ -231,11 +228,9 @@ def test_every_type_of_the_manual_is_taken(kind):
 
 
 @pytest.mark.skipif(not os.access(SMARTCTL, os.X_OK), reason='no smartctl is installed')
-@pytest.mark.parametrize('kind', [
-    kind for kind in _ALL
-    if not any(newer in kind for newer in ('/sat', 'usbasm1352r', 'mpi3mr', 'sssraid', 'atacam'))])
+@pytest.mark.parametrize('kind', [kind for kind in _ALL if not any(newer in kind for newer in _NEWER)])
 def test_the_real_smartctl_takes_it_too(kind):
-    """An address must not pass here to fail there. Left out: newer than 7.3, and FreeBSD's."""
+    """An address must not pass here to fail there."""
     done = subprocess.run([SMARTCTL, '--json=c', '-i', '-d', kind, '/dev/null'], stdout=subprocess.PIPE, check=False)
 
     messages = [message['string'] for message in json.loads(done.stdout)['smartctl'].get('messages', [])]
@@ -267,5 +262,4 @@ def test_slots_of_a_range_can_be_pasted_one_by_one():
 def test_raid_means_that_the_type_picks_a_drive():
     """The path alone leads to the controller or to a volume."""
     assert [kind for kind in _ALL if is_raid(Device('/dev/sda', kind))] == [
-        kind for kind in _ALL if kind.rpartition('+')[2].partition(',')[0]
-        in ('areca', '3ware', 'hpt', 'megaraid', 'mpi3mr', 'aacraid', 'cciss', 'sssraid')]
+        kind for entry in TYPES if entry.controller for kind in _SAMPLES[entry.name]]

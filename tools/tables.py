@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from pathlib import Path
 from typing import Any, Callable, Dict, List
 
@@ -107,9 +108,26 @@ def modules() -> List[str]:
     return [f'| `{name}` | {first_line(path)} |' for name, path in (*of_package, *outside) if path.stem != '__init__']
 
 
+def controllers() -> List[str]:
+    """One row a controller, in the order of the alphabet, and one for drives that need no type."""
+    rows = []
+    for entry in device_types.TYPES:
+        if entry.controller:
+            forms = ' or '.join(f'`{form}`' for form in spellings(entry.form))
+            since = f'; smartctl {entry.controller.since} or newer' if entry.controller.since else ''
+            rows.append(f'| {entry.controller.products} | {forms}{since} | {entry.controller.paths} |')
+    return ['| controller | type | path |', '|---|---|---|', *sorted(rows, key=str.lower),
+            '| host bus adapter, JBOD, software RAID | none | `/dev/sda` |']
+
+
+def spellings(form: str) -> List[str]:
+    """Return the form of a type without and with its optional part: "areca,N[/E]" is areca,N and areca,N/E."""
+    return list(dict.fromkeys((re.sub(r'\[.*\]', '', form), re.sub(r'[][]', '', form))))
+
+
 def refused() -> List[str]:
     """One row a type that smartctl knows and a check must not use."""
-    return [f'| `{name}` | {why} |' for name, why in device_types.REFUSED.items()]
+    return ['| type | why |', '|---|---|'] + [f'| `{name}` | {why} |' for name, why in device_types.REFUSED.items()]
 
 
 def explained() -> List[str]:
@@ -155,7 +173,7 @@ TABLES: Dict[str, Dict[str, Callable[[], List[str]]]] = {
     'CONTRIBUTING.md': {'modules': modules, 'drawing': rooms.drawing},
     'doc/icinga.md': {'variables': icinga.rows},
     'doc/fleet.md': {'causes': explained, 'certificates': refusals},
-    'doc/raid.md': {'refused': refused},
+    'doc/raid.md': {'controllers': controllers, 'refused': refused},
     'doc/metrics.md': {'metrics': metrics},
     SCHEMA: {'known_metrics': known_metrics}}
 

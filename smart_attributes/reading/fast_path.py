@@ -35,7 +35,6 @@ HARMLESS_FLAGS = ('-v', '-vv', '-vvv', '--verbose', '-ap', '--allperfs', '-cu', 
 # Those that may forbid to read a drive, mean something else, or start no smartctl at all:
 DECIDING = ('--report', '--match', '--ignore', '-r', '--regex', '-O', '--options', '-ucfgj', '--ucfgjson',
             '-V', '--version', '-h', '--help')
-CONTROLLERS = ('megaraid', 'sat+megaraid', 'cciss')
 
 
 class _Wish:
@@ -129,5 +128,12 @@ def _is_plain_path(path: str) -> bool:
 
 
 def _is_plain_type(device_type: str) -> bool:
-    name, _, slot = device_type.partition(',')
-    return device_type in ('', 'sat', 'scsi', 'nvme') or (name in CONTROLLERS and slot.isascii() and slot.isdigit())
+    """Return whether this is a usual type, or one number behind a controller that is asked without vendor commands."""
+    if device_type in ('', 'sat', 'scsi', 'nvme'):
+        return True
+    from .device_types import BY_NAME  # most checks need no type
+    tunnel, _, kind = device_type.rpartition('+')
+    name, _, numbers = kind.partition(',')
+    entry = BY_NAME.get(name)
+    return (entry is not None and entry.controller is not None and not entry.is_vendors
+            and (not tunnel or (tunnel == 'sat' and entry.is_scsi)) and entry.has_slot(numbers))

@@ -26,12 +26,12 @@ FIRST_WITH_LOG_ALLOWED = (1, 8, 29)  # sudoers(5)
 FIRST_WITH_JSON = (7, 0)             # smartctl
 SLACK = 5                            # seconds after our own time limit in which a smartctl ends by itself
 
-# Where drives and controllers stand below /dev. Everything else there is left
-# out, above all what anybody may fill (shm, mqueue) or lead elsewhere (fd), so
-# a path of one's own making wants a literal line. No part may start with a dot.
+# Where drives and controllers are below /dev. Everything else there is left out, above all what anybody may fill (shm,
+# mqueue) or lead elsewhere (fd): such a path needs a literal line. No part may start with a dot.
 PATHS = (
     'sd[a-z]+[0-9]*', 'hd[a-z][0-9]*', 'sg[0-9]+', 'nvme[0-9]+(n[0-9]+(p[0-9]+)?)?', 'ng[0-9]+n[0-9]+', 'bus/[0-9]+',
-    'tw[ael][0-9]+', 'cciss/c[0-9]+d[0-9]+', 'hpsa[0-9]+', 'disk/by-[a-z]+/[A-Za-z0-9_][A-Za-z0-9_.:+=@-]*')
+    *(node for each in device_types.CONTROLLERS.values() for node in each.own_nodes),
+    'disk/by-[a-z]+/[A-Za-z0-9_][A-Za-z0-9_.:+=@-]*')
 
 _PATH, _TYPE = 'PATH', 'TYPE'
 _RESERVED = re.compile(r'[\\,:=]')            # in a literal argument; source: sudoers(5), "Other special characters"
