@@ -108,11 +108,12 @@ def test_a_type_behind_a_tunnel_is_the_same_controller():
 
 
 @pytest.mark.parametrize('kind, is_early', [
-    *((kind, not entry.is_vendors and '/' not in kind and ('+' not in kind or kind.startswith('sat+')))
+    *((kind, not entry.is_vendors and ('+' not in kind or kind.startswith('sat+')))
       for entry in RAID for kind in type_examples.of(entry)),
     ('sat', True), ('megaraid', False), ('megaraid,65536', False), ('megaraid,0-7', False), ('megaraid,1,2', False),
-    ('megaraid,\u0663', False), ('areca,0', False), ('sat+3ware,0', False), ('sat+sat', False), ('usbjmicron,0', False),
-    ('jmb39x,0', False), ('acme,0', False)])
+    ('megaraid,\u0663', False), ('hpt,1', False), ('hpt,1/2/3/4', False),
+    ('hpt,1/2,3', False), ('sat+3ware,0', False), ('sat+sat', False), ('usbjmicron,0', False),
+    ('jmb39x,0', False), ('foo,0', False)])
 def test_a_drive_behind_a_controller_starts_early_unless_it_is_asked_with_vendor_commands(kind, is_early):
     started = early.commands(['-p', '/bin/true', '--nosudo', '-d', f'{kind}@/dev/bus/0'])
 

@@ -151,13 +151,12 @@ def _slots(entry: DeviceType, base: str, text: str) -> Tuple[List[str], bool]:
                          'with numbers, or with ranges such as [0-7,16]')
     groups = [group for group in written.groups() if group is not None]
     choices = [_numbers(group, limits, entry, text) for group, limits in zip(groups, entry.slots)]
-    separator = '/' if '/' in entry.form else ','
     count = 1
     for choice in choices:
         count *= len(choice)
     if count > MAX_SLOTS:
         raise UsageError(f'{quoted(text)} means {count} slots; at most {MAX_SLOTS} are looked at')
-    bases = [f'{entry.name},' + separator.join(map(str, numbers)) for numbers in product(*choices)]
+    bases = [f'{entry.name},' + entry.separator.join(map(str, numbers)) for numbers in product(*choices)]
     return bases, any(not group.isdigit() for group in groups)
 
 

@@ -45,12 +45,14 @@ class DeviceType:
         self.is_vendors = is_vendors      # sends vendor commands, which another disk under that path would get as well
         self.controller = controller      # for a type that picks one of several drives behind a path
         self.name = form.partition('[')[0].partition(',')[0]       # the type without its arguments: "areca"
+        self.separator = '/' if '/' in form else ','                # between numbers
         self.slots: Slots = controller.slots if controller else ()  # limits of the numbers that pick a drive
 
     def has_slot(self, numbers: str) -> bool:
-        """Return whether "6", or "0,0,4", is exactly one number for each N of the form, within its limits."""
-        words = numbers.split(',')
-        return len(words) == len(self.slots) and all(
+        """Return whether "6", or "1/2", is a number for each N of the form, within its limits."""
+        words = numbers.split(self.separator)
+        fewest = self.form.partition(',')[2].partition('[')[0].count(self.separator) + 1
+        return fewest <= len(words) <= len(self.slots) and all(
             word.isascii() and word.isdigit() and low <= int(word) <= high
             for word, (low, high) in zip(words, self.slots))
 
