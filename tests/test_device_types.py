@@ -21,6 +21,7 @@ RAID = type_examples.CONTROLLERS
 def lacks(entry: DeviceType) -> list[str]:
     """Return what the entry of a controller lacks, or has wrong: the field, and what belongs into it."""
     each, places = entry.controller, len(re.findall('[A-Z]+', entry.form))
+    always = len(re.findall('[A-Z]+', entry.form.partition('[')[0]))
     kind, _, path = each.example.partition('@/dev/')
     checks = [
         (each.name, 'name: how do messages call the controller?'),
@@ -29,7 +30,7 @@ def lacks(entry: DeviceType) -> list[str]:
         (re.fullmatch(sudoers.type_expression(entry), kind), f'example: an address with the type {entry.form}'),
         (re.fullmatch(entry.nodes or '|'.join(sudoers.PATHS), path), 'example: a path that the sudo rule admits'),
         ('`' in each.paths, 'paths: which paths lead to the controller, for doc/raid.md'),
-        (all(int(number) < places for number in re.findall('{([0-9]+)}', each.bay)), f'bay: has {places} numbers'),
+        (all(int(number) < always for number in re.findall('{([0-9]+)}', each.bay)), f'bay: {always} are always there'),
         (all(code in codes.BY_NAME and sentence.count('{}') == re.compile(pattern).groups
              for pattern, code, sentence in each.failures), 'failures: a code of codes.py, and {} for each group'),
         (re.fullmatch(r'([0-9]+\.[0-9]+)?', each.since), 'since: a version of smartctl, such as 7.5'),
