@@ -116,6 +116,9 @@ def test_a_range_means_slots_that_may_be_empty(text, kinds):
     ('megaraid,6', 'no device; write TYPE@PATH'),
     ('@/dev/sda', 'TYPE@PATH'),
     ('megaraid,6/dev/sda', 'TYPE@PATH'),
+    ('satX/dev/sda', 'TYPE@PATH'),
+    ('3ware,0', 'names a type but no device'),
+    ('IOService:/A%/B', 'holds no device path'),
     ('/etc/shadow', 'is no device; write a path such as /dev/sda'),
     ('/dev', 'under /dev'),
     ('/dev/', 'under /dev'),
@@ -144,6 +147,7 @@ def test_a_range_means_slots_that_may_be_empty(text, kinds):
     ('megaraid,[1--2]@/dev/bus/0', 'is no range'),
     ('megaraid,[0-7@/dev/bus/0', 'written megaraid,N'),
     ('megaraid,x@/dev/bus/0', 'written megaraid,N'),
+    ('areca,1,2/1@/dev/sg0', 'written areca,N[/E]'),
     ('megaraid@/dev/bus/0', 'written megaraid,N'),
     ('megaraid,-1@/dev/bus/0', 'written megaraid,N'),
     ('megaraid,65536@/dev/bus/0', 'from 0 to 65535'),
@@ -153,9 +157,9 @@ def test_a_range_means_slots_that_may_be_empty(text, kinds):
     ('aacraid,0,0@/dev/sg3', 'written aacraid,H,L,ID'),
     ('nvme,1@/dev/nvme0', 'written nvme'),
     ('sat,13@/dev/sda', 'written sat'),
-    ('foo@/dev/sda', 'the type foo is not known'),
+    ('foo@/dev/sda', 'the type foo is not known; write one of ata, scsi, nvme[,0xNSID]'),
     ('sat+@/dev/sda', 'is not known'),
-    ('sat+areca,1/1@/dev/sg0', 'not reached through sat+'),
+    ('sat+areca,1/1@/dev/sg0', 'not reached through sat+; write areca,1/1@/dev/sg0'),
     ('sat+nvme@/dev/nvme0', 'not reached through sat+'),
     # Of this the manual says that a wrong code may damage the drive.
     ('usbcypress,0x24@/dev/sda', 'written usbcypress'),
@@ -174,6 +178,24 @@ def test_a_mistake_is_named_with_the_right_form(text, words):
     assert words in str(caught.value)
     assert text[:60] in str(caught.value)
     assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize('text, message', [
+    ('/dev/s\u00e9a', '"/dev/s xe9a" holds characters that no device address has; write it again by hand'),
+    ('/dev/s%a', '"/dev/s%a" holds no device path; write one under /dev, such as /dev/sda, made of letters, digits and '
+                 '. _ : + = @ - only'),
+    ('cciss,x@/dev/sda', '"cciss,x@/dev/sda": the type is written cciss,N, with numbers, or with ranges such as '
+                         '[0-7,16]')])
+def test_the_whole_sentence_helps(text, message):
+    with pytest.raises(UsageError) as caught:
+        parse(text)
+
+    assert str(caught.value) == message
+
+
+def test_as_much_as_is_allowed_is_taken():
+    assert len(parse(f'megaraid,1-{MAX_SLOTS}@/dev/bus/0')) == MAX_SLOTS
+    assert one('/dev/' + 'a' * 250)[0] == '/dev/' + 'a' * 250
 
 
 _PLAIN = set(string.ascii_letters + string.digits + '/._:+=@-')

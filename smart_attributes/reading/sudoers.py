@@ -17,7 +17,7 @@ from ..model import HowRead
 from ..words import literally
 from . import device_types, processes, smartctl_calls
 from .device_types import DeviceType
-from .machine import Found, Plan
+from .machine import DeviceList, Plan
 
 Arguments = Tuple[str, ...]
 
@@ -69,7 +69,7 @@ class Asked(NamedTuple):
     names_drives: bool = False
 
 
-Drives = Callable[[], Tuple[Found, Sequence[Plan]]]  # which drives there are, and how each is read
+Drives = Callable[[], Tuple[DeviceList, Sequence[Plan]]]  # which drives there are, and how each is read
 
 
 def text(asked: Asked, how: HowRead, runner: processes.Runner, drives: Drives) -> str:
