@@ -79,7 +79,7 @@ BROKEN = (
     _ours('test_sudoers.py::test_vendor_commands_are_admitted_only_on_request', 'reading/sudoers.py',
           'if not entry.is_vendors or entry.name in requested', 'if True'),
     _ours('test_sudoers.py::test_a_rule_that_would_admit_more_is_not_printed', 'reading/sudoers.py',
-          ' or re.fullmatch(_NO_USER, asked.user)', ''),
+          ' or re.fullmatch(_NO_USER, request.user)', ''),
     _ours('test_sudoers.py::test_a_rule_that_would_admit_more_is_not_printed', 'reading/sudoers.py',
           'if not re.fullmatch(_EXECUTABLE, how.smartctl):', 'if not how.smartctl:'),
     # A smartctl that another user could change

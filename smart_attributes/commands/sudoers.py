@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def run(options: Options, runner: Runner) -> int:
     """Print a file for /etc/sudoers.d."""
     own: SudoersOptions = options.own
-    asked = sudoers.Asked(own.user, own.literal, own.types, bool(options.which.devices))
+    asked = sudoers.RuleRequest(own.user, own.literal, own.types, bool(options.which.devices))
 
     def drives() -> Tuple[DeviceList, Sequence[Plan]]:
         found = find(options, runner, time.monotonic() + options.how_read.timeout)
