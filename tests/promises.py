@@ -84,7 +84,7 @@ BROKEN = (
           'if not re.fullmatch(_EXECUTABLE, how.smartctl):', 'if not how.smartctl:'),
     # A smartctl that another user could change
     _ours('test_smartctl_calls.py::test_root_runs_no_program_that_another_could_change', 'reading/smartctl_calls.py',
-          "return _distrusted(path) if as_root else ''", "return ''"),
+          "trust.fault(path, trust.ROOT) if as_root else ''", "''"),
     _ours('test_sudoers.py::test_a_smartctl_that_others_can_change_is_not_put_into_a_rule', 'reading/sudoers.py',
           'how.smartctl, as_root=True,', 'how.smartctl, as_root=False,'),
     _ours('test_trust.py::test_one_step_of_another_owner_is_enough', 'trust.py',

@@ -156,7 +156,7 @@ def controller(device_type: str) -> Controller | None:
 
 
 def is_raid(device: Device) -> bool:
-    """Tell whether the type picks one of several drives behind a controller."""
+    """Return whether the type picks one of several drives behind a controller."""
     return controller(device.type) is not None
 
 

@@ -29,10 +29,17 @@ def name(command: Command) -> str:
     kind, path = _type_and_path(smartctl_calls.split(command)[1])
     if not path.startswith('/'):
         return _plain(path.lstrip('-'))
-    slot, place = _slot(kind), _place(path)
-    if slot:
-        place = f'host{path[len(BUS):]}' if path.startswith(BUS) else _host(place)
-    return _plain(f'{slot}@{place}' if slot else place)
+    # Only a drive behind a controller is named by its number: "megaraid,6".
+    kind, _, numbers = kind.rpartition('+')[2].partition(',')
+    numbers = ','.join(word for word in numbers.split(',') if word[:1].isdigit())
+    place = _place(path)
+    if not numbers or kind in _NO_SLOTS:
+        return _plain(place)
+    if path.startswith(BUS):
+        place = f'host{path[len(BUS):]}'
+    elif place.count(':') == 3:  # "0:2:1:0", of which the first is the SCSI host
+        place = f'host{place.partition(":")[0]}'
+    return _plain(f'{kind},{numbers}@{place}')
 
 
 def address(arguments: Command) -> str:
@@ -42,18 +49,6 @@ def address(arguments: Command) -> str:
 
 def _type_and_path(arguments: Command) -> tuple[str, str]:
     return arguments[-2] if arguments[-3:-2] == ('-d',) else '', arguments[-1]
-
-
-def _slot(kind: str) -> str:
-    """Return the part of a type that picks one of several drives behind a path, "megaraid,6"; '' where none does."""
-    kind, _, numbers = kind.rpartition('+')[2].partition(',')
-    numbers = ','.join(word for word in numbers.split(',') if word[:1].isdigit())
-    return f'{kind},{numbers}' if numbers and kind not in _NO_SLOTS else ''
-
-
-def _host(place: str) -> str:
-    """Return the SCSI host of a place such as "0:2:1:0"; any other place as it is."""
-    return f'host{place.partition(":")[0]}' if place.count(':') == 3 else place
 
 
 def _place(path: str) -> str:
@@ -80,5 +75,5 @@ def _plain(words: str) -> str:
                    for letter in words)
     if len(text) <= LONGEST and '!' not in words and text == words.replace('/', '!'):
         return text
-    from binascii import crc32  # other letters, and what is too long, are told apart by a sum
+    from binascii import crc32  # a sum distinguishes other letters, and what is too long
     return f'{text[-LONGEST:]}!{crc32(os.fsencode(words)):08x}'

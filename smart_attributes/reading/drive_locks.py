@@ -1,14 +1,12 @@
 """Which drives the smartctl of another check reads or waits for: one that hangs costs one process, not one a check.
 
-smartctl gets as its standard input a file that is locked with flock. The lock
-belongs to whoever has the file open, so it lasts as long as smartctl, or sudo
-in front of it, lasts, however long ago the check has ended that started it.
-Nothing has to look through /proc, and nothing is left to clear away.
+smartctl gets as its standard input a file that is locked with flock. The lock belongs to every process that has the
+file open, so it lasts as long as smartctl, or sudo in front of it, lasts, however long ago the check has ended that
+started it. Nothing has to look through /proc, and nothing is left to clear away.
 
-Each user has one folder of locks, which nobody else but root can write to, so a
-lock in it is one of this user's own processes. Other users see root's locks;
-root does not look at theirs.
-Imported before the first process starts, so it must be cheap.
+Each user has one folder of locks, which nobody else but root can write to, so a lock in it is one of this user's own
+processes. Other users see root's locks; root does not look at theirs. Imported before the first process starts, so it
+must be cheap.
 """
 from __future__ import annotations
 
@@ -59,7 +57,7 @@ class Earlier:
         return f'still waiting{self.since}'
 
     def is_stuck(self, limit: float) -> bool:
-        """Tell whether this one process has had the drive for longer than *limit*, in seconds.
+        """Return whether this one process has had the drive for longer than *limit*, in seconds.
 
         A process whose start is not known is never stuck: it may be one of many short ones.
         """
@@ -81,7 +79,7 @@ class Waiting:
             self.why_not = str(error)
 
     def begin(self, command: Command) -> int | Earlier:
-        """Return the locked file for a process that reads a drive, or who is still at it; -1 where no file can be had.
+        """Return the locked file for a process that reads a drive, or the process that still does; -1 without a file.
 
         Raises OSError where this process has no descriptors left.
         """
@@ -104,13 +102,13 @@ class Waiting:
     def _root_has(self, file: str) -> Earlier | None:
         """Return the process of root that has a drive, for another user; None where root has none.
 
-        Nobody but root may open root's files, or he could lock them; the kernel's list shows who has.
+        Only root may open root's files, since who opens one can lock it; the kernel's list shows which are locked.
         Source: Linux, fs/locks.c, locks_show().
         """
         try:
             status = None if os.geteuid() == trust.ROOT else os.lstat(f'{state_directory.RUN}/{FOLDER}/{file}')
         except OSError:
-            return None
+            status = None
         if status is None or status.st_uid != trust.ROOT:
             return None
         place = f' {os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino} '
@@ -177,7 +175,7 @@ def _now() -> float:
 
 
 def _blank(descriptor: int) -> None:
-    """Remove who had the file before; truncating the file would take half a millisecond."""
+    """Remove the previous process; truncating the file would take half a millisecond."""
     try:
         os.pwrite(descriptor, b' ' * RECORD, 0)
     except OSError:  # a full disk
@@ -197,7 +195,7 @@ def sign(descriptor: int, pid: int) -> None:
 def _read(descriptor: int) -> Earlier:
     """Return the process that a file names. Its start is the kernel's where the process is there, else the file's.
 
-    Whatever is damaged, or dated in the future, counts as not there.
+    A record that is damaged, or dated in the future, counts as not there.
     """
     line, end, _ = os.pread(descriptor, RECORD, 0).partition(b'\n')
     numbers = [int(word) for word in line.split() if word.isdigit() and len(word) <= DIGITS]
@@ -218,7 +216,7 @@ def _started(pid: int) -> float:
 
 
 def _is_locked(descriptor: int) -> bool:
-    """Tell whether a process has the file. Asking takes the lock for a moment, so a check that comes then waits."""
+    """Return whether a process has the file. Asking takes the lock for a moment, so a check that comes then waits."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -231,7 +229,7 @@ def _is_locked(descriptor: int) -> bool:
 def _verified(file: str, earlier: Earlier) -> tuple[str, Earlier]:
     """Return the address that a process reads, with the process; without its number where it does not read that drive.
 
-    A number in a file may be anybody's, such as 1; nobody may be told to kill that.
+    A number in a file may be anybody's, such as 1; no message may advise to kill that.
     """
     try:
         with open(f'/proc/{earlier.pid}/cmdline', 'rb') as process:
