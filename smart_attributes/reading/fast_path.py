@@ -34,86 +34,61 @@ HARMLESS_FLAGS = ('-v', '-vv', '-vvv', '--verbose', '-ap', '--allperfs', '-cu', 
 DECIDING = ('--report', '--match', '--ignore', '-r', '--regex', '-O', '--options', '-ucfgj', '--ucfgjson',
             '-V', '--version', '-h', '--help')
 
+FLAGS, WITH_VALUE = (SCAN, NOSUDO, HARMLESS_FLAGS), (DEVICE, SMARTCTL, JOBS, STATE_DIR, CONFIGURED, LIMITS, HARMLESS)
 # Without these words in it, a file with limits keeps nothing from being read; an escape may hide letters.
 _PROTECTING = (b'"read"', b'"skip"', b'\\u')
 
 
-class _Wish:
-    """What a plainly written command line asks for."""
-
-    def __init__(self) -> None:
-        self.executable = defaults.SMARTCTL
-        self.devices: list[tuple[str, str]] = []  # (type, path)
-        self.is_scan = False
-        self.nosudo = False
-        self.jobs = defaults.PARALLEL
-        self.state_dir = ''
-        self.config = files.CONFIG
-        self.limits: list[str] = []
-
-
 def start(argv: list[str], runner: Runner) -> None:
     """Start the commands that *argv* surely leads to, no more than --jobs allows at once; none when in doubt."""
-    wish = _wish(argv)
+    options = _options(argv)
+    if options is None:
+        return
     try:
-        commands = _commands(wish) if wish else []
+        commands = _commands(options)
     except Exception:  # the real run says why
         return
-    if wish and commands:
-        runner.keep(wish.state_dir)
+    if commands:
+        runner.keep(options.get(STATE_DIR, [''])[-1])
     for command in commands:
         runner.start(command, defaults.PARALLEL)
 
 
-def _commands(wish: _Wish) -> list[Command]:
-    """Return the scan, or the drives that no file of the site may protect, as many as --jobs allows at once."""
-    is_root = os.geteuid() == 0
-    smartctl_calls.check_executable(wish.executable, is_root, through_sudo=not (wish.nosudo or is_root))
-    prefix = smartctl_calls.prefix(wish.executable, wish.nosudo)
-    if wish.is_scan or not wish.devices:
-        return [(*prefix, *smartctl_calls.SCAN)]  # the drives come after it
-    protected = [device for path in [*_limits_in(wish.config), *wish.limits] for device in _protected(path)]
-    return [(*prefix, *smartctl_calls.read_arguments(path, device_type))
-            for device_type, path in wish.devices[:wish.jobs]
-            if not any(_is_meant(device, device_type, path) for device in protected)]
-
-
-def _wish(argv: list[str]) -> _Wish | None:
-    """Return what is asked for, None when in doubt."""
-    wish = _Wish()
+def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
+    """Return the values of each option that says what is read, under all its spellings; None when in doubt."""
+    options: dict[tuple[str, ...], list[str]] = {}
     words = iter(argv[1:] if argv[:1] == ['triage'] else argv)
     for word in words:
         name, sign, value = word.partition('=') if word.startswith('--') else (word, '', '')
-        if name in SCAN and not sign:
-            wish.is_scan = True
-        elif name in NOSUDO and not sign:
-            wish.nosudo = True
-        elif name in (*DEVICE, *SMARTCTL, *JOBS, *STATE_DIR, *CONFIGURED, *LIMITS, *HARMLESS):
-            if not _understand(wish, name, value if sign else next(words, '')):
-                return None
-        elif name not in HARMLESS_FLAGS or sign:
+        option = next((each for each in (*FLAGS, *WITH_VALUE) if name in each), None)
+        if option is None or (option in FLAGS and sign):
             return None
-    return wish
+        if option in WITH_VALUE and not sign:
+            value = next(words, '')
+        options.setdefault(option, []).append(value)
+    return options
 
 
-def _understand(wish: _Wish, name: str, value: str) -> bool:
-    """Note what an option with a value asks for; return False when in doubt."""
-    if name in DEVICE:
-        device_type, _, path = value.rpartition('@')
-        wish.devices.append((device_type, path))
-        return _is_plain_path(path) and _is_plain_type(device_type)
-    if name in SMARTCTL:
-        wish.executable = value
-    elif name in STATE_DIR:
-        wish.state_dir = value
-    elif name in CONFIGURED:
-        wish.config = value
-    elif name in LIMITS:
-        wish.limits.append(value)
-    elif name in JOBS:
-        wish.jobs = int(value) if value.isascii() and value.isdigit() else 0
-        return wish.jobs > 0
-    return True
+def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
+    """Return the scan, or the drives that no file of the site may protect, as many as --jobs allows at once.
+
+    None when in doubt; any exception means doubt as well.
+    """
+    is_root, nosudo = os.geteuid() == 0, NOSUDO in options
+    executable = options.get(SMARTCTL, [defaults.SMARTCTL])[-1]
+    jobs = [int(text) if text.isascii() and text.isdigit() else 0 for text in options.get(JOBS, [])]
+    devices = [(text.rpartition('@')[0], text.rpartition('@')[2]) for text in options.get(DEVICE, ())]
+    if not all(jobs) or not all(_is_plain_path(path) and _is_plain_type(device_type) for device_type, path in devices):
+        return []
+    smartctl_calls.check_executable(executable, is_root, through_sudo=not (nosudo or is_root))
+    prefix = smartctl_calls.prefix(executable, nosudo)
+    if SCAN in options or not devices:
+        return [(*prefix, *smartctl_calls.SCAN)]  # the drives come after it
+    files_with_limits = [*_limits_in(options.get(CONFIGURED, [files.CONFIG])[-1]), *options.get(LIMITS, ())]
+    protected = [device for path in files_with_limits for device in _protected(path)]
+    most = jobs[-1] if jobs else defaults.PARALLEL
+    return [(*prefix, *smartctl_calls.read_arguments(path, device_type)) for device_type, path in devices[:most]
+            if not any(_is_meant(device, device_type, path) for device in protected)]
 
 
 def _is_plain_path(path: str) -> bool:
