@@ -13,11 +13,12 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import stat
 import time
 
 from .. import state_directory, trust
 from ..durations import DAY
-from . import drive_key, smartctl_calls
+from . import smartctl_calls
 
 TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING, which would be expensive
 if TYPE_CHECKING:
@@ -31,6 +32,11 @@ DIGITS = 10       # of a number in a record; longer ones are damaged
 MOST = 1000       # files that doctor looks at; no machine has as many drives
 LOCKS = '/proc/locks'
 FRESH = 0.04      # seconds that the content of LOCKS is used for
+LONGEST = 120     # characters of a drive's name that are kept as they are; file systems allow 255 bytes
+NODES = '/sys/dev'
+BUS = '/dev/bus/'  # and the number of a SCSI host; smartctl's name for a MegaRAID controller, no file
+# Their numbers choose how a bridge is asked, or a namespace, which is the same drive.
+_NO_SLOTS = ('sat', 'nvme', 'sntjmicron')
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -83,7 +89,7 @@ class Waiting:
 
         Raises OSError where this process has no descriptors left.
         """
-        file = drive_key.name(command)
+        file = drive_name(command)
         descriptor = self._root_has(file) or self._open(file)
         if isinstance(descriptor, Earlier) or descriptor < 0:
             return descriptor
@@ -130,7 +136,7 @@ class Waiting:
 
         The process has a number only where it is verified to be the smartctl, or its sudo, that reads this drive.
         """
-        for file in self._files():
+        for file in () if self.why_not else self._files():
             descriptor = self._open(file)
             if descriptor >= 0:
                 try:
@@ -143,19 +149,14 @@ class Waiting:
 
     def _files(self) -> list[str]:
         """Return the files of drives, of a crowded folder the first MOST."""
-        files: list[str] = []
-        if self.why_not:
-            return files
+        from itertools import islice
         try:
             with os.scandir(self.path) as entries:
-                for entry in entries:
-                    self.is_crowded = len(files) == MOST
-                    if self.is_crowded:
-                        break
-                    files.append(entry.name)
+                files = [entry.name for entry in islice(entries, MOST + 1)]
         except FileNotFoundError:   # removed meanwhile: nothing is held
-            pass
-        return sorted(files)
+            files = []
+        self.is_crowded = len(files) > MOST
+        return sorted(files[:MOST])
 
     def _open(self, file: str) -> int:
         if self.why_not:
@@ -237,6 +238,60 @@ def _verified(file: str, earlier: Earlier) -> tuple[str, Earlier]:
     except OSError:
         words = ()
     arguments = next((words[start:] for start in range(1, len(words)) if smartctl_calls.is_ours(words[start:])), ())
-    if arguments and drive_key.name(('', *arguments)) == file:
-        return drive_key.address(arguments), earlier
+    if arguments and drive_name(('', *arguments)) == file:
+        return '@'.join(filter(None, _type_and_path(arguments))), earlier
     return file.replace('!', '/'), Earlier(0, earlier.start)
+
+
+def drive_name(command: Command) -> str:
+    """Return the file name for the drive that a command reads, or "scan".
+
+    It is the drive's place in sysfs ("0:0:0:0", "nvme0") and, behind a controller, its number and the controller's
+    host ("megaraid,6@host0"); where sysfs does not know the path, it is the path.
+    """
+    kind, path = _type_and_path(smartctl_calls.split(command)[1])
+    if not path.startswith('/'):
+        return _plain(path.lstrip('-'))
+    # Only a drive behind a controller is named by its number: "megaraid,6".
+    kind, _, numbers = kind.rpartition('+')[2].partition(',')
+    numbers = ','.join(word for word in numbers.split(',') if word[:1].isdigit())
+    place = _place(path)
+    if not numbers or kind in _NO_SLOTS:
+        return _plain(place)
+    if path.startswith(BUS):
+        place = f'host{path[len(BUS):]}'
+    elif place.count(':') == 3:  # "0:2:1:0", of which the first is the SCSI host
+        place = f'host{place.partition(":")[0]}'
+    return _plain(f'{kind},{numbers}@{place}')
+
+
+def _type_and_path(arguments: Command) -> tuple[str, str]:
+    return arguments[-2] if arguments[-3:-2] == ('-d',) else '', arguments[-1]
+
+
+def _place(path: str) -> str:
+    """Return where sysfs has the drive of a device node, be it a disk, a partition of it or its /dev/sgN.
+
+    Source: Linux, Documentation/ABI/stable/sysfs-dev; drivers/scsi/sg.c; drivers/nvme/host/core.c.
+    """
+    try:
+        status = os.stat(path)
+        folder = 'block' if stat.S_ISBLK(status.st_mode) else 'char'
+        node = os.readlink(f'{NODES}/{folder}/{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}')
+    except OSError:
+        return os.path.realpath(path)
+    drive, _, below = node.partition('/nvme/')
+    if below:
+        return below.partition('/')[0]
+    drive = node.partition('/block/')[0].partition('/scsi_generic/')[0]
+    return os.path.basename(node if drive.endswith('/virtual') else drive)
+
+
+def _plain(words: str) -> str:
+    """Return a name that a file can have."""
+    text = ''.join(letter if letter.isascii() and (letter.isalnum() or letter in ',+@._:-') else '!'
+                   for letter in words)
+    if len(text) <= LONGEST and '!' not in words and text == words.replace('/', '!'):
+        return text
+    from binascii import crc32  # a sum distinguishes other letters, and what is too long
+    return f'{text[-LONGEST:]}!{crc32(os.fsencode(words)):08x}'
