@@ -63,6 +63,34 @@ def test_what_an_entry_lacks_is_named(wrong, field):
     assert [each.partition(':')[0] for each in found] == [field][:len(field)]
 
 
+ALL = {**WHOLE, 'products': 'ACME 1', 'drivers': ('acme',), 'bay': 'slot {0}', 'silent_is_empty': True, 'has_bus': True,
+       'own_nodes': ('acme0',), 'failures': (('x', 'empty-slot', 'is gone'),), 'since': '7.5'}
+DEFAULTS = {'products': 'ACME', 'drivers': (), 'bay': '', 'silent_is_empty': False, 'has_bus': False, 'own_nodes': (),
+            'failures': (), 'since': ''}
+
+
+@pytest.mark.parametrize('fields, expected', [(ALL, ALL), (WHOLE, {**WHOLE, **DEFAULTS})], ids=['all', 'defaults'])
+def test_an_entry_holds_what_its_row_says(fields, expected):
+    controller = Controller(**fields)
+    row = {'arguments': '(,x)?', 'is_scsi': True, 'nodes': 'sg[0-9]+', 'is_vendors': True, 'controller': controller}
+
+    assert vars(controller) == expected
+    assert vars(DeviceType('acme,L/M', **row)) == {
+        **row, 'form': 'acme,L/M', 'name': 'acme', 'separator': '/', 'slots': WHOLE['slots']}
+    assert vars(DeviceType('acme[,a][,b]')) == {
+        'form': 'acme[,a][,b]', 'arguments': '', 'is_scsi': False, 'nodes': '', 'is_vendors': False,
+        'controller': None, 'name': 'acme', 'separator': ',', 'slots': ()}
+    assert DeviceType('acme,H,L').name == 'acme'
+
+
+@pytest.mark.parametrize('form, numbers, expected', [
+    ('acme,H,L', '0,1', True), ('acme,H,L', '0', False), ('acme,H,L', '0/1', False), ('acme,H,L', '0,1,2', False),
+    ('acme,H[/L]', '7', True), ('acme,H[/L]', '0/9', True), ('acme,H/L', '0', False), ('acme,H/L', '8/1', False),
+    ('acme,H/L', '0/0', False), ('acme,H/L', '0/x', False), ('acme,H/L', '', False)])
+def test_an_entry_knows_its_slots(form, numbers, expected):
+    assert DeviceType(form, controller=Controller(**WHOLE)).has_slot(numbers) is expected
+
+
 @pytest.mark.parametrize('entry', RAID, ids=lambda entry: entry.name)
 def test_a_controller_is_known_everywhere_by_its_entry(entry):
     [device] = addresses.parse(entry.controller.example)
