@@ -25,9 +25,9 @@ def relocated(reads: Sequence[Read]) -> Sequence[Read]:
     # Nothing is looked up where a drive behind the controller answered.
     answered = {_place(read.device) for read in reads
                 if read.identity or type(read.outcome) not in (DriveAbsent, DriveError)}
-    silent = {_place(read.device): read.device for read in reversed(reads)
+    unanswered = {_place(read.device): read.device for read in reversed(reads)
               if is_raid(read.device) and _place(read.device) not in answered}
-    reasons = {place: moved(device) for place, device in silent.items()}
+    reasons = {place: moved(device) for place, device in unanswered.items()}
     reported: set[tuple[str, str]] = set()
     result: list[Read] = []
     for read in reads:

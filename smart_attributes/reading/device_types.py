@@ -1,4 +1,4 @@
-"""What smartctl takes after -d: the only place that knows it.
+"""The types of smartctl's -d option and the controllers behind them, in one table.
 
 The early start imports this before the first process, so it must be cheap: plain classes, and no re.
 """
@@ -134,7 +134,7 @@ TYPES = (
 BY_NAME = {entry.name: entry for entry in TYPES}
 CONTROLLERS = {entry.name: entry.controller for entry in TYPES if entry.controller}
 
-# What smartctl knows and a check must not use, with the reason.
+# Types of smartctl that a check must not use, with the reason.
 _TUNNEL = 'sends its commands by writing to a sector of the volume; a check must not write'
 REFUSED = {
     'jmb39x': _TUNNEL,

@@ -1,4 +1,4 @@
-"""Which smartctl calls a command line surely leads to, found without understanding it all.
+"""Which smartctl calls a command line surely leads to, without understanding it all.
 
 A check waits for its drives; Python needs 30 ms to import what understands a command line. For the usual ones the
 drives can work meanwhile. This is a guess that may be wrong but not harmful: what is started here is used only if the
@@ -136,5 +136,5 @@ def _is_meant(device: str, device_type: str, path: str) -> bool:
     """Return whether *device*, a name or an address, may mean the drive at this address."""
     if '/' in device:
         return device == (f'{device_type}@{path}' if device_type else path)
-    # Names are given later; each holds the last part of its path.
+    # Drives get their names later; each holds the last part of its path.
     return os.path.basename(path) in device

@@ -171,7 +171,7 @@ class Runner:
 
     @property
     def forgetful(self) -> str:
-        """Return why nothing is known of earlier checks; '' where it is."""
+        """Return why processes of earlier checks are not known; '' where they are."""
         return self._waiting.why_not if self._waiting else ''
 
     def _begin(self, command: Command) -> bool:

@@ -13,7 +13,7 @@ from .names import named
 
 
 class Scan(NamedTuple):
-    """What smartctl --scan found."""
+    """The devices that smartctl --scan lists."""
 
     devices: tuple[Device, ...]
     refused: tuple[str, ...]  # a sentence for each that was left out

@@ -57,7 +57,7 @@ QUIET = '''\
 
 
 class SudoRule(NamedTuple):
-    """Who may do what, and for how long."""
+    """A user, the calls of smartctl that sudo admits for that user, and for how long."""
 
     user: str
     executable: str
@@ -68,7 +68,7 @@ class SudoRule(NamedTuple):
 
 
 class RuleRequest(NamedTuple):
-    """What a rule is for."""
+    """The wishes for a rule."""
 
     user: str
     is_literal: bool = False      # a line for each drive, no patterns
