@@ -63,7 +63,8 @@ def test_named_drives_are_enough():
 
 @pytest.mark.parametrize('words, is_scan, expected', [
     ([], False, ['/dev/sdb']), ([], True, ['/dev/sdb']), (['/dev/sda', '/dev/sdb'], True, ['/dev/sda', '/dev/sdb'])])
-def test_a_scan_adds_its_drives_to_the_named_ones(words, is_scan, expected):
+def test_a_scan_adds_its_drives_to_the_named_ones(monkeypatch, words, is_scan, expected):
+    monkeypatch.setattr(os, 'geteuid', lambda: 1000)
     answers = Answers({'stdout': SCANNED, 'status': 0})
     devices = find(named(words)._replace(notes=('a note',)), is_scan, HOW, answers, END)
 
@@ -134,11 +135,14 @@ def test_a_smartctl_without_json_is_asked_for_text():
 
     assert runner.calls[1] == ([tuple(word for word in asked(SDA).command if word != '--json=c')], 3, 7, END)
     assert read.identity.model == 'ACME' and read.remark == ''
+    assert len(list(read_all([asked(SDA), asked(SDA._replace(name='other'))], HOW, Answers(TOO_OLD, GOOD), END))) == 2
 
 
 @pytest.mark.parametrize('answers, logs, remark, is_read', [
     ([REFUSED, GOOD], ['error'], OLD_RULE, True), ([REFUSED, REFUSED, GOOD], [], OLD_RULE, True),
     ([REFUSED, REFUSED, REFUSED], [], '', False), ([GOOD], ['error', 'selftest', 'devstat', 'ssd'], '', True),
+    ([{**GOOD, **REFUSED, 'status': 0}], ['error', 'selftest', 'devstat', 'ssd'], '', True),
+    ([REFUSED, TOO_OLD, REFUSED], ['error'], '', False),
     ([REFUSED, TOO_OLD, GOOD], ['error'], OLD_RULE, True), ([TOO_OLD, REFUSED, GOOD], ['error'], OLD_RULE, True)])
 def test_a_sudo_that_admits_only_former_words_is_asked_with_those(monkeypatch, answers, logs, remark, is_read):
     monkeypatch.setattr(smartctl_calls, 'FORMER', FORMER)
@@ -194,10 +198,14 @@ def test_a_process_without_an_answer_is_a_reason(answer, code, words):
     assert (read.outcome.code, str(read.outcome)) == (code, words)
 
 
-def test_smartctls_own_words_are_the_reason_where_there_is_no_report():
-    [read] = read_all([asked(SDA)], HOW, Answers({'status': 2, 'stderr': b'sudo: sorry, you must have a tty\xff'}), END)
+@pytest.mark.parametrize('first', [[], [TOO_OLD]], ids=['json', 'text'])
+@pytest.mark.parametrize('answer, code', [
+    ({'status': 2, 'stderr': b'sudo: sorry, you must have a tty\xff'}, 'sudo-blocked'), ({'status': 0}, 'report-empty'),
+    ({'status': 3}, 'smartctl-failed')])
+def test_the_words_and_the_status_of_smartctl_are_the_reason_where_there_is_no_report(first, answer, code):
+    [read] = read_all([asked(SDA)], HOW, Answers(*first, answer), END)
 
-    assert isinstance(read.outcome, DriveError) and read.outcome.code == 'sudo-blocked'
+    assert isinstance(read.outcome, DriveError) and read.outcome.code == code
 
 
 def test_a_report_that_takes_too_long_is_a_reason(monkeypatch):
