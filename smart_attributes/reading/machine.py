@@ -6,6 +6,7 @@ answer anyway is imported where it is used.
 from __future__ import annotations
 
 from .. import alarm
+from ..coded import NOTHING, Coded
 from ..errors import DriveAbsent, DriveError, DriveNotReached, SmartError
 from ..model import Answer, Device, HowRead, Read
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from .smartctl_calls import Command
 
 
-OLD_RULE = ('the sudoers rule is that of an earlier version and admits only what was read then; '
-            'let root install what "check_smart_attributes sudoers" prints now')
+OLD_RULE = Coded('sudo-rule-old', 'the sudoers rule is that of an earlier version and admits only what was read then; '
+                                  'let root install what "check_smart_attributes sudoers" prints now')
 
 _APART = 'start the checks of one drive at different times, or give more time with -t'
 
@@ -34,7 +35,7 @@ class DeviceList(NamedTuple):
     devices: tuple[Device, ...]
     is_scan: bool = False
     is_whole: bool = True         # nothing that may be a drive was left out
-    notes: tuple[str, ...] = ()
+    notes: tuple[Coded, ...] = ()
 
 
 class Plan(NamedTuple):
@@ -101,7 +102,7 @@ def read_all(plans: Sequence[Plan], how: HowRead, runner: Runner, deadline: floa
             if other:
                 again.append(other)
                 continue
-            remark = OLD_RULE if plan.former is not None and not _is_refused(answer) else ''
+            remark = OLD_RULE if plan.former is not None and not _is_refused(answer) else NOTHING
             read = Read(plan.device, _outcome(answer), f'{" ".join(answer.command)}\n{_text_of(answer)}', remark,
                         answer.seconds, answer.waited)
             other = _without_tunnel(plan) if isinstance(read.outcome, DriveAbsent) else None

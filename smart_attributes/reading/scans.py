@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import re
 
+from ..coded import Coded
 from ..errors import SmartError, UsageError
 from ..model import Device
 from ..typed import NamedTuple
@@ -16,7 +17,7 @@ class Scan(NamedTuple):
     """The devices that smartctl --scan lists."""
 
     devices: tuple[Device, ...]
-    refused: tuple[str, ...]  # a sentence for each that was left out
+    refused: tuple[Coded, ...]  # a sentence for each that was left out
     is_whole: bool = True     # what was left out is no drive
 
 
@@ -31,19 +32,19 @@ def from_scan(text: str) -> Scan:
     """
     entries = _json_entries(text) if text.lstrip().startswith('{') else _text_entries(text)
     devices: list[Device] = []
-    refused: list[str] = []
+    refused: list[Coded] = []
     is_whole = True
     for path, kind, failure in entries:
         try:
             drives = addresses.at(path, _as_needed(kind, path), path)
         except UsageError as error:
-            refused.append(f'the scan found {quoted(path)}, which is left out: {error}')
+            refused.append(Coded('scan-left-out', f'the scan found {quoted(path)}, which is left out: {error}'))
             is_whole = False
             continue
         what = virtual_devices.of_path(path)
         if failure or what:
             reason = clean(failure, 200) or f'it is {what}, no drive that has SMART'
-            refused.append(f'the scan found {path}, which is left out: {reason}')
+            refused.append(Coded('scan-left-out', f'the scan found {path}, which is left out: {reason}'))
             is_whole &= bool(what)
             continue
         devices += drives
