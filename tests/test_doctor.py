@@ -1090,7 +1090,7 @@ def test_what_sudo_lists_is_understood():
 
 
 def asked(**change: Any) -> sudo_rule.Asked:
-    wanted = sudoers.general(sudoers.Asked('nagios'), HowRead())
+    wanted = sudoers.general(sudoers.RuleRequest('nagios'), HowRead())
     entry = sudo_list.Entry(tuple(f'/usr/sbin/smartctl ^{each}$' for each in wanted.expressions), wanted.timeout)
     calls = [('--json=c', '--scan'), ('--json=c', '/dev/sda')]
     return sudo_rule.Asked('nagios', '/usr/sbin/smartctl', calls, (), [entry], False, wanted, 'cmd')._replace(**change)

@@ -91,7 +91,7 @@ def test_the_installed_programs_import_nothing_of_their_callers():
 
 def test_each_expression_of_the_rule_stands_for_all_arguments():
     """Without its ends, sudo would admit what stands before or behind it as well."""
-    listed = sudoers.render(sudoers.Rule('nagios', '/usr/sbin/smartctl', 65, tuple(sudoers.all_expressions())))
+    listed = sudoers.render(sudoers.SudoRule('nagios', '/usr/sbin/smartctl', 65, tuple(sudoers.all_expressions())))
     admitted = re.findall(r'^ +(/usr/sbin/smartctl .*?)(?:, \\)?$', listed, re.MULTILINE)
 
     assert len(admitted) >= 3

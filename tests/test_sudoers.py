@@ -35,13 +35,10 @@ ADDRESSES = (
     f'usbsunplus@{USB}',
     f'usbasm1352r,1@{USB}', f'sntasmedia@{USB}', f'sntasmedia/sat@{USB}', f'sntjmicron,0x1@{USB}',
     'sntrealtek@/dev/disk/by-path/pci-0000:00:14.0-usb-0:2:1.0-scsi-0:0:0:0',
-    'marvell@/dev/sda', 'atacam@/dev/sda', 'areca,1@/dev/sg2', 'areca,24/8@/dev/sg2', '3ware,0@/dev/twa0',
-    '3ware,127@/dev/twl1',
-    'hpt,1/2/3@/dev/sda', 'hpt,1/2@/dev/sda', 'megaraid,6@/dev/bus/0', 'sat+megaraid,6@/dev/sda',
-    'scsi+megaraid,65535@/dev/bus/1',
-    'mpi3mr,3@/dev/bus/0', 'aacraid,0,0,4@/dev/sg3', 'sat+aacraid,1,0,12@/dev/sda', 'cciss,1@/dev/sg0',
-    'cciss,0@/dev/cciss/c0d0',
-    'sat,auto,16+cciss,7@/dev/sg1', 'sssraid,1,2@/dev/bus/0')
+    'marvell@/dev/sda', 'atacam@/dev/sda', 'areca,1@/dev/sg2', 'areca,24/8@/dev/sg2', '3ware,127@/dev/twl1',
+    'hpt,1/2/3@/dev/sda', 'hpt,1/2@/dev/sda', 'sat+megaraid,6@/dev/sda', 'scsi+megaraid,65535@/dev/bus/1',
+    'sat+aacraid,1,0,12@/dev/sda', 'cciss,0@/dev/cciss/c0d0', 'sat,auto,16+cciss,7@/dev/sg1',
+    *(each.example for each in device_types.CONTROLLERS.values()))
 
 # Types that ask with vendor commands: admitted where somebody has asked for them.
 ON_REQUEST = tuple(entry.name for entry in device_types.TYPES if entry.is_vendors)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from pathlib import Path
 from typing import Any, Callable, Dict, List
 
@@ -113,9 +114,26 @@ def logs() -> List[str]:
     return [f'The logs that can be skipped: {", ".join(f"`{log}`" for log in smartctl_calls.LOGS)}.']
 
 
+def controllers() -> List[str]:
+    """One row a controller, in the order of the alphabet, and one for drives that need no type."""
+    rows = []
+    for entry in device_types.TYPES:
+        if entry.controller:
+            forms = ' or '.join(f'`{form}`' for form in spellings(entry.form))
+            since = f'; smartctl {entry.controller.since} or newer' if entry.controller.since else ''
+            rows.append(f'| {entry.controller.products} | {forms}{since} | {entry.controller.paths} |')
+    return ['| controller | type | path |', '|---|---|---|', *sorted(rows, key=str.lower),
+            '| host bus adapter, JBOD, software RAID | none | `/dev/sda` |']
+
+
+def spellings(form: str) -> List[str]:
+    """Return the form of a type without and with its optional part: "areca,N[/E]" is areca,N and areca,N/E."""
+    return list(dict.fromkeys((re.sub(r'\[.*\]', '', form), re.sub(r'[][]', '', form))))
+
+
 def refused() -> List[str]:
     """One row a type that smartctl knows and a check must not use."""
-    return [f'| `{name}` | {why} |' for name, why in device_types.REFUSED.items()]
+    return ['| type | why |', '|---|---|'] + [f'| `{name}` | {why} |' for name, why in device_types.REFUSED.items()]
 
 
 def explained() -> List[str]:
@@ -168,7 +186,7 @@ TABLES: Dict[str, Dict[str, Callable[[], List[str]]]] = {
     'doc/icinga.md': {'variables': icinga.rows},
     'doc/fleet.md': {'causes': explained, 'certificates': refusals},
     'doc/output.md': {'codes': reported},
-    'doc/raid.md': {'refused': refused},
+    'doc/raid.md': {'controllers': controllers, 'refused': refused},
     'doc/harmful-drives.md': {'logs': logs},
     'doc/metrics.md': {'metrics': metrics},
     SCHEMA: {'known_metrics': known_metrics}}

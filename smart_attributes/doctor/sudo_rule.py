@@ -31,7 +31,7 @@ class Asked(NamedTuple):
     refused: Sequence[Arguments]
     entries: Sequence[sudo_list.Entry]    # none where sudo does not tell
     admits_more: bool                   # also what no check calls
-    wanted: sudoers.Rule                # what this program would write
+    wanted: sudoers.SudoRule                # what this program would write
     command: str                        # which prints and installs it
     is_known: bool = True               # sudo compares expressions, as the wanted rule has them
     is_person: bool = False             # who hardly runs the checks
@@ -107,7 +107,7 @@ def _asked(sudo: Sudo, options: Options, user: str, needed: Sequence[Arguments],
     refused = sudo.refuses(needed)
     said, entries = sudo.said, sudo.entries() or known.entries
     requested = requested_types(devices, entries)
-    wanted = sudoers.general(sudoers.Asked(user, types=requested), how)
+    wanted = sudoers.general(sudoers.RuleRequest(user, types=requested), how)
     admits_more, knows = not sudo.refuses([TOO_MUCH]), sudoers.knows_expressions(sudo.version())
     return Asked(user, how.smartctl, needed, refused, entries, admits_more, wanted,
                  _installing(options, user, requested, _odd(wanted, devices, how)), knows, is_person(os.geteuid()),
@@ -121,7 +121,7 @@ def requested_types(devices: Iterable[Device], entries: Iterable[sudo_list.Entry
     return tuple(name for name, entry in BY_NAME.items() if entry.is_vendors and (name in used or name in there))
 
 
-def _odd(wanted: sudoers.Rule, devices: Iterable[Device], how: HowRead) -> List[Device]:
+def _odd(wanted: sudoers.SudoRule, devices: Iterable[Device], how: HowRead) -> List[Device]:
     """Return the devices in places of the site's own making."""
     return [device for device in devices if not sudoers.admits(
         wanted.expressions, smartctl_calls.read_arguments(device.path, device.type))]

@@ -10,7 +10,7 @@ from ..errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, Drive
 from ..model import Report
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean
-from .device_types import TYPES
+from .device_types import CONTROLLERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,9 +27,14 @@ _DISABLED = ('has SMART disabled: it does not watch itself and its verdict is wo
              'on PATH')
 _UNSUPPORTED = 'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may want ' + _A_TYPE
 _RECORD = 'holds no SMART data: {}; record with smartctl -x'
-_SLOT = rf'\[(?:{"|".join(each.name for each in TYPES if each.controller)})_disk[^\]\n]*\]'
-_SILENT_IS_EMPTY = '|'.join(each.name for each in TYPES if each.controller and each.controller.silent_is_empty)
+_SLOT = rf'\[(?:{"|".join(CONTROLLERS)})_disk[^\]\n]*\]'
+_SILENT_IS_EMPTY = '|'.join(name for name, each in CONTROLLERS.items() if each.silent_is_empty)
 _OPEN = r'open device: [^\n]*? failed: '
+
+
+def _of_controllers(code: str) -> list[tuple[str, str, str]]:
+    return [failure for each in CONTROLLERS.values() for failure in each.failures if failure[1] == code]
+
 
 # The class of an error with a code, where it is not DriveError.
 _CLASSES: Mapping[str, type[DriveError]] = {
@@ -84,10 +89,7 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
     (r'device becoming ready', 'not-ready', 'is just becoming ready; check again in a minute'),
     (r'NO (?:MEDIUM|tape) present', 'no-medium', 'is a drive for removable media without a medium: no SMART'),
     # Volumes of a RAID controller, and its slots
-    (r"try adding '-d megaraid,N'", 'raid-volume',
-     'is a RAID volume of a MegaRAID controller; address its drives as megaraid,N@/dev/bus/0 (see smartctl --scan)'),
-    (r"try adding '-d 3ware,N'", 'raid-volume',
-     'is a RAID volume of a 3ware controller; address its drives as 3ware,N@/dev/twa0 (or twl0, twe0)'),
+    *_of_controllers('raid-volume'),
     (r"(?:requires option|try (?:adding )?)[ \t]*'-d ([^,'\n]+,[^'\n]*)'", 'raid-volume',
      'is a RAID volume; address its drives as {}@PATH, with a number for each letter'),
     (r'(Device \d+(?: \d+)? does not exist|No (?:drive|device connected)\b[^\n]*)', 'empty-slot',
@@ -96,16 +98,7 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
      'is an empty slot: No such device; smartctl --scan lists the drives there are'),
     (_SLOT + r'[^\n]*failed: INQUIRY failed', 'empty-slot',
      'is an empty slot, or its drive is dead: INQUIRY failed; the RAID controller\'s own tool tells which'),
-    (r'cannot open /dev/megaraid_sas_ioctl_node', 'controller-missing',
-     'cannot be opened: no MegaRAID controller, or its driver megaraid_sas is not loaded, or this is not root'),
-    (r'setup_3ware_nodes', 'controller-missing',
-     'cannot be opened: no 3ware controller, or its driver (3w-9xxx, 3w-sas, 3w-xxxx) is not loaded'),
-    (r'aac entry not found', 'controller-missing',
-     'cannot be opened: no aacraid controller, or its driver is not loaded'),
-    (r"can't get bus number", 'controller-missing',
-     'cannot be opened: this path belongs to no SCSI bus; name the controller instead: megaraid,N@/dev/bus/0'),
-    (r'\[areca_disk[^\n]*failed: (.+)', 'controller-missing',
-     'cannot be opened: no Areca controller answers at this path ({}); its own /dev/sgN is wanted'),
+    *_of_controllers('controller-missing'),
     # Opening
     (_OPEN + r'[^\n]*(Permission denied)', 'no-permission', 'cannot be opened: {}; run as root or through sudo'),
     (_OPEN + r'[^\n]*(Operation not permitted)', 'no-permission',

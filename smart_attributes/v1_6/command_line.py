@@ -9,7 +9,7 @@ import os
 from ..coded import Coded
 from ..errors import DataError
 from ..files import is_there
-from ..reading.machine import Found
+from ..reading.machine import DeviceList
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -44,11 +44,11 @@ class Before(NamedTuple):
     strays: Tuple[str, ...] = ()        # words that belong to no option
     is_all_printed: bool = False        # as of --allperfs
 
-    def named(self, given: Sequence[str]) -> Found:
+    def named(self, given: Sequence[str]) -> DeviceList:
         """Return the devices of -d (*given*), else of -r. Raises UsageError."""
         from . import addresses
         devices, is_search, notes = addresses.named(given, self.regex, self.type_option or '')
-        return Found(tuple(devices), is_search, notes=tuple(Coded('legacy-note', note) for note in notes))
+        return DeviceList(tuple(devices), is_search, notes=tuple(Coded('legacy-note', note) for note in notes))
 
     def leaves_out(self, read: Read) -> bool:
         """Tell whether this is certainly a hard disk where none is wanted. A drive that was not read never is."""
