@@ -9,7 +9,7 @@ import pytest
 
 from smart_attributes.errors import DriveAsleep, DriveError, DriveIsNoDrive, NotAReport
 from smart_attributes.model import AttributeRow, ErrorEntry, SelfTest, Statistic
-from smart_attributes.reading import content, json_report, report_common
+from smart_attributes.reading import content, json_report
 
 
 def smartctl(version=(7, 3), status=0, messages=(), argv=('smartctl', '--json=c', '-a', '/dev/sda')):
@@ -236,18 +236,6 @@ def test_an_nvme_self_test_log_is_read():
          'self_test_result': {'value': 7, 'string': 'Completed: failed segments'}}]}})
 
     assert report.self_tests == (SelfTest('Extended', 'Completed: failed segments', False, 90),)
-
-
-@pytest.mark.parametrize('status, passed', [
-    ('Completed without error', True), ('Completed', True), ('Completed: read failure', False),
-    ('Completed: handling damage??', False), ('Completed, segment failed', False), ('Failed in first segment', False),
-    ('Fatal or unknown error', False), ('Fatal or unknown test error', False), ('Unknown error, incomplete', False),
-    ('Completed: unknown failed segment', False), ('Aborted by host', None), ('Aborted (device reset ?)', None),
-    ('Aborted: unknown reason', None), ('Interrupted (host reset)', None), ('Self-test routine in progress', None),
-    ('Self test in progress ...', None), ('Unknown status (0xc)', None), ('', None)])
-def test_a_self_test_proves_what_its_words_say(status, passed):
-    """The words of ATA, SCSI and NVMe; unknown ones validate nothing."""
-    assert report_common.self_test_passed(status) is passed
 
 
 def test_the_pending_defects_log_counts_as_the_statistic_it_equals():
