@@ -240,7 +240,7 @@ def test_a_module_is_pure_by_what_it_imports():
     pytest.param('constants', {'test_dates', 'test_forecast'}, id='imported'),
     pytest.param('knowledge/nagios', {'test_nagios'}, id='by-name'),
     pytest.param('history/clock', {'test_history_clock'}, id='by-package-and-name'),
-    pytest.param('reading/report_common', {'test_json_report'}, id='imported-by-two'),
+    pytest.param('reading/report_common', {'test_report_common', 'test_simulator'}, id='by-name-and-imported'),
     pytest.param('reading/recorded', {'test_survey'}, id='of-who-uses-it')])
 def test_the_tests_of_a_module_are_found_by_name_or_import(module, files, monkeypatch):
     monkeypatch.chdir(mutants.ROOT)

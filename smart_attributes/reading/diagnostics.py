@@ -45,10 +45,8 @@ def _is_there(path: str) -> bool:
     """Return whether there is something at a path; not where udev's link is gone, or its target."""
     try:
         os.stat(os.path.join(controllers.ROOT, path.lstrip('/')))
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except OSError:  # unknown
-        return True
+    except OSError as error:
+        return not isinstance(error, (FileNotFoundError, NotADirectoryError))  # after another error it may be there
     return True
 
 

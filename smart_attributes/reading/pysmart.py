@@ -118,18 +118,10 @@ def _decimal(printed: str) -> int:
 def attributes(rows: Sequence[str]) -> tuple[AttributeRow, ...]:
     """Return the attribute table of classic rows, in its printed order. Raises DriveError where pySMART is missing."""
     # pySMART keeps one row for each number, which broken firmware lists twice, and loses the order, by which an entry
-    # may recognise a controller. So a repeated number goes into a further table.
-    tables: dict[int, list[str]] = {}
-    places: list[tuple[int, int]] = []
-    for row in rows[:MOST_ROWS]:
-        number = int(row.split(None, 1)[0])
-        if 0 < number < 256:
-            table = sum(number == before for _, before in places)
-            places.append((table, number))
-            tables.setdefault(table, []).append(row)
-    attributes_of = {table: _interface().AtaAttributes(iter([_HEADLINE, *lines, ''])).legacyAttributes
-                     for table, lines in tables.items()}
-    return tuple(_attribute(attributes_of[table][number]) for table, number in places)
+    # may recognise a controller. So it reads each row alone.
+    numbers = [int(row.split(None, 1)[0]) for row in rows[:MOST_ROWS]]
+    return tuple(_attribute(_interface().AtaAttributes(iter([_HEADLINE, row, ''])).legacyAttributes[number])
+                 for row, number in zip(rows, numbers) if 0 < number < 256)
 
 
 def _attribute(row: Any) -> AttributeRow:
