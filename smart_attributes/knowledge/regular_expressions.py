@@ -59,7 +59,6 @@ class Shape(NamedTuple):
                      self.choices * times + (span.bit_length() if span < LONG else 0), self.size * times)
 
 
-ESCAPES_AND_SETS = re.compile(r'\\.|\[\^?\]?(?:\\.|[^]\\])*\]', re.S)
 _TOKEN = re.compile(r'(?P<escape>\\.)|(?P<set>\[\^?\]?(?:\\.|[^]\\])*\])|(?P<comment>\(\?#[^)]*\))|'
                     r'(?P<open>\((?:\?(?:P<\w+>|P=\w+|<?[=!]|[:>]|\(\w+\)|[a-zA-Z]*-?[a-zA-Z]*:?))?)'
                     r'|(?P<close>\))|(?P<bar>\|)|(?P<repeat>(?:[*+?]|\{(?!\})\d*,?\d*\})[?+]?)|(?P<any>[.^$])'
