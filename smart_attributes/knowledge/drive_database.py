@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    Number = float
-    Interval = tuple[Number | None, Number | None]
+    Interval = tuple[float | None, float | None]
 
 CONDITIONS = ('models', 'firmware', 'kind', 'has', 'lacks', 'first', 'only')
 # Conditions on the attribute numbers of a drive, in the order of its table.
@@ -41,8 +40,8 @@ class Metric(NamedTuple):
     worse: str               # "high", "low" or "none"
     valid: Interval
     is_verdict: bool         # words with a state instead of numbers with limits
-    minimum: Number | None
-    maximum: Number | None
+    minimum: float | None
+    maximum: float | None
     concern: str = ''        # what a finding of this metric says about the drive: a name in severity.ORDER
     order: int = 0           # of perfdata where not all fit, 1 first; 0: after those, by concern
     beside: str = ''         # the metric whose drives may have this one at a later check
@@ -55,7 +54,7 @@ class ReadingSpec(NamedTuple):
     attribute: int
     formula: decode.Formula
     valid: Interval
-    sentinels: tuple[Number, ...]   # results that mean "no value"
+    sentinels: tuple[float, ...]   # results that mean "no value"
     unit: str                       # of the source; '' is the metric's own
     ceiling: int | None             # the counter stops here
     states: tuple[tuple[int, int, str], ...]  # (lowest, highest, word)
@@ -288,7 +287,7 @@ def _metric(name: str, value: Json) -> Metric:
                   order=perfdata.get('order', 0), beside=perfdata.get('with', ''))
 
 
-def _interval(pair: Sequence[Number | None]) -> Interval:
+def _interval(pair: Sequence[float | None]) -> Interval:
     return pair[0], pair[1]
 
 
