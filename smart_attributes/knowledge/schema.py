@@ -47,18 +47,17 @@ def is_fitting(value: Any, part: Json, root: Json) -> bool:
 WORDS = frozenset(('$schema', '$comment', 'title', 'description', 'examples', 'definitions'))
 
 
+_TYPES = {'object': dict, 'array': list, 'string': str, 'boolean': bool, 'null': type(None)}
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-TYPES: Mapping[str, Callable[[Any], bool]] = {
-    'object': lambda value: isinstance(value, dict),
-    'array': lambda value: isinstance(value, list),
-    'string': lambda value: isinstance(value, str),
-    'boolean': lambda value: isinstance(value, bool),
-    'null': lambda value: value is None,
-    'number': _is_number,
-    'integer': lambda value: _is_number(value) and value % 1 == 0}
+def _is_of(value: Any, name: str) -> bool:
+    if name in _TYPES:
+        return isinstance(value, _TYPES[name])
+    return _is_number(value) and (name == 'number' or value % 1 == 0)
 
 
 def _is_unique(value: Any, *_: Any) -> bool:
@@ -74,7 +73,7 @@ def _additional(value: Any, fits: Any, root: Json, part: Json) -> bool:
 
 # Of each keyword, the type of values that it is about, as JSON Schema has it, and what it requires of them.
 RULES: Mapping[str, tuple[type, Callable[[Any, Any, Json, Json], bool]]] = {
-    'type': (object, lambda v, names, *_: any(TYPES[name](v)
+    'type': (object, lambda v, names, *_: any(_is_of(v, name)
                                               for name in ([names] if isinstance(names, str) else names))),
     'const': (object, lambda v, constant, *_: type(v) is type(constant) and bool(v == constant)),
     'enum': (object, lambda v, words, *_: isinstance(v, str) and v in words),
