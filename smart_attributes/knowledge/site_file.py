@@ -58,9 +58,8 @@ def understood(text: str, schema_name: str, name: str, shown: str = '') -> SiteF
 def sound(data: Any, schema_name: str) -> Json:
     """Return the parts of a file that fit its schema."""
     rules = schema(schema_name)
-    parts = {key: _sound_part(value, rules['properties'][key], rules) for key, value in data.items()
-             if key in rules['properties']} if isinstance(data, dict) else {}
-    return {**({'entries': []} if schema_name == 'attributes' else {}), **_without_spoilt(parts)}
+    parts = _sound_parts(data, rules['properties'], rules) if isinstance(data, dict) else {}
+    return {'entries': [], **parts} if schema_name == 'attributes' else parts
 
 
 def _shortened(sentences: Sequence[str], name: str) -> tuple[str, ...]:
@@ -97,36 +96,33 @@ def _spoil(data: Any, path: Sequence[Any]) -> None:
 
 # --- what fits the schema -------------------------------------------------------------
 
-def _sound_part(value: Any, part: Json, rules: Json) -> Any:
-    """Return the valid items of a list, or of an object with a key for each item."""
+def _sound(value: Any, part: Json, rules: Json) -> Any:
+    """Return the valid parts of a value that should fit *part*; _SPOILT if a mistake spoils the whole."""
     if is_fitting(value, part, rules):
         return value
     if isinstance(value, list) and 'items' in part:
         return [item for item in (_sound(item, part['items'], rules) for item in value) if item is not _SPOILT]
-    if isinstance(value, dict) and isinstance(part.get('additionalProperties'), dict):
-        names, fits = part.get('propertyNames', {}), part['additionalProperties']
-        return _without_spoilt({key: _sound(item, fits, rules) for key, item in value.items()
-                                if is_fitting(key, names, rules)})
-    return _SPOILT
-
-
-def _sound(value: Any, part: Json, rules: Json) -> Any:
-    """Return the valid parts of one item."""
-    if is_fitting(value, part, rules):
-        return value
-    rule = definition(part, rules)
+    rule, others = definition(part, rules), part.get('additionalProperties')
+    if isinstance(value, dict) and isinstance(others, dict):
+        names = part.get('propertyNames', {})
+        return _sound_parts(value, {key: others for key in value if is_fitting(key, names, rules)}, rules)
     if isinstance(value, dict) and part.get('$ref') in OPEN:
-        parts = _without_spoilt({key: _sound(item, rule['properties'][key], rules) for key, item in value.items()
-                                 if key in rule['properties']})
-        return parts if all(key in parts for key in rule.get('required', ())) else _SPOILT
+        parts = _sound_parts(value, rule['properties'], rules)
+        return parts if parts.keys() >= set(rule.get('required', ())) else _SPOILT
     if isinstance(value, dict) and part.get('$ref') == OVERRIDE:
         return _sound_override(value, rule, rules)
     return _SPOILT
 
 
+def _sound_parts(value: Json, fits: Mapping[str, Json], rules: Json) -> Json:
+    """Return the valid parts of an object. fits: what the value of each key should fit."""
+    parts = {key: _sound(item, fits[key], rules) for key, item in value.items() if key in fits}
+    return {key: item for key, item in parts.items() if item is not _SPOILT}
+
+
 def _sound_override(value: Json, part: Json, rules: Json) -> Any:
     fits = part['properties']
-    repaired = {key: _sound_part(item, fits[key], rules) if key == 'metrics' else item for key, item in value.items()}
+    repaired = {key: _sound(item, fits[key], rules) if key == 'metrics' else item for key, item in value.items()}
     if is_fitting(repaired, part, rules):
         return repaired
     parts = {key: value[key] for key in ('for', *PROTECTING) if key in value
@@ -134,7 +130,3 @@ def _sound_override(value: Json, part: Json, rules: Json) -> Any:
     if 'for' in parts and len(parts) > 1:
         return {**parts, 'why': 'protected, though its override has a mistake'}
     return _SPOILT
-
-
-def _without_spoilt(parts: Mapping[str, Any]) -> Json:
-    return {key: value for key, value in parts.items() if value is not _SPOILT}
