@@ -23,7 +23,7 @@ from smart_attributes.errors import HistoryUnusable
 from smart_attributes.history import directory, schema
 from smart_attributes.history.drive_changes import Scope
 from smart_attributes.history.series import CHANGE, DAILY, HIGHEST, Key, Observation, Point, pace
-from smart_attributes.history.store import HistoryStore, Kept, machine_id
+from smart_attributes.history.store import HistoryStore, Sighting, machine_id
 from smart_attributes.model import Identity
 from smart_attributes.reading.identity import is_same_drive
 
@@ -70,7 +70,7 @@ def check(path: Path, number: float, now: int = START, identity: Identity = DRIV
           address: str = '/dev/sda', machine: str = 'one') -> HistoryStore:
     """One check of one drive: opened, and kept."""
     opened = history(path, now, machine)
-    opened.keep([Kept(address, identity, (Observation(key, number, often),))], Scope({address}))
+    opened.keep([Sighting(address, identity, (Observation(key, number, often),))], Scope({address}))
     return opened
 
 
@@ -172,8 +172,8 @@ def test_another_definition_is_another_series(tmp_path):
 def test_what_is_no_number_is_not_kept(tmp_path):
     """A drive can make up anything; the rest of its numbers still count."""
     opened = history(tmp_path)
-    opened.keep([Kept('/dev/sda', DRIVE,
-                      (Observation(Key('a', ''), float('nan'), CHANGE), Observation(CRC, 1, CHANGE)))], Scope())
+    opened.keep([Sighting('/dev/sda', DRIVE,
+                          (Observation(Key('a', ''), float('nan'), CHANGE), Observation(CRC, 1, CHANGE)))], Scope())
 
     assert numbers(tmp_path) == [1]
 
@@ -182,7 +182,7 @@ def test_a_check_that_read_earlier_does_not_overwrite_a_later_one(tmp_path):
     """Two at once: whoever writes last has not read last."""
     early = history(tmp_path, START + 1)
     check(tmp_path, 8, START + 2)
-    early.keep([Kept('/dev/sda', DRIVE, (Observation(CRC, 7, CHANGE),))], Scope())
+    early.keep([Sighting('/dev/sda', DRIVE, (Observation(CRC, 7, CHANGE),))], Scope())
 
     assert numbers(tmp_path) == [8]
 
@@ -192,7 +192,7 @@ def test_what_another_check_wrote_in_between_counts(tmp_path):
     slow = history(tmp_path, START + 2 * STEP)
     slow.recall([DRIVE])
     check(tmp_path, 7, START + STEP)
-    slow.keep([Kept('/dev/sda', DRIVE, (Observation(CRC, 7, CHANGE),))], Scope())
+    slow.keep([Sighting('/dev/sda', DRIVE, (Observation(CRC, 7, CHANGE),))], Scope())
 
     assert points(tmp_path) == (Point(START + STEP, 7),)
 
@@ -246,7 +246,7 @@ def test_a_drive_without_identity_is_not_remembered_and_says_so(tmp_path):
     """Its growth would be that of any other drive without a serial number."""
     nameless = DRIVE._replace(serial='', wwn='')
     opened = history(tmp_path)
-    notes = opened.keep([Kept('/dev/sda', nameless, (Observation(CRC, 1, CHANGE),))], Scope())
+    notes = opened.keep([Sighting('/dev/sda', nameless, (Observation(CRC, 1, CHANGE),))], Scope())
 
     assert history(tmp_path, START + STEP).records == ()
     assert len(notes) == 1 and 'growth is not judged' in notes[0] and notes[0].startswith('/dev/sda ')
@@ -657,7 +657,7 @@ def test_after_400_days_a_point_a_month_is_left(tmp_path):
     opened.keep_past(DRIVE, {(hours, DAILY): [Point(START + day * DAY, day * DAY, DAY) for day in range(399)]})
     for day in range(399, 500):
         opened.now = START + day * DAY
-        opened.keep([Kept('/dev/sda', DRIVE, (Observation(hours, day * DAY, DAILY),))], Scope())
+        opened.keep([Sighting('/dev/sda', DRIVE, (Observation(hours, day * DAY, DAILY),))], Scope())
 
     found = points(tmp_path, key=hours)
     assert 400 <= len(found) <= 400 + 6 + 31
@@ -670,7 +670,7 @@ def test_a_drive_that_makes_up_serial_numbers_does_not_fill_the_disk(tmp_path, m
     notes = []
     for place in range(5):
         opened.now = START + place
-        notes += opened.keep([Kept('/dev/sda', DRIVE._replace(serial=f'MADEUP{place}', wwn=''), ())], Scope())
+        notes += opened.keep([Sighting('/dev/sda', DRIVE._replace(serial=f'MADEUP{place}', wwn=''), ())], Scope())
 
     assert len(history(tmp_path, START + STEP).records) == 3
     assert len(notes) == 2 and '--forget' in notes[0]
@@ -688,7 +688,7 @@ def test_a_year_of_24_drives_takes_less_than_five_megabytes(tmp_path):
     largest = 0
     for turn in range(60 * 4):
         opened.now = START + turn * DAY // 4
-        opened.keep([Kept(f'/dev/sd{place}', identity, tuple(
+        opened.keep([Sighting(f'/dev/sd{place}', identity, tuple(
             Observation(Key(metric, f'attribute {number}, raw'), dice.randrange(100) if pace(metric) else turn // 100,
                         pace(metric))
             for number, metric in enumerate(metrics))) for place, identity in enumerate(found)], Scope(is_scan=True))

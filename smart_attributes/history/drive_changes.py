@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .drive_matching import Record
 
 
-class Place(NamedTuple):
+class DrivePlace(NamedTuple):
     """A drive at an address."""
 
     address: str
@@ -33,7 +33,7 @@ class Scope(NamedTuple):
     named: Collection[str] = ()  # addresses on its command line
     is_scan: bool = False        # all that a scan finds
 
-    def covers(self, place: Place) -> bool:
+    def covers(self, place: DrivePlace) -> bool:
         """Return whether the run would have found the drive at this place."""
         return place.address in self.named or (self.is_scan and place.is_scanned)
 
@@ -49,7 +49,7 @@ class Change(NamedTuple):
     successor: int | None = None  # "replaced": the drive in its place
 
 
-def updated(places: Sequence[Place], found: Mapping[str, int | None], scope: Scope, now: int) -> list[Place]:
+def updated(places: Sequence[DrivePlace], found: Mapping[str, int | None], scope: Scope, now: int) -> list[DrivePlace]:
     """Return the places as they are after a run, those that changed and those that did not.
 
     found: each address where something is -> its drive; None: asleep, unreadable or like another drive.
@@ -64,22 +64,22 @@ def updated(places: Sequence[Place], found: Mapping[str, int | None], scope: Sco
             before = after.get((address, drive))
             after[address, drive] = (
                 before._replace(is_scanned=before.is_scanned or scope.is_scan) if before and not before.gone
-                else Place(address, drive, now, is_scanned=scope.is_scan))
+                else DrivePlace(address, drive, now, is_scanned=scope.is_scan))
     return list(after.values())
 
 
-def told(places: Sequence[Place], records: Mapping[int, Record], scope: Scope, now: int,
+def told(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, now: int,
          within: int = DAY) -> list[Change]:
     """Return the changes of the last *within* seconds, of the places where this run looks."""
     return [change for change in changes(places, records, scope) if now - change.since < within]
 
 
-def missing(places: Sequence[Place], records: Mapping[int, Record], scope: Scope) -> list[Change]:
+def missing(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope) -> list[Change]:
     """Return the known drives that are at no address, however long: --expect-known makes them CRITICAL."""
     return [change for change in changes(places, records, scope) if change.kind == 'missing']
 
 
-def changes(places: Sequence[Place], records: Mapping[int, Record], scope: Scope) -> list[Change]:
+def changes(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope) -> list[Change]:
     """Return what became of each drive that has left the place where this run looks for it.
 
     places: as updated() returns them.
@@ -91,7 +91,7 @@ def changes(places: Sequence[Place], records: Mapping[int, Record], scope: Scope
     return sorted((change for change in became if change), key=attrgetter('since', 'address'))
 
 
-def arrived(places: Sequence[Place], records: Mapping[int, Record], scope: Scope, since: int) -> list[Place]:
+def arrived(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, since: int) -> list[DrivePlace]:
     """Return the places, where this run looks, of drives that history has met first after *since* (seconds since 1970).
     """
     new = [place for place in _present(places).values()
@@ -99,12 +99,12 @@ def arrived(places: Sequence[Place], records: Mapping[int, Record], scope: Scope
     return sorted(new, key=attrgetter('first', 'address'))
 
 
-def _present(places: Sequence[Place]) -> dict[int, Place]:
+def _present(places: Sequence[DrivePlace]) -> dict[int, DrivePlace]:
     """Return, by drive, the newest place where it is."""
     return {place.drive: place for place in sorted(places, key=attrgetter('first')) if not place.gone}
 
 
-def _change(place: Place, here: Mapping[int, Place], records: Mapping[int, Record]) -> Change | None:
+def _change(place: DrivePlace, here: Mapping[int, DrivePlace], records: Mapping[int, Record]) -> Change | None:
     """Return what became of the drive of a place that was left; None: it is where it has been all the time."""
     now_at = here.get(place.drive)
     if now_at:
