@@ -12,7 +12,7 @@ from fake_smartctl import FakeSmartctl
 
 from smart_attributes.model import Device, Identity
 from smart_attributes.reading.smartctl_calls import read_arguments
-from smart_attributes.v1_6 import files, limit_conversion, names, validation
+from smart_attributes.v1_6 import files, limit_conversion, names
 
 Json = Dict[str, Any]
 
@@ -497,7 +497,7 @@ def test_bug_12_of_several_entries_the_same_one_always_wins():
     entries = {name: entry({}, models=models)
                for name, models in (('short', ['SSDSC2BB240G4']), ('long', [MODEL]), ('late', [MODEL]))}
     for order in (list(entries), list(reversed(entries))):
-        found = files.entry_of(files.Database('db.json', {name: entries[name] for name in order}),
+        found = files.entry_of(files.OldFile('db.json', {name: entries[name] for name in order}),
                                Identity('ATA', MODEL))
         assert found and found.name == next(name for name in order if name != 'short')
 
@@ -636,7 +636,9 @@ def test_a_limit_is_converted_by_the_formula_of_its_reading(text, shift, meant, 
     ({'Devices': {'Intel': {}}}, True, False), ({'Devices': {'/dev/sda': {}}}, False, True),
     ({'Devices': {}}, True, False), ({'Devices': []}, False, False), ([], False, False)])
 def test_a_file_of_1_6_is_known_by_its_keys(data, is_database, is_users):
-    assert (validation.is_database('', data), validation.is_users('', data)) == (is_database, is_users)
+    is_old = files.is_of_1_6(data)
+
+    assert (is_old and not files.is_by_path(data), is_old and files.is_by_path(data)) == (is_database, is_users)
 
 
 def test_a_database_of_1_6_is_examined(tmp_path):
@@ -644,8 +646,8 @@ def test_a_database_of_1_6_is_examined(tmp_path):
     good = entry({'5': ['0', '10']})
     bad = entry({'5': ['0', '10'], '77': ['1', '2']}, graphed=[78])
 
-    assert validation.examine(database(tmp_path / 'a.json', Intel=good)) == ([], ['1 entry'])
-    assert validation.examine(database(tmp_path / 'b.json', A=bad, B=good)) == (
+    assert files.examine(database(tmp_path / 'a.json', Intel=good)) == ([], ['1 entry'])
+    assert files.examine(database(tmp_path / 'b.json', A=bad, B=good)) == (
         ['b.json: A, Threshs 77: it is not in ID#, so version 1.6 never judged it',
          'b.json: A, Perfs 78: it is not in ID#, so version 1.6 never printed it'], ['2 entries'])
 
@@ -653,7 +655,7 @@ def test_a_database_of_1_6_is_examined(tmp_path):
 def test_a_user_configuration_of_1_6_is_examined(tmp_path):
     """It needs no columns; the same fault is told once."""
     given = {'/dev/sda': {'Threshs': {'5': ['0', '10']}, 'Perfs': [5]}, '/dev/sdb': 5}
-    faults, counts = validation.examine(users(tmp_path / 'users.json', given))
+    faults, counts = files.examine(users(tmp_path / 'users.json', given))
 
     assert counts == ['2 entries']
     assert [fault.partition(' is no object')[0] for fault in faults] == ['users.json: /dev/sdb']
