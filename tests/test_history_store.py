@@ -20,7 +20,7 @@ import pytest
 from smart_attributes import state_directory
 from smart_attributes.durations import DAY
 from smart_attributes.errors import HistoryUnusable
-from smart_attributes.history import directory, schema
+from smart_attributes.history import database, directory
 from smart_attributes.history.drive_changes import Scope
 from smart_attributes.history.series import CHANGE, DAILY, HIGHEST, Key, Observation, Point, pace
 from smart_attributes.history.store import HistoryStore, Sighting, machine_id
@@ -378,12 +378,12 @@ def test_a_cloned_disk_begins_anew(tmp_path):
 def test_an_older_file_gets_the_steps_that_it_lacks(tmp_path, monkeypatch):
     """An update of the program keeps what is there."""
     check(tmp_path, 1)
-    monkeypatch.setattr('smart_attributes.history.database.STEPS', (*schema.STEPS, ('CREATE TABLE later (x)',)))
+    monkeypatch.setattr('smart_attributes.history.database.STEPS', (*database.STEPS, ('CREATE TABLE later (x)',)))
     check(tmp_path, 2, START + STEP)
 
     assert numbers(tmp_path) == [1, 2]
     assert sqlite3.connect(tmp_path / 'history' / directory.FILE).execute('PRAGMA user_version').fetchone() == (
-        len(schema.STEPS) + 1,)
+        len(database.STEPS),)
 
 
 def test_a_file_of_the_first_version_gets_its_checksums_in_place(tmp_path):
@@ -405,7 +405,7 @@ def test_a_file_of_the_first_version_gets_its_checksums_in_place(tmp_path):
 def test_an_older_program_neither_reads_nor_writes_a_newer_file(tmp_path, monkeypatch):
     """It cannot know what the numbers there mean."""
     with monkeypatch.context() as newer:
-        newer.setattr('smart_attributes.history.database.STEPS', (*schema.STEPS, ('CREATE TABLE later (x)',)))
+        newer.setattr('smart_attributes.history.database.STEPS', (*database.STEPS, ('CREATE TABLE later (x)',)))
         check(tmp_path, 1)
     before = (tmp_path / 'history' / directory.FILE).read_bytes()
 

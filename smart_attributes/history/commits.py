@@ -48,11 +48,16 @@ class Commits(NamedTuple):
 
 def boot_id() -> str:
     """Return the name of this run of the system, the same for each where the kernel gives none."""
+    return ''.join(identifier(BOOT_ID).split()) or _NO_BOOT_ID
+
+
+def identifier(path: str) -> str:
+    """Return the name that the system keeps in a file, '' where it cannot be read."""
     try:
-        with open(BOOT_ID, encoding='ascii', errors='replace') as file:
-            return ''.join(file.read(64).split()) or _NO_BOOT_ID
+        with open(path, encoding='ascii', errors='replace') as file:
+            return file.read(64).strip()
     except OSError:
-        return _NO_BOOT_ID
+        return ''
 
 
 def read(place: HistoryFolder) -> Commits | None:
@@ -137,16 +142,10 @@ def _path(place: HistoryFolder) -> str:
 
 
 def _text(place: HistoryFolder) -> bytes:
-    try:
-        file = os.open(_path(place), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return b''
-    try:
-        return os.read(file, _SIZE + 1)
-    except OSError:
-        return b''
-    finally:
-        os.close(file)
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with suppress(OSError), open(os.open(_path(place), flags), 'rb', 0) as file:
+        return file.read(_SIZE + 1)
+    return b''
 
 
 def _content(commits: Commits) -> bytes:

@@ -162,17 +162,14 @@ def leave_mark(folder: HistoryFolder, reason: str) -> None:
 
 def mark(folder: HistoryFolder) -> tuple[int, str]:
     """Return since when nothing could be written (seconds since 1970; 0: all is written), and why."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        descriptor = os.open(os.path.join(folder.path, NOT_WRITTEN),
-                             os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(os.open(os.path.join(folder.path, NOT_WRITTEN), flags), 'rb', 0) as file:
+            return max(int(os.fstat(file.fileno()).st_mtime), 1), file.read(300).decode(errors='replace')
     except FileNotFoundError:
         return 0, ''
     except OSError as error:
         return 1, error.strerror or ''
-    try:
-        return max(int(os.fstat(descriptor).st_mtime), 1), os.read(descriptor, 300).decode(errors='replace')
-    finally:
-        os.close(descriptor)
 
 
 def remove_mark(folder: HistoryFolder) -> None:

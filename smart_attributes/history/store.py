@@ -63,11 +63,7 @@ class DriveHistory(NamedTuple):
 
 def machine_id(path: str = MACHINE_ID) -> str:
     """Return the ID of this machine, which differs from that of a machine with a clone of its disk; '' without one."""
-    try:
-        with open(path, encoding='ascii', errors='replace') as file:
-            return file.read(64).strip()
-    except OSError:
-        return ''
+    return commits.identifier(path)
 
 
 class HistoryStore:

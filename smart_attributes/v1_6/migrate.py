@@ -334,21 +334,19 @@ def write(result: Migration, name: str, folder: str) -> list[str]:
     """Write the files of a migration, and return their paths. Raises DataError rather than overwrite anything."""
     paths = []
     for place, text in (('attributes.d', result.attributes), ('thresholds.d', result.thresholds)):
-        if text:
-            paths.append(os.path.join(folder, place, name))
-            _write(paths[-1], text)
+        if not text:
+            continue
+        path = os.path.join(folder, place, name)
+        try:
+            os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            advice = 'move it away first' if isinstance(error, FileExistsError) else 'give another folder with -o'
+            raise DataError(f'{path} cannot be written: {error.strerror}; {advice}') from None
+        with open(descriptor, 'w', encoding='ascii') as file:
+            file.write(text)
+        paths.append(path)
     return paths
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-    except OSError as error:
-        advice = 'move it away first' if isinstance(error, FileExistsError) else 'give another folder with -o'
-        raise DataError(f'{path} cannot be written: {error.strerror}; {advice}') from None
-    with open(descriptor, 'w', encoding='ascii') as file:
-        file.write(text)
 
 
 def report(result: Migration) -> list[str]:

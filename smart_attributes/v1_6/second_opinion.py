@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..knowledge import ranges, severity, site_file, standards
-from ..knowledge.drive_database import DriveSpec, Metric, SpecDatabase
+from ..knowledge.drive_database import Metric, SpecDatabase
 from ..model import Device, Judgement, OldValue, Reading, Report, State, Verdict, worst
 from ..words import plain
 from . import files, limit_conversion, names
@@ -45,24 +45,43 @@ class OldFiles(NamedTuple):
 
         ignored: attributes that are never judged. ignored_metrics: likewise.
         """
-        known = files.entry_of(self.database, report.identity) if self.database else None
-        user = files.entry_for(self.users, verdict.device) if self.users else None
-        if known is None and user is None:
+        sources = self._sources(verdict.device, report)
+        if not sources:
             notes = [f'{self.database.name} has no entry for this drive'] if self.database else []
             return verdict._replace(notes=(*verdict.notes, *notes))
-        columns, notes = _columns(known, user, report, self, database)
+        columns, notes = _columns(sources, report, database)
         numbers = files.numbers(report, columns)
-        rules = {number: rule for number, rule in _rules(known, user, self).items() if number not in ignored}
+        rules = {number: rule for number, rule in _rules(sources).items() if number not in ignored}
         opinions = [_opinion(rules[number], numbers[number], verdict) for number in sorted(rules) if number in numbers]
-        notes += [*_faults(known, user, self), *_replacements(opinions), *_disagreements(opinions, verdict)]
-        judgements = _without_overruled(verdict, opinions, known)
+        for file, entry, is_users in sources:
+            notes += [*entry.faults, *(() if is_users else files.without_columns(entry, f'{file}: {entry.name}'))]
+        notes += [*_replacements(opinions), *_disagreements(opinions, verdict)]
+        judgements = _without_overruled(verdict, opinions, is_known=not sources[0].is_users)
         if METRIC not in ignored_metrics:
             judgements += [_judgement(opinion, judgements, database.metrics) for opinion in opinions
                            if opinion.rule.counts]
-        old_values = _old_values(_printed(known, user, columns, self), numbers, rules, self.names[verdict.device.name])
+        graphed = [source.entry.graphed for source in reversed(sources) if source.entry.graphed is not None]
+        printed = sorted(columns) if self.is_all_printed else (*graphed, ())[0]
+        old_values = _old_values(printed, numbers, rules, self.names[verdict.device.name])
         return verdict._replace(state=worst(judgement.state for judgement in judgements),
                                 judgements=tuple(sorted(judgements, key=severity.of_judgement)),
                                 notes=(*verdict.notes, *notes), old_values=tuple(old_values))
+
+
+    def _sources(self, device: Device, report: Report) -> list[OldSource]:
+        """Return the entries of a drive, that of the database first."""
+        known = files.entry_of(self.database, report.identity) if self.database else None
+        user = files.entry_for(self.users, device) if self.users else None
+        pairs = ((self.database, known, False), (self.users, user, True))
+        return [OldSource(file.name, entry, is_users) for file, entry, is_users in pairs if file and entry]
+
+
+class OldSource(NamedTuple):
+    """An entry that concerns a drive."""
+
+    file: str
+    entry: OldEntry
+    is_users: bool
 
 
 class OldRule(NamedTuple):
@@ -103,50 +122,36 @@ def files_of(path: str | None, users: files.OldFile | None, is_all_printed: bool
 
 # --- limits and numbers of the drive ----------------------------------------------------
 
-def _rules(known: OldEntry | None, user: OldEntry | None, old: OldFiles) -> dict[int, OldRule]:
+def _rules(sources: Sequence[OldSource]) -> dict[int, OldRule]:
     """Return the limits by number; those of the user configuration replace the database's, and keep its shift."""
     rules: dict[int, OldRule] = {}
-    if known and old.database:
-        origin = f'{old.database.name}, {known.name}'
-        rules = {number: OldRule(number, limit, origin, not known.is_shipped, False)
-                 for number, limit in known.limits.items()}
-    if user and old.users:
-        for number, limit in user.limits.items():
+    for file, entry, is_users in sources:
+        for number, limit in entry.limits.items():
             shift = rules[number].limit.shift if limit.shift is None and number in rules else limit.shift
-            rules[number] = OldRule(number, limit._replace(shift=shift), f'{old.users.name}, {user.name}', True, True)
+            rules[number] = OldRule(number, limit._replace(shift=shift), f'{file}, {entry.name}',
+                                    is_users or not entry.is_shipped, is_users)
     return rules
 
 
-def _columns(known: OldEntry | None, user: OldEntry | None, report: Report, old: OldFiles,
-             database: SpecDatabase) -> tuple[dict[int, str], list[str]]:
+def _columns(sources: Sequence[OldSource], report: Report, database: SpecDatabase) -> tuple[dict[int, str], list[str]]:
     """Return the column of each number, and a sentence for each number of the user configuration that has none.
 
     Where the database lacks one, or is missing, the column counts that our own entry reads.
     """
-    columns = dict(known.columns) if known else {}
-    if user is None or old.users is None:
+    columns = {} if sources[0].is_users else dict(sources[0].entry.columns)
+    file, user, is_users = sources[-1]
+    if not is_users:
         return columns, []
     lacking = {*user.limits, *(user.graphed or ())} - set(columns)
-    ours = _columns_of(database.identify(report.identity, [row.id for row in report.attributes]),
-                       report.identity.protocol == 'ATA')
-    columns.update((number, ours[number]) for number in lacking if number in ours)
-    return columns, [f'{old.users.name}, {user.name}, {number}: neither -dbj nor attributes.json tells whether VALUE '
-                     f'or RAW_VALUE is meant, so it has no effect' for number in sorted(lacking - set(ours))]
-
-
-def _columns_of(spec: DriveSpec, is_ata: bool) -> dict[int, str]:
-    if is_ata:
-        return {ERROR_COUNT: files.VALUE, HEALTH: files.VALUE, **limit_conversion.columns_of(spec)}
     # Logs have one number each.
-    return {HEALTH: files.VALUE, **dict.fromkeys(range(max(len(files.NVME), len(files.SAS))), files.RAW)}
-
-
-def _faults(known: OldEntry | None, user: OldEntry | None, old: OldFiles) -> Iterator[str]:
-    if known and old.database:
-        yield from known.faults
-        yield from files.without_columns(known, f'{old.database.name}: {known.name}')
-    if user:
-        yield from user.faults
+    ours = dict.fromkeys(range(max(len(files.NVME), len(files.SAS))), files.RAW)
+    if report.identity.protocol == 'ATA':
+        spec = database.identify(report.identity, [row.id for row in report.attributes])
+        ours = {ERROR_COUNT: files.VALUE, **limit_conversion.columns_of(spec)}
+    ours = {HEALTH: files.VALUE, **ours}
+    columns.update((number, ours[number]) for number in lacking if number in ours)
+    return columns, [f'{file}, {user.name}, {number}: neither -dbj nor attributes.json tells whether VALUE or '
+                     f'RAW_VALUE is meant, so it has no effect' for number in sorted(lacking - set(ours))]
 
 
 # --- meeting the limits ----------------------------------------------------------------
@@ -181,14 +186,16 @@ def _metrics(number: OldNumber, verdict: Verdict) -> set[str]:
             if _is_of(number, judgement)} - {'vendor_threshold'}
 
 
-def _without_overruled(verdict: Verdict, opinions: Sequence[Opinion], known: OldEntry | None) -> list[Judgement]:
-    """Return our judgements; those that a user configuration replaces are no longer judged by our limits."""
+def _without_overruled(verdict: Verdict, opinions: Sequence[Opinion], is_known: bool) -> list[Judgement]:
+    """Return our judgements; those that a user configuration replaces are no longer judged by our limits.
+
+    is_known: the site's own database has an entry, so that "not in the database" is not true of the drive.
+    """
     overruled = {id(judgement) for opinion in opinions if opinion.rule.is_users for judgement in opinion.ours
                  if judgement.reading.metric not in _OWN_VERDICTS}
     ours = [each._replace(state=State.OK, warning='', critical='', against='') if id(each) in overruled else each
             for each in verdict.judgements]
-    # "Not in the database" is not true of a drive that the site's own database knows.
-    return [each._replace(state=State.OK) if known and each.reading.metric == HIDDEN else each for each in ours]
+    return [each._replace(state=State.OK) if is_known and each.reading.metric == HIDDEN else each for each in ours]
 
 
 def _replacements(opinions: Sequence[Opinion]) -> Iterator[str]:
@@ -236,13 +243,6 @@ def _disagreements(opinions: Iterable[Opinion], verdict: Verdict) -> Iterator[st
 
 
 # --- perfdata ------------------------------------------------------------------------------
-
-def _printed(known: OldEntry | None, user: OldEntry | None, columns: Mapping[int, str],
-             old: OldFiles) -> Sequence[int]:
-    if old.is_all_printed:
-        return sorted(columns)
-    return next((entry.graphed for entry in (user, known) if entry and entry.graphed is not None), ())
-
 
 def _old_values(printed: Sequence[int], numbers: Mapping[int, OldNumber], rules: Mapping[int, OldRule],
                 name: str) -> Iterator[OldValue]:
