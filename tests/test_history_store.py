@@ -20,7 +20,7 @@ import pytest
 from smart_attributes import state_directory
 from smart_attributes.durations import DAY
 from smart_attributes.errors import HistoryUnusable
-from smart_attributes.history import database, directory
+from smart_attributes.history import database, directory, rows
 from smart_attributes.history.drive_changes import Scope
 from smart_attributes.history.series import CHANGE, DAILY, HIGHEST, Key, Observation, Point, pace
 from smart_attributes.history.store import HistoryStore, Sighting, machine_id
@@ -176,6 +176,20 @@ def test_what_is_no_number_is_not_kept(tmp_path):
                           (Observation(Key('a', ''), float('nan'), CHANGE), Observation(CRC, 1, CHANGE)))], Scope())
 
     assert numbers(tmp_path) == [1]
+
+
+@pytest.mark.parametrize(('definition', 'number', 'is_kept'), [
+    ('raw', 0, True), ('raw', rows.LARGEST, True), ('raw', rows.LARGEST * 1.1, False), ('raw', -1, False),
+    ('raw', float('inf'), False), ('value, %', rows.PERCENT, True), ('value, %', rows.PERCENT + 1, False)])
+def test_a_number_that_no_drive_can_have_is_not_kept(tmp_path, definition, number, is_kept):
+    """Neither from a check nor from the log of another program; a sum of two such numbers could be infinite."""
+    key, elsewhere = Key('crc_errors', definition), Key('pending', definition)
+    opened = check(tmp_path, number, key=key)
+    opened.keep_past(DRIVE, {(elsewhere, CHANGE): [Point(START - DAY, number)]})
+    record = opened.recall([DRIVE])[0].match.record
+    stored = opened.all_of(record)
+
+    assert (key in stored, bool(stored[elsewhere].points)) == (is_kept, is_kept)
 
 
 def test_a_check_that_read_earlier_does_not_overwrite_a_later_one(tmp_path):
