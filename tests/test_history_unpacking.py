@@ -86,10 +86,12 @@ def test_a_file_is_refused_beyond_its_room(name, most, size, is_refused):
         assert unpacked(packed, most, size) == (TEXT, '')
 
 
-def test_xz_that_needs_a_gigabyte_is_damaged():
-    """Its header names the dictionary that unpacking would allocate."""
-    packed = lzma.compress(TEXT, filters=[{'id': lzma.FILTER_LZMA2, 'dict_size': 1 << 30}])
+def test_xz_that_needs_more_memory_than_the_strongest_level_is_damaged():
+    """Its header names the dictionary that unpacking would allocate: 128 MiB, to unpack one byte."""
+    packed = bytes.fromhex('fd377a585a000004e6d6b446020021011e0000009b0751660100007800000000'
+                           '45aeef83f8ee160a00011901a52c81cc1fb6f37d010000000004595a')
 
+    assert lzma.decompress(packed) == b'x'
     assert unpacked(packed) == (b'', 'is damaged (Memory usage limit exceeded); the lines before the damage were read')
 
 
