@@ -3,10 +3,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from ..coded import Coded
 from ..durations import DAY
 from ..model import State
 from ..typed import TYPE_CHECKING, Json, NamedTuple
-from ..words import amount
+from ..words import amount, plain
 from . import growth, hysteresis, series
 from .series import Key, Observation
 
@@ -34,7 +35,7 @@ class GrowthAlert(NamedTuple):
 
     state: State
     words: str         # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"
-    against: str       # "above 0 in 24 h"
+    against: Coded     # "above 0 in 24 h", with the limit of the increase as a Nagios range in base units
     size: float = 0    # of the growth, base unit
 
 
@@ -120,8 +121,9 @@ def growth_alert(past: Past, reading: Reading, rules: Iterable[Json], falls: boo
     if grown is None:
         return None
     limit = grown.rule.critical if grown.state is State.CRITICAL else grown.rule.warning
-    return GrowthAlert(grown.state, growth.sentence(reading.metric, reading.unit, grown, past.now),
-                       f'above {amount(limit, reading.unit)} in {growth.duration(grown.rule.within)}', grown.size)
+    against = Coded('growth', f'above {amount(limit, reading.unit)} in {growth.duration(grown.rule.within)}',
+                    limit=None if limit is None else plain(limit))
+    return GrowthAlert(grown.state, growth.sentence(reading.metric, reading.unit, grown, past.now), against, grown.size)
 
 
 def lately(past: Past, reading: Reading, within: int, falls: bool) -> Growth | None:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from ..coded import NOTHING, Coded
 from ..knowledge import ranges, severity, site_file, standards
 from ..knowledge.drive_database import Metric, SpecDatabase
 from ..model import Device, Judgement, OldValue, Reading, Report, State, Verdict, worst
@@ -16,6 +17,7 @@ from ..words import plain
 from . import files, limit_conversion, names
 from .files import ERROR_COUNT, HEALTH, OldEntry, OldLimit, OldNumber
 
+NOTE = 'legacy-note'       # the code of what is used of version 1.6, or has no effect
 METRIC = 'legacy_limit'
 HIDDEN = 'unknown_model'
 # The drive's own verdict is never overruled, whoever wrote a limit for it.
@@ -30,12 +32,13 @@ class OldFiles(NamedTuple):
     users: files.OldFile | None = None
     is_all_printed: bool = False
     names: Mapping[str, str] = {}                      # our name -> how labels begin
-    notes: tuple[str, ...] = ()
+    notes: tuple[Coded, ...] = ()
 
     def addressed(self, devices: Sequence[Device]) -> OldFiles:
         """Return the files with the labels for these devices, and a note for each key that is none of them."""
         keys = {key for device in devices for key in names.keys_of(device)}
-        notes = [f'{self.users.name}: {key} is none of the drives of this check, so what it says has no effect'
+        notes = [Coded(NOTE, f'{self.users.name}: {key} is none of the drives of this check, so what it says has no '
+                             f'effect')
                  for key in self.users.entries if key not in keys] if self.users else []
         return self._replace(names=names.old_names(devices), notes=(*self.notes, *notes))
 
@@ -47,15 +50,16 @@ class OldFiles(NamedTuple):
         """
         sources = self._sources(verdict.device, report)
         if not sources:
-            notes = [f'{self.database.name} has no entry for this drive'] if self.database else []
-            return verdict._replace(notes=(*verdict.notes, *notes))
+            missing = [Coded(NOTE, f'{self.database.name} has no entry for this drive')] if self.database else []
+            return verdict._replace(notes=(*verdict.notes, *missing))
         columns, notes = _columns(sources, report, database)
         numbers = files.numbers(report, columns)
         rules = {number: rule for number, rule in _rules(sources).items() if number not in ignored}
         opinions = [_opinion(rules[number], numbers[number], verdict) for number in sorted(rules) if number in numbers]
         for file, entry, is_users in sources:
             notes += [*entry.faults, *(() if is_users else files.without_columns(entry, f'{file}: {entry.name}'))]
-        notes += [*_replacements(opinions), *_disagreements(opinions, verdict)]
+        coded = [*(Coded(NOTE, note) for note in (*notes, *_replacements(opinions))),
+                 *(Coded('legacy-differs', note) for note in _disagreements(opinions, verdict))]
         judgements = _without_overruled(verdict, opinions, is_known=not sources[0].is_users)
         if METRIC not in ignored_metrics:
             judgements += [_judgement(opinion, judgements, database.metrics) for opinion in opinions
@@ -65,7 +69,7 @@ class OldFiles(NamedTuple):
         old_values = _old_values(printed, numbers, rules, self.names[verdict.device.name])
         return verdict._replace(state=worst(judgement.state for judgement in judgements),
                                 judgements=tuple(sorted(judgements, key=severity.of_judgement)),
-                                notes=(*verdict.notes, *notes), old_values=tuple(old_values))
+                                notes=(*verdict.notes, *coded), old_values=tuple(old_values))
 
 
     def _sources(self, device: Device, report: Report) -> list[OldSource]:
@@ -113,11 +117,11 @@ def files_of(path: str | None, users: files.OldFile | None, is_all_printed: bool
     name, data = os.path.basename(path), files.read(path)
     if not files.is_of_1_6(data):
         return OldFiles((site_file.load(path, 'attributes'),), None, users, is_all_printed,
-                        notes=(f'the entries of {name} are used beside the shipped ones',))
+                        notes=(Coded(NOTE, f'the entries of {name} are used beside the shipped ones'),))
     old = files.database(path, data)
-    return OldFiles((), old, users, is_all_printed, notes=(
-        f'{name} is a database of version 1.6 with {len(old.entries)} entries; its limits and labels are added to our '
-        'own verdict',))
+    note = Coded(NOTE, f'{name} is a database of version 1.6 with {len(old.entries)} entries; its limits and labels '
+                       'are added to our own verdict')
+    return OldFiles((), old, users, is_all_printed, notes=(note,))
 
 
 # --- limits and numbers of the drive ----------------------------------------------------
@@ -193,7 +197,7 @@ def _without_overruled(verdict: Verdict, opinions: Sequence[Opinion], is_known: 
     """
     overruled = {id(judgement) for opinion in opinions if opinion.rule.is_users for judgement in opinion.ours
                  if judgement.reading.metric not in _OWN_VERDICTS}
-    ours = [each._replace(state=State.OK, warning='', critical='', against='') if id(each) in overruled else each
+    ours = [each._replace(state=State.OK, warning='', critical='', against=NOTHING) if id(each) in overruled else each
             for each in verdict.judgements]
     return [each._replace(state=State.OK) if is_known and each.reading.metric == HIDDEN else each for each in ours]
 
@@ -213,7 +217,7 @@ def _judgement(opinion: Opinion, ours: Sequence[Judgement], metrics: Mapping[str
                       if any(judgement.reading == own.reading for own in opinion.ours))
     is_needed = state.urgency > our_state.urgency or state is State.OK
     deciding = rule.limit.critical if state is State.CRITICAL else rule.limit.warning
-    against = ranges.describe(deciding, number.number) if is_needed and state is not State.OK else ''
+    against = ranges.describe(deciding, number.number) if is_needed and state is not State.OK else NOTHING
     reading = Reading(METRIC, number.number, '', number.source, _in_words(number), judged=is_needed)
     concern = min((metrics[own.reading.metric].concern for own in opinion.ours if own.reading.metric in metrics),
                   key=severity.ORDER.index, default='')
