@@ -514,14 +514,15 @@ def test_growth_is_told_against_the_limit_that_it_exceeds():
     """A critical one against the critical limit, so that whoever reads it knows by how much."""
     rule = {'within': '24h', 'warning': '2', 'critical': '10', 'for': '7d'}
 
-    def against(before: float) -> str:
+    def against(before: float) -> Tuple[str, str]:
         alert = past.growth_alert(remembered(CRC, (START - HOUR, before), (START, 20)), CRC._replace(number=20), [rule],
                                   falls=False)
         assert alert is not None
-        return f'{alert.state.name} {alert.against}'
+        assert alert.against.code == 'growth'
+        return f'{alert.state.name} {alert.against}', alert.against.fields['limit']
 
-    assert against(15) == 'WARNING above 2 in 24 h'
-    assert against(5) == 'CRITICAL above 10 in 24 h'
+    assert against(15) == ('WARNING above 2 in 24 h', '2')
+    assert against(5) == ('CRITICAL above 10 in 24 h', '10')
 
 
 @pytest.mark.parametrize('field', ['within', 'for', 'gone'])
@@ -531,3 +532,52 @@ def test_a_rule_that_cannot_be_meant_names_its_file_and_field_where_it_is_needed
 
     with pytest.raises(DataError, match=f'^thresholds: "{field}" of growth is soon; write a time'):
         past.growth_alert(known, USED._replace(number=77), [{**HASTE, field: 'soon'}], False, EVER)
+
+
+# --- hysteresis, as a series ----------------------------------------------------------------
+
+def heat(number: float, metric: str = 'temperature') -> Reading:
+    return CRC._replace(metric=metric, number=number)
+
+
+def cooling(before: Optional[float], *recent: Tuple[int, float], metric: str = 'temperature') -> past.Past:
+    """What history holds of a drive: the level of the check before, and the readings of the last hours."""
+    key = past.key(heat(0, metric))
+    levels = () if before is None else ((START - HOUR, before),)
+    return past.Past({key._replace(metric=f'{metric}, held'): history(*levels),
+                      key._replace(metric=f'{metric}, recent'): history(*recent)}, START)
+
+
+HOT = ((START - 2 * HOUR, 60), (START - 600, 50))
+
+
+@pytest.mark.parametrize(('known', 'metric', 'number', 'level'), [
+    (cooling(60, *HOT), 'temperature', 50, 60), (cooling(55, *HOT), 'temperature', 50, 55),
+    (cooling(60, *HOT), 'temperature', 61, 61), (cooling(60, (START - 2 * HOUR, 50)), 'temperature', 50, 53),
+    (cooling(None, *HOT), 'temperature', 50, 50), (past.Past({}, START), 'temperature', 50, 50),
+    (past.Past({key: each for key, each in cooling(60, *HOT).histories.items() if 'held' in key.metric}, START),
+     'temperature', 50, 50),
+    (past.Past({key: each for key, each in cooling(60, *HOT).histories.items() if 'recent' in key.metric}, START),
+     'temperature', 50, 50),
+    (cooling(60, *HOT, metric='crc_errors'), 'crc_errors', 50, 50), (past.Past({}, START), 'temperature', None, 0)])
+def test_the_level_of_the_check_before_is_held_with_its_margin(known, metric, number, level):
+    """Of temperatures alone, and of nothing that history does not know."""
+    assert past.held(known, heat(number, metric)) == level
+    assert past.margin(heat(0, metric)) == (3 if metric == 'temperature' else 0)
+
+
+@pytest.mark.parametrize(('known', 'metric', 'judged', 'series_of'), [
+    (cooling(60, *HOT), 'temperature', True, {'temperature': 50, 'temperature, recent': 50, 'temperature, held': 60}),
+    (cooling(60, *HOT), 'temperature', False, {'temperature': 50}), (None, 'temperature', True, {'temperature': 50}),
+    (cooling(60, *HOT), 'crc_errors', True, {'crc_errors': 50})])
+def test_what_hysteresis_needs_is_kept_beside_a_judged_temperature(known, metric, judged, series_of):
+    kept = past.observations([heat(50, metric)._replace(judged=judged)], known)
+
+    assert {each.key.metric: each.number for each in kept} == series_of
+    assert [each.pace for each in kept[1:]] == [series.LATELY] * (len(series_of) - 1)
+
+
+def test_a_temperature_of_zero_is_kept_as_zero():
+    kept = past.observations([heat(0)._replace(judged=True)], past.Past({}, START))
+
+    assert [each.number for each in kept] == [0, 0, 0]

@@ -20,7 +20,7 @@ import pytest
 from smart_attributes import state_directory
 from smart_attributes.durations import DAY
 from smart_attributes.errors import HistoryUnusable
-from smart_attributes.history import database, directory, rows
+from smart_attributes.history import commits, database, directory, rows
 from smart_attributes.history.drive_changes import Scope
 from smart_attributes.history.series import CHANGE, DAILY, HIGHEST, Key, Observation, Point, pace
 from smart_attributes.history.store import HistoryStore, Sighting, machine_id
@@ -59,6 +59,15 @@ def forked(work: Callable[[], object]) -> int:
             traceback.print_exc()
         os._exit(status)
     return child
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checks here wait for the disk: one that a busy disk leaves syncing would hold the lock when the next one starts.
+
+    Real checks are minutes apart.
+    """
+    monkeypatch.setattr(commits, 'SYNC_TIME', 60.0)
 
 
 def in_a_child(work: Callable[[], object]) -> None:
