@@ -71,7 +71,6 @@ class OldFiles(NamedTuple):
                                 judgements=tuple(sorted(judgements, key=severity.of_judgement)),
                                 notes=(*verdict.notes, *coded), old_values=tuple(old_values))
 
-
     def _sources(self, device: Device, report: Report) -> list[OldSource]:
         """Return the entries of a drive, that of the database first."""
         known = files.entry_of(self.database, report.identity) if self.database else None
