@@ -36,7 +36,7 @@ from smart_attributes.model import Device, Report, State, Verdict
 from smart_attributes.output.packed_document import Packer
 from smart_attributes.reading import addresses, json_report, scans, text_report
 from smart_attributes.reading.content import json_start
-from smart_attributes.v1_6 import files, second_opinion, validation
+from smart_attributes.v1_6 import files, second_opinion
 
 Reader = Callable[[bytes], object]
 SECONDS, MEGABYTES = 1.0, 200
@@ -210,7 +210,7 @@ def read_1_6(data: bytes) -> None:
     old = files.read(path)
     if not files.is_of_1_6(old):
         return
-    validation.examine(path)
+    files.examine(path)
     is_users = files.is_by_path(old)
     given = second_opinion.files_of(None if is_users else path, files.users(path, old) if is_users else None, True)
     given = given.addressed([DEVICE])

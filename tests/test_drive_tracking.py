@@ -12,7 +12,7 @@ from days import DAY, HOUR, START, Machine, asleep, disk
 
 from smart_attributes.check import drive_tracking
 from smart_attributes.check.drive_tracking import Whereabouts
-from smart_attributes.history.drive_changes import Place, Scope
+from smart_attributes.history.drive_changes import DrivePlace, Scope
 from smart_attributes.history.drive_matching import Match, Record
 from smart_attributes.model import Device, Identity, State, Verdict
 
@@ -177,7 +177,7 @@ SCAN = Scope(is_scan=True)
 def known(*identities: Identity, **more: Any) -> Whereabouts:
     """Drives that history has known for a day and a scan has found at sda, sdb and so on; where they are now."""
     records = [Record(number, identity, START - DAY, START - DAY) for number, identity in enumerate(identities, 1)]
-    places = [Place(f'/dev/sd{"abc"[record.number - 1]}', record.number, START - DAY, is_scanned=True)
+    places = [DrivePlace(f'/dev/sd{"abc"[record.number - 1]}', record.number, START - DAY, is_scanned=True)
               for record in records]
     met = more.get('met', ())
     return drive_tracking.found(places, records, met, [address for address, _, _ in met], SCAN, START)
@@ -226,7 +226,7 @@ def test_who_took_another_one_s_place_did_not_just_come():
 
 def test_who_comes_to_a_place_that_was_left_long_ago_is_told_as_new():
     """That another one went there is no news any more, and would tell nobody of this one."""
-    left = Place('/dev/sda', 1, START - 20 * DAY, START - 10 * DAY, is_scanned=True)
+    left = DrivePlace('/dev/sda', 1, START - 20 * DAY, START - 10 * DAY, is_scanned=True)
     found = drive_tracking.found([left], [Record(1, DISK, START - 20 * DAY, START - 10 * DAY)],
                                  [('/dev/sda', OTHER, Match())], ['/dev/sda'], SCAN, START)
 

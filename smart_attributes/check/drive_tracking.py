@@ -4,7 +4,7 @@ from __future__ import annotations
 from ..coded import Coded
 from ..constants import DAY, MONTH
 from ..history import drive_changes
-from ..history.drive_changes import Change, Place, Scope
+from ..history.drive_changes import Change, DrivePlace, Scope
 from ..history.drive_matching import Match, Record
 from ..history.growth import duration
 from ..model import Identity, State, Verdict, worst
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 class Whereabouts(NamedTuple):
     """Which drives are where, as one run finds it."""
 
-    places: Sequence[Place]
+    places: Sequence[DrivePlace]
     records: Mapping[int, Record]
     scope: Scope
     now: int
 
 
-def found(places: Sequence[Place], records: Iterable[Record], met: Iterable[Met], there: Collection[str], scope: Scope,
-          now: int) -> Whereabouts:
+def found(places: Sequence[DrivePlace], records: Iterable[Record], met: Iterable[Met], there: Collection[str],
+          scope: Scope, now: int) -> Whereabouts:
     """Return where drives are now. places, records: as history holds them. there: addresses where something is."""
     known = {record.number: record for record in records}
     at: Dict[str, Optional[int]] = dict.fromkeys(there)

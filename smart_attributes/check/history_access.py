@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..history.drive_matching import Record
     from ..history.past import Past
-    from ..history.store import Histories, HistoryStore, Recalled
+    from ..history.store import DriveHistory, Histories, HistoryStore
     from .drive_tracking import Whereabouts
 
     Address = Tuple[str, str]
@@ -44,7 +44,7 @@ class Remembered:
         """
         self.trouble = trouble
         self._history, self._is_whole, self._longest_asleep = history, is_whole, longest_asleep
-        self._recalled: Dict[Address, Recalled] = {}
+        self._recalled: Dict[Address, DriveHistory] = {}
         self._there: List[str] = []         # addresses where something is
         self._whereabouts: Optional[Whereabouts] = None
         self._scope: Tuple[Sequence[str], bool] = (), False
@@ -110,7 +110,7 @@ class Remembered:
         recalled = self._recalled.get(_address(device))
         return self._past(recalled) if recalled else None
 
-    def _past(self, recalled: Recalled) -> Optional[Past]:
+    def _past(self, recalled: DriveHistory) -> Optional[Past]:
         if self._history is None:
             return None
         from ..history.past import Past
@@ -179,12 +179,12 @@ class Remembered:
             return
         from ..history.drive_changes import Scope
         from ..history.past import Past, observations
-        from ..history.store import Kept
-        read = {verdict.device.address: Kept(verdict.device.address, verdict.identity,
-                                             observations((j.reading for j in verdict.judgements),
-                                                          self.past(verdict.device) or Past()))
+        from ..history.store import Sighting
+        read = {verdict.device.address: Sighting(verdict.device.address, verdict.identity,
+                                                 observations((j.reading for j in verdict.judgements),
+                                                              self.past(verdict.device) or Past()))
                 for verdict in verdicts if not verdict.problem}
-        everything = [read.get(address) or Kept(address) for address in dict.fromkeys((*self._there, *read))]
+        everything = [read.get(address) or Sighting(address) for address in dict.fromkeys((*self._there, *read))]
         with suppress(HistoryUnusable):
             self._history.keep(everything, Scope(*self._scope))
 

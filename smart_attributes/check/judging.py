@@ -18,7 +18,7 @@ from . import forecasts
 if TYPE_CHECKING:
     from typing import Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequence, Tuple
 
-    from ..history.past import Past, Told
+    from ..history.past import GrowthAlert, Past
     from ..knowledge.thresholds import Bound
 
 
@@ -229,11 +229,11 @@ def weighed(level: Judgement, limit: Limit, past: Optional[Past], accepted: Opti
 
 
 def _growth(reading: Reading, limit: Limit, past: Optional[Past], is_floor: bool,
-            age: Optional[float]) -> Optional[Told]:
+            age: Optional[float]) -> Optional[GrowthAlert]:
     if past is None or not limit.growth:
         return None
-    from ..history.past import told
-    return told(past, reading, limit.growth, is_floor, age)
+    from ..history.past import growth_alert
+    return growth_alert(past, reading, limit.growth, is_floor, age)
 
 
 def is_own(limit: Limit) -> bool:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..knowledge.drive_database import SpecDatabase
     from ..knowledge.site_file import SiteFile
     from ..knowledge.thresholds import Thresholds
-    from ..v1_6.second_opinion import Files
+    from ..v1_6.second_opinion import OldFiles
     from .judging import Rules
 
 
@@ -54,7 +54,7 @@ class Judge(NamedTuple):
     database: SpecDatabase
     thresholds: Thresholds
     rules: Rules
-    old: Optional[Files] = None   # of version 1.6, where they were given
+    old: Optional[OldFiles] = None   # of version 1.6, where they were given
     mistakes: Tuple[Coded, ...] = ()  # in the files of this site
 
     def prepare(self, expected: Sequence[Identity]) -> None:
