@@ -173,7 +173,3 @@ def test_a_check_watches_every_address_behind_which_a_drive_can_be():
     ('what; next', ('what', 'next')), ('what', ('what', '')), ('what; next; then', ('what', 'next; then'))])
 def test_a_sentence_has_two_halves(sentence, halves):
     assert sentences.halves(sentence) == halves
-
-
-def test_a_version_is_written_with_dots():
-    assert sentences.dotted((7, 3)) == '7.3'

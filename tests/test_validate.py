@@ -27,17 +27,21 @@ def checkout(tmp_path):
     return here
 
 
+def problems_of(paths):
+    return list(validate.examine(paths).problems)
+
+
 def problems_after(checkout, change):
     """Return what validate says after one change to the database and its samples."""
     data, proof = database(), samples()
     change(data, proof)
     checkout.write(data, proof)
-    return validate.validate([checkout.path])
+    return problems_of([checkout.path])
 
 
 def test_a_database_without_mistakes_has_no_problems(checkout):
     """Otherwise the other tests would validate nothing."""
-    assert validate.validate([checkout.path]) == []
+    assert problems_of([checkout.path]) == []
 
 
 # --- planted mistakes ------------------------------------------------------------------
@@ -473,7 +477,7 @@ def test_the_layout_is_part_of_the_proof(checkout):
     """Two contributors must not reformat each other's lines."""
     (checkout.folder / 'attributes.json').write_text(json.dumps(database()))
 
-    assert validate.validate([checkout.path]) == [FILE
+    assert problems_of([checkout.path]) == [FILE
                                                   + 'the layout is not the usual one; check_smart_attributes validate '
                                                    '--format writes it']
 
@@ -484,7 +488,7 @@ def test_a_key_that_stands_twice_is_named(checkout):
     (checkout.folder / 'attributes.json').write_text(text.replace('"family": "ACME X1",',
                                                                   '"family": "ACME X0", "family": "ACME X1",'))
 
-    assert validate.validate([checkout.path]) == [FILE + 'ACME X1: "family" stands here twice; keep one']
+    assert problems_of([checkout.path]) == [FILE + 'ACME X1: "family" stands here twice; keep one']
 
 
 # --- what is right although it looks like a mistake --------------------------------------
@@ -525,7 +529,7 @@ def test_the_same_models_may_come_with_several_controllers(checkout):
     )
     checkout.write(data, proof)
 
-    assert validate.validate([checkout.path]) == []
+    assert problems_of([checkout.path]) == []
 
 
 @pytest.mark.parametrize(
@@ -579,7 +583,7 @@ def local(tmp_path, data):
 
 def test_a_file_of_a_site_is_validated_on_top_of_the_shipped_one(shipped, tmp_path):
     """Sets and metrics come from there; samples may stand in the file itself; no layout is asked for."""
-    assert validate.validate([local(tmp_path, LOCAL)]) == []
+    assert problems_of([local(tmp_path, LOCAL)]) == []
 
 
 def test_mistakes_of_a_file_of_a_site_are_named_with_its_name(shipped, tmp_path):
@@ -588,7 +592,7 @@ def test_mistakes_of_a_file_of_a_site_are_named_with_its_name(shipped, tmp_path)
     data['entries'][0]['models'] = ['ACME .*']
     data['samples'][0]['expect'] = {}
 
-    problems = validate.validate([local(tmp_path, data)])
+    problems = problems_of([local(tmp_path, data)])
 
     assert problems == [
         'acme-y5.json: sample 1, ACME Y5-1: attribute 12 also gives power_cycles 7; if that is right, add '
@@ -620,7 +624,7 @@ def test_evidence_that_cannot_be_is_named(checkout, evidence, sentence):
     """It was edited by hand, or is that of another database."""
     checkout.write_evidence(evidence)
 
-    assert validate.validate([checkout.path]) == [f'evidence.json: {sentence}; let measure --write write it']
+    assert problems_of([checkout.path]) == [f'evidence.json: {sentence}; let measure --write write it']
 
 
 @pytest.mark.parametrize(('entry', 'drives', 'problems'), [
@@ -633,7 +637,7 @@ def test_a_condition_on_the_firmware_needs_drives_or_a_document(checkout, entry,
     checkout.write(data, samples())
     checkout.write_evidence({data['entries'][entry]['family']: {'drives': drives}})
 
-    assert validate.validate([checkout.path]) == problems
+    assert problems_of([checkout.path]) == problems
 
 
 @pytest.mark.parametrize(('written', 'is_contradiction'), [(99 * 240 * 10**9, True), (100 * 240 * 10**9, False)])
@@ -701,7 +705,7 @@ def without_power_cycles():
 
 def test_what_an_addition_silences_is_named(shipped, tmp_path):
     """It replaces the entry that spoke before wholly: pending sectors would be gone without a word."""
-    assert validate.validate([local(tmp_path, without_power_cycles())]) == [
+    assert problems_of([local(tmp_path, without_power_cycles())]) == [
         'acme-y5.json: sample 1, ACME Y5-1: without this entry, attribute 12 gives power_cycles 7, by default; '
         'take that over ("uses" or a reading), or write a "comment" at the attribute why not'
     ]
@@ -713,7 +717,7 @@ def test_what_an_addition_silences_with_a_reason_is_right(shipped, tmp_path, row
     data = without_power_cycles()
     data['entries'][0].update({'uses_common': row is None}, attributes={'12': row})
 
-    assert validate.validate([local(tmp_path, data)]) == []
+    assert problems_of([local(tmp_path, data)]) == []
 
 
 @pytest.mark.parametrize('text', ['smartctl 7.3 2022-02-28 r5338\n', '{\n  "json_format_version": [1, 0]}'])
@@ -722,7 +726,7 @@ def test_a_report_in_the_place_of_an_entry_is_recognized(shipped, tmp_path, text
     path = tmp_path / 'my-drive.json'
     path.write_text(text)
 
-    assert validate.validate([str(path)]) == [
+    assert problems_of([str(path)]) == [
         f'my-drive.json is what smartctl says about a drive, no entry; check_smart_attributes draft --report {path} '
         f'makes one'
     ]
@@ -734,7 +738,7 @@ def test_two_files_of_a_site_are_validated_against_each_other(shipped, tmp_path)
     other.write_text(json.dumps({'entries': [{**LOCAL['entries'][0], 'family': 'ACME Y5 too'}]}))
 
     assert ('acme-y5.json: ACME Y5-1 is claimed by two entries, ACME Y5 and ACME Y5 too; narrow one pattern'
-            in validate.validate([local(tmp_path, LOCAL), str(other)]))
+            in problems_of([local(tmp_path, LOCAL), str(other)]))
 
 
 # --- the command ---------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from ..reading.processes import Runner
 from ..v1_6 import validation
 from ..words import visible
 
-_OLD = (validate.Kind(validation.DATABASE, validation.is_database, validation.examine),
-        validate.Kind(validation.USERS, validation.is_users, validation.examine))
+_OLD = (validate.FileKind(validation.DATABASE, validation.is_database, validation.examine),
+        validate.FileKind(validation.USERS, validation.is_users, validation.examine))
 
 
 def run(options: Options, runner: Runner) -> int:
