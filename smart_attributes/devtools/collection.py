@@ -1,7 +1,7 @@
 """Drives as lines of facts -> reports: a collection of drives that others have read.
 
-One JSON object a line, as in linuxhw/EnterpriseDrive's collection: identity,
-attribute rows, device statistics and NVMe log lines as smartctl -x prints them.
+One JSON object a line, as in linuxhw/EnterpriseDrive's collection: identity, attribute rows, device statistics and NVMe
+log lines as smartctl -x prints them.
 """
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def read(path: str) -> Iterator[CollectedDrive]:
     sizes = Sizes()
     for model, counts in _each(path, _counts):
         sizes.add(model, counts)
-    for drive in _each(path, _drive):
+    for drive in _each(path, lambda facts, number: CollectedDrive(str(facts.get('path', number)), report_of(facts))):
         identity = drive.report.identity
         identity = identity._replace(physical_block_size=sizes.physical(identity.model))
         yield drive._replace(report=drive.report._replace(identity=identity))
@@ -63,10 +63,6 @@ def _each(path: str, value_of: Callable[[Json, int], Value]) -> Iterator[Value]:
     except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
         reason = getattr(error, 'strerror', None) or 'it is neither text nor a whole gzip file'
         raise DataError(f'{path}: {reason}; name a file with one drive a line') from None
-
-
-def _drive(facts: Json, number: int) -> CollectedDrive:
-    return CollectedDrive(str(facts.get('path', number)), report_of(facts))
 
 
 def _counts(facts: Json, _: int) -> tuple[str, Mapping[int, int]]:

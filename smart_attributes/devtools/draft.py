@@ -1,10 +1,8 @@
 """From one drive to an entry that a person can finish.
 
-Nothing is lost: what the entry that speaks for the drive so far reads, the
-new one reads as well. Nothing is invented: what a number means is taken over
-only where the entries of the database agree about it, endurance and amounts
-of data only where the drive's own statistics say the same. Serial numbers
-never appear.
+Nothing is lost: the new entry reads all that the present entry of the drive reads. Nothing is invented: the meaning of
+a number is taken over only where the entries of the database agree about it, endurance and amounts of data only where
+the drive's own statistics state the same. Serial numbers never appear.
 """
 from __future__ import annotations
 
@@ -20,7 +18,8 @@ from ..knowledge.drive_database import SpecDatabase
 from ..model import AttributeRow, Identity, Report
 from ..typed import Json
 from ..words import literally
-from . import model_patterns, statistic_trust
+from . import statistic_trust
+from .entry_rules import LITERALS
 from .statistic_trust import ENDURANCE, ENDURANCE_STATISTIC, WORN
 
 # Ways to count endurance, and what a value may be so that one that was never set is unknown.
@@ -113,17 +112,15 @@ def _usable_rows(report: Report) -> list[AttributeRow]:
 
 def _family(identity: Identity) -> str:
     """Return smartctl's family, else the model up to its capacity."""
-    if len(identity.family) >= 3:
-        return identity.family[:LONGEST_FAMILY]
     name = identity.plain_model
     words = re.split(r'\s+\d+\s*[GT]B?\b', name)[0]
-    return (words if len(words) >= 3 else f'drive {name}')[:LONGEST_FAMILY]
+    return next(each for each in (identity.family, words, f'drive {name}') if len(each) >= 3)[:LONGEST_FAMILY]
 
 
 def _condition(identity: Identity, rows: Sequence[AttributeRow]) -> Json:
     pattern = model_pattern(identity)
     # So short a name is a controller's rather than a drive's.
-    is_telling = regular_expressions.shape(pattern).literals >= model_patterns.LITERALS
+    is_telling = regular_expressions.shape(pattern).literals >= LITERALS
     first = {} if is_telling else {'first': [row.id for row in rows[:8]]}
     return {'models': [pattern], **first} if pattern else first
 
@@ -142,14 +139,13 @@ def model_pattern(identity: Identity) -> str:
         match = next((match for match in capacities if match['unit']), capacities[0])
         any_capacity = f'[0-9.]+{match["blank"]}[GT]B' if match['unit'] else '[0-9T]{2,4}'
         pattern = literally(name[:match.start()]) + any_capacity + literally(name[match.end():])
-    if regular_expressions.shape(pattern).literals < model_patterns.LITERALS:
+    if regular_expressions.shape(pattern).literals < LITERALS:
         pattern = literally(name)
     # the schema demands four characters
-    return pattern if len(pattern) >= model_patterns.LITERALS or not pattern else f'(?:{pattern})'
+    return pattern if len(pattern) >= LITERALS or not pattern else f'(?:{pattern})'
 
 
 def _is_capacity(match: re.Match[str], capacity: int | None) -> bool:
-    """Tell whether "240GB", "7T6" or "240" is what the drive holds."""
     if capacity is None:
         return match['unit'] is not None
     if match['unit']:
@@ -294,7 +290,6 @@ def _about_endurance(figure: int | None, fits: Sequence[Fit], filled: int) -> st
 
 def _sample(identity: Identity, rows: Sequence[AttributeRow], entry: Json, stated: Mapping[str, float],
             database: SpecDatabase) -> Json:
-    """Return the drive's rows with what the entry reads from them now."""
     expected = readings.vendor_readings(Report(identity, attributes=tuple(rows)), database.read_entry('', entry),
                                         database.metrics)
     size = identity.physical_block_size if units.logical_in_physical(identity) > 1 else None

@@ -40,13 +40,13 @@ def drive_problems(claims: Sequence[Claim], context: Context) -> Iterator[str]:
 
 def _disputes(claims: Sequence[Claim]) -> Iterator[str]:
     """Yield each group of entries that claim a drive with equal strength, once."""
-    seen: set[tuple[str, ...]] = set()
-    for drive, winners in claims:
-        families = tuple(entry['family'] for _, entry in winners)
-        if len(winners) > 1 and families not in seen:
-            seen.add(families)
-            yield (f'{winners[0][0]}: {drive.identity.model or drive.place} is claimed by two entries, {families[0]} '
-                   f'and {families[1]}; narrow one pattern')
+    disputed: dict[tuple[str, ...], Claim] = {}
+    for claim in claims:
+        if len(claim.winners) > 1:
+            disputed.setdefault(tuple(entry['family'] for _, entry in claim.winners), claim)
+    for families, (drive, winners) in disputed.items():
+        yield (f'{winners[0][0]}: {drive.identity.model or drive.place} is claimed by two entries, {families[0]} and '
+               f'{families[1]}; narrow one pattern')
 
 
 def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
@@ -54,7 +54,7 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
     drive, winners = claim
     if drive.expect is None or len(winners) > 1:
         return
-    families, unmet = _families(context), _unmet(drive, context)
+    families, unmet = {entry['family'] for _, entry in context.database.entries()}, _unmet(drive, context)
     if drive.family not in families:
         near = difflib.get_close_matches(str(drive.family), families, 1)
         yield f'no entry is called {drive.family}{"; did you mean " + near[0] + "?" if near else ""}'
@@ -69,10 +69,6 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
         yield from _lost(given, claim, context)
 
 
-def _families(context: Context) -> set[str]:
-    return {entry['family'] for _, entry in context.database.entries()}
-
-
 def _unmet(drive: samples.SampleDrive, context: Context) -> list[str]:
     """Return the conditions of a sample's own entry that keep it from claiming the sample."""
     model = drive.identity.plain_model
@@ -84,7 +80,6 @@ def _unmet(drive: samples.SampleDrive, context: Context) -> list[str]:
 
 
 def _readings(drive: samples.SampleDrive, database: drive_database.SpecDatabase) -> Readings:
-    """Return what its entry reads from a sample."""
     spec = database.identify(drive.identity, drive.attributes)
     report = Report(drive.identity, attributes=drive.rows)
     return {reading.metric: reading for reading in readings.vendor_readings(report, spec, database.metrics)}
@@ -151,8 +146,9 @@ def _stolen_samples(claims: Sequence[Claim], context: Context) -> Iterator[str]:
             is_addition = context.sources and name != context.sources[0].name
             winner = f'{entry["family"]} of {name}' if is_addition else entry['family']
             stolen.setdefault((winner, str(drive.family)), []).append(drive.place)
+    families = {entry['family'] for _, entry in context.database.entries()}
     for (winner, family), places in stolen.items():
-        if family in _families(context):
+        if family in families:
             more = f' and {plural(len(places) - 1, "other sample")} of it' if len(places) > 1 else ''
             yield f'{places[0]}: {winner} claims it{more}, not its own entry, {family}; narrow one of them'
 
@@ -221,7 +217,6 @@ def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[
 
 
 def _is_matched(pattern: str, models: Sequence[str]) -> bool:
-    """Tell whether *pattern* matches one of the sorted *models*."""
     start = pattern_prefixes.literal_beginning(pattern)
     first = bisect.bisect_left(models, start)
     candidates = itertools.takewhile(lambda model: model.startswith(start), itertools.islice(models, first, None))

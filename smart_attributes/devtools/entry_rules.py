@@ -5,11 +5,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..knowledge import data_errors, decode, drive_database, formatting, standards
+from ..knowledge import data_errors, decode, drive_database, formatting, regular_expressions, standards
+from ..knowledge.pattern_prefixes import has_top_level_bar
 from ..typed import Json
-from . import model_patterns, reading_rules
+from . import reading_rules
 from .sources import Context, EntriesFile, quoted
 
+LITERALS = 4           # characters that every model pattern must name
 LONGEST_LIFE = 131072  # hours, fifteen years: no advisory bites later
 FEW_DRIVES = 5         # a firmware condition needs so many, or a document
 # Metrics of standard logs, and of the health status, whatever the database holds.
@@ -122,8 +124,25 @@ def _pattern_rules(source: EntriesFile, _: Context) -> Iterator[str]:
         for step in path:
             owner = owner[step]
         is_alone = not {'first', 'only'} & owner.keys()
-        problems = () if place.endswith('firmware') else model_patterns.model_problems(pattern, is_alone)
+        problems = () if place.endswith('firmware') else pattern_problems(pattern, is_alone)
         yield from (f'{place} {quoted(pattern)} {problem}' for problem in problems)
+
+
+def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
+    """Yield what is wrong with a pattern for a whole model name: "has three literal characters; …".
+
+    is_alone: nothing else tells which drives are meant, such as the attributes that their table starts with.
+    """
+    literals = regular_expressions.shape(pattern).literals
+    if pattern != pattern.strip() or '  ' in pattern:
+        yield 'has blanks at an end or two in a row, which no model has once it is read; remove them'
+    if has_top_level_bar(pattern):
+        yield 'is a choice of whole patterns, which costs every check time; write one pattern for each'
+    elif re.search('[A-Za-z0-9 _-][*]', regular_expressions.ESCAPES_AND_SETS.sub('.', pattern)):
+        yield 'has * behind a character, which is that character any number of times; write .* for anything'
+    elif literals < LITERALS and is_alone:
+        yield (f'can match with {literals} literal characters; name at least {LITERALS}, or it claims strangers, '
+               'unless "first" or "only" tells their attributes as well')
 
 
 def _same_patterns(source: EntriesFile, _: Context) -> Iterator[str]:

@@ -37,7 +37,6 @@ def examine(path: str) -> tuple[list[str], list[str]]:
 
 
 def _contradictions(data: Json) -> Iterator[str]:
-    """Yield what two overrides for the very same drives disagree on."""
     for number, override in enumerate(data.get('overrides', ()), 1):
         for other_number, other in enumerate(data['overrides'][:number - 1], 1):
             ours, theirs = override.get('metrics', {}), other.get('metrics', {})

@@ -1,8 +1,7 @@
 """How true attributes.json is: its readings against what real drives say of themselves.
 
-Endurance from the vendor attribute is compared with the drive's own statistic
-(device statistics, page 7), hidden from the reading. Then every drive is judged
-with the default limits, and what alarms is counted.
+Endurance from the vendor attribute is compared with the drive's own statistic (device statistics, page 7), hidden from
+the reading. Then every drive is judged with the default limits, and what alarms is counted.
 """
 from __future__ import annotations
 
@@ -126,8 +125,6 @@ def compare(drive: CollectedDrive, database: SpecDatabase) -> Comparison:
                       str(vendor.source) if vendor else '', ENDURANCE not in spec.untrusted_statistics)
 
 
-# --- tables ------------------------------------------------------------------------
-
 def report(measured: Measurement, documented: Collection[str], write: Print) -> None:
     """Print the tables: per entry, totals, fifths, alarms. documented: the families that rest on a document."""
     for line in (*entry_lines(measured.comparisons), '', *total_lines(measured), '',
@@ -233,8 +230,6 @@ def percent(part: int, whole: int) -> str:
     """Return "98.10 %", "-" of nothing."""
     return f'{100 * part / whole:.2f} %' if whole else '-'
 
-
-# --- evidence ----------------------------------------------------------------------
 
 def evidence_for(families: Iterable[str], measured: Measurement) -> Evidence:
     """Return what was measured on the drives of each family; nothing of one without a drive."""

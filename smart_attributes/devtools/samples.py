@@ -1,7 +1,6 @@
 """Drives that validate entries: samples with what they must give, and measured models.
 
-Both are text that a person pasted; whatever is wrong with it comes back as a
-sentence, so that the rest is validated all the same.
+Both are text that a person pasted; a mistake in it comes back as a sentence, so that the rest is validated.
 """
 from __future__ import annotations
 

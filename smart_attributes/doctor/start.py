@@ -45,8 +45,6 @@ def command(path: str) -> tuple[str, ...]:
     return (path, '-V') if is_executable else (sys.executable, path, '-V')
 
 
-# --- looking ---------------------------------------------------------------------------
-
 def _barriers(program: str) -> Iterator[Barrier]:
     """Yield what this user may not enter, read or execute."""
     rights = {program: os.R_OK | (os.X_OK if command(program)[0] == program else 0), sys.executable: os.X_OK,

@@ -73,8 +73,6 @@ class SudoersFacts(NamedTuple):
     entries: Sequence[sudo_list.SudoersEntry] = ()    # of this user, also those that ask for a password
 
 
-# --- looking ---------------------------------------------------------------------------
-
 def facts(user: str, executable: str, runner: processes.Runner, deadline: float) -> SudoersFacts:
     """Return what only root can learn; nothing where this is not root, or where sudo is not installed."""
     visudo = next(filter(os.path.isfile, VISUDO), '')

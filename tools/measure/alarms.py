@@ -57,8 +57,6 @@ def alarm(drive: collection.CollectedDrive, database: SpecDatabase, thresholds: 
                  expected.life(verdict, thresholds, database.metrics))
 
 
-# --- figures --------------------------------------------------------------------------
-
 def figures(alarms: Sequence[Alarm]) -> Figures:
     """Return states and reasons as counts, which a later run can be compared with."""
     counts: Figures = {'states': {}, 'reasons': {}}
@@ -144,8 +142,6 @@ def described(bound: Bound) -> str:
     floor = f', at least {bound.at_least:g}' if bound.at_least > -math.inf else ''
     return f'beyond its {bound.reading}{offset}{floor}, else {described(bound.otherwise)}'
 
-
-# --- the command ----------------------------------------------------------------------
 
 def tables(alarms: Sequence[Alarm], thresholds: Thresholds, before: Figures) -> dict[str, Iterable[str]]:
     """Return the rows of each table, as doc/verdicts.md has them."""

@@ -261,8 +261,6 @@ def alarms(ends: Sequence[tuple[float, bool]]) -> Alarms:
                   tuple(hours for hours, has_failed in ends if has_failed))
 
 
-# --- tables --------------------------------------------------------------------------
-
 def as_data(total: Experience) -> dict[str, Any]:
     """Return the figures as JSON has them; null where nothing was there to be counted."""
     states = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from smart_attributes.devtools import model_patterns
+from smart_attributes.devtools import entry_rules
 
 
 @pytest.mark.parametrize(
@@ -13,7 +13,7 @@ from smart_attributes.devtools import model_patterns
 )
 def test_ordinary_patterns_pass(pattern):
     """What a contributor would write first."""
-    assert list(model_patterns.model_problems(pattern)) == []
+    assert list(entry_rules.pattern_problems(pattern)) == []
 
 
 BLANKS = 'has blanks at an end or two in a row, which no model has once it is read; remove them'
@@ -28,8 +28,8 @@ STAR = 'has * behind a character, which is that character any number of times; w
     ('ACM', ['can match with 3 literal characters; name at least 4, or it claims strangers, '
              'unless "first" or "only" tells their attributes as well'])])
 def test_the_problems_of_a_pattern_are_said(pattern, problems):
-    assert list(model_patterns.model_problems(pattern)) == problems
+    assert list(entry_rules.pattern_problems(pattern)) == problems
 
 
 def test_a_short_pattern_is_enough_beside_other_conditions():
-    assert list(model_patterns.model_problems('ACM', is_alone=False)) == []
+    assert list(entry_rules.pattern_problems('ACM', is_alone=False)) == []
