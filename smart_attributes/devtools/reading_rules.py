@@ -21,7 +21,7 @@ _NORMALIZED = ('value', 'worst')
 
 
 def _unit(spec: Json, _: Formula, metric: Metric) -> Iterator[str]:
-    unit, of_metric = spec.get('unit', ''), _UNIT_WORDS[metric.unit]
+    unit, of_metric = spec.get('unit'), _UNIT_WORDS[metric.unit]
     fitting = units.fitting(metric.name, metric.unit)
     if unit and unit not in fitting:
         advice = f'write {", ".join(fitting)}' if metric.unit else ' or '.join(['leave it out',
