@@ -350,6 +350,10 @@ MISTAKES = {
         FILE + 'ACME X1, attribute 245, endurance_used: it is a trap, and may hide another reading of endurance_used; '
                'remove this one',
     ),
+    'one of two formulas reads a trap': (
+        reading([{'from': '100 - value', 'valid': [0, 99]}, {'from': 'raw of 245', 'valid': [0, 254]}]),
+        AT_233 + 'it reads attribute 245, which is a trap; read another one',
+    ),
     'threshold of no attribute': (
         of_x1('ignore_thresholds', [246]),
         FILE + 'ACME X1, ignore_thresholds: the entry has no attribute 246; describe it or remove it',
@@ -371,9 +375,24 @@ MISTAKES = {
         put('advisories', 0, 'hour', 32768 * 60),
         FILE + 'advisory acme-x1-stops: hour 1966080 is 224 years; write power-on hours',
     ),
+    'advisory after fifteen years': (
+        put('advisories', 0, 'hour', 15 * 8766),
+        FILE + 'advisory acme-x1-stops: hour 131490 is 15 years; write power-on hours',
+    ),
+    'advisory for every firmware': (
+        without('advisories', 0, 'firmware'),
+        FILE + 'advisory acme-x1-stops: firmware: 1.1 is said to be fixed, and the pattern of the affected revisions '
+               'matches it; exclude it',
+    ),
     # entries against each other
     'same pattern': (
         also(family='ACME X1 again', models=['ACME X1-[0-9]{3}']),
+        FILE + 'ACME X1 again and ACME X1 both claim "ACME X1-[0-9]{3}" and nothing '
+        'tells them apart; give one of them a guard (has, lacks, first, only) or remove the pattern',
+    ),
+    'same pattern and kind': (
+        lambda data, _: (data['entries'][X1].update(kind='ssd'), data['entries'].append(
+            {'family': 'ACME X1 again', 'models': ['ACME X1-[0-9]{3}'], 'kind': 'ssd', 'source': 'measured on 9'})),
         FILE + 'ACME X1 again and ACME X1 both claim "ACME X1-[0-9]{3}" and nothing '
         'tells them apart; give one of them a guard (has, lacks, first, only) or remove the pattern',
     ),
@@ -390,6 +409,14 @@ MISTAKES = {
         FILE
         + 'ACME twin: it can never win, ACME X2 takes every drive that it matches; narrow that one or remove this one',
     ),
+    'weaker and never wins': (
+        also(family='ACME any', generic=True, has=[233], uses_common=False),
+        FILE + 'ACME any: it has no sample; add one to tests/samples, or to "samples" in a file of your own',
+    ),
+    'fallback that never wins': (
+        also(family='ACME any', fallback=True, has=[233], kind='ssd'),
+        FILE + 'ACME any: it has no sample; add one to tests/samples, or to "samples" in a file of your own',
+    ),
     'no sample': (
         also(family='ACME X3', kind='hdd'),
         FILE + 'ACME X3: it has no sample; add one to tests/samples, or to "samples" in a file of your own',
@@ -401,6 +428,12 @@ MISTAKES = {
     # samples
     'sample of nobody': (sample(X1, 'family', 'ACME X11'),
                          SAMPLE_1 + 'no entry is called ACME X11; did you mean ACME X1?'),
+    'sample of nobody near': (sample(X1, 'family', 'Quantum'), SAMPLE_1 + 'no entry is called Quantum'),
+    'sample against two conditions': (
+        lambda data, proof: (data['entries'][X1].update(kind='hdd'), proof[X1].update(model='WHO', kind='ssd')),
+        'acme.json: sample 1, WHO: its own entry, ACME X1, does not claim it because of "models" and "kind"; correct '
+        'the entry or the sample',
+    ),
     'sample of another entry': (
         sample(X1, 'family', 'ACME X2'),
         SAMPLE_1 + 'its own entry, ACME X2, does not claim it because of "models"; correct the entry or the sample',
@@ -437,6 +470,15 @@ MISTAKES = {
         'acme.json: sample 2, ACME X2-480: expect endurance_used 300, but attribute '
         '202 gives null (300 is outside its valid range); correct the one that is wrong',
     ),
+    'expects a whole number': (
+        reading({'from': '100 - value / 8', 'valid': [0, 99]}),
+        SAMPLE_1 + 'expect endurance_used 78, but attribute 233 gives 97.25 %; correct the one that is wrong',
+    ),
+    'expects nothing of what is unknown': (
+        sample(X2, 'expect', {}),
+        'acme.json: sample 2, ACME X2-480: attribute 202 also gives endurance_used null (300 is outside its valid '
+        'range); if that is right, add "endurance_used": null to "expect"',
+    ),
     'expects too much': (expecting('temperature', 30),
                          SAMPLE_1 + 'expect temperature 30, but its lines do not give this metric'),
     'expects too little': (
@@ -457,6 +499,15 @@ MISTAKES = {
     'endurance turned round': (
         sample(X1, 'stated', {'endurance_used': 22}),
         SAMPLE_1 + 'attribute 233 gives endurance_used 78 %, but the drive itself states 22; ' + AS_STATED,
+    ),
+    'stated beside what is not read': (
+        sample(X1, 'stated', {'temperature': 30, 'endurance_used': 22}),
+        SAMPLE_1 + 'attribute 233 gives endurance_used 78 %, but the drive itself states 22; ' + AS_STATED,
+    ),
+    'a large amount stated': (
+        sample(X1, 'stated', {'host_written': 5 * 10**14}),
+        SAMPLE_1 + 'attribute 241 gives host_written 33554432000 B, but the drive itself states 500000000000000; '
+        + AS_STATED,
     ),
     'unit too large': (
         sample(X1, 'stated', {'host_written': 512000}),
@@ -504,6 +555,10 @@ RIGHT = {
     proof: (data['entries'][X1]['attributes'].update({'9': None}), proof[X1]['expect'].pop('power_on_time')),
     'trap of its own metric': put('entries', X1, 'attributes', '245', 'readings', {'pending': {'from': 'raw'}}),
     'sentinel in place of a range': reading({'from': '100 - value', 'valid': [0, 100], 'not': [100]}),
+    'advisory without an hour': without('advisories', 0, 'hour'),
+    'advisory in the last hour': put('advisories', 0, 'hour', 131072),
+    'a rounded number': expecting('host_written', 33554432000 * 1.00005),
+    'hours of another month': sample(X1, 'stated', {'power_on_time': 3_700_000}),
     'ignored threshold of an attribute': of_x1('ignore_thresholds', [245, 9]),
 }
 
@@ -512,6 +567,52 @@ RIGHT = {
 def test_what_is_right_is_not_called_wrong(checkout, change):
     """A rule that cries wolf is switched off."""
     assert problems_after(checkout, RIGHT[change]) == []
+
+
+def excluded(row):
+    """Return a change that lets an entry say no_endurance, with this in the place of its reading."""
+    return lambda data, _: (data['entries'][X1].update(no_endurance='stuck at 100'),
+                            data['entries'][X1]['attributes']['233'].update(row))
+
+
+NOT_SAID = {
+    'two that differ in a guard': (
+        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], generic=True, has=[233]), 'nothing tells them apart'),
+    'two of which one is a fallback': (
+        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], fallback=True), 'nothing tells them apart'),
+    'two of which one is generic': (
+        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], generic=True), 'nothing tells them apart'),
+    'two firmwares': (
+        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], firmware='2.*'), 'nothing tells them apart'),
+    'generic for a kind': (also(family='Any', generic=True, kind='hdd'), 'a generic entry needs'),
+    'short pattern beside all attributes': (
+        also(family='ACME A', models=['AC.*'], only=[1, 5]), 'literal characters'),
+    'short pattern beside first attributes': (
+        also(family='ACME A', models=['AC.*'], first=[1, 5]), 'literal characters'),
+    'a trap, and no endurance': (excluded({'trap': True}), 'the entry says no_endurance'),
+    'a number, and no endurance': (
+        excluded({'readings': {'pending': {'from': 'raw'}}}), 'pending: the entry says no_endurance'),
+    'a sample that two entries claim': (
+        lambda data, proof: (proof[X1]['expect'].update(endurance_used=1), data['entries'].append(
+            {'family': 'ZZZ', 'models': ['ACME X1-.*'], 'source': 'measured on 9 drives'})), 'expect endurance_used'),
+}
+
+
+@pytest.mark.parametrize('case', NOT_SAID)
+def test_what_is_right_is_not_named_among_what_is_wrong(checkout, case):
+    change, words = NOT_SAID[case]
+
+    assert [problem for problem in problems_after(checkout, change) if words in problem] == []
+
+
+def test_an_entry_that_wins_a_measured_model_has_no_sample_and_no_rival(checkout):
+    """It can win; a sample shows that it reads the right numbers."""
+    data = database()
+    data['entries'].append({'family': 'ACME X9', 'models': ['ACME X9-.*'], 'source': 'measured on 9 drives'})
+    checkout.write(data, samples(), 'model,firmware,attributes\nACME X1-480,1.0,9 12 233\nACME X9-1,1.0,9\n')
+
+    assert problems_of([checkout.path]) == [
+        FILE + 'ACME X9: it has no sample; add one to tests/samples, or to "samples" in a file of your own']
 
 
 def test_the_same_models_may_come_with_several_controllers(checkout):
@@ -709,6 +810,7 @@ def test_a_figure_that_never_moved_on_a_drive_that_was_written_many_times_over_i
             each['expect']['endurance_used'] = 100 - int(value)
             each.update(capacity=10**6, stated={'endurance_used': 0})
         proof.append({**fresh, 'capacity': 10**15})
+        proof[X2].update(lines=[line.replace('300', '5') for line in proof[X2]['lines']], expect={'endurance_used': 5})
 
     problems = problems_after(checkout, change)
 
@@ -742,11 +844,28 @@ def test_what_an_addition_silences_is_named(shipped, tmp_path):
     ]
 
 
-@pytest.mark.parametrize('row', [None, {'name': 'Power_Cycle_Count', 'comment': 'Counts something else.'}])
+@pytest.mark.parametrize('row', [None, {'name': 'Power_Cycle_Count', 'comment': 'Counts something else.'},
+                                 {'name': 'Power_Cycle_Count', 'trap': True}])
 def test_what_an_addition_silences_with_a_reason_is_right(shipped, tmp_path, row):
     """The generic entry was wrong about these drives."""
     data = without_power_cycles()
     data['entries'][0].update({'uses_common': row is None}, attributes={'12': row})
+
+    assert problems_of([local(tmp_path, data)]) == []
+
+
+def test_a_row_that_only_has_a_name_is_no_reason(shipped, tmp_path):
+    data = without_power_cycles()
+    data['entries'][0]['attributes'] = {'12': {'name': 'Power_Cycle_Count'}}
+
+    assert any('without this entry, attribute 12 gives power_cycles 7' in problem
+               for problem in problems_of([local(tmp_path, data)]))
+
+
+def test_an_addition_may_name_the_set_that_every_entry_uses(shipped, tmp_path):
+    """Only the shipped file would hold it in each entry."""
+    data = copy.deepcopy(LOCAL)
+    data['entries'][0]['uses'] = ['ata-common']
 
     assert problems_of([local(tmp_path, data)]) == []
 

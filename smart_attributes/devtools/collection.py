@@ -21,7 +21,7 @@ from .sectors import ATTRIBUTES, Sizes
 
 LONGEST = 30  # digits of a number; no counter of a drive has as many
 NOT_A_DRIVE = (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError)
-HEALTH = {'PASSED': True, 'OK': True, 'FAILED!': False}
+HEALTH: Mapping[object, bool] = {'PASSED': True, 'OK': True, 'FAILED!': False}
 NVME_LINES = {'Critical Warning': 'critical_warning', **NVME_LABELS}
 SCSI_LINES = {'temperature': 'Current Drive Temperature', 'drive_trip': 'Drive Trip Temperature'}
 
@@ -74,12 +74,12 @@ def report_of(facts: Json) -> Report:
     """Return what smartctl would have reported. Raises one of NOT_A_DRIVE where the facts are not those of a drive."""
     rows = tuple(_row(*row) for row in facts.get('attributes', ()))
     scsi = {key: _count(facts.get('scsi', {}).get(label, '')) for key, label in SCSI_LINES.items()}
-    scsi['percentage_used'] = _count(str(facts.get('scsi_percent_used', '')))
-    return Report(_identity(facts)._replace(spins=has_spindle(rows)), HEALTH.get(facts.get('health', '')),
+    scsi['percentage_used'] = _count(str(facts.get('scsi_percent_used')))
+    return Report(_identity(facts)._replace(spins=has_spindle(rows)), HEALTH.get(facts.get('health')),
                   attributes=rows, statistics=dict(_statistics(facts.get('devstat', {}))),
                   nvme=dict(_nvme(facts.get('nvme', {}))),
                   scsi={key: number for key, number in scsi.items() if number is not None},
-                  error_count=_count(str(facts.get('errors', ''))))
+                  error_count=_count(str(facts.get('errors'))))
 
 
 def _identity(facts: Json) -> Identity:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..knowledge import drive_database, pattern_prefixes, readings
-from ..model import Reading, Report
+from ..model import Reading
 from ..typed import Json
 from ..words import plural
 from . import samples, statistic_trust
@@ -56,7 +56,7 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
         return
     families, unmet = {entry['family'] for _, entry in context.database.entries()}, _unmet(drive, context)
     if drive.family not in families:
-        near = difflib.get_close_matches(str(drive.family), families, 1)
+        near = difflib.get_close_matches(str(drive.family), families)
         yield f'no entry is called {drive.family}{"; did you mean " + near[0] + "?" if near else ""}'
     elif unmet:
         reason = ' and '.join(f'"{key}"' for key in unmet)
@@ -71,18 +71,14 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
 
 def _unmet(drive: samples.SampleDrive, context: Context) -> list[str]:
     """Return the conditions of a sample's own entry that keep it from claiming the sample."""
-    model = drive.identity.plain_model
-    unmet = [[key for key in drive_database.CONDITIONS if key in entry
-              and not drive_database.matches({key: entry[key]}, model if key == 'models' else '', drive.identity,
-                                             drive.attributes)]
+    unmet = [[key for key in drive_database.CONDITIONS if key in entry and not is_for({key: entry[key]}, drive)]
              for _, entry in context.database.entries() if entry['family'] == drive.family]
     return min(unmet, key=len, default=[])
 
 
 def _readings(drive: samples.SampleDrive, database: drive_database.SpecDatabase) -> Readings:
     spec = database.identify(drive.identity, drive.attributes)
-    report = Report(drive.identity, attributes=drive.rows)
-    return {reading.metric: reading for reading in readings.vendor_readings(report, spec, database.metrics)}
+    return {reading.metric: reading for reading in readings.vendor_readings(drive.report, spec, database.metrics)}
 
 
 def _differences(given: Readings, expect: Json) -> Iterator[str]:
@@ -129,8 +125,7 @@ def _lost(given: Readings, claim: Claim, context: Context) -> Iterator[str]:
     before = context.shipped.identify(drive.identity, drive.attributes)
     silenced = {number for number, row in entry.get('attributes', {}).items() if row is None or 'comment' in row
                 or 'trap' in row}
-    for reading in readings.vendor_readings(Report(drive.identity, attributes=drive.rows), before,
-                                            context.shipped.metrics):
+    for reading in readings.vendor_readings(drive.report, before, context.shipped.metrics):
         if reading.metric not in given and reading.number is not None and str(reading.source.attribute) not in silenced:
             yield (f'without this entry, {reading.source} gives {reading.metric} {_counted(reading)}, by '
                    f'{before.family or "default"}; take that over ("uses" or a reading), or write a "comment" at the '
@@ -177,7 +172,7 @@ def _equal(reading: Reading, expected: Any) -> bool:
         return expected is reading.number
     if isinstance(expected, str) or reading.state is not None:
         return bool(reading.state is not None and reading.verdict == expected)
-    return math.isclose(reading.number, expected, rel_tol=1e-4, abs_tol=1e-6)
+    return math.isclose(reading.number, expected, rel_tol=1e-4)
 
 
 def _as_expected(reading: Reading) -> str:

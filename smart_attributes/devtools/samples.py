@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ..errors import DataError
 from ..knowledge import data_file, places, schema_errors
-from ..model import WHEN_FAILED, AttributeRow, Identity
+from ..model import WHEN_FAILED, AttributeRow, Identity, Report
 from ..typed import Json
 
 SHOWN = 80  # characters of a line that a sentence may quote
@@ -34,6 +34,11 @@ class SampleDrive(NamedTuple):
     def attributes(self) -> Sequence[int]:
         """Attribute numbers in the order of the drive's table."""
         return [row.id for row in self.rows]
+
+    @property
+    def report(self) -> Report:
+        """The report that its rows make."""
+        return Report(self.identity, attributes=self.rows)
 
 
 Result = tuple[list[SampleDrive], list[str]]  # the drives, and what is wrong
