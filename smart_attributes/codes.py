@@ -1,4 +1,4 @@
-"""Codes: one stable name for each finding, each note and each reason for UNKNOWN, with its remedy.
+"""The list of codes: one stable name for each finding, each note and each reason for UNKNOWN, with its remedy.
 
 Programs decide by codes and fields, never by sentences. A code keeps its name and its meaning in later versions.
 """
@@ -17,18 +17,6 @@ class Code(NamedTuple):
     severity: str
     meaning: str
     remedy: str
-
-
-class Coded(str):
-    """A sentence with its code: str, so that it prints as it stands."""
-
-    code: str
-
-    def __new__(cls, code: str, text: str) -> Coded:
-        """Return *text* with its code."""
-        made = super().__new__(cls, text)
-        made.code = code
-        return made
 
 
 # Why a drive, or a whole check, is UNKNOWN.
@@ -168,8 +156,156 @@ REASONS: Tuple[Code, ...] = (
          'report it with the command line and its output'),
     Code('drive-unreadable', 'UNKNOWN', 'the drive cannot be read',
          'run: check_smart_attributes doctor --user nagios'))
-# What is wrong with a drive that was read.
-FINDINGS: Tuple[Code, ...] = ()
-# What is worth knowing and changes no state.
-NOTES: Tuple[Code, ...] = ()
-BY_NAME: Mapping[str, Code] = {each.name: each for each in (*REASONS, *FINDINGS, *NOTES)}
+# What is wrong with a drive that was read. A finding about a number has one of the first four, and names its metric.
+FINDINGS: Tuple[Code, ...] = (
+    Code('above-limit', 'WARNING', 'a number is above its limit',
+         'look at the limit and its reason: check_smart_attributes explain -d DEVICE'),
+    Code('below-limit', 'WARNING', 'a number is below its limit',
+         'look at the limit and its reason: check_smart_attributes explain -d DEVICE'),
+    Code('inside-limit', 'WARNING', 'a number is inside a range that alerts',
+         'look at the limit and its reason: check_smart_attributes explain -d DEVICE'),
+    Code('growth', 'WARNING', 'a number has increased faster than its limit allows',
+         'look at its history: check_smart_attributes history -d DEVICE'),
+    Code('health-failed', 'CRITICAL', 'the SMART health status of the drive is FAILED, or cannot be read',
+         'save the data, then replace the drive'),
+    Code('attribute-failing', 'CRITICAL', 'an attribute is at or below the threshold of the vendor',
+         'save the data, then replace the drive'),
+    Code('error-rate-failed-before', 'WARNING', 'an error rate was at the threshold of the vendor, and has recovered',
+         'run a self-test: smartctl -t long DEVICE'),
+    Code('self-test-failed', 'CRITICAL', 'a self-test failed, and no later one of the same scope passed',
+         'replace the drive'),
+    Code('self-test-overdue', 'WARNING', 'no extended self-test passed within --selftest-max-age',
+         'run one: smartctl -t long DEVICE'),
+    Code('spare-below-threshold', 'CRITICAL', 'the NVMe drive has fewer spare blocks than its own threshold',
+         'replace the drive'),
+    Code('temperature-outside-limits', 'WARNING', 'the NVMe drive is too warm or too cold', 'look at the cooling'),
+    Code('reliability-degraded', 'CRITICAL', 'the NVMe drive reports media errors, internal errors or the end of its '
+         'rated life', 'save the data, then replace the drive'),
+    Code('read-only', 'CRITICAL', 'the drive accepts no more writes', 'save the data, then replace the drive'),
+    Code('power-loss-protection-failed', 'CRITICAL', 'the capacitor that saves the write cache fails its test',
+         'replace the drive; until then, switch off its write cache'),
+    Code('persistent-memory-failed', 'CRITICAL', 'the persistent memory region of the NVMe drive is unreliable',
+         'replace the drive'),
+    Code('firmware-defect', 'WARNING', 'the firmware of the drive has a known defect', 'update the firmware'),
+    Code('unknown-model', 'WARNING', 'the database has no entry for the drive',
+         'draft one: check_smart_attributes draft -d DEVICE'),
+    Code('status-reported', 'WARNING', 'a status that the drive reports, defined in a file of this site, is bad',
+         'look at the drive: check_smart_attributes explain -d DEVICE'))
+# What is worth knowing and changes no state, of a drive or of the whole run.
+NOTES: Tuple[Code, ...] = (
+    Code('attribute-failed-before', '', 'an attribute was at the threshold of the vendor in the past', ''),
+    Code('health-status-explained', '', 'the health status is FAILED for a reason that does not count here', ''),
+    Code('value-unknown', '', 'the drive reports a value that says nothing', ''),
+    Code('sources-differ', '', 'two sources of one metric differ; the worse one counts', ''),
+    Code('smartctl-differs', '', 'the value that smartctl itself derives differs', ''),
+    Code('warranty-exceeded', '', 'more was written than the vendor warrants', ''),
+    Code('statistic-not-trusted', '', 'a device statistic of this family is known to be wrong', ''),
+    Code('smartctl-status', '', 'a bit of the exit status of smartctl is set', ''),
+    Code('smartctl-message', '', 'smartctl printed an error or a warning', ''),
+    Code('values-damaged', '', 'values of the report are damaged', 'read the drive again'),
+    Code('values-missing', '', 'the report lacks values that it should have', 'read the drive again'),
+    Code('entries-contradict', '', 'two entries of the database claim the drive', 'narrow the pattern of one of them'),
+    Code('override-ended', '', 'an override of this site has ended', 'remove it, or give it a later date'),
+    Code('acknowledged', '', 'a value is acknowledged', ''),
+    Code('old-event', '', 'a value would alert if it were new', ''),
+    Code('waited', '', 'the check waited for another one that was reading the drive', ''),
+    Code('drive-not-remembered', '', 'the history cannot tell the drive from others', ''),
+    Code('history-not-trusted', '', 'the history belongs to another user, so it lowers no alert', ''),
+    Code('history-restarted', '', 'the history began anew', ''),
+    Code('readings-lost', '', 'the history lacks readings', 'check the disk: dmesg -T | tail -50'),
+    Code('system-restarted', '', 'the system has restarted since the last check', ''),
+    Code('history-not-written', '', 'earlier checks could not write to the history',
+         'run: check_smart_attributes doctor --user nagios'),
+    Code('drive-new', '', 'a drive is new', ''),
+    Code('drive-replaced', '', 'a drive was replaced', ''),
+    Code('drive-moved', '', 'a drive has another address', ''),
+    Code('drive-gone', 'CRITICAL', 'a drive that an earlier check read is missing (CRITICAL with --expect-known)',
+         'look for the drive: dmesg -T | tail -50; or retire it: check_smart_attributes history --forget SERIAL'),
+    Code('smartd-logs-unread', '', 'smartd has kept older values than the history',
+         'import them: check_smart_attributes history --import'),
+    Code('sudo-rule-old', '', 'the sudoers rule is from an earlier version',
+         'as root, install what this prints: check_smart_attributes sudoers'),
+    Code('processes-not-recorded', '', 'a drive that hangs may cost a process with each check',
+         'run: check_smart_attributes doctor --user nagios'),
+    Code('same-drive', '', 'a drive has several addresses', ''),
+    Code('nothing-there', '', 'an address holds no drive and is left out', ''),
+    Code('type-differs', '', 'a drive answers to another type than the check names',
+         'write the type that the note names'),
+    Code('scan-left-out', '', 'the scan found something that is not checked', ''),
+    Code('file-skipped', '', 'a file is not a report of smartctl', ''),
+    Code('database-date', '', 'the date of the drive database', ''),
+    Code('legacy-note', '', 'a file or an option of version 1.6 is used, or has no effect', ''),
+    Code('legacy-differs', '', 'a limit of version 1.6 judges the drive differently', ''))
+# Why a fleet has no drives of a host, or not all. Their remedies name the machine; all others are for the checked host.
+CAUSES: Tuple[Code, ...] = (
+    Code('plugin-1.6', 'UNKNOWN', 'version 1.6 of the plugin is installed, which lists no drives',
+         'install this version on the host; doc/upgrading.md has the steps'),
+    Code('agent-not-connected', 'UNKNOWN', 'the Icinga agent is not connected',
+         'on the host, run: systemctl restart icinga2; then look for its endpoint in: journalctl -u icinga2'),
+    Code('agent-refuses-commands', 'UNKNOWN', 'the Icinga agent refuses commands from the master',
+         'on the host, set accept_commands = true in features-available/api.conf, then run: systemctl reload icinga2'),
+    Code('command-undefined', 'UNKNOWN', 'Icinga on the host does not know the CheckCommand',
+         'put the CheckCommand into a global zone (doc/icinga.md), then run on the master: systemctl reload icinga2'),
+    Code('argument-missing', 'UNKNOWN', 'a custom variable that the CheckCommand needs is not set',
+         'set the variable that the output names, then run on the master: systemctl reload icinga2'),
+    Code('nrpe-timeout', 'UNKNOWN', 'NRPE did not answer in time',
+         'on the host, run: systemctl status nagios-nrpe-server; if the check takes longer, raise -t of check_nrpe'),
+    Code('nrpe-command-timeout', 'UNKNOWN', 'NRPE stopped the plugin before it had finished',
+         'set command_timeout=90 in nrpe.cfg; then on the host, run: systemctl restart nagios-nrpe-server'),
+    Code('nrpe-command-undefined', 'UNKNOWN', 'NRPE does not know the command',
+         'add the command to nrpe.cfg (doc/nagios.md); then on the host, run: systemctl restart nagios-nrpe-server'),
+    Code('nrpe-no-output', 'UNKNOWN', 'the command that NRPE runs printed nothing',
+         'on the host, as the user of NRPE, run the command line that nrpe.cfg has for it'),
+    Code('nrpe-refused', 'UNKNOWN', 'NRPE refused the connection',
+         'add this server to allowed_hosts in nrpe.cfg, use the same TLS settings on both sides; then on the '
+         'host, run: systemctl restart nagios-nrpe-server'),
+    Code('nrpe-answer-damaged', 'UNKNOWN', 'the answer of NRPE is incomplete or of another protocol version',
+         'install the same major version of NRPE on both sides, or add -2 to check_nrpe'),
+    Code('ssh-refused', 'UNKNOWN', 'SSH refused the login',
+         'on the monitoring server, as its user, run: ssh HOST true'),
+    Code('check-timeout', 'UNKNOWN', 'the check did not finish in time, so the daemon stopped it',
+         'on the host, run: time check_smart_attributes; then raise the timeout of the check above that'),
+    Code('host-name-unknown', 'UNKNOWN', 'the name of the host has no address',
+         'correct the address of the host object, or its entry in the DNS'),
+    Code('host-unreachable', 'UNKNOWN', 'the host cannot be reached',
+         'start the host, or check its network and address: ping HOST'),
+    Code('connection-refused', 'UNKNOWN', 'no daemon listens at this port of the host',
+         'on the host, start the daemon that runs the checks: systemctl start nagios-nrpe-server, icinga2 or ssh'),
+    Code('plugin-missing', 'UNKNOWN', 'the plugin is not installed at this path, or cannot be executed',
+         'on the host, install the package; then compare the path with the command of the check: ls -l '
+         '/usr/lib/nagios/plugins/check_smart_attributes'),
+    Code('python-traceback', 'UNKNOWN', 'the plugin ended with an error of its own',
+         'on the host, run: check_smart_attributes doctor; please report the error with its output'),
+    Code('check-killed', 'UNKNOWN', 'the check was ended by a signal',
+         'on the host, look for a lack of memory: dmesg -T | grep -i oom'),
+    Code('no-output', 'UNKNOWN', 'the check printed nothing',
+         'on the host, run the command of the check as the user of its daemon'),
+    Code('never-checked', 'UNKNOWN', 'Icinga has no result of this check yet',
+         'in Icinga, choose "Check now"; if no result comes, enable active checks and start the agent of the host'),
+    Code('output-cut', 'UNKNOWN', 'a daemon on the way keeps less output than the plugin prints',
+         'add --max-output 8000 to the command of the check; to see all drives now, run on the host: '
+         'check_smart_attributes triage'),
+    Code('check-incomplete', 'UNKNOWN', 'the check as a whole has a fault',
+         'correct what the message names; on the host, check with: check_smart_attributes doctor'),
+    Code('output-foreign', 'UNKNOWN', 'the output is not from this plugin',
+         'if this service runs another program, exclude it with --filter; otherwise run the command of the '
+         'check on the host'))
+# What a fleet reports beside its drives.
+FLEET_NOTES: Tuple[Code, ...] = (
+    Code('not-gathered', 'UNKNOWN', 'a part of the fleet could not be read', 'correct what the message names'),
+    Code('no-services', 'UNKNOWN', 'Icinga shows no service that runs the plugin',
+         'correct --filter, or the permissions of the ApiUser: doc/fleet.md'),
+    Code('services-removed', '', 'services were removed while Icinga was asked', ''),
+    Code('hosts-without-check', '', 'hosts have no service that runs the plugin', 'add the check there'),
+    Code('result-old', '', 'a result is older than two check intervals, or a document older than two days', ''),
+    Code('clock-ahead', '', 'a result is from the future', 'correct the clock of the host'),
+    Code('output-shortened', '', 'the plugin left out lines to fit --max-output', 'raise --max-output'),
+    Code('no-perfdata', '', 'a service has no perfdata, so its drives have no numbers', ''),
+    Code('serial-hidden', '', 'a service hides the serial numbers of its drives', ''),
+    Code('handled', '', 'somebody handles the problem in Icinga', ''),
+    Code('downtime-hidden', '', 'Icinga does not show whether a host is in downtime',
+         'give the ApiUser the permission objects/query/Host'),
+    Code('drives-shared', '', 'several hosts report the same drive', ''),
+    Code('drives-repeated', '', 'a host reports a drive twice', ''),
+    Code('readings-left-out', '', 'the readings of a drive take too much room', ''))
+BY_NAME: Mapping[str, Code] = {each.name: each for each in (*REASONS, *FINDINGS, *NOTES, *CAUSES, *FLEET_NOTES)}

@@ -130,14 +130,16 @@ def failure(argv: list[str], sentence: str) -> str:
     if not wants_json(argv):
         return f'SMART UNKNOWN - [{code}] {sentence}' if code else f'SMART UNKNOWN - {sentence}'
     import json
-    return json.dumps({'version': 1, 'state': 'UNKNOWN', 'code': code or None, 'error': sentence,
+
+    from .version import DOCUMENT
+    return json.dumps({'version': DOCUMENT, 'state': 'UNKNOWN', 'code': code or None, 'error': sentence,
                        **EMPTY.get(argv[0], DRIVES)}, indent=1)
 
 
 def explained(error: BaseException) -> str:
     """Return the sentence for what ended a command, with its code: what happened, why, and the next step."""
     try:
-        from .codes import Coded
+        from .coded import Coded
         from .words import sentence
         code, words = _words(error)
         return Coded(code, sentence(words, 2000))

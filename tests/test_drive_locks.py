@@ -42,6 +42,11 @@ def uptime() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
+def long_ago() -> float:
+    """Return the age of a lock of a check that is long over, in seconds: ten minutes, or since this machine started."""
+    return min(600, uptime() - 1)
+
+
 def lock(fake, state, pid=NO_PROCESS, age=0.0):
     """Hold the lock that a process of another check would hold. age: seconds since it began."""
     taken = Waiting(str(state)).begin((fake.path, *SDA))
@@ -96,8 +101,8 @@ def test_nothing_is_sent_to_a_drive_that_an_earlier_check_still_waits_for(fake, 
     once.
     """
     fake.answers(SDA, drive('intel-worn'))
-    since = time.time() - 600
-    held = lock(fake, state, age=600)
+    since = time.time() - long_ago()
+    held = lock(fake, state, age=long_ago())
 
     started = time.monotonic()
     result = check(fake, state)
@@ -113,7 +118,7 @@ def test_another_drive_is_read_meanwhile(fake, state):
     """One that hangs takes neither the others' turn nor their verdict."""
     fake.answers(SDA, drive('intel-worn'))
     fake.answers(read_arguments('/dev/sdb'), drive('hgst-failed'))
-    held = lock(fake, state, age=600)
+    held = lock(fake, state, age=long_ago())
 
     result = check(fake, state, '-d', '/dev/sdb', '--jobs', '1')
 
@@ -124,7 +129,7 @@ def test_another_drive_is_read_meanwhile(fake, state):
 def test_when_that_process_is_gone_the_drive_is_read_again(fake, state):
     """Nobody has to clear anything away."""
     fake.answers(SDA, drive('intel-worn'))
-    os.close(lock(fake, state, age=600))
+    os.close(lock(fake, state, age=long_ago()))
 
     assert check(fake, state).code == 1
 
@@ -175,7 +180,7 @@ def test_a_scan_that_hangs_is_not_started_again(fake, state):
     """It asks every controller."""
     fake.answers('--json=c --scan', before=IGNORES_SIGTERM)
     held = Waiting(str(state)).begin((fake.path, *smartctl_calls.SCAN))
-    os.pwrite(held, b'%d %d\n' % (NO_PROCESS, uptime() - 600), 0)
+    os.pwrite(held, b'%d %d\n' % (NO_PROCESS, uptime() - long_ago()), 0)
 
     result = run('-p', fake.path, '--nosudo', '--state-dir', str(state))
 
@@ -186,7 +191,7 @@ def test_a_scan_that_hangs_is_not_started_again(fake, state):
 @pytest.mark.parametrize('is_full', [False, True])
 def test_who_had_the_file_before_is_not_taken_for_who_has_it_now(fake, state, monkeypatch, is_full):
     """Between its lock and its first line a check has said nothing of itself; on a full disk nothing can be said."""
-    os.close(lock(fake, state, age=600))
+    os.close(lock(fake, state, age=long_ago()))
     if is_full:
         monkeypatch.setattr(os, 'pwrite', refused)
 
@@ -476,7 +481,7 @@ def test_doctor_names_only_a_process_that_is_the_smartctl_of_that_drive(fake, st
     process = subprocess.Popen(words, start_new_session=True) if words else None
     time.sleep(0.3)
     number = process.pid if process else pid
-    held = lock(fake, state, pid=number, age=600)
+    held = lock(fake, state, pid=number, age=long_ago())
 
     found = list(Waiting(str(state)).held(0.1))
 

@@ -91,7 +91,9 @@ def test_triage_tells_what_checks_no_longer_tell(machine):
     machine.run(START + 20 * DAY, 'triage', '--scan', '--html', str(page))
     assert f'<p class="remark">{swapped}</p>' in page.read_text()
     found = json.loads(machine.run(START + 40 * DAY, 'triage', '--scan', '--json').text)
-    assert (found['state'], found['remarks']) == ('OK', [gone.format(40)])
+    assert (found['state'], found['remarks']) == ('OK', [
+        {'code': 'drive-gone', 'text': gone.format(40), 'address': '/dev/sdb', 'model': 'ACME HD4000',
+         'serial': 'SERIAL02'}])
 
 
 def test_triage_has_the_state_that_is_asked_for_where_history_cannot_be_used(machine):
@@ -102,9 +104,9 @@ def test_triage_has_the_state_that_is_asked_for_where_history_cannot_be_used(mac
 
     found = json.loads(machine.run(START + HOUR, *words, '--json').text)
     assert found['state'] == 'CRITICAL'
-    assert [note[:11] for note in found['notes']] == ['no history:']
+    assert [(note['code'], note['text'][:11]) for note in found['notes']] == [('history-unusable', 'no history:')]
     assert machine.run(START + HOUR, *words).first_line.startswith('[history-unusable] no history: ')
-    assert [remark[:12] for remark in json.loads(
+    assert [remark['text'][:12] for remark in json.loads(
         machine.run(START + HOUR, 'triage', '--scan', '--json').text)['remarks']] == ['no history: ']
 
 

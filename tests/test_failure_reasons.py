@@ -179,7 +179,7 @@ def test_what_advises_no_type_is_told_whatever_type_was_given():
 @pytest.mark.parametrize('words, kind, part', WORDS)
 def test_a_drive_that_is_gone_is_looked_for_and_any_other_is_to_be_read(words, kind, part):
     """Nobody finds out why a drive cannot be read that is not there."""
-    todo = of_problem(str(diagnose((), 2, words)))
+    todo = of_problem(diagnose((), 2, words).code)
 
     assert todo == (SEARCH if kind is DriveAbsent else READ)
 

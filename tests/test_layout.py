@@ -19,9 +19,10 @@ from smart_attributes.reading import smartctl_calls
 # What the modules of a room, or a module that stands in none, may import beside their own room and the base.
 MAY_IMPORT: Dict[str, Set[str]] = {
     'drive_identity': {'typed'}, 'errors': {'drive_identity', 'typed'},
-    'model': {'defaults', 'drive_identity', 'errors', 'typed'}, 'defaults': set(),
+    'model': {'coded', 'defaults', 'drive_identity', 'errors', 'typed'}, 'defaults': set(),
     'words': {'typed', 'durations'}, 'trust': set(), 'alarm': set(), 'state_directory': {'trust'}, 'files': set(),
-    'typed': set(), 'durations': set(), 'version': set(), 'codes': {'typed'},
+    'typed': set(), 'durations': set(), 'version': set(), 'coded': {'typed'},
+    'codes': {'typed'},
     'reading': set(), 'knowledge': set(), 'history': set(),
     'v1_6': {'knowledge', 'reading'},
     'command_line': {'v1_6'},

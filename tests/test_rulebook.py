@@ -143,7 +143,7 @@ def test_every_face_that_judges_tells_the_mistake(config):
     assert sentence in run('triage', *arguments).text
     assert sentence in run('explain', *arguments).text
     data = json.loads(run('triage', '--json', *arguments).text)
-    assert data['notes'] == [sentence]
+    assert data['notes'] == [{'code': 'site-file-mistake', 'text': sentence, 'state': 'UNKNOWN'}]
     assert data['state'] in ('UNKNOWN', 'CRITICAL')
 
 

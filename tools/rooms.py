@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / 'smart_attributes'
 MODULES = sorted(str(path.relative_to(PACKAGE))[:-3] for path in PACKAGE.rglob('*.py') if path.stem != '__init__')
 MEASURING = sorted((PACKAGE.parent / 'tools/measure').glob('*.py'))  # needs data that no user has: not of the package
 BASE = {'model', 'defaults', 'drive_identity', 'errors', 'words', 'trust', 'alarm', 'state_directory', 'files', 'typed',
-        'durations', 'version', 'codes'}  # for all
+        'durations', 'version', 'coded', 'codes'}  # for all
 
 Arrows = Mapping[Tuple[str, str], int]  # (importing, imported) -> how many imports
 

@@ -14,7 +14,8 @@ import described
 import icinga
 import rooms
 
-from smart_attributes.fleet import causes, certificates
+from smart_attributes import codes
+from smart_attributes.fleet import certificates
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
 from smart_attributes.output import metrics as face
@@ -114,7 +115,13 @@ def refused() -> List[str]:
 
 def explained() -> List[str]:
     """One row for each cause that a fleet reports."""
-    return [_row_of(each.code, each.cause, each.remedy) for each in causes.CAUSES]
+    return [_row_of(each.name, each.meaning, each.remedy) for each in codes.CAUSES]
+
+
+def reported() -> List[str]:
+    """One row for each code of a finding or a note."""
+    return [_row_of(each.name, each.severity or 'note', each.meaning, each.remedy or '-')
+            for each in (*codes.FINDINGS, *codes.NOTES)]
 
 
 def refusals() -> List[str]:
@@ -155,6 +162,7 @@ TABLES: Dict[str, Dict[str, Callable[[], List[str]]]] = {
     'CONTRIBUTING.md': {'modules': modules, 'drawing': rooms.drawing},
     'doc/icinga.md': {'variables': icinga.rows},
     'doc/fleet.md': {'causes': explained, 'certificates': refusals},
+    'doc/output.md': {'codes': reported},
     'doc/raid.md': {'refused': refused},
     'doc/metrics.md': {'metrics': metrics},
     SCHEMA: {'known_metrics': known_metrics}}

@@ -10,6 +10,7 @@ import time
 from contextlib import suppress
 
 from .. import state_directory
+from ..coded import Coded
 from ..command_line.options import Options
 from ..errors import DriveAbsent, DriveIsNoDrive, HistoryUnusable
 from ..model import Device, Grown, Identity, Lately, Read, Report, State, Verdict
@@ -94,13 +95,15 @@ class Remembered:
                                                  self._history.now)
 
     @property
-    def remarks(self) -> Tuple[str, ...]:
+    def remarks(self) -> Tuple[Coded, ...]:
         """What an admin must know of history, whatever the drives say."""
         if self._history is None:
-            return (f'no history: {self.trouble}; growth is not judged',) if self.trouble else ()
+            words = f'no history: {self.trouble}; growth is not judged'
+            return (Coded('history-unusable', words),) if self.trouble else ()
         known = self._history
-        sentences = known.loss, known.missing, known.restarted, known.not_written
-        return tuple(f'history: {sentence}' for sentence in sentences if sentence)
+        sentences = {'history-restarted': known.loss, 'readings-lost': known.missing,
+                     'system-restarted': known.restarted, 'history-not-written': known.not_written}
+        return tuple(Coded(code, f'history: {sentence}') for code, sentence in sentences.items() if sentence)
 
     def past(self, device: Device) -> Optional[Past]:
         """Return what is known of a drive, None without history."""
@@ -113,14 +116,14 @@ class Remembered:
         from ..history.past import Past
         return Past(recalled.histories, self._history.now, self._history.is_own)
 
-    def news(self, hide_serial: bool) -> Tuple[str, ...]:
+    def news(self, hide_serial: bool) -> Tuple[Coded, ...]:
         """Return what to tell about drives that went, came or moved: for a day, for longer to a person who looks."""
         if self._whereabouts is None:
             return ()
         from . import drive_tracking
         return tuple(drive_tracking.news(self._whereabouts, hide_serial, self._is_whole))
 
-    def gone(self, hide_serial: bool) -> Tuple[str, ...]:
+    def gone(self, hide_serial: bool) -> Tuple[Coded, ...]:
         """Return a sentence for each known drive that is nowhere."""
         if self._whereabouts is None:
             return ()
@@ -158,16 +161,17 @@ class Remembered:
         from . import drive_tracking
         return drive_tracking.last_seen(self._whereabouts, device.address, hide_serial)
 
-    def notes(self, verdict: Verdict) -> Tuple[str, ...]:
+    def notes(self, verdict: Verdict) -> Tuple[Coded, ...]:
         """Return why a drive is not remembered, or what is not believed of it."""
         recalled = self._recalled.get(_address(verdict.device))
         if recalled is None or self._history is None:
             return ()
         if recalled.match.note:
-            return (f'{verdict.device.name} {recalled.match.note}',)
+            return (Coded('drive-not-remembered', f'{verdict.device.name} {recalled.match.note}'),)
         dated = [j.reading.metric for j in verdict.judgements if j.state is not State.OK
                  and j.reading.quiet is not None]
-        return () if self._history.is_own or not dated else (_DOUBTED.format(' and '.join(dated)),)
+        words = _DOUBTED.format(' and '.join(dated))
+        return () if self._history.is_own or not dated else (Coded('history-not-trusted', words),)
 
     def keep(self, verdicts: Sequence[Verdict]) -> None:
         """Write what was read; the answer is out already. What goes wrong is told by the next check."""

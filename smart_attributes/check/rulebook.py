@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 
 from .. import alarm
-from ..codes import Coded
+from ..coded import Coded
 from ..command_line.options import DataFiles, Options
 from ..errors import DataError, UsageError
 from ..files import is_there
@@ -55,7 +55,7 @@ class Judge(NamedTuple):
     thresholds: Thresholds
     rules: Rules
     old: Optional[Files] = None   # of version 1.6, where they were given
-    mistakes: Tuple[str, ...] = ()  # in the files of this site
+    mistakes: Tuple[Coded, ...] = ()  # in the files of this site
 
     def prepare(self, expected: Sequence[Identity]) -> None:
         """Do for these drives what does not need their reports: while they think, this costs no time."""

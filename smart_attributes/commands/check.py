@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from .. import alarm
 from ..check.survey import Survey, survey
+from ..coded import Coded
 from ..command_line.options import CheckOptions, Options
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING
@@ -36,7 +37,7 @@ def rendered(found: Survey, options: Options, own: CheckOptions) -> Outcome:
 def whole(found: Survey) -> Whole:
     """Return what a survey says of the run, beside its drives."""
     from ..output import plugin
-    notes = [*found.notes, f'attributes.json of {found.judge.database.date}']
+    notes = [*found.notes, Coded('database-date', f'attributes.json of {found.judge.database.date}')]
     return plugin.Whole(found.failures, found.faults, found.demands, found.remarks, notes, found.nobody)
 
 

@@ -6,6 +6,7 @@ import time
 from typing import Any, Dict
 
 from ..check.survey import Survey
+from ..coded import Coded
 from ..command_line.options import Options, TriageOptions
 from ..reading.processes import Runner
 from ..words import sentence
@@ -45,7 +46,8 @@ def _with_lately(found: Survey, options: Options, since: int) -> Survey:
         return found
     worse = {metric: each.worse for metric, each in found.judge.database.metrics.items()}
     lately = found.history.lately(found.verdicts, since, worse, options.naming.hide_serial)
-    return found._replace(lately=lately, remarks=tuple(words for words in found.remarks if words not in lately.went))
+    return found._replace(lately=lately, remarks=tuple(
+        each for each in found.remarks if not any(map(each.is_about_the_same, lately.went))))
 
 
 def _with_unread_logs(found: Survey, options: Options) -> Survey:
@@ -53,7 +55,7 @@ def _with_unread_logs(found: Survey, options: Options) -> Survey:
     if options.history.no_history or options.which.reports or found.history.trouble:
         return found
     words = smartd_import.unread(person.answered(found), found.judge.database, found.history.since)
-    return found._replace(remarks=(*found.remarks, words)) if words else found
+    return found._replace(remarks=(*found.remarks, Coded('smartd-logs-unread', words))) if words else found
 
 
 def _document(found: Survey, options: Options) -> Dict[str, Any]:

@@ -5,17 +5,20 @@ import re
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from ..coded import Coded
+from ..codes import Code
 from ..knowledge import severity
 from ..knowledge.drive_database import Metric
 from ..model import State
 from ..output import perfdata
 from ..output.advice import NOTHING, ORDER, READ, REPAIR, due, is_due, of_alarms, of_problem
 from ..output.forecast_dates import day
+from ..output.json_document import note
 from ..output.packed_document import Packer
 from ..output.plugin_lines import Line
 from ..typed import Json
-from ..words import SPEAKS_FOR_ITSELF, visible
-from . import causes
+from ..words import SPEAKS_FOR_ITSELF, since, visible
+from . import causes, legacy
 
 if TYPE_CHECKING:
     from ..knowledge.severity import Rank, Weight
@@ -39,6 +42,7 @@ class Drive(NamedTuple):
     pairs: Callable[[], List[Any]]  # made when they are shown: of most drives they never are
     used: float = 0              # %, 0 where it is not told
     weights: Tuple[Weight, ...] = ()  # of its findings, as severity.weight returns them
+    serials: Tuple[str, ...] = ()  # of other drives, in its words
 
     @property
     def rank(self) -> Rank:
@@ -47,11 +51,16 @@ class Drive(NamedTuple):
                                  self.facts['host'])
 
 
+def dated(now: float, age: float) -> Tuple[Json, ...]:
+    """Return the note on drives as they were *age* seconds ago."""
+    return (note(Coded('result-old', f'as of {day(now - age)}, {since(age)}')),)
+
+
 class Origin(NamedTuple):
     """Where lines come from."""
 
     host: str
-    notes: Tuple[str, ...] = ()  # that hold for each drive: how old it all is
+    notes: Tuple[Json, ...] = ()  # that hold for each drive: how old it all is
     elapsed: float = 0           # seconds since
     now: float = 0               # seconds since 1970
     handling: Optional[Sequence[str]] = None  # how Icinga's users handle it; None: not from Icinga
@@ -87,12 +96,16 @@ class Reader:
         names, texts = {line.name for line in lines}, list(values)
         return any(any(self._by_drive(names, some).values()) for some in (texts[:1], texts[1:]) if some)
 
-    def row(self, name: str, state: State, why: str, origin: Origin, cause: causes.Cause) -> Drive:
+    def row(self, name: str, state: State, why: str, origin: Origin, cause: Code,
+            serials: Tuple[str, ...] = ()) -> Drive:
         """Return a row for a check that has no drive to show, or for a fault of the check as a whole."""
-        action = NOTHING if state is State.OK else REPAIR if of_problem(why) == READ else of_problem(why)
+        action, to_do = of_problem(cause.name), causes.next_step(cause)
+        if state is State.OK:
+            action = to_do = NOTHING
         return Drive({'host': origin.host, 'name': visible(name), 'state': state.name, 'why': visible(why),
-                      'code': cause.code, 'action': action, 'to_do': NOTHING if state is State.OK else cause.remedy,
-                      'notes': origin.notes, 'is_check': True, **handled(origin)}, list)
+                      'code': cause.name, 'action': REPAIR if action == READ else action, 'to_do': to_do,
+                      'notes': origin.notes, 'is_check': True, **handled(origin)}, list,
+                     serials=serials or legacy.serials(why))
 
     def readable(self, why: str) -> str:
         """Return words with the names of metrics as a person says them: "endurance used"."""
@@ -129,9 +142,12 @@ class Reader:
         left = [each['left'] for each in facts.get('forecasts', {}).values()]
         facts.update(self._advice(line, alarms, left, origin))
         facts.update(due(facts['action'], left, origin.now)._asdict())
-        facts.update(unread(line.state, line.findings) if not alarms else {})
+        code = getattr(line.findings, 'code', '')
+        is_unread = line.state is not State.OK and not alarms and (code or line.state is State.UNKNOWN)
+        facts.update(unread(causes.of_drive(line.findings)) if is_unread else {})
         weights = tuple(self._weight(metric, state, values) for metric, state in alarms)
-        return Drive(facts, partial(self._pairs, line.name, known, alarms), numbers.get(ENDURANCE, 0), weights)
+        return Drive(facts, partial(self._pairs, line.name, known, alarms), numbers.get(ENDURANCE, 0), weights,
+                     legacy.serials(line.findings) if is_unread else ())
 
     def weight(self, metric: str, state: State, number: Optional[float], limit: str, grown: float = 0,
                is_growing: bool = False) -> Weight:
@@ -153,10 +169,10 @@ class Reader:
     def _advice(self, line: Line, alarms: Sequence[Tuple[str, State]], left: Sequence[float],
                 origin: Origin) -> Json:
         if line.state is not State.OK:
-            return {'action': of_alarms(alarms) if alarms else of_problem(line.findings), 'why': _shown(line.findings),
-                    'findings': [_shown(line.findings)]}
+            action = of_alarms(alarms) if alarms else of_problem(causes.of_drive(line.findings).name)
+            return {'action': action, 'why': _shown(line.findings)}
         if not self._begins.match(line.findings):  # asleep, and left alone
-            return {'action': NOTHING, 'notes': (*origin.notes, _shown(line.findings))}
+            return {'action': NOTHING, 'notes': (*origin.notes, note(Coded('asleep', _shown(line.findings))))}
         if is_due(left, origin.now):
             return {'action': ORDER, 'why': f'{ENDURANCE}: used up {day(origin.now + min(left))}'}
         return {'action': NOTHING}
@@ -206,12 +222,9 @@ def handled(origin: Origin) -> Json:
     return {} if origin.handling is None else {'handling': list(origin.handling)}
 
 
-def unread(state: State, why: str) -> Json:
-    """Return the code and the next step for a drive that has no verdict; nothing for any other."""
-    if state is not State.UNKNOWN:
-        return {}
-    cause = causes.of_drive(why)
-    return {'code': cause.code, 'to_do': cause.remedy}
+def unread(cause: Code) -> Json:
+    """Return the code and the next step for a drive that has no verdict."""
+    return {'code': cause.name, 'to_do': causes.next_step(cause)}
 
 
 def _beginnings(metrics: Iterable[str]) -> re.Pattern[str]:

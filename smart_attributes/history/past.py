@@ -3,10 +3,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from ..coded import Coded
 from ..durations import DAY
 from ..model import Reading, State
 from ..typed import TYPE_CHECKING, Json, NamedTuple
-from ..words import amount
+from ..words import amount, plain
 from . import fast_wear, growth, hysteresis, series
 from .growth import Growth, Rule
 from .series import History, Key, Observation
@@ -31,7 +32,7 @@ class Told(NamedTuple):
 
     state: State
     words: str         # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"
-    against: str       # "above 0 in 24 h"
+    against: Coded     # "above 0 in 24 h", with the limit of the increase as a Nagios range in base units
     size: float = 0    # of the growth, base unit
 
 
@@ -120,7 +121,8 @@ def told(past: Past, reading: Reading, rules: Iterable[Json], falls: bool,
         return None
     limit = found.rule.critical if found.state is State.CRITICAL else found.rule.warning
     return Told(found.state, growth.sentence(reading.metric, reading.unit, found, past.now),
-                f'above {amount(limit, reading.unit)} in {growth.duration(found.rule.within)}', found.size)
+                Coded('growth', f'above {amount(limit, reading.unit)} in {growth.duration(found.rule.within)}',
+                      limit=None if limit is None else plain(limit)), found.size)
 
 
 def lately(past: Past, reading: Reading, within: int, falls: bool) -> Optional[Growth]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from ..coded import Coded
 from ..errors import DataError
 from ..model import Identity, State
 from ..typed import TYPE_CHECKING, Json, NamedTuple
@@ -76,7 +77,7 @@ class DriveSpec(NamedTuple):
     statistic_units: Mapping[str, str]
     is_generic: bool
     rated_written: Optional[Tuple[float, str]] = None  # bytes that the vendor warrants, and the document
-    notes: Tuple[str, ...] = ()
+    notes: Tuple[Coded, ...] = ()
 
 
 class Advisory(NamedTuple):
@@ -154,7 +155,8 @@ class SpecDatabase:
         source, entry = winners[0]
         if len(winners) == 1:
             return self._spec(source, entry)._replace(rated_written=_rated_written(entry, identity))
-        return self._fallback(identity, attributes)._replace(notes=(_contradiction(winners, identity),))
+        return self._fallback(identity, attributes)._replace(
+            notes=(Coded('entries-contradict', _contradiction(winners, identity)),))
 
     def dispute(self, identity: Identity, attributes: Sequence[int]) -> str:
         """Return the sentence about entries of a site that claim the drive equally; '' where there are none."""

@@ -5,6 +5,7 @@ missing is a note, since a drive may only look better for it.
 """
 from __future__ import annotations
 
+from ..coded import Coded
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from .json_values import BYTES, SAFE, byte_of, fraction_of, integer_of, object_of, objects_of, word_of
 from .report_common import ERROR_COUNTERS, NVME_KEYS
@@ -88,7 +89,7 @@ _SHAPE: Mapping[str, Any] = {
 _COLUMNS = frozenset(('value', 'worst', 'thresh', 'when_failed'))
 
 
-def of_json(data: Json, report: Report, arguments: Collection[str]) -> Tuple[str, ...]:
+def of_json(data: Json, report: Report, arguments: Collection[str]) -> Tuple[Coded, ...]:
     """Return a sentence for what is damaged, and one for what is missing of all that smartctl was asked for.
 
     arguments: of smartctl, as `parts.asked` returns them.
@@ -97,12 +98,13 @@ def of_json(data: Json, report: Report, arguments: Collection[str]) -> Tuple[str
     return tuple(told(_unfit(data, _SHAPE, '', []), lacking))
 
 
-def told(damaged: Sequence[str], lacking: Sequence[str]) -> Iterator[str]:
+def told(damaged: Sequence[str], lacking: Sequence[str]) -> Iterator[Coded]:
     """Yield a sentence for what is damaged and one for what is missing."""
-    for begin, what in (('damaged in the report: ', damaged), ('not in the report: ', lacking)):
+    for code, begin, what in (('values-damaged', 'damaged in the report: ', damaged),
+                              ('values-missing', 'not in the report: ', lacking)):
         rest = f' and {len(what) - _SHOWN} more' if len(what) > _SHOWN else ''
         if what:
-            yield begin + ', '.join(what[:_SHOWN]) + rest
+            yield Coded(code, begin + ', '.join(what[:_SHOWN]) + rest)
 
 
 # --- JSON ------------------------------------------------------------------------------

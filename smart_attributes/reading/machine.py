@@ -6,6 +6,7 @@ answer anyway is imported where it is used.
 from __future__ import annotations
 
 from .. import alarm
+from ..coded import NOTHING, Coded
 from ..errors import DriveAbsent, DriveError, DriveNotReached, SmartError
 from ..model import Answer, Device, HowRead, Read
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from .scans import Scan
 
 
-OLD_RULE = ('the sudoers rule is that of an earlier version and admits only what was read then; '
-            'let root install what "check_smart_attributes sudoers" prints now')
+OLD_RULE = Coded('sudo-rule-old', 'the sudoers rule is that of an earlier version and admits only what was read then; '
+                                  'let root install what "check_smart_attributes sudoers" prints now')
 
 _APART = 'start the checks of one drive at different times, or give more time with -t'
 
@@ -32,7 +33,7 @@ class Found(NamedTuple):
     devices: Tuple[Device, ...]
     is_scan: bool = False
     is_whole: bool = True         # nothing that may be a drive was left out
-    notes: Tuple[str, ...] = ()
+    notes: Tuple[Coded, ...] = ()
 
 
 class Plan(NamedTuple):
@@ -120,9 +121,9 @@ def _otherwise(planned: Plan, answer: Answer) -> Optional[Plan]:
     return planned._replace(command=former[0], former=tuple(former[1:])) if former else None
 
 
-def _remark(planned: Plan, answer: Answer) -> str:
+def _remark(planned: Plan, answer: Answer) -> Coded:
     is_admitted = not smartctl_calls.is_refused(answer.command, answer.stdout, answer.stderr)
-    return OLD_RULE if planned.former is not None and is_admitted else ''
+    return OLD_RULE if planned.former is not None and is_admitted else NOTHING
 
 
 def _without_tunnel(planned: Plan) -> Optional[Plan]:

@@ -5,6 +5,7 @@ import errno
 import os
 
 from .. import alarm, files, trust
+from ..coded import Coded
 from ..errors import DriveError, NotAReport
 from ..model import Device, Read
 from ..typed import TYPE_CHECKING
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
     from typing import Iterator, List, Sequence, Tuple
 
 
-def read_files(paths: Sequence[str], found: List[Read]) -> List[str]:
+def read_files(paths: Sequence[str], found: List[Read]) -> List[Coded]:
     """Fill *found* with what the recorded files hold; return a note for each file of a folder that is no report.
 
     Names that tell them apart come when all is read, see named().
     """
-    notes: List[str] = []
+    notes: List[Coded] = []
     for path, is_listed in _report_files(paths):
         device = Device(path, is_recorded=True)
         try:
@@ -32,7 +33,7 @@ def read_files(paths: Sequence[str], found: List[Read]) -> List[str]:
             if is_listed:
                 found.append(Read(device, error))
             else:
-                notes.append(f'{path} {error}; skipped')
+                notes.append(Coded('file-skipped', f'{path} {error}; skipped'))
         except DriveError as error:
             found.append(Read(device, error))
     return notes

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import re
 
+from ..coded import Coded
 from ..errors import SmartError, UsageError
 from ..model import Device
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -19,7 +20,7 @@ class Scan(NamedTuple):
     """What smartctl --scan found."""
 
     devices: Tuple[Device, ...]
-    refused: Tuple[str, ...]  # a sentence for each that was left out
+    refused: Tuple[Coded, ...]  # a sentence for each that was left out
     is_whole: bool = True     # what was left out is no drive
 
 
@@ -35,19 +36,19 @@ def from_scan(text: str) -> Scan:
     """
     entries = _json_entries(text) if text.lstrip().startswith('{') else _text_entries(text)
     devices: List[Device] = []
-    refused: List[str] = []
+    refused: List[Coded] = []
     is_whole = True
     for path, kind, failure in entries:
         try:
             known = addresses.at(path, _as_needed(kind, path), path)
         except UsageError as error:
-            refused.append(f'the scan found {quoted(path)}, which is left out: {error}')
+            refused.append(Coded('scan-left-out', f'the scan found {quoted(path)}, which is left out: {error}'))
             is_whole = False
             continue
         what = virtual_devices.of_path(path)
         if failure or what:
             reason = clean(failure, 200) or f'it is {what}, no drive that has SMART'
-            refused.append(f'the scan found {path}, which is left out: {reason}')
+            refused.append(Coded('scan-left-out', f'the scan found {path}, which is left out: {reason}'))
             is_whole &= bool(what)
             continue
         devices += known

@@ -4,6 +4,7 @@ from __future__ import annotations
 import re
 from typing import Any, Callable, Collection, FrozenSet, Iterator, Mapping, Optional, Sequence, Tuple
 
+from ..coded import Coded
 from ..model import Report
 from ..words import clean
 from .completeness import told
@@ -46,7 +47,7 @@ _FORMS: Mapping[str, Mapping[str, str]] = {
                               'accumulated load-unload cycles'), _COUNT)}}
 
 
-def of_text(text: str, fields: Mapping[str, str], report: Report, arguments: Collection[str]) -> Tuple[str, ...]:
+def of_text(text: str, fields: Mapping[str, str], report: Report, arguments: Collection[str]) -> Tuple[Coded, ...]:
     """Return a sentence for what is damaged, and one for what is missing of all that smartctl was asked for.
 
     fields: its lines "Label: value". arguments: of smartctl, as `asked_for` returns them.

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 
+from ..coded import Coded
 from ..errors import DataError
 from ..files import is_there
 from ..reading.machine import Found
@@ -47,7 +48,7 @@ class Before(NamedTuple):
         """Return the devices of -d (*given*), else of -r. Raises UsageError."""
         from . import addresses
         devices, is_search, notes = addresses.named(given, self.regex, self.type_option or '')
-        return Found(tuple(devices), is_search, notes=notes)
+        return Found(tuple(devices), is_search, notes=tuple(Coded('legacy-note', note) for note in notes))
 
     def leaves_out(self, read: Read) -> bool:
         """Tell whether this is certainly a hard disk where none is wanted. A drive that was not read never is."""
@@ -76,15 +77,15 @@ class Before(NamedTuple):
             mistakes.append(str(mistake))
             return None if users is None else second_opinion.files_of(None, users, self.is_all_printed)
 
-    def notes(self, config: str) -> Iterator[str]:
+    def notes(self, config: str) -> Iterator[Coded]:
         """Yield a note for what was given and has no effect."""
         for word in self.strays:
-            yield f'"{word}" belongs to no option and is ignored, as version 1.6 did'
+            yield Coded('legacy-note', f'"{word}" belongs to no option and is ignored, as version 1.6 did')
         if self.old_database is not None and not is_there(self.old_database):
             kept = self._database(config)
-            yield f'{self.old_database} is not there; ' + (f'{kept}, kept by an upgrade, adds its labels' if kept else
-                                                           'the shipped attributes.json is used, which needs no such '
-                                                           'file')
+            instead = (f'{kept}, kept by an upgrade, adds its labels' if kept else
+                       'the shipped attributes.json is used, which needs no such file')
+            yield Coded('legacy-note', f'{self.old_database} is not there; {instead}')
 
     def _users(self, mistakes: List[str]) -> Optional[files.Users]:
         """Return the user configuration of version 1.6 behind -ucfgj."""

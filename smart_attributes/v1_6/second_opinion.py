@@ -8,6 +8,7 @@ they add the labels that version 1.6 printed, so that its graphs go on.
 import os
 from typing import Dict, FrozenSet, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
+from ..coded import NOTHING, Coded
 from ..knowledge import ranges, severity, site_file, standards
 from ..knowledge.drive_database import DriveSpec, Metric, SpecDatabase
 from ..model import Device, Judgement, OldValue, Reading, Report, State, Verdict, worst
@@ -15,6 +16,7 @@ from ..words import plain
 from . import files, limit_conversion, names
 from .files import ERROR_COUNT, HEALTH, Entry, Limit, Number
 
+NOTE = 'legacy-note'       # the code of what is used of version 1.6, or has no effect
 METRIC = 'legacy_limit'
 HIDDEN = 'unknown_model'
 # The drive's own word is never overruled, whoever wrote a limit for it.
@@ -29,13 +31,14 @@ class Files(NamedTuple):
     users: Optional[files.Users] = None
     is_all_printed: bool = False
     names: Mapping[str, str] = {}                      # our name -> how labels begin
-    notes: Tuple[str, ...] = ()
+    notes: Tuple[Coded, ...] = ()
 
     def addressed(self, devices: Sequence[Device]) -> 'Files':
         """Return the files with the labels for these devices, and a note for each key that is none of them."""
         keys = {key for device in devices for key in names.keys_of(device)}
         unknown = [key for key in self.users.drives if key not in keys] if self.users else []
-        notes = [f'{self.users.file}: {key} is none of the drives of this check, so what it says has no effect'
+        notes = [Coded(NOTE, f'{self.users.file}: {key} is none of the drives of this check, so what it says has no '
+                             f'effect')
                  for key in unknown] if self.users else []
         return self._replace(names=names.old_names(devices), notes=(*self.notes, *notes))
 
@@ -48,13 +51,15 @@ class Files(NamedTuple):
         known = files.entry_of(self.database, report.identity) if self.database else None
         user = files.entry_for(self.users, verdict.device) if self.users else None
         if known is None and user is None:
-            notes = [f'{self.database.file} has no entry for this drive'] if self.database else []
-            return verdict._replace(notes=(*verdict.notes, *notes))
+            missing = [Coded(NOTE, f'{self.database.file} has no entry for this drive')] if self.database else []
+            return verdict._replace(notes=(*verdict.notes, *missing))
         columns, notes = _columns(known, user, report, self, database)
         numbers = files.numbers(report, columns)
         rules = {number: rule for number, rule in _rules(known, user, self).items() if number not in ignored}
         opinions = [_opinion(rules[number], numbers[number], verdict) for number in sorted(rules) if number in numbers]
-        notes += [*_faults(known, user, self), *_replacements(opinions), *_disagreements(opinions, verdict)]
+        notes += [*_faults(known, user, self), *_replacements(opinions)]
+        said = [*(Coded(NOTE, each) for each in notes),
+                *(Coded('legacy-differs', each) for each in _disagreements(opinions, verdict))]
         judgements = _without_overruled(verdict, opinions, known)
         if METRIC not in ignored_metrics:
             judgements += [_judgement(opinion, judgements, database.metrics) for opinion in opinions
@@ -62,7 +67,7 @@ class Files(NamedTuple):
         return verdict._replace(
             state=worst(judgement.state for judgement in judgements),
             judgements=tuple(sorted(judgements, key=severity.of_judgement)),
-            notes=(*verdict.notes, *notes),
+            notes=(*verdict.notes, *said),
             old_values=tuple(_old_values(_printed(known, user, columns, self), numbers, rules,
                                          self.names[verdict.device.name])))
 
@@ -97,11 +102,11 @@ def files_of(path: Optional[str], users: Optional[files.Users], is_all_printed: 
     data = files.read(path)
     if files.is_of_1_6(data):
         found = files.database(path, data)
-        note = (f'{name} is a database of version 1.6 with {len(found.entries)} entries; its limits and labels are '
-                f'added to our own verdict')
+        note = Coded(NOTE, f'{name} is a database of version 1.6 with {len(found.entries)} entries; its limits and '
+                           f'labels are added to our own verdict')
         return Files((), found, users, is_all_printed, notes=(note,))
     return Files((site_file.load(path, 'attributes'),), None, users, is_all_printed,
-                 notes=(f'the entries of {name} are used beside the shipped ones',))
+                 notes=(Coded(NOTE, f'the entries of {name} are used beside the shipped ones'),))
 
 
 # --- what holds for the drive ---------------------------------------------------------
@@ -193,7 +198,7 @@ def _without_overruled(verdict: Verdict, opinions: Sequence[Opinion], known: Opt
     """Return our judgements; those that a user configuration stands for are no longer judged by our limits."""
     overruled = {id(judgement) for opinion in opinions if opinion.rule.is_users for judgement in opinion.ours
                  if judgement.reading.metric not in _OWN_WORD}
-    kept = [judgement._replace(state=State.OK, warning='', critical='', against='') if id(judgement) in overruled
+    kept = [judgement._replace(state=State.OK, warning='', critical='', against=NOTHING) if id(judgement) in overruled
             else judgement
             for judgement in verdict.judgements]
     # "Not in the database" is not true of a drive that the site's own database knows.
@@ -216,7 +221,7 @@ def _judgement(opinion: Opinion, ours: Sequence[Judgement], metrics: Mapping[str
     told = worst(judgement.state for judgement in ours if any(judgement.reading == own.reading for own in opinion.ours))
     is_needed = opinion.state.urgency > told.urgency or opinion.state is State.OK
     deciding = rule.limit.critical if opinion.state is State.CRITICAL else rule.limit.warning
-    against = ranges.describe(deciding, number.number) if is_needed and opinion.state is not State.OK else ''
+    against = ranges.describe(deciding, number.number) if is_needed and opinion.state is not State.OK else NOTHING
     reading = Reading(METRIC, number.number, '', number.source, _said(number), judged=is_needed)
     concern = min((metrics[own.reading.metric].concern for own in opinion.ours if own.reading.metric in metrics),
                   key=severity.ORDER.index, default='')
