@@ -1201,7 +1201,9 @@ def test_pasted_lines_stand_below_the_name_of_their_place():
      ['sat+megaraid,0-2@/dev/bus/0']),
     (['cciss,0@/dev/sg1', 'cciss,1@/dev/sg1', 'cciss,2@/dev/sg1', '/dev/sda'], ['/dev/sda', 'cciss,0-2@/dev/sg1']),
     (['megaraid,0@/dev/bus/0', 'megaraid,1@/dev/bus/0'], ['megaraid,0@/dev/bus/0', 'megaraid,1@/dev/bus/0']),
-    (['3ware,0@/dev/twa0', '3ware,1@/dev/twa0', '3ware,2@/dev/twa0'], ['3ware,0-2@/dev/twa0'])])
+    (['3ware,0@/dev/twa0', '3ware,1@/dev/twa0', '3ware,2@/dev/twa0'], ['3ware,0-2@/dev/twa0']),
+    ([f'areca,{slot}/1@/dev/sg2' for slot in (1, 2, 3)], [f'areca,{slot}/1@/dev/sg2' for slot in (1, 2, 3)]),
+    ([f'areca,1/{slot}@/dev/sg2' for slot in (1, 2, 3)], [f'areca,1/{slot}@/dev/sg2' for slot in (1, 2, 3)])])
 def test_three_slots_in_a_row_become_a_range(named, short):
     assert configuration_lines.ranges(named) == short
 

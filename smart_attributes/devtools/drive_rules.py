@@ -63,10 +63,10 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
         yield (f'its own entry, {drive.family}, does not claim it because of {reason}; correct the entry or the '
                f'sample')
     elif winners[0][1]['family'] == drive.family:
-        given = _readings(drive, context.database)
-        yield from _differences(given, drive.expect)
-        yield from _contradictions(given, drive, context.database)
-        yield from _lost(given, claim, context)
+        results = _readings(drive, context.database)
+        yield from _differences(results, drive.expect)
+        yield from _contradictions(results, drive, context.database)
+        yield from _lost(results, claim, context)
 
 
 def _unmet(drive: samples.SampleDrive, context: Context) -> list[str]:
@@ -81,28 +81,29 @@ def _readings(drive: samples.SampleDrive, database: drive_database.SpecDatabase)
     return {reading.metric: reading for reading in readings.vendor_readings(drive.report, spec, database.metrics)}
 
 
-def _differences(given: Readings, expect: Json) -> Iterator[str]:
+def _differences(results: Readings, expect: Json) -> Iterator[str]:
     for metric, expected in expect.items():
-        if metric not in given:
+        reading = results.get(metric)
+        if reading is None:
             yield f'expect {metric} {quoted(expected)}, but its lines do not give this metric'
-        elif not _equal(given[metric], expected):
-            yield (f'expect {metric} {quoted(expected)}, but {given[metric].source} gives {_counted(given[metric])}; '
-                   f'correct the one that is wrong')
-    for metric, reading in given.items():
+        elif not _equal(reading, expected):
+            yield (f'expect {metric} {quoted(expected)}, but {reading.source} gives {_counted(reading)}; correct the '
+                   f'one that is wrong')
+    for metric, reading in results.items():
         if metric not in expect:
             addition = f'"{metric}": {_as_expected(reading)}'
             yield (f'{reading.source} also gives {metric} {_counted(reading)}; if that is right, add {addition} to '
                    f'"expect"')
 
 
-def _contradictions(given: Readings, drive: samples.SampleDrive,
+def _contradictions(results: Readings, drive: samples.SampleDrive,
                     database: drive_database.SpecDatabase) -> Iterator[str]:
     """Yield readings that are far from what the drive itself states."""
     distrusted = database.identify(drive.identity, drive.attributes).untrusted_statistics
     for metric, number in drive.stated.items():
-        reading = given.get(metric)
+        reading = results.get(metric)
         if (reading is None or reading.number is None or metric in distrusted
-                or statistic_trust.is_doubtful(metric, number, _fills(drive, given))):
+                or statistic_trust.is_doubtful(metric, number, _fills(drive, results))):
             continue
         if not statistic_trust.is_near(reading.number, number, reading.unit):
             yield (f'{reading.source} gives {metric} {_counted(reading)}, but the drive itself states '
@@ -110,14 +111,14 @@ def _contradictions(given: Readings, drive: samples.SampleDrive,
                    f'"untrusted_statistics"')
 
 
-def _fills(drive: samples.SampleDrive, given: Readings) -> int:
+def _fills(drive: samples.SampleDrive, results: Readings) -> int:
     """Return how many times over a sample's drive was written; 0 where it is not known."""
-    reading = given.get('host_written')
+    reading = results.get('host_written')
     return statistic_trust.fills(drive.stated.get('host_written') or (reading and reading.number),
                                  drive.identity.capacity)
 
 
-def _lost(given: Readings, claim: Claim, context: Context) -> Iterator[str]:
+def _lost(results: Readings, claim: Claim, context: Context) -> Iterator[str]:
     """Yield what the shipped file reads from a sample and an addition, which replaces that wholly, does not."""
     drive, ((name, entry), *_) = claim
     if not context.sources or name == context.sources[0].name:
@@ -126,7 +127,8 @@ def _lost(given: Readings, claim: Claim, context: Context) -> Iterator[str]:
     silenced = {number for number, row in entry.get('attributes', {}).items() if row is None or 'comment' in row
                 or 'trap' in row}
     for reading in readings.vendor_readings(drive.report, before, context.shipped.metrics):
-        if reading.metric not in given and reading.number is not None and str(reading.source.attribute) not in silenced:
+        is_silenced = str(reading.source.attribute) in silenced
+        if reading.metric not in results and reading.number is not None and not is_silenced:
             yield (f'without this entry, {reading.source} gives {reading.metric} {_counted(reading)}, by '
                    f'{before.family or "default"}; take that over ("uses" or a reading), or write a "comment" at the '
                    f'attribute why not')
@@ -155,10 +157,10 @@ def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
     by_family: dict[str, list[tuple[samples.SampleDrive, Reading, int]]] = {}
     for drive, winners in claims:
         if drive.expect is not None and len(winners) == 1 and drive.identity.protocol == 'ATA':
-            given = _readings(drive, context.database)
-            reading = given.get(statistic_trust.ENDURANCE)
+            results = _readings(drive, context.database)
+            reading = results.get(statistic_trust.ENDURANCE)
             if reading is not None and reading.number is not None:
-                by_family.setdefault(winners[0][1]['family'], []).append((drive, reading, _fills(drive, given)))
+                by_family.setdefault(winners[0][1]['family'], []).append((drive, reading, _fills(drive, results)))
     for drives in by_family.values():
         if not any(reading.number for _, reading, _ in drives):
             yield from (f'{drive.place}: {reading.source} gives 0 % used on a drive that was written {filled} times '

@@ -188,8 +188,8 @@ def fifths(comparisons: Sequence[Comparison], documented: Collection[str]) -> It
     for number in range(FIFTHS):
         drives = [c for c, fifth in worn if fifth == number]
         believed = [c for c in drives if c.is_believed]
-        known = {*documented, *(c.family for c, fifth in worn if fifth != number and c.agrees)}
-        yield Fifth(len(drives), sum(c.agrees for c in drives), sum(c.agrees and c.family in known for c in drives),
+        evident = {*documented, *(c.family for c, fifth in worn if fifth != number and c.agrees)}
+        yield Fifth(len(drives), sum(c.agrees for c in drives), sum(c.agrees and c.family in evident for c in drives),
                     len(believed), sum(c.agrees for c in believed))
 
 

@@ -208,23 +208,23 @@ def by_history(judge: Mindful) -> Course:
         for stretch in timeline.stretches:
             ends.update(stretch.start + days * DAY for days in TOLD_FOR)
             drive = timeline.model, timeline.physical_block_size, stretch.counters
-            state, seen = alone(*drive)
+            state, numbers = alone(*drive)
             # Growth alerts on when a number has gone back, so a counter that was ever another number counts as well.
             if any(number for _, number in stretch.counters) or any(
                     len(history.points) > 1 for history in histories.values()):
                 report = report_of(*drive)
                 for start, end in stretch.parts(ends):
                     yield Spell(judge(report, Past(histories, _second(start))).state, start, end)
-                    _remember(histories, seen, stretch)
+                    _remember(histories, numbers, stretch)
             else:  # most of all time: what always was 0 has not grown
                 yield Spell(state, stretch.start, stretch.end)
-                _remember(histories, seen, stretch)
+                _remember(histories, numbers, stretch)
     return spells
 
 
-def _remember(histories: dict[Key, History], seen: Iterable[Observation], stretch: Stretch) -> None:
+def _remember(histories: dict[Key, History], numbers: Iterable[Observation], stretch: Stretch) -> None:
     """Add what a stretch was like to the series of its drive; it was seen until the stretch ended."""
-    for each in seen:
+    for each in numbers:
         history = histories.get(each.key, History())
         point = next_point(CHANGE, history, each.number, _second(stretch.start))
         histories[each.key] = History((*history.points, point) if point else history.points,
