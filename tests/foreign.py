@@ -24,7 +24,7 @@ from test_history_store import DRIVE, OPEN, START, check
 
 from smart_attributes import alarm
 from smart_attributes.check import judging, rulebook
-from smart_attributes.durations import DAY
+from smart_attributes.constants import DAY
 from smart_attributes.errors import HistoryUnusable, SmartError
 from smart_attributes.fleet import icinga, results, services, summary, table, triage_documents
 from smart_attributes.fleet.plugin_output import Drive

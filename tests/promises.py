@@ -66,7 +66,7 @@ BROKEN = (
     # Names in options
     _ours('test_processes.py::test_the_process_gets_its_arguments_and_nothing_of_ours', 'reading/processes.py',
           'command[0], command, ENVIRONMENT,', 'command[0], command, os.environ,'),
-    _ours(CODE, 'durations.py', '"""\n', '"""\nimport os; os.system("true")\n'),
+    _ours(CODE, 'constants.py', '"""\n', '"""\nimport os; os.system("true")\n'),
     _ours(CODE, 'knowledge/regular_expressions.py', 'from __future__ import annotations\n',
           'from __future__ import annotations\n\nONE = eval("1")\n'),
     # The user nagios, who has the sudo rule
@@ -202,7 +202,7 @@ BROKEN = (
     # NRPE, the network, doctor, what is shown
     _of('contrib', 'test_security.py::test_the_command_for_nrpe_takes_nothing_from_outside',
         'nrpe/check-smart-attributes.cfg', '--max-output 8000 -d', '$ARG1$ --max-output 8000 -d'),
-    _ours(NETWORK, 'durations.py', '"""\n', '"""\nimport urllib.request\n'),
+    _ours(NETWORK, 'constants.py', '"""\n', '"""\nimport urllib.request\n'),
     _ours('test_security.py::test_doctor_keeps_nothing_of_roots_rights', 'doctor/user.py',
           '    os.initgroups(user, group)\n', ''),
     _ours('test_security.py::test_doctor_keeps_nothing_of_roots_rights', 'doctor/user.py',

@@ -9,7 +9,7 @@ from itertools import product
 
 import pytest
 
-from smart_attributes.defaults import SMARTCTL
+from smart_attributes.constants import SMARTCTL
 from smart_attributes.errors import UsageError
 from smart_attributes.model import Device
 from smart_attributes.reading.addresses import MAX_SLOTS, parse

@@ -2,15 +2,13 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 from typing import Any, Callable, Dict, List
 
-import damage
 import pytest
-from conftest import ROOT, drive, drive_path, run
+from conftest import drive, drive_path, run
 
-from smart_attributes.reading import completeness, json_report, text_report
+from smart_attributes.reading import json_report, text_report
 
 Json = Dict[str, Any]
 TEXT = """=== START OF INFORMATION SECTION ===
@@ -175,18 +173,3 @@ def test_a_line_without_end_takes_no_time():
     text = TEXT.replace('Vendor Specific', '# 1 ' + 'Error Log ' * 200_000 + '\nVendor Specific', 1)
 
     assert 'damaged in the report' in text_report.parse(text).gaps[0]
-
-
-def test_a_glance_at_a_table_overlooks_nothing_that_a_look_at_each_row_finds(monkeypatch):
-    """Tables are told to be whole column by column; whatever is damaged in one is found as if there were no glance."""
-    dice = random.Random(5)
-    reports = sorted((ROOT / 'tests/reports').glob('*.json'))
-    kinds = [damage.OF_JSON[kind] for kind in sorted(damage.OF_JSON)]
-    texts = [dice.choice(kinds)(dice.choice(reports).read_text(), dice) for _ in range(600)]
-    documents = [json.loads(text) for text in texts]
-
-    quick = [completeness._unfit(document, completeness._SHAPE, '', []) for document in documents]
-    monkeypatch.setattr(completeness, '_all_fit', lambda values, fits: False)
-    careful = [completeness._unfit(document, completeness._SHAPE, '', []) for document in documents]
-
-    assert quick == careful and sum(map(bool, careful)) > 100

@@ -149,7 +149,7 @@ def test_a_mistake_in_a_set_is_named_with_the_set():
                                                                    'readings': {'wear': {'from': 'raw'}}}, '8': None}}}}
 
     assert list(data_errors.of_entries(data, METRICS, SETS)) == [
-        data_errors.Fault(('sets', 'taste'),
+        data_errors.Mistake(('sets', 'taste'),
                           'set taste, attribute 7, wear: there is no such metric; did you mean endurance_used?')]
 
 

@@ -59,7 +59,7 @@ def test_a_type_that_is_refused_has_no_entry(name):
 @pytest.mark.parametrize('device_type, is_empty', [
     (lowest(entry), entry.controller.silent_is_empty) for entry in RAID] + [('sat', False)])
 def test_a_silent_slot_is_empty_where_its_entry_says_so(device_type, is_empty):
-    error = failure_reasons._unanswered(failure_reasons.Remains(device_type=device_type))
+    error = failure_reasons.without_data(failure_reasons.Remains(2, device_type=device_type))
 
     assert isinstance(error, DriveError) and isinstance(error, DriveAbsent) is is_empty
 

@@ -21,8 +21,8 @@ from smart_attributes.reading.failure_reasons import (
     Remains,
     as_asked,
     diagnose,
-    nothing_told,
-    silence,
+    emptiness,
+    no_report,
     smart_disabled,
     without_data,
 )
@@ -157,7 +157,7 @@ def test_json_messages_mean_the_same_as_printed_words(words, kind, part):
     diagnose((), 2, 'Standard Inquiry (64 bytes) failed [Input/output error]'),
     diagnose((), 2, 'A mandatory SMART command failed: exiting.'),
     without_data(Remains(4, True)),
-    nothing_told(Report(Identity(protocol='ATA'), smart_status=True), is_asked=True)) if error],
+    emptiness(Report(Identity(protocol='ATA'), smart_status=True), is_asked=True)) if error],
                          ids=lambda error: str(error)[:30])
 def test_a_type_is_advised_only_where_none_was_given(error):
     """Who wrote megaraid,0@/dev/bus/0 has done what "TYPE@PATH" asks for."""
@@ -239,7 +239,7 @@ def test_a_killed_smartctl_is_said_to_be_killed():
 ])
 def test_silence_is_explained_by_the_exit_status(status, part):
     """Nothing printed is not "OK"."""
-    assert part in str(silence(status))
+    assert part in str(no_report('', status))
 
 
 # Reports without SMART data and without words
@@ -313,12 +313,12 @@ def literal_text(tree) -> str:
     return text
 
 
-@pytest.mark.parametrize('rule', failure_reasons._RULES, ids=lambda rule: rule.pattern[:40])
+@pytest.mark.parametrize('pattern', [cause[0] for cause in failure_reasons._CAUSES], ids=lambda pattern: pattern[:40])
 @pytest.mark.parametrize('end', ['', ' ', '\n'], ids=['glued', 'in-one-line', 'line-by-line'])
 @pytest.mark.parametrize('cut', [0, 1], ids=['whole', 'almost'])
-def test_every_rule_ends_soon_on_its_own_words(rule, end, cut):
+def test_every_expression_ends_soon_on_its_own_words(pattern, end, cut):
     """A drive, or a file, may say them 64 KiB long; the check has a time limit, and an expression knows none."""
-    words = literal_text(parser.parse(rule.pattern))
+    words = literal_text(parser.parse(pattern))
     text = (words[:len(words) - cut] + end) * (65536 // len(words))
 
     started = time.process_time()
@@ -361,7 +361,7 @@ ZEROS = AttributeRow(5, 'Reallocated_Sector_Ct', 0, 0, 0, True, '', '0x000000000
 ], ids=['log', 'log-with-temperature', 'passed', 'error-log', 'zeros'])
 def test_zeros_say_nothing(report, is_asked, part):
     """They were an OK with 0 % used and 0 hours."""
-    assert part in str(nothing_told(report, is_asked))
+    assert part in str(emptiness(report, is_asked))
 
 
 @pytest.mark.parametrize(('report', 'is_asked'), [
@@ -378,7 +378,7 @@ def test_zeros_say_nothing(report, is_asked, part):
         'not-asked', 'failed', 'value', 'raw', 'statistic', 'self-test', 'sas'])
 def test_whatever_tells_something_is_judged(report, is_asked):
     """UNKNOWN must not hide what is known."""
-    assert nothing_told(report, is_asked) is None
+    assert emptiness(report, is_asked) is None
 
 
 RECORD = 'holds no SMART data: {}; record with smartctl -x'
@@ -386,9 +386,8 @@ REMAINS = failure_reasons.Remains(device_type='sat', is_identified=True)
 
 
 @pytest.mark.parametrize('left, words', [
-    (None, RECORD.format('it is empty, smartctl printed nothing')),
-    (3,
-     'cannot be read: smartctl printed nothing and ended with exit status 3; try it by hand'),
+    (REMAINS._replace(is_unsupported=True, is_asked=False),
+     'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may want a type (TYPE@PATH)'),
     (REMAINS._replace(is_asked=False), RECORD.format('smartctl was not asked for any')),
     (REMAINS._replace(complaint='x' * 300),
      'cannot be read: smartctl says "' + 'x' * 157 + '..."'),
@@ -406,9 +405,19 @@ REMAINS = failure_reasons.Remains(device_type='sat', is_identified=True)
     (failure_reasons.Remains(2, device_type='megaraid,3'),
      'is an empty slot, or its drive is dead: nothing answers as megaraid,3')])
 def test_what_is_missing_is_said_in_one_sentence(left, words):
-    tell = failure_reasons.without_data if isinstance(left, failure_reasons.Remains) else failure_reasons.silence
+    assert str(without_data(left)) == words
 
-    assert str(tell(left)) == words
+
+@pytest.mark.parametrize('text, status, words', [
+    ('', None, RECORD.format('it is empty, smartctl printed nothing')),
+    (' \n', 0, RECORD.format('it is empty, smartctl printed nothing')),
+    ('', 3, 'cannot be read: smartctl printed nothing and ended with exit status 3; try it by hand'),
+    ('x', 3, 'cannot be read: smartctl printed no report and ended with exit status 3; try it by hand'),
+    ('x', 0, 'is not a smartctl report; record with smartctl -x, best with --json'),
+    ('', -9, 'cannot be read: smartctl was ended by signal 9; see dmesg, try it by hand'),
+    ('Device is in STANDBY mode, exit(2)', 2, 'is asleep (STANDBY) and was left alone')], ids=str)
+def test_an_output_that_is_not_a_report_has_one_sentence(text, status, words):
+    assert str(no_report(text, status)) == words
 
 
 def test_words_that_nobody_gave_are_no_reason():
@@ -428,4 +437,4 @@ def test_only_the_beginning_of_an_output_is_examined(line, length):
      'tells not one attribute, and "passed" alone is worth nothing: lost behind a bridge that wants a type '
      '(TYPE@PATH), or the drive is failing, see dmesg; leave out with --ignore what never has any')])
 def test_what_zeros_mean_is_said_in_one_sentence(report, words):
-    assert str(failure_reasons.nothing_told(report, is_asked=True)) == words
+    assert str(failure_reasons.emptiness(report, is_asked=True)) == words

@@ -6,7 +6,7 @@ import json
 import pytest
 from conftest import ROOT
 
-from smart_attributes.durations import DAY, YEAR
+from smart_attributes.constants import DAY, YEAR
 from smart_attributes.fleet import plan, services, summary, table, worst_drives
 from smart_attributes.fleet.plugin_output import Drive, Reader
 from smart_attributes.fleet.results import Result, Service

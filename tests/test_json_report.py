@@ -135,11 +135,6 @@ def test_a_sas_drive_is_read_in_full():
     assert [test.passed for test in report.self_tests] == [True, False]
 
 
-def test_every_scsi_value_has_a_documented_key():
-    """SCSI_KEYS is what the next stage relies on."""
-    assert set(json_report.from_json(SAS).scsi) <= set(report_common.SCSI_KEYS)
-
-
 @pytest.mark.parametrize('renamed', [
     pytest.param({'model_name': 'ACME SASSY', 'revision': 'S1', 'vendor': 'ACME', 'product': 'SASSY'},
                  id='smartctl-7.0'),

@@ -216,14 +216,14 @@ def test_an_attribute_is_missed_beside_others_that_never_stand_without_it(rotati
     (['-n', 'standby', '-Hl', 'selftest'], False), (['-TA'], False)])
 def test_a_call_for_attributes_is_known(arguments, wanted):
     """A recording of the health alone says no more than it was made for."""
-    assert (not report_sections.TABLE.isdisjoint(report_sections.asked(arguments))) is wanted
+    assert (not report_sections.TABLE.isdisjoint(report_sections.arguments_of(arguments))) is wanted
 
 
 @pytest.mark.parametrize('arguments', [['-l', 'error'], ['-lerror'], ['--log=error'], ['--log', 'error'],
                                        ['-iHl', 'xerror,7,error']])
 def test_a_call_for_a_log_is_known_in_each_spelling(arguments):
     """getopt takes them all."""
-    assert 'error' in report_sections.asked(arguments)
+    assert 'error' in report_sections.arguments_of(arguments)
 
 
 @pytest.mark.parametrize('nvme, holds', [({'media_errors': 0}, True), ({'percentage_used': 1}, False), ({}, True),
@@ -231,7 +231,7 @@ def test_a_call_for_a_log_is_known_in_each_spelling(arguments):
 def test_a_number_of_the_nvme_log_is_missing_only_where_there_is_a_log(nvme, holds):
     part = report_sections._nvme('media_errors')
 
-    assert (part.name, part.asked, part.places) == ('media_errors', report_sections.TABLE, frozenset())
+    assert (part.name, part.arguments, part.places) == ('media_errors', report_sections.TABLE, frozenset())
     assert part.holds(Report(Identity('NVMe'), nvme=nvme)) is holds
 
 
@@ -240,7 +240,7 @@ def test_a_number_of_the_nvme_log_is_missing_only_where_there_is_a_log(nvme, hol
 def test_a_row_of_the_error_counters_may_be_unsupported(scsi, holds):
     part = report_sections._counters('read')
 
-    assert (part.name, part.asked) == ('row "read" of the error counter log', {'-a', '-x', 'error', 'xerror'})
+    assert (part.name, part.arguments) == ('row "read" of the error counter log', {'-a', '-x', 'error', 'xerror'})
     assert part.places == {'error counter logging not supported', 'device does not support error counter logging'}
     assert part.holds(Report(Identity('SCSI'), scsi=scsi)) is holds
 

@@ -575,12 +575,12 @@ def test_a_missing_pysmart_is_a_sentence(monkeypatch):
     """Debian does not package it; JSON reports do not need it."""
     monkeypatch.setitem(sys.modules, 'pySMART.interface', None)
     monkeypatch.setitem(sys.modules, 'pySMART', None)
-    pysmart._readers.cache_clear()
+    pysmart._interface.cache_clear()
 
     with pytest.raises(DriveError) as caught:
         report(NVME.format(','))
 
-    pysmart._readers.cache_clear()
+    pysmart._interface.cache_clear()
     assert 'pySMART' in str(caught.value) and '--json' in str(caught.value)
 
 

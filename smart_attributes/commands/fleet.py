@@ -15,6 +15,7 @@ from ..check.rulebook import judge_of, site_of
 from ..check.survey import survey
 from ..coded import Coded
 from ..command_line.options import FleetOptions, Options
+from ..constants import DOCUMENT
 from ..errors import NotAReport, SmartError, UsageError
 from ..fleet import plan, services, summary, table, triage_documents
 from ..fleet.plugin_output import Drive, Reader
@@ -24,7 +25,6 @@ from ..model import State, Verdict, worst
 from ..output import json_document, output_file
 from ..output.packed_document import Packer
 from ..reading import processes
-from ..version import DOCUMENT
 from ..words import plural, sentence, visible
 
 if TYPE_CHECKING:

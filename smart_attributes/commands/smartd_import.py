@@ -4,7 +4,7 @@ from __future__ import annotations
 import time
 from typing import Any, Callable, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
-from ..durations import DAY
+from ..constants import DAY
 from ..errors import HistoryUnusable
 from ..history import smartd_log
 from ..history.past import key, observations

@@ -10,10 +10,10 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..errors import DataError
-from ..knowledge import data_file, places, schema_errors
+from ..knowledge import data_file, schema_errors
 from ..model import WHEN_FAILED, AttributeRow, Identity, Report
 from ..typed import Json
 
@@ -57,7 +57,7 @@ def read(path: str, kinds: Mapping[str, str]) -> Result:
     for file in files:
         name = os.path.basename(file)
         try:
-            data, faults = data_file.parse(data_file.read_text(file), name, _place)
+            data, faults = data_file.parse(data_file.read_text(file), name, 'samples')
         except DataError as problem:
             problems.append(str(problem))
             continue
@@ -67,10 +67,6 @@ def read(path: str, kinds: Mapping[str, str]) -> Result:
         drives += of_file
         problems += [*faults, *wrong_rows]
     return drives, problems
-
-
-def _place(data: Any, path: places.Path) -> str:
-    return places.place({'samples': data}, ('samples', *path))
 
 
 def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> Result:

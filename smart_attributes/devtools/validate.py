@@ -37,7 +37,7 @@ class FileKind(NamedTuple):
     schema: str = ''                       # of which --format knows the layout
 
 
-# Every kind of file that the program reads has its line here; those of version 1.6 come from its own room.
+# Every kind of file that the program reads has its line here; those of version 1.6 come from its subpackage.
 KINDS = (FileKind('limits', limit_rules.is_limits, limit_rules.examine, 'thresholds'),)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from ..command_line.options import PROGRAM
-from ..defaults import TIMEOUT
+from ..constants import TIMEOUT
 from ..model import BEHIND_NRPE
 from ..output.doctor_findings import Paste
 from ..reading.device_types import controller

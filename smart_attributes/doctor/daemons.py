@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from .. import files
 from ..command_line.options import PROGRAM
-from ..defaults import TIMEOUT
-from ..durations import HOUR, MINUTE
+from ..constants import HOUR, MINUTE, TIMEOUT
 from ..model import BEHIND_NRPE, KEPT_BEHIND_NRPE, OUTPUT_LIMIT
 from ..output.doctor_findings import Finding
 

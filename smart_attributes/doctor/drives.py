@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from ..check.history_access import Remembered
 from ..check.survey import Survey
-from ..codes import BY_NAME
 from ..command_line.options import PROGRAM
 from ..errors import ControllerElsewhere, DriveAbsent, DriveAsleep, DriveIsNoDrive, DriveNotReached, SudoRefused
 from ..model import Device, Identity, Read, Report, State, Verdict
+from ..output.codes import BY_NAME
 from ..output.doctor_findings import Finding
 from ..reading.device_types import is_raid
 from ..words import clean, plural

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from .. import alarm
 from ..check import survey
 from ..command_line.options import PROGRAM, Options
-from ..defaults import SMARTCTL
+from ..constants import SMARTCTL
 from ..errors import SmartError, UsageError, not_installed
 from ..files import CONFIG
 from ..model import Device

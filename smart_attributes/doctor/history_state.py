@@ -107,7 +107,7 @@ def unused(state_dir: str, user: str, histories: Sequence[str]) -> list[Finding]
                     f'mv -n {shlex.quote(path)} {shlex.quote(path)}.unused') for path in histories if path != used]
 
 
-def _stored(options: Options, state: state_directory.Folder) -> HistoryFiles:
+def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryFiles:
     """Return what lies there. Raises HistoryUnusable for whatever a check would stumble over."""
     owner = name_of(state.user)
     place = directory.below(state, is_made=False) if os.path.isdir(os.path.join(state.path, directory.NAME)) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 
 from .. import trust
-from ..defaults import SMARTCTL
+from ..constants import SMARTCTL
 from ..errors import UsageError
 from ..model import HowRead
 from ..output.doctor_findings import Finding

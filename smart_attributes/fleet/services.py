@@ -4,10 +4,10 @@ from __future__ import annotations
 from typing import Dict, List, NamedTuple, Tuple
 
 from ..coded import Coded
-from ..codes import BY_NAME
-from ..durations import DAY
+from ..constants import DAY
 from ..model import State, worst
 from ..output import plugin_lines
+from ..output.codes import BY_NAME
 from ..output.plugin_lines import Text
 from ..words import plural, visible
 from . import causes

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Iterable, Iterator, List, Sequence, Tuple
 
-from ..durations import YEAR
+from ..constants import YEAR
 from ..model import State
 from ..output.advice import NOTHING
 from ..output.forecast_dates import FAR, day

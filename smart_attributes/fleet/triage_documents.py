@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optiona
 
 from .. import files, trust
 from ..coded import Coded
-from ..codes import BY_NAME
-from ..durations import DAY
+from ..constants import DAY
 from ..errors import SmartError
 from ..model import State
 from ..output.advice import NOTHING, ORDER_OF_ACTIONS, READ, SEARCH, due
+from ..output.codes import BY_NAME
 from ..output.packed_document import Packer
 from ..typed import Json
 from ..words import visible

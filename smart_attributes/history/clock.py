@@ -5,7 +5,7 @@ up. One that stands days behind is wrong now, or was wrong before: an empty batt
 too much for an hour. Nobody can tell at once. What stays so for a day is right.
 """
 
-from ..durations import DAY
+from ..constants import DAY
 
 SLACK = DAY
 EARLIEST = 1_767_225_600  # 1 January 2026: this program is not older

@@ -32,7 +32,7 @@ _MODE = 0o644              # readers are others; the folder says who may come in
 class Folder(NamedTuple):
     """The folder of history, below that of what lasts."""
 
-    state: state_directory.Folder    # as a context, what is inside is done as its owner
+    state: state_directory.StateDirectory    # as a context, what is inside is done as its owner
     path: str
 
     @property
@@ -46,7 +46,7 @@ class Folder(NamedTuple):
         return os.path.join(self.path, ASIDE)
 
 
-def below(state: state_directory.Folder, is_made: bool) -> Folder:
+def below(state: state_directory.StateDirectory, is_made: bool) -> Folder:
     """Return the folder of history, made where it is not there and *is_made* says so; the caller acts as who he is.
 
     Raises HistoryUnusable where it is not its owner's alone.

@@ -6,7 +6,7 @@ told for a day follows from when a place began and when a check first found it l
 """
 from __future__ import annotations
 
-from ..durations import DAY
+from ..constants import DAY
 from ..typed import TYPE_CHECKING, NamedTuple
 from .drive_matching import Record
 

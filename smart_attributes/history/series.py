@@ -7,7 +7,7 @@ for how long it is told, follow from the points alone, whoever looked in between
 """
 from __future__ import annotations
 
-from ..durations import DAY, MONTH
+from ..constants import DAY, MONTH
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import time
 from collections import Counter
 from typing import BinaryIO, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from ..durations import DAY, HOUR
+from ..constants import DAY, HOUR
 from ..errors import HistoryUnusable
 from ..model import Identity
 from . import unpacking

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import time
 
-from ..durations import DAY, MONTH
+from ..constants import DAY, MONTH
 from ..errors import HistoryUnusable
 from ..model import Identity
-from ..state_directory import Folder
+from ..state_directory import StateDirectory
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import clock, commits, directory, drive_matching, rows, series
 from .counted_database import CountedDatabase
@@ -70,7 +70,8 @@ def machine_id(path: str = MACHINE_ID) -> str:
 class HistoryStore:
     """The history of one folder, as one process sees it. Raises HistoryUnusable, a sentence, and nothing else."""
 
-    def __init__(self, state: Folder, now: int, is_same: SameDrive, machine: str = '', writes: bool = True) -> None:
+    def __init__(self, state: StateDirectory, now: int, is_same: SameDrive, machine: str = '',
+                 writes: bool = True) -> None:
         """Open it. now: seconds since 1970, the time of this check. machine: see machine_id().
 
         writes: False for who only looks: nothing is made or changed then, and other users may do so.

@@ -10,7 +10,7 @@ import math
 import re
 
 from ..coded import Coded
-from ..durations import LETTERS
+from ..constants import LETTERS
 from ..model import Device, Identity
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from .acknowledgements import Acknowledgement, applying, from_overrides

@@ -5,8 +5,8 @@ import json
 import time
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
 
+from ..constants import DOCUMENT
 from ..model import Identity
-from ..version import DOCUMENT
 from ..words import amount, clean
 
 BARS = '▁▂▃▄▅▆▇█'

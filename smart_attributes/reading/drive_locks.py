@@ -18,7 +18,7 @@ import os
 import time
 
 from .. import state_directory, trust
-from ..durations import DAY
+from ..constants import DAY
 from . import drive_key, smartctl_calls
 
 TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING, which would be expensive

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 
-from .. import defaults
+from .. import constants
 from ..files import CONFIG
 from . import processes, read_exceptions, smartctl_calls
 
@@ -42,11 +42,11 @@ class _Wish:
     """What a plainly written command line asks for."""
 
     def __init__(self) -> None:
-        self.executable = defaults.SMARTCTL
+        self.executable = constants.SMARTCTL
         self.devices: list[tuple[str, str]] = []  # (type, path)
         self.is_scan = False
         self.nosudo = False
-        self.jobs = defaults.PARALLEL
+        self.jobs = constants.PARALLEL
         self.state_dir = ''
         self.config = CONFIG
         self.limits: list[str] = []
@@ -59,7 +59,7 @@ def start(argv: list[str], runner: processes.Runner) -> None:
     if wish is not None and sure:
         runner.keep(wish.state_dir)
     for command in sure:
-        runner.start(command, defaults.PARALLEL)
+        runner.start(command, constants.PARALLEL)
 
 
 def _commands(wish: _Wish) -> list[Command]:

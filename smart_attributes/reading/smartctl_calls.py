@@ -8,7 +8,7 @@ import os
 import stat
 
 from .. import trust
-from ..defaults import SMARTCTL
+from ..constants import SMARTCTL
 
 TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING, which would be expensive
 if TYPE_CHECKING:

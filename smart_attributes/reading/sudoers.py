@@ -11,7 +11,7 @@ import os
 import re
 from typing import Callable, Iterable, Iterator, NamedTuple, Sequence, Tuple
 
-from ..defaults import SMARTCTL
+from ..constants import SMARTCTL
 from ..errors import SmartError, UsageError
 from ..model import HowRead
 from ..words import literally

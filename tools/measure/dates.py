@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from smart_attributes.check import forecasts
-from smart_attributes.durations import YEAR
+from smart_attributes.constants import YEAR
 from smart_attributes.model import Verdict
 
 LITTLE = 50        # %, below which a drive has more than half of its endurance left

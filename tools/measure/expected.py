@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from smart_attributes.durations import MONTH
+from smart_attributes.constants import MONTH
 from smart_attributes.history import growth
 from smart_attributes.model import Device, State
 

@@ -4,7 +4,7 @@ Programs decide by codes and fields, never by sentences. A code keeps its name a
 """
 from __future__ import annotations
 
-from .typed import TYPE_CHECKING, NamedTuple
+from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Mapping, Tuple
