@@ -56,6 +56,14 @@ def content(path: str, most: int, fault: Callable[[str, os.stat_result], str] | 
         os.close(descriptor)
 
 
+def text(path: str, most: int) -> str:
+    """Return a file as text, '' where this user cannot read it, or where it has more than *most* bytes."""
+    try:
+        return content(path, most).decode('utf-8', 'replace')
+    except OSError:
+        return ''
+
+
 def _all_of(descriptor: int, most: int) -> bytes:
     chunks: list[bytes] = []
     size = 0

@@ -151,7 +151,7 @@ BROKEN = (
           'history/smartd_log.py', 'lines = [line for line in lines if line.time <= now]', 'lines = list(lines)'),
     # commands of NRPE
     _ours('test_doctor.py::test_doctor_starts_no_command_of_nrpe_that_needs_more_than_this_program',
-          'doctor/nrpe.py', 'is_ours and not place and not _OF_THE_SHELL.search(found.line)', 'is_ours'),
+          'doctor/nrpe.py', 'is_ours and not place and not _OF_THE_SHELL.search(command.line)', 'is_ours'),
     # Icinga's answers
     _ours('test_fleet_answers.py::test_a_secret_that_others_can_read_is_not_used', 'fleet/icinga.py',
           ", 0o040: 'its group, or a user of its access-control list,'", ''),

@@ -8,9 +8,9 @@ import pytest
 import tables
 import type_examples
 
-from smart_attributes import codes
 from smart_attributes.errors import DriveAbsent, DriveError, UsageError
 from smart_attributes.model import Device
+from smart_attributes.output import codes
 from smart_attributes.reading import addresses, device_types, failure_reasons, location, names, sudoers
 from smart_attributes.reading.device_types import Controller, DeviceType
 from smart_attributes.reading.smartctl_calls import read_arguments
