@@ -203,7 +203,7 @@ def test_a_limit_out_of_bounds_is_refused(text):
     result = run('--max-output', text)
 
     assert result.code == 3
-    assert 'is no number of bytes from 2000 to 1e+06' in result.text
+    assert 'is not a valid number of bytes (2000 to 1e+06)' in result.text
 
 
 def test_a_long_first_line_is_shortened_and_still_counts_the_drives():

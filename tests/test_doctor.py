@@ -942,7 +942,7 @@ NRPE_COMMANDS = {
     'another-program': ('/etc/nagios/x/check_smart_attributes -V', 'cannot start /etc/nagios/x/', ''),
     'wrong-option': (f'{OURS} --sacn', 'unrecognized arguments: --sacn', 's/sacn/scan/'),
     'wrong-option-of-a-command': (f'{OURS} metrics --frob', 'unrecognized arguments: --frob', 's/--frob//'),
-    'wrong-value': (f'{OURS} -t soon', '"soon" is no number of seconds', 's/soon/50/'),
+    'wrong-value': (f'{OURS} -t soon', '"soon" is not a valid number of seconds', 's/soon/50/'),
     'no-value': (f'{OURS} -t 50 -d', 'expected one argument', 's/-d$//'),
     'as-json': (f'{OURS} triage --json --frob', 'unrecognized arguments: --frob', 's/--frob//'),
     'quotation-mark': (f"{OURS} -w 'temperature=50", 'a quotation mark has no partner', "s/'//"),

@@ -78,6 +78,14 @@ def test_help_lists_every_command():
     assert listed == [command.name for command in table.COMMANDS[1:]]
 
 
+def test_help_fits_two_screens():
+    """Of 40 lines and 120 columns each."""
+    lines = run('--help').text.splitlines()
+
+    assert len(lines) <= 80
+    assert max(map(len, lines)) <= 120
+
+
 # --- the completion ------------------------------------------------------------------------------
 
 def completed(*words: str) -> List[str]:

@@ -31,23 +31,24 @@ def test_an_argument_becomes_its_value(convert, text, value):
     assert convert(text) == value
 
 
-TIME = 'is no time; write 90m, 12h, 7d or 2w'
+TIME = 'is not a time; write 90m, 12h, 7d or 2w'
 
 
 @pytest.mark.parametrize('convert, text, words', [
     *(pytest.param(groups.duration, text, TIME, id=f'time-{text}')
       for text in ('', '7', 'd', '0d', '-1d', '1.5h', '100000h', '7 d', '7D', '٣d', '²d')),
-    pytest.param(groups.state, 'green', 'is no state; choose from ok, warning, critical, unknown', id='state'),
+    pytest.param(groups.state, 'green', 'is not a state; choose from ok, warning, critical, unknown', id='state'),
     *(pytest.param(groups._metric_range, text, 'is not metric=RANGE, for example endurance_used=80', id=f'range-{text}')
       for text in ('wear', 'wear=', '=80', '=')),
-    *(pytest.param(groups.seconds, text, 'is no number of seconds from 0.1 to 3600', id=f'seconds-{text}')
+    *(pytest.param(groups.seconds, text, 'is not a valid number of seconds (0.1 to 3600)', id=f'seconds-{text}')
       for text in ('0.09', '3601', 'ten', 'nan')),
-    *(pytest.param(groups.max_output, text, 'is no number of bytes from 2000 to 1e+06', id=f'bytes-{text}')
+    *(pytest.param(groups.max_output, text, 'is not a valid number of bytes (2000 to 1e+06)', id=f'bytes-{text}')
       for text in ('1999', '1000001', '8000.5')),
-    *(pytest.param(groups._count, text, 'is no number from 1 to 1000', id=f'count-{text}') for text in ('0', '1001')),
-    *(pytest.param(groups.expected, text, 'is no number of drives from 0 to 10000', id=f'drives-{text}')
+    *(pytest.param(groups._count, text, 'is not a valid number (1 to 1000)', id=f'count-{text}')
+      for text in ('0', '1001')),
+    *(pytest.param(groups.expected, text, 'is not a valid number of drives (0 to 10000)', id=f'drives-{text}')
       for text in ('-1', '10001')),
-    *(pytest.param(groups._attribute, text, 'is no attribute number from 1 to 255', id=f'attribute-{text}')
+    *(pytest.param(groups._attribute, text, 'is not a valid attribute number (1 to 255)', id=f'attribute-{text}')
       for text in ('0', '256'))])
 def test_an_argument_that_cannot_be_meant_is_quoted_with_what_can(convert, text, words):
     with pytest.raises(argparse.ArgumentTypeError) as error:
@@ -65,4 +66,4 @@ def test_a_number_is_taken_within_its_limits(text, number):
     with pytest.raises(argparse.ArgumentTypeError) as error:
         convert(text)
 
-    assert str(error.value) == f'"{text}" is no number from 2 to 9'
+    assert str(error.value) == f'"{text}" is not a valid number (2 to 9)'

@@ -19,21 +19,22 @@ usage: check_smart_attributes{0} [options]
 Count the drives.
 
 options:
-  -h, --help                  show this help message and exit
-  --twice                     count each drive twice, as some do, and once more where nobody can be sure that all were
-                              in
+  --twice                      count each drive twice, as some do, and once more where nobody can be sure that all were
+                               in
   --name NAME
 
-how they are named:
-  --label {{device,by-id,serial,wwn}}
-                              what names are made of, and with by-id the addresses that list prints; default device
-  --hide-serial               print no serial numbers but those in addresses and in what --label makes of them
+output and help:
+  --label NAME                 name drives by device, by-id, serial or wwn; list also uses it for -d (default: device)
+  --hide-serial                omit serial numbers, except in device names and in names made by --label
+  -v, --verbose                print notes and sources; -vv: also all readings; -vvv: also smartctl's call and output
+  -V, --version                print versions and exit
+  -h, --help                   print this help and exit
 
 {1}example:
   count
 '''
 OTHERS = '''\
-other commands; check_smart_attributes COMMAND --help shows their options:
+other commands (for their options: check_smart_attributes COMMAND --help):
   count  count the drives
   list   list /dev/sdX
 
@@ -48,7 +49,7 @@ class CountOptions(NamedTuple):
 
 
 def command(name: str = 'count', values: Any = CountOptions, takes_old_options: bool = False) -> Command:
-    return Command(name, 'Count the drives.', '[options]', 'example:\n  count', (groups.NAMING,), (
+    return Command(name, 'Count the drives.', '[options]', 'example:\n  count', (groups.NAMING, groups.COMMON), (
         groups.option('--twice', action='store_true',
                       help='count each drive twice, as some do, and once more '
                            'where nobody can be sure that all were in'),
@@ -103,7 +104,7 @@ def test_a_mistake_is_an_error_that_names_the_help(words, sentence):
         parsed(*words)
 
     assert str(error.value).startswith(sentence)
-    assert str(error.value).endswith('; check_smart_attributes count --help shows what there is')
+    assert str(error.value).endswith('; check_smart_attributes count --help lists the options')
 
 
 @pytest.mark.parametrize('word', ['-h', '--help', '--hel'])

@@ -5,7 +5,7 @@ import argparse
 
 from ..constants import DRIVE_TIMEOUT, HOUR, LETTERS, PARALLEL, SMARTCTL, TIMEOUT
 from ..files import CONFIG
-from ..model import State
+from ..model import OUTPUT_LIMIT, State
 from ..typed import TYPE_CHECKING, NamedTuple
 from .options import LABELS, STATE_WORDS
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class OptionGroup(NamedTuple):
-    """Options under one heading of the help; a heading of '' is that of the options without a group."""
+    """Options under one heading of the help; groups with the same heading are shown as one.
+
+    title: '' for the options without a heading.
+    """
 
     title: str
     options: tuple[Option, ...]
@@ -40,7 +43,7 @@ def _metric_range(text: str) -> tuple[str, str]:
 def state(text: str) -> State:
     """Return the state that a word names, in capitals or not. Raises ArgumentTypeError."""
     if text.lower() not in STATE_WORDS:
-        raise argparse.ArgumentTypeError(f'"{text}" is no state; choose from {", ".join(STATE_WORDS)}')
+        raise argparse.ArgumentTypeError(f'"{text}" is not a state; choose from {", ".join(STATE_WORDS)}')
     return State[text.upper()]
 
 
@@ -52,7 +55,7 @@ def _number(name: str, lowest: float, highest: float, kind: Callable[[str], Any]
         except ValueError:
             number = None
         if number is None or not lowest <= number <= highest:
-            raise argparse.ArgumentTypeError(f'"{text}" is no {name} from {lowest:g} to {highest:g}')
+            raise argparse.ArgumentTypeError(f'"{text}" is not a valid {name} ({lowest:g} to {highest:g})')
         return number
     return convert
 
@@ -61,7 +64,7 @@ def duration(text: str) -> int:
     """Return the seconds of a time such as 7d. Raises ArgumentTypeError."""
     number, seconds = text[:-1], int(LETTERS.get(text[-1:], 0))
     if not (seconds and number.isascii() and number.isdigit() and 0 < int(number) < 100_000):
-        raise argparse.ArgumentTypeError(f'"{text}" is no time; write 90m, 12h, 7d or 2w')
+        raise argparse.ArgumentTypeError(f'"{text}" is not a time; write 90m, 12h, 7d or 2w')
     return int(number) * seconds
 
 
@@ -73,107 +76,124 @@ _attribute = _number('attribute number', 1, 255, int)
 
 
 # --- groups --------------------------------------------------------------------
+# The help of a check has at most 80 lines, two screens: one line for most options.
 
-JSON = option('--json', dest='as_json', action='store_true', help='the same as JSON')
-DRIVES = OptionGroup('which drives', (
+SITE = 'site configuration'
+OUTPUT = 'output and help'
+JSON = option('--json', dest='as_json', action='store_true', help='print JSON')
+DRIVES = OptionGroup('drives to check', (
     option('-d', '--device', dest='devices', action='append', default=[], metavar='ADDRESS',
-           help='/dev/sda, or TYPE@PATH: megaraid,6@/dev/bus/0, megaraid,[0-7,16]@/dev/bus/0, sat@/dev/sg2; '
-                'repeatable'),
-    option('--scan', action='store_true', help='the drives that smartctl --scan finds; so also without -d'),
+           help='read this drive: /dev/sda, or TYPE@PATH such as megaraid,0-7@/dev/bus/0; may be repeated'),
+    option('--scan', action='store_true', help='read all drives that smartctl --scan finds (default without -d)'),
     option('--report', dest='reports', action='append', default=[], metavar='FILE|DIR',
-           help='recorded smartctl outputs instead of drives: JSON or text, -a or -x; repeatable'),
+           help='read recorded smartctl -a or -x output (JSON or text) instead of drives; may be repeated'),
     option('--match', action='append', default=[], metavar='PATTERN',
-           help='only drives whose path, model or serial contains this regular expression'),
-    option('--ignore', action='append', default=[], metavar='PATTERN', help='not the drives that contain it'),
+           help='include only drives whose path, model or serial matches this regular expression'),
+    option('--ignore', action='append', default=[], metavar='PATTERN',
+           help='skip drives whose path, model or serial matches this regular expression'),
 ))
-READING = OptionGroup('how they are read', (
-    option('-p', '--path', dest='smartctl', default=SMARTCTL, metavar='FILE', help=f'smartctl; default {SMARTCTL}'),
-    option('--nosudo', '-nosudo', action='store_true', help='do not put sudo -n before smartctl when not root'),
-    option('--jobs', type=_count, default=PARALLEL, metavar='N', help='drives read at once; default %(default)s'),
-    option('--state-dir', default='', metavar='DIR',
-           help='folder of what lasts from one check to the next: what '
-                'drives have said, which ones earlier checks wait for; default /var/lib/check-smart-attributes, else '
-                'one of your own below ~/.local/state'),
-    option('--drive-timeout', type=seconds, default=DRIVE_TIMEOUT, metavar='SECONDS',
-           help='a drive that takes longer is UNKNOWN; default %(default)g'),
+CHECKED_DRIVES = OptionGroup(DRIVES.title, (
+    option('--expect', type=expected, metavar='N',
+           help='report CRITICAL if fewer than N drives are found; drives in standby count'),
+    option('--no-drives', type=state, metavar='STATE',
+           help='set the state if the scan finds no drive (default: unknown; with --expect 0: ok)'),
+))
+READING = OptionGroup('reading drives', (
     option('-t', '--timeout', type=seconds, default=TIMEOUT, metavar='SECONDS',
-           help='for everything; what is late is UNKNOWN, the rest is reported; default %(default)g'),
+           help='stop after this time; drives not read by then are UNKNOWN (default: %(default)g)'),
+    option('--drive-timeout', type=seconds, default=DRIVE_TIMEOUT, metavar='SECONDS',
+           help='stop reading one drive after this time; it is UNKNOWN (default: %(default)g)'),
+    option('--jobs', type=_count, default=PARALLEL, metavar='N',
+           help='read N drives in parallel (default: %(default)s)'),
+    option('-p', '--path', dest='smartctl', default=SMARTCTL, metavar='FILE',
+           help='run this smartctl (default: %(default)s)'),
+    option('--nosudo', '-nosudo', action='store_true', help='run smartctl directly, without sudo -n, when not root'),
+    option('--state-dir', default='', metavar='DIR',
+           help='keep history and locks here (default: /var/lib/check-smart-attributes, else ~/.local/state)'),
 ))
-DATA = OptionGroup('data files', (
+DATA = OptionGroup(SITE, (
     option('--config', default=CONFIG, metavar='DIR',
-           help='folder with attributes.d/*.json and thresholds.d/*.json; default %(default)s'),
+           help='read attributes.d/ and thresholds.d/ here (default: %(default)s)'),
     option('--attributes', action='append', default=[], metavar='FILE',
-           help='more entries, stronger than the shipped ones'),
-    option('--thresholds', action='append', default=[], metavar='FILE', help='limits of this site; later files win'),
+           help='add database entries, which override the shipped ones; may be repeated'),
+    option('--thresholds', action='append', default=[], metavar='FILE',
+           help='add limits, which override those of earlier files; may be repeated'),
 ))
-JUDGING = OptionGroup('how they are judged', (
+JUDGING = OptionGroup('limits', (
     *(option(letter, f'--{word}', type=_metric_range, action='append', default=[], metavar='METRIC=RANGE',
-             help=f'{word} limit of a metric: endurance_used=80, spare_available=20:, endurance_time_left=30d:; '
-                  'repeatable') for letter, word in (('-w', 'warning'), ('-c', 'critical'))),
+             help=text) for letter, word, text in (
+        ('-w', 'warning',
+         'set a warning limit: endurance_used=80 or spare_available=20:; may be repeated'),
+        ('-c', 'critical', 'set a critical limit: endurance_used=95 or endurance_time_left=30d:; may be repeated'))),
     option('--ignore-metric', dest='ignore_metrics', action='append', default=[], metavar='METRIC',
-           help='never judge this metric'),
+           help='never alert on this metric; may be repeated'),
     option('--ignore-attribute', dest='ignore_attributes', type=_attribute, action='append', default=[], metavar='N',
-           help='never judge what comes from this attribute'),
+           help='never alert on readings from the attribute with this number; may be repeated'),
     option('--unknown-model', type=state, default=State.OK, metavar='STATE',
-           help='state of a drive without an entry in attributes.json; default ok'),
+           help='set the state of a drive without a database entry (default: ok)'),
     option('-cu', '--critical-on-unknown', '--critical_on_unknown', dest='unknown_model', action='store_const',
-           const=State.CRITICAL, help='the same as --unknown-model critical'),
+           const=State.CRITICAL, help='same as --unknown-model critical'),
     option('--selftest-max-age', type=duration, default=0, metavar='TIME',
-           help='WARNING where the newest extended self-test that passed is older, or none is known: 35d; default: any '
-                'age'),
-    option('--asleep', type=state, default=State.OK, metavar='STATE', help='state of a drive in standby; default ok'),
+           help='warn if no extended self-test passed within this time, such as 35d (default: any age)'),
+    option('--asleep', type=state, default=State.OK, metavar='STATE',
+           help='set the state of a drive in standby (default: ok)'),
 ))
-HISTORY = OptionGroup('what is remembered and accepted', (
-    option('--no-history', action='store_true', help='remember nothing, and judge no growth'),
+HISTORY = OptionGroup('history and acknowledgements', (
+    option('--no-history', action='store_true', help='use no history, so increases cannot alert'),
     option('--history-required', type=state, metavar='STATE',
-           help='state where history cannot be used; default: it is said'),
+           help='set the state if history cannot be used (default: only print a note)'),
     option('--expect-known', action='store_true',
-           help='CRITICAL when a drive that an earlier check has met at these '
-                'addresses is gone; history --forget retires one'),
+           help='report CRITICAL if a known drive is missing; to retire a drive: history --forget'),
     option('--asleep-max-age', type=duration, default=duration('7d'), metavar='TIME',
-           help='a sleeping drive that nobody has read for longer is WARNING: 12h, 30d; default 7d'),
+           help='warn if a drive in standby was last read longer ago, such as 12h (default: 7d)'),
     option('--acknowledged', action='append', default=[], metavar='SERIAL:METRIC=VALUE[:UNTIL[:WHY]]',
-           help='accept a number of one drive: silent at it, loud beyond; EXAMPLE0001:reallocated=8:2027-01-31; '
-                'repeatable'),
+           help='accept a value until it gets worse: EXAMPLE0001:reallocated=8:2027-01-31; may be repeated'),
 ))
-NAMING = OptionGroup('how they are named', (
-    option('--label', choices=LABELS, default='device',
-           help='what names are made of, and with by-id the addresses that list prints; default %(default)s'),
+NAMING = OptionGroup(OUTPUT, (
+    option('--label', choices=LABELS, default='device', metavar='NAME',
+           help='name drives by device, by-id, serial or wwn; list also uses it for -d (default: %(default)s)'),
     option('--hide-serial', action='store_true',
-           help='print no serial numbers but those in addresses and in what --label makes of them'),
+           help='omit serial numbers, except in device names and in names made by --label'),
 ))
-COMMON = OptionGroup('', (
+CHECK_OUTPUT = OptionGroup(OUTPUT, (
+    option('-ap', '--allperfs', dest='all_perfdata', action='store_true',
+           help='print performance data for every reading'),
+    option('--max-output', type=max_output, default=OUTPUT_LIMIT, metavar='BYTES',
+           help='limit the output; Nagios with check_nrpe or check_by_ssh: 8000 (default: %(default)s)'),
+))
+COMMON = OptionGroup(OUTPUT, (
     option('-v', '--verbose', action='count', default=0,
-           help='-v notes and sources, -vv all readings, -vvv smartctl\'s call and output'),
+           help="print notes and sources; -vv: also all readings; -vvv: also smartctl's call and output"),
     option('-V', '--version', dest='show_version', action='store_true', help='print versions and exit'),
+    option('-h', '--help', action='help', help='print this help and exit'),
 ))
 ICINGA = OptionGroup('Icinga 2', (
-    option('--icinga', default='', metavar='URL', help='its API: https://master.example.org:5665'),
+    option('--icinga', default='', metavar='URL', help='query this API, such as https://master.example.org:5665'),
     option('--user', dest='api_user', default='', metavar='NAME',
-           help='ApiUser with the permissions objects/query/Service and objects/query/Host'),
+           help='log in as this ApiUser; it needs the permissions objects/query/Service and objects/query/Host'),
     option('--password-file', default='', metavar='FILE',
-           help='file whose first line is the password; refused where its group or others can read it'),
+           help='read the password from the first line; group and others must not be able to read the file'),
     option('--cert', dest='certificate', default='', metavar='FILE',
-           help='certificate of a client, in place of a password'),
+           help='log in with this client certificate in place of a password'),
     option('--key', default='', metavar='FILE',
-           help='private key of --cert; refused where its group or others can read it'),
+           help='use the private key of --cert; group and others must not be able to read the file'),
     option('--ca', dest='authority', default='', metavar='FILE',
-           help='certificate of the authority that Icinga\'s is '
-                'verified with: /var/lib/icinga2/certs/ca.crt; default: those of this system'),
+           help='verify Icinga with this CA certificate, such as /var/lib/icinga2/certs/ca.crt (default: the CAs of '
+                'this system)'),
     option('--icinga-name', default='', metavar='NAME',
-           help='name in Icinga\'s certificate (NodeName), where the URL has another'),
+           help="expect this name (NodeName) in Icinga's certificate (default: the host of the URL)"),
     option('--filter', default='', metavar='EXPRESSION',
-           help='only services for which it is true: service.host_name == "web1"'),
+           help='query only matching services, for example service.host_name == "web1"'),
     option('--hosts', nargs='?', const='', metavar='EXPRESSION',
-           help='tell which hosts, or which of these, have no such service; needs objects/query/Host'),
+           help='list hosts, or matching hosts, without such a service; needs objects/query/Host'),
 ))
-FLEET_OUTPUT = OptionGroup('what is shown', (
-    option('--json', dest='as_json', action='store_true', help='all drives as JSON, host by host'),
-    option('--html', metavar='FILE', help='a page: what to do and to order, then the drives'),
-    option('--plan', default='', metavar='FILE', help='which models to order by which quarter, as CSV'),
+FLEET_OUTPUT = OptionGroup(OUTPUT, (
+    option('--json', dest='as_json', action='store_true', help='print all drives as JSON, host by host'),
+    option('--html', metavar='FILE', help='write a page: recommended actions and orders, then the drives'),
+    option('--plan', default='', metavar='FILE', help='write which models to order by which quarter, as CSV'),
     option('--limit', type=expected, default=40, metavar='N',
-           help='drives in the table, the worst ones; 0 for all; default %(default)s'),
-    option('--hide-serial', action='store_true', help='print no serial numbers'),
+           help='list at most N drives, worst first; 0 for all (default: %(default)s)'),
+    option('--hide-serial', action='store_true', help='omit serial numbers'),
     option('-t', '--timeout', type=seconds, default=300.0, metavar='SECONDS',
-           help='for everything; default %(default)g'),
+           help='stop after this time (default: %(default)g)'),
 ))

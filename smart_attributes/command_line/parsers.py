@@ -35,22 +35,40 @@ class Parser(argparse.ArgumentParser):
     """A parser that raises instead of leaving with 2, which would be CRITICAL."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f'{message}; {self.prog} --help shows what there is')
+        raise UsageError(f'{message}; {self.prog} --help lists the options')
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
     """Help of a fixed width: to ask the terminal for its own, argparse would import 3 ms of code on every start."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=30, width=120)
+        super().__init__(prog, max_help_position=31, width=120)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        """Return "-t, --timeout SECONDS": the value once, and no spelling that only version 1.6 had."""
+        spellings = [each for each in action.option_strings if not _is_old_spelling(each, action)]
+        if not spellings:
+            return super()._format_action_invocation(action)
+        value = '' if action.nargs == 0 else f' {self._format_args(action, action.dest.upper())}'
+        return ', '.join(spellings) + value
+
+
+def _is_old_spelling(spelling: str, action: argparse.Action) -> bool:
+    """Return whether a spelling differs from another one of its option by dashes alone: "-nosudo", "--a_b"."""
+    return any(spelling != other and spelling.replace('_', '-') == (other if '_' in spelling else other[1:])
+               for other in action.option_strings)
 
 
 def parser(command: Command, others: Sequence[Command] = ()) -> Parser:
     """Return the parser of a command. others: those that its help lists; none for a word that comes before options."""
     made = Parser(prog=PROGRAM if others else f'{PROGRAM} {command.name}', description=command.summary,
-                  epilog=f'{_listed(others)}{command.epilog}', usage=f'%(prog)s {command.usage}', formatter_class=Help)
+                  epilog=f'{_listed(others)}{command.epilog}', usage=f'%(prog)s {command.usage}', formatter_class=Help,
+                  add_help=False)
+    places: dict[str, Any] = {'': made}
     for title, options in (*command.groups, ('', command.options)):
-        place = made.add_argument_group(title) if title else made
+        if title not in places:
+            places[title] = made.add_argument_group(title)
+        place = places[title]
         for spellings, arguments in options:
             place.add_argument(*spellings, **arguments)
     return made
@@ -62,7 +80,7 @@ def _listed(commands: Sequence[Command]) -> str:
         return ''
     width = max(len(each.name) for each in commands)
     lines = [f'  {each.name:{width}}  {each.summary[0].lower()}{each.summary[1:].rstrip(".")}\n' for each in commands]
-    return f'other commands; {PROGRAM} COMMAND --help shows their options:\n{"".join(lines)}\n'
+    return f'other commands (for their options: {PROGRAM} COMMAND --help):\n{"".join(lines)}\n'
 
 
 def parse(command: Command, parser: Parser, words: Sequence[str]) -> Options:

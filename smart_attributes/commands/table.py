@@ -13,7 +13,6 @@ from ..command_line.option_groups import option
 from ..command_line.options import OK, PROGRAM, USER, Options
 from ..command_line.parsers import Command
 from ..files import CONFIG
-from ..model import OUTPUT_LIMIT
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -85,28 +84,22 @@ def _form(spelling: str, text: Callable[[Json], str], file: str = '', *, help: s
 
 # --- the table -------------------------------------------------------------------------------
 
-_SURVEYED = (groups.DRIVES, groups.READING, groups.DATA, groups.COMMON)
-_NAMED = (groups.DRIVES, groups.READING, groups.DATA, groups.NAMING, groups.COMMON)
-_JUDGED = (groups.DRIVES, groups.READING, groups.JUDGING, groups.HISTORY, groups.DATA, groups.NAMING, groups.COMMON)
+# Rare groups last.
+_SURVEYED = (groups.DRIVES, groups.COMMON, groups.READING, groups.DATA)
+_NAMED = (groups.DRIVES, groups.NAMING, groups.COMMON, groups.READING, groups.DATA)
+_JUDGED = (groups.DRIVES, groups.JUDGING, groups.NAMING, groups.COMMON, groups.READING, groups.HISTORY, groups.DATA)
+_CHECK = (groups.DRIVES, groups.CHECKED_DRIVES, groups.JUDGING, groups.NAMING, groups.CHECK_OUTPUT, groups.COMMON,
+          groups.READING, groups.HISTORY, groups.DATA)
 
 # In the order of --help and the man page. The first one is what runs where no other is named.
 COMMANDS = (
     Command(
-        'check', 'Judge the SMART data of drives, as a plugin for Icinga and Nagios.',
+        'check', 'Check the SMART data of drives, as a plugin for Icinga and Nagios.',
         '[-d ADDRESS | --scan | --report FILE] [options]', f'''\
 example:
   {PROGRAM} -d /dev/nvme0 -d megaraid,0-7@/dev/bus/0 --expect 9 -w endurance_used=80
 
-exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN''', _JUDGED, (
-            option('--expect', type=groups.expected, metavar='N',
-                   help='CRITICAL when fewer drives answer; a sleeping one counts'),
-            option('--no-drives', type=groups.state, metavar='STATE',
-                   help='state where a scan finds no drive, as in a virtual machine; default unknown, with --expect 0 '
-                        'ok'),
-            option('-ap', '--allperfs', dest='all_perfdata', action='store_true', help='perfdata of every reading'),
-            option('--max-output', type=groups.max_output, default=OUTPUT_LIMIT, metavar='BYTES',
-                   help='print at most this, perfdata included; 8000 for Nagios behind check_nrpe or check_by_ssh '
-                        '(default: %(default)s)')),
+exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN''', _CHECK, (),
         values.CheckOptions, history='writes', has_time_limit=True, takes_old_options=True, run=_module('check')),
     Command(
         'triage', 'Show all drives in one table, worst first.', '[options]', f'''\
@@ -114,164 +107,168 @@ example:
   {PROGRAM} triage --scan
   {PROGRAM} triage --since 30d
   {PROGRAM} triage --report tickets/ --json''', _JUDGED, (
-            _form('--json', _json, help='the same as JSON'),
-            _form('--html', _page, 'FILE', help='the same as one self-contained page: what to do, then all drives'),
+            _form('--json', _json, help='print JSON'),
+            _form('--html', _page, 'FILE', help='write one self-contained page: recommended actions, then all drives'),
             option('--since', type=groups.duration, default=0, metavar='TIME',
-                   help='tell as well what grew, came and went in that time, as history has it: 24h, 30d')),
+                   help='also list increases and added, removed or moved drives of this period, such as 24h or 30d')),
         values.TriageOptions, history='reads', has_time_limit=True, takes_old_options=True, run=_module('triage')),
     Command(
-        'list', 'List addresses, models, serials and WWNs; the first column goes after -d.', '[options]',
+        'list', 'List devices (first column, for -d), models, serial numbers and WWNs.', '[options]',
         f'example:\n  {PROGRAM} list --json\n  {PROGRAM} list --label by-id',
-        (groups.DRIVES, groups.READING, groups.NAMING, groups.COMMON), (groups.JSON,),
+        (groups.DRIVES, groups.NAMING, groups.COMMON, groups.READING), (groups.JSON,),
         values.ListOptions, history='', has_time_limit=True, takes_old_options=False, run=_module('list')),
     Command(
-        'explain', 'Explain one drive: its readings, database entry and limits.',
+        'explain', 'Explain one drive: the action, its alerts, and with -v all readings and limits.',
         '(-d ADDRESS | --report FILE) [options]', f'example:\n  {PROGRAM} explain -d /dev/sda', _JUDGED, (),
         None, history='reads', has_time_limit=True, takes_old_options=True, run=_module('explain')),
     Command(
-        'sudoers', 'Print the sudo rule that lets this plugin, and nothing else, run smartctl as root.', '[options]',
+        'sudoers', 'Print the sudo rule that allows the smartctl calls of this plugin, and no others, as root.',
+        '[options]',
         f'example:\n  {PROGRAM} sudoers > rule && visudo -cf rule && '
-        'install -m 0440 rule /etc/sudoers.d/check-smart-attributes', (groups.READING, groups.COMMON), (
-            option('--user', default=USER, metavar='NAME', help='who runs the checks; default %(default)s'),
+        'install -m 0440 rule /etc/sudoers.d/check-smart-attributes', (groups.COMMON, groups.READING), (
+            option('--user', default=USER, metavar='NAME', help='set the monitoring user (default: %(default)s)'),
             option('--literal', action='store_true',
-                   help='a line for each drive of this machine, no patterns; also where sudo is older than 1.9.10 or '
-                        'another one'),
+                   help='list each drive of this machine instead of patterns; also for sudo before 1.9.10 and for '
+                        'sudo replacements (sudo-rs)'),
             option('-d', '--device', dest='devices', action='append', default=[], metavar='ADDRESS',
-                   help='lines for this drive; wanted where its path is of your own making; repeatable'),
+                   help='add a rule for this drive; needed for non-standard device paths; may be repeated'),
             option('--type', dest='types', action='append', default=[], metavar='TYPE',
-                   help='admit areca, or this type of a USB bridge, too, which sends vendor commands; repeatable'),
+                   help='also allow areca, or this type of a USB bridge, which sends vendor commands; may be repeated'),
             option('--config', default=CONFIG, metavar='DIR',
-                   help='folder whose thresholds.d/*.json say what is not read; default %(default)s')),
+                   help='read thresholds.d/*.json here for the logs to skip (default: %(default)s)')),
         values.SudoersOptions, history='', has_time_limit=False, takes_old_options=False, run=_module('sudoers')),
     Command(
-        'draft', 'Draft a new entry for attributes.json from a drive or a report.',
+        'draft', 'Draft a new database entry (attributes.json) from a drive or a report.',
         '(-d ADDRESS | --report FILE) [options]', f'example:\n  {PROGRAM} draft -d /dev/sda > my-entry.json',
         _SURVEYED, (), None, history='', has_time_limit=True, takes_old_options=False, run=_module('draft')),
     Command(
-        'validate', 'Find the mistakes in attributes.json and in your own files.', '[FILE ...] [options]', f'''\
+        'validate', 'Find errors in attributes.json and in site configuration files.', '[FILE ...] [options]', f'''\
 example:
   {PROGRAM} validate
   {PROGRAM} validate my-entry.json
   {PROGRAM} validate /etc/check-smart-attributes/thresholds.d/*.json''', (groups.COMMON,), (
             option('files', nargs='*', metavar='FILE',
-                   help='your entries, on top of the shipped ones, your limits, or files of version 1.6; without any, '
-                        'attributes.json'),
+                   help='validate your database entries (together with the shipped ones), your limits, or files of '
+                        'version 1.6 (default: attributes.json)'),
             option('--samples', metavar='DIR|FILE',
-                   help='samples to validate the entries with; default tests/samples beside attributes.json'),
+                   help='test the entries on these samples (default: tests/samples beside attributes.json)'),
             option('--models', metavar='FILE',
-                   help='models on which overlaps are looked for; default tests/models.csv'),
-            option('--format', action='store_true', help='rewrite the files in their usual layout')),
+                   help='look for overlapping entries on these models (default: tests/models.csv)'),
+            option('--format', action='store_true', help='rewrite the files in the standard layout')),
         values.ValidateOptions, history='', has_time_limit=False, takes_old_options=False, run=_module('validate')),
     Command(
-        'measure', 'Compare attributes.json with what real drives say of themselves.', 'FILE [options]',
+        'measure', 'Compare attributes.json with a data set of real drives.', 'FILE [options]',
         f'example:\n  {PROGRAM} measure drives.jsonl.gz', (groups.COMMON,), (
-            option('files', nargs=1, metavar='FILE', help='drives as facts, one JSON object a line, plain or gzip'),
+            option('files', nargs=1, metavar='FILE',
+                   help='read this data set: one JSON object per line and drive, plain or gzip'),
             option('--write', action='store_true',
-                   help='write what was counted of each family into tests/evidence.json')),
+                   help='write the counts of each family to tests/evidence.json')),
         values.MeasureOptions, history='', has_time_limit=False, takes_old_options=False, run=_module('measure')),
     Command(
-        'migrate', 'Turn files of version 1.6 into limits and entries of this version.',
+        'migrate', 'Convert files of version 1.6 to limits and database entries of this version.',
         'OLD.json [OLD.json] [options]', f'''\
 example:
   {PROGRAM} migrate /etc/nagios-plugins/config/check_smartdb.json my-config.json -d /dev/sda -o {CONFIG}
 
-Without -o the files are printed. A sentence for each thing that could not be carried over follows.
-A user configuration needs the database beside it, and its drives (-d), to know what its numbers mean.
+Without -o the files are printed. A sentence follows for each setting that could not be converted.
+To convert a user configuration, also give the database and its drives (-d): its limits depend on both.
 
-exit status: 0 all carried over, 1 something was not, 3 nothing was''', _SURVEYED, (
+exit status: 0 everything was converted, 1 a part was not, 3 nothing was''', _SURVEYED, (
             option('files', nargs='+', metavar='OLD.json',
-                   help='check_smartdb.json, or a user configuration (-ucfgj), or both'),
-            option('-o', '--output', metavar='DIR', help='folder for attributes.d/*.json and thresholds.d/*.json')),
+                   help='convert check_smartdb.json, a user configuration (-ucfgj), or both'),
+            option('-o', '--output', metavar='DIR',
+                   help='write attributes.d/*.json and thresholds.d/*.json to this directory')),
         values.MigrateOptions, history='', has_time_limit=False, takes_old_options=False, run=_module('migrate')),
     Command(
-        'acknowledge', 'Accept values of single drives: no alert until they get worse.',
+        'acknowledge', 'Acknowledge known values of single drives: no alert until they get worse.',
         '(-d ADDRESS | --report FILE) METRIC [METRIC ...] --why WHY [options]', f'''\
 example:
   {PROGRAM} acknowledge -d /dev/sda reallocated --why "stable since 2024" --until 2027-01-31
   {PROGRAM} acknowledge --all --why "as found"
   {PROGRAM} acknowledge --withdraw EXAMPLE0001:reallocated
 
-Run it as root: it writes into acknowledged.json of the configuration folder, which every check reads, and keeps
-everything else in that file. Metrics need -d or --report, so that they are not accepted on all drives at once.
+Run it as root: it writes to acknowledged.json in the configuration directory, which every check reads. The other
+contents of that file are kept. Metrics need -d or --report, so that they are not acknowledged on all drives at once.
 
 It refuses
-  what the drive itself reports: health FAILED, an attribute failing now, a failed self-test, a warning of NVMe
+  what the drive itself reports: health FAILED, an attribute failing now, a failed self-test, an NVMe warning
   a metric that does not exist, that the drive does not report, or that has no value now
-  a drive that cannot be read, or whose serial number is missing or the same on many drives, such as 000
-  --until on a day that is past; --list and --withdraw beside metrics or --all; --withdraw of what is not acknowledged
-  a file that is not JSON, has a key twice, or is writable by others, and a folder that is
+  a drive that cannot be read, or whose serial number is missing or shared by many drives, such as 000
+  --until with a past date; --list or --withdraw with metrics or --all; --withdraw of a value that is not acknowledged
+  a file that is not JSON, has a key twice, or is writable by others; a directory that is writable by others
   to wait longer than 10 seconds for another acknowledge
 
-exit status: 0 done, 1 part of it was refused, 3 all of it was''', _SURVEYED, (
+exit status: 0 done, 1 a part was refused, 3 everything was refused''', _SURVEYED, (
             option('metrics', nargs='*', metavar='METRIC', help='acknowledge the current value of this metric'),
             option('--all', dest='every_alarm', action='store_true',
-                   help='acknowledge whatever alerts now, on all drives that are read'),
+                   help='acknowledge every current alert of all drives that are read'),
             option('--why', default='', metavar='WHY',
-                   help='reason, 8 characters or more; shown with -v, by triage and by explain'),
-            option('--until', default='', metavar='DAY', help='last day, such as 2027-01-31; default: for ever'),
+                   help='give the reason, 8 characters or more; shown with -v, by triage and by explain'),
+            option('--until', default='', metavar='DAY', help='set the last day, such as 2027-01-31 (default: no end)'),
             option('--list', dest='shown', action='store_true',
-                   help='list what is acknowledged, by whom, when and why'),
+                   help='list acknowledgements with user, date and reason'),
             option('--withdraw', action='append', default=[], metavar='SERIAL[:METRIC]',
-                   help='withdraw what is acknowledged of this drive, or one metric of it; repeatable')),
+                   help='withdraw all acknowledgements of this drive, or that of one metric; may be repeated')),
         values.AcknowledgeOptions, history='reads', has_time_limit=True, takes_old_options=False,
         run=_module('acknowledge')),
     Command(
-        'history', 'Show what history holds of drives, fill it from smartd, or forget a drive.',
+        'history', 'Show the history of drives, import it from smartd, or remove a drive from it.',
         '[-d ADDRESS] [METRIC ...] [options]', f'''\
 example:
   {PROGRAM} history -d /dev/sda reallocated
   {PROGRAM} history --import
   {PROGRAM} history --forget EXAMPLE0001
 
---import takes the last 400 days of the attribute logs that smartd keeps in /var/lib/smartmontools, so that growth and
-dates are there from the first day on.
+--import takes the last 400 days of smartd's attribute logs in /var/lib/smartmontools, so that increases and dates are
+available from the first day.
 
-exit status: 0 done, 3 nothing was''', _NAMED, (
-            option('metrics', nargs='*', metavar='METRIC', help='only these numbers'),
-            option('--json', dest='as_json', action='store_true', help='all points as JSON'),
+exit status: 0 done, 3 nothing was done''', _NAMED, (
+            option('metrics', nargs='*', metavar='METRIC', help='show only these metrics'),
+            option('--json', dest='as_json', action='store_true', help='print all points as JSON'),
             option('--import', dest='imports', action='store_true',
-                   help='fill history from the logs of smartd, of the drives that are read'),
+                   help="import smartd's logs of the drives that are read"),
             option('--forget', action='append', default=[], metavar='SERIAL',
-                   help='forget a drive that is gone for good; repeatable')),
+                   help='remove a retired drive; may be repeated')),
         values.HistoryOptions, history='reads', has_time_limit=True, takes_old_options=False, run=_module('history')),
     Command(
-        'metrics', 'Print the numbers and states of drives for Prometheus.', '[options]', f'''\
+        'metrics', 'Print metrics and states of drives for Prometheus.', '[options]', f'''\
 example:
   {PROGRAM} metrics --scan --output /var/lib/prometheus/node-exporter/smart.prom
 
-What is wrong is said on standard error, too. The metrics tell of each drive whether it was read, and when.
+Problems are also printed on standard error. For each drive, the metrics show whether it was read, and when.
 
-exit status: 0 the metrics are out and a drive answered, asleep or not, 3 otherwise''', _JUDGED, (
+exit status: 0 metrics written and at least one drive answered or is in standby, 3 otherwise''', _JUDGED, (
             option('--output', metavar='FILE',
-                   help='write them there, in one step, for the textfile collector of node_exporter'),
+                   help='write the metrics to this file, atomically, for the textfile collector of node_exporter'),
             option('--openmetrics', action='store_true',
-                   help='OpenMetrics instead of text format 0.0.4, which is what the textfile collector reads')),
+                   help='print OpenMetrics instead of text format 0.0.4, which the textfile collector reads')),
         values.MetricsOptions, history='writes', has_time_limit=True, takes_old_options=False, run=_module('metrics')),
     Command(
-        'doctor', 'Check this installation; print the remedy for each problem.', '[--user NAME] [options]', f'''\
+        'doctor', 'Diagnose the installation as the monitoring user sees it, with a remedy for each problem.',
+        '[--user NAME] [options]', f'''\
 example:
   {PROGRAM} doctor --user {USER}
   {PROGRAM} doctor --user icinga -d /dev/nvme0 -d megaraid,0-7@/dev/bus/0
 
-Give it the options of your check. It opens the folder of state as a check does, changes nothing else, and ends within
+Give it the options of your check. It opens the state directory as a check does, changes nothing else, and stops after
 the time of -t.
 
-exit status: 0 all is good, 1 something is to be done, 3 it could not be looked at''', _NAMED, (
+exit status: 0 no problem, 1 at least one problem, 3 the diagnosis failed''', _NAMED, (
             option('--user', default='', metavar='NAME',
-                   help='who runs the checks: as root, look as this user; default: whoever runs it'), groups.JSON),
+                   help='as root, diagnose as this monitoring user (default: the current user)'), groups.JSON),
         values.DoctorOptions, history='reads', has_time_limit=True, takes_old_options=False, run=_module('doctor')),
     Command(
-        'fleet', 'Show the drives of many hosts, worst first: from Icinga 2, or from folders.',
+        'fleet', 'Show the drives of many hosts, worst first, from Icinga 2 or from directories.',
         '[--icinga URL] [FOLDER|FILE ...] [options]', f'''\
 example:
   {PROGRAM} fleet --icinga https://master.example.org:5665 --user fleet --password-file /etc/fleet.password \\
     --ca /var/lib/icinga2/certs/ca.crt --html /var/www/html/drives.html --plan order.csv
   {PROGRAM} fleet /srv/collected/
 
-Nothing runs on the hosts: what their checks have said last is all that is asked for. doc/how-to/fleet.md tells how.
+Nothing runs on the hosts: fleet reads the latest results of their checks. See doc/how-to/fleet.md.
 
-exit status: 0 all could be asked and a drive was told, 3 otherwise''',
-        (groups.ICINGA, groups.FLEET_OUTPUT, groups.DATA, groups.COMMON), (
+exit status: 0 every source was read and at least one drive was found, 3 otherwise''',
+        (groups.ICINGA, groups.FLEET_OUTPUT, groups.COMMON, groups.DATA), (
             option('files', nargs='*', metavar='FOLDER|FILE',
-                   help='files of triage --json, or what smartctl printed, in folders named after hosts'),),
+                   help='read files of triage --json, or output of smartctl, in directories named after hosts'),),
         values.FleetOptions, history='', has_time_limit=True, takes_old_options=False, run=_module('fleet')))

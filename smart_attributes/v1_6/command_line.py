@@ -109,18 +109,16 @@ class Before(NamedTuple):
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that only version 1.6 had to a parser."""
-    group = parser.add_argument_group('as version 1.6, which is called in the same way; see doc/how-to/upgrade.md')
+    group = parser.add_argument_group('options of version 1.6; see doc/how-to/upgrade.md')
     group.add_argument('-r', '--regex', metavar='PATTERN',
-                       help='without -d: paths under /dev that this egrep expression matches wholly; or '
-                            'megaraid[0-7],/dev/sda')
+                       help='read /dev paths that match this egrep expression as a whole; also megaraid[0-7],/dev/sda')
     group.add_argument('-O', '--options', dest='type_option', metavar='TYPE',
-                       help='sat+ for megaraid, sat or scsi for /dev/sgN, any type for /dev/disk/by-*')
-    group.add_argument('-s', '--ssdonly', dest='ssd_only', action='store_true', help='leave hard disks out')
+                       help='set the type: sat+ for megaraid, sat or scsi for /dev/sgN, any for /dev/disk/by-*')
+    group.add_argument('-s', '--ssdonly', dest='ssd_only', action='store_true', help='skip hard disks')
     group.add_argument('-dbj', '--dbjson', dest='old_database', metavar='FILE',
-                       help='database of version 1.6, which adds its limits and labels, or entries as for '
-                            '--attributes; may be absent')
+                       help='read limits and labels from a 1.6 database, or entries as --attributes; may be absent')
     group.add_argument('-ucfgj', '--ucfgjson', dest='user_config', metavar='FILE',
-                       help='limits of version 1.6 by device path, or limits as for --thresholds')
+                       help='read limits of version 1.6 by device path, or limits as --thresholds')
 
 
 def spelt(word: str, parser: argparse.ArgumentParser) -> str:
