@@ -80,7 +80,7 @@ def test_a_new_command_is_in_the_man_page_and_the_completion(added):
 
     assert '.B check_smart_attributes count\n' in page
     assert '.SS count\nCount the drives of this machine.\n.TP\n\\fB\\-\\-twice\\fR\ncount each drive twice\n' in page
-    assert re.search(r'^ +count\) words="--twice .*--device .*-h --help ', script, re.MULTILINE)
+    assert re.search(r'^ +count\) words="--twice .*--device .*-h --help', script, re.MULTILINE)
     assert re.search(r'COMP_CWORD == 1 .* count"', script)
 
 

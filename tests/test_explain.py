@@ -51,26 +51,60 @@ VERDICT = Verdict(SDA, X1, State.WARNING, READINGS, notes=('a note',), entry='AC
                   place=Place('slot 7', '/sys/x/locate', ('md0', 'vg0')))
 REPORT = Report(X1, attributes=(AttributeRow(5, 'Reallocated_Sector_Ct', 100, 100, 10, True, '', '0'),
                                 AttributeRow(250, 'Odd_Thing', None, None, None, None, '', '1 (2 3)')))
-PLACED = ['bay       slot 7', 'light     echo 1 > /sys/x/locate switches it on, echo 0 off', 'carries   md0',
-          'carries   vg0']
+PLACED = ['bay         slot 7', 'locate LED  on: echo 1 > /sys/x/locate; off: echo 0', 'in use by   md0',
+          'in use by   vg0']
+NOBODY = Verdict(Device('/dev/bus/0', 'megaraid,3', 'bus_0_megaraid_3'), Identity(), State.UNKNOWN,
+                 problem='cannot be opened', code='no-such-device',
+                 forecasts={'endurance_used': Forecast(0, 0, 0, is_estimate=False)})
 
 
-def test_the_head_names_the_drive_its_place_and_what_became_of_it():
-    assert explain.head(VERDICT, hide_serial=False) == [
-        'WARNING: endurance_used 86 %, warning above 85', '', 'device    /dev/sda, called sda',
-        'model     ACME X1, firmware FW1, kind ssd', 'serial    SERIAL1, WWN 5000c500a1b2c3d4', 'entry     ACME X1',
-        *PLACED]
+@pytest.mark.parametrize('verdict, first, action', [
+    pytest.param(VERDICT, '/dev/sda  ACME X1  serial SERIAL1  WARNING',
+                 'What to do: order a replacement: endurance_used 86 % (warning above 85)', id='alert'),
+    pytest.param(NOBODY, 'megaraid,3@/dev/bus/0  UNKNOWN',
+                 'What to do: look for the drive: [no-such-device] cannot be opened', id='not-read'),
+    pytest.param(VERDICT._replace(state=State.OK, judgements=(CRC,)), '/dev/sda  ACME X1  serial SERIAL1  OK',
+                 'What to do: nothing: health status not reported', id='ok'),
+    pytest.param(Verdict(SDA, X1, State.OK, problem='standby'), '/dev/sda  ACME X1  serial SERIAL1  OK',
+                 'What to do: nothing: standby', id='standby'),
+    pytest.param(VERDICT._replace(state=State.OK, judgements=(), forecasts={
+        'endurance_used': Forecast(60 * DAY, 60 * DAY, 60 * DAY, is_estimate=False)}),
+        '/dev/sda  ACME X1  serial SERIAL1  OK',
+        'What to do: order a replacement now: endurance_used: used up 1970-03-02 '
+        '(between 1970-03-02 and 1970-03-02)', id='wears-out')])
+def test_the_head_names_the_drive_and_what_to_do_about_it_and_why(verdict, first, action):
+    assert explain.head(verdict, hide_serial=False, now=0) == [first, action]
 
 
-def test_the_head_of_an_unknown_drive_has_dashes():
-    nobody = Verdict(Device('/dev/bus/0', 'megaraid,3', 'bus_0_megaraid_3'), Identity(), State.UNKNOWN,
-                     problem='cannot be opened', forecasts={'endurance_used': Forecast(0, 0, 0, is_estimate=False)})
+def test_the_head_leaves_out_a_hidden_serial_number():
+    assert explain.head(VERDICT, hide_serial=True, now=0)[0] == '/dev/sda  ACME X1  WARNING'
 
-    assert explain.head(nobody, hide_serial=False) == [
-        'UNKNOWN: cannot be opened', '', 'device    /dev/bus/0, type megaraid,3, called bus_0_megaraid_3',
-        'model     -, firmware -, kind -', 'serial    -, WWN -',
-        'entry     none: only what holds for every drive is read', 'lasts     endurance_used: used up']
-    assert not [line for line in explain.head(VERDICT, hide_serial=True) if 'SERIAL1' in line or 'WWN' in line]
+
+def test_an_alert_has_its_value_its_limit_its_source_and_the_reason():
+    grown = CRC._replace(state=State.CRITICAL, growth='crc_errors grew by 3 in 2 h', growth_against='above 0 in 24 h',
+                         reason='check the cable', origin='site.json')
+    failed = Judgement(reading('self_test', 0, verdict='read failure', state=State.WARNING), State.WARNING,
+                       origin='log', reason='a test failed')
+
+    assert list(explain._alerts(VERDICT._replace(judgements=(
+        WORN._replace(reason='rated life', origin='default.json'), grown, failed, CRC)))) == [
+        'endurance_used  86 %  warning above 85  attribute 233', '  rated life (default.json)',
+        'crc_errors      3  critical above 0 in 24 h  log', '  crc_errors grew by 3 in 2 h',
+        '  check the cable (site.json)', 'self_test       read failure  warning  log', '  a test failed']
+
+
+def test_the_details_name_the_drive_and_its_place():
+    assert explain.details(VERDICT, hide_serial=False) == [
+        'device      /dev/sda, name sda', 'model       ACME X1, firmware FW1, type ssd',
+        'serial      SERIAL1, WWN 5000c500a1b2c3d4', 'entry       ACME X1', *PLACED]
+
+
+def test_the_details_of_an_unknown_drive_have_dashes():
+    assert explain.details(NOBODY, hide_serial=False) == [
+        'device      megaraid,3@/dev/bus/0, name bus_0_megaraid_3', 'model       -, firmware -, type -',
+        'serial      -, WWN -', 'entry       none; only metrics that every drive reports in the same way',
+        'wears out   endurance_used: used up']
+    assert not [line for line in explain.details(VERDICT, hide_serial=True) if 'SERIAL1' in line or 'WWN' in line]
 
 
 def test_each_reading_has_its_state_its_source_and_its_limits():
@@ -86,8 +120,8 @@ def test_each_limit_has_its_origin_and_its_reason():
     assert list(explain._limit_rows(VERDICT, LIMITS)) == [
         ('endurance_used', 'default.json', 'rated life'),
         ('crc_errors', 'default.json',
-         'growth within 24h: warning above 0, told for 7d: each one is a failed transfer'),
-        ('crc_errors', 'default.json', 'growth within 1h: critical above 9, told for 1d'),
+         'growth within 24h: warning above 0, alerts for 7d: each one is a failed transfer'),
+        ('crc_errors', 'default.json', 'growth within 1h: critical above 9, alerts for 1d'),
         ('self_test', 'default.json', 'a test failed'), ('self_test', 'default.json, aged', 'long ago'),
         ('pending', 'default.json', 'no limit')]
 
@@ -102,10 +136,11 @@ def test_an_override_of_a_drive_is_a_second_origin():
 
 
 @pytest.mark.parametrize('rule, words', [
-    ({'within': '1h', 'for': '1d'}, 'growth within 1h: no limit, told for 1d'),
-    ({'within': '1h', 'for': '1d', 'warning': None, 'critical': 5}, 'growth within 1h: critical above 5, told for 1d'),
+    ({'within': '1h', 'for': '1d'}, 'growth within 1h: no limit, alerts for 1d'),
+    ({'within': '1h', 'for': '1d', 'warning': None, 'critical': 5},
+     'growth within 1h: critical above 5, alerts for 1d'),
     ({'within': '1h', 'for': '1d', 'warning': 0, 'critical': 5, 'why': 'w'},
-     'growth within 1h: warning above 0, critical above 5, told for 1d: w')])
+     'growth within 1h: warning above 0, critical above 5, alerts for 1d: w')])
 def test_a_rule_of_growth_is_said_in_one_line(rule, words):
     assert explain._growth(rule) == words
 
@@ -120,29 +155,33 @@ def test_attributes_that_no_reading_uses_are_listed():
 
 def test_everything_is_printed_under_its_title(capsys, monkeypatch):
     monkeypatch.setenv('COLUMNS', '140')
-    explain.print_drive(VERDICT, REPORT, DATABASE, LIMITS, hide_serial=True)
+    explain.print_drive(VERDICT, REPORT, DATABASE, LIMITS, hide_serial=True, is_verbose=True)
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
 
-    assert lines[:5] == explain.head(VERDICT, hide_serial=True)[:5]
-    assert [line for line in lines if line in ('readings', 'limits', 'attributes that say nothing here')] == [
-        'readings', 'limits', 'attributes that say nothing here']
+    assert lines[1].startswith('What to do: ')
+    assert [line for line in lines if line in ('readings', 'limits', 'unmapped attributes')] == [
+        'readings', 'limits', 'unmapped attributes']
     assert [line.split() for line in lines if line.startswith(('state ', 'metric ', 'id '))] == [
         ['state', 'metric', 'value', 'source', 'limit'], ['metric', 'set', 'by', 'why'], ['id', 'name', 'value', 'raw']]
     assert any(line.split() == ['250', 'Odd_Thing', '-', '1', '(2', '3)'] for line in lines)
     assert lines[lines.index('readings') - 1] == '' and lines[-1] == 'note: a note'
 
 
-def test_a_drive_without_a_report_has_only_its_head(capsys):
-    explain.print_drive(VERDICT, None, DATABASE, LIMITS, hide_serial=True)
+@pytest.mark.parametrize('report, is_verbose', [(REPORT, False), (None, True)], ids=['brief', 'no-report'])
+def test_tables_need_verbosity_and_a_report(report, is_verbose, capsys, monkeypatch):
+    """Half of the lines used to be about limits that no one had asked for."""
+    monkeypatch.setenv('COLUMNS', '140')
+    explain.print_drive(VERDICT, report, DATABASE, LIMITS, hide_serial=True, is_verbose=is_verbose)
+    lines = capsys.readouterr().out.splitlines()
 
-    assert len(capsys.readouterr().out.splitlines()) == len(explain.head(VERDICT, hide_serial=True))
+    assert lines[2:] == ['', *explain._alerts(VERDICT), '', *explain.details(VERDICT, hide_serial=True), 'note: a note']
 
 
 def test_a_table_without_rows_is_left_out(capsys):
     bare = Verdict(SDA, X1, State.OK)
-    explain.print_drive(bare, Report(X1), DATABASE, LIMITS, hide_serial=True)
+    explain.print_drive(bare, Report(X1), DATABASE, LIMITS, hide_serial=True, is_verbose=True)
 
-    assert capsys.readouterr().out.splitlines() == explain.head(bare, hide_serial=True)
+    assert capsys.readouterr().out.splitlines()[2:] == ['', *explain.details(bare, hide_serial=True)]
 
 
 def test_faults_of_the_run_are_printed_before_the_drives(capsys):

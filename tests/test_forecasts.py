@@ -136,7 +136,7 @@ def test_explain_and_triage_tell_the_same_time_as_the_check(machine):
     machine.holds(sda=ssd(84, 840))
     [told] = json.loads(machine.run(START, 'triage', '--json', '-d', '/dev/sda', *ASKED).text)['drives']
     reading = next(each for each in told['readings'] if each['metric'] == 'endurance_time_left')
-    explained = machine.run(START, 'explain', '-d', '/dev/sda', *ASKED).text
+    explained = machine.run(START, 'explain', '-v', '-d', '/dev/sda', *ASKED).text
 
     assert reading['value'] == told['forecasts']['endurance_used']['left'] == 160 * DAY
     assert reading['warning'] == '2592000:'

@@ -92,7 +92,8 @@ def limits() -> thresholds.Thresholds:
 
 def spoken(device: Device, report: Report, verdict: Verdict) -> List[str]:
     """Return what each face that is no daemon's says of a drive."""
-    return ['\n'.join(explain.head(verdict, False)), '\n'.join(map(str, table_cells.rows([verdict], False, 0)[0])),
+    return ['\n'.join((*explain.head(verdict, False, 0), *explain.details(verdict, False))),
+            '\n'.join(map(str, table_cells.rows([verdict], False, 0)[0])),
             json_document.as_text(json_document.document([verdict], [], False, 0)),
             drive_list.as_text([verdict], [device.address], False),
             drive_list.as_json([verdict], [device.address], False)]

@@ -19,16 +19,15 @@ usage: check_smart_attributes{0} [options]
 Count the drives.
 
 options:
-  --twice                      count each drive twice, as some do, and once more where nobody can be sure that all were
-                               in
+  --twice        count each drive twice, as some do, and once more where nobody can be sure that all were in
   --name NAME
 
 output and help:
-  --label NAME                 name drives by device, by-id, serial or wwn; list also uses it for -d (default: device)
-  --hide-serial                omit serial numbers, except in device names and in names made by --label
-  -v, --verbose                print notes and sources; -vv: also all readings; -vvv: also smartctl's call and output
-  -V, --version                print versions and exit
-  -h, --help                   print this help and exit
+  --label NAME   name drives by device, by-id, serial or wwn; list also uses it for -d (default: device)
+  --hide-serial  omit serial numbers, except in device names and in names made by --label
+  -v, --verbose  print notes and sources; -vv: also all readings; -vvv: also smartctl's call and output
+  -V, --version  print versions and exit
+  -h, --help     print this help and exit
 
 {1}example:
   count

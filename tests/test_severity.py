@@ -161,7 +161,7 @@ def test_a_fleet_lists_the_failed_drive_first_from_documents(two_critical, tmp_p
 
 def test_explain_lists_the_findings_of_a_drive_in_the_order_of_severity():
     """Lost sectors before replaced ones."""
-    text = run('explain', '--report', drive_path('hgst-failed')).text
+    text = run('explain', '-v', '--report', drive_path('hgst-failed')).text
     readings = text[text.index('\nreadings'):]
 
     assert readings.index('smart_status') < readings.index('reported_uncorrect') < readings.index('reallocated')

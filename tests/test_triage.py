@@ -168,15 +168,15 @@ def test_bays_of_a_controller_are_told(fake):
     arguments = ('-p', fake.path, '--nosudo', '-d', 'megaraid,2@/dev/bus/0')
 
     assert 'drive 2 of the controller' in ' '.join(shown(80, *arguments))
-    assert 'bay       drive 2 of the controller' in run('explain', *arguments).text
+    assert 'bay         drive 2 of the controller' in run('explain', *arguments).text
 
 
 def test_explain_tells_how_long_a_drive_lasts():
     """A date with its range, and what it was made from."""
     day = r'20\d\d-\d\d-\d\d'
 
-    assert re.search(rf'lasts     endurance_used: used up about {day} \(between {day} and {day}; an estimate from use '
-                     rf'and age alone\)',
+    assert re.search(rf'wears out   endurance_used: used up about {day} \(between {day} and {day}; an estimate from '
+                     rf'use and age alone\)',
                      run('explain', '--report', drive_path('intel-worn')).text)
 
 

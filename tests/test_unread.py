@@ -64,7 +64,7 @@ def test_every_face_tells_which_drive_cannot_be_judged(machine, address, describ
     assert line.code == 3 and f'  {model}  ' in line.text
     assert line.text.splitlines()[1].rpartition('  firmware ')[0].endswith(f'  {serial}')
     assert listed.text.split('  ')[1] == model and serial in listed.text
-    assert f'model     {model}, firmware' in explained.text and f'serial    {serial}, WWN' in explained.text
+    assert f'model       {model}, firmware' in explained.text and f'serial      {serial}, WWN' in explained.text
     assert (listed_json['model'], listed_json['serial'], listed_json['kind']) == (model, serial, told['kind'])
     assert (told['model'], told['serial'], told['state']) == (model, serial, 'UNKNOWN')
 
@@ -83,8 +83,8 @@ def test_a_sas_disk_without_verdict_is_no_ssd(machine):
     """Its kind follows from what answered, not from what it did not say."""
     machine.add('/dev/sda', 'sas-seagate-healthy', disabled=True)
 
-    assert 'kind sas' in command(machine, 'explain', '-d', '/dev/sda').text
-    assert 'kind -' in command(machine, 'explain', '-d', '/dev/sdb').text
+    assert 'type sas' in command(machine, 'explain', '-d', '/dev/sda').text
+    assert 'type -' in command(machine, 'explain', '-d', '/dev/sdb').text
 
 
 @simulated

@@ -327,7 +327,7 @@ def test_explain_shows_what_the_service_saw(intel, tmp_path):
 
     result = run('explain', '-p', intel.path, '-nosudo', '-d', '/dev/sda', '-dbj', old)
 
-    assert 'WARNING: attribute 233 Media_Wearout_Indicator 88, warning below 90' in result.text
+    assert 'WARNING\nWhat to do: watch: attribute 233 Media_Wearout_Indicator 88' in result.text
 
 
 # --- none of the bugs of version 1.6 (by their numbers in the list that the project keeps) ------

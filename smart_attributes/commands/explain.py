@@ -1,4 +1,4 @@
-"""explain: all about single drives, with the database entry and limits behind each reading."""
+"""explain: the action for each drive and its alerts; with -v all readings, limits and unmapped attributes."""
 from __future__ import annotations
 
 from ..command_line.options import Options
@@ -14,7 +14,8 @@ def run(options: Options, runner: Runner) -> int:
     explain.print_faults(found.faults)
     for verdict, read in zip(found.verdicts, found.reads):
         report = read.outcome if isinstance(read.outcome, Report) else None
-        explain.print_drive(verdict, report, found.judge.database, found.judge.thresholds, options.naming.hide_serial)
+        explain.print_drive(verdict, report, found.judge.database, found.judge.thresholds, options.naming.hide_serial,
+                            options.verbose > 0)
     if not found.verdicts:
         print('no drives; name one with -d or --report')
     person.print_remarks(found)

@@ -1,4 +1,4 @@
-"""One drive for a person: what was read, which entry, which limit, and why."""
+"""One drive for a person: the action and its reason, each alert with its limit, and on request everything read."""
 from __future__ import annotations
 
 import time
@@ -6,28 +6,39 @@ from typing import Any, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from ..knowledge.drive_database import SpecDatabase
 from ..knowledge.thresholds import Thresholds, when_quiet
-from ..model import Judgement, Place, Report, State, Verdict
-from ..words import clean, coded, findings, kind, quantity, sentence, visible
+from ..model import Judgement, Place, Reading, Report, State, Verdict
+from ..words import clean, coded, findings, headline, kind, quantity, sentence, visible
 from . import terminal_width
+from .advice import Advice, advice
 from .forecast_dates import lasting
 
 WIDTH_WITHOUT_TERMINAL = 140
 
 
 def print_drive(verdict: Verdict, report: Optional[Report], database: SpecDatabase, thresholds: Thresholds,
-                hide_serial: bool) -> None:
-    """Print everything that led to a verdict; rich is imported here."""
-    from rich.table import Table
+                hide_serial: bool, is_verbose: bool) -> None:
+    """Print the action, the alerts and the drive. is_verbose: also all readings, limits and unmapped attributes."""
     from rich.text import Text
 
     console = terminal_width.console(WIDTH_WITHOUT_TERMINAL)
-    for line in head(verdict, hide_serial):
-        console.print(Text(visible(line)))
-    if report is None:
-        return
+    alerting = list(_alerts(verdict))
+    blocks = (head(verdict, hide_serial, time.time()), *([alerting] if alerting else []), details(verdict, hide_serial))
+    console.print(Text('\n\n'.join('\n'.join(map(visible, block)) for block in blocks)))
+    if report is not None and is_verbose:
+        _print_tables(console, verdict, report, database, thresholds)
+    for note in verdict.notes:
+        console.print(Text(f'note: {sentence(note, 500)}'))
+
+
+def _print_tables(console: Any, verdict: Verdict, report: Report, database: SpecDatabase,
+                  thresholds: Thresholds) -> None:
+    """Print the tables that have rows; rich is imported here."""
+    from rich.table import Table
+    from rich.text import Text
+
     for title, columns, rows in (('readings', ('state', 'metric', 'value', 'source', 'limit'), _reading_rows(verdict)),
                                  ('limits', ('metric', 'set by', 'why'), _limit_rows(verdict, thresholds)),
-                                 ('attributes that say nothing here', ('id', 'name', 'value', 'raw'),
+                                 ('unmapped attributes', ('id', 'name', 'value', 'raw'),
                                   _unused_rows(verdict, report, database))):
         table = Table(*columns, box=None, pad_edge=False, header_style='bold')
         for row in rows:
@@ -35,47 +46,80 @@ def print_drive(verdict: Verdict, report: Optional[Report], database: SpecDataba
         if table.row_count:
             console.print(Text(f'\n{title}', 'bold'))
             console.print(table)
-    for note in verdict.notes:
-        console.print(Text(f'note: {sentence(note, 500)}'))
 
 
 def print_faults(faults: Sequence[str]) -> None:
-    """Print what is wrong with the run as a whole, before the drives that are judged all the same."""
+    """Print the problems of the run as a whole, before the drives."""
     for fault in faults:
         print(f'{State.UNKNOWN.name}: {sentence(coded(fault), 500)}')
 
 
-def head(verdict: Verdict, hide_serial: bool) -> List[str]:
-    """Return the lines that say which drive this is and what became of it."""
+def head(verdict: Verdict, hide_serial: bool, now: float) -> List[str]:
+    """Return two lines: the drive with its state, and the action with its reason. now: seconds since 1970."""
     identity, device = verdict.identity, verdict.device
-    through = f', type {device.type}' if device.type else ''
-    lines = [f'{verdict.state.name}: {coded(findings(verdict))}', '',
-             f'device    {device.path}{through}, called {device.name}',
-             f'model     {clean(identity.model) or "-"}, firmware {clean(identity.firmware) or "-"}, kind '
+    serial = '' if hide_serial or not identity.serial else f'serial {clean(identity.serial)}'
+    drive = '  '.join(part for part in (device.address, clean(identity.model), serial) if part)
+    advised = advice(verdict, now)
+    reason = _reason(verdict, advised)
+    return [f'{drive}  {verdict.state.name}', f'What to do: {advised.due.to_do}{": " if reason else ""}{reason}']
+
+
+def _reason(verdict: Verdict, advised: Advice) -> str:
+    """Return the worst finding, a forecast that requires an order, or the readings of a drive that is OK."""
+    if verdict.problem or verdict.state is not State.OK:
+        return headline(verdict)
+    return advised.why or findings(verdict)
+
+
+def _alerts(verdict: Verdict) -> Iterator[str]:
+    """Yield the lines of each alert: metric, value, limit and source; below, its increase and the limit's reason."""
+    alerting = [each for each in verdict.judgements if each.state is not State.OK]
+    width = max((len(each.reading.metric) for each in alerting), default=0)
+    for judgement in alerting:
+        reading = judgement.reading
+        limit = f'{judgement.state.name.lower()} {judgement.growth_against or judgement.against}'.rstrip()
+        yield '  '.join((f'{reading.metric:{width}}', sentence(_value(reading), 300), limit, str(reading.source)))
+        if judgement.growth:
+            yield f'  {sentence(judgement.growth, 300)}'
+        # The drive itself set this limit where the origin is the source: it is in the line above.
+        origin = '' if judgement.origin == str(reading.source) else judgement.origin
+        reason = ' '.join(part for part in (judgement.reason, f'({origin})' if origin else '') if part)
+        if reason:
+            yield f'  {sentence(reason, 500)}'
+
+
+def _value(reading: Reading) -> str:
+    return reading.verdict if reading.state is not None else quantity(reading)
+
+
+def details(verdict: Verdict, hide_serial: bool) -> List[str]:
+    """Return the drive's identity, database entry, location and forecasts, one line each."""
+    identity, device = verdict.identity, verdict.device
+    lines = [f'device      {device.address}, name {device.name}',
+             f'model       {clean(identity.model) or "-"}, firmware {clean(identity.firmware) or "-"}, type '
              f'{kind(verdict) or "-"}']
     if not hide_serial:
-        lines.append(f'serial    {clean(identity.serial) or "-"}, WWN {clean(identity.wwn) or "-"}')
-    lines.append(f'entry     {verdict.entry or "none: only what holds for every drive is read"}')
+        lines.append(f'serial      {clean(identity.serial) or "-"}, WWN {clean(identity.wwn) or "-"}')
+    lines.append(f'entry       {verdict.entry or "none; only metrics that every drive reports in the same way"}')
     return [*lines, *_place(verdict.place),
-            *(f'lasts     {lasting(metric, each, time.time())}' for metric, each in verdict.forecasts.items())]
+            *(f'wears out   {lasting(metric, each, time.time())}' for metric, each in verdict.forecasts.items())]
 
 
 def _place(place: Place) -> Iterator[str]:
-    """Yield where the drive is and what stands on it, where that is known."""
+    """Yield the bay, the locate LED and the users of the drive, as far as they are known."""
     if place.bay:
-        yield f'bay       {clean(place.bay)}'
+        yield f'bay         {clean(place.bay)}'
     if place.light:
-        yield f'light     echo 1 > {sentence(place.light, 300)} switches it on, echo 0 off'
+        yield f'locate LED  on: echo 1 > {sentence(place.light, 300)}; off: echo 0'
     for text in place.carries:
-        yield f'carries   {sentence(text, 300)}'
+        yield f'in use by   {sentence(text, 300)}'
 
 
 def _reading_rows(verdict: Verdict) -> Iterator[Tuple[str, ...]]:
     for judgement in verdict.judgements:
         reading = judgement.reading
-        value = reading.verdict if reading.state is not None else quantity(reading)
         why_not = '' if reading.judged else f'not judged{": " + reading.unknown if reading.unknown else ""}'
-        yield (judgement.state.name if reading.judged else '-', reading.metric, value, str(reading.source),
+        yield (judgement.state.name if reading.judged else '-', reading.metric, _value(reading), str(reading.source),
                why_not or _limits(judgement))
 
 
@@ -99,11 +143,11 @@ def _limit_rows(verdict: Verdict, thresholds: Thresholds) -> Iterator[Tuple[str,
 
 
 def _growth(rule: Mapping[str, Any]) -> str:
-    """Return "growth within 24h: warning above 0, told for 7d: Each one is ..."."""
+    """Return "growth within 24h: warning above 0, alerts for 7d: Each one is ..."."""
     limits = ', '.join(f'{name} above {rule[name]}' for name in ('warning', 'critical')
                        if rule.get(name) is not None) or 'no limit'
     why = f': {rule["why"]}' if 'why' in rule else ''
-    return f'growth within {rule["within"]}: {limits}, told for {rule["for"]}{why}'
+    return f'growth within {rule["within"]}: {limits}, alerts for {rule["for"]}{why}'
 
 
 def _unused_rows(verdict: Verdict, report: Report, database: SpecDatabase) -> Iterator[Tuple[str, ...]]:
