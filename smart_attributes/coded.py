@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 class Coded(str):
-    """A sentence with its code, a name in codes.py, and the values that it mentions. A str: it prints as it is."""
+    """A sentence with its code, a name in codes.json, and the values in it. A str: it prints as it is."""
 
     code: str
     fields: Mapping[str, Any]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from .coded import NOTHING, Coded
-from .defaults import DRIVE_TIMEOUT, PARALLEL, SMARTCTL, TIMEOUT
+from .constants import DRIVE_TIMEOUT, PARALLEL, SMARTCTL, TIMEOUT
 from .drive_identity import Identity as Identity  # noqa: PLC0414 (an export)
 from .errors import DriveError
 from .typed import TYPE_CHECKING, NamedTuple
@@ -121,7 +121,7 @@ class Report(NamedTuple):
     attributes: Tuple[AttributeRow, ...] = ()
     statistics: Mapping[Tuple[int, int], Statistic] = {}  # (page, offset) -> entry
     nvme: Mapping[str, int] = {}          # keys of smartctl's nvme_smart_health_information_log
-    scsi: Mapping[str, float] = {}        # see json_report.SCSI_KEYS
+    scsi: Mapping[str, float] = {}        # see json_report._SCSI_PATHS; "read.total_uncorrected_errors"
     self_tests: Tuple[SelfTest, ...] = ()  # newest first
     derived: Mapping[str, int] = {}        # metric -> what smartctl itself makes of the drive, %; since 7.5
     error_count: Optional[int] = None     # entries ever made in the ATA error log; None not read

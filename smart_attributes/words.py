@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from .coded import Coded
-from .durations import DAY, HOUR, YEAR
+from .constants import DAY, HOUR, YEAR
 from .model import Forecast, Judgement, Reading, State, Verdict
 from .typed import TYPE_CHECKING
 

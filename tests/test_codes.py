@@ -10,12 +10,12 @@ import pytest
 from conftest import ROOT, run
 from test_plugin_lines import recorded, simulated  # noqa: F401  fixtures
 
-from smart_attributes import codes, errors, main
+from smart_attributes import errors, main
 from smart_attributes.alarm import TimeIsOver
 from smart_attributes.coded import Coded
 from smart_attributes.model import Device, Identity, State, Verdict
-from smart_attributes.output import plugin_lines
-from smart_attributes.reading.failure_reasons import _RULES, diagnose
+from smart_attributes.output import codes, plugin_lines
+from smart_attributes.reading.failure_reasons import _CAUSES, diagnose
 from smart_attributes.words import coded, findings, headline
 
 ERRORS = {name for name, value in vars(errors).items() if isinstance(value, type)
@@ -41,7 +41,7 @@ def used() -> Iterator[str]:
 
 
 def test_each_code_that_is_used_is_in_the_list():
-    found = {*used(), *(rule.code for rule in _RULES),
+    found = {*used(), *(code for _, code, _ in _CAUSES),
              *(getattr(errors, name).code for name in ERRORS - {'SmartError'})} - {''}
 
     assert found <= set(codes.BY_NAME)
@@ -146,7 +146,7 @@ def test_a_drive_in_standby_that_is_ok_has_no_brackets():
     assert coded(findings(asleep._replace(state=State.WARNING))) == '[asleep] is asleep'
 
 
-def test_a_rule_gives_its_error_its_code_and_its_class():
+def test_words_give_an_error_its_code_and_its_class():
     error = diagnose((), 2, 'sudo: a password is required')
 
     assert (error.code, type(error)) == ('sudo-rule-missing', errors.SudoRefused)

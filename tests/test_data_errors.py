@@ -149,7 +149,7 @@ def test_a_mistake_in_a_set_is_named_with_the_set():
                                                                    'readings': {'wear': {'from': 'raw'}}}, '8': None}}}}
 
     assert list(data_errors.of_entries(data, METRICS, SETS)) == [
-        data_errors.Fault(('sets', 'taste'),
+        data_errors.Mistake(('sets', 'taste'),
                           'set taste, attribute 7, wear: there is no such metric; did you mean endurance_used?')]
 
 
@@ -181,7 +181,8 @@ def test_a_metric_that_is_like_no_other_is_answered_with_where_they_stand():
     """Nothing to guess."""
     (fault,) = data_errors.of_limits({'metrics': {'zzz': {'warning': '5'}}}, METRICS)
 
-    assert fault.sentence == 'metrics: "zzz" is no metric; doc/metric-names.md lists them, for example endurance_used'
+    assert fault.sentence == ('metrics: "zzz" is no metric; doc/reference/metrics.md lists them, '
+                              'for example endurance_used')
 
 
 def test_what_one_drive_may_have_is_acknowledged_by_its_serial_number():

@@ -31,7 +31,7 @@ from chroots import (
 from conftest import ROOT, drive, perfdata
 from daemons import ABSENT
 
-from smart_attributes.version import VERSION
+from smart_attributes import VERSION
 
 DATABASE = '/etc/nagios-plugins/config/check_smartdb.json'
 KEPT = '/etc/check-smart-attributes/check_smartdb-1.6.json'
@@ -213,8 +213,8 @@ def test_its_version_is_that_of_the_package(fresh):
 
 def test_the_script_for_icinga_is_where_the_page_says(fresh):
     """Executable, though no PATH leads there."""
-    line = re.search(r'# (check_smart_attributes list --json \| \S+/host-vars)$', (ROOT / 'doc/icinga.md').read_text(),
-                     re.MULTILINE)[1]
+    line = re.search(r'# (check_smart_attributes list --json \| \S+/host-vars)$',
+                     (ROOT / 'doc/how-to/icinga.md').read_text(), re.MULTILINE)[1]
 
     assert fresh.does('sh', '-c', line) == 'vars.smart_drives = ["/dev/sda", "/dev/sdb"]\n'
 

@@ -18,7 +18,7 @@ from conftest import NOBODY, ROOT, drive, run, run_as_nobody
 from fake_smartctl import IGNORES_SIGTERM, FakeSmartctl
 
 from smart_attributes import state_directory
-from smart_attributes.reading import drive_key, smartctl_calls
+from smart_attributes.reading import drive_locks, smartctl_calls
 from smart_attributes.reading.drive_locks import Earlier, Waiting
 from smart_attributes.reading.processes import Runner
 from smart_attributes.reading.smartctl_calls import read_arguments
@@ -490,7 +490,7 @@ def test_doctor_names_only_a_process_that_is_the_smartctl_of_that_drive(fake, st
         os.killpg(process.pid, 9)
         process.wait()
     [(what, earlier)] = found
-    assert what == ('/dev/sda' if is_named else drive_key.name((fake.path, *SDA)).replace('!', '/'))
+    assert what == ('/dev/sda' if is_named else drive_locks.drive_name((fake.path, *SDA)).replace('!', '/'))
     assert earlier.pid == (number if is_named else 0) and earlier.start
 
 
@@ -546,7 +546,7 @@ def nodes(tmp_path, monkeypatch) -> Path:
         link = tmp_path / 'sys' / place
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(f'../../devices/{target}')
-    monkeypatch.setattr(drive_key, 'NODES', str(tmp_path / 'sys'))
+    monkeypatch.setattr(drive_locks, 'NODES', str(tmp_path / 'sys'))
     folder = tmp_path / 'dev'
     folder.mkdir()
     for name, place in NODES.items():
@@ -577,7 +577,7 @@ def test_a_drive_has_one_file_whatever_path_link_or_type_leads_to_it(nodes, expe
         kind, _, path = address.rpartition('@')
         path = path if path.startswith('/') else f'{nodes}/{path}'
         for executable in (['/usr/sbin/smartctl'], ['/usr/bin/sudo', '-n', '/usr/sbin/smartctl'], ['/opt/smartctl']):
-            names |= {drive_key.name((*executable, *read_arguments(path, kind, skip, is_json)))
+            names |= {drive_locks.drive_name((*executable, *read_arguments(path, kind, skip, is_json)))
                       for skip in ((), ('selftest',)) for is_json in (True, False)}
 
     assert names == {expected}
@@ -590,18 +590,18 @@ def test_a_drive_has_one_file_whatever_path_link_or_type_leads_to_it(nodes, expe
     (('/usr/sbin/smartctl', *read_arguments('/nowhere/sda', 'megaraid,6')), 'megaraid,6@!nowhere!sda')])
 def test_where_no_node_is_the_path_names_the_file(command, expected):
     """As in the simulation of drives, and for a drive that has gone."""
-    assert drive_key.name(command) == expected
+    assert drive_locks.drive_name(command) == expected
 
 
 def test_a_node_that_sysfs_does_not_know_is_named_by_its_path(nodes):
     """Some containers hide sysfs."""
-    assert drive_key.name(('/usr/sbin/smartctl', *read_arguments(f'{nodes}/ram0'))).endswith('!dev!ram0')
+    assert drive_locks.drive_name(('/usr/sbin/smartctl', *read_arguments(f'{nodes}/ram0'))).endswith('!dev!ram0')
 
 
 @pytest.mark.parametrize('one, other',
                          [('/dev/a!b', '/dev/a/b'), ('/dev/ä', '/dev/ö'), ('/dev/' + 'a' * 200, '/dev/b' + 'a' * 199)])
 def test_two_paths_never_share_a_file(one, other):
     """And no name is too long for a file system."""
-    names = [drive_key.name(('/usr/sbin/smartctl', *read_arguments(path))) for path in (one, other)]
+    names = [drive_locks.drive_name(('/usr/sbin/smartctl', *read_arguments(path))) for path in (one, other)]
 
     assert names[0] != names[1] and all(len(name) < 200 and name.isascii() and '/' not in name for name in names)

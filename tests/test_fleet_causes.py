@@ -19,8 +19,8 @@ from conftest import ROOT, run
 from test_fleet_answers import LINE, Fake, service, told
 
 from smart_attributes.coded import Coded
-from smart_attributes.codes import BY_NAME, CAUSES
 from smart_attributes.fleet import causes, results
+from smart_attributes.output.codes import BY_NAME, CAUSES
 
 CUT = 'SMART OK - x; 24 drives: 24 ok\n' + LINE.format(serial='EXAMPLE0001')
 PROBLEM = 'SMART UNKNOWN - sda {0}; 1 drive: 1 unknown\nUNKNOWN   sda  -  {0}  -'

@@ -7,7 +7,7 @@ from typing import List, Optional
 import pytest
 
 from smart_attributes import state_directory
-from smart_attributes.durations import DAY
+from smart_attributes.constants import DAY
 from smart_attributes.history import commits, directory
 from smart_attributes.history.commits import Commits
 from smart_attributes.history.counted_database import CountedDatabase

@@ -7,7 +7,7 @@ from typing import Sequence, Tuple
 import pytest
 
 from smart_attributes import state_directory
-from smart_attributes.durations import DAY, HOUR
+from smart_attributes.constants import DAY, HOUR
 from smart_attributes.history import checksums, directory, rows
 from smart_attributes.history.clock import LATEST
 from smart_attributes.history.counted_database import CountedDatabase

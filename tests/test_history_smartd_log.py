@@ -12,7 +12,7 @@ from typing import Iterator, List, Sequence
 
 import pytest
 
-from smart_attributes.durations import DAY
+from smart_attributes.constants import DAY
 from smart_attributes.history import smartd_log
 from smart_attributes.history.series import CHANGE, DAILY, Key, Observation, Point
 from smart_attributes.history.smartd_log import LogRow

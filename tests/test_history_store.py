@@ -18,7 +18,7 @@ from typing import Callable, Dict, Iterator, List, Sequence, Tuple
 import pytest
 
 from smart_attributes import state_directory
-from smart_attributes.durations import DAY
+from smart_attributes.constants import DAY
 from smart_attributes.errors import HistoryUnusable
 from smart_attributes.history import commits, database, directory, rows
 from smart_attributes.history.drive_changes import Scope

@@ -11,8 +11,8 @@ import pytest
 from conftest import ROOT, Result, drive, drive_path, perfdata, run
 from fake_smartctl import DIES, IGNORES_SIGTERM, FakeSmartctl
 
+from smart_attributes import VERSION
 from smart_attributes.reading.smartctl_calls import SCAN, read_arguments
-from smart_attributes.version import VERSION
 
 pytestmark = pytest.mark.libraries
 

@@ -1,6 +1,7 @@
 """Which regular expressions of a person can be used, and end on every text."""
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import re
@@ -20,14 +21,16 @@ HGST = drive_path('hgst-failed')
     ('(?:ABC|D)', 1), ('(?:ABC|)', 0),
     ('[ABC]X[^]]', 1), (r'\d\.\w', 1), ('.^$', 0), ('(?!ABCD)X', 1), ('(?=ABCD)', 0), ('(?P<capacity>240)G', 4),
     ('A(?:B(?:CD|E)|FGH)', 3),
-    ('(?i)acme', 4), ('A[|]B', 2), (r'A\|B', 3)])
+    ('(?i)acme', 4), ('A[|]B', 2), (r'A\|B', 3), ('A{}', 3), ('{}', 2), ('A{,}', 0), ('A(?#of B)', 1),
+    ('(?P<n>A)(?P=n)', 1), ('(A)?(?(1)BC|DEF)', 2), ('(?-i:AB)', 2), ('(?i-s:AB)', 2)])
 def test_literals_are_the_characters_that_every_match_contains(pattern, literals):
     """Four of them keep an entry from claiming strangers."""
     assert regular_expressions.shape(pattern).literals == literals
 
 
 @pytest.mark.parametrize('pattern',
-                         ['(?:[A-Z]+)+X', '(?:A|AA)*X', '(?:A?){2,}X', '((AB)*C?)+', '(?:(?:A+)B)+', r'(?:\w+\s?)*X'])
+                         ['(?:[A-Z]+)+X', '(?:A+)(?#once)+X', '(?:A|AA)*X', '(?:A?){2,}X', '((AB)*C?)+',
+                          '(?:(?:A+)B)+', r'(?:\w+\s?)*X'])
 def test_repetitions_within_repetitions_are_found(pattern):
     """A model name is what the firmware wants it to be; one of forty characters must not take for ever."""
     assert regular_expressions.shape(pattern).is_nested
@@ -45,6 +48,21 @@ def test_repetitions_within_repetitions_are_found(pattern):
 def test_what_cannot_be_used_is_said(pattern, words):
     """Before it meets a name: Python's engine cannot be stopped."""
     assert words in regular_expressions.fault(pattern)
+
+
+def test_whatever_compiles_has_a_shape():
+    """A site may write what nobody thought of, such as "{}", which is two characters; it must end no check."""
+    rolls = random.Random(3)
+    pieces = ['{}', '{', '}', '{,}', '{2}', '*', '+', '?', '(', ')', '(?:', '(?#x)', '(?-i:', '(?(1)', '(?P=n)', '|',
+              'A', r'\d', '[ab]', '(?=', '(?<=', '(?P<n>', r'\1', '.', '^', '(?i)']
+    shapes = []
+    while len(shapes) < 2000:
+        pattern = ''.join(rolls.choices(pieces, k=rolls.choice([1, 2, 3, 4, 5, 6])))
+        with contextlib.suppress(re.error):
+            re.compile(pattern)
+            shapes.append(regular_expressions.shape(pattern))
+
+    assert all(shape.size > 0 for shape in shapes)
 
 
 def test_every_shipped_pattern_can_be_used():

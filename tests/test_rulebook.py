@@ -187,4 +187,4 @@ def test_a_check_with_files_of_a_site_does_not_load_the_library_that_explains(co
 
     assert 'smart_attributes.knowledge.data_errors' in loaded
     assert [name for name in loaded if name.split('.')[0] == 'jsonschema' or name.endswith('complaints')
-            or '.workshop' in name] == []
+            or '.devtools' in name] == []

@@ -154,12 +154,6 @@ def test_limits_of_a_site_are_explained_as_well():
                                            'is not null, a text or an object')
 
 
-def test_the_place_can_be_described_by_the_caller():
-    """A schema of its own may have words of its own."""
-    with pytest.raises(DataError, match=r'^site\.json: somewhere: kind "x" is not known'):
-        schema_errors.checked(json.dumps(entry(kind='x')), 'attributes', 'site.json', lambda data, path: 'somewhere')
-
-
 def undescribed(schema, root, place):
     """Yield the keys that a person may write and that no editor could explain."""
     for key, value in schema.get('properties', {}).items():

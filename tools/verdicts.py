@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Write what defends the verdicts into doc/verdicts.md: what states of hard disks mean, the rates behind each of their
-limits, and
-what every limit does to a collection of drives.
+"""Write the evidence for the verdicts into doc/explanation/verdicts.md.
+
+That is: the failure rate of each state of hard disks, the rates behind each of their limits, and the effect of every
+limit on a collection of drives.
 
 Usage: tools/verdicts.py TIMELINES.csv.gz DRIVES.jsonl.gz    (from the virtual environment: .venv/bin/python
 tools/verdicts.py ...)
@@ -109,7 +110,7 @@ def of_timelines(path: str) -> Dict[str, Iterable[str]]:
 
     known = timelines.experience(timelines.read(path), timelines.by_levels(verdict))
     remembered = timelines.experience(timelines.read(path), timelines.by_history(verdict))
-    found = rates.counted(rates.rows(timelines.read(path), verdict),
+    found = rates.counted(rates.periods(timelines.read(path), verdict),
                           {'limits': rates.of_limits, 'ages': rates.of_ages, 'values': rates.of_values})
     return {'states': states(known), 'alarms': alarms(known), 'states with history': states(remembered),
             'alarms with history': alarms(remembered), 'limits': limits(found['limits'], said),

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ..coded import Coded
-from ..durations import DAY, MONTH
+from ..constants import DAY, MONTH
 from ..history import drive_changes
 from ..history.drive_changes import Change, DrivePlace, Scope
 from ..history.drive_matching import Match, Record

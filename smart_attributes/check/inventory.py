@@ -47,7 +47,7 @@ def looked_at_again(reads: Sequence[Read]) -> List[Read]:
     if all(isinstance(read.outcome, Report) for read in reads):
         return list(reads)
     from ..reading import diagnostics
-    return diagnostics.taken(reads)
+    return diagnostics.with_better_reasons(reads)
 
 
 def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> List[Coded]:

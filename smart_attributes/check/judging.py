@@ -4,7 +4,7 @@ from __future__ import annotations
 import time
 
 from ..coded import NOTHING, Coded
-from ..durations import HOUR
+from ..constants import HOUR
 from ..errors import DriveAsleep, SmartError
 from ..knowledge import ranges, readings, self_tests, severity, standards
 from ..knowledge.acknowledgements import Acknowledgement, is_silent, prevailing, telling

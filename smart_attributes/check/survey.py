@@ -55,7 +55,7 @@ class Progress:
 
     def __init__(self, watch: Optional[Watch] = None) -> None:
         self.watch = watch
-        self.found = machine.Found(())
+        self.found = machine.DeviceList(())
         self.planned: Sequence[Device] = ()
         self.reads: List[Read] = []
         self.judge: Optional[Judge] = None
@@ -144,7 +144,7 @@ def _read_recorded(progress: Progress, paths: Sequence[str]) -> None:
 def _name_recorded(progress: Progress, notes: Sequence[Coded]) -> None:
     from ..reading import recorded
     progress.reads = recorded.named(progress.reads)
-    progress.found = machine.Found(tuple(read.device for read in progress.reads), notes=tuple(notes))
+    progress.found = machine.DeviceList(tuple(read.device for read in progress.reads), notes=tuple(notes))
 
 
 def _so_far(progress: Progress, options: Options, judge: Judge, why: str) -> Survey:
@@ -164,7 +164,7 @@ def _so_far(progress: Progress, options: Options, judge: Judge, why: str) -> Sur
         return judged(progress, options, judge)
 
 
-def find(options: Options, runner: processes.Runner, deadline: float) -> machine.Found:
+def find(options: Options, runner: processes.Runner, deadline: float) -> machine.DeviceList:
     """Return the devices that the options name, or those of smartctl's scan."""
     named = options.before.named(options.which.devices) if options.before else machine.named(options.which.devices)
     return machine.find(named, options.which.scan, options.how_read, runner, deadline)

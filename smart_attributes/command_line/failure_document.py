@@ -9,7 +9,7 @@ import tempfile
 from typing import IO, Callable
 
 from .. import alarm
-from ..version import DOCUMENT
+from ..constants import DOCUMENT
 
 UNKNOWN = 3
 ROOM = 4 << 20   # characters of a document that are kept in memory; a larger one waits in a temporary file

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Tuple
 
-from ..durations import DAY
+from ..constants import DAY
 from ..errors import HistoryUnusable
 from ..history import smartd_log
 from ..history.past import key, observations

@@ -7,9 +7,9 @@ from ..reading.processes import Runner
 from ..v1_6 import files as old_files
 from ..words import visible
 
-_OLD = (validate.Kind('database of version 1.6', lambda _, data: old_files.is_of_1_6(data)
+_OLD = (validate.FileKind('database of version 1.6', lambda _, data: old_files.is_of_1_6(data)
                       and not old_files.is_by_path(data), old_files.examine),
-        validate.Kind('user configuration of version 1.6', lambda _, data: old_files.is_of_1_6(data)
+        validate.FileKind('user configuration of version 1.6', lambda _, data: old_files.is_of_1_6(data)
                       and old_files.is_by_path(data), old_files.examine))
 
 

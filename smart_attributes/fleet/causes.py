@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import Mapping, Sequence, Tuple
 
-from ..codes import BY_NAME, CAUSES, Code
+from ..output.codes import BY_NAME, CAUSES, Code
 from . import legacy
 
 LOOKED_AT = 4096       # characters of an output

@@ -6,14 +6,14 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..coded import Coded
-from ..codes import Code
 from ..knowledge import severity
 from ..knowledge.drive_database import Metric
 from ..model import State
 from ..output import perfdata
 from ..output.advice import NOTHING, ORDER, READ, REPAIR, due, is_due, of_alarms, of_problem
+from ..output.codes import Code
 from ..output.forecast_dates import day
-from ..output.json_document import note
+from ..output.json_document import OF_STATUS, note
 from ..output.packed_document import Packer
 from ..output.plugin_lines import Line
 from ..typed import Json
@@ -32,10 +32,11 @@ WORDS: Mapping[float, str] = {1: 'good', 0.5: 'warning', 0: 'bad'}
 OWN_WORDS: Mapping[float, str] = {1: 'passed', 0: 'failed'}
 # How findings begin that name no metric.
 FORMS = {'attribute ': 'vendor_threshold', 'firmware ': 'firmware_advisory', 'no entry for ': 'unknown_model'}
-_STATED = re.compile(r', (critical|warning|unknown) (?:above|below|inside) ')
+GREW = re.compile(r'\w+ (?:grew|fell) by ')
+_STATED = re.compile(r', (critical|warning|unknown) (above|below|inside) ')
 
 
-class Drive(NamedTuple):
+class FleetDrive(NamedTuple):
     """A drive of a fleet: what it is, and its readings as pairs of a shape's number and a value."""
 
     facts: Dict[str, Any]        # as the document has them: host, name, model, state, action ...
@@ -66,6 +67,15 @@ class Origin(NamedTuple):
     handling: Optional[Sequence[str]] = None  # how Icinga's users handle it; None: not from Icinga
 
 
+class Alarm(NamedTuple):
+    """A finding of a line."""
+
+    metric: str
+    state: State
+    code: str        # '' where the line does not tell it
+    text: str
+
+
 Labelled = Tuple[str, float, str]     # metric, number, limits
 ByDrive = Dict[str, List[Labelled]]
 
@@ -80,13 +90,13 @@ class Reader:
         self._begins = _beginnings(metrics)
         self._readable = re.compile(rf'\b({"|".join(map(re.escape, sorted(metrics, key=len, reverse=True)))})\b')
 
-    def drives(self, lines: Sequence[Line], values: Sequence[str], origin: Origin) -> List[Drive]:
+    def drives(self, lines: Sequence[Line], values: Sequence[str], origin: Origin) -> List[FleetDrive]:
         """Return the drives of one check. At first only values of wear and of findings are read: most drives are never
         shown.
         """
         names = {line.name for line in lines}
         alarms = [self.alarms(line) for line in lines]
-        wanted = {WEAR, *(metric for found in alarms for metric, _ in found)}
+        wanted = {WEAR, *(alarm.metric for found in alarms for alarm in found)}
         first = self._by_drive(names, [value for value in values if any(each in value for each in wanted)])
         known = lru_cache(maxsize=None)(partial(self._by_drive, names, values))
         return [self._drive(line, found, first[line.name], known, origin) for line, found in zip(lines, alarms)]
@@ -97,22 +107,22 @@ class Reader:
         return any(any(self._by_drive(names, some).values()) for some in (texts[:1], texts[1:]) if some)
 
     def row(self, name: str, state: State, why: str, origin: Origin, cause: Code,
-            serials: Tuple[str, ...] = ()) -> Drive:
+            serials: Tuple[str, ...] = ()) -> FleetDrive:
         """Return a row for a check that has no drive to show, or for a fault of the check as a whole."""
         action, to_do = of_problem(cause.name), causes.next_step(cause)
         if state is State.OK:
             action = to_do = NOTHING
-        return Drive({'host': origin.host, 'name': visible(name), 'state': state.name, 'why': visible(why),
-                      'code': cause.name, 'action': REPAIR if action == READ else action, 'to_do': to_do,
-                      'notes': origin.notes, 'is_check': True, **handled(origin)}, list,
+        return FleetDrive({'host': origin.host, 'name': visible(name), 'state': state.name, 'why': visible(why),
+                           'code': cause.name, 'action': REPAIR if action == READ else action, 'to_do': to_do,
+                           'notes': origin.notes, 'is_check': True, **handled(origin)}, list,
                      serials=serials or legacy.serials(why))
 
     def readable(self, why: str) -> str:
         """Return words with the names of metrics as a person says them: "endurance used"."""
         return self._readable.sub(lambda name: name[1].replace('_', ' '), why)
 
-    def alarms(self, line: Line) -> List[Tuple[str, State]]:
-        """Return the metric and the state of each finding of a line; none where it could not be read.
+    def alarms(self, line: Line) -> List[Alarm]:
+        """Return the findings of a line; none where the drive could not be read.
 
         Findings stand worst first. One that does not tell its state is at least what the next one is that does.
         """
@@ -122,16 +132,18 @@ class Reader:
         if not places or places[0].start():
             return []
         ends = [*(place.start() for place in places[1:]), len(line.findings)]
-        found: List[Tuple[str, State]] = []
+        found: List[Alarm] = []
         least = State.WARNING
         for place, end in reversed(list(zip(places, ends))):
             stated = _STATED.search(line.findings, place.start(), end)
             least = State[stated[1].upper()] if stated else least
-            found.append((FORMS.get(place['form'] or '', place['metric'] or ''), least))
-        return [(found[-1][0], line.state), *found[-2::-1]]
+            metric, text = FORMS.get(place['form'] or '', place['metric'] or ''), line.findings[place.start():end]
+            code = ('growth' if GREW.match(text) else OF_STATUS.get(metric) or (f'{stated[2]}-limit' if stated else ''))
+            found.append(Alarm(metric, least, code, text.removesuffix('; ')))
+        return [found[-1]._replace(state=line.state), *found[-2::-1]]
 
-    def _drive(self, line: Line, alarms: Sequence[Tuple[str, State]], values: Sequence[Labelled],
-               known: Callable[[], ByDrive], origin: Origin) -> Drive:
+    def _drive(self, line: Line, alarms: Sequence[Alarm], values: Sequence[Labelled],
+               known: Callable[[], ByDrive], origin: Origin) -> FleetDrive:
         numbers = {metric: number for metric, number, _ in values}
         facts: Dict[str, Any] = {
             'host': origin.host, 'name': _shown(line.name) or '-', 'model': _shown(line.model) or None,
@@ -145,9 +157,9 @@ class Reader:
         code = getattr(line.findings, 'code', '')
         is_unread = line.state is not State.OK and not alarms and (code or line.state is State.UNKNOWN)
         facts.update(unread(causes.of_drive(line.findings)) if is_unread else {})
-        weights = tuple(self._weight(metric, state, values) for metric, state in alarms)
-        return Drive(facts, partial(self._pairs, line.name, known, alarms), numbers.get(ENDURANCE, 0), weights,
-                     legacy.serials(line.findings) if is_unread else ())
+        weights = tuple(self._weight(alarm.metric, alarm.state, values) for alarm in alarms)
+        return FleetDrive(facts, partial(self._pairs, line.name, known, alarms), numbers.get(ENDURANCE, 0), weights,
+                          legacy.serials(line.findings) if is_unread else ())
 
     def weight(self, metric: str, state: State, number: Optional[float], limit: str, grown: float = 0,
                is_growing: bool = False) -> Weight:
@@ -166,19 +178,22 @@ class Reader:
         is_growing = number is not None and not severity.is_beyond(limit, number)
         return self.weight(metric, state, number, limit, is_growing=is_growing)
 
-    def _advice(self, line: Line, alarms: Sequence[Tuple[str, State]], left: Sequence[float],
+    def _advice(self, line: Line, alarms: Sequence[Alarm], left: Sequence[float],
                 origin: Origin) -> Json:
         if line.state is not State.OK:
-            action = of_alarms(alarms) if alarms else of_problem(causes.of_drive(line.findings).name)
-            return {'action': action, 'why': _shown(line.findings)}
+            action = (of_alarms((alarm.metric, alarm.state) for alarm in alarms) if alarms
+                      else of_problem(causes.of_drive(line.findings).name))
+            return {'action': action, 'why': _shown(line.findings), 'findings': [
+                {'code': alarm.code, 'text': _shown(alarm.text), 'state': alarm.state.name, 'metric': alarm.metric}
+                for alarm in alarms]}
         if not self._begins.match(line.findings):  # asleep, and left alone
             return {'action': NOTHING, 'notes': (*origin.notes, note(Coded('asleep', _shown(line.findings))))}
         if is_due(left, origin.now):
             return {'action': ORDER, 'why': f'{ENDURANCE}: used up {day(origin.now + min(left))}'}
         return {'action': NOTHING}
 
-    def _pairs(self, name: str, known: Callable[[], ByDrive], alarms: Sequence[Tuple[str, State]]) -> List[Any]:
-        of_metric = dict(reversed(alarms))
+    def _pairs(self, name: str, known: Callable[[], ByDrive], alarms: Sequence[Alarm]) -> List[Any]:
+        of_metric = {alarm.metric: alarm.state for alarm in reversed(alarms)}
         return [item for metric, number, limits in known()[name]
                 for item in self._pair(metric, number, limits, of_metric.get(metric))]
 

@@ -5,7 +5,7 @@ caught up. One that is days behind is wrong now, or was wrong before: an empty b
 year too much for an hour. Nobody can know which at once. A clock that stays there for a day is taken for right.
 """
 
-from ..durations import DAY
+from ..constants import DAY
 
 SLACK = DAY
 EARLIEST = 1_767_225_600  # 1 January 2026: this program is not older

@@ -1,7 +1,7 @@
 """The database with its commits counted: missing ones are noticed, and urgent ones get to the disk."""
 from __future__ import annotations
 
-from ..durations import DAY
+from ..constants import DAY
 from ..typed import TYPE_CHECKING
 from . import commits, rows
 from .clock import moment

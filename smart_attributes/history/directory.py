@@ -35,7 +35,7 @@ _REFUSALS = {
 class HistoryFolder(NamedTuple):
     """The folder of history, below the state directory."""
 
-    state: state_directory.Folder    # as a context, what is inside is done as its owner
+    state: state_directory.StateDirectory    # as a context, what is inside is done as its owner
     path: str
 
     @property
@@ -49,7 +49,7 @@ class HistoryFolder(NamedTuple):
         return os.path.join(self.path, ASIDE)
 
 
-def below(state: state_directory.Folder, is_made: bool) -> HistoryFolder:
+def below(state: state_directory.StateDirectory, is_made: bool) -> HistoryFolder:
     """Return the folder of history, made where it is missing and *is_made*; the caller does not act as its owner.
 
     Raises HistoryUnusable where others can write there.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from operator import attrgetter
 
-from ..durations import DAY
+from ..constants import DAY
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ lies within the range in more than nine of ten cases.
 """
 from __future__ import annotations
 
-from ..durations import DAY, MONTH, YEAR
+from ..constants import DAY, MONTH, YEAR
 from ..model import Forecast
 from ..typed import TYPE_CHECKING
 

@@ -7,7 +7,7 @@ wraps or is reset) has not grown.
 """
 from __future__ import annotations
 
-from ..durations import DAY, HOUR, LETTERS, MINUTE
+from ..constants import DAY, HOUR, LETTERS, MINUTE
 from ..errors import DataError
 from ..model import State
 from ..typed import TYPE_CHECKING, NamedTuple

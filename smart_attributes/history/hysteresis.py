@@ -5,7 +5,7 @@ exceeded. That number and the readings of the last hour are all that the history
 """
 from __future__ import annotations
 
-from ..durations import HOUR
+from ..constants import HOUR
 from ..typed import TYPE_CHECKING
 from .series import latest
 

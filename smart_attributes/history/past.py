@@ -4,7 +4,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ..coded import Coded
-from ..durations import DAY
+from ..constants import DAY
 from ..model import State
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import amount, plain

@@ -7,7 +7,7 @@ for how long it is an alert, follow from the points alone, whichever check looke
 """
 from __future__ import annotations
 
-from ..durations import DAY, MONTH
+from ..constants import DAY, MONTH
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

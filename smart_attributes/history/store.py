@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 
-from ..durations import DAY, MONTH
+from ..constants import DAY, MONTH
 from ..errors import HistoryUnusable
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import clock, commits, directory, drive_matching, rows, series
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from ..model import Identity
-    from ..state_directory import Folder
+    from ..state_directory import StateDirectory
     from .drive_changes import DrivePlace, Scope
     from .drive_matching import Match, Record, SameDrive
     from .series import History, Key, Observation, Point
@@ -69,7 +69,8 @@ def machine_id(path: str = MACHINE_ID) -> str:
 class HistoryStore:
     """The history of one folder, as one process sees it. Raises HistoryUnusable, a sentence, and nothing else."""
 
-    def __init__(self, state: Folder, now: int, is_same: SameDrive, machine: str = '', writes: bool = True) -> None:
+    def __init__(self, state: StateDirectory, now: int, is_same: SameDrive, machine: str = '',
+                 writes: bool = True) -> None:
         """Open it. now: seconds since 1970, the time of this check. machine: see machine_id().
 
         writes: False to read only: nothing is made or changed then, and other users may do so.

@@ -7,29 +7,27 @@ from . import data_file, site_file
 from .acknowledgements import FILE, from_overrides, override
 
 if TYPE_CHECKING:
-    from typing import Any, Collection, Dict, Optional, Sequence, Tuple
+    from collections.abc import Collection, Sequence
 
     from .acknowledgements import Acknowledgement
 
-    Key = Tuple[str, str]    # serial number and metric
-
 COMMENT = 'Written by check_smart_attributes acknowledge; each number is silent until it is passed.'
-# Keys of an override that says nothing beside its acknowledgements.
+# Keys of an override that holds nothing but acknowledgements.
 _OURS = frozenset(('for', 'why', 'until', 'by', 'at', 'metrics'))
 
 
-class Document(NamedTuple):
+class AcknowledgementsFile(NamedTuple):
     """The content of the file."""
 
-    data: Json                               # all of it, valid or not
-    given: Tuple[Acknowledgement, ...] = ()  # what checks take from it, in the order of the file
-    mistakes: Tuple[str, ...] = ()           # sentences, as checks report them
+    data: Json                                          # all of it, valid or not
+    acknowledgements: tuple[Acknowledgement, ...] = ()  # those that checks use, in the order of the file
+    mistakes: tuple[str, ...] = ()                      # sentences, as checks report them
 
 
-EMPTY = Document({'comment': COMMENT})
+EMPTY = AcknowledgementsFile({'comment': COMMENT})
 
 
-def document(text: str) -> Document:
+def document(text: str) -> AcknowledgementsFile:
     """Return the content of a file. Raises DataError where a change could lose what somebody wrote."""
     data, doubled = data_file.parse(text, FILE)
     if doubled:
@@ -38,7 +36,7 @@ def document(text: str) -> Document:
     if not isinstance(overrides, list) or not all(isinstance(each, dict) for each in overrides):
         raise DataError(f'{FILE} is not an object with a list of objects under "overrides"')
     valid = site_file.understood(text, 'thresholds', FILE)
-    return Document(data, tuple(from_overrides(valid.data.get('overrides', ()))), valid.mistakes)
+    return AcknowledgementsFile(data, tuple(from_overrides(valid.data.get('overrides', ()))), valid.mistakes)
 
 
 def with_added(data: Json, given: Sequence[Acknowledgement]) -> Json:
@@ -47,24 +45,24 @@ def with_added(data: Json, given: Sequence[Acknowledgement]) -> Json:
     return {**rest, 'overrides': [*rest['overrides'], *map(override, given)]}
 
 
-def without(data: Json, ended: Collection[Key]) -> Json:
-    """Return the data without these acknowledgements; limits that stand beside them stay."""
-    left = [_without(each, ended) for each in data.get('overrides', ())]
-    return {**data, 'overrides': [each for each in left if each is not None]}
+def without(data: Json, names: Collection[tuple[str, str]]) -> Json:
+    """Return the data without the acknowledgements of these serial numbers and metrics, but with limits beside them."""
+    rest = (_without(each, names) for each in data.get('overrides', ()))
+    return {**data, 'overrides': [each for each in rest if each is not None]}
 
 
-def _without(override: Json, ended: Collection[Key]) -> Optional[Json]:
-    """Return what is left of an override, None for nothing."""
+def _without(override: Json, names: Collection[tuple[str, str]]) -> Json | None:
+    """Return what is left of an override, which may be invalid; None for nothing."""
     device, metrics = override.get('for'), override.get('metrics')
     serial = device.get('serial') if isinstance(device, dict) else None
     if not isinstance(metrics, dict) or not isinstance(serial, str):
         return override
-    left: Dict[str, Any] = {}
+    rest = {}
     for metric, limits in metrics.items():
-        is_ended = (serial, metric) in ended and isinstance(limits, dict) and 'acknowledged' in limits
-        rest = {key: value for key, value in limits.items() if key != 'acknowledged'} if is_ended else limits
-        if not is_ended or set(rest) - {'why'}:  # the reason of a number that is no longer accepted goes with it
-            left[metric] = rest
-    if left == metrics:
+        is_ended = (serial, metric) in names and isinstance(limits, dict) and 'acknowledged' in limits
+        others = {key: value for key, value in limits.items() if key != 'acknowledged'} if is_ended else limits
+        if not is_ended or set(others) - {'why'}:  # the reason of a number that is no longer accepted goes with it
+            rest[metric] = others
+    if rest == metrics:
         return override
-    return {**override, 'metrics': left} if left or set(override) - _OURS else None
+    return {**override, 'metrics': rest} if rest or set(override) - _OURS else None

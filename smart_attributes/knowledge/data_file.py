@@ -1,7 +1,7 @@
-"""A data file becomes data, or a sentence that says what keeps it from being read.
+"""The data of a JSON file, or a sentence that says why it cannot be read.
 
-Shipped files are validated before they are shipped (see `validate`), so that a check
-loads them without validation; what a site writes is looked at by `sitefile`.
+Shipped files are validated before a release (see the command validate), so that a check loads them without validation;
+the files of a site are validated by `site_file`.
 """
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import errno
 import json
 import os
 import re
+from collections import Counter
 
 from .. import files, trust
 from ..errors import DataError
-from ..typed import TYPE_CHECKING
+from ..typed import TYPE_CHECKING, MutableJson
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Set, Tuple, Union
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
 
-    from .places import Path
-
-    Describe = Callable[[Any, Path], str]
+    Pairs = list[tuple[str, Any]]   # keys and values of an object, in the order of the text
 
 LONGEST_NUMBER = 40   # characters; 48 bits have 15 digits
 FORMER = 'roles'      # what the key "metrics" was called in snapshots of version 2.0; files of sites still say so
@@ -27,10 +27,9 @@ PACKAGE = files.PROGRAM
 
 
 def shipped(name: str) -> str:
-    """Return where the shipped file or folder *name* lies.
+    """Return the path of the shipped file or folder *name*. Raises DataError if it is missing.
 
-    A wheel and the single-file program carry the data inside the package; a checkout
-    and the Debian package beside it. Raises DataError where neither is there.
+    A wheel and the single-file program have the data inside the package; a checkout and the Debian package beside it.
     """
     if not os.path.isdir(PACKAGE):
         return os.path.join(PACKAGE, name)
@@ -42,7 +41,7 @@ def shipped(name: str) -> str:
 
 
 def load(path: str) -> Any:
-    """Return a shipped file's data, unvalidated. Raises DataError where it cannot be read."""
+    """Return the data of a shipped file, unvalidated. Raises DataError if it cannot be read."""
     try:
         return json.loads(files.content(path, files.LARGEST))
     except (OSError, ValueError) as error:
@@ -88,58 +87,57 @@ def read_text(path: str) -> str:
 
 
 def _reason(error: Exception) -> str:
-    return f'cannot be read: {error.strerror}' if isinstance(error,
-                                                             OSError) and error.strerror else f'cannot be read: {error}'
+    return f'cannot be read: {getattr(error, "strerror", None) or error}'
 
 
 # --- reading ---------------------------------------------------------------------
 
 class Doubled(str):
-    """What stands for the values of a key that an object has twice, since nobody can say which one is meant."""
+    """A placeholder for the values of a key that an object has twice, since nobody can say which one is meant."""
 
 
-def parse(text: str, name: str, describe: Optional[Describe] = None) -> Tuple[Any, List[str]]:
+def parse(text: str, name: str, within: str = '') -> tuple[Any, list[str]]:
     """Return the data of a JSON text and one sentence for each key that an object has twice; its value is Doubled.
 
-    Raises DataError where it is no JSON.
+    within: the key that sentences name the data by, '' for a whole file. Raises DataError if the text is no JSON.
     """
-    # The objects are kept because a number of a lost one would be given to another.
-    doubled: Dict[int, Tuple[Dict[str, Any], List[str]]] = {}
+    # By id. The objects are kept because the id of a lost one would be given to another.
+    doubled: dict[int, tuple[MutableJson, list[str]]] = {}
 
-    def note_doubled(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
-        found = dict(pairs)
-        if FORMER in found:
-            pairs = [('metrics' if key == FORMER else key, value) for key, value in pairs]
-            found = dict(pairs)
-        if len(found) < len(pairs):
-            doubled[id(found)] = found, _repeated(key for key, _ in pairs)
-        return found
+    def of_pairs(pairs: Pairs) -> MutableJson:
+        content = dict(pairs)
+        if FORMER in content:
+            return of_pairs([('metrics' if key == FORMER else key, value) for key, value in pairs])
+        if len(content) < len(pairs):
+            counts = Counter(key for key, _ in pairs)
+            doubled[id(content)] = content, sorted(key for key, count in counts.items() if count > 1)
+        return content
 
-    data = decoded(text, name, note_doubled)
-    return (data, _told(doubled, data, name, describe)) if doubled else (data, [])
-
-
-def _repeated(keys: Iterable[str]) -> List[str]:
-    seen: Set[str] = set()
-    return sorted({key for key in keys if key in seen or seen.add(key)})  # type: ignore[func-returns-value]
-
-
-def _told(doubled: Mapping[int, Tuple[Dict[str, Any], List[str]]], data: Any, name: str,
-          describe: Optional[Describe]) -> List[str]:
-    """Return the sentences, outer objects first, and put Doubled in the place of what they tell of."""
+    data = decoded(text, name, of_pairs)
+    if not doubled:
+        return data, []
     from .places import place, sentence, shown
-    told = [sentence(name, (describe or place)(data, path), f'{shown(key)} stands here twice; keep one')
-            for path, found in _objects(data) if id(found) in doubled for key in doubled[id(found)][1]]
-    for found, keys in doubled.values():
-        found.update((key, Doubled()) for key in keys)
-    return told
+    whole, start = ({within: data}, [within]) if within else (data, [])
+    sentences = [sentence(name, place(whole, [*start, *path]), f'{shown(key)} stands here twice; keep one')
+                 for path, content in _objects(data) if id(content) in doubled for key in doubled[id(content)][1]]
+    for content, keys in doubled.values():
+        content.update((key, Doubled()) for key in keys)
+    return data, sentences
 
 
-def decoded(text: str, name: str, of_pairs: Callable[[List[Tuple[str, Any]]], Any]) -> Any:
-    """Return the data of a JSON text. Raises DataError where it is no JSON.
+def _objects(data: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Yield every object of *data* with its path, in the order in which they begin."""
+    ahead: list[tuple[tuple[str | int, ...], Any]] = [((), data)]
+    while ahead:
+        path, value = ahead.pop()
+        if isinstance(value, dict):
+            yield path, value
+        items = list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ())
+        ahead.extend(((*path, key), item) for key, item in reversed(items))
 
-    of_pairs: makes an object of its keys and values, in the order in which they stand.
-    """
+
+def decoded(text: str, name: str, of_pairs: Callable[[Pairs], Any]) -> Any:
+    """Return the data of a JSON text. of_pairs: makes an object of its keys and values. Raises DataError."""
     try:
         return json.loads(text, object_pairs_hook=of_pairs, parse_constant=_refuse_constant, parse_int=_whole,
                           parse_float=_finite)
@@ -151,29 +149,26 @@ def decoded(text: str, name: str, of_pairs: Callable[[List[Tuple[str, Any]]], An
 
 
 def _no_json(error: json.JSONDecodeError) -> str:
-    """Return where a text is no JSON and what to do about it."""
-    position, advice = _syntax(error)
-    line, column = error.doc.count('\n', 0, position) + 1, position - error.doc.rfind('\n', 0, position)
+    """Return where a text is no JSON and what to do; Python's place may be a line too late."""
+    text, position = error.doc, error.pos
+    before, rest = text[:position].rstrip(), text[position:].lstrip()
+    comma = position if rest[:1] == ',' else len(before) - 1
+    if not before + rest:
+        position, advice = 0, 'the file is empty; give a JSON file'
+    elif not rest:
+        advice = 'the text ends here; a } or ] is missing'
+    elif re.compile(r',\s*[]}]').match(text, comma):
+        position, advice = comma, 'nothing follows this comma; remove it'
+    else:
+        advice = next((words for start, words in _SYNTAX.items() if rest.startswith(start)
+                       or error.msg.startswith(start)), f'{error.msg}; correct the JSON there')
+        position = len(before) if advice == _COMMA else position
+    line, column = text.count('\n', 0, position) + 1, position - text.rfind('\n', 0, position)
     return f'line {line}, column {column}: {advice}'
 
 
-def _syntax(error: json.JSONDecodeError) -> Tuple[int, str]:
-    """Return (position, what to do there); Python names the place where it gave up, which may be a line too late."""
-    before, rest = error.doc[:error.pos].rstrip(), error.doc[error.pos:].lstrip()
-    if not before + rest:
-        return 0, 'the file is empty; give a JSON file'
-    if not rest:
-        return error.pos, 'the text ends here; a } or ] is missing'
-    comma = error.pos if rest[0] == ',' else len(before) - 1
-    if re.compile(r',\s*[]}]').match(error.doc, comma):
-        return comma, 'nothing follows this comma; remove it'
-    known = next((words for start, words in _SYNTAX.items() if rest.startswith(start) or error.msg.startswith(start)),
-                 '')
-    return len(before) if known == _COMMA else error.pos, known or f'{error.msg}; correct the JSON there'
-
-
 _COMMA = 'a comma is missing here, or a closing bracket'
-# By what stands there, then by what Python calls it.
+# By the text at the place, then by Python's name of the error.
 _SYNTAX: Mapping[str, str] = {
     '//': 'JSON has no comments; write "comment": "..." instead',
     '#': 'JSON has no comments; write "comment": "..." instead',
@@ -203,14 +198,3 @@ def _finite(digits: str) -> float:
     if number in (float('inf'), float('-inf')):
         raise ValueError(f'the number {digits[:LONGEST_NUMBER]} is too large')
     return number
-
-
-def _objects(data: Any) -> Iterator[Tuple[Path, Any]]:
-    """Yield every object of *data* with its path, in the order in which they begin."""
-    ahead: List[Tuple[Tuple[Union[str, int], ...], Any]] = [((), data)]
-    while ahead:
-        path, value = ahead.pop()
-        if isinstance(value, dict):
-            yield path, value
-        items = list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ())
-        ahead.extend(((*path, key), item) for key, item in reversed(items))

@@ -5,14 +5,14 @@ repeated (ICRC). Data errors are those of the medium: UNC, uncorrectable, and ID
 """
 from __future__ import annotations
 
-from ..durations import HOUR
+from ..constants import HOUR
 from ..model import ErrorEntry, Reading, Report, Source
 from ..typed import TYPE_CHECKING
 from . import standards
 from .drive_database import Metric
 
 if TYPE_CHECKING:
-    from typing import Iterable, List, Mapping, Optional, Tuple
+    from collections.abc import Iterable, Mapping, Sequence
 
 DATA_ERRORS = frozenset(('UNC', 'IDNF'))
 RECENT = 1000 * HOUR
@@ -20,45 +20,40 @@ COUNTED = 'reported_uncorrect'     # the metric that counts the same errors
 RECENT_METRIC = 'recent_data_errors'
 
 
-def with_history(found: Iterable[Reading], report: Report, metrics: Mapping[str, Metric],
-                 age: Optional[float]) -> List[Reading]:
-    """Return readings with what the log tells of them: since when nothing came, and recent errors that nothing else
-    counts.
+def with_history(readings: Sequence[Reading], report: Report, metrics: Mapping[str, Metric],
+                 age: float | None) -> list[Reading]:
+    """Return readings with what the log adds: the time since the newest data error, and recent ones not counted else.
 
     age: the drive's power-on time, seconds.
     """
     if not report.errors:
-        return list(found)
+        return list(readings)
     quiet, is_bound = newest(report, age)
     dated = [reading._replace(quiet=quiet, quiet_is_bound=is_bound) if reading.metric == COUNTED and reading.number
-             else reading
-             for reading in found]
+             else reading for reading in readings]
     is_counted = any(reading.metric == COUNTED and reading.judged and reading.number for reading in dated)
     return dated if is_counted else [*dated, *recent(report, metrics, age)]
 
 
-def newest(report: Report, age: Optional[float]) -> Tuple[Optional[float], bool]:
+def newest(report: Report, age: float | None) -> tuple[float | None, bool]:
     """Return the power-on seconds since the last data error, and whether they may be more; None if unknown."""
-    data = next((error for error in report.errors if not error.kind or is_data_error(error)), None)
-    if data:
-        return standards.seconds_since(data.hours, age), False
+    for error in report.errors:
+        if not error.kind or _is_data_error(error):
+            return standards.seconds_since(error.hours, age), False
     # What the log no longer holds is older than all that it holds; where it holds all, it does not know of data errors.
     is_full = (report.error_count or 0) > len(report.errors)
     return (standards.seconds_since(report.errors[-1].hours, age), True) if is_full else (None, False)
 
 
-def recent(report: Report, metrics: Mapping[str, Metric], age: Optional[float]) -> Iterable[Reading]:
-    """Yield how many data errors of the last RECENT seconds the log holds, where it holds any at all."""
-    agos = [standards.seconds_since(error.hours, age) for error in report.errors if is_data_error(error)]
+def recent(report: Report, metrics: Mapping[str, Metric], age: float | None) -> Iterable[Reading]:
+    """Yield the number of data errors of the last RECENT seconds, if the log holds data errors at all."""
+    agos = [standards.seconds_since(error.hours, age) for error in report.errors if _is_data_error(error)]
     fresh = [ago for ago in agos if ago is not None and ago <= RECENT]
     if agos:
         why = '' if fresh or None not in agos else 'data errors at an hour that the power-on time does not explain'
         yield Reading(RECENT_METRIC, None if why else len(fresh), metrics[RECENT_METRIC].unit,
-                      Source(standards.ERROR_LOG),
-                      judged=not why,
-                      unknown=why, quiet=min(fresh, default=None))
+                      Source(standards.ERROR_LOG), judged=not why, unknown=why, quiet=min(fresh, default=None))
 
 
-def is_data_error(error: ErrorEntry) -> bool:
-    """Tell whether data could not be read or found."""
+def _is_data_error(error: ErrorEntry) -> bool:
     return not DATA_ERRORS.isdisjoint(error.kind)

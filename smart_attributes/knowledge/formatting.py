@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, List, Mapping, Sequence, Tuple, Union
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..typed import Json
 from .schema import definition, schema
@@ -17,26 +18,26 @@ _OPEN = re.compile('|documents|metrics|evidence|(sets|entries|advisories|samples
 def formatted(data: Json, schema_name: str) -> str:
     """Return *data*, which fits the schema, in the one layout that its file has.
 
-    Keys stand in the schema's order; documents, metrics, sets, entries and
-    advisories are sorted. The order of attributes is kept: it has a meaning.
-    Whatever is not ASCII is escaped, so that the text is safe on any terminal.
+    Keys are in the schema's order; documents, metrics, sets, entries and advisories are sorted. The order of attributes
+    is kept: it has a meaning. Characters outside ASCII are escaped, so that the text is safe on any terminal.
     """
     root = schema(schema_name)
     ordered = _in_schema_order(data, root, root)
     for key in ('documents', 'metrics', 'sets'):
         if key in ordered:
             ordered[key] = dict(sorted(ordered[key].items()))
-    for key, rank in (('entries', _entry_rank), ('advisories', lambda advisory: natural(advisory['id']))):
-        if key in ordered:
-            ordered[key] = sorted(ordered[key], key=rank)
+    if 'entries' in ordered:
+        ordered['entries'].sort(key=lambda entry: (2 if entry.get('fallback') else 1 if entry.get('generic') else 0,
+                                                   natural(entry['family'])))
+    if 'advisories' in ordered:
+        ordered['advisories'].sort(key=lambda advisory: natural(advisory['id']))
     return _laid_out(ordered, '', '', 0) + '\n'
 
 
 def samples(data: Sequence[Json]) -> str:
     """Return samples in the one layout that a file of them has."""
     root = schema('attributes')
-    ordered = _in_schema_order({'samples': list(data)}, root, root)['samples']
-    return _laid_out(ordered, 'samples', '', 0) + '\n'
+    return _laid_out(_in_schema_order({'samples': list(data)}, root, root)['samples'], 'samples', '', 0) + '\n'
 
 
 def evidence(data: Mapping[str, Json]) -> str:
@@ -44,12 +45,8 @@ def evidence(data: Mapping[str, Json]) -> str:
     return _laid_out(dict(sorted(data.items(), key=lambda item: natural(item[0]))), 'evidence', '', 0) + '\n'
 
 
-def _entry_rank(entry: Json) -> Tuple[int, List[Union[str, int]]]:
-    return 2 if entry.get('fallback') else 1 if entry.get('generic') else 0, natural(entry['family'])
-
-
-def natural(text: str) -> List[Union[str, int]]:
-    """Return a sort key by which "Intel 330" stands before "Intel 1500"."""
+def natural(text: str) -> list[str | int]:
+    """Return a sort key by which "Intel 330" comes before "Intel 1500"."""
     return [int(part) if position % 2 else part.casefold() for position, part in enumerate(re.split('([0-9]+)', text))]
 
 
@@ -59,20 +56,19 @@ def _in_schema_order(value: Any, fits: Json, root: Json) -> Any:
         return [_in_schema_order(item, fits.get('items', {}), root) for item in value]
     if not isinstance(value, dict):
         return value
-    known, other = fits.get('properties', {}), fits.get('additionalProperties')
-    keys = [key for key in known if key in value] + [key for key in value if key not in known]
-    others = other if isinstance(other, dict) else {}
-    return {key: _in_schema_order(value[key], known.get(key, others), root) for key in keys}
+    parts, others = fits.get('properties', {}), fits.get('additionalProperties') or {}
+    keys = [key for key in parts if key in value] + [key for key in value if key not in parts]
+    return {key: _in_schema_order(value[key], parts.get(key, others), root) for key in keys}
 
 
 def _meant(value: Any, fits: Json, root: Json) -> Json:
-    """Follow references, and of alternatives the one whose type *value* has."""
+    """Return the definition that is referred to; of alternatives, the one whose type *value* has."""
     fits = definition(fits, root)
-    if 'anyOf' in fits and 'properties' not in fits:
-        kind = 'object' if isinstance(value, dict) else 'array' if isinstance(value, list) else None
-        choices = (_meant(value, choice, root) for choice in fits['anyOf'])
-        return next((choice for choice in choices if choice.get('type') == kind), {})
-    return fits
+    if 'anyOf' not in fits or 'properties' in fits:
+        return fits
+    kind = 'object' if isinstance(value, dict) else 'array' if isinstance(value, list) else None
+    choices = (_meant(value, choice, root) for choice in fits['anyOf'])
+    return next((choice for choice in choices if choice.get('type') == kind), {})
 
 
 def _laid_out(value: Any, path: str, before: str, indent: int) -> str:
@@ -82,8 +78,8 @@ def _laid_out(value: Any, path: str, before: str, indent: int) -> str:
         return text
     if not _OPEN.fullmatch(path) and indent + len(before) + len(text) < WIDTH:
         return text
-    items = [(f'{json.dumps(key)}: ', key, item) for key, item in value.items()] if isinstance(value, dict) \
-        else [('', number, item) for number, item in enumerate(value)]
+    items = ([(f'{json.dumps(key)}: ', key, item) for key, item in value.items()] if isinstance(value, dict)
+             else [('', number, item) for number, item in enumerate(value)])
     lines = [' ' * (indent + 1) + start + _laid_out(item, f'{path}/{key}'.lstrip('/'), start, indent + 1)
              for start, key, item in items]
     first, last = '{}' if isinstance(value, dict) else '[]'

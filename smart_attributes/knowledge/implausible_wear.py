@@ -7,39 +7,36 @@ Of 7,418 failed drives of Alibaba's fleet that were worn, none had lived less th
 """
 from __future__ import annotations
 
-from ..durations import HOUR
+from ..constants import HOUR
 from ..model import Reading
 from ..typed import TYPE_CHECKING
 from ..words import IMPLAUSIBLE, amount
 
 if TYPE_CHECKING:
-    from typing import List, Mapping, Optional, Sequence
+    from collections.abc import Mapping, Sequence
 
 HOURS_A_PERCENT = 1    # 100 hours from the first to the last
 FULL_WRITES = 1        # of the capacity, for 100 %
 
 
-def checked(found: Mapping[str, Sequence[Reading]], capacity: Optional[int]) -> List[Reading]:
+def checked(by_metric: Mapping[str, Sequence[Reading]], capacity: int | None) -> list[Reading]:
     """Return the readings of endurance_used; those that age and written bytes contradict become unknown.
 
-    found: all readings of a drive, by metric. capacity: bytes. Where one of these is unknown, nothing is contradicted.
+    by_metric: all readings of a drive. capacity: bytes. Where one of these is unknown, nothing is contradicted.
     """
-    age, written = _largest(found, 'power_on_time'), _largest(found, 'host_written', 'nand_written')
+    age, written = _largest(by_metric, 'power_on_time'), _largest(by_metric, 'host_written', 'nand_written')
     if age is None or written is None or not capacity:
-        return [*found['endurance_used']]
+        return [*by_metric['endurance_used']]
     share = 100 * written / capacity
-    return [reading._replace(number=None, judged=False, unknown=_why(reading.number, age, written, share))
-            if reading.number is not None and reading.number > age / HOUR / HOURS_A_PERCENT
-            and reading.number > share / FULL_WRITES else reading for reading in found['endurance_used']]
+    most = max(age / HOUR / HOURS_A_PERCENT, share / FULL_WRITES)
+    return [reading if reading.number is None or reading.number <= most else
+            reading._replace(number=None, judged=False, unknown=(
+                f'{IMPLAUSIBLE}: {amount(reading.number, "%")} after {amount(age, "s")} with {amount(written, "B")} '
+                f'written, {share:.2g} % of the capacity'))
+            for reading in by_metric['endurance_used']]
 
 
-def _largest(found: Mapping[str, Sequence[Reading]], *metrics: str) -> Optional[float]:
+def _largest(by_metric: Mapping[str, Sequence[Reading]], *metrics: str) -> float | None:
     """Return the largest number of some metrics, which contradicts wear the least."""
-    return max((reading.number for metric in metrics for reading in found.get(metric, ())
-                if reading.number is not None),
-               default=None)
-
-
-def _why(used: float, age: float, written: float, share: float) -> str:
-    return (f'{IMPLAUSIBLE}: {amount(used, "%")} after {amount(age, "s")} with {amount(written, "B")} written, '
-            f'{share:.2g} % of the capacity')
+    return max((reading.number for metric in metrics for reading in by_metric.get(metric, ())
+                if reading.number is not None), default=None)

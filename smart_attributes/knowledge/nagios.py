@@ -1,8 +1,7 @@
-"""nagiosplugin: its Range, and no more of it.
+"""The class Range of nagiosplugin, without the rest of the library.
 
-Its package loads logging and tempfile, for a runtime and for cookies that nobody here uses: 17 ms of CPU, a quarter of
-a check. The range needs none of that, so its file is run by itself, which leaves nothing behind: whoever imports
-nagiosplugin later gets all of it.
+The package loads logging and tempfile, for a runtime and for cookies that nobody here uses: 17 ms of CPU, a quarter of
+a check. The range needs none of that, so its file is run by itself; a later import of nagiosplugin gets all of it.
 """
 from __future__ import annotations
 
@@ -18,7 +17,6 @@ NAME = 'nagiosplugin'
 
 
 def _alone() -> Any:
-    """Return the class from its own file. Raises whatever goes wrong where the library is laid out otherwise."""
     package = PathFinder.find_spec(NAME)
     folders = package.submodule_search_locations if package else None
     spec = PathFinder.find_spec(f'{NAME}.range', folders)

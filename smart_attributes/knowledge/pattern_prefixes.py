@@ -1,4 +1,4 @@
-"""Beginnings: which of many patterns may match a text at all, told without compiling them.
+"""The beginnings of patterns: which of many patterns may match a text at all, without compiling them.
 
 Compiling a pattern takes longer than comparing its literal beginning with a hundred models, and almost every pattern
 fails there, most at the first character.
@@ -12,17 +12,18 @@ from itertools import takewhile
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Any, Dict, Iterable, List, Sequence, Tuple
+    from collections.abc import Iterable, Sequence
+    from typing import Any
 
 
 class ByBeginning:
     """Things, each with patterns of which one must match."""
 
-    def __init__(self, things: Iterable[Tuple[Sequence[str], Any]]):
+    def __init__(self, things: Iterable[tuple[Sequence[str], Any]]):
         """things: (patterns, thing); no patterns: it fits every text."""
-        self._things: List[Any] = []
-        self._always: List[int] = []
-        self._patterns: Dict[str, List[Tuple[int, str]]] = {}  # by first character; '': a glance does not tell it
+        self._things: list[Any] = []
+        self._always: list[int] = []
+        self._patterns: dict[str, list[tuple[int, str]]] = {}  # by first character; '': not known
         for place, (patterns, thing) in enumerate(things):
             self._things.append(thing)
             self._always += [] if patterns else [place]
@@ -30,22 +31,21 @@ class ByBeginning:
                 for start in first_characters(pattern) or ('',):
                     self._patterns.setdefault(start, []).append((place, pattern))
 
-    def matching(self, text: str) -> List[Any]:
+    def matching(self, text: str) -> list[Any]:
         """Return the things that fit a text, in their order."""
-        found = set(self._always)
+        places = set(self._always)
         for start in {text[:1], ''}:
-            found.update(place for place, pattern in self._patterns.get(start, ()) if _is_match(pattern, text))
-        return [self._things[place] for place in sorted(found)]
+            places.update(place for place, pattern in self._patterns.get(start, ()) if _is_match(pattern, text))
+        return [self._things[place] for place in sorted(places)]
 
 
 def matches_pattern(pattern: str, text: str) -> bool:
-    """Say whether *pattern* matches the whole *text*."""
+    """Tell whether *pattern* matches the whole *text*."""
     starts = first_characters(pattern)
     return not (starts and text[:1] not in starts) and _is_match(pattern, text)
 
 
 def _is_match(pattern: str, text: str) -> bool:
-    """Say the same of a text that the first character does not exclude."""
     return _may_match(pattern, text) and re.fullmatch(pattern, text) is not None
 
 
@@ -61,56 +61,55 @@ _MAKES_OPTIONAL = ('?', '*', '{')
 # A set of characters; a choice of which each part begins with a character that it needs.
 _SET = re.compile(r'\[([A-Za-z0-9]+|0-9)\](?![?*{])')
 _CHOICE = re.compile(r'\((\w(?![?*{])(?:[^()|\\]|\\.)*(?:\|\w(?![?*{])(?:[^()|\\]|\\.)*)*)\)(?![?*{])')
-_DIGITS = '0123456789'
 
 
 def first_characters(pattern: str) -> str:
-    """Return what everything matched by *pattern* starts with: one of these; '' where a glance does not tell."""
+    """Return the characters of which every match of *pattern* starts with one; '' where that is not obvious."""
     if '|' in pattern and has_top_level_bar(pattern):
         return ''
     if pattern[:1].isalnum():
         return '' if pattern[1:2] in _MAKES_OPTIONAL else pattern[0]
     if pattern[:2] in ('\\(', '\\['):
         return '' if pattern[2:3] in _MAKES_OPTIONAL else pattern[1]
-    known = _SET.match(pattern)
-    if known:
-        return known.group(1).replace('0-9', _DIGITS)
+    characters = _SET.match(pattern)
+    if characters:
+        return characters[1].replace('0-9', '0123456789')
     choice = _CHOICE.match(pattern)
-    return ''.join(part[0] for part in choice.group(1).split('|')) if choice else ''
+    return ''.join(part[0] for part in choice[1].split('|')) if choice else ''
 
 
 _LETTER = r'[A-Za-z0-9 _/,:-]'
 _PLACE = rf'{_LETTER}|\[[A-Za-z0-9]+\]'
 _EACH_PLACE = re.compile(_PLACE)
-# Both match always, were it nothing.
+# Both match always, if only an empty text.
 _LETTERS: Any = re.compile(f'{_LETTER}*')
 _PLACES: Any = re.compile(f'(?:{_PLACE})*')
 
 
 @lru_cache(maxsize=None)
 def beginning(pattern: str) -> Sequence[str]:
-    """Return which characters may stand at the first places of everything that is matched by *pattern*."""
+    """Return the characters that may be at each of the first places of every match of *pattern*."""
     if '|' in pattern and has_top_level_bar(pattern):
         return ()
-    known = _PLACES.match(pattern)[0]
-    places = [place.strip('[]') for place in _EACH_PLACE.findall(known)]
+    start = _PLACES.match(pattern)[0]
+    places = [place.strip('[]') for place in _EACH_PLACE.findall(start)]
     # A quantifier behind the last one may make it optional.
-    return places[:-1] if pattern[len(known):len(known) + 1] in _MAKES_OPTIONAL else places
+    return places[:-1] if pattern[len(start):len(start) + 1] in _MAKES_OPTIONAL else places
 
 
 def literal_beginning(pattern: str) -> str:
-    """Return the characters that everything matched by *pattern* starts with."""
+    """Return the characters that every match of *pattern* starts with."""
     return ''.join(takewhile(lambda place: len(place) == 1, beginning(pattern)))
 
 
-_ESCAPES_AND_SETS = re.compile(r'\\.|\[\^?\]?(?:\\.|[^]\\])*\]')
+ESCAPES_AND_SETS = re.compile(r'\\.|\[\^?\]?(?:\\.|[^]\\])*\]', re.S)
 
 
 @lru_cache(maxsize=None)
 def has_top_level_bar(pattern: str) -> bool:
-    """Say whether *pattern* is a choice of whole patterns: "ABC|DEF", but not "A(BC|DEF)"."""
+    """Tell whether *pattern* is a choice of whole patterns: "ABC|DEF", but not "A(BC|DEF)"."""
     depth = 0
-    for before in _ESCAPES_AND_SETS.sub('', pattern).split('|')[:-1]:
+    for before in ESCAPES_AND_SETS.sub('', pattern).split('|')[:-1]:
         depth += before.count('(') - before.count(')')
         if depth == 0:
             return True

@@ -1,4 +1,4 @@
-"""Where a fault stands in a data file, in the words of messages. Pure functions."""
+"""The words of messages for places and values in a data file. Pure functions."""
 from __future__ import annotations
 
 import json
@@ -6,9 +6,10 @@ import json
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Any, List, Mapping, Sequence, Union
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
-    Path = Sequence[Union[str, int]]
+    Path = Sequence[str | int]
 
 SHOWN = 60   # characters of a value that a sentence may quote
 KINDS: Mapping[str, str] = {
@@ -34,39 +35,39 @@ def listed(words: Sequence[str], last: str) -> str:
     return f' {last} '.join(part for part in (', '.join(words[:-1]), words[-1]) if part)
 
 
+# What the keys of these are.
+_NAMED = {'documents': 'document', 'metrics': 'metric', 'sets': 'set', 'attributes': 'attribute', 'readings': ''}
+# What the items of these lists are, and the key that they are known by.
+_ITEMS = {'entries': ('entry', 'family'), 'advisories': ('advisory', 'id'), 'samples': ('sample', 'family'),
+          'overrides': ('override', 'for')}
+
+
 def place(data: Any, path: Path) -> str:
     """Return where *path* leads, in words: "Intel DC S3500, attribute 233, endurance_used"."""
-    words: List[str] = []
+    words: list[str] = []
     for depth, step in enumerate(path):
         data = _step(data, step)
-        before = path[depth - 1] if depth else ''
+        before = str(path[depth - 1]) if depth else ''
         if isinstance(step, int):
-            words.append(_item(str(before), step, data))
+            words.append(_item(before, step, data))
         elif before in _NAMED:
-            words.append(f'{_NAMED[str(before)]} {_name(step)}'.strip())
+            words.append(f'{_NAMED[before]} {_name(step)}'.strip())
         elif depth == len(path) - 1 or (step not in _NAMED and step not in _ITEMS):
             words.append(_name(step))
     return ', '.join(words)
 
 
-# What the keys of these are.
-_NAMED = {'documents': 'document', 'metrics': 'metric', 'sets': 'set', 'attributes': 'attribute', 'readings': ''}
-# What the items of these lists are, and what they are known by.
-_ITEMS = {'entries': ('entry', 'family'), 'advisories': ('advisory', 'id'), 'samples': ('sample', 'family'),
-          'overrides': ('override', 'for')}
-
-
 def _item(list_name: str, number: int, item: Any) -> str:
     word, key = _ITEMS.get(list_name, ('item', ''))
-    known_by = _step(item, key)
-    if isinstance(known_by, dict):
-        known_by = ' '.join(str(part) for part in next(iter(known_by.items()), ()))
-    if not isinstance(known_by, str) or not known_by:
+    name = _step(item, key)
+    if isinstance(name, dict):
+        name = ' '.join(str(part) for part in next(iter(name.items()), ()))
+    if not isinstance(name, str) or not name:
         return f'{word} {number + 1}'
-    return _name(known_by) if word == 'entry' else f'{word} {number + 1}, {_name(known_by)}'
+    return _name(name) if word == 'entry' else f'{word} {number + 1}, {_name(name)}'
 
 
-def _step(data: Any, step: Union[str, int]) -> Any:
+def _step(data: Any, step: str | int) -> Any:
     try:
         return data[step]
     except (KeyError, IndexError, TypeError):

@@ -1,4 +1,4 @@
-"""Nagios ranges: the text of a limit, what it means, and how to say it.
+"""Nagios ranges: parse the text of a limit, compare numbers with it, and describe it in words.
 
 Source: Monitoring Plugins Development Guidelines, "Threshold and Ranges".
 """
@@ -8,13 +8,13 @@ import re
 from functools import lru_cache
 
 from ..coded import Coded
-from ..durations import LETTERS
+from ..constants import LETTERS
 from ..errors import UsageError
 from ..typed import TYPE_CHECKING
 from .nagios import Range
 
 if TYPE_CHECKING:
-    from typing import Mapping, Tuple
+    from collections.abc import Mapping
 
 INFINITY = float('inf')
 LONGEST_NUMBER = 300  # characters; longer ones may be beyond what a float can hold
@@ -36,64 +36,53 @@ _WITH_UNIT = r'(-?(?:[0-9]*\.)?[0-9]+)\s*(%|°?[A-Za-z]+)(?=:|$)'
 
 @lru_cache(maxsize=None)
 def parse(text: str, unit: str = '') -> Range:
-    """Return the range that *text* means: "85", "11:", "~:5", "10:20", "@1:5"; of a metric in seconds also "30d:",
-    "@1d:2w".
+    """Return a range such as "85", "11:", "~:5", "10:20", "@1:5"; for a metric in seconds also "30d:" or "@1d:2w".
 
-    unit: the base unit of the metric. Raises UsageError for anything else, also for "" and for a range that starts
-    above its end.
+    unit: the base unit of the metric. Raises UsageError for anything else, also for "", for a range that starts above
+    its end, and for a number too large to compare with: it would never alert, or always.
     """
     try:
         plain = in_base_unit(text, unit)
-        if not text or set(plain) - CHARACTERS or _is_endless(plain):
+        is_endless = len(plain) > LONGEST_NUMBER and INFINITY in map(float, re.findall('[0-9.]+', plain))
+        if not text or set(plain) - CHARACTERS or is_endless:
             raise ValueError
         return Range(plain)
     except (ValueError, TypeError, OverflowError):
         raise UsageError(f'"{text[:40]}" is no Nagios range{_advice(text, unit)}') from None
 
 
-def _is_endless(plain: str) -> bool:
-    """Tell whether a number is too large to compare with: it would never alert, or always."""
-    return len(plain) > LONGEST_NUMBER and any(float(number) == INFINITY for number in re.findall('[0-9.]+', plain))
-
-
 def in_base_unit(text: str, unit: str) -> str:
-    """Return a range as daemons read it, without days, weeks and years: "2592000:" for "30d:" of a metric in seconds.
-    """
+    """Return a range as daemons read it: of a metric in seconds, "2592000:" for "30d:"."""
     return _END.sub(lambda end: _plain(round(float(end[1]) * LETTERS[end[2]])), text) if unit == 's' else text
 
 
 def _advice(text: str, unit: str) -> str:
-    """Return what may be written instead: the same limit without units, or the forms of a range."""
-    plain, units = without_units(text, unit)
-    if units and not set(plain) - CHARACTERS:
-        return f'; leave out the unit: write {plain}' if plain == units else f'; write {plain}, in {_BASES[unit]}'
-    return _forms(text, unit)
-
-
-def without_units(text: str, unit: str) -> Tuple[str, str]:
-    """Return a range or number whose units are converted to the base unit, and one whose units are left out.
-
-    ("180000000", "50000") for "50000h" of a metric in seconds. '' and '' where it has no unit, or a foreign one.
-    """
-    known = _UNITS.get(unit, {})
-    found = [each[2].lower() for each in re.finditer(_WITH_UNIT, text)]
-    if not found or not all(word in known for word in found):
-        return '', ''
-    return (re.sub(_WITH_UNIT, lambda each: _plain(float(each[1]) * known[each[2].lower()]), text),
-            re.sub(_WITH_UNIT, lambda each: each[1], text))
-
-
-def _forms(text: str, unit: str) -> str:
-    """Return the forms of a range, for an error message."""
+    """Return what may be written instead, for an error message: the limit without units, or the forms of a range."""
+    plain = _without_units(text, unit)
+    if plain:
+        return plain
     if len(text) > LONGEST_NUMBER:
         return '; its number is too long'
-    if unit != 's' and _END.search(text):
-        return (f' of a metric that is {f"in {unit}" if unit else "a count"}; d, w and y (days, weeks, years) are for '
-                'metrics in seconds, such as endurance_time_left')
     if unit == 's':
         return ('; write 30d: (bad below 30 days), 5y (bad above 5 years), 1d:2w (bad outside) or @1d:2w (bad inside), '
                 'with d, w, y, or seconds without a letter')
+    if _END.search(text):
+        return (f' of a metric that is {f"in {unit}" if unit else "a count"}; d, w and y (days, weeks, years) are for '
+                'metrics in seconds, such as endurance_time_left')
     return '; write 85 (bad above 85), 11: (bad below 11), 10:20 (bad outside) or @1:5 (bad inside)'
+
+
+def _without_units(text: str, unit: str) -> str:
+    """Return the advice to write "180000000" for "50000h" of a metric in seconds; '' without a unit that fits."""
+    sizes = _UNITS.get(unit, {})
+    names = [match[2].lower() for match in re.finditer(_WITH_UNIT, text)]
+    if not names or not all(name in sizes for name in names):
+        return ''
+    plain = re.sub(_WITH_UNIT, lambda match: _plain(float(match[1]) * sizes[match[2].lower()]), text)
+    if set(plain) - CHARACTERS:
+        return ''
+    is_same = plain == re.sub(_WITH_UNIT, r'\1', text)
+    return f'; leave out the unit: write {plain}' if is_same else f'; write {plain}, in {_BASES[unit]}'
 
 
 def is_violated(text: str, number: float, unit: str = '') -> bool:
@@ -116,18 +105,14 @@ def excess(text: str, number: float, unit: str = '') -> float:
 def describe(text: str, number: float, unit: str = '') -> Coded:
     """Return on which side of the range *text* the violating *number* is: "above 95", "below 30d", with its code."""
     limit = parse(text, unit)
-    start, end = _written(text, limit)
+    # An end with a letter is shown as it is written.
+    first, _, last = text.lstrip('@').rpartition(':')
+    start = first if _END.fullmatch(first) else _plain(limit.start)
+    end = last if _END.fullmatch(last) else _plain(limit.end)
     if limit.invert:
         return Coded('inside-limit', f'inside {start} to {end}')
     is_above = number > limit.end
     return Coded('above-limit', f'above {end}') if is_above else Coded('below-limit', f'below {start}')
-
-
-def _written(text: str, limit: Range) -> Tuple[str, str]:
-    """Return both ends of a range in the words of who wrote it: those with a letter as they are, others plain."""
-    first, _, last = text.lstrip('@').rpartition(':')
-    return (first if _END.fullmatch(first) else _plain(limit.start),
-            last if _END.fullmatch(last) else _plain(limit.end))
 
 
 def above(number: float) -> str:

@@ -1,7 +1,6 @@
-"""From a report and what its entry says to vendor-neutral readings.
+"""Vendor-neutral readings from a report and what its database entry says.
 
-Pure: everything comes in as values. A reading outside its valid range is
-unknown, never 0 % and never 100 %.
+Pure: everything comes in as values. A reading outside its valid range is unknown, never 0 % and never 100 %.
 """
 from __future__ import annotations
 
@@ -11,97 +10,80 @@ from . import decode, error_log, implausible_wear, self_tests, standards, units
 from .drive_database import STATES, DriveSpec, Metric, ReadingSpec
 
 if TYPE_CHECKING:
-    from typing import Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
+    from collections.abc import Iterable, Mapping, Sequence
 
     from .drive_database import Interval
-
 
 _WEAR = 'endurance_used'
 
 
-def readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric]) -> Tuple[Reading, ...]:
+def readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric]) -> tuple[Reading, ...]:
     """Return everything that the report says, the drive's own verdicts first.
 
-    Of several readings of one metric, one is judged: the worst, unless the
-    entry distrusts the drive's own endurance statistic.
+    Of several readings of one metric, one is judged: the worst, unless the entry distrusts the drive's own endurance
+    statistic.
     """
-    numbers: Dict[str, List[Reading]] = {}
+    by_metric: dict[str, list[Reading]] = {}
     for reading in [*standard_readings(report, metrics, spec.statistic_units), *vendor_readings(report, spec, metrics)]:
-        numbers.setdefault(reading.metric, []).append(reading)
-    if _WEAR in numbers:
-        numbers[_WEAR] = implausible_wear.checked(numbers, report.identity.capacity)
-    judged = [reading for metric, found in numbers.items() for reading in _choose(found, metrics.get(metric), spec)]
-    age = next((reading.number for reading in judged if reading.metric == 'power_on_time' and reading.judged), None)
-    return (*own_verdicts(report, spec, age), *_rated(spec), *error_log.with_history(judged, report, metrics, age))
+        by_metric.setdefault(reading.metric, []).append(reading)
+    if _WEAR in by_metric:
+        by_metric[_WEAR] = implausible_wear.checked(by_metric, report.identity.capacity)
+    chosen = [reading for metric, same in by_metric.items() for reading in _choose(same, metrics[metric], spec)]
+    age = next((reading.number for reading in chosen if reading.metric == 'power_on_time' and reading.judged), None)
+    rated = ([Reading('rated_written', spec.rated_written[0], 'B', Source(spec.rated_written[1]))]
+             if spec.rated_written else [])
+    return (*_own_verdicts(report, spec, age), *rated, *error_log.with_history(chosen, report, metrics, age))
 
 
-def _rated(spec: DriveSpec) -> List[Reading]:
-    return [Reading('rated_written', spec.rated_written[0], 'B',
-                    Source(spec.rated_written[1]))] if spec.rated_written else []
+# --- 1. the drive's own verdicts ----------------------------------------------
 
-
-# --- 1. the drive's own word -------------------------------------------------
-
-def own_verdicts(report: Report, spec: DriveSpec, age: Optional[float] = None) -> List[Reading]:
+def _own_verdicts(report: Report, spec: DriveSpec, age: float | None) -> list[Reading]:
     """Return health, failing attributes, warning bits and the self-test that counts. age: power-on time, seconds."""
     failing = [row for row in report.attributes if row.when_failed == 'now']
-    found = _smart_status(report, failing, spec)
-    found.extend(_failing(row) for row in failing if row.id not in spec.ignored_thresholds)
-    found.extend(_failed_once(row) for row in report.attributes
-                 if row.when_failed == 'past' and row.prefail and row.id in standards.RATES - spec.ignored_thresholds)
     bits = report.nvme.get('critical_warning', 0)
-    found.extend(Reading(warning.metric, 0, '', Source(standards.NVME_LOG), warning.word, warning.state)
-                 for warning in standards.NVME_WARNINGS if bits & warning.mask)
-    tested = self_tests.verdict(report.self_tests, report.identity, age)
-    return [*found, tested] if tested else found
+    warnings = [warning for warning in standards.NVME_WARNINGS if bits & warning.mask]
+    verdicts = [_unreported(report) if report.smart_status is None
+                else _smart_status(report, failing, bool(warnings), spec.ignored_thresholds)]
+    verdicts += [_failing(row) for row in failing if row.id not in spec.ignored_thresholds]
+    verdicts += [_failed_once(row) for row in report.attributes
+                 if row.when_failed == 'past' and row.prefail and row.id in standards.RATES - spec.ignored_thresholds]
+    verdicts += [Reading(warning.metric, 0, '', Source(standards.NVME_LOG), warning.word, warning.state)
+                 for warning in warnings]
+    self_test = self_tests.verdict(report.self_tests, report.identity, age)
+    return [*verdicts, self_test] if self_test else verdicts
 
 
-def _smart_status(report: Report, failing: Sequence[AttributeRow], spec: DriveSpec) -> List[Reading]:
-    if report.smart_status is None:
-        return [_unreported(report)]
+def _smart_status(report: Report, failing: Sequence[AttributeRow], has_warnings: bool,
+                  ignored: frozenset[int]) -> Reading:
+    number, word, state, is_judged = 0, report.smart_status_text or 'FAILED', State.CRITICAL, True
+    # Only a pre-fail attribute makes a drive say FAILED; the others cannot explain it.
+    causes = [row.id for row in failing if row.prefail]
     if report.smart_status:
-        return [_status('passed', State.OK, True)]
-    word = report.smart_status_text or 'FAILED'
-    if any(report.nvme.get('critical_warning', 0) & warning.mask for warning in standards.NVME_WARNINGS):
-        return [_status(word, State.OK, False)]  # the bits say it better
-    if _only_bogus(failing, spec):
-        return [_status(f'{word}, but only by a threshold that is known to be bogus', State.OK, False)]
-    return [_status(word, State.CRITICAL, True)]
+        number, word, state = 1, 'passed', State.OK
+    elif has_warnings:  # the bits say it better
+        state, is_judged = State.OK, False
+    elif causes and ignored.issuperset(causes):
+        word, state, is_judged = f'{word}, but only by a threshold that is known to be bogus', State.OK, False
+    return Reading('smart_status', number, '', Source(standards.SELF_ASSESSMENT), word, state, is_judged)
 
 
 def _unreported(report: Report) -> Reading:
     """Return the SMART health status of a report without one: unknown; UNKNOWN where nothing else shows it."""
     source = Source(standards.SELF_ASSESSMENT)
-    word = ('not reported, the drive stopped answering while it was read; check again, then run: dmesg -T'
-            if _fell_silent(report) else '' if _has_counters(report) else
-            'report not understood: it holds neither the SMART health status nor the counters of the drive; record it '
-            'again: smartctl --json -x')
-    if word:
-        return Reading('smart_status', 0.5, '', source, word, State.UNKNOWN)
-    return Reading('smart_status', None, '', source, judged=False, unknown='not reported')
-
-
-def _fell_silent(report: Report) -> bool:
-    """Tell whether a command failed that would have told of the drive's health: its status, and the thresholds, too."""
-    return (report.has_exit_bit(4) and bool(report.attributes)
-            and all(row.threshold is None for row in report.attributes))
+    if report.has_exit_bit(4) and report.attributes and all(row.threshold is None for row in report.attributes):
+        word = 'not reported, the drive stopped answering while it was read; check again, then run: dmesg -T'
+    elif _has_counters(report):
+        return Reading('smart_status', None, '', source, judged=False, unknown='not reported')
+    else:
+        word = ('report not understood: it holds neither the SMART health status nor the counters of the drive; record '
+                'it again: smartctl --json -x')
+    return Reading('smart_status', 0.5, '', source, word, State.UNKNOWN)
 
 
 def _has_counters(report: Report) -> bool:
     """Tell whether a report holds what a drive is judged by beside its status: attributes, or the log of its kind."""
     return bool(report.attributes or standards.NVME_HEALTH.intersection(report.nvme)
                 or standards.SCSI_HEALTH.intersection(report.scsi))
-
-
-def _status(word: str, state: State, judged: bool) -> Reading:
-    return Reading('smart_status', 1 if state is State.OK and judged else 0, '', Source(standards.SELF_ASSESSMENT),
-                   word, state, judged)
-
-
-def _only_bogus(failing: Sequence[AttributeRow], spec: DriveSpec) -> bool:
-    # Only a pre-fail attribute makes a drive say FAILED; the others cannot explain it.
-    guilty = [row for row in failing if row.prefail]
-    return bool(guilty) and all(row.id in spec.ignored_thresholds for row in guilty)
 
 
 def _failing(row: AttributeRow) -> Reading:
@@ -127,58 +109,46 @@ def standard_readings(report: Report, metrics: Mapping[str, Metric], sectors: Ma
             standard = standards.ATA[place]
             count = statistic.number * (standard.factor or report.identity.sector_size)
             unit = standard.unit or sectors.get(standard.metric, '')
-            reading = _number(standard.metric, units.in_base_unit(count, unit, report.identity),
-                              standards.DEVICE_STATISTICS, metrics)
+            reading = _number(metrics[standard.metric], units.in_base_unit(count, unit, report.identity),
+                              standards.DEVICE_STATISTICS)
             yield reading._replace(logical_sectors=units.counted_sectors(count, unit, report.identity))
-    for key, number in report.nvme.items():
-        if key in standards.NVME and not _is_spare_unreported(key, report.nvme):
-            standard = standards.NVME[key]
-            if _is_no_count(key, report.nvme):
-                yield _unknown(metrics[standard.metric], Source(standards.NVME_LOG),
-                               f'{number} with an empty error log is no count')
-            else:
-                yield _number(standard.metric, number * standard.factor, standards.NVME_LOG, metrics,
-                              _nvme_threshold(key, report))
-    yield from _scsi_readings(report.scsi, metrics)
-    for metric, number in report.derived.items():
-        yield _number(metric, number, standards.SMARTCTL, metrics)
-    if report.error_count is not None:
-        yield _number('error_log_count', report.error_count, standards.ERROR_LOG, metrics)
-
-
-def _scsi_readings(log: Mapping[str, float], metrics: Mapping[str, Metric]) -> Iterable[Reading]:
-    for key, count in log.items():
+    yield from _nvme_readings(report.nvme, metrics)
+    for key, amount in report.scsi.items():
         if key in standards.SCSI:
             standard = standards.SCSI[key]
-            yield _number(standard.metric, count * standard.factor, standards.SCSI_LOG, metrics)
-    uncorrected = [log[key] for key in standards.SCSI_UNCORRECTED if key in log]
+            yield _number(metrics[standard.metric], amount * standard.factor, standards.SCSI_LOG)
+    uncorrected = [report.scsi[key] for key in standards.SCSI_UNCORRECTED if key in report.scsi]
     if uncorrected:
-        yield _number('reported_uncorrect', sum(uncorrected), standards.SCSI_LOG, metrics)
+        yield _number(metrics['reported_uncorrect'], sum(uncorrected), standards.SCSI_LOG)
+    for metric, number in report.derived.items():
+        yield _number(metrics[metric], number, standards.SMARTCTL)
+    if report.error_count is not None:
+        yield _number(metrics['error_log_count'], report.error_count, standards.ERROR_LOG)
 
 
-def _is_spare_unreported(key: str, log: Mapping[str, int]) -> bool:
-    """Tell a drive that has no spare from one that tells nothing: 0 % of a threshold of 0 %."""
-    return key == 'available_spare' and log[key] == 0 and log.get('available_spare_threshold') == 0
+def _nvme_readings(log: Mapping[str, int], metrics: Mapping[str, Metric]) -> Iterable[Reading]:
+    threshold = log.get('available_spare_threshold')
+    for key, number in log.items():
+        if key in standards.NVME:
+            standard, is_spare = standards.NVME[key], key == 'available_spare'
+            # One bit that is set is no lost data: exactly 2^32 of them, and none in the error log.
+            if key == 'media_errors' and number == 2**32 and log.get('num_err_log_entries') == 0:
+                yield _unknown(metrics[standard.metric], Source(standards.NVME_LOG),
+                               f'{number} with an empty error log is no count')
+            # A drive that does not report its spare says 0 % of a threshold of 0 %.
+            elif not is_spare or number or threshold != 0:
+                yield _number(metrics[standard.metric], number * standard.factor, standards.NVME_LOG,
+                              threshold if is_spare and threshold not in (0, 100) else None)
 
 
-def _is_no_count(key: str, log: Mapping[str, int]) -> bool:
-    """Tell lost data from one bit that is set: exactly 2^32 of them, and none in the error log."""
-    return key == 'media_errors' and log[key] == 2 ** 32 and log.get('num_err_log_entries') == 0
+def _number(metric: Metric, number: float, log: str, limit: float | None = None) -> Reading:
+    if not _inside(number, metric.valid):
+        return _unknown(metric, Source(log), f'{number:g} is no plausible value')
+    return Reading(metric.name, number, metric.unit, Source(log), drive_limit=limit)
 
 
-def _nvme_threshold(key: str, report: Report) -> Optional[float]:
-    threshold = report.nvme.get('available_spare_threshold')
-    if key != 'available_spare' or threshold in (None, 0, 100):
-        return None
-    return threshold
-
-
-def _number(metric: str, number: float, log: str, metrics: Mapping[str, Metric],
-            limit: Optional[float] = None) -> Reading:
-    unit = metrics[metric].unit
-    if not _inside(number, metrics[metric].valid):
-        return Reading(metric, None, unit, Source(log), judged=False, unknown=f'{number:g} is no plausible value')
-    return Reading(metric, number, unit, Source(log), drive_limit=limit)
+def _unknown(metric: Metric, source: Source, why: str) -> Reading:
+    return Reading(metric.name, None, metric.unit, source, judged=False, unknown=why)
 
 
 def _inside(number: float, valid: Interval) -> bool:
@@ -189,27 +159,29 @@ def _inside(number: float, valid: Interval) -> bool:
 # --- 3. vendor attributes ----------------------------------------------------
 
 def vendor_readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric]) -> Iterable[Reading]:
-    """Yield one reading for each metric of the entry: the first valid one, else the first unknown one."""
+    """Return one reading for each metric of the entry: the first valid one, else the first unknown one."""
     rows = {row.id: row for row in report.attributes}
-    found: Dict[str, Reading] = {}
+    by_metric: dict[str, Reading] = {}
     for item in spec.readings:
-        row = rows.get(item.attribute)
-        if row is None or (item.metric in found and found[item.metric].number is not None):
-            continue
-        reading = vendor_reading(item, row, rows, metrics[item.metric], report.identity)
-        if item.metric not in found or reading.number is not None:
-            found[item.metric] = reading
-    return found.values()
+        row, earlier = rows.get(item.attribute), by_metric.get(item.metric)
+        if row is not None and (earlier is None or earlier.number is None):
+            reading = _vendor_reading(item, row, rows, metrics[item.metric], report.identity)
+            if earlier is None or reading.number is not None:
+                by_metric[item.metric] = reading
+    return by_metric.values()
 
 
-def vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, AttributeRow], metric: Metric,
-                   identity: Identity) -> Reading:
+def _vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, AttributeRow], metric: Metric,
+                    identity: Identity) -> Reading:
     """Return what one attribute says about one metric, in the metric's base unit."""
     source = Source(attribute=row.id, definition=item.definition)
     count = decode.evaluate(item.formula, row, rows)
-    unknown = _why_unknown(count, item, row)
-    if count is None or unknown:
-        return _unknown(metric, source, unknown)
+    if count is None:
+        return _unknown(metric, source, f'{row.raw} does not hold it')
+    if count in item.sentinels:
+        return _unknown(metric, source, f'{count:g} means no value')
+    if not _inside(count, item.valid):
+        return _unknown(metric, source, f'{count:g} is outside its valid range')
     if item.states:
         return _verdict(item, metric, source, int(count))
     at_ceiling = item.ceiling is not None and count >= item.ceiling
@@ -217,54 +189,31 @@ def vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, Attr
     number = units.in_base_unit(count, item.unit, identity)
     if not _inside(number, metric.valid):
         return _unknown(metric, source, f'{number:g} is no plausible value')
+    formula = item.formula
+    is_value = formula.first.column == 'value' and not (formula.attributes or formula.minus_from or formula.second)
     return Reading(metric.name, number, metric.unit, source, judged=not item.is_trap,
-                   drive_limit=_vendor_threshold(item, row),
-                   at_ceiling=at_ceiling, logical_sectors=units.counted_sectors(count, item.unit, identity))
-
-
-def _why_unknown(count: Optional[float], item: ReadingSpec, row: AttributeRow) -> str:
-    if count is None:
-        return f'{row.raw} does not hold it'
-    if count in item.sentinels:
-        return f'{count:g} means no value'
-    return '' if _inside(count, item.valid) else f'{count:g} is outside its valid range'
-
-
-def _unknown(metric: Metric, source: Source, why: str) -> Reading:
-    return Reading(metric.name, None, metric.unit, source, judged=False, unknown=why)
+                   drive_limit=row.threshold if is_value and row.threshold else None, at_ceiling=at_ceiling,
+                   logical_sectors=units.counted_sectors(count, item.unit, identity))
 
 
 def _verdict(item: ReadingSpec, metric: Metric, source: Source, number: int) -> Reading:
-    for lowest, highest, word in item.states:
-        if lowest <= number <= highest:
-            state = STATES.get(word, State.WARNING)
-            return Reading(metric.name, {State.OK: 1, State.WARNING: 0.5}.get(state, 0), metric.unit, source, word,
-                           state,
-                           judged=not item.is_trap)
-    return _unknown(metric, source, f'{number} is no known result')
-
-
-def _vendor_threshold(item: ReadingSpec, row: AttributeRow) -> Optional[float]:
-    """Return the row's threshold where the reading is its value itself."""
-    formula = item.formula
-    is_value = formula.first.column == 'value' and not (formula.attributes or formula.minus_from or formula.second)
-    return row.threshold if is_value and row.threshold else None
+    word = next((word for lowest, highest, word in item.states if lowest <= number <= highest), None)
+    if word is None:
+        return _unknown(metric, source, f'{number} is no known result')
+    state = STATES.get(word, State.WARNING)
+    return Reading(metric.name, {State.OK: 1, State.WARNING: 0.5}.get(state, 0), metric.unit, source, word, state,
+                   judged=not item.is_trap)
 
 
 # --- which of several is judged ------------------------------------------------
 
-def _choose(found: Sequence[Reading], metric: Optional[Metric], spec: DriveSpec) -> List[Reading]:
-    """Mark all but the decisive reading of one metric as not judged."""
-    usable = [r for r in found if r.number is not None and r.judged and not _is_distrusted(r, spec)]
-    # What smartctl makes of a drive counts where nobody knows better: no entry, and nothing that the drive says of
-    # itself.
-    candidates = [r for r in usable if r.source.log != standards.SMARTCTL] or ([] if spec.family else usable)
-    if not candidates or metric is None:
-        return [reading._replace(judged=False) for reading in found]
+def _choose(same: Sequence[Reading], metric: Metric, spec: DriveSpec) -> list[Reading]:
+    """Return the readings of one metric, all but the decisive one marked as not judged."""
+    usable = [reading for reading in same if reading.number is not None and reading.judged
+              and not (reading.source.log == standards.DEVICE_STATISTICS and metric.name in spec.untrusted_statistics)]
+    # A number that smartctl derives counts where nothing is better: no entry, and no log of the drive.
+    candidates = [reading for reading in usable if reading.source.log != standards.SMARTCTL]
     worst = min if metric.worse == 'low' else max
-    decisive = worst(candidates, key=lambda reading: reading.number or 0)
-    return [reading if reading is decisive else reading._replace(judged=False) for reading in found]
-
-
-def _is_distrusted(reading: Reading, spec: DriveSpec) -> bool:
-    return reading.source.log == standards.DEVICE_STATISTICS and reading.metric in spec.untrusted_statistics
+    decisive = worst(candidates or ([] if spec.family else usable), key=lambda reading: reading.number or 0,
+                     default=None)
+    return [reading if reading is decisive else reading._replace(judged=False) for reading in same]

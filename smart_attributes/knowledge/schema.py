@@ -1,17 +1,20 @@
-"""Whether data fits its schema: a plain yes or no, for every check that finds files of a site.
+"""Whether data fits its schema: yes or no, for every check that finds files of a site.
 
-jsonschema, which takes longer to import than all the rest of a check, is asked for
-the sentence only where the answer is no (see `complaints`). Tests hold both to one opinion.
+jsonschema, which takes longer to import than all the rest of a check, writes the sentences only where the answer is no
+(see `schema_errors`). Tests compare both.
 """
 from __future__ import annotations
 
 import os
 import re
 from functools import lru_cache
-from typing import Any, Callable, Mapping, Sequence
 
-from ..typed import Json
+from ..typed import TYPE_CHECKING, Json
 from .data_file import PACKAGE, Doubled, load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
 
 
 @lru_cache(maxsize=None)
@@ -20,11 +23,11 @@ def schema(name: str) -> Any:
     return load(os.path.join(PACKAGE, 'schema', f'{name}.schema.json'))
 
 
-def definition(fits: Json, root: Json) -> Json:
-    """Follow the references of a part of the schema *root*."""
-    while '$ref' in fits:
-        fits = root['definitions'][fits['$ref'].rsplit('/', 1)[1]]
-    return fits
+def definition(part: Json, root: Json) -> Json:
+    """Return a part of the schema *root*, or the definition that it refers to."""
+    while '$ref' in part:
+        part = root['definitions'][part['$ref'].rsplit('/', 1)[1]]
+    return part
 
 
 def is_fitting(value: Any, part: Json, root: Json) -> bool:
@@ -32,72 +35,62 @@ def is_fitting(value: Any, part: Json, root: Json) -> bool:
     if isinstance(value, Doubled):
         return False
     part = definition(part, root)
-    return all(RULES[keyword](value, part, root) for keyword in part if keyword not in WORDS)
+    for keyword, argument in part.items():
+        if keyword not in WORDS:
+            kind, rule = RULES[keyword]
+            if isinstance(value, kind) and not rule(value, argument, root, part):
+                return False
+    return True
 
 
-# Keywords that ask for nothing.
+# Keywords that require nothing.
 WORDS = frozenset(('$schema', '$comment', 'title', 'description', 'examples', 'definitions'))
+
+
+_TYPES = {'object': dict, 'array': list, 'string': str, 'boolean': bool, 'null': type(None)}
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-TYPES: Mapping[str, Callable[[Any], bool]] = {
-    'object': lambda value: isinstance(value, dict),
-    'array': lambda value: isinstance(value, list),
-    'string': lambda value: isinstance(value, str),
-    'boolean': lambda value: isinstance(value, bool),
-    'null': lambda value: value is None,
-    'number': _is_number,
-    'integer': lambda value: _is_number(value) and value % 1 == 0}
+def _is_of(value: Any, name: str) -> bool:
+    if name in _TYPES:
+        return isinstance(value, _TYPES[name])
+    return _is_number(value) and (name == 'number' or value % 1 == 0)
 
 
-def _type(value: Any, part: Json, _: Json) -> bool:
-    names: Sequence[str] = [part['type']] if isinstance(part['type'], str) else part['type']
-    return any(TYPES[name](value) for name in names)
-
-
-def _properties(value: Any, part: Json, root: Json) -> bool:
-    known = part['properties']
-    return not isinstance(value, dict) or all(is_fitting(item, known[key], root) for key, item in value.items()
-                                              if key in known)
-
-
-def _additional(value: Any, part: Json, root: Json) -> bool:
-    if not isinstance(value, dict):
-        return True
-    others = [item for key, item in value.items() if key not in part.get('properties', ())]
-    fits = part['additionalProperties']
-    return not others if fits is False else all(is_fitting(item, fits, root) for item in others)
-
-
-def _unique(value: Any, _: Json, __: Json) -> bool:
-    # Schemas ask it of texts only, and say so of each item as well.
-    texts = [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+def _is_unique(value: Any, *_: Any) -> bool:
+    # Schemas require it of texts only, and require texts as well.
+    texts = [item for item in value if isinstance(item, str)]
     return len(set(texts)) == len(texts)
 
 
-def _const(value: Any, part: Json, _: Json) -> bool:
-    return type(value) is type(part['const']) and bool(value == part['const'])
+def _additional(value: Any, fits: Any, root: Json, part: Json) -> bool:
+    others = [item for key, item in value.items() if key not in part.get('properties', ())]
+    return not others if fits is False else all(is_fitting(item, fits, root) for item in others)
 
 
-# What each keyword asks for; those for another type than the value's ask for nothing, as JSON Schema has it.
-RULES: Mapping[str, Callable[[Any, Json, Json], bool]] = {
-    'type': _type, 'properties': _properties, 'additionalProperties': _additional, 'uniqueItems': _unique,
-    'const': _const,
-    'propertyNames': lambda v, part,
-    root: not isinstance(v, dict) or all(is_fitting(key, part['propertyNames'], root) for key in v),
-    'required': lambda v, part, _: not isinstance(v, dict) or all(key in v for key in part['required']),
-    'minProperties': lambda v, part, _: not isinstance(v, dict) or len(v) >= part['minProperties'],
-    'items': lambda v, part, root: not isinstance(v, list) or all(is_fitting(item, part['items'], root) for item in v),
-    'minItems': lambda v, part, _: not isinstance(v, list) or len(v) >= part['minItems'],
-    'maxItems': lambda v, part, _: not isinstance(v, list) or len(v) <= part['maxItems'],
-    'enum': lambda v, part, _: isinstance(v, str) and v in part['enum'],
-    'pattern': lambda v, part, _: not isinstance(v, str) or re.search(part['pattern'], v) is not None,
-    'minLength': lambda v, part, _: not isinstance(v, str) or len(v) >= part['minLength'],
-    'maxLength': lambda v, part, _: not isinstance(v, str) or len(v) <= part['maxLength'],
-    'minimum': lambda v, part, _: not _is_number(v) or v >= part['minimum'],
-    'maximum': lambda v, part, _: not _is_number(v) or v <= part['maximum'],
-    'anyOf': lambda v, part, root: any(is_fitting(v, choice, root) for choice in part['anyOf']),
-    'allOf': lambda v, part, root: all(is_fitting(v, each, root) for each in part['allOf'])}
+# Of each keyword, the type of values that it is about, as JSON Schema has it, and what it requires of them.
+RULES: Mapping[str, tuple[type, Callable[[Any, Any, Json, Json], bool]]] = {
+    'type': (object, lambda v, names, *_: any(_is_of(v, name)
+                                              for name in ([names] if isinstance(names, str) else names))),
+    'const': (object, lambda v, constant, *_: type(v) is type(constant) and bool(v == constant)),
+    'enum': (object, lambda v, words, *_: isinstance(v, str) and v in words),
+    'anyOf': (object, lambda v, parts, root, _: any(is_fitting(v, part, root) for part in parts)),
+    'allOf': (object, lambda v, parts, root, _: all(is_fitting(v, part, root) for part in parts)),
+    'minimum': (object, lambda v, least, *_: not _is_number(v) or v >= least),
+    'maximum': (object, lambda v, most, *_: not _is_number(v) or v <= most),
+    'properties': (dict, lambda v, parts, root, _: all(is_fitting(item, parts[key], root) for key, item in v.items()
+                                                       if key in parts)),
+    'additionalProperties': (dict, _additional),
+    'propertyNames': (dict, lambda v, part, root, _: all(is_fitting(key, part, root) for key in v)),
+    'required': (dict, lambda v, keys, *_: all(key in v for key in keys)),
+    'minProperties': (dict, lambda v, least, *_: len(v) >= least),
+    'items': (list, lambda v, part, root, _: all(is_fitting(item, part, root) for item in v)),
+    'uniqueItems': (list, _is_unique),
+    'minItems': (list, lambda v, least, *_: len(v) >= least),
+    'maxItems': (list, lambda v, most, *_: len(v) <= most),
+    'pattern': (str, lambda v, pattern, *_: re.search(pattern, v) is not None),
+    'minLength': (str, lambda v, least, *_: len(v) >= least),
+    'maxLength': (str, lambda v, most, *_: len(v) <= most)}

@@ -1,86 +1,83 @@
-"""The self-test log: which result stands, and how old it is. Pure.
+"""The self-test log: which result is the verdict of the drive, and how old it is. Pure.
 
 Sources: ACS-4 section 7.42 (SMART EXECUTE OFF-LINE IMMEDIATE), SPC-5 (self-test code), NVM Express base
 specification (device self-test log); the words are smartctl's.
 """
 from __future__ import annotations
 
-from ..durations import HOUR
+from ..constants import HOUR
 from ..model import Identity, Reading, SelfTest, Source, State
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import since
 from . import standards
 
 if TYPE_CHECKING:
-    from typing import List, Optional, Sequence, Set
+    from collections.abc import Sequence
 
 WHOLE, SELECTIVE, UNKNOWN = 'whole', 'selective', 'unknown'
-# smartctl's words for the kinds that a standard defines -> what such a test looks at. Vendor's and reserved kinds, and
-# an aborted one, are not among them: their results mean what only the vendor knows.
+# What a test of each kind covers, by smartctl's words for the kinds that a standard defines. The results of other kinds
+# (of the vendor, reserved, aborted) mean what only the vendor knows.
 COVERAGE = {
     'offline': 'offline', 'short offline': 'short', 'extended offline': WHOLE, 'conveyance offline': 'conveyance',
     'selective offline': SELECTIVE, 'short captive': 'short', 'extended captive': WHOLE,
-    'conveyance captive': 'conveyance',
-    'selective captive': SELECTIVE, 'default': 'default', 'background short': 'short', 'background long': WHOLE,
-    'foreground short': 'short', 'foreground long': WHOLE, 'short': 'short', 'extended': WHOLE,
-    'last self-test': UNKNOWN}
+    'conveyance captive': 'conveyance', 'selective captive': SELECTIVE, 'default': 'default',
+    'background short': 'short', 'background long': WHOLE, 'foreground short': 'short', 'foreground long': WHOLE,
+    'short': 'short', 'extended': WHOLE, 'last self-test': UNKNOWN}
 ERASED_HOUR = 0xff00   # from here on: what a log that was never written holds
 LAST_SCSI_HOUR = 0xffff  # SPC-5: this hour or any later one
 
 
-class Result(NamedTuple):
-    """A test that proves something."""
+class SelfTestResult(NamedTuple):
+    """A test that passed or failed."""
 
     test: SelfTest
     coverage: str
-    ago: Optional[float]  # seconds of power-on time; None where the log does not tell
+    ago: float | None  # seconds of power-on time; None where the log does not show it
 
 
-def results(tests: Sequence[SelfTest], identity: Identity, age: Optional[float]) -> List[Result]:
-    """Return the tests that validate something, newest first. age: the drive's power-on time, seconds."""
-    found = []
+def results(tests: Sequence[SelfTest], identity: Identity, age: float | None) -> list[SelfTestResult]:
+    """Return the tests that passed or failed, newest first. age: the drive's power-on time, seconds."""
+    conclusive = []
     for test in tests:
         coverage = COVERAGE.get(test.kind.lower())
         if coverage and test.passed is not None:
-            ago = _ago(test, identity, age)
+            is_any_later = identity.protocol == 'SCSI' and test.hours == LAST_SCSI_HOUR
+            ago = None if test.hours is None or is_any_later else standards.seconds_since(test.hours, age)
             if ago is not None or age is None or (test.hours or 0) < ERASED_HOUR or identity.protocol != 'ATA':
-                found.append(Result(test, coverage, ago))
-    return found
+                conclusive.append(SelfTestResult(test, coverage, ago))
+    return conclusive
 
 
-def _ago(test: SelfTest, identity: Identity, age: Optional[float]) -> Optional[float]:
-    is_any_later = identity.protocol == 'SCSI' and test.hours == LAST_SCSI_HOUR
-    return None if test.hours is None or is_any_later else standards.seconds_since(test.hours, age)
-
-
-def standing(found: Sequence[Result]) -> Optional[Result]:
+def _standing(newest_first: Sequence[SelfTestResult]) -> SelfTestResult | None:
     """Return the newest failure that no later test has cleared, else the newest that passed, None without any."""
-    passed: Set[str] = set()
-    for result in found:
+    passed: set[str] = set()
+    for result in newest_first:
         if result.test.passed:
             passed.add(result.coverage)
         elif WHOLE not in passed and result.coverage not in passed - {SELECTIVE}:  # another part may have been selected
             return result
-    return found[0] if found else None
+    return newest_first[0] if newest_first else None
 
 
-def verdict(tests: Sequence[SelfTest], identity: Identity, age: Optional[float]) -> Optional[Reading]:
-    """Return what the log says of the drive, None where it says nothing."""
-    result = standing(results(tests, identity, age))
+def verdict(tests: Sequence[SelfTest], identity: Identity, age: float | None) -> Reading | None:
+    """Return the reading self_test, None where the log has no result. age: the drive's power-on time, seconds."""
+    result = _standing(results(tests, identity, age))
     if result is None:
         return None
     test = result.test
-    when = ('' if test.hours is None
-            else f' at {test.hours} h{f", {since(result.ago)}" if result.ago is not None else ""}')
+    ago = f', {since(result.ago)}' if result.ago is not None else ''
+    when = '' if test.hours is None else f' at {test.hours} h{ago}'
     return Reading('self_test', 1 if test.passed else 0, '', Source(standards.SELF_TEST_LOG),
-                   f'{test.kind}: {test.status}{when}',
-                   State.OK if test.passed else State.CRITICAL, quiet=result.ago)
+                   f'{test.kind}: {test.status}{when}', State.OK if test.passed else State.CRITICAL, quiet=result.ago)
 
 
-def freshness(tests: Sequence[SelfTest], identity: Identity, age: Optional[float], most: float) -> Reading:
-    """Return whether the newest extended test that passed is no older than *most* seconds of power-on time."""
-    newest = next((result for result in results(tests, identity, age) if result.coverage == WHOLE
-                   and result.test.passed), None)
+def freshness(tests: Sequence[SelfTest], identity: Identity, age: float | None, most: float) -> Reading:
+    """Return the reading self_test_age: whether the newest extended test that passed is recent enough.
+
+    most: the age that is allowed, in seconds of power-on time. age: the drive's power-on time, seconds.
+    """
+    newest = next((result for result in results(tests, identity, age)
+                   if result.coverage == WHOLE and result.test.passed), None)
     is_fresh = newest is not None and newest.ago is not None and newest.ago <= most
     when = ('none is known' if newest is None else since(newest.ago) if newest.ago is not None
             else 'at an hour that tells no age')

@@ -12,14 +12,14 @@ from ..typed import TYPE_CHECKING
 from . import ranges
 
 if TYPE_CHECKING:
-    from typing import Dict, Iterable, Optional, Tuple
+    from collections.abc import Iterable
 
-    Weight = Tuple[int, int, float]          # of a finding; the smallest is the most severe
-    Rank = Tuple[int, Tuple[Weight, ...], float, str, str]  # of a drive, likewise
+    Weight = tuple[int, int, float]          # of a finding; the smallest is the most severe
+    Rank = tuple[int, tuple[Weight, ...], float, str, str]  # of a drive, likewise
 
 DATA, ERRORS, GROWING = 'data', 'errors', 'growing'
 # The drive reports that it fails; data were lost; it is read-only or lost its power-loss protection; errors increase;
-# errors; wear; the rest.
+# errors; wear; all others.
 ORDER = ('health', DATA, 'protection', GROWING, ERRORS, 'wear', '')
 BY_WORDS = 1.0               # a verdict counts as much as a number at twice its limit
 NO_MORE = (1, 0, 0.0)        # behind the last finding of a drive
@@ -34,11 +34,10 @@ def of_verdict(verdict: Verdict) -> Rank:
 
 def of_drive(state: State, weights: Iterable[Weight], worn: float, name: str, host: str = '') -> Rank:
     """Return the rank of a drive by its findings; where they are equal, by endurance used (%), host and name."""
-    best: Dict[Tuple[int, int], float] = {}
+    extents: dict[tuple[int, int], float] = {}
     for urgency, place, extent in weights:
-        best[urgency, place] = min(extent, best.get((urgency, place), 0.0))
-    found = sorted((*key, extent) for key, extent in best.items())
-    return -state.urgency, (*found, NO_MORE), -worn, host, name
+        extents[urgency, place] = min(extent, extents.get((urgency, place), 0.0))
+    return -state.urgency, (*sorted((*key, extent) for key, extent in extents.items()), NO_MORE), -worn, host, name
 
 
 def of_judgement(judgement: Judgement) -> Weight:
@@ -51,7 +50,7 @@ def of_judgement(judgement: Judgement) -> Weight:
     return weight(state, judgement.concern, number, limit, reading.unit, judgement.grown, bool(judgement.growth))
 
 
-def weight(state: State, concern: str, number: Optional[float], limit: str, unit: str = '', grown: float = 0,
+def weight(state: State, concern: str, number: float | None, limit: str, unit: str = '', grown: float = 0,
            is_growing: bool = False) -> Weight:
     """Return the weight of a finding.
 
@@ -61,16 +60,12 @@ def weight(state: State, concern: str, number: Optional[float], limit: str, unit
     place = ORDER.index(GROWING if is_growing and concern == ERRORS else concern)
     if number is None:
         return -state.urgency, place, -BY_WORDS
-    # Counts of lost data compare with each other, whatever their limits; other numbers only as parts of their limits.
-    extent = number if concern == DATA else _excess(limit, number, unit)
-    return -state.urgency, place, -max(extent, 0 if unit else grown)
-
-
-def _excess(limit: str, number: float, unit: str) -> float:
     try:
-        return ranges.excess(limit, number, unit)
+        # Counts of lost data compare with each other, whatever their limits; other numbers as parts of their limits.
+        extent = number if concern == DATA else ranges.excess(limit, number, unit)
     except UsageError:  # documents and perfdata of other hosts may hold anything
-        return 0.0
+        extent = 0.0
+    return -state.urgency, place, -max(extent, 0 if unit else grown)
 
 
 def is_beyond(limit: str, number: float) -> bool:

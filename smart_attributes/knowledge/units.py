@@ -1,4 +1,4 @@
-"""What one count of a drive is worth in the base unit of a metric."""
+"""The units in which drives count, in the base unit of a metric."""
 from __future__ import annotations
 
 import math
@@ -7,16 +7,15 @@ from ..model import Identity
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Mapping, Optional, Sequence, Tuple
+    from collections.abc import Mapping, Sequence
 
 # Disks with sectors of 4 KiB mostly show them as eight of 512 B, and some count errors in these.
 LOGICAL_SECTORS = 'logical sectors'
 COUNTED_IN_SECTORS = frozenset(('reallocated', 'pending', 'offline_uncorrectable'))  # metrics
 MOST_IN_ONE = 8  # the largest sectors of any disk; a size that would hide more errors is none
 
-# Unit of the source: (base unit, what one is worth in it). Sectors: where nothing else is known than that they are
-# logical.
-UNITS: Mapping[str, Tuple[str, float]] = {
+# Unit of the source: (base unit, what one is worth in it). Sectors: if it is only known that they are logical.
+UNITS: Mapping[str, tuple[str, float]] = {
     '%': ('%', 1), 'C': ('C', 1), LOGICAL_SECTORS: ('', 1 / MOST_IN_ONE),
     's': ('s', 1), 'min': ('s', 60), 'h': ('s', 3600), 'ms': ('s', 1e-3), 'us': ('s', 1e-6), '30s': ('s', 30),
     'B': ('B', 1), '512B': ('B', 512), '4KiB': ('B', 4096), '8KiB': ('B', 8192), '16KiB': ('B', 16384),
@@ -25,20 +24,19 @@ UNITS: Mapping[str, Tuple[str, float]] = {
 
 
 def fitting(metric: str, base: str) -> Sequence[str]:
-    """Return the units in which a drive may count what a metric, in its base unit, means."""
+    """Return the units in which a drive may count a metric that has this base unit."""
     return [name for name, (of_unit, _) in UNITS.items() if of_unit == base
             and (name != LOGICAL_SECTORS or metric in COUNTED_IN_SECTORS)]
 
 
 def in_base_unit(count: float, unit: str, identity: Identity) -> float:
-    """Return what *count* of *unit* is on this drive; '' is the base unit itself."""
-    if unit == LOGICAL_SECTORS:
-        # A part of a sector is a sector: none may vanish.
+    """Return *count* of *unit* in the base unit; '' is the base unit itself."""
+    if unit == LOGICAL_SECTORS:  # a part of a sector is a sector: none may vanish
         return math.ceil(count / logical_in_physical(identity))
     return count * UNITS[unit][1] if unit else count
 
 
-def counted_sectors(count: float, unit: str, identity: Identity) -> Optional[int]:
+def counted_sectors(count: float, unit: str, identity: Identity) -> int | None:
     """Return the drive's own count where it is of other sectors than those that limits are about, else None."""
     return int(count) if count and unit == LOGICAL_SECTORS and logical_in_physical(identity) > 1 else None
 

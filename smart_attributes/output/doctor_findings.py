@@ -8,7 +8,7 @@ import shutil
 import textwrap
 from typing import Iterator, List, NamedTuple, Optional, Sequence
 
-from ..version import DOCUMENT
+from ..constants import DOCUMENT
 from ..words import sentence, visible
 
 GOOD, TO_DO, LATER = 'good', 'TO DO', '-'

@@ -4,8 +4,8 @@ from __future__ import annotations
 import json
 from typing import List, Mapping, Sequence
 
+from ..constants import DOCUMENT
 from ..model import Identity, Verdict
-from ..version import DOCUMENT
 from ..words import clean, coded, kind, problem, sentence, visible
 
 

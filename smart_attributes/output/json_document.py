@@ -9,10 +9,10 @@ import json
 from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
 from ..coded import Coded
+from ..constants import DOCUMENT
 from ..knowledge import ranges, severity
 from ..model import Forecast, Judgement, Lately, State, Verdict, worst
 from ..typed import Json, MutableJson
-from ..version import DOCUMENT
 from ..words import HEALTH, clean, finding, kind, sentence, statement
 from .advice import advice
 

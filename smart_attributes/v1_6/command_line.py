@@ -9,7 +9,7 @@ import os
 from ..coded import Coded
 from ..errors import DataError
 from ..files import is_there
-from ..reading.machine import Found
+from ..reading.machine import DeviceList
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -44,11 +44,11 @@ class Before(NamedTuple):
     strays: tuple[str, ...] = ()        # words that belong to no option
     is_all_printed: bool = False        # as of --allperfs
 
-    def named(self, paths: Sequence[str]) -> Found:
+    def named(self, paths: Sequence[str]) -> DeviceList:
         """Return the devices of -d (*paths*), else of -r. Raises UsageError."""
         from . import addresses
         devices, is_search, notes = addresses.named(paths, self.regex, self.type_option or '')
-        return Found(tuple(devices), is_search, notes=tuple(Coded('legacy-note', note) for note in notes))
+        return DeviceList(tuple(devices), is_search, notes=tuple(Coded('legacy-note', note) for note in notes))
 
     def leaves_out(self, read: Read) -> bool:
         """Return whether -s leaves out a drive: certainly a hard disk. A drive that was not read stays in."""
@@ -109,7 +109,7 @@ class Before(NamedTuple):
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that only version 1.6 had to a parser."""
-    group = parser.add_argument_group('as version 1.6, which is called in the same way; see doc/upgrading.md')
+    group = parser.add_argument_group('as version 1.6, which is called in the same way; see doc/how-to/upgrade.md')
     group.add_argument('-r', '--regex', metavar='PATTERN',
                        help='without -d: paths under /dev that this egrep expression matches wholly; or '
                             'megaraid[0-7],/dev/sda')
