@@ -1,4 +1,7 @@
-"""Small mistakes in the code behind doc/explanation/security.md, and the test that must notice each: `make broken-promises`."""
+"""Small mistakes in the code behind doc/explanation/security.md, each with the test that must notice it.
+
+`make broken-promises` tries them.
+"""
 from __future__ import annotations
 
 from typing import NamedTuple
