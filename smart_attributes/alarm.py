@@ -1,8 +1,7 @@
-"""The kernel's alarms: time is over, one drive takes too long, somebody ends us.
+"""Alarms: the end of the time limit, of the CPU time of one drive, and signals that end the program.
 
-An alarm raises wherever it finds the check, be it in a regular expression that
-never ends. Imported before the first process starts, so it must be cheap:
-`signal` imports enum, 5 ms; `_signal` is what that is made of.
+An alarm raises its error wherever the program is, also in a regular expression that never ends. Imported before the
+first process starts, so it must be cheap: `signal` imports enum, which takes 5 ms; `_signal` is the module behind it.
 """
 from __future__ import annotations
 
@@ -16,12 +15,12 @@ if TYPE_CHECKING:
 else:
     import _signal
 
-GRACE = 1.0  # seconds from a signal that ends us until what is known has to be told
+GRACE = 1.0  # seconds from a signal that ends the program until it must have printed its results
 _ENDINGS = {int(_signal.SIGTERM): 'SIGTERM', int(_signal.SIGHUP): 'SIGHUP', int(_signal.SIGINT): 'SIGINT'}
 
 
 class TimeIsOver(BaseException):
-    """Ends whatever a check is busy with; str() says why. No handler of mere errors catches it."""
+    """Ends the work of a command; str() says why. A handler of Exception does not catch it."""
 
     is_late = False  # more time would have helped
 
@@ -31,11 +30,11 @@ class _Late(TimeIsOver):
 
 
 class TakesTooLong(Exception):
-    """Ends what is done for one drive; the others have their own time."""
+    """Ends the work on one drive; the others have their own time."""
 
 
 class _Granted:
-    """What one drive may take of the time, in seconds of CPU; 0 while there is no limit."""
+    """The CPU time that one drive may take, in seconds; 0 while there is no limit."""
 
     share = 0.0
 
@@ -48,14 +47,14 @@ def obey() -> None:
 
 
 def reserve(seconds: float) -> float:
-    """Return the part of a time limit that is kept for judging, and again for telling, what is known by then."""
+    """Return the seconds of a time limit that are kept for judging the drives read by then, and again for printing."""
     return min(2.0, seconds / 10)
 
 
 def arm(seconds: float) -> None:
-    """Let time be over in *seconds*, less the reserve for telling; and again each time the reserve is used up.
+    """Let TimeIsOver be raised after *seconds*, less the reserve for printing, and again after each further reserve.
 
-    limited() then grants each drive a tenth, on small limits more: the first one pays for imports, too.
+    limited() then grants each drive a tenth, on small limits more, since the first one pays for imports, too.
     """
     _Granted.share = min(seconds / 2, max(1.0, seconds / 10))
     _signal.signal(_signal.SIGALRM, lambda number, frame: _raise(_Late(f'time was over after {seconds:g} s')))
@@ -64,16 +63,16 @@ def arm(seconds: float) -> None:
 
 
 def disarm() -> None:
-    """Let no alarm come any more."""
+    """Cancel all alarms."""
     _Granted.share = 0.0
     _signal.setitimer(_signal.ITIMER_REAL, 0)
     _signal.setitimer(_signal.ITIMER_VIRTUAL, 0)
 
 
 def limited(function: Callable[..., T], *arguments: object) -> T:
-    """Return function(*arguments). Raises TakesTooLong when it has used up the CPU time of one drive.
+    """Return function(*arguments). Raises TakesTooLong after the CPU time of one drive.
 
-    CPU time, since a machine under load must not make a good drive unknown.
+    CPU time, since a machine under load must not make a good drive UNKNOWN.
     """
     _signal.setitimer(_signal.ITIMER_VIRTUAL, _Granted.share, _Granted.share)  # a share of 0, without arm(), sets none
     try:
@@ -83,7 +82,7 @@ def limited(function: Callable[..., T], *arguments: object) -> T:
 
 
 def _end(number: int, frame: object) -> None:
-    for ending in _ENDINGS:  # impatience ends nothing sooner, but would interrupt the telling
+    for ending in _ENDINGS:  # a second signal would interrupt the printing
         _signal.signal(ending, _signal.SIG_IGN)
     if _Granted.share:
         _signal.setitimer(_signal.ITIMER_REAL, GRACE, GRACE)

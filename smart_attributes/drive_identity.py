@@ -1,38 +1,35 @@
-"""Who a drive says it is. The errors and the model share it."""
+"""The identity of a drive, which errors and model share."""
 from __future__ import annotations
 
-from .typed import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from typing import Optional
+from .typed import NamedTuple
 
 
 class Identity(NamedTuple):
-    """What the drive says it is. Strings are as printed, without outer blanks."""
+    """The identity that a drive reports. Strings are as smartctl prints them, without blanks at their ends."""
 
-    protocol: str = ''            # "ATA", "NVMe", "SCSI", or '' when not told
+    protocol: str = ''            # "ATA", "NVMe", "SCSI", or '' if not reported
     model: str = ''
     firmware: str = ''
     serial: str = ''
     wwn: str = ''                 # hexadecimal digits: "5000c500a1b2c3d4"
-    rotation: Optional[int] = None  # rounds per minute; 0 is a solid state drive; None not told
-    capacity: Optional[int] = None  # bytes
+    rotation: int | None = None   # revolutions per minute; 0 is a solid state drive; None if not reported
+    capacity: int | None = None   # bytes
     family: str = ''              # smartctl's own database: "Intel 730 and DC S35x0/3610/3700 Series SSDs"
     sector_size: int = 512        # bytes of a logical block
-    spins: bool = False           # counts starts of a spindle; asked where the rotation is not told
-    physical_block_size: Optional[int] = None  # bytes of a sector as it is on the disk; None not told
+    spins: bool = False           # counts starts of a spindle, for drives that do not report the rotation
+    physical_block_size: int | None = None  # bytes of a sector as it is on the disk; None if not reported
 
     @property
     def kind(self) -> str:
-        """One of "hdd", "ssd", "nvme", "sas": what limits are chosen by."""
+        """The kind that decides which limits apply: "hdd", "ssd", "nvme" or "sas"."""
         if self.protocol == 'NVMe':
             return 'nvme'
         if self.protocol == 'SCSI':
             return 'sas'
-        # Drives older than ATA-8 and smartctl older than 5.43 do not tell the rotation.
+        # Drives older than ATA-8 and smartctl older than 5.43 do not report the rotation.
         return 'hdd' if self.rotation or (self.rotation is None and self.spins) else 'ssd'
 
     @property
     def plain_model(self) -> str:
-        """The model with single blanks, as the patterns of attributes.json name it."""
+        """The model with single blanks, as the patterns of attributes.json have it."""
         return ' '.join(self.model.split())

@@ -1,6 +1,6 @@
-"""What a regular file holds: nothing else is waited for, and no more is taken than fits.
+"""Reading regular files, and no others: a pipe could block for ever, and a file may be larger than the memory.
 
-Imported before the first process starts, so it imports nothing that costs.
+Imported before the first process starts, so it must be cheap.
 """
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TYPE_CHECKING = False  # as type checkers read it; typing itself costs more than
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-CONFIG = '/etc/check-smart-attributes'  # the folder of what a site writes
+CONFIG = '/etc/check-smart-attributes'  # the folder of local configuration files
 PROGRAM = os.path.dirname(os.path.realpath(__file__))  # the package: a folder, or in the single-file program
 LARGEST = 4 << 20  # bytes of a report or a data file: the longest known has 0.3 MB, and no alarm ends json.loads()
 _CHUNK = 1 << 20
@@ -31,9 +31,9 @@ class NotShown(PermissionError):
 def content(path: str, most: int, fault: Callable[[str, os.stat_result], str] | None = None) -> bytes:
     """Return the bytes of a regular file. Raises OSError: NotRegular, EFBIG where it has more than *most*.
 
-    fault: says of the path and the opened file why its content must not be shown, '' where it may be.
-    Some files below /proc call themselves regular and wait for what is to come: EAGAIN.
-    What lies within the single-file program is as good as the program, and comes from there.
+    fault: returns, for the path and the opened file, why its content must not be shown, or ''.
+    Some files below /proc are regular, and reading them would wait for events: EAGAIN.
+    A file within the single-file program is read from there.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
@@ -48,12 +48,20 @@ def content(path: str, most: int, fault: Callable[[str, os.stat_result], str] | 
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise NotRegular(errno.EINVAL, 'it is no regular file')
-        found = fault(path, status) if fault else ''
-        if found:
-            raise NotShown(errno.EACCES, found)
+        reason = fault(path, status) if fault else ''
+        if reason:
+            raise NotShown(errno.EACCES, reason)
         return _all_of(descriptor, most)
     finally:
         os.close(descriptor)
+
+
+def text(path: str, most: int) -> str:
+    """Return a file as text, '' where this user cannot read it, or where it has more than *most* bytes."""
+    try:
+        return content(path, most).decode('utf-8', 'replace')
+    except OSError:
+        return ''
 
 
 def _all_of(descriptor: int, most: int) -> bytes:
@@ -69,7 +77,7 @@ def _all_of(descriptor: int, most: int) -> bytes:
 
 
 def flush(path: str) -> None:
-    """Have the disk write a file, or the names of a folder. Raises OSError."""
+    """Write a file, or the names of a folder, to the disk. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -78,9 +86,9 @@ def flush(path: str) -> None:
 
 
 def has_locked(descriptor: int, kind: int, patience: float) -> bool:
-    """Lock an open file with flock; return False where others hold it longer than *patience*, in seconds.
+    """Lock an open file with flock; return False if others hold the lock for longer than *patience*, in seconds.
 
-    Raises OSError where the file system has no locks.
+    Raises OSError if the file system has no locks.
     """
     from fcntl import LOCK_NB, flock
     deadline = time.monotonic() + patience
@@ -95,10 +103,10 @@ def has_locked(descriptor: int, kind: int, patience: float) -> bool:
 
 
 def is_there(path: str) -> bool:
-    """Tell whether there is something at a path, be it unreadable."""
+    """Tell whether a path exists, readable or not."""
     try:
         return bool(os.lstat(path))
     except (FileNotFoundError, NotADirectoryError):
         return False
-    except (OSError, ValueError):  # whoever opens it says what is wrong
+    except (OSError, ValueError):  # opening it says what is wrong
         return True

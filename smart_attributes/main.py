@@ -1,4 +1,4 @@
-"""The one main(): start what is sure, understand the command line, run the command."""
+"""The entry point: start the drives that are sure to be read, parse the command line, run the command."""
 from __future__ import annotations
 
 import gc
@@ -16,39 +16,33 @@ if TYPE_CHECKING:
 
 UNKNOWN = 3
 READER_TIME, PAUSE = 0.2, 0.001  # seconds
-# Seconds for writing the history after the answer. A busy disk takes a second to sync it, and a daemon that waits for
-# our end allows a minute; a dying disk may take minutes, and must not keep the answer about itself back.
+# Seconds for writing the history after the output. A busy disk takes a second to sync it, and a daemon that waits for
+# the end allows a minute; a dying disk may take minutes, and must not delay the output about itself.
 WRITING_TIME = 3.0
-# The keys of a command's JSON document where there is nothing to report.
+# The keys of a command's JSON document that fails.
 DRIVES: dict[str, object] = {'drives': []}
 EMPTY = {'doctor': {'good': False, 'title': '', 'findings': [], 'paste': []}}
 
 
 def main() -> None:
     """Run the command that sys.argv asks for and leave with its exit status."""
-    # Nothing is worth waiting for at the end: an abandoned smartctl under
-    # sudo is root's, and taking Python down properly takes 5 ms.
+    # Nothing is worth waiting for at the end: an abandoned smartctl under sudo is root's, and ending Python takes 5 ms.
     code, later = UNKNOWN, []  # type: int, list[Callable[[], object]]
     try:
-        _never_fail_by_encoding()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:  # not closed by the caller; a name that the locale cannot print becomes "?"
+                stream.reconfigure(errors='replace')  # type: ignore[union-attr]
         code = run(sys.argv[1:], later)
         code = code if _is_printed() else UNKNOWN
         end = time.monotonic() + READER_TIME
         _do(later)
         _wait_for_reader(end)
     finally:
-        os._exit(code)  # also where an alarm comes while the answer is printed to somebody who does not read
-
-
-def _never_fail_by_encoding() -> None:
-    """Print what a locale has no sign for as "?": a model or a file name must not cost the verdict."""
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:  # closed by who started us
-            stream.reconfigure(errors='replace')  # type: ignore[union-attr]
+        os._exit(code)  # also if an alarm comes while the output blocks
 
 
 def _is_printed() -> bool:
-    """Tell whether the answer has gone out; not where the reader is gone, the disk full or standard output closed."""
+    """Flush standard output; return False if its reader is gone, the disk is full or it is closed."""
     try:
         sys.stdout.flush()
     except (OSError, AttributeError):
@@ -57,7 +51,7 @@ def _is_printed() -> bool:
 
 
 def _do(later: list[Callable[[], object]]) -> None:
-    """Do what remains, in its own time; whatever becomes of it, the answer is out."""
+    """Run the work that is left after the output, within WRITING_TIME, and ignore its errors."""
     try:
         alarm.arm(WRITING_TIME)
         for work in later:
@@ -68,10 +62,10 @@ def _do(later: list[Callable[[], object]]) -> None:
 
 
 def _wait_for_reader(end: float) -> None:
-    """Wait until a pipe has been emptied, no longer than *end*: Nagios 4.4 loses what it has not read when the writer
-    is gone.
+    """Wait until a pipe has been emptied, no longer than *end*: when the writer ends, Nagios 4.4 loses what is unread.
 
-    At random beyond 4 to 8 kB, on a busy machine in 8 checks of 25. Returns at once where standard output is no pipe.
+    It does so at random beyond 4 to 8 kB, on a busy machine in 8 checks of 25. Returns at once if standard output is
+    not a pipe.
     """
     try:
         if stat.S_ISFIFO(os.fstat(1).st_mode):
@@ -84,17 +78,17 @@ def _wait_for_reader(end: float) -> None:
 
 
 def run(argv: list[str], later: list[Callable[[], object]] | None = None) -> int:
-    """Return the exit status of a command: 3 with a sentence for everything that goes wrong.
+    """Run a command and return its exit status: 3, with a sentence on standard output, for every error.
 
-    later: gets what remains to be done once the answer is out.
+    later: receives the work that is left after the output.
     """
-    gc.disable()  # nothing here makes cycles worth the search for them; 3 ms of a check
+    gc.disable()  # saves 3 ms of a check, which makes few cycles
     runner = processes.Runner()
     try:
         alarm.obey()
         fast_path.start(argv, runner)
         return _in_json(argv, runner) if wants_json(argv) else _do_command(argv, runner)
-    except SystemExit as error:  # argparse after --help with 0, rich with 1 where nobody reads any more
+    except SystemExit as error:  # argparse after --help with 0, rich with 1 if the reader is gone
         return 0 if error.code == 0 else UNKNOWN
     except BrokenPipeError:
         return UNKNOWN
@@ -103,14 +97,14 @@ def run(argv: list[str], later: list[Callable[[], object]] | None = None) -> int
         return UNKNOWN
     finally:
         alarm.disarm()
-        _is_printed()  # before processes are waited for: whoever waits for us may have no patience left
+        _is_printed()  # before waiting for processes, which may take longer than the caller waits
         runner.close()
         if later is not None:
             later += runner.later
 
 
 def wants_json(argv: list[str]) -> bool:
-    """Tell whether a command line asks for JSON, be it abbreviated or wrong in other respects."""
+    """Tell whether a command line asks for JSON, also with an abbreviation or with a mistake elsewhere."""
     return any(len(name) > 2 and '--json'.startswith(name) for name in (word.partition('=')[0] for word in argv))
 
 
@@ -125,19 +119,22 @@ def _in_json(argv: list[str], runner: processes.Runner) -> int:
 
 
 def failure(argv: list[str], sentence: str) -> str:
-    """Return what a command prints that failed, as a plugin or as JSON. sentence: what happened, why, the next step."""
+    """Return the output of a command that failed, as a plugin or as JSON. sentence: what happened, why, the next step.
+    """
     code = getattr(sentence, 'code', '')
     if not wants_json(argv):
         return f'SMART UNKNOWN - [{code}] {sentence}' if code else f'SMART UNKNOWN - {sentence}'
     import json
-    return json.dumps({'version': 1, 'state': 'UNKNOWN', 'code': code or None, 'error': sentence,
+
+    from .constants import DOCUMENT
+    return json.dumps({'version': DOCUMENT, 'state': 'UNKNOWN', 'code': code or None, 'error': sentence,
                        **EMPTY.get(argv[0], DRIVES)}, indent=1)
 
 
 def explained(error: BaseException) -> str:
-    """Return the sentence for what ended a command, with its code: what happened, why, and the next step."""
+    """Return the sentence for an error that ended a command, with its code: what happened, why, and the next step."""
     try:
-        from .codes import Coded
+        from .coded import Coded
         from .words import sentence
         code, words = _words(error)
         return Coded(code, sentence(words, 2000))
@@ -164,7 +161,7 @@ def _words(error: BaseException) -> tuple[str, str]:
 
 
 def _is_of_installation(error: BaseException) -> bool:
-    """Tell whether an error comes from files of this program that are missing, damaged or not readable."""
+    """Tell whether an error comes from files of this program that are missing, damaged or unreadable."""
     file = str(error.filename) if isinstance(error, OSError) else ''
     return isinstance(error, (ImportError, SyntaxError, EOFError)) or type(error).__module__ == 'zlib' or (
         file.startswith(os.path.dirname(__file__)) or file == sys.argv[0])

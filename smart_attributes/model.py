@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from .defaults import DRIVE_TIMEOUT, PARALLEL, SMARTCTL, TIMEOUT
+from .coded import NOTHING, Coded
+from .constants import DRIVE_TIMEOUT, PARALLEL, SMARTCTL, TIMEOUT
 from .drive_identity import Identity as Identity  # noqa: PLC0414 (an export)
 from .errors import DriveError
 from .typed import TYPE_CHECKING, NamedTuple
@@ -120,7 +121,7 @@ class Report(NamedTuple):
     attributes: Tuple[AttributeRow, ...] = ()
     statistics: Mapping[Tuple[int, int], Statistic] = {}  # (page, offset) -> entry
     nvme: Mapping[str, int] = {}          # keys of smartctl's nvme_smart_health_information_log
-    scsi: Mapping[str, float] = {}        # see json_report.SCSI_KEYS
+    scsi: Mapping[str, float] = {}        # see json_report._SCSI_PATHS; "read.total_uncorrected_errors"
     self_tests: Tuple[SelfTest, ...] = ()  # newest first
     derived: Mapping[str, int] = {}        # metric -> what smartctl itself makes of the drive, %; since 7.5
     error_count: Optional[int] = None     # entries ever made in the ATA error log; None not read
@@ -129,7 +130,7 @@ class Report(NamedTuple):
     exit_status: Optional[int] = None     # smartctl's exit status, eight bits
     messages: Tuple[str, ...] = ()        # what smartctl complained about, without severity "information"
     version: Tuple[int, ...] = ()         # smartctl's version: (7, 3)
-    gaps: Tuple[str, ...] = ()            # sentences: what it should hold and does not, or holds damaged
+    gaps: Tuple[Coded, ...] = ()          # what it should hold and does not, or holds damaged
 
     def has_exit_bit(self, bits: int) -> bool:
         """Tell whether smartctl's exit status has one of these bits; a signal has none."""
@@ -161,7 +162,7 @@ class Read(NamedTuple):
     device: Device
     outcome: Outcome
     transcript: str = ''          # smartctl's call and output, for -vvv
-    remark: str = ''              # what the admin should know of this machine, whatever the drive says
+    remark: Coded = NOTHING       # what the admin should know of this machine, whatever the drive says
     seconds: float = 0.0          # that smartctl took
     waited: float = 0.0           # seconds before that, for another check that was reading the drive
 
@@ -218,12 +219,12 @@ class Judgement(NamedTuple):
     state: State
     warning: str = ''             # Nagios range, '' when never
     critical: str = ''
-    against: str = ''             # which side of the limit it is on: "above 95"; '' when OK or a verdict
+    against: Coded = NOTHING      # which side of the limit it is on: "above 95"; '' when OK or a verdict
     origin: str = ''              # who set the limit that decided
     graphed: bool = False
     # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"; '' where none is told
     growth: str = ''
-    growth_against: str = ''      # "above 0 in 24 h", where growth decided; '' otherwise
+    growth_against: Coded = NOTHING  # "above 0 in 24 h", where growth decided; '' otherwise
     reason: str = ''              # why the limit is what it is, in the words of who set it; '' where nothing is judged
     grown: float = 0              # by how much the number increased, base unit; 0 unless `growth` reports it
     concern: str = ''             # of a finding: what it says about the drive, a name in severity.ORDER
@@ -264,8 +265,8 @@ class Lately(NamedTuple):
 
     since: float              # seconds since 1970
     grew: Tuple[Grown, ...] = ()
-    came: Tuple[str, ...] = ()  # sentences: drives that are new here
-    went: Tuple[str, ...] = ()  # sentences: drives that were replaced, moved or are gone
+    came: Tuple[Coded, ...] = ()  # drives that are new here
+    went: Tuple[Coded, ...] = ()  # drives that were replaced, moved or are gone
     unknown: str = ''         # what of that time nobody knows
 
 
@@ -276,9 +277,10 @@ class Verdict(NamedTuple):
     identity: Identity
     state: State
     judgements: Tuple[Judgement, ...] = ()
-    notes: Tuple[str, ...] = ()
+    notes: Tuple[Coded, ...] = ()
     problem: str = ''             # why the drive could not be read; '' when it was
     code: str = ''                # the same in codes.REASONS
+    last_seen: Optional[Identity] = None  # who was read there before, where nobody answers
     entry: Optional[str] = None   # family of the entry that won
     old_values: Tuple[OldValue, ...] = ()  # perfdata of version 1.6, beside that of the judgements
     place: Place = Place()        # asked for where a person looks, not in a check

@@ -1,9 +1,8 @@
-"""The folder of what lasts from one check to the next: where it is, whose it is, and acting as its owner.
+"""The state directory, for history and locks: where it is, who owns it, and acting as its owner.
 
-Root and nagios take turns in it. Whatever is done there is done as the folder's
-owner: root leaves no file that nagios cannot write, and a link that nagios
-plants leads root no further than nagios itself could go. Imported before the
-first process starts, so it must be cheap.
+Root and nagios take turns in it. Whatever is done there is done as its owner: root leaves no file that nagios cannot
+write, and a link that nagios plants leads root no further than nagios itself could go. Imported before the first
+process starts, so it must be cheap.
 """
 from __future__ import annotations
 
@@ -20,9 +19,9 @@ _LET_HIM = 'let the user of the check alone write there, or name another folder 
 
 
 class Unusable(Exception):
-    """Nothing can be kept; str() says where, why and what next.
+    """There is no state directory to use; str() says where, why, and the next step.
 
-    what, remedy: the two parts of it. path: what is at fault; '' where there is none. is_open: others can write there.
+    what, remedy: the two parts of it. path: the one at fault, or ''. is_open: others can write there.
     """
 
     def __init__(self, what: str, remedy: str = '', path: str = '', is_open: bool = False) -> None:
@@ -30,8 +29,8 @@ class Unusable(Exception):
         self.what, self.remedy, self.path, self.is_open = what, remedy, path, is_open
 
 
-class Folder:
-    """A folder that its owner, or root, alone can write to; used as a context, what is inside is done as its owner."""
+class StateDirectory:
+    """A directory that only its owner or root can write to. As a context, it runs the block as its owner."""
 
     __slots__ = ('_before', 'group', 'path', 'user')
 
@@ -41,10 +40,10 @@ class Folder:
 
     @property
     def is_own(self) -> bool:
-        """Tell whether nobody but root and who runs this could have written there."""
+        """Tell whether only root and the user of this process could have written there."""
         return self.user in (0, os.geteuid())
 
-    def __enter__(self) -> Folder:
+    def __enter__(self) -> StateDirectory:
         if os.geteuid() == 0 and self.user != 0:
             self._before = os.getgroups()
             os.setgroups([self.group])
@@ -60,9 +59,9 @@ class Folder:
 
 
 def location(given: str = '') -> str:
-    """Return where the folder is: *given*, that of the package, or one of this user's own; '' where there is no home.
+    """Return the path of the state directory: *given*, that of the package, or one of this user's own.
 
-    Source: XDG Base Directory Specification, XDG_STATE_HOME.
+    '' for a user without a home. Source: XDG Base Directory Specification, XDG_STATE_HOME.
     """
     if given or os.path.isdir(PACKAGE):
         return given or PACKAGE
@@ -81,22 +80,22 @@ def _below(home: str) -> str:
     return os.path.join(home, NAME) if home.startswith('/') else ''
 
 
-def ready(given: str = '') -> Folder:
-    """Return the folder for who writes there; one of this user's own is made. Raises Unusable."""
+def ready(given: str = '') -> StateDirectory:
+    """Return the state directory for writing; one of this user's own is made. Raises Unusable."""
     path = location(given)
     try:
         if path and not given and path != PACKAGE:
             os.makedirs(path, 0o700, exist_ok=True)
     except OSError as error:
         raise Unusable(f'{path}: {error.strerror}', _MAKE_IT, path) from None
-    folder = there(given)
-    if os.geteuid() not in (0, folder.user):
+    directory = there(given)
+    if os.geteuid() not in (0, directory.user):
         raise Unusable(f'{path} belongs to another user', _LET_HIM, path)
-    return folder
+    return directory
 
 
-def there(given: str = '') -> Folder:
-    """Return the folder for who only reads there. Raises Unusable where there is none, or where others could write."""
+def there(given: str = '') -> StateDirectory:
+    """Return the state directory for reading. Raises Unusable if there is none, or if others could write there."""
     path = location(given)
     if not path:
         raise Unusable('this user has no home folder', 'name a folder of its own with --state-dir')
@@ -107,16 +106,16 @@ def there(given: str = '') -> Folder:
         raise Unusable(f'{path}: {error.strerror}', _MAKE_IT, path) from None
     if fault:
         raise Unusable(fault, _LET_HIM, getattr(fault, 'path', path), getattr(fault, 'is_open', False))
-    return Folder(path, status.st_uid, status.st_gid)
+    return StateDirectory(path, status.st_uid, status.st_gid)
 
 
-def below(folder: Folder, name: str) -> str:
-    """Return the path of a folder below it, made where it is not there.
+def below(directory: StateDirectory, name: str) -> str:
+    """Return the path of a folder below it, which is made if it is missing.
 
-    Raises OSError; NotADirectoryError where a link stands in its place.
+    Raises OSError; NotADirectoryError if a link is in its place.
     """
-    path = os.path.join(folder.path, name)
-    with folder:
+    path = os.path.join(directory.path, name)
+    with directory:
         if not os.path.isdir(path):
             os.makedirs(path, 0o755, exist_ok=True)
         if os.path.islink(path):  # in a sticky folder another user could have planted it
@@ -125,10 +124,10 @@ def below(folder: Folder, name: str) -> str:
 
 
 def for_locks(name: str, given: str = '') -> str:
-    """Return the path of a folder *name* for locks, made where it is missing. Nobody else can write there but root.
+    """Return the path of the folder *name* for locks, made if it is missing. Only this user and root can write there.
 
-    All checks of one user share it, whatever --state-dir says; *given*, which is that option, is used only where the
-    usual places cannot be. Raises Unusable.
+    All checks of one user share it. given: the argument of --state-dir, used only if the usual places cannot be.
+    Raises Unusable.
     """
     faults = []
     for place in _places_of_locks(given):
@@ -143,7 +142,7 @@ def for_locks(name: str, given: str = '') -> str:
 
 
 def _places_of_locks(given: str) -> list[str]:
-    """Return the folders that may hold locks, best first. Source: XDG Base Directory Specification, XDG_STATE_HOME."""
+    """Return the directories that may hold locks, best first."""
     if os.geteuid() == trust.ROOT:
         places = [_of_environment(), RUN, given]
     else:
@@ -152,7 +151,7 @@ def _places_of_locks(given: str) -> list[str]:
 
 
 def _unfit(place: str, path: str, is_there: bool) -> str:
-    """Return why a folder for locks cannot be at *path*, below *place*; '' where it can be, and then it is there.
+    """Make the folder for locks at *path*, below *place*; return why it cannot be used, '' if it can.
 
     is_there: *place* itself is not made. Raises OSError.
     """

@@ -1,4 +1,4 @@
-"""Who else could change what lies at a path: one rule for programs and data files.
+"""Trust: whether another user could change what is at a path. One rule for programs and data files.
 
 Imported before the first process starts, so it imports nothing that costs.
 """
@@ -16,56 +16,53 @@ ROOT = 0
 LINKS = 40  # one after the other, as the kernel allows
 ACL = 'system.posix_acl_access'
 # Source: Linux, include/uapi/linux/posix_acl.h and posix_acl_xattr.h.
-_ACL_HEAD, _ACL_ENTRY = 4, 8
+_ACL_HEAD, _ACL_ENTRY = 4, '<HHI'  # bytes; tag, permissions, user or group
 _USER, _GROUP_OBJ, _GROUP = 0x02, 0x04, 0x08
 _WRITE = 2
 
 
-class Fault(str):
-    """Why nobody should rely on a path, in words that begin with the folder, link or file that is at fault."""
+class PathFault(str):
+    """The reason not to rely on a path: a sentence that begins with the folder, link or file that is at fault."""
 
     path: str
-    is_open = False   # others can write there
+    is_open: bool     # others can write there
 
-    def __new__(cls, path: str, words: str) -> Fault:
+    def __new__(cls, path: str, words: str, is_open: bool = False) -> PathFault:
         """Return the sentence of both."""
-        made = super().__new__(cls, f'{path} {words}')
-        made.path = path
-        return made
+        fault = super().__new__(cls, f'{path} {words}')
+        fault.path, fault.is_open = path, is_open
+        return fault
 
 
 def fault(path: str, user: int) -> str:
-    """Return why *user* should not rely on what lies at *path*; '' where only he or root could have put it there.
+    """Return why *user* should not rely on what is at *path*; '' if only this user or root could have put it there.
 
-    Every folder, link and file on the way counts. Raises OSError where one of them is not there or cannot be looked at.
+    Every folder, link and file on the way counts. Raises OSError if one of them is missing or cannot be examined.
     """
     trusted = {ROOT, user}
-    owner = 'root' if user == ROOT else 'root or to you'
     for part in steps(path):
         status = os.lstat(part)
         if status.st_uid not in trusted:
-            return Fault(part, f'does not belong to {owner}')
+            return PathFault(part, f'does not belong to {"root" if user == ROOT else "root or to you"}')
         if _others_can_write(part, status, trusted):
-            found = Fault(part, 'is writable by others')
-            found.is_open = True
-            return found
+            return PathFault(part, 'is writable by others', is_open=True)
     return ''
 
 
 def foreign_secret(path: str, status: os.stat_result) -> str:
-    """Return why the content of a file must not be shown; '' where all who could have led *path* to it can read it.
+    """Return why the content of a file must not be shown; '' if all users who could have led *path* to it can read it.
 
-    A link of another user leads root to any file, and error messages quote what they complain of. status: of the
-    opened file. Raises OSError where the way to it cannot be looked at.
+    A link of another user leads root to any file, and error messages quote files. status: of the opened file. Raises
+    OSError if the way to it cannot be examined.
     """
-    user = os.geteuid()
+    trusted = {ROOT, os.geteuid()}
     leading: set[tuple[str, int]] = set()
     last = None
     for part in steps(path):
         last = os.lstat(part)
         if not stat.S_ISLNK(last.st_mode) and not all(_is_open(last, other) for other in leading):
             return f'another user could have led this path to it and cannot read it ({part}); {_COPY}'
-        leading |= _leading(part, last, {ROOT, user})
+        leading |= _leading(part, last, trusted)
     if last is None or (last.st_dev, last.st_ino) != (status.st_dev, status.st_ino):
         return f'another file has taken its place meanwhile; {_COPY}'
     return ''
@@ -75,12 +72,12 @@ _COPY = 'copy it to a folder that nobody else can write to'
 
 
 def _leading(path: str, status: os.stat_result, trusted: set[int]) -> set[tuple[str, int]]:
-    """Return who else decides what lies at or below a path: ("user", uid), ("group", gid), or ("anybody", 0)."""
-    found = set() if status.st_uid in trusted else {('user', status.st_uid)}
+    """Return who else decides what is at or below a path: ("user", uid), ("group", gid), or ("anybody", 0)."""
+    others = set() if status.st_uid in trusted else {('user', status.st_uid)}
     if _others_can_write(path, status, trusted):
-        is_one_group = not status.st_mode & stat.S_IWOTH and not _list_of(path)
-        found.add(('group', status.st_gid) if is_one_group else ('anybody', 0))
-    return found
+        is_one_group = not status.st_mode & stat.S_IWOTH and not _access_list(path)
+        others.add(('group', status.st_gid) if is_one_group else ('anybody', 0))
+    return others
 
 
 def _is_open(status: os.stat_result, other: tuple[str, int]) -> bool:
@@ -128,8 +125,8 @@ def _others_can_write(path: str, status: os.stat_result, trusted: set[int]) -> b
     return bool(status.st_mode & stat.S_IWGRP) and _is_granted(_access_list(path), status.st_gid, trusted)
 
 
-def _list_of(path: str) -> bytes:
-    """Return the access-control list of a file; nothing where it has none."""
+def _access_list(path: str) -> bytes:
+    """Return the access-control list of a file, b'' if it has none."""
     try:
         return os.getxattr(path, ACL, follow_symlinks=False)
     except OSError as error:
@@ -138,21 +135,13 @@ def _list_of(path: str) -> bytes:
     return b''
 
 
-def _access_list(path: str) -> bytes:
-    """Return the access-control list of a file; without one, that which says that its group may write."""
-    plain = bytes(_ACL_HEAD) + _GROUP_OBJ.to_bytes(2, 'little') + _WRITE.to_bytes(2, 'little') + bytes(4)
-    return _list_of(path) or plain
-
-
 def _is_granted(acl: bytes, group: int, trusted: set[int]) -> bool:
-    """Tell whether an access-control list lets a user beside the *trusted*, or a group other than root's, write."""
-    rows = [acl[start:start + _ACL_ENTRY] for start in range(_ACL_HEAD, len(acl), _ACL_ENTRY)]
-    entries = [(int.from_bytes(row[:2], 'little'), int.from_bytes(row[2:4], 'little'),
-                int.from_bytes(row[4:], 'little'))
-               for row in rows]
-    for tag, grants, number in entries:
-        is_foreign = (tag == _USER and number not in trusted) or (tag == _GROUP and number != ROOT) or (
-            tag == _GROUP_OBJ and group != ROOT)
-        if is_foreign and grants & _WRITE:
-            return True
-    return False
+    """Tell whether a user beside the *trusted*, or a group other than root's, can write a file of a *group* that can.
+
+    acl: its access-control list, which may take that right away from the group and give it to others.
+    """
+    if not acl:
+        return group != ROOT
+    from struct import iter_unpack
+    return any(grants & _WRITE and ((tag == _USER and number not in trusted) or (tag == _GROUP and number != ROOT) or (
+        tag == _GROUP_OBJ and group != ROOT)) for tag, grants, number in iter_unpack(_ACL_ENTRY, acl[_ACL_HEAD:]))

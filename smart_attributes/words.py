@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-from .codes import Coded
-from .durations import DAY, HOUR, YEAR
+from .coded import Coded
+from .constants import DAY, HOUR, YEAR
 from .model import Forecast, Judgement, Reading, State, Verdict
 from .typed import TYPE_CHECKING
 
@@ -268,7 +268,7 @@ EXIT_STATUS_BITS = (
 """smartctl's exit status, bit 0 first. Source: smartctl(8), section EXIT STATUS."""
 
 
-def exit_status_notes(status: Optional[int]) -> Tuple[str, ...]:
+def exit_status_notes(status: Optional[int]) -> Tuple[Coded, ...]:
     """Return one sentence for each bit that is set in smartctl's exit status.
 
     Bit 2 (0x04) is a note and no more where the data is complete: smartctl sets
@@ -277,5 +277,6 @@ def exit_status_notes(status: Optional[int]) -> Tuple[str, ...]:
     if not status:
         return ()
     if status < 0:
-        return (f'smartctl was ended by signal {-status}',)
-    return tuple(sentence for bit, sentence in enumerate(EXIT_STATUS_BITS) if status >> bit & 1)
+        return (Coded('smartctl-status', f'smartctl was ended by signal {-status}'),)
+    return tuple(Coded('smartctl-status', sentence) for bit, sentence in enumerate(EXIT_STATUS_BITS)
+                 if status >> bit & 1)

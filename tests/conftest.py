@@ -43,6 +43,16 @@ listen_to((signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM))
 
 
 @pytest.fixture(autouse=True)
+def signal_handlers() -> Iterator[None]:
+    """Restore the signal handlers that a test leaves: under ours, multiprocessing cannot end its workers."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
+    yield
+    for number, handler in before.items():
+        if handler is not None and signal.getsignal(number) is not handler:
+            signal.signal(number, handler)
+
+
+@pytest.fixture(autouse=True)
 def state_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A folder of state of each test's own: what one test's drives said is nothing that another's have grown from."""
     folder = tempfile.mkdtemp(dir=STATE_HOME)
@@ -205,6 +215,11 @@ def run_as_nobody(code: str, *arguments: str) -> Any:
         capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+def texts(notes: Iterable[Dict[str, Any]]) -> List[str]:
+    """Return the sentences of notes of a JSON document."""
+    return [note['text'] for note in notes]
 
 
 def drive(name: str) -> bytes:

@@ -14,9 +14,11 @@ class Listener(processes.Runner):
     def __init__(self) -> None:
         super().__init__()
         self.asked: List[Command] = []
+        self.state_dirs: List[str] = []
 
     def keep(self, state_dir: str) -> None:
-        """Keep no state."""
+        """Write down which folder is used, before the first process."""
+        self.state_dirs += [] if self.asked else [state_dir]
 
     def start(self, command: Command, jobs: int) -> None:
         """Write down what would be started."""

@@ -24,7 +24,7 @@ from test_history_store import DRIVE, OPEN, START, check
 
 from smart_attributes import alarm
 from smart_attributes.check import judging, rulebook
-from smart_attributes.durations import DAY
+from smart_attributes.constants import DAY
 from smart_attributes.errors import HistoryUnusable, SmartError
 from smart_attributes.fleet import icinga, results, services, summary, table, triage_documents
 from smart_attributes.fleet.plugin_output import Drive
@@ -36,7 +36,7 @@ from smart_attributes.model import Device, Report, State, Verdict
 from smart_attributes.output.packed_document import Packer
 from smart_attributes.reading import addresses, json_report, scans, text_report
 from smart_attributes.reading.content import json_start
-from smart_attributes.v1_6 import files, second_opinion, validation
+from smart_attributes.v1_6 import files, second_opinion
 
 Reader = Callable[[bytes], object]
 SECONDS, MEGABYTES = 1.0, 200
@@ -210,7 +210,7 @@ def read_1_6(data: bytes) -> None:
     old = files.read(path)
     if not files.is_of_1_6(old):
         return
-    validation.examine(path)
+    files.examine(path)
     is_users = files.is_by_path(old)
     given = second_opinion.files_of(None if is_users else path, files.users(path, old) if is_users else None, True)
     given = given.addressed([DEVICE])
@@ -336,10 +336,15 @@ MAIN = ('json', 'text')   # the readers of reports, which everything rests on
 def seeds() -> Dict[str, List[bytes]]:
     """Return what each reader is given to begin with."""
     reports = [path.read_bytes() for path in sorted((ROOT / 'tests/reports').iterdir())]
-    triage = {'version': 1, 'host': 'a', 'made': START, 'state': 'OK', 'notes': ['x'], 'drives': [
-        {'device': '/dev/sda', 'model': 'M', 'serial': 'S', 'state': 'OK', 'action': '', 'notes': [],
+    triage: Dict[str, Any] = {'version': 2, 'host': 'a', 'made': START, 'state': 'OK', 'drives': [
+        {'device': '/dev/sda', 'model': 'M', 'serial': 'S', 'state': 'OK', 'action': '',
+         'last_seen': {'model': 'M', 'serial': 'T'},
+         'findings': [{'code': 'growth', 'text': 'y', 'grown': 3, 'age': 9}],
          'forecasts': {'endurance_used': {'left': 9, 'estimate': True}}, 'past': {'endurance_used': [[1, 2]]},
-         'readings': [{'metric': 'endurance_used', 'value': 9, 'unit': '%', 'judged': True, 'state': 'OK'}]}]}
+         'readings': [{'metric': 'endurance_used', 'value': 9, 'unit': '%', 'judged': True, 'state': 'OK'}]}],
+        'notes': [{'code': 'drive-gone', 'text': 'x', 'serial': 'S'}]}
+    first = {**triage, 'version': 1, 'notes': ['x'], 'drives': [
+        {**triage['drives'][0], 'why': 'no answer; last seen there: M (serial T)', 'findings': ['y'], 'notes': ['z']}]}
     line = 'SMART OK - 1 drive: 1 ok\nOK        sda  INTEL X  endurance_used 9 %  S1  firmware F1'
     told = {'results': [{'name': 'host!smart', 'attrs': {'check_interval': 300, 'last_check_result': {
         'state': 0, 'output': line, 'execution_end': START,
@@ -364,7 +369,7 @@ def seeds() -> Dict[str, List[bytes]]:
             'entries': [json.dumps(each).encode() for each in entries],
             '1_6': [json.dumps(each).encode() for each in (old, users)],
             'limits': [json.dumps(limits).encode(), (ROOT / 'thresholds/example-site.json').read_bytes()],
-            'history': [b'\0\0\x10\xff', b''], 'triage': [json.dumps(triage).encode()],
+            'history': [b'\0\0\x10\xff', b''], 'triage': [json.dumps(each).encode() for each in (triage, first)],
             'icinga': [json.dumps(told).encode()],
             'smartd_log': [b'2026-11-18 00:15:32;\t5;100;0;\t9;95;22184;\n',
                            b'2026-11-18 00:15:32;\tread-total-unc-errors;0;\ttemperature;46;\n'],

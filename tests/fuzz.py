@@ -58,11 +58,10 @@ def fuzz(reader: str, arguments: List[str]) -> None:
 
 
 def unwatched(watched: Tuple[str, ...]) -> List[str]:
-    """Return all modules but those of some rooms: atheris can be told what to leave out, but only packages to take in.
-    """
+    """Return all modules but those of some subpackages: atheris can leave out modules, but take in only packages."""
     modules = ['.'.join(path.relative_to(ROOT).with_suffix('').parts)
                for path in (ROOT / 'smart_attributes').rglob('*.py')]
-    taken = tuple(f'smart_attributes.{room}' for room in watched)
+    taken = tuple(f'smart_attributes.{name}' for name in watched)
     return [module for module in modules if not module.startswith(taken)]
 
 

@@ -66,7 +66,7 @@ BROKEN = (
     # Names in options
     _ours('test_processes.py::test_the_process_gets_its_arguments_and_nothing_of_ours', 'reading/processes.py',
           'command[0], command, ENVIRONMENT,', 'command[0], command, os.environ,'),
-    _ours(CODE, 'durations.py', '"""\n', '"""\nimport os; os.system("true")\n'),
+    _ours(CODE, 'constants.py', '"""\n', '"""\nimport os; os.system("true")\n'),
     _ours(CODE, 'knowledge/regular_expressions.py', 'from __future__ import annotations\n',
           'from __future__ import annotations\n\nONE = eval("1")\n'),
     # The user nagios, who has the sudo rule
@@ -79,12 +79,12 @@ BROKEN = (
     _ours('test_sudoers.py::test_vendor_commands_are_admitted_only_on_request', 'reading/sudoers.py',
           'if not entry.is_vendors or entry.name in requested', 'if True'),
     _ours('test_sudoers.py::test_a_rule_that_would_admit_more_is_not_printed', 'reading/sudoers.py',
-          ' or re.fullmatch(_NO_USER, asked.user)', ''),
+          ' or re.fullmatch(_NO_USER, request.user)', ''),
     _ours('test_sudoers.py::test_a_rule_that_would_admit_more_is_not_printed', 'reading/sudoers.py',
           'if not re.fullmatch(_EXECUTABLE, how.smartctl):', 'if not how.smartctl:'),
     # A smartctl that another user could change
     _ours('test_smartctl_calls.py::test_root_runs_no_program_that_another_could_change', 'reading/smartctl_calls.py',
-          "return _distrusted(path) if as_root else ''", "return ''"),
+          "trust.fault(path, trust.ROOT) if as_root else ''", "''"),
     _ours('test_sudoers.py::test_a_smartctl_that_others_can_change_is_not_put_into_a_rule', 'reading/sudoers.py',
           'how.smartctl, as_root=True,', 'how.smartctl, as_root=False,'),
     _ours('test_trust.py::test_one_step_of_another_owner_is_enough', 'trust.py',
@@ -151,7 +151,7 @@ BROKEN = (
           'history/smartd_log.py', 'lines = [line for line in lines if line.time <= now]', 'lines = list(lines)'),
     # commands of NRPE
     _ours('test_doctor.py::test_doctor_starts_no_command_of_nrpe_that_needs_more_than_this_program',
-          'doctor/nrpe.py', 'is_ours and not place and not _OF_THE_SHELL.search(found.line)', 'is_ours'),
+          'doctor/nrpe.py', 'is_ours and not place and not _OF_THE_SHELL.search(command.line)', 'is_ours'),
     # Icinga's answers
     _ours('test_fleet_answers.py::test_a_secret_that_others_can_read_is_not_used', 'fleet/icinga.py',
           ", 0o040: 'its group, or a user of its access-control list,'", ''),
@@ -202,7 +202,7 @@ BROKEN = (
     # NRPE, the network, doctor, what is shown
     _of('contrib', 'test_security.py::test_the_command_for_nrpe_takes_nothing_from_outside',
         'nrpe/check-smart-attributes.cfg', '--max-output 8000 -d', '$ARG1$ --max-output 8000 -d'),
-    _ours(NETWORK, 'durations.py', '"""\n', '"""\nimport urllib.request\n'),
+    _ours(NETWORK, 'constants.py', '"""\n', '"""\nimport urllib.request\n'),
     _ours('test_security.py::test_doctor_keeps_nothing_of_roots_rights', 'doctor/user.py',
           '    os.initgroups(user, group)\n', ''),
     _ours('test_security.py::test_doctor_keeps_nothing_of_roots_rights', 'doctor/user.py',

@@ -63,7 +63,7 @@ def test_add_makes_it_a_part_of_the_shipped_files(entry_file, tmp_path):
     paths = tool.add(str(entry_file), tmp_path)
 
     assert paths == [str(tmp_path / 'attributes.json'), str(tmp_path / 'tests/samples/acme.json')]
-    assert validate.validate([paths[0]], models_path=str(ROOT / 'tests/models.csv')) == []
+    assert validate.examine([paths[0]], models_path=str(ROOT / 'tests/models.csv')).problems == []
     (entry,) = (entry for entry in json.loads((tmp_path / 'attributes.json').read_text())['entries']
                 if entry['family'] == 'ACME Y20')
     assert entry['attributes']['232']['readings'] == {'spare_available': {'from': 'value', 'valid': [1, 100]}}

@@ -8,8 +8,9 @@ import subprocess
 from itertools import product
 
 import pytest
+import type_examples
 
-from smart_attributes.defaults import SMARTCTL
+from smart_attributes.constants import SMARTCTL
 from smart_attributes.errors import UsageError
 from smart_attributes.model import Device
 from smart_attributes.reading.addresses import MAX_SLOTS, parse
@@ -115,6 +116,9 @@ def test_a_range_means_slots_that_may_be_empty(text, kinds):
     ('megaraid,6', 'no device; write TYPE@PATH'),
     ('@/dev/sda', 'TYPE@PATH'),
     ('megaraid,6/dev/sda', 'TYPE@PATH'),
+    ('satX/dev/sda', 'TYPE@PATH'),
+    ('3ware,0', 'names a type but no device'),
+    ('IOService:/A%/B', 'holds no device path'),
     ('/etc/shadow', 'is no device; write a path such as /dev/sda'),
     ('/dev', 'under /dev'),
     ('/dev/', 'under /dev'),
@@ -143,6 +147,7 @@ def test_a_range_means_slots_that_may_be_empty(text, kinds):
     ('megaraid,[1--2]@/dev/bus/0', 'is no range'),
     ('megaraid,[0-7@/dev/bus/0', 'written megaraid,N'),
     ('megaraid,x@/dev/bus/0', 'written megaraid,N'),
+    ('areca,1,2/1@/dev/sg0', 'written areca,N[/E]'),
     ('megaraid@/dev/bus/0', 'written megaraid,N'),
     ('megaraid,-1@/dev/bus/0', 'written megaraid,N'),
     ('megaraid,65536@/dev/bus/0', 'from 0 to 65535'),
@@ -152,9 +157,9 @@ def test_a_range_means_slots_that_may_be_empty(text, kinds):
     ('aacraid,0,0@/dev/sg3', 'written aacraid,H,L,ID'),
     ('nvme,1@/dev/nvme0', 'written nvme'),
     ('sat,13@/dev/sda', 'written sat'),
-    ('foo@/dev/sda', 'the type foo is not known'),
+    ('foo@/dev/sda', 'the type foo is not known; write one of ata, scsi, nvme[,0xNSID]'),
     ('sat+@/dev/sda', 'is not known'),
-    ('sat+areca,1/1@/dev/sg0', 'not reached through sat+'),
+    ('sat+areca,1/1@/dev/sg0', 'not reached through sat+; write areca,1/1@/dev/sg0'),
     ('sat+nvme@/dev/nvme0', 'not reached through sat+'),
     # Of this the manual says that a wrong code may damage the drive.
     ('usbcypress,0x24@/dev/sda', 'written usbcypress'),
@@ -173,6 +178,24 @@ def test_a_mistake_is_named_with_the_right_form(text, words):
     assert words in str(caught.value)
     assert text[:60] in str(caught.value)
     assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize('text, message', [
+    ('/dev/s\u00e9a', '"/dev/s xe9a" holds characters that no device address has; write it again by hand'),
+    ('/dev/s%a', '"/dev/s%a" holds no device path; write one under /dev, such as /dev/sda, made of letters, digits and '
+                 '. _ : + = @ - only'),
+    ('cciss,x@/dev/sda', '"cciss,x@/dev/sda": the type is written cciss,N, with numbers, or with ranges such as '
+                         '[0-7,16]')])
+def test_the_whole_sentence_helps(text, message):
+    with pytest.raises(UsageError) as caught:
+        parse(text)
+
+    assert str(caught.value) == message
+
+
+def test_as_much_as_is_allowed_is_taken():
+    assert len(parse(f'megaraid,1-{MAX_SLOTS}@/dev/bus/0')) == MAX_SLOTS
+    assert one('/dev/' + 'a' * 250)[0] == '/dev/' + 'a' * 250
 
 
 _PLAIN = set(string.ascii_letters + string.digits + '/._:+=@-')
@@ -211,16 +234,12 @@ _SAMPLES = {
     'sntasmedia': ['sntasmedia', 'sntasmedia/sat'],
     'sntjmicron': ['sntjmicron', 'sntjmicron,0x1', 'sntjmicron/sat', 'sntjmicron,0x1/sat'],
     'sntrealtek': ['sntrealtek', 'sntrealtek/sat'],
-    'areca': ['areca,1', 'areca,128', 'areca,1/1', 'areca,128/8'],
-    '3ware': ['3ware,0', '3ware,127'],
-    'hpt': ['hpt,1/1', 'hpt,8/128', 'hpt,1/1/1', 'hpt,8/128/15'],
-    'megaraid': ['megaraid,0', 'megaraid,255', 'sat+megaraid,0', 'sat,12+megaraid,1', 'scsi+megaraid,0'],
-    'mpi3mr': ['mpi3mr,0', 'sat+mpi3mr,0'],
-    'aacraid': ['aacraid,0,0,0', 'aacraid,1,2,3', 'scsi+aacraid,1,2,3'],
-    'cciss': ['cciss,0', 'cciss,127', 'sat,auto+cciss,1', 'scsi+cciss,0'],
-    'sssraid': ['sssraid,0,1', 'scsi+sssraid,0,1'],
+    **{entry.name: type_examples.of(entry) for entry in type_examples.CONTROLLERS},
 }
 _SAMPLES.update({entry.name: [entry.name] for entry in TYPES if entry.name not in _SAMPLES})
+# Left out where the real smartctl is asked: newer than 7.3, and FreeBSD's.
+_NEWER = ('/sat', 'usbasm1352r', 'atacam',
+          *(entry.name for entry in type_examples.CONTROLLERS if entry.controller.since))
 _ALL = [sample for samples in _SAMPLES.values() for sample in samples]
 
 
@@ -231,11 +250,9 @@ def test_every_type_of_the_manual_is_taken(kind):
 
 
 @pytest.mark.skipif(not os.access(SMARTCTL, os.X_OK), reason='no smartctl is installed')
-@pytest.mark.parametrize('kind', [
-    kind for kind in _ALL
-    if not any(newer in kind for newer in ('/sat', 'usbasm1352r', 'mpi3mr', 'sssraid', 'atacam'))])
+@pytest.mark.parametrize('kind', [kind for kind in _ALL if not any(newer in kind for newer in _NEWER)])
 def test_the_real_smartctl_takes_it_too(kind):
-    """An address must not pass here to fail there. Left out: newer than 7.3, and FreeBSD's."""
+    """An address must not pass here to fail there."""
     done = subprocess.run([SMARTCTL, '--json=c', '-i', '-d', kind, '/dev/null'], stdout=subprocess.PIPE, check=False)
 
     messages = [message['string'] for message in json.loads(done.stdout)['smartctl'].get('messages', [])]
@@ -267,5 +284,4 @@ def test_slots_of_a_range_can_be_pasted_one_by_one():
 def test_raid_means_that_the_type_picks_a_drive():
     """The path alone leads to the controller or to a volume."""
     assert [kind for kind in _ALL if is_raid(Device('/dev/sda', kind))] == [
-        kind for kind in _ALL if kind.rpartition('+')[2].partition(',')[0]
-        in ('areca', '3ware', 'hpt', 'megaraid', 'mpi3mr', 'aacraid', 'cciss', 'sssraid')]
+        kind for entry in TYPES if entry.controller for kind in _SAMPLES[entry.name]]

@@ -9,17 +9,19 @@ import pytest
 from conftest import ROOT, run
 from test_severity import FAILED, drive, found
 
-from smart_attributes.durations import DAY, YEAR
+from smart_attributes.constants import DAY, YEAR
 from smart_attributes.fleet.plugin_output import Origin, Reader
 from smart_attributes.fleet.summary import UNDATED, due
 from smart_attributes.fleet.triage_documents import Document, drives
 from smart_attributes.knowledge.drive_database import SpecDatabase
-from smart_attributes.model import Forecast, Place, State, Verdict
+from smart_attributes.model import Device, Forecast, Identity, Place, State, Verdict
 from smart_attributes.output import advice, forecast_dates, json_document, table_cells
 from smart_attributes.output.packed_document import Packer
 from smart_attributes.output.plugin_lines import Line
 
 NOW = 1_795_348_800  # 2026-11-22
+HEALTHY = Verdict(Device('/dev/sda', name='sda'), Identity('ATA', 'ACME X1'), State.OK)
+SOON, FAR = (Forecast(days * DAY, 0, 9, is_estimate=False) for days in (80, 400))
 METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
 WORN = found('endurance_used', 86, State.WARNING, '85')
 ORDERS = [
@@ -123,3 +125,31 @@ def test_triage_at_a_terminal_shows_the_date_of_triage_json():
 
     assert shown['forecasts']['endurance_used']['left'] > forecast_dates.LEAD_TIME
     assert f'; order a replacement by {shown["order_by"]}' in run('triage', '--report', report).text
+
+
+@pytest.mark.parametrize('verdict, action, why', [
+    (HEALTHY, advice.NOTHING, ''), (HEALTHY._replace(forecasts={'endurance_used': FAR}), advice.NOTHING, ''),
+    (HEALTHY._replace(forecasts={'endurance_used': SOON, 'spare_available': SOON}), advice.ORDER,
+     'endurance_used: used up 2027-02-10 (between 2026-11-22 and 2026-11-22); '
+     'spare_available: used up 2027-02-10 (between 2026-11-22 and 2026-11-22)'),
+    (HEALTHY._replace(problem='is asleep', code='asleep'), advice.NOTHING, ''),
+    (HEALTHY._replace(problem='is silent', code='timeout', state=State.UNKNOWN), advice.READ, 'is silent'),
+    *((HEALTHY._replace(problem='is not there', code=code, state=State.UNKNOWN), advice.SEARCH, 'is not there')
+      for code in sorted(advice.GONE))])
+def test_what_to_do_follows_from_state_code_and_forecasts(verdict, action, why):
+    told = advice.advice(verdict, NOW)
+
+    assert (told.action, told.why) == (action, why)
+
+
+@pytest.mark.parametrize('alarms, action', [
+    ([('reallocated', State.WARNING)], advice.WATCH), ([('endurance_used', State.WARNING)], advice.ORDER),
+    ([('reallocated', State.WARNING), ('crc_errors', State.CRITICAL)], advice.CABLE),
+    ([('temperature', State.CRITICAL), ('firmware_advisory', State.WARNING)], advice.UPDATE),
+    ([('pending', State.CRITICAL), ('crc_errors', State.WARNING)], advice.REPLACE)])
+def test_of_several_findings_the_most_urgent_action_is_taken(alarms, action):
+    assert advice.of_alarms(alarms) == advice.of_alarms(alarms[::-1]) == action
+
+
+def test_only_what_is_to_be_ordered_has_a_date():
+    assert advice.due(advice.WATCH, [10 * DAY], NOW) == (advice.WATCH, None)

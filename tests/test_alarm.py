@@ -166,3 +166,84 @@ def _wait(is_there, seconds=10.0):
     while not is_there() and time.monotonic() < end:
         time.sleep(0.02)
     assert is_there()
+
+
+# --- alarms by themselves ---------------------------------------------------------------------------
+
+@pytest.fixture
+def alone():
+    """No alarm is left over."""
+    yield
+    alarm.disarm()
+
+
+@pytest.mark.parametrize('seconds, kept', [(1, 0.1), (5, 0.5), (20, 2), (55, 2), (300, 2)])
+def test_a_tenth_of_the_time_is_kept_for_printing_and_no_more_than_two_seconds(seconds, kept):
+    assert alarm.reserve(seconds) == pytest.approx(kept)
+
+
+@pytest.mark.parametrize('seconds, share', [(1, 0.5), (2, 1), (4, 1), (10, 1), (15, 1.5), (60, 6)])
+def test_a_drive_gets_a_tenth_of_the_time_and_of_a_short_one_up_to_a_half(alone, seconds, share):
+    """At least a second, if half of the time is as much: the first drive pays for imports, too."""
+    alarm.arm(seconds)
+
+    assert alarm.limited(signal.getitimer, signal.ITIMER_VIRTUAL) == pytest.approx((share, share), abs=0.1)
+    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
+
+
+def test_the_time_is_over_before_the_reserve_and_again_after_it(alone):
+    """What hangs while results are printed ends, too."""
+    alarm.arm(60)
+    assert signal.getitimer(signal.ITIMER_REAL) == pytest.approx((58, 2), abs=0.1)
+    alarm.arm(0.2)
+    for _ in range(2):
+        with pytest.raises(alarm.TimeIsOver, match=r'^time was over after 0\.2 s$') as error:
+            time.sleep(5)
+        assert error.value.is_late
+
+
+def compute(times: int) -> None:
+    """Compute without end, and catch the alarm before the last one."""
+    for _ in range(times - 1):
+        with pytest.raises(alarm.TakesTooLong):
+            compute(1)
+    while True:
+        pass
+
+
+@pytest.mark.parametrize('times', [1, 2])
+def test_one_drive_ends_after_its_share_of_cpu_time_and_again_if_that_was_caught(alone, times):
+    alarm.arm(0.4)
+    signal.setitimer(signal.ITIMER_REAL, 5)
+
+    with pytest.raises(alarm.TakesTooLong, match=r'^0\.2 s of computing$'):
+        alarm.limited(compute, times)
+
+
+def test_without_a_time_limit_nothing_ends(alone):
+    alarm.arm(60)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 60)
+    alarm.disarm()
+
+    assert signal.getitimer(signal.ITIMER_REAL) == signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
+    assert alarm.limited(signal.getitimer, signal.ITIMER_VIRTUAL) == (0, 0)
+
+
+@pytest.mark.parametrize('ending', [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda ending: ending.name)
+@pytest.mark.parametrize('seconds', [0, 60], ids=['unlimited', 'limited'])
+def test_a_signal_ends_the_work_once_and_the_printing_within_its_grace(alone, ending, seconds):
+    """A second signal is ignored; of a command without a time limit nobody waits for the rest."""
+    for each in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    alarm.obey()
+    if seconds:
+        alarm.arm(seconds)
+
+    with pytest.raises(alarm.TimeIsOver, match=f'^ended by {ending.name}$') as error:
+        os.kill(os.getpid(), ending)
+        time.sleep(5)
+
+    assert not error.value.is_late
+    assert signal.getitimer(signal.ITIMER_REAL) == pytest.approx((1, 1) if seconds else (0, 0), abs=0.1)
+    assert {signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)} == {signal.SIG_IGN}

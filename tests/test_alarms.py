@@ -18,10 +18,10 @@ LIMITS = Thresholds({'metrics': {'pending': {'hdd': {'warning': '0', 'critical':
                                  'endurance_used': {'warning': '85'}}})
 
 
-def hdd(*reasons, health='PASSED', told=('pending', 'reallocated')):
+def hdd(*reasons, health='PASSED', metrics=('pending', 'reallocated')):
     """A hard disk with its reasons, (metric, state)."""
     return Alarm('hdd', health, max((state for _, state in reasons), key=lambda s: s.urgency, default=OK), reasons,
-                 frozenset(told))
+                 frozenset(metrics))
 
 
 def test_a_metric_is_alone_where_nothing_else_reaches_its_state():
@@ -54,7 +54,7 @@ def test_what_changed_stands_beside_what_was():
 def test_a_limit_is_defended_by_those_beyond_it_and_by_the_others():
     """Beyond a warning are those beyond its critical limit, too; drives without the number validate nothing."""
     rows = list(alarms.limits([hdd(('pending', WARNING)), hdd(('pending', CRITICAL), health='FAILED'), hdd(),
-                               hdd(told=())], LIMITS))
+                               hdd(metrics=())], LIMITS))
 
     assert rows == ['| `pending` above 0 | hdd | WARNING | 3 | 2 | 2 | 50.0 % | 0.0 % |',
                     '| `pending` above 8 | hdd | CRITICAL | 3 | 1 | 1 | 100.0 % | 0.0 % |']
@@ -67,7 +67,7 @@ def test_a_limit_is_defended_by_those_beyond_it_and_by_the_others():
     (DriveLimit('temperature_limit', 0, '60'), 'beyond its temperature_limit, else above 60')])
 def test_limits_are_said_in_words(bound, words):
     """As a reader of the document says them."""
-    assert alarms.said(bound) == words
+    assert alarms.described(bound) == words
 
 
 @pytest.fixture

@@ -1,25 +1,29 @@
-"""The list of codes: each reason for UNKNOWN stands there, and each that stands there is used."""
+"""The list of codes: each code that is used is in the list, each in the list is used, and each sentence has one."""
 from __future__ import annotations
 
 import ast
+import json
 import re
 from typing import Iterator
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, run
+from test_plugin_lines import recorded, simulated  # noqa: F401  fixtures
 
-from smart_attributes import codes, errors, main
+from smart_attributes import errors, main
 from smart_attributes.alarm import TimeIsOver
+from smart_attributes.coded import Coded
 from smart_attributes.model import Device, Identity, State, Verdict
-from smart_attributes.output import plugin_lines
-from smart_attributes.reading.failure_reasons import _RULES, diagnose
+from smart_attributes.output import codes, plugin_lines
+from smart_attributes.reading.failure_reasons import _CAUSES, diagnose
 from smart_attributes.words import coded, findings, headline
 
 ERRORS = {name for name, value in vars(errors).items() if isinstance(value, type)
           and issubclass(value, errors.SmartError)}
-NAMES = {each.name for each in codes.REASONS}
+EVERY = (*codes.REASONS, *codes.FINDINGS, *codes.NOTES, *codes.CAUSES, *codes.FLEET_NOTES)
 TREES = {path: ast.parse(path.read_text()) for path in (ROOT / 'smart_attributes').rglob('*.py')
          if path.name != 'codes.py'}
+UNNAMED = '(no code)'   # of a sentence without one
 
 
 def calls() -> Iterator[ast.Call]:
@@ -28,27 +32,57 @@ def calls() -> Iterator[ast.Call]:
         yield from (node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
 
 
-def given() -> Iterator[str]:
-    """Yield each code that an error or a sentence is given where it is made."""
+def used() -> Iterator[str]:
+    """Yield each code that an error or a sentence gets where it is made."""
     for call in calls():
         place = {'Coded': 0, '_error': 0}.get(call.func.id, 1 if call.func.id in ERRORS else None)
         if place is not None and len(call.args) > place and isinstance(call.args[place], ast.Constant):
             yield call.args[place].value
 
 
-def test_each_code_that_is_given_stands_in_the_list():
-    found = {*given(), *(rule.code for rule in _RULES),
-             *(getattr(errors, name).code for name in ERRORS - {'SmartError'})}
+def test_each_code_that_is_used_is_in_the_list():
+    found = {*used(), *(code for _, code, _ in _CAUSES),
+             *(getattr(errors, name).code for name in ERRORS - {'SmartError'})} - {''}
 
-    assert found <= NAMES | {each.name for each in (*codes.FINDINGS, *codes.NOTES)}
-    assert len(found) > 50  # the search above finds them
+    assert found <= set(codes.BY_NAME)
+    assert len(found) > 100  # the search above finds them
 
 
-def test_each_reason_is_used():
+def test_each_code_in_the_list_is_used():
     constants = {node.value for tree in TREES.values() for node in ast.walk(tree)
                  if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
-    assert constants >= NAMES
+    assert set(codes.BY_NAME) - constants == set()
+
+
+def sentences(document: object) -> Iterator[str]:
+    """Yield the code of each note and finding of a document, at any depth, and of each drive that was not read."""
+    if isinstance(document, list):
+        for each in document:
+            yield from sentences(each)
+    elif isinstance(document, dict):
+        for key, value in document.items():
+            if key in ('notes', 'findings', 'remarks', 'came', 'went'):
+                yield from (each.get('code') or UNNAMED if isinstance(each, dict) else UNNAMED for each in value)
+            yield from sentences(value)
+        if document.get('state') == 'UNKNOWN' and 'why' in document and not document['findings']:
+            yield document['code'] or UNNAMED
+
+
+@pytest.mark.parametrize('drives', ['recorded', 'simulated'])
+def test_each_sentence_about_a_drive_has_a_code_of_the_list(drives, request):
+    """Of recorded reports and simulated machines."""
+    found = set(sentences([documents for _, documents in request.getfixturevalue(drives)]))
+
+    assert found - set(codes.BY_NAME) == set()
+    assert {'above-limit', 'health-failed'} <= found
+
+
+def test_each_sentence_about_recorded_reports_of_many_machines_has_a_code_of_the_list(shared):
+    found = set(sentences(json.loads(run('triage', '--json', '-t', '600', '--report', str(shared / 'corpus')).text)))
+
+    assert found - set(codes.BY_NAME) == set()
+    assert len(found) > 20
 
 
 def test_no_error_about_a_drive_leaves_its_code_to_the_class_of_all():
@@ -57,17 +91,24 @@ def test_no_error_about_a_drive_leaves_its_code_to_the_class_of_all():
     assert bare == []
 
 
-@pytest.mark.parametrize('code', codes.REASONS, ids=[each.name for each in codes.REASONS])
+@pytest.mark.parametrize('code', EVERY, ids=[each.name for each in EVERY])
 def test_a_code_is_in_kebab_case_and_comes_with_its_meaning_and_its_remedy(code):
-    assert re.fullmatch('[a-z0-9]+(-[a-z0-9]+)*', code.name)
-    assert code.severity in State.__members__
-    assert code.meaning and code.remedy and not (code.meaning + code.remedy).endswith('.')
+    assert re.fullmatch('[a-z0-9]+([-.][a-z0-9]+)*', code.name)
+    assert code.severity in State.__members__ or (not code.severity and code in (*codes.NOTES, *codes.FLEET_NOTES))
+    assert code.meaning and not (code.meaning + code.remedy).endswith('.')
+    assert code.remedy or not code.severity
 
 
-def test_each_code_stands_once():
-    every = [each.name for each in (*codes.REASONS, *codes.FINDINGS, *codes.NOTES)]
+def test_each_code_is_in_the_list_once():
+    assert len(codes.BY_NAME) == len(EVERY)
 
-    assert len(set(every)) == len(every)
+
+@pytest.mark.parametrize('one, other, is_same', [
+    (Coded('drive-gone', 'x', serial='1'), Coded('drive-gone', 'y', serial='1'), True),
+    (Coded('drive-gone', 'x', serial='1'), Coded('drive-gone', 'x', serial='2'), False),
+    (Coded('drive-gone', 'x'), Coded('drive-new', 'x'), False)])
+def test_sentences_are_compared_by_code_and_fields(one, other, is_same):
+    assert one.is_about_the_same(other) is is_same
 
 
 @pytest.mark.parametrize('error, code', [
@@ -105,7 +146,7 @@ def test_a_drive_in_standby_that_is_ok_has_no_brackets():
     assert coded(findings(asleep._replace(state=State.WARNING))) == '[asleep] is asleep'
 
 
-def test_a_rule_gives_its_error_its_code_and_its_class():
+def test_words_give_an_error_its_code_and_its_class():
     error = diagnose((), 2, 'sudo: a password is required')
 
     assert (error.code, type(error)) == ('sudo-rule-missing', errors.SudoRefused)

@@ -2,14 +2,13 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 from typing import Any, Callable, Dict, List
 
-import damage
 import pytest
-from conftest import ROOT, drive, drive_path, run
+from conftest import drive, drive_path, run
 
+from smart_attributes.model import Identity, Report
 from smart_attributes.reading import completeness, json_report, text_report
 
 Json = Dict[str, Any]
@@ -177,16 +176,92 @@ def test_a_line_without_end_takes_no_time():
     assert 'damaged in the report' in text_report.parse(text).gaps[0]
 
 
-def test_a_glance_at_a_table_overlooks_nothing_that_a_look_at_each_row_finds(monkeypatch):
-    """Tables are told to be whole column by column; whatever is damaged in one is found as if there were no glance."""
-    dice = random.Random(5)
-    reports = sorted((ROOT / 'tests/reports').glob('*.json'))
-    kinds = [damage.OF_JSON[kind] for kind in sorted(damage.OF_JSON)]
-    texts = [dice.choice(kinds)(dice.choice(reports).read_text(), dice) for _ in range(600)]
-    documents = [json.loads(text) for text in texts]
+WHOLE: Json = {'device': {'protocol': 'ATA'}, 'smartctl': {'argv': []}}
+WELL = Report(Identity('', 'ACME', '1'), smart_status=True)
+LOG = 'ata_smart_self_test_log'
 
-    quick = [completeness._unfit(document, completeness._SHAPE, '', []) for document in documents]
-    monkeypatch.setattr(completeness, '_all_fit', lambda values, fits: False)
-    careful = [completeness._unfit(document, completeness._SHAPE, '', []) for document in documents]
 
-    assert quick == careful and sum(map(bool, careful)) > 100
+def page(number: Any, **more: Any) -> Json:
+    return {'ata_device_statistics': {'pages': [{'number': number, **more}]}}
+
+
+def gaps(more: Json, *arguments: str, version: Any = ()) -> Any:
+    """Return what a document lacks that holds *more* than the least one."""
+    return completeness.of_json({**WHOLE, **more}, WELL._replace(version=version), frozenset(arguments))
+
+
+@pytest.mark.parametrize('more, places', [
+    ({}, ''), ({'device': {}}, 'device.protocol'), ({'device': 7, 'smartctl': {}}, 'device, smartctl.argv'),
+    ({'model_name': 7}, 'model_name'), ({'rotation_rate': True}, 'rotation_rate'),
+    ({'rotation_rate': '1'}, 'rotation_rate'), ({'smart_status': {}}, 'smart_status.passed'),
+    ({'smart_status': [True]}, 'smart_status'),
+    ({'ata_smart_attributes': {'table': {}}}, 'ata_smart_attributes.table'),
+    ({'ata_log_directory': {'table': [7, {'address': 256}]}},
+     'ata_log_directory.table.0, ata_log_directory.table.1.address'),
+    ({'endurance_used': {'current_percent': None}}, 'endurance_used.current_percent'),
+    ({'nvme_self_test_log': {'table': [{'self_test_code': {}, 'power_on_hours': 1}]}},
+     'nvme_self_test_log.table.0.self_test_result, nvme_self_test_log.table.0.self_test_code.string'),
+    (page(2, table=[{'offset': 8, 'flags': {}}, 7]), 'ata_device_statistics.pages.0.table.1'),
+    ({'scsi_self_test_0': {'code': {'string': 'x'}}}, 'scsi_self_test_0.result'),
+    ({'new_in_smartctl_9': [None]}, '')], ids=str)
+def test_a_value_that_smartctl_would_not_print_is_damaged(more: Json, places: str):
+    assert gaps(more) == ((f'damaged in the report: {places}',) if places else ())
+
+
+def test_a_column_that_one_row_of_the_attributes_has_belongs_to_all():
+    rows = [{'id': number, 'name': 'x', 'raw': {'string': '0'}, 'flags': {'prefailure': True}} for number in (1, 2)]
+    rows[1].update(worst=9, value=9)
+    whole = {'ata_device_statistics': {'pages': [{'number': 7, 'value': 3, 'table': []}, {'number': 7, 'table': []}]}}
+
+    assert gaps({'ata_smart_attributes': {'table': [*rows, None]}}) == (
+        'damaged in the report: ata_smart_attributes.table.0.value, ata_smart_attributes.table.0.worst, '
+        'ata_smart_attributes.table.2',)
+    assert gaps(whole) == ()
+
+
+@pytest.mark.parametrize('more, lost', [
+    ({LOG: {'extended': {'count': 1, 'table': []}}}, 'some of the extended self-test log'),
+    ({LOG: {'standard': {'count': 1}}}, 'some of the standard self-test log'),
+    ({LOG: {'standard': {'count': 0}}}, ''), ({LOG: {'standard': {'table': []}}}, ''),
+    (page(1), 'page 1 of the device statistics'), (page(7), 'page 7 of the device statistics'),
+    (page(0), ''), (page(8), ''), (page(1, table=[]), ''), (page(None, table=[]), '')], ids=str)
+def test_rows_that_a_log_counts_or_must_have_are_missed(more: Json, lost: str):
+    assert [gap for gap in gaps(more) if 'damaged' not in gap] == ([f'not in the report: {lost}'] if lost else [])
+
+
+@pytest.mark.parametrize('numbers, is_lost', [
+    ((), False), ((0,), False), ((0, 1, 2), False), (range(20), False), ((1,), True), ((0, 2), True), ((0, 1, 3), True),
+    ((0, 20), False)], ids=str)
+def test_self_tests_of_a_sas_drive_are_numbered_without_a_break(numbers: Any, is_lost: bool):
+    test = {'code': {'string': 'x'}, 'result': {'string': 'x'}}
+    found = gaps({f'scsi_self_test_{number}': test for number in numbers})
+
+    assert found == (('not in the report: some of the self-test log',) if is_lost else ())
+
+
+@pytest.mark.parametrize('version, arguments, more, is_lost', [
+    ((7, 3), ['-x'], {}, True), ((7, 2), ['-x'], {}, False), ((8, 0), ['-i'], {}, True), ((7, 3), ['-A'], {}, False),
+    ((7, 3), ['-x'], {'smart_support': {'available': True, 'enabled': True}}, False)], ids=str)
+def test_that_smart_is_enabled_is_missed_since_smartctl_prints_it(version, arguments, more, is_lost):
+    assert gaps(more, *arguments, version=version) == (
+        ('not in the report: whether SMART is enabled',) if is_lost else ())
+
+
+@pytest.mark.parametrize('places, sentence', [
+    ([], []), (['a', 'b'], ['damaged in the report: a, b']), (list('abcde'), ['damaged in the report: a, b, c, d, e']),
+    (list('abcdefg'), ['damaged in the report: a, b, c, d, e and 2 more'])], ids=str)
+def test_the_first_five_places_are_named(places: List[str], sentence: List[str]):
+    assert list(completeness.sentences(places, [])) == sentence
+    assert list(completeness.sentences([], places)) == [words.replace('damaged', 'not') for words in sentence]
+
+
+@pytest.mark.parametrize('more, marks', [
+    ({}, set()), ({'ata_smart_data': {'capabilities': {'error_logging_supported': True}}}, {'ata_smart_data'}),
+    ({'ata_smart_data': {'capabilities': {'error_logging_supported': False}}},
+     {'ata_smart_data', 'error_logging_supported'}),
+    ({'ata_smart_data': {'capabilities': {'self_tests_supported': False}}}, {'ata_smart_data', 'self_tests_supported'}),
+    ({'ata_log_directory': {'table': [{'address': 3}]}}, {'ata_log_directory', 'no device statistics'}),
+    ({'ata_log_directory': {'table': [{'address': 4}]}}, {'ata_log_directory'}),
+    ({'ata_log_directory': {'table': []}}, {'ata_log_directory'})], ids=str)
+def test_a_log_that_the_drive_does_not_keep_has_a_mark(more: Json, marks: Any):
+    assert completeness._places(more) == marks

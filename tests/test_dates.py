@@ -8,7 +8,7 @@ from conftest import run_tool
 from measure import dates
 from measure.dates import Lasting
 
-from smart_attributes.durations import YEAR
+from smart_attributes.constants import YEAR
 
 
 def rows(*drives):

@@ -31,7 +31,7 @@ from chroots import (
 from conftest import ROOT, drive, perfdata
 from daemons import ABSENT
 
-from smart_attributes.version import VERSION
+from smart_attributes import VERSION
 
 DATABASE = '/etc/nagios-plugins/config/check_smartdb.json'
 KEPT = '/etc/check-smart-attributes/check_smartdb-1.6.json'

@@ -1,52 +1,118 @@
-"""The one table of smartctl's types: what each entry must hold, and that others follow from it."""
+"""The one table of smartctl's types: what each entry must hold, and that everything else follows from it."""
 from __future__ import annotations
 
 import re
 
+import early
 import pytest
-from conftest import ROOT
+import tables
+import type_examples
 
 from smart_attributes.errors import DriveAbsent, DriveError, UsageError
 from smart_attributes.model import Device
-from smart_attributes.reading import addresses, device_types, failure_reasons, fast_path, location, names, sudoers
+from smart_attributes.output import codes
+from smart_attributes.reading import addresses, device_types, failure_reasons, location, names, sudoers
+from smart_attributes.reading.device_types import Controller, DeviceType
 from smart_attributes.reading.smartctl_calls import read_arguments
 
-RAID = [entry for entry in device_types.TYPES if entry.controller]
+RAID = type_examples.CONTROLLERS
 
 
-def lowest(entry: device_types.DeviceType) -> str:
-    """Return the type with the lowest of its numbers: "areca,1/1"."""
-    limits = iter(entry.slots)
-    return re.sub('[A-Z]+', lambda _: str(next(limits)[0]), entry.form.replace('[', '').replace(']', ''))
+def lacks(entry: DeviceType) -> list[str]:
+    """Return what the entry of a controller lacks, or has wrong: the field, and what belongs into it."""
+    each, places = entry.controller, len(re.findall('[A-Z]+', entry.form))
+    always = len(re.findall('[A-Z]+', entry.form.partition('[')[0]))
+    kind, _, path = each.example.partition('@/dev/')
+    checks = [
+        (each.name, 'name: how do messages call the controller?'),
+        (len(each.slots) == places, f'slots: give limits for each of the {places} numbers of {entry.form}'),
+        (all(0 <= low <= high for low, high in each.slots), 'slots: the lowest number comes first'),
+        (re.fullmatch(sudoers.type_expression(entry), kind), f'example: an address with the type {entry.form}'),
+        (re.fullmatch(entry.nodes or '|'.join(sudoers.PATHS), path), 'example: a path that the sudo rule admits'),
+        ('`' in each.paths, 'paths: which paths lead to the controller, for doc/raid.md'),
+        (all(int(number) < always for number in re.findall('{([0-9]+)}', each.bay)), f'bay: {always} are always there'),
+        (all(code in codes.BY_NAME and sentence.count('{}') == re.compile(pattern).groups
+             for pattern, code, sentence in each.failures), 'failures: a code of codes.py, and {} for each group'),
+        (re.fullmatch(r'([0-9]+\.[0-9]+)?', each.since), 'since: a version of smartctl, such as 7.5'),
+        (not entry.arguments, 'arguments: form and slots are enough'),
+    ]
+    return [field for is_there, field in checks if not is_there]
 
 
 @pytest.mark.parametrize('entry', RAID, ids=lambda entry: entry.name)
 def test_an_entry_for_a_controller_lacks_nothing(entry):
-    """A failure names the field or the document that the new entry lacks."""
-    places = len(re.findall('[A-Z]+', entry.form))
-    used = [int(number) for number in re.findall('{([0-9]+)}', entry.controller.bay)]
+    """A failure names the field."""
+    assert lacks(entry) == []
 
-    assert entry.controller.name, 'name: what do messages call the controller?'
-    assert len(entry.slots) == places, f'slots: give limits for each of the {places} numbers of {entry.form}'
-    assert all(0 <= low <= high for low, high in entry.slots), 'slots: the lowest number comes first'
-    assert all(number < places for number in used), f'bay: {entry.form} has {places} numbers'
-    assert entry.name in (ROOT / 'doc/raid.md').read_text(), 'doc/raid.md: add a row'
+
+WHOLE = {'name': 'ACME', 'slots': ((0, 7), (1, 9)), 'example': 'acme,0/1@/dev/bus/0', 'paths': '`/dev/bus/H`'}
+
+
+@pytest.mark.parametrize('wrong, field', [
+    ({'name': ''}, 'name'), ({'slots': ((0, 7),)}, 'slots'), ({'slots': ((7, 0), (1, 9))}, 'slots'),
+    ({'example': 'acme,0@/dev/bus/0'}, 'example'), ({'example': 'acme,0/1@/dev/shm/x'}, 'example'),
+    ({'paths': ''}, 'paths'), ({'bay': 'slot {2}'}, 'bay'), ({'since': 'newest'}, 'since'),
+    ({'failures': (('acme', 'no-such-code', 'is gone'),)}, 'failures'),
+    ({'failures': (('acme (.+)', 'empty-slot', 'is gone'),)}, 'failures'), ({}, '')])
+def test_what_an_entry_lacks_is_named(wrong, field):
+    try:
+        found = lacks(DeviceType('acme,L/M', controller=Controller(**{**WHOLE, **wrong})))
+    except StopIteration:  # fewer limits than numbers
+        found = ['slots: ']
+
+    assert [each.partition(':')[0] for each in found] == [field][:len(field)]
+
+
+ALL = {**WHOLE, 'products': 'ACME 1', 'drivers': ('acme',), 'bay': 'slot {0}', 'silent_is_empty': True, 'has_bus': True,
+       'own_nodes': ('acme0',), 'failures': (('x', 'empty-slot', 'is gone'),), 'since': '7.5'}
+DEFAULTS = {'products': 'ACME', 'drivers': (), 'bay': '', 'silent_is_empty': False, 'has_bus': False, 'own_nodes': (),
+            'failures': (), 'since': ''}
+
+
+@pytest.mark.parametrize('fields, expected', [(ALL, ALL), (WHOLE, {**WHOLE, **DEFAULTS})], ids=['all', 'defaults'])
+def test_an_entry_holds_what_its_row_says(fields, expected):
+    controller = Controller(**fields)
+    row = {'arguments': '(,x)?', 'is_scsi': True, 'nodes': 'sg[0-9]+', 'is_vendors': True, 'controller': controller}
+
+    assert vars(controller) == expected
+    assert vars(DeviceType('acme,L/M', **row)) == {
+        **row, 'form': 'acme,L/M', 'name': 'acme', 'separator': '/', 'slots': WHOLE['slots']}
+    assert vars(DeviceType('acme[,a][,b]')) == {
+        'form': 'acme[,a][,b]', 'arguments': '', 'is_scsi': False, 'nodes': '', 'is_vendors': False,
+        'controller': None, 'name': 'acme', 'separator': ',', 'slots': ()}
+    assert DeviceType('acme,H,L').name == 'acme'
+
+
+@pytest.mark.parametrize('form, numbers, expected', [
+    ('acme,H,L', '0,1', True), ('acme,H,L', '0', False), ('acme,H,L', '0/1', False), ('acme,H,L', '0,1,2', False),
+    ('acme,H[/L]', '7', True), ('acme,H[/L]', '0/9', True), ('acme,H/L', '0', False), ('acme,H/L', '8/1', False),
+    ('acme,H/L', '0/0', False), ('acme,H/L', '0/x', False), ('acme,H/L', '', False)])
+def test_an_entry_knows_its_slots(form, numbers, expected):
+    assert DeviceType(form, controller=Controller(**WHOLE)).has_slot(numbers) is expected
 
 
 @pytest.mark.parametrize('entry', RAID, ids=lambda entry: entry.name)
 def test_a_controller_is_known_everywhere_by_its_entry(entry):
-    kind = lowest(entry)
-    path = '/dev/sg1' if entry.nodes.startswith('sg') else '/dev/twa0' if entry.nodes else '/dev/sda'
-    device, = addresses.parse(f'{kind}@{path}')
-    rule = list(sudoers.all_expressions([entry.name]))
+    [device] = addresses.parse(entry.controller.example)
+    arguments = read_arguments(device.path, device.type)
     bay = location.place(device).bay
 
-    assert (device.type, device_types.is_raid(device)) == (kind, True)
-    assert names.short_name(device).endswith('_'.join([entry.name, *re.findall('[0-9]+', kind[len(entry.name):])]))
-    assert sudoers.admits(rule, read_arguments(path, kind))
-    assert sudoers.admits(sudoers.all_expressions(), read_arguments(path, kind)) is not entry.is_vendors
+    assert device_types.is_raid(device) and device.address == entry.controller.example
+    assert names.short_name(device).endswith('_' + re.sub('[,/]', '_', device.type))
+    assert sudoers.admits(sudoers.all_expressions([entry.name]), arguments)
+    assert sudoers.admits(sudoers.all_expressions(), arguments) is not entry.is_vendors
     assert bool(bay) is bool(entry.controller.bay) and '{' not in bay
     assert re.search(failure_reasons._SLOT, f'[{entry.name}_disk_00]')
+    assert [row for row in tables.controllers() if f'`{entry.form.partition("[")[0]}`' in row]
+
+
+@pytest.mark.parametrize('entry', RAID, ids=lambda entry: entry.name)
+def test_a_range_of_a_controller_is_as_many_drives(entry):
+    kind, _, path = entry.controller.example.partition('@')
+    last = int(re.findall('[0-9]+', kind)[-1])
+    devices = addresses.parse(f'{kind[:-len(str(last))]}[{last}-{last + 1}]@{path}')
+
+    assert [device.type for device in devices] == [kind, f'{kind[:-len(str(last))]}{last + 1}']
 
 
 @pytest.mark.parametrize('name', device_types.REFUSED)
@@ -57,9 +123,9 @@ def test_a_type_that_is_refused_has_no_entry(name):
 
 
 @pytest.mark.parametrize('device_type, is_empty', [
-    (lowest(entry), entry.controller.silent_is_empty) for entry in RAID] + [('sat', False)])
+    (type_examples.of(entry)[0], entry.controller.silent_is_empty) for entry in RAID] + [('sat', False)])
 def test_a_silent_slot_is_empty_where_its_entry_says_so(device_type, is_empty):
-    error = failure_reasons._unanswered(failure_reasons.Remains(device_type=device_type))
+    error = failure_reasons.without_data(failure_reasons.Remains(2, device_type=device_type))
 
     assert isinstance(error, DriveError) and isinstance(error, DriveAbsent) is is_empty
 
@@ -70,8 +136,14 @@ def test_a_type_behind_a_tunnel_is_the_same_controller():
     assert not device_types.is_raid(Device('/dev/sda', 'usbjmicron,0'))
 
 
-@pytest.mark.parametrize('name', fast_path.CONTROLLERS)
-def test_the_early_start_knows_only_types_of_one_number_that_send_no_vendor_commands(name):
-    entry = device_types.BY_NAME[name.rpartition('+')[2]]
+@pytest.mark.parametrize('kind, is_early', [
+    *((kind, not entry.is_vendors and ('+' not in kind or kind.startswith('sat+')))
+      for entry in RAID for kind in type_examples.of(entry)),
+    ('sat', True), ('megaraid', False), ('megaraid,65536', False), ('megaraid,0-7', False), ('megaraid,1,2', False),
+    ('megaraid,\u0663', False), ('hpt,1', False), ('hpt,1/2/3/4', False),
+    ('hpt,1/2,3', False), ('sat+3ware,0', False), ('sat+sat', False), ('usbjmicron,0', False),
+    ('jmb39x,0', False), ('foo,0', False)])
+def test_a_drive_behind_a_controller_starts_early_unless_it_is_asked_with_vendor_commands(kind, is_early):
+    started = early.commands(['-p', '/bin/true', '--nosudo', '-d', f'{kind}@/dev/bus/0'])
 
-    assert len(entry.slots) == 1 and not entry.is_vendors and (entry.is_scsi or '+' not in name)
+    assert started == ([('/bin/true', *read_arguments('/dev/bus/0', kind))] if is_early else [])

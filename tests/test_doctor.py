@@ -838,7 +838,7 @@ def test_whose_permissions_count(ids, letter):
     (Answer(('/p', '-V'), 'done', signal=9), ': signal 9')])
 def test_what_became_of_the_start_is_said(answer, words):
     """Where no path is at fault: how it ended, and what it printed."""
-    told = start.judged('/p', 'nagios', answer, None)
+    told = start.finding('/p', 'nagios', answer, None)
 
     assert (told.is_good, told.words) == (False, f'nagios cannot start /p{words}')
     assert told.command == 'setpriv --reuid=nagios --regid="$(id -g nagios)" --init-groups /p -V'
@@ -891,7 +891,7 @@ def test_a_daemon_that_ends_a_check_too_early_is_named(tmp_path, configured, sho
     """Then nothing is told of any drive: file, setting and both cures."""
     found = daemons.limits(write(tmp_path, configured))
 
-    told = daemons.judged(found, HowRead().timeout)
+    told = daemons.findings(found, HowRead().timeout)
 
     assert [each.is_good for each in told] == ([False] * len(short) or [True])
     for finding, (who, seconds, setting) in zip(told, short):
@@ -901,7 +901,7 @@ def test_a_daemon_that_ends_a_check_too_early_is_named(tmp_path, configured, sho
 
 def test_what_cannot_be_read_is_not_called_good_by_silence(tmp_path):
     """It is said that nobody looked; a check with more time than daemons usually give is to be changed."""
-    [usual], [long] = daemons.judged([], 55), daemons.judged([], 90)
+    [usual], [long] = daemons.findings([], 55), daemons.findings([], 90)
 
     assert usual.is_good and 'no daemon\'s configuration is readable' in usual.words
     assert not long.is_good
@@ -1023,7 +1023,7 @@ def test_the_last_definition_and_the_prefix_of_nrpe_count(tmp_path):
                                             'command[b]=/bin/true\ncommand[a]=/x/check_smart_attributes --b\n'})
 
     [found] = daemons.nrpe_commands(str(tmp_path))
-    [told] = nrpe.judged(nrpe.call(found), None, '/y', 'nagios')
+    [told] = nrpe.faults(nrpe.call(found), None, '/y', 'nagios')
 
     assert found == ('a', '/etc/nagios/nrpe.cfg', '/usr/bin/sudo /x/check_smart_attributes --b', True)
     assert 'sudo runs the whole check' in told.words and not told.command
@@ -1082,32 +1082,33 @@ def test_what_sudo_lists_is_understood():
     """Time limit, password and arguments of each entry."""
     first, second = sudo_list.entries(LISTED)
 
-    assert (first.timeout, first.wants_password) == (60, False)
+    assert (first.timeout, first.needs_password) == (60, False)
     assert first.of('/usr/sbin/smartctl') == ('^--json=c --scan$',)
-    assert (second.timeout, second.wants_password, second.commands) == (None, True, ('ALL',))
+    assert (second.timeout, second.needs_password, second.commands) == (None, True, ('ALL',))
     assert sudo_list.programs([first, second], 'smartctl') == ['/usr/sbin/smartctl', '/usr/local/sbin/smartctl']
     assert sudo_list.entries('sudo: a password is required\n') == []
 
 
-def asked(**change: Any) -> sudo_rule.Asked:
-    wanted = sudoers.general(sudoers.Asked('nagios'), HowRead())
-    entry = sudo_list.Entry(tuple(f'/usr/sbin/smartctl ^{each}$' for each in wanted.expressions), wanted.timeout)
+def asked(**change: Any) -> sudo_rule.SudoAnswers:
+    wanted = sudoers.general(sudoers.RuleRequest('nagios'), HowRead())
+    entry = sudo_list.SudoersEntry(tuple(f'/usr/sbin/smartctl ^{each}$' for each in wanted.expressions), wanted.timeout)
     calls = [('--json=c', '--scan'), ('--json=c', '/dev/sda')]
-    return sudo_rule.Asked('nagios', '/usr/sbin/smartctl', calls, (), [entry], False, wanted, 'cmd')._replace(**change)
+    answers = sudo_rule.SudoAnswers('nagios', '/usr/sbin/smartctl', calls, (), [entry], False, wanted, 'cmd')
+    return answers._replace(**change)
 
 
 def test_a_rule_of_literal_lines_is_good_where_all_are_there():
     """It is what an older sudo gets; another sudo need not list its rules at all."""
-    literal = sudo_list.Entry(('/usr/sbin/smartctl --json\\=c --scan',), 60)
+    literal = sudo_list.SudoersEntry(('/usr/sbin/smartctl --json\\=c --scan',), 60)
 
-    assert [sudo_rule.judged(asked(**change)).is_good for change in (
+    assert [sudo_rule.finding(asked(**change)).is_good for change in (
         {}, {'entries': [literal]}, {'entries': []}, {'entries': [literal], 'refused': [('-x',)]})] == [
             True, True, True, False]
 
 
 def test_an_admin_who_tries_it_as_himself_is_not_told_to_give_himself_a_rule():
     """He wants to know what the daemon's user may do."""
-    nobody, admin = (sudo_rule.judged(asked(refused=[('-x',)], entries=[], is_person=is_person)).cure
+    nobody, admin = (sudo_rule.finding(asked(refused=[('-x',)], entries=[], is_person=is_person)).cure
                      for is_person in (False, True))
 
     assert nobody.startswith('let root install')
@@ -1118,17 +1119,17 @@ def test_an_admin_who_tries_it_as_himself_is_not_told_to_give_himself_a_rule():
 # --- history --------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('found, room, is_good, words', [
-    pytest.param(history_state.HistoryStore('/m', 'nagios'), 1 << 30, True, 'nothing in it yet', id='new'),
-    pytest.param(history_state.HistoryStore('/m', 'nagios', 84000, 1000.0), 1 << 30, True, '84 kB, written 10 min ago',
+    pytest.param(history_state.HistoryFiles('/m', 'nagios'), 1 << 30, True, 'nothing in it yet', id='new'),
+    pytest.param(history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0), 1 << 30, True, '84 kB, written 10 min ago',
                  id='in-use'),
-    pytest.param(history_state.HistoryStore('/m', 'nagios', 84000, 1000.0), 1 << 20, False, 'room for 1.05 MB',
+    pytest.param(history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0), 1 << 20, False, 'room for 1.05 MB',
                  id='full-disk'),
-    pytest.param(history_state.HistoryStore('/m', 'nagios', 84000, 1000.0, ['cannot be written; make room']), 1 << 30,
+    pytest.param(history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0, ['cannot be written; make room']), 1 << 30,
                  False,
                  '/m: cannot be written', id='not-written')])
 def test_history_tells_whose_it_is_how_large_and_when_it_was_written(found, room, is_good, words):
     """Whether it works is seen there."""
-    told = history_state.remembers(found, room, 1600)
+    told = history_state.usable(found, room, 1600)
 
     assert told.is_good is is_good and words in told.words
 
@@ -1200,7 +1201,9 @@ def test_pasted_lines_stand_below_the_name_of_their_place():
      ['sat+megaraid,0-2@/dev/bus/0']),
     (['cciss,0@/dev/sg1', 'cciss,1@/dev/sg1', 'cciss,2@/dev/sg1', '/dev/sda'], ['/dev/sda', 'cciss,0-2@/dev/sg1']),
     (['megaraid,0@/dev/bus/0', 'megaraid,1@/dev/bus/0'], ['megaraid,0@/dev/bus/0', 'megaraid,1@/dev/bus/0']),
-    (['3ware,0@/dev/twa0', '3ware,1@/dev/twa0', '3ware,2@/dev/twa0'], ['3ware,0-2@/dev/twa0'])])
+    (['3ware,0@/dev/twa0', '3ware,1@/dev/twa0', '3ware,2@/dev/twa0'], ['3ware,0-2@/dev/twa0']),
+    ([f'areca,{slot}/1@/dev/sg2' for slot in (1, 2, 3)], [f'areca,{slot}/1@/dev/sg2' for slot in (1, 2, 3)]),
+    ([f'areca,1/{slot}@/dev/sg2' for slot in (1, 2, 3)], [f'areca,1/{slot}@/dev/sg2' for slot in (1, 2, 3)])])
 def test_three_slots_in_a_row_become_a_range(named, short):
     assert configuration_lines.ranges(named) == short
 

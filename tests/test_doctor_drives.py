@@ -34,7 +34,7 @@ class Known(Remembered):
         self._sentences, self._drive = tuple(sentences), drive
 
     def gone(self, hide_serial: bool) -> Tuple[str, ...]:
-        return self._sentences
+        return tuple(sentence.replace('X', '?') if hide_serial else sentence for sentence in self._sentences)
 
     def seen(self, device: Device) -> Optional[Identity]:
         return self._drive if device.address == '/dev/sda' else None
@@ -107,6 +107,7 @@ def test_serial_numbers_of_silent_drives_can_be_hidden():
         'ACME X1: cannot be opened', 'ACME X1, is asleep; read 1 h ago']
     assert told(silent(DriveAbsent('x')), hide_serial=True, history=Known(drive=X1))[0].words == (
         'was ACME X1: cannot be opened')
+    assert told(answering(), hide_serial=True, history=Known(['X1 is gone; do this']))[1].words == '?1 is gone'
     assert told(asleep)[0].words == 'ACME X1 SERIAL1, is asleep; read 1 h ago'
 
 
@@ -173,7 +174,3 @@ def test_a_check_watches_every_address_behind_which_a_drive_can_be():
     ('what; next', ('what', 'next')), ('what', ('what', '')), ('what; next; then', ('what', 'next; then'))])
 def test_a_sentence_has_two_halves(sentence, halves):
     assert sentences.halves(sentence) == halves
-
-
-def test_a_version_is_written_with_dots():
-    assert sentences.dotted((7, 3)) == '7.3'

@@ -103,12 +103,12 @@ def test_what_has_no_shape_is_not_shown():
 
 def test_json_says_the_same():
     assert json.loads(doctor_findings.as_json(Examination('db1', [BAD, OPEN], [Paste('NRPE', 'a=1')]))) == {
-        'version': 1, 'good': False, 'title': 'db1', 'findings': [
+        'version': 2, 'good': False, 'title': 'db1', 'findings': [
             {'subject': 'sudo rule', 'good': False, 'words': 'missing', 'cure': 'install it, as root',
              'command': 'check_smart_attributes sudoers'},
             {'subject': '/dev/sda', 'good': None, 'words': 'could not be read', 'cure': None, 'command': None}],
         'paste': [{'place': 'NRPE', 'text': 'a=1'}]}
-    assert doctor_findings.as_json(Examination('', ())).splitlines()[1] == ' "version": 1,'
+    assert doctor_findings.as_json(Examination('', ())).splitlines()[1] == ' "version": 2,'
 
 
 @pytest.mark.parametrize('last, lines', [('x' * 59, 1), ('x' * 60, 2)])

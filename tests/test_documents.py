@@ -14,10 +14,10 @@ import pages
 import pytest
 from conftest import ROOT, SHARED, run
 
-from smart_attributes import codes
 from smart_attributes.commands import table
 from smart_attributes.knowledge import schema_errors, thresholds
 from smart_attributes.model import Identity, State
+from smart_attributes.output import codes
 from smart_attributes.reading import device_types, smartctl_calls, sudoers
 from smart_attributes.reading.addresses import parse
 
@@ -60,6 +60,14 @@ def test_every_metric_state_and_command_is_in_the_man_page():
     assert [metric for metric in metrics if not re.search(rf'\b{metric} \(', text)] == []
     assert [state for state in State if f'{int(state)} {state.name}' not in text] == []
     assert [command for command in described.names()[1:] if f'check_smart_attributes {command}' not in text] == []
+
+
+def test_every_metric_has_a_row_in_its_document():
+    """With its meaning: error messages send people there."""
+    page = (ROOT / 'doc/metric-names.md').read_text()
+
+    assert set(re.findall(r'^\| `(\w+)` \|(?: [^|]* \|){3} [^|]+ \|$', page, re.M)) == set(
+        json.loads((ROOT / 'attributes.json').read_text())['metrics'])
 
 
 def test_help_lists_every_command():
@@ -190,13 +198,6 @@ def test_the_rule_for_drives_that_reading_can_harm_is_valid():
 
     assert not limits.exceptions(first, Identity(), '').is_read
     assert limits.exceptions(second, Identity(), '').skipped_logs == {'selftest'}
-
-
-def test_the_logs_that_can_be_skipped_are_those_in_the_page():
-    """`skip` of a site file."""
-    text = (ROOT / 'doc/harmful-drives.md').read_text()
-
-    assert ', '.join(f'`{log}`' for log in smartctl_calls.LOGS) in text
 
 
 @pytest.mark.parametrize('page', sorted(path.name for path in (ROOT / 'doc').glob('*.md')))

@@ -8,7 +8,7 @@ import re
 import pytest
 from small_database import database, formatted, row, spec_database
 
-from smart_attributes.devtools import draft, reading_rules, validate
+from smart_attributes.devtools import draft, reading_rules, statistic_trust, validate
 from smart_attributes.knowledge import data_errors, data_file, decode, drive_database, formatting, schema_errors
 from smart_attributes.model import Identity, Report, Statistic
 
@@ -67,7 +67,7 @@ def test_validate_finds_nothing_in_a_draft_but_the_source_that_is_to_be_filled_i
     (tmp_path / 'draft.json').write_text(draft.draft(REPORTS['worn'], spec_database()))
     monkeypatch.setattr(data_file, 'shipped', lambda name: str(tmp_path / name))
 
-    (problem,) = validate.validate([str(tmp_path / 'draft.json')])
+    (problem,) = validate.examine([str(tmp_path / 'draft.json')]).problems
 
     assert problem.startswith('draft.json: ACME Y5: source "FILL IN: the document and the place in it')
 
@@ -79,7 +79,7 @@ def test_a_name_of_three_letters_is_told_apart_by_the_attributes(tmp_path, monke
     monkeypatch.setattr(data_file, 'shipped', lambda name: str(tmp_path / name))
     (entry,) = json.loads((tmp_path / 'draft.json').read_text())['entries']
 
-    (problem,) = validate.validate([str(tmp_path / 'draft.json')])
+    (problem,) = validate.examine([str(tmp_path / 'draft.json')]).problems
 
     assert (entry['models'], entry['first']) == (['(?:SB2)'], [9, 5, 231, 241])
     assert 'source "FILL IN' in problem
@@ -439,7 +439,7 @@ def test_a_zero_of_a_drive_that_was_written_many_times_over_is_no_witness():
     """It would push towards an attribute that stands still; validate demands agreement with what is stated."""
     sectors = 101 * Y5.capacity // 512
     statistics = {(1, 0x018): Statistic(sectors, 'Logical Sectors Written'),
-                  draft.ENDURANCE_STATISTIC: Statistic(0, 'Used')}
+                  statistic_trust.ENDURANCE_STATISTIC: Statistic(0, 'Used')}
     data = drafted(Report(Y5, attributes=(row(231, 80),), statistics=statistics))
 
     assert data['samples'][0]['stated'] == {'host_written': sectors * 512}

@@ -39,7 +39,7 @@ def test_a_long_cell_is_cut_after_60_characters(field, shown):
 def test_json_names_every_field(hide_serial, serial, wwn):
     told = json.loads(drive_list.as_json([SDA], ['/dev/sda'], hide_serial, {'state': 'OK'}))
 
-    assert told == {'version': 1, 'state': 'OK', 'drives': [
+    assert told == {'version': 2, 'state': 'OK', 'drives': [
         {'address': '/dev/sda', 'name': 'sda', 'device': '/dev/sda', 'type': 'sat', 'model': 'ACME X1',
          'firmware': 'FW1', 'serial': serial, 'wwn': wwn, 'kind': 'hdd', 'problem': None, 'code': None}]}
 
@@ -57,4 +57,4 @@ def test_json_has_null_for_what_is_unknown():
 
 
 def test_json_is_indented_by_one():
-    assert drive_list.as_json([], [], False) == '{\n "version": 1,\n "drives": []\n}'
+    assert drive_list.as_json([], [], False) == '{\n "version": 2,\n "drives": []\n}'

@@ -18,7 +18,7 @@ from conftest import NOBODY, ROOT, drive, run, run_as_nobody
 from fake_smartctl import IGNORES_SIGTERM, FakeSmartctl
 
 from smart_attributes import state_directory
-from smart_attributes.reading import drive_key, smartctl_calls
+from smart_attributes.reading import drive_locks, smartctl_calls
 from smart_attributes.reading.drive_locks import Earlier, Waiting
 from smart_attributes.reading.processes import Runner
 from smart_attributes.reading.smartctl_calls import read_arguments
@@ -40,6 +40,11 @@ def state(tmp_path: Path) -> Path:
 
 def uptime() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def long_ago() -> float:
+    """Return the age of a lock of a check that is long over, in seconds: ten minutes, or since this machine started."""
+    return min(600, uptime() - 1)
 
 
 def lock(fake, state, pid=NO_PROCESS, age=0.0):
@@ -96,8 +101,8 @@ def test_nothing_is_sent_to_a_drive_that_an_earlier_check_still_waits_for(fake, 
     once.
     """
     fake.answers(SDA, drive('intel-worn'))
-    since = time.time() - 600
-    held = lock(fake, state, age=600)
+    since = time.time() - long_ago()
+    held = lock(fake, state, age=long_ago())
 
     started = time.monotonic()
     result = check(fake, state)
@@ -113,7 +118,7 @@ def test_another_drive_is_read_meanwhile(fake, state):
     """One that hangs takes neither the others' turn nor their verdict."""
     fake.answers(SDA, drive('intel-worn'))
     fake.answers(read_arguments('/dev/sdb'), drive('hgst-failed'))
-    held = lock(fake, state, age=600)
+    held = lock(fake, state, age=long_ago())
 
     result = check(fake, state, '-d', '/dev/sdb', '--jobs', '1')
 
@@ -124,7 +129,7 @@ def test_another_drive_is_read_meanwhile(fake, state):
 def test_when_that_process_is_gone_the_drive_is_read_again(fake, state):
     """Nobody has to clear anything away."""
     fake.answers(SDA, drive('intel-worn'))
-    os.close(lock(fake, state, age=600))
+    os.close(lock(fake, state, age=long_ago()))
 
     assert check(fake, state).code == 1
 
@@ -175,7 +180,7 @@ def test_a_scan_that_hangs_is_not_started_again(fake, state):
     """It asks every controller."""
     fake.answers('--json=c --scan', before=IGNORES_SIGTERM)
     held = Waiting(str(state)).begin((fake.path, *smartctl_calls.SCAN))
-    os.pwrite(held, b'%d %d\n' % (NO_PROCESS, uptime() - 600), 0)
+    os.pwrite(held, b'%d %d\n' % (NO_PROCESS, uptime() - long_ago()), 0)
 
     result = run('-p', fake.path, '--nosudo', '--state-dir', str(state))
 
@@ -186,7 +191,7 @@ def test_a_scan_that_hangs_is_not_started_again(fake, state):
 @pytest.mark.parametrize('is_full', [False, True])
 def test_who_had_the_file_before_is_not_taken_for_who_has_it_now(fake, state, monkeypatch, is_full):
     """Between its lock and its first line a check has said nothing of itself; on a full disk nothing can be said."""
-    os.close(lock(fake, state, age=600))
+    os.close(lock(fake, state, age=long_ago()))
     if is_full:
         monkeypatch.setattr(os, 'pwrite', refused)
 
@@ -476,7 +481,7 @@ def test_doctor_names_only_a_process_that_is_the_smartctl_of_that_drive(fake, st
     process = subprocess.Popen(words, start_new_session=True) if words else None
     time.sleep(0.3)
     number = process.pid if process else pid
-    held = lock(fake, state, pid=number, age=600)
+    held = lock(fake, state, pid=number, age=long_ago())
 
     found = list(Waiting(str(state)).held(0.1))
 
@@ -485,7 +490,7 @@ def test_doctor_names_only_a_process_that_is_the_smartctl_of_that_drive(fake, st
         os.killpg(process.pid, 9)
         process.wait()
     [(what, earlier)] = found
-    assert what == ('/dev/sda' if is_named else drive_key.name((fake.path, *SDA)).replace('!', '/'))
+    assert what == ('/dev/sda' if is_named else drive_locks.drive_name((fake.path, *SDA)).replace('!', '/'))
     assert earlier.pid == (number if is_named else 0) and earlier.start
 
 
@@ -541,7 +546,7 @@ def nodes(tmp_path, monkeypatch) -> Path:
         link = tmp_path / 'sys' / place
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(f'../../devices/{target}')
-    monkeypatch.setattr(drive_key, 'NODES', str(tmp_path / 'sys'))
+    monkeypatch.setattr(drive_locks, 'NODES', str(tmp_path / 'sys'))
     folder = tmp_path / 'dev'
     folder.mkdir()
     for name, place in NODES.items():
@@ -572,7 +577,7 @@ def test_a_drive_has_one_file_whatever_path_link_or_type_leads_to_it(nodes, expe
         kind, _, path = address.rpartition('@')
         path = path if path.startswith('/') else f'{nodes}/{path}'
         for executable in (['/usr/sbin/smartctl'], ['/usr/bin/sudo', '-n', '/usr/sbin/smartctl'], ['/opt/smartctl']):
-            names |= {drive_key.name((*executable, *read_arguments(path, kind, skip, is_json)))
+            names |= {drive_locks.drive_name((*executable, *read_arguments(path, kind, skip, is_json)))
                       for skip in ((), ('selftest',)) for is_json in (True, False)}
 
     assert names == {expected}
@@ -585,18 +590,18 @@ def test_a_drive_has_one_file_whatever_path_link_or_type_leads_to_it(nodes, expe
     (('/usr/sbin/smartctl', *read_arguments('/nowhere/sda', 'megaraid,6')), 'megaraid,6@!nowhere!sda')])
 def test_where_no_node_is_the_path_names_the_file(command, expected):
     """As in the simulation of drives, and for a drive that has gone."""
-    assert drive_key.name(command) == expected
+    assert drive_locks.drive_name(command) == expected
 
 
 def test_a_node_that_sysfs_does_not_know_is_named_by_its_path(nodes):
     """Some containers hide sysfs."""
-    assert drive_key.name(('/usr/sbin/smartctl', *read_arguments(f'{nodes}/ram0'))).endswith('!dev!ram0')
+    assert drive_locks.drive_name(('/usr/sbin/smartctl', *read_arguments(f'{nodes}/ram0'))).endswith('!dev!ram0')
 
 
 @pytest.mark.parametrize('one, other',
                          [('/dev/a!b', '/dev/a/b'), ('/dev/ä', '/dev/ö'), ('/dev/' + 'a' * 200, '/dev/b' + 'a' * 199)])
 def test_two_paths_never_share_a_file(one, other):
     """And no name is too long for a file system."""
-    names = [drive_key.name(('/usr/sbin/smartctl', *read_arguments(path))) for path in (one, other)]
+    names = [drive_locks.drive_name(('/usr/sbin/smartctl', *read_arguments(path))) for path in (one, other)]
 
     assert names[0] != names[1] and all(len(name) < 200 and name.isascii() and '/' not in name for name in names)

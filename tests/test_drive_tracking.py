@@ -12,7 +12,7 @@ from days import DAY, HOUR, START, Machine, asleep, disk
 
 from smart_attributes.check import drive_tracking
 from smart_attributes.check.drive_tracking import Whereabouts
-from smart_attributes.history.drive_changes import Place, Scope
+from smart_attributes.history.drive_changes import DrivePlace, Scope
 from smart_attributes.history.drive_matching import Match, Record
 from smart_attributes.model import Device, Identity, State, Verdict
 
@@ -91,7 +91,9 @@ def test_triage_tells_what_checks_no_longer_tell(machine):
     machine.run(START + 20 * DAY, 'triage', '--scan', '--html', str(page))
     assert f'<p class="remark">{swapped}</p>' in page.read_text()
     found = json.loads(machine.run(START + 40 * DAY, 'triage', '--scan', '--json').text)
-    assert (found['state'], found['remarks']) == ('OK', [gone.format(40)])
+    assert (found['state'], found['remarks']) == ('OK', [
+        {'code': 'drive-gone', 'text': gone.format(40), 'address': '/dev/sdb', 'model': 'ACME HD4000',
+         'serial': 'SERIAL02'}])
 
 
 def test_triage_has_the_state_that_is_asked_for_where_history_cannot_be_used(machine):
@@ -102,9 +104,9 @@ def test_triage_has_the_state_that_is_asked_for_where_history_cannot_be_used(mac
 
     found = json.loads(machine.run(START + HOUR, *words, '--json').text)
     assert found['state'] == 'CRITICAL'
-    assert [note[:11] for note in found['notes']] == ['no history:']
+    assert [(note['code'], note['text'][:11]) for note in found['notes']] == [('history-unusable', 'no history:')]
     assert machine.run(START + HOUR, *words).first_line.startswith('[history-unusable] no history: ')
-    assert [remark[:12] for remark in json.loads(
+    assert [remark['text'][:12] for remark in json.loads(
         machine.run(START + HOUR, 'triage', '--scan', '--json').text)['remarks']] == ['no history: ']
 
 
@@ -175,7 +177,7 @@ SCAN = Scope(is_scan=True)
 def known(*identities: Identity, **more: Any) -> Whereabouts:
     """Drives that history has known for a day and a scan has found at sda, sdb and so on; where they are now."""
     records = [Record(number, identity, START - DAY, START - DAY) for number, identity in enumerate(identities, 1)]
-    places = [Place(f'/dev/sd{"abc"[record.number - 1]}', record.number, START - DAY, is_scanned=True)
+    places = [DrivePlace(f'/dev/sd{"abc"[record.number - 1]}', record.number, START - DAY, is_scanned=True)
               for record in records]
     met = more.get('met', ())
     return drive_tracking.found(places, records, met, [address for address, _, _ in met], SCAN, START)
@@ -224,7 +226,7 @@ def test_who_took_another_one_s_place_did_not_just_come():
 
 def test_who_comes_to_a_place_that_was_left_long_ago_is_told_as_new():
     """That another one went there is no news any more, and would tell nobody of this one."""
-    left = Place('/dev/sda', 1, START - 20 * DAY, START - 10 * DAY, is_scanned=True)
+    left = DrivePlace('/dev/sda', 1, START - 20 * DAY, START - 10 * DAY, is_scanned=True)
     found = drive_tracking.found([left], [Record(1, DISK, START - 20 * DAY, START - 10 * DAY)],
                                  [('/dev/sda', OTHER, Match())], ['/dev/sda'], SCAN, START)
 

@@ -21,8 +21,8 @@ from smart_attributes.reading.failure_reasons import (
     Remains,
     as_asked,
     diagnose,
-    nothing_told,
-    silence,
+    emptiness,
+    no_report,
     smart_disabled,
     without_data,
 )
@@ -157,10 +157,10 @@ def test_json_messages_mean_the_same_as_printed_words(words, kind, part):
     diagnose((), 2, 'Standard Inquiry (64 bytes) failed [Input/output error]'),
     diagnose((), 2, 'A mandatory SMART command failed: exiting.'),
     without_data(Remains(4, True)),
-    nothing_told(Report(Identity(protocol='ATA'), smart_status=True), is_asked=True)) if error],
+    emptiness(Report(Identity(protocol='ATA'), smart_status=True), is_asked=True)) if error],
                          ids=lambda error: str(error)[:30])
 def test_a_type_is_advised_only_where_none_was_given(error):
-    """Who wrote megaraid,0@/dev/bus/0 has done what "TYPE@PATH" asks for."""
+    """A user who wrote megaraid,0@/dev/bus/0 has done what "TYPE@PATH" asks for."""
     assert 'a type (TYPE@PATH)' in str(as_asked(error, ''))
 
     told = as_asked(error.of(Identity(model='ACME')), 'megaraid,0')
@@ -179,7 +179,7 @@ def test_what_advises_no_type_is_told_whatever_type_was_given():
 @pytest.mark.parametrize('words, kind, part', WORDS)
 def test_a_drive_that_is_gone_is_looked_for_and_any_other_is_to_be_read(words, kind, part):
     """Nobody finds out why a drive cannot be read that is not there."""
-    todo = of_problem(str(diagnose((), 2, words)))
+    todo = of_problem(diagnose((), 2, words).code)
 
     assert todo == (SEARCH if kind is DriveAbsent else READ)
 
@@ -232,43 +232,6 @@ def test_a_killed_smartctl_is_said_to_be_killed():
     assert 'signal 9' in str(diagnose((), -9, ''))
 
 
-@pytest.mark.parametrize('status, part', [
-    pytest.param(0, 'empty', id='unknown-empty-output'),
-    pytest.param(None, 'empty', id='unknown-empty-file'),
-    pytest.param(127, 'exit status 127', id='unknown-no-program'),
-])
-def test_silence_is_explained_by_the_exit_status(status, part):
-    """Nothing printed is not "OK"."""
-    assert part in str(silence(status))
-
-
-# Reports without SMART data and without words
-
-@pytest.mark.parametrize('remains, kind, part', [
-    pytest.param(Remains(0, True, 'sat', False), DriveError, 'not asked',
-                 id='only-identity-asked'),
-    pytest.param(Remains(0, True, 'sat', True), DriveError, 'only what the drive is',
-                 id='asked-in-a-bundle'),
-    pytest.param(Remains(2, False, 'sat+megaraid,9', True), DriveAbsent, 'sat+megaraid,9', id='silent-slot'),
-    pytest.param(Remains(2, False, 'sat', True), DriveError, 'IDENTIFY', id='silent-drive'),
-    pytest.param(Remains(2, True, 'scsi', True), DriveError, 'not ready', id='identified-then-silent'),
-    pytest.param(Remains(4, True, 'sat', True), DriveError, 'smartctl -s on', id='command-failed'),
-    pytest.param(Remains(0, False, '', True), DriveError, 'no drive', id='about-nothing'),
-    pytest.param(Remains(4, True, 'nvme', True, 'Odd words'), DriveError, '"Odd words"', id='words-nobody-knows'),
-])
-def test_what_is_left_of_a_report_explains_what_is_missing(remains, kind, part):
-    """JSON leaves out most words of a failure."""
-    error = without_data(remains)
-
-    assert type(error) is kind
-    assert part in str(error)
-
-
-def test_disabled_smart_says_how_to_enable_it():
-    """The next step belongs to the sentence."""
-    assert 'smartctl -s on' in str(smart_disabled())
-
-
 # Exit status
 
 def test_each_bit_of_the_exit_status_has_its_own_words():
@@ -313,12 +276,12 @@ def literal_text(tree) -> str:
     return text
 
 
-@pytest.mark.parametrize('rule', failure_reasons._RULES, ids=lambda rule: rule.pattern[:40])
+@pytest.mark.parametrize('pattern', [cause[0] for cause in failure_reasons._CAUSES], ids=lambda pattern: pattern[:40])
 @pytest.mark.parametrize('end', ['', ' ', '\n'], ids=['glued', 'in-one-line', 'line-by-line'])
 @pytest.mark.parametrize('cut', [0, 1], ids=['whole', 'almost'])
-def test_every_rule_ends_soon_on_its_own_words(rule, end, cut):
+def test_every_expression_ends_soon_on_its_own_words(pattern, end, cut):
     """A drive, or a file, may say them 64 KiB long; the check has a time limit, and an expression knows none."""
-    words = literal_text(parser.parse(rule.pattern))
+    words = literal_text(parser.parse(pattern))
     text = (words[:len(words) - cut] + end) * (65536 // len(words))
 
     started = time.process_time()
@@ -361,7 +324,7 @@ ZEROS = AttributeRow(5, 'Reallocated_Sector_Ct', 0, 0, 0, True, '', '0x000000000
 ], ids=['log', 'log-with-temperature', 'passed', 'error-log', 'zeros'])
 def test_zeros_say_nothing(report, is_asked, part):
     """They were an OK with 0 % used and 0 hours."""
-    assert part in str(nothing_told(report, is_asked))
+    assert part in str(emptiness(report, is_asked))
 
 
 @pytest.mark.parametrize(('report', 'is_asked'), [
@@ -371,51 +334,106 @@ def test_zeros_say_nothing(report, is_asked, part):
     (Report(ATA, True), False), (Report(ATA, False), True),
     (Report(ATA, True, attributes=(ZEROS._replace(value=100),)), True),
     (Report(ATA, True, attributes=(ZEROS._replace(value=None, raw='7'),)), True),
+    (Report(ATA, True, attributes=(ZEROS._replace(value=None, raw='X'),)), True),
     (Report(ATA, True, statistics={(1, 8): Statistic(9, 'Resets')}), True),
     (Report(ATA, True, self_tests=(SelfTest('Short', 'Completed: read failure', False, 0),)), True),
     (Report(Identity('SCSI'), True), True),
 ], ids=['new-drive', 'health-alone', 'log-cut', 'log-of-a-failed-drive',
-        'not-asked', 'failed', 'value', 'raw', 'statistic', 'self-test', 'sas'])
+        'not-asked', 'failed', 'value', 'raw', 'raw-in-words', 'statistic', 'self-test', 'sas'])
 def test_whatever_tells_something_is_judged(report, is_asked):
     """UNKNOWN must not hide what is known."""
-    assert nothing_told(report, is_asked) is None
+    assert emptiness(report, is_asked) is None
 
 
 RECORD = 'holds no SMART data: {}; record with smartctl -x'
-REMAINS = failure_reasons.Remains(device_type='sat', is_identified=True)
+REMAINS = Remains(device_type='sat', is_identified=True)
 
 
-@pytest.mark.parametrize('left, words', [
-    (None, RECORD.format('it is empty, smartctl printed nothing')),
-    (3,
-     'cannot be read: smartctl printed nothing and ended with exit status 3; try it by hand'),
-    (REMAINS._replace(is_asked=False), RECORD.format('smartctl was not asked for any')),
-    (REMAINS._replace(complaint='x' * 300),
+@pytest.mark.parametrize('remains, code, words', [
+    (REMAINS._replace(is_unsupported=True, is_asked=False), 'smart-unsupported',
+     'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may want a type (TYPE@PATH)'),
+    (REMAINS._replace(is_asked=False), 'report-without-data', RECORD.format('smartctl was not asked for any')),
+    (REMAINS._replace(complaint='x' * 300), 'smartctl-failed',
      'cannot be read: smartctl says "' + 'x' * 157 + '..."'),
-    (failure_reasons.Remains(), RECORD.format('it is about no drive')),
-    (REMAINS, RECORD.format('only what the drive is')),
-    (REMAINS._replace(exit_status=1), RECORD.format('only what the drive is')),
-    (REMAINS._replace(exit_status=2),
+    (Remains(), 'report-without-data', RECORD.format('it is about no drive')),
+    (REMAINS, 'report-without-data', RECORD.format('only what the drive is')),
+    (REMAINS._replace(exit_status=1), 'report-without-data', RECORD.format('only what the drive is')),
+    (REMAINS._replace(exit_status=2), 'not-answering',
      'says who it is and no more: not ready, asleep or failing; the kernel log (dmesg) tells more'),
-    (REMAINS._replace(exit_status=4),
+    (REMAINS._replace(exit_status=5), 'smart-data-unreadable',
      'gives no SMART data, a command to it failed: SMART is disabled (smartctl -s on PATH), unsupported, or lost '
      'behind a bridge that wants a type (TYPE@PATH)'),
-    (REMAINS._replace(exit_status=2, is_identified=False),
+    (REMAINS._replace(exit_status=2, is_identified=False), 'identify-failed',
      'does not say who it is (IDENTIFY or INQUIRY failed): no drive of this type, or it no longer answers; check '
      'path and type (TYPE@PATH), the kernel log (dmesg) tells more'),
-    (failure_reasons.Remains(2, device_type='megaraid,3'),
-     'is an empty slot, or its drive is dead: nothing answers as megaraid,3')])
-def test_what_is_missing_is_said_in_one_sentence(left, words):
-    tell = failure_reasons.without_data if isinstance(left, failure_reasons.Remains) else failure_reasons.silence
+    (Remains(6, device_type='megaraid,3'), 'empty-slot',
+     'is an empty slot, or its drive is dead: nothing answers as megaraid,3'),
+    (Remains(2, device_type='sat+megaraid,9'), 'empty-slot',
+     'is an empty slot, or its drive is dead: nothing answers as sat+megaraid,9')])
+def test_a_report_without_data_has_one_sentence_and_its_code(remains, code, words):
+    error = without_data(remains)
 
-    assert str(tell(left)) == words
+    assert (error.code, str(error)) == (code, words)
+    assert type(error) is (DriveAbsent if code == 'empty-slot' else DriveError)
+
+
+@pytest.mark.parametrize('text, status, code, words', [
+    ('', None, 'report-empty', RECORD.format('it is empty, smartctl printed nothing')),
+    (' \n', 0, 'report-empty', RECORD.format('it is empty, smartctl printed nothing')),
+    ('', 3, 'smartctl-failed',
+     'cannot be read: smartctl printed nothing and ended with exit status 3; try it by hand'),
+    ('x', 3, 'smartctl-failed',
+     'cannot be read: smartctl printed no report and ended with exit status 3; try it by hand'),
+    ('x', 0, 'not-a-report', 'is not a smartctl report; record with smartctl -x, best with --json'),
+    ('', -9, 'smartctl-failed', 'cannot be read: smartctl was ended by signal 9; see dmesg, try it by hand'),
+    ('Device is in STANDBY mode, exit(2)', 2, 'asleep', 'is asleep (STANDBY) and was left alone')], ids=str)
+def test_an_output_that_is_not_a_report_has_one_sentence_and_its_code(text, status, code, words):
+    error = no_report(text, status)
+
+    assert (error.code, str(error)) == (code, words)
+
+
+@pytest.mark.parametrize('words, sentence', [
+    ('Smartctl open device: /dev/sda failed: x., ;', 'cannot be opened: x'),
+    ('Smartctl open device: /dev/sda failed: .X,YX', 'cannot be opened: .X,YX'),
+    ('Smartctl open device: /dev/sda failed: ' + 'y' * 200, f'cannot be opened: {"y" * 157}'),
+    ('Unsupported USB bridge [0x1]',
+     'cannot be read through its USB bridge: Unsupported USB bridge [0x1]; give the type as TYPE@PATH, for instance '
+     'sat@/dev/sda, if the bridge passes SMART at all')])
+def test_smartctls_words_are_quoted_without_their_end(words, sentence):
+    assert str(diagnose((), 2, words)) == sentence
+
+
+@pytest.mark.parametrize('words, around', [
+    ('Short INQUIRY response', 0), ('A mandatory SMART command failed', 2), ('does not support SMART', 2)])
+def test_a_sentence_that_asks_for_a_type_is_cut_around_it(words, around):
+    error = diagnose((), 2, words)
+
+    assert len(error.around_type) == around
+    assert not around or 'a type (TYPE@PATH)'.join(error.around_type) == str(error)
+
+
+@pytest.mark.parametrize('line, is_one', [
+    ('Warning: x', True), ('Read SMART Data failed: x', True), (' Warning: x', False), ('a Log Sense failed [x', True),
+    ('A SMART Status command failed', False), ('x' * 298 + 'Failed [', False), ('x' * 291 + 'Failed [', True)])
+def test_a_line_of_a_report_may_be_a_complaint(line, is_one):
+    assert failure_reasons.is_complaint(line) is is_one
+
+
+def test_smart_disabled_has_one_sentence_and_its_code():
+    error = smart_disabled()
+
+    assert (error.code, str(error)) == (
+        'smart-disabled', 'has SMART disabled: it does not watch itself and its verdict is worth nothing; enable it: '
+        'smartctl -s on PATH')
 
 
 def test_words_that_nobody_gave_are_no_reason():
     assert failure_reasons.diagnose([]) is None
 
 
-@pytest.mark.parametrize('line, length', [('x' * 400, 300), ('x\n' * 500, 399), (('x' * 299 + '\n') * 100, 8192)])
+@pytest.mark.parametrize('line, length', [('x' * 400, 300), ('x\n' * 500, 399), (('x' * 299 + '\n') * 100, 8192),
+                                          ('\n' * 500, 199)])
 def test_only_the_beginning_of_an_output_is_examined(line, length):
     assert len(failure_reasons.examined(line)) == length
 
@@ -428,4 +446,6 @@ def test_only_the_beginning_of_an_output_is_examined(line, length):
      'tells not one attribute, and "passed" alone is worth nothing: lost behind a bridge that wants a type '
      '(TYPE@PATH), or the drive is failing, see dmesg; leave out with --ignore what never has any')])
 def test_what_zeros_mean_is_said_in_one_sentence(report, words):
-    assert str(failure_reasons.nothing_told(report, is_asked=True)) == words
+    error = emptiness(report, is_asked=True)
+
+    assert (error.code, str(error)) == ('smart-data-empty', words)

@@ -18,7 +18,9 @@ import pytest
 from conftest import ROOT, run
 from test_fleet_answers import LINE, Fake, service, told
 
+from smart_attributes.coded import Coded
 from smart_attributes.fleet import causes, results
+from smart_attributes.output.codes import BY_NAME, CAUSES
 
 CUT = 'SMART OK - x; 24 drives: 24 ok\n' + LINE.format(serial='EXAMPLE0001')
 PROBLEM = 'SMART UNKNOWN - sda {0}; 1 drive: 1 unknown\nUNKNOWN   sda  -  {0}  -'
@@ -72,7 +74,7 @@ OUTPUTS: List[Tuple[str, str, int]] = [
      'sudo-rule-missing', 3),
     (PROBLEM.format('cannot be read: sudo insists on a terminal'), 'sudo-blocked', 3),
     (PROBLEM.format('cannot be read: smartctl is not where it was looked for'), 'smartctl-missing', 3),
-    (PROBLEM.format('is not there: no such device; check the path'), 'drive-missing', 3),
+    (PROBLEM.format('is not there: no such device; check the path'), 'no-such-device', 3),
     (PROBLEM.format('cannot be opened: Permission denied; run as root'), 'no-permission', 3),
     (PROBLEM.format('no answer within 30 s'), 'timeout', 3),
     (PROBLEM.format('answers nothing: in SLEEP mode or dead'), 'drive-unreadable', 3),
@@ -120,7 +122,7 @@ def test_each_host_without_drives_is_listed_with_its_cause_and_its_remedy(fake):
     for host, (_, code, _) in zip(found.values(), OUTPUTS):
         row = next(each for each in host if each['code'])
         is_well = row['state'] == 'OK'
-        assert row['to_do'] == ('nothing' if is_well else causes.BY_CODE[code].remedy)
+        assert row['to_do'] == ('nothing' if is_well else causes.next_step(BY_NAME[code]))
         assert row['why'] and not row['why'].endswith(': ')
 
 
@@ -132,7 +134,7 @@ def test_table_and_page_show_code_words_and_remedy(fake, tmp_path):
     fake.fleet('--html', str(page))
     card = page.read_text().partition('<main')[2].partition('id="drives"')[0]
 
-    remedy = causes.BY_CODE['nrpe-timeout'].remedy
+    remedy = BY_NAME['nrpe-timeout'].remedy
     assert f'[nrpe-timeout] NRPE did not answer in time: {OUTPUTS[0][0]}; {remedy}' in text
     assert 'and 2 checks in trouble: 1 nrpe-timeout, 1 output-cut\n' in text
     assert '[nrpe-timeout] NRPE did not answer in time' in card and remedy[1:] in card
@@ -173,17 +175,42 @@ def test_a_document_of_a_host_has_the_same_causes(tmp_path):
         {'name': 'sda', 'state': 'UNKNOWN', 'action': 'find out why it cannot be read', 'why': words}]}))
     [drive] = json.loads(run('fleet', '--json', str(path)).text)['drives']
 
-    assert (drive['code'], drive['to_do']) == ('sudo-rule-missing', causes.BY_CODE['sudo-rule-missing'].remedy)
+    assert (drive['code'], drive['to_do']) == ('sudo-rule-missing', causes.next_step(BY_NAME['sudo-rule-missing']))
     assert drive['handling'] is None
 
 
-def test_the_table_of_causes_has_one_code_and_one_remedy_for_each():
+def test_each_cause_is_shown_by_an_output():
     """Codes are stable: documents, exclusions and searches use them."""
-    codes = [each.code for each in causes.CAUSES]
+    assert {each.name for each in CAUSES} - {code for _, code, _ in OUTPUTS} == {'never-checked'}
 
-    assert len(set(codes)) == len(codes) and len({each.remedy for each in causes.CAUSES}) == len(codes)
-    assert [code for code in codes if not re.fullmatch(r'[a-z0-9]+(?:[-.][a-z0-9]+)*', code)] == []
-    assert set(codes) - {code for _, code, _ in OUTPUTS} == {'never-checked'}
+
+@pytest.mark.parametrize('words, code', [
+    (Coded('timeout', 'x'), 'timeout'), (Coded('of-a-newer-version', 'x'), 'of-a-newer-version'),
+    ('no answer within 30 s', 'timeout'), ('x', 'drive-unreadable')])
+def test_a_code_is_taken_as_it_was_printed_and_else_from_the_words(words, code):
+    assert causes.of_drive(words).name == code
+
+
+@pytest.mark.parametrize('words, name, remedy', [
+    ('x', 'check-incomplete', 'check-incomplete'), (Coded('of-a-newer-version', 'x'), 'of-a-newer-version',
+                                                    'check-incomplete'),
+    (Coded('scan-failed', 'no answer'), 'scan-failed', 'scan-failed'), ('no answer', 'timeout', 'timeout')])
+def test_a_message_about_a_check_has_the_remedy_of_its_code(words, name, remedy):
+    assert causes.of_check(words) == BY_NAME[remedy]._replace(name=name)
+
+
+@pytest.mark.parametrize('output, status, code', [
+    ('x', 3, 'output-foreign'), ('', 127, 'plugin-missing'), ('x', 126, 'plugin-missing'), ('', 3, 'no-output'),
+    ('no answer within 30 s', 2, 'timeout'), ('a' * causes.LOOKED_AT + 'Plugin timed out', 2, 'output-foreign')])
+def test_an_output_of_another_program_has_a_code(output, status, code):
+    assert causes.of_output(output, status) == BY_NAME[code]
+
+
+@pytest.mark.parametrize('code, step', [
+    ('ssh-refused', 'on the monitoring server, as its user, run: ssh HOST true'),
+    ('sudo-missing', 'on the host: install it: apt install sudo')])
+def test_the_next_step_names_the_host_where_it_is_for_the_host(code, step):
+    assert causes.next_step(BY_NAME[code]) == step
 
 
 @pytest.mark.parametrize('words', ['a' * 4096, "Check command '" * 300, "NRPE: Command '" * 300, 'execvpe(' * 500,

@@ -36,6 +36,10 @@ def test_what_to_do_and_what_is_wrong_are_what_triage_says(reader, drives, reque
         for drive in told:
             whole = wanted[drive.facts['name']]
             assert drive.facts.get('why') == whole['why']
+            assert [(each['metric'], each['text']) for each in drive.facts.get('findings', ())] == [
+                (each['metric'], each['text']) for each in whole['findings']]
+            assert [(own['code'], each['code']) for own, each in zip(drive.facts.get('findings', ()), whole['findings'])
+                    if own['code'] != each['code']] == []
             assert set(drive.facts.get('forecasts', {})) <= set(whole.get('forecasts', {}))
 
 
@@ -48,7 +52,7 @@ def test_each_reading_has_its_state(reader, drives, request):
         wanted = {drive['name']: {each['metric']: each['state'] for each in drive['readings'] if each['state'] != 'OK'}
                   for drive in documents}
         for line in found.lines:
-            for metric, state in reader.alarms(line):
+            for metric, state, *_ in reader.alarms(line):
                 assert metric in wanted[line.name], (line, metric)
                 assert state.urgency <= max(State[each['state']].urgency for drive in documents
                                             if drive['name'] == line.name
@@ -82,4 +86,4 @@ def test_findings_are_alarms_of_metrics(reader, findings, state, alarms):
     """What could not be read has none; the first has the state of the drive, and none is higher than surely known."""
     line = plugin_lines.Line(State[state], 'sda', 'ACME X1', findings)
 
-    assert [(metric, each.name) for metric, each in reader.alarms(line)] == alarms
+    assert [(each.metric, each.state.name) for each in reader.alarms(line)] == alarms

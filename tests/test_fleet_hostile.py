@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List
 
 import pytest
-from conftest import run
+from conftest import run, texts
 from fleet_bed import Cost, measured
 from test_fleet_answers import LINE, Answer, Fake, Raw, service, told
 
@@ -117,8 +117,8 @@ def test_a_service_whose_answer_has_no_end_hides_no_other(fake, flood):
 
     assert_in_bounds(cost, ENOUGH)
     assert [drive['host'] for drive in found['drives']] == ['a', 'c']
-    assert [note for note in found['notes'] if note.startswith('b!smart: the answer is larger than')]
-    assert not [note for note in found['notes'] if 'removed' in note]
+    assert [note for note in texts(found['notes']) if note.startswith('b!smart: the answer is larger than')]
+    assert not [note for note in texts(found['notes']) if 'removed' in note]
 
 
 @pytest.mark.parametrize('drip', DRIPS.values(), ids=DRIPS)
@@ -146,7 +146,7 @@ def test_time_that_is_over_leaves_the_drives_that_were_read(fake, tmp_path):
 
     assert done.code == 3
     assert len(found['drives']) == icinga.BATCH
-    assert found['notes'][0].startswith('time was over after 3 s') and found['state'] == 'UNKNOWN'
+    assert found['notes'][0]['text'].startswith('time was over after 3 s') and found['state'] == 'UNKNOWN'
     assert not (tmp_path / 'plan.csv').exists()
 
 
@@ -271,7 +271,7 @@ def test_a_document_that_cannot_be_read_is_named_and_hides_no_other(tmp_path, te
 
     assert_in_bounds(cost, ENOUGH)
     assert [drive['host'] for drive in found['drives']] == ['b']
-    assert [note for note in found['notes'] if note.startswith(f'{tmp_path}/a.json: ') and said in note]
+    assert [note for note in texts(found['notes']) if note.startswith(f'{tmp_path}/a.json: ') and said in note]
 
 
 @pytest.mark.parametrize('drives', [
@@ -315,7 +315,8 @@ def test_rows_are_kept_within_their_memory():
     assert len(kept.rows()) + kept.left_out == 4_000
     [worst, *_] = kept.drives(kept.rows()[:1])
     assert (worst['state'], 'past' in worst, worst['notes']) == (
-        'CRITICAL', False, ['its readings are left out: they would take too much room'])
+        'CRITICAL', False, [{'code': 'readings-left-out',
+                             'text': 'its readings are left out: they would take too much room'}])
 
 
 def test_labels_and_numbers_that_are_longer_than_ours_hold_no_value():
@@ -330,7 +331,7 @@ def test_a_document_from_the_future_is_as_old_as_its_file(tmp_path: Path):
     path.write_text(json.dumps({**json.loads(document('a', WELL)), 'made': time.time() + 365 * 86_400}))
     os.utime(path, (time.time() - 40 * 86_400,) * 2)
 
-    assert json.loads(run('fleet', '--json', str(path)).text)['drives'][0]['notes'][0].endswith(', 40 days ago')
+    assert json.loads(run('fleet', '--json', str(path)).text)['drives'][0]['notes'][0]['text'].endswith(', 40 days ago')
 
 
 def test_a_result_from_the_future_is_said(fake):

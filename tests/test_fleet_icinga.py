@@ -13,7 +13,7 @@ from typing import Any, Dict, Iterator, List
 
 import fleet_bed
 import pytest
-from conftest import Result, run
+from conftest import Result, run, texts
 from daemons import missing
 from fleet_bed import DRIVES, Bed, Output, host, measured, of_host, outputs, service
 
@@ -182,14 +182,14 @@ def test_each_state_of_a_service_is_told_as_it_is(told, name, wanted):
     '1 drive is told twice by its host'])
 def test_what_is_incomplete_is_said(told, note):
     """Of thousands of services at once, with some names."""
-    assert note in told['notes']
+    assert note in texts(told['notes'])
 
 
 def test_services_without_perfdata_or_with_other_words_are_said(told):
     """Both have several here."""
     assert any(re.fullmatch(r'\d services? without perfdata, drives without numbers: .*no-numbers!smart.*', note)
-               for note in told['notes'])
-    assert any(note.startswith("6 services with words that are not this plugin's") for note in told['notes'])
+               for note in texts(told['notes']))
+    assert any(note.startswith("6 services with words that are not this plugin's") for note in texts(told['notes']))
 
 
 @pytest.mark.parametrize('name', SILENT)
@@ -220,14 +220,15 @@ def test_a_stale_result_says_so_with_each_drive(told):
     [drive] = of(told, 'stale')
 
     assert drive['state'] == 'OK'
-    assert re.fullmatch(r'as of \d{4}-\d\d-\d\d, 1 h ago', drive['notes'][0])
+    assert re.fullmatch(r'as of \d{4}-\d\d-\d\d, 1 h ago', drive['notes'][0]['text'])
 
 
 def test_a_sleeping_drive_says_so(told):
     """And keeps its name."""
     [drive] = of(told, 'asleep')
 
-    assert (drive['model'], drive['notes']) == ('ACME X1', ['is asleep (STANDBY) and was left alone'])
+    assert (drive['model'], drive['notes']) == ('ACME X1', [
+        {'code': 'asleep', 'text': 'is asleep (STANDBY) and was left alone'}])
 
 
 def test_a_hidden_serial_number_is_null(told):
@@ -263,7 +264,8 @@ def test_lines_that_were_cut_off_leave_a_row_that_says_how_many(cases):
         assert re.fullmatch(rf'\d+ of {DRIVES} drives are cut off; triage on the host shows all', cut['why'])
         assert int(cut['why'].split()[0]) + len(drives) == DRIVES
         assert cut['state'] == 'UNKNOWN'
-        assert f'1 service whose output was cut off on its way, and drives with it: {SSH}!by ssh' in found['notes']
+        assert (f'1 service whose output was cut off on its way, and drives with it: {SSH}!by ssh'
+                in texts(found['notes']))
     finally:
         cases.submit([(SSH, 'by ssh', OLD_LINES)])
 

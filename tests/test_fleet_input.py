@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import Any, Dict
 
 import pytest
-from conftest import ROOT, drive_path, run
+from conftest import ROOT, drive_path, run, texts
 from test_hostile import NASTY, WRONG, assert_harmless, spoil
 
+from smart_attributes.coded import Coded
 from smart_attributes.commands import fleet as fleet_command
 from smart_attributes.commands import table
 from smart_attributes.errors import SmartError
 from smart_attributes.fleet import causes, summary
-from smart_attributes.output import forecast_dates
+from smart_attributes.output import advice, forecast_dates
+from smart_attributes.output.codes import BY_NAME
 from smart_attributes.reading import processes
 
 REPORTS = str(ROOT / 'tests/reports')
@@ -109,7 +111,7 @@ def test_a_drive_on_two_hosts_is_a_note_and_no_alarm(collected):
 
     assert ('EXAMPLE0014', 'db1', 'web1') in shared or ('EXAMPLE0014', 'web1', 'db1') in shared or (
         'EXAMPLE0014', 'web2.example.org', 'web1') in shared
-    assert any(note.startswith('drives that two hosts tell of') for note in found['notes'])
+    assert any(note.startswith('drives that two hosts tell of') for note in texts(found['notes']))
 
 
 def test_a_host_that_is_told_of_twice_counts_its_healthy_drives_once(tmp_path):
@@ -123,7 +125,7 @@ def test_a_host_that_is_told_of_twice_counts_its_healthy_drives_once(tmp_path):
 
     assert [each['state'] for each in found['drives'] if each['name'] == 'sda'] == ['OK', 'CRITICAL']
     assert found['fleet']['twins'] == []
-    assert '2 drives are told twice by their host' in found['notes']
+    assert '2 drives are told twice by their host' in texts(found['notes'])
 
 
 @pytest.mark.parametrize('serial', [None, '', '0000000000', 'XX'])
@@ -207,7 +209,7 @@ def test_a_drive_that_cannot_be_read_says_once_why(tmp_path):
     path = written(tmp_path, {'name': 'sda', 'state': 'UNKNOWN', 'why': words, 'notes': [words, 'and more']})
 
     row, = (line for line in run('fleet', path).text.splitlines() if words in line)
-    assert row.endswith(f'  [no-permission] {words}; {causes.BY_CODE["no-permission"].remedy}; and more')
+    assert row.endswith(f'  [no-permission] {words}; {causes.next_step(BY_NAME["no-permission"])}; and more')
 
 
 @pytest.mark.parametrize('words', [
@@ -256,8 +258,8 @@ def test_an_old_document_is_as_of_its_day(tmp_path, document):
     os.utime(by_file, (time.time() - 40 * 86400,) * 2)
     found = fleet(path, str(by_file))
 
-    assert [each['notes'][0].rpartition(', ')[2] for each in found['drives']] == ['5 days ago', '40 days ago']
-    assert '2 documents older than two days: host, web9' in found['notes']
+    assert [each['notes'][0]['text'].rpartition(', ')[2] for each in found['drives']] == ['5 days ago', '40 days ago']
+    assert '2 documents older than two days: host, web9' in texts(found['notes'])
 
 
 @pytest.mark.parametrize('made', [-2 ** 63, -1, 2 ** 40, 1e29, True, None, 'x'], ids=repr)
@@ -266,7 +268,7 @@ def test_what_is_no_time_is_as_of_the_time_of_the_file(tmp_path, made):
     path = written(tmp_path, {'name': 'sda', 'model': 'ACME X1', 'state': 'OK'}, made=made)
     os.utime(path, (time.time() - 40 * 86400,) * 2)
 
-    assert fleet(path)['drives'][0]['notes'][0].endswith(', 40 days ago')
+    assert fleet(path)['drives'][0]['notes'][0]['text'].endswith(', 40 days ago')
 
 
 def test_a_run_that_was_worse_than_its_drives_stays_so(tmp_path, document):
@@ -297,7 +299,7 @@ def test_a_file_that_is_something_else_is_named_and_hides_nothing(collected):
 
     assert len(found['drives']) == 22
     skipped = f'1 file skipped, neither a document of triage nor a report of smartctl: {collected}/README'
-    assert skipped in found['notes']
+    assert skipped in texts(found['notes'])
 
 
 def test_a_file_that_cannot_be_read_makes_the_rest_incomplete(collected):
@@ -390,29 +392,58 @@ def test_of_many_things_three_are_named(things, said):
 
 
 @pytest.mark.parametrize('words, said', [
-    ('sda is gone; history --forget SER1 retires it', 'sda is gone; history --forget SERIAL retires it'),
-    ('last seen there: ACME X1 (serial SER1), 3 d ago', 'last seen there: ACME X1 (serial SERIAL), 3 d ago'),
-    ('last seen there: ACME X1 (serial SER1...', 'last seen there: ACME X1 (serial SERIAL...'),
-    ('last seen there: ACME X1 (serial SER1', 'last seen there: ACME X1 (serial SERIAL'),
-    ('SER1: history --forget SER1 retires it', 'SERIAL: history --forget SERIAL retires it'),
+    ('ACME SER1 is gone; history --forget SER1 retires it', 'ACME SERIAL is gone; history --forget SERIAL retires it'),
+    ('last seen there: ACME X1 (serial SERIE20), 3 d ago', 'last seen there: ACME X1 (serial SERIAL), 3 d ago'),
+    ('last seen there: ACME X1 (serial SERIE...', 'last seen there: ACME X1 (serial SERIAL...'),
+    ('last seen there: ACME X1 (serial SERI', 'last seen there: ACME X1 (serial SERIAL'),
     ('pending 8, critical above 4', 'pending 8, critical above 4')])
-def test_serial_numbers_are_taken_out_of_sentences_about_drives_that_are_gone(words, said):
-    assert fleet_command._unnamed(words) == said
+def test_serial_numbers_are_taken_out_of_sentences_also_where_they_are_cut_off(words, said):
+    assert fleet_command._unnamed(words, ('SER1', 'SERIE20')) == said
 
 
 def fleet_drive(**facts: Any) -> fleet_command.Drive:
     return fleet_command.Drive({'host': 'db1', 'name': 'sda', 'serial': 'SER1', **facts}, lambda: [])
 
 
-def test_hidden_drives_keep_all_but_their_serial_numbers():
-    sentence = 'history --forget SER1 retires it'
-    hidden = 'history --forget SERIAL retires it'
-    [told,
-     bare] = fleet_command._hidden([fleet_drive(why=sentence, notes=[sentence], findings=[sentence]), fleet_drive()])
+def test_hidden_drives_keep_all_but_serial_numbers():
+    sentence = {'code': 'drive-gone', 'text': 'history --forget SER2 retires it'}
+    hidden = {'code': 'drive-gone', 'text': 'history --forget SERIAL retires it'}
+    mentions = fleet_drive(why=sentence['text'], notes=[sentence], findings=[sentence])._replace(serials=('SER2',))
+    [told, bare] = fleet_command._hidden([mentions, fleet_drive()])
 
-    assert told.facts == {'host': 'db1', 'name': 'sda', 'serial': None, 'why': hidden, 'notes': [hidden],
+    assert told.facts == {'host': 'db1', 'name': 'sda', 'serial': None, 'why': hidden['text'], 'notes': [hidden],
                           'findings': [hidden]}
-    assert bare.facts == {'host': 'db1', 'name': 'sda', 'serial': None, 'why': None}
+    assert bare.facts == {'host': 'db1', 'name': 'sda', 'serial': None}
+
+
+def test_a_drive_of_version_2_is_shown_without_the_serial_number_that_was_there_last(tmp_path):
+    """By its fields, whatever the sentence says."""
+    words = 'no answer; EXAMPLE 1 was there'
+    drive = {'name': 'sda', 'state': 'UNKNOWN', 'action': advice.READ, 'code': 'timeout', 'why': words,
+             'notes': [{'code': 'timeout', 'text': words}], 'last_seen': {'model': 'ACME', 'serial': 'EXAMPLE 1'}}
+    path = written(tmp_path, drive, version=2)
+
+    [found] = fleet(path, '--hide-serial')['drives']
+    assert (found['why'], found['code'], found['notes'][0]['text']) == (
+        'no answer; SERIAL was there', 'timeout', 'no answer; SERIAL was there')
+    assert 'EXAMPLE 1' in fleet(path)['drives'][0]['why']
+
+
+@pytest.mark.parametrize('code, action', [('drive-gone', advice.SEARCH), ('site-file-mistake', advice.REPAIR)])
+def test_the_run_of_a_host_is_a_row_by_the_code_of_its_first_note(tmp_path, code, action):
+    notes = [{'code': code, 'text': 'x'}, {'code': '', 'text': 'y'}]
+    path = written(tmp_path, version=2, state='CRITICAL', notes=notes)
+
+    [row] = fleet(path)['drives']
+    assert (row['code'], row['why'], row['action'], row['is_check']) == (code, 'x; y', action, True)
+
+
+def test_findings_of_version_2_come_with_their_values(tmp_path):
+    finding = {'code': 'above-limit', 'text': 'pending 8, critical above 4', 'state': 'CRITICAL', 'metric': 'pending',
+               'value': 8, 'unit': '', 'limit': '4', 'grown': None, 'age': 60, 'source': 'attribute 197'}
+    path = written(tmp_path, {'name': 'sda', 'state': 'CRITICAL', 'findings': [finding, 7]}, version=2)
+
+    assert fleet(path)['drives'][0]['findings'] == [finding]
 
 
 def test_files_of_folders_are_taken_in_order_and_hidden_ones_are_not(tmp_path):
@@ -459,12 +490,13 @@ def test_repeats_are_counted(empty_fleet, repeats, said):
 
 
 def test_faults_are_said_before_notes_and_remarks(empty_fleet):
-    empty_fleet.faults.append('f' * 600)
-    empty_fleet.notes.append('a note')
-    empty_fleet.remarks['print no serial numbers: {}'] = ['db1!smart']
+    empty_fleet.faults.append(Coded('not-gathered', 'f' * 600))
+    empty_fleet.notes.append(Coded('file-skipped', 'a note'))
+    empty_fleet.remarks[Coded('serial-hidden', 'print no serial numbers: {}')] = ['db1!smart']
     said = empty_fleet.said()
 
     assert (len(said[0]), said[1:]) == (500, ['a note', '1 service print no serial numbers: db1!smart'])
+    assert [each.code for each in said] == ['not-gathered', 'file-skipped', 'serial-hidden']
 
 
 @pytest.mark.parametrize('count, end', [(1, ''), (3, ''), (4, ' and 1 more'), (9, ' and 6 more')])

@@ -6,7 +6,7 @@ import json
 import pytest
 from conftest import ROOT
 
-from smart_attributes.durations import DAY, YEAR
+from smart_attributes.constants import DAY, YEAR
 from smart_attributes.fleet import plan, services, summary, table, worst_drives
 from smart_attributes.fleet.plugin_output import Drive, Reader
 from smart_attributes.fleet.results import Result, Service
@@ -58,13 +58,13 @@ def test_a_result_is_old_after_two_intervals(interval, is_active, age, is_stale)
     [only] = found.drives
 
     assert (services.STALE_WORDS in found.remarks) is is_stale
-    assert any(note.startswith('as of ') for note in only.facts['notes']) is is_stale
+    assert any(note['text'].startswith('as of ') for note in only.facts['notes']) is is_stale
 
 
 def test_an_old_result_says_of_which_day_it_is():
     [only] = told(text('OK - 1 drive: 1 ok', LINE), age=3 * DAY).drives
 
-    assert 'as of 2026-11-19, 3 days ago' in only.facts['notes']
+    assert {'code': 'result-old', 'text': 'as of 2026-11-19, 3 days ago'} in only.facts['notes']
 
 
 @pytest.mark.parametrize('age, is_ahead', [(-DAY, False), (-DAY - 1, True)])
@@ -302,8 +302,14 @@ def test_a_row_says_until_when_a_drive_lasts(left, until):
     assert table._until(facts, NOW) == until
 
 
+NOTED = {'code': 'old-event', 'text': 'n'}
+
+
 @pytest.mark.parametrize('facts, what', [
-    ({'state': 'OK', 'notes': ['n']}, ()), ({'state': 'WARNING', 'notes': ['n', 'w'], 'why': 'w'}, ('w', 'n')),
+    ({'state': 'OK', 'notes': [NOTED]}, ()),
+    ({'state': 'WARNING', 'notes': [NOTED, {'code': 'timeout', 'text': 'w'}], 'why': 'w', 'code': 'timeout'},
+     ('[timeout] w', 'n')),
+    ({'state': 'WARNING', 'notes': [NOTED], 'why': 'w'}, ('w', 'n')),
     ({'state': 'WARNING', 'notes': [], 'action': advice.ORDER, 'to_do': 'order now', 'why': 'w'}, ('order now', 'w')),
     ({'state': 'WARNING', 'notes': [], 'action': advice.ORDER}, (advice.ORDER,))])
 def test_a_row_says_what_to_do_and_why(facts, what):

@@ -8,7 +8,7 @@ import pytest
 import workloads
 from conftest import drive_path, run
 
-from smart_attributes.durations import DAY
+from smart_attributes.constants import DAY
 from smart_attributes.history.forecast import forecast
 from smart_attributes.model import Forecast
 

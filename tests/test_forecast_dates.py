@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from smart_attributes.durations import DAY, YEAR
+from smart_attributes.constants import DAY, YEAR
 from smart_attributes.model import Forecast
 from smart_attributes.output import forecast_dates
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from smart_attributes.durations import DAY
+from smart_attributes.constants import DAY
 from smart_attributes.history import clock
 
 START = 1_795_000_000      # 18 November 2026

@@ -107,7 +107,8 @@ def test_triage_tells_of_logs_that_nobody_has_read(tmp_path):
     assert f'note: {words}' in machine.run(START, 'triage', '--scan').text.splitlines()
     assert 'smartd' not in machine.run(START, 'triage', '--scan', '--no-history').text
     assert 'smartd' not in machine.check(START).text
-    assert json.loads(machine.run(START + HOUR, 'triage', '--scan', '--json').text)['remarks'] == [words]
+    assert json.loads(machine.run(START + HOUR, 'triage', '--scan', '--json').text)['remarks'] == [
+        {'code': 'smartd-logs-unread', 'text': words}]
     machine.run(START + HOUR, 'history', '--import', '-d', '/dev/sda')
     assert 'of 1 of these drives since 2026-10-31' in machine.run(START + HOUR, 'triage', '--scan').text
     machine.run(START + HOUR, 'history', '--import', '-d', '/dev/sdb')
@@ -236,8 +237,8 @@ def test_the_rows_of_a_drive_are_aligned():
 def test_the_document_has_every_point(hide_serial, serial):
     text = history.as_json([history.drive(X1, (START, START), [HEAT])], hide_serial, {'state': 'OK'})
 
-    assert text.splitlines()[1] == ' "version": 1,'
-    assert json.loads(text) == {'version': 1, 'state': 'OK', 'drives': [{
+    assert text.splitlines()[1] == ' "version": 2,'
+    assert json.loads(text) == {'version': 2, 'state': 'OK', 'drives': [{
         'model': 'ACME X1', 'serial': serial, 'first_read': START, 'last_read': START + 4 * DAY, 'series': [
             {'metric': 'temperature', 'definition': 'value', 'unit': 'C', 'points': [[START + DAY, 31]]}]}]}
 

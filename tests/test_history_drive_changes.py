@@ -7,7 +7,7 @@ import pytest
 
 from smart_attributes.history.drive_changes import (
     Change,
-    Place,
+    DrivePlace,
     Scope,
     arrived,
     changes,
@@ -28,8 +28,8 @@ SCAN = Scope(is_scan=True)
 Run = Tuple[int, Scope, Dict[str, Optional[int]]]
 
 
-def after(*runs: Run) -> List[Place]:
-    places: List[Place] = []
+def after(*runs: Run) -> List[DrivePlace]:
+    places: List[DrivePlace] = []
     for now, scope, found in runs:
         places = updated(places, found, scope, now)
     return places
@@ -40,7 +40,7 @@ def records(first: Dict[int, int]) -> Dict[int, Record]:
     return {number: Record(number, Identity(serial=f'S{number}'), time, time) for number, time in first.items()}
 
 
-def kinds(places: Sequence[Place], scope: Scope, now: int, first: Dict[int, int]) -> List[Tuple[str, str, int]]:
+def kinds(places: Sequence[DrivePlace], scope: Scope, now: int, first: Dict[int, int]) -> List[Tuple[str, str, int]]:
     return [(change.kind, change.address, change.drive) for change in told(places, records(first), scope, now)]
 
 
@@ -138,7 +138,7 @@ def test_a_drive_that_comes_back_is_no_longer_missing():
     places = after((START, SDA, {'/dev/sda': 1}), (START + STEP, SDA, {}), (START + 2 * STEP, SDA, {'/dev/sda': 1}))
 
     assert kinds(places, SDA, START + 2 * STEP, {1: START}) == []
-    assert places == [Place('/dev/sda', 1, START + 2 * STEP)]
+    assert places == [DrivePlace('/dev/sda', 1, START + 2 * STEP)]
 
 
 def test_an_expected_drive_stays_missing():
@@ -160,8 +160,8 @@ def test_a_drive_that_sleeps_too_long_is_told(silence, seconds):
     assert unread(Record(1, Identity(), START, START), START + silence, 7 * DAY) == seconds
 
 
-def at(address: str, drive: int, first: int, gone: int = 0) -> Place:
-    return Place(address, drive, first, gone, is_scanned=True)
+def at(address: str, drive: int, first: int, gone: int = 0) -> DrivePlace:
+    return DrivePlace(address, drive, first, gone, is_scanned=True)
 
 
 def test_a_drive_that_is_at_two_addresses_has_moved_to_the_newer_one():
@@ -175,7 +175,7 @@ def test_a_drive_that_is_at_two_addresses_has_moved_to_the_newer_one():
 def test_of_several_places_that_a_drive_has_left_the_last_one_counts():
     """And of those alone where this run looks."""
     left = [at('/dev/sda', 1, START, START + 2 * STEP), at('/dev/sdb', 1, START, START + STEP)]
-    elsewhere = Place('/dev/sdz', 1, START, START + 3 * STEP)
+    elsewhere = DrivePlace('/dev/sdz', 1, START, START + 3 * STEP)
 
     for each in ([*left, elsewhere], [elsewhere, *left[::-1]]):
         assert changes(each, records({1: START}), SCAN) == [Change('missing', '/dev/sda', 1, START + 2 * STEP)]
@@ -193,7 +193,7 @@ def test_a_drive_has_arrived_that_history_met_after_a_moment_where_this_run_look
     """Where it is now; the first come, first told."""
     places = [at('/dev/sda', 1, START + STEP), at('/dev/sdb', 2, START),
               at('/dev/sdc', 3, START + 2 * STEP, START + DAY), at('/dev/sdd', 4, START - 1),
-              Place('/dev/sde', 5, START + STEP), at('/dev/sdf', 6, START + STEP),
+              DrivePlace('/dev/sde', 5, START + STEP), at('/dev/sdf', 6, START + STEP),
               at('/dev/sda', 7, START), at('/dev/sdg', 7, START - STEP)]
     met = records({1: START + STEP, 2: START, 3: START + STEP, 4: START + 1, 5: START + STEP, 6: START + STEP,
                    7: START + 9})

@@ -7,10 +7,10 @@ from typing import Optional, Tuple
 import pytest
 from conftest import ROOT
 
-from smart_attributes.durations import DAY
+from smart_attributes.constants import DAY
 from smart_attributes.errors import DataError, UsageError
-from smart_attributes.history import fast_wear, growth, past, series
-from smart_attributes.history.growth import Growth, Rule
+from smart_attributes.history import growth, past, series
+from smart_attributes.history.growth import Growth, GrowthRule
 from smart_attributes.history.series import CHANGE, History, Point
 from smart_attributes.knowledge import acknowledgements
 from smart_attributes.knowledge.acknowledgements import Acknowledgement
@@ -21,7 +21,7 @@ STEP = 300
 HOUR = 3600
 WEEK = 7 * DAY
 MONTH = 30 * DAY
-CABLE = Rule(DAY, WEEK, 0, advice='check cable and backplane')
+CABLE = GrowthRule(DAY, WEEK, 0, advice='check cable and backplane')
 
 
 def history(*readings: tuple[int, float]) -> History:
@@ -32,11 +32,11 @@ def history(*readings: tuple[int, float]) -> History:
     return found
 
 
-def told(found: History, now: int, *rules: Rule, falls: bool = False) -> Optional[Growth]:
+def told(found: History, now: int, *rules: GrowthRule, falls: bool = False) -> Optional[Growth]:
     return growth.growth(found, rules or (CABLE,), now, falls)
 
 
-def said(found: History, now: int, *rules: Rule, metric: str = 'crc_errors', unit: str = '',
+def said(found: History, now: int, *rules: GrowthRule, metric: str = 'crc_errors', unit: str = '',
          falls: bool = False) -> str:
     grown = told(found, now, *rules, falls=falls)
     return growth.sentence(metric, unit, grown, now) if grown else ''
@@ -105,7 +105,7 @@ def test_a_reset_is_named():
 
 def test_rises_within_the_window_are_added_up():
     """Small steps are no way around a limit."""
-    rule = Rule(WEEK, 28 * DAY, 0, 8)
+    rule = GrowthRule(WEEK, 28 * DAY, 0, 8)
     creeping = history(*((START + day * DAY, 2 * day) for day in range(6)))
 
     assert told(creeping, START + 5 * DAY, rule).state is State.CRITICAL
@@ -116,13 +116,13 @@ def test_rises_within_the_window_are_added_up():
     pytest.param(3, None, id='ok-at-the-limit'), pytest.param(4, State.WARNING, id='warn-above'),
     pytest.param(8, State.WARNING, id='warn-at-the-limit'), pytest.param(9, State.CRITICAL, id='crit-above')])
 def test_the_limit_is_what_it_must_be_above(steps, state):
-    found = told(history((START, 0), (START + STEP, steps)), START + STEP, Rule(WEEK, WEEK, 3, 8))
+    found = told(history((START, 0), (START + STEP, steps)), START + STEP, GrowthRule(WEEK, WEEK, 3, 8))
 
     assert (found and found.state) is state
 
 
 def test_rises_further_apart_than_the_window_are_not_added_up():
-    rule = Rule(DAY, WEEK, 5)
+    rule = GrowthRule(DAY, WEEK, 5)
 
     assert told(history((START, 0), (START + STEP, 4), (START + 2 * DAY, 8)), START + 2 * DAY, rule) is None
 
@@ -130,14 +130,14 @@ def test_rises_further_apart_than_the_window_are_not_added_up():
 def test_all_rises_of_the_window_are_added_up_and_none_before_it():
     """However many there are."""
     found = told(history((START, 0), (START + DAY, 1), (START + 9 * DAY, 3), (START + 9 * DAY + HOUR, 7),
-                         (START + 9 * DAY + 2 * HOUR, 15)), START + 9 * DAY + 2 * HOUR, Rule(DAY, 28 * DAY, 0))
+                         (START + 9 * DAY + 2 * HOUR, 15)), START + 9 * DAY + 2 * HOUR, GrowthRule(DAY, 28 * DAY, 0))
 
     assert (found.before, found.size) == (1, 14)
 
 
 def test_a_critical_growth_is_told_although_a_smaller_one_came_later():
     """Worst first."""
-    rule = Rule(DAY, WEEK, 0, 10)
+    rule = GrowthRule(DAY, WEEK, 0, 10)
     found = told(history((START, 0), (START + STEP, 20), (START + 3 * DAY, 21)), START + 3 * DAY, rule)
 
     assert (found.state, found.size) == (State.CRITICAL, 20)
@@ -151,7 +151,7 @@ def test_of_equals_the_newest_is_told():
 
 def test_several_rules_hold_side_by_side():
     """One warns a year, the other is critical for 90 days."""
-    rules = (Rule(DAY, 365 * DAY, 1), Rule(WEEK, 90 * DAY, None, 20))
+    rules = (GrowthRule(DAY, 365 * DAY, 1), GrowthRule(WEEK, 90 * DAY, None, 20))
     found = history((START, 0), (START + STEP, 30))
 
     assert told(found, START + STEP, *rules).state is State.CRITICAL
@@ -163,7 +163,7 @@ def test_spare_blocks_grow_by_falling():
     found = history((START, 100), (START + DAY, 96))
 
     assert told(found, START + DAY) is None
-    assert said(found, START + DAY, Rule(WEEK, WEEK, 2), metric='spare_available', unit='%',
+    assert said(found, START + DAY, GrowthRule(WEEK, WEEK, 2), metric='spare_available', unit='%',
                 falls=True) == 'spare_available fell by 4 % in 7 d (100 % to 96 %)'
 
 
@@ -179,12 +179,12 @@ def test_a_gauge_that_flips_counts_when_it_stands(readings, is_told):
     """Pending sectors of some SSDs go to 1 and back for seconds."""
     found = history(*((START + time, number) for time, number in readings))
 
-    assert (told(found, START + 2000, Rule(DAY, WEEK, 0, stands=600)) is not None) is is_told
+    assert (told(found, START + 2000, GrowthRule(DAY, WEEK, 0, stands=600)) is not None) is is_told
 
 
 def test_what_had_to_stand_is_told_from_then_on():
     """For as long as its rule says, with all that rose in the rule's time before it."""
-    rule = Rule(DAY, DAY, 0, stands=10 * HOUR)
+    rule = GrowthRule(DAY, DAY, 0, stands=10 * HOUR)
     found = history((START, 0), (START + HOUR, 1), (START + DAY, 3), (START + 3 * DAY, 3))
     end = START + DAY + 10 * HOUR + DAY
 
@@ -199,7 +199,7 @@ def test_what_had_to_stand_is_told_from_then_on():
 def test_where_less_is_worse_it_counts_when_it_stands_or_falls_on(readings, is_told):
     found = history(*((START + time, number) for time, number in readings))
 
-    assert (told(found, START + 2000, Rule(DAY, WEEK, 0, stands=600), falls=True) is not None) is is_told
+    assert (told(found, START + 2000, GrowthRule(DAY, WEEK, 0, stands=600), falls=True) is not None) is is_told
 
 
 @pytest.mark.parametrize(('numbers', 'falls'), [((0, 1, 1, 1), False), ((9, 5, 5, 5), True)],
@@ -209,7 +209,7 @@ def test_a_number_that_is_noted_twice_has_stood_all_the_time(numbers, falls):
     found = History(tuple(Point(START + STEP * place, number, STEP) for place, number in enumerate(numbers)),
                     START + 3 * STEP)
 
-    assert told(found, START + 2000, Rule(DAY, WEEK, 0, stands=2 * STEP), falls=falls) is not None
+    assert told(found, START + 2000, GrowthRule(DAY, WEEK, 0, stands=2 * STEP), falls=falls) is not None
     assert growth.quiet(found, START + 2000, falls) == (2000 - STEP, True), 'it has not grown by being noted'
 
 
@@ -255,7 +255,7 @@ def test_a_rule_is_read_from_the_thresholds():
 
     assert growth.rule(data, 'default.json: crc_errors') == CABLE
     assert growth.rule({**data, 'stands': '010m', 'critical': '2.5'}, '').stands == 600
-    assert growth.rule({'within': '24h', 'for': '7d'}, '') == Rule(DAY, WEEK)
+    assert growth.rule({'within': '24h', 'for': '7d'}, '') == GrowthRule(DAY, WEEK)
 
 
 @pytest.mark.parametrize('wrong', [
@@ -282,11 +282,11 @@ def test_a_time_is_said_as_people_do(seconds, words):
 def test_wear_is_fast_against_a_drive_s_own_life():
     """40 % in four years, then 10 % in a month: gone in five months."""
     worn = history((START - 400 * DAY, 39), (START - 31 * DAY, 40), (START - 20 * DAY, 45), (START - DAY, 50))
-    found = fast_wear.wear(worn, START, MONTH)
+    found = growth.wear(worn, START, MONTH)
 
     assert found is not None and (found.points, found.worn_in) == (10, 150 * DAY)
-    assert fast_wear.is_hasty(found, 50, 4 * 365 * DAY, 3, 180 * DAY)
-    assert not fast_wear.is_hasty(found, 50, 100 * DAY, 3, 180 * DAY), 'it has always worn like this'
+    assert growth.is_hasty(found, 50, 4 * 365 * DAY, 3, 180 * DAY)
+    assert not growth.is_hasty(found, 50, 100 * DAY, 3, 180 * DAY), 'it has always worn like this'
 
 
 @pytest.mark.parametrize('points', [
@@ -295,7 +295,7 @@ def test_wear_is_fast_against_a_drive_s_own_life():
     pytest.param(history((START - 400 * DAY, 40), (START, 30)), id='fell')])
 def test_without_a_whole_window_there_is_no_speed(points):
     """Never an invented number."""
-    assert fast_wear.wear(points, START, MONTH) is None
+    assert growth.wear(points, START, MONTH) is None
 
 
 def test_the_speed_of_wear_is_that_of_whole_windows():
@@ -303,14 +303,14 @@ def test_the_speed_of_wear_is_that_of_whole_windows():
     within = 30 * DAY
     at_the_beginning = history((START - 400 * DAY, 20), (START - within, 40), (START - DAY, 50))
 
-    assert fast_wear.wear(at_the_beginning, START, MONTH).points == 10
-    assert fast_wear.wear(history((START - 400 * DAY, 20), (START - within, 40)), START, MONTH) is None
-    assert fast_wear.wear(history((START - 400 * DAY, 20), (START - 20 * DAY, 30), (START - DAY, 20)), START,
+    assert growth.wear(at_the_beginning, START, MONTH).points == 10
+    assert growth.wear(history((START - 400 * DAY, 20), (START - within, 40)), START, MONTH) is None
+    assert growth.wear(history((START - 400 * DAY, 20), (START - 20 * DAY, 30), (START - DAY, 20)), START,
                           MONTH) is None
 
 
 def test_what_is_worn_out_has_no_time_left():
-    assert fast_wear.wear(history((START - 400 * DAY, 90), (START - DAY, 110)), START, MONTH).worn_in == 0
+    assert growth.wear(history((START - 400 * DAY, 90), (START - DAY, 110)), START, MONTH).worn_in == 0
 
 
 @pytest.mark.parametrize(('used', 'age', 'worn_in', 'is_hasty'), [
@@ -320,7 +320,7 @@ def test_what_is_worn_out_has_no_time_left():
     ids=['ok-always-so', 'warn-faster', 'ok-just-as-fast', 'ok-lasts', 'warn-lasts-not', 'ok-no-age', 'warn-youngest'])
 def test_haste_is_speed_and_an_early_end(used, age, worn_in, is_hasty):
     """Each alone would be a false alarm. 4 % in 128 hours are 150 % in 200 days."""
-    assert fast_wear.is_hasty(fast_wear.Wear(4, 128 * HOUR, worn_in), used, age, 3, 180 * DAY) is is_hasty
+    assert growth.is_hasty(growth.Wear(4, 128 * HOUR, worn_in), used, age, 3, 180 * DAY) is is_hasty
 
 
 # --- acknowledgements -------------------------------------------------------------------------
@@ -424,7 +424,7 @@ def test_a_reading_of_the_same_number_only_says_that_it_was_there():
 
 def test_what_a_rule_can_no_longer_tell_of_is_left_aside():
     """And nothing else: the point before the window says what it rose from."""
-    rule = Rule(DAY, WEEK, 0)
+    rule = GrowthRule(DAY, WEEK, 0)
     found = history(*((START + day * DAY, day) for day in range(100)))
 
     for now in (START + 99 * DAY, START + 99 * DAY + WEEK - 1):
@@ -504,20 +504,22 @@ def test_wear_is_told_where_it_is_hasty_as_its_rule_says(rule, points, age, is_t
     known = remembered(USED, *((START + day * DAY, number) for day, number in points))
     today = USED._replace(number=points[-1][1])
 
-    assert (past.told(known, today, [{**HASTE, **rule}], False, age) is not None) is is_told
+    assert (past.growth_alert(known, today, [{**HASTE, **rule}], False, age) is not None) is is_told
 
 
 def test_growth_is_told_against_the_limit_that_it_exceeds():
     """A critical one against the critical limit, so that whoever reads it knows by how much."""
     rule = {'within': '24h', 'warning': '2', 'critical': '10', 'for': '7d'}
 
-    def against(before: float) -> str:
-        told = past.told(remembered(CRC, (START - HOUR, before), (START, 20)), CRC._replace(number=20), [rule], False)
-        assert told is not None
-        return f'{told.state.name} {told.against}'
+    def against(before: float) -> Tuple[str, str]:
+        alert = past.growth_alert(remembered(CRC, (START - HOUR, before), (START, 20)), CRC._replace(number=20), [rule],
+                                  falls=False)
+        assert alert is not None
+        assert alert.against.code == 'growth'
+        return f'{alert.state.name} {alert.against}', alert.against.fields['limit']
 
-    assert against(15) == 'WARNING above 2 in 24 h'
-    assert against(5) == 'CRITICAL above 10 in 24 h'
+    assert against(15) == ('WARNING above 2 in 24 h', '2')
+    assert against(5) == ('CRITICAL above 10 in 24 h', '10')
 
 
 @pytest.mark.parametrize('field', ['within', 'for', 'gone'])
@@ -526,4 +528,53 @@ def test_a_rule_that_cannot_be_meant_names_its_file_and_field_where_it_is_needed
     known = remembered(USED, (START - 40 * DAY, 73), (START - DAY, 77))
 
     with pytest.raises(DataError, match=f'^thresholds: "{field}" of growth is soon; write a time'):
-        past.told(known, USED._replace(number=77), [{**HASTE, field: 'soon'}], False, EVER)
+        past.growth_alert(known, USED._replace(number=77), [{**HASTE, field: 'soon'}], False, EVER)
+
+
+# --- hysteresis, as a series ----------------------------------------------------------------
+
+def heat(number: float, metric: str = 'temperature') -> Reading:
+    return CRC._replace(metric=metric, number=number)
+
+
+def cooling(before: Optional[float], *recent: Tuple[int, float], metric: str = 'temperature') -> past.Past:
+    """What history holds of a drive: the level of the check before, and the readings of the last hours."""
+    key = past.key(heat(0, metric))
+    levels = () if before is None else ((START - HOUR, before),)
+    return past.Past({key._replace(metric=f'{metric}, held'): history(*levels),
+                      key._replace(metric=f'{metric}, recent'): history(*recent)}, START)
+
+
+HOT = ((START - 2 * HOUR, 60), (START - 600, 50))
+
+
+@pytest.mark.parametrize(('known', 'metric', 'number', 'level'), [
+    (cooling(60, *HOT), 'temperature', 50, 60), (cooling(55, *HOT), 'temperature', 50, 55),
+    (cooling(60, *HOT), 'temperature', 61, 61), (cooling(60, (START - 2 * HOUR, 50)), 'temperature', 50, 53),
+    (cooling(None, *HOT), 'temperature', 50, 50), (past.Past({}, START), 'temperature', 50, 50),
+    (past.Past({key: each for key, each in cooling(60, *HOT).histories.items() if 'held' in key.metric}, START),
+     'temperature', 50, 50),
+    (past.Past({key: each for key, each in cooling(60, *HOT).histories.items() if 'recent' in key.metric}, START),
+     'temperature', 50, 50),
+    (cooling(60, *HOT, metric='crc_errors'), 'crc_errors', 50, 50), (past.Past({}, START), 'temperature', None, 0)])
+def test_the_level_of_the_check_before_is_held_with_its_margin(known, metric, number, level):
+    """Of temperatures alone, and of nothing that history does not know."""
+    assert past.held(known, heat(number, metric)) == level
+    assert past.margin(heat(0, metric)) == (3 if metric == 'temperature' else 0)
+
+
+@pytest.mark.parametrize(('known', 'metric', 'judged', 'series_of'), [
+    (cooling(60, *HOT), 'temperature', True, {'temperature': 50, 'temperature, recent': 50, 'temperature, held': 60}),
+    (cooling(60, *HOT), 'temperature', False, {'temperature': 50}), (None, 'temperature', True, {'temperature': 50}),
+    (cooling(60, *HOT), 'crc_errors', True, {'crc_errors': 50})])
+def test_what_hysteresis_needs_is_kept_beside_a_judged_temperature(known, metric, judged, series_of):
+    kept = past.observations([heat(50, metric)._replace(judged=judged)], known)
+
+    assert {each.key.metric: each.number for each in kept} == series_of
+    assert [each.pace for each in kept[1:]] == [series.LATELY] * (len(series_of) - 1)
+
+
+def test_a_temperature_of_zero_is_kept_as_zero():
+    kept = past.observations([heat(0)._replace(judged=True)], past.Past({}, START))
+
+    assert [each.number for each in kept] == [0, 0, 0]

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from smart_attributes.durations import DAY, MONTH
+from smart_attributes.constants import DAY, MONTH
 from smart_attributes.history.series import (
     CHANGE,
     DAILY,

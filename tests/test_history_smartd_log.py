@@ -12,10 +12,10 @@ from typing import Iterator, List, Sequence
 
 import pytest
 
-from smart_attributes.durations import DAY
+from smart_attributes.constants import DAY
 from smart_attributes.history import smartd_log
 from smart_attributes.history.series import CHANGE, DAILY, Key, Observation, Point
-from smart_attributes.history.smartd_log import Row
+from smart_attributes.history.smartd_log import LogRow
 from smart_attributes.model import Identity
 
 NOW = 1_795_000_000 // DAY * DAY + DAY // 2
@@ -49,14 +49,14 @@ def logs(folder: Path, *lines: str) -> List[str]:
     return [log(folder, *lines)]
 
 
-def crc(rows: Sequence[Row]) -> List[int]:
+def crc(rows: Sequence[LogRow]) -> List[int]:
     return [row.ata[199][1] for row in rows]
 
 
 def test_a_line_is_value_and_raw_of_each_attribute(tmp_path):
     found = smartd_log.read(logs(tmp_path, line(NOW - HOUR, a5=3, a9=22184)), NOW)
 
-    assert found == ((Row(NOW - HOUR, {5: (100, 3), 9: (100, 22184)}, {}),), 1, 0, 0, ())
+    assert found == ((LogRow(NOW - HOUR, {5: (100, 3), 9: (100, 22184)}, {}),), 1, 0, 0, ())
 
 
 def test_damaged_lines_are_skipped_and_counted(tmp_path):

@@ -18,12 +18,12 @@ from typing import Callable, Dict, Iterator, List, Sequence, Tuple
 import pytest
 
 from smart_attributes import state_directory
-from smart_attributes.durations import DAY
+from smart_attributes.constants import DAY
 from smart_attributes.errors import HistoryUnusable
-from smart_attributes.history import directory, schema
+from smart_attributes.history import commits, database, directory, rows
 from smart_attributes.history.drive_changes import Scope
 from smart_attributes.history.series import CHANGE, DAILY, HIGHEST, Key, Observation, Point, pace
-from smart_attributes.history.store import HistoryStore, Kept, machine_id
+from smart_attributes.history.store import HistoryStore, Sighting, machine_id
 from smart_attributes.model import Identity
 from smart_attributes.reading.identity import is_same_drive
 
@@ -61,6 +61,15 @@ def forked(work: Callable[[], object]) -> int:
     return child
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checks here wait for the disk: one that a busy disk leaves syncing would hold the lock when the next one starts.
+
+    Real checks are minutes apart.
+    """
+    monkeypatch.setattr(commits, 'SYNC_TIME', 60.0)
+
+
 def in_a_child(work: Callable[[], object]) -> None:
     """Run *work* in a process of its own, and wait for it."""
     assert os.waitpid(forked(work), 0)[1] == 0, 'the child failed, see above'
@@ -70,7 +79,7 @@ def check(path: Path, number: float, now: int = START, identity: Identity = DRIV
           address: str = '/dev/sda', machine: str = 'one') -> HistoryStore:
     """One check of one drive: opened, and kept."""
     opened = history(path, now, machine)
-    opened.keep([Kept(address, identity, (Observation(key, number, often),))], Scope({address}))
+    opened.keep([Sighting(address, identity, (Observation(key, number, often),))], Scope({address}))
     return opened
 
 
@@ -172,17 +181,31 @@ def test_another_definition_is_another_series(tmp_path):
 def test_what_is_no_number_is_not_kept(tmp_path):
     """A drive can make up anything; the rest of its numbers still count."""
     opened = history(tmp_path)
-    opened.keep([Kept('/dev/sda', DRIVE,
-                      (Observation(Key('a', ''), float('nan'), CHANGE), Observation(CRC, 1, CHANGE)))], Scope())
+    opened.keep([Sighting('/dev/sda', DRIVE,
+                          (Observation(Key('a', ''), float('nan'), CHANGE), Observation(CRC, 1, CHANGE)))], Scope())
 
     assert numbers(tmp_path) == [1]
+
+
+@pytest.mark.parametrize(('definition', 'number', 'is_kept'), [
+    ('raw', 0, True), ('raw', rows.LARGEST, True), ('raw', rows.LARGEST * 1.1, False), ('raw', -1, False),
+    ('raw', float('inf'), False), ('value, %', rows.PERCENT, True), ('value, %', rows.PERCENT + 1, False)])
+def test_a_number_that_no_drive_can_have_is_not_kept(tmp_path, definition, number, is_kept):
+    """Neither from a check nor from the log of another program; a sum of two such numbers could be infinite."""
+    key, elsewhere = Key('crc_errors', definition), Key('pending', definition)
+    opened = check(tmp_path, number, key=key)
+    opened.keep_past(DRIVE, {(elsewhere, CHANGE): [Point(START - DAY, number)]})
+    record = opened.recall([DRIVE])[0].match.record
+    stored = opened.all_of(record)
+
+    assert (key in stored, bool(stored[elsewhere].points)) == (is_kept, is_kept)
 
 
 def test_a_check_that_read_earlier_does_not_overwrite_a_later_one(tmp_path):
     """Two at once: whoever writes last has not read last."""
     early = history(tmp_path, START + 1)
     check(tmp_path, 8, START + 2)
-    early.keep([Kept('/dev/sda', DRIVE, (Observation(CRC, 7, CHANGE),))], Scope())
+    early.keep([Sighting('/dev/sda', DRIVE, (Observation(CRC, 7, CHANGE),))], Scope())
 
     assert numbers(tmp_path) == [8]
 
@@ -192,7 +215,7 @@ def test_what_another_check_wrote_in_between_counts(tmp_path):
     slow = history(tmp_path, START + 2 * STEP)
     slow.recall([DRIVE])
     check(tmp_path, 7, START + STEP)
-    slow.keep([Kept('/dev/sda', DRIVE, (Observation(CRC, 7, CHANGE),))], Scope())
+    slow.keep([Sighting('/dev/sda', DRIVE, (Observation(CRC, 7, CHANGE),))], Scope())
 
     assert points(tmp_path) == (Point(START + STEP, 7),)
 
@@ -246,7 +269,7 @@ def test_a_drive_without_identity_is_not_remembered_and_says_so(tmp_path):
     """Its growth would be that of any other drive without a serial number."""
     nameless = DRIVE._replace(serial='', wwn='')
     opened = history(tmp_path)
-    notes = opened.keep([Kept('/dev/sda', nameless, (Observation(CRC, 1, CHANGE),))], Scope())
+    notes = opened.keep([Sighting('/dev/sda', nameless, (Observation(CRC, 1, CHANGE),))], Scope())
 
     assert history(tmp_path, START + STEP).records == ()
     assert len(notes) == 1 and 'growth is not judged' in notes[0] and notes[0].startswith('/dev/sda ')
@@ -378,12 +401,12 @@ def test_a_cloned_disk_begins_anew(tmp_path):
 def test_an_older_file_gets_the_steps_that_it_lacks(tmp_path, monkeypatch):
     """An update of the program keeps what is there."""
     check(tmp_path, 1)
-    monkeypatch.setattr('smart_attributes.history.database.STEPS', (*schema.STEPS, ('CREATE TABLE later (x)',)))
+    monkeypatch.setattr('smart_attributes.history.database.STEPS', (*database.STEPS, ('CREATE TABLE later (x)',)))
     check(tmp_path, 2, START + STEP)
 
     assert numbers(tmp_path) == [1, 2]
     assert sqlite3.connect(tmp_path / 'history' / directory.FILE).execute('PRAGMA user_version').fetchone() == (
-        len(schema.STEPS) + 1,)
+        len(database.STEPS),)
 
 
 def test_a_file_of_the_first_version_gets_its_checksums_in_place(tmp_path):
@@ -405,7 +428,7 @@ def test_a_file_of_the_first_version_gets_its_checksums_in_place(tmp_path):
 def test_an_older_program_neither_reads_nor_writes_a_newer_file(tmp_path, monkeypatch):
     """It cannot know what the numbers there mean."""
     with monkeypatch.context() as newer:
-        newer.setattr('smart_attributes.history.database.STEPS', (*schema.STEPS, ('CREATE TABLE later (x)',)))
+        newer.setattr('smart_attributes.history.database.STEPS', (*database.STEPS, ('CREATE TABLE later (x)',)))
         check(tmp_path, 1)
     before = (tmp_path / 'history' / directory.FILE).read_bytes()
 
@@ -657,7 +680,7 @@ def test_after_400_days_a_point_a_month_is_left(tmp_path):
     opened.keep_past(DRIVE, {(hours, DAILY): [Point(START + day * DAY, day * DAY, DAY) for day in range(399)]})
     for day in range(399, 500):
         opened.now = START + day * DAY
-        opened.keep([Kept('/dev/sda', DRIVE, (Observation(hours, day * DAY, DAILY),))], Scope())
+        opened.keep([Sighting('/dev/sda', DRIVE, (Observation(hours, day * DAY, DAILY),))], Scope())
 
     found = points(tmp_path, key=hours)
     assert 400 <= len(found) <= 400 + 6 + 31
@@ -670,7 +693,7 @@ def test_a_drive_that_makes_up_serial_numbers_does_not_fill_the_disk(tmp_path, m
     notes = []
     for place in range(5):
         opened.now = START + place
-        notes += opened.keep([Kept('/dev/sda', DRIVE._replace(serial=f'MADEUP{place}', wwn=''), ())], Scope())
+        notes += opened.keep([Sighting('/dev/sda', DRIVE._replace(serial=f'MADEUP{place}', wwn=''), ())], Scope())
 
     assert len(history(tmp_path, START + STEP).records) == 3
     assert len(notes) == 2 and '--forget' in notes[0]
@@ -688,7 +711,7 @@ def test_a_year_of_24_drives_takes_less_than_five_megabytes(tmp_path):
     largest = 0
     for turn in range(60 * 4):
         opened.now = START + turn * DAY // 4
-        opened.keep([Kept(f'/dev/sd{place}', identity, tuple(
+        opened.keep([Sighting(f'/dev/sd{place}', identity, tuple(
             Observation(Key(metric, f'attribute {number}, raw'), dice.randrange(100) if pace(metric) else turn // 100,
                         pace(metric))
             for number, metric in enumerate(metrics))) for place, identity in enumerate(found)], Scope(is_scan=True))

@@ -13,6 +13,7 @@ import pytest
 from conftest import ROOT, drive_path, perfdata, run
 
 from smart_attributes.check import judging
+from smart_attributes.coded import Coded
 from smart_attributes.errors import DriveError
 from smart_attributes.knowledge import drive_database, thresholds
 from smart_attributes.model import Device, Report, Verdict
@@ -133,7 +134,8 @@ def test_what_a_drive_calls_itself_is_harmless_in_every_face(nasty, database, li
     assert 'note: Warning:' in answer
     for text in spoken(device, report, verdict):
         assert_harmless(text)
-    shown = page.page(faces_document([verdict], [nasty], False, [nasty]), 'Drives', 0)
+    told = [Coded('drive-gone', nasty)]
+    shown = page.page(faces_document([verdict], told, False, 0, told), 'Drives', 0)
     assert_harmless(shown, forbidden='')
     assert (shown.count('<script'), shown.count('</script>')) == (2, 2)
 

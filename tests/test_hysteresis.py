@@ -8,7 +8,7 @@ from typing import Iterable, List, Sequence, Tuple
 import pytest
 from days import START, Machine, disk
 
-from smart_attributes.durations import DAY, MINUTE
+from smart_attributes.constants import DAY, MINUTE
 from smart_attributes.history import hysteresis
 from smart_attributes.history.series import CHANGE, History, next_point
 

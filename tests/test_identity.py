@@ -42,6 +42,18 @@ def test_the_address_given_up_is_named():
     assert note(drive) == 'also reached as /dev/sda'
 
 
+def test_every_address_given_up_is_named():
+    [drive] = distinct([read('megaraid,6@/dev/bus/0', SSD), read('/dev/sda', SSD), read('/dev/sg0', SSD)])
+
+    assert note(drive) == 'also reached as /dev/sda, /dev/sg0'
+
+
+@pytest.mark.parametrize('field', ['serial', 'wwn'])
+def test_one_of_serial_and_wwn_is_enough_to_find_a_drive_again(field):
+    """A controller that does not pass both on."""
+    assert addresses_kept(('/dev/sda', SSD), ('/dev/sdb', SSD._replace(**{field: ''}))) == [('/dev/sda', '/dev/sdb')]
+
+
 def test_a_drive_with_one_address_needs_no_note():
     [drive] = distinct([read('/dev/sda', SSD)])
 
@@ -94,6 +106,8 @@ def test_both_ports_of_a_sas_drive_are_one_drive():
     pytest.param(SSD, SSD, True, id='equal'),
     pytest.param(SSD, SSD._replace(wwn='0x5000C500A1B2C3D4'), True, id='wwn-written-otherwise'),
     pytest.param(SSD, SSD._replace(serial=''), True, id='serial-not-told-by-raid'),
+    pytest.param(SSD._replace(serial='', wwn='5001001001001001'), SSD._replace(wwn='5001001001001001'), True,
+                 id='wwn-of-few-digits'),
     pytest.param(SSD, SSD._replace(wwn=''), True, id='wwn-not-told-by-raid'),
     pytest.param(SSD._replace(model='INTEL SSDSC2BB240G4', wwn=''),
                  SSD._replace(model='ATA      INTEL SSDSC2BB24', wwn=''), True, id='scsi-cuts-the-model'),

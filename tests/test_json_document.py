@@ -5,6 +5,8 @@ import json
 
 import pytest
 
+from smart_attributes.coded import Coded
+from smart_attributes.knowledge import ranges
 from smart_attributes.model import (
     Device,
     Forecast,
@@ -19,6 +21,7 @@ from smart_attributes.model import (
     Verdict,
 )
 from smart_attributes.output import json_document
+from smart_attributes.words import finding
 
 NOW = 1_795_348_800  # 2026-11-22
 SDA = Verdict(Device('/dev/sda', 'sat', name='sda'), Identity('ATA', 'ACME X1', 'FW1', 'SERIAL1', '5', 7200), State.OK)
@@ -29,23 +32,32 @@ def made(*verdicts, failures=(), hide_serial=False, **more):
     return json_document.document(verdicts, failures, hide_serial, NOW, **more)
 
 
+def said(text, code='old-event', **fields):
+    return Coded(code, text, **fields)
+
+
 def reading(number=8.0, unit='', **more):
     return Reading('pending', number, unit, Source('', 197, 'raw'), **more)
 
 
 @pytest.mark.parametrize('states, more, state', [
-    ([], {}, 'UNKNOWN'), ([State.OK], {}, 'OK'), ([State.OK, W], {}, 'WARNING'), ([W], {'failures': ['x']}, 'CRITICAL'),
-    ([State.OK], {'faults': ['x']}, 'UNKNOWN'), ([C], {'faults': ['x']}, 'CRITICAL'),
-    ([State.OK], {'demands': [(W, 'x')]}, 'WARNING'), ([State.OK], {'remarks': ['x']}, 'OK'),
-    ([], {'demands': [(State.OK, 'x')]}, 'UNKNOWN')])
+    ([], {}, 'UNKNOWN'), ([State.OK], {}, 'OK'), ([State.OK, W], {}, 'WARNING'),
+    ([W], {'failures': [said('x')]}, 'CRITICAL'),
+    ([State.OK], {'faults': [said('x')]}, 'UNKNOWN'), ([C], {'faults': [said('x')]}, 'CRITICAL'),
+    ([State.OK], {'demands': [(W, said('x'))]}, 'WARNING'), ([State.OK], {'remarks': [said('x')]}, 'OK'),
+    ([], {'demands': [(State.OK, said('x'))]}, 'UNKNOWN')])
 def test_the_state_is_the_worst_of_drives_and_run(states, more, state):
     assert made(*(SDA._replace(state=each) for each in states), **more)['state'] == state
 
 
-def test_notes_hold_failures_demands_and_faults_in_this_order():
-    told = made(SDA, failures=['failure'], demands=[(W, 'demand')], faults=['f' * 900], remarks=['remark'])
+def test_notes_hold_failures_demands_and_faults_in_this_order_with_code_state_and_fields():
+    told = made(SDA, failures=[said('failure', 'drive-gone', serial='EXAMPLE1')], demands=[(W, said('demand'))],
+                faults=[said('f' * 900)], remarks=[said('remark', 'drive-moved')])
 
-    assert (told['notes'][:2], len(told['notes'][2]), told['remarks']) == (['failure', 'demand'], 500, ['remark'])
+    assert told['notes'][:2] == [{'code': 'drive-gone', 'text': 'failure', 'serial': 'EXAMPLE1', 'state': 'CRITICAL'},
+                                 {'code': 'old-event', 'text': 'demand', 'state': 'WARNING'}]
+    assert (len(told['notes'][2]['text']), told['notes'][2]['state']) == (500, 'UNKNOWN')
+    assert told['remarks'] == [{'code': 'drive-moved', 'text': 'remark'}]
     assert 'notes' not in made(SDA) and 'remarks' not in made(SDA) and 'lately' not in made(SDA)
 
 
@@ -56,18 +68,20 @@ def test_the_worst_drive_is_first():
 
 
 def test_a_healthy_drive_has_every_key():
-    assert made(SDA._replace(entry='ACME drives', notes=('a note', '')))['drives'] == [
+    assert made(SDA._replace(entry='ACME drives', notes=(said('a note'),)))['drives'] == [
         {'device': '/dev/sda', 'type': 'sat', 'model': 'ACME X1', 'serial': 'SERIAL1', 'firmware': 'FW1', 'kind': 'hdd',
-         'entry': 'ACME drives', 'state': 'OK', 'readings': [], 'notes': ['a note'], 'name': 'sda', 'action': 'nothing',
+         'entry': 'ACME drives', 'state': 'OK', 'code': None, 'readings': [],
+         'notes': [{'code': 'old-event', 'text': 'a note'}], 'name': 'sda', 'action': 'nothing',
          'why': None, 'findings': [], 'to_do': 'nothing', 'order_by': None}]
 
 
 def test_a_drive_that_reports_nothing_has_nulls():
-    [told] = made(Verdict(Device('/dev/sda', name='sda'), Identity(), U, problem='is silent'))['drives']
+    [told] = made(Verdict(Device('/dev/sda', name='sda'), Identity(), U, problem='is silent', code='timeout'))['drives']
 
     assert {key: told[key] for key in ('type', 'model', 'serial', 'firmware', 'kind', 'entry')} == dict.fromkeys(
         ('type', 'model', 'serial', 'firmware', 'kind', 'entry'))
-    assert (told['notes'], told['why']) == (['is silent'], 'is silent')
+    assert (told['notes'], told['why'], told['code']) == (
+        [{'code': 'timeout', 'text': 'is silent'}], 'is silent', 'timeout')
 
 
 def test_a_serial_number_can_be_hidden():
@@ -94,8 +108,8 @@ def test_a_long_word_of_a_drive_is_cut_after_500_characters():
 
 
 def test_a_reading_has_its_limits_reason_and_growth():
-    judgement = Judgement(reading(3 * 86400, 's'), W, '2d', '9d', against='above 2 d', reason='because', growth='grew',
-                          grown=4.0)
+    judgement = Judgement(reading(3 * 86400, 's'), W, '2d', '9d', against=Coded('above-limit', 'above 2 d'),
+                          reason='because', growth='grew', grown=4.0)
     [told] = made(SDA._replace(judgements=(judgement,), state=W))['drives'][0]['readings']
 
     assert told == {'metric': 'pending', 'value': 259200, 'unit': 's', 'source': str(Source('', 197, 'raw')),
@@ -106,10 +120,42 @@ def test_a_reading_has_its_limits_reason_and_growth():
         None, None, None, False, False, False)
 
 
-def test_findings_are_those_that_are_not_ok():
-    judgements = Judgement(reading(8), W, '4', against='above 4'), Judgement(reading(0), State.OK)
+def limited(number, state=W, warning='4', critical='', unit='', **more):
+    against = ranges.describe(critical if state is C else warning, number, unit)
+    return Judgement(reading(number, unit, **more), state, warning, critical, against=against)
 
-    assert len(made(SDA._replace(judgements=judgements, state=W))['drives'][0]['findings']) == 1
+
+def status(metric):
+    return Judgement(Reading(metric, 0, '', Source('log'), 'bad', C), C)
+
+
+GROWN = Judgement(reading(8), W, '9', growth='pending grew by 3', grown=3,
+                  growth_against=Coded('growth', 'above 0 in 24 h', limit='0'))
+
+
+@pytest.mark.parametrize('judgement, code, value, limit, grown, age', [
+    (limited(8), 'above-limit', 8, '4', None, None), (limited(8, C, '4', '6'), 'above-limit', 8, '6', None, None),
+    (limited(2, warning='4:'), 'below-limit', 2, '4:', None, None),
+    (limited(2, warning='@1:4'), 'inside-limit', 2, '@1:4', None, None),
+    (limited(86400 * 3, warning='2d', unit='s', quiet=7.6), 'above-limit', 259200, '172800', None, 8),
+    (GROWN, 'growth', 8, '0', 3, None), (status('self_test'), 'self-test-failed', 'bad', None, None, None),
+    (status('of_this_site'), 'status-reported', 'bad', None, None, None)])
+def test_a_finding_has_its_code_and_the_values_that_decided(judgement, code, value, limit, grown, age):
+    judgements = judgement, Judgement(reading(0), State.OK)
+    [told] = made(SDA._replace(judgements=judgements, state=W))['drives'][0]['findings']
+
+    assert {key: value for key, value in told.items() if key != 'text'} == {
+        'code': code, 'value': value, 'limit': limit, 'grown': grown, 'age': age, 'state': judgement.state.name,
+        'source': str(judgement.reading.source), 'unit': judgement.reading.unit, 'metric': judgement.reading.metric}
+    assert told['text'] == finding(judgement)
+
+
+@pytest.mark.parametrize('hide_serial, serial', [(False, 'SERIAL1'), (True, None)])
+def test_a_silent_drive_has_who_was_there_last(hide_serial, serial):
+    silent = SDA._replace(problem='is silent', last_seen=SDA.identity)
+
+    assert made(silent, hide_serial=hide_serial)['drives'][0]['last_seen'] == {'model': 'ACME X1', 'serial': serial}
+    assert 'last_seen' not in made(SDA)['drives'][0]
 
 
 def test_the_place_of_a_drive_is_there_if_it_is_known():
@@ -130,9 +176,9 @@ def test_forecasts_and_history_are_whole_seconds():
 
 def test_changes_have_their_times_in_seconds():
     grown = Grown('sda', 'pending', 1, 2, NOW + 0.6, 'g' * 900)
-    told = made(SDA, lately=Lately(NOW + 0.6, (grown,), ('c' * 900,), ('w' * 900,), ''))['lately']
+    told = made(SDA, lately=Lately(NOW + 0.6, (grown,), (said('c' * 900),), (said('w' * 900),), ''))['lately']
 
-    assert (told['since'], told['unknown'], [len(text) for text in told['came'] + told['went']]) == (
+    assert (told['since'], told['unknown'], [len(each['text']) for each in told['came'] + told['went']]) == (
         NOW + 1, None, [500, 500])
     assert [(each['name'], each['metric'], each['before'], each['after'], each['noticed'], len(each['said']))
             for each in told['grew']] == [('sda', 'pending', 1, 2, NOW + 1, 500)]
@@ -140,11 +186,11 @@ def test_changes_have_their_times_in_seconds():
 
 
 def test_long_words_are_cut():
-    [told] = made(SDA._replace(notes=('n' * 900,), place=Place('b', 'l' * 900, ('c' * 900,))))['drives']
+    [told] = made(SDA._replace(notes=(said('n' * 900),), place=Place('b', 'l' * 900, ('c' * 900,))))['drives']
 
-    assert (len(told['notes'][0]), len(told['light']), len(told['carries'][0])) == (500, 500, 500)
+    assert (len(told['notes'][0]['text']), len(told['light']), len(told['carries'][0])) == (500, 500, 500)
 
 
 def test_the_document_is_printed_with_an_indent_of_one():
-    assert json_document.as_text({'version': 1}) == '{\n "version": 1\n}'
-    assert json.loads(json_document.as_text(made(SDA)))['version'] == 1
+    assert json_document.as_text({'version': 2}) == '{\n "version": 2\n}'
+    assert json.loads(json_document.as_text(made(SDA)))['version'] == 2

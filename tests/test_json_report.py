@@ -9,7 +9,7 @@ import pytest
 
 from smart_attributes.errors import DriveAsleep, DriveError, DriveIsNoDrive, NotAReport
 from smart_attributes.model import AttributeRow, ErrorEntry, SelfTest, Statistic
-from smart_attributes.reading import content, json_report, report_common
+from smart_attributes.reading import content, json_report
 
 
 def smartctl(version=(7, 3), status=0, messages=(), argv=('smartctl', '--json=c', '-a', '/dev/sda')):
@@ -135,11 +135,6 @@ def test_a_sas_drive_is_read_in_full():
     assert [test.passed for test in report.self_tests] == [True, False]
 
 
-def test_every_scsi_value_has_a_documented_key():
-    """SCSI_KEYS is what the next stage relies on."""
-    assert set(json_report.from_json(SAS).scsi) <= set(report_common.SCSI_KEYS)
-
-
 @pytest.mark.parametrize('renamed', [
     pytest.param({'model_name': 'ACME SASSY', 'revision': 'S1', 'vendor': 'ACME', 'product': 'SASSY'},
                  id='smartctl-7.0'),
@@ -241,18 +236,6 @@ def test_an_nvme_self_test_log_is_read():
          'self_test_result': {'value': 7, 'string': 'Completed: failed segments'}}]}})
 
     assert report.self_tests == (SelfTest('Extended', 'Completed: failed segments', False, 90),)
-
-
-@pytest.mark.parametrize('status, passed', [
-    ('Completed without error', True), ('Completed', True), ('Completed: read failure', False),
-    ('Completed: handling damage??', False), ('Completed, segment failed', False), ('Failed in first segment', False),
-    ('Fatal or unknown error', False), ('Fatal or unknown test error', False), ('Unknown error, incomplete', False),
-    ('Completed: unknown failed segment', False), ('Aborted by host', None), ('Aborted (device reset ?)', None),
-    ('Aborted: unknown reason', None), ('Interrupted (host reset)', None), ('Self-test routine in progress', None),
-    ('Self test in progress ...', None), ('Unknown status (0xc)', None), ('', None)])
-def test_a_self_test_proves_what_its_words_say(status, passed):
-    """The words of ATA, SCSI and NVMe; unknown ones validate nothing."""
-    assert report_common.self_test_passed(status) is passed
 
 
 def test_the_pending_defects_log_counts_as_the_statistic_it_equals():
@@ -383,6 +366,156 @@ def test_a_file_beyond_any_report_is_refused_unread():
     """A log of gigabytes must not be parsed."""
     with pytest.raises(NotAReport):
         content.as_text(b'x' * (16 * 1024 * 1024 + 1))
+
+
+RECORD = 'holds no SMART data: {}; record with smartctl -x'
+NOTHING = {'device': {'type': 'sat', 'protocol': 'ATA'}, 'model_name': 'X'}
+
+
+@pytest.mark.parametrize('document, other_text, words', [
+    ({}, '', RECORD.format('it is about no drive')), ({'model_name': 'X'}, '', RECORD.format('only what the drive is')),
+    ({'device': {'type': 'sat'}}, '', RECORD.format('only what the drive is')),
+    ({**NOTHING, **smartctl(argv=['smartctl', '-i'])}, '', RECORD.format('smartctl was not asked for any')),
+    ({**NOTHING, **smartctl(argv=['smartctl', '-A'])}, '', RECORD.format('only what the drive is')),
+    ({**NOTHING, **smartctl(argv=['smartctl'])}, '', RECORD.format('only what the drive is')),
+    ({**NOTHING, **smartctl(status=-9)}, '',
+     'cannot be read: smartctl was ended by signal 9; see dmesg, try it by hand'),
+    ({**NOTHING, 'smart_support': {'available': False}}, '',
+     'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may want a type (TYPE@PATH)'),
+    ({**NOTHING, **smartctl(status=2)}, '',
+     'says who it is and no more: not ready, asleep or failing; the kernel log (dmesg) tells more'),
+    ({**NOTHING, **smartctl(status=2), 'model_name': ''}, '', 'does not say who it is (IDENTIFY or INQUIRY failed): no '
+     'drive of this type, or it no longer answers; check path and type (TYPE@PATH), the kernel log (dmesg) tells more'),
+    (smartctl(messages=[('Odd words', 'error'), ('others', 'error')]), '', 'cannot be read: smartctl says "Odd words"'),
+    (NOTHING, 'sudo: a password is required',
+     'cannot be read: sudo wants a password, so the sudoers rule for this call is missing; '
+     '"check_smart_attributes sudoers" prints the rule for /etc/sudoers.d'),
+    ({**NOTHING, 'smartctl': {'output': ['Device is in STANDBY mode, exit(2)', 7, 'NO MEDIUM present']}}, '',
+     'is asleep (STANDBY) and was left alone'),
+    ({**NOTHING, 'smartctl': {'output': ['x', 'Device is in IDLE mode, exit(2)']}}, 'x',
+     'is asleep (IDLE) and was left alone'),
+    ({'device': {'protocol': 'SCSI'}, 'device_type': {'name': 'tape'}, 'smart_status': {'passed': True}}, '',
+     'is no disk (tape): no SMART to judge'),
+    ({**NOTHING, 'smart_support': {'available': False, 'enabled': False}}, '',
+     'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may want a type (TYPE@PATH)')],
+    ids=range(16))
+def test_a_document_without_a_verdict_has_one_sentence(document, other_text, words):
+    with pytest.raises(DriveError) as caught:
+        json_report.from_json(document, None, other_text)
+
+    assert str(caught.value) == words
+
+
+@pytest.mark.parametrize('document', [
+    {'device': {'protocol': 'ATA'}}, {'smart_support': {}}, {'smartctl': {}}], ids=str)
+def test_a_document_is_smartctls_by_one_key(document):
+    with pytest.raises(DriveError) as caught:
+        json_report.parse(json.dumps(document))
+    assert not isinstance(caught.value, NotAReport)
+
+
+@pytest.mark.parametrize('document', [{'device': {'name': 'x'}}, {'protocol': 'ATA'}, {}], ids=str)
+def test_another_document_is_not(document):
+    with pytest.raises(NotAReport) as caught:
+        json_report.parse(json.dumps(document))
+    assert str(caught.value) == 'is JSON, but not that of smartctl; record with smartctl --json -x'
+
+
+def test_the_exit_status_of_the_process_goes_with_its_output():
+    assert json_report.parse(json.dumps(without(ATA, 'smartctl')), 4).exit_status == 4
+
+
+@pytest.mark.parametrize('protocol, rate, rotation', [
+    ('SCSI', 0, 0), ('SCSI', 1, None), ('SCSI', 0x400, None), ('SCSI', 0x401, 0x401), ('SCSI', 0xffff, None),
+    ('SCSI', 0x10000, 0x10000), ('SCSI', -1, None), ('ATA', 1, 1), ('ATA', 0xffff, 0xffff), ('ATA', -1, None),
+    ('ATA', None, None)])
+def test_a_reserved_rotation_rate_of_a_sas_drive_is_none(protocol, rate, rotation):
+    assert json_report._rotation({'rotation_rate': rate}, protocol) == rotation
+
+
+@pytest.mark.parametrize('more, protocol', [
+    ({'nvme_x': 1, 'ata_x': 1}, 'NVMe'), ({'scsi_x': 1}, 'SCSI'), ({'ata_x': 1}, 'ATA'), ({}, ''),
+    ({'ata_x': 1, 'device': {'protocol': 'SCSI'}}, 'SCSI'), ({'x_ata_': 1}, '')], ids=str)
+def test_a_document_without_device_has_its_protocol_from_its_keys(more, protocol):
+    assert json_report._identity(more).protocol == protocol
+
+
+@pytest.mark.parametrize('more, sizes', [
+    ({}, (None, 512)), ({'user_capacity': {'bytes': 7}, 'nvme_total_capacity': 8}, (7, 512)),
+    ({'nvme_total_capacity': 8, 'logical_block_size': 4096}, (8, 4096)),
+    ({'user_capacity': {'bytes': 0}}, (None, 512))], ids=str)
+def test_a_drive_has_a_capacity_and_a_sector_size(more, sizes):
+    identity = json_report._identity(more)
+
+    assert (identity.capacity, identity.sector_size) == sizes
+
+
+@pytest.mark.parametrize('more, wwn', [
+    ({}, ''), ({'wwn': {'naa': 5, 'oui': 0xc50, 'id': 0}}, '5000c50000000000'), ({'wwn': {'naa': 5, 'oui': 1}}, ''),
+    ({'logical_unit_id': ' 0x5000C500 '}, '5000c500'),
+    ({'nvme_namespaces': [{'eui64': {'oui': 1, 'ext_id': 2}}, {}]}, '0000010000000002'),
+    ({'nvme_namespaces': [{}, {'eui64': {'oui': 1, 'ext_id': 2}}]}, ''),
+    ({'nvme_namespaces': [{'eui64': {'oui': 1}}]}, '')], ids=range(7))
+def test_a_world_wide_name_is_made_of_its_parts(more, wwn):
+    assert json_report._wwn(more) == wwn
+
+
+@pytest.mark.parametrize('status, expected', [
+    ({'passed': True}, (True, '')), ({'passed': 1}, (None, '')), ({'scsi': {'ie_string': 'X', 'asc': 93}}, (None, 'X')),
+    ({'scsi': {'ie_string': 'X', 'ascq': 16}}, (None, 'X')), ({'scsi': {'asc': 93, 'ascq': 16}}, (None, '')),
+    ({'passed': False, 'scsi': {'ie_string': 'X', 'asc': 0, 'ascq': 16}}, (False, 'X [asc=0, ascq=10]'))], ids=str)
+def test_a_health_status_has_words_and_sense_codes(status, expected):
+    assert json_report._smart_status(status) == expected
+
+
+def test_complaints_are_messages_and_lines_of_the_text():
+    own = {'messages': [{'string': 'Warning: a', 'severity': 'warning'}, {'string': 'b', 'severity': 'information'},
+                        {'severity': 'error'}],
+           'output': ['  Warning: c ', 'Warning: a', 'Model: x', 7]}
+
+    assert json_report._complaints(own) == ('Warning: a', 'Warning: c')
+
+
+@pytest.mark.parametrize('more, expected', [
+    ({}, AttributeRow(9, '', None, None, None, None, '', '', None)),
+    ({'raw': {'value': 7}}, AttributeRow(9, '', None, None, None, None, '', '7', 7)),
+    ({'raw': {'value': 7, 'string': '7 h'}, 'when_failed': 'soon'},
+     AttributeRow(9, '', None, None, None, None, '', '7 h', 7)),
+    ({'name': 'X', 'value': 1, 'worst': 2, 'thresh': 3, 'when_failed': 'past', 'flags': {'prefailure': False}},
+     AttributeRow(9, 'X', 1, 2, 3, False, 'past', '', None)),
+    ({'when_failed': 'now', 'flags': {'prefailure': 1}}, AttributeRow(9, '', None, None, None, None, 'now', '', None))],
+    ids=range(5))
+def test_a_row_has_only_values_that_smartctl_prints(more, expected):
+    assert json_report._attributes([{'id': 9, **more}, {'id': 0}, {}]) == (expected,)
+
+
+@pytest.mark.parametrize('number, entry, expected', [
+    (1, {'value': 3, 'name': 'X', 'flags': {'valid': False}}, {}), (None, {'value': 3}, {}), (1, {'value': None}, {}),
+    (1, {'value': 3, 'offset': None}, {}), (1, {'value': 3}, {(1, 8): Statistic(3, '')}),
+    (1, {'value': 3, 'flags': {'normalized': True, 'supports_dsn': True, 'monitored_condition_met': True}},
+     {(1, 8): Statistic(3, '', 'NDC')}),
+    (1, {'value': 3, 'flags': {'normalized': 1, 'supports_dsn': True}}, {(1, 8): Statistic(3, '', 'D')})], ids=range(7))
+def test_a_statistic_is_valid_unless_it_says_otherwise(number, entry, expected):
+    assert json_report._statistics([{'number': number, 'table': [{'offset': 8, **entry}]}]) == expected
+
+
+def test_the_self_tests_of_a_sas_drive_have_their_kind_and_hours():
+    test = {'code': {'string': 'Background short'}, 'result': {'string': 'Completed'}, 'power_on_time': {'hours': 7}}
+
+    assert json_report._self_tests({'scsi_self_test_19': test, 'scsi_self_test_20': test}) == (
+        SelfTest('Background short', 'Completed', True, 7),)
+
+
+@pytest.mark.parametrize('more, other_text, expected', [
+    ({'scsi_pending_defects': {'count': 0}}, 'Pending defect count:3', {'pending_defects': 0}),
+    ({}, 'Pending defect count: 3', {'pending_defects': 3}), ({}, 'x', {}),
+    ({'scsi_error_counter_log': {'verify': {'total_uncorrected_errors': 2, 'gigabytes_processed': '1,5'}}}, '',
+     {'verify.gigabytes_processed': 1.5, 'verify.total_uncorrected_errors': 2}),
+    ({'scsi_error_counter_log': {'read': {'total_uncorrected_errors': '2'}}}, '', {}),
+    ({'scsi_start_stop_cycle_counter': {'specified_load_unload_count_over_device_lifetime': 5}}, '',
+     {'load_unload_cycles_rated': 5})], ids=range(6))
+def test_the_counters_of_a_sas_drive_come_from_several_logs(more, other_text, expected):
+    assert json_report._scsi(more, other_text) == expected
 
 
 # Hostile documents

@@ -55,7 +55,11 @@ def test_it_is_there_as_json_and_on_the_page(machine):
     page = machine.folder / 'page.html'
     machine.run(START + 60 * DAY, *words, '--html', str(page))
 
-    assert found == {'since': START + 30 * DAY, 'came': [CAME], 'went': [SWAPPED, GONE], 'unknown': None, 'grew': [
+    changes = {key: [(each['code'], each['text'], each['serial']) for each in found.pop(key)]
+               for key in ('came', 'went')}
+    assert changes == {'came': [('drive-new', CAME, 'SERIAL05')],
+                       'went': [('drive-replaced', SWAPPED, 'SERIAL02'), ('drive-gone', GONE, 'SERIAL03')]}
+    assert found == {'since': START + 30 * DAY, 'unknown': None, 'grew': [
         {'name': 'sda', 'metric': 'crc_errors', 'before': 5, 'after': 9, 'noticed': START + 59 * DAY,
          'said': GREW.format(4, '30 d', 5).partition(' ')[2]}]}
     for line in ('Since 2026-12-20', GREW.format(4, '30 d', 5), CAME, SWAPPED, GONE):

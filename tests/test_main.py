@@ -224,7 +224,7 @@ def test_a_mistake_in_a_command_line_that_asks_for_json_is_a_document(command, w
     """Whoever parses it must not meet a sentence."""
     told = document(*([command] if command else []), *words)
 
-    assert told['version'] == 1 and told['state'] == 'UNKNOWN' and told['error']
+    assert told['version'] == 2 and told['state'] == 'UNKNOWN' and told['error']
     assert told.get('findings', told.get('drives', [])) == []
 
 
@@ -243,7 +243,7 @@ def test_what_cannot_be_done_is_a_document_with_an_error(words, tmp_path):
 
     told = document(*words, '--json')
 
-    assert told['version'] == 1 and told.get('state', 'UNKNOWN') == 'UNKNOWN' and (told.get('error') or told['notes'])
+    assert told['version'] == 2 and told.get('state', 'UNKNOWN') == 'UNKNOWN' and (told.get('error') or told['notes'])
 
 
 def test_whatever_a_command_that_takes_json_prints_is_a_document(tmp_path):

@@ -28,7 +28,7 @@ def drive(model='ACME SSD 1', value=90, statistic=10, **more):
 
 def measured(*drives):
     default = thresholds.Thresholds(json.loads((ROOT / 'thresholds/default.json').read_text()))
-    return measure.measure((collection.Drive(d['path'], collection.report_of(d)) for d in drives),
+    return measure.measure((collection.CollectedDrive(d['path'], collection.report_of(d)) for d in drives),
                            drive_database.SpecDatabase(DATABASE), default)
 
 

@@ -9,9 +9,9 @@ import sys
 import time
 import types
 
+import architecture
 import mutants
 import pytest
-import rooms
 import survivors
 import trials
 from mutations import Change, Statements, changed
@@ -20,7 +20,7 @@ from survivors import Mutant
 
 def test_every_survivor_has_a_reason_and_belongs_to_a_module_that_is_measured():
     """A list without reasons would only hide what the tests do not notice."""
-    assert {mutant.function.partition('.')[0] for mutant in survivors.accepted()} <= set(rooms.MODULES)
+    assert {mutant.function.partition('.')[0] for mutant in survivors.accepted()} <= set(architecture.MODULES)
 
 
 def test_a_survivor_is_read_as_it_is_printed(tmp_path, monkeypatch):
@@ -233,15 +233,15 @@ def test_a_module_is_pure_by_what_it_imports():
 
     assert {'check/judging', 'output/page', 'fleet/worst_drives', 'doctor/configuration_lines'} <= set(pure)
     assert not {'trust', 'reading/processes', 'history/database', 'fleet/icinga'} & set(pure)
-    assert all(not mutants.IMPURE & {name for name, _ in rooms.imports(module)} for module in pure)
+    assert all(not mutants.IMPURE & {name for name, _ in architecture.imports(module)} for module in pure)
 
 
 @pytest.mark.parametrize(('module', 'files'), [
-    pytest.param('durations', {'test_dates', 'test_forecast'}, id='imported'),
+    pytest.param('constants', {'test_dates', 'test_forecast'}, id='imported'),
     pytest.param('knowledge/nagios', {'test_nagios'}, id='by-name'),
     pytest.param('history/clock', {'test_history_clock'}, id='by-package-and-name'),
-    pytest.param('reading/report_common', {'test_json_report'}, id='imported-by-two'),
-    pytest.param('reading/json_logs', {'test_json_report'}, id='of-who-uses-it')])
+    pytest.param('reading/report_common', {'test_report_common', 'test_simulator'}, id='by-name-and-imported'),
+    pytest.param('reading/recorded', {'test_survey'}, id='of-who-uses-it')])
 def test_the_tests_of_a_module_are_found_by_name_or_import(module, files, monkeypatch):
     monkeypatch.chdir(mutants.ROOT)
 

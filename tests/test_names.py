@@ -5,6 +5,8 @@ import random
 import string
 from itertools import product
 
+import pytest
+
 from smart_attributes.reading.addresses import parse
 from smart_attributes.reading.names import labelled, named, slug, unique
 
@@ -39,9 +41,23 @@ def test_names_that_differ_only_in_signs_are_told_apart():
 
 def test_the_same_address_twice_is_one_device():
     """And it is wanted if it is wanted by one of them."""
-    [device] = named([*parse('megaraid,[6]@/dev/bus/0'), *parse('megaraid6,/dev/bus/0')])
+    addresses = [*parse('megaraid,[6]@/dev/bus/0'), *parse('megaraid6,/dev/bus/0')]
 
-    assert (device.name, device.optional) == ('bus_0_megaraid_6', False)
+    for devices in (addresses, addresses[::-1]):
+        [device] = named(devices)
+        assert (device.name, device.optional) == ('bus_0_megaraid_6', False)
+
+
+@pytest.mark.parametrize('address, name', [
+    ('/dev/disk/by-id/ata-A_1', 'ata_a_1'), ('IOService:/A@0/NS_01@1', 'ns_01_1'), ('sat,12@/dev/sda', 'sda'),
+    ('usbjmicron,x@/dev/sda', 'sda'), ('sntjmicron,0xab/sat@/dev/sda', 'sda_sntjmicron_0xab'),
+    ('usbasm1352r,1@/dev/sda', 'sda_usbasm1352r_1')])
+def test_a_short_name_holds_only_what_picks_the_drive(address, name):
+    assert names(address) == [name]
+
+
+def test_a_path_within_a_path_stays():
+    assert names('/dev/a/dev/b', '/dev/a_dev_b') == ['_2fdev_2fa_2fdev_2fb', '_2fdev_2fa_5fdev_5fb']
 
 
 def test_names_depend_on_the_devices_and_not_on_their_order():

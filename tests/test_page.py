@@ -67,7 +67,11 @@ def grown(sample: Dict[str, Any], count: int) -> Dict[str, Any]:
             drive.update(past={'endurance_used': [[NOW - 9e6, 1], [NOW - 5e6, 3], [NOW - 1e6, 4]]},
                          light='/sys/class/enclosure/0:0:8:0/Slot 4/locate')
         drives.append(drive)
-    return {**sample, 'drives': drives, 'notes': ['slot 9 was not looked at']}
+    return {**sample, 'drives': drives, 'notes': [noted('slot 9 was not looked at')]}
+
+
+def noted(text: str) -> Dict[str, str]:
+    return {'code': text, 'text': text}
 
 
 def written(folder: Path, document: Dict[str, Any], name: str = 'drives.html') -> Path:
@@ -180,8 +184,8 @@ def test_no_string_of_a_drive_is_markup_in_the_file(sample, hostile):
     """Neither in what Jinja2 writes nor among the data, whether a browser is there to look or not."""
     document = grown(sample, 3)
     for drive in document['drives']:
-        drive.update(dict.fromkeys(OF_A_DRIVE, f'{hostile}<i>&'), notes=[hostile], action='replace now')
-    document.update(notes=[f'{hostile}<i>&'], remarks=[f'{hostile}<i>&'])
+        drive.update(dict.fromkeys(OF_A_DRIVE, f'{hostile}<i>&'), notes=[noted(hostile)], action='replace now')
+    document.update(notes=[noted(f'{hostile}<i>&')], remarks=[noted(f'{hostile}<i>&')])
     text = page.page(document, f'{visible(hostile)}<i>&', NOW)
     before, _, rest = text.partition('<script type="application/json"')
     data, _, after = rest.partition('</script>')
@@ -443,10 +447,10 @@ def test_what_a_drive_calls_itself_stays_text(chromium, sample, tmp_path, hostil
     """Even where nobody has cleaned it before: a document of another host may hold anything."""
     document = grown(sample, 3)
     for drive in document['drives']:
-        drive.update(dict.fromkeys(OF_A_DRIVE, hostile), carries=[hostile], notes=[hostile])
+        drive.update(dict.fromkeys(OF_A_DRIVE, hostile), carries=[hostile], notes=[noted(hostile)])
         for reading in drive['readings']:
             reading.update(dict.fromkeys(OF_A_READING, hostile))
-    document['notes'] = [hostile]
+    document['notes'] = [noted(hostile)]
     chromium.open(written(tmp_path, document))
     chromium.run('document.querySelectorAll("#rows button").forEach((button) => button.click())')
 

@@ -12,12 +12,16 @@ from smart_attributes.output.packed_document import Packer, Table, packed, unpac
 NOW = 1.8e9
 
 
+def noted(text):
+    return {'code': 'old-event', 'text': text}
+
+
 def drive(name: str, action: str = advice.NOTHING, state: str = 'OK', **more: Any) -> Dict[str, Any]:
     return {'name': name, 'state': state, 'action': action, 'readings': [], 'notes': [], **more}
 
 
 def shown(drives: List[Dict[str, Any]], **more: Any) -> str:
-    return page.page({'version': 1, 'drives': drives, **more}, 'Drives', NOW)
+    return page.page({'version': 2, 'drives': drives, **more}, 'Drives', NOW)
 
 
 def data_of(text: str) -> Dict[str, Any]:
@@ -92,7 +96,7 @@ def test_data_end_no_element_and_start_no_comment(text):
 @pytest.mark.parametrize('name', ['<b>bold</b>', '"quoted"', 'a & b', "it's"])
 def test_a_drives_name_is_escaped_where_the_page_writes_it(name):
     """Jinja2 escapes: no element of a drive gets into the page."""
-    text = shown([drive(name, advice.REPLACE, 'CRITICAL', model=name, why=name)], notes=[name])
+    text = shown([drive(name, advice.REPLACE, 'CRITICAL', model=name, why=name)], notes=[noted(name)])
     cards = text.partition('<script type="application/json"')[0]
 
     assert '<b>' not in text
@@ -106,8 +110,8 @@ def test_the_title_is_escaped():
     assert '<title>&lt;i&gt;hosts</title>' in text and '<i>' not in text
 
 
-LATELY = {'since': 1_795_348_800, 'grew': [{'name': 'sda', 'said': 'crc_errors grew by 14'}], 'came': ['sdb is new'],
-          'went': ['sdc is gone'], 'unknown': 'nothing is known before 1 July'}
+LATELY = {'since': 1_795_348_800, 'grew': [{'name': 'sda', 'said': 'crc_errors grew by 14'}],
+          'came': [noted('sdb is new')], 'went': [noted('sdc is gone')], 'unknown': 'nothing is known before 1 July'}
 
 
 @pytest.mark.parametrize('lately, told', [
@@ -121,14 +125,15 @@ def test_changes_are_listed_with_the_day_since_when(lately, told):
 
 
 def test_changes_notes_and_remarks_are_on_the_page():
-    text = shown([drive('a')], lately=LATELY, notes=['slot 9 was not read'], remarks=['renew the rule'])
+    text = shown([drive('a')], lately=LATELY, notes=[noted('slot 9 was not read')],
+                 remarks=[noted('renew the rule')])
 
     for words in ('2026-11-22', 'crc_errors grew by 14', 'slot 9 was not read', 'renew the rule'):
         assert words in text.partition('<script type="application/json"')[0]
 
 
 def test_the_data_of_the_page_are_the_document_and_when_it_was_made():
-    data = data_of(page.page({'version': 1, 'drives': [drive('sda', model='ACME')]}, 'Drives', NOW + 0.6))
+    data = data_of(page.page({'version': 2, 'drives': [drive('sda', model='ACME')]}, 'Drives', NOW + 0.6))
 
     assert data['made'] == NOW + 1
     assert unpacked(data['drives'][0], data)['model'] == 'ACME'
@@ -195,16 +200,17 @@ def test_words_that_follow_from_the_value_are_not_kept(reading, is_kept):
 
 def test_a_document_is_packed_and_unpacked():
     """What is empty goes, and so do findings, since the reason has them; all else comes back."""
-    given = [drive('sda', model='ACME', host='db1', serial='', findings=['x'], bay=None, notes=['old', 'hot', 'old'],
+    given = [drive('sda', model='ACME', host='db1', serial='', findings=[noted('x')], bay=None,
+                   notes=[noted('old'), noted('hot'), noted('old')],
                    readings=[{**READING, 'warning': '8', 'critical': ''}, {**READING, 'value': 9, 'warning': '8'}]),
              drive('sdb', model='ACME')]
-    small = packed({'version': 1, 'drives': given})
+    small = packed({'version': 2, 'drives': given})
 
-    assert small['version'] == 1
+    assert small['version'] == 2
     assert len(small['shapes']) == 1 and small['strings'].count('ACME') == 1
     assert [unpacked(each, small) for each in small['drives']] == [
         {'name': 'sda', 'state': 'OK', 'action': 'nothing', 'model': 'ACME', 'host': 'db1',
-         'notes': ['old', 'hot', 'old'],
+         'notes': [noted('old'), noted('hot'), noted('old')],
          'readings': [{'metric': 'pending', 'warning': '8', 'value': 8},
                       {'metric': 'pending', 'warning': '8', 'value': 9}]},
         {'name': 'sdb', 'state': 'OK', 'action': 'nothing', 'model': 'ACME', 'notes': [], 'readings': []}]

@@ -11,8 +11,8 @@ import pytest
 from conftest import ROOT, Result, drive, drive_path, perfdata, run
 from fake_smartctl import DIES, IGNORES_SIGTERM, FakeSmartctl
 
+from smart_attributes import VERSION
 from smart_attributes.reading.smartctl_calls import SCAN, read_arguments
-from smart_attributes.version import VERSION
 
 pytestmark = pytest.mark.libraries
 
@@ -685,14 +685,14 @@ def test_triage_shows_the_worst_drive_first():
 
 
 def test_triage_json_has_the_promised_shape():
-    """Scripts rely on it; version 1."""
+    """Scripts rely on it; version 2."""
     result = run('triage', '--json', '--report', drive_path('intel-worn'))
 
     data = json.loads(result.text)
-    assert (data['version'], data['state']) == (1, 'WARNING')
+    assert (data['version'], data['state']) == (2, 'WARNING')
     one = data['drives'][0]
-    assert list(one) == ['device', 'type', 'model', 'serial', 'firmware', 'kind', 'entry', 'state', 'readings', 'notes',
-                         'name', 'action', 'why', 'findings', 'to_do', 'order_by', 'forecasts']
+    assert list(one) == ['device', 'type', 'model', 'serial', 'firmware', 'kind', 'entry', 'state', 'code', 'readings',
+                         'notes', 'name', 'action', 'why', 'findings', 'to_do', 'order_by', 'forecasts']
     assert one['device'] == drive_path('intel-worn')
     assert (one['model'], one['serial'], one['kind'], one['state']) == ('INTEL SSDSC2BB150G7', 'EXAMPLE0003', 'ssd',
                                                                         'WARNING')
@@ -702,8 +702,11 @@ def test_triage_json_has_the_promised_shape():
                        'state': 'WARNING', 'warning': '85', 'critical': '95', 'reason': judged[0]['reason'],
                        'said': 'endurance_used 86 %'}]
     assert judged[0]['reason'].startswith('Flash has no cliff at 100 %')
-    assert (one['action'], one['why'], one['findings']) == (
-        'order a replacement', 'endurance_used 86 %, warning above 85', ['endurance_used 86 %, warning above 85'])
+    assert (one['action'], one['why']) == ('order a replacement', 'endurance_used 86 %, warning above 85')
+    assert one['findings'] == [
+        {'code': 'above-limit', 'text': 'endurance_used 86 %, warning above 85', 'state': 'WARNING',
+         'metric': 'endurance_used', 'value': 86, 'unit': '%', 'limit': '85', 'grown': None, 'age': None,
+         'source': judged[0]['source']}]
     assert one['to_do'] == f'order a replacement by {one["order_by"]}'
     assert one['forecasts']['endurance_used']['estimate'] is True
 
@@ -802,7 +805,7 @@ def test_list_json_feeds_apply_rules(fake):
 
     result = run('list', '--json', '-p', fake.path, '--nosudo', '-d', '/dev/sda')
 
-    assert json.loads(result.text) == {'version': 1, 'drives': [{
+    assert json.loads(result.text) == {'version': 2, 'drives': [{
         'address': '/dev/sda', 'name': 'sda', 'device': '/dev/sda', 'type': None, 'model': 'INTEL SSDSC2BB150G7',
         'firmware': 'N2010101',
         'serial': 'EXAMPLE0003', 'wwn': None, 'kind': 'ssd', 'problem': None, 'code': None}]}

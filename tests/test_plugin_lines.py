@@ -5,7 +5,7 @@ import json
 from typing import Any, Dict, List, Tuple
 
 import pytest
-from conftest import ROOT, run
+from conftest import ROOT, run, texts
 from simulator import Machine, names, read, why_not
 from test_hostile import NASTY
 
@@ -63,7 +63,7 @@ def test_each_line_read_back_says_who_the_drive_is_and_what_is_wrong(drives, req
             drive = wanted[line.name]
             assert (line.state.name, line.model, line.serial, line.firmware) == (
                 drive['state'], drive['model'] or '', drive['serial'] or '', drive['firmware'] or '')
-            assert line.findings.startswith('; '.join(drive['findings'])) or drive['state'] == 'UNKNOWN'
+            assert line.findings.startswith('; '.join(texts(drive['findings']))) or drive['state'] == 'UNKNOWN'
             assert plugin_lines.written(line) in text.splitlines()
 
 

@@ -49,9 +49,9 @@ def test_importing_it_loads_none_of_the_expensive_modules():
     loaded = subprocess.run([sys.executable, '-I', '-S', '-c', code], capture_output=True, text=True, check=True).stdout
 
     assert set(loaded.split()) - {'__future__', 'errno', 'fcntl', 'select', 'time'} == {
-        'smart_attributes', 'smart_attributes.defaults', 'smart_attributes.durations', 'smart_attributes.files',
+        'smart_attributes', 'smart_attributes.constants', 'smart_attributes.files',
         'smart_attributes.trust', 'smart_attributes.state_directory', 'smart_attributes.reading',
-        'smart_attributes.reading.smartctl_calls', 'smart_attributes.reading.drive_key',
+        'smart_attributes.reading.smartctl_calls',
         'smart_attributes.reading.processes', 'smart_attributes.reading.drive_locks'}
 
 

@@ -30,7 +30,7 @@ def timeline(*stretches, has_failed=False):
 
 
 def counted(classes, *timelines):
-    return rates.counted(rates.rows(timelines, judge), {'table': classes})['table']
+    return rates.counted(rates.periods(timelines, judge), {'table': classes})['table']
 
 
 def test_a_drive_counts_for_the_limits_that_it_is_beyond():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from smart_attributes.version import VERSION
+from smart_attributes import VERSION
 
 NOTES = f'# Changes\n\n## {VERSION} (2026-11-22)\n\n### What alerts differently\n\n- Nothing.\n\n## 1.6\n\n- Older.\n'
 
@@ -22,7 +22,7 @@ def git(folder: Path, *words: str) -> None:
 @pytest.fixture
 def clone(tmp_path) -> Path:
     """What the refusals look at, committed and tagged; CHANGELOG as a release wants it."""
-    for name in ('Makefile', 'tools/releasable', 'smart_attributes/version.py'):
+    for name in ('Makefile', 'tools/releasable', 'smart_attributes/__init__.py'):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / 'CHANGELOG').write_text(NOTES)

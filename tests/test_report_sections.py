@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List
 import pytest
 from conftest import ROOT, drive, run
 
-from smart_attributes.model import AttributeRow, Identity, Report
+from smart_attributes.model import AttributeRow, ErrorEntry, Identity, Report
 from smart_attributes.reading import json_report, report_sections, text_report
 
 Json = Dict[str, Any]
@@ -199,7 +199,7 @@ def test_a_health_status_that_was_lost_is_failed_where_the_exit_status_says_so()
 @pytest.mark.parametrize(('rotation', 'numbers', 'lost'), [
     (7200, (1, 3, 9, 10), ['attribute 5']), (7200, (5, 7, 9), ['attribute 10']), (7200, (5, 187), ['attribute 197']),
     (7200, (4, 5, 200), ['attribute 197', 'attribute 198']), (7200, (5, 200), []), (0, (9, 183), ['attribute 5']),
-    (0, (1, 3), []), (0, (), [])], ids=str)
+    (0, (1, 3), []), (0, (), []), (0, (183,), ['attribute 5'])], ids=str)
 def test_an_attribute_is_missed_beside_others_that_never_stand_without_it(rotation, numbers, lost):
     """As 32,836 measured drives have them."""
     rows = tuple(AttributeRow(number, 'x', 100, 100, 0, False, '', '0') for number in numbers)
@@ -216,14 +216,14 @@ def test_an_attribute_is_missed_beside_others_that_never_stand_without_it(rotati
     (['-n', 'standby', '-Hl', 'selftest'], False), (['-TA'], False)])
 def test_a_call_for_attributes_is_known(arguments, wanted):
     """A recording of the health alone says no more than it was made for."""
-    assert (not report_sections.TABLE.isdisjoint(report_sections.asked(arguments))) is wanted
+    assert (not report_sections.TABLE.isdisjoint(report_sections.arguments_of(arguments))) is wanted
 
 
 @pytest.mark.parametrize('arguments', [['-l', 'error'], ['-lerror'], ['--log=error'], ['--log', 'error'],
                                        ['-iHl', 'xerror,7,error']])
 def test_a_call_for_a_log_is_known_in_each_spelling(arguments):
     """getopt takes them all."""
-    assert 'error' in report_sections.asked(arguments)
+    assert 'error' in report_sections.arguments_of(arguments)
 
 
 @pytest.mark.parametrize('nvme, holds', [({'media_errors': 0}, True), ({'percentage_used': 1}, False), ({}, True),
@@ -231,7 +231,7 @@ def test_a_call_for_a_log_is_known_in_each_spelling(arguments):
 def test_a_number_of_the_nvme_log_is_missing_only_where_there_is_a_log(nvme, holds):
     part = report_sections._nvme('media_errors')
 
-    assert (part.name, part.asked, part.places) == ('media_errors', report_sections.TABLE, frozenset())
+    assert (part.name, part.arguments, part.places) == ('media_errors', report_sections.TABLE, frozenset())
     assert part.holds(Report(Identity('NVMe'), nvme=nvme)) is holds
 
 
@@ -240,10 +240,27 @@ def test_a_number_of_the_nvme_log_is_missing_only_where_there_is_a_log(nvme, hol
 def test_a_row_of_the_error_counters_may_be_unsupported(scsi, holds):
     part = report_sections._counters('read')
 
-    assert (part.name, part.asked) == ('row "read" of the error counter log', {'-a', '-x', 'error', 'xerror'})
+    assert (part.name, part.arguments) == ('row "read" of the error counter log', {'-a', '-x', 'error', 'xerror'})
     assert part.places == {'error counter logging not supported', 'device does not support error counter logging'}
     assert part.holds(Report(Identity('SCSI'), scsi=scsi)) is holds
 
 
 def test_a_report_of_an_unknown_protocol_lacks_what_each_report_has():
     assert report_sections.missing(Report(Identity('USB')), (), ()) == ['the SMART health status', 'the model']
+
+
+@pytest.mark.parametrize('count, numbers, is_whole', [
+    (None, (), True), (0, (), True), (0, (3,), True), (1, (), False), (1, (1,), True), (9, (9,), True),
+    (9, (9, 8, 7), True), (9, (9, 7), False), (9, (8, 7), False), (9, (7, 8, 9), False)], ids=str)
+def test_an_error_log_is_whole_from_its_newest_entry_on(count, numbers, is_whole):
+    report = Report(Identity('ATA'), error_count=count, errors=tuple(ErrorEntry(number, (), 1) for number in numbers))
+
+    assert ('some of the error log' not in report_sections.missing(report, (), ())) is is_whole
+
+
+@pytest.mark.parametrize('command, arguments', [
+    (['--xall', '--json=c'], {'-x', '--json', '', 'c'}), (['-lerror,7'], {'-l', 'error', '7'}),
+    (['-iHA'], {'-i', '-H', '-A', ''}), (['-HlX', '/dev/sda'], {'-H', '-l', 'X', '/dev/sda'}),
+    (['-dsat', '-'], {'-d', 'sat', ''}), ([], set())], ids=str)
+def test_a_command_line_is_taken_apart(command, arguments):
+    assert report_sections.arguments_of(command) == arguments

@@ -143,7 +143,7 @@ def test_every_face_that_judges_tells_the_mistake(config):
     assert sentence in run('triage', *arguments).text
     assert sentence in run('explain', *arguments).text
     data = json.loads(run('triage', '--json', *arguments).text)
-    assert data['notes'] == [sentence]
+    assert data['notes'] == [{'code': 'site-file-mistake', 'text': sentence, 'state': 'UNKNOWN'}]
     assert data['state'] in ('UNKNOWN', 'CRITICAL')
 
 
@@ -187,4 +187,4 @@ def test_a_check_with_files_of_a_site_does_not_load_the_library_that_explains(co
 
     assert 'smart_attributes.knowledge.data_errors' in loaded
     assert [name for name in loaded if name.split('.')[0] == 'jsonschema' or name.endswith('complaints')
-            or '.workshop' in name] == []
+            or '.devtools' in name] == []

@@ -202,6 +202,21 @@ def test_a_line_of_a_scan_gives_a_drive_or_a_reason(line, devices, refused, is_w
         devices, refused, is_whole)
 
 
+def test_a_scan_in_json_gives_its_drives_whatever_precedes_it():
+    found = from_scan(f'\n{_SCAN}"devices":[{{"name":"/dev/sda","type":"sat"}},'
+                      '{"name":"/dev/bus/0","type":"megaraid,8"}]}')
+
+    assert ([device.address for device in found.devices], found.refused, found.is_whole) == (
+        ['/dev/sda', 'megaraid,8@/dev/bus/0'], (), True)
+
+
+@pytest.mark.parametrize('lines, is_whole', [
+    ('/dev/zram0 -d scsi # x', True), ('# /dev/sdb -d scsi # x\n/dev/zram0 -d scsi # x', False),
+    ('/dev/sdb -d nonsense # x\n/dev/sda -d scsi # x', False)])
+def test_a_scan_is_whole_where_all_that_is_left_out_is_no_drive(lines, is_whole):
+    assert from_scan(lines).is_whole is is_whole
+
+
 def test_all_drives_of_a_scan_are_kept_beside_a_refused_one():
     found = from_scan('/dev/sda -d scsi # x\n/dev/sdb -d nonsense # x\n/dev/sdc -d scsi # x')
 
@@ -218,4 +233,4 @@ def test_what_is_no_scan_has_a_sentence(text, words):
     with pytest.raises(SmartError) as caught:
         from_scan(text)
 
-    assert str(caught.value) == words
+    assert (str(caught.value), caught.value.code) == (words, 'scan-failed')

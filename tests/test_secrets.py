@@ -15,7 +15,7 @@ SECRETS = {
     'smartctl': f'smartctl 7.3\n{TOKEN}: failed\n', 'number': '{"a": %s}' % ('7' * 50),
     'smartctl-json': json.dumps({'json_format_version': [1, 0], 'smartctl': {
         'version': [7, 3], 'exit_status': 2, 'messages': [{'string': TOKEN, 'severity': 'error'}]}}),
-    'triage': f'{{"version": 1, "drives": [], "notes": ["{TOKEN}"]}}',
+    'triage': f'{{"version": 2, "drives": [], "notes": ["{TOKEN}"]}}',
     'timelines': f'drive,model,from,to,failed,a5\n{TOKEN},{TOKEN},{TOKEN},0,0,0\n'}
 REPORTS = ('smartctl', 'smartctl-json', 'object')
 DATA = ('object', 'entries', 'limits', 'list', 'version-1.6', 'number')

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Iterator, Set, Tuple
 
 import pytest
+from architecture import MODULES, PACKAGE, imports, subpackage
 from conftest import ROOT
 from promises import BROKEN
-from rooms import MODULES, PACKAGE, imports, room
 
 from smart_attributes.reading import smartctl_calls, sudoers
 from smart_attributes.reading.drive_locks import Waiting
@@ -76,7 +76,7 @@ def test_only_what_asks_icinga_knows_the_network():
 
     assert found == {'fleet/icinga', 'fleet/certificates'}  # the latter knows TLS alone, and opens nothing
     assert of_sockets == {'gethostname'}
-    asking = {room(module) for module in MODULES for name, _ in imports(module) if name == 'fleet/icinga'}
+    asking = {subpackage(module) for module in MODULES for name, _ in imports(module) if name == 'fleet/icinga'}
     assert asking == {'commands'}
     assert {module for module in MODULES for name, _ in imports(module) if name == 'fleet/certificates'} == {
         'fleet/icinga'}
@@ -91,7 +91,7 @@ def test_the_installed_programs_import_nothing_of_their_callers():
 
 def test_each_expression_of_the_rule_stands_for_all_arguments():
     """Without its ends, sudo would admit what stands before or behind it as well."""
-    listed = sudoers.render(sudoers.Rule('nagios', '/usr/sbin/smartctl', 65, tuple(sudoers.all_expressions())))
+    listed = sudoers.render(sudoers.SudoRule('nagios', '/usr/sbin/smartctl', 65, tuple(sudoers.all_expressions())))
     admitted = re.findall(r'^ +(/usr/sbin/smartctl .*?)(?:, \\)?$', listed, re.MULTILINE)
 
     assert len(admitted) >= 3

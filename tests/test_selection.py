@@ -48,13 +48,13 @@ def test_the_sentence_for_an_impossible_pattern_shows_possible_ones():
     assert str(caught.value).endswith('; write one such as "^/dev/sd" or "ST4000.*"')
 
 
-@pytest.mark.parametrize('model, serial, is_all_told, wanted', [
+@pytest.mark.parametrize('model, serial, is_final, wanted', [
     ('ACME X1', 'SERIAL1', True, False), ('ACME X1', 'SERIAL1', False, False), ('ACME X1', '', False, None),
     ('', 'SERIAL1', False, None), ('ACME X1', '', True, False)])
-def test_a_drive_that_did_not_tell_all_stays_in_the_check(model, serial, is_all_told, wanted):
+def test_a_drive_that_did_not_tell_all_stays_in_the_check(model, serial, is_final, wanted):
     [device] = parse('/dev/sda')
 
-    assert is_wanted(device, Identity(model=model, serial=serial), patterns(['zzz']), [], is_all_told) is wanted
+    assert is_wanted(device, Identity(model=model, serial=serial), patterns(['zzz']), [], is_final) is wanted
 
 
 def test_all_is_told_unless_the_caller_says_otherwise():

@@ -15,6 +15,8 @@ import pytest
 from conftest import ROOT, Result, perfdata, run
 from simulator import Machine, names, read, why_not
 
+from smart_attributes.reading.smartctl_calls import read_arguments
+
 PLUGIN = Path(sys.executable).with_name('check_smart_attributes')
 STATUSES = {'OK': 0, 'WARNING': 1, 'CRITICAL': 2, 'UNKNOWN': 3}
 
@@ -682,7 +684,7 @@ def test_a_denied_scan_is_unknown_with_what_to_do(place):
     assert '/etc/sudoers.d' in result.first_line
 
 
-READ = '--json=c --nocheck=standby -i -H -A -l error -l selftest -l devstat -l ssd'
+READ = ' '.join(read_arguments('')[:-1])
 
 
 @pytest.mark.xdist_group('sudo')

@@ -9,7 +9,7 @@ import pytest
 from conftest import NOBODY, drive, run_as_nobody
 from fake_smartctl import FakeSmartctl
 
-from smart_attributes.defaults import SMARTCTL
+from smart_attributes.constants import SMARTCTL
 from smart_attributes.errors import UsageError
 from smart_attributes.reading import smartctl_calls
 from smart_attributes.reading.smartctl_calls import check_executable, is_too_old, prefix, read_arguments, version
@@ -19,12 +19,14 @@ needs_setpriv = pytest.mark.skipif(not shutil.which('setpriv'), reason='setpriv 
 needs_smartctl = pytest.mark.skipif(not os.access(SMARTCTL, os.X_OK), reason='no smartctl is installed')
 
 
+LOGS = ' '.join(f'-l {log}' for log in smartctl_calls.LOGS)
+
+
 # The command lines
 
 def test_a_drive_is_read_with_exactly_these_words():
     """sudoers rules and the simulator depend on each of them."""
-    assert ' '.join(read_arguments('/dev/sda')) == (
-        '--json=c --nocheck=standby -i -H -A -l error -l selftest -l devstat -l ssd /dev/sda')
+    assert ' '.join(read_arguments('/dev/sda')) == f'--json=c --nocheck=standby -i -H -A {LOGS} /dev/sda'
 
 
 def test_a_type_stands_before_the_path():
@@ -37,7 +39,7 @@ def test_a_log_that_can_harm_a_drive_is_left_out():
     arguments = read_arguments('/dev/sda', skip={'selftest'})
 
     assert 'selftest' not in arguments
-    assert [arguments[index + 1] for index, word in enumerate(arguments) if word == '-l'] == ['error', 'devstat', 'ssd']
+    assert ' '.join(arguments).count(LOGS.replace('-l selftest ', '')) == 1
 
 
 def test_the_text_form_differs_by_nothing_but_json():
@@ -280,7 +282,7 @@ def test_where_sudo_refuses_todays_words_the_former_ones_are_tried(ruled, says):
 @needs_root
 def test_where_the_rule_is_todays_nobody_speaks_of_old_ones(ruled):
     """A remark in every check is one that nobody reads."""
-    assert ruled('-l error -l selftest -l devstat -l ssd')()['remark'] == ''
+    assert ruled(LOGS)()['remark'] == ''
 
 
 @needs_root

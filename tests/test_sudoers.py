@@ -35,18 +35,16 @@ ADDRESSES = (
     f'usbsunplus@{USB}',
     f'usbasm1352r,1@{USB}', f'sntasmedia@{USB}', f'sntasmedia/sat@{USB}', f'sntjmicron,0x1@{USB}',
     'sntrealtek@/dev/disk/by-path/pci-0000:00:14.0-usb-0:2:1.0-scsi-0:0:0:0',
-    'marvell@/dev/sda', 'atacam@/dev/sda', 'areca,1@/dev/sg2', 'areca,24/8@/dev/sg2', '3ware,0@/dev/twa0',
-    '3ware,127@/dev/twl1',
-    'hpt,1/2/3@/dev/sda', 'hpt,1/2@/dev/sda', 'megaraid,6@/dev/bus/0', 'sat+megaraid,6@/dev/sda',
-    'scsi+megaraid,65535@/dev/bus/1',
-    'mpi3mr,3@/dev/bus/0', 'aacraid,0,0,4@/dev/sg3', 'sat+aacraid,1,0,12@/dev/sda', 'cciss,1@/dev/sg0',
-    'cciss,0@/dev/cciss/c0d0',
-    'sat,auto,16+cciss,7@/dev/sg1', 'sssraid,1,2@/dev/bus/0')
+    'marvell@/dev/sda', 'atacam@/dev/sda', 'areca,1@/dev/sg2', 'areca,24/8@/dev/sg2', '3ware,127@/dev/twl1',
+    'hpt,1/2/3@/dev/sda', 'hpt,1/2@/dev/sda', 'sat+megaraid,6@/dev/sda', 'scsi+megaraid,65535@/dev/bus/1',
+    'sat+aacraid,1,0,12@/dev/sda', 'cciss,0@/dev/cciss/c0d0', 'sat,auto,16+cciss,7@/dev/sg1',
+    *(each.example for each in device_types.CONTROLLERS.values()))
 
 # Types that ask with vendor commands: admitted where somebody has asked for them.
 ON_REQUEST = tuple(entry.name for entry in device_types.TYPES if entry.is_vendors)
 
-READ = '--json=c --nocheck=standby -i -H -A -l error -l selftest -l devstat -l ssd'
+READ = ' '.join(smartctl_calls.read_arguments('')[:-1])
+LITERAL = READ.replace('=', '\\=')  # as sudoers writes it
 REFUSED = {
     'no-arguments': '',
     'another-program': '/bin/sh -c id',
@@ -268,10 +266,8 @@ def test_an_older_sudo_gets_a_line_for_each_drive(roots_smartctl, tmp_path):
     assert 'TIMEOUT=60' in printed.text
     assert lines_of(printed.text) == [
         f'{roots_smartctl.path} --json\\=c --scan',
-        f'{roots_smartctl.path} --json\\=c --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd '
-        '/dev/sda',
-        f'{roots_smartctl.path} --json\\=c --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd -d '
-        f'megaraid\\,8 /dev/bus/0']
+        f'{roots_smartctl.path} {LITERAL} /dev/sda',
+        f'{roots_smartctl.path} {LITERAL} -d megaraid\\,8 /dev/bus/0']
 
 
 def test_another_program_gets_no_word_that_it_does_not_know(roots_smartctl, tmp_path):
@@ -298,8 +294,7 @@ def test_a_smartctl_without_json_gets_the_lines_of_text(roots_smartctl, tmp_path
     roots_smartctl.answers('--version', 'smartctl 6.6 2017-11-05 r4594')
     printed = run('sudoers', '--literal', '-p', roots_smartctl.path, '-d', '/dev/sda').text
 
-    assert lines_of(printed) == [f'{roots_smartctl.path} --nocheck\\=standby -i -H -A -l error -l selftest -l devstat '
-                                 f'-l ssd /dev/sda']
+    assert lines_of(printed) == [f'{roots_smartctl.path} {LITERAL.partition(" ")[2]} /dev/sda']
 
 
 def test_a_log_that_is_not_read_is_not_in_a_literal_line(roots_smartctl, tmp_path):
@@ -318,8 +313,7 @@ def test_a_path_of_ones_own_making_gets_a_line_beside_the_expressions(roots_smar
     printed = run('sudoers', '-p', drives(roots_smartctl).path, '-d', '/dev/tank/slot1', '-d', '/dev/sda').text
 
     assert [line for line in lines_of(printed) if '^' not in line] == [
-        f'{roots_smartctl.path} --json\\=c --nocheck\\=standby -i -H -A -l error -l selftest -l devstat -l ssd '
-        f'/dev/tank/slot1']
+        f'{roots_smartctl.path} {LITERAL} /dev/tank/slot1']
 
 
 @pytest.mark.parametrize('arguments, words', [

@@ -31,7 +31,7 @@ def judge(*words: str) -> rulebook.Judge:
 def progress(*reads: Read, asked=(), **found) -> survey.Progress:
     made = survey.Progress()
     made.reads = list(reads)
-    made.found = machine.Found(tuple(asked) or tuple(read.device for read in reads), **found)
+    made.found = machine.DeviceList(tuple(asked) or tuple(read.device for read in reads), **found)
     return made
 
 

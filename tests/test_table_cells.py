@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 from test_severity import C, W, drive, found
 
-from smart_attributes.durations import DAY, YEAR
+from smart_attributes.constants import DAY, YEAR
 from smart_attributes.model import Forecast, Grown, Identity, Judgement, Lately, Place, Reading, Source, State
 from smart_attributes.output import table_cells
 

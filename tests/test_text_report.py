@@ -15,6 +15,7 @@ import replay
 from smart_attributes.errors import DriveAsleep, DriveError, DriveIsNoDrive, NotAReport
 from smart_attributes.model import AttributeRow, ErrorEntry, SelfTest, Statistic
 from smart_attributes.reading import pysmart, text_report
+from smart_attributes.reading.text_lines import lines_by_kind
 
 BANNER = ('smartctl 7.2 2020-12-30 r5155 [x86_64-linux-5.10.0] (local build)\n'
           'Copyright (C) 2002-20, Bruce Allen, Christian Franke, www.smartmontools.org\n\n')
@@ -575,12 +576,12 @@ def test_a_missing_pysmart_is_a_sentence(monkeypatch):
     """Debian does not package it; JSON reports do not need it."""
     monkeypatch.setitem(sys.modules, 'pySMART.interface', None)
     monkeypatch.setitem(sys.modules, 'pySMART', None)
-    pysmart._readers.cache_clear()
+    pysmart._interface.cache_clear()
 
     with pytest.raises(DriveError) as caught:
         report(NVME.format(','))
 
-    pysmart._readers.cache_clear()
+    pysmart._interface.cache_clear()
     assert 'pySMART' in str(caught.value) and '--json' in str(caught.value)
 
 
@@ -657,3 +658,179 @@ def test_units_of_data_without_a_size_behind_them_are_read():
     found = report(NVME.format(',').replace(' [5,85 TB]', ''))
 
     assert found.nvme['data_units_read'] == 11442052
+
+
+# The parts of a report
+
+CLASSIC_ROW = '9 Power_On_Hours          0x0032   100   100   000    Old_age   Always       -       7'
+STATISTIC_ROW = '0x01  0x010  4            3188  ---  Power-on Hours'
+RECORD = 'holds no SMART data: {}; record with smartctl -x'
+KERNEL_LOG = 'the kernel log (dmesg) tells more'
+
+
+@pytest.mark.parametrize('text, protocol', [
+    ('', ''), ('x: 1', ''), ('Critical Warning: 0x00', 'NVMe'), ('Model Number: x', 'NVMe'),
+    ('=== START OF SMART DATA SECTION ===', 'NVMe'), (f'Model Number: x\n{CLASSIC_ROW}', 'NVMe'), (CLASSIC_ROW, 'ATA'),
+    (STATISTIC_ROW, 'ATA'), (f'Vendor: x\n{CLASSIC_ROW}', 'ATA'), ('Vendor: x\nDevice Model: x', 'ATA'),
+    ('General SMART Values:', 'ATA'), ('Vendor: x', 'SCSI'), ('Device: x', 'SCSI'),
+    ('Accumulated power on time, hours: 7', 'SCSI')])
+def test_the_labels_of_a_text_show_its_protocol(text, protocol):
+    assert text_report._protocol(lines_by_kind(text)) == protocol
+
+
+@pytest.mark.parametrize('protocol, text, expected', [
+    ('ATA', '', ('', '', '', '', None, None, '', 512, None)),
+    ('ATA', 'Device Model: X\nFirmware Version: 1\nSerial Number: S\nLU WWN Device Id: 5 0001 22223333\n'
+     'Rotation Rate: Solid State Device\nUser Capacity: 1,000 bytes [1 kB]\nModel Family: F\n'
+     'Sector Sizes: 4096 bytes logical, 8192 bytes physical',
+     ('X', '1', 'S', '5000122223333', 0, 1000, 'F', 4096, 8192)),
+    ('ATA', 'Device Model: [No Information Found]\nFirmware Version: [No Information Found]\nModel Number: Y\n'
+     'Rotation Rate: 7200 rpm\nSector Size: 512 bytes logical/physical', ('Y', '', '', '', 7200, None, '', 512, 512)),
+    ('NVMe', 'Model Number: Y\nFirmware Version: 2\nNamespace 1 Size/Capacity: 2,000 [2 kB]\n'
+     'Namespace 1 Capacity: 7\nNamespace 1 Formatted LBA Size: 4096\nNamespace 1 IEEE EUI-64: 0025 38b0\n'
+     'Total NVM Capacity: 9', ('Y', '2', '', '002538b0', None, 2000, '', 4096, None)),
+    ('NVMe', 'Namespace 1 Capacity: 7', ('', '', '', '', None, 7, '', 512, None)),
+    ('NVMe', 'Total NVM Capacity: 9', ('', '', '', '', None, 9, '', 512, None)),
+    ('SCSI', 'Vendor: V\nProduct: P\nRevision: R\nLogical Unit id: 0x50001111\nLogical block size: 520 bytes\n'
+     'Physical block size: 4160 bytes', ('V P', 'R', '', '50001111', None, None, '', 520, 4160)),
+    ('SCSI', 'Product: P', ('P', '', '', '', None, None, '', 512, None)),
+    ('SCSI', 'Device: A  B    Version: 7 \nVendor: V', ('A B', '7', '', '', None, None, '', 512, None))],
+    ids=range(9))
+def test_an_identity_is_read_from_the_labels_of_its_protocol(protocol, text, expected):
+    identity = text_report._identity(lines_by_kind(text).fields, protocol)
+
+    assert identity == (protocol, *expected[:8], False, expected[8])
+
+
+@pytest.mark.parametrize('text, expected', [
+    ('SMART overall-health self-assessment test result: PASSED', (True, '')), ('SMART Health Status: OK', (True, '')),
+    ('SMART overall-health self-assessment test result: FAILED!', (False, '')), ('', (None, '')),
+    ('SMART overall-health self-assessment test result: UNKNOWN!', (None, 'UNKNOWN!')),
+    ('SMART Health Status: HARDWARE FAILURE [asc=5d]', (False, 'HARDWARE FAILURE [asc=5d]'))], ids=range(6))
+def test_a_health_status_is_passed_failed_or_unknown(text, expected):
+    assert text_report._smart_status(lines_by_kind(text).fields) == expected
+
+
+@pytest.mark.parametrize('text, number', [
+    ('', None), ('    0   117  82', None), ('Pending Defects log (GP Log 0x0c)', 0),
+    ('Pending Defects log (GP Log 0x0c)\n    0   117  82\n    1   118   -', 2),
+    ('Pending Defects log (GP Log 0x0c)\n    0   117  82\n... (30 entries not shown)', 31),
+    ('Pending Defects log (GP Log 0x0c)\n... (x entries not shown)\n... (7 others)', 0)], ids=range(6))
+def test_pending_defects_are_counted_with_those_that_are_not_shown(text, number):
+    assert text_report._pending_defects(lines_by_kind(text)) == number
+
+
+@pytest.mark.parametrize('text, number', [
+    ('', None), ('No Errors Logged', None), ('SMART Error Log Version: 1\nNo Errors Logged', 0),
+    ('SMART Extended Comprehensive Error Log Version: 1\nNo Errors Logged', 0), ('ATA Error Count: 7', 7),
+    ('ATA Error Count: 7\nDevice Error Count: 9 (x)', 9), ('ATA Error Count: 7 (invalid)\nDevice Error Count: 3', 3),
+    ('Device Error Count: x\nSMART Error Log Version: 1\nNo Errors Logged', None)], ids=range(8))
+def test_an_error_count_is_the_larger_of_two(text, number):
+    assert text_report._error_count(lines_by_kind(text).fields) == number
+
+
+@pytest.mark.parametrize('numbers, hours', [
+    ((1, 2, 3), [11, 12, 13]), ((1, 2, 1, 2), [11, 12]), ((2, 3, 3), [12, 13]), ((1, 1), [11]), ((0, 1), [])], ids=str)
+def test_the_second_log_of_self_tests_repeats_the_first(numbers, hours):
+    rows = [f'#{number:2}  Short offline       Completed without error       00%       {10 + number}         -'
+            for number in numbers]
+
+    assert [test.hours for test in text_report._self_tests(lines_by_kind('\n'.join(rows)))] == hours
+
+
+@pytest.mark.parametrize('status, words', [
+    ('( 121)', 'Completed: read failure'), ('(   0)', ''), ('121', ''), ('', '')])
+def test_the_last_self_test_is_in_the_status_byte(status, words):
+    tests = text_report._self_tests(lines_by_kind(f'Self-test execution status:      {status}\tx'))
+
+    assert [test.status for test in tests] == ([words] if words else [])
+
+
+@pytest.mark.parametrize('lines, bits', [
+    ([], None), (['- x'], None), (['- available spare x'], 1), (['- temperature'], 2),
+    (['- NVM subsystem reliability'], 4), (['- media'], 8), (['- volatile memory'], 16), (['- persistent memory'], 32),
+    (['- media', '- temperature'], 10),
+    (['- unknown critical warning(s) (0xc0)', '- media', '- media'], 0xc8), (['media'], None),
+    (['- unknown critical warning(s) (0x40)', '- unknown critical warning(s) (0x40)'], 0x40)], ids=str)
+def test_the_words_below_a_failed_nvme_drive_are_bits(lines, bits):
+    assert text_report._warning_bits(lines) == bits
+
+
+@pytest.mark.parametrize('text, passed, expected', [
+    ('', None, {}), ('', True, {'critical_warning': 0}), ('- media', False, {'critical_warning': 8}), ('', False, {}),
+    ('Warning  Comp. Temp. Threshold: 70 Celsius\nCritical Comp. Temp. Threshold: 80 Celsius', None,
+     {'warning_temp_threshold': 70, 'critical_temp_threshold': 80}),
+    ('Critical Warning: 0x04\n- media', True, {'critical_warning': 4})], ids=range(6))
+def test_an_nvme_log_has_its_warning_and_its_thresholds(text, passed, expected):
+    assert text_report._nvme(lines_by_kind(text), passed) == expected
+
+
+@pytest.mark.parametrize('text, expected', [
+    ('', {}), ('Current Drive Temperature: 31 C\nDrive Trip Temperature: 60 C', {'temperature': 31, 'drive_trip': 60}),
+    ('Current Temperature: 32 C', {'temperature': 32}),
+    ('Current Drive Temperature: 31 C\nCurrent Temperature: 32 C', {'temperature': 31}),
+    ('Accumulated power on time, hours:minutes 22332:41', {'power_on_hours': 22332}),
+    ('number of hours powered up = 7.50', {'power_on_hours': 7}),
+    ('Non-medium error count: 3', {'non_medium_errors': 3}),
+    ('verify: 1 2 3 4 5 6,5 7', {
+        'verify.errors_corrected_by_eccfast': 1, 'verify.errors_corrected_by_eccdelayed': 2,
+        'verify.errors_corrected_by_rereads_rewrites': 3, 'verify.total_errors_corrected': 4,
+        'verify.correction_algorithm_invocations': 5, 'verify.gigabytes_processed': 6.5,
+        'verify.total_uncorrected_errors': 7}), ('read: 1 2', {})], ids=range(9))
+def test_the_counters_of_a_sas_drive_come_from_several_lines(text, expected):
+    assert text_report._scsi(lines_by_kind(text)) == expected
+
+
+@pytest.mark.parametrize('text, status, error_text, words', [
+    ('smartctl 7.2\n', 0, '', RECORD.format('it is about no drive')),
+    ('smartctl 7.2\nDevice Model: X\n', 0, '', RECORD.format('only what the drive is')),
+    ('smartctl 7.2\nDevice Model: X\n', 2, '',
+     f'says who it is and no more: not ready, asleep or failing; {KERNEL_LOG}'),
+    ('smartctl 7.2\nDevice Model: X\n', 0, 'sudo: a password is required',
+     'cannot be read: sudo wants a password, so the sudoers rule for this call is missing; '
+     '"check_smart_attributes sudoers" prints the rule for /etc/sudoers.d'),
+    ('=== START OF X ===\nThat FAILED here\n', 0, '', 'cannot be read: smartctl says "That FAILED here"'),
+    ('x: 1\n', 0, '', 'is not a smartctl report; record with smartctl -x, best with --json'),
+    ('x: 1\n', 5, '', 'cannot be read: smartctl printed no report and ended with exit status 5; try it by hand'),
+    ('smartctl 7.2\n', -9, '', 'cannot be read: smartctl was ended by signal 9; see dmesg, try it by hand'),
+    ('smartctl 7.2\nVendor: X\nDevice type: tape\n', 0, '', 'is no disk (tape): no SMART to judge'),
+    ('smartctl 7.2\nVendor: X\nTransport protocol: iSCSI\n', 0, '',
+     'is an iSCSI volume: its drives are in the storage system, check them there'),
+    ('smartctl 7.2\nSMART Health Status: OK\nElements in grown defect list: 1\nSMART support is: Disabled\n', 0, '',
+     'has SMART disabled: it does not watch itself and its verdict is worth nothing; enable it: smartctl -s on PATH'),
+    ('smartctl 7.2\nsmartctl 7.2\n', 0, '', 'holds several reports; write each to a file of its own')], ids=range(12))
+def test_a_text_without_a_verdict_has_one_sentence(text, status, error_text, words):
+    with pytest.raises(DriveError) as caught:
+        text_report.parse(text, status, error_text)
+
+    assert str(caught.value) == words
+
+
+@pytest.mark.parametrize('text, status, is_empty', [
+    ('', 0, True), ('', None, False), ('General SMART Values:\n', None, True), (f'{CLASSIC_ROW}\n', 0, False)])
+def test_a_passed_alone_is_worth_nothing_where_attributes_were_asked_for(text, status, is_empty):
+    whole = f'smartctl 7.2\n{text}SMART overall-health self-assessment test result: PASSED\n'
+    if not is_empty:
+        assert text_report.parse(whole, status).smart_status
+        return
+    with pytest.raises(DriveError, match='tells not one attribute'):
+        text_report.parse(whole, status)
+
+
+@pytest.mark.parametrize('text, version', [
+    ('smartctl 7.2 x', (7, 2)), ('  smartctl version 5.37', (5, 37)), ('smartctl pre-7.4', (7, 4)), ('x', ())])
+def test_a_version_is_in_the_first_line(text, version):
+    found = text_report.parse(f'{text}\n{CLASSIC_ROW}\n', 64)
+
+    assert (found.version, found.exit_status) == (version, 64)
+
+
+def test_an_answer_to_a_mail_is_read_without_its_marks():
+    assert text_report.parse(f'> > smartctl 7.2\n>> {CLASSIC_ROW}\r\n').attributes[0].raw == '7'
+
+
+def test_a_text_that_fails_keeps_the_identity_of_its_drive():
+    with pytest.raises(DriveError) as caught:
+        text_report.parse('smartctl 7.2\nDevice Model: X\n')
+
+    assert caught.value.identity.model == 'X'

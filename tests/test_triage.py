@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import List
 
+import described
 import pytest
 from conftest import ROOT, drive, drive_path, run
 from picture import plain, printed
@@ -201,6 +202,34 @@ def test_who_waits_at_a_terminal_sees_for_which_drive(two_drives):
 def test_a_script_sees_nothing_of_it(two_drives):
     """Standard error is no terminal there; JSON stays JSON."""
     assert len(json.loads(run('triage', '--json', *two_drives).text)['drives']) == 2
+
+
+# --- forms of the document ------------------------------------------------------------------------
+
+FORMS = [option for option in described.options('triage') if option.dest == 'forms']
+
+
+@pytest.mark.parametrize('form', FORMS, ids=lambda form: form.names[0])
+@pytest.mark.parametrize('hidden', [[], ['--hide-serial']], ids=['whole', 'hide-serial'])
+def test_each_form_has_all_drives_and_no_serial_number_where_none_is_wanted(form, hidden, tmp_path):
+    """Also a form that was added since: they are the options of triage for the document."""
+    file = tmp_path / 'drives'
+    reports = [word for name in ('intel-worn', 'micron-5200-healthy') for word in ('--report', drive_path(name))]
+    printed = run('triage', *reports, *hidden, form.names[0], *([str(file)] if form.value else [])).text
+    text = file.read_text() if form.value else printed
+
+    assert printed == f'written: {file}\n' if form.value else printed
+    assert [name for name in ('intel_worn', 'micron_5200_healthy', 'INTEL SSDSC2BB150G7') if name not in text] == []
+    assert ('EXAMPLE0003' in text) == (not hidden)
+
+
+def test_several_forms_are_written_by_one_call(tmp_path):
+    """The last file of a form counts; JSON on standard output stays JSON."""
+    first, last = str(tmp_path / 'a.html'), str(tmp_path / 'b.html')
+    done = run('triage', '--report', drive_path('intel-worn'), '--html', first, '--json', '--html', last)
+
+    assert len(json.loads(done.text)['drives']) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ['b.html']
 
 
 # --- words ----------------------------------------------------------------------------------------

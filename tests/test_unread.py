@@ -192,7 +192,7 @@ def test_a_link_whose_drive_is_gone_is_missing_and_an_odd_file_is_not(monkeypatc
     (tmp_path / 'dev/disk/by-id/ata-X').symlink_to(f'../../{target}')
     monkeypatch.setattr(controllers, 'ROOT', str(tmp_path))
 
-    [read] = diagnostics.taken([Read(Device('/dev/disk/by-id/ata-X'), DriveUndetected('is what?'))])
+    [read] = diagnostics.with_better_reasons([Read(Device('/dev/disk/by-id/ata-X'), DriveUndetected('is what?'))])
 
     assert isinstance(read.outcome, DriveAbsent) is (target == 'gone')
 
@@ -203,8 +203,8 @@ def test_the_generic_node_of_a_namespace_is_told_its_drive(monkeypatch, tmp_path
     (tmp_path / 'dev/ng3n1').touch()
     monkeypatch.setattr(controllers, 'ROOT', str(tmp_path))
 
-    [there, gone] = diagnostics.taken([Read(Device(f'/dev/ng{number}n1'), DriveUndetected('sat@/dev/sda'))
-                                       for number in (3, 4)])
+    [there, gone] = diagnostics.with_better_reasons(
+        [Read(Device(f'/dev/ng{number}n1'), DriveUndetected('sat@/dev/sda')) for number in (3, 4)])
 
     assert 'write /dev/nvme3' in str(there.outcome) and not isinstance(there.outcome, DriveAbsent)
     assert 'write /dev/nvme4' in str(gone.outcome) and isinstance(gone.outcome, DriveAbsent)
@@ -339,6 +339,6 @@ REFUSED = SudoRefused('cannot be read: sudo wants a password, so the sudoers rul
 def test_sudo_refuses_what_the_rule_never_admits_with_another_reason(address, words):
     """The program knows its rule; another look into /etc/sudoers.d would be in vain."""
     [device] = parse(address)
-    [read] = diagnostics.taken([Read(device, REFUSED)])
+    [read] = diagnostics.with_better_reasons([Read(device, REFUSED)])
 
     assert words in str(read.outcome)

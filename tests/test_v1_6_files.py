@@ -10,9 +10,10 @@ import pytest
 from conftest import Result, drive, run
 from fake_smartctl import FakeSmartctl
 
+from smart_attributes.knowledge import drive_database
 from smart_attributes.model import Device, Identity
 from smart_attributes.reading.smartctl_calls import read_arguments
-from smart_attributes.v1_6 import files, limit_conversion, names, validation
+from smart_attributes.v1_6 import files, limit_conversion, names
 
 Json = Dict[str, Any]
 
@@ -497,7 +498,7 @@ def test_bug_12_of_several_entries_the_same_one_always_wins():
     entries = {name: entry({}, models=models)
                for name, models in (('short', ['SSDSC2BB240G4']), ('long', [MODEL]), ('late', [MODEL]))}
     for order in (list(entries), list(reversed(entries))):
-        found = files.entry_of(files.Database('db.json', {name: entries[name] for name in order}),
+        found = files.entry_of(files.OldFile('db.json', {name: entries[name] for name in order}),
                                Identity('ATA', MODEL))
         assert found and found.name == next(name for name in order if name != 'short')
 
@@ -636,7 +637,9 @@ def test_a_limit_is_converted_by_the_formula_of_its_reading(text, shift, meant, 
     ({'Devices': {'Intel': {}}}, True, False), ({'Devices': {'/dev/sda': {}}}, False, True),
     ({'Devices': {}}, True, False), ({'Devices': []}, False, False), ([], False, False)])
 def test_a_file_of_1_6_is_known_by_its_keys(data, is_database, is_users):
-    assert (validation.is_database('', data), validation.is_users('', data)) == (is_database, is_users)
+    is_old = files.is_of_1_6(data)
+
+    assert (is_old and not files.is_by_path(data), is_old and files.is_by_path(data)) == (is_database, is_users)
 
 
 def test_a_database_of_1_6_is_examined(tmp_path):
@@ -644,8 +647,8 @@ def test_a_database_of_1_6_is_examined(tmp_path):
     good = entry({'5': ['0', '10']})
     bad = entry({'5': ['0', '10'], '77': ['1', '2']}, graphed=[78])
 
-    assert validation.examine(database(tmp_path / 'a.json', Intel=good)) == ([], ['1 entry'])
-    assert validation.examine(database(tmp_path / 'b.json', A=bad, B=good)) == (
+    assert files.examine(database(tmp_path / 'a.json', Intel=good)) == ([], ['1 entry'])
+    assert files.examine(database(tmp_path / 'b.json', A=bad, B=good)) == (
         ['b.json: A, Threshs 77: it is not in ID#, so version 1.6 never judged it',
          'b.json: A, Perfs 78: it is not in ID#, so version 1.6 never printed it'], ['2 entries'])
 
@@ -653,7 +656,7 @@ def test_a_database_of_1_6_is_examined(tmp_path):
 def test_a_user_configuration_of_1_6_is_examined(tmp_path):
     """It needs no columns; the same fault is told once."""
     given = {'/dev/sda': {'Threshs': {'5': ['0', '10']}, 'Perfs': [5]}, '/dev/sdb': 5}
-    faults, counts = validation.examine(users(tmp_path / 'users.json', given))
+    faults, counts = files.examine(users(tmp_path / 'users.json', given))
 
     assert counts == ['2 entries']
     assert [fault.partition(' is no object')[0] for fault in faults] == ['users.json: /dev/sdb']
@@ -662,9 +665,50 @@ def test_a_user_configuration_of_1_6_is_examined(tmp_path):
 META = limit_conversion.Meaning
 
 
+def specs(**readings: Json) -> Any:
+    """Return what an entry with one attribute, number 5, reads from it: metric -> reading of attributes.json."""
+    items = tuple(drive_database._reading_specs(5, {'readings': readings}))
+    return drive_database.DriveSpec('ACME', {}, items, frozenset(), frozenset(), {}, False)
+
+
+@pytest.mark.parametrize(('reading', 'column', 'meaning'), [
+    ({'from': 'value'}, 'VALUE', META('a')), ({'from': 'value'}, 'RAW_VALUE', None),
+    ({'from': 'raw'}, 'RAW_VALUE', META('a')), ({'from': 'raw'}, 'VALUE', None),
+    ({'from': 'raw', 'unit': 'h'}, 'RAW_VALUE', META('a', 3600)),
+    ({'from': '100 - value'}, 'VALUE', META('a', -1, 100)),
+    ({'from': '100 - value / 2'}, 'VALUE', META('a', -0.5, 100)),
+    ({'from': '100 - raw / 10', 'unit': 'h'}, 'RAW_VALUE', META('a', -360, 360_000)),
+    ({'from': 'raw bytes 0-1'}, 'RAW_VALUE', META('a')), ({'from': 'raw bytes 2-3'}, 'RAW_VALUE', None),
+    ({'from': 'raw of 230'}, 'RAW_VALUE', None), ({'from': 'raw + raw of 230'}, 'RAW_VALUE', None),
+    ({'from': 'raw byte 0 + raw byte 2'}, 'RAW_VALUE', None), ({'from': 'worst'}, 'VALUE', None),
+    ({'from': 'raw', 'states': {'1': 'passed'}}, 'RAW_VALUE', None)])
+def test_a_column_of_1_6_means_what_the_formula_of_its_reading_gives(reading, column, meaning):
+    """Whatever is made of more than this one number cannot be compared with a limit of version 1.6."""
+    (item,) = specs(a=reading).readings
+
+    assert limit_conversion.of_reading(item, column) == meaning
+    assert limit_conversion.of_reading(item._replace(is_trap=True), column) is None
+
+
+def test_meanings_of_several_entries_are_listed_once():
+    plain, other = specs(a={'from': 'raw'}, b={'from': 'value'}), specs(a={'from': 'raw', 'unit': 'h'})
+
+    assert limit_conversion.of_specs(5, 'RAW_VALUE', [plain, plain, other]) == [META('a'), META('a', 3600)]
+    assert limit_conversion.of_specs(6, 'RAW_VALUE', [plain]) == []
+
+
+@pytest.mark.parametrize(('readings', 'columns'), [
+    ({'a': {'from': 'value'}}, {5: 'VALUE'}), ({'a': {'from': 'raw'}}, {5: 'RAW_VALUE'}),
+    ({'a': {'from': 'raw'}, 'b': {'from': 'raw byte 0'}}, {5: 'RAW_VALUE'}),
+    ({'a': {'from': 'raw'}, 'b': {'from': 'value'}}, {}), ({'a': {'from': 'worst'}}, {}), ({}, {})])
+def test_the_column_of_an_attribute_is_known_where_its_entry_reads_only_one(readings, columns):
+    assert limit_conversion.columns_of(specs(**readings)) == columns
+
+
 @pytest.mark.parametrize('number, protocol, meaning', [
     (1025, 'ATA', None), (1024, 'ATA', META('error_log_count')), (99, 'NVMe', None), (99, 'SCSI', None),
     (0, 'NVMe', META('critical_warning')), (16, 'NVMe', META('critical_temperature_time', 60)), (17, 'NVMe', None),
+    (5, 'NVMe', META('host_read', 1e9)), (2, 'NVMe', META('spare_available')),
     (0, 'SCSI', META('reallocated')), (7, 'SCSI', META('reported_uncorrect')), (14, 'SCSI', META('reported_uncorrect')),
     (13, 'SCSI', META('host_written', 1e9)), (15, 'SCSI', None), (1, 'SCSI', None)])
 def test_numbers_of_1_6_that_are_no_attributes_have_a_meaning(number, protocol, meaning):
@@ -677,7 +721,9 @@ def test_numbers_of_1_6_that_are_no_attributes_have_a_meaning(number, protocol, 
     ('10:', None, META('a', -1, 100), '90'), ('5', None, META('a', -1, 100), '95:'),
     ('5', None, META('a', 3600), '18000'), ('~:-5', None, META('a'), '~:-5'), ('5', None, META('a', 0.1), '0.5'),
     ('1', None, META('a', 1 / 3), '0.333333'), ('2', -8, META('a'), '767'), ('10:', -8, META('a'), '2560:'),
-    ('8', 2, META('a'), '2')])
+    ('8', 2, META('a'), '2'), ('4:8', 2, META('a'), '1:2'), ('4:8', 0, META('a'), '4:8'),
+    ('~:-5', 0, META('a', -1), '5:'), ('5', None, META('a', -1), '-5:'), ('0', None, META('a'), '0'),
+    ('0.25', None, META('a'), '0.25'), ('5', None, META('a', 2.1), '10.5'), ('-5:5', None, META('a', 1), '-5:5')])
 def test_a_range_of_1_6_is_converted_to_the_unit_of_its_metric(text, shift, meaning, converted):
     """Above 2 behind a shift of 8 bits is above 767 before it."""
     assert limit_conversion.converted(text, shift, meaning) == converted

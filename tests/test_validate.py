@@ -12,7 +12,7 @@ from conftest import ROOT, drive_path
 from conftest import run as run_command
 from small_database import Checkout, database, samples
 
-from smart_attributes.devtools import reading_rules, validate
+from smart_attributes.devtools import entry_rules, reading_rules, validate
 from smart_attributes.knowledge import data_file, decode, formatting
 
 X1, X2, Z, FALLBACK = range(4)  # entries of the small database
@@ -27,17 +27,21 @@ def checkout(tmp_path):
     return here
 
 
+def problems_of(paths):
+    return list(validate.examine(paths).problems)
+
+
 def problems_after(checkout, change):
     """Return what validate says after one change to the database and its samples."""
     data, proof = database(), samples()
     change(data, proof)
     checkout.write(data, proof)
-    return validate.validate([checkout.path])
+    return problems_of([checkout.path])
 
 
 def test_a_database_without_mistakes_has_no_problems(checkout):
     """Otherwise the other tests would validate nothing."""
-    assert validate.validate([checkout.path]) == []
+    assert problems_of([checkout.path]) == []
 
 
 # --- planted mistakes ------------------------------------------------------------------
@@ -346,6 +350,10 @@ MISTAKES = {
         FILE + 'ACME X1, attribute 245, endurance_used: it is a trap, and may hide another reading of endurance_used; '
                'remove this one',
     ),
+    'one of two formulas reads a trap': (
+        reading([{'from': '100 - value', 'valid': [0, 99]}, {'from': 'raw of 245', 'valid': [0, 254]}]),
+        AT_233 + 'it reads attribute 245, which is a trap; read another one',
+    ),
     'threshold of no attribute': (
         of_x1('ignore_thresholds', [246]),
         FILE + 'ACME X1, ignore_thresholds: the entry has no attribute 246; describe it or remove it',
@@ -367,9 +375,24 @@ MISTAKES = {
         put('advisories', 0, 'hour', 32768 * 60),
         FILE + 'advisory acme-x1-stops: hour 1966080 is 224 years; write power-on hours',
     ),
+    'advisory after fifteen years': (
+        put('advisories', 0, 'hour', 15 * 8766),
+        FILE + 'advisory acme-x1-stops: hour 131490 is 15 years; write power-on hours',
+    ),
+    'advisory for every firmware': (
+        without('advisories', 0, 'firmware'),
+        FILE + 'advisory acme-x1-stops: firmware: 1.1 is said to be fixed, and the pattern of the affected revisions '
+               'matches it; exclude it',
+    ),
     # entries against each other
     'same pattern': (
         also(family='ACME X1 again', models=['ACME X1-[0-9]{3}']),
+        FILE + 'ACME X1 again and ACME X1 both claim "ACME X1-[0-9]{3}" and nothing '
+        'tells them apart; give one of them a guard (has, lacks, first, only) or remove the pattern',
+    ),
+    'same pattern and kind': (
+        lambda data, _: (data['entries'][X1].update(kind='ssd'), data['entries'].append(
+            {'family': 'ACME X1 again', 'models': ['ACME X1-[0-9]{3}'], 'kind': 'ssd', 'source': 'measured on 9'})),
         FILE + 'ACME X1 again and ACME X1 both claim "ACME X1-[0-9]{3}" and nothing '
         'tells them apart; give one of them a guard (has, lacks, first, only) or remove the pattern',
     ),
@@ -386,6 +409,14 @@ MISTAKES = {
         FILE
         + 'ACME twin: it can never win, ACME X2 takes every drive that it matches; narrow that one or remove this one',
     ),
+    'weaker and never wins': (
+        also(family='ACME any', generic=True, has=[233], uses_common=False),
+        FILE + 'ACME any: it has no sample; add one to tests/samples, or to "samples" in a file of your own',
+    ),
+    'fallback that never wins': (
+        also(family='ACME any', fallback=True, has=[233], kind='ssd'),
+        FILE + 'ACME any: it has no sample; add one to tests/samples, or to "samples" in a file of your own',
+    ),
     'no sample': (
         also(family='ACME X3', kind='hdd'),
         FILE + 'ACME X3: it has no sample; add one to tests/samples, or to "samples" in a file of your own',
@@ -397,6 +428,12 @@ MISTAKES = {
     # samples
     'sample of nobody': (sample(X1, 'family', 'ACME X11'),
                          SAMPLE_1 + 'no entry is called ACME X11; did you mean ACME X1?'),
+    'sample of nobody near': (sample(X1, 'family', 'Quantum'), SAMPLE_1 + 'no entry is called Quantum'),
+    'sample against two conditions': (
+        lambda data, proof: (data['entries'][X1].update(kind='hdd'), proof[X1].update(model='WHO', kind='ssd')),
+        'acme.json: sample 1, WHO: its own entry, ACME X1, does not claim it because of "models" and "kind"; correct '
+        'the entry or the sample',
+    ),
     'sample of another entry': (
         sample(X1, 'family', 'ACME X2'),
         SAMPLE_1 + 'its own entry, ACME X2, does not claim it because of "models"; correct the entry or the sample',
@@ -433,6 +470,15 @@ MISTAKES = {
         'acme.json: sample 2, ACME X2-480: expect endurance_used 300, but attribute '
         '202 gives null (300 is outside its valid range); correct the one that is wrong',
     ),
+    'expects a whole number': (
+        reading({'from': '100 - value / 8', 'valid': [0, 99]}),
+        SAMPLE_1 + 'expect endurance_used 78, but attribute 233 gives 97.25 %; correct the one that is wrong',
+    ),
+    'expects nothing of what is unknown': (
+        sample(X2, 'expect', {}),
+        'acme.json: sample 2, ACME X2-480: attribute 202 also gives endurance_used null (300 is outside its valid '
+        'range); if that is right, add "endurance_used": null to "expect"',
+    ),
     'expects too much': (expecting('temperature', 30),
                          SAMPLE_1 + 'expect temperature 30, but its lines do not give this metric'),
     'expects too little': (
@@ -454,6 +500,15 @@ MISTAKES = {
         sample(X1, 'stated', {'endurance_used': 22}),
         SAMPLE_1 + 'attribute 233 gives endurance_used 78 %, but the drive itself states 22; ' + AS_STATED,
     ),
+    'stated beside what is not read': (
+        sample(X1, 'stated', {'temperature': 30, 'endurance_used': 22}),
+        SAMPLE_1 + 'attribute 233 gives endurance_used 78 %, but the drive itself states 22; ' + AS_STATED,
+    ),
+    'a large amount stated': (
+        sample(X1, 'stated', {'host_written': 5 * 10**14}),
+        SAMPLE_1 + 'attribute 241 gives host_written 33554432000 B, but the drive itself states 500000000000000; '
+        + AS_STATED,
+    ),
     'unit too large': (
         sample(X1, 'stated', {'host_written': 512000}),
         SAMPLE_1 + 'attribute 241 gives host_written 33554432000 B, but the drive itself states 512000; ' + AS_STATED,
@@ -473,7 +528,7 @@ def test_the_layout_is_part_of_the_proof(checkout):
     """Two contributors must not reformat each other's lines."""
     (checkout.folder / 'attributes.json').write_text(json.dumps(database()))
 
-    assert validate.validate([checkout.path]) == [FILE
+    assert problems_of([checkout.path]) == [FILE
                                                   + 'the layout is not the usual one; check_smart_attributes validate '
                                                    '--format writes it']
 
@@ -484,7 +539,7 @@ def test_a_key_that_stands_twice_is_named(checkout):
     (checkout.folder / 'attributes.json').write_text(text.replace('"family": "ACME X1",',
                                                                   '"family": "ACME X0", "family": "ACME X1",'))
 
-    assert validate.validate([checkout.path]) == [FILE + 'ACME X1: "family" stands here twice; keep one']
+    assert problems_of([checkout.path]) == [FILE + 'ACME X1: "family" stands here twice; keep one']
 
 
 # --- what is right although it looks like a mistake --------------------------------------
@@ -500,6 +555,10 @@ RIGHT = {
     proof: (data['entries'][X1]['attributes'].update({'9': None}), proof[X1]['expect'].pop('power_on_time')),
     'trap of its own metric': put('entries', X1, 'attributes', '245', 'readings', {'pending': {'from': 'raw'}}),
     'sentinel in place of a range': reading({'from': '100 - value', 'valid': [0, 100], 'not': [100]}),
+    'advisory without an hour': without('advisories', 0, 'hour'),
+    'advisory in the last hour': put('advisories', 0, 'hour', 131072),
+    'a rounded number': expecting('host_written', 33554432000 * 1.00005),
+    'hours of another month': sample(X1, 'stated', {'power_on_time': 3_700_000}),
     'ignored threshold of an attribute': of_x1('ignore_thresholds', [245, 9]),
 }
 
@@ -508,6 +567,52 @@ RIGHT = {
 def test_what_is_right_is_not_called_wrong(checkout, change):
     """A rule that cries wolf is switched off."""
     assert problems_after(checkout, RIGHT[change]) == []
+
+
+def excluded(row):
+    """Return a change that lets an entry say no_endurance, with this in the place of its reading."""
+    return lambda data, _: (data['entries'][X1].update(no_endurance='stuck at 100'),
+                            data['entries'][X1]['attributes']['233'].update(row))
+
+
+NOT_SAID = {
+    'two that differ in a guard': (
+        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], generic=True, has=[233]), 'nothing tells them apart'),
+    'two of which one is a fallback': (
+        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], fallback=True), 'nothing tells them apart'),
+    'two of which one is generic': (
+        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], generic=True), 'nothing tells them apart'),
+    'two firmwares': (
+        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], firmware='2.*'), 'nothing tells them apart'),
+    'generic for a kind': (also(family='Any', generic=True, kind='hdd'), 'a generic entry needs'),
+    'short pattern beside all attributes': (
+        also(family='ACME A', models=['AC.*'], only=[1, 5]), 'literal characters'),
+    'short pattern beside first attributes': (
+        also(family='ACME A', models=['AC.*'], first=[1, 5]), 'literal characters'),
+    'a trap, and no endurance': (excluded({'trap': True}), 'the entry says no_endurance'),
+    'a number, and no endurance': (
+        excluded({'readings': {'pending': {'from': 'raw'}}}), 'pending: the entry says no_endurance'),
+    'a sample that two entries claim': (
+        lambda data, proof: (proof[X1]['expect'].update(endurance_used=1), data['entries'].append(
+            {'family': 'ZZZ', 'models': ['ACME X1-.*'], 'source': 'measured on 9 drives'})), 'expect endurance_used'),
+}
+
+
+@pytest.mark.parametrize('case', NOT_SAID)
+def test_what_is_right_is_not_named_among_what_is_wrong(checkout, case):
+    change, words = NOT_SAID[case]
+
+    assert [problem for problem in problems_after(checkout, change) if words in problem] == []
+
+
+def test_an_entry_that_wins_a_measured_model_has_no_sample_and_no_rival(checkout):
+    """It can win; a sample shows that it reads the right numbers."""
+    data = database()
+    data['entries'].append({'family': 'ACME X9', 'models': ['ACME X9-.*'], 'source': 'measured on 9 drives'})
+    checkout.write(data, samples(), 'model,firmware,attributes\nACME X1-480,1.0,9 12 233\nACME X9-1,1.0,9\n')
+
+    assert problems_of([checkout.path]) == [
+        FILE + 'ACME X9: it has no sample; add one to tests/samples, or to "samples" in a file of your own']
 
 
 def test_the_same_models_may_come_with_several_controllers(checkout):
@@ -525,7 +630,7 @@ def test_the_same_models_may_come_with_several_controllers(checkout):
     )
     checkout.write(data, proof)
 
-    assert validate.validate([checkout.path]) == []
+    assert problems_of([checkout.path]) == []
 
 
 @pytest.mark.parametrize(
@@ -545,6 +650,37 @@ def test_the_same_models_may_come_with_several_controllers(checkout):
 def test_the_bounds_of_a_formula_are_those_of_its_operands(formula, lowest, highest):
     """A valid range or a state beyond them would never be met."""
     assert reading_rules.bounds(decode.parse(formula)) == (lowest, highest)
+
+
+# --- patterns for models ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    'pattern',
+    ['ACME X1', 'ACME [A-Z0-9]+', 'ACME X1[0-9]{3}.*', '(?:ACME|ACNE) X1', 'ACME X1(?:-[0-9]{2}){0,3}', 'AC[|]ME']
+)
+def test_ordinary_patterns_pass(pattern):
+    """What a contributor would write first."""
+    assert list(entry_rules.pattern_problems(pattern)) == []
+
+
+BLANKS = 'has blanks at an end or two in a row, which no model has once it is read; remove them'
+STAR = 'has * behind a character, which is that character any number of times; write .* for anything'
+
+
+@pytest.mark.parametrize(('pattern', 'problems'), [
+    (' ACME', [BLANKS]), ('ACME ', [BLANKS]), ('ACME  X1', [BLANKS]),
+    ('ACME|ACNE', ['is a choice of whole patterns, which costs every check time; write one pattern for each']),
+    ('ACME*', [STAR]), ('ACMEz*', [STAR]), ('ACME0*', [STAR]), ('ACME-*', [STAR]), ('ACME_*', [STAR]),
+    (r'ACME\d*', []), ('ACME[0-9]*', []), (' ACM*', [BLANKS, STAR]),
+    ('ACM', ['can match with 3 literal characters; name at least 4, or it claims strangers, '
+             'unless "first" or "only" tells their attributes as well'])])
+def test_the_problems_of_a_pattern_are_said(pattern, problems):
+    assert list(entry_rules.pattern_problems(pattern)) == problems
+
+
+def test_a_short_pattern_is_enough_beside_other_conditions():
+    assert list(entry_rules.pattern_problems('ACM', is_alone=False)) == []
 
 
 # --- files of a site -----------------------------------------------------------------------
@@ -579,7 +715,7 @@ def local(tmp_path, data):
 
 def test_a_file_of_a_site_is_validated_on_top_of_the_shipped_one(shipped, tmp_path):
     """Sets and metrics come from there; samples may stand in the file itself; no layout is asked for."""
-    assert validate.validate([local(tmp_path, LOCAL)]) == []
+    assert problems_of([local(tmp_path, LOCAL)]) == []
 
 
 def test_mistakes_of_a_file_of_a_site_are_named_with_its_name(shipped, tmp_path):
@@ -588,7 +724,7 @@ def test_mistakes_of_a_file_of_a_site_are_named_with_its_name(shipped, tmp_path)
     data['entries'][0]['models'] = ['ACME .*']
     data['samples'][0]['expect'] = {}
 
-    problems = validate.validate([local(tmp_path, data)])
+    problems = problems_of([local(tmp_path, data)])
 
     assert problems == [
         'acme-y5.json: sample 1, ACME Y5-1: attribute 12 also gives power_cycles 7; if that is right, add '
@@ -620,7 +756,7 @@ def test_evidence_that_cannot_be_is_named(checkout, evidence, sentence):
     """It was edited by hand, or is that of another database."""
     checkout.write_evidence(evidence)
 
-    assert validate.validate([checkout.path]) == [f'evidence.json: {sentence}; let measure --write write it']
+    assert problems_of([checkout.path]) == [f'evidence.json: {sentence}; let measure --write write it']
 
 
 @pytest.mark.parametrize(('entry', 'drives', 'problems'), [
@@ -633,7 +769,7 @@ def test_a_condition_on_the_firmware_needs_drives_or_a_document(checkout, entry,
     checkout.write(data, samples())
     checkout.write_evidence({data['entries'][entry]['family']: {'drives': drives}})
 
-    assert validate.validate([checkout.path]) == problems
+    assert problems_of([checkout.path]) == problems
 
 
 @pytest.mark.parametrize(('written', 'is_contradiction'), [(99 * 240 * 10**9, True), (100 * 240 * 10**9, False)])
@@ -674,6 +810,7 @@ def test_a_figure_that_never_moved_on_a_drive_that_was_written_many_times_over_i
             each['expect']['endurance_used'] = 100 - int(value)
             each.update(capacity=10**6, stated={'endurance_used': 0})
         proof.append({**fresh, 'capacity': 10**15})
+        proof[X2].update(lines=[line.replace('300', '5') for line in proof[X2]['lines']], expect={'endurance_used': 5})
 
     problems = problems_after(checkout, change)
 
@@ -701,19 +838,36 @@ def without_power_cycles():
 
 def test_what_an_addition_silences_is_named(shipped, tmp_path):
     """It replaces the entry that spoke before wholly: pending sectors would be gone without a word."""
-    assert validate.validate([local(tmp_path, without_power_cycles())]) == [
+    assert problems_of([local(tmp_path, without_power_cycles())]) == [
         'acme-y5.json: sample 1, ACME Y5-1: without this entry, attribute 12 gives power_cycles 7, by default; '
         'take that over ("uses" or a reading), or write a "comment" at the attribute why not'
     ]
 
 
-@pytest.mark.parametrize('row', [None, {'name': 'Power_Cycle_Count', 'comment': 'Counts something else.'}])
+@pytest.mark.parametrize('row', [None, {'name': 'Power_Cycle_Count', 'comment': 'Counts something else.'},
+                                 {'name': 'Power_Cycle_Count', 'trap': True}])
 def test_what_an_addition_silences_with_a_reason_is_right(shipped, tmp_path, row):
     """The generic entry was wrong about these drives."""
     data = without_power_cycles()
     data['entries'][0].update({'uses_common': row is None}, attributes={'12': row})
 
-    assert validate.validate([local(tmp_path, data)]) == []
+    assert problems_of([local(tmp_path, data)]) == []
+
+
+def test_a_row_that_only_has_a_name_is_no_reason(shipped, tmp_path):
+    data = without_power_cycles()
+    data['entries'][0]['attributes'] = {'12': {'name': 'Power_Cycle_Count'}}
+
+    assert any('without this entry, attribute 12 gives power_cycles 7' in problem
+               for problem in problems_of([local(tmp_path, data)]))
+
+
+def test_an_addition_may_name_the_set_that_every_entry_uses(shipped, tmp_path):
+    """Only the shipped file would hold it in each entry."""
+    data = copy.deepcopy(LOCAL)
+    data['entries'][0]['uses'] = ['ata-common']
+
+    assert problems_of([local(tmp_path, data)]) == []
 
 
 @pytest.mark.parametrize('text', ['smartctl 7.3 2022-02-28 r5338\n', '{\n  "json_format_version": [1, 0]}'])
@@ -722,7 +876,7 @@ def test_a_report_in_the_place_of_an_entry_is_recognized(shipped, tmp_path, text
     path = tmp_path / 'my-drive.json'
     path.write_text(text)
 
-    assert validate.validate([str(path)]) == [
+    assert problems_of([str(path)]) == [
         f'my-drive.json is what smartctl says about a drive, no entry; check_smart_attributes draft --report {path} '
         f'makes one'
     ]
@@ -734,7 +888,7 @@ def test_two_files_of_a_site_are_validated_against_each_other(shipped, tmp_path)
     other.write_text(json.dumps({'entries': [{**LOCAL['entries'][0], 'family': 'ACME Y5 too'}]}))
 
     assert ('acme-y5.json: ACME Y5-1 is claimed by two entries, ACME Y5 and ACME Y5 too; narrow one pattern'
-            in validate.validate([local(tmp_path, LOCAL), str(other)]))
+            in problems_of([local(tmp_path, LOCAL), str(other)]))
 
 
 # --- the command ---------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import List
 import pytest
 from conftest import ROOT
 
-from smart_attributes.version import VERSION
+from smart_attributes import VERSION
 
 pytestmark = pytest.mark.skipif(not shutil.which('dpkg'),
                                 reason='dpkg is not installed: versions are compared by it alone')
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not shutil.which('dpkg'),
 def clone(tmp_path: Path) -> Path:
     """One commit, with the line that the version is read from."""
     (tmp_path / 'smart_attributes').mkdir()
-    (tmp_path / 'smart_attributes/version.py').write_text("VERSION = '2.1.0'\n")
+    (tmp_path / 'smart_attributes/__init__.py').write_text("VERSION = '2.1.0'\n")
     git(tmp_path, 'init', '-q')
     git(tmp_path, 'add', '.')
     return tmp_path
@@ -73,7 +73,7 @@ def test_a_snapshot_after_the_release_sorts_between_it_and_the_next(clone):
     git(clone, 'checkout', '-q', 'HEAD~2')
     again = version(clone)
     git(clone, 'checkout', '-q', '-')
-    (clone / 'smart_attributes/version.py').write_text("VERSION = '2.1.1'\n")
+    (clone / 'smart_attributes/__init__.py').write_text("VERSION = '2.1.1'\n")
     found.append(version(clone))
 
     assert out_of_order([*found, '2.1.1']) == []

@@ -75,11 +75,12 @@ def test_an_emulated_disk_that_tells_of_its_health_is_judged():
     assert report.smart_status is False
 
 
-@pytest.mark.parametrize('disk', VIRTUAL_DISKS, ids=lambda disk: disk.hypervisor)
-def test_every_virtual_disk_names_its_source(disk):
+@pytest.mark.parametrize('hypervisor', VIRTUAL_DISKS)
+def test_every_virtual_disk_is_known_by_its_model(hypervisor):
     """A wrong name would hide a drive."""
-    assert disk.source and disk.models
-    assert all(disk.hypervisor in str(virtual_disk(model)) for model in disk.models)
+    assert VIRTUAL_DISKS[hypervisor]
+    errors = [virtual_disk(model) for model in VIRTUAL_DISKS[hypervisor]]
+    assert all(hypervisor in str(error) and error.code == 'virtual-disk' for error in errors)
 
 
 def test_no_measured_drive_is_a_virtual_disk():
@@ -122,14 +123,17 @@ VOLUME = ('is a RAID volume or virtual disk, not a drive: it has no SMART; addre
           'megaraid,N@/dev/bus/0 or cciss,N@/dev/sg0 (see smartctl --scan)')
 
 
-@pytest.mark.parametrize('answer, words', [
-    (('ACME X1', 'CD/DVD', '', ''), 'is no disk (CD/DVD): no SMART to judge'),
-    (('ACME X1', 'disk', 'iSCSI', ''),
+@pytest.mark.parametrize('answer, code, words', [
+    (('ACME X1', 'CD/DVD', '', ''), 'not-a-drive', 'is no disk (CD/DVD): no SMART to judge'),
+    (('ACME X1', 'disk', 'iSCSI', ''), 'iscsi-volume',
      'is an iSCSI volume: its drives are in the storage system, check them there'),
-    (('ACME DVD-ROM', 'disk', '', ''), 'is an optical drive: no SMART to judge'),
-    (('LSI Logical Volume', 'disk', 'SAS (SPL-4)', ''), VOLUME), (('ACME X1', '', '', '6' + '0' * 31), VOLUME)])
-def test_an_answer_that_no_drive_gives_has_a_sentence(answer, words):
-    assert str(not_a_drive(*answer)) == words
+    (('ACME DVD-ROM', 'disk', '', ''), 'not-a-drive', 'is an optical drive: no SMART to judge'),
+    (('LSI Logical Volume', 'disk', 'SAS (SPL-4)', ''), 'raid-volume', VOLUME),
+    (('ACME X1', '', '', '6' + '0' * 31), 'raid-volume', VOLUME)])
+def test_an_answer_that_no_drive_gives_has_a_sentence_and_its_code(answer, code, words):
+    error = not_a_drive(*answer)
+
+    assert (error.code, str(error)) == (code, words)
 
 
 def test_a_disk_may_be_a_drive():

@@ -59,7 +59,7 @@ def test_pip_installs_a_plugin_with_its_data(installed):
     pytest.param(['-V'], 'attributes.json', id='version'),
     pytest.param(['triage', '--report', REPORT], 'INTEL', id='triage'),
     pytest.param(['explain', '--report', REPORT], 'endurance_used', id='explain'),
-    pytest.param(['list', '--json', '--report', REPORT], '"version": 1', id='list'),
+    pytest.param(['list', '--json', '--report', REPORT], '"version": 2', id='list'),
     pytest.param(['draft', '--report', REPORT], '"models"', id='draft'),
     pytest.param(['sudoers'], 'NOPASSWD', id='sudoers'),
     pytest.param(['--report', drive_path('seagate-sas-healthy')], 'SMART OK', id='text')])

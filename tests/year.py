@@ -19,7 +19,7 @@ from smart_attributes import state_directory
 from smart_attributes.history.drive_changes import Scope
 from smart_attributes.history.past import observations
 from smart_attributes.history.series import CHANGE, DAY, HIGHEST, Observation
-from smart_attributes.history.store import HistoryStore, Kept, machine_id
+from smart_attributes.history.store import HistoryStore, Sighting, machine_id
 from smart_attributes.knowledge import data_file, drive_database, readings
 from smart_attributes.model import Identity
 from smart_attributes.reading import json_report
@@ -71,7 +71,7 @@ class Year:
             self._history.now = now
             self._drives = [(identity, tuple(self._moved(slot, each) for each in found))
                             for slot, (identity, found) in enumerate(self._drives)]
-            self._history.keep([Kept(address(slot), *drive) for slot, drive in enumerate(self._drives)],
+            self._history.keep([Sighting(address(slot), *drive) for slot, drive in enumerate(self._drives)],
                                Scope(is_scan=True))
             self.largest = max(self.largest, sum(path.stat().st_size for path in self._folder.iterdir()))
             self.checks += 1

@@ -75,9 +75,9 @@ def main() -> int:
         print(__doc__)
         return 1
     try:
-        findings = validate.examine(sys.argv[1:], None, None)
-        if findings.problems or findings.notes:
-            print(*findings.problems, *findings.notes, 'nothing was added; correct that first', sep='\n')
+        validation = validate.examine(sys.argv[1:])
+        if validation.problems or validation.notes:
+            print(*validation.problems, *validation.notes, 'nothing was added; correct that first', sep='\n')
             return 1
         for path in add(sys.argv[1], ROOT):
             print(f'{path}: written')

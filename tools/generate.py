@@ -20,7 +20,7 @@ def sudoers_rule() -> str:
     from smart_attributes.command_line.options import USER
     from smart_attributes.model import HowRead
     from smart_attributes.reading import sudoers
-    return sudoers.document(sudoers.general(sudoers.Asked(USER), HowRead())) + '\n'
+    return sudoers.document(sudoers.general(sudoers.RuleRequest(USER), HowRead())) + '\n'
 
 
 FILES: Dict[str, Callable[[], str]] = {

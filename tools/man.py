@@ -5,7 +5,7 @@ from typing import Iterator, List
 
 from described import Option, description, example, metrics, names, options, states
 
-from smart_attributes.version import VERSION
+from smart_attributes import VERSION
 
 HEAD = '''.\\" Made by tools/generate.py; change the help texts in smart_attributes/commands/table.py instead.
 .TH CHECK_SMART_ATTRIBUTES 8 "" "check_smart_attributes {version}" "Monitoring plugins"

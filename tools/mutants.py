@@ -25,8 +25,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import List, Mapping, Sequence, Set
 
+import architecture
 import pytest
-import rooms
 from mutations import Change, changes
 from survivors import SURVIVORS, Mutant, accepted
 from trials import Told, Trials
@@ -51,15 +51,16 @@ NEW = 'nobody looked at'
 
 def pure() -> List[str]:
     """Return the modules that import nothing IMPURE and have a function."""
-    return [module for module in rooms.MODULES if not IMPURE.intersection(name for name, _ in rooms.imports(module))
-            and 'def ' in (rooms.PACKAGE / f'{module}.py').read_text()]
+    return [module for module in architecture.MODULES
+            if not IMPURE.intersection(name for name, _ in architecture.imports(module))
+            and 'def ' in (architecture.PACKAGE / f'{module}.py').read_text()]
 
 
 def tests_of(module: str) -> List[Path]:
     """Return the test files that have a module's name or import it; without any, those that import one of its users."""
     files = {file: _imported(file) for file in sorted(Path('tests').glob('test_*.py'))}
     names = {f'test_{module.replace("/", "_")}', f'test_{module.rpartition("/")[2]}'}
-    users = {user for user in rooms.MODULES if (module, True) in rooms.imports(user)}
+    users = {user for user in architecture.MODULES if (module, True) in architecture.imports(user)}
     return ([file for file, imported in files.items() if file.stem in names or module in imported]
             or [file for file, imported in files.items() if users & imported])
 
@@ -72,7 +73,7 @@ def _imported(file: Path) -> Set[str]:
         if isinstance(node, ast.ImportFrom) and (node.module or '').startswith('smart_attributes'):
             package = '/'.join((node.module or '').split('.')[1:])
             found |= {package, *(f'{package}/{alias.name}'.lstrip('/') for alias in node.names)}
-    return found.intersection(rooms.MODULES)
+    return found.intersection(architecture.MODULES)
 
 
 def copy(folder: Path) -> None:
@@ -143,7 +144,7 @@ def with_row(document: str, module: str, row: str) -> str:
     old, after = rest.split(end)
     rows = {line.split('`')[1]: line for line in old.splitlines() if '`' in line}
     rows[module] = row
-    there = [rows[each] for each in sorted(rows) if each in rooms.MODULES]
+    there = [rows[each] for each in sorted(rows) if each in architecture.MODULES]
     return before + start + '\n'.join([*HEAD, *there]) + f'\n{end}' + after
 
 
@@ -174,9 +175,9 @@ class Report:
 
 def main(modules: Sequence[str]) -> int:
     """Measure *modules*, or a sample of all pure ones; return the exit status."""
-    unknown = set(modules) - set(rooms.MODULES)
+    unknown = set(modules) - set(architecture.MODULES)
     if unknown:
-        raise SystemExit(f'{", ".join(sorted(unknown))}: not among {", ".join(rooms.MODULES)}')
+        raise SystemExit(f'{", ".join(sorted(unknown))}: not among {", ".join(architecture.MODULES)}')
     start, report = time.monotonic(), Report(is_sample=not modules)
     measured(modules or pure(), not modules, report)
     print(f'{time.monotonic() - start:.0f} s')

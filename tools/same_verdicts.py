@@ -31,6 +31,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / 'tests')]
 # What NEW may call differently; extend these tables when a release renames more. NEW may keep the old name, too.
 RENAMED_KEYS: Mapping[str, str] = {'role': 'metric'}                     # key in OLD -> key in NEW, at any depth
 RENAMED_VALUES: Mapping[str, Mapping[Any, Any]] = {'version': {1: 2}}  # key in OLD -> value in OLD -> value in NEW
+# Key whose sentences are objects in NEW -> their key with the sentence.
+NOW_OBJECTS: Mapping[str, str] = dict.fromkeys(('notes', 'findings', 'remarks', 'came', 'went'), 'text')
 IGNORED_KEYS: FrozenSet[str] = frozenset()                             # keys in OLD whose values may differ
 
 SEED = 20261122
@@ -153,6 +155,8 @@ def pairs(old: Any, new: Any, field: str = '', key: str = '') -> Iterator[Tuple[
         yield f'{field}.length', key, len(old), len(new)
         for place, (one, other) in enumerate(zip(old, new)):
             yield from pairs(one, other, f'{field}[{place}]', key)
+    elif isinstance(old, str) and isinstance(new, dict) and key in NOW_OBJECTS:
+        yield field, key, old, new.get(NOW_OBJECTS[key], MISSING)
     else:
         yield field, key, old, new
 

@@ -7,25 +7,27 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from pathlib import Path
 from typing import Any, Callable, Dict, List
 
+import architecture
 import described
 import icinga
-import rooms
 
-from smart_attributes.fleet import causes, certificates
+from smart_attributes.fleet import certificates
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
+from smart_attributes.output import codes
 from smart_attributes.output import metrics as face
-from smart_attributes.reading import device_types
+from smart_attributes.reading import device_types, smartctl_calls
 
 ROOT = Path(__file__).resolve().parent.parent
 
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
-# What the house holds, in the order in which a drive meets it; tests/test_layout.py reads the rooms' rules.
-ROOMS = ('', 'command_line', 'commands', 'check', 'reading', 'knowledge', 'history', 'output', 'fleet', 'doctor',
-         'devtools', 'v1_6')
+# The top and the subpackages, in the order in which a drive meets them.
+SUBPACKAGES = ('', 'command_line', 'commands', 'check', 'reading', 'knowledge', 'history', 'output', 'fleet', 'doctor',
+               'devtools', 'v1_6')
 
 
 def data(name: str) -> Dict[str, Any]:
@@ -101,20 +103,48 @@ def said(limit: Dict[str, Any], field: str) -> str:
 
 def modules() -> List[str]:
     """One row a module: the first line of its docstring."""
-    of_package = [(f'{room}/{path.stem}'.lstrip('/'), path) for room in ROOMS
-                  for path in sorted((ROOT / 'smart_attributes' / room).glob('*.py'))]
-    outside = [(f'tools/measure/{path.stem}', path) for path in rooms.MEASURING]
+    of_package = [(f'{subpackage}/{path.stem}'.lstrip('/'), path) for subpackage in SUBPACKAGES
+                  for path in sorted((ROOT / 'smart_attributes' / subpackage).glob('*.py'))]
+    outside = [(f'tools/measure/{path.stem}', path) for path in architecture.MEASURING]
     return [f'| `{name}` | {first_line(path)} |' for name, path in (*of_package, *outside) if path.stem != '__init__']
+
+
+def logs() -> List[str]:
+    """One sentence: the logs that a check reads."""
+    return [f'The logs that can be skipped: {", ".join(f"`{log}`" for log in smartctl_calls.LOGS)}.']
+
+
+def controllers() -> List[str]:
+    """One row a controller, in the order of the alphabet, and one for drives that need no type."""
+    rows = []
+    for entry in device_types.TYPES:
+        if entry.controller:
+            forms = ' or '.join(f'`{form}`' for form in spellings(entry.form))
+            since = f'; smartctl {entry.controller.since} or newer' if entry.controller.since else ''
+            rows.append(f'| {entry.controller.products} | {forms}{since} | {entry.controller.paths} |')
+    return ['| controller | type | path |', '|---|---|---|', *sorted(rows, key=str.lower),
+            '| host bus adapter, JBOD, software RAID | none | `/dev/sda` |']
+
+
+def spellings(form: str) -> List[str]:
+    """Return the form of a type without and with its optional part: "areca,N[/E]" is areca,N and areca,N/E."""
+    return list(dict.fromkeys((re.sub(r'\[.*\]', '', form), re.sub(r'[][]', '', form))))
 
 
 def refused() -> List[str]:
     """One row a type that smartctl knows and a check must not use."""
-    return [f'| `{name}` | {why} |' for name, why in device_types.REFUSED.items()]
+    return ['| type | why |', '|---|---|'] + [f'| `{name}` | {why} |' for name, why in device_types.REFUSED.items()]
 
 
 def explained() -> List[str]:
     """One row for each cause that a fleet reports."""
-    return [_row_of(each.code, each.cause, each.remedy) for each in causes.CAUSES]
+    return [_row_of(each.name, each.meaning, each.remedy) for each in codes.CAUSES]
+
+
+def reported() -> List[str]:
+    """One row for each code of a finding or a note."""
+    return [_row_of(each.name, each.severity or 'note', each.meaning, each.remedy or '-')
+            for each in (*codes.FINDINGS, *codes.NOTES)]
 
 
 def refusals() -> List[str]:
@@ -150,12 +180,14 @@ SCHEMA = 'smart_attributes/schema/attributes.schema.json'
 SCHEMA_TABLE = '"$comment": "tools/tables.py writes these",\n      "properties": {\n'
 TABLES: Dict[str, Dict[str, Callable[[], List[str]]]] = {
     'doc/options.md': {'options': options},
-    'doc/metric-names.md': {'metrics': metrics},
+    'doc/metric-names.md': {'metrics': metric_names},
     'thresholds/README.md': {'limits': limits},
-    'CONTRIBUTING.md': {'modules': modules, 'drawing': rooms.drawing},
+    'CONTRIBUTING.md': {'modules': modules, 'drawing': architecture.drawing},
     'doc/icinga.md': {'variables': icinga.rows},
     'doc/fleet.md': {'causes': explained, 'certificates': refusals},
-    'doc/raid.md': {'refused': refused},
+    'doc/output.md': {'codes': reported},
+    'doc/raid.md': {'controllers': controllers, 'refused': refused},
+    'doc/harmful-drives.md': {'logs': logs},
     'doc/metrics.md': {'metrics': metrics},
     SCHEMA: {'known_metrics': known_metrics}}
 

@@ -197,7 +197,8 @@ def spread(work: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[Done
 
 
 def _take(work: Callable[[Any], Any]) -> None:
-    """Keep, in a process of the pool, what it does with each task."""
+    """Keep, in a process of the pool, what it does with each task; and let the pool end this process with SIGTERM."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _do.work = work  # type: ignore[attr-defined]
 
 

@@ -109,7 +109,7 @@ def of_timelines(path: str) -> Dict[str, Iterable[str]]:
 
     known = timelines.experience(timelines.read(path), timelines.by_levels(verdict))
     remembered = timelines.experience(timelines.read(path), timelines.by_history(verdict))
-    found = rates.counted(rates.rows(timelines.read(path), verdict),
+    found = rates.counted(rates.periods(timelines.read(path), verdict),
                           {'limits': rates.of_limits, 'ages': rates.of_ages, 'values': rates.of_values})
     return {'states': states(known), 'alarms': alarms(known), 'states with history': states(remembered),
             'alarms with history': alarms(remembered), 'limits': limits(found['limits'], said),

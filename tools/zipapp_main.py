@@ -16,7 +16,7 @@ except BaseException as error:  # a module that is missing, damaged or not reada
     import json
     words = ('check_smart_attributes cannot start: {}: {}; install it again, whole and readable for every user, '
              'for Python 3.9 or newer').format(type(error).__name__, ' '.join(str(error).replace('|', '/').split()))
-    print(json.dumps({'version': 1, 'state': 'UNKNOWN', 'code': 'plugin-damaged', 'error': words,
+    print(json.dumps({'version': 2, 'state': 'UNKNOWN', 'code': 'plugin-damaged', 'error': words,
                       'drives': []}) if '--json' in sys.argv
           else 'SMART UNKNOWN - [plugin-damaged] ' + words)
     sys.exit(3)

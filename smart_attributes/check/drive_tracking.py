@@ -1,9 +1,10 @@
 """Drives that come, go, move and sleep, in sentences. Pure: what history knows comes in as values."""
 from __future__ import annotations
 
-from ..durations import DAY, MONTH
+from ..coded import Coded
+from ..constants import DAY, MONTH
 from ..history import drive_changes
-from ..history.drive_changes import Change, Place, Scope
+from ..history.drive_changes import Change, DrivePlace, Scope
 from ..history.drive_matching import Match, Record
 from ..history.growth import duration
 from ..model import Identity, State, Verdict, worst
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
 class Whereabouts(NamedTuple):
     """Which drives are where, as one run finds it."""
 
-    places: Sequence[Place]
+    places: Sequence[DrivePlace]
     records: Mapping[int, Record]
     scope: Scope
     now: int
 
 
-def found(places: Sequence[Place], records: Iterable[Record], met: Iterable[Met], there: Collection[str], scope: Scope,
-          now: int) -> Whereabouts:
+def found(places: Sequence[DrivePlace], records: Iterable[Record], met: Iterable[Met], there: Collection[str],
+          scope: Scope, now: int) -> Whereabouts:
     """Return where drives are now. places, records: as history holds them. there: addresses where something is."""
     known = {record.number: record for record in records}
     at: Dict[str, Optional[int]] = dict.fromkeys(there)
@@ -42,7 +43,7 @@ def found(places: Sequence[Place], records: Iterable[Record], met: Iterable[Met]
     return Whereabouts(drive_changes.updated(places, at, scope, now), known, scope, now)
 
 
-def news(known: Whereabouts, hide_serial: bool, is_for_a_person: bool) -> List[str]:
+def news(known: Whereabouts, hide_serial: bool, is_for_a_person: bool) -> List[Coded]:
     """Return what a check tells for a day after drives were replaced, moved or went; a person is told for a month, and
     of drives that are nowhere until they are back or retired.
     """
@@ -51,24 +52,26 @@ def news(known: Whereabouts, hide_serial: bool, is_for_a_person: bool) -> List[s
     return [_sentence(known, change, hide_serial) for change in (*(each for each in left if each not in told), *told)]
 
 
-def went(known: Whereabouts, hide_serial: bool, within: int) -> List[str]:
+def went(known: Whereabouts, hide_serial: bool, within: int) -> List[Coded]:
     """Return a sentence for each drive that was replaced, moved or went in the last *within* seconds."""
     return [_sentence(known, change, hide_serial)
             for change in drive_changes.told(known.places, known.records, known.scope, known.now, within)]
 
 
-def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> List[str]:
+def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> List[Coded]:
     """Return a sentence for each drive that is new in the last *within* seconds and took no other one's place.
 
     begun: when history began; all drives of its first day were there before.
     """
     told = drive_changes.told(known.places, known.records, known.scope, known.now, within)
     new = drive_changes.arrived(known.places, known.records, known.scope, max(known.now - within, begun + DAY))
-    return [f'{_name(known.records[place.drive].identity, hide_serial)} came to {place.address}'
-            f'{_ago(known.now - place.first)}' for place in new if place.drive not in {each.successor for each in told}]
+    return [Coded('drive-new', f'{_name(known.records[place.drive].identity, hide_serial)} came to {place.address}'
+                               f'{_ago(known.now - place.first)}',
+                  **_fields(known, place.drive, place.address, hide_serial))
+            for place in new if place.drive not in {each.successor for each in told}]
 
 
-def gone(known: Whereabouts, hide_serial: bool) -> List[str]:
+def gone(known: Whereabouts, hide_serial: bool) -> List[Coded]:
     """Return a sentence for each known drive that is nowhere, however long."""
     return [_sentence(known, change, hide_serial)
             for change in drive_changes.missing(known.places, known.records, known.scope)]
@@ -92,16 +95,24 @@ def last_seen(known: Whereabouts, address: str, hide_serial: bool) -> str:
             f'{duration(known.now - record.last_read)} ago')
 
 
-def _sentence(known: Whereabouts, change: Change, hide_serial: bool) -> str:
+def _sentence(known: Whereabouts, change: Change, hide_serial: bool) -> Coded:
     drive = _name(known.records[change.drive].identity, hide_serial)
     ago = _ago(known.now - change.since)
+    fields = _fields(known, change.drive, change.address, hide_serial)
     if change.kind == 'moved':
-        return f'{drive} has moved from {change.address} to {change.now_at}{ago}'
+        return Coded('drive-moved', f'{drive} has moved from {change.address} to {change.now_at}{ago}', **fields)
     if change.successor is not None:
-        return (f'{change.address}: {drive} was replaced by '
-                f'{_name(known.records[change.successor].identity, hide_serial)}{ago}')
-    serial = '' if hide_serial else clean(known.records[change.drive].identity.serial)
-    return f'{drive} is gone from {change.address}{ago}; history --forget {serial or "SERIAL"} retires it'
+        successor = _name(known.records[change.successor].identity, hide_serial)
+        return Coded('drive-replaced', f'{change.address}: {drive} was replaced by {successor}{ago}', **fields)
+    serial = fields['serial'] or 'SERIAL'
+    return Coded('drive-gone', f'{drive} is gone from {change.address}{ago}; history --forget {serial} retires it',
+                 **fields)
+
+
+def _fields(known: Whereabouts, drive: int, address: str, hide_serial: bool) -> Dict[str, Optional[str]]:
+    identity = known.records[drive].identity
+    return {'address': address, 'model': clean(identity.model) or None,
+            'serial': None if hide_serial else clean(identity.serial) or None}
 
 
 def _ago(seconds: int) -> str:

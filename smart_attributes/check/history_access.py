@@ -10,6 +10,7 @@ import time
 from contextlib import suppress
 
 from .. import state_directory
+from ..coded import Coded
 from ..command_line.options import Options
 from ..errors import DriveAbsent, DriveIsNoDrive, HistoryUnusable
 from ..model import Device, Grown, Identity, Lately, Read, Report, State, Verdict
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..history.drive_matching import Record
     from ..history.past import Past
-    from ..history.store import Histories, HistoryStore, Recalled
+    from ..history.store import DriveHistory, Histories, HistoryStore
     from .drive_tracking import Whereabouts
 
     Address = Tuple[str, str]
@@ -43,7 +44,7 @@ class Remembered:
         """
         self.trouble = trouble
         self._history, self._is_whole, self._longest_asleep = history, is_whole, longest_asleep
-        self._recalled: Dict[Address, Recalled] = {}
+        self._recalled: Dict[Address, DriveHistory] = {}
         self._there: List[str] = []         # addresses where something is
         self._whereabouts: Optional[Whereabouts] = None
         self._scope: Tuple[Sequence[str], bool] = (), False
@@ -94,33 +95,35 @@ class Remembered:
                                                  self._history.now)
 
     @property
-    def remarks(self) -> Tuple[str, ...]:
+    def remarks(self) -> Tuple[Coded, ...]:
         """What an admin must know of history, whatever the drives say."""
         if self._history is None:
-            return (f'no history: {self.trouble}; growth is not judged',) if self.trouble else ()
+            words = f'no history: {self.trouble}; growth is not judged'
+            return (Coded('history-unusable', words),) if self.trouble else ()
         known = self._history
-        sentences = known.loss, known.missing, known.restarted, known.not_written
-        return tuple(f'history: {sentence}' for sentence in sentences if sentence)
+        sentences = {'history-restarted': known.loss, 'readings-lost': known.missing,
+                     'system-restarted': known.restarted, 'history-not-written': known.not_written}
+        return tuple(Coded(code, f'history: {sentence}') for code, sentence in sentences.items() if sentence)
 
     def past(self, device: Device) -> Optional[Past]:
         """Return what is known of a drive, None without history."""
         recalled = self._recalled.get(_address(device))
         return self._past(recalled) if recalled else None
 
-    def _past(self, recalled: Recalled) -> Optional[Past]:
+    def _past(self, recalled: DriveHistory) -> Optional[Past]:
         if self._history is None:
             return None
         from ..history.past import Past
         return Past(recalled.histories, self._history.now, self._history.is_own)
 
-    def news(self, hide_serial: bool) -> Tuple[str, ...]:
+    def news(self, hide_serial: bool) -> Tuple[Coded, ...]:
         """Return what to tell about drives that went, came or moved: for a day, for longer to a person who looks."""
         if self._whereabouts is None:
             return ()
         from . import drive_tracking
         return tuple(drive_tracking.news(self._whereabouts, hide_serial, self._is_whole))
 
-    def gone(self, hide_serial: bool) -> Tuple[str, ...]:
+    def gone(self, hide_serial: bool) -> Tuple[Coded, ...]:
         """Return a sentence for each known drive that is nowhere."""
         if self._whereabouts is None:
             return ()
@@ -158,16 +161,17 @@ class Remembered:
         from . import drive_tracking
         return drive_tracking.last_seen(self._whereabouts, device.address, hide_serial)
 
-    def notes(self, verdict: Verdict) -> Tuple[str, ...]:
+    def notes(self, verdict: Verdict) -> Tuple[Coded, ...]:
         """Return why a drive is not remembered, or what is not believed of it."""
         recalled = self._recalled.get(_address(verdict.device))
         if recalled is None or self._history is None:
             return ()
         if recalled.match.note:
-            return (f'{verdict.device.name} {recalled.match.note}',)
+            return (Coded('drive-not-remembered', f'{verdict.device.name} {recalled.match.note}'),)
         dated = [j.reading.metric for j in verdict.judgements if j.state is not State.OK
                  and j.reading.quiet is not None]
-        return () if self._history.is_own or not dated else (_DOUBTED.format(' and '.join(dated)),)
+        words = _DOUBTED.format(' and '.join(dated))
+        return () if self._history.is_own or not dated else (Coded('history-not-trusted', words),)
 
     def keep(self, verdicts: Sequence[Verdict]) -> None:
         """Write what was read; the answer is out already. What goes wrong is told by the next check."""
@@ -175,12 +179,12 @@ class Remembered:
             return
         from ..history.drive_changes import Scope
         from ..history.past import Past, observations
-        from ..history.store import Kept
-        read = {verdict.device.address: Kept(verdict.device.address, verdict.identity,
-                                             observations((j.reading for j in verdict.judgements),
-                                                          self.past(verdict.device) or Past()))
+        from ..history.store import Sighting
+        read = {verdict.device.address: Sighting(verdict.device.address, verdict.identity,
+                                                 observations((j.reading for j in verdict.judgements),
+                                                              self.past(verdict.device) or Past()))
                 for verdict in verdicts if not verdict.problem}
-        everything = [read.get(address) or Kept(address) for address in dict.fromkeys((*self._there, *read))]
+        everything = [read.get(address) or Sighting(address) for address in dict.fromkeys((*self._there, *read))]
         with suppress(HistoryUnusable):
             self._history.keep(everything, Scope(*self._scope))
 

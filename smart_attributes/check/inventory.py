@@ -1,7 +1,7 @@
 """Roll call: of what was read each drive once, what is nothing left out, and who is missing."""
 from __future__ import annotations
 
-from ..codes import Coded
+from ..coded import Coded
 from ..errors import ControllerElsewhere, DriveAbsent, DriveIsNoDrive, DriveNotReached
 from ..model import Device, Identity, Read, Report, State
 from ..reading import names
@@ -18,8 +18,8 @@ class Inventory(NamedTuple):
     reads: Tuple[Read, ...]       # each drive once, under its final name
     candidates: Tuple[Read, ...]  # those, and the twins and empty slots that do not count
     is_bare: bool                 # every address was read, and none holds a drive
-    notes: Tuple[str, ...] = ()   # twins, empty slots, drives that answer as another type
-    faults: Tuple[str, ...] = ()  # slots that were not read in time
+    notes: Tuple[Coded, ...] = ()   # twins, empty slots, drives that answer as another type
+    faults: Tuple[Coded, ...] = ()  # slots that were not read in time
 
 
 def inventory(candidates: Sequence[Read], asked: Sequence[Device], is_scan: bool, label: str) -> Inventory:
@@ -47,29 +47,29 @@ def looked_at_again(reads: Sequence[Read]) -> List[Read]:
     if all(isinstance(read.outcome, Report) for read in reads):
         return list(reads)
     from ..reading import diagnostics
-    return diagnostics.taken(reads)
+    return diagnostics.with_better_reasons(reads)
 
 
-def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> List[str]:
+def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> List[Coded]:
     """Return a note for each drive that does not speak as it was asked to."""
     known = {device.name: device for device in asked}
-    return [f'{read.device.name} does not answer as {known[read.device.name].address} and is read as '
-            f'{read.device.address}; write that'
+    return [Coded('type-differs', f'{read.device.name} does not answer as {known[read.device.name].address} and is '
+                                  f'read as {read.device.address}; write that')
             for read in reads if read.device.name in known and read.device.type != known[read.device.name].type]
 
 
-def without_twins(reads: Sequence[Read]) -> Tuple[List[Read], List[str]]:
+def without_twins(reads: Sequence[Read]) -> Tuple[List[Read], List[Coded]]:
     """Return each drive once, and a note for each further address of it."""
     drives = distinct(reads)
-    return [drive.read for drive in drives], [f'{drive.read.device.name}: {note(drive)}' for drive in drives
-                                              if drive.others]
+    return [drive.read for drive in drives], [
+        Coded('same-drive', f'{drive.read.device.name}: {note(drive)}') for drive in drives if drive.others]
 
 
-def without_empty(reads: Sequence[Read], is_scan: bool) -> Tuple[List[Read], List[str]]:
+def without_empty(reads: Sequence[Read], is_scan: bool) -> Tuple[List[Read], List[Coded]]:
     """Leave out empty slots of a range, and what a scan took for a drive; a note for each."""
     nothing = [read for read in reads if _is_nothing(read, is_scan)]
     nothing += [] if is_scan else _volumes_of_watched_drives(reads)
-    notes = [f'{read.device.name} {read.outcome}; left out' for read in nothing]
+    notes = [Coded('nothing-there', f'{read.device.name} {read.outcome}; left out') for read in nothing]
     return [read for read in reads if read not in nothing], notes
 
 
@@ -88,7 +88,7 @@ def _volumes_of_watched_drives(reads: Sequence[Read]) -> List[Read]:
     return [read for read in volumes if controllers.host_of(read.device) in watched]
 
 
-def without_unseen(reads: Sequence[Read], slots: int) -> Tuple[List[Read], Tuple[str, ...]]:
+def without_unseen(reads: Sequence[Read], slots: int) -> Tuple[List[Read], Tuple[Coded, ...]]:
     """Leave out the slots of a range that were not read in time: whether they hold drives is unknown."""
     unseen = [read for read in reads if read.device.optional and isinstance(read.outcome, DriveNotReached)]
     told = (Coded('slots-not-reached', f'{len(unseen)} of {slots} slots were not looked at, time was over; name fewer '
@@ -96,7 +96,7 @@ def without_unseen(reads: Sequence[Read], slots: int) -> Tuple[List[Read], Tuple
     return [read for read in reads if read not in unseen], told if unseen else ()
 
 
-def missing(reads: Sequence[Read], expected: Optional[int]) -> Tuple[str, ...]:
+def missing(reads: Sequence[Read], expected: Optional[int]) -> Tuple[Coded, ...]:
     """Return a sentence when fewer drives are there than expected; a sleeping or unreadable one is there, a volume is
     no drive.
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import time
 
-from ..durations import HOUR
+from ..coded import NOTHING, Coded
+from ..constants import HOUR
 from ..errors import DriveAsleep, SmartError
 from ..knowledge import ranges, readings, self_tests, severity, standards
 from ..knowledge.acknowledgements import Acknowledgement, is_silent, prevailing, telling
@@ -17,7 +18,7 @@ from . import forecasts
 if TYPE_CHECKING:
     from typing import Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequence, Tuple
 
-    from ..history.past import Past, Told
+    from ..history.past import GrowthAlert, Past
     from ..knowledge.thresholds import Bound
 
 
@@ -60,8 +61,8 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
     judgements = [judge_remembered(each, limits[each.metric], by_metric, database.metrics, past, given[each.metric])
                   if each.metric in given else Judgement(each, State.OK, graphed=limits[each.metric].is_graphed)
                   for each in found]
-    silent = [words for each in judgements for metric in [each.reading.metric] if metric in given
-              for words in why_silent(each, limits[metric], given[metric], by_metric, database.metrics)]
+    silent = [note for each in judgements for metric in [each.reading.metric] if metric in given
+              for note in why_silent(each, limits[metric], given[metric], by_metric, database.metrics)]
     return Verdict(device, identity, worst(j.state for j in judgements),
                    most_severe_first(judgements, database.metrics),
                    (*spec.notes, *drive_notes(report, found, spec), *thresholds.over(device, identity, family),
@@ -130,8 +131,8 @@ def _held(level: Judgement, limit: Limit, by_metric: Mapping[str, Reading], metr
     before = judge_reading(reading._replace(number=number), limit, by_metric, metrics)
     if before.state.urgency <= level.state.urgency:
         return level
-    return before._replace(reading=reading, against=f'{before.against} until {amount(margin(reading), reading.unit)} '
-                                                    f'lower for an hour')
+    return before._replace(reading=reading, against=Coded(
+        before.against.code, f'{before.against} until {amount(margin(reading), reading.unit)} lower for an hour'))
 
 
 def unreadable(device: Device, error: SmartError, rules: Rules, identity: Optional[Identity] = None) -> Verdict:
@@ -186,19 +187,20 @@ def dates_alone(past: Optional[Past], reading: Reading) -> bool:
 
 def why_silent(judgement: Judgement, limit: Limit, accepted: Optional[Acknowledgement],
                by_metric: Mapping[str, Reading],
-               metrics: Mapping[str, Metric]) -> List[str]:
+               metrics: Mapping[str, Metric]) -> List[Coded]:
     """Return the sentences that must not be missing where nothing alarms: what was accepted, and what is only old."""
     if accepted is None and limit.aged is None:
         return []
     reading = judgement.reading
-    told = [telling(accepted, reading.unit)] if accepted is not None and reading.judged else []
+    told = [Coded('acknowledged', telling(accepted, reading.unit))] if accepted is not None and reading.judged else []
     if told or judgement.state is not State.OK or when_quiet(limit, reading.quiet) is limit:
         return told
     new = judge_reading(reading, limit, by_metric, metrics)
     if new.state is State.OK:
         return told
     against = f' ({new.against})' if new.against else ''
-    return [f'{statement(reading)}: no more than a note at that age, {new.state.name}{against} were it new']
+    return [Coded('old-event', f'{statement(reading)}: no more than a note at that age, {new.state.name}{against} '
+                               f'were it new')]
 
 
 def weighed(level: Judgement, limit: Limit, past: Optional[Past], accepted: Optional[Acknowledgement], is_floor: bool,
@@ -217,21 +219,21 @@ def weighed(level: Judgement, limit: Limit, past: Optional[Past], accepted: Opti
     state = prevailing(level.state, growth, is_silent(accepted, reading.number, is_floor), override=override)
     if state is State.OK:
         alerts = prevailing(level.state, growth, override=override) is not State.OK
-        return level._replace(state=State.OK, against='', acknowledged=alerts)
+        return level._replace(state=State.OK, against=NOTHING, acknowledged=alerts)
     if grown is None or state is not grown.state:
         return level._replace(growth=grown.words, grown=grown.size) if grown else level._replace(growth='')
     decides = grown.state.urgency > level.state.urgency
     return level._replace(state=state, growth=grown.words, grown=grown.size,
-                          growth_against=grown.against if decides else '',
+                          growth_against=grown.against if decides else NOTHING,
                           origin=limit.growth_origin if decides else level.origin)
 
 
 def _growth(reading: Reading, limit: Limit, past: Optional[Past], is_floor: bool,
-            age: Optional[float]) -> Optional[Told]:
+            age: Optional[float]) -> Optional[GrowthAlert]:
     if past is None or not limit.growth:
         return None
-    from ..history.past import told
-    return told(past, reading, limit.growth, is_floor, age)
+    from ..history.past import growth_alert
+    return growth_alert(past, reading, limit.growth, is_floor, age)
 
 
 def is_own(limit: Limit) -> bool:
@@ -299,17 +301,21 @@ def _unknown_model(device: Device, identity: Identity, state: State) -> Reading:
 
 # --- notes: worth knowing, no state ---------------------------------------------
 
-def drive_notes(report: Report, found: Sequence[Reading], spec: DriveSpec) -> List[str]:
+def drive_notes(report: Report, found: Sequence[Reading], spec: DriveSpec) -> List[Coded]:
     """Return what is worth a line with -v and changes no state."""
-    notes = [f'attribute {row.id} {clean(row.name)} was at its vendor threshold in the past'
-             for row in report.attributes
-             if row.when_failed == 'past']
-    notes.extend(reading.verdict for reading in found if reading.metric == 'smart_status' and not reading.judged)
-    notes.extend(f'{reading.metric} from {reading.source} is unknown: {reading.unknown}'
-                 for reading in found if reading.number is None and reading.metric != HEALTH)  # of which gaps tell
-    return [*notes, *_differences(found), *_smartctl_differs(found), *_warranty(found), *_trust(found, spec),
-            *exit_status_notes(report.exit_status), *(clean(message, WORDS) for message in report.messages),
-            *report.gaps, *_lost_wear(report, spec)]
+    sentences = (
+        ('attribute-failed-before', [f'attribute {row.id} {clean(row.name)} was at its vendor threshold in the past'
+                                     for row in report.attributes if row.when_failed == 'past']),
+        ('health-status-explained', [reading.verdict for reading in found
+                                     if reading.metric == HEALTH and not reading.judged and reading.verdict]),
+        ('value-unknown', [f'{reading.metric} from {reading.source} is unknown: {reading.unknown}' for reading in found
+                           if reading.number is None and reading.metric != HEALTH]),  # of which gaps tell
+        ('sources-differ', _differences(found)), ('smartctl-differs', _smartctl_differs(found)),
+        ('warranty-exceeded', _warranty(found)), ('statistic-not-trusted', _distrusted(found, spec)))
+    messages = [Coded('smartctl-message', clean(message, WORDS)) for message in report.messages]
+    return [*(Coded(code, each) for code, texts in sentences for each in texts),
+            *exit_status_notes(report.exit_status), *messages, *report.gaps,
+            *(Coded('values-missing', each) for each in _lost_wear(report, spec))]
 
 
 def _lost_wear(report: Report, spec: DriveSpec) -> List[str]:
@@ -357,7 +363,7 @@ def _sources(same: Sequence[Reading]) -> str:
     return ', '.join(f'{reading.source} says {amount(reading.number, reading.unit)}' for reading in same)
 
 
-def _trust(found: Sequence[Reading], spec: DriveSpec) -> List[str]:
+def _distrusted(found: Sequence[Reading], spec: DriveSpec) -> List[str]:
     return [f'{reading.metric}: the device statistics of this family are not to be believed, here '
             f'{amount(reading.number, reading.unit)}'
             for reading in found if reading.source.log == standards.DEVICE_STATISTICS

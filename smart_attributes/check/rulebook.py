@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 
 from .. import alarm
-from ..codes import Coded
+from ..coded import Coded
 from ..command_line.options import DataFiles, Options
 from ..errors import DataError, UsageError
 from ..files import is_there
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..knowledge.drive_database import SpecDatabase
     from ..knowledge.site_file import SiteFile
     from ..knowledge.thresholds import Thresholds
-    from ..v1_6.second_opinion import Files
+    from ..v1_6.second_opinion import OldFiles
     from .judging import Rules
 
 
@@ -54,8 +54,8 @@ class Judge(NamedTuple):
     database: SpecDatabase
     thresholds: Thresholds
     rules: Rules
-    old: Optional[Files] = None   # of version 1.6, where they were given
-    mistakes: Tuple[str, ...] = ()  # in the files of this site
+    old: Optional[OldFiles] = None   # of version 1.6, where they were given
+    mistakes: Tuple[Coded, ...] = ()  # in the files of this site
 
     def prepare(self, expected: Sequence[Identity]) -> None:
         """Do for these drives what does not need their reports: while they think, this costs no time."""

@@ -9,7 +9,7 @@ import os
 import time
 
 from .. import alarm
-from ..codes import Coded
+from ..coded import Coded
 from ..command_line.options import Options, Which
 from ..errors import DriveAsleep, DriveError, DriveNotReached
 from ..model import Device, Identity, Lately, Read, Report, State, Verdict
@@ -38,14 +38,14 @@ class Survey(NamedTuple):
 
     verdicts: Tuple[Verdict, ...]
     reads: Tuple[Read, ...]          # in the order of the verdicts
-    failures: Tuple[str, ...]        # make the run CRITICAL: drives missing
-    notes: Tuple[str, ...]
+    failures: Tuple[Coded, ...]      # make the run CRITICAL: drives missing
+    notes: Tuple[Coded, ...]
     judge: Judge
     nobody: Tuple[State, str]        # state and sentence, where there are no verdicts
     # make the run UNKNOWN, where it is no worse: slots nobody looked at, mistakes in files of this site
-    faults: Tuple[str, ...] = ()
-    remarks: Tuple[str, ...] = ()    # change no state, and are told without -v: a sudoers rule that wants renewing
-    demands: Tuple[Tuple[State, str], ...] = ()  # sentences about the run with a state of their own
+    faults: Tuple[Coded, ...] = ()
+    remarks: Tuple[Coded, ...] = ()  # change no state, and are told without -v: a sudoers rule that wants renewing
+    demands: Tuple[Tuple[State, Coded], ...] = ()  # about the run, with a state of their own
     history: Remembered = Remembered()
     lately: Optional[Lately] = None  # what grew, came and went since a person looked last, where one asks for it
 
@@ -55,15 +55,15 @@ class Progress:
 
     def __init__(self, watch: Optional[Watch] = None) -> None:
         self.watch = watch
-        self.found = machine.Found(())
+        self.found = machine.DeviceList(())
         self.planned: Sequence[Device] = ()
         self.reads: List[Read] = []
         self.judge: Optional[Judge] = None
         self.history = Remembered()
         self.wanted: Dict[Address, bool] = {}
         self.verdicts = Verdicts()
-        self.notes: Tuple[str, ...] = ()
-        self.faults: Tuple[str, ...] = ()
+        self.notes: Tuple[Coded, ...] = ()
+        self.faults: Tuple[Coded, ...] = ()
         self.late = ''                # why patterns are asked no more
 
 
@@ -113,7 +113,8 @@ def _at_work(progress: Progress, options: Options, site: Site, runner: processes
     progress.found = find(options, runner, deadline)
     plans = plan(progress.found.devices, options, site)
     if runner.forgetful:
-        progress.notes = (f'a drive that hangs may cost a process with each check, not one alone: {runner.forgetful}',)
+        progress.notes = (Coded('processes-not-recorded', f'a drive that hangs may cost a process with each check, not '
+                                                          f'one alone: {runner.forgetful}'),)
     progress.planned = [planned.device for planned in plans]
     for planned in plans[:how.jobs]:
         runner.start(planned.command, how.jobs)
@@ -140,10 +141,10 @@ def _read_recorded(progress: Progress, paths: Sequence[str]) -> None:
     _name_recorded(progress, recorded.read_files(paths, progress.reads))
 
 
-def _name_recorded(progress: Progress, notes: Sequence[str]) -> None:
+def _name_recorded(progress: Progress, notes: Sequence[Coded]) -> None:
     from ..reading import recorded
     progress.reads = recorded.named(progress.reads)
-    progress.found = machine.Found(tuple(read.device for read in progress.reads), notes=tuple(notes))
+    progress.found = machine.DeviceList(tuple(read.device for read in progress.reads), notes=tuple(notes))
 
 
 def _so_far(progress: Progress, options: Options, judge: Judge, why: str) -> Survey:
@@ -163,7 +164,7 @@ def _so_far(progress: Progress, options: Options, judge: Judge, why: str) -> Sur
         return judged(progress, options, judge)
 
 
-def find(options: Options, runner: processes.Runner, deadline: float) -> machine.Found:
+def find(options: Options, runner: processes.Runner, deadline: float) -> machine.DeviceList:
     """Return the devices that the options name, or those of smartctl's scan."""
     named = options.before.named(options.which.devices) if options.before else machine.named(options.which.devices)
     return machine.find(named, options.which.scan, options.how_read, runner, deadline)
@@ -241,7 +242,7 @@ def _described(progress: Progress, options: Options, judge: Judge, drives: inven
         demands=_demanded(history, options))
 
 
-def _notes_on_1_6(options: Options, judge: Judge) -> Tuple[str, ...]:
+def _notes_on_1_6(options: Options, judge: Judge) -> Tuple[Coded, ...]:
     """Return what is noted of options and files of version 1.6."""
     return (*(options.before.notes(options.data.config) if options.before else ()),
             *(judge.old.notes if judge.old else ()))
@@ -254,7 +255,7 @@ def _remembered(verdict: Verdict, read: Read, history: Remembered, options: Opti
     What is no drive, or absent, has errors of its own kind, and so has an address that nobody asked.
     """
     if read.waited:
-        waited = f'waited {read.waited:.1f} s for another check that was reading this drive'
+        waited = Coded('waited', f'waited {read.waited:.1f} s for another check that was reading this drive')
         verdict = verdict._replace(notes=(*verdict.notes, waited))
     if isinstance(read.outcome, Report):
         return verdict if verdict.problem else verdict._replace(notes=(*verdict.notes, *history.notes(verdict)))
@@ -262,7 +263,8 @@ def _remembered(verdict: Verdict, read: Read, history: Remembered, options: Opti
         return history.asleep(verdict)
     is_silent = type(read.outcome) is DriveError and read.identity is None
     seen = history.last_seen(read.device, options.naming.hide_serial) if is_silent else ''
-    return verdict._replace(problem=f'{verdict.problem}; {seen}') if seen else verdict
+    return verdict._replace(problem=f'{verdict.problem}; {seen}',
+                            last_seen=history.seen(read.device)) if seen else verdict
 
 
 def _addressed(asked: Sequence[Device], reads: Sequence[Read]) -> List[Device]:
@@ -271,20 +273,21 @@ def _addressed(asked: Sequence[Device], reads: Sequence[Read]) -> List[Device]:
     return [reached.get(device.name, device) for device in asked]
 
 
-def _said(history: Remembered, options: Options, gone: Sequence[str]) -> Tuple[str, ...]:
+def _said(history: Remembered, options: Options, gone: Sequence[Coded]) -> Tuple[Coded, ...]:
     """Return what is told of history, and of drives that went, came or moved, unless it has a state of its own."""
     remarks = () if history.trouble and options.history.history_required is not None else history.remarks
-    return (*remarks, *(words for words in history.news(options.naming.hide_serial) if words not in gone))
+    return (*remarks, *(new for new in history.news(options.naming.hide_serial)
+                         if not any(map(new.is_about_the_same, gone))))
 
 
-def _demanded(history: Remembered, options: Options) -> Tuple[Tuple[State, str], ...]:
+def _demanded(history: Remembered, options: Options) -> Tuple[Tuple[State, Coded], ...]:
     """Return what has a state of its own: history that cannot be used where it is required."""
     if options.history.history_required is None or not history.trouble:
         return ()
-    return tuple((options.history.history_required, Coded('history-unusable', remark)) for remark in history.remarks)
+    return tuple((options.history.history_required, remark) for remark in history.remarks)
 
 
-def _contradictions(verdicts: Sequence[Verdict], reads: Sequence[Read], judge: Judge) -> List[str]:
+def _contradictions(verdicts: Sequence[Verdict], reads: Sequence[Read], judge: Judge) -> List[Coded]:
     """Return a sentence for each place where files of this site contradict each other about one of these drives."""
     told = [sentence for verdict, read in zip(verdicts, reads)
             for sentence in judge.contradictions(verdict, read.outcome if isinstance(read.outcome, Report) else None)]

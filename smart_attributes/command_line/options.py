@@ -1,16 +1,17 @@
 """The values of a command line: one group for each part of the program that takes them, and one for the command."""
 from __future__ import annotations
 
-from ..durations import DAY
+from ..constants import DAY
 from ..files import CONFIG
 from ..model import OUTPUT_LIMIT, HowRead, State
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from typing import Any, Mapping, Optional, Tuple
+    from collections.abc import Callable, Mapping
+    from typing import Any
 
-    from ..v1_6.command_line import Before as Before  # noqa: PLC0414  site and survey take the name from here
-
+    from ..typed import Json
+    from ..v1_6.command_line import Before as Before  # noqa: PLC0414  rulebook and survey take the name from here
 
 PROGRAM = 'check_smart_attributes'
 OK, PARTLY, UNKNOWN = 0, 1, 3   # exit statuses of the commands for a person
@@ -22,39 +23,39 @@ STATE_WORDS = tuple(state.name.lower() for state in State)
 class Which(NamedTuple):
     """Which drives, how many of them there should be, and which of their metrics."""
 
-    devices: Tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
     scan: bool = False
-    reports: Tuple[str, ...] = ()
-    match: Tuple[str, ...] = ()
-    ignore: Tuple[str, ...] = ()
-    expect: Optional[int] = None
-    no_drives: Optional[State] = None
-    metrics: Tuple[str, ...] = ()       # that a command is about; none: all
+    reports: tuple[str, ...] = ()
+    match: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    expect: int | None = None
+    no_drives: State | None = None
+    metrics: tuple[str, ...] = ()       # that a command is about; none: all
 
 
 class Judging(NamedTuple):
-    """How they are judged."""
+    """How drives are judged."""
 
-    warning: Tuple[Tuple[str, str], ...] = ()
-    critical: Tuple[Tuple[str, str], ...] = ()
-    ignore_metrics: Tuple[str, ...] = ()
-    ignore_attributes: Tuple[int, ...] = ()
+    warning: tuple[tuple[str, str], ...] = ()   # metric and range
+    critical: tuple[tuple[str, str], ...] = ()
+    ignore_metrics: tuple[str, ...] = ()
+    ignore_attributes: tuple[int, ...] = ()
     unknown_model: State = State.OK
     asleep: State = State.OK
     selftest_max_age: int = 0           # seconds of power-on time; 0: any
-    acknowledged: Tuple[str, ...] = ()
+    acknowledged: tuple[str, ...] = ()
 
 
 class DataFiles(NamedTuple):
-    """Where what drives mean and when they are bad is read from."""
+    """From which files the meaning of attributes and the limits come."""
 
     config: str = CONFIG
-    attributes: Tuple[str, ...] = ()
-    thresholds: Tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+    thresholds: tuple[str, ...] = ()
 
 
 class Naming(NamedTuple):
-    """How they are named."""
+    """How drives are named."""
 
     label: str = 'device'
     hide_serial: bool = False
@@ -65,7 +66,7 @@ class HistoryUse(NamedTuple):
 
     access: str = ''                    # "writes", "reads"; '': the command does without
     no_history: bool = False
-    history_required: Optional[State] = None
+    history_required: State | None = None
     expect_known: bool = False
     asleep_max_age: int = 7 * DAY       # seconds
 
@@ -76,7 +77,7 @@ GROUPS: Mapping[str, Any] = {'which': Which, 'how_read': HowRead, 'judging': Jud
 
 
 class Options(NamedTuple):
-    """All that a command line asks for. Each group has its defaults where a command does not take it."""
+    """All values of a command line. A group that the command does not take has its defaults."""
 
     which: Which = Which()
     how_read: HowRead = HowRead()
@@ -87,11 +88,11 @@ class Options(NamedTuple):
     state_dir: str = ''
     verbose: int = 0
     show_version: bool = False
-    before: Optional[Before] = None     # what only version 1.6 was asked for
-    own: Any = None                     # what only this command is asked for: one of the classes below, None without
+    before: Before | None = None        # values of options that only version 1.6 had
+    own: Any = None                     # values of this command alone: one of the classes below, None without
 
 
-# --- what only one command is asked for; the defaults stand in the table of commands ---------
+# --- values of one command; their defaults are in the table of commands ---------------------
 
 class CheckOptions(NamedTuple):
     """What a check prints."""
@@ -103,9 +104,8 @@ class CheckOptions(NamedTuple):
 class TriageOptions(NamedTuple):
     """What triage shows beside the table, or in its place."""
 
-    as_json: bool
-    html: Optional[str]
-    since: int                          # seconds to look back; 0: not asked for
+    forms: tuple[tuple[Callable[[Json], str], str | None], ...]  # of the document; with a file, or printed
+    since: int                          # seconds to look back; 0: not at all
 
 
 class ListOptions(NamedTuple):
@@ -119,30 +119,30 @@ class SudoersOptions(NamedTuple):
 
     user: str
     literal: bool
-    types: Tuple[str, ...]              # that a rule admits only when asked to
+    types: tuple[str, ...]              # that a rule admits only on request
 
 
 class ValidateOptions(NamedTuple):
     """Which files are validated, and with what."""
 
-    files: Tuple[str, ...]
-    samples: Optional[str]
-    models: Optional[str]
+    files: tuple[str, ...]
+    samples: str | None
+    models: str | None
     format: bool
 
 
 class MeasureOptions(NamedTuple):
     """Which drives are measured."""
 
-    files: Tuple[str, ...]              # one
+    files: tuple[str, ...]              # one
     write: bool
 
 
 class MigrateOptions(NamedTuple):
     """Which files of version 1.6 are migrated, and where to."""
 
-    files: Tuple[str, ...]
-    output: Optional[str]               # folder
+    files: tuple[str, ...]
+    output: str | None                  # folder
 
 
 class AcknowledgeOptions(NamedTuple):
@@ -152,7 +152,7 @@ class AcknowledgeOptions(NamedTuple):
     why: str
     until: str
     shown: bool
-    withdraw: Tuple[str, ...]
+    withdraw: tuple[str, ...]
 
 
 class HistoryOptions(NamedTuple):
@@ -160,18 +160,18 @@ class HistoryOptions(NamedTuple):
 
     as_json: bool
     imports: bool
-    forget: Tuple[str, ...]
+    forget: tuple[str, ...]
 
 
 class MetricsOptions(NamedTuple):
     """Where the metrics go, and in which format."""
 
-    output: Optional[str]               # file
+    output: str | None                  # file
     openmetrics: bool
 
 
 class DoctorOptions(NamedTuple):
-    """Who runs the checks, and how doctor prints."""
+    """Which user runs the checks, and how doctor prints."""
 
     user: str
     as_json: bool
@@ -180,7 +180,7 @@ class DoctorOptions(NamedTuple):
 class FleetOptions(NamedTuple):
     """Where the drives of a fleet are read from, and what is shown of them."""
 
-    files: Tuple[str, ...]
+    files: tuple[str, ...]
     icinga: str                         # https://HOST:5665
     api_user: str
     password_file: str
@@ -189,8 +189,8 @@ class FleetOptions(NamedTuple):
     authority: str
     icinga_name: str                    # in its certificate
     filter: str
-    hosts: Optional[str]                # filter of those that should have the check; '' for all
+    hosts: str | None                   # filter of those that should have the check; '' for all
     plan: str
     limit: int                          # drives in the table; 0 for all
     as_json: bool
-    html: Optional[str]
+    html: str | None

@@ -1,6 +1,6 @@
-"""acknowledged.json: what root accepts of single drives. Every check reads it as a file of limits.
+"""acknowledge: values of single drives that root accepts, in acknowledged.json, which each check reads.
 
-Reading and writing it is one step for every other `acknowledge`, and for every check.
+No other `acknowledge` reads or writes the file in between, and a check finds it whole, old or new.
 """
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import json
 import os
 import stat
 from contextlib import contextmanager, suppress
-from typing import Any, Iterator, List, Mapping, Sequence, Set, Tuple
+from typing import TYPE_CHECKING
 
 from .. import files, trust
 from ..check.rulebook import today
@@ -25,46 +25,50 @@ from ..reading import processes
 from ..reading.identity import is_same_drive
 from ..words import amount, clean, finding, sentence
 
-LEAST_WHY = 8      # characters, as the schema of limits wants them
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from ..typed import Json
+
+LEAST_WHY = 8      # characters, as in the schema of limits
 PATIENCE = 10.0    # seconds to wait for another acknowledge
-_LONGEST_BY = 80   # characters, as the schema of limits wants them
-_OWN_WORD = 'the drive itself reports this state, which cannot be acknowledged'
+_LONGEST_BY = 80   # characters, as in the schema of limits
 
 
 def run(options: Options, runner: processes.Runner) -> int:
-    """Accept numbers of drives, list what is accepted, or withdraw it; 0 when all could be done, 1 otherwise."""
+    """Accept numbers of drives, list the accepted ones, or withdraw some; 0 if all was done, 1 if a part, else 3."""
     own: AcknowledgeOptions = options.own
-    _check_acknowledging(options.which, own)
+    _check_combination(options.which, own)
     config = options.data.config
     if own.shown:
-        before = kept(config)
-        return _said(list(map(line, sorted(before.acknowledgements))) or ['nothing is acknowledged'], before.mistakes)
+        before = content(config)
+        return _print([line(each) for each in sorted(before.acknowledgements)] or ['nothing is acknowledged'],
+                      before.mistakes)
     if own.withdraw:
         ended, before = withdraw(config, own.withdraw)
-        return _said([f'withdrawn: {line(each)}' for each in ended], before.mistakes)
+        return _print([f'withdrawn: {line(each)}' for each in ended], before.mistakes)
     common = template(own.why, own.until)
     found = survey(options, runner)
     if not found.verdicts:
         raise UsageError(found.nobody[1])
-    given, refused = accepted(found.verdicts, options.which.metrics, common)
-    mistakes = accept(config, given).mistakes if given else ()
-    lines = [*(f'acknowledged: {line(each)}' for each in given), *(f'not acknowledged: {words}' for words in refused)]
-    return _said(lines or ['nothing to acknowledge: no metric alerts'], mistakes,
-                 PARTLY if given and refused else UNKNOWN if refused else OK)
+    new, refused = acceptable(found.verdicts, options.which.metrics, common)
+    mistakes = accept(config, new).mistakes if new else ()
+    lines = [*(f'acknowledged: {line(each)}' for each in new), *(f'not acknowledged: {words}' for words in refused)]
+    return _print(lines or ['nothing to acknowledge: no metric alerts'], mistakes,
+                  PARTLY if new and refused else UNKNOWN if refused else OK)
 
 
-def _check_acknowledging(which: Which, own: AcknowledgeOptions) -> None:
+def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
     """Raise UsageError for options that do not go together."""
-    if (own.shown or own.withdraw) and (which.metrics or own.every_alarm):
+    is_named, is_of_file = which.devices or which.reports, own.shown or own.withdraw
+    if is_of_file and (which.metrics or own.every_alarm):
         raise UsageError('--list and --withdraw take no metrics beside them; --withdraw SERIAL:METRIC withdraws one')
-    is_named = which.devices or which.reports
-    if not (own.shown or own.withdraw) and (
-            bool(which.metrics) == own.every_alarm or (which.metrics and not is_named)):
+    if not is_of_file and (bool(which.metrics) == own.every_alarm or (which.metrics and not is_named)):
         raise UsageError('acknowledge takes metrics with -d ADDRESS or --report FILE, or --all, or --list, or '
                          '--withdraw; --help shows examples')
 
 
-def _said(lines: Sequence[str], mistakes: Sequence[str] = (), status: int = OK) -> int:
+def _print(lines: Sequence[str], mistakes: Sequence[str], status: int = OK) -> int:
     """Print lines, and the mistakes of a file as notes; return the exit status."""
     for words in (*lines, *(f'note: {mistake}' for mistake in mistakes)):
         print(sentence(words, 1000))
@@ -73,32 +77,32 @@ def _said(lines: Sequence[str], mistakes: Sequence[str] = (), status: int = OK) 
 
 # --- what is accepted ------------------------------------------------------------------
 
-def accepted(verdicts: Sequence[Verdict], metrics: Sequence[str],
-             template: Acknowledgement) -> Tuple[List[Acknowledgement], List[str]]:
-    """Return what is accepted of drives, and a sentence for each thing that cannot be.
+def acceptable(verdicts: Sequence[Verdict], metrics: Sequence[str],
+               template: Acknowledgement) -> tuple[list[Acknowledgement], list[str]]:
+    """Return the acknowledgements for drives, and a sentence for each number that cannot be accepted.
 
-    metrics: these, as they stand now; none: whatever alarms. template: why, until, by and at.
+    metrics: to accept at their current value; empty: those that alert. template: why, until, by and at.
     """
-    given, refused = [], []
+    new, refused = [], []
     for verdict in verdicts:
-        wanted = [j for j in verdict.judgements if j.reading.judged
-                  and (j.reading.metric in metrics if metrics else j.state is not State.OK)]
-        told = {judgement.reading.metric for judgement in wanted}
-        refused += [f'{verdict.device.name} does not report {metric}' for metric in metrics if metric not in told
-                    and not verdict.problem]
-        refused += [f'{verdict.device.name} {verdict.problem}'] if verdict.problem else []
-        for judgement in wanted:
+        judgements = [each for each in verdict.judgements if each.reading.judged
+                      and (each.reading.metric in metrics if metrics else each.state is not State.OK)]
+        reported = {judgement.reading.metric for judgement in judgements}
+        refused += [f'{verdict.device.name} {verdict.problem}'] if verdict.problem else [
+            f'{verdict.device.name} does not report {metric}' for metric in metrics if metric not in reported]
+        for judgement in judgements:
             why_not = _why_not(verdict, judgement)
-            refused += [f'{verdict.device.name} {finding(judgement)}: {why_not}'] if why_not else []
-            given += [] if why_not else [template._replace(serial=verdict.identity.serial,
-                                                           metric=judgement.reading.metric,
-                                                           value=judgement.reading.number or 0)]
-    return given, refused
+            if why_not:
+                refused.append(f'{verdict.device.name} {finding(judgement)}: {why_not}')
+            else:
+                new.append(template._replace(serial=verdict.identity.serial, metric=judgement.reading.metric,
+                                             value=judgement.reading.number or 0))
+    return new, refused
 
 
 def _why_not(verdict: Verdict, judgement: Judgement) -> str:
     if judgement.reading.state is not None:
-        return _OWN_WORD
+        return 'the drive itself reports this state, which cannot be acknowledged'
     if judgement.reading.number is None:
         return 'it has no value now'
     alone = verdict.identity._replace(wwn='')
@@ -106,7 +110,7 @@ def _why_not(verdict: Verdict, judgement: Judgement) -> str:
 
 
 def template(why: str, until: str) -> Acknowledgement:
-    """Return what all acknowledgements of one call have in common. Raises UsageError."""
+    """Return an acknowledgement with the parts that all of one call have in common. Raises UsageError."""
     if len(why) < LEAST_WHY:
         raise UsageError(f'--why says why this is accepted, in {LEAST_WHY} characters or more: --why "stable since '
                          f'2024"')
@@ -125,23 +129,18 @@ def _who() -> str:
         return str(os.getuid())
 
 
-def line(given: Acknowledgement) -> str:
-    """Return one acknowledgement for a person."""
-    ended = ', which is past' if given.until and given.until < today() else ''
-    told = amount(given.value, '') + acknowledgements.given_by(given, ', ') + ended
-    return f'{clean(given.serial)} {given.metric} {told}: {clean(given.why, 200)}'
+def line(accepted: Acknowledgement) -> str:
+    """Return one acknowledgement as a line for a person."""
+    ended = ', which is past' if accepted.until and accepted.until < today() else ''
+    value = amount(accepted.value, '') + acknowledgements.given_by(accepted, ', ') + ended
+    return f'{clean(accepted.serial)} {accepted.metric} {value}: {clean(accepted.why, 200)}'
 
 
 # --- the file -------------------------------------------------------------------------
 
-def path(config: str) -> str:
-    """Return the file in a configuration folder."""
-    return os.path.join(config, acknowledgements.FILE)
-
-
-def kept(config: str) -> AcknowledgementsFile:
-    """Return what the file holds. Raises DataError where it cannot be read, or not be changed without a loss."""
-    file = path(config)
+def content(config: str) -> AcknowledgementsFile:
+    """Return the file of a configuration directory. Raises DataError if a change could lose some of its content."""
+    file = os.path.join(config, acknowledgements.FILE)
     if not os.path.lexists(file):
         return acknowledgements_file.EMPTY
     text = data_file.site_text(file)
@@ -151,38 +150,29 @@ def kept(config: str) -> AcknowledgementsFile:
         raise DataError(f'{mistake}; correct {file} by hand, or move it away') from None
 
 
-def accept(config: str, given: Sequence[Acknowledgement]) -> AcknowledgementsFile:
-    """Add acknowledgements to the file, and return what it held before. Raises DataError."""
+def accept(config: str, new: Sequence[Acknowledgement]) -> AcknowledgementsFile:
+    """Add acknowledgements to the file, and return its earlier content. Raises DataError."""
     with _alone(config) as file:
-        before = kept(config)
-        _write(file, acknowledgements_file.with_added(before.data, given))
+        before = content(config)
+        _write(file, acknowledgements_file.with_added(before.data, new))
     return before
 
 
-def withdraw(config: str, names: Sequence[str]) -> Tuple[List[Acknowledgement], AcknowledgementsFile]:
-    """Remove what SERIAL or SERIAL:METRIC names, and return it with what the file held before.
+def withdraw(config: str, names: Collection[str]) -> tuple[list[Acknowledgement], AcknowledgementsFile]:
+    """Remove acknowledgements, by SERIAL or SERIAL:METRIC as --list prints them; return them, and the earlier content.
 
-    Raises DataError, and UsageError for what was never accepted.
+    Raises DataError, and UsageError for a name without an acknowledgement.
     """
     with _alone(config) as file:
-        before = kept(config)
-        ended = withdrawn(before.acknowledgements, names)
+        before = content(config)
+        names_of = {each: {name for serial in (each.serial, clean(each.serial))
+                           for name in (serial, f'{serial}:{each.metric}')} for each in before.acknowledgements}
+        for name in names:
+            if not any(name in own for own in names_of.values()):
+                raise UsageError(f'nothing of {clean(name)} is acknowledged; --list shows what is')
+        ended = [each for each in before.acknowledgements if names_of[each].intersection(names)]
         _write(file, acknowledgements_file.without(before.data, {(each.serial, each.metric) for each in ended}))
     return ended, before
-
-
-def withdrawn(before: Sequence[Acknowledgement], names: Sequence[str]) -> List[Acknowledgement]:
-    """Return what SERIAL or SERIAL:METRIC names, as --list prints them. Raises UsageError for what was never accepted.
-    """
-    for name in names:
-        if not any(name in _called(each) for each in before):
-            raise UsageError(f'nothing of {clean(name)} is acknowledged; --list shows what is')
-    return [each for each in before if _called(each) & set(names)]
-
-
-def _called(given: Acknowledgement) -> Set[str]:
-    """Return what a person may call an acknowledgement."""
-    return {name for serial in (given.serial, clean(given.serial)) for name in (serial, f'{serial}:{given.metric}')}
 
 
 # --- one at a time ----------------------------------------------------------------------
@@ -191,9 +181,10 @@ def _called(given: Acknowledgement) -> Set[str]:
 def _alone(config: str) -> Iterator[str]:
     """Yield the path of the file itself, behind any links, while no other acknowledge reads or writes it.
 
-    Raises DataError where the lock cannot be had: the file's own could be held by any user who may read it.
+    The lock is a file of its own, since any user who may read the data could hold theirs. Raises DataError if it is
+    held for too long.
     """
-    file = os.path.realpath(path(config))
+    file = os.path.realpath(os.path.join(config, acknowledgements.FILE))
     lock = f'{file}.lock'
     with _explained(file):
         fault = trust.fault(os.path.dirname(file), os.geteuid())
@@ -213,8 +204,8 @@ def _alone(config: str) -> Iterator[str]:
         os.close(descriptor)
 
 
-def _write(file: str, data: Mapping[str, Any]) -> None:
-    """Replace the file in one step. The caller holds the lock. Raises DataError where it cannot be written."""
+def _write(file: str, data: Json) -> None:
+    """Replace the file in one step. The caller holds the lock. Raises DataError if it cannot be written."""
     beside = f'{file}.new'
     with _explained(file):
         try:
@@ -236,7 +227,7 @@ def _write(file: str, data: Mapping[str, Any]) -> None:
 
 @contextmanager
 def _explained(file: str) -> Iterator[None]:
-    """Turn what the system refuses into a sentence."""
+    """Turn an OSError into a DataError with the next step."""
     try:
         yield
     except OSError as error:

@@ -3,40 +3,39 @@ from __future__ import annotations
 
 from .. import alarm
 from ..check.survey import Survey, survey
+from ..coded import Coded
 from ..command_line.options import CheckOptions, Options
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import List
-
     from ..output.plugin import Outcome, Whole
 
 
 def run(options: Options, runner: Runner) -> int:
     """Print what a monitoring daemon reads; the exit status is the state."""
-    found = survey(options, runner, _load_plugin)
+    result = survey(options, runner, _load_plugin)
     try:
-        outcome = rendered(found, options, options.own)
-    except alarm.TimeIsOver:  # all is known: it only remains to be said
-        outcome = rendered(found, options, options.own)
+        outcome = rendered(result, options, options.own)
+    except alarm.TimeIsOver:  # all is judged: only the output is left
+        outcome = rendered(result, options, options.own)
     print(outcome.text, end='')
-    runner.later.append(lambda: found.history.keep(found.verdicts))
+    runner.later.append(lambda: result.history.keep(result.verdicts))
     return int(outcome.state)
 
 
-def rendered(found: Survey, options: Options, own: CheckOptions) -> Outcome:
+def rendered(result: Survey, options: Options, own: CheckOptions) -> Outcome:
     """Return what a check prints of a survey."""
     from ..output import plugin
     face = plugin.Face(options.verbose, options.naming.hide_serial, own.all_perfdata, own.max_output)
-    transcript, said = _transcript(found, options.naming.hide_serial) if options.verbose >= 3 else [], whole(found)
-    return plugin.render(found.verdicts, found.judge.database.metrics, face, said, transcript)
+    transcript = _transcript(result, options.naming.hide_serial) if options.verbose >= 3 else []
+    return plugin.render(result.verdicts, result.judge.database.metrics, face, whole(result), transcript)
 
 
 def whole(found: Survey) -> Whole:
     """Return what a survey says of the run, beside its drives."""
     from ..output import plugin
-    notes = [*found.notes, f'attributes.json of {found.judge.database.date}']
+    notes = [*found.notes, Coded('database-date', f'attributes.json of {found.judge.database.date}')]
     return plugin.Whole(found.failures, found.faults, found.demands, found.remarks, notes, found.nobody)
 
 
@@ -46,9 +45,9 @@ def _load_plugin() -> None:
     from ..reading import json_report  # noqa: F401  needed only when the drives have answered
 
 
-def _transcript(found: Survey, hide_serial: bool) -> List[str]:
+def _transcript(result: Survey, hide_serial: bool) -> list[str]:
     from ..reading.content import nameless
     from ..words import sentence
     shown = nameless if hide_serial else str
-    return [f'  {read.device.name}: {sentence(line, 500)}' for read in found.reads
+    return [f'  {read.device.name}: {sentence(line, 500)}' for read in result.reads
             for line in shown(read.transcript).splitlines()]

@@ -12,19 +12,19 @@ from . import person
 
 def run(options: Options, runner: Runner) -> int:
     """Print a new entry for one drive, which goes into a file; why there is none goes to the person."""
-    found = survey(options, runner)
-    reports = [report for _, report in person.answered(found)]
+    result = survey(options, runner)
+    reports = [report for _, report in person.answered(result)]
     if len(reports) != 1:
-        print(_why_no_draft(found, len(reports)), file=sys.stderr)
+        print(_why_no_draft(result, len(reports)), file=sys.stderr)
         return UNKNOWN
     from ..devtools import draft
-    text = draft.draft(reports[0], found.judge.database)
+    text = draft.draft(reports[0], result.judge.database)
     print(text.rstrip(), file=sys.stdout if text.startswith('{') else sys.stderr)
     return OK
 
 
-def _why_no_draft(found: Survey, answered: int) -> str:
-    problems = [f'{verdict.device.name} {verdict.problem}' for verdict in found.verdicts if verdict.problem
-                and not answered]
-    return sentence('; '.join(problems),
-                    1000) or f'a draft is made from one drive, and {answered} answered; name it with -d or --report'
+def _why_no_draft(result: Survey, answered: int) -> str:
+    problems = [] if answered else [f'{verdict.device.name} {verdict.problem}' for verdict in result.verdicts
+                                    if verdict.problem]
+    return sentence('; '.join(problems), 1000) or (f'a draft is made from one drive, and {answered} answered; name it '
+                                                   'with -d or --report')

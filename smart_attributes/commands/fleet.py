@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List,
 from .. import alarm
 from ..check.rulebook import judge_of, site_of
 from ..check.survey import survey
+from ..coded import Coded
 from ..command_line.options import FleetOptions, Options
+from ..constants import DOCUMENT
 from ..errors import NotAReport, SmartError, UsageError
 from ..fleet import plan, services, summary, table, triage_documents
 from ..fleet.plugin_output import Drive, Reader
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from ..fleet.results import Service
 
 NOTE = 500             # characters
+SERIAL, LEAST = 'SERIAL', 3  # in place of a serial number; characters at the end of a sentence that may be of one
 COMMA = ',\n'
 SHOWING = 3            # reserves of time for showing what was gathered
 CARDS = 6              # of each thing to do: the plan stands below, and the table has all
@@ -40,10 +43,6 @@ KEYS: Mapping[str, Any] = dict.fromkeys(('device', 'type', 'model', 'serial', 'f
 OF_A_READING: Mapping[str, Any] = {'unit': '', 'warning': None, 'critical': None, 'reason': None}
 
 
-# Serial numbers in what a check says of drives that are gone or silent, as whereabouts has it; cut off as well.
-_SERIALS = re.compile(r'history --forget (.+?) retires it|last seen there: .*?\(serial (.+?)(?:\), |\.\.\.|$)')
-
-
 class Fleet:
     """What is gathered: counts of all drives, those that are kept, and sentences."""
 
@@ -53,9 +52,9 @@ class Fleet:
         self.packer = Packer()
         self.reader = Reader(self.database.metrics, self.packer)
         self.summary = summary.Summary(now, options.naming.hide_serial)
-        self.remarks: Dict[str, List[str]] = {}   # sentence -> services that it holds for
-        self.faults: List[str] = []               # what could not be asked
-        self.notes: List[str] = []
+        self.remarks: Dict[Coded, List[str]] = {}   # sentence -> services that it holds for
+        self.faults: List[Coded] = []             # what could not be asked
+        self.notes: List[Coded] = []
         self.asked = 0                            # services, or documents
         self.is_whole = False                     # all drives are counted
         self.is_cut = False                       # time was over
@@ -77,7 +76,7 @@ class Fleet:
             except (SmartError, alarm.TimeIsOver) as error:
                 if not self.asked:
                     raise
-                self.faults.append(f'{error}; only the drives read before it are shown')
+                self._lack(f'{error}; only the drives read before it are shown')
                 self.is_cut = self.is_cut or isinstance(error, alarm.TimeIsOver)
         self.summary.close()
         self.is_whole = not self.is_cut
@@ -97,8 +96,11 @@ class Fleet:
         try:
             yield from alarm.limited(drives)
         except Exception as error:
-            self.faults.append(f'{visible(source)} cannot be understood ({type(error).__name__}); please report it '
-                               'with what triage --json prints there')
+            self._lack(f'{visible(source)} cannot be understood ({type(error).__name__}); please report it with what '
+                       'triage --json prints there')
+
+    def _lack(self, words: str) -> None:
+        self.faults.append(Coded('not-gathered', words))
 
     def _of_icinga(self, wanted: FleetOptions) -> Iterator[Drive]:
         from ..fleet import icinga
@@ -107,9 +109,9 @@ class Fleet:
         try:
             names = api.names(wanted.filter)
             if not names:
-                self.faults.append('Icinga shows no service that runs this plugin, neither by its CheckCommand nor by '
-                                   'an output that begins with "SMART "' + (', for this --filter' if wanted.filter
-                                                                             else ''))
+                of_filter = ', for this --filter' if wanted.filter else ''
+                self.faults.append(Coded('no-services', 'Icinga shows no service that runs this plugin, neither by its '
+                                         f'CheckCommand nor by an output that begins with "SMART "{of_filter}'))
             if wanted.hosts is not None:
                 self._note_hosts(api.hosts(wanted.hosts), names)
             for service in api.services(names):
@@ -117,10 +119,12 @@ class Fleet:
                 yield from self._from(f'{service.host}!{service.name}', partial(self._of_service, service))
         finally:
             api.close()
-            self.faults += (f'{visible(name)}: {why}' for name, why in api.unread.items())
+            for name, why in api.unread.items():
+                self._lack(f'{visible(name)}: {why}')
         gone = len(names) - self.asked - len(api.unread)
         if gone > 0:
-            self.notes.append(f'{gone} of {len(names)} services were removed while Icinga was asked')
+            self.notes.append(Coded('services-removed',
+                                    f'{gone} of {len(names)} services were removed while Icinga was asked'))
 
     def _of_service(self, service: Service) -> List[Drive]:
         told = services.told(service, self.reader, self.now)
@@ -132,7 +136,8 @@ class Fleet:
         checked = {name.partition('!')[0] for name in services_of_them}
         without = [visible(host) for host in hosts if host not in checked]
         if without:
-            self.notes.append(_named(without, f'host of {len(hosts)} without a service that runs this plugin'))
+            self.notes.append(Coded('hosts-without-check', _named(
+                without, f'host of {len(hosts)} without a service that runs this plugin')))
 
     def _of_documents(self, options: Options, runner: processes.Runner) -> Iterator[Drive]:
         others: List[str] = []
@@ -141,7 +146,7 @@ class Fleet:
             try:
                 told = triage_documents.read(path)
             except (OSError, SmartError) as error:
-                self.faults.append(f'{visible(path)}: {getattr(error, "strerror", "") or error}')
+                self._lack(f'{visible(path)}: {getattr(error, "strerror", "") or error}')
                 continue
             if told is None:
                 others.append(path)
@@ -151,10 +156,10 @@ class Fleet:
         for told in self._of_reports(others, options, runner) if others else ():
             yield from self._of_document(told, old)
         if not (self.asked or others or self.faults):
-            self.faults.append(f'{", ".join(map(visible, options.own.files))}: no file is there; each host puts what '
-                               f'triage --json prints into one')
+            self._lack(f'{", ".join(map(visible, options.own.files))}: no file is there; each host puts what triage '
+                       f'--json prints into one')
         if old:
-            self.notes.append(_named(old, 'document older than two days'))
+            self.notes.append(Coded('result-old', _named(old, 'document older than two days')))
 
     def _of_reports(self, paths: Sequence[str], options: Options,
                     runner: processes.Runner) -> Iterator[triage_documents.Document]:
@@ -169,7 +174,8 @@ class Fleet:
                 folder = os.path.dirname(os.path.abspath(read.device.path))
                 by_host.setdefault(visible(os.path.basename(folder)), []).append(found.history.told(verdict))
         if skipped:
-            self.notes.append(_named(skipped, 'file skipped, neither a document of triage nor a report of smartctl'))
+            self.notes.append(Coded('file-skipped', _named(
+                skipped, 'file skipped, neither a document of triage nor a report of smartctl')))
         for host, verdicts in by_host.items():
             yield triage_documents.Document(host,
                                             json_document.document(verdicts, (), options.naming.hide_serial, self.now),
@@ -182,13 +188,13 @@ class Fleet:
         yield from self._from(told.host,
                               lambda: list(triage_documents.drives(told, self.reader, self.packer, self.now)))
 
-    def said(self) -> List[str]:
+    def said(self) -> List[Coded]:
         """Return what is to be said of the fleet beside its drives, what is worst first."""
         repeats = self.summary.repeats
-        return [sentence(each, NOTE) for each in (
+        twice = plural(repeats, 'drive is told twice by its host', 'drives are told twice by their host')
+        return [Coded(each.code, sentence(each, NOTE)) for each in (
             *self.faults, *self.notes, *services.sentences(self.remarks), *_of_twins(self.summary),
-            *([plural(repeats, 'drive is told twice by its host', 'drives are told twice by their host')]
-              if repeats else ()))]
+            *([Coded('drives-repeated', twice)] if repeats else ()))]
 
     def state(self) -> State:
         """Return the worst state of all."""
@@ -196,14 +202,15 @@ class Fleet:
         return worst([*told, *([State.UNKNOWN] if self.faults or not told else [])])
 
 
-def _of_twins(found: summary.Summary) -> List[str]:
+def _of_twins(found: summary.Summary) -> List[Coded]:
     """Return what is said of drives that two hosts tell of."""
     if not found.twins:
         return []
     shared = '; '.join(f'{f"{each.model} {each.serial}".rstrip()} is on {each.hosts[0]} and {each.hosts[1]}'
                        for each in found.twins[:NAMED])
     more = f' and {found.twin_count - NAMED} more' if found.twin_count > NAMED else ''
-    return [f'drives that two hosts tell of, since they share a shelf or a drive was moved: {shared}{more}']
+    return [Coded('drives-shared', 'drives that two hosts tell of, since they share a shelf or a drive was moved: '
+                                   f'{shared}{more}')]
 
 
 def _named(things: Sequence[str], words: str) -> str:
@@ -229,17 +236,22 @@ def run(options: Options, runner: processes.Runner) -> int:
 
 def _hidden(drives: Iterable[Drive]) -> Iterator[Drive]:
     for drive in drives:
-        told: Dict[str, Any] = {key: [_unnamed(each) for each in drive.facts[key]] for key in ('notes', 'findings')
-                if key in drive.facts}
-        why = drive.facts.get('why')
-        yield drive._replace(facts={**drive.facts, **told, 'why': _unnamed(why) if why else why, 'serial': None})
+        facts = {**drive.facts, 'serial': None}
+        if drive.serials:
+            facts.update({key: [{**each, 'text': _unnamed(each['text'] or '', drive.serials)} for each in facts[key]]
+                          for key in ('notes', 'findings') if key in facts})
+            facts['why'] = _unnamed(facts.get('why') or '', drive.serials)
+        yield drive._replace(facts=facts)
 
 
-def _unnamed(words: str) -> str:
-    """Return what a check says of drives that are gone or silent without their serial numbers."""
-    for found in _SERIALS.finditer(words):
-        words = words.replace(found[1] or found[2], 'SERIAL')
-    return words
+def _unnamed(words: str, serials: Sequence[str]) -> str:
+    """Return a sentence without serial numbers, nor the beginning of one where it was cut off."""
+    longest_first = sorted(serials, key=len, reverse=True)
+    words = re.sub('|'.join(map(re.escape, longest_first)), SERIAL, words)  # at once: what is put in is left alone
+    whole = words.removesuffix('...')
+    begun = max((length for serial in serials for length in range(LEAST + 1, len(serial))
+                 if whole.endswith(serial[:length])), default=0)
+    return whole[:-begun] + SERIAL + words[len(whole):] if begun else words
 
 
 def _readable(fleet: Fleet, drives: Iterable[Drive]) -> Iterator[Drive]:
@@ -263,16 +275,17 @@ def _files(paths: Sequence[str]) -> Iterator[str]:
 
 def _print_json(fleet: Fleet, drives: Iterable[Drive], own: FleetOptions) -> None:
     """Print the document while it is gathered: a drive a line, host by host, in little memory."""
-    print(f'{{"version": 1, "made": {round(fleet.now)}, "drives": [')
+    print(f'{{"version": {DOCUMENT}, "made": {round(fleet.now)}, "drives": [')
     readings = Readings(fleet.packer)
     try:
         for place, drive in enumerate(drives):
             facts = json.dumps({**KEYS, **drive.facts})
             sys.stdout.write(f'{COMMA if place else ""}{facts[:-1]}, "readings": [{readings.text(drive.pairs())}]}}')
     except alarm.TimeIsOver as over:
-        fleet.faults.append(f'{over}; the drives told before are here, more time is to be had with -t')
+        fleet.faults.append(Coded('time-over', f'{over}; the drives told before are here, more time is to be had with '
+                                               '-t'))
     known = summary.defects(fleet.summary, fleet.database)
-    print(f'\n], "state": "{fleet.state().name}", "notes": {json.dumps(fleet.said())}, '
+    print(f'\n], "state": "{fleet.state().name}", "notes": {json.dumps(list(map(json_document.note, fleet.said())))}, '
           f'"fleet": {json.dumps(summary.as_json(fleet.summary, known))}}}')
 
 

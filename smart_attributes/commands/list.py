@@ -10,8 +10,8 @@ from . import person
 def run(options: Options, runner: Runner) -> int:
     """Print addresses with who answers there; 0 when at least one drive does."""
     own: ListOptions = options.own
-    found = survey(options, runner)
+    result = survey(options, runner)
     from ..output import drive_list
-    told = found.verdicts, person.addresses(found, options), options.naming.hide_serial
-    print(drive_list.as_json(*told, person.nobody(found)) if own.as_json else drive_list.as_text(*told))
-    return person.status(found)
+    shown = result.verdicts, person.addresses(result, options), options.naming.hide_serial
+    print(drive_list.as_json(*shown, person.nobody(result)) if own.as_json else drive_list.as_text(*shown))
+    return person.status(result)

@@ -38,8 +38,8 @@ def _state_of_the_run(found: Survey) -> State:
 def _complain(found: Survey) -> None:
     """Say on standard error, which a journal keeps, what a number alone does not tell."""
     said = whole(found)
-    for words in (*said.failures, *said.faults, *(words for _, words in said.demands), *said.remarks,
-                  *(() if found.verdicts else [found.nobody[1]]),
+    for words in (*map(coded, (*said.failures, *said.faults, *(words for _, words in said.demands))), *said.remarks,
+                  *(() if found.verdicts else [coded(found.nobody[1])]),
                   *(f'{verdict.device.name} {coded(problem(verdict))}' for verdict in found.verdicts
                     if verdict.problem)):
-        print(sentence(coded(words), 500), file=sys.stderr)
+        print(sentence(words, 500), file=sys.stderr)

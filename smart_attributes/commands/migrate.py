@@ -15,11 +15,11 @@ from ..words import sentence, visible
 def run(options: Options, runner: Runner) -> int:
     """Turn files of version 1.6 into files of this one; 0 when all could be carried over, 1 otherwise."""
     own: MigrateOptions = options.own
-    found = survey(options, runner) if options.which.devices or options.which.reports or options.which.scan else None
-    judge = found.judge if found else judge_of(options, site_of(options.data, options.before))
-    drives = [migrate.Drive(read.device, read.outcome) for read in found.reads
-              if isinstance(read.outcome, Report)] if found else []
-    result = migrate.outcome(own.files, migrate.Site(judge.database, judge.thresholds, drives))
+    drives = survey(options, runner) if options.which.devices or options.which.reports or options.which.scan else None
+    judge = drives.judge if drives else judge_of(options, site_of(options.data, options.before))
+    result = migrate.migration(own.files, migrate.Installation(judge.database, judge.thresholds, [
+        migrate.ReportedDrive(read.device, read.outcome) for read in (drives.reads if drives else ())
+        if isinstance(read.outcome, Report)]))
     name = os.path.splitext(os.path.basename(own.files[0]))[0] + '.json'
     if own.output:
         for path in migrate.write(result, name, own.output):

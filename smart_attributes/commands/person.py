@@ -1,7 +1,5 @@
-"""The parts that commands for a person share: a survey with more of each drive, notes, addresses, exit statuses."""
+"""Functions that commands for a person share: a survey with more of each drive, notes, addresses, exit statuses."""
 from __future__ import annotations
-
-from typing import Dict, List, Tuple
 
 from ..check.survey import Survey, survey
 from ..command_line.options import OK, UNKNOWN, Options
@@ -14,45 +12,42 @@ from ..words import sentence
 
 
 def surveyed(options: Options, runner: Runner) -> Survey:
-    """Return a survey that also says where each drive is, what uses it and how long it lasts.
-
-    At a terminal a line tells how many drives have answered.
-    """
+    """Return a survey with the place, the users and the forecasts of each drive, and its progress at a terminal."""
     line = ProgressLine()
     try:
-        found = survey(options, runner, watch=line)
+        result = survey(options, runner, watch=line)
     finally:
         line.end()
-    return found._replace(verdicts=tuple(found.history.told(verdict)._replace(place=place(verdict.device))
-                                         for verdict in found.verdicts))
+    return result._replace(verdicts=tuple(result.history.told(verdict)._replace(place=place(verdict.device))
+                                         for verdict in result.verdicts))
 
 
-def nobody(found: Survey) -> Dict[str, str]:
-    """Return the keys of a JSON document that say why it has no drives, where that is a fault."""
-    state, words = found.nobody
-    return {} if found.verdicts or state is State.OK else {'state': state.name, 'error': words}
+def nobody(result: Survey) -> dict[str, str]:
+    """Return the keys of a JSON document that say why it has no drives; none if that is no fault."""
+    state, words = result.nobody
+    return {} if result.verdicts or state is State.OK else {'state': state.name, 'error': words}
 
 
-def print_remarks(found: Survey) -> None:
-    """Print what a survey says beside its drives."""
-    for note in (*found.remarks, *found.notes):
+def print_remarks(result: Survey) -> None:
+    """Print the remarks and notes of a survey that concern no single drive."""
+    for note in (*result.remarks, *result.notes):
         print(f'note: {sentence(note, 500)}')
 
 
-def status(found: Survey) -> int:
+def status(result: Survey) -> int:
     """Return the exit status: 0 when at least one drive was read."""
-    return OK if any(not verdict.problem for verdict in found.verdicts) else UNKNOWN
+    return OK if any(not verdict.problem for verdict in result.verdicts) else UNKNOWN
 
 
-def answered(found: Survey) -> List[Tuple[Verdict, Report]]:
+def answered(result: Survey) -> list[tuple[Verdict, Report]]:
     """Return the drives that have answered, with their reports."""
-    return [(verdict, read.outcome) for verdict, read in zip(found.verdicts, found.reads)
+    return [(verdict, read.outcome) for verdict, read in zip(result.verdicts, result.reads)
             if isinstance(read.outcome, Report)]
 
 
-def addresses(found: Survey, options: Options) -> List[str]:
-    """Return what to paste after -d for each drive."""
+def addresses(result: Survey, options: Options) -> list[str]:
+    """Return the address of each drive, as an argument of -d."""
     if options.naming.label != 'by-id':
-        return [verdict.device.address for verdict in found.verdicts]
-    known = by_id.links()
-    return [by_id.stable(verdict.device, known).address for verdict in found.verdicts]
+        return [verdict.device.address for verdict in result.verdicts]
+    links = by_id.links()
+    return [by_id.stable(verdict.device, links).address for verdict in result.verdicts]

@@ -10,15 +10,15 @@ from ..reading import sudoers
 from ..reading.processes import Runner
 
 if TYPE_CHECKING:
-    from ..reading.machine import Found, Plan
+    from ..reading.machine import DeviceList, Plan
 
 
 def run(options: Options, runner: Runner) -> int:
     """Print a file for /etc/sudoers.d."""
     own: SudoersOptions = options.own
-    asked = sudoers.Asked(own.user, own.literal, own.types, bool(options.which.devices))
+    asked = sudoers.RuleRequest(own.user, own.literal, own.types, bool(options.which.devices))
 
-    def drives() -> Tuple[Found, Sequence[Plan]]:
+    def drives() -> Tuple[DeviceList, Sequence[Plan]]:
         found = find(options, runner, time.monotonic() + options.how_read.timeout)
         return found, plan(found.devices, options)
     print(sudoers.text(asked, options.how_read, runner, drives))

@@ -2,8 +2,10 @@
 from __future__ import annotations
 
 import sys
+import time
+from importlib import import_module
 
-from .. import alarm
+from .. import VERSION, alarm
 from ..command_line import option_groups as groups
 from ..command_line import options as values
 from ..command_line import parsers
@@ -13,12 +15,12 @@ from ..command_line.parsers import Command
 from ..files import CONFIG
 from ..model import OUTPUT_LIMIT
 from ..typed import TYPE_CHECKING
-from ..version import VERSION
 
 if TYPE_CHECKING:
-    from typing import Sequence, Tuple
+    from collections.abc import Callable, Sequence
 
     from ..reading.processes import Runner
+    from ..typed import Json
 
 
 def do(argv: Sequence[str], runner: Runner) -> int:
@@ -41,7 +43,7 @@ def parser(command: Command) -> parsers.Parser:
     return parsers.parser(command, COMMANDS[1:] if command is COMMANDS[0] else ())
 
 
-def _understood(argv: Sequence[str]) -> Tuple[Command, Options]:
+def _understood(argv: Sequence[str]) -> tuple[Command, Options]:
     check, *others = COMMANDS
     command = next((each for each in others if argv[:1] == [each.name]), check)
     return command, parsers.parse(command, parser(command), argv if command is check else argv[1:])
@@ -54,76 +56,31 @@ def _version(options: Options) -> int:
     return OK
 
 
-# --- what runs a command: its module is loaded for it alone ------------------------------------
-
-def _check(options: Options, runner: Runner) -> int:
-    from . import check
-    return check.run(options, runner)
+def _module(name: str) -> Callable[[Options, Runner], int]:
+    """Return run() of a module beside this one, which is loaded for its command alone."""
+    return lambda options, runner: int(import_module(f'.{name}', __package__).run(options, runner))
 
 
-def _triage(options: Options, runner: Runner) -> int:
-    from . import triage
-    return triage.run(options, runner)
+# --- the forms of triage's document: each is a function of the document, and an option below ----
+
+def _json(document: Json) -> str:
+    from ..output import json_document
+    return json_document.as_text(document)
 
 
-def _list(options: Options, runner: Runner) -> int:
-    from . import list
-    return list.run(options, runner)
+def _page(document: Json) -> str:
+    import socket
+
+    from ..output import page
+    return page.page(document, f'Drives of {socket.gethostname()}', time.time())
 
 
-def _explain(options: Options, runner: Runner) -> int:
-    from . import explain
-    return explain.run(options, runner)
-
-
-def _sudoers(options: Options, runner: Runner) -> int:
-    from . import sudoers
-    return sudoers.run(options, runner)
-
-
-def _draft(options: Options, runner: Runner) -> int:
-    from . import draft
-    return draft.run(options, runner)
-
-
-def _validate(options: Options, runner: Runner) -> int:
-    from . import validate
-    return validate.run(options, runner)
-
-
-def _measure(options: Options, runner: Runner) -> int:
-    from . import measure
-    return measure.run(options, runner)
-
-
-def _migrate(options: Options, runner: Runner) -> int:
-    from . import migrate
-    return migrate.run(options, runner)
-
-
-def _acknowledge(options: Options, runner: Runner) -> int:
-    from . import acknowledge
-    return acknowledge.run(options, runner)
-
-
-def _history(options: Options, runner: Runner) -> int:
-    from . import history
-    return history.run(options, runner)
-
-
-def _metrics(options: Options, runner: Runner) -> int:
-    from . import metrics
-    return metrics.run(options, runner)
-
-
-def _doctor(options: Options, runner: Runner) -> int:
-    from . import doctor
-    return doctor.run(options, runner)
-
-
-def _fleet(options: Options, runner: Runner) -> int:
-    from . import fleet
-    return fleet.run(options, runner)
+def _form(spelling: str, text: Callable[[Json], str], file: str = '', *, help: str) -> groups.Option:
+    """Return the option for a form of triage's document. file: what the help calls its value; without, it is printed.
+    """
+    where = {'type': lambda path: (text, path), 'action': 'append', 'metavar': file} if file else {
+        'action': 'append_const', 'const': (text, None)}
+    return option(spelling, dest='forms', default=[], help=help, **where)
 
 
 # --- the table -------------------------------------------------------------------------------
@@ -150,28 +107,27 @@ exit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN''', _JUDGED, (
             option('--max-output', type=groups.max_output, default=OUTPUT_LIMIT, metavar='BYTES',
                    help='print at most this, perfdata included; 8000 for Nagios behind check_nrpe or check_by_ssh '
                         '(default: %(default)s)')),
-        values.CheckOptions, history='writes', has_time_limit=True, takes_old_options=True, run=_check),
+        values.CheckOptions, history='writes', has_time_limit=True, takes_old_options=True, run=_module('check')),
     Command(
         'triage', 'Show all drives in one table, worst first.', '[options]', f'''\
 example:
   {PROGRAM} triage --scan
   {PROGRAM} triage --since 30d
   {PROGRAM} triage --report tickets/ --json''', _JUDGED, (
-            groups.JSON,
-            option('--html', metavar='FILE',
-                   help='the same as one self-contained page: what to do, then all drives'),
+            _form('--json', _json, help='the same as JSON'),
+            _form('--html', _page, 'FILE', help='the same as one self-contained page: what to do, then all drives'),
             option('--since', type=groups.duration, default=0, metavar='TIME',
                    help='tell as well what grew, came and went in that time, as history has it: 24h, 30d')),
-        values.TriageOptions, history='reads', has_time_limit=True, takes_old_options=True, run=_triage),
+        values.TriageOptions, history='reads', has_time_limit=True, takes_old_options=True, run=_module('triage')),
     Command(
         'list', 'List addresses, models, serials and WWNs; the first column goes after -d.', '[options]',
         f'example:\n  {PROGRAM} list --json\n  {PROGRAM} list --label by-id',
         (groups.DRIVES, groups.READING, groups.NAMING, groups.COMMON), (groups.JSON,),
-        values.ListOptions, history='', has_time_limit=True, takes_old_options=False, run=_list),
+        values.ListOptions, history='', has_time_limit=True, takes_old_options=False, run=_module('list')),
     Command(
         'explain', 'Explain one drive: its readings, database entry and limits.',
         '(-d ADDRESS | --report FILE) [options]', f'example:\n  {PROGRAM} explain -d /dev/sda', _JUDGED, (),
-        None, history='reads', has_time_limit=True, takes_old_options=True, run=_explain),
+        None, history='reads', has_time_limit=True, takes_old_options=True, run=_module('explain')),
     Command(
         'sudoers', 'Print the sudo rule that lets this plugin, and nothing else, run smartctl as root.', '[options]',
         f'example:\n  {PROGRAM} sudoers > rule && visudo -cf rule && '
@@ -186,11 +142,11 @@ example:
                    help='admit areca, or this type of a USB bridge, too, which sends vendor commands; repeatable'),
             option('--config', default=CONFIG, metavar='DIR',
                    help='folder whose thresholds.d/*.json say what is not read; default %(default)s')),
-        values.SudoersOptions, history='', has_time_limit=False, takes_old_options=False, run=_sudoers),
+        values.SudoersOptions, history='', has_time_limit=False, takes_old_options=False, run=_module('sudoers')),
     Command(
         'draft', 'Draft a new entry for attributes.json from a drive or a report.',
         '(-d ADDRESS | --report FILE) [options]', f'example:\n  {PROGRAM} draft -d /dev/sda > my-entry.json',
-        _SURVEYED, (), None, history='', has_time_limit=True, takes_old_options=False, run=_draft),
+        _SURVEYED, (), None, history='', has_time_limit=True, takes_old_options=False, run=_module('draft')),
     Command(
         'validate', 'Find the mistakes in attributes.json and in your own files.', '[FILE ...] [options]', f'''\
 example:
@@ -205,14 +161,14 @@ example:
             option('--models', metavar='FILE',
                    help='models on which overlaps are looked for; default tests/models.csv'),
             option('--format', action='store_true', help='rewrite the files in their usual layout')),
-        values.ValidateOptions, history='', has_time_limit=False, takes_old_options=False, run=_validate),
+        values.ValidateOptions, history='', has_time_limit=False, takes_old_options=False, run=_module('validate')),
     Command(
         'measure', 'Compare attributes.json with what real drives say of themselves.', 'FILE [options]',
         f'example:\n  {PROGRAM} measure drives.jsonl.gz', (groups.COMMON,), (
             option('files', nargs=1, metavar='FILE', help='drives as facts, one JSON object a line, plain or gzip'),
             option('--write', action='store_true',
                    help='write what was counted of each family into tests/evidence.json')),
-        values.MeasureOptions, history='', has_time_limit=False, takes_old_options=False, run=_measure),
+        values.MeasureOptions, history='', has_time_limit=False, takes_old_options=False, run=_module('measure')),
     Command(
         'migrate', 'Turn files of version 1.6 into limits and entries of this version.',
         'OLD.json [OLD.json] [options]', f'''\
@@ -226,7 +182,7 @@ exit status: 0 all carried over, 1 something was not, 3 nothing was''', _SURVEYE
             option('files', nargs='+', metavar='OLD.json',
                    help='check_smartdb.json, or a user configuration (-ucfgj), or both'),
             option('-o', '--output', metavar='DIR', help='folder for attributes.d/*.json and thresholds.d/*.json')),
-        values.MigrateOptions, history='', has_time_limit=False, takes_old_options=False, run=_migrate),
+        values.MigrateOptions, history='', has_time_limit=False, takes_old_options=False, run=_module('migrate')),
     Command(
         'acknowledge', 'Accept values of single drives: no alert until they get worse.',
         '(-d ADDRESS | --report FILE) METRIC [METRIC ...] --why WHY [options]', f'''\
@@ -257,7 +213,8 @@ exit status: 0 done, 1 part of it was refused, 3 all of it was''', _SURVEYED, (
                    help='list what is acknowledged, by whom, when and why'),
             option('--withdraw', action='append', default=[], metavar='SERIAL[:METRIC]',
                    help='withdraw what is acknowledged of this drive, or one metric of it; repeatable')),
-        values.AcknowledgeOptions, history='reads', has_time_limit=True, takes_old_options=False, run=_acknowledge),
+        values.AcknowledgeOptions, history='reads', has_time_limit=True, takes_old_options=False,
+        run=_module('acknowledge')),
     Command(
         'history', 'Show what history holds of drives, fill it from smartd, or forget a drive.',
         '[-d ADDRESS] [METRIC ...] [options]', f'''\
@@ -276,7 +233,7 @@ exit status: 0 done, 3 nothing was''', _NAMED, (
                    help='fill history from the logs of smartd, of the drives that are read'),
             option('--forget', action='append', default=[], metavar='SERIAL',
                    help='forget a drive that is gone for good; repeatable')),
-        values.HistoryOptions, history='reads', has_time_limit=True, takes_old_options=False, run=_history),
+        values.HistoryOptions, history='reads', has_time_limit=True, takes_old_options=False, run=_module('history')),
     Command(
         'metrics', 'Print the numbers and states of drives for Prometheus.', '[options]', f'''\
 example:
@@ -289,7 +246,7 @@ exit status: 0 the metrics are out and a drive answered, asleep or not, 3 otherw
                    help='write them there, in one step, for the textfile collector of node_exporter'),
             option('--openmetrics', action='store_true',
                    help='OpenMetrics instead of text format 0.0.4, which is what the textfile collector reads')),
-        values.MetricsOptions, history='writes', has_time_limit=True, takes_old_options=False, run=_metrics),
+        values.MetricsOptions, history='writes', has_time_limit=True, takes_old_options=False, run=_module('metrics')),
     Command(
         'doctor', 'Check this installation; print the remedy for each problem.', '[--user NAME] [options]', f'''\
 example:
@@ -302,7 +259,7 @@ the time of -t.
 exit status: 0 all is good, 1 something is to be done, 3 it could not be looked at''', _NAMED, (
             option('--user', default='', metavar='NAME',
                    help='who runs the checks: as root, look as this user; default: whoever runs it'), groups.JSON),
-        values.DoctorOptions, history='reads', has_time_limit=True, takes_old_options=False, run=_doctor),
+        values.DoctorOptions, history='reads', has_time_limit=True, takes_old_options=False, run=_module('doctor')),
     Command(
         'fleet', 'Show the drives of many hosts, worst first: from Icinga 2, or from folders.',
         '[--icinga URL] [FOLDER|FILE ...] [options]', f'''\
@@ -317,4 +274,4 @@ exit status: 0 all could be asked and a drive was told, 3 otherwise''',
         (groups.ICINGA, groups.FLEET_OUTPUT, groups.DATA, groups.COMMON), (
             option('files', nargs='*', metavar='FOLDER|FILE',
                    help='files of triage --json, or what smartctl printed, in folders named after hosts'),),
-        values.FleetOptions, history='', has_time_limit=True, takes_old_options=False, run=_fleet))
+        values.FleetOptions, history='', has_time_limit=True, takes_old_options=False, run=_module('fleet')))

@@ -3,29 +3,43 @@ from __future__ import annotations
 
 import socket
 import time
-from typing import Any, Dict
+from typing import TYPE_CHECKING
 
 from ..check.survey import Survey
+from ..coded import Coded
 from ..command_line.options import Options, TriageOptions
+from ..output import output_file
 from ..reading.processes import Runner
 from ..words import sentence
 from . import person, smartd_import
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ..typed import Json, MutableJson
 
 
 def run(options: Options, runner: Runner) -> int:
     """Print the table; 0 when at least one drive was read."""
     own: TriageOptions = options.own
     found = _with_lately(_with_unread_logs(person.surveyed(options, runner), options), options, own.since)
-    if own.html:
-        _write_page(found, options, own.html)
-    if own.as_json:
-        from ..output import json_document
-        print(json_document.as_text({**person.nobody(found), **_document(found, options)}))
-    elif own.html:
-        print(f'written: {own.html}')
+    if own.forms:
+        _write(dict(own.forms), found, options)
     else:
         _print_table(found, options)
     return person.status(found)
+
+
+def _write(forms: Mapping[Callable[[Json], str], str | None], found: Survey, options: Options) -> None:
+    """Write the document in each form to its file; print it in those that have none."""
+    document, printed = _document(found, options), [text for text, file in forms.items() if file is None]
+    files = [(text, file) for text, file in forms.items() if file is not None]
+    for text, file in files:
+        output_file.write(text(document), file)
+    for text in printed:  # it is all that a program reads, so it says why there are no drives
+        print(text({**person.nobody(found), **document}))
+    if not printed:
+        print(f'written: {", ".join(file for _, file in files)}')
 
 
 def _print_table(found: Survey, options: Options) -> None:
@@ -45,7 +59,8 @@ def _with_lately(found: Survey, options: Options, since: int) -> Survey:
         return found
     worse = {metric: each.worse for metric, each in found.judge.database.metrics.items()}
     lately = found.history.lately(found.verdicts, since, worse, options.naming.hide_serial)
-    return found._replace(lately=lately, remarks=tuple(words for words in found.remarks if words not in lately.went))
+    return found._replace(lately=lately, remarks=tuple(
+        each for each in found.remarks if not any(map(each.is_about_the_same, lately.went))))
 
 
 def _with_unread_logs(found: Survey, options: Options) -> Survey:
@@ -53,18 +68,12 @@ def _with_unread_logs(found: Survey, options: Options) -> Survey:
     if options.history.no_history or options.which.reports or found.history.trouble:
         return found
     words = smartd_import.unread(person.answered(found), found.judge.database, found.history.since)
-    return found._replace(remarks=(*found.remarks, words)) if words else found
+    return found._replace(remarks=(*found.remarks, Coded('smartd-logs-unread', words))) if words else found
 
 
-def _document(found: Survey, options: Options) -> Dict[str, Any]:
+def _document(found: Survey, options: Options) -> MutableJson:
     from ..output import json_document
     now = time.time()
     of_this_host = {} if options.which.reports else {'host': socket.gethostname()}
     return {**json_document.document(found.verdicts, found.failures, options.naming.hide_serial, now, found.faults,
                                      found.demands, found.remarks, found.lately), **of_this_host, 'made': int(now)}
-
-
-def _write_page(found: Survey, options: Options, path: str) -> None:
-    from ..output import output_file, page
-    content = _document(found, options)
-    output_file.write(page.page(content, f'Drives of {socket.gethostname()}', time.time()), path)

@@ -4,11 +4,13 @@ from __future__ import annotations
 from ..command_line.options import Options, ValidateOptions
 from ..devtools import validate
 from ..reading.processes import Runner
-from ..v1_6 import validation
+from ..v1_6 import files as old_files
 from ..words import visible
 
-_OLD = (validate.Kind(validation.DATABASE, validation.is_database, validation.examine),
-        validate.Kind(validation.USERS, validation.is_users, validation.examine))
+_OLD = (validate.FileKind('database of version 1.6', lambda _, data: old_files.is_of_1_6(data)
+                      and not old_files.is_by_path(data), old_files.examine),
+        validate.FileKind('user configuration of version 1.6', lambda _, data: old_files.is_of_1_6(data)
+                      and old_files.is_by_path(data), old_files.examine))
 
 
 def run(options: Options, runner: Runner) -> int:

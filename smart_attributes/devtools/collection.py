@@ -1,87 +1,88 @@
 """Drives as lines of facts -> reports: a collection of drives that others have read.
 
-One JSON object a line, as in linuxhw/EnterpriseDrive's collection: identity,
-attribute rows, device statistics and NVMe log lines as smartctl -x prints them.
+One JSON object a line, as in linuxhw/EnterpriseDrive's collection: identity, attribute rows, device statistics and NVMe
+log lines as smartctl -x prints them.
 """
+from __future__ import annotations
+
 import gzip
 import json
 import re
 import zlib
-from typing import Any, Callable, Dict, Iterator, Mapping, NamedTuple, Optional, Tuple, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple, TypeVar
 
 from ..errors import DataError
 from ..model import WHEN_FAILED, AttributeRow, Identity, Report, Statistic
 from ..reading.pysmart import NVME_LABELS
 from ..reading.report_common import has_spindle
+from ..typed import Json
 from .sectors import ATTRIBUTES, Sizes
 
 LONGEST = 30  # digits of a number; no counter of a drive has as many
 NOT_A_DRIVE = (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError)
-HEALTH = {'PASSED': True, 'OK': True, 'FAILED!': False}
+HEALTH: Mapping[object, bool] = {'PASSED': True, 'OK': True, 'FAILED!': False}
 NVME_LINES = {'Critical Warning': 'critical_warning', **NVME_LABELS}
+SCSI_LINES = {'temperature': 'Current Drive Temperature', 'drive_trip': 'Drive Trip Temperature'}
 
-Facts = Mapping[str, Any]
-Told = TypeVar('Told')
+Value = TypeVar('Value')
 
 
-class Drive(NamedTuple):
+class CollectedDrive(NamedTuple):
     """One drive of a collection."""
 
     name: str        # where it stands in the collection
     report: Report
 
 
-def read(path: str) -> Iterator[Drive]:
-    """Yield the drives of a file, plain or gzip, with the sector sizes that their counts tell.
+def read(path: str) -> Iterator[CollectedDrive]:
+    """Yield the drives of a file, plain or gzip, with the sector sizes that their counts show.
 
-    Raises DataError with the line that is no drive.
+    Raises DataError with the line that is not a drive.
     """
     sizes = Sizes()
     for model, counts in _each(path, _counts):
         sizes.add(model, counts)
-    for drive in _each(path, _drive):
+    for drive in _each(path, lambda facts, number: CollectedDrive(str(facts.get('path', number)), report_of(facts))):
         identity = drive.report.identity
-        known = identity._replace(physical_block_size=sizes.physical(identity.model))
-        yield drive._replace(report=drive.report._replace(identity=known))
+        identity = identity._replace(physical_block_size=sizes.physical(identity.model))
+        yield drive._replace(report=drive.report._replace(identity=identity))
 
 
-def _each(path: str, told: Callable[[Facts, int], Told]) -> Iterator[Told]:
-    """Yield what each line of a file tells."""
-    opened = gzip.open if path.endswith('.gz') else open
+def _each(path: str, value_of: Callable[[Json, int], Value]) -> Iterator[Value]:
+    """Yield the value of each line of a file. value_of: of the facts of a line, and its number."""
     try:
-        with opened(path, 'rt', encoding='utf-8') as lines:
+        with (gzip.open if path.endswith('.gz') else open)(path, 'rt', encoding='utf-8') as lines:
             for number, line in enumerate(lines, 1):
                 try:
-                    found = told(json.loads(line), number)
+                    value = value_of(json.loads(line), number)
                 except NOT_A_DRIVE as error:
                     raise DataError(f'{path}, line {number}: {type(error).__name__}: this is no drive; '
                                     'each line is an object with model, attributes, devstat') from None
-                yield found
+                yield value
     except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
         reason = getattr(error, 'strerror', None) or 'it is neither text nor a whole gzip file'
         raise DataError(f'{path}: {reason}; name a file with one drive a line') from None
 
 
-def _drive(facts: Facts, number: int) -> Drive:
-    return Drive(str(facts.get('path', number)), report_of(facts))
-
-
-def _counts(facts: Facts, _: int) -> Tuple[str, Mapping[int, int]]:
+def _counts(facts: Json, _: int) -> tuple[str, Mapping[int, int]]:
     rows = facts.get('attributes', ())
     return _text(facts, 'model'), {row[0]: _count(row[7]) or 0 for row in rows if row[0] in ATTRIBUTES}
 
 
-def report_of(facts: Facts) -> Report:
-    """Return what smartctl would have said about the drive."""
+def report_of(facts: Json) -> Report:
+    """Return what smartctl would have reported. Raises one of NOT_A_DRIVE where the facts are not those of a drive."""
     rows = tuple(_row(*row) for row in facts.get('attributes', ()))
-    return Report(
-        identity=_identity(facts)._replace(spins=has_spindle(rows)), smart_status=HEALTH.get(facts.get('health', '')),
-        attributes=rows,
-        statistics=dict(_statistics(facts.get('devstat', {}))),
-        nvme=dict(_nvme(facts.get('nvme', {}))), scsi=_scsi(facts), error_count=_count(str(facts.get('errors', ''))))
+    scsi = {key: _count(facts.get('scsi', {}).get(label, '')) for key, label in SCSI_LINES.items()}
+    scsi['percentage_used'] = _count(str(facts.get('scsi_percent_used')))
+    return Report(_identity(facts)._replace(spins=has_spindle(rows)), HEALTH.get(facts.get('health')),
+                  attributes=rows, statistics=dict(_statistics(facts.get('devstat', {}))),
+                  nvme=dict(_nvme(facts.get('nvme', {}))),
+                  scsi={key: number for key, number in scsi.items() if number is not None},
+                  error_count=_count(str(facts.get('errors'))))
 
 
-def _identity(facts: Facts) -> Identity:
+def _identity(facts: Json) -> Identity:
     protocol = 'NVMe' if 'nvme' in facts else 'SCSI' if 'vendor' in facts else 'ATA'
     model = _text(facts, 'model') or f'{_text(facts, "vendor")} {_text(facts, "product")}'.strip()
     rotation = _text(facts, 'rotation')
@@ -89,8 +90,8 @@ def _identity(facts: Facts) -> Identity:
                     rotation=0 if 'Solid' in rotation else _count(rotation), family=_text(facts, 'family'))
 
 
-def _text(facts: Facts, key: str) -> str:
-    """Return a text, '' where the drive does not tell it. Raises TypeError for anything else."""
+def _text(facts: Json, key: str) -> str:
+    """Return a text, '' where it is missing. Raises TypeError for anything else."""
     text = facts.get(key) or ''
     if not isinstance(text, str):
         raise TypeError(key)
@@ -103,29 +104,21 @@ def _row(number: int, name: str, flags: str, value: object, worst: object, thres
                         WHEN_FAILED.get(failed, ''), raw)
 
 
-def _statistics(lines: Mapping[str, Any]) -> Iterator[Tuple[Tuple[int, int], Statistic]]:
+def _statistics(lines: Json) -> Iterator[tuple[tuple[int, int], Statistic]]:
     for place, (value, flags, name) in lines.items():
         if re.fullmatch('-?[0-9]+', value):
             page, offset = (int(part, 0) for part in place.split(':'))
             yield (page, offset), Statistic(_whole(value), name, flags.replace('-', ''))
 
 
-def _nvme(lines: Mapping[str, str]) -> Iterator[Tuple[str, int]]:
+def _nvme(lines: Mapping[str, str]) -> Iterator[tuple[str, int]]:
     for label, value in lines.items():
         key, number = NVME_LINES.get(' '.join(label.split())), _count(value)
         if key and number is not None:
             yield key, number
 
 
-def _scsi(facts: Facts) -> Dict[str, float]:
-    lines = facts.get('scsi', {})
-    found = {'temperature': _count(lines.get('Current Drive Temperature', '')),
-             'drive_trip': _count(lines.get('Drive Trip Temperature', '')),
-             'percentage_used': _count(str(facts.get('scsi_percent_used', '')))}
-    return {key: number for key, number in found.items() if number is not None}
-
-
-def _count(text: str) -> Optional[int]:
+def _count(text: str) -> int | None:
     """Return the number that *text* starts with: "3%", "0x01", "2,020,626 [1.03 TB]"; None where there is none."""
     match = re.match(r'(0x[0-9a-fA-F]+)|([0-9][0-9,.\s]*)', text)
     if not match:

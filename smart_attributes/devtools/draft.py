@@ -1,10 +1,8 @@
 """From one drive to an entry that a person can finish.
 
-Nothing is lost: what the entry that speaks for the drive so far reads, the
-new one reads as well. Nothing is invented: what a number means is taken over
-only where the entries of the database agree about it, endurance and amounts
-of data only where the drive's own statistics say the same. Serial numbers
-never appear.
+Nothing is lost: the new entry reads all that the present entry of the drive reads. Nothing is invented: the meaning of
+a number is taken over only where the entries of the database agree about it, endurance and amounts of data only where
+the drive's own statistics state the same. Serial numbers never appear.
 """
 from __future__ import annotations
 
@@ -12,25 +10,26 @@ import json
 import os
 import re
 from collections import Counter
-from typing import Any, Dict, Iterator, List, Mapping, Match, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from ..knowledge import data_file, decode, drive_database, formatting, readings, regular_expressions, standards, units
+from ..knowledge import data_file, decode, formatting, readings, regular_expressions, standards, units
+from ..knowledge.drive_database import SpecDatabase
 from ..model import AttributeRow, Identity, Report
 from ..typed import Json
 from ..words import literally
-from . import model_patterns, statistic_trust
+from . import statistic_trust
+from .entry_rules import LITERALS
+from .statistic_trust import ENDURANCE, ENDURANCE_STATISTIC, WORN
 
-ENDURANCE = 'endurance_used'
-ENDURANCE_STATISTIC = (7, 0x008)  # page and offset of the device statistics log
-WORN = range(1, 100)              # at 0 everything fits, and beyond 99 a normalized value has stopped
 # Ways to count endurance, and what a value may be so that one that was never set is unknown.
-ENDURANCE_FORMULAS: Mapping[str, Tuple[int, int]] = {
+ENDURANCE_FORMULAS: Mapping[str, tuple[int, int]] = {
     '100 - value': (0, 99), '200 - value': (0, 199), 'value': (0, 200), 'raw': (0, 254), '100 - raw': (0, 99),
     **{f'raw byte {number}': (0, 254) for number in range(1, decode.RAW_BYTES)}}
 # An attribute's meaning is taken over when so many vendors share it, and this part of all entries that have it.
 VENDORS, AGREEMENT = 3, 0.9
 DIFFERING_UNITS = ('%', 'B')
-# What the entry that speaks so far says of the drive beside its attributes.
+# What the entry that speaks so far holds of the drive beside its attributes.
 INHERITED = ('uses', 'uses_common', 'no_endurance', 'untrusted_statistics', 'statistic_units', 'ignore_thresholds')
 # counts; of fewer, some unit fits by chance. So 23,638 of 23,698 measured amounts are read as their entries do
 TELLING = 1000
@@ -50,6 +49,11 @@ NO_ENTRY_NEEDED = {
     'SCSI': 'No entry is needed: the log pages of the SCSI standard say everything about {}.'}
 NOTHING_TO_DRAFT = ('No entry can be drafted: the report of {} has no attribute table; '
                     'read the drive with smartctl -A, behind a controller with -d TYPE.')
+NEXT = ('Next: correct family and models; give each attribute that you know its readings (doc/metric-names.md lists '
+        'the metrics), leave the others; name your source. Then: check_smart_attributes validate THIS_FILE. '
+        'It works once it lies in /etc/check-smart-attributes/attributes.d.')
+
+Meanings = Mapping[tuple[int, str], tuple[Json, str]]  # (attribute, smartctl's name) -> (readings, why)
 
 
 class Fit(NamedTuple):
@@ -57,11 +61,11 @@ class Fit(NamedTuple):
 
     attribute: int
     metric: str
-    spec: Mapping[str, Any]   # a reading, as an entry writes it
+    spec: Json       # a reading, as an entry has it
     words: str
 
 
-def draft(report: Report, database: drive_database.SpecDatabase) -> str:
+def draft(report: Report, database: SpecDatabase) -> str:
     """Return the JSON text of a file with one new entry and its sample, or a sentence why there is none."""
     identity = report.identity
     model = json.dumps(identity.plain_model or 'this drive')
@@ -70,53 +74,53 @@ def draft(report: Report, database: drive_database.SpecDatabase) -> str:
     rows = _usable_rows(report)
     if not rows:
         return NOTHING_TO_DRAFT.format(model)
-    base = _base(report, database)
-    fits = _fits(report, rows, database)
+    # The entry that speaks for the drive so far: one for its family, a generic one, or that for unknown drives.
+    claims = database.claims(identity, [row.id for row in report.attributes])
+    base = claims[0][1] if len(claims) == 1 else {}
+    stated = _stated(report, database)
+    filled = statistic_trust.fills(stated.get('host_written'), identity.capacity)
+    fits = [*endurance_fits(report, rows), *(fit for metric, number in stated.items()
+                                             if database.metrics[metric].unit == 'B'
+                                             for fit in amount_fits(metric, number, rows))]
     entry = {'family': _family(identity), **_condition(identity, rows),
              **{key: base[key] for key in INHERITED if key in base},
-             'attributes': _attributes(report, rows, base, fits, database), 'source': SOURCE}
-    data = {**_schema_address(), 'comment': _next_steps(report, base, fits, database), 'entries': [entry],
-            'samples': [_sample(report, rows, entry, database)]}
+             'attributes': _attributes(identity.kind, rows, base, fits, database), 'source': SOURCE}
+    witnesses = {metric: number for metric, number in stated.items()
+                 if not statistic_trust.is_doubtful(metric, number, filled)}
+    comment = ' '.join([*_already_covered(base), _about_endurance(_figure(report), fits, filled), NEXT])
+    data = {**_schema_address(), 'comment': comment, 'entries': [entry],
+            'samples': [_sample(identity, rows, entry, witnesses, database)]}
     return formatting.formatted(data, 'attributes')
 
 
 def _schema_address() -> Json:
-    """Return the key that tells editors what may stand in the file; none in the single-file program, where they find
-    nothing.
-    """
+    """Return the key by which editors find the schema; none in the single-file program, where they cannot."""
     path = f'{data_file.PACKAGE}/schema/attributes.schema.json'
     return {'$schema': f'file://{path}'} if os.path.exists(path) else {}
 
 
-def _usable_rows(report: Report) -> List[AttributeRow]:
+def _usable_rows(report: Report) -> list[AttributeRow]:
     """Return the rows that an entry can describe: each number once."""
-    by_number = {row.id: row for row in reversed(report.attributes) if 1 <= row.id <= 255}
-    return [by_number[number] for number in dict.fromkeys(row.id for row in report.attributes) if number in by_number]
+    first: dict[int, AttributeRow] = {}
+    for row in report.attributes:
+        if 1 <= row.id <= 255:
+            first.setdefault(row.id, row)
+    return list(first.values())
 
 
 # --- the entry -----------------------------------------------------------------------
 
-def _base(report: Report, database: drive_database.SpecDatabase) -> Json:
-    """Return the entry that speaks for the drive so far: one for its family, a generic one, or that for
-    unknown drives.
-    """
-    claims = database.claims(report.identity, [row.id for row in report.attributes])
-    return claims[0][1] if len(claims) == 1 else {}
-
-
 def _family(identity: Identity) -> str:
     """Return smartctl's family, else the model up to its capacity."""
-    if len(identity.family) >= 3:
-        return identity.family[:LONGEST_FAMILY]
     name = identity.plain_model
     words = re.split(r'\s+\d+\s*[GT]B?\b', name)[0]
-    return (words if len(words) >= 3 else f'drive {name}')[:LONGEST_FAMILY]
+    return next(each for each in (identity.family, words, f'drive {name}') if len(each) >= 3)[:LONGEST_FAMILY]
 
 
-def _condition(identity: Identity, rows: Sequence[AttributeRow]) -> Dict[str, Any]:
+def _condition(identity: Identity, rows: Sequence[AttributeRow]) -> Json:
     pattern = model_pattern(identity)
     # So short a name is a controller's rather than a drive's.
-    is_telling = regular_expressions.shape(pattern).literals >= model_patterns.LITERALS
+    is_telling = regular_expressions.shape(pattern).literals >= LITERALS
     first = {} if is_telling else {'first': [row.id for row in rows[:8]]}
     return {'models': [pattern], **first} if pattern else first
 
@@ -135,14 +139,13 @@ def model_pattern(identity: Identity) -> str:
         match = next((match for match in capacities if match['unit']), capacities[0])
         any_capacity = f'[0-9.]+{match["blank"]}[GT]B' if match['unit'] else '[0-9T]{2,4}'
         pattern = literally(name[:match.start()]) + any_capacity + literally(name[match.end():])
-    if regular_expressions.shape(pattern).literals < model_patterns.LITERALS:
+    if regular_expressions.shape(pattern).literals < LITERALS:
         pattern = literally(name)
-    # the schema wants four characters
-    return pattern if len(pattern) >= model_patterns.LITERALS or not pattern else f'(?:{pattern})'
+    # the schema demands four characters
+    return pattern if len(pattern) >= LITERALS or not pattern else f'(?:{pattern})'
 
 
-def _is_capacity(match: Match[str], capacity: Optional[int]) -> bool:
-    """Say whether "240GB", "7T6" or "240" is what the drive holds."""
+def _is_capacity(match: re.Match[str], capacity: int | None) -> bool:
     if capacity is None:
         return match['unit'] is not None
     if match['unit']:
@@ -152,88 +155,76 @@ def _is_capacity(match: Match[str], capacity: Optional[int]) -> bool:
     return abs(size - capacity) <= NEAR * capacity
 
 
-def _attributes(report: Report, rows: Sequence[AttributeRow], base: Json, fits: Sequence[Fit],
-                database: drive_database.SpecDatabase) -> Dict[str, Any]:
-    """Return what the base says about the drive's rows, in its order, then the other rows with what is certain about
-    them.
+def _attributes(kind: str, rows: Sequence[AttributeRow], base: Json, fits: Sequence[Fit],
+                database: SpecDatabase) -> Json:
+    """Return what the base holds of the drive's rows, in its order, then the other rows with what is certain of them.
     """
     by_number = {str(row.id): row for row in rows}
-    inherited = {number: known and _inherited(known, by_number[number], base)
-                 for number, known in base.get('attributes', {}).items() if number in by_number}
+    inherited = {number: entry and _inherited(entry, by_number[number], base)
+                 for number, entry in base.get('attributes', {}).items() if number in by_number}
     read_already = {metric for row in database.rows_of('', base).values() for metric in row.get('readings', ())}
     of_sets = database.rows_of('', {**base, 'attributes': {}})
     # A second reading of a metric would count in the place of the first.
-    meanings = {key: meaning for key, meaning in _agreed_meanings(database, report.identity.kind).items()
+    meanings = {key: meaning for key, meaning in _agreed_meanings(database, kind).items()
                 if not read_already.intersection(meaning[0])}
     new = {number: _attribute(row, meanings, [fit for fit in fits if fit.metric not in read_already])
            for number, row in by_number.items() if number not in inherited and row.id not in of_sets}
     return {**inherited, **new}
 
 
-def _inherited(known: Json, row: AttributeRow, base: Json) -> Dict[str, Any]:
-    reason = f'read as by the entry {base["family"]}' if 'readings' in known else ''
-    return {**known, 'comment': _joined(_columns(row), reason, known.get('comment', ''))}
+def _inherited(entry: Json, row: AttributeRow, base: Json) -> Json:
+    reason = f'read as by the entry {base["family"]}' if 'readings' in entry else ''
+    return {**entry, 'comment': _comment(row, reason, entry.get('comment', ''))}
 
 
-def _attribute(row: AttributeRow, meanings: Mapping[Tuple[int, str], Tuple[Json, str]],
-               fits: Sequence[Fit]) -> Dict[str, Any]:
+def _attribute(row: AttributeRow, meanings: Meanings, fits: Sequence[Fit]) -> Json:
     name = row.name[:LONGEST_NAME] if len(row.name) > 1 else 'Unknown_Attribute'
-    found, reason = meanings.get((row.id, name), ({}, ''))
+    agreed, reason = meanings.get((row.id, name), ({}, ''))
     own = [fit for fit in fits if fit.attribute == row.id]
     # Where other attributes fit as well, chance has a hand in it. The first way of reading one is the commonest.
     contested = {fit.metric for fit in fits if fit.attribute != row.id}
     certain = {fit.metric: fit.spec for fit in reversed(own) if fit.metric not in contested}
-    given = {**found, **certain}
-    attribute: Dict[str, Any] = {'name': name, 'comment': _joined(_columns(row), reason, *(fit.words for fit in own))}
-    return {**attribute, 'readings': given} if given else attribute
+    attribute = {'name': name, 'comment': _comment(row, reason, *(fit.words for fit in own))}
+    return {**attribute, 'readings': {**agreed, **certain}} if agreed or certain else attribute
 
 
-def _columns(row: AttributeRow) -> str:
-    """Return what the drive said, for whoever compares it with a datasheet; HINT knows it again."""
-    return f'VALUE {_or_dashes(row.value)}, WORST {_or_dashes(row.worst)}, RAW {row.raw[:LONGEST_NAME]}'
+def _comment(row: AttributeRow, *words: str) -> str:
+    """Return the columns of the drive, to be compared with a datasheet, and more; HINT knows it again."""
+    columns = f'VALUE {_or_dashes(row.value)}, WORST {_or_dashes(row.worst)}, RAW {row.raw[:LONGEST_NAME]}'
+    return '; '.join(filter(None, (columns, *words)))
 
 
-def _joined(*words: str) -> str:
-    return '; '.join(word for word in words if word)
-
-
-def _or_dashes(number: Optional[int]) -> str:
+def _or_dashes(number: int | None) -> str:
     return '---' if number is None else f'{number:03d}'
 
 
-def _agreed_meanings(database: drive_database.SpecDatabase, kind: str) -> Mapping[Tuple[int, str], Tuple[Json, str]]:
-    """Return (attribute, smartctl's name) -> (readings, why) where entries of several vendors agree.
+def _agreed_meanings(database: SpecDatabase, kind: str) -> Meanings:
+    """Return the readings about which entries of several vendors agree.
 
     Percentages and amounts of data never: families differ in them under one name.
     """
-    seen: Dict[Tuple[int, str], List[Tuple[str, str]]] = {}
+    variants: dict[tuple[int, str], list[tuple[str, str]]] = {}  # (readings, vendor) of each entry
     for name, entry in database.entries():
         if entry.get('kind', kind) != kind or entry.get('fallback'):
             continue
         for number, row in database.rows_of(name, entry).items():
-            given = {metric: spec for metric, spec in row.get('readings', {}).items()
+            specs = {metric: spec for metric, spec in row.get('readings', {}).items()
                      if database.metrics[metric].unit not in DIFFERING_UNITS}
-            seen.setdefault((number, row['name']), []).append((json.dumps(given), entry['family'].split()[0]))
-    return {key: meaning for key, given_by in seen.items() for meaning in _agreed(given_by)}
+            variants.setdefault((number, row['name']), []).append((json.dumps(specs), entry['family'].split()[0]))
+    return {key: meaning for key, pairs in variants.items() for meaning in _agreed(pairs)}
 
 
-def _agreed(given_by: Sequence[Tuple[str, str]]) -> Iterator[Tuple[Json, str]]:
-    """Yield what nearly all of several vendors say, if they do. given_by: (readings, vendor) of each entry."""
-    (text, count), = Counter(text for text, _ in given_by).most_common(1)
-    vendors = {vendor for given, vendor in given_by if given == text}
-    if text != '{}' and len(vendors) >= VENDORS and count >= AGREEMENT * len(given_by):
-        yield json.loads(text), f'read as by {count} of {len(given_by)} entries that name it so'
+def _agreed(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[Json, str]]:
+    """Yield the readings of nearly all of several vendors, if they agree. pairs: (readings, vendor) of each entry."""
+    (text, count), = Counter(text for text, _ in pairs).most_common(1)
+    vendors = {vendor for specs, vendor in pairs if specs == text}
+    if text != '{}' and len(vendors) >= VENDORS and count >= AGREEMENT * len(pairs):
+        yield json.loads(text), f'read as by {count} of {len(pairs)} entries that name it so'
 
 
-# --- what the drive's own statistics say ------------------------------------------------
+# --- what the drive's own statistics state ----------------------------------------------
 
-def _fits(report: Report, rows: Sequence[AttributeRow], database: drive_database.SpecDatabase) -> List[Fit]:
-    return [*endurance_fits(report, rows), *(fit for metric, number in _stated(report, database).items()
-                                             if database.metrics[metric].unit == 'B'
-                                             for fit in amount_fits(metric, number, rows))]
-
-
-def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> List[Fit]:
+def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> list[Fit]:
     """Return the readings of the vendor attributes that equal the drive's own endurance figure."""
     figure = _figure(report)
     by_number = {row.id: row for row in rows}
@@ -245,7 +236,7 @@ def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> List[Fit]:
             if decode.evaluate(decode.parse(text), row, by_number) == figure]
 
 
-def amount_fits(metric: str, number: float, rows: Sequence[AttributeRow]) -> List[Fit]:
+def amount_fits(metric: str, number: float, rows: Sequence[AttributeRow]) -> list[Fit]:
     """Return the raw values that are, in some unit, the amount of data that the drive itself counts, in bytes."""
     amounts = {unit: worth for unit, (base, worth) in units.UNITS.items() if base == 'B'}
     raws = {row.id: decode.evaluate(decode.parse('raw'), row, {row.id: row}) or 0 for row in rows}
@@ -256,86 +247,58 @@ def amount_fits(metric: str, number: float, rows: Sequence[AttributeRow]) -> Lis
             or (worth <= statistic_trust.COARSEST and statistic_trust.is_rest(number, raw * worth, worth))]
 
 
-def _figure(report: Report) -> Optional[int]:
+def _figure(report: Report) -> int | None:
     statistic = report.statistics.get(ENDURANCE_STATISTIC)
     return None if statistic is None else statistic.number
 
 
-def _stated(report: Report, database: drive_database.SpecDatabase) -> Dict[str, float]:
-    """Return what the drive's own statistics say about the metrics that vendors count in different ways."""
+def _stated(report: Report, database: SpecDatabase) -> dict[str, float]:
+    """Return the drive's own statistics of the metrics that vendors count in different ways."""
     return {reading.metric: reading.number for reading in readings.standard_readings(report, database.metrics, {})
             if reading.number is not None and reading.source.log == standards.DEVICE_STATISTICS
             and statistic_trust.is_stated(reading.metric, reading.unit)}
 
 
-def _witnesses(report: Report, database: drive_database.SpecDatabase) -> Dict[str, float]:
-    """Return what is stated without what is not to be believed."""
-    stated, filled = _stated(report, database), _fills(report, database)
-    return {metric: number for metric,
-            number in stated.items() if not statistic_trust.is_doubtful(metric, number, filled)}
-
-
-def _fills(report: Report, database: drive_database.SpecDatabase) -> int:
-    return statistic_trust.fills(_stated(report, database).get('host_written'), report.identity.capacity)
-
-
-def _next_steps(report: Report, base: Json, fits: Sequence[Fit], database: drive_database.SpecDatabase) -> str:
-    """Return the header: what is known about endurance, and what to do with this file."""
-    endurance = [fit for fit in fits if fit.metric == ENDURANCE]
-    return ' '.join([*_already_known(base), _about_endurance(_figure(report), endurance, _fills(report, database)),
-                     'Next: correct family and models; give each attribute that you know its readings '
-                     '(doc/metric-names.md '
-                     'lists the metrics), '
-                     'leave the others; name your source. Then: check_smart_attributes validate THIS_FILE. '
-                     'It works once it lies in /etc/check-smart-attributes/attributes.d.'])
-
-
-def _already_known(base: Json) -> Iterator[str]:
+def _already_covered(base: Json) -> Iterator[str]:
     if base.get('generic'):
         yield (f'The generic entry {base["family"]} speaks for this drive already: one of its own is needed only '
-               f'where that is wrong or '
-               'says too little. This one reads the same and would replace it wholly.')
+               f'where that is wrong or says too little. This one reads the same and would replace it wholly.')
     elif base and not base.get('fallback'):
         yield (f'The entry {base["family"]} speaks for this drive already; this one reads the same and would replace '
                f'it wholly.')
 
 
-def _about_endurance(figure: Optional[int], fits: Sequence[Fit], filled: int) -> str:
+def _about_endurance(figure: int | None, fits: Sequence[Fit], filled: int) -> str:
     if figure is None:
         return 'The drive states no endurance itself, so no attribute could be compared with it.'
     if statistic_trust.is_doubtful(ENDURANCE, figure, filled):
         return (f'The drive states 0 % endurance used though it was written {filled} times over: that is no witness, '
-                f'"stated" leaves it '
-                'out; draft again from a drive that states more, or name a document.')
+                f'"stated" leaves it out; draft again from a drive that states more, or name a document.')
     if figure == 0:
         return ('The drive states 0 % endurance used: an attribute that says more is wrong, and which one is right it '
-                'cannot tell; '
-                'draft again from a worn drive.')
+                'cannot tell; draft again from a worn drive.')
     if figure not in WORN:
         return (f'The drive states {figure} % endurance used, which tells nothing about its attributes; draft again '
                 f'from a worn drive.')
-    found = ', '.join(f'{fit.spec["from"]} of {fit.attribute}' for fit in fits[:MENTIONED]) or 'no attribute'
-    caution = ('one drive can agree by chance, so look at another one' if fits
+    equal = [f'{fit.spec["from"]} of {fit.attribute}' for fit in fits if fit.metric == ENDURANCE][:MENTIONED]
+    caution = ('one drive can agree by chance, so look at another one' if equal
                else 'the meaning must come from a document')
-    return f'The drive states {figure} % endurance used; equal to it: {found}; {caution}.'
+    return f'The drive states {figure} % endurance used; equal to it: {", ".join(equal) or "no attribute"}; {caution}.'
 
 
 # --- the sample ----------------------------------------------------------------------------
 
-def _sample(report: Report, rows: Sequence[AttributeRow], entry: Json,
-            database: drive_database.SpecDatabase) -> Dict[str, Any]:
-    """Return the drive's rows with what the entry reads from them now."""
-    identity, stated = report.identity, _witnesses(report, database)
-    found = readings.vendor_readings(Report(identity, attributes=tuple(rows)), database.read_entry('', entry),
-                                     database.metrics)
+def _sample(identity: Identity, rows: Sequence[AttributeRow], entry: Json, stated: Mapping[str, float],
+            database: SpecDatabase) -> Json:
+    expected = readings.vendor_readings(Report(identity, attributes=tuple(rows)), database.read_entry('', entry),
+                                        database.metrics)
+    size = identity.physical_block_size if units.logical_in_physical(identity) > 1 else None
+    optional = {'physical_block_size': size, 'capacity': identity.capacity}
     return {'family': entry['family'], 'model': identity.plain_model, 'firmware': identity.firmware,
-            'kind': identity.kind,
-            **({'physical_block_size': identity.physical_block_size} if units.logical_in_physical(identity) > 1
-               else {}),
-            **({'capacity': identity.capacity} if identity.capacity else {}),
+            'kind': identity.kind, **{key: value for key, value in optional.items() if value},
             'origin': 'captured', 'lines': [_line(row) for row in rows], **({'stated': stated} if stated else {}),
             'expect': {reading.metric: reading.verdict if reading.state is not None else reading.number
-                       for reading in found}}
+                       for reading in expected}}
 
 
 def _line(row: AttributeRow) -> str:

@@ -2,24 +2,36 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Callable, Iterator, List, Sequence, Tuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-from ..knowledge import data_errors, decode, drive_database, formatting, standards
+from ..knowledge import (
+    data_errors,
+    decode,
+    drive_database,
+    formatting,
+    pattern_prefixes,
+    regular_expressions,
+    standards,
+)
 from ..typed import Json
-from . import model_patterns, reading_rules
-from .sources import Context, Source, quoted
+from . import reading_rules
+from .sources import Context, EntriesFile, quoted
 
+LITERALS = 4           # characters that every model pattern must name
 LONGEST_LIFE = 131072  # hours, fifteen years: no advisory bites later
 FEW_DRIVES = 5         # a firmware condition needs so many, or a document
-# What a standard log or the drive's own word is filed under, whatever the database says.
+# Metrics of standard logs, and of the health status, whatever the database holds.
 STANDARD_METRICS = frozenset(
     [standard.metric for log in (standards.ATA, standards.NVME, standards.SCSI) for standard in log.values()]
     + [bit.metric for bit in standards.NVME_WARNINGS]
     + ['smart_status', 'vendor_threshold', 'vendor_threshold_past', 'self_test', 'self_test_age', 'reported_uncorrect',
        'recent_data_errors', 'error_log_count'])
+# What looks like keys of documents: two in "acme-manual, section 2; acme-errata; measured on 5 drives".
+_KEYS = re.compile('(?:^|; *)([a-z0-9.]+-[a-z0-9.-]+)(?=,|;|$)')
 
 
-def file_problems(source: Source, context: Context) -> Iterator[str]:
+def file_problems(source: EntriesFile, context: Context) -> Iterator[str]:
     """Yield what is wrong with a file as such, then with each of its parts."""
     for rule in FILE_RULES:
         for problem in rule(source, context):
@@ -37,40 +49,32 @@ def file_problems(source: Source, context: Context) -> Iterator[str]:
             yield f'{source.name}: advisory {advisory["id"]}: {problem}'
 
 
-def _layout(source: Source, _: Context) -> Iterator[str]:
-    if source.is_whole and source.text != formatting.formatted(source.data, 'attributes'):
+def _form(source: EntriesFile, _: Context) -> Iterator[str]:
+    """Yield what only a whole database must not be or hold."""
+    if not source.is_whole:
+        return
+    if source.text != formatting.formatted(source.data, 'attributes'):
         yield 'the layout is not the usual one; check_smart_attributes validate --format writes it'
-
-
-def _misplaced_samples(source: Source, _: Context) -> Iterator[str]:
-    if source.is_whole and 'samples' in source.data:
+    if 'samples' in source.data:
         yield 'samples: every check would load them; move them to tests/samples'
 
 
-def _repeated_names(source: Source, _: Context) -> Iterator[str]:
+def _repeated_names(source: EntriesFile, _: Context) -> Iterator[str]:
     for key, name in (('entries', 'family'), ('advisories', 'id')):
         names = [item[name] for item in source.data.get(key, ())]
         for repeated in sorted({one for one in names if names.count(one) > 1}):
             yield f'{repeated}: {names.count(repeated)} of the {key} have this {name}; give each its own'
 
 
-def _citations(source: Source, context: Context) -> Iterator[str]:
+def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
     advice = ('add the document there and write its key and a place in it, or write "measured on" what and how many '
               'drives')
     for place, citation in _sources_of(source.data):
-        unknown = [key for key in _keys(citation) if key not in context.documents]
+        unknown = [key for key in _KEYS.findall(citation) if key not in context.documents]
         if unknown:
             yield f'{place}: source "{unknown[0]}" is none of "documents"; {advice}'
         elif not any(_cites(citation, key) for key in context.documents) and 'measured on ' not in citation:
             yield f'{place}: source {quoted(citation)} names none of "documents"; {advice}'
-
-
-_KEY = re.compile('(?:^|; *)([a-z0-9.]+-[a-z0-9.-]+)(?=,|;|$)')
-
-
-def _keys(citation: str) -> List[str]:
-    """Return what looks like documents' keys: two in "acme-manual, section 2; acme-errata; measured on 5 drives"."""
-    return _KEY.findall(citation)
 
 
 def _cites(citation: str, key: str) -> bool:
@@ -78,7 +82,7 @@ def _cites(citation: str, key: str) -> bool:
     return key in citation.lower().replace('/', '-')
 
 
-def _sources_of(data: Json) -> Iterator[Tuple[str, str]]:
+def _sources_of(data: Json) -> Iterator[tuple[str, str]]:
     """Yield (place, source) for everything in a file that cites."""
     for name, owner in [*((f'set {name}', value) for name, value in data.get('sets', {}).items()),
                         *((entry['family'], entry) for entry in data['entries']),
@@ -92,7 +96,7 @@ def _sources_of(data: Json) -> Iterator[Tuple[str, str]]:
                 yield f'{name}, attribute {number}', row['source']
 
 
-def _unused(source: Source, context: Context) -> Iterator[str]:
+def _unused(source: EntriesFile, context: Context) -> Iterator[str]:
     citations = [text for other in context.sources for _, text in _sources_of(other.data)]
     for key in source.data.get('documents', {}):
         if not any(_cites(citation, key) for citation in citations):
@@ -104,15 +108,14 @@ def _unused(source: Source, context: Context) -> Iterator[str]:
             yield f'set {name}: no entry uses it; use it or remove it'
 
 
-def _common_set(source: Source, _: Context) -> Iterator[str]:
+def _common_set(source: EntriesFile, _: Context) -> Iterator[str]:
     for entry in source.data['entries'] if source.is_whole else ():
         if drive_database.COMMON in entry.get('uses', ()):
             yield (f'{entry["family"]}, uses: every entry uses {drive_database.COMMON} last, unless "uses_common" is '
-                   f'false; '
-                   f'remove it')
+                   f'false; remove it')
 
 
-def _metrics(source: Source, context: Context) -> Iterator[str]:
+def _metrics(source: EntriesFile, context: Context) -> Iterator[str]:
     if source is context.sources[0]:
         for name in sorted(STANDARD_METRICS - set(context.database.metrics)):
             yield f'metrics: {name} is missing, and standard logs give it; add it'
@@ -122,47 +125,56 @@ def _metrics(source: Source, context: Context) -> Iterator[str]:
         yield from (f'metric {metric.name}: {problem}' for problem in reading_rules.interval_problems(metric.valid))
 
 
-def _pattern_rules(source: Source, _: Context) -> Iterator[str]:
+def _pattern_rules(source: EntriesFile, _: Context) -> Iterator[str]:
     for path, place, pattern in data_errors.patterns(source.data):
-        is_alone = not {'first', 'only'} & _at(source.data, path).keys()
-        problems = () if place.endswith('firmware') else model_patterns.model_problems(pattern, is_alone)
+        owner: Any = source.data
+        for step in path:
+            owner = owner[step]
+        is_alone = not {'first', 'only'} & owner.keys()
+        problems = () if place.endswith('firmware') else pattern_problems(pattern, is_alone)
         yield from (f'{place} {quoted(pattern)} {problem}' for problem in problems)
 
 
-def _at(data: Any, path: data_errors.Path) -> Any:
-    for step in path:
-        data = data[step]
-    return data
+def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
+    """Yield what is wrong with a pattern for a whole model name: "has three literal characters; …".
+
+    is_alone: nothing else tells which drives are meant, such as the attributes that their table starts with.
+    """
+    literals = regular_expressions.shape(pattern).literals
+    if pattern != pattern.strip() or '  ' in pattern:
+        yield 'has blanks at an end or two in a row, which no model has once it is read; remove them'
+    if pattern_prefixes.has_top_level_bar(pattern):
+        yield 'is a choice of whole patterns, which costs every check time; write one pattern for each'
+    elif re.search('[A-Za-z0-9 _-][*]', pattern_prefixes.ESCAPES_AND_SETS.sub('.', pattern)):
+        yield 'has * behind a character, which is that character any number of times; write .* for anything'
+    elif literals < LITERALS and is_alone:
+        yield (f'can match with {literals} literal characters; name at least {LITERALS}, or it claims strangers, '
+               'unless "first" or "only" tells their attributes as well')
 
 
-def _same_patterns(source: Source, _: Context) -> Iterator[str]:
+def _same_patterns(source: EntriesFile, _: Context) -> Iterator[str]:
     """Yield pairs of entries that name the same models under the same conditions."""
+    conditions = (*drive_database.CONDITIONS[1:], 'generic', 'fallback')
     for number, entry in enumerate(source.data['entries']):
         for other in source.data['entries'][:number]:
             shared = set(entry.get('models', ())) & set(other.get('models', ()))
-            if shared and all(entry.get(key) == other.get(key)
-                              for key in (*drive_database.CONDITIONS[1:], 'generic', 'fallback')):
+            if shared and all(entry.get(key) == other.get(key) for key in conditions):
                 yield (f'{entry["family"]} and {other["family"]} both claim {quoted(min(shared))} and nothing tells '
-                       f'them apart; '
-                       'give one of them a guard (has, lacks, first, only) or remove the pattern')
+                       f'them apart; give one of them a guard (has, lacks, first, only) or remove the pattern')
 
 
-FILE_RULES: Sequence[Callable[[Source, Context], Iterator[str]]] = (
-    _layout, _misplaced_samples, _repeated_names, _citations, _unused, _common_set, _metrics, _pattern_rules,
-    _same_patterns)
+FILE_RULES: Sequence[Callable[[EntriesFile, Context], Iterator[str]]] = (
+    _form, _repeated_names, _citations, _unused, _common_set, _metrics, _pattern_rules, _same_patterns)
 
 
 # --- entries -------------------------------------------------------------------------
 
-Problems = Iterator[Tuple[str, str]]  # (where in the entry, what is wrong)
+Problems = Iterator[tuple[str, str]]  # (where in the entry, what is wrong)
 
 
-def _has_source(entry: Json, _: Context) -> Problems:
+def _missing_parts(entry: Json, _: Context) -> Problems:
     if 'source' not in entry:
         yield '', 'source is missing; cite a document, or say "measured on" what and how many drives'
-
-
-def _generic_guard(entry: Json, _: Context) -> Problems:
     if entry.get('generic') and not any(condition in entry for condition in (*drive_database.GUARDS, 'kind')):
         yield '', f'a generic entry needs one of {", ".join(drive_database.GUARDS)} or kind, or it claims every drive'
     if entry.get('generic') and entry.get('fallback'):
@@ -182,28 +194,22 @@ def _traps(entry: Json, context: Context) -> Problems:
     traps = {number for number, row in rows.items() if row.get('trap')}
     honest = {metric for number, row in rows.items() if number not in traps for metric in row.get('readings', ())}
     for number, row in rows.items():
-        for metric, spec in _readings_of(row):
-            for other in sorted(traps.intersection(decode.parse(spec['from']).attributes)):
-                yield f'attribute {number}, {metric}', f'it reads attribute {other}, which is a trap; read another one'
-            if number in traps and metric in honest:
-                yield (f'attribute {number}, {metric}',
-                       f'it is a trap, and may hide another reading of {metric}; remove this one')
+        for metric, specs in row.get('readings', {}).items():
+            place = f'attribute {number}, {metric}'
+            for spec in specs if isinstance(specs, list) else [specs]:
+                for other in sorted(traps.intersection(decode.parse(spec['from']).attributes)):
+                    yield place, f'it reads attribute {other}, which is a trap; read another one'
+                if number in traps and metric in honest:
+                    yield place, f'it is a trap, and may hide another reading of {metric}; remove this one'
 
 
-def _readings_of(row: Json) -> Iterator[Tuple[str, Json]]:
-    for metric, found in row.get('readings', {}).items():
-        yield from ((metric, spec) for spec in (found if isinstance(found, list) else [found]))
-
-
-def _thresholds_ignored(entry: Json, context: Context) -> Problems:
+def _contradictions(entry: Json, context: Context) -> Problems:
+    """Yield what an entry excludes, or ignores, and its rows do not."""
     rows = context.database.rows_of('', entry)
     for number in entry.get('ignore_thresholds', ()):
         if number not in rows:
             yield 'ignore_thresholds', f'the entry has no attribute {number}; describe it or remove it'
-
-
-def _no_endurance(entry: Json, context: Context) -> Problems:
-    for number, row in context.database.rows_of('', entry).items() if 'no_endurance' in entry else ():
+    for number, row in rows.items() if 'no_endurance' in entry else ():
         if 'endurance_used' in row.get('readings', ()) and not row.get('trap'):
             yield f'attribute {number}, endurance_used', 'the entry says no_endurance; remove one of them'
 
@@ -216,12 +222,12 @@ def _firmware(entry: Json, context: Context) -> Problems:
 
 
 ENTRY_RULES: Sequence[Callable[[Json, Context], Problems]] = (
-    _has_source, _generic_guard, _nulls, _traps, _thresholds_ignored, _no_endurance, _firmware)
+    _missing_parts, _nulls, _traps, _contradictions, _firmware)
 
 
 def _advisory_problems(advisory: Json) -> Iterator[str]:
-    fixed = advisory.get('fixed_in')
+    fixed, hour = advisory.get('fixed_in'), advisory.get('hour', 0)
     if fixed and re.fullmatch(advisory.get('firmware', '.*'), fixed):
         yield f'firmware: {fixed} is said to be fixed, and the pattern of the affected revisions matches it; exclude it'
-    if advisory.get('hour', 0) > LONGEST_LIFE:
-        yield f'hour {advisory["hour"]} is {advisory["hour"] // 8766} years; write power-on hours'
+    if hour > LONGEST_LIFE:
+        yield f'hour {hour} is {hour // 8766} years; write power-on hours'

@@ -4,7 +4,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import Any, Iterator, List, Tuple
+from collections.abc import Iterator
+from typing import Any
 
 from ..knowledge import data_errors, data_file, drive_database, schema_errors, site_file, thresholds
 from ..typed import Json
@@ -20,32 +21,29 @@ def is_limits(path: str, data: Any) -> bool:
     return os.path.basename(os.path.dirname(os.path.abspath(path))) == FOLDER
 
 
-def examine(path: str) -> Tuple[List[str], List[str]]:
+def examine(path: str) -> tuple[list[str], list[str]]:
     """Return what is wrong with a file of limits and what is in it, nothing where a part of it cannot be used.
 
-    Raises DataError where it cannot be read or is no JSON.
+    Raises DataError where it cannot be read or is not JSON.
     """
     name = os.path.basename(path)
     data, problems = data_file.parse(data_file.read_text(path), name)
     problems = problems or schema_errors.schema_problems(data, 'thresholds', name)
     data = site_file.sound(data, 'thresholds') if problems else data
     units = drive_database.SpecDatabase(data_file.load(data_file.shipped('attributes.json'))).units
-    found = [*(fault.sentence for fault in data_errors.of_limits(data, units)), *_contradictions(data), *_ended(data)]
+    faults = [*(fault.sentence for fault in data_errors.of_limits(data, units)), *_contradictions(data), *_ended(data)]
     summary = [plural(len(data.get('metrics', ())), 'metric'), plural(len(data.get('overrides', ())), 'override')]
-    return [*problems, *(f'{name}: {sentence}' for sentence in found)], [] if problems else summary
+    return [*problems, *(f'{name}: {sentence}' for sentence in faults)], [] if problems else summary
 
 
 def _contradictions(data: Json) -> Iterator[str]:
-    """Yield what two overrides for the very same drives disagree on."""
     for number, override in enumerate(data.get('overrides', ()), 1):
         for other_number, other in enumerate(data['overrides'][:number - 1], 1):
-            if other['for'] != override['for']:
-                continue
-            for metric in set(override.get('metrics', ())) & set(other.get('metrics', ())):
-                if override['metrics'][metric] != other['metrics'][metric]:
+            ours, theirs = override.get('metrics', {}), other.get('metrics', {})
+            for metric in set(ours) & set(theirs) if other['for'] == override['for'] else ():
+                if ours[metric] != theirs[metric]:
                     yield (f'overrides {other_number} and {number}, for {json.dumps(override["for"])}, disagree about '
-                           f'{metric}; '
-                           'remove one of them')
+                           f'{metric}; remove one of them')
 
 
 def _ended(data: Json) -> Iterator[str]:
@@ -54,5 +52,4 @@ def _ended(data: Json) -> Iterator[str]:
         if override.get('until', today) < today:
             selector = thresholds.rank(override)
             yield (f'override for {selector} {override["for"][selector]}: it ended on {override["until"]} and has no '
-                   f'effect; '
-                   'remove it, or write a later day')
+                   f'effect; remove it, or write a later day')

@@ -1,38 +1,26 @@
 """How true attributes.json is: its readings against what real drives say of themselves.
 
-Endurance from the vendor attribute is compared with the drive's own statistic
-(device statistics, page 7), hidden from the reading. Then every drive is judged
-with the default limits, and what alarms is counted.
+Endurance from the vendor attribute is compared with the drive's own statistic (device statistics, page 7), hidden from
+the reading. Then every drive is judged with the default limits, and what alarms is counted.
 """
+from __future__ import annotations
+
 import hashlib
 import os
 from collections import Counter
-from typing import (
-    Any,
-    Callable,
-    Collection,
-    Dict,
-    FrozenSet,
-    Iterable,
-    Iterator,
-    List,
-    Mapping,
-    NamedTuple,
-    Optional,
-    Sequence,
-    Tuple,
-)
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from ..check import judging
 from ..knowledge import data_file, formatting, readings
 from ..knowledge.drive_database import SpecDatabase
 from ..knowledge.thresholds import Thresholds
 from ..model import Device, State, Verdict
-from . import collection
+from ..typed import Json
+from .collection import CollectedDrive, read
 from .evidence import USUAL, Evidence
+from .statistic_trust import ENDURANCE, ENDURANCE_STATISTIC, WORN
 
-ENDURANCE = (7, 0x008)
-WORN = range(1, 100)      # at 0 nothing can be told apart, at 100 a normalized value has stopped
 POINTS, SHARE = 2, 0.06   # agreement: within 2 points, or 6 % of the statistic
 FIFTHS = 5
 COLLECTION = 'linuxhw-enterprisedrive'  # a document that measures, and so does not speak for a drive of its own
@@ -42,21 +30,21 @@ Print = Callable[[str], None]
 
 
 class Comparison(NamedTuple):
-    """One drive: what its entry reads, and what the drive says."""
+    """One drive: what its entry reads, and what the drive states."""
 
     name: str
     model: str
-    family: Optional[str]
+    family: str | None
     is_generic: bool
-    claims: Tuple[str, ...]          # families of the entries that win
-    vendor: Optional[float]          # endurance from a vendor attribute, %
-    statistic: Optional[int]         # the drive's own, %
+    claims: tuple[str, ...]          # families of the entries that win
+    vendor: float | None             # endurance from a vendor attribute, %
+    statistic: int | None            # the drive's own, %
     source: str = ''
     is_believed: bool = True         # the entry takes the statistic for the drive's wear
 
     @property
     def is_worn(self) -> bool:
-        """Say whether the drive can validate anything."""
+        """Tell whether the drive can validate anything."""
         return self.statistic is not None and self.statistic in WORN
 
     @property
@@ -66,19 +54,19 @@ class Comparison(NamedTuple):
 
     @property
     def agrees(self) -> bool:
-        """Say whether the reading is as good as the statistic."""
+        """Tell whether the reading is as good as the statistic."""
         return self.distance <= max(POINTS, SHARE * (self.statistic or 0))
 
 
-class Alarm(NamedTuple):
+class DriveState(NamedTuple):
     """One drive judged with the default limits."""
 
     kind: str
     health: str                      # "PASSED", "FAILED" or "not told"
     state: State
-    reasons: Tuple[Tuple[str, State], ...]   # each metric that is not OK, with its state
+    reasons: tuple[tuple[str, State], ...]   # each metric that is not OK, with its state
     is_out_of_range: bool            # some endurance figure below 0 or above 255
-    family: Optional[str]            # None: no entry has the drive
+    family: str | None               # None: no entry has the drive
 
 
 class Fifth(NamedTuple):
@@ -94,78 +82,70 @@ class Fifth(NamedTuple):
 class Measurement(NamedTuple):
     """All drives of a collection."""
 
-    comparisons: Tuple[Comparison, ...]
-    alarms: Tuple[Alarm, ...]
+    comparisons: Sequence[Comparison]   # of solid state drives
+    states: Sequence[DriveState]
 
 
-def measure(drives: Iterable[collection.Drive], database: SpecDatabase, thresholds: Thresholds) -> Measurement:
+def measure(drives: Iterable[CollectedDrive], database: SpecDatabase, thresholds: Thresholds) -> Measurement:
     """Compare and judge every drive."""
-    comparisons: List[Comparison] = []
-    alarms: List[Alarm] = []
+    comparisons: list[Comparison] = []
+    states: list[DriveState] = []
     for drive in drives:
         if drive.report.identity.kind == 'ssd':
             comparisons.append(compare(drive, database))
-        alarms.append(alarm(drive, judged(drive, database, thresholds)))
-    return Measurement(tuple(comparisons), tuple(alarms))
+        states.append(drive_state(drive, judged(drive, database, thresholds)))
+    return Measurement(comparisons, states)
 
 
-def judged(drive: collection.Drive, database: SpecDatabase, thresholds: Thresholds) -> Verdict:
+def judged(drive: CollectedDrive, database: SpecDatabase, thresholds: Thresholds) -> Verdict:
     """Return the verdict on a drive, without history and without site files."""
     return judging.judge(Device(drive.name, name='drive'), drive.report, database, thresholds, judging.Rules())
 
 
-def alarm(drive: collection.Drive, verdict: Verdict) -> Alarm:
+def drive_state(drive: CollectedDrive, verdict: Verdict) -> DriveState:
     """Return the state of a drive and the reasons for it."""
     health = {True: 'PASSED', False: 'FAILED', None: 'not told'}[drive.report.smart_status]
-    return Alarm(drive.report.identity.kind, health, verdict.state,
-                 tuple((j.reading.metric, j.state) for j in verdict.judgements if j.state is not State.OK),
-                 _is_out_of_range(verdict), verdict.entry)
+    wear = [j.reading.number for j in verdict.judgements if j.reading.metric == ENDURANCE]
+    return DriveState(drive.report.identity.kind, health, verdict.state,
+                      tuple((j.reading.metric, j.state) for j in verdict.judgements if j.state is not State.OK),
+                      any(number is not None and not 0 <= number <= 255 for number in wear), verdict.entry)
 
 
-def _is_out_of_range(verdict: Verdict) -> bool:
-    return any(not 0 <= j.reading.number <= 255 for j in verdict.judgements
-               if j.reading.metric == 'endurance_used' and j.reading.number is not None)
-
-
-def compare(drive: collection.Drive, database: SpecDatabase) -> Comparison:
-    """Return what the vendor attribute says beside what the drive says."""
+def compare(drive: CollectedDrive, database: SpecDatabase) -> Comparison:
+    """Return the reading of the vendor attribute beside the drive's own statistic."""
     identity = drive.report.identity
     numbers = [row.id for row in drive.report.attributes]
     spec = database.identify(identity, numbers)
-    found = next((reading for reading in readings.vendor_readings(drive.report, spec, database.metrics)
-                  if reading.metric == 'endurance_used' and reading.number is not None), None)
-    statistic = drive.report.statistics.get(ENDURANCE)
+    vendor = next((reading for reading in readings.vendor_readings(drive.report, spec, database.metrics)
+                   if reading.metric == ENDURANCE and reading.number is not None), None)
+    statistic = drive.report.statistics.get(ENDURANCE_STATISTIC)
     return Comparison(drive.name, identity.model, spec.family, spec.is_generic,
                       tuple(entry['family'] for _, entry in database.claims(identity, numbers)),
-                      found.number if found else None, statistic.number if statistic else None,
-                      str(found.source) if found else '', 'endurance_used' not in spec.untrusted_statistics)
+                      vendor.number if vendor else None, statistic.number if statistic else None,
+                      str(vendor.source) if vendor else '', ENDURANCE not in spec.untrusted_statistics)
 
-
-# --- what is said about it ---------------------------------------------------------
 
 def report(measured: Measurement, documented: Collection[str], write: Print) -> None:
     """Print the tables: per entry, totals, fifths, alarms. documented: the families that rest on a document."""
     for line in (*entry_lines(measured.comparisons), '', *total_lines(measured), '',
-                 *fifth_lines(measured.comparisons, documented), '', *alarm_lines(measured.alarms)):
+                 *fifth_lines(measured.comparisons, documented), '', *state_lines(measured.states)):
         write(line)
 
 
 def entry_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
     """Yield a line for each entry, then for each entry with disagreements its worst ones."""
     yield f'{"entry":<62} {"drives":>6} {"read":>6} {"worn":>6} {"agree":>6} {"in 1":>6}'
-    groups = grouped(comparisons)
-    for family, group in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
+    for family, group in sorted(_by_family(comparisons).items(), key=lambda item: (-len(item[1]), item[0])):
         worn = [c for c in group if c.is_worn]
         yield (f'{family[:62]:<62} {len(group):6} {sum(c.vendor is not None for c in group):6} {len(worn):6} '
                f'{sum(c.agrees for c in worn):6} {sum(c.distance <= 1 for c in worn):6}')
         for c in sorted((c for c in worn if not c.agrees), key=lambda c: -c.distance)[:WORST_SHOWN]:
-            said = 'nothing' if c.vendor is None else f'{c.vendor:g} % ({c.source})'
-            yield f'    {c.model}: reads {said}, the drive says {c.statistic} %'
+            reads = 'nothing' if c.vendor is None else f'{c.vendor:g} % ({c.source})'
+            yield f'    {c.model}: reads {reads}, the drive says {c.statistic} %'
 
 
-def grouped(comparisons: Iterable[Comparison]) -> Dict[str, List[Comparison]]:
-    """Return comparisons by family."""
-    groups: Dict[str, List[Comparison]] = {}
+def _by_family(comparisons: Iterable[Comparison]) -> dict[str, list[Comparison]]:
+    groups: dict[str, list[Comparison]] = {}
     for comparison in comparisons:
         groups.setdefault(comparison.family or '(no entry)', []).append(comparison)
     return groups
@@ -185,12 +165,12 @@ def total_lines(measured: Measurement) -> Iterator[str]:
     yield from _listed('won by a generic entry', (c for c in ssds if c.family is not None and c.is_generic))
     yield from _listed('won by none', (c for c in ssds if c.family is None))
     yield from _listed('won by two entries', (c for c in ssds if len(c.claims) > 1))
-    yield f'endurance figures below 0 or above 255: {sum(a.is_out_of_range for a in measured.alarms)}'
+    yield f'endurance figures below 0 or above 255: {sum(a.is_out_of_range for a in measured.states)}'
 
 
-def _listed(what: str, comparisons: Iterable[Comparison]) -> Iterator[str]:
+def _listed(title: str, comparisons: Iterable[Comparison]) -> Iterator[str]:
     models = Counter(c.model for c in comparisons)
-    yield f'{what}: {sum(models.values())}'
+    yield f'{title}: {sum(models.values())}'
     yield from (f'    {count} x {model}' for model, count in models.most_common(20))
 
 
@@ -208,12 +188,12 @@ def fifths(comparisons: Sequence[Comparison], documented: Collection[str]) -> It
     for number in range(FIFTHS):
         drives = [c for c, fifth in worn if fifth == number]
         believed = [c for c in drives if c.is_believed]
-        known = {*documented, *(c.family for c, fifth in worn if fifth != number and c.agrees)}
-        yield Fifth(len(drives), sum(c.agrees for c in drives), sum(c.agrees and c.family in known for c in drives),
+        evident = {*documented, *(c.family for c, fifth in worn if fifth != number and c.agrees)}
+        yield Fifth(len(drives), sum(c.agrees for c in drives), sum(c.agrees and c.family in evident for c in drives),
                     len(believed), sum(c.agrees for c in believed))
 
 
-def documented_families(data: Mapping[str, Any]) -> FrozenSet[str]:
+def documented_families(data: Json) -> frozenset[str]:
     """Return the families whose entry cites a document, and not only what was measured."""
     keys = set(data['documents']) - {COLLECTION}
     return frozenset(entry['family'] for entry in data['entries'] if any(key in entry['source'] for key in keys))
@@ -224,27 +204,21 @@ def fifth_of(model: str) -> int:
     return hashlib.sha256(model.encode()).digest()[0] % FIFTHS
 
 
-def alarm_lines(alarms: Sequence[Alarm]) -> Iterator[str]:
-    """Yield states per kind and the reasons of WARNING and CRITICAL, by what the drive thinks of itself."""
+def state_lines(states: Sequence[DriveState]) -> Iterator[str]:
+    """Yield states per kind and the reasons of WARNING and CRITICAL, by the health status of the drive."""
     yield 'states under the default limits'
-    for (kind, health), group in sorted(_by(alarms, lambda a: (a.kind, a.health)).items()):
-        states = Counter(a.state for a in group)
-        yield f'    {kind:<5} {health:<8} ' + ', '.join(f'{state.name} {states[state]}' for state in State
-                                                        if states[state])
+    counts = Counter((each.kind, each.health, each.state) for each in states)
+    for kind, health in sorted({key[:2] for key in counts}):
+        words = ', '.join(f'{state.name} {counts[kind, health, state]}' for state in State
+                          if counts[kind, health, state])
+        yield f'    {kind:<5} {health:<8} {words}'
     for health in ('PASSED', 'FAILED'):
         for state in (State.CRITICAL, State.WARNING):
             yield f'reasons for {state.name}, own health {health}'
-            reasons = Counter((a.kind, metric) for a in alarms if a.health == health
-                              for metric in {metric for metric, found in a.reasons if found is state})
+            reasons = Counter((each.kind, metric) for each in states if each.health == health
+                              for metric in {metric for metric, level in each.reasons if level is state})
             often_first = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
             yield from (f'    {count:6} {kind:<5} {metric}' for (kind, metric), count in often_first)
-
-
-def _by(alarms: Iterable[Alarm], key: Callable[[Alarm], Tuple[str, str]]) -> Dict[Tuple[str, str], List[Alarm]]:
-    groups: Dict[Tuple[str, str], List[Alarm]] = {}
-    for each in alarms:
-        groups.setdefault(key(each), []).append(each)
-    return groups
 
 
 def share(part: int, whole: int) -> str:
@@ -257,17 +231,15 @@ def percent(part: int, whole: int) -> str:
     return f'{100 * part / whole:.2f} %' if whole else '-'
 
 
-# --- evidence ----------------------------------------------------------------------
-
 def evidence_for(families: Iterable[str], measured: Measurement) -> Evidence:
     """Return what was measured on the drives of each family; nothing of one without a drive."""
-    groups = grouped(measured.comparisons)
-    seen = Counter(a.family for a in measured.alarms)
-    return {family: {'drives': seen[family], **_compared(groups.get(family, []))} for family in families
-            if seen[family]}
+    groups = _by_family(measured.comparisons)
+    drives = Counter(each.family for each in measured.states)
+    return {family: {'drives': drives[family], **_compared(groups.get(family, []))} for family in families
+            if drives[family]}
 
 
-def _compared(group: Sequence[Comparison]) -> Dict[str, int]:
+def _compared(group: Sequence[Comparison]) -> dict[str, int]:
     worn = [c for c in group if c.is_worn and c.vendor is not None]
     return {'compared': len(worn), 'agree': sum(c.agrees for c in worn)} if worn else {}
 
@@ -277,7 +249,7 @@ def main(path: str, is_written: bool, write: Print = print) -> int:
     database_path = data_file.shipped('attributes.json')
     data = data_file.load(database_path)
     thresholds = Thresholds(data_file.load(data_file.shipped('thresholds/default.json')))
-    measured = measure(collection.read(path), SpecDatabase(data), thresholds)
+    measured = measure(read(path), SpecDatabase(data), thresholds)
     report(measured, documented_families(data), write)
     if is_written:
         path = os.path.join(os.path.dirname(database_path), USUAL)

@@ -1,7 +1,6 @@
 """Drives that validate entries: samples with what they must give, and measured models.
 
-Both are text that a person pasted; whatever is wrong with it comes back as a
-sentence, so that the rest is validated all the same.
+Both are text that a person pasted; a mistake in it comes back as a sentence, so that the rest is validated.
 """
 from __future__ import annotations
 
@@ -10,60 +9,64 @@ import io
 import json
 import os
 import re
-from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from ..errors import DataError
 from ..knowledge import data_file, schema_errors
-from ..model import WHEN_FAILED, AttributeRow, Identity
+from ..model import WHEN_FAILED, AttributeRow, Identity, Report
 from ..typed import Json
 
 SHOWN = 80  # characters of a line that a sentence may quote
 
-Result = Tuple[List['Drive'], List[str]]  # what was read, and what is wrong
 
-
-class Drive(NamedTuple):
+class SampleDrive(NamedTuple):
     """A drive that entries may claim: of a sample, or a row of models.csv."""
 
     place: str                        # "intel.json: sample 3, INTEL SSDSC2BB240G4"
     identity: Identity
-    rows: Tuple[AttributeRow, ...]
-    family: Optional[str] = None      # the entry that must win; None: any one
-    expect: Optional[Json] = None
-    stated: Optional[Json] = None     # what the drive's own statistics said
+    rows: tuple[AttributeRow, ...]
+    family: str | None = None         # the entry that must win; None: any one
+    expect: Json | None = None
+    stated: Mapping[str, float] = {}  # of the drive's own statistics, by metric
 
     @property
     def attributes(self) -> Sequence[int]:
         """Attribute numbers in the order of the drive's table."""
         return [row.id for row in self.rows]
 
+    @property
+    def report(self) -> Report:
+        """The report that its rows make."""
+        return Report(self.identity, attributes=self.rows)
+
+
+Result = tuple[list[SampleDrive], list[str]]  # the drives, and what is wrong
+
 
 def read(path: str, kinds: Mapping[str, str]) -> Result:
     """Return the samples of a file, or of all JSON files of a folder.
 
-    kinds: "hdd" or "ssd" of the families that say it.
+    kinds: "hdd" or "ssd" of the families that have one.
     """
-    drives: List[Drive] = []
-    problems: List[str] = []
-    for file in _files(path):
+    drives: list[SampleDrive] = []
+    problems: list[str] = []
+    files = [path]
+    if os.path.isdir(path):
+        files = sorted(os.path.join(path, name) for name in os.listdir(path) if name.endswith('.json'))
+    for file in files:
         name = os.path.basename(file)
         try:
-            data, found = data_file.parse(data_file.read_text(file), name, 'samples')
+            data, faults = data_file.parse(data_file.read_text(file), name, 'samples')
         except DataError as problem:
             problems.append(str(problem))
             continue
         # A sample has one shape, whether it stands in a file of its own or with its entry.
-        found = found or schema_errors.schema_problems({'entries': [], 'samples': data}, 'attributes', name)
-        read_drives, wrong_rows = ([], []) if found else drives_of(name, data, kinds)
-        drives += read_drives
-        problems += [*found, *wrong_rows]
+        faults = faults or schema_errors.schema_problems({'entries': [], 'samples': data}, 'attributes', name)
+        of_file, wrong_rows = ([], []) if faults else drives_of(name, data, kinds)
+        drives += of_file
+        problems += [*faults, *wrong_rows]
     return drives, problems
-
-
-def _files(path: str) -> List[str]:
-    if not os.path.isdir(path):
-        return [path]
-    return sorted(os.path.join(path, name) for name in os.listdir(path) if name.endswith('.json'))
 
 
 def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> Result:
@@ -73,15 +76,13 @@ def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> R
         place = f'{name}: sample {number}, {sample["model"] or "without model"}'
         rows = [(line, parse_row(line)) for line in sample['lines']]
         problems += [f'{place}: {json.dumps(line[:SHOWN])} is no row of an attribute table; paste one of smartctl -A '
-                     f'or -x'
-                     for line, row in rows if row is None]
+                     f'or -x' for line, row in rows if row is None]
         identity = _identity(sample['model'], sample.get('firmware', ''),
                              sample.get('kind') or kinds.get(sample['family'], 'ssd'))
         identity = identity._replace(physical_block_size=sample.get('physical_block_size'),
                                      capacity=sample.get('capacity'))
-        drives.append(Drive(place, identity, tuple(row for _, row in rows if row is not None), sample['family'],
-                            sample['expect'],
-                            sample.get('stated')))
+        drives.append(SampleDrive(place, identity, tuple(row for _, row in rows if row is not None), sample['family'],
+                                  sample['expect'], sample.get('stated', {})))
     return drives, problems
 
 
@@ -100,7 +101,7 @@ def measured(path: str) -> Result:
                         'write numbers with blanks between them as attributes']
         table = tuple(AttributeRow(int(word), '', None, None, None, None, '', '') for word in numbers)
         identity = _identity(row['model'], row['firmware'], row.get('kind') or 'ssd')
-        drives.append(Drive(f'{name}: line {number}, {row["model"]}', identity, table))
+        drives.append(SampleDrive(f'{name}: line {number}, {row["model"]}', identity, table))
     return drives, []
 
 
@@ -115,8 +116,8 @@ _ROW = re.compile(r'\s*(?P<id>\d{1,3}) (?P<name>\S+)\s+(?P<flags>0x[0-9a-f]{4}|[
                   r'\s+(?P<failed>-|FAILING_NOW|In_the_past|NOW|Past)\s+(?P<raw>\S.*?)\s*')
 
 
-def parse_row(line: str) -> Optional[AttributeRow]:
-    """Return what a row of smartctl's classic (-A) or brief (-x) attribute table says; None: it is none."""
+def parse_row(line: str) -> AttributeRow | None:
+    """Return a row of smartctl's classic (-A) or brief (-x) attribute table; None: the line is not one."""
     match = _ROW.fullmatch(line)
     if match is None or not 1 <= int(match['id']) <= 255:
         return None

@@ -1,20 +1,22 @@
-"""Files with entries, read for a proof, with what they may name and the words to say what is wrong."""
+"""Files with entries, read to be validated, with what they may name and the words for what is wrong."""
 from __future__ import annotations
 
 import json
 import os
 import tempfile
-from typing import Any, Collection, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ..errors import DataError
-from ..knowledge import data_errors, data_file, drive_database, formatting, schema_errors, site_file
+from ..knowledge import data_errors, data_file, formatting, schema_errors, site_file
+from ..knowledge.drive_database import SpecDatabase
 from ..typed import Json
 from . import samples
 
 LOOKED_AT = 1000       # characters of a file that may be something else
 
 
-class Source(NamedTuple):
+class EntriesFile(NamedTuple):
     """A file with entries, read."""
 
     name: str
@@ -31,87 +33,85 @@ class Source(NamedTuple):
 class Claim(NamedTuple):
     """A drive with the entries that are strongest for it."""
 
-    drive: samples.Drive
-    winners: Sequence[Tuple[str, Json]]
+    drive: samples.SampleDrive
+    winners: Sequence[tuple[str, Json]]
 
 
 class Context(NamedTuple):
     """What the rules may look at beside the file that they validate."""
 
-    database: drive_database.SpecDatabase
-    shipped: drive_database.SpecDatabase       # without additions
-    sources: Sequence[Source]         # the shipped file first
+    database: SpecDatabase
+    shipped: SpecDatabase              # without additions
+    sources: Sequence[EntriesFile]     # the shipped file first
     documents: Collection[str]
     evidence: Mapping[str, Json] = {}  # what measure counted, by family
 
 
-def read_sources(files: Sequence[str]) -> Tuple[List[Source], List[str]]:
+def read_sources(paths: Sequence[str]) -> tuple[list[EntriesFile], list[str]]:
     """Return the files as far as they fit the schema, whole databases first, and what does not fit."""
     sources, problems = [], []
-    for path in files:
+    for path in paths:
         try:
-            source, found = read_source(path)
+            source, faults = read_source(path)
         except DataError as problem:
             problems.append(str(problem))
         else:
-            problems.extend(found)
-            sources.append(source._replace(data=site_file.sound(source.data, 'attributes')) if found else source)
+            problems += faults
+            sources.append(source._replace(data=site_file.sound(source.data, 'attributes')) if faults else source)
     return sorted(sources, key=lambda source: not source.is_whole), problems
 
 
-def read_source(path: str) -> Tuple[Source, List[str]]:
-    """Return a file and what does not fit its schema. Raises DataError where it cannot be read or is no JSON."""
+def read_source(path: str) -> tuple[EntriesFile, list[str]]:
+    """Return a file and what does not fit its schema. Raises DataError where it cannot be read or is not JSON."""
     name, text = os.path.basename(path), data_file.read_text(path)
     if text.startswith('smartctl ') or '"json_format_version"' in text[:LOOKED_AT]:
         raise DataError(f'{name} is what smartctl says about a drive, no entry; check_smart_attributes draft --report '
                         f'{path} makes one')
     data, problems = data_file.parse(text, name)
-    return Source(name, path, text, data), problems or schema_errors.schema_problems(data, 'attributes', name)
+    return EntriesFile(name, path, text, data), problems or schema_errors.schema_problems(data, 'attributes', name)
 
 
-def unusable(source: Source, sources: Sequence[Source]) -> Iterator[str]:
+def unusable(source: EntriesFile, sources: Sequence[EntriesFile]) -> Iterator[str]:
     """Yield what would break a check."""
     metrics = {metric for other in sources for metric in other.data.get('metrics', ())}
     sets = {name for other in sources for name in other.data.get('sets', ())}
     return (f'{source.name}: {fault.sentence}' for fault in data_errors.of_entries(source.data, metrics, sets))
 
 
-def context_of(sources: Sequence[Source], evidence: Mapping[str, Json]) -> Context:
+def context_of(sources: Sequence[EntriesFile], evidence: Mapping[str, Json]) -> Context:
     """Return what the rules may look at."""
     shipped, *local = sources
     documents = {key for source in sources for key in source.data.get('documents', ())}
-    database = drive_database.SpecDatabase(shipped.data, [(source.name, source.data) for source in local])
-    return Context(database, drive_database.SpecDatabase(shipped.data), sources, documents, evidence)
+    database = SpecDatabase(shipped.data, [(source.name, source.data) for source in local])
+    return Context(database, SpecDatabase(shipped.data), sources, documents, evidence)
 
 
-def beside(source: Source, given: Optional[str], usual: str) -> Optional[str]:
-    """Return the file or folder that was given, else the one of a checkout, if this is one."""
-    path = given or os.path.join(os.path.dirname(os.path.abspath(source.path)), usual)
-    return path if given or os.path.exists(path) else None
+def beside(source: EntriesFile, path: str | None, usual: str) -> str | None:
+    """Return a path, else that of the usual file or folder beside a database in a checkout, if this is one."""
+    place = os.path.join(os.path.dirname(os.path.abspath(source.path)), usual)
+    return path or (place if os.path.exists(place) else None)
 
 
-def read_samples(sources: Sequence[Source], path: Optional[str]) -> samples.Result:
+def read_samples(sources: Sequence[EntriesFile], path: str | None) -> samples.Result:
     """Return the samples that stand in the files, and those of a file or folder beside them."""
     kinds = {entry['family']: entry['kind'] for source in sources for entry in source.data['entries']
              if 'kind' in entry}
-    found = [samples.drives_of(source.name, source.data.get('samples', ()), kinds) for source in sources]
-    if path:
-        found.append(samples.read(path, kinds))
-    return [drive for drives, _ in found for drive in drives], [problem for _, problems in found
-                                                                for problem in problems]
+    results = [samples.drives_of(source.name, source.data.get('samples', ()), kinds) for source in sources]
+    results += [samples.read(path, kinds)] if path else []
+    return ([drive for drives, _ in results for drive in drives],
+            [problem for _, problems in results for problem in problems])
 
 
 def quoted(value: Any) -> str:
-    """Return a value as JSON writes it, on not more than one line."""
+    """Return a value as JSON, on not more than one line."""
     text = json.dumps(value)
     return text if len(text) <= formatting.WIDTH else text[:formatting.WIDTH] + '…"'
 
 
 def rewrite(path: str, schema_name: str = 'attributes') -> bool:
-    """Give the file the usual layout and say whether it had another one.
+    """Give the file the usual layout; return whether it had another one.
 
-    Raises DataError where the file cannot be read or written or does not fit
-    its schema.
+    Raises DataError where the file cannot be read or written or does not fit its schema.
     """
     text = data_file.read_text(path)
     usual = formatting.formatted(schema_errors.checked(text, schema_name, os.path.basename(path)), schema_name)

@@ -1,94 +1,86 @@
 """Find the mistakes in the files that the program reads: entries with their samples, limits, files of version 1.6.
 
-One function, `validate`, serves the command, the tests and the continuous
-integration. A problem is a whole sentence: where, what, what next.
+`examine` serves the command, the tests and the continuous integration. A problem is a whole sentence: where, what,
+what next.
 """
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Collection, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ..errors import DataError
-from ..knowledge import data_file, drive_database
+from ..knowledge import data_file
+from ..knowledge.drive_database import SpecDatabase
 from ..words import plural
-from . import drive_rules, entry_rules, limit_rules, samples
+from . import drive_rules, entry_rules, limit_rules, samples, sources
 from .evidence import evidence_of
-from .sources import (
-    Context,
-    Source,
-    beside,
-    context_of,
-    read_samples,
-    read_source,
-    read_sources,
-    rewrite,
-    unusable,
-)
+from .sources import Context, EntriesFile, beside
 
 ENTRIES = 'entries'
 
 
-class Findings(NamedTuple):
+class Validation(NamedTuple):
     """What was validated, and what came of it."""
 
     problems: Sequence[str]
-    notes: Sequence[str] = ()    # what would be a problem in the shipped file, and is none in a file of a site
+    notes: Sequence[str] = ()    # problems only of the shipped file, not of one of a site
     summary: Sequence[str] = ()  # "1 entry", "885 samples"; nothing where a file could not be used at all
 
 
-class Kind(NamedTuple):
+class FileKind(NamedTuple):
     """A kind of file beside those with entries, each of which is validated by itself."""
 
     words: str                             # "limits"
-    is_this: Callable[[str, Any], bool]    # of the path and the data; None: no data, the file is no JSON
-    examine: Callable[[str], Tuple[List[str], List[str]]]  # of the path: problems and summary; raises DataError
+    is_this: Callable[[str, Any], bool]    # of the path and the data; None: no data, the file is not JSON
+    examine: Callable[[str], tuple[list[str], list[str]]]  # of the path: problems and summary; raises DataError
     schema: str = ''                       # of which --format knows the layout
 
 
-# Every kind of file that the program reads has its line here; those of version 1.6 come from its own room.
-KINDS = (Kind('limits', limit_rules.is_limits, limit_rules.examine, 'thresholds'),)
+# Every kind of file that the program reads has its line here; those of version 1.6 come from its subpackage.
+KINDS = (FileKind('limits', limit_rules.is_limits, limit_rules.examine, 'thresholds'),)
 
 
-def main(files: Sequence[str] = (), samples_path: Optional[str] = None, models_path: Optional[str] = None,
-         formats: bool = False, write: Callable[[str], object] = print, *, more_kinds: Sequence[Kind] = ()) -> int:
-    """Prove the files (without any: the shipped one), print what is wrong, and return the exit code.
+def main(files: Sequence[str] = (), samples_path: str | None = None, models_path: str | None = None,
+         formats: bool = False, write: Callable[[str], object] = print, *, more_kinds: Sequence[FileKind] = ()) -> int:
+    """Validate the files (without any: the shipped one), print what is wrong, and return the exit code.
 
     formats: rewrite the files in the usual layout first.
     more_kinds: of files, beside those that this module knows.
     """
     try:
-        validated = list(files) or [data_file.shipped('attributes.json')]
-        kinds = {path: kind_of(path, (*KINDS, *more_kinds)) for path in validated}
-        for path in validated if formats else ():
+        paths = list(files) or [data_file.shipped('attributes.json')]
+        kinds = {path: kind_of(path, (*KINDS, *more_kinds)) for path in paths}
+        for path in paths if formats else ():
             write(f'{path}: {_formatted(path, kinds[path])}')
-        found = _found(kinds, samples_path, models_path)
+        validations = _validations(kinds, samples_path, models_path)
     except DataError as problem:
         write(str(problem))
         return 1
-    for paths, words, findings in found:
-        _print(paths, words, findings, write)
-    return 1 if any(findings.problems for _, _, findings in found) else 0
+    for of_kind, words, validation in validations:
+        _print(of_kind, words, validation, write)
+    return 1 if any(validation.problems for _, _, validation in validations) else 0
 
 
-def problems(files: Sequence[str]) -> List[str]:
+def problems(files: Sequence[str]) -> list[str]:
     """Return a sentence for each mistake in files of a site, of whatever kind."""
     try:
-        found = _found({path: kind_of(path, KINDS) for path in files}, None, None)
+        validations = _validations({path: kind_of(path, KINDS) for path in files}, None, None)
     except DataError as problem:
         return [str(problem)]
-    return [sentence for _, _, findings in found for sentence in findings.problems]
+    return [sentence for _, _, validation in validations for sentence in validation.problems]
 
 
-def _found(kinds: Mapping[str, Optional[Kind]], samples_path: Optional[str],
-           models_path: Optional[str]) -> List[Tuple[List[str], str, Findings]]:
+def _validations(kinds: Mapping[str, FileKind | None], samples_path: str | None,
+                 models_path: str | None) -> list[tuple[list[str], str, Validation]]:
     """Return files, what they are called, and what came of them; those with entries are validated together."""
     entries = [path for path, kind in kinds.items() if kind is None]
-    found = [(entries, ENTRIES, examine(entries, samples_path, models_path))] if entries else []
-    return found + [([path], kind.words, _examined(path, kind)) for path, kind in kinds.items() if kind]
+    result = [(entries, ENTRIES, examine(entries, samples_path, models_path))] if entries else []
+    return result + [([path], kind.words, _examined(path, kind)) for path, kind in kinds.items() if kind]
 
 
-def kind_of(path: str, kinds: Sequence[Kind]) -> Optional[Kind]:
-    """Return what kind of file this is; None for one with entries, and for what could be anything."""
+def kind_of(path: str, kinds: Sequence[FileKind]) -> FileKind | None:
+    """Return the kind of a file; None for one with entries, and for one that could be anything."""
     try:
         data = data_file.parse(data_file.read_text(path), path)[0]
     except DataError:
@@ -96,84 +88,76 @@ def kind_of(path: str, kinds: Sequence[Kind]) -> Optional[Kind]:
     return next((kind for kind in kinds if kind.is_this(path, data)), None)
 
 
-def _formatted(path: str, kind: Optional[Kind]) -> str:
+def _formatted(path: str, kind: FileKind | None) -> str:
     if kind and not kind.schema:
         return f'{kind.words}, which has no usual layout'
-    return 'rewritten' if rewrite(path, kind.schema if kind else 'attributes') else 'has the usual layout already'
+    is_new = sources.rewrite(path, kind.schema if kind else 'attributes')
+    return 'rewritten' if is_new else 'has the usual layout already'
 
 
-def _examined(path: str, kind: Kind) -> Findings:
+def _examined(path: str, kind: FileKind) -> Validation:
     try:
-        problems, summary = kind.examine(path)
+        faults, summary = kind.examine(path)
     except DataError as problem:
-        return Findings([str(problem)])
-    return Findings(problems, (), [kind.words, *summary] if summary else [])
+        return Validation([str(problem)])
+    return Validation(faults, (), [kind.words, *summary] if summary else [])
 
 
-def _print(paths: Sequence[str], words: str, findings: Findings, write: Callable[[str], object]) -> None:
-    """Print what came of files of one kind; what could not be used at all is called what it was taken for."""
-    for sentence in findings.problems:
+def _print(paths: Sequence[str], words: str, validation: Validation, write: Callable[[str], object]) -> None:
+    """Print what came of files of one kind; those that could not be used at all are called what they may be."""
+    for sentence in (*validation.problems, *(f'before you send it: {note}' for note in validation.notes)):
         write(sentence)
-    for sentence in findings.notes:
-        write(f'before you send it: {sentence}')
-    found = plural(len(findings.problems), 'problem') if findings.problems else 'no problem'
-    summary = findings.summary or [f'taken for {words}']
-    rest = [] if findings.summary else ['the rest is validated when that is mended']
-    write(f'{", ".join(map(os.path.basename, paths))}: {", ".join([*summary, found, *rest])}')
+    number = plural(len(validation.problems), 'problem') if validation.problems else 'no problem'
+    summary = ([*validation.summary, number] if validation.summary else
+               [f'taken for {words}', number, 'the rest is validated when that is mended'])
+    write(f'{", ".join(map(os.path.basename, paths))}: {", ".join(summary)}')
 
 
-def validate(files: Sequence[str] = (), samples_path: Optional[str] = None,
-             models_path: Optional[str] = None) -> List[str]:
-    """Return a sentence for each mistake in *files*; without any, in the shipped file.
+def examine(files: Sequence[str] = (), samples_path: str | None = None, models_path: str | None = None) -> Validation:
+    """Return a sentence for each mistake in *files*, and more; without any, in the shipped file.
 
-    files: one with a "date" is a database of its own; every other one is
-        an addition to it, or to the shipped one.
+    files: one with a "date" is a database of its own; every other one is an addition to it, or to the shipped one.
     samples_path: file or folder; None: tests/samples beside the database.
     models_path: CSV file; None: tests/models.csv beside the database.
+    Raises DataError where the shipped file cannot be read.
     """
-    return list(examine(list(files) or [data_file.shipped('attributes.json')], samples_path, models_path).problems)
-
-
-def examine(files: Sequence[str], samples_path: Optional[str], models_path: Optional[str]) -> Findings:
-    """Return what `validate` returns, and more about it. Raises DataError where the shipped file cannot be read."""
-    validated, problems = read_sources(files)
+    shipped = data_file.shipped('attributes.json')
+    validated, faults = sources.read_sources(list(files) or [shipped])
     is_whole = bool(validated) and validated[0].is_whole
-    sources = validated if is_whole else [read_source(data_file.shipped('attributes.json'))[0], *validated]
-    problems += [sentence for source in validated for sentence in unusable(source, sources)]
-    if problems:
-        return Findings(problems)
-    evidence, of_evidence = evidence_of(sources[0])
-    context = context_of(sources, evidence)
-    samples_path = beside(sources[0], samples_path, os.path.join('tests', 'samples'))
-    drives, of_samples = read_samples(sources, samples_path)
-    models_path = beside(sources[0], models_path, os.path.join('tests', 'models.csv'))
-    measured, of_models = samples.measured(models_path) if models_path else ([], [])
-    claims = drive_rules.claims_of([*drives, *measured], context.database)
-    problems = [*(sentence for source in validated for sentence in entry_rules.file_problems(source, context)),
-                *of_samples,
-                *of_models, *of_evidence, *drive_rules.drive_problems(claims, context)]
+    all_files = validated if is_whole else [sources.read_source(shipped)[0], *validated]
+    faults += [sentence for source in validated for sentence in sources.unusable(source, all_files)]
+    if faults:
+        return Validation(faults)
+    samples_path = beside(all_files[0], samples_path, os.path.join('tests', 'samples'))
+    models_path = beside(all_files[0], models_path, os.path.join('tests', 'models.csv'))
+    drives, of_samples = sources.read_samples(all_files, samples_path)
+    models, of_models = samples.measured(models_path) if models_path else ([], [])
+    evidence, of_evidence = evidence_of(all_files[0])
+    context = sources.context_of(all_files, evidence)
+    claims = drive_rules.claims_of([*drives, *models], context.database)
+    faults = [sentence for source in validated for sentence in entry_rules.file_problems(source, context)]
+    faults += [*of_samples, *of_models, *of_evidence, *drive_rules.drive_problems(claims, context)]
     if drives or samples_path:
-        problems += [sentence for source in validated for sentence in drive_rules.coverage_problems(source, claims)]
-    problems = list(dict.fromkeys(problems))
+        faults += [sentence for source in validated for sentence in drive_rules.coverage_problems(source, claims)]
     summary = [plural(sum(len(source.data['entries']) for source in validated), 'entry', 'entries'),
-               plural(len(drives), 'sample')]
-    summary += [plural(len(measured), 'measured model')] if measured else []
-    return Findings(problems, _before_sending(sources, [*drives, *measured], problems), summary)
+               plural(len(drives), 'sample'), *([plural(len(models), 'measured model')] if models else [])]
+    return Validation(list(dict.fromkeys(faults)), _before_sending(all_files, [*drives, *models], faults), summary)
 
 
-def _before_sending(sources: Sequence[Source], drives: Sequence[samples.Drive], known: Collection[str]) -> List[str]:
-    """Return which drives would be claimed wrongly if additions stood in the shipped file, where they are no stronger
-    than others.
+def _before_sending(files: Sequence[EntriesFile], drives: Sequence[samples.SampleDrive],
+                    faults: Collection[str]) -> list[str]:
+    """Return a sentence for each drive that would be claimed wrongly if additions stood in the shipped file, where they
+    are no stronger than others. faults: what is wrong anyway.
     """
-    shipped, *local = sources
+    shipped, *local = files
     if not local:
         return []
-    both = {**shipped.data, 'entries': [entry for source in sources for entry in source.data['entries']],
-            **{key: {name: value for source in sources for name, value in source.data.get(key, {}).items()}
+    both = {**shipped.data, 'entries': [entry for source in files for entry in source.data['entries']],
+            **{key: {name: value for source in files for name, value in source.data.get(key, {}).items()}
                for key in ('metrics', 'sets')}}
-    database = drive_database.SpecDatabase(both)
-    context = Context(database, database, (), ())
+    database = SpecDatabase(both)
     entries = [entry for source in local for entry in source.data['entries']]
     concerned = [drive for drive in drives if any(drive_rules.is_for(entry, drive) for entry in entries)]
     claims = drive_rules.claims_of(concerned, database)
-    return [sentence for sentence in drive_rules.drive_problems(claims, context) if sentence not in known]
+    return [sentence for sentence in drive_rules.drive_problems(claims, Context(database, database, (), ()))
+            if sentence not in faults]

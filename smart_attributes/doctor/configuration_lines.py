@@ -1,12 +1,14 @@
 """The lines for the configuration of Icinga, Nagios or NRPE that check the drives of this machine. Pure."""
+from __future__ import annotations
 
 import json
 import re
 import shlex
-from typing import Dict, List, Sequence, Tuple
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from ..command_line.options import PROGRAM
-from ..defaults import TIMEOUT
+from ..constants import TIMEOUT
 from ..model import BEHIND_NRPE
 from ..output.doctor_findings import Paste
 from ..reading.device_types import controller
@@ -14,54 +16,48 @@ from ..reading.device_types import controller
 USUAL_PLACE = f'/usr/lib/nagios/plugins/{PROGRAM}'
 AT_LEAST = 3   # slots one after the other, before they are written as a range
 _SLOT = re.compile(r'(.*[,/])([0-9]+)(@.*)')
+_VARIABLES = {'--expect': 'expect', '-t': 'timeout', '-p': 'path', '--config': 'config', '--state-dir': 'state_dir'}
 
 
-def pastes(addresses: Sequence[str], program: str, timeout: float, more: Sequence[str] = ()) -> List[Paste]:
+def pastes(addresses: Sequence[str], program: str, timeout: float, more: Sequence[str] = ()) -> list[Paste]:
     """Return a line for each daemon.
 
-    timeout: of the check, in seconds. more: what else a command line needs, as -p FILE.
+    timeout: of the check, in seconds. more: other options that a check needs, each followed by its value: -p FILE.
     """
     if not addresses:
         return []
     named = ranges(addresses)
     limit = [] if timeout == TIMEOUT else ['-t', f'{timeout:g}']
     expected = ['--expect', str(len(addresses))] if len(named) < len(addresses) else []  # empty slots are passed over
-    words = [*more, *(word for address in named for word in ('-d', address)), *expected, *limit]
-    line = ' '.join(map(shlex.quote, words))
-    return [Paste('Icinga, in the Host', '\n'.join(_icinga(named, [*more, *expected, *limit]))),
+    drives = [word for address in named for word in ('-d', address)]
+    line = shlex.join([*more, *drives, *expected, *limit])
+    options = [*more, *expected, *limit]
+    listed = json.dumps(named).replace('$', '$$')
+    icinga = ['vars.smart = true', f'vars.smart_attributes_device = {listed}',
+              *(f'vars.smart_attributes_{_VARIABLES[name]} = {json.dumps(value)}'
+                for name, value in zip(options[::2], options[1::2]) if name in _VARIABLES)]
+    return [Paste('Icinga, in the Host', '\n'.join(icinga)),
             Paste('Nagios, in the service', f'check_command  smart_attributes_drives!{line}'),
             Paste('NRPE (ask it with check_nrpe -t 60)',
                   f'command[{PROGRAM}]={program} --max-output {BEHIND_NRPE} {line}')]
 
 
-def _icinga(named: Sequence[str], words: Sequence[str]) -> List[str]:
-    variables = {'--expect': 'expect', '-t': 'timeout', '-p': 'path', '--config': 'config', '--state-dir': 'state_dir'}
-    given = dict(zip(words[::2], words[1::2]))
-    listed = json.dumps(list(named)).replace('$', '$$')
-    return ['vars.smart = true', f'vars.smart_attributes_device = {listed}',
-            *(f'vars.smart_attributes_{variables[name]} = {json.dumps(value)}' for name, value in given.items()
-              if name in variables)]
-
-
-def ranges(addresses: Sequence[str]) -> List[str]:
+def ranges(addresses: Sequence[str]) -> list[str]:
     """Return the addresses, slots of one controller that follow each other as a range: megaraid,0-7@/dev/bus/0."""
-    kept: List[str] = []
-    runs: Dict[Tuple[str, str], List[int]] = {}
+    others: list[str] = []
+    slots: dict[tuple[str, str], list[int]] = {}
     for address in addresses:
-        slot = _SLOT.fullmatch(address)
-        kind = controller(slot[1]) if slot else None
-        if slot and kind and len(kind.slots) == 1:
-            runs.setdefault((slot[1], slot[3]), []).append(int(slot[2]))
+        parts = _SLOT.fullmatch(address)
+        kind = controller(parts[1]) if parts else None
+        if parts and kind and len(kind.slots) == 1:
+            slots.setdefault((parts[1], parts[3]), []).append(int(parts[2]))
         else:
-            kept.append(address)
-    return kept + [f'{head}{part}{tail}' for (head, tail), slots in runs.items() for part in _parts(sorted(slots))]
+            others.append(address)
+    return others + [f'{head}{run}{tail}' for (head, tail), numbers in slots.items() for run in _runs(sorted(numbers))]
 
 
-def _parts(slots: Sequence[int]) -> List[str]:
-    runs: List[List[int]] = []
-    for slot in slots:
-        if runs and slot == runs[-1][-1] + 1:
-            runs[-1].append(slot)
-        else:
-            runs.append([slot])
-    return [part for run in runs for part in ([f'{run[0]}-{run[-1]}'] if len(run) >= AT_LEAST else map(str, run))]
+def _runs(slots: Sequence[int]) -> Iterator[str]:
+    """Yield "0-7" for AT_LEAST slots or more one after the other, and each other slot by itself."""
+    for _, pairs in groupby(enumerate(slots), key=lambda pair: pair[1] - pair[0]):
+        run = [str(slot) for _, slot in pairs]
+        yield from [f'{run[0]}-{run[-1]}'] if len(run) >= AT_LEAST else run

@@ -1,72 +1,56 @@
 """What each address answers, and in what time. Pure: the survey comes in as a value."""
+from __future__ import annotations
 
 import re
 import shlex
-from typing import Iterator, List, Sequence, Tuple
+from collections.abc import Sequence
 
 from ..check.history_access import Remembered
 from ..check.survey import Survey
-from ..codes import BY_NAME
 from ..command_line.options import PROGRAM
 from ..errors import ControllerElsewhere, DriveAbsent, DriveAsleep, DriveIsNoDrive, DriveNotReached, SudoRefused
 from ..model import Device, Identity, Read, Report, State, Verdict
+from ..output.codes import BY_NAME
 from ..output.doctor_findings import Finding
 from ..reading.device_types import is_raid
 from ..words import clean, plural
 from .sentences import halves
 
 SHOWN = 8          # drives that answer and get a line each; more share one
-TOLD = 3           # drives that are gone
+MOST_GONE = 3      # drives that are gone and get a line each; more share one
 _ANSWERED = 'a check has read it here before, so drive, cable or controller fail: see what the kernel says'
 _KERNEL = 'dmesg -T | tail -50'
 CHECK = 'drives'   # of all of them
 
 
-def findings(found: Survey, hide_serial: bool, check: Sequence[str]) -> List[Finding]:
+def findings(survey: Survey, hide_serial: bool, check: Sequence[str]) -> list[Finding]:
     """Return a finding for each address that is not well, those that answer, and what concerns all.
 
     check: the words of a check of this installation.
     """
-    pairs = list(zip(found.verdicts, found.reads))
+    pairs = list(zip(survey.verdicts, survey.reads))
     well = [pair for pair in pairs if isinstance(pair[1].outcome, Report)]
-    told = [_answering(*pair, hide_serial) for pair in well] if len(well) <= SHOWN else [_all(well)]
-    told += [_sleeping(verdict, hide_serial, check) if isinstance(read.outcome, DriveAsleep) else
-             _silent(verdict, read, found.history, hide_serial) for verdict, read in pairs
-             if not isinstance(read.outcome, Report)]
-    told += [Finding(CHECK, False, *halves(sentence)) for sentence in _of_all(found)] + _gone(found, hide_serial)
-    return told + ([] if pairs else [_nobody(found)])
-
-
-def _of_all(found: Survey) -> Iterator[str]:
-    """Yield what is wrong beside single addresses: slots nobody looked at, contradicting files, an old sudo rule."""
-    yield from (fault for fault in found.faults if fault not in found.judge.mistakes)
-    yield from dict.fromkeys(read.remark for read in found.reads if read.remark)
-
-
-def _gone(found: Survey, hide_serial: bool) -> List[Finding]:
-    """Return a finding for each drive that earlier checks met and that is nowhere now; not too many."""
-    sentences = found.history.gone(hide_serial)
-    told = [_retired(sentence) for sentence in sentences[:TOLD]]
-    more = len(sentences) - len(told)
-    return told + ([Finding(CHECK, False, f'{plural(more, "more drive")} that checks knew are gone')] if more else [])
-
-
-def _retired(sentence: str) -> Finding:
-    words, advice = halves(sentence)
-    return Finding(CHECK, False, words, 'look for it (controller, cable, dmesg); if it is gone for good, retire it',
-                   f'{PROGRAM} {advice.replace(" retires it", "")}')
+    lines = [_answering(*pair, hide_serial) for pair in well] if len(well) <= SHOWN else [_all(well)]
+    lines += [_sleeping(verdict, hide_serial, check) if isinstance(read.outcome, DriveAsleep) else
+              _silent(verdict, read, survey.history, hide_serial) for verdict, read in pairs
+              if not isinstance(read.outcome, Report)]
+    # Slots that were not read, files that contradict each other, an old sudo rule.
+    faults = [fault for fault in survey.faults if fault not in survey.judge.mistakes]
+    remarks = dict.fromkeys(read.remark for read in survey.reads if read.remark)
+    lines += [Finding(CHECK, False, *halves(sentence)) for sentence in (*faults, *remarks)]
+    return [*lines, *_gone(survey.history.gone(hide_serial)), *([] if pairs else [_nobody(*survey.nobody)])]
 
 
 def _answering(verdict: Verdict, read: Read, hide_serial: bool) -> Finding:
-    """Return the finding for a drive that is read: the installation is well there, whatever the drive says."""
+    """Return the finding for a drive that is read: the installation is well there, whatever the drive reports."""
     more = '' if verdict.state is State.OK else f'; a check says {verdict.state.name}, explain tells why'
     return Finding(verdict.device.address, True, f'{_who(verdict.identity, hide_serial)}, {read.seconds:.2g} s{more}')
 
 
-def _all(well: Sequence[Tuple[Verdict, Read]]) -> Finding:
-    slowest = max(well, key=lambda pair: pair[1].seconds)
-    return Finding(CHECK, True, f'{plural(len(well), "drive")} answer, the slowest, {slowest[0].device.address}, in '
-                                f'{slowest[1].seconds:.2g} s; {PROGRAM} list names them')
+def _all(well: Sequence[tuple[Verdict, Read]]) -> Finding:
+    verdict, read = max(well, key=lambda pair: pair[1].seconds)
+    return Finding(CHECK, True, f'{plural(len(well), "drive")} answer, the slowest, {verdict.device.address}, in '
+                                f'{read.seconds:.2g} s; {PROGRAM} list names them')
 
 
 def _who(identity: Identity, hide_serial: bool) -> str:
@@ -77,18 +61,18 @@ def _who(identity: Identity, hide_serial: bool) -> str:
 def _silent(verdict: Verdict, read: Read, history: Remembered, hide_serial: bool) -> Finding:
     """Return the finding for an address that gave no report."""
     address = verdict.device.address
-    words, advice = halves(verdict.problem)
     if isinstance(read.outcome, SudoRefused):
         return Finding(address, None, 'not read: sudo refuses the call, see sudo rule')
+    words, advice = halves(verdict.problem)
     advice = advice or BY_NAME[verdict.code].remedy
     if isinstance(read.outcome, DriveIsNoDrive):
         return Finding(address, False, words, advice)
     if verdict.identity.model:
         return Finding(address, False, f'{_who(verdict.identity, hide_serial)}: {words}', advice)
-    is_asked = not isinstance(read.outcome, (ControllerElsewhere, DriveNotReached))
-    known = history.seen(verdict.device) if is_asked else None
-    if known:
-        return Finding(address, False, f'was {_who(known, hide_serial)}: {words}', _ANSWERED, _KERNEL)
+    is_reached = not isinstance(read.outcome, (ControllerElsewhere, DriveNotReached))
+    earlier = history.seen(verdict.device) if is_reached else None
+    if earlier:
+        return Finding(address, False, f'was {_who(earlier, hide_serial)}: {words}', _ANSWERED, _KERNEL)
     return Finding(address, False, words, advice)
 
 
@@ -104,10 +88,9 @@ def _sleeping(verdict: Verdict, hide_serial: bool, check: Sequence[str]) -> Find
 
 
 def waking(device: Device, check: Sequence[str]) -> str:
-    """Return the command that wakes a drive up and has it read; asking who it is leaves it asleep, reading from it does
-    not.
+    """Return the command that wakes a drive up by reading from it, which asking for its identity does not.
 
-    '' for a drive behind a controller, or at a node without blocks, from which nothing can be read there.
+    '' for a drive behind a controller, or at a node without blocks: nothing can be read there.
     """
     if is_raid(device) or not re.fullmatch(r'/dev/([hs]d[a-z]+|nvme\w+|disk/by-[a-z]+/[^/]+)', device.path):
         return ''
@@ -115,15 +98,24 @@ def waking(device: Device, check: Sequence[str]) -> str:
     return f'{shlex.join(read)} && {shlex.join([*check, "-d", device.address])}'
 
 
-def _nobody(found: Survey) -> Finding:
-    state, words = found.nobody
+def _gone(sentences: Sequence[str]) -> list[Finding]:
+    """Return a finding for each drive that earlier checks read and that is nowhere now; not too many."""
+    look = 'look for it (controller, cable, dmesg); if it is gone for good, retire it'
+    pairs = [halves(sentence) for sentence in sentences[:MOST_GONE]]
+    lines = [Finding(CHECK, False, words, look, f'{PROGRAM} {advice.replace(" retires it", "")}')
+             for words, advice in pairs]
+    more = len(sentences) - len(lines)
+    return lines + ([Finding(CHECK, False, f'{plural(more, "more drive")} that checks knew are gone')] if more else [])
+
+
+def _nobody(state: State, sentence: str) -> Finding:
     if state is State.OK:
-        return Finding(CHECK, True, words)
-    sentence, advice = halves(words)
-    return Finding(CHECK, False, sentence, advice or 'name the drives with -d')
+        return Finding(CHECK, True, sentence)
+    words, advice = halves(sentence)
+    return Finding(CHECK, False, words, advice or 'name the drives with -d')
 
 
-def to_watch(found: Survey) -> List[Device]:
+def to_watch(survey: Survey) -> list[Device]:
     """Return the devices that a check of this machine should name: all but those behind which no drive can be."""
-    return [verdict.device for verdict, read in zip(found.verdicts, found.reads)
+    return [verdict.device for verdict, read in zip(survey.verdicts, survey.reads)
             if not isinstance(read.outcome, (DriveIsNoDrive, DriveAbsent, ControllerElsewhere))]

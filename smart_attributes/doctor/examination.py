@@ -1,146 +1,111 @@
-"""The examination of an installation, one thing after the other; what cannot be found out in time says so."""
+"""The examination of an installation, one thing after the other; what cannot be examined in time is named."""
+from __future__ import annotations
 
 import os
 import socket
 import sys
 import time
-from typing import Callable, Iterator, List, NamedTuple, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from .. import alarm
 from ..check import survey
 from ..command_line.options import PROGRAM, Options
-from ..defaults import SMARTCTL
+from ..constants import SMARTCTL
 from ..errors import SmartError, UsageError, not_installed
 from ..files import CONFIG
 from ..model import Device
 from ..output import budget
 from ..output.doctor_findings import Examination, Finding, Paste
 from ..reading import processes, smartctl_calls
-from . import (
-    configuration_lines,
-    daemons,
-    drives,
-    history_state,
-    nrpe,
-    program,
-    site_files,
-    start,
-    sudo_refusals,
-    sudo_rule,
-    user,
-)
+from . import configuration_lines, daemons, drives, history_state, nrpe, program, site_files, start, user
 from .sentences import halves
+from .sudo_refusals import PATIENCE, SudoersFacts, facts
+from .sudo_rule import SUBJECT as SUDO_RULE
+from .sudo_rule import Arguments, Sudo, examine_rule, unneeded
 
 Addresses = Callable[[survey.Survey], Sequence[str]]
 Printed = Callable[[survey.Survey], str]
 
 
-class Faces:
-    """What of other commands is wanted here: what a check prints of a survey, and what is pasted after -d."""
+def examine(options: Options, runner: processes.Runner, printed: Printed, addresses: Addresses) -> Examination:
+    """Return the findings of the user of the checks, who this process then is.
 
-    def __init__(self, printed: Printed, addresses: Addresses) -> None:
-        self.printed, self.addresses = printed, addresses
-
-
-def examined(options: Options, runner: processes.Runner, faces: Faces) -> Examination:
-    """Return what is found as the user of the checks, who this process then is.
-
-    Raises UsageError where it cannot become him, and where no installation is asked about.
+    printed: what a check prints of a survey. addresses: of its drives, to paste after -d.
+    Raises UsageError where it cannot become that user, and where no installation is asked about.
     """
     if options.which.reports:
         raise UsageError('doctor looks at drives, not at recorded reports; leave out --report')
-    limit = options.how_read.timeout
-    deadline = time.monotonic() + limit - 2 * alarm.reserve(limit)
-    begun = Begun(_plugin(), deadline, _known(options, runner) if options.own.user else sudo_refusals.Known(),
-                  history_state.others(options.state_dir, options.own.user) if options.own.user else (),
-                  daemons.nrpe_commands(), daemons.unread_nrpe())
+    examiner = Examiner(options, runner, printed, addresses)
     if options.own.user:
         user.become(options.own.user)
-    return Examiner(options, runner, faces, begun).examine()
-
-
-class Begun(NamedTuple):
-    """What is settled before this process becomes the user of the checks."""
-
-    path: str                # of this program; become() changes the working directory
-    deadline: float          # of time.monotonic()
-    known: sudo_refusals.Known
-    histories: Sequence[str]   # other ones than those of --state-dir
-    nrpe: Sequence[daemons.NrpeCommand] = ()
-    unread_nrpe: str = ''      # its file, where this user may not read it
-
-
-def _known(options: Options, runner: processes.Runner) -> sudo_refusals.Known:
-    """Return what root can learn about sudo, and the user of the checks cannot."""
-    how = options.how_read
-    try:
-        return sudo_refusals.Known() if how.nosudo else sudo_refusals.known(
-            options.own.user, how.smartctl, runner, time.monotonic() + min(sudo_refusals.PATIENCE, how.timeout / 4))
-    except SmartError:  # no sudo: told where it is looked for
-        return sudo_refusals.Known()
+    return examiner.examine()
 
 
 class Examiner:
-    """One examination, as far as it has come."""
+    """One examination, as far as it has come. It begins before this process becomes the user of the checks."""
 
-    def __init__(self, options: Options, runner: processes.Runner, faces: Faces, begun: Begun) -> None:
-        self._options, self._runner, self._faces = options, runner, faces
-        self._path, self._deadline, self._known, self._histories, self._nrpe, self._unread_nrpe = begun
-        self._user = user.name()
-        self._unfound = ''   # why there are no devices
-        self._limits: List[daemons.Limit] = []
-        self.findings: List[Finding] = []
-        self.pastes: Sequence[Paste] = ()
+    def __init__(self, options: Options, runner: processes.Runner, printed: Printed, addresses: Addresses) -> None:
+        how, name = options.how_read, options.own.user
+        self._options, self._runner, self._printed, self._addresses = options, runner, printed, addresses
+        self._path = _plugin()   # become() changes the working directory
+        self._deadline = time.monotonic() + how.timeout - 2 * alarm.reserve(how.timeout)
+        self._sudoers = _sudoers_facts(options, runner) if name and not how.nosudo else SudoersFacts()
+        self._histories = history_state.others(options.state_dir, name) if name else ()
+        self._nrpe, self._unread_nrpe = daemons.nrpe_commands(), daemons.unread_nrpe()
+        self._user = ''
+        self._unfound = ''       # why there are no devices
+        self._limits: list[daemons.DaemonLimit] = []
+        self._findings: list[Finding] = []
+        self._pastes: Sequence[Paste] = ()
 
     def examine(self) -> Examination:
-        """Return what was found. An alarm ends it early, and is told."""
+        """Return the findings. An alarm ends the examination early, which is one of them."""
+        self._user = user.name()
         try:
             for step in self._steps():
                 self._take(step)
         except alarm.TimeIsOver as over:
-            self.findings.append(Finding('the rest', False, f'was not looked at: {over}', 'give it more time with -t'))
-        alarm.disarm()  # all is known: it only remains to be said
-        return Examination(f'{socket.gethostname()}, checked as {self._user}', self.findings, self.pastes)
+            self._findings.append(Finding('the rest', False, f'was not looked at: {over}', 'give it more time with -t'))
+        alarm.disarm()  # only the output remains
+        return Examination(f'{socket.gethostname()}, checked as {self._user}', self._findings, self._pastes)
 
-    def _steps(self) -> Sequence[Callable[[], Iterator[Finding]]]:
+    def _steps(self) -> Sequence[Callable[[], Iterable[Finding]]]:
         """Return what is to be examined: nothing more where this user cannot even start the program."""
-        how = self._options.how_read
-        first = start.examined(self._path, self._user, how, self._runner, self._deadline)
-        self.findings.append(first)
+        first = start.examine(self._path, self._user, self._options.how_read, self._runner, self._deadline)
+        self._findings.append(first)
         if first.is_good:
-            return self._sudo, self._state, self._site, self._daemons, self._drives
-        self.findings.append(Finding('the rest', None, f'was not examined: {self._user} must be able to start the '
-                                                       f'program first'))
+            return self._sudo, self._state, lambda: site_files.examine(self._options), self._daemons, self._drives
+        self._findings.append(Finding('the rest', None, f'was not examined: {self._user} must be able to start the '
+                                                        f'program first'))
         return ()
 
-    def _take(self, step: Callable[[], Iterator[Finding]]) -> None:
+    def _take(self, step: Callable[[], Iterable[Finding]]) -> None:
         try:
             for finding in step():
-                self.findings.append(finding)  # one by one: what is there, stays there
+                self._findings.append(finding)  # one by one: an alarm or an error leaves those before it
         except ModuleNotFoundError as error:  # a check that needs it is UNKNOWN, too
-            self.findings.append(Finding('Python', False, *halves(not_installed(error.name or str(error)))))
+            self._findings.append(Finding('Python', False, *halves(not_installed(error.name or str(error)))))
 
     def _sudo(self) -> Iterator[Finding]:
         """Yield smartctl, and the rule that lets checks run it."""
         how = self._options.how_read
-        found = program.examined(how, self._runner, self._deadline)
-        yield found
-        settled = sudo_rule.not_wanted(how, self._user, self._options.own.user)
-        if settled or not os.path.exists(how.smartctl):
-            yield settled or Finding(sudo_rule.SUBJECT, None, 'cannot be tried before smartctl is there')
+        yield program.examine(how, self._runner, self._deadline)
+        finding = unneeded(how, self._user, self._options.own.user)
+        if finding or not os.path.exists(how.smartctl):
+            yield finding or Finding(SUDO_RULE, None, 'cannot be tried before smartctl is there')
             return
-        sudo = sudo_rule.Sudo(self._options, self._runner, self._deadline)
+        sudo = Sudo(self._options, self._runner, self._deadline)
         devices = self._devices(sudo)
-        yield from sudo_rule.examined(sudo, self._options, self._user, self._needed(devices), devices, self._known)
+        yield from examine_rule(sudo, self._options, self._user, self._needed(devices), devices, self._sudoers)
 
-    def _devices(self, sudo: sudo_rule.Sudo) -> Sequence[Device]:
+    def _devices(self, sudo: Sudo) -> Sequence[Device]:
         """Return the devices that a check would read; none where the scan that finds them is refused."""
         try:
             if self._is_scanning and sudo.refuses([smartctl_calls.SCAN]):
                 return ()
             now = time.monotonic()  # a scan may hang: half of the time remains for everything else
             return survey.find(self._options, self._runner, now + (self._deadline - now) / 2).devices
-        except SmartError as error:  # told where the drives are
+        except SmartError as error:  # reported with the drives
             self._unfound = str(error)
             return ()
 
@@ -148,7 +113,7 @@ class Examiner:
     def _is_scanning(self) -> bool:
         return self._options.which.scan or not self._options.which.devices
 
-    def _needed(self, devices: Sequence[Device]) -> List[sudo_rule.Arguments]:
+    def _needed(self, devices: Sequence[Device]) -> list[Arguments]:
         """Return what a check would call."""
         try:
             plans = survey.plan(devices, self._options)
@@ -162,56 +127,64 @@ class Examiner:
         yield from history_state.unused(self._options.state_dir, self._user, self._histories)
         yield history_state.processes(self._options)
 
-    def _site(self) -> Iterator[Finding]:
-        yield from site_files.examined(self._options)
-
     def _daemons(self) -> Iterator[Finding]:
+        how = self._options.how_read
         self._limits = daemons.limits()
-        yield from daemons.judged(self._limits, self._options.how_read.timeout)
+        yield from daemons.findings(self._limits, how.timeout)
         if self._unread_nrpe:
             yield Finding(nrpe.SUBJECT, None, f'{self._unread_nrpe} cannot be read by {self._user}', 'look as root',
                           f'{PROGRAM} doctor --user {self._user}')
-        yield from nrpe.examined(self._nrpe, self._path, self._user, self._options.how_read, self._deadline)
+        yield from nrpe.examine(self._nrpe, self._path, self._user, how, self._deadline)
 
     def _drives(self) -> Iterator[Finding]:
-        """Yield the drives, what a check prints of them, and learn what to paste."""
-        if not os.path.exists(self._options.how_read.smartctl):
+        """Yield the drives and the size of what a check prints of them, and learn what to paste."""
+        options = self._options
+        if not os.path.exists(options.how_read.smartctl):
             yield Finding(drives.CHECK, None, 'cannot be read before smartctl is there')
             return
         try:
             if self._unfound:
                 raise SmartError(self._unfound)  # once is enough: a scan that hangs takes its whole time
-            found = survey.survey(self._options, self._runner)
+            survey_of_all = survey.survey(options, self._runner)
         except SmartError as error:
             yield self._unread(str(error))
             return
-        yield from drives.findings(found, self._options.naming.hide_serial, [PROGRAM, *self._more])
-        printed = self._faces.printed(found)
-        if any(not verdict.problem for verdict in found.verdicts):
+        more = _more(options)
+        yield from drives.findings(survey_of_all, options.naming.hide_serial, [PROGRAM, *more])
+        printed = self._printed(survey_of_all)
+        if any(not verdict.problem for verdict in survey_of_all.verdicts):
             yield daemons.output(len(printed.encode()), budget.WHY in printed)
-        watched = drives.to_watch(found)
-        self.pastes = self._pastes([address for verdict, address in zip(found.verdicts, self._faces.addresses(found))
-                                    if verdict.device in watched])
+        watched = drives.to_watch(survey_of_all)
+        addresses = [address for verdict, address in zip(survey_of_all.verdicts, self._addresses(survey_of_all))
+                     if verdict.device in watched]
+        self._pastes = configuration_lines.pastes(addresses, self._path, self._timeout, more)
 
     def _unread(self, sentence: str) -> Finding:
-        words, advice = halves(sentence)
-        if any(finding.subject == sudo_rule.SUBJECT and finding.is_good is False for finding in self.findings):
+        if any(finding.subject == SUDO_RULE and finding.is_good is False for finding in self._findings):
             return Finding(drives.CHECK, None, 'cannot be found while sudo refuses to look for them')
-        return Finding(drives.CHECK, False, words, advice)
-
-    def _pastes(self, addresses: Sequence[str]) -> List[Paste]:
-        how = self._options.how_read
-        shortest = min((limit.seconds for limit in self._limits), default=daemons.USUAL)
-        own = how.timeout if how.timeout < shortest else daemons.fitting(shortest)
-        return configuration_lines.pastes(addresses, self._path, own, self._more)
+        return Finding(drives.CHECK, False, *halves(sentence))
 
     @property
-    def _more(self) -> List[str]:
-        """Return what else a check needs beside its drives and its time."""
-        options, how = self._options, self._options.how_read
-        return [*(['-p', how.smartctl] if how.smartctl != SMARTCTL else []),
-                *(['--config', options.data.config] if options.data.config != CONFIG else []),
-                *(['--state-dir', options.state_dir] if options.state_dir else [])]
+    def _timeout(self) -> float:
+        """Return the time limit of a check, in seconds, that the daemons here leave room for."""
+        own = self._options.how_read.timeout
+        shortest = min((limit.seconds for limit in self._limits), default=daemons.USUAL)
+        return own if own < shortest else daemons.fitting(shortest)
+
+
+def _sudoers_facts(options: Options, runner: processes.Runner) -> SudoersFacts:
+    how = options.how_read
+    try:
+        return facts(options.own.user, how.smartctl, runner, time.monotonic() + min(PATIENCE, how.timeout / 4))
+    except SmartError:  # no sudo: reported where it is looked for
+        return SudoersFacts()
+
+
+def _more(options: Options) -> list[str]:
+    """Return the options of a check beside its drives and its time."""
+    smartctl, config = options.how_read.smartctl, options.data.config
+    return [*(['-p', smartctl] if smartctl != SMARTCTL else []), *(['--config', config] if config != CONFIG else []),
+            *(['--state-dir', options.state_dir] if options.state_dir else [])]
 
 
 def _plugin() -> str:

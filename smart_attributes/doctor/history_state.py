@@ -1,16 +1,17 @@
-"""The folder of state: is there history, does it work, and does a process of an earlier check still hang."""
+"""The state directory: is there history, does it work, and does a process of an earlier check still hang."""
+from __future__ import annotations
 
 import os
 import shlex
 import time
-from typing import List, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from .. import files as small_files
-from .. import state_directory, trust
+from .. import files, state_directory, trust
 from ..check.history_access import for_writing
 from ..command_line.options import Options
 from ..errors import HistoryUnusable
-from ..history import directory as files
+from ..history import directory
 from ..history.growth import duration
 from ..output.doctor_findings import Finding
 from ..reading.drive_locks import MOST, Earlier, Waiting
@@ -21,11 +22,11 @@ from .user import AS_HIM, group_of, is_person, name_of
 HISTORY, PROCESSES = 'history', 'processes'
 VOLATILE = ('tmpfs', 'ramfs')
 ON_DISK = '/srv'   # where a directory outlives a restart although /var/lib does not
-ROOM = 4 << 20   # bytes: what one folder of history needs for years of a few drives
+ROOM = 4 << 20   # bytes: what one directory of history needs for years of a few drives
 
 
-class HistoryStore(NamedTuple):
-    """What lies in the folder of history."""
+class HistoryFiles(NamedTuple):
+    """What lies in the directory of history."""
 
     path: str
     owner: str
@@ -35,8 +36,7 @@ class HistoryStore(NamedTuple):
 
 
 def history(options: Options, user: str) -> Finding:
-    """Return what is to be said of history, opened as a check opens it: that may make it, or set a damaged one aside.
-    """
+    """Return the finding for history, opened as a check opens it: that may make it, or set a damaged one aside."""
     place = options.state_dir or state_directory.PACKAGE  # not a folder of his own, which no other user finds
     used = state_directory.location(options.state_dir) or place
     unfit = unfit_mount(used, *_mount(used), user)
@@ -48,107 +48,102 @@ def history(options: Options, user: str) -> Finding:
         state = state_directory.ready(options.state_dir)
         if not os.access(state.path, os.W_OK | os.X_OK):
             raise state_directory.Unusable(f'{state.path}: {user} cannot write there', path=state.path)
-        return remembers(_looked_at(options, state), _room(state.path), time.time())
+        disk = os.statvfs(state.path)
+        return usable(_stored(options, state), disk.f_bavail * disk.f_frsize, time.time())
     except state_directory.Unusable as error:
         return unusable(error, place, user, group_of(user), is_person(os.geteuid()))
     except HistoryUnusable as error:
         return Finding(HISTORY, False, *halves(str(error)))
 
 
-def _mount(path: str) -> Tuple[str, str, str]:
+def _mount(path: str) -> tuple[str, str, str]:
     """Return mount point, type and options of the file system that a path is on, or would be. Source: proc(5)."""
     real = os.path.realpath(path) + '/'  # os.path.ismount() does not know bind mounts
-    lines = [line.split(' ') for line in small_files.content('/proc/self/mounts', 1 << 20).decode().splitlines()]
+    lines = [line.split(' ') for line in files.content('/proc/self/mounts', 1 << 20).decode().splitlines()]
     mounts = [(words[1].encode().decode('unicode_escape'), words[2], words[3]) for words in lines]
     above = [mount for mount in mounts if real.startswith(mount[0].rstrip('/') + '/')]
     return max(reversed(above), key=lambda mount: len(mount[0]), default=('/', '', ''))  # the last one hides others
 
 
-def unfit_mount(path: str, mount: str, kind: str, options: str, owner: str = '') -> Optional[Finding]:
+def unfit_mount(path: str, mount: str, kind: str, options: str, owner: str = '') -> Finding | None:
     """Return the finding for a file system that keeps no history: read-only, or gone at a restart. Pure.
 
     owner: the user of the checks.
     """
+    quoted = shlex.quote(mount)
     if 'ro' in options.split(','):
         return Finding(HISTORY, False, f'{path}: the file system {mount} is mounted read-only; growth is not judged',
                        'see in the kernel log whether an error made it so (dmesg), then mount it for writing',
-                       f'mount -o remount,rw {shlex.quote(mount)} || mount -o remount,bind,rw {shlex.quote(mount)}')
+                       f'mount -o remount,rw {quoted} || mount -o remount,bind,rw {quoted}')
     if kind not in VOLATILE:
         return None
     words = f'{path}: the file system {mount} is a {kind}: each restart loses the history'
     if mount == path:
-        return Finding(HISTORY, False, words, 'unmount it and take it out of /etc/fstab',
-                       f'umount {shlex.quote(mount)}')
+        return Finding(HISTORY, False, words, 'unmount it and take it out of /etc/fstab', f'umount {quoted}')
+    disk = f'{ON_DISK}/{state_directory.NAME}'
+    line = shlex.quote(f'{disk} {path} none bind,X-mount.mkdir 0 0')  # Source: mount(8)
     return Finding(HISTORY, False, words, 'bind a directory that is on a disk to this place, now and at each start',
-                   _bound(path, owner))
+                   f'install -d -o {owner} -g "$(id -gn {owner})" -m 0750 {disk} && echo {line} >> /etc/fstab && '
+                   f'mount {shlex.quote(path)}')
 
 
-def _bound(path: str, owner: str) -> str:
-    """Return the command that binds a directory below ON_DISK to a path. Source: mount(8), X-mount.mkdir."""
-    disk, place = f'{ON_DISK}/{state_directory.NAME}', shlex.quote(path)
-    line = f'{disk} {path} none bind,X-mount.mkdir 0 0'
-    return (f'install -d -o {owner} -g "$(id -gn {owner})" -m 0750 {disk} && echo {shlex.quote(line)} >> /etc/fstab && '
-            f'mount {place}')
-
-
-def others(given: str, user: str) -> List[str]:
+def others(state_dir: str, user: str) -> list[str]:
     """Return the other histories that root sees: its own one and that of the user in its home."""
     if os.geteuid() != 0:
         return []
-    own = [state_directory.location(), *(os.path.join(home, '.local', 'state', state_directory.NAME)
-                                         for home in map(os.path.expanduser, ('~', f'~{user}'))
-                                         if home.startswith('/'))]
-    used = os.path.realpath(given) if given else ''
-    return [path for path in dict.fromkeys(own) if os.path.realpath(path) != used
-            and os.path.isdir(os.path.join(path, files.NAME))]
+    homes = filter(os.path.isabs, map(os.path.expanduser, ('~', f'~{user}')))
+    places = [state_directory.location(),
+              *(os.path.join(home, '.local', 'state', state_directory.NAME) for home in homes)]
+    used = os.path.realpath(state_dir) if state_dir else ''
+    return [path for path in dict.fromkeys(places) if os.path.realpath(path) != used
+            and os.path.isdir(os.path.join(path, directory.NAME))]
 
 
-def unused(given: str, user: str, known: Sequence[str]) -> List[Finding]:
-    """Return a finding for each history that checks of this user do not use. known: of others()."""
-    used = state_directory.location(given)
+def unused(state_dir: str, user: str, histories: Sequence[str]) -> list[Finding]:
+    """Return a finding for each history that checks of this user do not use. histories: of others()."""
+    used = state_directory.location(state_dir)
     return [Finding(HISTORY, False, f'there are two histories: checks of {user} use {used}, and {path} is another one',
                     'move that away, unless other checks use it on purpose',
-                    f'mv -n {shlex.quote(path)} {shlex.quote(path)}.unused') for path in known if path != used]
+                    f'mv -n {shlex.quote(path)} {shlex.quote(path)}.unused') for path in histories if path != used]
 
 
-def _looked_at(options: Options, state: state_directory.Folder) -> HistoryStore:
+def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryFiles:
     """Return what lies there. Raises HistoryUnusable for whatever a check would stumble over."""
-    place = files.below(state, is_made=False) if os.path.isdir(os.path.join(state.path, files.NAME)) else None
+    owner = name_of(state.user)
+    place = directory.below(state, is_made=False) if os.path.isdir(os.path.join(state.path, directory.NAME)) else None
     if place is None or not os.path.lexists(place.file):
-        return HistoryStore(state.path, name_of(state.user))
+        return HistoryFiles(state.path, owner)
     opened = for_writing(options)
     opened.examine()
     statuses = [os.stat(place.file + tail) for tail in ('', '-wal', '-shm') if os.path.exists(place.file + tail)]
-    return HistoryStore(place.path, name_of(state.user), sum(status.st_size for status in statuses),
+    return HistoryFiles(place.path, owner, sum(status.st_size for status in statuses),
                         max(status.st_mtime for status in statuses),
                         [each for each in (opened.loss, opened.missing, opened.not_written) if each])
 
 
-def _room(path: str) -> int:
-    """Return how many bytes its owner may still write there."""
-    status = os.statvfs(path)
-    return status.f_bavail * status.f_frsize
+def usable(stored: HistoryFiles, room: int, now: float) -> Finding:
+    """Return the finding for history that can be opened.
 
-
-def remembers(found: HistoryStore, room: int, now: float) -> Finding:
-    """Return the finding for history that can be opened. room: bytes that are left on its disk."""
+    room: bytes that its owner may still write on its disk. now: seconds since 1970.
+    """
     if room < ROOM:
-        return Finding(HISTORY, False, f'{found.path}: its disk has room for {amount(room, "B")} and no more',
-                       'make room', f'df -h {found.path}')
-    if found.remarks:
-        words, advice = halves(found.remarks[0])
-        return Finding(HISTORY, False, f'{found.path}: {words}',
+        return Finding(HISTORY, False, f'{stored.path}: its disk has room for {amount(room, "B")} and no more',
+                       'make room', f'df -h {stored.path}')
+    if stored.remarks:
+        words, advice = halves(stored.remarks[0])
+        return Finding(HISTORY, False, f'{stored.path}: {words}',
                        advice or 'nothing more is lost; it is told for a week')
-    if not found.written:
-        return Finding(HISTORY, True, f'{found.path}, owner {found.owner}: nothing in it yet, the first check begins')
-    return Finding(HISTORY, True, f'{found.path}, owner {found.owner}, {amount(found.size, "B")}, written '
-                                 f'{duration(max(int(now - found.written), 0))} ago')
+    place = f'{stored.path}, owner {stored.owner}'
+    if not stored.written:
+        return Finding(HISTORY, True, f'{place}: nothing in it yet, the first check begins')
+    age = duration(max(int(now - stored.written), 0))
+    return Finding(HISTORY, True, f'{place}, {amount(stored.size, "B")}, written {age} ago')
 
 
 def unusable(error: state_directory.Unusable, place: str, user: str, group: str, is_persons: bool = False) -> Finding:
-    """Return the finding for a folder of state that cannot be used. place: where it is, or ought to be.
+    """Return the finding for a state directory that cannot be used. place: where it is, or ought to be.
 
-    is_persons: the user hardly runs the checks, and who does must not lose his folder to him.
+    is_persons: the user hardly runs the checks, and must not get the directory of the user who does.
     """
     words = f'{error.what}; growth is not judged'
     if is_persons:
@@ -184,8 +179,8 @@ def processes(options: Options) -> Finding:
     return hanging(stuck)
 
 
-def hanging(stuck: Sequence[Tuple[str, Earlier]]) -> Finding:
-    """Return the finding for what still waits. stuck: the address of each drive, and the process that has it."""
+def hanging(stuck: Sequence[tuple[str, Earlier]]) -> Finding:
+    """Return the finding for processes that still wait. stuck: the address of each drive, and its process."""
     if not stuck:
         return Finding(PROCESSES, True, 'none hangs from an earlier check')
     address, earlier = stuck[0]

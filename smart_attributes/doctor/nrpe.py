@@ -1,4 +1,5 @@
 """The commands of NRPE that run a check: started as the user of the checks with -V, which reads no drive."""
+from __future__ import annotations
 
 import json
 import os
@@ -6,7 +7,8 @@ import re
 import shlex
 import shutil
 import time
-from typing import Iterator, List, NamedTuple, Optional, Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ..command_line.options import PROGRAM
 from ..model import Answer, HowRead
@@ -37,61 +39,58 @@ class Call(NamedTuple):
         """The programs that the line starts: this one, and one that starts it, such as sudo."""
         return [*self.before[:1], *([self.program] if self.program else [])]
 
-    @property
-    def where(self) -> str:
-        """How to name the command in a sentence."""
-        return f'command[{self.of.name}] in {self.of.file}'
+    def trial(self, path: str) -> tuple[str, ...]:
+        """Return the words that start the program at a path with the options of this call, and end it at once.
 
-    def trial(self, path: str) -> Sequence[str]:
-        """Return the words that start the program at a path with the options of this call, and end it before any
-        drive is read.
+        No drive is read.
         """
-        command = list(self.words[:1]) if self.words[:1] and self.words[0][:1] != '-' else []
-        return [path, *command, '-V', *self.words[len(command):]]
+        command = self.words[:1] if self.words and not self.words[0].startswith('-') else ()
+        return (path, *command, '-V', *self.words[len(command):])
 
 
-def examined(found: Sequence[NrpeCommand], program: str, user: str, how: HowRead, deadline: float) -> List[Finding]:
+def examine(commands: Sequence[NrpeCommand], program: str, user: str, how: HowRead, deadline: float) -> list[Finding]:
     """Return the findings for commands of NRPE. program: the path of this one, which the user can start."""
-    calls = [call(each) for each in found[:MOST]]
+    calls = [call(each) for each in commands[:MOST]]
     answers = _started(calls, how, min(deadline, time.monotonic() + 3 * _PATIENCE))
-    told = [finding for each, answer in zip(calls, answers) for finding in judged(each, answer, program, user)]
-    if len(found) > MOST:
-        told.append(Finding(SUBJECT, None, f'{len(found) - MOST} more commands were not examined'))
-    return told or [Finding(SUBJECT, True, f'starts as {user} with its options: '
-                                           f'{", ".join(each.of.name for each in calls)}')] * bool(calls)
+    findings = [finding for each, answer in zip(calls, answers) for finding in faults(each, answer, program, user)]
+    if len(commands) > MOST:
+        findings.append(Finding(SUBJECT, None, f'{len(commands) - MOST} more commands were not examined'))
+    if calls and not findings:
+        findings.append(Finding(SUBJECT, True, f'starts as {user} with its options: '
+                                               f'{", ".join(each.of.name for each in calls)}'))
+    return findings
 
 
-def call(found: NrpeCommand) -> Call:
+def call(command: NrpeCommand) -> Call:
     """Return a command of NRPE, taken apart."""
     try:
-        words = shlex.split(found.line)
+        words = shlex.split(command.line)
     except ValueError:
-        return Call(found)
+        return Call(command)
     place = next((number for number, word in enumerate(words) if os.path.basename(word) in NAMES), 0)
     is_ours = bool(words) and os.path.basename(words[place]) in NAMES
-    return Call(found, words[:place], words[place] if words else '', words[place + 1:],
-                is_ours and not place and not _OF_THE_SHELL.search(found.line))
+    return Call(command, words[:place], words[place] if words else '', words[place + 1:],
+                is_ours and not place and not _OF_THE_SHELL.search(command.line))
 
 
-def _started(calls: Sequence[Call], how: HowRead, deadline: float) -> List[Optional[Answer]]:
+def _started(calls: Sequence[Call], how: HowRead, deadline: float) -> list[Answer | None]:
     """Return what became of each start, None of a program that was not started because nothing speaks against it.
 
     Root starts nothing that a configuration names.
     """
-    missing = [next((path for path in each.programs if not _found(path)), '') for each in calls]
-    lines = [tuple(each.trial(_found(each.program))) if each.is_startable and not path and os.geteuid() != 0 else ()
+    missing = [next((path for path in each.programs if not _executable(path)), '') for each in calls]
+    lines = [each.trial(_executable(each.program)) if each.is_startable and not path and os.geteuid() != 0 else ()
              for each, path in zip(calls, missing)]
     runner = processes.Runner()  # one of its own: these calls name drives, and lock none of them
     try:
-        answers = {answer.command: answer for answer in
-                   runner.run([line for line in lines if line], how.jobs, _PATIENCE, deadline)}
+        answers = {answer.command: answer for answer in runner.run(filter(None, lines), how.jobs, _PATIENCE, deadline)}
     finally:
         runner.close()
     return [answers[line] if line else Answer((path,), 'not started', _why_not(path)) if path else None
             for path, line in zip(missing, lines)]
 
 
-def _found(program: str) -> str:
+def _executable(program: str) -> str:
     """Return the path of a program that this user may execute, '' where there is none."""
     return shutil.which(program, path=smartctl_calls.ENVIRONMENT['PATH']) or ''
 
@@ -106,31 +105,36 @@ def _why_not(program: str) -> str:
 
 # --- what it means; pure ---------------------------------------------------------------
 
-def judged(found: Call, answer: Optional[Answer], program: str, user: str) -> Iterator[Finding]:
+def faults(call: Call, answer: Answer | None, program: str, user: str) -> Iterator[Finding]:
     """Yield what is wrong with a command of NRPE. program: the path of this one."""
-    if not found.program:
-        yield Finding(SUBJECT, False, f'{found.where}: a quotation mark has no partner',
-                      f'correct it there, {_RESTART}', _edit(found))
+    edit = f'${{EDITOR:-vi}} {shlex.quote(call.of.file)}'
+    if not call.program:
+        yield _finding(call, 'a quotation mark has no partner', 'correct it', edit)
         return
-    if any(os.path.basename(word) == 'sudo' for word in found.before):
-        yield Finding(SUBJECT, False, f'{found.where}: sudo runs the whole check as root; the check needs root for '
-                                      f'smartctl only, and calls sudo for that itself',
-                      f'remove sudo there, {_RESTART}', _without_sudo(found))
-    if answer is None or is_started(answer) or _is_started_in_json(answer):
+    if any(os.path.basename(word) == 'sudo' for word in call.before):
+        remedy = '' if call.of.is_prefixed else _changed(call, f'.*{_basic(call.program)}', call.program)
+        yield _finding(call, 'sudo runs the whole check as root; the check needs root for smartctl only, and calls '
+                             'sudo for that itself', 'remove sudo', remedy)
+    is_json = answer is not None and answer.status == 0 and answer.stdout.startswith(b'{')
+    if answer is None or is_started(answer) or (is_json and f'"{PROGRAM} '.encode() in answer.stdout):
         return
-    said = complaint(answer)
-    if said:
-        yield Finding(SUBJECT, False, f'{found.where}: {said}', f'correct it there, {_RESTART}', _edit(found))
+    path, complaint = answer.command[0], complaint_of(answer)
+    if complaint:
+        yield _finding(call, complaint, 'correct it', edit)
+    elif path in call.before:
+        yield _finding(call, f'{user} cannot start {path}: {_ending(answer)}', 'correct the path', edit)
     else:
-        path = answer.command[0]
-        is_ours = path not in found.before
-        yield Finding(SUBJECT, False, f'{found.where}: {user} cannot start {path}: {_ending(answer)}',
-                      f'{"write the path of this program" if is_ours else "correct the path"} there, {_RESTART}',
-                      _with_path(found, program) if is_ours else _edit(found))
+        yield _finding(call, f'{user} cannot start {path}: {_ending(answer)}', 'write the path of this program',
+                       edit if call.before else _changed(call, _basic(call.program), program))
 
 
-def complaint(answer: Answer) -> str:
-    """Return what this program says of its options, '' where something else is wrong."""
+def _finding(call: Call, words: str, cure: str, command: str) -> Finding:
+    return Finding(SUBJECT, False, f'command[{call.of.name}] in {call.of.file}: {words}', f'{cure} there, {_RESTART}',
+                   command)
+
+
+def complaint_of(answer: Answer) -> str:
+    """Return the complaint of this program about its options, '' where something else is wrong."""
     text = answer.stdout.decode('utf-8', 'replace').strip()
     if text.startswith('{'):
         try:
@@ -141,35 +145,20 @@ def complaint(answer: Answer) -> str:
     return words if start == 'SMART UNKNOWN' and answer.status == 3 and 'cannot start: ' not in words else ''
 
 
-def _is_started_in_json(answer: Answer) -> bool:
-    return answer.status == 0 and answer.stdout.startswith(b'{') and f'"{PROGRAM} '.encode() in answer.stdout
-
-
 def _ending(answer: Answer) -> str:
-    said = (answer.stderr or answer.stdout).decode('utf-8', 'replace').strip()[:200]
-    return answer.reason or said or f'exit status {answer.status}'
+    printed = (answer.stderr or answer.stdout).decode('utf-8', 'replace').strip()[:200]
+    return answer.reason or printed or f'exit status {answer.status}'
 
 
-def _edit(found: Call) -> str:
-    return f'${{EDITOR:-vi}} {shlex.quote(found.of.file)}'
+def _changed(call: Call, before: str, after: str) -> str:
+    """Return the command of sed that writes another program into the line; '' where it would have to be quoted there.
 
-
-def _with_path(found: Call, program: str) -> str:
-    """Return the command that writes another path in place of the program's."""
-    return _changed(found, _basic(found.program), program, program) if not found.before else _edit(found)
-
-
-def _without_sudo(found: Call) -> str:
-    """Return the command that removes what stands before the program; '' where it is not in that line."""
-    return '' if found.of.is_prefixed else _changed(found, f'.*{_basic(found.program)}', found.program, found.program)
-
-
-def _changed(found: Call, before: str, after: str, program: str) -> str:
-    """Return the command of sed that changes the line; '' where it would have to be quoted there."""
-    if not all(re.fullmatch(r'[\w/.+-]+', path) for path in (found.program, program)):
+    before: a basic regular expression for the words that are replaced.
+    """
+    if not all(re.fullmatch(r'[\w/.+-]+', path) for path in (call.program, after)):
         return ''
-    script = rf's#^\([[:space:]]*command\[{_basic(found.of.name)}\][[:space:]]*=[[:space:]]*\){before}#\1{after}#'
-    return f'sed -i {shlex.quote(script)} {shlex.quote(found.of.file)}'
+    script = rf's#^\([[:space:]]*command\[{_basic(call.of.name)}\][[:space:]]*=[[:space:]]*\){before}#\1{after}#'
+    return f'sed -i {shlex.quote(script)} {shlex.quote(call.of.file)}'
 
 
 def _basic(text: str) -> str:

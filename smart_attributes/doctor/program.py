@@ -1,16 +1,16 @@
 """smartctl: is it there, may root trust it, which version is it."""
+from __future__ import annotations
 
 import os
-from typing import Optional
 
 from .. import trust
-from ..defaults import SMARTCTL
+from ..constants import SMARTCTL
 from ..errors import UsageError
 from ..model import HowRead
 from ..output.doctor_findings import Finding
 from ..reading import processes, smartctl_calls
 from ..reading.sudoers import FIRST_WITH_JSON
-from .sentences import dotted, halves
+from .sentences import halves
 
 SUBJECT = 'smartctl'
 # Where distributions and their own builds put it, the usual place first.
@@ -18,29 +18,22 @@ PLACES = (SMARTCTL, '/usr/local/sbin/smartctl', '/usr/bin/smartctl', '/usr/local
           '/opt/smartmontools/sbin/smartctl')
 
 
-def examined(how: HowRead, runner: processes.Runner, deadline: float) -> Finding:
-    """Return what is to be said of the program that checks call."""
+def examine(how: HowRead, runner: processes.Runner, deadline: float) -> Finding:
+    """Return the finding for the program that checks call. Starts it, without root. deadline: of time.monotonic()."""
+    path = how.smartctl
     try:
-        smartctl_calls.check_executable(how.smartctl, as_root=False, through_sudo=not how.nosudo)
+        smartctl_calls.check_executable(path, as_root=False, through_sudo=not how.nosudo)
     except UsageError as error:
-        return missing(str(error), how.smartctl, next(filter(os.path.isfile, PLACES), ''))
-    fault = '' if how.nosudo and os.geteuid() else _fault(how.smartctl)
-    return judged(how.smartctl, _version(how, runner, deadline), fault)
-
-
-def _fault(path: str) -> str:
+        return missing(str(error), path, next(filter(os.path.isfile, PLACES), ''))
+    version = None
+    if os.access(path, os.X_OK):
+        answer = next(runner.run([(path, *smartctl_calls.VERSION)], 1, how.drive_timeout, deadline))
+        version = smartctl_calls.version(answer.stdout)
     try:
-        return trust.fault(path, trust.ROOT)
+        fault = '' if how.nosudo and os.geteuid() else trust.fault(path, trust.ROOT)
     except OSError:  # a folder that this user may not look into; root will
-        return ''
-
-
-def _version(how: HowRead, runner: processes.Runner, deadline: float) -> Optional[str]:
-    """Return "7.3" as smartctl says it, without root; None where this user may not run it, '' for other words."""
-    if not os.access(how.smartctl, os.X_OK):
-        return None
-    answer = next(runner.run([(how.smartctl, *smartctl_calls.VERSION)], 1, how.drive_timeout, deadline))
-    return dotted(smartctl_calls.version(answer.stdout))
+        fault = ''
+    return finding(path, version, fault)
 
 
 def missing(sentence: str, path: str, elsewhere: str) -> Finding:
@@ -57,8 +50,11 @@ def missing(sentence: str, path: str, elsewhere: str) -> Finding:
     return Finding(SUBJECT, False, words, 'install smartmontools', 'apt install smartmontools')
 
 
-def judged(path: str, version: Optional[str], fault: str) -> Finding:
-    """Return the finding for a smartctl that is there. fault: why root should not run it."""
+def finding(path: str, version: tuple[int, ...] | None, fault: str) -> Finding:
+    """Return the finding for a smartctl that is there.
+
+    version: (7, 3); () where it printed none, None where this user may not run it. fault: why root should not run it.
+    """
     if fault:
         return Finding(SUBJECT, False, f'{path}: root runs it, and others could change it: {fault}',
                        'let root alone write there', f'chown root: {path} && chmod go-w {path}')
@@ -67,6 +63,5 @@ def judged(path: str, version: Optional[str], fault: str) -> Finding:
     if not version:
         return Finding(SUBJECT, False, f'{path} does not say that it is smartctl', 'look at what it prints',
                        f'{path} {" ".join(smartctl_calls.VERSION)}')
-    is_old = tuple(map(int, version.split('.'))) < FIRST_WITH_JSON
-    more = ', asked for text; 7.0 and later tell more' if is_old else ''
-    return Finding(SUBJECT, True, f'{path}, version {version}, which root alone can change{more}')
+    more = ', asked for text; 7.0 and later tell more' if version < FIRST_WITH_JSON else ''
+    return Finding(SUBJECT, True, f'{path}, version {".".join(map(str, version))}, which root alone can change{more}')

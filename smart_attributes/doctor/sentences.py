@@ -1,14 +1,8 @@
 """Sentences of this program, taken apart: what is wrong, and what to do. Pure."""
+from __future__ import annotations
 
-from typing import Iterable, Tuple
 
-
-def halves(sentence: str) -> Tuple[str, str]:
-    """Return (what, what next) of "where: what; what next"; the latter '' where nothing is said."""
+def halves(sentence: str) -> tuple[str, str]:
+    """Return (what, what next) of "where: what; what next"; the latter '' where there is none."""
     words, _, advice = sentence.partition('; ')
     return words, advice
-
-
-def dotted(version: Iterable[int]) -> str:
-    """Return a version as a person writes it: "7.3"."""
-    return '.'.join(map(str, version))

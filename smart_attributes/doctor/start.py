@@ -1,10 +1,12 @@
 """The first step: start the installed program as the user of the checks, and find the path that prevents it."""
+from __future__ import annotations
 
 import os
 import shlex
 import stat
 import sys
-from typing import Iterator, NamedTuple, Optional, Set, Tuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from ..command_line.options import PROGRAM
 from ..model import Answer, HowRead
@@ -22,21 +24,19 @@ class Barrier(NamedTuple):
     """A path on the way to the program that this user has no permission for."""
 
     path: str
-    # "directory", "listed" for one that Python lists, "file", "package" for a file of the package, "noexec" for a file
-    # system
-    kind: str
+    kind: str            # a key of REMEDIES
     mode: int = 0        # permission bits
     owner: str = ''
     whom: str = 'o'      # which class of chmod this user is in: u, g, o
 
 
-def examined(path: str, user: str, how: HowRead, runner: processes.Runner, deadline: float) -> Finding:
+def examine(path: str, user: str, how: HowRead, runner: processes.Runner, deadline: float) -> Finding:
     """Return whether this user can start the program at a path. Starts it."""
     answer = next(runner.run([command(path)], 1, how.drive_timeout, deadline))
-    return judged(path, user, answer, None if is_started(answer) else next(_barriers(path), None))
+    return finding(path, user, answer, None if is_started(answer) else next(_barriers(path), None))
 
 
-def command(path: str) -> Tuple[str, ...]:
+def command(path: str) -> tuple[str, ...]:
     """Return the command that starts the program; with this Python where nobody may execute the file itself."""
     try:
         is_executable = bool(os.stat(path).st_mode & 0o111)
@@ -45,14 +45,12 @@ def command(path: str) -> Tuple[str, ...]:
     return (path, '-V') if is_executable else (sys.executable, path, '-V')
 
 
-# --- looking ---------------------------------------------------------------------------
-
 def _barriers(program: str) -> Iterator[Barrier]:
     """Yield what this user may not enter, read or execute."""
-    yield from _on_the_way(os.path.realpath(program), os.R_OK | (os.X_OK if command(program)[0] == program else 0))
-    yield from _on_the_way(os.path.realpath(sys.executable), os.X_OK)
-    for path in (*LISTED, PACKAGE):
-        yield from _on_the_way(os.path.realpath(path), os.R_OK | os.X_OK)
+    rights = {program: os.R_OK | (os.X_OK if command(program)[0] == program else 0), sys.executable: os.X_OK,
+              **dict.fromkeys((*LISTED, PACKAGE), os.R_OK | os.X_OK)}
+    for path, needed in rights.items():
+        yield from _on_the_way(os.path.realpath(path), needed)
     for folder, below, names in os.walk(PACKAGE):
         for name in (*below, *(name for name in names if not name.endswith('.pyc'))):
             path = os.path.join(folder, name)
@@ -60,13 +58,13 @@ def _barriers(program: str) -> Iterator[Barrier]:
                 yield _barrier(path, 'package')
 
 
-def _on_the_way(path: str, wanted: int) -> Iterator[Barrier]:
+def _on_the_way(path: str, needed: int) -> Iterator[Barrier]:
     steps = path.split('/')
     for folder in ('/'.join(steps[:number]) or '/' for number in range(1, len(steps))):
         if os.path.isdir(folder) and not os.access(folder, os.X_OK):
             yield _barrier(folder, _kind(folder))
             return
-    if os.path.exists(path) and not os.access(path, wanted):
+    if os.path.exists(path) and not os.access(path, needed):
         is_noexec = os.statvfs(path).f_flag & os.ST_NOEXEC and os.stat(path).st_mode & 0o111
         yield Barrier(_mount(path), 'noexec') if is_noexec else _barrier(path, _kind(path))
 
@@ -95,7 +93,7 @@ def _barrier(path: str, kind: str) -> Barrier:
 
 # --- what it means; pure ---------------------------------------------------------------
 
-def whom(owner: int, group: int, user: int, groups: Set[int]) -> str:
+def whom(owner: int, group: int, user: int, groups: set[int]) -> str:
     """Return whose permissions count for a user, as chmod names them."""
     return 'u' if owner == user else 'g' if group in groups else 'o'
 
@@ -105,38 +103,37 @@ def is_started(answer: Answer) -> bool:
     return answer.status == 0 and answer.stdout.startswith(PROGRAM.encode())
 
 
-# Kind of barrier -> how to put it, the remedy, and its command.
+# Kind of barrier -> its sentence, the remedy, and its command.
 REMEDIES = {
     'directory': ('it may not enter the directory {path} (mode {mode:04o}, owner {owner})',
                   'allow it to pass through, or install the program in a directory that every user may enter, such as '
                   '/opt', 'chmod {whom}+x {path}'),
+    # one that Python lists for modules
     'listed': ('it may not read and enter the directory {path} (mode {mode:04o}, owner {owner})',
                'allow it', 'chmod {whom}+rx {path}'),
     'file': ('it may not read and execute {path} (mode {mode:04o}, owner {owner})',
              'allow it', 'chmod {whom}+rx {path}'),
+    # a file of the package
     'package': ('it may not read {path} (mode {mode:04o}, owner {owner})',
                 'make the program readable for every user', 'chmod -R a+rX {package}'),
+    # a file system
     'noexec': ('the file system {path} is mounted with noexec',
                'mount it with exec (and change /etc/fstab), or install the program elsewhere',
                'mount -o remount,exec {path}'),
 }
 
 
-def judged(path: str, user: str, answer: Answer, barrier: Optional[Barrier]) -> Finding:
-    """Return the finding for what became of the program. barrier: what kept it from starting, if that is known."""
+def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Finding:
+    """Return the finding for the start of the program. barrier: what prevents it, if that is known."""
     if is_started(answer):
         return Finding(SUBJECT, True, f'{path} starts as {user}')
     if barrier:
         words, cure, remedy = REMEDIES[barrier.kind]
         return Finding(SUBJECT, False, f'{user} cannot start {path}: {words.format(**barrier._asdict())}', cure,
                        remedy.format(whom=barrier.whom, path=shlex.quote(barrier.path), package=shlex.quote(PACKAGE)))
-    ending = answer.reason or (f'exit status {answer.status}' if answer.status is not None else
-                               f'signal {answer.signal}')
-    said = (answer.stderr or answer.stdout).decode('utf-8', 'replace').strip()[:_SHOWN]
-    return Finding(SUBJECT, False, f'{user} cannot start {path}: {ending}{": " if said else ""}{said}',
-                   f'start it by hand as {user}', by_hand(path, user))
-
-
-def by_hand(path: str, user: str) -> str:
-    """Return the command of root that starts the program as another user, whatever the shell of that user is."""
-    return f'setpriv --reuid={user} --regid="$(id -g {user})" --init-groups {shlex.join(command(path))}'
+    ending = answer.reason or (f'signal {answer.signal}' if answer.status is None else f'exit status {answer.status}')
+    printed = (answer.stderr or answer.stdout).decode('utf-8', 'replace').strip()[:_SHOWN]
+    # Whatever the shell of that user is.
+    by_hand = f'setpriv --reuid={user} --regid="$(id -g {user})" --init-groups {shlex.join(command(path))}'
+    return Finding(SUBJECT, False, f'{user} cannot start {path}: {ending}{": " if printed else ""}{printed}',
+                   f'start it by hand as {user}', by_hand)

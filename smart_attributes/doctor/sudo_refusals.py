@@ -1,13 +1,14 @@
 """Why sudo refuses, from what it and visudo print; and what only root can learn about the files of sudoers."""
+from __future__ import annotations
 
 import os
 import re
 import shlex
-from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from .. import files
 from ..errors import UsageError
-from ..model import Answer
 from ..reading import processes, smartctl_calls
 from . import sudo_list
 
@@ -24,8 +25,8 @@ class Reason(NamedTuple):
     cure: str
     command: str = ''
 
-    def of(self, user: str, path: str = '') -> 'Reason':
-        """Return it for a user and the file that is at fault."""
+    def of(self, user: str, path: str = '') -> Reason:
+        """Return the reason for a user and the file that is at fault."""
         return Reason(self.words.format(user=user, path=path), self.cure.format(user=user, path=path),
                       self.command.format(user=shlex.quote(user), path=shlex.quote(path)))
 
@@ -40,7 +41,7 @@ _OWNER = Reason('sudo does not read {path}, because it does not belong to root',
                 'chown root:root {path}')
 # What sudo or visudo prints -> the reason; a group of the pattern is the path. LC_ALL=C.
 # Source: sudo 1.8 to 1.9, src/sudo.c, plugins/sudoers/{sudoers,auth/pam,visudo}.c; tried with 1.9.13.
-REASONS: Sequence[Tuple[str, Reason]] = (
+REASONS: Sequence[tuple[str, Reason]] = (
     (r'must have a tty', Reason(
         'sudo wants a terminal (requiretty), and a check has none', 'except {user} from requiretty',
         _APPENDED.replace("'%s'", "'Defaults:{user} !requiretty'"))),
@@ -62,75 +63,61 @@ _ODD_NAME = Reason('sudo ignores {path}: the name of such a file must not contai
 _UNREAD = Reason('{path} holds a rule, and sudo does not read it', 'see what visudo says', 'visudo -c')
 
 
-class Known(NamedTuple):
-    """What root learned before it became the user."""
+class SudoersFacts(NamedTuple):
+    """What root learns of the files of sudoers before it becomes the user of the checks."""
 
     checked: str = ''                        # what visudo -c printed
-    is_valid: bool = False                   # it found nothing wrong
+    is_valid: bool = False                   # visudo accepts all files
     rules: Sequence[str] = ()                # files in FOLDER that name this user and smartctl
     is_included: bool = True                 # SUDOERS includes FOLDER
-    entries: Sequence[sudo_list.Entry] = ()    # of this user, also those that ask for a password
+    entries: Sequence[sudo_list.SudoersEntry] = ()    # of this user, also those that ask for a password
 
 
-# --- looking ---------------------------------------------------------------------------
-
-def known(user: str, executable: str, runner: processes.Runner, deadline: float) -> Known:
+def facts(user: str, executable: str, runner: processes.Runner, deadline: float) -> SudoersFacts:
     """Return what only root can learn; nothing where this is not root, or where sudo is not installed."""
     visudo = next(filter(os.path.isfile, VISUDO), '')
     if os.geteuid() != 0 or not visudo:
-        return Known()
+        return SudoersFacts()
     try:
         lines = [(visudo, '-c'), (smartctl_calls.find_sudo(), '-n', '-ll', '-U', user)]
     except UsageError:
-        return Known()
+        return SudoersFacts()
     answers = {answer.command: answer for answer in runner.run(lines, 2, PATIENCE, deadline)}
     checked, listed = (answers[line] for line in lines)
-    text = _content(SUDOERS)
-    return Known(printed(checked), checked.status == 0, list(_rules(user, os.path.basename(executable))),
-                 not text or bool(re.search(rf'^\s*[@#]includedir\s+{FOLDER}/?\s*$', text, re.MULTILINE)),
-                 sudo_list.entries(listed.stdout.decode('utf-8', 'replace')))
+    text = files.text(SUDOERS, LARGEST)
+    return SudoersFacts((checked.stderr + b'\n' + checked.stdout).decode('utf-8', 'replace').strip(),
+                        checked.status == 0, _rules(user, os.path.basename(executable)),
+                        not text or bool(re.search(rf'^\s*[@#]includedir\s+{FOLDER}/?\s*$', text, re.MULTILINE)),
+                        sudo_list.entries(listed.stdout.decode('utf-8', 'replace')))
 
 
-def printed(answer: Answer) -> str:
-    """Return what a program printed."""
-    return (answer.stderr + b'\n' + answer.stdout).decode('utf-8', 'replace').strip()
-
-
-def _content(path: str) -> str:
+def _rules(user: str, program: str) -> list[str]:
     try:
-        return files.content(path, LARGEST).decode('utf-8', 'replace')
+        paths = [os.path.join(FOLDER, name) for name in sorted(os.listdir(FOLDER))]
     except OSError:
-        return ''
-
-
-def _rules(user: str, program: str) -> Iterator[str]:
-    try:
-        names: List[str] = sorted(os.listdir(FOLDER))
-    except OSError:
-        return
-    for path in (os.path.join(FOLDER, name) for name in names):
-        text = _content(path)
-        if program in text and re.search(rf'^{re.escape(user)}\s', text, re.MULTILINE):
-            yield path
+        return []
+    texts = {path: files.text(path, LARGEST) for path in paths}
+    return [path for path, text in texts.items()
+            if program in text and re.search(rf'^{re.escape(user)}\s', text, re.MULTILINE)]
 
 
 # --- what it means; pure ---------------------------------------------------------------
 
-def reason(said: str, user: str) -> Optional[Reason]:
+def reason(message: str, user: str) -> Reason | None:
     """Return what the words of sudo or visudo mean; None where they name no fault beside the rule."""
-    for pattern, found in REASONS:
-        match = re.search(pattern, said)
+    for pattern, meaning in REASONS:
+        match = re.search(pattern, message)
         if match:
-            return found.of(user, match[1] if match.groups() else '')
+            return meaning.of(user, match[1] if match.groups() else '')
     return None
 
 
-def unread(found: Known, user: str) -> Optional[Reason]:
+def unread(sudoers: SudoersFacts, user: str) -> Reason | None:
     """Return why a rule that is there does not count; None where all rules are read."""
-    path = next((path for path in found.rules if f'{path}: parsed OK' not in found.checked), '')
-    if not path or not found.is_valid:
+    path = next((path for path in sudoers.rules if f'{path}: parsed OK' not in sudoers.checked), '')
+    if not path or not sudoers.is_valid:
         return None
-    if not found.is_included:
+    if not sudoers.is_included:
         return _NOT_INCLUDED.of(user, path)
     name = os.path.basename(path)
     if '.' not in name and not name.endswith('~'):
@@ -139,6 +126,6 @@ def unread(found: Known, user: str) -> Optional[Reason]:
     return _ODD_NAME.of(user, path)._replace(command=f'mv -n {shlex.quote(path)} {shlex.quote(better)}')
 
 
-def why(said: str, found: Known, user: str) -> Optional[Reason]:
-    """Return why sudo refuses, beside a rule that is missing or not as it should be. said: what it printed."""
-    return reason(said, user) or reason('' if found.is_valid else found.checked, user) or unread(found, user)
+def why(message: str, sudoers: SudoersFacts, user: str) -> Reason | None:
+    """Return why sudo refuses, beside a rule that is missing or not as it should be. message: what sudo printed."""
+    return reason(message, user) or reason('' if sudoers.is_valid else sudoers.checked, user) or unread(sudoers, user)

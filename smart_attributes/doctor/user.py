@@ -1,9 +1,9 @@
-"""As whom checks run, and becoming that user: what he may do is found out by doing it."""
+"""As whom checks run, and becoming that user: his rights show by using them."""
+from __future__ import annotations
 
 import grp  # all at once: after become() the library may be out of reach
 import os
 import pwd
-from typing import Tuple
 
 from ..command_line.options import PROGRAM, USER
 from ..errors import UsageError
@@ -12,12 +12,12 @@ AS_HIM = f'look as the user of the checks instead (as root: {PROGRAM} doctor --u
 
 
 def name() -> str:
-    """Return who runs this, by name where there is one."""
+    """Return the name of the user of this process, the number where there is no name."""
     return name_of(os.geteuid())
 
 
 def name_of(number: int) -> str:
-    """Return the name of a user, his number where he has none."""
+    """Return the name of a user, the number where there is no name."""
     try:
         return pwd.getpwuid(number).pw_name
     except KeyError:
@@ -30,7 +30,7 @@ def is_person(number: int) -> bool:
 
 
 def group_of(user: str) -> str:
-    """Return the name of a user's own group, that of the user where nothing tells."""
+    """Return the name of a user's own group, that of the user where there is no group."""
     try:
         return grp.getgrgid(pwd.getpwnam(user).pw_gid).gr_name
     except KeyError:
@@ -42,7 +42,11 @@ def become(user: str) -> None:
 
     Raises UsageError where there is no such user, or where this is not root.
     """
-    number, group, home = _looked_up(user)
+    try:
+        entry = pwd.getpwnam(user)
+    except KeyError:
+        raise UsageError(f'there is no user {user}; name the one who runs the checks: nagios, icinga, naemon') from None
+    number, group = entry.pw_uid, entry.pw_gid
     if number == os.geteuid():
         return
     if os.geteuid() != 0:
@@ -52,14 +56,5 @@ def become(user: str) -> None:
     os.setresgid(group, group, group)
     os.setresuid(number, number, number)
     os.environ.pop('XDG_STATE_HOME', None)  # the one of root's session is not the daemon's
-    os.environ.update(HOME=home, USER=user, LOGNAME=user)
+    os.environ.update(HOME=entry.pw_dir, USER=user, LOGNAME=user)
     os.chdir('/')
-
-
-def _looked_up(user: str) -> Tuple[int, int, str]:
-    """Return number, group and home of a user."""
-    try:
-        found = pwd.getpwnam(user)
-    except KeyError:
-        raise UsageError(f'there is no user {user}; name the one who runs the checks: nagios, icinga, naemon') from None
-    return found.pw_uid, found.pw_gid, found.pw_dir

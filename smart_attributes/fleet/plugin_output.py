@@ -5,17 +5,20 @@ import re
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from ..coded import Coded
 from ..knowledge import severity
 from ..knowledge.drive_database import Metric
 from ..model import State
 from ..output import perfdata
 from ..output.advice import NOTHING, ORDER, READ, REPAIR, due, is_due, of_alarms, of_problem
+from ..output.codes import Code
 from ..output.forecast_dates import day
+from ..output.json_document import OF_STATUS, note
 from ..output.packed_document import Packer
 from ..output.plugin_lines import Line
 from ..typed import Json
-from ..words import SPEAKS_FOR_ITSELF, visible
-from . import causes
+from ..words import SPEAKS_FOR_ITSELF, since, visible
+from . import causes, legacy
 
 if TYPE_CHECKING:
     from ..knowledge.severity import Rank, Weight
@@ -29,7 +32,8 @@ WORDS: Mapping[float, str] = {1: 'good', 0.5: 'warning', 0: 'bad'}
 OWN_WORDS: Mapping[float, str] = {1: 'passed', 0: 'failed'}
 # How findings begin that name no metric.
 FORMS = {'attribute ': 'vendor_threshold', 'firmware ': 'firmware_advisory', 'no entry for ': 'unknown_model'}
-_STATED = re.compile(r', (critical|warning|unknown) (?:above|below|inside) ')
+GREW = re.compile(r'\w+ (?:grew|fell) by ')
+_STATED = re.compile(r', (critical|warning|unknown) (above|below|inside) ')
 
 
 class Drive(NamedTuple):
@@ -39,6 +43,7 @@ class Drive(NamedTuple):
     pairs: Callable[[], List[Any]]  # made when they are shown: of most drives they never are
     used: float = 0              # %, 0 where it is not told
     weights: Tuple[Weight, ...] = ()  # of its findings, as severity.weight returns them
+    serials: Tuple[str, ...] = ()  # of other drives, in its words
 
     @property
     def rank(self) -> Rank:
@@ -47,14 +52,28 @@ class Drive(NamedTuple):
                                  self.facts['host'])
 
 
+def dated(now: float, age: float) -> Tuple[Json, ...]:
+    """Return the note on drives as they were *age* seconds ago."""
+    return (note(Coded('result-old', f'as of {day(now - age)}, {since(age)}')),)
+
+
 class Origin(NamedTuple):
     """Where lines come from."""
 
     host: str
-    notes: Tuple[str, ...] = ()  # that hold for each drive: how old it all is
+    notes: Tuple[Json, ...] = ()  # that hold for each drive: how old it all is
     elapsed: float = 0           # seconds since
     now: float = 0               # seconds since 1970
     handling: Optional[Sequence[str]] = None  # how Icinga's users handle it; None: not from Icinga
+
+
+class Alarm(NamedTuple):
+    """A finding of a line."""
+
+    metric: str
+    state: State
+    code: str        # '' where the line does not tell it
+    text: str
 
 
 Labelled = Tuple[str, float, str]     # metric, number, limits
@@ -77,7 +96,7 @@ class Reader:
         """
         names = {line.name for line in lines}
         alarms = [self.alarms(line) for line in lines]
-        wanted = {WEAR, *(metric for found in alarms for metric, _ in found)}
+        wanted = {WEAR, *(alarm.metric for found in alarms for alarm in found)}
         first = self._by_drive(names, [value for value in values if any(each in value for each in wanted)])
         known = lru_cache(maxsize=None)(partial(self._by_drive, names, values))
         return [self._drive(line, found, first[line.name], known, origin) for line, found in zip(lines, alarms)]
@@ -87,19 +106,23 @@ class Reader:
         names, texts = {line.name for line in lines}, list(values)
         return any(any(self._by_drive(names, some).values()) for some in (texts[:1], texts[1:]) if some)
 
-    def row(self, name: str, state: State, why: str, origin: Origin, cause: causes.Cause) -> Drive:
+    def row(self, name: str, state: State, why: str, origin: Origin, cause: Code,
+            serials: Tuple[str, ...] = ()) -> Drive:
         """Return a row for a check that has no drive to show, or for a fault of the check as a whole."""
-        action = NOTHING if state is State.OK else REPAIR if of_problem(why) == READ else of_problem(why)
+        action, to_do = of_problem(cause.name), causes.next_step(cause)
+        if state is State.OK:
+            action = to_do = NOTHING
         return Drive({'host': origin.host, 'name': visible(name), 'state': state.name, 'why': visible(why),
-                      'code': cause.code, 'action': action, 'to_do': NOTHING if state is State.OK else cause.remedy,
-                      'notes': origin.notes, 'is_check': True, **handled(origin)}, list)
+                      'code': cause.name, 'action': REPAIR if action == READ else action, 'to_do': to_do,
+                      'notes': origin.notes, 'is_check': True, **handled(origin)}, list,
+                     serials=serials or legacy.serials(why))
 
     def readable(self, why: str) -> str:
         """Return words with the names of metrics as a person says them: "endurance used"."""
         return self._readable.sub(lambda name: name[1].replace('_', ' '), why)
 
-    def alarms(self, line: Line) -> List[Tuple[str, State]]:
-        """Return the metric and the state of each finding of a line; none where it could not be read.
+    def alarms(self, line: Line) -> List[Alarm]:
+        """Return the findings of a line; none where the drive could not be read.
 
         Findings stand worst first. One that does not tell its state is at least what the next one is that does.
         """
@@ -109,15 +132,17 @@ class Reader:
         if not places or places[0].start():
             return []
         ends = [*(place.start() for place in places[1:]), len(line.findings)]
-        found: List[Tuple[str, State]] = []
+        found: List[Alarm] = []
         least = State.WARNING
         for place, end in reversed(list(zip(places, ends))):
             stated = _STATED.search(line.findings, place.start(), end)
             least = State[stated[1].upper()] if stated else least
-            found.append((FORMS.get(place['form'] or '', place['metric'] or ''), least))
-        return [(found[-1][0], line.state), *found[-2::-1]]
+            metric, text = FORMS.get(place['form'] or '', place['metric'] or ''), line.findings[place.start():end]
+            code = ('growth' if GREW.match(text) else OF_STATUS.get(metric) or (f'{stated[2]}-limit' if stated else ''))
+            found.append(Alarm(metric, least, code, text.removesuffix('; ')))
+        return [found[-1]._replace(state=line.state), *found[-2::-1]]
 
-    def _drive(self, line: Line, alarms: Sequence[Tuple[str, State]], values: Sequence[Labelled],
+    def _drive(self, line: Line, alarms: Sequence[Alarm], values: Sequence[Labelled],
                known: Callable[[], ByDrive], origin: Origin) -> Drive:
         numbers = {metric: number for metric, number, _ in values}
         facts: Dict[str, Any] = {
@@ -129,9 +154,12 @@ class Reader:
         left = [each['left'] for each in facts.get('forecasts', {}).values()]
         facts.update(self._advice(line, alarms, left, origin))
         facts.update(due(facts['action'], left, origin.now)._asdict())
-        facts.update(unread(line.state, line.findings) if not alarms else {})
-        weights = tuple(self._weight(metric, state, values) for metric, state in alarms)
-        return Drive(facts, partial(self._pairs, line.name, known, alarms), numbers.get(ENDURANCE, 0), weights)
+        code = getattr(line.findings, 'code', '')
+        is_unread = line.state is not State.OK and not alarms and (code or line.state is State.UNKNOWN)
+        facts.update(unread(causes.of_drive(line.findings)) if is_unread else {})
+        weights = tuple(self._weight(alarm.metric, alarm.state, values) for alarm in alarms)
+        return Drive(facts, partial(self._pairs, line.name, known, alarms), numbers.get(ENDURANCE, 0), weights,
+                     legacy.serials(line.findings) if is_unread else ())
 
     def weight(self, metric: str, state: State, number: Optional[float], limit: str, grown: float = 0,
                is_growing: bool = False) -> Weight:
@@ -150,19 +178,22 @@ class Reader:
         is_growing = number is not None and not severity.is_beyond(limit, number)
         return self.weight(metric, state, number, limit, is_growing=is_growing)
 
-    def _advice(self, line: Line, alarms: Sequence[Tuple[str, State]], left: Sequence[float],
+    def _advice(self, line: Line, alarms: Sequence[Alarm], left: Sequence[float],
                 origin: Origin) -> Json:
         if line.state is not State.OK:
-            return {'action': of_alarms(alarms) if alarms else of_problem(line.findings), 'why': _shown(line.findings),
-                    'findings': [_shown(line.findings)]}
+            action = (of_alarms((alarm.metric, alarm.state) for alarm in alarms) if alarms
+                      else of_problem(causes.of_drive(line.findings).name))
+            return {'action': action, 'why': _shown(line.findings), 'findings': [
+                {'code': alarm.code, 'text': _shown(alarm.text), 'state': alarm.state.name, 'metric': alarm.metric}
+                for alarm in alarms]}
         if not self._begins.match(line.findings):  # asleep, and left alone
-            return {'action': NOTHING, 'notes': (*origin.notes, _shown(line.findings))}
+            return {'action': NOTHING, 'notes': (*origin.notes, note(Coded('asleep', _shown(line.findings))))}
         if is_due(left, origin.now):
             return {'action': ORDER, 'why': f'{ENDURANCE}: used up {day(origin.now + min(left))}'}
         return {'action': NOTHING}
 
-    def _pairs(self, name: str, known: Callable[[], ByDrive], alarms: Sequence[Tuple[str, State]]) -> List[Any]:
-        of_metric = dict(reversed(alarms))
+    def _pairs(self, name: str, known: Callable[[], ByDrive], alarms: Sequence[Alarm]) -> List[Any]:
+        of_metric = {alarm.metric: alarm.state for alarm in reversed(alarms)}
         return [item for metric, number, limits in known()[name]
                 for item in self._pair(metric, number, limits, of_metric.get(metric))]
 
@@ -206,12 +237,9 @@ def handled(origin: Origin) -> Json:
     return {} if origin.handling is None else {'handling': list(origin.handling)}
 
 
-def unread(state: State, why: str) -> Json:
-    """Return the code and the next step for a drive that has no verdict; nothing for any other."""
-    if state is not State.UNKNOWN:
-        return {}
-    cause = causes.of_drive(why)
-    return {'code': cause.code, 'to_do': cause.remedy}
+def unread(cause: Code) -> Json:
+    """Return the code and the next step for a drive that has no verdict."""
+    return {'code': cause.name, 'to_do': causes.next_step(cause)}
 
 
 def _beginnings(metrics: Iterable[str]) -> re.Pattern[str]:

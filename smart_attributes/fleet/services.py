@@ -3,14 +3,15 @@ from __future__ import annotations
 
 from typing import Dict, List, NamedTuple, Tuple
 
-from ..durations import DAY
+from ..coded import Coded
+from ..constants import DAY
 from ..model import State, worst
 from ..output import plugin_lines
-from ..output.forecast_dates import day
+from ..output.codes import BY_NAME
 from ..output.plugin_lines import Text
-from ..words import plural, since, visible
+from ..words import plural, visible
 from . import causes
-from .plugin_output import Drive, Origin, Reader
+from .plugin_output import Drive, Origin, Reader, dated
 from .results import HANDLING, Result, Service
 
 STALE = 2              # intervals after which a result tells the past
@@ -18,40 +19,42 @@ LEAST = 5 * 60         # seconds; checks are not on time to the second
 WHY = 500              # characters
 
 # What is said of several services at once, behind how many they are; each names some.
-PENDING = 'not checked yet: {}'
-OLD = 'checked by version 1.6, whose lines name neither model nor serial number: {}'
-FOREIGN = 'with words that are not this plugin\'s, but those of Icinga, a daemon in between or another program: {}'
-STALE_WORDS = 'with a result that is older than two check intervals, drives as they were then: {}'
-AHEAD = 'with a result from the future, so its age is not known (correct the clock of the host): {}'
-CUT = 'whose output was cut off on its way, and drives with it: {}'
-SHORTENED = 'whose output the plugin shortened: {}'
-NO_NUMBERS = 'without perfdata, drives without numbers: {}'
-HIDDEN = 'without serial numbers: {}'
-HANDLED = 'marked in Icinga as {words}: {{}}'
-HOST_HIDDEN = ('whose host may be in downtime, which Icinga does not show to this ApiUser (give it the permission '
-               'objects/query/Host): {}')
+PENDING = Coded('never-checked', 'not checked yet: {}')
+OLD = Coded('plugin-1.6', 'checked by version 1.6, whose lines name neither model nor serial number: {}')
+FOREIGN = Coded('output-foreign', 'with words that are not this plugin\'s, but those of Icinga, a daemon in between or '
+                'another program: {}')
+STALE_WORDS = Coded('result-old',
+                    'with a result that is older than two check intervals, drives as they were then: {}')
+AHEAD = Coded('clock-ahead',
+              'with a result from the future, so its age is not known (correct the clock of the host): {}')
+CUT = Coded('output-cut', 'whose output was cut off on its way, and drives with it: {}')
+SHORTENED = Coded('output-shortened', 'whose output the plugin shortened: {}')
+NO_NUMBERS = Coded('no-perfdata', 'without perfdata, drives without numbers: {}')
+HIDDEN = Coded('serial-hidden', 'without serial numbers: {}')
+HANDLED = Coded('handled', 'marked in Icinga as {words}: {{}}')
+HOST_HIDDEN = Coded('downtime-hidden', 'whose host may be in downtime, which Icinga does not show to this ApiUser '
+                    '(give it the permission objects/query/Host): {}')
 
 
 class Told(NamedTuple):
     """What a service tells."""
 
     drives: List[Drive]
-    remarks: Tuple[str, ...] = ()    # of the sentences above
+    remarks: Tuple[Coded, ...] = ()  # of the sentences above
 
 
 def told(service: Service, reader: Reader, now: float) -> Told:
     """Return the drives of a service; where it tells none, a row that says so with the state that Icinga has."""
     handled = _handled(service)
     if service.result is None:
-        cause = causes.BY_CODE['never-checked']
+        cause = BY_NAME['never-checked']
         origin = Origin(service.host, now=now, handling=service.handling)
-        return Told([reader.row(_name(service), State.UNKNOWN, cause.cause, origin, cause)], (PENDING, *handled))
+        return Told([reader.row(_name(service), State.UNKNOWN, cause.meaning, origin, cause)], (PENDING, *handled))
     result = service.result
     age = max(now - result.ended, 0)
     # What is sent in comes when it comes: its interval says nothing.
     is_stale = age > STALE * max(service.interval, LEAST if service.is_active else DAY)
-    origin = Origin(service.host, (f'as of {day(result.ended)}, {since(age)}',) if is_stale else (), age, now,
-                    service.handling)
+    origin = Origin(service.host, dated(now, age) if is_stale else (), age, now, service.handling)
     text = plugin_lines.read(result.output)
     found = _told_otherwise(service, result, reader, origin) if text is None else _told(service, result, text, reader,
                                                                                        origin)
@@ -63,15 +66,15 @@ def told(service: Service, reader: Reader, now: float) -> Told:
 def _told_otherwise(service: Service, result: Result, reader: Reader, origin: Origin) -> Told:
     cause = causes.of_output(result.output, result.status)
     said = [line for line in result.output[:causes.LOOKED_AT].splitlines() if line.strip()] or ['']
-    words = said[-1 if cause.code == 'python-traceback' else 0].strip()[:WHY]
-    row = reader.row(_name(service), _state(result.state), f'{cause.cause}: {words}' if words else cause.cause, origin,
-                     cause)
-    return Told([row], (OLD if cause.code == 'plugin-1.6' else FOREIGN,))
+    words = said[-1 if cause.name == 'python-traceback' else 0].strip()[:WHY]
+    why = f'{cause.meaning}: {words}' if words else cause.meaning
+    row = reader.row(_name(service), _state(result.state), why, origin, cause)
+    return Told([row], (OLD if cause.name == OLD.code else FOREIGN,))
 
 
-def _handled(service: Service) -> Tuple[str, ...]:
+def _handled(service: Service) -> Tuple[Coded, ...]:
     """Return what is said of services that somebody handles in Icinga, or whose host is not shown."""
-    found = {HANDLED.format(words=words) for words in HANDLING.values()
+    found = {Coded(HANDLED.code, HANDLED.format(words=words)) for words in HANDLING.values()
              if any(each.endswith(words) for each in service.handling)}
     return (*sorted(found), *(() if service.is_host_shown else (HOST_HIDDEN,)))
 
@@ -83,7 +86,7 @@ def _told(service: Service, result: Result, text: Text, reader: Reader, origin: 
     if missing > 0:
         rows.append(reader.row(_name(service), State.UNKNOWN,
                                f'{missing} of {text.counted} drives are cut off; triage on the host shows all', origin,
-                               causes.BY_CODE['output-cut']))
+                               BY_NAME['output-cut']))
     known = worst({*(line.state for line in text.lines), *(State[row.facts['state']] for row in rows)})
     if text.state.urgency > known.urgency or not (drives or rows):
         why = text.headline[:WHY]
@@ -91,9 +94,9 @@ def _told(service: Service, result: Result, text: Text, reader: Reader, origin: 
     return Told([*rows, *drives], tuple(_remarks(text, result, reader, missing > 0)))
 
 
-def _remarks(text: Text, result: Result, reader: Reader, is_cut: bool) -> List[str]:
+def _remarks(text: Text, result: Result, reader: Reader, is_cut: bool) -> List[Coded]:
     read = [line for line in text.lines if line.model]
-    found: Dict[str, object] = {
+    found: Dict[Coded, object] = {
         CUT: is_cut, SHORTENED: text.left_out and not is_cut,
         NO_NUMBERS: read and not reader.has_numbers(read, result.values),
         HIDDEN: text.lines and all(line.serial is None for line in text.lines)}
@@ -108,10 +111,11 @@ def _state(number: int) -> State:
     return State(number) if 0 <= number <= 3 else State.UNKNOWN
 
 
-def sentences(remarks: Dict[str, List[str]], examples: int = 3) -> List[str]:
+def sentences(remarks: Dict[Coded, List[str]], examples: int = 3) -> List[Coded]:
     """Return a sentence for each kind of remark, by how many services it holds for, with some of their names."""
     found = []
     for words, names in sorted(remarks.items(), key=lambda entry: -len(entry[1])):
         more = f' and {len(names) - examples} more' if len(names) > examples else ''
-        found.append(f'{plural(len(names), "service")} {words.format(", ".join(map(visible, names[:examples])))}{more}')
+        named = words.format(', '.join(map(visible, names[:examples])))
+        found.append(Coded(words.code, f'{plural(len(names), "service")} {named}{more}'))
     return found

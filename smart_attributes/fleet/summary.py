@@ -5,7 +5,7 @@ import time
 from collections import Counter, defaultdict
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Set, Tuple
 
-from ..durations import YEAR
+from ..constants import YEAR
 from ..knowledge.drive_database import SpecDatabase
 from ..model import Identity, State
 from ..output.advice import MEMBER, ORDER, REPLACE

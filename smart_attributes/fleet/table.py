@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Iterable, Iterator, List, Sequence, Tuple
 
-from ..durations import YEAR
+from ..constants import YEAR
 from ..model import State
 from ..output.advice import NOTHING
 from ..output.forecast_dates import FAR, day
@@ -49,8 +49,9 @@ def _what(drive: Json) -> Tuple[str, ...]:
     action, why, code = drive.get('action', NOTHING), drive.get('why', ''), drive.get('code', '')
     to_do, said = drive.get('to_do', action), f'[{code}] {why}' if code else why
     words = [said, to_do] if code else [to_do, said]  # a code stands before all else, as in every message
-    words = [*(each for each in words if each and each != NOTHING), *drive.get('handling', ()),
-             *(note for note in drive['notes'] if drive['state'] != State.OK.name and note != why)]
+    notes = [note['text'] for note in drive['notes'] if drive['state'] != State.OK.name and not (
+        code and note['code'] == code)]
+    words = [*(each for each in words if each and each != NOTHING), *drive.get('handling', ()), *notes]
     return tuple(sentence(each, WHAT) for each in words)
 
 

@@ -8,16 +8,17 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from .. import files, trust
-from ..durations import DAY
+from ..coded import Coded
+from ..constants import DAY
 from ..errors import SmartError
 from ..model import State
-from ..output.advice import FORMER, NOTHING, ORDER_OF_ACTIONS, READ, SEARCH, due
-from ..output.forecast_dates import day
+from ..output.advice import NOTHING, ORDER_OF_ACTIONS, READ, SEARCH, due
+from ..output.codes import BY_NAME
 from ..output.packed_document import Packer
 from ..typed import Json
-from ..words import since, visible
-from . import bounded_json, causes
-from .plugin_output import Drive, Origin, Reader, unread
+from ..words import visible
+from . import bounded_json, causes, legacy
+from .plugin_output import Drive, Origin, Reader, dated, unread
 
 if TYPE_CHECKING:
     from ..knowledge.severity import Weight
@@ -26,9 +27,9 @@ LARGEST = 16 << 20     # bytes of a file; 24 drives take 0.1 MB
 MOST_DRIVES = 2_000    # of one document
 ENTRIES, POINTS = 200, 2_000   # of each list that a drive has, and of each past
 OLD = 2 * DAY          # seconds, after which a document tells the past
-WORDS = 500            # characters of a text
+WORDS, SERIAL = 500, 80  # characters of a text, and of the serial number of another drive
 TEXTS = ('device', 'type', 'name', 'model', 'serial', 'firmware', 'kind', 'entry', 'why', 'bay', 'light')
-LISTS = ('notes', 'carries', 'findings')
+OF_A_FINDING = ('code', 'text', 'metric', 'unit', 'limit', 'source')
 OF_A_READING = ('unit', 'source', 'warning', 'critical', 'reason', 'said', 'growth')
 _BEGINNING = re.compile(rb'\s*\{\s*"version"')
 OF_A_FORECAST = ('left', 'earliest', 'latest')
@@ -42,9 +43,15 @@ class Document(NamedTuple):
     made: float            # seconds since 1970
 
     @property
-    def notes(self) -> List[str]:
+    def is_of_version_1(self) -> bool:
+        """Return whether an earlier version has printed it."""
+        return self.content.get('version') == legacy.VERSION
+
+    @property
+    def notes(self) -> Sequence[Json]:
         """Return what concerns the run as a whole, and made it worse than its drives."""
-        return _texts(self.content.get('notes'))
+        notes = self.content.get('notes')
+        return legacy.notes(notes) if self.is_of_version_1 else _dicts(notes)
 
 
 class Damaged(SmartError):
@@ -84,46 +91,67 @@ def host_of(path: str) -> str:
 def drives(document: Document, reader: Reader, packer: Packer, now: float) -> Iterator[Drive]:
     """Yield the drives of a document, and a row for what is wrong with the run as a whole."""
     age = max(now - document.made, 0)
-    origin = Origin(document.host, (f'as of {day(document.made)}, {since(age)}',) if age > OLD else (), age, now)
+    origin = Origin(document.host, dated(now, age) if age > OLD else (), age, now)
     state = _state(document.content.get('state'))
     listed = document.content['drives']
     known = [_state(each.get('state')) for each in listed if isinstance(each, dict)]
-    if (document.notes and state is not State.OK) or not listed or state not in (State.OK, *known):
-        told = 'its run is worse than any of its drives' if listed else 'no drives'
-        why = '; '.join(document.notes) or told
-        yield reader.row('(triage)', state, why, origin, causes.of_check(why))
-    if len(listed) > MOST_DRIVES:
-        yield reader.row('(triage)', State.UNKNOWN, f'{len(listed) - MOST_DRIVES} of {len(listed)} drives are not '
-                         f'shown: more than {MOST_DRIVES} are read of no host', origin,
-                         causes.BY_CODE['check-incomplete'])
+    notes = document.notes
+    if (notes and state is not State.OK) or not listed or state not in (State.OK, *known):
+        said = list(map(_note, notes))
+        why = '; '.join(each['text'] for each in said if each['text']) or (
+            'its run is worse than any of its drives' if listed else 'no drives')
+        cause = causes.of_check(Coded(said[0]['code'] if said else '', why))
+        yield reader.row('(triage)', state, why, origin, cause, _serials(notes))
+    left_out = len(listed) - MOST_DRIVES
+    faults = [f'{left_out} of {len(listed)} drives are not shown: more than {MOST_DRIVES} are read of no host'
+              ] if left_out > 0 else []
+    faults += ['a drive that is not as triage prints it' for each in listed[:MOST_DRIVES] if not isinstance(each, dict)]
+    for fault in faults:
+        yield reader.row('(triage)', State.UNKNOWN, fault, origin, BY_NAME['check-incomplete'])
     for each in listed[:MOST_DRIVES]:
         if isinstance(each, dict):
-            yield _drive(each, reader, packer, origin)
-        else:
-            yield reader.row('(triage)', State.UNKNOWN, 'a drive that is not as version 1 of triage has it', origin,
-                             causes.BY_CODE['check-incomplete'])
+            yield _drive(legacy.drive(each) if document.is_of_version_1 else each, reader, packer, origin)
 
 
 def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin) -> Drive:
     state, action = _state(given.get('state')), _text(given.get('action')) or ''
-    action = FORMER.get(action, action)
+    notes, seen = _dicts(given.get('notes')), given.get('last_seen')
     facts: Dict[str, Any] = {
-        'host': origin.host, **{key: _text(given.get(key)) for key in TEXTS},
-        **{key: _texts(given.get(key)) for key in LISTS}, 'state': state.name,
+        'host': origin.host, **{key: _text(given.get(key)) for key in TEXTS}, 'carries': _texts(given.get('carries')),
+        'notes': [*origin.notes, *map(_note, notes)], 'code': None, 'state': state.name,
+        'findings': [_finding(each) for each in _dicts(given.get('findings'))],
         'action': action if action in ORDER_OF_ACTIONS else NOTHING if state is State.OK else READ}
     facts['name'] = facts['name'] or facts['device'] or '-'
-    facts['notes'] = [*origin.notes, *facts['notes']]
     facts['forecasts'] = {_text(metric) or '': each for metric, each in _items(given.get('forecasts'), origin.elapsed)}
     left = [each['left'] for each in facts['forecasts'].values()]
     facts.update(due(facts['action'], left, origin.now)._asdict())
-    facts.update(unread(state, facts['why'] or '') if facts['action'] in (READ, SEARCH) else {})
+    code = _text(given.get('code')) or ''
+    if facts['action'] in (READ, SEARCH) and state is not State.OK and (code or state is State.UNKNOWN):
+        facts.update(unread(causes.of_drive(Coded(code, facts['why'] or ''))))
     facts['past'] = {_text(metric) or '': [point for point in points[-POINTS:] if _is_point(point)]
                      for metric, points in _pairs(given.get('past')) if isinstance(points, list)}
     readings = [_reading(each) for each in _dicts(given.get('readings')) if isinstance(each.get('metric'), str)]
     used = max((each['value'] for each in readings if each['metric'] == 'endurance_used' and each['judged']
                 and _is_number(each['value'])), default=0)
     weights = tuple(_weight(each, reader) for each in readings if each['state'] != State.OK.name)
-    return Drive(facts, partial(packer.readings, readings), used, weights)
+    return Drive(facts, partial(packer.readings, readings), used, weights, _serials([*notes, *_dicts([seen])]))
+
+
+def _note(given: Json) -> Json:
+    return {'code': _text(given.get('code')) or '', 'text': _text(given.get('text')) or ''}
+
+
+def _serials(given: Sequence[Json]) -> Tuple[str, ...]:
+    """Return the serial numbers of other drives that notes mention."""
+    found = (_text(each.get('serial')) for each in given)
+    return tuple(each[:SERIAL] for each in found if each)
+
+
+def _finding(given: Json) -> Json:
+    value = given.get('value')
+    return {**{key: _text(given.get(key)) for key in OF_A_FINDING}, 'state': _state(given.get('state')).name,
+            'value': value if _is_number(value) else _text(value),
+            **{key: given[key] if _is_number(given.get(key)) else None for key in ('grown', 'age')}}
 
 
 def _weight(reading: Json, reader: Reader) -> Weight:

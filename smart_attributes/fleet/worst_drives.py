@@ -5,6 +5,8 @@ import json
 from bisect import insort
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
+from ..coded import Coded
+from ..output.json_document import note
 from ..output.packed_document import Packer, unpacked
 from ..typed import Json
 from .plugin_output import Drive
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
 MOST = 25_000          # drives; a page of 24,000 has 6 MB, or 13 where their documents have reasons and sources
 ROW = 32 << 10         # bytes of one; 600 are usual
 MEMORY = 64 << 20      # bytes of all
-WITHOUT = {'past': {}, 'carries': (), 'notes': ('its readings are left out: they would take too much room',)}
+WITHOUT = {'past': {}, 'carries': (), 'notes': (
+    note(Coded('readings-left-out', 'its readings are left out: they would take too much room')),)}
 _text = json.JSONEncoder(separators=(',', ':')).encode
 
 

@@ -1,8 +1,8 @@
 """Checksums of what the database holds, since SQLite has none of its own for what has left its log. Pure.
 
 They form a tree: a series has one of its points, a drive one of its series, and one over all facts, drives and places
-includes those of the drives. So a changed number is noticed, and a row that can no longer be found as well. CRC-32
-finds accidents; it does not stop the owner of the file, whom no check believes (see store).
+includes those of the drives. So a changed number is noticed, and a missing row as well. CRC-32 finds accidents; it does
+not stop the owner of the file, whose history no check of another user trusts (see store).
 """
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from zlib import crc32
 from ..typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from struct import Struct, error, pack
-    from typing import Sequence, Tuple
 
     from .series import Point
 else:
     # what struct is made of, without a module around it
     from _struct import Struct, error, pack
-
 
 _ONE = Struct('<3d').pack
 
@@ -27,7 +26,7 @@ _ONE = Struct('<3d').pack
 def of_points(points: Sequence[Point], before: int = 0) -> int:
     """Return the checksum of points, oldest first. before: that of the points in front of them.
 
-    Raises ValueError for what is not a number.
+    Raises ValueError for a field that is not a number.
     """
     try:
         if len(points) == 1:   # nearly all series of nearly all drives
@@ -38,6 +37,6 @@ def of_points(points: Sequence[Point], before: int = 0) -> int:
         raise ValueError('not a number') from None
 
 
-def of_rows(*tables: Sequence[Tuple[object, ...]]) -> int:
+def of_rows(*tables: Sequence[tuple[object, ...]]) -> int:
     """Return the checksum of rows as the database returns them: numbers and texts, the same in each Python."""
     return crc32(ascii(tables).encode())

@@ -1,12 +1,13 @@
 """The record of commits: a small file beside the database that says how many of them a reader must find.
 
-SQLite ends reading its log at the first damaged frame and says nothing: a flipped bit, a cut or a removed log look like
+SQLite ends reading its log at the first damaged frame without an error: a flipped bit, a cut or a removed log look like
 a history that is a little older. The record is written after each commit and read before the database is, so a
-database that is behind it has lost what lies between.
+database that is behind it has lost the commits between.
 
-After a power cut, whatever was not synced may be missing, the newest record included. So a record says as well since
-when commits may not be on the disk, and during which run of the system it was written. "open" is itself synced before
-the first commit that is not. Sources: SQLite, "Write-Ahead Logging" and "The WAL-mode File Format"; proc(5), boot_id.
+After a power cut, everything that was not synced may be missing, the newest record included. So a record says as well
+since when commits may not be on the disk, and during which run of the system it was written. "open" is itself synced
+before the first commit that is not. Sources: SQLite, "Write-Ahead Logging" and "The WAL-mode File Format"; proc(5),
+boot_id.
 """
 from __future__ import annotations
 
@@ -18,10 +19,11 @@ from zlib import crc32
 from ..files import flush
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import directory
-from .directory import Folder
 
 if TYPE_CHECKING:
-    from typing import Callable, Optional
+    from collections.abc import Callable
+
+    from .directory import HistoryFolder
 
 FILE = f'{directory.FILE}.commits'
 BOOT_ID = '/proc/sys/kernel/random/boot_id'
@@ -33,7 +35,7 @@ _NO_BOOT_ID = '-'
 
 
 class Commits(NamedTuple):
-    """What the record says; times are in seconds since 1970."""
+    """The content of the record; times are in seconds since 1970."""
 
     sequence: int = 0     # number of the newest commit
     time: int = 0         # of the check that made it
@@ -45,27 +47,32 @@ class Commits(NamedTuple):
 
 
 def boot_id() -> str:
-    """Return what names this run of the system, the same for each where nothing does."""
+    """Return the name of this run of the system, the same for each where the kernel gives none."""
+    return ''.join(identifier(BOOT_ID).split()) or _NO_BOOT_ID
+
+
+def identifier(path: str) -> str:
+    """Return the name that the system keeps in a file, '' where it cannot be read."""
     try:
-        with open(BOOT_ID, encoding='ascii', errors='replace') as file:
-            return ''.join(file.read(64).split()) or _NO_BOOT_ID
+        with open(path, encoding='ascii', errors='replace') as file:
+            return file.read(64).strip()
     except OSError:
-        return _NO_BOOT_ID
+        return ''
 
 
-def read(place: Folder) -> Optional[Commits]:
+def read(place: HistoryFolder) -> Commits | None:
     """Return the record, None where it is missing or damaged. Tries again, since a writer may be in the middle."""
     for _ in range(_TRIES):
         text = _text(place)
-        found = _parsed(text)
-        if found or not text:
-            return found
+        record = _parsed(text)
+        if record or not text:
+            return record
         time.sleep(_PAUSE)
     return None
 
 
-def change(place: Folder, changed: Callable[[Commits], Commits], is_synced: bool = False) -> Commits:
-    """Replace the record by what *changed* makes of it, one process after the other; return it.
+def change(place: HistoryFolder, changed: Callable[[Commits], Commits], is_synced: bool = False) -> Commits:
+    """Replace the record by the result of *changed*, one process after the other; return it.
 
     is_synced: wait until the disk has it. Raises HistoryUnusable.
     """
@@ -84,39 +91,35 @@ def change(place: Folder, changed: Callable[[Commits], Commits], is_synced: bool
     return after
 
 
-def opened(place: Folder) -> None:
-    """Say on the disk that commits follow which are not there yet."""
-    change(place, lambda known: known._replace(is_open=1))
+def opened(place: HistoryFolder) -> None:
+    """Note on the disk that commits follow which are not there yet. Raises HistoryUnusable."""
+    change(place, lambda record: record._replace(is_open=1))
     in_a_child(lambda: flush(_path(place)), OPENING_TIME)
 
 
-def committed(place: Folder, sequence: int, now: int, version: int) -> Commits:
+def committed(place: HistoryFolder, sequence: int, now: int, version: int) -> Commits:
     """Count a commit, and return the record. Another check may have counted a later one already."""
-    def counted(known: Commits) -> Commits:
-        return known._replace(sequence=max(sequence, known.sequence), time=now, is_open=1, version=version,
-                              boot=boot_id())
-    return change(place, counted)
+    return change(place, lambda record: record._replace(
+        sequence=max(sequence, record.sequence), time=now, is_open=1, version=version, boot=boot_id()))
 
 
-def synced(place: Folder, sequence: int, now: int) -> None:
-    """Have the disk write what was committed, then say so: files first, the record after them.
+def synced(place: HistoryFolder, sequence: int, now: int) -> None:
+    """Have the disk write all commits, then note that: files first, the record after them.
 
     Done by a process of its own, since a busy or dying disk can take minutes for it: the answer must not wait that
-    long for the end of the check. To be left behind does that process no harm.
+    long for the end of the check. It does no harm if that process outlives the check.
     """
-    def said(known: Commits) -> Commits:
-        return known._replace(synced=max(sequence, known.synced), synced_at=now, is_open=int(known.sequence > sequence))
-
     def work() -> None:
         # SQLite's locks belong to the parent, so that closing files here takes none of them away.
         for path in (place.file + '-wal', place.file, place.path, place.state.path):
             flush(path)
-        change(place, said, is_synced=True)
+        change(place, lambda record: record._replace(synced=max(sequence, record.synced), synced_at=now,
+                                                     is_open=int(record.sequence > sequence)), is_synced=True)
     in_a_child(work, SYNC_TIME)
 
 
 def in_a_child(work: Callable[[], object], seconds: float) -> None:
-    """Do *work* in a process of its own, and wait for its end for some seconds. Not done if no process can be made."""
+    """Do *work* in a process of its own, and wait some seconds for its end. Not done where no process can be made."""
     try:
         child = os.fork()
     except OSError:
@@ -134,21 +137,15 @@ def in_a_child(work: Callable[[], object], seconds: float) -> None:
         time.sleep(_PAUSE)
 
 
-def _path(place: Folder) -> str:
+def _path(place: HistoryFolder) -> str:
     return os.path.join(place.path, FILE)
 
 
-def _text(place: Folder) -> bytes:
-    try:
-        file = os.open(_path(place), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return b''
-    try:
-        return os.read(file, _SIZE + 1)
-    except OSError:
-        return b''
-    finally:
-        os.close(file)
+def _text(place: HistoryFolder) -> bytes:
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with suppress(OSError), open(os.open(_path(place), flags), 'rb', 0) as file:
+        return file.read(_SIZE + 1)
+    return b''
 
 
 def _content(commits: Commits) -> bytes:
@@ -157,8 +154,8 @@ def _content(commits: Commits) -> bytes:
     return b'%08x %s\n' % (crc32(line), line.ljust(_SIZE - 10))
 
 
-def _parsed(text: bytes) -> Optional[Commits]:
-    """Return what a record says, None where it is not whole."""
+def _parsed(text: bytes) -> Commits | None:
+    """Return the content of a record, None where it is not whole."""
     line = text[9:].strip(b' \n')
     *numbers, boot = line.split(b' ')
     if (len(text) != _SIZE or text[:9] != b'%08x ' % crc32(line) or len(numbers) != len(Commits._fields) - 1

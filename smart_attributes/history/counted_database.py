@@ -1,28 +1,29 @@
 """The database with its commits counted: missing ones are noticed, and urgent ones get to the disk."""
 from __future__ import annotations
 
-from ..durations import DAY
+from ..constants import DAY
 from ..typed import TYPE_CHECKING
 from . import commits, rows
 from .clock import moment
 from .database import Database
 
 if TYPE_CHECKING:
-    from typing import Callable, Mapping, Optional, TypeVar
+    from collections.abc import Callable, Mapping
+    from typing import TypeVar
 
     T = TypeVar('T')
 
-SYNC_EVERY = DAY       # what no growth has put on the disk is synced so often
+SYNC_EVERY = DAY       # commits that no growth has put on the disk are synced so often
 
 
 class CountedDatabase(Database):
-    """See Database. is_urgent: what is committed must be on the disk before this process ends."""
+    """See Database. is_urgent: the last commit must be on the disk before this process ends."""
 
     is_urgent = False
     _sequence = 0
 
     def commit(self, now: int, work: Callable[[], T]) -> T:
-        """Return what *work* returns; what it writes is one transaction, and counted outside of the log."""
+        """Return the result of *work*; all that it writes is one transaction, and counted outside of the log."""
         def counted() -> T:
             result = work()
             self.count(now)
@@ -46,17 +47,17 @@ class CountedDatabase(Database):
     def missing(self, facts: Mapping[str, str], now: int) -> Mapping[str, int]:
         """Return facts about commits that are missing, none where all are there that were counted.
 
-        facts: as they were read after this database was opened. Raises LookupError, ValueError for what is no fact.
+        facts: as they were read after this database was opened. Raises LookupError, ValueError for a damaged fact.
         """
         if self.commits and int(facts['sequence']) >= self.commits.sequence:
             return {}
         return {'missing': now, 'missing_since': moment(facts['written']),
                 'missing_until': self.commits.time if self.commits else now, 'uncounted': int(self.commits is None)}
 
-    def unsynced_since(self) -> Optional[int]:
-        """Return since when a power cut may have taken commits that no count tells of, None where none happened.
+    def unsynced_since(self) -> int | None:
+        """Return since when a power cut may have taken commits that no count shows, None where none happened.
 
         0: since the beginning.
         """
-        known = self.commits
-        return known.synced_at if known and known.is_open and known.boot != commits.boot_id() else None
+        record = self.commits
+        return record.synced_at if record and record.is_open and record.boot != commits.boot_id() else None

@@ -1,7 +1,7 @@
-"""One SQLite file: the only module that knows sqlite3. What goes wrong with it becomes a sentence.
+"""One SQLite file: the only module that knows sqlite3. Each failure becomes a sentence.
 
 A check never waits for it longer than its patience and its budget, and never closes it: the last to close waits for the
-disk, 121 ms where synchronous NORMAL takes 0.2. Processes of this program end without taking anything down.
+disk, 121 ms where synchronous NORMAL takes 0.2. Processes of this program end without closing anything.
 """
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from contextlib import nullcontext
 from ..errors import HistoryUnusable
 from ..typed import TYPE_CHECKING
 from . import commits, directory
-from .directory import Folder
-from .schema import APPLICATION, STEPS
 
 if TYPE_CHECKING:
     import sqlite3
-    from typing import Any, Callable, Optional, Sequence, Tuple, TypeVar
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeVar
 
     from .commits import Commits
+    from .directory import HistoryFolder
 
     T = TypeVar('T')
 else:
@@ -31,12 +31,12 @@ BUDGET = 0.5            # seconds of CPU for one reading or writing, before a fi
 # 16 pages were worked in at every second check of 24 drives.
 _LOG_PAGES = 64
 _LOG_SIZE = 2 ** 18     # bytes that -wal is cut to, after the first check of a day has written a point of each series
-# A forged schema runs nothing of ours; a power cut may cost what is in -wal, and no more.
+# A forged schema runs nothing of ours; a power cut may cost the content of -wal, and no more.
 _SETTINGS = ('trusted_schema = OFF', 'synchronous = NORMAL', f'wal_autocheckpoint = {_LOG_PAGES}',
              f'journal_size_limit = {_LOG_SIZE}')
 _INSTRUCTIONS = 20_000  # of SQLite's machine between two looks at the clock
 
-# The beginning of SQLite's message -> what it means and what to do. Everything else that SQLite finds wrong is damage.
+# The beginning of SQLite's message -> its meaning and the next step. Everything else that SQLite finds wrong is damage.
 _HELD = 'another process holds it; fuser tells which'
 _REASONS = {
     'database or disk is full': 'the disk is full; make room',
@@ -46,28 +46,52 @@ _REASONS = {
     'locking protocol': _HELD,
     'interrupted': 'it takes too long to read; move it away, and history begins anew',
     'disk I/O': 'the system refuses to read or write it; see the kernel log'}
-# Why the old file is not used any more; never in SQLite's own words, which would quote what somebody wrote there.
+# Why the old file is not used any more; never in SQLite's words, which would quote its content.
 DAMAGED = 'the old one was damaged'
 GONE = 'the old one was gone or empty'
 SET_ASIDE = 'the old one was set aside'
 CLONED = 'the old one is that of another machine, as after a disk was cloned (machine-id)'
 
+APPLICATION = 0x534D4152  # "SMAR": which program's database it is, for file(1)
+# The tables, as the steps that lead from each version to the next; their number is the version. A released step never
+# changes; a new version is a new step at the end.
+STEPS = ((
+    # About history itself: begun, machine, lost and why, behind (see clock), thinned; taken N: smartd's log of a drive;
+    # since the second version sequence and written of the newest commit (see commits), missing, sum (see checksums).
+    'CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID',
+    'CREATE TABLE drive (number INTEGER PRIMARY KEY, protocol TEXT NOT NULL, model TEXT NOT NULL, firmware TEXT NOT '
+    'NULL, serial TEXT NOT NULL, wwn TEXT NOT NULL, first_read INTEGER NOT NULL, last_read INTEGER NOT NULL)',
+    'CREATE TABLE place (address TEXT NOT NULL, drive INTEGER NOT NULL, first INTEGER NOT NULL, gone INTEGER NOT NULL, '
+    'scanned INTEGER NOT NULL, PRIMARY KEY (address, drive)) WITHOUT ROWID',
+    # absent: when it was last read, where later checks had no number for it; 0: whenever its drive was read.
+    'CREATE TABLE series (number INTEGER PRIMARY KEY, drive INTEGER NOT NULL, role TEXT NOT NULL, definition TEXT NOT '
+    'NULL, pace INTEGER NOT NULL, absent INTEGER NOT NULL DEFAULT 0, UNIQUE (drive, role, definition))',
+    'CREATE TABLE point (series INTEGER NOT NULL, time INTEGER NOT NULL, number REAL NOT NULL, gap INTEGER NOT NULL, '
+    'PRIMARY KEY (series, time)) WITHOUT ROWID',
+), (
+    # Checksums, see checksums: of a drive's series; of the points of a series, and of all of them but the newest.
+    'ALTER TABLE drive ADD COLUMN sum INTEGER NOT NULL DEFAULT 0',
+    'ALTER TABLE series ADD COLUMN settled INTEGER NOT NULL DEFAULT 0',
+    'ALTER TABLE series ADD COLUMN sum INTEGER NOT NULL DEFAULT 0',
+), (
+    'ALTER TABLE series RENAME COLUMN role TO metric',))
+
 
 class Database:
     """The file of one folder, open in one process. Methods raise HistoryUnusable for whatever goes wrong."""
 
-    def __init__(self, place: Folder, writes: bool, fill: Callable[[bool, str], None]) -> None:
+    def __init__(self, place: HistoryFolder, writes: bool, fill: Callable[[bool, str], None]) -> None:
         """fill: called inside the transaction that makes or changes the tables: whether there were none, and why there
         is a new file ('': it is the first).
         """
         self.folder, self._writes, self._fill = place, writes, fill
-        self.commits: Optional[Commits] = None   # the record as it was before the file was opened
+        self.commits: Commits | None = None   # the record as it was before the file was opened
         self._deadline, self._why = 0.0, ''
         self._connections = 0
 
     @property
     def tables(self) -> int:
-        """The version of the tables."""
+        """Return the version of the tables."""
         return len(STEPS)
 
     def open(self) -> None:
@@ -83,13 +107,15 @@ class Database:
             raise ValueError('no program has written this version')
         if version > len(STEPS):
             raise HistoryUnusable(f'{self.folder.file} is of a newer version of this program (tables {version}, here '
-                                  f'{len(STEPS)}); '
-                                  'update this one')
+                                  f'{len(STEPS)}); update this one')
         if version < len(STEPS):
             self._upgrade()
 
     def guarded(self, work: Callable[[], T], budget: float = BUDGET) -> T:
-        """Return what *work* returns, done as the folder's owner; after damage, once more on a new file."""
+        """Return the result of *work*, done as the folder's owner; after damage, once more on a new file.
+
+        budget: seconds of CPU.
+        """
         with self.folder.state:
             try:
                 return self._within_budget(work, budget)
@@ -108,11 +134,11 @@ class Database:
                 directory.set_aside(self.folder)
         self.open()
 
-    def run(self, statement: str, *values: object) -> Sequence[Tuple[Any, ...]]:
+    def run(self, statement: str, *values: object) -> Sequence[tuple[Any, ...]]:
         """Return the rows that a statement gives."""
         return self._connection.execute(statement, values).fetchall()
 
-    def run_all(self, statement: str, rows: Sequence[Tuple[object, ...]]) -> None:
+    def run_all(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
         """Run a statement for each row of values."""
         self._connection.executemany(statement, rows)
 
@@ -120,13 +146,13 @@ class Database:
         """Return the one value that a statement gives."""
         return self.run(statement, *values)[0][0]
 
-    def version(self) -> Tuple[int, int]:
-        """Return what is another as soon as another process has written, or as this is another file."""
+    def version(self) -> tuple[int, int]:
+        """Return a number that changes as soon as another process has written, or this is another file."""
         # SQLite counts for each connection, and on a new file it begins where it began on the old one.
         return self._connections, self.value('PRAGMA data_version')
 
     def transaction(self, work: Callable[[], T], is_writing: bool = True) -> T:
-        """Return what *work* returns; all of it is written, or nothing."""
+        """Return the result of *work*; all of it is written, or nothing."""
         self.run('BEGIN IMMEDIATE' if is_writing else 'BEGIN')
         try:
             result = work()
@@ -144,7 +170,7 @@ class Database:
         except sqlite3.Error as error:
             # Whatever else keeps SQLite from reading and writing tables of ours is in them: a text that is none, an
             # index that a row contradicts. The next check would meet it as well.
-            reason = _reason(error)
+            reason = next((words for start, words in _REASONS.items() if str(error).startswith(start)), '')
             if not reason or ('readonly' in str(error) and directory.is_writable(self.folder)):
                 raise _Damaged(self.folder.file) from None
             raise HistoryUnusable(f'{self.folder.file}: {reason}') from None
@@ -152,9 +178,7 @@ class Database:
             raise _Damaged(self.folder.file) from None
 
     def _connect(self) -> None:
-        path = self.folder.file
-        for sign, code in (('%', '%25'), ('?', '%3f'), ('#', '%23')):
-            path = path.replace(sign, code)
+        path = self.folder.file.replace('%', '%25').replace('?', '%3f').replace('#', '%23')
         # Where there is no log, a reader without rights could not make the index of it; nobody writes then.
         mode = 'mode=rw' if self._writes else 'mode=ro' if os.path.exists(self.folder.file + '-wal') else 'immutable=1'
         self._connection = sqlite3.connect(f'file:{path}?{mode}', uri=True, timeout=directory.PATIENCE,
@@ -169,13 +193,13 @@ class Database:
             raise HistoryUnusable(f'{self.folder.file} is of an older version of this program; the next check brings '
                                   f'it up to date')
         is_ours = self.commits is not None
-        self.commits = commits.change(self.folder, lambda known: known)  # a log without it would be one that lost it
+        self.commits = commits.change(self.folder, lambda record: record)  # a log without it would be one that lost it
         with directory.locked(self.folder, alone=True):
             if self.value('PRAGMA journal_mode = WAL') != 'wal':
                 raise HistoryUnusable(f'{self.folder.path} is on a file system that SQLite cannot share; name another '
                                       f'with --state-dir')
             if self.transaction(lambda: self._take_steps(is_ours)):
-                # Tables that stand in the log alone would look like none where the log is damaged. Not synced, since
+                # Tables that are in the log alone would look like none where the log is damaged. Not synced, since
                 # nothing is lost yet: the first check does it once its answer is out.
                 for statement in ('synchronous = OFF', 'wal_checkpoint(TRUNCATE)', 'synchronous = NORMAL'):
                     self.run(f'PRAGMA {statement}')
@@ -205,12 +229,7 @@ class Database:
 
 
 class _Damaged(HistoryUnusable):
-    """The file is not what this program has written. What stands there is not quoted."""
+    """The file is not as this program has written it. Its content is not quoted."""
 
     def __init__(self, file: str) -> None:
         super().__init__(f'{file} is damaged; the next check sets it aside')
-
-
-def _reason(error: sqlite3.Error) -> str:
-    """Return why the system, another process or the file's size keep SQLite from its work, '' where nothing does."""
-    return next((words for sign, words in _REASONS.items() if str(error).startswith(sign)), '')

@@ -1,7 +1,7 @@
-"""The files of history in the state directory, and what is left there when something fails.
+"""The files of history in the state directory, and the mark that is left there when something fails.
 
-Links are refused, and what belongs to another user. Callers act as the owner of the state directory, except where a
-docstring says otherwise.
+Links are refused, and files of another user. Callers act as the owner of the state directory, except where a docstring
+says otherwise.
 """
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..errors import HistoryUnusable
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from typing import Iterator, Tuple
+    from collections.abc import Iterator
 
 NAME = 'history'
 FILE = 'history.sqlite'
@@ -27,12 +27,15 @@ NOT_WRITTEN = 'not-written'
 ADVICE = 'let the user of the check write there, or name another folder with --state-dir'
 PATIENCE = 0.1             # seconds to wait for another check
 _MODE = 0o644              # readers are others; the folder says who may come in
+_REFUSALS = {
+    errno.ELOOP: ' is a link; remove it, and history begins anew',
+    errno.ENOENT: ' is not there; make it, owned by the user of the check, or name another folder with --state-dir'}
 
 
-class Folder(NamedTuple):
-    """The folder of history, below that of what lasts."""
+class HistoryFolder(NamedTuple):
+    """The folder of history, below the state directory."""
 
-    state: state_directory.Folder    # as a context, what is inside is done as its owner
+    state: state_directory.StateDirectory    # as a context, what is inside is done as its owner
     path: str
 
     @property
@@ -42,14 +45,14 @@ class Folder(NamedTuple):
 
     @property
     def aside(self) -> str:
-        """What it was before it began anew."""
+        """The database as it was before history began anew."""
         return os.path.join(self.path, ASIDE)
 
 
-def below(state: state_directory.Folder, is_made: bool) -> Folder:
-    """Return the folder of history, made where it is not there and *is_made* says so; the caller acts as who he is.
+def below(state: state_directory.StateDirectory, is_made: bool) -> HistoryFolder:
+    """Return the folder of history, made where it is missing and *is_made*; the caller does not act as its owner.
 
-    Raises HistoryUnusable where it is not its owner's alone.
+    Raises HistoryUnusable where others can write there.
     """
     path = os.path.join(state.path, NAME)
     with refusals(path):
@@ -60,7 +63,7 @@ def below(state: state_directory.Folder, is_made: bool) -> Folder:
         fault = trust.fault(path, state.user)
     if fault:
         raise HistoryUnusable(f'{fault}; let the owner of {state.path} alone write there')
-    return Folder(state, path)
+    return HistoryFolder(state, path)
 
 
 def _rename_former(former: str, path: str) -> None:
@@ -84,12 +87,11 @@ def _rename_former(former: str, path: str) -> None:
 
 
 @contextmanager
-def locked(folder: Folder, alone: bool) -> Iterator[None]:
-    """Hold what makes opening and setting aside wait for each other. Raises HistoryUnusable where another process does
-    not end.
+def locked(folder: HistoryFolder, alone: bool) -> Iterator[None]:
+    """Hold the lock of opening and setting aside. Raises HistoryUnusable where another process holds it too long.
 
-    alone: for who makes or sets aside; else as one of many that open. Nobody but the owner can open the lock, and so
-    hold it.
+    alone: to make a file or set it aside; else as one of many that open it. Nobody but the owner can open the lock, and
+    so hold it.
     """
     with refusals(folder.path):
         lock = os.open(os.path.join(folder.path, LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -102,10 +104,10 @@ def locked(folder: Folder, alone: bool) -> Iterator[None]:
         os.close(lock)
 
 
-def which_file(folder: Folder, is_made: bool = True) -> int:
-    """Return the inode of the database, made empty where it is not there yet and *is_made* says so.
+def which_file(folder: HistoryFolder, is_made: bool = True) -> int:
+    """Return the inode of the database, made empty where it is missing and *is_made*.
 
-    Raises HistoryUnusable for links, for what is no file, and for what belongs to another user.
+    Raises HistoryUnusable for links, for anything but a regular file, and for a file of another user.
     """
     flags = (os.O_RDWR | os.O_CREAT if is_made else os.O_RDONLY) | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with refusals(folder.file):
@@ -123,7 +125,7 @@ def which_file(folder: Folder, is_made: bool = True) -> int:
     return status.st_ino
 
 
-def set_aside(folder: Folder) -> None:
+def set_aside(folder: HistoryFolder) -> None:
     """Move the database away; its index and log first, since they would be applied to the next database."""
     with refusals(folder.file):
         _remove(folder.file + '-shm')
@@ -141,63 +143,46 @@ def _remove(path: str) -> None:
         os.unlink(path)
 
 
-def is_writable(folder: Folder) -> bool:
-    """Tell whether the system lets this user write each file of the database that is there."""
+def is_writable(folder: HistoryFolder) -> bool:
+    """Return whether the system lets this user write each file of the database that is there."""
     return all(os.access(folder.file + tail, os.W_OK, effective_ids=True) for tail in ('', '-wal', '-shm')
                if os.path.lexists(folder.file + tail))
 
 
-def leave_mark(folder: Folder, reason: str) -> None:
-    """Leave word for the next check that this one, whose answer is out already, could not write.
+def leave_mark(folder: HistoryFolder, reason: str) -> None:
+    """Leave a mark for the next check that this one, whose answer is out already, could not write.
 
-    On a full disk the empty file, which hardly needs room, still tells since when.
+    On a full disk the empty file, which hardly needs room, still shows since when.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        descriptor = os.open(os.path.join(folder.path, NOT_WRITTEN), flags, _MODE)
-    except OSError:  # there since the first failure, or a file system that the next check finds read-only itself
-        return
-    try:
-        os.write(descriptor, reason.encode())
-    except OSError:
-        pass
-    finally:
-        os.close(descriptor)
+    # The mark is there since the first failure, or the next check finds the file system read-only itself.
+    with suppress(OSError), open(os.open(os.path.join(folder.path, NOT_WRITTEN), flags, _MODE), 'wb', 0) as file:
+        file.write(reason.encode())
 
 
-def mark(folder: Folder) -> Tuple[int, str]:
+def mark(folder: HistoryFolder) -> tuple[int, str]:
     """Return since when nothing could be written (seconds since 1970; 0: all is written), and why."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        descriptor = os.open(os.path.join(folder.path, NOT_WRITTEN),
-                             os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(os.open(os.path.join(folder.path, NOT_WRITTEN), flags), 'rb', 0) as file:
+            return max(int(os.fstat(file.fileno()).st_mtime), 1), file.read(300).decode(errors='replace')
     except FileNotFoundError:
         return 0, ''
     except OSError as error:
         return 1, error.strerror or ''
-    try:
-        return max(int(os.fstat(descriptor).st_mtime), 1), os.read(descriptor, 300).decode(errors='replace')
-    finally:
-        os.close(descriptor)
 
 
-def remove_mark(folder: Folder) -> None:
-    """All is written again."""
+def remove_mark(folder: HistoryFolder) -> None:
+    """Remove the mark: everything is written again. Raises HistoryUnusable."""
     with refusals(folder.path):
         _remove(os.path.join(folder.path, NOT_WRITTEN))
 
 
 @contextmanager
 def refusals(path: str) -> Iterator[None]:
-    """Turn what the system refuses inside into a sentence. Raises HistoryUnusable."""
+    """Turn an OSError inside into a sentence. Raises HistoryUnusable."""
     try:
         yield
     except OSError as error:
-        raise HistoryUnusable(_sentence(path, error)) from None
-
-
-def _sentence(path: str, error: OSError) -> str:
-    if error.errno == errno.ELOOP:
-        return f'{path} is a link; remove it, and history begins anew'
-    if error.errno == errno.ENOENT:
-        return f'{path} is not there; make it, owned by the user of the check, or name another folder with --state-dir'
-    return f'{path}: {error.strerror}; {ADVICE}'
+        reason = _REFUSALS.get(error.errno or 0) or f': {error.strerror}; {ADVICE}'
+        raise HistoryUnusable(f'{path}{reason}') from None

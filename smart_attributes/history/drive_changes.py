@@ -1,21 +1,23 @@
-"""Drives that come, go and move: what history's places tell, whoever looked in between. Pure.
+"""Drives that come, go and move, as the places in history show it, whichever check looked in between. Pure.
 
 A place is an address with the drive that was found there. A run closes only places that it looked at: two services
-with an address each for the same drive do not move it to and fro. Nothing here is a decision that was stored; what is
-told for a day follows from when a place began and when a check first found it left.
+with an address each for the same drive do not move it to and fro. Nothing here is a decision that was stored; a change
+is reported for a day because a place began, or a check first found it left, within that day.
 """
 from __future__ import annotations
 
-from ..durations import DAY
+from operator import attrgetter
+
+from ..constants import DAY
 from ..typed import TYPE_CHECKING, NamedTuple
-from .drive_matching import Record
 
 if TYPE_CHECKING:
-    from typing import Collection, List, Mapping, Optional, Sequence
+    from collections.abc import Collection, Mapping, Sequence
+
+    from .drive_matching import Record
 
 
-
-class Place(NamedTuple):
+class DrivePlace(NamedTuple):
     """A drive at an address."""
 
     address: str
@@ -31,79 +33,78 @@ class Scope(NamedTuple):
     named: Collection[str] = ()  # addresses on its command line
     is_scan: bool = False        # all that a scan finds
 
-    def covers(self, place: Place) -> bool:
-        """Tell whether the run would have found the drive at this place."""
+    def covers(self, place: DrivePlace) -> bool:
+        """Return whether the run would have found the drive at this place."""
         return place.address in self.named or (self.is_scan and place.is_scanned)
 
 
 class Change(NamedTuple):
-    """What is told about a drive for a day."""
+    """A drive that left an address; reported for a day."""
 
     kind: str                    # "replaced", "moved", "missing"
     address: str                 # where it was
     drive: int
     since: int                   # seconds since 1970: when a check found out
     now_at: str = ''             # "moved": where it is
-    successor: Optional[int] = None  # "replaced": the drive in its place
+    successor: int | None = None  # "replaced": the drive in its place
 
 
-def updated(places: Sequence[Place], found: Mapping[str, Optional[int]], scope: Scope, now: int) -> List[Place]:
+def updated(places: Sequence[DrivePlace], found: Mapping[str, int | None], scope: Scope, now: int) -> list[DrivePlace]:
     """Return the places as they are after a run, those that changed and those that did not.
 
-    found: each address where something is -> its drive; None: asleep, unreadable or not to be told from another.
+    found: each address where something is -> its drive; None: asleep, unreadable or like another drive.
     """
-    kept = [_looked_at(place, found, scope, now) for place in places]
-    after = {(place.address, place.drive): place for place in kept}
+    after = {}
+    for place in places:
+        is_looked_at = not place.gone and (place.address in found or scope.covers(place))
+        is_left = is_looked_at and found.get(place.address, -1) not in (None, place.drive)
+        after[place.address, place.drive] = place._replace(gone=now) if is_left else place
     for address, drive in found.items():
         if drive is not None:
-            after[address, drive] = _found_at(address, drive, after.get((address, drive)), scope, now)
+            before = after.get((address, drive))
+            after[address, drive] = (
+                before._replace(is_scanned=before.is_scanned or scope.is_scan) if before and not before.gone
+                else DrivePlace(address, drive, now, is_scanned=scope.is_scan))
     return list(after.values())
 
 
-def _looked_at(place: Place, found: Mapping[str, Optional[int]], scope: Scope, now: int) -> Place:
-    """Return a place as left where another drive, or nothing, is at its address."""
-    if place.gone or not (place.address in found or scope.covers(place)):
-        return place
-    stays = place.address in found and found[place.address] in (None, place.drive)
-    return place if stays else place._replace(gone=now)
-
-
-def _found_at(address: str, drive: int, before: Optional[Place], scope: Scope, now: int) -> Place:
-    if before is None or before.gone:
-        return Place(address, drive, now, is_scanned=scope.is_scan)
-    return before._replace(is_scanned=before.is_scanned or scope.is_scan)
-
-
-def told(places: Sequence[Place], records: Mapping[int, Record], scope: Scope, now: int,
-         within: int = DAY) -> List[Change]:
-    """Return what went or moved within *within* seconds, of the places where this run looks."""
+def told(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, now: int,
+         within: int = DAY) -> list[Change]:
+    """Return the changes of the last *within* seconds, of the places where this run looks."""
     return [change for change in changes(places, records, scope) if now - change.since < within]
 
 
-def missing(places: Sequence[Place], records: Mapping[int, Record], scope: Scope) -> List[Change]:
-    """Return the known drives that are nowhere, however long: what --expect-known makes CRITICAL."""
+def missing(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope) -> list[Change]:
+    """Return the known drives that are at no address, however long: --expect-known makes them CRITICAL."""
     return [change for change in changes(places, records, scope) if change.kind == 'missing']
 
 
-def changes(places: Sequence[Place], records: Mapping[int, Record], scope: Scope) -> List[Change]:
+def changes(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope) -> list[Change]:
     """Return what became of each drive that has left the place where this run looks for it.
 
     places: as updated() returns them.
     """
-    here = {place.drive: place for place in sorted(places, key=_began) if not place.gone}
-    left = {place.drive: place for place in sorted(places, key=_ended) if place.gone and scope.covers(place)}
-    found = (_became(place, here, records) for place in left.values())
-    return sorted((change for change in found if change), key=lambda change: (change.since, change.address))
+    here = _present(places)
+    gone = sorted((place for place in places if place.gone and scope.covers(place)), key=attrgetter('gone'))
+    left = {place.drive: place for place in gone}
+    became = (_change(place, here, records) for place in left.values())
+    return sorted((change for change in became if change), key=attrgetter('since', 'address'))
 
 
-def arrived(places: Sequence[Place], records: Mapping[int, Record], scope: Scope, since: int) -> List[Place]:
-    """Return where the drives are, of those where this run looks, that history has met first after a moment."""
-    here = {place.drive: place for place in sorted(places, key=_began) if not place.gone}
-    return sorted((place for place in here.values() if scope.covers(place) and records[place.drive].first_read > since),
-                  key=lambda place: (place.first, place.address))
+def arrived(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, since: int) -> list[DrivePlace]:
+    """Return the places, where this run looks, of drives that history has met first after *since* (seconds since 1970).
+    """
+    new = [place for place in _present(places).values()
+           if scope.covers(place) and records[place.drive].first_read > since]
+    return sorted(new, key=attrgetter('first', 'address'))
 
 
-def _became(place: Place, here: Mapping[int, Place], records: Mapping[int, Record]) -> Optional[Change]:
+def _present(places: Sequence[DrivePlace]) -> dict[int, DrivePlace]:
+    """Return, by drive, the newest place where it is."""
+    return {place.drive: place for place in sorted(places, key=attrgetter('first')) if not place.gone}
+
+
+def _change(place: DrivePlace, here: Mapping[int, DrivePlace], records: Mapping[int, Record]) -> Change | None:
     """Return what became of the drive of a place that was left; None: it is where it has been all the time."""
     now_at = here.get(place.drive)
     if now_at:
@@ -117,14 +118,6 @@ def _became(place: Place, here: Mapping[int, Place], records: Mapping[int, Recor
 
 
 def unread(record: Record, now: int, longest: int) -> int:
-    """Return how many seconds a drive has not been read, where that is longer than *longest*; else 0."""
+    """Return for how many seconds a drive has not been read, where that is longer than *longest*; else 0."""
     silence = now - record.last_read
     return silence if silence > longest else 0
-
-
-def _began(place: Place) -> int:
-    return place.first
-
-
-def _ended(place: Place) -> int:
-    return place.gone

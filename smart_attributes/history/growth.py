@@ -1,38 +1,40 @@
-"""Growth: by how much a number has risen, over what real time, and whether it is still told. Pure.
+"""Growth: by how much a number has risen, over what real time, and whether that is still an alert. Pure.
 
-No alarm is stored. That a rise is told for a week follows from the points: each says when it was noticed, and how long
-before that the number was still the old one. So no later check and no manual run ends an alarm, and a rise while nobody
-looked counts when it is noticed, with the time that it may have taken. A number that falls back (a counter that wraps
-or is reset) has not grown.
+No alert is stored. That a rise is reported for a week follows from the points: each says when it was noticed, and how
+long before that the number was still the old one. So no later check and no manual run ends an alert, and a rise between
+two checks counts when it is noticed, with the time that it may have taken. A number that falls back (a counter that
+wraps or is reset) has not grown.
 """
 from __future__ import annotations
 
-from ..durations import DAY, HOUR, LETTERS, MINUTE
+from ..constants import DAY, HOUR, LETTERS, MINUTE
 from ..errors import DataError
 from ..model import State
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import amount, clean
-from .series import History
 
 if TYPE_CHECKING:
-    from typing import Iterator, List, Mapping, Optional, Sequence, Tuple
+    from collections.abc import Iterator, Mapping, Sequence
 
-_TOLD_AGO = HOUR      # seconds after which it is said how long ago growth was noticed
+    from .series import History
+
+WORN = 100.0          # per cent
+_AGO_FROM = HOUR      # age in seconds from which a sentence says how long ago growth was noticed
 
 
-class Rule(NamedTuple):
-    """When growth is an alarm, and for how long. Several of a metric hold side by side; times are in seconds."""
+class GrowthRule(NamedTuple):
+    """When growth is an alert, and for how long. Several of a metric hold side by side; times are in seconds."""
 
-    within: int                       # how far rises are added up
-    held: int                         # how long it is told after it was noticed
-    warning: Optional[float] = None   # more than this warns; None never
-    critical: Optional[float] = None
-    stands: int = 0                   # a rise counts once the number has stayed there so long: for gauges that flip
-    advice: str = ''                  # "check cable and backplane"
+    within: int                     # how far rises are added up
+    held: int                       # how long it is an alert after it was noticed
+    warning: float | None = None    # more than this warns; None never
+    critical: float | None = None
+    stands: int = 0                 # a rise counts once the number has stayed there so long: for gauges that flip
+    advice: str = ''                # "check cable and backplane"
 
 
 class Rise(NamedTuple):
-    """A number that was found higher than before, or lower where less is worse."""
+    """A number that was higher than before, or lower where less is worse."""
 
     noticed: int       # seconds since 1970
     since: int         # when the number before it was last seen
@@ -46,7 +48,7 @@ class Rise(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """What a series grew by, where that is told now."""
+    """Growth of a series that is an alert now, or that somebody asks for."""
 
     state: State
     size: float
@@ -54,19 +56,29 @@ class Growth(NamedTuple):
     after: float
     since: int
     noticed: int
-    rule: Rule
+    rule: GrowthRule
 
 
-def rule(data: Mapping[str, object], where: str) -> Rule:
+class Wear(NamedTuple):
+    """How fast a drive wears."""
+
+    points: float         # per cent within *seconds*
+    seconds: int
+    worn_in: int          # seconds until nothing is left at this speed
+
+
+# --- rules, as files write them -----------------------------------------------------------
+
+def rule(data: Mapping[str, object], where: str) -> GrowthRule:
     """Return a rule as thresholds/ writes it: {"within": "24h", "warning": "0", "critical": null, "for": "7d"}.
 
-    where: for the sentence. Raises DataError for what cannot be meant.
+    where: place of the rule, for the sentence. Raises DataError for a value that cannot be used.
     """
-    limits = {name: _number(data[name], name, where) for name in ('warning', 'critical') if data.get(name) is not None}
-    return Rule(seconds(data.get('within'), 'within', where), seconds(data.get('for'), 'for', where),
-                limits.get('warning'),
-                limits.get('critical'), seconds(data['stands'], 'stands', where) if 'stands' in data else 0,
-                str(data.get('advice', '')))
+    warning, critical = (None if data.get(name) is None else _number(data[name], name, where)
+                         for name in ('warning', 'critical'))
+    return GrowthRule(seconds(data.get('within'), 'within', where), seconds(data.get('for'), 'for', where),
+                      warning, critical, seconds(data['stands'], 'stands', where) if 'stands' in data else 0,
+                      str(data.get('advice', '')))
 
 
 def seconds(text: object, name: str, where: str) -> int:
@@ -87,49 +99,59 @@ def _number(text: object, name: str, where: str) -> float:
                     f'such as "0"')
 
 
-def growth(history: History, rules: Sequence[Rule], now: int, falls: bool = False) -> Optional[Growth]:
-    """Return the worst growth that is told now, the newest of equals; None where none is.
+# --- growth -------------------------------------------------------------------------------
+
+def growth(history: History, rules: Sequence[GrowthRule], now: int, falls: bool = False) -> Growth | None:
+    """Return the worst growth that is an alert now, the newest of equals; None where there is none.
 
     history: with the reading of this check in it (see series.with_reading). falls: less is worse, as of spare blocks.
     """
     if len(history.points) < 2:
         return None  # nearly all series of nearly all drives
-    told = [each for rule in rules for each in _told(rises(_recent(history, rule, now), falls, rule.stands), rule, now)]
-    return max(told, key=_weight, default=None)
+    alerts = [each for rule in rules
+              for each in _alerts(rises(_recent(history, rule, now), falls, rule.stands), rule, now)]
+    return max(alerts, key=lambda each: (each.state.urgency, each.noticed, each.size), default=None)
 
 
-def lately(history: History, within: int, now: int, falls: bool = False) -> Optional[Growth]:
-    """Return all that a series has grown by in the last *within* seconds, whatever that means; None where nothing.
+def lately(history: History, within: int, now: int, falls: bool = False) -> Growth | None:
+    """Return all that a series has grown by in the last *within* seconds, whatever that means; None: nothing.
 
-    It is said of no more time than history has of it.
+    The time that it names is never longer than history knows the series.
     """
-    found = [rise for rise in rises(history, falls) if now - rise.noticed < within]
-    if not found:
+    recent = [rise for rise in rises(history, falls) if now - rise.noticed < within]
+    if not recent:
         return None
-    rule = Rule(min(within, now - history.points[0].time), within)
-    return Growth(State.OK, sum(rise.size for rise in found), found[0].before, found[-1].after, found[-1].since,
-                  found[-1].noticed, rule)
+    rule = GrowthRule(min(within, now - history.points[0].time), within)
+    last = recent[-1]
+    return Growth(State.OK, sum(rise.size for rise in recent), recent[0].before, last.after, last.since, last.noticed,
+                  rule)
 
 
-def _recent(history: History, rule: Rule, now: int) -> History:
-    """Return the part of a history that a rule can still tell of: a counter that never rests has a thousand points."""
+def rises(history: History, falls: bool, stands: int = 0) -> list[Rise]:
+    """Return all rises of a series that have lasted for *stands* seconds, oldest first."""
+    return [Rise(point.time + stands, point.time - point.gap, before.number, point.number)
+            for place, (before, point) in enumerate(zip(history.points, history.points[1:]), 1)
+            if (point.number < before.number if falls else point.number > before.number)
+            and (not stands or _lasted(history, place, falls) >= stands)]
+
+
+def quiet(history: History, now: int, falls: bool = False) -> tuple[int, bool]:
+    """Return for how many seconds a series has not grown, and whether history holds its last growth (else longer)."""
+    all_rises = rises(history, falls)
+    if all_rises:
+        return now - all_rises[-1].noticed, True
+    return (now - history.points[0].time if history.points else 0), False
+
+
+def _recent(history: History, rule: GrowthRule, now: int) -> History:
+    """Return the part of a history that a rule can still report: a counter that never rests has a thousand points."""
     start = now - rule.held - rule.within - rule.stands
     older = next((place for place, point in enumerate(reversed(history.points)) if point.time <= start),
                  len(history.points))
     return history._replace(points=history.points[-older - 1:])
 
 
-def rises(history: History, falls: bool, stands: int = 0) -> List[Rise]:
-    """Return all rises of a series that have stood for *stands* seconds, oldest first."""
-    found = []
-    for place, (before, point) in enumerate(zip(history.points, history.points[1:]), 1):
-        is_worse = point.number < before.number if falls else point.number > before.number
-        if is_worse and (not stands or _stood(history, place, falls) >= stands):
-            found.append(Rise(point.time + stands, point.time - point.gap, before.number, point.number))
-    return found
-
-
-def _stood(history: History, place: int, falls: bool) -> int:
+def _lasted(history: History, place: int, falls: bool) -> int:
     """Return for how many seconds the number has been seen where the point at *place* put it, or worse."""
     start = history.points[place]
     for later in history.points[place + 1:]:
@@ -138,50 +160,58 @@ def _stood(history: History, place: int, falls: bool) -> int:
     return history.last_read - start.time
 
 
-def quiet(history: History, now: int, falls: bool = False) -> Tuple[int, bool]:
-    """Return for how many seconds a series has not grown, and whether history holds its last growth (else longer)."""
-    found = rises(history, falls)
-    if found:
-        return now - found[-1].noticed, True
-    return (now - history.points[0].time if history.points else 0), False
-
-
-def _told(found: Sequence[Rise], rule: Rule, now: int) -> Iterator[Growth]:
-    """Yield the growth at each rise that is told still, with what rose within the rule's time before it."""
+def _alerts(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Iterator[Growth]:
+    """Yield the growth at each rise that is still an alert, with the rises within the rule's time before it."""
     first = 0
-    for place, last in enumerate(found):
-        while found[first].noticed <= last.noticed - rule.within:
+    for place, last in enumerate(all_rises):
+        while all_rises[first].noticed <= last.noticed - rule.within:
             first += 1
         if now < last.noticed + rule.held:
-            added = found[first:place + 1]
+            added = all_rises[first:place + 1]
             size = sum(rise.size for rise in added)
-            state = _state(size, rule)
+            state = (State.CRITICAL if rule.critical is not None and size > rule.critical else
+                     State.WARNING if rule.warning is not None and size > rule.warning else State.OK)
             if state is not State.OK:
                 yield Growth(state, size, added[0].before, last.after, min(rise.since for rise in added), last.noticed,
                              rule)
 
 
-def _state(size: float, rule: Rule) -> State:
-    if rule.critical is not None and size > rule.critical:
-        return State.CRITICAL
-    return State.WARNING if rule.warning is not None and size > rule.warning else State.OK
+# --- wear ---------------------------------------------------------------------------------
+
+def wear(history: History, now: int, within: int) -> Wear | None:
+    """Return how fast endurance_used has risen in the last *within* seconds; None where history is too young or nothing
+    rose.
+
+    The speed is that between two steps: between them the counter itself is unknown.
+    """
+    steps = [point for point in history.points[1:] if point.time > now - within]
+    before = [point for point in history.points if point.time <= now - within]
+    if not steps or not before or steps[-1].number <= before[-1].number:
+        return None
+    points = steps[-1].number - before[-1].number
+    return Wear(points, within, int(max(WORN - steps[-1].number, 0) * within / points))
 
 
-def _weight(told: Growth) -> Tuple[int, int, float]:
-    return told.state.urgency, told.noticed, told.size
+def is_hasty(wear: Wear, used: float, power_on_seconds: float, times: float, gone: int) -> bool:
+    """Return whether a drive wears so many times faster than in its life so far, and is worn out within *gone* seconds.
+
+    used: per cent of its endurance, over power_on_seconds of life.
+    """
+    return (power_on_seconds > 0 and wear.points / wear.seconds > times * used / power_on_seconds
+            and wear.worn_in < gone)
 
 
-# --- in words --------------------------------------------------------------------------
+# --- in words -----------------------------------------------------------------------------
 
-def sentence(metric: str, unit: str, told: Growth, now: int) -> str:
+def sentence(metric: str, unit: str, grown: Growth, now: int) -> str:
     """Return "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"."""
-    is_reset = abs(told.after - told.before) != told.size
-    verb = 'grew' if is_reset or told.after > told.before else 'fell'
-    span = max(told.noticed - told.since, told.rule.within)
-    ago = f', {duration(now - told.noticed)} ago' if now - told.noticed >= _TOLD_AGO else ''
-    numbers = f'{amount(told.before, unit)} to {amount(told.after, unit)}' + (', reset in between' if is_reset else '')
-    advice = f': {told.rule.advice}' if told.rule.advice else ''
-    return f'{metric} {verb} by {amount(told.size, unit)} in {duration(span)} ({numbers}){ago}{advice}'
+    is_reset = abs(grown.after - grown.before) != grown.size
+    verb = 'grew' if is_reset or grown.after > grown.before else 'fell'
+    span = max(grown.noticed - grown.since, grown.rule.within)
+    ago = f', {duration(now - grown.noticed)} ago' if now - grown.noticed >= _AGO_FROM else ''
+    numbers = f'{amount(grown.before, unit)} to {amount(grown.after, unit)}{", reset in between" if is_reset else ""}'
+    advice = f': {grown.rule.advice}' if grown.rule.advice else ''
+    return f'{metric} {verb} by {amount(grown.size, unit)} in {duration(span)} ({numbers}){ago}{advice}'
 
 
 def duration(seconds: int) -> str:

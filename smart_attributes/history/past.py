@@ -1,19 +1,23 @@
-"""What earlier checks tell of one drive, as plain values, and what a reading has grown by since. Pure."""
+"""Earlier readings of one drive, as plain values, and the growth of a reading since. Pure."""
 from __future__ import annotations
 
 from functools import lru_cache
 
-from ..durations import DAY
-from ..model import Reading, State
+from ..coded import Coded
+from ..constants import DAY
+from ..model import State
 from ..typed import TYPE_CHECKING, Json, NamedTuple
-from ..words import amount
-from . import fast_wear, growth, hysteresis, series
-from .growth import Growth, Rule
-from .series import History, Key, Observation
+from ..words import amount, plain
+from . import growth, hysteresis, series
+from .series import Key, Observation
 
 if TYPE_CHECKING:
-    from typing import Any, Iterable, Iterator, List, Mapping, Optional, Tuple
+    from collections.abc import Iterable, Mapping
+    from typing import Any
 
+    from ..model import Reading
+    from .growth import Growth, GrowthRule
+    from .series import History
 
 _RECENT, _HELD = 'recent', 'held'   # what is kept for hysteresis, as series of their own
 
@@ -23,15 +27,15 @@ class Past(NamedTuple):
 
     histories: Mapping[Key, History] = {}
     now: int = 0                  # seconds since 1970
-    is_own: bool = True           # nobody else could have written it: it may age an alarm
+    is_own: bool = True           # nobody else could have written it: it may age an alert
 
 
-class Told(NamedTuple):
-    """Growth that is told of a reading."""
+class GrowthAlert(NamedTuple):
+    """Growth of a reading beyond a limit."""
 
     state: State
     words: str         # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"
-    against: str       # "above 0 in 24 h"
+    against: Coded     # "above 0 in 24 h", with the limit of the increase as a Nagios range in base units
     size: float = 0    # of the growth, base unit
 
 
@@ -41,22 +45,20 @@ def key(reading: Reading) -> Key:
                ', '.join(part for part in (str(reading.source), reading.source.definition, reading.unit) if part))
 
 
-def observations(readings: Iterable[Reading], past: Optional[Past] = None) -> Tuple[Observation, ...]:
-    """Return what is remembered of a drive's readings: each number, be it judged or kept for comparison; no
-    verdicts, and nothing that was foreseen.
+def observations(readings: Iterable[Reading], past: Past | None = None) -> tuple[Observation, ...]:
+    """Return the numbers of a drive's readings for its history, judged ones and those kept for comparison; no verdicts
+    and no forecasts.
 
-    past: what earlier checks of the drive tell; without it nothing is kept for hysteresis.
+    past: earlier readings of the drive; without it nothing is kept for hysteresis.
     """
-    found = {key(reading): reading for reading in readings
-             if reading.number is not None and reading.state is None and reading.forecast is None}
-    return (*(Observation(each, reading.number or 0, series.pace(reading.metric)) for each, reading in found.items()),
-            *(each for reading in found.values() if past and reading.judged and reading.metric in hysteresis.MARGINS
-              for each in _for_hysteresis(past, reading)))
-
-
-def _for_hysteresis(past: Past, reading: Reading) -> Iterator[Observation]:
-    for name, number in ((_RECENT, reading.number), (_HELD, held(past, reading))):
-        yield Observation(_beside(reading, name), number or 0, series.LATELY)
+    numbers = {key(reading): reading for reading in readings
+               if reading.number is not None and reading.state is None and reading.forecast is None}
+    kept = [Observation(each, reading.number or 0, series.pace(reading.metric)) for each, reading in numbers.items()]
+    for reading in numbers.values():
+        if past and reading.judged and reading.metric in hysteresis.MARGINS:
+            kept += [Observation(_beside(reading, _RECENT), reading.number or 0, series.LATELY),
+                     Observation(_beside(reading, _HELD), held(past, reading), series.LATELY)]
+    return tuple(kept)
 
 
 def _beside(reading: Reading, name: str) -> Key:
@@ -81,68 +83,68 @@ def margin(reading: Reading) -> float:
     return hysteresis.MARGINS.get(reading.metric, 0)
 
 
-def history(past: Past, reading: Reading) -> Optional[History]:
+def history(past: Past, reading: Reading) -> History | None:
     """Return the series of a reading with this check's number in it; None where nothing earlier is known."""
     known = past.histories.get(key(reading))
     return series.with_reading(known, reading.number, past.now) if known and reading.number is not None else None
 
 
 def quieted(past: Past, reading: Reading, falls: bool) -> Reading:
-    """Return a reading with the time since it last grew; what its log tells is kept where history has seen no growth.
+    """Return a reading with the time since it last grew; the time that the drive's log states stays where history has
+    seen no growth.
 
-    falls: less is worse. Nothing is as quiet as zero, which has no age.
+    falls: less is worse. Zero has no age, and stays as it is.
     """
     known = history(past, reading) if reading.number and reading.state is None else None
     if known is None:
         return reading
     seconds, is_seen = growth.quiet(known, past.now, falls)
     if not is_seen and seconds < DAY:
-        return reading  # history that has just begun tells nothing of age
+        return reading  # history that has just begun says nothing about age
     if reading.quiet is None:
         return reading._replace(quiet=seconds, quiet_is_bound=not is_seen)
     return reading._replace(quiet=seconds, quiet_is_bound=False) if is_seen and seconds < reading.quiet else reading
 
 
-def told(past: Past, reading: Reading, rules: Iterable[Json], falls: bool,
-         age: Optional[float] = None) -> Optional[Told]:
-    """Return the worst growth of a reading that is told now. falls: less is worse, as of spare blocks.
+def growth_alert(past: Past, reading: Reading, rules: Iterable[Json], falls: bool,
+                 age: float | None = None) -> GrowthAlert | None:
+    """Return the worst growth of a reading that is an alert now. falls: less is worse, as of spare blocks.
 
     rules: as thresholds/ writes them. age: the drive's power-on time in seconds, for rules about wear. Raises DataError
-    for a
-    rule that cannot be meant.
+    for a rule that cannot be used.
     """
     known = history(past, reading)
     if known is None or len(known.points) < 2:
         return None  # nearly all readings of nearly all drives
-    found = growth.growth(known, _parsed(each for each in rules if _is_hasty(each, known, past.now, age)), past.now,
+    grown = growth.growth(known, [_rule(each) for each in rules if _is_hasty(each, known, past.now, age)], past.now,
                           falls)
-    if found is None:
+    if grown is None:
         return None
-    limit = found.rule.critical if found.state is State.CRITICAL else found.rule.warning
-    return Told(found.state, growth.sentence(reading.metric, reading.unit, found, past.now),
-                f'above {amount(limit, reading.unit)} in {growth.duration(found.rule.within)}', found.size)
+    limit = grown.rule.critical if grown.state is State.CRITICAL else grown.rule.warning
+    against = Coded('growth', f'above {amount(limit, reading.unit)} in {growth.duration(grown.rule.within)}',
+                    limit=None if limit is None else plain(limit))
+    return GrowthAlert(grown.state, growth.sentence(reading.metric, reading.unit, grown, past.now), against, grown.size)
 
 
-def lately(past: Past, reading: Reading, within: int, falls: bool) -> Optional[Growth]:
-    """Return what a reading has grown by in the last *within* seconds, None where nothing is known or nothing was."""
+def lately(past: Past, reading: Reading, within: int, falls: bool) -> Growth | None:
+    """Return the growth of a reading in the last *within* seconds, None where nothing is known or nothing grew."""
     known = history(past, reading) if series.pace(reading.metric) == series.CHANGE else None
     return growth.lately(known, within, past.now, falls) if known else None
 
 
-def _is_hasty(rule: Json, known: History, now: int, age: Optional[float]) -> bool:
-    """Tell whether a rule that asks for haste ("times", "gone") finds it; one that does not ask holds."""
+def _is_hasty(rule: Json, known: History, now: int, age: float | None) -> bool:
+    """Return whether a rule holds: one about haste ("times", "gone") only where the drive wears that fast."""
     if 'times' not in rule:
         return True
-    within = _rule(tuple(sorted(rule.items()))).within
-    found = fast_wear.wear(known, now, within)
+    wear = growth.wear(known, now, _rule(rule).within)
     gone = growth.seconds(rule.get('gone', '180d'), 'gone', 'thresholds')
-    return found is not None and fast_wear.is_hasty(found, known.points[-1].number, age or 0, rule['times'], gone)
+    return wear is not None and growth.is_hasty(wear, known.points[-1].number, age or 0, rule['times'], gone)
 
 
-def _parsed(rules: Iterable[Json]) -> List[Rule]:
-    return [_rule(tuple(sorted(each.items()))) for each in rules]
+def _rule(data: Json) -> GrowthRule:
+    return _parsed(tuple(sorted(data.items())))
 
 
 @lru_cache(maxsize=None)
-def _rule(items: Tuple[Tuple[str, Any], ...]) -> Rule:
+def _parsed(items: tuple[tuple[str, Any], ...]) -> GrowthRule:
     return growth.rule(dict(items), 'thresholds')

@@ -1,4 +1,4 @@
-"""Drives, places, series and points as rows of the database. Whoever calls this is inside a transaction."""
+"""Drives, places, series and points as rows of the database. To be called inside a transaction."""
 from __future__ import annotations
 
 from itertools import chain
@@ -7,26 +7,30 @@ from ..model import Identity
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import checksums, hysteresis, series
 from .clock import LATEST, moment
-from .database import Database
-from .drive_changes import Place
+from .drive_changes import DrivePlace
 from .drive_matching import Record
-from .series import History, Key, Observation, Point
+from .series import History, Key, Point
 
 if TYPE_CHECKING:
-    from typing import Any, Collection, Dict, List, Mapping, Sequence, Set, Tuple
+    from collections.abc import Collection, Mapping, Sequence
+    from typing import Any
 
-LARGEST = 1e30     # beyond is no number of a drive, and sums of two could be infinite
+    from .database import Database
+    from .series import Observation
+
+    AllStored = Mapping[Key, 'Stored']
+
+LARGEST = 1e30     # no drive has a larger number, and sums of two could be infinite
+PERCENT = 255      # the largest percentage that a drive can state; 100 of most metrics
 _FEW = 8
-PERCENT = 255      # beyond is no percentage: 255 is the largest that a drive can state, 100 of most metrics
-# Which points: of series that are judged all. Two statements, for an OR would walk through all of the others.
+# Which points: all of the series that are judged. Two statements, for an OR would walk through all of the others.
 _NEWEST = 'p.time = (SELECT max(time) FROM point WHERE series = s.number)'
 _WHOLE = (series.CHANGE, series.LATELY)
 RECENT = (f's.pace IN {_WHOLE}', f's.pace NOT IN {_WHOLE} AND {_NEWEST}')
 EVERY = ('s.pace >= 0',)
 # The casts are for a database that somebody has been at: SQLite takes a text where a number belongs.
-_SERIES = ('SELECT number, drive, CAST(metric AS TEXT), CAST(definition AS TEXT), CAST(pace AS INTEGER), CAST(absent '
-           'AS '
-           'INTEGER), settled, sum FROM series WHERE drive IN ({})')
+_SERIES = ('SELECT number, drive, CAST(metric AS TEXT), CAST(definition AS TEXT), CAST(pace AS INTEGER), '
+           'CAST(absent AS INTEGER), settled, sum FROM series WHERE drive IN ({})')
 _POINTS = ('SELECT p.series, CAST(p.time AS INTEGER), CAST(p.number AS REAL), CAST(p.gap AS INTEGER) FROM series AS s '
            'JOIN point AS p ON p.series = s.number WHERE s.drive IN ({}) AND {} ORDER BY p.series, p.time')
 # All that is read at each opening, in the order of the checksum.
@@ -46,19 +50,15 @@ class Stored(NamedTuple):
     sum: int = 0         # of all
 
 
-if TYPE_CHECKING:
-    AllStored = Mapping[Key, Stored]
-
-
-# --- reading ---------------------------------------------------------------------------
-
 class Head(NamedTuple):
     """What is read at each opening."""
 
     facts: Mapping[str, str] = {}
-    records: Tuple[Record, ...] = ()
-    places: Tuple[Place, ...] = ()
+    records: tuple[Record, ...] = ()
+    places: tuple[DrivePlace, ...] = ()
 
+
+# --- reading ---------------------------------------------------------------------------
 
 def head(database: Database) -> Head:
     """Return facts, drives and places. Raises ValueError where they are not as they were written."""
@@ -66,53 +66,44 @@ def head(database: Database) -> Head:
     if database.run("SELECT value FROM fact WHERE name = 'sum'") != [(str(checksums.of_rows(*tables)),)]:
         raise ValueError('a wrong checksum')
     numbers = {number for number, *_ in drives}
-    return Head({str(name): str(value) for name, value in facts}, tuple(map(_record, drives)), tuple(
-        Place(str(address), int(drive), moment(first), moment(gone), bool(scanned))
+    records = tuple(Record(int(number), Identity(str(protocol), str(model), str(firmware), str(serial), str(wwn)),
+                           moment(first), moment(last), int(total))
+                    for number, first, last, protocol, model, firmware, serial, wwn, total in drives)
+    return Head({str(name): str(value) for name, value in facts}, records, tuple(
+        DrivePlace(str(address), int(drive), moment(first), moment(gone), bool(scanned))
         for address, drive, first, gone, scanned in places if drive in numbers))
 
 
-def _record(row: Tuple[Any, ...]) -> Record:
-    number, first, last, protocol, model, firmware, serial, wwn, total = row
-    return Record(int(number), Identity(str(protocol), str(model), str(firmware), str(serial), str(wwn)),
-                  moment(first), moment(last), int(total))
-
-
-def stored(database: Database, wanted: Sequence[Record], points: Sequence[str]) -> Dict[int, Dict[Key, Stored]]:
+def stored(database: Database, drives: Sequence[Record], points: Sequence[str]) -> dict[int, dict[Key, Stored]]:
     """Return the series of drives, by the numbers of these. points: RECENT or EVERY.
 
     Raises ValueError where they are not as they were written, or as no check has written them.
     """
-    last_read = {record.number: record.last_read for record in wanted}
-    numbers = _listed(last_read)
-    by_series: Dict[int, List[Point]] = {}
+    last_read = {record.number: record.last_read for record in drives}
+    by_series: dict[int, list[Point]] = {}
     for condition in points:
-        for number, time, value, gap in database.run(_POINTS.format(numbers, condition)):
-            by_series.setdefault(number, []).append(Point(time, value, gap))
-    found: Dict[int, Dict[Key, Stored]] = {number: {} for number in last_read}
+        for number, *point in database.run(_POINTS.format(_listed(last_read), condition)):
+            by_series.setdefault(number, []).append(Point._make(point))
+    by_drive: dict[int, dict[Key, Stored]] = {number: {} for number in last_read}
     rows = _by_drive(database, last_read)
-    if any(checksums.of_rows(rows[record.number]) != record.sum for record in wanted):
+    if any(checksums.of_rows(rows[record.number]) != record.sum for record in drives):
         raise ValueError('a wrong checksum')
     for number, drive, metric, definition, pace, absent, settled, total in chain.from_iterable(rows.values()):
         history = History(tuple(by_series.get(number, ())), absent or last_read[drive])
-        row = found[drive][Key(metric, definition)] = Stored(number, pace, absent, history, settled, total)
-        _look_at(row, _most(definition), points is EVERY or pace in _WHOLE)
-    return found
+        row = by_drive[drive][Key(metric, definition)] = Stored(number, pace, absent, history, settled, total)
+        _check(row, _most(definition), points is EVERY or pace in _WHOLE)
+    return by_drive
 
 
-def _look_at(row: Stored, most: float, is_whole: bool) -> None:
+def _check(row: Stored, most: float, is_whole: bool) -> None:
     """Raise ValueError for a series that no check has written. is_whole: all of its points are there."""
     points = row.history.points
     if checksums.of_points(points, 0 if is_whole else row.settled) != row.sum:
         raise ValueError('a wrong checksum')
-    for time, number, _ in points if len(points) < _FEW else _extremes(points):
+    # The extremes are plausible only if all points are: quicker than to look at many one by one.
+    for time, number, _ in points if len(points) < _FEW else (map(min, zip(*points)), map(max, zip(*points))):
         if not (0 <= number <= most and 0 <= time <= LATEST):
             raise ValueError('a number or a time that cannot be')
-
-
-def _extremes(points: Sequence[Point]) -> Sequence[Point]:
-    """Return points that are sound if all of these are, which is quicker told of many than one by one."""
-    columns = list(zip(*points))
-    return Point(*map(min, columns)), Point(*map(max, columns))
 
 
 def _most(definition: str) -> float:
@@ -124,44 +115,44 @@ def _listed(numbers: Collection[int]) -> str:
     return ','.join(f'{number:d}' for number in numbers)
 
 
-def _by_drive(database: Database, drives: Collection[int]) -> Dict[int, List[Tuple[Any, ...]]]:
+def _by_drive(database: Database, drives: Collection[int]) -> dict[int, list[tuple[Any, ...]]]:
     """Return the rows of series by the numbers of their drives."""
-    found: Dict[int, List[Tuple[Any, ...]]] = {number: [] for number in drives}
+    by_drive: dict[int, list[tuple[Any, ...]]] = {number: [] for number in drives}
     for row in database.run(_SERIES.format(_listed(drives))):
-        found[row[1]].append(row)
-    for rows in found.values():
+        by_drive[row[1]].append(row)
+    for rows in by_drive.values():
         rows.sort()   # their numbers are the first column; SQLite would take longer
-    return found
+    return by_drive
 
 
 # --- writing ---------------------------------------------------------------------------
 
 def new_drive(database: Database, identity: Identity, now: int) -> Record:
     """Make a record for a drive that history meets for the first time."""
-    database.run('INSERT INTO drive (protocol, model, firmware, serial, wwn, first_read, last_read) VALUES (?, ?, ?, '
-                 '?, ?, ?, ?)',
+    database.run('INSERT INTO drive (protocol, model, firmware, serial, wwn, first_read, last_read) '
+                 'VALUES (?, ?, ?, ?, ?, ?, ?)',
                  identity.protocol, identity.model, identity.firmware, identity.serial, identity.wwn, now, now)
     return Record(database.value('SELECT last_insert_rowid()'), identity, now, now)
 
 
-def read_again(database: Database, read: Sequence[Tuple[Record, Identity]], now: int) -> None:
+def read_again(database: Database, read: Sequence[tuple[Record, Identity]], now: int) -> None:
     """Note when drives were read, their firmware, and names that they lacked: cut models, hidden WWNs."""
     database.run_all('UPDATE drive SET last_read = ?, firmware = ?, model = ?, serial = ?, wwn = ? WHERE number = ?', [
         (now, identity.firmware, max(record.identity.model, identity.model, key=len),
-         record.identity.serial or identity.serial,
-         record.identity.wwn or identity.wwn, record.number) for record, identity in read])
+         record.identity.serial or identity.serial, record.identity.wwn or identity.wwn, record.number)
+        for record, identity in read])
 
 
 def write_readings(database: Database, record: Record, observations: Sequence[Observation], known: AllStored,
-                   now: int) -> Tuple[bool, bool]:
-    """Write what this check read of a drive, as far as it says anything new.
+                   now: int) -> tuple[bool, bool]:
+    """Write the numbers of a drive that are new to history.
 
-    Returns whether a series is not what it was, so that their checksum has to be made anew, and whether a number that
-    is judged has changed.
+    Returns whether a series has changed, so that the drive's checksum has to be made anew, and whether a number that is
+    judged has changed.
     """
     numbers = {key: (float(number), pace) for key, number, pace in observations if 0 <= number <= _most(key.definition)}
-    points: List[Tuple[object, ...]] = []
-    updates: List[Tuple[object, ...]] = []
+    points: list[tuple[object, ...]] = []
+    updates: list[tuple[object, ...]] = []
     is_urgent = False
     for key, (number, pace) in numbers.items():
         row = known.get(key) or _new_series(database, record.number, key, pace)
@@ -180,14 +171,14 @@ def write_readings(database: Database, record: Record, observations: Sequence[Ob
 
 
 def _with(row: Stored, point: Point) -> Stored:
-    """Return a series with the checksums that it has once a point is added to it, or put in place of the newest."""
+    """Return a series with the checksums after a point is added to it, or put in place of the newest."""
     is_added = not row.history.points or point.time > row.history.points[-1].time
     settled = row.sum if is_added else row.settled
     return row._replace(settled=settled, sum=checksums.of_points([point], settled))
 
 
 def _shortened(database: Database, row: Stored, point: Point, now: int) -> Stored:
-    """Remove what is older than hysteresis looks back; return the series with its checksums once a point is added."""
+    """Remove the points before those that hysteresis needs; return the series with its checksums after the addition."""
     grown = row.history._replace(points=(*row.history.points, point))
     kept = series.latest(grown, now, hysteresis.SPAN) or grown.points
     database.run('DELETE FROM point WHERE series = ? AND time < ?', row.number, kept[0].time)
@@ -196,8 +187,7 @@ def _shortened(database: Database, row: Stored, point: Point, now: int) -> Store
 
 def _new_series(database: Database, drive: int, key: Key, pace: int, absent: int = 0) -> Stored:
     database.run('INSERT INTO series (drive, metric, definition, pace, absent) VALUES (?, ?, ?, ?, ?)', drive, *key,
-                 pace,
-                 absent)
+                 pace, absent)
     return Stored(database.value('SELECT last_insert_rowid()'), pace, 0, History())
 
 
@@ -209,19 +199,19 @@ def sum_series(database: Database, drives: Collection[int]) -> None:
 
 def sum_points(database: Database, drives: Collection[int]) -> None:
     """Make the checksums of series anew from their points, and those of their drives."""
-    by_series: Dict[int, List[Point]] = {row[0]: [] for rows in _by_drive(database, drives).values() for row in rows}
+    by_series: dict[int, list[Point]] = {row[0]: [] for rows in _by_drive(database, drives).values() for row in rows}
     for number, *point in database.run(_POINTS.format(_listed(drives), *EVERY)):
         by_series[number].append(Point._make(point))
     database.run_all('UPDATE series SET settled = ?, sum = ? WHERE number = ?', [
-        (checksums.of_points(points[:-1]), checksums.of_points(points), number) for number,
-        points in by_series.items()])
+        (checksums.of_points(points[:-1]), checksums.of_points(points), number)
+        for number, points in by_series.items()])
     sum_series(database, drives)
 
 
 def count(database: Database, least: int, now: int) -> int:
-    """Make what was written since BEGIN a commit with a number of its own, and the checksum over all; return it.
+    """Give the transaction the next number and the checksum over all; return the number.
 
-    least: the largest number that is known. To be called last before COMMIT.
+    least: the largest number so far, as the record says. To be called last before COMMIT.
     """
     before = database.run("SELECT CAST(value AS INTEGER) FROM fact WHERE name = 'sequence'")
     sequence: int = max(least, *(number for number, in before), 0) + 1
@@ -237,7 +227,7 @@ def write_facts(database: Database, **facts: object) -> None:
 
 def write_past(database: Database, record: Record, known: AllStored, key: Key, pace: int,
                points: Sequence[Point]) -> int:
-    """Write what is older than all that history has of a series; return how many points. Checksums are the caller's."""
+    """Write the points before the first that history has of a series; return how many. Checksums are the caller's."""
     row = known.get(key) or _new_series(database, record.number, key, pace, absent=points[-1].time)
     first = database.value('SELECT min(time) FROM point WHERE series = ?', row.number)
     most = _most(key.definition)
@@ -245,13 +235,13 @@ def write_past(database: Database, record: Record, known: AllStored, key: Key, p
     database.run_all('INSERT INTO point VALUES (?, ?, ?, ?)', [
         (row.number, time, float(number), gap) for time, number, gap in older])
     if older and first is not None:  # what was the first has one before it now
-        database.run('UPDATE point SET gap = ? WHERE series = ? AND time = ?', first - older[-1].time, row.number,
-                     first)
+        gap = first - older[-1].time
+        database.run('UPDATE point SET gap = ? WHERE series = ? AND time = ?', gap, row.number, first)
     return len(older)
 
 
-def write_places(database: Database, changed: Collection[Place]) -> None:
-    """Write places that are new or not what they were."""
+def write_places(database: Database, changed: Collection[DrivePlace]) -> None:
+    """Write places that are new or have changed."""
     database.run_all('INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?)', tuple(changed))
 
 
@@ -263,19 +253,18 @@ def remove(database: Database, drive: int) -> None:
 
 
 def thin(database: Database, until: int, now: int) -> None:
-    """Thin what is older than *until* to a point a month, and what changes all the time to one a day."""
+    """Thin points before *until* to one a month, and those of a series that changes all the time to one a day."""
     counts = database.run('SELECT s.number, s.drive, s.pace, count(*), min(p.time) FROM series AS s '
                           'JOIN point AS p ON p.series = s.number GROUP BY s.number')
-    touched: Set[int] = set()
+    touched: set[int] = set()
     for number, drive, pace, length, first in counts:
-        days = series.day_limit(length, now) if pace == series.CHANGE else 0
-        if first >= max(until, days):
+        before = max(until, series.day_limit(length, now) if pace == series.CHANGE else 0)
+        if first >= before:
             continue
-        points = [Point(*row) for row in database.run('SELECT time, number, gap FROM point WHERE series = ? AND time '
-                                                      '< ? ORDER BY time',
-                                                      number, max(until, days))]
-        kept = set(series.thinned(points, until, pace))
-        gone = [(number, point.time) for point in points if point not in kept]
+        points = [Point(*row) for row in database.run(
+            'SELECT time, number, gap FROM point WHERE series = ? AND time < ? ORDER BY time', number, before)]
+        rest = set(series.thinned(points, until, pace))
+        gone = [(number, point.time) for point in points if point not in rest]
         database.run_all('DELETE FROM point WHERE series = ? AND time = ?', gone)
         touched |= {drive} if gone else set()
     sum_points(database, touched)

@@ -1,34 +1,33 @@
-"""Series: what is kept of one number of one drive, and how often. Pure.
+"""Series: the points that are kept of one number of one drive, and how often. Pure.
 
 A series is a drive, a metric and the reading's definition (attribute, grammar, unit, log). When an entry of the
 database changes, or a unit, another series begins, and nothing has grown. History holds readings and no decision: each
 point says when a number was first seen and how long before that the one before it was last seen, so that growth, and
-for how long it is told, follow from the points alone, whoever looked in between.
+for how long it is an alert, follow from the points alone, whichever check looked in between.
 """
 from __future__ import annotations
 
-from ..durations import DAY, MONTH
+from ..constants import DAY, MONTH
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from typing import Dict, List, Mapping, Optional, Sequence, Tuple
+    from collections.abc import Mapping, Sequence
 
 KEPT_DAILY = 400 * DAY   # older points are thinned to one a month
 KEPT_WHOLE = 2 * DAY     # of a series that changes at every check, older points are thinned to one a day
-MANY = 500               # points from which on a series counts as such a one
+MANY = 500               # points from which on a series counts as one that changes at every check
 
 # How often a series gets a point.
 CHANGE = 0    # whenever its number changes: counters that are judged, states
-DAILY = 1     # the first number of each day: what moves all the time
+DAILY = 1     # the first number of each day: numbers that move all the time
 HIGHEST = 2   # the highest number of each day
-LATELY = 3    # whenever its number changes, for an hour: what hysteresis needs and nobody else
-# What moves at every check; kept at each change, six metrics of 24 drives would take 144 MB a year and more.
+LATELY = 3    # whenever its number changes, for an hour: for hysteresis alone
+# Numbers that move at every check; kept at each change, six metrics of 24 drives would take 144 MB a year and more.
 PACES: Mapping[str, int] = {'temperature': HIGHEST, **dict.fromkeys((
     'power_on_time', 'power_cycles', 'start_stop', 'load_cycles', 'host_read', 'host_written', 'nand_written',
-    'ecc_corrected',
-    'read_error_rate', 'seek_error_rate', 'spin_up_time', 'erase_count_avg', 'erase_count_max', 'capacitor_test_age',
-    'capacitor_test_count', 'capacitor_test_result', 'non_medium_errors', 'thermal_throttle', 'over_temperature_time',
-    'temperature_max', 'error_log_count'), DAILY)}
+    'ecc_corrected', 'read_error_rate', 'seek_error_rate', 'spin_up_time', 'erase_count_avg', 'erase_count_max',
+    'capacitor_test_age', 'capacitor_test_count', 'capacitor_test_result', 'non_medium_errors', 'thermal_throttle',
+    'over_temperature_time', 'temperature_max', 'error_log_count'), DAILY)}
 
 
 class Point(NamedTuple):
@@ -47,9 +46,9 @@ class Key(NamedTuple):
 
 
 class History(NamedTuple):
-    """What history holds of a series."""
+    """The part of a series that history holds."""
 
-    points: Tuple[Point, ...] = ()   # oldest first
+    points: tuple[Point, ...] = ()   # oldest first
     last_read: int = 0               # when the newest number was last seen
 
 
@@ -66,7 +65,7 @@ def pace(metric: str) -> int:
     return PACES.get(metric, CHANGE)
 
 
-def next_point(pace: int, history: History, number: float, now: int) -> Optional[Point]:
+def next_point(pace: int, history: History, number: float, now: int) -> Point | None:
     """Return the point that a number adds to its series, or replaces where the time is the same; None: nothing new."""
     if not history.points:
         return Point(now, number)
@@ -84,18 +83,18 @@ def with_reading(history: History, number: float, now: int) -> History:
     return History((*history.points, point) if point else history.points, now)
 
 
-def latest(history: History, now: int, span: int) -> List[Point]:
+def latest(history: History, now: int, span: int) -> list[Point]:
     """Return the points of the last *span* seconds, with the one that held when they began. [] if that is not known."""
     begins = [place for place, point in enumerate(history.points) if point.time <= now - span]
     return list(history.points[begins[-1]:]) if begins else []
 
 
-def thinned(points: Sequence[Point], old: int, pace: int = CHANGE) -> List[Point]:
+def thinned(points: Sequence[Point], old: int, pace: int = CHANGE) -> list[Point]:
     """Return the points that stay: of those before *old* one of each month, of the others one of each day.
 
-    The last one: it says what the number was from then on; of a series of highest numbers, the highest.
+    It is the last one, which says what the number was from then on; of a series of highest numbers, the highest.
     """
-    kept: Dict[Tuple[int, int], Point] = {}
+    kept: dict[tuple[int, int], Point] = {}
     for point in points:
         span = MONTH if point.time < old else DAY
         before = kept.get((span, point.time // span))

@@ -1,109 +1,109 @@
-"""What earlier checks have read: opened, recalled before the verdict, kept after the answer is out.
+"""Readings of earlier checks: opened, recalled before the verdict, written after the answer is out.
 
-History adds alarms and ages them; it silences nothing, so a forged one does no more harm than none. All that a check
+History adds alerts and ages them; it suppresses none, so a forged one does no more harm than none. All that a check
 writes is one transaction: two at once, or one that is killed, leave nothing half done.
 """
 from __future__ import annotations
 
 import time
 
-from ..durations import DAY, MONTH
+from ..constants import DAY, MONTH
 from ..errors import HistoryUnusable
-from ..model import Identity
-from ..state_directory import Folder
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import clock, commits, directory, drive_matching, rows, series
 from .counted_database import CountedDatabase
-from .database import CLONED, DAMAGED, GONE, SET_ASIDE
-from .drive_changes import Place, Scope, updated
-from .drive_matching import Match, Record
-from .series import LATELY, History, Key, Observation, Point
+from .database import BUDGET, CLONED, DAMAGED, GONE, SET_ASIDE
+from .drive_changes import updated
+from .series import LATELY
 
 if TYPE_CHECKING:
-    from typing import Dict, List, Mapping, Optional, Sequence, Tuple
+    from collections.abc import Callable, Collection, Mapping, Sequence
+    from typing import TypeVar
 
-    from .drive_matching import SameDrive
+    from ..model import Identity
+    from ..state_directory import StateDirectory
+    from .drive_changes import DrivePlace, Scope
+    from .drive_matching import Match, Record, SameDrive
+    from .series import History, Key, Observation, Point
 
     Histories = Mapping[Key, History]
+    T = TypeVar('T')
 
 MOST_DRIVES = 1000     # a drive that makes up a serial number at each check must not fill the disk
-LOSS_TOLD = 7 * DAY
+LOSS_SHOWN = 7 * DAY
 MACHINE_ID = '/etc/machine-id'
 TAKEN = 'taken '       # before a drive's number: when the log of another program about it was taken
 # The facts about history that are numbers, nearly all times. missing: when it was found that readings are missing;
 # uncounted: 1 where nobody knows how many.
 MOMENTS = ('begun', 'lost', 'behind', 'thinned', 'thinned_until', 'written', 'missing', 'missing_since',
            'missing_until', 'uncounted')
-EXAMINED = 20.0        # seconds of CPU for reading all that there is
+EXAMINED = 20.0        # seconds of CPU for reading everything
 _NOT_READ = (0, 0)
 
 
-class Kept(NamedTuple):
-    """What a check hands over about an address where something is."""
+class Sighting(NamedTuple):
+    """An address where a check found something, with the readings of the drive there."""
 
     address: str
-    identity: Optional[Identity] = None   # None: asleep or unreadable
-    observations: Tuple[Observation, ...] = ()
+    identity: Identity | None = None   # None: asleep or unreadable
+    observations: tuple[Observation, ...] = ()
 
 
-class Recalled(NamedTuple):
-    """What history knows of a drive."""
+class DriveHistory(NamedTuple):
+    """The history of a drive."""
 
     match: Match
     stored: Mapping[Key, rows.Stored] = {}   # of moving series (see series.PACES) only the newest point
 
     @property
     def histories(self) -> Histories:
-        """By series, without what is the database's own."""
+        """By series, without columns that only the database needs."""
         return {key: row.history for key, row in self.stored.items()}
 
 
 def machine_id(path: str = MACHINE_ID) -> str:
-    """Return what tells this machine from those that its disk is cloned to, '' where nothing does."""
-    try:
-        with open(path, encoding='ascii', errors='replace') as file:
-            return file.read(64).strip()
-    except OSError:
-        return ''
+    """Return the ID of this machine, which differs from that of a machine with a clone of its disk; '' without one."""
+    return commits.identifier(path)
 
 
 class HistoryStore:
     """The history of one folder, as one process sees it. Raises HistoryUnusable, a sentence, and nothing else."""
 
-    def __init__(self, state: Folder, now: int, is_same: SameDrive, machine: str = '', writes: bool = True) -> None:
+    def __init__(self, state: StateDirectory, now: int, is_same: SameDrive, machine: str = '',
+                 writes: bool = True) -> None:
         """Open it. now: seconds since 1970, the time of this check. machine: see machine_id().
 
-        writes: False for who only looks: nothing is made or changed then, and other users may do so.
+        writes: False to read only: nothing is made or changed then, and other users may do so.
         """
         self.now, self._is_same, self._machine, self._writes = now, is_same, machine, writes
         self.folder = directory.below(state, is_made=writes)
         self._database = CountedDatabase(self.folder, writes, self._fill)
         self.not_written = ''   # why the checks before this one could not write, a sentence
-        self.restarted = ''     # what a power cut may have taken, a sentence for the first check after a restart
-        self.records: Tuple[Record, ...] = ()   # all drives that history knows
-        self.places: Tuple[Place, ...] = ()     # where they are, and were; see changes
+        self.restarted = ''     # readings that a power cut may have taken, a sentence for a check after a restart
+        self.records: tuple[Record, ...] = ()     # all drives that history knows
+        self.places: tuple[DrivePlace, ...] = ()  # where they are, and were; see drive_changes
         self._facts: Mapping[str, str] = {}     # about history itself; see schema
         self._moments: Mapping[str, int] = {}   # those of them that are times
         self._version = _NOT_READ               # another one as soon as another process has written
-        self._last: Optional[Tuple[Sequence[Identity], List[Recalled]]] = None
-        self._expected: Dict[Tuple[str, ...], Recalled] = {}   # read ahead, by what a drive is called
+        self._last: tuple[Sequence[Identity], list[DriveHistory]] | None = None
+        self._expected: dict[tuple[str, ...], DriveHistory] = {}   # read ahead, by drive_matching.name()
         self._database.guarded(self._open)
 
     @property
     def begun(self) -> int:
-        """Since when it remembers, seconds since 1970."""
+        """Return the beginning of the history, seconds since 1970."""
         return self._moments.get('begun', self.now)
 
     @property
     def is_own(self) -> bool:
-        """Tell whether nobody but root and who runs this could have written it."""
+        """Return whether nobody but root and this user could have written it."""
         return self.folder.state.is_own
 
     @property
     def loss(self) -> str:
-        """What was lost within the last seven days, a sentence; '' where nothing was."""
+        """Return a sentence about a history that began anew within the last seven days; '' where none did."""
         lost, why = self._moments.get('lost', 0), self._facts.get('why', '')
-        if not lost or self.now - lost > LOSS_TOLD:
+        if not lost or self.now - lost > LOSS_SHOWN:
             return ''
         why = why if why in (DAMAGED, GONE, SET_ASIDE, CLONED) else DAMAGED   # nothing else is quoted
         return (f'history began anew on {_day(lost)}, because {why}; growth before that is not judged '
@@ -111,9 +111,9 @@ class HistoryStore:
 
     @property
     def missing(self) -> str:
-        """Which readings were lost within the last seven days while older ones are there, a sentence; '' where none."""
-        found, since, until = (self._moments.get(name, 0) for name in ('missing', 'missing_since', 'missing_until'))
-        if not found or self.now - found > LOSS_TOLD:
+        """Return a sentence about readings lost within the last seven days that followed older ones; '' without any."""
+        noticed, since, until = (self._moments.get(name, 0) for name in ('missing', 'missing_since', 'missing_until'))
+        if not noticed or self.now - noticed > LOSS_SHOWN:
             return ''
         loss, cause = (('may be missing', f'{commits.FILE} was damaged or removed')
                        if self._moments.get('uncounted') else
@@ -122,54 +122,49 @@ class HistoryStore:
                 f'if there was no power failure, check the disk: dmesg -T | tail -50')
 
     def knows_since(self, record: Record) -> int:
-        """Return since when it knows a drive, seconds since 1970; 0: what another program knew of it was taken."""
-        return 0 if _taken(record.number) in self._facts else record.first_read
+        """Return since when it knows a drive, seconds since 1970; 0: it took in the log of another program."""
+        return 0 if f'{TAKEN}{record.number}' in self._facts else record.first_read
 
     @property
     def has_taken(self) -> bool:
-        """Tell whether anything is known of the time before history."""
+        """Return whether it took in the log of another program about any drive."""
         return any(name.startswith(TAKEN) for name in self._facts)
 
-    def recall(self, found: Sequence[Identity]) -> List[Recalled]:
-        """Return what is known of the drives of this run, in their order."""
-        return self._database.guarded(lambda: self._database.transaction(lambda: self._recalled(found),
-                                                                         is_writing=False))
+    def recall(self, identities: Sequence[Identity]) -> list[DriveHistory]:
+        """Return the histories of the drives of this run, in their order."""
+        return self._reading(lambda: self._recalled(identities))
 
-    def expect(self, addresses: Sequence[str]) -> List[Identity]:
-        """Read ahead what is known of the drives last seen at these addresses; return their identities."""
-        wanted = set(addresses)
-        here = {place.drive for place in self.places if place.address in wanted and not place.gone}
+    def expect(self, addresses: Collection[str]) -> list[Identity]:
+        """Read ahead the histories of the drives last seen at these addresses; return their identities."""
+        here = {place.drive for place in self.places if place.address in addresses and not place.gone}
         there = [record.identity for record in self.records if record.number in here]
-        self._expected = {drive_matching.name(identity): recalled for identity,
-                          recalled in zip(there, self.recall(there))
-                          if recalled.match.record}
+        self._expected = {drive_matching.name(identity): history
+                          for identity, history in zip(there, self.recall(there)) if history.match.record}
         return there
 
-    def expected(self, identity: Identity) -> Optional[Recalled]:
-        """Return what recall() tells of a drive that is where it was, unless another one of this run looks like it or
-        somebody writes meanwhile; None of any other drive.
+    def expected(self, identity: Identity) -> DriveHistory | None:
+        """Return the result of recall() for a drive that is where it was, unless another one of this run looks like it
+        or somebody writes meanwhile; None for any other drive.
         """
         return self._expected.get(drive_matching.name(identity))
 
-    def at(self, address: str) -> Optional[Record]:
-        """Return the drive that is at an address as far as history knows: the name of one that sleeps."""
+    def at(self, address: str) -> Record | None:
+        """Return the drive last seen at an address, such as that of a drive in standby; None where there was none."""
         there = [place.drive for place in self.places if place.address == address and not place.gone]
         return next((record for record in self.records if [record.number] == there), None)
 
     def all_of(self, record: Record) -> Histories:
-        """Return all that history holds of a drive, each point of the moving series as well."""
-        return self._database.guarded(lambda: self._database.transaction(lambda: self._all_of(record.number),
-                                                                         is_writing=False))
+        """Return all series of a drive, with each point of the moving series as well."""
+        return self._reading(lambda: self._all_of(record.number))
 
     def examine(self) -> None:
-        """Read all that there is, as no check does. Damage is dealt with as ever, and told by `loss`."""
-        self._database.guarded(lambda: self._database.transaction(self._examined, is_writing=False), EXAMINED)
-        self._database.guarded(self._read)
+        """Read everything, as no check does. Damage is handled as in a check; `loss` reports it."""
+        self._reading(self._examine, EXAMINED)
 
-    def keep(self, reads: Sequence[Kept], scope: Scope) -> List[str]:
-        """Write what this check has read; return a sentence for each drive that is not remembered."""
+    def keep(self, sightings: Sequence[Sighting], scope: Scope) -> list[str]:
+        """Write the readings of this check; return a sentence for each drive that is not remembered."""
         try:
-            notes = self._database.guarded(lambda: self._database.commit(self.now, lambda: self._kept(reads, scope)))
+            notes = self._writing(lambda: self._kept(sightings, scope))
             with self.folder.state:
                 directory.remove_mark(self.folder)
                 self._database.sync(self.now)
@@ -179,18 +174,25 @@ class HistoryStore:
                 directory.leave_mark(self.folder, str(error))
             raise
 
-    def keep_past(self, identity: Identity, past: Mapping[Tuple[Key, int], Sequence[Point]], until: int = 0) -> int:
-        """Write what another program has read of a drive before history did; return how many points.
+    def keep_past(self, identity: Identity, past: Mapping[tuple[Key, int], Sequence[Point]], until: int = 0) -> int:
+        """Write the readings of another program from the time before history; return how many points.
 
-        past: by series and pace, oldest first. Of the time that history itself knows, nothing is touched. until: when
-        the other program read the drive last, seconds since 1970; 0: at the newest point.
+        past: by series and pace, oldest first. Points of the time that history itself knows stay as they are. until:
+        when the other program read the drive last, seconds since 1970; 0: at the newest point.
         """
-        return self._database.guarded(lambda: self._database.commit(
-            self.now, lambda: self._past_kept(identity, past, until)))
+        return self._writing(lambda: self._past_kept(identity, past, until))
 
     def forget(self, serial: str) -> int:
-        """Remove the drives with a serial number and all that is known of them; return how many."""
-        return self._database.guarded(lambda: self._database.commit(self.now, lambda: self._forgotten(serial)))
+        """Remove the drives with a serial number and their history; return how many."""
+        return self._writing(lambda: self._forgotten(serial))
+
+    def _reading(self, work: Callable[[], T], budget: float = BUDGET) -> T:
+        return self._database.guarded(lambda: self._database.transaction(work, is_writing=False), budget)
+
+    def _writing(self, work: Callable[[], T]) -> T:
+        result = self._database.guarded(lambda: self._database.commit(self.now, work))
+        self._version = _NOT_READ   # a write of this process itself does not show in data_version
+        return result
 
     # --- opening -----------------------------------------------------------------------
 
@@ -216,7 +218,7 @@ class HistoryStore:
         self._database.count(self.now)
 
     def _count_commits(self) -> None:
-        """Find out whether commits are missing, or may be."""
+        """Look whether commits are missing, or may be."""
         missing, unsynced = self._database.missing(self._facts, self.now), self._database.unsynced_since()
         if missing:
             if self._writes:
@@ -228,7 +230,7 @@ class HistoryStore:
                               f'{_day(unsynced or self.begun)} may be missing; earlier readings still count')
 
     def _ask_the_clock(self) -> None:
-        """Date anew what a wrong clock has dated. Raises HistoryUnusable while nobody can tell which time is right."""
+        """Date anew the points of a wrong clock. Raises HistoryUnusable while it is unknown which time is right."""
         latest, since = max((record.last_read for record in self.records), default=0), self._moments.get('behind', 0)
         if self._writes and clock.is_settled(self.now, latest, since):
             self._database.commit(self.now, self._date_anew)
@@ -241,7 +243,7 @@ class HistoryStore:
         return None
 
     def _date_anew(self) -> None:
-        """Date all that lies ahead of the clock as of just now: the numbers are right, the times were not."""
+        """Date all points that lie ahead of the clock as of just now: the numbers are right, the times were not."""
         run, now = self._database.run, self.now - 1
         run('DELETE FROM point WHERE time > ? AND time < (SELECT max(time) FROM point AS newest WHERE newest.series = '
             'point.series)', now)
@@ -253,7 +255,7 @@ class HistoryStore:
         self._set(behind=0, thinned=now)
 
     def _try_to_write(self) -> None:
-        """Find out before the answer is printed whether anything can be written after it."""
+        """Look, before the answer is printed, whether anything can be written after it."""
         since, why = directory.mark(self.folder)
         if since:
             self.not_written = f'nothing could be written since {_day(since)}' + (f': {why}' if why else '')
@@ -269,72 +271,78 @@ class HistoryStore:
         self._moments = {name: clock.moment(self._facts[name]) for name in MOMENTS if name in self._facts}
         self._version, self._last, self._expected = self._database.version(), None, {}
 
-    def _recalled(self, found: Sequence[Identity]) -> List[Recalled]:
-        """Return what is known of drives; read again only where another check has written, or others are asked for."""
+    def _recalled(self, identities: Sequence[Identity]) -> list[DriveHistory]:
+        """Return the histories of drives; read again only after another check has written, or for other drives."""
         if self._version != self._database.version():
             self._all()
-        if self._last is None or self._last[0] != found:
-            matched = drive_matching.matches(found, self.records, self._is_same)
-            stored = self._stored([match.record for match in matched if match.record])
-            self._last = found, [Recalled(match, stored[match.record.number] if match.record else {})
-                                 for match in matched]
+        if self._last is None or self._last[0] != identities:
+            matches = drive_matching.matches(identities, self.records, self._is_same)
+            stored = self._stored([match.record for match in matches if match.record])
+            self._last = identities, [DriveHistory(match, stored[match.record.number] if match.record else {})
+                                      for match in matches]
         return self._last[1]
 
-    def _stored(self, records: Sequence[Record]) -> Dict[int, Mapping[Key, rows.Stored]]:
+    def _stored(self, records: Sequence[Record]) -> dict[int, Mapping[Key, rows.Stored]]:
         """Return the series of drives by their numbers, as they were read ahead or from the database."""
-        known = {each.match.record.number: each.stored for each in self._expected.values() if each.match.record}
-        lacking = [record for record in records if record.number not in known]
-        return {**known, **(rows.stored(self._database, lacking, rows.RECENT) if lacking else {})}
+        ahead = {each.match.record.number: each.stored for each in self._expected.values() if each.match.record}
+        lacking = [record for record in records if record.number not in ahead]
+        return {**ahead, **(rows.stored(self._database, lacking, rows.RECENT) if lacking else {})}
 
-    def _all_of(self, drive: int) -> Dict[Key, History]:
-        # The record of who asks may be older than this transaction.
-        found = [record for record in rows.head(self._database).records if record.number == drive]
-        stored = rows.stored(self._database, found, rows.EVERY).get(drive, {})
+    def _all_of(self, drive: int) -> dict[Key, History]:
+        # The caller's record may be older than this transaction.
+        records = [record for record in rows.head(self._database).records if record.number == drive]
+        stored = rows.stored(self._database, records, rows.EVERY).get(drive, {})
         return {key: row.history for key, row in stored.items() if row.pace != LATELY}
 
-    def _examined(self) -> None:
+    def _examine(self) -> None:
         if self._database.run('PRAGMA integrity_check(1)') != [('ok',)]:
             raise ValueError('SQLite finds the file damaged')
         for record in rows.head(self._database).records:
             rows.stored(self._database, [record], rows.EVERY)
+        self._all()
 
     # --- writing, inside a transaction --------------------------------------------------
 
-    def _kept(self, reads: Sequence[Kept], scope: Scope) -> List[str]:
-        known = [(read, read.identity) for read in reads if read.identity is not None]
-        recalled = self._recalled([identity for _, identity in known])
-        seen: Dict[str, Optional[int]] = {read.address: None for read in reads}
+    def _kept(self, sightings: Sequence[Sighting], scope: Scope) -> list[str]:
+        identities = [sighting.identity for sighting in sightings if sighting.identity is not None]
+        histories = iter(self._recalled(identities))
+        drive_at: dict[str, int | None] = {}
         notes, again, changed = [], [], []
-        for (read, identity), history in zip(known, recalled):
+        for address, identity, observations in sightings:
+            drive_at.setdefault(address, None)
+            if identity is None:
+                continue
+            history = next(histories)
             record, note = self._record(identity, history)
             if record is None:
-                notes.append(f'{read.address} {note}')
+                notes.append(f'{address} {note}')
                 continue
-            seen[read.address] = record.number
-            # else another check has read it later than this one
-            if record.last_read < self.now or not history.match.record:
-                is_changed, is_urgent = rows.write_readings(self._database, record, read.observations, history.stored,
+            drive_at[address] = record.number
+            if record.last_read < self.now or not history.match.record:  # else a later check has read it already
+                is_changed, is_urgent = rows.write_readings(self._database, record, observations, history.stored,
                                                             self.now)
                 changed += [record.number] if is_changed else []
                 self._database.is_urgent |= is_urgent
                 again.append((record, identity))
         rows.read_again(self._database, again, self.now)
         rows.sum_series(self._database, changed)
-        moved = set(updated(self.places, seen, scope, self.now)) - set(self.places)
-        rows.write_places(self._database, moved)
-        self._database.is_urgent |= bool(moved)
+        self._keep_places(drive_at, scope)
         self._thin()
-        self._forget_picture()
         return notes
 
-    def _record(self, identity: Identity, history: Recalled) -> Tuple[Optional[Record], str]:
+    def _keep_places(self, drive_at: Mapping[str, int | None], scope: Scope) -> None:
+        moved = set(updated(self.places, drive_at, scope, self.now)) - set(self.places)
+        rows.write_places(self._database, moved)
+        self._database.is_urgent |= bool(moved)
+
+    def _record(self, identity: Identity, history: DriveHistory) -> tuple[Record | None, str]:
         """Return the record of a drive, a new one for a new drive; or None, and why."""
         record, note = history.match
         if not (record or note) and len(self.records) >= MOST_DRIVES:
             note = f'is not remembered: history knows {MOST_DRIVES} drives already; history --forget SERIAL makes room'
         return record if record or note else rows.new_drive(self._database, identity, self.now), note
 
-    def _past_kept(self, identity: Identity, past: Mapping[Tuple[Key, int], Sequence[Point]], until: int) -> int:
+    def _past_kept(self, identity: Identity, past: Mapping[tuple[Key, int], Sequence[Point]], until: int) -> int:
         match, stored = self._recalled([identity])[0]
         if match.note:
             raise HistoryUnusable(f'{identity.model} {identity.serial} {match.note}')
@@ -343,20 +351,18 @@ class HistoryStore:
         written = sum(rows.write_past(self._database, record, stored, key, pace, points)
                       for (key, pace), points in past.items() if points)
         rows.sum_points(self._database, [record.number])
-        self._set(**{_taken(record.number): self.now})
-        self._forget_picture()
+        self._set(**{f'{TAKEN}{record.number}': self.now})
         return written
 
     def _forgotten(self, serial: str) -> int:
         gone = [record.number for record in rows.head(self._database).records if record.identity.serial == serial]
         for number in gone:
             rows.remove(self._database, number)
-            self._database.run('DELETE FROM fact WHERE name = ?', _taken(number))
-        self._forget_picture()
+            self._database.run('DELETE FROM fact WHERE name = ?', f'{TAKEN}{number}')
         return len(gone)
 
     def _thin(self) -> None:
-        """Once a day, thin what is older than it is kept whole; at most a month's worth, since a clock can be wrong."""
+        """Thin old points once a day; at most those of a month, since a clock can be wrong."""
         last, done = (self._moments.get(name, self.begun) for name in ('thinned', 'thinned_until'))
         if 0 <= self.now - last < DAY:
             return
@@ -364,17 +370,8 @@ class HistoryStore:
         rows.thin(self._database, until, self.now)
         self._set(thinned=self.now, thinned_until=max(until, done))
 
-    def _forget_picture(self) -> None:
-        """What was read before this process wrote is old; its own writing does not show in data_version."""
-        self._version = _NOT_READ
-
     def _set(self, **facts: object) -> None:
         rows.write_facts(self._database, **facts)
-
-
-def _taken(drive: int) -> str:
-    """Return the name of the fact about the log of a drive."""
-    return f'{TAKEN}{drive}'
 
 
 def _day(moment: int) -> str:

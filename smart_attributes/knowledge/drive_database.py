@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
+from ..coded import Coded
 from ..errors import DataError
 from ..model import Identity, State
 from ..typed import TYPE_CHECKING, Json, MutableJson, NamedTuple
@@ -73,7 +74,7 @@ class DriveSpec(NamedTuple):
     statistic_units: Mapping[str, str]    # of the device statistics, by metric, where it is not the metric's own unit
     is_generic: bool
     rated_written: tuple[float, str] | None = None  # bytes that the vendor warrants, and the document
-    notes: tuple[str, ...] = ()
+    notes: tuple[Coded, ...] = ()
 
 
 class Advisory(NamedTuple):
@@ -146,7 +147,7 @@ class SpecDatabase:
             return self._spec(source, entry)._replace(rated_written=_rated_written(entry, identity))
         fallback = next((self._spec(name, entry) for name, entry in self.entries()
                          if entry.get('fallback') and matches(entry, '', identity, attributes)), NO_SPEC)
-        return fallback._replace(notes=(_contradiction(winners, identity),))
+        return fallback._replace(notes=(Coded('entries-contradict', _contradiction(winners, identity)),))
 
     def dispute(self, identity: Identity, attributes: Sequence[int]) -> str:
         """Return the sentence about entries of a site that claim the drive equally; '' if there are none."""

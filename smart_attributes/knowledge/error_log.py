@@ -5,7 +5,7 @@ repeated (ICRC). Data errors are those of the medium: UNC, uncorrectable, and ID
 """
 from __future__ import annotations
 
-from ..durations import HOUR
+from ..constants import HOUR
 from ..model import ErrorEntry, Reading, Report, Source
 from ..typed import TYPE_CHECKING
 from . import standards

@@ -7,7 +7,7 @@ Of 7,418 failed drives of Alibaba's fleet that were worn, none had lived less th
 """
 from __future__ import annotations
 
-from ..durations import HOUR
+from ..constants import HOUR
 from ..model import Reading
 from ..typed import TYPE_CHECKING
 from ..words import IMPLAUSIBLE, amount

@@ -7,7 +7,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ..durations import LETTERS
+from ..coded import Coded
+from ..constants import LETTERS
 from ..errors import UsageError
 from ..typed import TYPE_CHECKING
 from .nagios import Range
@@ -101,16 +102,17 @@ def excess(text: str, number: float, unit: str = '') -> float:
     return abs(number - passed) / max(abs(passed), 1)
 
 
-def describe(text: str, number: float, unit: str = '') -> str:
-    """Return on which side of the range *text* the violating *number* is: "above 95", "below 30d"."""
+def describe(text: str, number: float, unit: str = '') -> Coded:
+    """Return on which side of the range *text* the violating *number* is: "above 95", "below 30d", with its code."""
     limit = parse(text, unit)
     # An end with a letter is shown as it is written.
     first, _, last = text.lstrip('@').rpartition(':')
     start = first if _END.fullmatch(first) else _plain(limit.start)
     end = last if _END.fullmatch(last) else _plain(limit.end)
     if limit.invert:
-        return f'inside {start} to {end}'
-    return f'above {end}' if number > limit.end else f'below {start}'
+        return Coded('inside-limit', f'inside {start} to {end}')
+    is_above = number > limit.end
+    return Coded('above-limit', f'above {end}') if is_above else Coded('below-limit', f'below {start}')
 
 
 def above(number: float) -> str:

@@ -5,7 +5,7 @@ specification (device self-test log); the words are smartctl's.
 """
 from __future__ import annotations
 
-from ..durations import HOUR
+from ..constants import HOUR
 from ..model import Identity, Reading, SelfTest, Source, State
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import since

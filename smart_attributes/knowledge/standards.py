@@ -5,7 +5,7 @@ SBC-4 and SPC-5 (log pages).
 """
 from __future__ import annotations
 
-from ..durations import HOUR
+from ..constants import HOUR
 from ..model import State
 from ..typed import TYPE_CHECKING, NamedTuple
 from .units import LOGICAL_SECTORS

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 import re
 
-from ..durations import LETTERS
+from ..coded import Coded
+from ..constants import LETTERS
 from ..model import Device, Identity
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from .acknowledgements import Acknowledgement, applying, from_overrides
@@ -171,9 +172,9 @@ class Thresholds:
             skipped_logs=frozenset(log for o in overrides for log in o.get('skip', ())),
             is_read=all(o.get('read', True) for o in overrides))
 
-    def over(self, device: Device, identity: Identity, family: str) -> list[str]:
+    def over(self, device: Device, identity: Identity, family: str) -> list[Coded]:
         """Return a sentence for each override that would hold but for its date."""
-        return [f'{name}: the override for {_whose(o)} ended on {o["until"]}'
+        return [Coded('override-ended', f'{name}: the override for {_whose(o)} ended on {o["until"]}')
                 for name, data in self._files for o in data.get('overrides', ())
                 if self._is_over(o) and selects(o['for'], device, identity, family)]
 

@@ -1,7 +1,6 @@
 """What to do about a drive: the one thing that whoever orders, pulls and plugs drives wants to be told first. Pure."""
 from __future__ import annotations
 
-import re
 from typing import Iterable, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..model import State, Verdict
@@ -23,9 +22,8 @@ CURES: Mapping[str, str] = {
     'unknown_model': WATCH, 'endurance_time_left': ORDER}
 # Used up by plan: there is time to order.
 WORN = ('endurance_used', 'spare_available')
-# What is said where no drive is any more: by diagnosis, second_look, rollcall, and by whereabouts, behind its name.
-# Words, since those of other hosts are all that a fleet has.
-_GONE = re.compile(r'is not there:|is an empty slot\b|[0-9]+ of [0-9]+ expected drives missing\b|[^;]* is gone from ')
+# The codes of a drive that is not there any more: it is looked for, not read.
+GONE = frozenset(('no-such-device', 'empty-slot', 'drives-missing', 'drive-gone'))
 
 
 class Due(NamedTuple):
@@ -67,7 +65,7 @@ def is_due(left: Iterable[float], now: float) -> bool:
 
 def _action_and_why(verdict: Verdict, now: float) -> Tuple[str, str]:
     if verdict.problem and verdict.state is not State.OK:
-        return of_problem(verdict.problem), findings(verdict)
+        return of_problem(verdict.code), findings(verdict)
     alarms = [judgement for judgement in verdict.judgements if judgement.state is not State.OK]
     if alarms:
         return of_alarms((judgement.reading.metric, judgement.state) for judgement in alarms), findings(verdict)
@@ -76,9 +74,9 @@ def _action_and_why(verdict: Verdict, now: float) -> Tuple[str, str]:
     return (ORDER, '; '.join(soon)) if soon else (NOTHING, '')
 
 
-def of_problem(words: str) -> str:
-    """Return what to do where there is no verdict: a drive that is gone is looked for, not read."""
-    return SEARCH if _GONE.match(words) else READ
+def of_problem(code: str) -> str:
+    """Return what to do where a drive was not read, for this reason."""
+    return SEARCH if code in GONE else READ
 
 
 def of_alarms(alarms: Iterable[Tuple[str, State]]) -> str:

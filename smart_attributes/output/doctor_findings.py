@@ -8,6 +8,7 @@ import shutil
 import textwrap
 from typing import Iterator, List, NamedTuple, Optional, Sequence
 
+from ..constants import DOCUMENT
 from ..words import sentence, visible
 
 GOOD, TO_DO, LATER = 'good', 'TO DO', '-'
@@ -89,7 +90,7 @@ def _pasted(pastes: Sequence[Paste]) -> Iterator[str]:
 
 def as_json(examination: Examination) -> str:
     """Return the same as JSON; good is null for what could not be looked at."""
-    return json.dumps({'version': 1, 'good': examination.is_good, 'title': examination.title,
+    return json.dumps({'version': DOCUMENT, 'good': examination.is_good, 'title': examination.title,
                        'findings': [{'subject': each.subject, 'good': each.is_good, 'words': each.words,
                                      'cure': each.cure or None, 'command': each.command or None}
                                     for each in examination.findings],

@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 from typing import List, Mapping, Sequence
 
+from ..constants import DOCUMENT
 from ..model import Identity, Verdict
 from ..words import clean, coded, kind, problem, sentence, visible
 
@@ -28,7 +29,7 @@ def as_json(verdicts: Sequence[Verdict], addresses: Sequence[str], hide_serial: 
     more: what the document says of the whole: "state", "error".
     """
     drives = [_drive(verdict, address, hide_serial) for verdict, address in zip(verdicts, addresses)]
-    return json.dumps({'version': 1, **more, 'drives': drives}, indent=1)
+    return json.dumps({'version': DOCUMENT, **more, 'drives': drives}, indent=1)
 
 
 def _drive(verdict: Verdict, address: str, hide_serial: bool) -> object:

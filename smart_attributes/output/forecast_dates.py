@@ -4,7 +4,7 @@ from __future__ import annotations
 import time
 from typing import Iterable, Optional
 
-from ..durations import DAY, YEAR
+from ..constants import DAY, YEAR
 from ..model import Forecast
 
 FAR = 10 * YEAR           # a date beyond is no plan

@@ -5,6 +5,7 @@ import json
 import time
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
 
+from ..constants import DOCUMENT
 from ..model import Identity
 from ..words import amount, clean
 
@@ -84,7 +85,7 @@ def graph(points: Points, end: float, width: int = WIDTH) -> str:
 
 def as_json(drives: Sequence[Drive], hide_serial: bool, more: Mapping[str, str] = {}) -> str:
     """Return all points; times are seconds since 1970. more: what the document says of the whole: "state", "error"."""
-    return json.dumps({'version': 1, **more, 'drives': [_drive(each, hide_serial) for each in drives]}, indent=1)
+    return json.dumps({'version': DOCUMENT, **more, 'drives': [_drive(each, hide_serial) for each in drives]}, indent=1)
 
 
 def _drive(drive: Drive, hide_serial: bool) -> Mapping[str, Any]:

@@ -1,23 +1,36 @@
-"""Verdicts -> the document that `triage --json` prints, the page shows and a fleet is made of. Version 1; keys are only
-added.
+"""Verdicts -> the document that `triage --json` prints, the page shows and a fleet is made of.
+
+Policy: within a version keys are added, and none changes its meaning or goes. A reader ignores keys that it does not
+know. fleet/legacy.py reads version 1, in which findings and notes were sentences without code.
 """
 from __future__ import annotations
 
 import json
 from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
+from ..coded import Coded
+from ..constants import DOCUMENT
 from ..knowledge import ranges, severity
-from ..model import Forecast, Judgement, Lately, Place, State, Verdict, worst
+from ..model import Forecast, Judgement, Lately, State, Verdict, worst
 from ..typed import Json, MutableJson
-from ..words import clean, finding, kind, sentence, statement
+from ..words import HEALTH, clean, finding, kind, sentence, statement
 from .advice import advice
 
-VERSION = 1
 NOTE = 500  # characters
+# Metrics whose value is a status in words -> the code of a finding about one. All others have limits.
+OF_STATUS: Mapping[str, str] = {
+    HEALTH: 'health-failed', 'vendor_threshold': 'attribute-failing',
+    'vendor_threshold_past': 'error-rate-failed-before', 'self_test': 'self-test-failed',
+    'self_test_age': 'self-test-overdue', 'spare_warning': 'spare-below-threshold',
+    'temperature_warning': 'temperature-outside-limits', 'reliability': 'reliability-degraded',
+    'write_protect': 'read-only', 'power_loss_protection': 'power-loss-protection-failed',
+    'persistent_memory': 'persistent-memory-failed', 'firmware_advisory': 'firmware-defect',
+    'unknown_model': 'unknown-model'}
+STATUS = 'status-reported'   # of a metric that a file of this site defines
 
 
-def document(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: bool, now: float,
-             faults: Sequence[str] = (), demands: Sequence[Tuple[State, str]] = (), remarks: Sequence[str] = (),
+def document(verdicts: Sequence[Verdict], failures: Sequence[Coded], hide_serial: bool, now: float,
+             faults: Sequence[Coded] = (), demands: Sequence[Tuple[State, Coded]] = (), remarks: Sequence[Coded] = (),
              lately: Optional[Lately] = None) -> Json:
     """Return the verdicts in order of severity; an unknown value is null.
 
@@ -25,10 +38,12 @@ def document(verdicts: Sequence[Verdict], failures: Sequence[str], hide_serial: 
     """
     state = worst([*(verdict.state for verdict in verdicts), *(state for state, _ in demands),
                    *([State.CRITICAL] if failures else []), *([] if verdicts and not faults else [State.UNKNOWN])])
-    data: MutableJson = {'version': VERSION, 'state': state.name,
-                  'drives': [_drive(v, hide_serial, now) for v in sorted(verdicts, key=severity.of_verdict)]}
-    said = {'notes': (*failures, *(words for _, words in demands), *faults), 'remarks': remarks}
-    data.update((key, [sentence(text, NOTE) for text in texts]) for key, texts in said.items() if texts)
+    data: MutableJson = {'version': DOCUMENT, 'state': state.name,
+                         'drives': [_drive(v, hide_serial, now) for v in sorted(verdicts, key=severity.of_verdict)]}
+    notes = [{**note(text), 'state': state.name}
+             for state, text in (*((State.CRITICAL, each) for each in failures), *demands,
+                                 *((State.UNKNOWN, each) for each in faults))]
+    data.update((key, each) for key, each in (('notes', notes), ('remarks', list(map(note, remarks)))) if each)
     return {**data, 'lately': _lately(lately)} if lately else data
 
 
@@ -37,34 +52,53 @@ def as_text(document: Json) -> str:
     return json.dumps(document, indent=1)
 
 
+def note(text: Coded) -> MutableJson:
+    """Return a sentence as the document has it: "code", "text", and the values that it mentions under their names."""
+    return {'code': text.code, 'text': sentence(text, NOTE), **text.fields}
+
+
 def _drive(verdict: Verdict, hide_serial: bool, now: float) -> Json:
-    device, identity = verdict.device, verdict.identity
+    device, identity, place = verdict.device, verdict.identity, verdict.place
     todo = advice(verdict, now)
+    notes = (Coded(verdict.code, verdict.problem), *verdict.notes) if verdict.problem else verdict.notes
     drive: MutableJson = {
         'device': device.path, 'type': device.type or None, 'model': clean(identity.model) or None,
         'serial': None if hide_serial else clean(identity.serial) or None, 'firmware': clean(identity.firmware) or None,
         'kind': kind(verdict) or None, 'entry': verdict.entry, 'state': verdict.state.name,
-        'readings': [_reading(judgement) for judgement in verdict.judgements],
-        'notes': [sentence(note, NOTE) for note in (verdict.problem, *verdict.notes) if note],
+        'code': verdict.code or None, 'readings': [_reading(judgement) for judgement in verdict.judgements],
+        'notes': [note(each) for each in notes],
         'name': device.name, 'action': todo.action, 'why': sentence(todo.why, NOTE) or None,
         'findings': _findings(verdict), **todo.due._asdict()}
-    drive.update(_place(verdict.place))
-    drive.update({key: value for key, value in (('forecasts', _forecasts(verdict.forecasts)),
-                                                ('past', _past(verdict.past))) if value})
-    return drive
+    seen = verdict.last_seen
+    told = {'bay': clean(place.bay), 'light': sentence(place.light, NOTE),
+            'carries': [sentence(text, NOTE) for text in place.carries],
+            'last_seen': seen and {'model': clean(seen.model) or None,
+                                   'serial': None if hide_serial else clean(seen.serial) or None},
+            'forecasts': _forecasts(verdict.forecasts), 'past': _past(verdict.past)}
+    return {**drive, **{key: value for key, value in told.items() if value}}
 
 
 def _lately(lately: Lately) -> Json:
     grew = [{'name': each.drive, 'metric': each.metric, 'before': each.before, 'after': each.after,
              'noticed': round(each.noticed), 'said': sentence(each.said, NOTE)} for each in lately.grew]
-    came, went = ([sentence(text, NOTE) for text in texts] for texts in (lately.came, lately.went))
-    return {'since': round(lately.since), 'grew': grew, 'came': came, 'went': went,
-            'unknown': sentence(lately.unknown, NOTE) or None}
+    return {'since': round(lately.since), 'grew': grew, 'came': list(map(note, lately.came)),
+            'went': list(map(note, lately.went)), 'unknown': sentence(lately.unknown, NOTE) or None}
 
 
-def _findings(verdict: Verdict) -> List[str]:
-    """Return what is wrong, each with its limit."""
-    return [finding(judgement) for judgement in verdict.judgements if judgement.state is not State.OK]
+def _findings(verdict: Verdict) -> List[Json]:
+    """Return what is wrong, most severe first: "limit" is a Nagios range in base units; of growth, for "grown"."""
+    return [_finding(judgement) for judgement in verdict.judgements if judgement.state is not State.OK]
+
+
+def _finding(judgement: Judgement) -> Json:
+    reading, growth = judgement.reading, judgement.growth_against
+    value, unit = _value(judgement)
+    limit = judgement.critical if judgement.state is State.CRITICAL else judgement.warning
+    return {'code': growth.code or judgement.against.code or OF_STATUS.get(reading.metric, STATUS),
+            'text': finding(judgement), 'state': judgement.state.name, 'metric': reading.metric, 'value': value,
+            'unit': unit, 'limit': growth.fields.get('limit') or ranges.in_base_unit(limit, reading.unit) or None,
+            'grown': judgement.grown if growth else None,
+            'age': None if reading.quiet is None else round(reading.quiet), 'source': str(reading.source)}
 
 
 def _reading(judgement: Judgement) -> Json:
@@ -86,12 +120,6 @@ def _value(judgement: Judgement) -> Tuple[Any, str]:
     if reading.state is not None:
         return clean(reading.verdict, limit=NOTE), ''
     return int(reading.number) if reading.number == int(reading.number) else reading.number, reading.unit
-
-
-def _place(place: Place) -> Json:
-    known = {'bay': clean(place.bay), 'light': sentence(place.light, NOTE),
-             'carries': [sentence(text, NOTE) for text in place.carries]}
-    return {key: value for key, value in known.items() if value}
 
 
 def _forecasts(forecasts: Mapping[str, Forecast]) -> Json:

@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterable, List, Tuple
 from ..typed import Json
 from ..words import amount
 
-NOT_SHOWN = ('findings',)  # `why` has them
+NOT_SHOWN = ('findings', 'last_seen')  # `why` has them
 NAMES = ('host', 'model', 'firmware', 'kind', 'entry', 'state', 'action', 'to_do', 'why')  # that many drives share
 
 
@@ -45,7 +45,8 @@ class Packer:
         """Return a drive with its strings as numbers, without null and empty values. pairs: its readings, packed."""
         kept = {key: value for key, value in drive.items() if value not in (None, '', [], {}) and key not in NOT_SHOWN}
         kept.update((name, self.strings.number(kept[name], kept[name])) for name in NAMES if name in kept)
-        kept['notes'] = [self.strings.number(note, note) for note in drive.get('notes', ())]
+        kept['notes'] = [self.strings.number((note['code'], note['text']), {key: note[key] for key in ('code', 'text')})
+                         for note in drive.get('notes', ())]
         kept['readings'] = pairs
         return kept
 

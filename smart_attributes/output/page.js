@@ -11,7 +11,7 @@
   const SPARED = ['written', 'spare', 'age', 'temperature'];  // columns that the panel shows as well, in the order in which they are left out
   const LEAST = 300;  // pixels of What to do
 
-  // Undoes packed.py.
+  // Undoes packed_document.py.
   function unpacked(packed) {
     packed.drives.forEach((drive, place) => {
       for (const name of packed.names) if (name in drive) drive[name] = packed.strings[drive[name]];
@@ -20,7 +20,7 @@
       drive.pairs = drive.readings;
       delete drive.readings;
       drive.text = [drive.host, drive.name, drive.device, drive.model, drive.serial, drive.firmware, drive.why, drive.state, drive.action,
-        drive.bay, drive.code, ...(drive.handling || []), ...drive.notes, ...(drive.carries || [])].filter(Boolean).join(' ').toLowerCase();
+        drive.bay, drive.code, ...(drive.handling || []), ...drive.notes.flatMap((note) => [note.code, note.text]), ...(drive.carries || [])].filter(Boolean).join(' ').toLowerCase();
     });
     return packed;
   }
@@ -229,7 +229,7 @@
       ...Object.entries(drive.forecasts || {}).map(([metric, forecast]) => [(LASTING[metric] || readable(metric)) + ' lasts until', between(forecast)])];
     for (const [name, text] of facts) if (text) list.append(element('dt', name), element('dd', text));
     cell.append(list);
-    for (const note of drive.notes) cell.append(element('p', 'note: ' + note, {'class': 'note'}));
+    for (const note of drive.notes) cell.append(element('p', 'note: ' + note.text, {'class': 'note'}));
     if (drive.pairs.length) cell.append(scrolling(drive));
     row.append(cell);
     return row;

@@ -52,7 +52,7 @@ def page(document: Json, title: str, now: float) -> str:
     return rendered(Content(
         json.dumps(_seen({**packed(document), 'made': round(now)}), separators=(',', ':')), _counts(document),
         {action: (len(drives), drives[:SHOWN]) for action, drives in found.items()},
-        _seen(document.get('notes', [])), _seen(document.get('remarks', [])), _seen(_lately(document.get('lately')))),
+        _texts(document.get('notes', [])), _texts(document.get('remarks', [])), _seen(_lately(document.get('lately')))),
         title, now)
 
 
@@ -91,7 +91,8 @@ def _lately(lately: Optional[Json]) -> Json:
     """Return what grew, came and went as the page lists it; nothing where nobody asked."""
     if not lately:
         return {}
-    told = [*(f'{each["name"]} {each["said"]}' for each in lately['grew']), *lately['came'], *lately['went']]
+    told = [*(f'{each["name"]} {each["said"]}' for each in lately['grew']),
+            *(each['text'] for each in (*lately['came'], *lately['went']))]
     return {'day': day(lately['since']), 'said': changed(told, lately['unknown'])}
 
 
@@ -111,6 +112,10 @@ def _seen(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _seen(each) for key, each in value.items()}
     return [_seen(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def _texts(notes: Sequence[Json]) -> List[str]:
+    return [visible(each['text']) for each in notes]
 
 
 def _counts(document: Json) -> Dict[str, int]:

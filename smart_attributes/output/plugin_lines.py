@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from ..codes import Coded
+from ..coded import Coded
 from ..model import State, Verdict
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean, coded, findings, plural

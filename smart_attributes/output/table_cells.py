@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
-from ..durations import YEAR
+from ..constants import YEAR
 from ..knowledge import severity
 from ..model import Judgement, Lately, State, Verdict
 from ..words import amount, clean, coded, finding, is_worth_showing, problem, sentence

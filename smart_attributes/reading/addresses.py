@@ -3,16 +3,17 @@ from __future__ import annotations
 
 import re
 from itertools import product
+from math import prod
 
 from ..errors import UsageError
 from ..model import Device
 from ..typed import TYPE_CHECKING
 from ..words import clean
-from .device_types import BY_NAME, REFUSED, TUNNELS, TYPES, DeviceType
+from .device_types import BY_NAME, CONTROLLERS, REFUSED, TUNNELS, TYPES
 from .names import short_name
 
 if TYPE_CHECKING:
-    from typing import Dict, List, Pattern, Tuple
+    from .device_types import DeviceType
 
 MAX_SLOTS = 256
 
@@ -20,41 +21,41 @@ MAX_SLOTS = 256
 _SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?)'
 _ONLY_SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)'
 
-# What stands in a path: udev's names under /dev/disk; on macOS, the registry path that scans print.
+# The characters of a path: udev's names under /dev/disk; on macOS, the registry path that scans print.
 _SIGNS = frozenset('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:+=@-')
 _MACOS = 'IOService:'
 _MACOS_SIGNS = _SIGNS | frozenset(',()')
 _LONGEST_PATH = 255
-# Doors to other files, to history, to terminals, and a device that reboots when it is opened and left.
+# Doors to other files, to memory, to terminals, and a device that reboots when it is opened and left.
 _NO_DRIVES = frozenset((
     'shm', 'fd', 'stdin', 'stdout', 'stderr', 'mqueue', 'hugepages', 'mem', 'kmem', 'port', 'kmsg', 'core', 'log',
     'initctl', 'console', 'ptmx', 'pts', 'input', 'net', 'cpu', 'snapshot'))
 _NO_DRIVE_FAMILIES = ('tty', 'vcs', 'watchdog')
 
 
-def parse(text: str) -> List[Device]:
+def parse(text: str) -> list[Device]:
     """Return the devices that an address means: one, or one for each slot of a range.
 
-    TYPE@PATH, PATH, a line of smartctl's scan ("PATH -d TYPE"), and what the
-    original plugin took ("megaraid6,/dev/sda", "cciss,1_/dev/sg2", …).
-    Names are unique only after names.named(). Raises UsageError.
+    TYPE@PATH, PATH, a line of smartctl's scan ("PATH -d TYPE"), and the forms of the original plugin
+    ("megaraid6,/dev/sda", "cciss,1_/dev/sg2", …). Names are unique only after names.named(). Raises UsageError.
     """
-    wanted, path = _split(text)
-    return at(path, _modern(wanted), text)
+    written, path = _split(text)
+    glued = '|'.join(CONTROLLERS)  # the original plugin took "megaraid6" and "areca1/1"
+    return at(path, re.sub(rf'(?<![^+])({glued})(?=[0-9\[])', r'\1,', written), text)
 
 
-def at(path: str, kind: str, text: str) -> List[Device]:
+def at(path: str, device_type: str, text: str) -> list[Device]:
     """Return the devices of a type (or of a range of them) at a path, under their short names.
 
-    text: what was written, for the sentence. Raises UsageError.
+    text: the address as written, for the message. Raises UsageError.
     """
     _check_path(path, text)
-    types, is_range = _expand(kind, path, text)
+    types, is_range = _expand(device_type, path, text)
     devices = [Device(path, each, optional=is_range) for each in types]
     return [device._replace(name=short_name(device)) for device in devices]
 
 
-def _split(text: str) -> Tuple[str, str]:
+def _split(text: str) -> tuple[str, str]:
     """Return type and path of an address, the type still as written."""
     if not text.isascii() or not text.isprintable():
         raise UsageError(f'{quoted(ascii(text)[1:-1])} holds characters that no device address has; '
@@ -79,7 +80,7 @@ def quoted(text: str) -> str:
 
 
 def _without_path(text: str) -> str:
-    """Return the sentence for an address that names no path under /dev."""
+    """Return the message for an address that names no path under /dev."""
     name = re.split(r'[,0-9\[+]', text)[0] if not text.startswith('3ware') else '3ware'
     if name in BY_NAME or name in REFUSED:
         return f'{quoted(text)} names a type but no device; write TYPE@PATH, such as megaraid,6@/dev/bus/0'
@@ -92,43 +93,33 @@ def _check_path(path: str, text: str) -> None:
     parts = path.split('/')
     if '..' in parts or '.' in parts:
         raise UsageError(f'{quoted(text)}: a device path has no . and .. in it; write the path that it leads to')
-    if not _is_path(parts) or len(path) > _LONGEST_PATH:
+    is_macos = parts[0] == _MACOS
+    names, signs = (parts[1:], _MACOS_SIGNS) if is_macos else (parts[2:], _SIGNS)
+    is_path = names and (is_macos or parts[:2] == ['', 'dev']) and all(
+        name and signs.issuperset(name) for name in names)
+    if not is_path or len(path) > _LONGEST_PATH:
         raise UsageError(f'{quoted(text)} holds no device path; write one under /dev, such as /dev/sda, '
                          'made of letters, digits and . _ : + = @ - only')
-    if parts[0] == '' and (parts[2] in _NO_DRIVES or parts[2].startswith(_NO_DRIVE_FAMILIES)):
+    if not is_macos and (names[0] in _NO_DRIVES or names[0].startswith(_NO_DRIVE_FAMILIES)):
         raise UsageError(f'{quoted(text)} is no drive; write the path of one, such as /dev/sda')
 
 
-def _is_path(parts: List[str]) -> bool:
-    if parts[:2] == ['', 'dev']:
-        rest, signs = parts[2:], _SIGNS
-    else:
-        rest, signs = parts[1:] if parts[0] == _MACOS else [], _MACOS_SIGNS
-    return bool(rest) and all(part and signs.issuperset(part) for part in rest)
-
-
-def _modern(wanted: str) -> str:
-    """Return a type in smartctl's spelling: the original plugin took "megaraid6" and "areca1/1"."""
-    glued = '|'.join(entry.name for entry in TYPES if entry.slots)
-    return re.sub(rf'(?<![^+])({glued})(?=[0-9\[])', r'\1,', wanted)
-
-
-def _expand(wanted: str, path: str, text: str) -> Tuple[List[str], bool]:
-    """Return the exact types that *wanted* means, and whether it is a range."""
-    if wanted in ('', 'auto'):
+def _expand(device_type: str, path: str, text: str) -> tuple[list[str], bool]:
+    """Return the exact types that a type means, and whether it is a range."""
+    if device_type in ('', 'auto'):
         return [''], False
-    tunnel = re.match(TUNNELS, wanted)
-    base = wanted[tunnel.end():] if tunnel else wanted
+    match = re.match(TUNNELS, device_type)
+    tunnel = match[0] if match else ''
+    base = device_type[len(tunnel):]
     entry = _entry(base, text)
     if tunnel and not entry.is_scsi:
-        raise UsageError(f'{quoted(text)}: {entry.name} is not reached through {tunnel[0]}; '
-                         f'write {clean(base)}@{path}')
-    if not entry.slots:
-        if not re.fullmatch(re.escape(entry.name) + entry.arguments, base):
-            raise UsageError(f'{quoted(text)}: the type is written {entry.form}')
-        return [wanted], False
-    bases, is_range = _slots(entry, base, text)
-    return [(tunnel[0] if tunnel else '') + each for each in bases], is_range
+        raise UsageError(f'{quoted(text)}: {entry.name} is not reached through {tunnel}; write {clean(base)}@{path}')
+    if entry.slots:
+        bases, is_range = _slots(entry, base, text)
+        return [tunnel + each for each in bases], is_range
+    if not re.fullmatch(re.escape(entry.name) + entry.arguments, base):
+        raise UsageError(f'{quoted(text)}: the type is written {entry.form}')
+    return [device_type], False
 
 
 def _entry(base: str, text: str) -> DeviceType:
@@ -143,35 +134,28 @@ def _entry(base: str, text: str) -> DeviceType:
     return BY_NAME[name]
 
 
-def _slots(entry: DeviceType, base: str, text: str) -> Tuple[List[str], bool]:
-    """Return the RAID types that *base* means: "megaraid,[0-1]" is megaraid,0 and megaraid,1."""
-    written = _slot_pattern(entry).fullmatch(base)
-    if not written:
+def _slots(entry: DeviceType, base: str, text: str) -> tuple[list[str], bool]:
+    """Return the types that one with ranges means, "megaraid,[0-1]" is megaraid,0 and megaraid,1, and whether it has
+    any.
+    """
+    form = re.escape(entry.form).replace(r'\[', '(?:').replace(r'\]', ')?')
+    slot = _SLOT if len(entry.slots) > 1 else _ONLY_SLOT
+    match = re.fullmatch(re.sub('[A-Z]+', lambda _: slot, form), base)
+    if not match:
         raise UsageError(f'{quoted(text)}: the type is written {entry.form}, '
                          'with numbers, or with ranges such as [0-7,16]')
-    groups = [group for group in written.groups() if group is not None]
+    groups = [group for group in match.groups() if group is not None]
     choices = [_numbers(group, limits, entry, text) for group, limits in zip(groups, entry.slots)]
-    separator = '/' if '/' in entry.form else ','
-    count = 1
-    for choice in choices:
-        count *= len(choice)
+    count = prod(map(len, choices))
     if count > MAX_SLOTS:
         raise UsageError(f'{quoted(text)} means {count} slots; at most {MAX_SLOTS} are looked at')
-    bases = [f'{entry.name},' + separator.join(map(str, numbers)) for numbers in product(*choices)]
+    bases = [f'{entry.name},' + entry.separator.join(map(str, numbers)) for numbers in product(*choices)]
     return bases, any(not group.isdigit() for group in groups)
 
 
-def _slot_pattern(entry: DeviceType) -> Pattern[str]:
-    """Return the regular expression of a RAID type, one group for each number of its form."""
-    if len(entry.slots) == 1:
-        return re.compile(f'{entry.name},{_ONLY_SLOT}')
-    pattern = re.escape(entry.form).replace(r'\[', '(?:').replace(r'\]', ')?')
-    return re.compile(re.sub(r'[A-Z]+', lambda _: _SLOT, pattern))
-
-
-def _numbers(written: str, limits: Tuple[int, int], entry: DeviceType, text: str) -> List[int]:
+def _numbers(written: str, limits: tuple[int, int], entry: DeviceType, text: str) -> list[int]:
     """Return the slots of "6", "0-7" or "[0-7,16]", each once, in the order written."""
-    numbers: Dict[int, None] = {}
+    numbers: dict[int, None] = {}
     for item in written.strip('[]').split(','):
         ends = re.fullmatch(r'([0-9]{1,6})(?:-([0-9]{1,6}))?', item)
         if not ends:

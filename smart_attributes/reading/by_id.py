@@ -9,14 +9,14 @@ from ..typed import TYPE_CHECKING
 from .device_types import is_raid
 
 if TYPE_CHECKING:
-    from typing import Mapping
+    from collections.abc import Mapping
 
 FOLDER = '/dev/disk/by-id'
 _LAST = ('wwn-', 'nvme-eui', 'nvme-nvme')  # names without a model in them
 
 
 def links(folder: str = FOLDER) -> Mapping[str, str]:
-    """Return device path -> its name in the folder, preferring one with the model in it."""
+    """Return device path -> its name in the folder, preferring one with the model in it; empty without the folder."""
     try:
         names = sorted(os.listdir(folder), key=lambda name: (not name.startswith(_LAST), name))
     except OSError:
@@ -24,18 +24,18 @@ def links(folder: str = FOLDER) -> Mapping[str, str]:
     return {os.path.realpath(os.path.join(folder, name)): name for name in names}
 
 
-def name_of(device: Device, known: Mapping[str, str]) -> str:
-    """Return the name of a drive, '' where it has none.
+def name_of(device: Device, names: Mapping[str, str]) -> str:
+    """Return the name of a drive among links(), '' where it has none.
 
     An NVMe drive bears that of its first namespace: udev names no controllers.
     """
     if is_raid(device):
         return ''  # the path is the controller's, and so is its link
     path = os.path.realpath(device.path)
-    return known.get(path) or (known.get(f'{path}n1', '') if re.fullmatch(r'.*/nvme[0-9]+', path) else '')
+    return names.get(path) or (names.get(f'{path}n1', '') if re.fullmatch(r'.*/nvme[0-9]+', path) else '')
 
 
-def stable(device: Device, known: Mapping[str, str]) -> Device:
-    """Return the device under its name here, itself where it has none."""
-    name = name_of(device, known)
+def stable(device: Device, names: Mapping[str, str]) -> Device:
+    """Return the device under its name among links(), itself where it has none."""
+    name = name_of(device, names)
     return device._replace(path=f'{FOLDER}/{name}') if name else device

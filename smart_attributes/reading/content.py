@@ -1,4 +1,4 @@
-"""What a file or a process gave: which characters it holds, whether that is smartctl's JSON, and where it starts."""
+"""The output of a process or the content of a file: its characters, and where smartctl's JSON starts in them."""
 from __future__ import annotations
 
 import json
@@ -11,7 +11,7 @@ from ..typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any
 
-# What tells one drive of a model from the others, in JSON and in text -> what is left of it.
+# The names of a single drive, in JSON and in text -> what is left of them.
 _NAMES = ((r'("(?:serial_number|logical_unit_id)"\s*:\s*")(?:[^"\\]|\\.)*', r'\1'),
           (r'("(?:wwn|eui64)"\s*:\s*)\{[^{}]*\}', r'\1{}'),
           (r'^((?:Serial [Nn]umber|LU WWN Device Id|Logical Unit id|Namespace \d+ IEEE EUI-64):).*', r'\1'))
@@ -20,8 +20,7 @@ _NAMES = ((r'("(?:serial_number|logical_unit_id)"\s*:\s*")(?:[^"\\]|\\.)*', r'\1
 def as_text(data: bytes) -> str:
     """Return the characters of a recorded file, whatever wrote it.
 
-    PowerShell redirects as UTF-16; a thousands separator may be a Latin-1 blank (A0)
-    or a Windows apostrophe (92). Never fails.
+    PowerShell redirects as UTF-16; a thousands separator may be a Latin-1 blank (A0) or a Windows apostrophe (92).
     Raises DriveError for a file that is too large to be a report.
     """
     if len(data) > LARGEST:
@@ -37,9 +36,9 @@ def as_text(data: bytes) -> str:
 
 
 def nameless(text: str) -> str:
-    """Return smartctl's output, JSON or text, without the serial numbers and WWNs that it tells."""
-    for told, hidden in _NAMES:
-        text = re.sub(told, hidden, text, flags=re.MULTILINE)
+    """Return smartctl's output, JSON or text, without serial numbers and world wide names."""
+    for name, rest in _NAMES:
+        text = re.sub(name, rest, text, flags=re.MULTILINE)
     return text
 
 
@@ -51,19 +50,18 @@ def looks_like_json(text: str) -> bool:
 def json_start(text: str) -> int:
     """Return where the JSON starts, -1 where there is none.
 
-    smartctl 7.0 to 7.2 prints "Pending defect count:" before its JSON, a login
-    shell may have said something too.
+    smartctl 7.0 to 7.2 prints "Pending defect count:" before its JSON, and a login shell may print something, too.
     """
     if text[:1] == '{':
         return 0
     if '{' not in text:
-        return -1  # what stands behind a report: nothing, and no reason to compile a pattern for it
+        return -1  # nearly always what follows a report: nothing, and no reason to compile a pattern for it
     match = re.search(r'^[ \t\ufeff]*\{(?=\s*["}]|\s*$)', text, re.MULTILINE)
     return match.end() - 1 if match else -1
 
 
 def loaded(text: str, start: int) -> Any:
-    """Return the one JSON document that starts at *start*."""
+    """Return the one JSON document that starts at *start*. Raises DriveError for a damaged one, and for several."""
     try:
         data, end = json.JSONDecoder().raw_decode(text, start)
     except (ValueError, RecursionError):

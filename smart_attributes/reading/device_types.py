@@ -1,57 +1,72 @@
-"""What smartctl takes after -d: the only place that knows it."""
+"""The types of smartctl's -d option and the controllers behind them, in one table.
+
+The early start imports this before the first process, so it must be cheap: plain classes, and no re.
+"""
 from __future__ import annotations
 
-import re
-
-from ..model import Device
-from ..typed import TYPE_CHECKING, NamedTuple
-
+TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING, which would be expensive
 if TYPE_CHECKING:
-    from typing import Optional, Tuple
+    from ..model import Device
+
+    Slots = tuple[tuple[int, int], ...]
+    Failures = tuple[tuple[str, str, str], ...]
 
 
-class Controller(NamedTuple):
+class Controller:
     """The RAID controllers that a type is for: all that differs between them."""
 
-    name: str                # as messages call it: "MegaRAID"
-    slots: Tuple[Tuple[int, int], ...]  # lowest and highest number of each N of the form
-    drivers: Tuple[str, ...] = ()  # what /sys/class/scsi_host/hostN/proc_name says; (): a moved one is not looked for
-    bay: str = ''            # what the numbers say about the bay: "slot {1} of enclosure {0}"; '': not known
-    silent_is_empty: bool = False  # a slot that smartctl opens and that does not answer holds no drive
-    has_bus: bool = False    # addressed by its host as well: /dev/bus/H
+    def __init__(  # noqa: PLR0913 - a row of the table; a NamedTuple would cost imports
+            self, name: str, slots: Slots, example: str, paths: str, *, products: str = '',
+            drivers: tuple[str, ...] = (), bay: str = '', silent_is_empty: bool = False, has_bus: bool = False,
+            own_nodes: tuple[str, ...] = (), failures: Failures = (), since: str = '') -> None:
+        self.name = name                  # as messages call it: "MegaRAID"
+        self.slots = slots                # lowest and highest number of each N of the form
+        self.example = example            # an address: "megaraid,6@/dev/bus/0"
+        self.paths = paths                # for doc/raid.md: which paths lead to the controller
+        self.products = products or name  # for doc/raid.md: brands, models and drivers
+        self.drivers = drivers            # in /sys/class/scsi_host/hostN/proc_name; (): a moved one is not looked for
+        self.bay = bay                    # how the numbers name the bay: "slot {1} of enclosure {0}"; '': they do not
+        self.silent_is_empty = silent_is_empty  # a slot that smartctl opens and that does not answer holds no drive
+        self.has_bus = has_bus            # addressed by its host as well: /dev/bus/H
+        self.own_nodes = own_nodes        # regular expressions of paths below /dev that no other driver makes
+        self.failures = failures          # as the rules of failure_reasons: pattern, code, sentence
+        self.since = since                # "7.5": a version of smartctl that has the type, where 7.3 lacks it
 
 
-class DeviceType(NamedTuple):
+class DeviceType:
     """One type of smartctl's -d option. A new controller is one entry of TYPES."""
 
-    form: str                # as shown to people: "areca,N[/E]"
-    arguments: str = ''      # regular expression of what may follow the name
-    is_scsi: bool = False    # "sat+" or "scsi+" may stand before it
-    controller: Optional[Controller] = None  # for a type that picks one of several drives behind a path
-    nodes: str = ''          # regular expression of the paths below /dev that it belongs to; '': any drive's
-    is_vendors: bool = False  # asks with vendor commands, which another disk under that path would get as well
+    def __init__(self, form: str, arguments: str = '', *, is_scsi: bool = False, nodes: str = '',
+                 is_vendors: bool = False, controller: Controller | None = None) -> None:
+        self.form = form                  # as shown to people: "areca,N[/E]"
+        self.arguments = arguments        # regular expression of what may follow the name, without a controller
+        self.is_scsi = is_scsi            # "sat+" or "scsi+" may precede it
+        self.nodes = nodes                # regular expression of the only paths below /dev for it; '': any drive's
+        self.is_vendors = is_vendors      # sends vendor commands, which another disk under that path would get as well
+        self.controller = controller      # for a type that picks one of several drives behind a path
+        self.name = form.partition('[')[0].partition(',')[0]       # the type without its arguments: "areca"
+        self.separator = '/' if '/' in form else ','                # between numbers
+        self.slots: Slots = controller.slots if controller else ()  # limits of the numbers that pick a drive
 
-    @property
-    def name(self) -> str:
-        """The type without its arguments: "areca"."""
-        return re.split(r'[],[/]', self.form)[0]
-
-    @property
-    def slots(self) -> Tuple[Tuple[int, int], ...]:
-        """The limits of the numbers that pick a drive; () where none do."""
-        return self.controller.slots if self.controller else ()
+    def has_slot(self, numbers: str) -> bool:
+        """Return whether "6", or "1/2", is a number for each N of the form, within its limits."""
+        words = numbers.split(self.separator)
+        fewest = self.form.partition(',')[2].partition('[')[0].count(self.separator) + 1
+        return fewest <= len(words) <= len(self.slots) and all(
+            word.isascii() and word.isdigit() and low <= int(word) <= high
+            for word, (low, high) in zip(words, self.slots))
 
 
 # Where udev links a disk by its bus: by its name, or where ata_id takes that away from it, by its socket.
 # Source: systemd, rules.d/60-persistent-storage.rules and udev-builtin-path_id.c.
 _USB = '(disk/by-id/usb-[A-Za-z0-9_.:+=@-]+|disk/by-path/[A-Za-z0-9_][A-Za-z0-9_.:+=@-]*-usb-[A-Za-z0-9_.:+=@-]+)'
+_3WARE = 'tw[ael][0-9]+'
 _NSID = r'(,0x[0-9a-f]{1,8})?'
 _SAT_OR_NVME = r'(/sat)?'
 
-# Source: smartctl(8) and get_smart_device(), get_custom_smart_device(),
-# get_sat_device(), get_snt_device() of smartmontools 7.3 and 7.5. Where
-# smartctl checks no upper limit (megaraid, aacraid), 16 bits are the limit.
-# Drivers: .proc_name of the host templates of Linux 6.1, drivers/scsi.
+# Source: smartctl(8) and get_smart_device(), get_custom_smart_device(), get_sat_device(), get_snt_device() of
+# smartmontools 7.3 and 7.5; failures: its os_linux.cpp. Where smartctl checks no upper limit (megaraid, aacraid), 16
+# bits are the limit. Drivers: .proc_name of the host templates of Linux 6.1, drivers/scsi.
 TYPES = (
     DeviceType('ata'),
     DeviceType('scsi', is_scsi=True),
@@ -70,27 +85,56 @@ TYPES = (
     DeviceType('atacam'),  # FreeBSD's scan prints it
     # WRITE BUFFER to whatever has that /dev/sgN, which every disk may have.
     DeviceType('areca,N[/E]', nodes='sg[0-9]+', is_vendors=True, controller=Controller(
-        'Areca', ((1, 128), (1, 8)), ('arcmsr',), 'slot {0}', silent_is_empty=True)),
-    DeviceType('3ware,N', nodes='tw[ael][0-9]+', controller=Controller(
-        '3ware', ((0, 127),), ('3w-9xxx', '3w-sas', '3w-xxxx'), 'port {0}', silent_is_empty=True)),
+        'Areca', ((1, 128), (1, 8)), 'areca,1/1@/dev/sg2', "the controller's `/dev/sgM`",
+        drivers=('arcmsr',), bay='slot {0}', silent_is_empty=True,
+        failures=((r'\[areca_disk[^\n]*failed: (.+)', 'controller-missing',
+                   'cannot be opened: no Areca controller answers at this path ({}); its own /dev/sgN is wanted'),))),
+    DeviceType('3ware,N', nodes=_3WARE, controller=Controller(
+        '3ware', ((0, 127),), '3ware,0@/dev/twa0', '`/dev/twa0`; 9750: `/dev/twl0`; 8000 and older: `/dev/twe0`',
+        drivers=('3w-9xxx', '3w-sas', '3w-xxxx'), bay='port {0}', silent_is_empty=True, own_nodes=(_3WARE,),
+        failures=((r"try adding '-d 3ware,N'", 'raid-volume',
+                   'is a RAID volume of a 3ware controller; address its drives as 3ware,N@/dev/twa0 (or twl0, twe0)'),
+                  (r'setup_3ware_nodes', 'controller-missing',
+                   'cannot be opened: no 3ware controller, or its driver (3w-9xxx, 3w-sas, 3w-xxxx) is not loaded')))),
     DeviceType('hpt,L/M[/N]', controller=Controller(
-        'HighPoint', ((1, 8), (1, 128), (1, 15)), bay='channel {1} of controller {0}')),
+        'HighPoint', ((1, 8), (1, 128), (1, 15)), 'hpt,1/3@/dev/sda', 'any volume of it, `/dev/sda`',
+        products='HighPoint RocketRAID', bay='channel {1} of controller {0}')),
     # A MegaRAID number is the controller's own, not that of the bay.
     DeviceType('megaraid,N', is_scsi=True, controller=Controller(
-        'MegaRAID', ((0, 65535),), ('megaraid_sas', 'megaraid_mbox', 'megaraid_legacy'), 'drive {0} of the controller',
-        silent_is_empty=True, has_bus=True)),
-    DeviceType('mpi3mr,N', is_scsi=True, controller=Controller('MPI3MR', ((0, 65535),), ('mpi3mr',))),
+        'MegaRAID', ((0, 65535),), 'megaraid,6@/dev/bus/0', '`/dev/bus/H`, or any volume of it, `/dev/sda`',
+        products='MegaRAID: LSI, Avago, Broadcom; Dell PERC; Lenovo, Fujitsu, Intel, Supermicro',
+        drivers=('megaraid_sas', 'megaraid_mbox', 'megaraid_legacy'), bay='drive {0} of the controller',
+        silent_is_empty=True, has_bus=True,
+        failures=((r"try adding '-d megaraid,N'", 'raid-volume',
+                   'is a RAID volume of a MegaRAID controller; address its drives as megaraid,N@/dev/bus/0 '
+                   '(see smartctl --scan)'),
+                  (r'cannot open /dev/megaraid_sas_ioctl_node', 'controller-missing',
+                   'cannot be opened: no MegaRAID controller, or its driver megaraid_sas is not loaded, or this is not '
+                   'root'),
+                  (r"can't get bus number", 'controller-missing', 'cannot be opened: this path belongs to no SCSI bus; '
+                   'name the controller instead: megaraid,N@/dev/bus/0')))),
+    DeviceType('mpi3mr,N', is_scsi=True, controller=Controller(
+        'MPI3MR', ((0, 65535),), 'mpi3mr,3@/dev/bus/0', '`/dev/bus/H`', products='Broadcom 96xx, driver mpi3mr',
+        drivers=('mpi3mr',), since='7.5')),
     DeviceType('aacraid,H,L,ID', is_scsi=True, controller=Controller(
-        'aacraid', ((0, 65535),) * 3, ('aacraid',), 'drive {2} of channel {1}', silent_is_empty=True)),
+        'aacraid', ((0, 65535),) * 3, 'aacraid,0,0,4@/dev/sg3', 'any volume of it, `/dev/sda`, or `/dev/sgM`',
+        products='Adaptec, Microsemi; Dell CERC: driver aacraid', drivers=('aacraid',),
+        bay='drive {2} of channel {1}', silent_is_empty=True,
+        failures=((r'aac entry not found', 'controller-missing',
+                   'cannot be opened: no aacraid controller, or its driver is not loaded'),))),
     DeviceType('cciss,N', is_scsi=True, controller=Controller(
-        'Smart Array', ((0, 127),), ('hpsa', 'smartpqi', 'cciss'), 'drive {0} of the controller',
-        silent_is_empty=True)),
+        'Smart Array', ((0, 127),), 'cciss,1@/dev/sg0',
+        "the controller's `/dev/sgM`; with the old driver `/dev/cciss/c0d0`", products='HP and HPE Smart Array',
+        drivers=('hpsa', 'smartpqi', 'cciss'), bay='drive {0} of the controller', silent_is_empty=True,
+        own_nodes=('cciss/c[0-9]+d[0-9]+', 'hpsa[0-9]+'))),
     DeviceType('sssraid,E,S', is_scsi=True, controller=Controller(
-        'RAMAXEL', ((0, 65535),) * 2, bay='slot {1} of enclosure {0}')),
+        'RAMAXEL', ((0, 65535),) * 2, 'sssraid,8,1@/dev/bus/0', '`/dev/bus/H`', products='RAMAXEL, driver sssraid',
+        bay='slot {1} of enclosure {0}', since='7.5')),
 )
 BY_NAME = {entry.name: entry for entry in TYPES}
+CONTROLLERS = {entry.name: entry.controller for entry in TYPES if entry.controller}
 
-# What smartctl knows and a check must not use, with the reason.
+# Types of smartctl that a check must not use, with the reason.
 _TUNNEL = 'sends its commands by writing to a sector of the volume; a check must not write'
 REFUSED = {
     'jmb39x': _TUNNEL,
@@ -106,14 +150,13 @@ REFUSED = {
 TUNNELS = r'(?:sat(,auto)?(,0|,12|,16)?|scsi)\+'
 
 
-def controller(device_type: str) -> Optional[Controller]:
+def controller(device_type: str) -> Controller | None:
     """Return the controllers that a type such as "sat+megaraid,6" is for, None where it picks no drive behind one."""
-    entry = BY_NAME.get(device_type.rpartition('+')[2].partition(',')[0])
-    return entry.controller if entry else None
+    return CONTROLLERS.get(device_type.rpartition('+')[2].partition(',')[0])
 
 
 def is_raid(device: Device) -> bool:
-    """Tell whether the type picks one of several drives behind a controller."""
+    """Return whether the type picks one of several drives behind a controller."""
     return controller(device.type) is not None
 
 

@@ -1,4 +1,4 @@
-"""A second look at an address that did not answer: what this machine tells, and smartctl or sudo did not."""
+"""A second look at an address that did not answer: what this machine knows about it, beside smartctl and sudo."""
 from __future__ import annotations
 
 import os
@@ -11,52 +11,46 @@ from . import controllers, failure_reasons, smartctl_calls, virtual_devices
 from .device_types import BY_NAME, base
 
 if TYPE_CHECKING:
-    from typing import List, Sequence
+    from collections.abc import Sequence
 
 
-def taken(reads: Sequence[Read]) -> List[Read]:
-    """Return the reads; where nobody answered, with the better reason if there is one."""
+def with_better_reasons(reads: Sequence[Read]) -> list[Read]:
+    """Return the reads; where nothing answered, with a better reason if there is one."""
     return [read if isinstance(read.outcome, Report) or read.device.is_recorded else
-            read._replace(outcome=_told(read.device, read.outcome)) for read in controllers.relocated(reads)]
-
-
-def _told(device: Device, error: DriveError) -> DriveError:
-    return failure_reasons.as_asked(error if error.identity else _better(device, error), device.type)
+            read._replace(outcome=failure_reasons.as_asked(_better(read.device, read.outcome), read.device.type))
+            for read in controllers.relocated(reads)]
 
 
 def _better(device: Device, error: DriveError) -> DriveError:
-    if isinstance(error, (DriveUndetected, SudoRefused)):
-        what = virtual_devices.of_path(device.path)
-        if what:
-            refused = 'the sudoers rule never admits it, and need not; ' if isinstance(error, SudoRefused) else ''
-            return DriveIsNoDrive(f'is no drive that has SMART: {device.path} is {what}; {refused}leave it out')
-    if isinstance(error, SudoRefused):
-        return _refused(device, error)
-    return _undetected(device, error) if isinstance(error, DriveUndetected) else error
+    if error.identity or not isinstance(error, (DriveUndetected, SudoRefused)):
+        return error
+    kind, is_refused = virtual_devices.of_path(device.path), isinstance(error, SudoRefused)
+    if kind:
+        refused = 'the sudoers rule never admits it, and need not; ' if is_refused else ''
+        return DriveIsNoDrive(f'is no drive that has SMART: {device.path} is {kind}; {refused}leave it out')
+    return _refused(device, error) if is_refused else _undetected(device, error)
 
 
-def _undetected(device: Device, error: DriveUndetected) -> DriveError:
-    """Return the reason where smartctl found nothing that it knows at a path."""
+def _undetected(device: Device, error: DriveError) -> DriveError:
+    """Return the reason where smartctl knows no drive at a path."""
     generic = re.fullmatch(r'/dev/ng([0-9]+)n[0-9]+', device.path)
     advice = f'write /dev/nvme{generic[1]}, the drive of which this is a namespace' if generic else \
         'check the path; smartctl --scan lists the drives there are'
-    if not is_there(device.path):
+    if not _is_there(device.path):
         return DriveAbsent(f'is not there: no such device; {advice}')
     return DriveError(f'cannot be read under this name: {advice}', 'name-unusable') if generic else error
 
 
-def is_there(path: str) -> bool:
-    """Tell whether something is at a path; not where udev's link is gone, or leads to a drive that is."""
+def _is_there(path: str) -> bool:
+    """Return whether there is something at a path; not where udev's link is gone, or its target."""
     try:
         os.stat(os.path.join(controllers.ROOT, path.lstrip('/')))
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except OSError:  # nobody knows
-        return True
+    except OSError as error:
+        return not isinstance(error, (FileNotFoundError, NotADirectoryError))  # after another error it may be there
     return True
 
 
-def _refused(device: Device, error: SudoRefused) -> DriveError:
+def _refused(device: Device, error: DriveError) -> DriveError:
     """Return the reason where the rule that we print would not admit this call either."""
     from . import sudoers
     arguments = smartctl_calls.read_arguments(device.path, device.type)
@@ -65,9 +59,9 @@ def _refused(device: Device, error: SudoRefused) -> DriveError:
     name = base(device).partition(',')[0]
     if device.type and BY_NAME[name].is_vendors:
         is_usual = sudoers.admits(sudoers.all_expressions((name,)), arguments)
-        wanted = f'--type {name}' if is_usual else f'-d {device.address}'
+        option = f'--type {name}' if is_usual else f'-d {device.address}'
         return SudoRefused(f'cannot be read: the sudoers rule admits the type {name}, which asks with commands of a '
-                           f'vendor, only on request: "check_smart_attributes sudoers {wanted}" prints one that does',
+                           f'vendor, only on request: "check_smart_attributes sudoers {option}" prints one that does',
                            'sudo-rule-too-narrow')
     return SudoRefused(f'cannot be read: the sudoers rule does not admit this path, which is no usual one of a drive; '
                        f'name the drive by /dev/sdX, /dev/nvmeN or /dev/disk/by-id, or let "check_smart_attributes '

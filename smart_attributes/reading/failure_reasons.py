@@ -1,7 +1,6 @@
-"""What smartctl's words mean when there is no verdict: a reason and the next step.
+"""The meaning of smartctl's words when there is no verdict: a reason and the next step. Pure.
 
-Pure functions from words to errors. A sentence continues the drive's name:
-"sdb: cannot be opened: Permission denied; run as root or through sudo".
+A sentence continues the drive's name: "sdb: cannot be opened: Permission denied; run as root or through sudo".
 """
 from __future__ import annotations
 
@@ -11,13 +10,13 @@ from ..errors import DriveAbsent, DriveAsleep, DriveError, DriveIsNoDrive, Drive
 from ..model import Report
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean
-from .device_types import TYPES
+from .device_types import CONTROLLERS
 
 if TYPE_CHECKING:
-    from typing import Mapping, Optional, Sequence, Tuple, Type
+    from collections.abc import Mapping, Sequence
 
-# What smartctl complains about stands near the top, in lines shorter than 200 characters. A drive may make up what it
-# likes, and the time that the expressions below take grows with the cube of a line's length.
+# smartctl complains near the top, in lines shorter than 200 characters. A drive may make up any text, and the time that
+# the expressions below take grows with the cube of a line's length.
 _LONGEST_LINE, _MOST_LINES, _EXAMINED = 300, 200, 8192
 _REASON = 160             # characters of smartctl's own reason that are quoted
 
@@ -28,155 +27,134 @@ _DISABLED = ('has SMART disabled: it does not watch itself and its verdict is wo
              'on PATH')
 _UNSUPPORTED = 'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may want ' + _A_TYPE
 _RECORD = 'holds no SMART data: {}; record with smartctl -x'
-_SLOT = rf'\[(?:{"|".join(each.name for each in TYPES if each.controller)})_disk[^\]\n]*\]'
-_SILENT_IS_EMPTY = '|'.join(each.name for each in TYPES if each.controller and each.controller.silent_is_empty)
+_SLOT = rf'\[(?:{"|".join(CONTROLLERS)})_disk[^\]\n]*\]'
+_SILENT_IS_EMPTY = '|'.join(name for name, each in CONTROLLERS.items() if each.silent_is_empty)
 _OPEN = r'open device: [^\n]*? failed: '
 
 
-class Rule(NamedTuple):
-    """Words of smartctl (or sudo), and what to say about them."""
-
-    pattern: str          # compiled when it is needed: an import must not pay for sixty of them
-    code: str
-    sentence: str         # {} is the first group that matched, cleaned
+def _of_controllers(code: str) -> list[tuple[str, str, str]]:
+    return [failure for each in CONTROLLERS.values() for failure in each.failures if failure[1] == code]
 
 
 # The class of an error with a code, where it is not DriveError.
-_CLASSES: Mapping[str, Type[DriveError]] = {
+_CLASSES: Mapping[str, type[DriveError]] = {
     'sudo-rule-missing': SudoRefused, 'asleep': DriveAsleep, 'no-such-device': DriveAbsent, 'empty-slot': DriveAbsent,
     'type-undetected': DriveUndetected, 'no-medium': DriveIsNoDrive, 'raid-volume': DriveIsNoDrive,
     'not-a-drive': DriveIsNoDrive, 'not-a-report': NotAReport}
 
-# The first rule that matches decides, so the particular stands before the general.
+# Words of smartctl or sudo, compiled only when needed since an import must not pay for sixty of them; the code and the
+# sentence of the error that they mean. {} in a sentence is the first group that matched, cleaned. The first words that
+# match decide, so the particular is before the general.
 # Source: smartmontools 5.38 to 7.5 and 8.0 in work, os_linux.cpp, dev_*.cpp, *print.cpp; sudo 1.9.
-_RULES: Tuple[Rule, ...] = (
+_CAUSES: tuple[tuple[str, str, str], ...] = (
     # sudo
-    Rule(r'^sudo(?:-rs)?: .*(?:password is required|authentication is required|no tty present|terminal is '
-         r'required|askpass)', 'sudo-rule-missing',
-         'cannot be read: sudo wants a password, so the sudoers rule for this call is missing; ' + _SUDOERS),
-    Rule(r"^sudo-rs: I'm sorry (\S+)\. I'm afraid I can't do that|\buser (\S+) is not allowed to (?:execute|run)",
-         'sudo-rule-missing',
-         'cannot be read: sudo does not allow user {} this call of smartctl; ' + _SUDOERS),
-    Rule(r'^(\S+) (?:is not in the sudoers file|may not run sudo)', 'sudo-rule-missing',
-         'cannot be read: user {} may not use sudo; ' + _SUDOERS),
-    Rule(r'^sudo: .*must have a tty', 'sudo-blocked',
-         'cannot be read: sudo insists on a terminal; add "Defaults:nagios !requiretty" to /etc/sudoers.d'),
-    Rule(r'no new privileges', 'sudo-blocked',
-         'cannot be read: sudo may not become root inside this service; remove NoNewPrivileges from its unit'),
-    Rule(r'(?:smartctl|sudo)["\']?: (?:line \d+: )?(?:command )?not found|smartctl["\']?: No such file',
-         'smartctl-missing',
-         'cannot be read: smartctl is not where it was looked for; install smartmontools or give its path with -p'),
-    Rule(r'^sudo(?:-rs)?: (?!unable to resolve host|setrlimit)(.+)', 'sudo-failed',
-         'cannot be read: sudo says "{}"; ' + _SUDOERS),
+    (r'^sudo(?:-rs)?: .*(?:(?:password|authentication|terminal) is required|no tty present|askpass)',
+     'sudo-rule-missing',
+     'cannot be read: sudo wants a password, so the sudoers rule for this call is missing; ' + _SUDOERS),
+    (r"^sudo-rs: I'm sorry (\S+)\. I'm afraid I can't do that|\buser (\S+) is not allowed to (?:execute|run)",
+     'sudo-rule-missing', 'cannot be read: sudo does not allow user {} this call of smartctl; ' + _SUDOERS),
+    (r'^(\S+) (?:is not in the sudoers file|may not run sudo)', 'sudo-rule-missing',
+     'cannot be read: user {} may not use sudo; ' + _SUDOERS),
+    (r'^sudo: .*must have a tty', 'sudo-blocked',
+     'cannot be read: sudo insists on a terminal; add "Defaults:nagios !requiretty" to /etc/sudoers.d'),
+    (r'no new privileges', 'sudo-blocked',
+     'cannot be read: sudo may not become root inside this service; remove NoNewPrivileges from its unit'),
+    (r'(?:smartctl|sudo)["\']?: (?:line \d+: )?(?:command )?not found|smartctl["\']?: No such file', 'smartctl-missing',
+     'cannot be read: smartctl is not where it was looked for; install smartmontools or give its path with -p'),
+    (r'^sudo(?:-rs)?: (?!unable to resolve host|setrlimit)(.+)', 'sudo-failed',
+     'cannot be read: sudo says "{}"; ' + _SUDOERS),
     # The command line
-    Rule(r'UNRECOGNIZED OPTION: (?:j\b|json)', 'smartctl-too-old',
-         'cannot be read: this smartctl is older than 7.0 and knows no JSON; install a newer smartmontools'),
-    Rule(r'(?:UNRECOGNIZED OPTION|ARGUMENT REQUIRED FOR OPTION): ?(.*)', 'smartctl-too-old',
-         'cannot be read: smartctl does not understand the option {}; it is mistyped, or this smartctl is too old'),
-    Rule(r'INVALID ARGUMENT TO ([^:\s]+)', 'smartctl-too-old',
-         'cannot be read: smartctl does not understand what stands after {}; it is mistyped, or smartctl is too old'),
-    Rule(r'requires a device name', 'smartctl-call-changed',
-         'cannot be read: smartctl was called without a device; name one'),
-    Rule(r'takes ONE device name', 'smartctl-call-changed',
-         'cannot be read: smartctl was called with several devices; name one'),
-    Rule(r"multiple -d TYPE options", 'smartctl-call-changed',
-         'cannot be read: several types were given; one device has one type'),
+    (r'UNRECOGNIZED OPTION: (?:j\b|json)', 'smartctl-too-old',
+     'cannot be read: this smartctl is older than 7.0 and knows no JSON; install a newer smartmontools'),
+    (r'(?:UNRECOGNIZED OPTION|ARGUMENT REQUIRED FOR OPTION): ?(.*)', 'smartctl-too-old',
+     'cannot be read: smartctl does not understand the option {}; it is mistyped, or this smartctl is too old'),
+    (r'INVALID ARGUMENT TO ([^:\s]+)', 'smartctl-too-old',
+     'cannot be read: smartctl does not understand what stands after {}; it is mistyped, or smartctl is too old'),
+    (r'requires a device name', 'smartctl-call-changed',
+     'cannot be read: smartctl was called without a device; name one'),
+    (r'takes ONE device name', 'smartctl-call-changed',
+     'cannot be read: smartctl was called with several devices; name one'),
+    (r"multiple -d TYPE options", 'smartctl-call-changed',
+     'cannot be read: several types were given; one device has one type'),
     # Asleep
     # smartctl 7.3 takes a drive that answers nothing for one in SLEEP; one in standby still answers.
-    Rule(r'^Device is in SLEEP mode, exit\(\d+\)', 'not-answering',
-         'answers nothing: in SLEEP mode or dead, which look alike; wake it up with smartctl -n never -i, or let it '
-         'use standby'),
-    Rule(r'^Device is in (.+?) mode, exit\(\d+\)', 'asleep', 'is asleep ({}) and was left alone'),
-    Rule(r'^(CHECK POWER MODE .*?), exit\(\d+\)', 'power-mode-unknown',
-         'does not tell whether it sleeps, so it was left alone: {}; call smartctl without "-n" once to see more'),
-    Rule(r'device is NOT READY', 'not-ready',
-         'is not ready: spun down, busy or failing to start; wake it (reading from it does) and check again'),
-    Rule(r'device becoming ready', 'not-ready', 'is just becoming ready; check again in a minute'),
-    Rule(r'NO (?:MEDIUM|tape) present', 'no-medium', 'is a drive for removable media without a medium: no SMART'),
+    (r'^Device is in SLEEP mode, exit\(\d+\)', 'not-answering',
+     'answers nothing: in SLEEP mode or dead, which look alike; wake it up with smartctl -n never -i, or let it use '
+     'standby'),
+    (r'^Device is in (.+?) mode, exit\(\d+\)', 'asleep', 'is asleep ({}) and was left alone'),
+    (r'^(CHECK POWER MODE .*?), exit\(\d+\)', 'power-mode-unknown',
+     'does not tell whether it sleeps, so it was left alone: {}; call smartctl without "-n" once to see more'),
+    (r'device is NOT READY', 'not-ready',
+     'is not ready: spun down, busy or failing to start; wake it (reading from it does) and check again'),
+    (r'device becoming ready', 'not-ready', 'is just becoming ready; check again in a minute'),
+    (r'NO (?:MEDIUM|tape) present', 'no-medium', 'is a drive for removable media without a medium: no SMART'),
     # Volumes of a RAID controller, and its slots
-    Rule(r"try adding '-d megaraid,N'", 'raid-volume',
-         'is a RAID volume of a MegaRAID controller; '
-         'address its drives as megaraid,N@/dev/bus/0 (see smartctl --scan)'),
-    Rule(r"try adding '-d 3ware,N'", 'raid-volume',
-         'is a RAID volume of a 3ware controller; address its drives as 3ware,N@/dev/twa0 (or twl0, twe0)'),
-    Rule(r"(?:requires option|try (?:adding )?)[ \t]*'-d ([^,'\n]+,[^'\n]*)'", 'raid-volume',
-         'is a RAID volume; address its drives as {}@PATH, with a number for each letter'),
-    Rule(r'(Device \d+(?: \d+)? does not exist|No (?:drive|device connected)\b[^\n]*)', 'empty-slot',
-         'is an empty slot: {}'),
-    Rule(_SLOT + r'[^\n]*failed: [^\n]*No such device', 'empty-slot',
-         'is an empty slot: No such device; smartctl --scan lists the drives there are'),
-    Rule(_SLOT + r'[^\n]*failed: INQUIRY failed', 'empty-slot',
-         'is an empty slot, or its drive is dead: INQUIRY failed; the RAID controller\'s own tool tells which'),
-    Rule(r'cannot open /dev/megaraid_sas_ioctl_node', 'controller-missing',
-         'cannot be opened: no MegaRAID controller, or its driver megaraid_sas is not loaded, or this is not root'),
-    Rule(r'setup_3ware_nodes', 'controller-missing',
-         'cannot be opened: no 3ware controller, or its driver (3w-9xxx, 3w-sas, 3w-xxxx) is not loaded'),
-    Rule(r'aac entry not found', 'controller-missing',
-         'cannot be opened: no aacraid controller, or its driver is not loaded'),
-    Rule(r"can't get bus number", 'controller-missing',
-         'cannot be opened: this path belongs to no SCSI bus; name the controller instead: megaraid,N@/dev/bus/0'),
-    Rule(r'\[areca_disk[^\n]*failed: (.+)', 'controller-missing',
-         'cannot be opened: no Areca controller answers at this path ({}); its own /dev/sgN is wanted'),
+    *_of_controllers('raid-volume'),
+    (r"(?:requires option|try (?:adding )?)[ \t]*'-d ([^,'\n]+,[^'\n]*)'", 'raid-volume',
+     'is a RAID volume; address its drives as {}@PATH, with a number for each letter'),
+    (r'(Device \d+(?: \d+)? does not exist|No (?:drive|device connected)\b[^\n]*)', 'empty-slot',
+     'is an empty slot: {}'),
+    (_SLOT + r'[^\n]*failed: [^\n]*No such device', 'empty-slot',
+     'is an empty slot: No such device; smartctl --scan lists the drives there are'),
+    (_SLOT + r'[^\n]*failed: INQUIRY failed', 'empty-slot',
+     'is an empty slot, or its drive is dead: INQUIRY failed; the RAID controller\'s own tool tells which'),
+    *_of_controllers('controller-missing'),
     # Opening
-    Rule(_OPEN + r'[^\n]*(Permission denied)', 'no-permission', 'cannot be opened: {}; run as root or through sudo'),
-    Rule(_OPEN + r'[^\n]*(Operation not permitted)', 'no-permission',
-         'cannot be opened: {}; run as root or through sudo. Root is refused too where the device takes no such '
-         'commands: a virtual disk, a container'),
-    Rule(_OPEN + r'[^\n]*?(No such (?:device|file)\b[^\n]*)', 'no-such-device',
-         'is not there: {}; check path and slot, smartctl --scan lists the drives there are'),
-    Rule(r'(Un(?:known|supported) USB bridge .*)', 'usb-bridge-type-missing',
-         'cannot be read through its USB bridge: {}; ' + _TYPE + ', if the bridge passes SMART at all'),
-    Rule(r'(USB bridge .* type is ambiguous.*)', 'type-ambiguous',
-         'cannot be read through its USB bridge: {}; ' + _TYPE),
-    Rule(r"(Unknown (?:USB )?device type '.*')", 'type-unknown',
-         'cannot be read: {}; smartctl -h lists the types, and most want a number (megaraid,0)'),
-    Rule(r"(?:Unable to detect device type|Not a device of type)", 'type-undetected',
-         'is not there, or smartctl cannot detect its device type (no such device, a partition, a virtual disk, a '
-         'plain file); check the path, or ' + _TYPE),
-    Rule(r'((?:Option )?-d \S+ (?:requires|must|supports).*|Type \'[^\'\n]*\': .*)', 'type-unknown',
-         'cannot be read: {}'),
-    Rule(r'Probable ATA device behind a SAT layer', 'type-wrong',
-         'is a SATA drive behind a translating controller; give the type sat: sat@PATH'),
-    Rule(r'Inappropriate ioctl for device', 'type-wrong',
-         'is no drive that takes such commands (Inappropriate ioctl: not a disk, or the wrong type); check the path '
-         'and the type'),
-    Rule(_OPEN + r'(INQUIRY\b.*)', 'identify-failed',
-         'does not say who it is: {}; the drive is failing, or it needs ' + _A_TYPE),
-    Rule(_OPEN + r'(.*(?:Input/output error|timed out).*)', 'device-open-failed',
-         'cannot be opened: {}; check drive, cable and controller, the kernel log (dmesg) tells more'),
-    Rule(_OPEN + r'(.*busy.*)', 'device-open-failed', 'cannot be opened: {}; another program holds it'),
-    Rule(_OPEN + r'(.+)', 'device-open-failed', 'cannot be opened: {}'),
+    (_OPEN + r'[^\n]*(Permission denied)', 'no-permission', 'cannot be opened: {}; run as root or through sudo'),
+    (_OPEN + r'[^\n]*(Operation not permitted)', 'no-permission',
+     'cannot be opened: {}; run as root or through sudo. Root is refused too where the device takes no such commands: '
+     'a virtual disk, a container'),
+    (_OPEN + r'[^\n]*?(No such (?:device|file)\b[^\n]*)', 'no-such-device',
+     'is not there: {}; check path and slot, smartctl --scan lists the drives there are'),
+    (r'(Un(?:known|supported) USB bridge .*)', 'usb-bridge-type-missing',
+     'cannot be read through its USB bridge: {}; ' + _TYPE + ', if the bridge passes SMART at all'),
+    (r'(USB bridge .* type is ambiguous.*)', 'type-ambiguous', 'cannot be read through its USB bridge: {}; ' + _TYPE),
+    (r"(Unknown (?:USB )?device type '.*')", 'type-unknown',
+     'cannot be read: {}; smartctl -h lists the types, and most want a number (megaraid,0)'),
+    (r"(?:Unable to detect device type|Not a device of type)", 'type-undetected',
+     'is not there, or smartctl cannot detect its device type (no such device, a partition, a virtual disk, a plain '
+     'file); check the path, or ' + _TYPE),
+    (r'((?:Option )?-d \S+ (?:requires|must|supports).*|Type \'[^\'\n]*\': .*)', 'type-unknown', 'cannot be read: {}'),
+    (r'Probable ATA device behind a SAT layer', 'type-wrong',
+     'is a SATA drive behind a translating controller; give the type sat: sat@PATH'),
+    (r'Inappropriate ioctl for device', 'type-wrong',
+     'is no drive that takes such commands (Inappropriate ioctl: not a disk, or the wrong type); check the path and '
+     'the type'),
+    (_OPEN + r'(INQUIRY\b.*)', 'identify-failed',
+     'does not say who it is: {}; the drive is failing, or it needs ' + _A_TYPE),
+    (_OPEN + r'(.*(?:Input/output error|timed out).*)', 'device-open-failed',
+     'cannot be opened: {}; check drive, cable and controller, the kernel log (dmesg) tells more'),
+    (_OPEN + r'(.*busy.*)', 'device-open-failed', 'cannot be opened: {}; another program holds it'),
+    (_OPEN + r'(.+)', 'device-open-failed', 'cannot be opened: {}'),
     # No identity
-    Rule(r'Read Device Identity failed: (.+)', 'identify-failed',
-         'does not say who it is (IDENTIFY failed: {}); a USB or RAID device wants ' + _A_TYPE),
-    Rule(r'Standard Inquiry .* failed \[(.+?)\]', 'identify-failed',
-         'does not say who it is (INQUIRY failed: {}); it is failing, or it wants ' + _A_TYPE),
-    Rule(r'Short INQUIRY response', 'identify-failed',
-         'does not say who it is: its INQUIRY answer is too short to be a disk'),
-    Rule(r'Read NVMe Identify \S+ (?:\S+ )?failed: (.+)', 'identify-failed',
-         'does not say who it is (NVMe Identify failed: {}); it is failing, or it is no NVMe drive'),
+    (r'Read Device Identity failed: (.+)', 'identify-failed',
+     'does not say who it is (IDENTIFY failed: {}); a USB or RAID device wants ' + _A_TYPE),
+    (r'Standard Inquiry .* failed \[(.+?)\]', 'identify-failed',
+     'does not say who it is (INQUIRY failed: {}); it is failing, or it wants ' + _A_TYPE),
+    (r'Short INQUIRY response', 'identify-failed',
+     'does not say who it is: its INQUIRY answer is too short to be a disk'),
+    (r'Read NVMe Identify \S+ (?:\S+ )?failed: (.+)', 'identify-failed',
+     'does not say who it is (NVMe Identify failed: {}); it is failing, or it is no NVMe drive'),
     # No SMART
-    Rule(r'Packet Interface Devices \[this device: ([^\]\n]+)\]', 'not-a-drive', 'is a {} drive: no SMART'),
-    Rule(r'Read NVMe SMART/Health Information .*?failed: (.+)', 'nvme-log-unreadable',
-         'identifies itself, but its SMART/Health log cannot be read: {}; it may be failing, see dmesg'),
-    Rule(r'^SMART support is: +Disabled|^SMART Disabled', 'smart-disabled', _DISABLED),
-    Rule(r'^SMART support is: +(?:Unknown|Ambiguous)', 'smart-unknown',
-         'does not tell whether it supports SMART; try to enable it: smartctl -s on PATH'),
-    Rule(r'device lacks SMART capability|does not support SMART', 'smart-unsupported', _UNSUPPORTED),
-    Rule(r'bad response to IEC mode page|IE page \[', 'smart-unsupported',
-         'has no SMART that can be read (informational exceptions page: bad response); a RAID volume or a simple USB '
-         'device answers so'),
-    Rule(r'Read SMART (?:Data|Thresholds) failed: (.+)', 'smart-data-unreadable', 'gives no SMART data: {}; see dmesg'),
-    Rule(r'A mandatory SMART command failed', 'smart-data-unreadable',
-         'failed a mandatory SMART command; it is no drive with SMART, or it needs ' + _A_TYPE),
+    (r'Packet Interface Devices \[this device: ([^\]\n]+)\]', 'not-a-drive', 'is a {} drive: no SMART'),
+    (r'Read NVMe SMART/Health Information .*?failed: (.+)', 'nvme-log-unreadable',
+     'identifies itself, but its SMART/Health log cannot be read: {}; it may be failing, see dmesg'),
+    (r'^SMART support is: +Disabled|^SMART Disabled', 'smart-disabled', _DISABLED),
+    (r'^SMART support is: +(?:Unknown|Ambiguous)', 'smart-unknown',
+     'does not tell whether it supports SMART; try to enable it: smartctl -s on PATH'),
+    (r'device lacks SMART capability|does not support SMART', 'smart-unsupported', _UNSUPPORTED),
+    (r'bad response to IEC mode page|IE page \[', 'smart-unsupported',
+     'has no SMART that can be read (informational exceptions page: bad response); a RAID volume or a simple USB '
+     'device answers so'),
+    (r'Read SMART (?:Data|Thresholds) failed: (.+)', 'smart-data-unreadable', 'gives no SMART data: {}; see dmesg'),
+    (r'A mandatory SMART command failed', 'smart-data-unreadable',
+     'failed a mandatory SMART command; it is no drive with SMART, or it needs ' + _A_TYPE),
     # Not about a drive
-    Rule(r'ABSOLUTELY NO WARRANTY|^smartmontools release', 'not-a-report',
-         _RECORD.replace('{}', 'this is the version of smartctl')),
-    Rule(r'^(?:# )?\S.* -d \S+ # .* device', 'not-a-report',
-         _RECORD.replace('{}', 'this is a list of devices (smartctl --scan)')),
-    Rule(r'\] (?:detected|opened)$|^(?:ATA|NVMe) device successfully opened', 'report-without-data',
-         _RECORD.replace('{}', 'smartctl only opened the drive')),
-)
+    (r'ABSOLUTELY NO WARRANTY|^smartmontools release', 'not-a-report',
+     _RECORD.format('this is the version of smartctl')),
+    (r'^(?:# )?\S.* -d \S+ # .* device', 'not-a-report', _RECORD.format('this is a list of devices (smartctl --scan)')),
+    (r'\] (?:detected|opened)$|^(?:ATA|NVMe) device successfully opened', 'report-without-data',
+     _RECORD.format('smartctl only opened the drive')))
 
 # What smartctl complains about in a report that is good for a verdict all the same.
 _COMPLAINT = (r'Warning[:!]|==> WARNING:|Read .* failed|SMART Status (?:not supported|command failed)'
@@ -187,8 +165,8 @@ _FEW = 4  # a report that was cut holds some of its fourteen counts
 _NO_COUNTS = ('critical_warning', 'temperature', 'warning_temp_threshold', 'critical_temp_threshold')
 
 
-def diagnose(messages: Sequence[str], exit_status: Optional[int] = None, output_text: str = '') -> Optional[DriveError]:
-    """Return why there is no verdict, or None where these words do not tell.
+def diagnose(messages: Sequence[str], exit_status: int | None = None, output_text: str = '') -> DriveError | None:
+    """Return why there is no verdict, or None where these words do not say.
 
     messages: smartctl's own (JSON), of any severity.
     exit_status: as the operating system gave it, negative for a signal.
@@ -196,19 +174,20 @@ def diagnose(messages: Sequence[str], exit_status: Optional[int] = None, output_
     Call it when a report lacks SMART data; words in a complete report may match as well.
     """
     text = examined('\n'.join([*messages, output_text]))
-    for rule in _RULES:
-        match = re.search(rule.pattern, text, re.MULTILINE | re.IGNORECASE)
+    for pattern, code, sentence in _CAUSES:
+        match = re.search(pattern, text, re.MULTILINE | re.IGNORECASE)
         if match:
-            return _error(rule.code, rule.sentence, _quoted(match.groups()))
+            quote = clean(next((group for group in match.groups() if group), ''), _REASON).rstrip('.;, ')
+            return _error(code, sentence, quote)
     if exit_status is not None and exit_status < 0:
         return DriveError(f'cannot be read: smartctl was ended by signal {-exit_status}; see dmesg, try it by hand',
                           'smartctl-failed')
     return None
 
 
-def _error(code: str, sentence: str, said: str = '') -> DriveError:
-    """Return the error with a code. sentence: {} stands for what smartctl said, and _A_TYPE for a type to give."""
-    parts = tuple(part.replace('{}', said) for part in sentence.split(_A_TYPE))
+def _error(code: str, sentence: str, quote: str = '') -> DriveError:
+    """Return the error with a code. sentence: {} is the place of smartctl's words, _A_TYPE that of a type to give."""
+    parts = tuple(part.replace('{}', quote) for part in sentence.split(_A_TYPE))
     error = _CLASSES.get(code, DriveError)('a type (TYPE@PATH)'.join(parts), code)
     error.around_type = parts if len(parts) > 1 else ()
     return error
@@ -216,58 +195,60 @@ def _error(code: str, sentence: str, said: str = '') -> DriveError:
 
 def examined(text: str) -> str:
     """Return the part of an output that is searched: its first lines, each cut, so that a search ends."""
-    lines = text.split('\n', _MOST_LINES)[:_MOST_LINES]
-    return '\n'.join(line[:_LONGEST_LINE] for line in lines)[:_EXAMINED]
+    return '\n'.join(line[:_LONGEST_LINE] for line in text.split('\n', _MOST_LINES)[:_MOST_LINES])[:_EXAMINED]
 
 
-def _quoted(groups: Tuple[Optional[str], ...]) -> str:
-    """Return the first group that matched, fit for a sentence."""
-    return clean(next((group for group in groups if group), ''), _REASON).rstrip('.;, ')
-
-
-def silence(exit_status: Optional[int]) -> DriveError:
-    """Return the sentence for a smartctl that printed nothing at all."""
-    if not exit_status:
+def no_report(text: str, exit_status: int | None = None) -> DriveError:
+    """Return why *text* is not a report: a reason of smartctl or sudo, nothing printed, or another program's output."""
+    cause, is_empty = diagnose((), exit_status, text), not text.strip()
+    if cause:
+        return cause
+    if exit_status:
+        return DriveError(f'cannot be read: smartctl printed {"nothing" if is_empty else "no report"} and ended with '
+                          f'exit status {exit_status}; try it by hand', 'smartctl-failed')
+    if is_empty:
         return DriveError(_RECORD.format('it is empty, smartctl printed nothing'), 'report-empty')
-    return DriveError(f'cannot be read: smartctl printed nothing and ended with exit status {exit_status}; '
-                      'try it by hand', 'smartctl-failed')
+    return NotAReport('is not a smartctl report; record with smartctl -x, best with --json')
 
 
 def as_asked(error: DriveError, device_type: str) -> DriveError:
-    """Return an error that does not advise to give a type where one was given: another one may help."""
+    """Return an error; if it advises to give a type and one was given, it advises another one."""
     if device_type and error.around_type:
         error.args = (f'another type than {clean(device_type)}'.join(error.around_type),)
     return error
 
 
 class Remains(NamedTuple):
-    """What a report without SMART data does hold. JSON leaves out what smartctl prints as text only."""
+    """The content of a report without SMART data. JSON leaves out what smartctl prints as text only."""
 
     exit_status: int = 0
     is_identified: bool = False         # it names a model
     device_type: str = ''               # smartctl's -d argument; '' without a device
     is_asked: bool = True               # for SMART data, as far as the command line is known
-    complaint: str = ''                 # words of smartctl that no rule knows
+    complaint: str = ''                 # words of smartctl that no cause has
+    is_unsupported: bool = False        # the drive reports that it has no SMART
 
 
 def without_data(remains: Remains) -> DriveError:
     """Return the reason when a report holds no SMART data and no known words why."""
+    if remains.is_unsupported:
+        return _error('smart-unsupported', _UNSUPPORTED)
     if not remains.is_asked:
         return DriveError(_RECORD.format('smartctl was not asked for any'), 'report-without-data')
     if remains.complaint:
         return DriveError(f'cannot be read: smartctl says "{clean(remains.complaint, _REASON)}"', 'smartctl-failed')
     if not remains.device_type and not remains.is_identified:
         return DriveError(_RECORD.format('it is about no drive'), 'report-without-data')
-    if remains.exit_status & 2:
-        return _unanswered(remains)
-    if remains.exit_status & 4:
-        return _error('smart-data-unreadable', 'gives no SMART data, a command to it failed: SMART is disabled '
-                      '(smartctl -s on PATH), unsupported, or lost behind a bridge that wants ' + _A_TYPE)
+    if remains.exit_status & 6:
+        return _failed(remains)
     return DriveError(_RECORD.format('only what the drive is'), 'report-without-data')
 
 
-def _unanswered(remains: Remains) -> DriveError:
-    """Return the sentence for something that smartctl opened and that fell silent."""
+def _failed(remains: Remains) -> DriveError:
+    """Return the error for a device that smartctl opened and that did not answer, or refused a command."""
+    if not remains.exit_status & 2:
+        return _error('smart-data-unreadable', 'gives no SMART data, a command to it failed: SMART is disabled '
+                      '(smartctl -s on PATH), unsupported, or lost behind a bridge that wants ' + _A_TYPE)
     if remains.is_identified:
         return DriveError('says who it is and no more: not ready, asleep or failing; the kernel log (dmesg) tells more',
                           'not-answering')
@@ -278,31 +259,25 @@ def _unanswered(remains: Remains) -> DriveError:
                       'answers; check path and type (TYPE@PATH), the kernel log (dmesg) tells more', 'identify-failed')
 
 
-def smart_unsupported() -> DriveError:
-    """Return the sentence for a drive that says it has no SMART."""
-    return _error('smart-unsupported', _UNSUPPORTED)
-
-
 def smart_disabled() -> DriveError:
-    """Return the sentence for a drive that was told not to watch itself.
+    """Return the error for a drive whose SMART is disabled.
 
-    Its counters are real, but its own "OK" is not: a SCSI drive with exceptions
-    disabled reports none (SPC-5, DEXCPT), an ATA drive stops updating attributes.
+    Its counters are real, but its "OK" is not: a SCSI drive with exceptions disabled reports none (SPC-5, DEXCPT), an
+    ATA drive stops updating attributes.
     """
     return DriveError(_DISABLED, 'smart-disabled')
 
 
 def is_complaint(line: str) -> bool:
-    """Tell whether this line of a report is a complaint of smartctl: a checksum, a refused log."""
+    """Return whether a line of a report is a complaint of smartctl: a checksum, a refused log."""
     return re.match(_COMPLAINT, line[:_LONGEST_LINE]) is not None
 
 
-def nothing_told(report: Report, is_asked: bool) -> Optional[DriveError]:
-    """Return why data that were read say nothing of the drive, None where they do.
+def emptiness(report: Report, is_asked: bool) -> DriveError | None:
+    """Return why data that were read say nothing about the drive, None where they do.
 
-    is_asked: for attributes. A recording of the health alone says no more than it was made for.
-    A bridge or a failing drive may answer with blocks of zeros, whose checksum is right; "passed" comes from the same
-    place.
+    is_asked: for attributes. A recording of the health status alone cannot say more.
+    A bridge or a failing drive may answer with blocks of zeros, whose checksum is right, and also report "passed".
     """
     if report.smart_status is False or any(test.passed is False for test in report.self_tests):
         return None
@@ -310,8 +285,8 @@ def nothing_told(report: Report, is_asked: bool) -> Optional[DriveError]:
     if len(counts) > _FEW and not any(counts):
         return DriveError('gives a health log of nothing but zeros: a bridge, a RAID volume, or firmware that makes '
                           'it up; check what stands behind it, or leave it out with --ignore', 'smart-data-empty')
-    if not is_asked or report.identity.protocol != 'ATA' or any(entry.number
-                                                                for entry in report.statistics.values()) or any(
+    if not is_asked or report.identity.protocol != 'ATA' or any(
+            entry.number for entry in report.statistics.values()) or any(
             row.value or row.raw.strip('0x') for row in report.attributes):
         return None
     return _error('smart-data-empty', 'tells not one attribute, and "passed" alone is worth nothing: lost behind a '

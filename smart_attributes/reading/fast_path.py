@@ -1,21 +1,20 @@
-"""Which smartctl calls a command line surely leads to, told without understanding it all.
+"""Which smartctl calls a command line surely leads to, without understanding it all.
 
-A check waits for its drives; Python needs 30 ms to import what understands a
-command line. For the usual ones the drives can work meanwhile. This is a
-guess that may be wrong but not harmful: what is started here is used only if
-the same command comes out in the end, and it reads nothing that the options
-could forbid. Must import nothing slow; see `processes`.
+A check waits for its drives; Python needs 30 ms to import what understands a command line. For the usual ones the
+drives can work meanwhile. This is a guess that may be wrong but not harmful: what is started here is used only if the
+same command comes out in the end, and it reads nothing that options or files of the site could forbid. A drive that is
+wrongly taken for protected starts 30 ms later. Must import nothing slow; see `processes`.
 """
 from __future__ import annotations
 
 import os
 
-from .. import defaults
-from ..files import CONFIG
-from . import processes, read_exceptions, smartctl_calls
+from .. import constants, files
+from . import smartctl_calls
 
 TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING, which would be expensive
 if TYPE_CHECKING:
+    from .processes import Runner
     from .smartctl_calls import Command
 
 # Every spelling of the options of a check and of triage, which a test holds to the table of commands.
@@ -25,101 +24,71 @@ STATE_DIR, CONFIGURED, LIMITS = ('--state-dir',), ('--config',), ('--thresholds'
 SCAN, NOSUDO = ('--scan',), ('--nosudo', '-nosudo')
 # Those that change neither drives nor command lines, with a value and without:
 HARMLESS = ('-w', '--warning', '-c', '--critical', '-t', '--timeout', '--drive-timeout', '--unknown-model', '--asleep',
-            '--expect',
-            '--no-drives', '--history-required', '--asleep-max-age', '--since', '--selftest-max-age', '--acknowledged',
-            '--max-output',
-            '--label', '--html', '--ignore-metric', '--ignore-attribute', '--attributes', '-dbj', '--dbjson')
+            '--expect', '--no-drives', '--history-required', '--asleep-max-age', '--since', '--selftest-max-age',
+            '--acknowledged', '--max-output', '--label', '--html', '--ignore-metric', '--ignore-attribute',
+            '--attributes', '-dbj', '--dbjson')
 HARMLESS_FLAGS = ('-v', '-vv', '-vvv', '--verbose', '-ap', '--allperfs', '-cu', '--critical-on-unknown',
-                  '--critical_on_unknown',
-                  '-s', '--ssdonly', '--no-history', '--expect-known', '--hide-serial', '--json')
+                  '--critical_on_unknown', '-s', '--ssdonly', '--no-history', '--expect-known', '--hide-serial',
+                  '--json')
 # Those that may forbid to read a drive, mean something else, or start no smartctl at all:
 DECIDING = ('--report', '--match', '--ignore', '-r', '--regex', '-O', '--options', '-ucfgj', '--ucfgjson',
             '-V', '--version', '-h', '--help')
-CONTROLLERS = ('megaraid', 'sat+megaraid', 'cciss')
+
+FLAGS, WITH_VALUE = (SCAN, NOSUDO, HARMLESS_FLAGS), (DEVICE, SMARTCTL, JOBS, STATE_DIR, CONFIGURED, LIMITS, HARMLESS)
+# Without these words in it, a file with limits keeps nothing from being read; an escape may hide letters.
+_PROTECTING = (b'"read"', b'"skip"', b'\\u')
 
 
-class _Wish:
-    """What a plainly written command line asks for."""
-
-    def __init__(self) -> None:
-        self.executable = defaults.SMARTCTL
-        self.devices: list[tuple[str, str]] = []  # (type, path)
-        self.is_scan = False
-        self.nosudo = False
-        self.jobs = defaults.PARALLEL
-        self.state_dir = ''
-        self.config = CONFIG
-        self.limits: list[str] = []
-
-
-def start(argv: list[str], runner: processes.Runner) -> None:
+def start(argv: list[str], runner: Runner) -> None:
     """Start the commands that *argv* surely leads to, no more than --jobs allows at once; none when in doubt."""
-    wish = _wish(argv)
-    sure = [] if wish is None else _commands(wish)
-    if wish is not None and sure:
-        runner.keep(wish.state_dir)
-    for command in sure:
-        runner.start(command, defaults.PARALLEL)
-
-
-def _commands(wish: _Wish) -> list[Command]:
+    options = _options(argv)
+    if options is None:
+        return
     try:
-        directly = wish.nosudo or os.geteuid() == 0
-        smartctl_calls.check_executable(wish.executable, os.geteuid() == 0, through_sudo=not directly)
-        prefix = smartctl_calls.prefix(wish.executable, wish.nosudo)
+        commands = _commands(options)
     except Exception:  # the real run says why
-        return []
-    if wish.is_scan or not wish.devices:
-        return [(*prefix, *smartctl_calls.SCAN)]  # the drives come after it
-    return [(*prefix, *smartctl_calls.read_arguments(path, device_type)) for device_type, path in _unprotected(wish)]
+        return
+    if commands:
+        runner.keep(options.get(STATE_DIR, [''])[-1])
+    for command in commands:
+        runner.start(command, constants.PARALLEL)
 
 
-def _unprotected(wish: _Wish) -> list[tuple[str, str]]:
-    """Return the drives, as many as --jobs allows at once, that no file of the site may forbid to read."""
-    try:
-        protected = read_exceptions.protected(wish.config, wish.limits)
-    except read_exceptions.InDoubt:
-        return []
-    return [(device_type, path) for device_type, path in wish.devices[:wish.jobs]
-            if not any(read_exceptions.is_meant(device, device_type, path) for device in protected)]
-
-
-def _wish(argv: list[str]) -> _Wish | None:
-    """Return what is asked for, None when in doubt."""
-    wish = _Wish()
+def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
+    """Return the values of each option that says what is read, under all its spellings; None when in doubt."""
+    options: dict[tuple[str, ...], list[str]] = {}
     words = iter(argv[1:] if argv[:1] == ['triage'] else argv)
     for word in words:
         name, sign, value = word.partition('=') if word.startswith('--') else (word, '', '')
-        if name in SCAN and not sign:
-            wish.is_scan = True
-        elif name in NOSUDO and not sign:
-            wish.nosudo = True
-        elif name in (*DEVICE, *SMARTCTL, *JOBS, *STATE_DIR, *CONFIGURED, *LIMITS, *HARMLESS):
-            if not _understand(wish, name, value if sign else next(words, '')):
-                return None
-        elif name not in HARMLESS_FLAGS or sign:
+        option = next((each for each in (*FLAGS, *WITH_VALUE) if name in each), None)
+        if option is None or (option in FLAGS and sign):
             return None
-    return wish
+        if option in WITH_VALUE and not sign:
+            value = next(words, '')
+        options.setdefault(option, []).append(value)
+    return options
 
 
-def _understand(wish: _Wish, name: str, value: str) -> bool:
-    """Note what an option with a value asks for; False when in doubt."""
-    if name in DEVICE:
-        device_type, _, path = value.rpartition('@')
-        wish.devices.append((device_type, path))
-        return _is_plain_path(path) and _is_plain_type(device_type)
-    if name in SMARTCTL:
-        wish.executable = value
-    elif name in STATE_DIR:
-        wish.state_dir = value
-    elif name in CONFIGURED:
-        wish.config = value
-    elif name in LIMITS:
-        wish.limits.append(value)
-    elif name in JOBS:
-        wish.jobs = int(value) if value.isascii() and value.isdigit() else 0
-        return wish.jobs > 0
-    return True
+def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
+    """Return the scan, or the drives that no file of the site may protect, as many as --jobs allows at once.
+
+    None when in doubt; any exception means doubt as well.
+    """
+    is_root, nosudo = os.geteuid() == 0, NOSUDO in options
+    executable = options.get(SMARTCTL, [constants.SMARTCTL])[-1]
+    jobs = [int(text) if text.isascii() and text.isdigit() else 0 for text in options.get(JOBS, [])]
+    devices = [(text.rpartition('@')[0], text.rpartition('@')[2]) for text in options.get(DEVICE, ())]
+    if not all(jobs) or not all(_is_plain_path(path) and _is_plain_type(device_type) for device_type, path in devices):
+        return []
+    smartctl_calls.check_executable(executable, is_root, through_sudo=not (nosudo or is_root))
+    prefix = smartctl_calls.prefix(executable, nosudo)
+    if SCAN in options or not devices:
+        return [(*prefix, *smartctl_calls.SCAN)]  # the drives come after it
+    files_with_limits = [*_limits_in(options.get(CONFIGURED, [files.CONFIG])[-1]), *options.get(LIMITS, ())]
+    protected = [device for path in files_with_limits for device in _protected(path)]
+    most = jobs[-1] if jobs else constants.PARALLEL
+    return [(*prefix, *smartctl_calls.read_arguments(path, device_type)) for device_type, path in devices[:most]
+            if not any(_is_meant(device, device_type, path) for device in protected)]
 
 
 def _is_plain_path(path: str) -> bool:
@@ -129,5 +98,43 @@ def _is_plain_path(path: str) -> bool:
 
 
 def _is_plain_type(device_type: str) -> bool:
-    name, _, slot = device_type.partition(',')
-    return device_type in ('', 'sat', 'scsi', 'nvme') or (name in CONTROLLERS and slot.isascii() and slot.isdigit())
+    """Return whether this is a usual type, or one drive behind a controller that is asked without vendor commands."""
+    if device_type in ('', 'sat', 'scsi', 'nvme'):
+        return True
+    from .device_types import BY_NAME  # most checks need no type
+    tunnel, _, kind = device_type.rpartition('+')
+    name, _, numbers = kind.partition(',')
+    entry = BY_NAME.get(name)
+    return (entry is not None and entry.controller is not None and not entry.is_vendors
+            and (not tunnel or (tunnel == 'sat' and entry.is_scsi)) and entry.has_slot(numbers))
+
+
+def _limits_in(config: str) -> list[str]:
+    """Return the files with limits in a configuration folder. Raises OSError where nobody can know."""
+    folder = os.path.join(config, 'thresholds.d')
+    try:
+        return [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith('.json')]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _protected(path: str) -> list[str]:
+    """Return the names and addresses that a file with limits keeps from being read. Fails where its form is wrong."""
+    try:
+        content = files.content(path, files.LARGEST)
+    except OSError:
+        return []  # it holds for nobody, and the check says why
+    if not any(word in content for word in _PROTECTING):
+        return []
+    import json
+    meant = [override['for'] for override in json.loads(content).get('overrides', ())
+             if 'read' in override or 'skip' in override]
+    return [each['device'] for each in meant if isinstance(each.get('device', ''), str) and 'device' in each]
+
+
+def _is_meant(device: str, device_type: str, path: str) -> bool:
+    """Return whether *device*, a name or an address, may mean the drive at this address."""
+    if '/' in device:
+        return device == (f'{device_type}@{path}' if device_type else path)
+    # Drives get their names later; each holds the last part of its path.
+    return os.path.basename(path) in device

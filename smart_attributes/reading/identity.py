@@ -8,39 +8,41 @@ from ..typed import TYPE_CHECKING, NamedTuple
 from .device_types import is_raid
 
 if TYPE_CHECKING:
-    from typing import Dict, List, Sequence, Tuple
+    from collections.abc import Sequence
 
 
 class Distinct(NamedTuple):
     """A drive: the address to keep, and the others that reach it, too."""
 
     read: Read
-    others: Tuple[Read, ...] = ()
+    others: tuple[Read, ...] = ()
 
 
-def distinct(reads: Sequence[Read]) -> List[Distinct]:
-    """Return each drive once, in the order found.
+def distinct(reads: Sequence[Read]) -> list[Distinct]:
+    """Return each drive once, in the order of the reads.
 
-    When in doubt two addresses are two drives: a drive shown twice is a
-    nuisance, a failing one merged into another is lost. Of several addresses
-    one that gave a report is kept, rather one behind RAID: it stays when the volume gets another letter.
+    When in doubt two addresses are two drives: a drive shown twice is a nuisance, a failing one merged into another is
+    lost. Of several addresses one that gave a report is kept, rather one behind RAID: it stays when the volume gets
+    another letter.
     """
-    groups: List[List[Read]] = []
-    named: Dict[str, List[int]] = {}  # by what identifies a drive, which groups have one of that name, in their order
+    groups: list[list[Read]] = []
+    bearers: dict[str, list[int]] = {}  # by what identifies a drive, which groups have one of that name, in their order
     for read in reads:
         names = _names(read) if len(reads) > 1 else []
-        same = next((groups[place] for place in sorted({place for name in names for place in named.get(name, ())})
-                     if all(_is_one(read, known) for known in groups[place])), None)
+        same = next((groups[place] for place in sorted({place for name in names for place in bearers.get(name, ())})
+                     if all(_is_one(read, other) for other in groups[place])), None)
         if same is None:
             same = []
             for name in names:
-                named.setdefault(name, []).append(len(groups))
+                bearers.setdefault(name, []).append(len(groups))
             groups.append(same)
         same.append(read)
-    return [_kept(group) for group in groups]
+    best = [min(group, key=lambda read: (  # the first of equals
+        not isinstance(read.outcome, Report), not is_raid(read.device), read.device.optional)) for group in groups]
+    return [Distinct(read, tuple(other for other in group if other is not read)) for read, group in zip(best, groups)]
 
 
-def _names(read: Read) -> List[str]:
+def _names(read: Read) -> list[str]:
     """Return what identifies a drive; drives that share none of it are two, see is_same_drive()."""
     # Two recordings of one drive are two reports, and someone wants to compare them.
     if read.identity is None or read.device.is_recorded:
@@ -53,24 +55,15 @@ def _is_one(read: Read, other: Read) -> bool:
     return read.identity is not None and other.identity is not None and is_same_drive(read.identity, other.identity)
 
 
-def _kept(group: List[Read]) -> Distinct:
-    best = min(group, key=lambda read: (  # the first of equals
-        not isinstance(read.outcome, Report), not is_raid(read.device), read.device.optional))
-    return Distinct(best, tuple(read for read in group if read is not best))
-
-
 def note(drive: Distinct) -> str:
-    """Return what to tell about the addresses that were given up, or ''."""
-    return 'also reached as ' + ', '.join(map(_also, drive.others)) if drive.others else ''
-
-
-def _also(read: Read) -> str:
-    """Return an address that was given up, with what is wrong there."""
-    return read.device.address if isinstance(read.outcome, Report) else f'{read.device.address}, which {read.outcome}'
+    """Return the note on the addresses that were given up, with what is wrong there, or ''."""
+    others = [read.device.address + ('' if isinstance(read.outcome, Report) else f', which {read.outcome}')
+              for read in drive.others]
+    return 'also reached as ' + ', '.join(others) if others else ''
 
 
 def is_same_drive(one: Identity, other: Identity) -> bool:
-    """Tell whether two identities are surely those of one drive."""
+    """Return whether two identities are surely those of one drive."""
     if not _models_agree(one.model, other.model):
         return False  # one WWN under two models is a manufacturer's slip
     serials = _serial(one), _serial(other)
@@ -84,7 +77,7 @@ def is_same_drive(one: Identity, other: Identity) -> bool:
 
 
 def _models_agree(one: str, other: str) -> bool:
-    """SCSI shows a SATA drive as vendor "ATA" and the first 16 characters of its model."""
+    # SCSI shows a SATA drive as vendor "ATA" and the first 16 characters of its model.
     first, second = (re.sub(r'^ATA +| +', '', model.upper()) for model in (one, other))
     return first.startswith(second) or second.startswith(first)
 

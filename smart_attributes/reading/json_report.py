@@ -1,41 +1,36 @@
 """smartctl's JSON, of any version since 7.0, as a Report.
 
-Whatever is not of the type that smartctl documents is taken as absent: a report
-may come from a ticket, an anonymiser or a program that speaks like smartctl.
+A value that is not of the type that smartctl documents counts as absent: a report may come from a ticket, an
+anonymiser or a program that prints what smartctl prints.
 """
 from __future__ import annotations
 
+import re
+
 from ..errors import DriveError, NotAReport
-from ..model import Identity, Report
+from ..model import AttributeRow, ErrorEntry, Identity, Report, SelfTest, Statistic
 from ..typed import TYPE_CHECKING, Json
-from . import completeness, json_logs, report_sections
+from . import completeness, report_common, report_sections
 from .content import as_text, json_start, loaded
-from .failure_reasons import Remains, diagnose, is_complaint, smart_disabled, smart_unsupported, without_data
-from .json_values import byte_of, integer_of, list_of, object_of, objects_of, text_of
-from .report_common import (
-    emptiness,
-    exclusion,
-    has_smart_data,
-    has_spindle,
-    no_report,
-    with_exit_status,
-    with_pending,
-)
+from .failure_reasons import Remains, diagnose, is_complaint, no_report, without_data
+from .json_values import byte_of, fraction_of, integer_at, integer_of, list_of, object_of, objects_of, text_of, word_of
 
 if TYPE_CHECKING:
-    from typing import Any, Collection, List, Optional, Tuple, Union
-
+    from collections.abc import Collection
 
 _SMARTCTL_KEYS = ('smartctl', 'json_format_version', 'smart_status', 'smart_support', 'ata_smart_attributes',
                   'nvme_smart_health_information_log', 'scsi_error_counter_log', 'ata_device_statistics')
-_HEXADECIMAL = frozenset('0123456789abcdef')
+# Which protocol a document has whose "device" was left out, by the beginning of its keys.
+_PROTOCOLS = (('nvme_', 'NVMe'), ('scsi_', 'SCSI'), ('ata_', 'ATA'))
+_STATISTIC_FLAGS = (('N', 'normalized'), ('D', 'supports_dsn'), ('C', 'monitored_condition_met'))
+_EXTENDED_AND_SUMMARY = ('extended', 'summary')  # both error logs hold the newest errors and the same count
 
 
-def parse(report: Union[str, bytes], exit_status: Optional[int] = None, error_text: str = '') -> Report:
-    """Return what smartctl said in its JSON.
+def parse(report: str | bytes, exit_status: int | None = None, error_text: str = '') -> Report:
+    """Return the Report of smartctl's JSON.
 
     exit_status: of the process, where it is known; a report holds its own.
-    error_text: what came on standard error: the words of sudo.
+    error_text: the standard error, which holds what sudo printed.
     Raises DriveError (or DriveAsleep, DriveAbsent, DriveIsNoDrive) when this gives no verdict.
     """
     text = as_text(report) if isinstance(report, bytes) else report
@@ -43,168 +38,226 @@ def parse(report: Union[str, bytes], exit_status: Optional[int] = None, error_te
     if start < 0:
         raise no_report(f'{text}\n{error_text}', exit_status)
     data = loaded(text, start)
-    if not is_smartctl(data):
+    if not (isinstance(data, dict) and (
+            any(key in data for key in _SMARTCTL_KEYS) or 'protocol' in object_of(data, 'device'))):
         raise NotAReport('is JSON, but not that of smartctl; record with smartctl --json -x')
     return from_json(data, exit_status, f'{text[:start]}\n{error_text}')
 
 
-def is_smartctl(data: Any) -> bool:
-    """Return whether this JSON document is one of smartctl's."""
-    return isinstance(data, dict) and (
-        any(key in data for key in _SMARTCTL_KEYS) or 'protocol' in object_of(data, 'device'))
-
-
-def from_json(data: Json, exit_status: Optional[int] = None, other_text: str = '') -> Report:
+def from_json(data: Json, exit_status: int | None = None, other_text: str = '') -> Report:
     """Return the Report of one parsed JSON document.
 
     other_text: what was printed beside the JSON.
     Raises DriveError (or a kind of it) when the document gives no verdict.
     """
     report = _report(data, exit_status, other_text)
-    arguments = report_sections.asked(word for word in list_of(object_of(data, 'smartctl'), 'argv')[1:]
-                                      if isinstance(word, str))
+    arguments = report_sections.arguments_of(word for word in list_of(object_of(data, 'smartctl'), 'argv')[1:]
+                                             if isinstance(word, str))
     problem = _problem(data, report, other_text, arguments)
-    if problem is None:
-        return report._replace(gaps=completeness.of_json(data, report, arguments))
-    raise problem.of(report.identity)
+    if problem:
+        raise problem.of(report.identity)
+    return report._replace(gaps=completeness.of_json(data, report, arguments))
 
 
-def _report(data: Json, exit_status: Optional[int], other_text: str) -> Report:
-    """Return what a document says, whether or not it makes a verdict."""
-    smartctl = object_of(data, 'smartctl')
-    status = _exit_status(smartctl, exit_status)
-    passed, words = with_exit_status(*_smart_status(object_of(data, 'smart_status')), status)
-    attributes = json_logs.attributes(objects_of(object_of(data, 'ata_smart_attributes'), 'table'))
-    identity = _identity(data)._replace(spins=has_spindle(attributes))
+def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
+    """Return the content of a document, whether or not it gives a verdict."""
+    smartctl, error_log = object_of(data, 'smartctl'), object_of(data, 'ata_smart_error_log')
+    own_exit_status = integer_of(smartctl, 'exit_status')
+    status = exit_status if own_exit_status is None else own_exit_status
+    passed, words = report_common.with_exit_status(*_smart_status(object_of(data, 'smart_status')), status)
+    attributes = _attributes(objects_of(object_of(data, 'ata_smart_attributes'), 'table'))
+    statistics = _statistics(objects_of(object_of(data, 'ata_device_statistics'), 'pages'))
+    identity = _identity(data)._replace(spins=report_common.has_spindle(attributes))
     return Report(
-        identity=identity,
-        smart_status=passed,
-        smart_status_text=words,
-        attributes=attributes,
-        statistics=with_pending(json_logs.statistics(objects_of(object_of(data, 'ata_device_statistics'), 'pages')),
-                                integer_of(object_of(data, 'ata_pending_defects_log'), 'count')),
-        nvme=json_logs.nvme(data),
-        scsi=json_logs.scsi(data, other_text) if identity.protocol == 'SCSI' else {},
-        derived=json_logs.derived(data) if identity.protocol == 'ATA' else {},
-        self_tests=json_logs.self_tests(data),
-        error_count=json_logs.error_count(object_of(data, 'ata_smart_error_log')),
-        errors=json_logs.errors(object_of(data, 'ata_smart_error_log')),
-        exit_status=status,
+        identity=identity, smart_status=passed, smart_status_text=words, attributes=attributes,
+        statistics=report_common.with_pending(statistics, integer_at(data, 'ata_pending_defects_log.count')),
+        nvme=_nvme(data), scsi=_scsi(data, other_text) if identity.protocol == 'SCSI' else {},
+        derived=_derived(data) if identity.protocol == 'ATA' else {}, self_tests=_self_tests(data),
+        error_count=_error_count(error_log), errors=_errors(error_log), exit_status=status,
         messages=_complaints(smartctl),
-        version=tuple(part for part in list_of(smartctl, 'version') if type(part) is int),
-    )
+        version=tuple(part for part in list_of(smartctl, 'version') if type(part) is int))
 
 
-def _exit_status(smartctl: Json, of_process: Optional[int]) -> Optional[int]:
-    """Return the exit status; a report holds its own."""
-    status = integer_of(smartctl, 'exit_status')
-    return of_process if status is None else status
-
-
-def _problem(data: Json, report: Report, other_text: str, arguments: Collection[str]) -> Optional[DriveError]:
+def _problem(data: Json, report: Report, other_text: str, arguments: Collection[str]) -> DriveError | None:
     """Return why this document gives no verdict, None when it does."""
-    excluded = exclusion(report, text_of(object_of(data, 'device_type'), 'name'),
-                         text_of(object_of(data, 'scsi_transport_protocol'), 'name'))
-    if excluded:
-        return excluded
-    support = object_of(data, 'smart_support')
-    if support.get('available') is True and support.get('enabled') is False and report.smart_status is not False:
-        return smart_disabled()
-    smartctl = object_of(data, 'smartctl')
-    if has_smart_data(report):
-        return emptiness(report, not report_sections.TABLE.isdisjoint(arguments))
-    printed = [line for line in list_of(smartctl, 'output') if isinstance(line, str)]
-    said = diagnose([text for _, text in _messages(smartctl)], report.exit_status, '\n'.join([*printed, other_text]))
-    if said is None and support.get('available') is False:
-        return smart_unsupported()
-    return said or without_data(Remains(
+    support, smartctl = object_of(data, 'smart_support'), object_of(data, 'smartctl')
+    problem = report_common.known_problem(
+        report, text_of(object_of(data, 'device_type'), 'name'),
+        text_of(object_of(data, 'scsi_transport_protocol'), 'name'),
+        is_disabled=support.get('available') is True and support.get('enabled') is False,
+        is_asked=not report_sections.TABLE.isdisjoint(arguments))
+    if problem or report_common.has_smart_data(report):
+        return problem
+    cause = diagnose([text for _, text in _messages(smartctl)], report.exit_status,
+                     '\n'.join([*_output(smartctl), other_text]))
+    return cause or without_data(Remains(
         report.exit_status or 0, bool(report.identity.model), text_of(object_of(data, 'device'), 'type'),
-        not arguments or not report_sections.DATA.isdisjoint(arguments),
-        report.messages[0] if report.messages else ''))
+        is_asked=not arguments or not report_sections.DATA.isdisjoint(arguments),
+        complaint=next(iter(report.messages), ''), is_unsupported=support.get('available') is False))
 
-
-# Identity
 
 def _identity(data: Json) -> Identity:
-    protocol = text_of(object_of(data, 'device'), 'protocol') or _protocol(data)
+    protocol = text_of(object_of(data, 'device'), 'protocol') or next(
+        (name for prefix, name in _PROTOCOLS if any(key.startswith(prefix) for key in data)), '')
     return Identity(
-        protocol=protocol,
-        model=text_of(data, 'model_name') or text_of(data, 'scsi_model_name'),
+        protocol=protocol, model=text_of(data, 'model_name') or text_of(data, 'scsi_model_name'),
         firmware=text_of(data, 'firmware_version') or text_of(data, 'scsi_revision') or text_of(data, 'revision'),
-        serial=text_of(data, 'serial_number'),
-        wwn=_wwn(data),
-        rotation=_rotation(data, protocol),
-        capacity=integer_of(object_of(data, 'user_capacity'), 'bytes') or integer_of(data, 'nvme_total_capacity')
-        or None,
-        family=text_of(data, 'model_family'),
-        sector_size=integer_of(data, 'logical_block_size') or 512,
-        physical_block_size=integer_of(data, 'physical_block_size') or None,
-    )
-
-
-def _protocol(data: Json) -> str:
-    """Return the protocol of a document that lacks "device": an anonymised one."""
-    for prefix, protocol in (('nvme_', 'NVMe'), ('scsi_', 'SCSI'), ('ata_', 'ATA')):
-        if any(key.startswith(prefix) for key in data):
-            return protocol
-    return ''
+        serial=text_of(data, 'serial_number'), wwn=_wwn(data), rotation=_rotation(data, protocol),
+        capacity=integer_at(data, 'user_capacity.bytes') or integer_of(data, 'nvme_total_capacity') or None,
+        family=text_of(data, 'model_family'), sector_size=integer_of(data, 'logical_block_size') or 512,
+        physical_block_size=integer_of(data, 'physical_block_size') or None)
 
 
 def _wwn(data: Json) -> str:
     """Return the world wide name as hexadecimal digits, '' without one.
 
-    ATA: IDENTIFY words 108 to 111. SCSI: the designator of the logical unit.
-    NVMe: the EUI-64 of the first namespace.
+    ATA: IDENTIFY words 108 to 111. SCSI: the designator of the logical unit. NVMe: the EUI-64 of the first namespace.
     """
-    name = object_of(data, 'wwn')
-    naa, oui, number = (integer_of(name, part) for part in ('naa', 'oui', 'id'))
+    naa, oui, number = (integer_of(object_of(data, 'wwn'), part) for part in ('naa', 'oui', 'id'))
     if naa is not None and oui is not None and number is not None:
         return f'{naa:x}{oui:06x}{number:09x}'
-    unit = text_of(data, 'logical_unit_id').lower()
-    unit = unit[2:] if unit.startswith('0x') else unit
-    if 8 <= len(unit) <= 32 and _HEXADECIMAL.issuperset(unit):
+    unit = report_common.wwn_of(text_of(data, 'logical_unit_id'))
+    if unit:
         return unit
-    for namespace in objects_of(data, 'nvme_namespaces')[:1]:
-        eui64 = object_of(namespace, 'eui64')
-        oui, number = integer_of(eui64, 'oui'), integer_of(eui64, 'ext_id')
-        if oui is not None and number is not None:
-            return f'{oui:06x}{number:010x}'
-    return ''
+    eui64 = object_of(next(iter(objects_of(data, 'nvme_namespaces')), {}), 'eui64')
+    oui, number = integer_of(eui64, 'oui'), integer_of(eui64, 'ext_id')
+    return '' if oui is None or number is None else f'{oui:06x}{number:010x}'
 
 
-def _rotation(data: Json, protocol: str) -> Optional[int]:
-    """Return rounds per minute, 0 for a solid state drive, None when not told."""
+def _rotation(data: Json, protocol: str) -> int | None:
+    """Return rounds per minute, 0 for a solid state drive, None where the report does not say."""
     rate = integer_of(data, 'rotation_rate')
-    # SBC-4, 6.6.2: 2h to 400h and FFFFh are reserved; smartctl hands them on for SCSI.
-    if rate is None or rate < 0 or (protocol == 'SCSI' and (0 < rate <= 0x400 or rate == 0xffff)):
-        return None
-    return rate
+    # SBC-4, 6.6.2: 2h to 400h and FFFFh are reserved; smartctl prints them for SCSI.
+    is_reserved = protocol == 'SCSI' and rate is not None and (0 < rate <= 0x400 or rate == 0xffff)
+    return None if rate is None or rate < 0 or is_reserved else rate
 
 
-# Verdicts, messages
-
-def _messages(smartctl: Json) -> List[Tuple[str, str]]:
+def _messages(smartctl: Json) -> list[tuple[str, str]]:
     """Return severity and words of each message."""
     return [(text_of(entry, 'severity'), text_of(entry, 'string'))
             for entry in objects_of(smartctl, 'messages') if text_of(entry, 'string')]
 
 
-def _complaints(smartctl: Json) -> Tuple[str, ...]:
-    """Return all messages, and wrong checksums, which stand only in smartctl's text (--json=co)."""
-    known = {text for _, text in _messages(smartctl)}
-    printed = (line.strip() for line in list_of(smartctl, 'output') if isinstance(line, str))
-    return (*(text for severity, text in _messages(smartctl) if severity != 'information'),
-            *(line for line in printed if is_complaint(line) and line not in known))
+def _output(smartctl: Json) -> list[str]:
+    """Return the lines of smartctl's text, which --json=o adds."""
+    return [line for line in list_of(smartctl, 'output') if isinstance(line, str)]
 
 
-def _smart_status(status: Json) -> Tuple[Optional[bool], str]:
-    """Return the drive's own verdict, and its words where it has any (SCSI)."""
-    passed = status.get('passed')
-    scsi = object_of(status, 'scsi')
-    words = text_of(scsi, 'ie_string')
-    asc, ascq = byte_of(scsi, 'asc'), byte_of(scsi, 'ascq')
+def _complaints(smartctl: Json) -> tuple[str, ...]:
+    """Return the messages but for information, and wrong checksums, which only smartctl's text has (--json=co)."""
+    messages = _messages(smartctl)
+    return (*(text for severity, text in messages if severity != 'information'),
+            *(line for line in map(str.strip, _output(smartctl))
+              if is_complaint(line) and line not in {text for _, text in messages}))
+
+
+def _smart_status(status: Json) -> tuple[bool | None, str]:
+    """Return the drive's SMART health status, and its words where it has any (SCSI)."""
+    passed, scsi = status.get('passed'), object_of(status, 'scsi')
+    words, asc, ascq = text_of(scsi, 'ie_string'), byte_of(scsi, 'asc'), byte_of(scsi, 'ascq')
     if words and asc is not None and ascq is not None:
         words = f'{words} [asc={asc:x}, ascq={ascq:x}]'
     return (passed if isinstance(passed, bool) else None), words
 
 
+def _attributes(table: list[Json]) -> tuple[AttributeRow, ...]:
+    """Return the attribute table in its order, without rows that have no valid number."""
+    return tuple(_attribute(number, row) for row in table for number in [byte_of(row, 'id')] if number)
+
+
+def _attribute(number: int, row: Json) -> AttributeRow:
+    raw, when_failed = object_of(row, 'raw'), text_of(row, 'when_failed')
+    raw_number, prefail = word_of(raw, 'value'), object_of(row, 'flags').get('prefailure')
+    return AttributeRow(
+        id=number, name=text_of(row, 'name'), value=byte_of(row, 'value'), worst=byte_of(row, 'worst'),
+        threshold=byte_of(row, 'thresh'), prefail=prefail if isinstance(prefail, bool) else None,
+        when_failed=when_failed if when_failed in ('now', 'past') else '',
+        raw=text_of(raw, 'string') or ('' if raw_number is None else str(raw_number)), raw_number=raw_number)
+
+
+def _statistics(pages: list[Json]) -> dict[tuple[int, int], Statistic]:
+    """Return the valid entries of the device statistics, by page and offset. Source: ACS-4, 9.5."""
+    valid = {}
+    for page in pages:
+        number = byte_of(page, 'number')
+        for entry in objects_of(page, 'table'):
+            offset, value, flags = integer_of(entry, 'offset'), integer_of(entry, 'value'), object_of(entry, 'flags')
+            # An invalid entry has no value; older versions print one all the same.
+            if number is not None and offset is not None and value is not None and flags.get('valid') is not False:
+                letters = ''.join(letter for letter, key in _STATISTIC_FLAGS if flags.get(key) is True)
+                valid[number, offset] = Statistic(value, text_of(entry, 'name'), letters)
+    return valid
+
+
+def _error_count(log: Json) -> int | None:
+    """Return how many errors the drive has ever logged, None where the report does not say."""
+    counts = (integer_at(log, f'{name}.count') for name in _EXTENDED_AND_SUMMARY)
+    return max((count for count in counts if count is not None and count >= 0), default=None)
+
+
+def _errors(log: Json) -> tuple[ErrorEntry, ...]:
+    entries = []
+    for row in (row for name in _EXTENDED_AND_SUMMARY for row in objects_of(object_of(log, name), 'table')):
+        number, hours = integer_of(row, 'error_number'), integer_of(row, 'lifetime_hours')
+        if number is not None and hours is not None:
+            register = byte_of(object_of(row, 'completion_registers'), 'error')
+            entries.append(report_common.error_entry(number, hours, text_of(row, 'error_description'), register))
+    return report_common.newest_first(entries)
+
+
+def _derived(data: Json) -> dict[str, int]:
+    """Return the percentages that smartctl 7.5 and later derives for ATA; for other protocols it repeats their logs."""
+    return {metric: number for metric in ('endurance_used', 'spare_available')
+            for number in [integer_at(data, f'{metric}.current_percent')] if number is not None}
+
+
+def _self_tests(data: Json) -> tuple[SelfTest, ...]:
+    """Return the self-test log of whichever protocol, newest first."""
+    log = object_of(data, 'ata_smart_self_test_log')
+    # The extended log holds more, and repeats what the standard log holds.
+    rows = objects_of(object_of(log, 'extended'), 'table') or objects_of(object_of(log, 'standard'), 'table')
+    if rows:
+        return tuple(_self_test(row, 'type', 'status', integer_of(row, 'lifetime_hours')) for row in rows)
+    if 'nvme_self_test_log' in data:
+        return tuple(_self_test(row, 'self_test_code', 'self_test_result', integer_of(row, 'power_on_hours'))
+                     for row in objects_of(object_of(data, 'nvme_self_test_log'), 'table'))
+    rows = [object_of(data, key) for key in map('scsi_self_test_{}'.format, range(20)) if key in data]
+    if rows:
+        return tuple(_self_test(row, 'code', 'result', integer_at(row, 'power_on_time.hours')) for row in rows)
+    return report_common.last_self_test(byte_of(object_of(data, 'ata_smart_data', 'self_test', 'status'), 'value'))
+
+
+def _self_test(row: Json, kind: str, result: str, hours: int | None) -> SelfTest:
+    # kind, result: the keys that its protocol has for them.
+    status = text_of(object_of(row, result), 'string')
+    return SelfTest(text_of(object_of(row, kind), 'string'), status, report_common.self_test_passed(status), hours)
+
+
+def _nvme(data: Json) -> dict[str, int]:
+    """Return the NVMe health log and the temperature thresholds, by NVME_KEYS."""
+    log = object_of(data, 'nvme_smart_health_information_log')
+    values = {key: integer_of(log, key) for key in report_common.NVME_KEYS}
+    if values['critical_warning'] is None:
+        # Without the log (-H alone) the health status still has the bits.
+        values['critical_warning'] = byte_of(object_of(data, 'smart_status', 'nvme'), 'value')
+    for limit in ('warning', 'critical'):
+        values[f'{limit}_temp_threshold'] = integer_at(data, f'nvme_composite_temperature_threshold.{limit}')
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _scsi(data: Json, other_text: str) -> dict[str, float]:
+    """Return the SCSI log pages, and in other_text, which smartctl printed beside its JSON, the pending defects."""
+    values: dict[str, float | None] = {}
+    for key, _, paths in report_common.SCSI_NUMBERS:
+        numbers = (integer_at(data, path) for path in paths)
+        values[key] = next((number for number in numbers if number is not None), None)
+    # smartctl 7.0 to 7.2 prints this number beside its JSON.
+    defects = re.search(r'Pending defect count: ?(\d{1,10})', other_text) if values['pending_defects'] is None else None
+    if defects:
+        values['pending_defects'] = int(defects[1])
+    for command in ('read', 'write', 'verify'):
+        counters = object_of(data, 'scsi_error_counter_log', command)
+        for counter in report_common.ERROR_COUNTERS:
+            value_of = fraction_of if counter == 'gigabytes_processed' else integer_of
+            values[f'{command}.{counter}'] = value_of(counters, counter)
+    return {key: value for key, value in values.items() if value is not None}

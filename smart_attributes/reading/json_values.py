@@ -1,6 +1,6 @@
-"""One value of a JSON document: absent, unless it is what it should be.
+"""One value of a JSON document: absent unless it has the type that smartctl documents.
 
-A report may come from a ticket, an anonymiser or a program that speaks like smartctl.
+A report may come from a ticket, an anonymiser or a program that prints what smartctl prints.
 """
 from __future__ import annotations
 
@@ -9,42 +9,42 @@ import re
 from ..typed import TYPE_CHECKING, Json
 
 if TYPE_CHECKING:
-    from typing import Any, List, Mapping, Optional
-
+    from typing import Any
 
 SAFE = range(1 - 2 ** 53, 2 ** 53)  # beyond these a JSON number may have been rounded on its way
 BYTES = range(256)
 _LARGEST = 2 ** 128       # the widest counter there is (NVMe)
 
 
-def object_of(data: Mapping[str, Any], key: str) -> Json:
-    """Return an object, empty where there is none."""
-    value = data.get(key)
-    return value if isinstance(value, dict) else {}
+def object_of(data: Json, *path: str) -> Json:
+    """Return the object at the end of a path of keys, empty where there is none."""
+    for key in path:
+        value = data.get(key)
+        data = value if isinstance(value, dict) else {}
+    return data
 
 
-def list_of(data: Mapping[str, Any], key: str) -> List[Any]:
+def list_of(data: Json, key: str) -> list[Any]:
     """Return a list, empty where there is none."""
     value = data.get(key)
     return value if isinstance(value, list) else []
 
 
-def objects_of(data: Mapping[str, Any], key: str) -> List[Json]:
+def objects_of(data: Json, key: str) -> list[Json]:
     """Return the objects of a list."""
     return [entry for entry in list_of(data, key) if isinstance(entry, dict)]
 
 
-def text_of(data: Mapping[str, Any], key: str) -> str:
+def text_of(data: Json, key: str) -> str:
     """Return a text without outer blanks, '' where there is none."""
     value = data.get(key)
     return value.strip() if isinstance(value, str) else ''
 
 
-def integer_of(data: Mapping[str, Any], key: str) -> Optional[int]:
-    """Return a whole number, exactly.
+def integer_of(data: Json, key: str) -> int | None:
+    """Return a whole number, exactly; None where there is none.
 
-    Where smartctl doubts that a number survives as a JSON number it adds the same
-    as a string, with "_s" at the end of the name.
+    If a number might not survive as a JSON number, smartctl adds it as a string, under a key that ends with "_s".
     """
     value: Any = data.get(key)
     if type(value) is int and value in SAFE:
@@ -57,25 +57,29 @@ def integer_of(data: Mapping[str, Any], key: str) -> Optional[int]:
     return None
 
 
-def byte_of(data: Mapping[str, Any], key: str) -> Optional[int]:
-    """Return a whole number from 0 to 255."""
+def integer_at(data: Json, path: str) -> int | None:
+    """Return the whole number at a path of keys such as "temperature.current", None where there is none."""
+    *parents, key = path.split('.')
+    return integer_of(object_of(data, *parents), key)
+
+
+def byte_of(data: Json, key: str) -> int | None:
+    """Return a whole number from 0 to 255, None where there is none."""
     value = data.get(key)
     if type(value) is not int:
         value = integer_of(data, key)
     return value if value in BYTES else None
 
 
-def word_of(data: Mapping[str, Any], key: str) -> Optional[int]:
-    """Return a whole number of at most 64 bits: the raw bytes of an attribute."""
+def word_of(data: Json, key: str) -> int | None:
+    """Return a whole number of at most 64 bits, such as the raw bytes of an attribute; None where there is none."""
     value = integer_of(data, key)
     return value if value is not None and 0 <= value < 2 ** 64 else None
 
 
-def fraction_of(data: Mapping[str, Any], key: str) -> Optional[float]:
+def fraction_of(data: Json, key: str) -> float | None:
     """Return a number that smartctl writes as a string: "71532.573", in some locales "71532,573"."""
     value: Any = data.get(key)
     if isinstance(value, str) and re.fullmatch(r'\d{1,30}(?:[.,]\d{1,9})?', value.strip()):
         return float(value.strip().replace(',', '.'))
-    if type(value) in (int, float) and 0 <= value < _LARGEST:
-        return float(value)
-    return None
+    return float(value) if type(value) in (int, float) and 0 <= value < _LARGEST else None

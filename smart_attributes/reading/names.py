@@ -9,10 +9,10 @@ from ..typed import TYPE_CHECKING
 from .device_types import base
 
 if TYPE_CHECKING:
-    from typing import Dict, Iterable, Iterator, List, Sequence, Tuple
+    from collections.abc import Iterable, Iterator, Sequence
 
 
-def unique(forms: Iterable[Iterator[str]]) -> List[str]:
+def unique(forms: Iterable[Iterator[str]]) -> list[str]:
     """Return a name for each: the first of its forms that no other one bears.
 
     forms: the names that one may have, from the shortest to the one that is surely its own.
@@ -28,28 +28,24 @@ def unique(forms: Iterable[Iterator[str]]) -> List[str]:
             names[place] = name or names[place]
 
 
-def named(devices: Iterable[Device]) -> List[Device]:
+def named(devices: Iterable[Device]) -> list[Device]:
     """Return the devices, each address once and each under a name that no other has.
 
-    A name is as short as the others allow, and depends on which devices there
-    are, not on their order.
+    A name is as short as the others allow, and depends on which devices there are, not on their order.
     """
-    merged: Dict[str, Device] = {}
+    merged: dict[str, Device] = {}
     for device in devices:
-        known = merged.get(device.address, device)
-        merged[device.address] = known._replace(optional=known.optional and device.optional)
+        first = merged.get(device.address, device)
+        merged[device.address] = first._replace(optional=first.optional and device.optional)
     return _renamed(list(merged.values()), map(_forms, merged.values()))
 
 
-def labelled(devices: Sequence[Tuple[Device, str]]) -> List[Device]:
-    """Return the devices under labels of somebody's choice, lengthened where several are equal.
-
-    A device with the label '' keeps its name.
-    """
+def labelled(devices: Sequence[tuple[Device, str]]) -> list[Device]:
+    """Return the devices under their labels, lengthened where several are equal; '' leaves a device its name."""
     return _renamed([device for device, _ in devices], (_label_forms(device, label) for device, label in devices))
 
 
-def _renamed(devices: Sequence[Device], forms: Iterable[Iterator[str]]) -> List[Device]:
+def _renamed(devices: Sequence[Device], forms: Iterable[Iterator[str]]) -> list[Device]:
     return [device._replace(name=name) for device, name in zip(devices, unique(forms))]
 
 

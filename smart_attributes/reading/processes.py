@@ -1,8 +1,7 @@
 """Processes of smartctl: started in parallel, listened to, ended in time.
 
-Nothing here understands what smartctl says about a drive; a process becomes an
-Answer of bytes. This module is imported first and starts the processes, so it
-must be cheap: see the note on imports.
+Nothing here understands what smartctl prints about a drive; a process becomes an Answer of bytes. This module is
+imported first and starts the processes, so it must be cheap: see the note on imports.
 """
 from __future__ import annotations
 
@@ -17,9 +16,8 @@ from .smartctl_calls import ENVIRONMENT, is_behind_sudo
 
 # ruff: noqa: SIM105 - imports within functions, and contextlib is one of the expensive ones
 #
-# Drives answer while Python is still importing the rest. What would delay the
-# first process stays out of here: typing, re, enum (with it signal), model and
-# errors take 30 ms together, these modules less than 1 ms. Type checkers
+# Drives answer while Python is still importing the rest. Imports that would delay the first process stay out of here:
+# typing, re, enum (with it signal), model and errors take 30 ms together, these modules less than 1 ms. Type checkers
 # read this name as typing.TYPE_CHECKING.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,18 +44,17 @@ class _Process:
     __slots__ = ('chunks', 'command', 'pid', 'since', 'sizes', 'started', 'status', 'streams', 'waited')
 
     def __init__(self, command: Command, pid: int, streams: dict[int, int]) -> None:
-        self.command = command
-        self.pid = pid
+        self.command, self.pid = command, pid
         self.started = time.monotonic()
         self.streams = streams                  # open descriptor -> 0 stdout, 1 stderr
         self.chunks: tuple[list[bytes], list[bytes]] = ([], [])
         self.sizes = [0, 0]
-        self.status: int | None = None       # exit status, or minus the signal
+        self.status: int | None = None          # exit status, or minus the signal
         self.waited = 0.0                       # seconds, until another check was done with the drive
-        self.since = self.started               # when it began to be over: last pipe shut, or ended, or told to
+        self.since = self.started               # when it began to be over: last pipe shut, SIGTERM sent, or ended
 
     def reap(self) -> bool:
-        """Collect the exit status if there is one; tell whether it has ended."""
+        """Collect the exit status if there is one; return whether the process has ended."""
         if self.status is None:
             try:
                 pid, status = os.waitpid(self.pid, os.WNOHANG)
@@ -69,7 +66,7 @@ class _Process:
         return self.status is not None
 
     def signal(self, number: int) -> bool:
-        """Send a signal to all of its group; False where that is not ours to do."""
+        """Send a signal to all of its group; return False where that is not ours to do."""
         try:
             os.killpg(self.pid, number)
         except ProcessLookupError:
@@ -83,8 +80,7 @@ def _spawn(command: Command, lock: int) -> _Process:
     """Start *command* with nothing but its pipes and, as its standard input, the locked file, if there is one. Raises
     OSError.
 
-    posix_spawn and poll rather than subprocess: importing that costs more CPU
-    than everything this module does for 24 drives.
+    posix_spawn and poll rather than subprocess: importing that costs more CPU than this module takes for 24 drives.
     """
     ends: list[int] = []
     nothing = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
@@ -97,8 +93,7 @@ def _spawn(command: Command, lock: int) -> _Process:
                           (os.POSIX_SPAWN_DUP2, ends[1], 1), (os.POSIX_SPAWN_DUP2, ends[3], 2)],
             # Away from our terminal and group: sudo and smartctl behave as under a daemon.
             setsid=True,
-            # Python ignores SIGPIPE and children would inherit that: an
-            # abandoned smartctl has to end when its pipe is gone.
+            # Python ignores SIGPIPE and children would inherit that: an abandoned smartctl has to end with its pipe.
             setsigdef=[SIGPIPE])
     except OSError:
         for end in (*ends, *([lock] if lock >= 0 else [])):
@@ -115,14 +110,15 @@ def _spawn(command: Command, lock: int) -> _Process:
 class Runner:
     """Runs commands in parallel; each gets its own time limit, all of them a deadline.
 
-    Usage: start() what is surely needed, import the rest, run() everything,
-    print, close(). run() may be called again, for what the first answers call for.
+    Usage: start() what is surely needed, import the rest, run() everything, print, close(). run() may be called again,
+    for what the first answers call for.
     """
 
     def __init__(self, waiting: Waiting | None = None) -> None:
         self._waiting = waiting
         self.later: list[Callable[[], object]] = []  # what remains to be done once the answer is out
-        self._met: dict[Command, tuple[Earlier, float]] = {}  # who of another check was met last, and since when any
+        # Which process of another check had the drive last, and since when any had it.
+        self._met: dict[Command, tuple[Earlier, float]] = {}
         self._poll = select.poll()
         self._of: dict[int, _Process] = {}
         self._active: list[_Process] = []
@@ -151,8 +147,8 @@ class Runner:
         while waiting or self._active:
             answers = self._fill(waiting, jobs, drive_timeout, deadline)
             self._listen(self._pause(drive_timeout, deadline) if not answers else 0)
-            # All at once, before anything is yielded: while the caller works
-            # on one answer, time passes that is not the other drives' fault.
+            # All at once, before anything is yielded: while the caller works on one answer, time passes that is not
+            # the other drives' fault.
             answers += self._settle(drive_timeout, deadline)
             yield from answers
 
@@ -165,7 +161,7 @@ class Runner:
             time.sleep(0.002 if self._dying else 0)
 
     def _is_full(self, jobs: int) -> bool:
-        """Tell whether as many processes run as may; one that was told to end still runs."""
+        """Return whether as many processes run as may; one that was sent SIGTERM still runs."""
         return len(self._active) + len(self._dying) >= jobs
 
     def keep(self, state_dir: str) -> None:
@@ -175,7 +171,7 @@ class Runner:
 
     @property
     def forgetful(self) -> str:
-        """Return why nothing is known of earlier checks; '' where it is."""
+        """Return why processes of earlier checks are not known; '' where they are."""
         return self._waiting.why_not if self._waiting else ''
 
     def _begin(self, command: Command) -> bool:
@@ -188,14 +184,11 @@ class Runner:
         process = _spawn(command, lock)
         if command in self._met:
             process.waited = process.started - self._met.pop(command)[1]
-        self._enlist(process)
-        return True
-
-    def _enlist(self, process: _Process) -> None:
         self._active.append(process)
         for descriptor in process.streams:
             self._of[descriptor] = process
             self._poll.register(descriptor, select.POLLIN)
+        return True
 
     def _fill(self, waiting: list[Command], jobs: int, drive_timeout: float, deadline: float) -> list[Answer]:
         """Start what there is room for; return the answers of those that cannot be started."""
@@ -233,17 +226,17 @@ class Runner:
     def _pause(self, drive_timeout: float, deadline: float) -> float:
         """Return how long to wait for output, in seconds."""
         now = time.monotonic()
-        # Ends are noticed by shut pipes and then collected. The exit comes within a tenth of a millisecond; who takes
-        # longer is looked at ever more seldom.
+        # Ends are noticed by shut pipes and then collected. The exit comes within a tenth of a millisecond; a process
+        # that takes longer is looked at ever more seldom.
         over = [now - process.since for process in self._active if not process.streams]
         beat = min([LONGEST_BEAT, *(max(SHORTEST_BEAT, seconds) for seconds in over)])
         ends = [process.started + drive_timeout for process in self._active] + [deadline]
         return max(0.0, min(beat, min(ends) - now))
 
     def _listen(self, seconds: float) -> None:
-        """Wait for output at most *seconds*, then take all that those have printed who have printed by then.
+        """Wait for output at most *seconds*, then take all of the processes that have printed by then.
 
-        Nobody else: while the last of many drives answer, there is always one more.
+        Of no others: while the last of many drives answer, there is always one more.
         """
         if seconds < POLLED:
             time.sleep(seconds)
@@ -251,7 +244,7 @@ class Runner:
             self._read(descriptor)
 
     def _read(self, descriptor: int) -> None:
-        """Take what is there and forget what is beyond LARGEST; whoever prints without end must not keep us here."""
+        """Take what is there and forget what is beyond LARGEST; output without end must not keep us here."""
         process = self._of[descriptor]
         stream = process.streams[descriptor]
         for _ in range(LARGEST // _CHUNK):
@@ -297,7 +290,7 @@ class Runner:
         return '', ''
 
     def _end(self, process: _Process) -> None:
-        """Take leave of *process*: shut its pipes and, if it still runs, tell it to end."""
+        """Shut the pipes of *process* and, if it still runs, send it SIGTERM."""
         for descriptor in list(process.streams):
             self._shut(process, descriptor)
         if not process.reap() and process.signal(SIGTERM):
@@ -306,10 +299,10 @@ class Runner:
         self._active.remove(process)  # last: an alarm may come between two lines, and close() ends what it finds here
 
     def _escalate(self) -> None:
-        """Kill what has not obeyed SIGTERM; give up what survives that too, stuck in the kernel.
+        """Kill processes that have not obeyed SIGTERM; give up those that survive that too, stuck in the kernel.
 
-        sudo (1.9) may be signalled by whoever called it and hands SIGTERM on to smartctl. SIGKILL
-        would end sudo alone, and with it the TIMEOUT of the rule that ends a smartctl which does not obey.
+        sudo (1.9) takes signals of its caller and hands SIGTERM on to smartctl. SIGKILL would end sudo alone, and with
+        it the TIMEOUT of the rule that ends a smartctl which does not obey.
         """
         now = time.monotonic()
         for process in list(self._dying):

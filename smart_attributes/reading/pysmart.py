@@ -1,15 +1,16 @@
-"""pySMART: what it reads of smartctl's text, the attribute table, the NVMe health log and the SCSI counters.
+"""pySMART: the parts of smartctl's text that it reads: the attribute table, the NVMe health log, the SCSI counters.
 
-It knows one layout, that of `-A` in English. Lines in it go to it as smartctl printed them; lines in another one
-(brief, hexadecimal, names with blanks, other groups of digits) are translated into it first. Its Device class is not
-used: it takes 2.6 ms for forty lines, and starts smartctl when it misses something.
+It knows one layout, that of `-A` in English. Lines in another one (brief, hexadecimal, names with blanks, other groups
+of digits) are translated into it first. Its Device class is not used: it takes 2.6 ms for forty lines, and starts
+smartctl when it misses something.
 """
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Match, NamedTuple, Optional, Sequence, Tuple
+from typing import Any
 
 from ..errors import DriveError
 from ..model import WHEN_FAILED, AttributeRow
@@ -24,14 +25,13 @@ _COLUMN = r'(?:----?|0x[0-9a-f]{2}|\d{1,3})'  # "100", "0x64" with -f hex, "---"
 # Before 5.40 unknown names hold a blank; a name of 24 characters and more runs into the flags.
 _START = r'(?P<id>\d{1,3}|0x[0-9a-f]{2})\s+(?P<name>\S+?(?: \S+?)??)\s*'
 _NUMBERS = rf'(?P<value>{_COLUMN})\s+(?P<worst>{_COLUMN})\s+(?P<threshold>{_COLUMN})\s+'
-_UNUSUAL = re.compile(_START + r'(?P<flags>0x[0-9a-f]{4})\s+' + _NUMBERS +
-                      r'(?P<kind>Pre-fail|Old_age)\s+(?P<updated>Always|Offline)\s+(?P<failed>-|FAILING_NOW|In_the_past)\s+'
-                      r'(?P<raw>\S.*)')
+_UNUSUAL = re.compile(_START + r'(?P<flags>0x[0-9a-f]{4})\s+' + _NUMBERS + r'(?P<kind>Pre-fail|Old_age)\s+'
+                      r'(?P<updated>Always|Offline)\s+(?P<failed>-|FAILING_NOW|In_the_past)\s+(?P<raw>\S.*)')
 # The layout of -x: "  5 Reallocated_Sector_Ct   PO--CK   100   100   010    -    0"
 _BRIEF = re.compile(_START + r'(?P<flags>[P-][O-][S-][R-][C-][K-]\+?)\s+' + _NUMBERS
                     + r'(?P<failed>-|NOW|Past)\s+(?P<raw>\S.*)')
 _FLAG_BITS = 'POSRCK'     # bit 0 first. Source: smartmontools atacmds.h, ATTRIBUTE_FLAGS_*
-_NO_VALUE = 999           # stands for "---" while pySMART, which wants digits, reads the row
+_NO_VALUE = 999           # instead of "---" while pySMART, which needs digits, reads the row
 
 # The label that smartctl prints, pySMART's attribute, and the key of smartctl's JSON.
 _NVME_LOG = (
@@ -50,20 +50,18 @@ _NVME_LOG = (
     ('Error Information Log Entries', 'errorEntries', 'num_err_log_entries'),
     ('Warning Comp. Temperature Time', 'warningTemperatureTime', 'warning_temp_time'),
     ('Critical Comp. Temperature Time', 'criticalTemperatureTime', 'critical_comp_time'),
-    ('Temperature', 'temperature', 'temperature'),
-)
+    ('Temperature', 'temperature', 'temperature'))
 NVME_LABELS = {label: key for label, _, key in _NVME_LOG}
 _NVME_HEADLINE = 'SMART/Health Information (NVMe Log 0x02)'
-# pySMART turns used into left endurance.
+# pySMART turns the used endurance into that which is left.
 _SCSI_LOG = (
     ('Percentage used endurance indicator', 'Life_Left', 'percentage_used'),
     ('Specified cycle count over device lifetime', 'Start_Stop_Spec', 'start_stop_cycles_rated'),
     ('Accumulated start-stop cycles', 'Start_Stop_Cycles', 'start_stop_cycles'),
     ('Specified load-unload count over device lifetime', 'Load_Cycle_Spec', 'load_unload_cycles_rated'),
     ('Accumulated load-unload cycles', 'Load_Cycle_Count', 'load_unload_cycles'),
-    ('Elements in grown defect list', 'Reallocated_Sector_Ct', 'grown_defects'),
-)
-# What pySMART takes as it stands; of counters "1,204", and the size in brackets behind groups of digits alone.
+    ('Elements in grown defect list', 'Reallocated_Sector_Ct', 'grown_defects'))
+# The forms that pySMART takes; of counters "1,204", and a size in brackets only behind groups of digits.
 _COUNTER = re.compile(r'\d{1,3}(?:,\d{3})*|\d+')
 _SIZED = re.compile(r'\d{1,3}(?:,\d{3})* \[\d+(?:\.\d+)? ?[kMGTPE]?B\]|\d+')
 _PERCENT = re.compile(r'\d+%')
@@ -73,58 +71,43 @@ _PRINTED = {'critical_warning': re.compile('0x[0-9a-f]{1,2}'), 'temperature': re
 _UNITS = {'available_spare': '%', 'available_spare_threshold': '%', 'percentage_used': '%', 'temperature': ' Celsius'}
 
 
-class _Readers(NamedTuple):
-    """pySMART's readers of lines."""
-
-    ata: Callable[[Iterator[str]], Any]
-    nvme: Callable[[Iterator[str]], Any]
-    scsi: Callable[[Iterator[str]], Any]
-
-
 @cache
-def _readers() -> _Readers:
-    """Import pySMART, which takes 80 ms, and return its readers.
+def _interface() -> Any:
+    """Import pySMART, which takes 80 ms, and return its module of classes that read lines.
 
     Raises DriveError when it, or what it needs itself (chardet, humanfriendly), is not installed.
     """
     language = os.environ.get('LANG')
     try:
-        from pySMART.interface import AtaAttributes, NvmeAttributes, SCSIAttributes
+        import pySMART.interface
     except ImportError as error:
-        missing = (error.name or 'pySMART').partition('.')[0]
-        raise DriveError(f'is text, which the Python package pySMART reads, and {missing} is not installed; install '
+        package = (error.name or 'pySMART').partition('.')[0]
+        raise DriveError(f'is text, which the Python package pySMART reads, and {package} is not installed; install '
                          f'it, or record with smartctl --json -x', 'python-package-missing') from None
     finally:
-        # pySMART sets LANG for the smartctl that it would start; it is not ours to change.
+        # pySMART sets LANG for the smartctl that it would start; other programs must not see that.
         if language is None:
             os.environ.pop('LANG', None)
         else:
             os.environ['LANG'] = language
-    return _Readers(AtaAttributes, NvmeAttributes, SCSIAttributes)
+    return pySMART.interface
 
-
-# --- the attribute table ---------------------------------------------------------------------------
 
 def classic(line: str) -> str:
     """Return a row of the attribute table in the layout that pySMART knows, '' if it is not a row."""
     if _CLASSIC.match(line):
         return line
     row = _UNUSUAL.match(line) or _BRIEF.match(line)
-    return _translated(row) if row else ''
-
-
-def _translated(row: Match[str]) -> str:
+    if not row:
+        return ''
     parts = row.groupdict()
-    flags = parts['flags']
     if 'kind' not in parts:
-        bits = sum(1 << bit for bit, letter in enumerate(_FLAG_BITS) if flags[bit] == letter)
-        flags = f'0x{bits:04x}'
-        parts['kind'] = 'Pre-fail' if bits & 1 else 'Old_age'
-        parts['updated'] = 'Always' if bits & 2 else 'Offline'
-    numbers = ' '.join(str(_decimal(parts[name])) for name in ('value', 'worst', 'threshold'))
-    name = parts['name'].replace(' ', '_')
-    return (f'{_decimal(parts["id"])} {name} {flags} {numbers} {parts["kind"]} {parts["updated"]} {parts["failed"]} '
-            f'{parts["raw"]}')
+        bits = sum(1 << bit for bit, letter in enumerate(_FLAG_BITS) if parts['flags'][bit] == letter)
+        parts.update(flags=f'0x{bits:04x}', kind='Pre-fail' if bits & 1 else 'Old_age',
+                     updated='Always' if bits & 2 else 'Offline')
+    number, value, worst, threshold = (_decimal(parts[name]) for name in ('id', 'value', 'worst', 'threshold'))
+    return (f'{number} {parts["name"].replace(" ", "_")} {parts["flags"]} {value} {worst} {threshold} {parts["kind"]} '
+            f'{parts["updated"]} {parts["failed"]} {parts["raw"]}')
 
 
 def _decimal(printed: str) -> int:
@@ -132,41 +115,32 @@ def _decimal(printed: str) -> int:
     return _NO_VALUE if printed.startswith('-') else int(printed, 16 if 'x' in printed else 10)
 
 
-def attributes(rows: Sequence[str]) -> Tuple[AttributeRow, ...]:
+def attributes(rows: Sequence[str]) -> tuple[AttributeRow, ...]:
     """Return the attribute table of classic rows, in its printed order. Raises DriveError where pySMART is missing."""
-    # pySMART keeps one row for each number, which broken firmware lists twice, and forgets the order, by which an entry
-    # may recognise a controller. So a number that comes again stands in a further table.
-    tables: Dict[int, List[str]] = {}
-    places: List[Tuple[int, int]] = []
-    for row in rows[:MOST_ROWS]:
-        number = int(row.split(None, 1)[0])
-        if 0 < number < 256:
-            table = sum(number == known for _, known in places)
-            places.append((table, number))
-            tables.setdefault(table, []).append(row)
-    read = {table: _readers().ata(iter([_HEADLINE, *lines, ''])).legacyAttributes for table, lines in tables.items()}
-    return tuple(_attribute(read[table][number]) for table, number in places)
+    # pySMART keeps one row for each number, which broken firmware lists twice, and loses the order, by which an entry
+    # may recognise a controller. So it reads each row alone.
+    numbers = [int(row.split(None, 1)[0]) for row in rows[:MOST_ROWS]]
+    return tuple(_attribute(_interface().AtaAttributes(iter([_HEADLINE, row, ''])).legacyAttributes[number])
+                 for row, number in zip(rows, numbers) if 0 < number < 256)
 
 
-def _attribute(read: Any) -> AttributeRow:
-    """Return what pySMART read of one row. The raw value stays text: its raw_int drops signs and hex."""
-    value, worst, threshold = (None if number > 255 else number for number in (read.value_int, read.worst, read.thresh))
-    return AttributeRow(read.num, read.name, value, worst, threshold, read.type == 'Pre-fail',
-                        WHEN_FAILED[read.when_failed], read.raw)
+def _attribute(row: Any) -> AttributeRow:
+    """Return a row that pySMART has read. The raw value stays text: pySMART's raw_int drops signs and hex."""
+    value, worst, threshold = (None if number > 255 else number for number in (row.value_int, row.worst, row.thresh))
+    return AttributeRow(row.num, row.name, value, worst, threshold, row.type == 'Pre-fail',
+                        WHEN_FAILED[row.when_failed], row.raw)
 
 
-# --- NVMe and SCSI ---------------------------------------------------------------------------------
-
-def nvme(fields: Mapping[str, str]) -> Dict[str, int]:
+def nvme(fields: Mapping[str, str]) -> dict[str, int]:
     """Return the NVMe health log, by NVME_KEYS. fields: label in lower case -> value, as printed."""
     warning = fields.get('critical warning', '')
-    fed = [f'Critical Warning: {warning}'] if _PRINTED['critical_warning'].fullmatch(warning) else []
-    fed += [f'{label}: {value}' for label, _, key in _NVME_LOG
-            for value in [_value(fields.get(label.lower(), ''), key)] if value]
-    if not fed:
+    lines = [f'Critical Warning: {warning}'] if _PRINTED['critical_warning'].fullmatch(warning) else []
+    lines += [f'{label}: {value}' for label, _, key in _NVME_LOG
+              for value in [_value(fields.get(label.lower(), ''), key)] if value]
+    if not lines:
         return {}
-    log = _readers().nvme(iter([_NVME_HEADLINE, *fed, '']))
-    values: Dict[str, Optional[int]] = {key: getattr(log, attribute) for _, attribute, key in _NVME_LOG}
+    log = _interface().NvmeAttributes(iter([_NVME_HEADLINE, *lines, '']))
+    values = {key: getattr(log, attribute) for _, attribute, key in _NVME_LOG}
     values['critical_warning'] = log.criticalWarning
     return {key: value for key, value in values.items() if value is not None}
 
@@ -179,38 +153,35 @@ def _value(printed: str, key: str) -> str:
     return '' if number is None else f'{number}{_UNITS.get(key, "")}'
 
 
-def scsi(fields: Mapping[str, str]) -> Dict[str, float]:
-    """Return the SCSI counters that pySMART knows, by SCSI_KEYS. fields: as for nvme()."""
-    # pySMART takes away the last sign of a percentage, whatever it is, and wants nothing behind the others.
-    printed = [(label, _UNITS.get(key, ''), re.fullmatch(r'(\d{1,19})%?', fields.get(label.lower(), '')))
-               for label, _, key in _SCSI_LOG]
-    fed = [f'{label}: {number[1]}{unit}' for label, unit, number in printed if number]
-    if not fed:
+def scsi(fields: Mapping[str, str]) -> dict[str, float]:
+    """Return the SCSI counters that pySMART knows, by the keys of json_report. fields: as for nvme()."""
+    # pySMART takes away the last sign of a percentage, whatever it is, and allows nothing behind other numbers.
+    lines = [f'{label}: {number[1]}{_UNITS.get(key, "")}' for label, _, key in _SCSI_LOG
+             for number in [re.fullmatch(r'(\d{1,19})%?', fields.get(label.lower(), ''))] if number]
+    if not lines:
         return {}
-    log = _readers().scsi(iter(fed)).diagnostics
-    values: Dict[str, Optional[float]] = {key: getattr(log, attribute) for _, attribute, key in _SCSI_LOG}
+    log = _interface().SCSIAttributes(iter(lines)).diagnostics
+    values = {key: getattr(log, attribute) for _, attribute, key in _SCSI_LOG}
     if values['percentage_used'] is not None:
         values['percentage_used'] = 100 - values['percentage_used']
     return {key: value for key, value in values.items() if value is not None}
 
 
-# --- numbers in other forms ------------------------------------------------------------------------
-
 # Groups of digits with signs that are no letters between them: four where UTF-8 was read as Latin-1.
 _GROUPS = re.compile(r'([0-9]+(?:[^0-9A-Za-z]{1,4}[0-9]{2,3})*)[^0-9]*')
 
 
-def digits(value: str) -> Optional[int]:
+def digits(value: str) -> int | None:
     """Return "11.442.052 [5,85 TB]" or "1'000'204'886'016 bytes" as a number, whatever parts its groups.
 
-    None for what holds several numbers.
+    None where there are several numbers, or none.
     """
     match = _GROUPS.fullmatch(value.partition('[')[0].strip())
     digits = re.sub(r'[^0-9]', '', match[1]) if match else ''
     return int(digits) if 0 < len(digits) <= 39 else None
 
 
-def leading(value: str) -> Optional[int]:
-    """Return the number at the start of "5400 rpm"."""
+def leading(value: str) -> int | None:
+    """Return the number at the start of "5400 rpm", None where there is none."""
     match = re.match(r'-?\d{1,19}(?!\d)', value)
-    return int(match.group()) if match else None
+    return int(match[0]) if match else None

@@ -10,20 +10,20 @@ from ..typed import TYPE_CHECKING, NamedTuple
 from .report_common import NVME_KEYS
 
 if TYPE_CHECKING:
-    from typing import Any, Callable, Collection, FrozenSet, Iterable, List, Mapping, Sequence, Tuple
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from ..model import Report
 
-_WITHOUT_VALUE = 'hVHcAiaxCXj'  # smartctl's options of one letter behind which nothing stands
+_WITHOUT_VALUE = 'hVHcAiaxCXj'  # smartctl's options of one letter that take no value
 _LONG = {'--all': '-a', '--xall': '-x', '--health': '-H', '--attributes': '-A', '--info': '-i'}
 
 ALL = frozenset(('-a', '-x'))
 TABLE = ALL | {'-A'}
 DATA = TABLE | {'-H', '-l', '--log'}
-_INFO, _ERRORS, _TESTS, _WEAR = ALL | {'-i'}, ALL | {'error', 'xerror'}, ALL | {'selftest', 'xselftest'}, ALL | {'ssd'}
-_ALWAYS: FrozenSet[str] = frozenset()
+_ERRORS, _TESTS, _WEAR = ALL | {'error', 'xerror'}, ALL | {'selftest', 'xselftest'}, ALL | {'ssd'}
+_ALWAYS: frozenset[str] = frozenset()
 
-# What stands for a log in `places`: a key of JSON, a line of text, and what says that the drive does not keep it.
+# What proves in `places` that a log was printed: a key of JSON, a line of text, a mark that the drive does not keep it.
 NO_ERROR_LOG, NO_TEST_LOG, NO_STATISTICS = 'error_logging_supported', 'self_tests_supported', 'no device statistics'
 _TEST_LOG = frozenset((
     'ata_smart_self_test_log', NO_TEST_LOG, 'smart self-test log not supported', 'no self-tests have been logged',
@@ -36,26 +36,24 @@ _NO_COUNTERS = frozenset(('error counter logging not supported', 'device does no
 _LIMITS = frozenset(('critical_warning', 'warning_temp_threshold', 'critical_temp_threshold'))  # of no log, or not only
 _OPTIONAL_NVME = frozenset(('warning_temp_time', 'critical_comp_time', *_LIMITS)) - {'critical_warning'}
 
-# kind -> (attribute, others beside which it always stands). Of 18,433 hard disks and 14,403 solid state drives of
+# kind -> (attribute, others that never come without it). Of 18,433 hard disks and 14,403 solid state drives of
 # linuxhw/EnterpriseDrive that have the others one lacks the attribute: a hard disk that has 4 and not 198.
-_COMPANIONS: Mapping[str, Sequence[Tuple[int, FrozenSet[int]]]] = {
-    'hdd': ((5, frozenset((1,))), (5, frozenset((3,))), (10, frozenset((7,))),
-            (197, frozenset((4, 191))), (197, frozenset((4, 22))), (197, frozenset((4, 200))), (197, frozenset((187,))),
-            (198, frozenset((4,)))),
-    'ssd': tuple((5, frozenset((other,))) for other in (183, 184, 190, 197))}
+_COMPANIONS: Mapping[str, Sequence[tuple[int, set[int]]]] = {
+    'hdd': ((5, {1}), (5, {3}), (10, {7}), (197, {4, 191}), (197, {4, 22}), (197, {4, 200}), (197, {187}), (198, {4})),
+    'ssd': ((5, {183}), (5, {184}), (5, {190}), (5, {197}))}
 
 
 class Part(NamedTuple):
-    """A part of a report that is missing where it is not there."""
+    """A part that a report must have."""
 
     name: str                          # in the note
-    asked: FrozenSet[str]              # smartctl prints it for each of these arguments; empty: always
-    holds: Callable[[Report], Any]     # whether a report has it
-    places: FrozenSet[str] = _ALWAYS   # any of these among the keys or lines of a report is as good
+    arguments: frozenset[str]          # smartctl prints it for each of these; empty: always
+    holds: Callable[[Report], object]  # whether a report has it
+    places: frozenset[str] = _ALWAYS   # any of these among the keys or lines of a report is as good
 
 
 def _is_error_log_whole(report: Report) -> bool:
-    """Tell whether errors are listed one after the other, beginning with the newest."""
+    """Return whether errors are listed one after the other, beginning with the newest."""
     numbers, newest = [entry.number for entry in report.errors], report.error_count or 0
     return not newest or numbers == list(range(newest, newest - max(len(numbers), 1), -1))
 
@@ -109,35 +107,30 @@ PARTS: Mapping[str, Sequence[Part]] = {'': _ANY, 'ATA': (
 """By protocol, what a report always has. A drive whose protocol is not in the report has the first ones."""
 
 
-def missing(report: Report, arguments: Collection[str], places: Collection[str]) -> List[str]:
-    """Return the names of the parts that a report lacks, worst first.
+def missing(report: Report, arguments: Collection[str], places: Collection[str]) -> list[str]:
+    """Return the names of the parts that a report lacks, worst first, and of lost rows of the attribute table.
 
-    arguments: of smartctl, as `asked` returns them. places: the keys of a JSON report, or the lines of a text.
+    arguments: of smartctl, as `arguments_of` returns them. places: the keys of a JSON report, or the lines of a text.
     """
-    found = [part.name for part in PARTS.get(report.identity.protocol, _ANY) if not part.holds(report)
-             and not (part.asked and part.asked.isdisjoint(arguments))
-             and not any(place in places for place in part.places)]
-    return [*found, *_lost_rows(report)]
-
-
-def _lost_rows(report: Report) -> Iterable[str]:
-    """Return the attributes that a table lacks although it has those that never stand without them."""
+    parts = [part.name for part in PARTS.get(report.identity.protocol, _ANY) if not part.holds(report)
+             and not (part.arguments and part.arguments.isdisjoint(arguments)) and part.places.isdisjoint(places)]
     numbers = {row.id for row in report.attributes}
-    return dict.fromkeys(f'attribute {attribute}' for attribute, others in _COMPANIONS.get(report.identity.kind, ())
+    rows = dict.fromkeys(f'attribute {attribute}' for attribute, others in _COMPANIONS.get(report.identity.kind, ())
                          if attribute not in numbers and others <= numbers)
+    return [*parts, *rows]
 
 
-def asked(arguments: Iterable[str]) -> FrozenSet[str]:
+def arguments_of(command: Iterable[str]) -> frozenset[str]:
     """Return the words of smartctl's command line one by one: "-iHA" as -i, -H and -A, "--log=error,7" as error."""
-    found: List[str] = []
-    for word in arguments:
+    arguments: list[str] = []
+    for word in command:
         rest = word
         if word.startswith('--'):
             name, _, rest = word.partition('=')
-            found.append(_LONG.get(name, name))
+            arguments.append(_LONG.get(name, name))
         elif word.startswith('-'):
             behind = word[1:].lstrip(_WITHOUT_VALUE)
-            found += ['-' + letter for letter in word[1:len(word) - len(behind)] + behind[:1]]
+            arguments += ['-' + letter for letter in word[1:len(word) - len(behind)] + behind[:1]]
             rest = behind[1:]
-        found += rest.split(',')
-    return frozenset(found)
+        arguments += rest.split(',')
+    return frozenset(arguments)

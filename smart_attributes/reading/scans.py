@@ -3,28 +3,25 @@ from __future__ import annotations
 
 import re
 
+from ..coded import Coded
 from ..errors import SmartError, UsageError
 from ..model import Device
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import NamedTuple
 from ..words import clean
 from . import addresses, virtual_devices
 from .addresses import quoted
 from .names import named
 
-if TYPE_CHECKING:
-    from typing import List, Tuple
-
 
 class Scan(NamedTuple):
-    """What smartctl --scan found."""
+    """The devices that smartctl --scan lists."""
 
-    devices: Tuple[Device, ...]
-    refused: Tuple[str, ...]  # a sentence for each that was left out
+    devices: tuple[Device, ...]
+    refused: tuple[Coded, ...]  # a sentence for each that was left out
     is_whole: bool = True     # what was left out is no drive
 
 
-# "# " stands before what --scan-open could not open. What follows the type is info, or words
-# that --scan-open was told to append.
+# "# " precedes what --scan-open could not open. Info follows the type, or words that --scan-open was asked to append.
 _SCAN_LINE = r'(?P<failed># )?(?P<path>\S+) -d (?P<type>\S+)(?: (?P<rest>.*))?'
 
 
@@ -34,38 +31,37 @@ def from_scan(text: str) -> Scan:
     Raises SmartError where the text is no such output at all.
     """
     entries = _json_entries(text) if text.lstrip().startswith('{') else _text_entries(text)
-    devices: List[Device] = []
-    refused: List[str] = []
+    devices: list[Device] = []
+    refused: list[Coded] = []
     is_whole = True
     for path, kind, failure in entries:
         try:
-            known = addresses.at(path, _as_needed(kind, path), path)
+            drives = addresses.at(path, _as_needed(kind, path), path)
         except UsageError as error:
-            refused.append(f'the scan found {quoted(path)}, which is left out: {error}')
+            refused.append(Coded('scan-left-out', f'the scan found {quoted(path)}, which is left out: {error}'))
             is_whole = False
             continue
         what = virtual_devices.of_path(path)
         if failure or what:
             reason = clean(failure, 200) or f'it is {what}, no drive that has SMART'
-            refused.append(f'the scan found {path}, which is left out: {reason}')
+            refused.append(Coded('scan-left-out', f'the scan found {path}, which is left out: {reason}'))
             is_whole &= bool(what)
             continue
-        devices += known
+        devices += drives
     return Scan(tuple(named(devices)), tuple(refused), is_whole)
 
 
 def _as_needed(kind: str, path: str) -> str:
     """Return the type to ask with: none where smartctl finds out by itself.
 
-    A scan that opens nothing calls every SATA drive "scsi". Said aloud, that
-    would be obeyed, and the drive's ATA side never be seen.
+    A scan that opens nothing calls every SATA drive "scsi". With that type, smartctl would never see its ATA side.
     """
     if kind == 'scsi' or (kind in ('sat', 'ata') and re.match(r'/dev/[sh]d', path)):
         return ''
     return '' if kind == 'nvme' and path.startswith('/dev/nvme') else kind
 
 
-def _text_entries(text: str) -> List[Tuple[str, str, str]]:
+def _text_entries(text: str) -> list[tuple[str, str, str]]:
     """Return path, type and failure of each line. Source: smartctl.cpp, scan_devices()."""
     entries = []
     for line in text.splitlines():
@@ -80,14 +76,14 @@ def _text_entries(text: str) -> List[Tuple[str, str, str]]:
     return entries
 
 
-def _json_entries(text: str) -> List[Tuple[str, str, str]]:
+def _json_entries(text: str) -> list[tuple[str, str, str]]:
     """Return path, type and failure of each device of a JSON scan."""
     import json
     try:
         scan = json.loads(text)
         # A scan that finds nothing has no key "devices"; neither have other outputs.
         head = scan['smartctl']
-        is_scan = not head['exit_status'] and any(word in ('--scan', '--scan-open') for word in head['argv'])
+        is_scan = not head['exit_status'] and {'--scan', '--scan-open'}.intersection(head['argv'])
         entries = [(each['name'], each['type'], each.get('open_error', '')) for each in scan.get('devices', [])]
         if is_scan and all(isinstance(word, str) for entry in entries for word in entry):
             return entries

@@ -9,10 +9,11 @@ from ..typed import TYPE_CHECKING
 from .addresses import quoted
 
 if TYPE_CHECKING:
-    from typing import Iterable, List, Optional, Pattern, Sequence
+    from collections.abc import Iterable, Sequence
+    from re import Pattern
 
 
-def patterns(texts: Iterable[str]) -> List[Pattern[str]]:
+def patterns(texts: Iterable[str]) -> list[Pattern[str]]:
     """Return the regular expressions of --match or --ignore. Raises UsageError."""
     compiled = []
     for text in texts:
@@ -24,23 +25,21 @@ def patterns(texts: Iterable[str]) -> List[Pattern[str]]:
     return compiled
 
 
-def is_wanted(device: Device, identity: Optional[Identity],
-              match: Sequence[Pattern[str]], ignore: Sequence[Pattern[str]],
-              is_all_told: bool = True) -> Optional[bool]:
-    """Tell whether a drive is to be checked; None: that depends on model and serial, read them.
+def is_wanted(device: Device, identity: Identity | None, match: Sequence[Pattern[str]], ignore: Sequence[Pattern[str]],
+              is_final: bool = True) -> bool | None:
+    """Return whether a drive is to be checked; None: that depends on model and serial, read them.
 
-    Each pattern is searched in the address, the path, the name, the model and the serial
-    number. identity: None as long as it is not known. is_all_told: nothing more can be learned
-    of it. A drive that did not tell what the patterns may ask for stays None, and so stays in the check.
+    Each pattern is searched in the address, the path, the name, the model and the serial number. identity: None as
+    long as it is not known. is_final: nothing more can be learned of it; otherwise a drive that did not report what
+    the patterns may ask for stays None, and so stays in the check.
     """
-    texts = [device.address, device.path, device.name]
-    texts += [identity.model, identity.serial] if identity else []
+    texts = [device.address, device.path, device.name, *((identity.model, identity.serial) if identity else ())]
     if _any_in(ignore, texts):
         return False
-    if identity is None or not (is_all_told or (identity.model and identity.serial)):
+    if identity is None or not (is_final or (identity.model and identity.serial)):
         return True if not ignore and (not match or _any_in(match, texts)) else None
     return not match or _any_in(match, texts)
 
 
-def _any_in(patterns_: Sequence[Pattern[str]], texts: Sequence[str]) -> bool:
-    return any(pattern.search(text) for pattern in patterns_ for text in texts)
+def _any_in(expressions: Sequence[Pattern[str]], texts: Sequence[str]) -> bool:
+    return any(expression.search(text) for expression in expressions for text in texts)

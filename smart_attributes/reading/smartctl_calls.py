@@ -8,7 +8,7 @@ import os
 import stat
 
 from .. import trust
-from ..defaults import SMARTCTL
+from ..constants import SMARTCTL
 
 TYPE_CHECKING = False  # as type checkers read typing.TYPE_CHECKING, which would be expensive
 if TYPE_CHECKING:
@@ -16,19 +16,18 @@ if TYPE_CHECKING:
 
     Command = tuple[str, ...]
 
-# The whole environment of smartctl and of sudo. LC_ALL=C keeps thousands
-# separators and translated words out of what is parsed.
+# The whole environment of smartctl and of sudo. LC_ALL=C keeps thousands separators and translated words out of what is
+# parsed.
 ENVIRONMENT = {'LC_ALL': 'C', 'PATH': '/usr/sbin:/usr/bin:/sbin:/bin'}
 
-# The command lines. The sudoers rule, the simulator and the benchmarks depend
-# on every word and on the order. Judged by smartctl 7.3 and 7.5 and left out:
-# "-l background" (-A already prints its power-on time; where the page is
-# missing it sets exit bit 2) and "-l defects" ("-l error" already prints the
-# SCSI page; the ATA count is in the device statistics too).
+# The command lines. The sudoers rule, the simulator and the benchmarks depend on every word and on the order. Judged by
+# smartctl 7.3 and 7.5 and left out: "-l background" (-A already prints its power-on time; where the page is missing it
+# sets exit bit 2) and "-l defects" ("-l error" already prints the SCSI page; the ATA count is in the device statistics
+# too).
 LOGS = ('error', 'selftest', 'devstat', 'ssd')
 JSON = ('--json=c',)
-# What (JSON, LOGS) were before, newest first: whoever changes one of them adds what it was. Sites have our sudoers rule
-# in literal forms and in their configuration management; where it refuses today's words, these are tried.
+# Earlier values of (JSON, LOGS), newest first: a change of one of them adds a pair. Sites have our sudoers rule in
+# literal forms and in their configuration management; where it refuses today's words, these are tried.
 FORMER: tuple[tuple[Command, Command], ...] = ()
 SCAN = (*JSON, '--scan')
 SCAN_TEXT = ('--scan',)
@@ -54,7 +53,7 @@ def _logs_and_address(arguments: Command) -> tuple[list[str], Command]:
 
 
 def is_ours(arguments: Command) -> bool:
-    """Tell whether these are arguments that a check gives smartctl, today's or those of FORMER."""
+    """Return whether these are arguments that a check gives smartctl, today's or those of FORMER."""
     json, (logs, address) = JSON if arguments[:1] == JSON else (), _logs_and_address(arguments)
     today = (*json, '--scan') if '--scan' in arguments else _arguments(json, logs, address)
     return arguments == today or ('', *arguments) in former(('', *today))
@@ -62,8 +61,8 @@ def is_ours(arguments: Command) -> bool:
 
 def former(command: Command) -> list[Command]:
     """Return the command lines of earlier versions for the same task, newest first, without the logs left out here."""
-    start = 3 if is_behind_sudo(command) else 1
-    head, arguments = command[:start], command[start:]
+    arguments = split(command)[1]
+    head = command[:-len(arguments)]
     logs, address = _logs_and_address(arguments)
     skipped = set(LOGS) - set(logs)
     lines = []
@@ -75,7 +74,7 @@ def former(command: Command) -> list[Command]:
 
 
 def is_refused(command: Command, stdout: bytes, stderr: bytes) -> bool:
-    """Tell whether sudo did not run this command, for want of a rule that admits it.
+    """Return whether sudo did not run this command, for want of a rule that admits it.
 
     Source: sudo 1.9, plugins/sudoers/check.c and logging.c; sudo-rs 0.2, src/common/error.rs.
     """
@@ -85,7 +84,7 @@ def is_refused(command: Command, stdout: bytes, stderr: bytes) -> bool:
 
 
 def prefix(executable: str, nosudo: bool = False) -> Command:
-    """Return what stands before the arguments: smartctl itself, behind `sudo -n` for all but root.
+    """Return what precedes the arguments: smartctl itself, behind `sudo -n` for all but root.
 
     Raises UsageError where sudo is needed and missing.
     """
@@ -95,13 +94,13 @@ def prefix(executable: str, nosudo: bool = False) -> Command:
 
 
 def split(command: Command) -> tuple[str, Command]:
-    """Return which smartctl a command runs, and its arguments; sudo stands aside."""
+    """Return which smartctl a command runs, and its arguments, without sudo."""
     start = 2 if is_behind_sudo(command) else 0
     return command[start], command[start + 1:]
 
 
 def is_behind_sudo(command: Command) -> bool:
-    """Tell whether sudo runs it."""
+    """Return whether sudo runs it."""
     return command[1:2] == ('-n',)
 
 
@@ -119,9 +118,8 @@ def find_sudo() -> str:
 def check_executable(path: str, as_root: bool, through_sudo: bool = False) -> None:
     """Raise UsageError unless *path* can and may be run as smartctl.
 
-    as_root: we are root; then nobody else may be able to change the file.
-    through_sudo: sudo runs it, so this user need not be able to see more than
-        that it exists.
+    as_root: we are root; then nobody else may be able to change the file. through_sudo: sudo runs it, so this user need
+    not be able to see more than that it exists.
     """
     fault = _fault(path, as_root, through_sudo)
     if fault:
@@ -142,17 +140,12 @@ def _fault(path: str, as_root: bool, through_sudo: bool) -> str:
         return 'this is no program; say with -p where smartctl is, such as ' + SMARTCTL
     if not through_sudo and not os.access(path, os.X_OK):
         return 'this user may not execute it; check its mode, or say with -p where smartctl is'
-    return _distrusted(path) if as_root else ''
-
-
-def _distrusted(path: str) -> str:
-    """Return why root should not run *path*: someone else could have put a program there."""
-    foreign = trust.fault(path, trust.ROOT)
+    foreign = trust.fault(path, trust.ROOT) if as_root else ''  # someone else could have put a program there
     return f'root runs nothing that others can change: {foreign}; use {SMARTCTL}' if foreign else ''
 
 
 def is_too_old(stdout: bytes) -> bool:
-    """Tell whether this smartctl, before 7.0, knows no --json; ask again for text.
+    """Return whether this smartctl, before 7.0, knows no --json; ask again for text.
 
     Source: smartctl.cpp, parse_options(): the unknown option is named, exit status 1.
     """
@@ -160,7 +153,7 @@ def is_too_old(stdout: bytes) -> bool:
 
 
 def version(stdout: bytes) -> tuple[int, ...]:
-    """Return smartctl's version, (7, 3), from the head of anything it printed; () where it is not told.
+    """Return smartctl's version, (7, 3), from the head of anything it printed; () where it is missing.
 
     "smartctl 7.3 2022-02-28 r5338 …", "smartctl pre-7.4 …", "smartctl version 5.38 …", '"version":[7,3]'.
     """

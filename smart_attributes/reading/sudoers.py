@@ -1,37 +1,44 @@
 """The sudoers rule that admits our smartctl command lines and no others.
 
-It is made of the very tuples in `commands` and the types in `device_types`, so it
-cannot fall behind them. sudo compares all arguments, joined by blanks, with one
-extended regular expression; older sudo and other programs of its kind know
-none, and get a literal line for each drive.
+It is made of the tuples in `smartctl_calls` and the types in `device_types`, so it cannot fall behind them. sudo
+compares all arguments, joined by blanks, with one extended regular expression; older sudo and other programs of its
+kind know none, and get a literal line for each drive.
 """
+from __future__ import annotations
 
 import math
 import os
 import re
-from typing import Callable, Iterable, Iterator, NamedTuple, Sequence, Tuple
+import time
 
-from ..defaults import SMARTCTL
+from ..constants import SMARTCTL
 from ..errors import SmartError, UsageError
 from ..model import HowRead
+from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import literally
-from . import device_types, processes, smartctl_calls
-from .device_types import DeviceType
-from .machine import Found, Plan
+from . import device_types, smartctl_calls
 
-Arguments = Tuple[str, ...]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from .device_types import DeviceType
+    from .machine import DeviceList, Plan
+    from .processes import Runner
+    from .smartctl_calls import Command
+
+    Drives = Callable[[], tuple[DeviceList, Sequence[Plan]]]  # which drives there are, and how each is read
 
 FIRST_WITH_EXPRESSIONS = (1, 9, 10)  # sudo(8), release notes of 1.9.10
 FIRST_WITH_LOG_ALLOWED = (1, 8, 29)  # sudoers(5)
 FIRST_WITH_JSON = (7, 0)             # smartctl
 SLACK = 5                            # seconds after our own time limit in which a smartctl ends by itself
 
-# Where drives and controllers stand below /dev. Everything else there is left
-# out, above all what anybody may fill (shm, mqueue) or lead elsewhere (fd), so
-# a path of one's own making wants a literal line. No part may start with a dot.
+# Where drives and controllers are below /dev. Everything else there is left out, above all what anybody may fill (shm,
+# mqueue) or lead elsewhere (fd): such a path needs a literal line. No part may start with a dot.
 PATHS = (
     'sd[a-z]+[0-9]*', 'hd[a-z][0-9]*', 'sg[0-9]+', 'nvme[0-9]+(n[0-9]+(p[0-9]+)?)?', 'ng[0-9]+n[0-9]+', 'bus/[0-9]+',
-    'tw[ael][0-9]+', 'cciss/c[0-9]+d[0-9]+', 'hpsa[0-9]+', 'disk/by-[a-z]+/[A-Za-z0-9_][A-Za-z0-9_.:+=@-]*')
+    *(node for each in device_types.CONTROLLERS.values() for node in each.own_nodes),
+    'disk/by-[a-z]+/[A-Za-z0-9_][A-Za-z0-9_.:+=@-]*')
 
 _PATH, _TYPE = 'PATH', 'TYPE'
 _RESERVED = re.compile(r'[\\,:=]')            # in a literal argument; source: sudoers(5), "Other special characters"
@@ -49,89 +56,83 @@ QUIET = '''\
 # them removes the line that begins with Defaults. Linux' audit records them anyway.'''
 
 
-class Rule(NamedTuple):
-    """Who may do what, and for how long."""
+class SudoRule(NamedTuple):
+    """A user, the calls of smartctl that sudo admits for that user, and for how long."""
 
     user: str
     executable: str
     timeout: int                          # seconds; sudo ends what takes longer. 0: no limit
-    expressions: Tuple[str, ...] = ()     # extended regular expressions for all arguments
-    literal: Tuple[Arguments, ...] = ()
+    expressions: tuple[str, ...] = ()     # extended regular expressions for all arguments
+    literal: tuple[Command, ...] = ()
     is_quiet: bool = True                 # sudo does not log what this rule admits
 
 
-class Asked(NamedTuple):
-    """What a rule is wanted for."""
+class RuleRequest(NamedTuple):
+    """The wishes for a rule."""
 
     user: str
     is_literal: bool = False      # a line for each drive, no patterns
-    types: Tuple[str, ...] = ()   # that are admitted only when asked for
+    types: tuple[str, ...] = ()   # that are admitted only on request
     names_drives: bool = False
 
 
-Drives = Callable[[], Tuple[Found, Sequence[Plan]]]  # which drives there are, and how each is read
+def text(request: RuleRequest, how: HowRead, runner: Runner, drives: Drives) -> str:
+    """Return the file for /etc/sudoers.d that is requested.
 
-
-def text(asked: Asked, how: HowRead, runner: processes.Runner, drives: Drives) -> str:
-    """Return the file for /etc/sudoers.d that is asked for.
-
-    Raises UsageError for a user or a smartctl that no rule should name, and
-    SmartError where literal lines are wanted and there are no drives.
+    Raises UsageError for a user or a smartctl that no rule should name, and SmartError where literal lines are needed
+    and there are no drives.
     """
-    _check(asked, how)
-    said = _sudo_version(how, runner)
-    rule = general(asked, how)
-    if said and not version(said):
+    _check(request, how)
+    sudo = _sudo_version(how, runner)
+    rule = general(request, how)
+    if sudo and not version(sudo):
         rule = rule._replace(timeout=0)  # other programs of its kind do not know the word
-    if said and version(said) < FIRST_WITH_LOG_ALLOWED:
+    if sudo and version(sudo) < FIRST_WITH_LOG_ALLOWED:
         rule = rule._replace(is_quiet=False)
-    if asked.is_literal or not knows_expressions(said):
+    if request.is_literal or not knows_expressions(sudo):
+        reason = ('as asked for' if request.is_literal
+                  else f'because this sudo ("{sudo}") knows no regular expressions; that of 1.9.10 does')
         return document(rule._replace(expressions=(), literal=tuple(_literal(how, runner, drives))),
-                        _why_literal(asked.is_literal, said))
-    lines = _literal(how, runner, drives) if asked.names_drives else ()
+                        f'# A line for each drive, {reason}: print it again when drives or data files change.')
+    lines = _literal(how, runner, drives) if request.names_drives else ()
     return document(rule._replace(literal=tuple(line for line in lines if not admits(rule.expressions, line))))
 
 
-def general(asked: Asked, how: HowRead) -> Rule:
+def general(request: RuleRequest, how: HowRead) -> SudoRule:
     """Return the rule that admits every drive in a usual place."""
-    return Rule(asked.user, how.smartctl, math.ceil(how.timeout) + SLACK, tuple(all_expressions(asked.types)))
+    return SudoRule(request.user, how.smartctl, math.ceil(how.timeout) + SLACK, tuple(all_expressions(request.types)))
 
 
-def document(rule: Rule, note: str = '') -> str:
+def document(rule: SudoRule, note: str = '') -> str:
     """Return the text of a file for /etc/sudoers.d."""
     return '\n'.join([HEAD, *([note] if note else []), *([QUIET] if rule.is_quiet else []), render(rule)])
 
 
-def render(rule: Rule) -> str:
+def render(rule: SudoRule) -> str:
     """Return a rule in the language of sudoers(5)."""
-    commands = [f'{rule.executable} ^{expression}$' for expression in rule.expressions]
-    commands += [f'{rule.executable} {" ".join(map(_escaped, line))}' for line in rule.literal]
-    listed = ', \\\n    '.join(commands)
-    alias = _alias(rule.user, listed)
-    limit = f'TIMEOUT={rule.timeout} ' if rule.timeout else ''
-    lines = [f'Cmnd_Alias {alias} = \\\n    {listed}', f'{rule.user} ALL=(root) {limit}NOPASSWD: {alias}']
-    if rule.is_quiet:
-        # Of the forms that sudoers(5) has only this one means our lines and not every call of smartctl.
-        lines.insert(1, f'Defaults!{alias} !log_allowed, !pam_session')
-    return '\n'.join(lines)
-
-
-def _alias(user: str, listed: str) -> str:
-    """Return a name that two different rules on one machine do not share; sudo complains of a second definition."""
     import zlib
-    name = re.sub('[^A-Z0-9]', '_', user.upper())
-    return f'SMARTCTL_FOR_{name}_{zlib.crc32(f"{user} {listed}".encode()):08X}'
+    commands = [f'{rule.executable} ^{expression}$' for expression in rule.expressions]
+    commands += [f'{rule.executable} ' + _RESERVED.sub(r'\\\g<0>', ' '.join(line)) for line in rule.literal]
+    listed = ', \\\n    '.join(commands)
+    # No two different rules on one machine share a name: sudo complains of a second definition.
+    alias = (f'SMARTCTL_FOR_{re.sub("[^A-Z0-9]", "_", rule.user.upper())}_'
+             f'{zlib.crc32(f"{rule.user} {listed}".encode()):08X}')
+    # Of the forms that sudoers(5) has only this one means our lines and not every call of smartctl.
+    quiet = [f'Defaults!{alias} !log_allowed, !pam_session'] if rule.is_quiet else []
+    limit = f'TIMEOUT={rule.timeout} ' if rule.timeout else ''
+    return '\n'.join([f'Cmnd_Alias {alias} = \\\n    {listed}', *quiet,
+                      f'{rule.user} ALL=(root) {limit}NOPASSWD: {alias}'])
 
 
-def admits(expressions: Iterable[str], arguments: Arguments) -> bool:
-    """Tell whether one of the expressions admits a command line; Python reads them as POSIX does."""
+def admits(expressions: Iterable[str], arguments: Command) -> bool:
+    """Return whether one of the expressions admits a command line; Python reads them as POSIX does."""
     return any(re.fullmatch(expression, ' '.join(arguments)) for expression in expressions)
 
 
 # --- expressions --------------------------------------------------------------------
 
 def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
-    """Yield the expressions that together admit every command line of `commands` for drives.
+    """Yield the expressions that together admit every command line of `smartctl_calls` for drives.
 
     requested: names of types that ask with vendor commands; without it, none of these.
     """
@@ -140,14 +141,11 @@ def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
     admitted = [entry for entry in device_types.TYPES if not entry.is_vendors or entry.name in requested]
     usual = f'({"|".join(PATHS)})'
     tunnel = device_types.TUNNELS.replace('(?:', '(')  # POSIX has no groups that are not counted
-    yield _read_expression(f'({tunnel})?({_types(entry for entry in admitted if entry.is_scsi)})', usual)
+    types = '|'.join(type_expression(entry) for entry in admitted if entry.is_scsi)
+    yield _read_expression(f'({tunnel})?({types})', usual)
     for nodes in dict.fromkeys(entry.nodes for entry in admitted):
-        types = _types(entry for entry in admitted if entry.nodes == nodes and not entry.is_scsi)
+        types = '|'.join(type_expression(entry) for entry in admitted if entry.nodes == nodes and not entry.is_scsi)
         yield _read_expression(f'({types})', nodes or usual)
-
-
-def _types(entries: Iterable[DeviceType]) -> str:
-    return '|'.join(map(type_expression, entries))
 
 
 def _read_expression(types: str, nodes: str) -> str:
@@ -176,56 +174,36 @@ def type_expression(entry: DeviceType) -> str:
     """
     if not entry.slots:
         return literally(entry.name) + entry.arguments
-    limits = iter(entry.slots)
+    numbers = iter([f'[0-9]{{1,{len(str(highest))}}}' if highest > 9 else '[0-9]' for _, highest in entry.slots])
     form = entry.form.replace('[', '(').replace(']', ')?')
-    return re.sub('[A-Z]+', lambda _: _number_up_to(next(limits)[1]), form)
-
-
-def _number_up_to(highest: int) -> str:
-    digits = len(str(highest))
-    return '[0-9]' if digits == 1 else f'[0-9]{{1,{digits}}}'
+    return re.sub('[A-Z]+', lambda _: next(numbers), form)
 
 
 # --- literal lines ------------------------------------------------------------------
 
-def _literal(how: HowRead, runner: processes.Runner, drives: Drives) -> Iterator[Arguments]:
+def _literal(how: HowRead, runner: Runner, drives: Drives) -> Iterator[Command]:
     """Yield the command lines for the drives named, or for those of this machine."""
-    found, plans = drives()
+    devices, plans = drives()
     if not plans:
         raise SmartError('there are no drives to write lines for; name them with -d, or run this as root on the '
                          'machine that has them')
-    has_json = _speaks_json(how, runner)
-    if found.is_scan:
+    smartctl = smartctl_calls.version(_output(how, runner, (how.smartctl, *smartctl_calls.VERSION)))
+    has_json = not smartctl or smartctl >= FIRST_WITH_JSON  # one that does not run is taken for a new one
+    if devices.is_scan:
         yield smartctl_calls.SCAN if has_json else smartctl_calls.SCAN_TEXT
     for each in plans:
         arguments = each.command[each.command.index(how.smartctl) + 1:]
         yield arguments if has_json else tuple(word for word in arguments if word not in smartctl_calls.JSON)
 
 
-def _speaks_json(how: HowRead, runner: processes.Runner) -> bool:
-    """Tell which of our two forms this smartctl is called with; one that does not run is taken for a new one."""
-    told = smartctl_calls.version(_output(how, runner, (how.smartctl, *smartctl_calls.VERSION)))
-    return not told or told >= FIRST_WITH_JSON
-
-
-def _escaped(argument: str) -> str:
-    return _RESERVED.sub(r'\\\g<0>', argument)
-
-
-def _why_literal(was_asked: bool, said: str) -> str:
-    reason = ('as asked for' if was_asked
-              else f'because this sudo ("{said}") knows no regular expressions; that of 1.9.10 does')
-    return f'# A line for each drive, {reason}: print it again when drives or data files change.'
-
-
 # --- this machine -------------------------------------------------------------------
 
-def _check(asked: Asked, how: HowRead) -> None:
-    if not re.fullmatch(_USER, asked.user) or re.fullmatch(_NO_USER, asked.user):
+def _check(request: RuleRequest, how: HowRead) -> None:
+    if not re.fullmatch(_USER, request.user) or re.fullmatch(_NO_USER, request.user):
         raise UsageError('the user of a rule is one user by name, such as --user nagios; '
                          'ALL, names in capitals, groups and numbers may mean others to sudo')
     requestable = [entry.name for entry in device_types.TYPES if entry.is_vendors]
-    if not set(asked.types) <= set(requestable):
+    if not set(request.types) <= set(requestable):
         raise UsageError(f'--type takes one of {", ".join(requestable)}; the rule admits all other types without '
                          f'being asked')
     if not re.fullmatch(_EXECUTABLE, how.smartctl):
@@ -235,8 +213,8 @@ def _check(asked: Asked, how: HowRead) -> None:
         smartctl_calls.check_executable(how.smartctl, as_root=True, through_sudo=True)
 
 
-def _sudo_version(how: HowRead, runner: processes.Runner) -> str:
-    """Return the first line that sudo says about itself: "Sudo version 1.9.13p3"; '' where there is none."""
+def _sudo_version(how: HowRead, runner: Runner) -> str:
+    """Return the first line that sudo prints about itself: "Sudo version 1.9.13p3"; '' where there is none."""
     try:
         sudo = smartctl_calls.find_sudo()
     except UsageError:
@@ -245,22 +223,17 @@ def _sudo_version(how: HowRead, runner: processes.Runner) -> str:
     return ''.join(sign for sign in lines[0] if sign.isprintable())[:60] if lines else ''
 
 
-def _output(how: HowRead, runner: processes.Runner, command: Sequence[str]) -> bytes:
-    answer = next(runner.run([tuple(command)], 1, how.drive_timeout, _deadline(how)))
-    return answer.stdout or answer.stderr  # sudo-rs tells its version there
+def _output(how: HowRead, runner: Runner, command: Command) -> bytes:
+    answer = next(runner.run([command], 1, how.drive_timeout, time.monotonic() + how.timeout))
+    return answer.stdout or answer.stderr  # sudo-rs prints its version there
 
 
-def _deadline(how: HowRead) -> float:
-    import time
-    return time.monotonic() + how.timeout
+def knows_expressions(sudo: str) -> bool:
+    """Return whether a sudo of this version compares regular expressions; True if there is none yet."""
+    return not sudo or version(sudo) >= FIRST_WITH_EXPRESSIONS
 
 
-def knows_expressions(said: str) -> bool:
-    """Tell whether a sudo of this version compares regular expressions; True if there is none yet."""
-    return not said or version(said) >= FIRST_WITH_EXPRESSIONS
-
-
-def version(said: str) -> Tuple[int, ...]:
-    """Return (1, 9, 13) of "Sudo version 1.9.13p3"; () where another program speaks: "sudo-rs 0.2.8"."""
-    told = re.match(r'Sudo version ([0-9.]+)', said)
-    return tuple(int(number) for number in told[1].split('.') if number) if told else ()
+def version(sudo: str) -> tuple[int, ...]:
+    """Return (1, 9, 13) of "Sudo version 1.9.13p3"; () for other programs: "sudo-rs 0.2.8"."""
+    match = re.match(r'Sudo version ([0-9.]+)', sudo)
+    return tuple(int(number) for number in match[1].split('.') if number) if match else ()

@@ -1,45 +1,41 @@
-"""smartctl's text, of any version since 5.37, as a Report: identity and verdict; `pysmart` and `text_logs` read the
-rest.
-"""
+"""smartctl's text, of any version since 5.37, as a Report. `pysmart` reads some of the logs."""
 from __future__ import annotations
 
 import re
-from typing import Collection, Dict, Optional, Sequence, Tuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from ..errors import DriveError
-from ..model import Identity, Report
-from . import text_completeness, text_logs
+from ..model import ErrorEntry, Identity, Report, SelfTest, Statistic
+from . import pysmart, report_common, text_completeness
 from .content import as_text, looks_like_json
-from .failure_reasons import Remains, diagnose, examined, smart_disabled, without_data
+from .failure_reasons import Remains, diagnose, examined, no_report, without_data
 from .json_report import parse as parse_json
-from .pysmart import attributes, digits, leading
-from .report_common import (
-    emptiness,
-    exclusion,
-    has_smart_data,
-    has_spindle,
-    no_report,
-    with_exit_status,
-    with_pending,
-)
-from .text_lines import POWER_ON, Lines, sorted_lines
+from .pysmart import digits, leading
+from .text_lines import POWER_ON, Lines, lines_by_kind
 
 _BANNER = re.compile(r'^[ \t]*smartctl (?:version )?(?:pre-)?(\d+)\.(\d+)', re.MULTILINE)
-
 # Blanks and apostrophes that locales put between groups of digits, made ASCII.
 _TYPOGRAPHY = str.maketrans({'\u00a0': ' ', '\u202f': ' ', '\u2009': ' ', '\u2007': ' ', '\u2019': "'", '\u02bc': "'",
                              '\ufeff': None, '\r': None})
 _QUOTED = re.compile(r'^(?:>[> \t]?)+', re.MULTILINE)  # an answer to a mail; smartctl begins no line so
+# Labels that only one protocol has.
+_LABELS = {
+    'NVMe': ('=== start of smart data section ===', 'model number', 'critical warning'),
+    'ATA': ('device model', 'ata version is', 'smart overall-health self-assessment test result', 'lu wwn device id',
+            'smart error log version', 'smart extended comprehensive error log version',
+            'smart extended self-test log version', 'general smart values'),
+    'SCSI': ('smart health status', 'logical unit id', 'elements in grown defect list', 'transport protocol',
+             'current drive temperature', 'non-medium error count', 'vendor', 'product', 'error counter log',
+             'percentage used endurance indicator', 'device', POWER_ON)}
+# "read:   56244        0         0     56244          0          0.026           0"
+_ERROR_COUNTERS = re.compile(r'(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+(?:[.,]\d{1,9})?)\s+(\d+)')
+# The words after "- " below an NVMe drive's FAILED, and the bit of its critical warning. Source: NVMe 1.4, figure 194.
+_NVME_WARNINGS = (('available spare', 1), ('temperature', 2), ('NVM subsystem reliability', 4), ('media', 8),
+                  ('volatile memory', 16), ('persistent memory', 32))
+_ERROR_LOGS = ('smart error log version', 'smart extended comprehensive error log version')
 
-_ATA_LABELS = ('device model', 'ata version is', 'smart overall-health self-assessment test result', 'lu wwn device id',
-               'smart error log version', 'smart extended comprehensive error log version',
-               'smart extended self-test log version', 'general smart values')
-_SCSI_LABELS = ('smart health status', 'logical unit id', 'elements in grown defect list', 'transport protocol',
-                'current drive temperature', 'non-medium error count', 'vendor', 'product', 'error counter log',
-                'percentage used endurance indicator', 'device', POWER_ON)
 
-
-def parse_report(data: bytes, exit_status: Optional[int] = None, error_text: str = '',
+def parse_report(data: bytes, exit_status: int | None = None, error_text: str = '',
                  command: Sequence[str] = ()) -> Report:
     """Return the Report of a recorded or fresh output, JSON or text.
 
@@ -52,144 +48,198 @@ def parse_report(data: bytes, exit_status: Optional[int] = None, error_text: str
     return parse(text, exit_status, error_text, command)
 
 
-def parse(text: str, exit_status: Optional[int] = None, error_text: str = '', command: Sequence[str] = ()) -> Report:
+def parse(text: str, exit_status: int | None = None, error_text: str = '', command: Sequence[str] = ()) -> Report:
     """Return the Report of smartctl's text.
 
-    Raises DriveError (or a kind of it) when the text gives no verdict, or when
-    pySMART is not installed.
+    Raises DriveError (or a kind of it) when the text gives no verdict, or when pySMART is not installed.
     """
     text = _QUOTED.sub('', text.translate(_TYPOGRAPHY))
     banners = list(_BANNER.finditer(text))
     if len(banners) > 1:
         raise DriveError('holds several reports; write each to a file of its own', 'several-reports')
-    # What a shell or a script said before is none of the drive's business.
-    lines = sorted_lines(text[banners[0].start():] if banners else text)
+    # Lines before the banner come from a shell or a script.
+    lines = lines_by_kind(text[banners[0].start():] if banners else text)
     version = tuple(map(int, banners[0].groups())) if banners else ()
     report = _report(lines, exit_status)._replace(exit_status=exit_status, version=version)
-    arguments = text_completeness.asked_for(text, lines.fields, report.identity.protocol, command)
+    arguments = text_completeness.likely_arguments(text, lines.fields, report.identity.protocol, command)
     problem = _problem(lines, report, f'{text}\n{error_text}', arguments)
     if problem:
         raise problem.of(report.identity)
     return report._replace(gaps=text_completeness.of_text(text, lines.fields, report, arguments))
 
 
-def _report(lines: Lines, exit_status: Optional[int]) -> Report:
-    """Return what *lines* say, whether or not it makes a verdict."""
+def _report(lines: Lines, exit_status: int | None) -> Report:
+    """Return the content of *lines*, whether or not it gives a verdict."""
     protocol = _protocol(lines)
-    passed, words = with_exit_status(*_smart_status(lines.fields), exit_status)
-    rows = attributes(lines.rows)
+    passed, words = report_common.with_exit_status(*_smart_status(lines.fields), exit_status)
+    rows = pysmart.attributes(lines.rows)
     return Report(
-        identity=_identity(lines.fields, protocol)._replace(spins=has_spindle(rows)),
-        smart_status=passed,
-        smart_status_text=words,
-        attributes=rows,
-        statistics=with_pending(dict(map(text_logs.statistic, lines.statistics)), text_logs.pending_defects(lines)),
-        nvme=text_logs.nvme(lines, passed) if protocol == 'NVMe' else {},
-        scsi=text_logs.scsi(lines) if protocol == 'SCSI' else {},
-        self_tests=text_logs.self_tests(lines),
-        error_count=None if protocol == 'NVMe' else text_logs.error_count(lines.fields),
-        errors=text_logs.errors(lines),
-        messages=tuple(lines.complaints),
-    )
+        identity=_identity(lines.fields, protocol)._replace(spins=report_common.has_spindle(rows)),
+        smart_status=passed, smart_status_text=words, attributes=rows,
+        statistics=report_common.with_pending(dict(map(_statistic, lines.statistics)), _pending_defects(lines)),
+        nvme=_nvme(lines, passed) if protocol == 'NVMe' else {}, scsi=_scsi(lines) if protocol == 'SCSI' else {},
+        self_tests=_self_tests(lines), error_count=None if protocol == 'NVMe' else _error_count(lines.fields),
+        errors=_errors(lines), messages=tuple(lines.complaints))
 
 
-def _problem(lines: Lines, report: Report, text: str, arguments: Collection[str]) -> Optional[DriveError]:
+def _problem(lines: Lines, report: Report, text: str, arguments: Collection[str]) -> DriveError | None:
     """Return why this text gives no verdict, None when it does."""
-    fields, identity = lines.fields, report.identity
-    excluded = exclusion(report, fields.get('device type', ''), fields.get('transport protocol', ''))
-    if excluded:
-        return excluded
-    # Printed twice: "Available - device has SMART capability.", then "Enabled" or "Disabled".
-    if lines.last.get('smart support is') == 'Disabled' and report.smart_status is not False:
-        return smart_disabled()
-    if has_smart_data(report):
+    fields = lines.fields
+    problem = report_common.known_problem(
+        report, fields.get('device type', ''), fields.get('transport protocol', ''),
+        # Printed twice: "Available - device has SMART capability.", then "Enabled" or "Disabled".
+        is_disabled=lines.last.get('smart support is') == 'Disabled',
         # A check always asks for attributes.
-        return emptiness(report, report.exit_status is not None or '-a' in arguments)
-    if report.version or any(label.startswith('=== start of ') for label in fields):
-        return diagnose((), report.exit_status, text) or without_data(Remains(
-            report.exit_status or 0, bool(identity.model), complaint=_complaint(text)))
-    return no_report(text, report.exit_status)
+        is_asked=report.exit_status is not None or '-a' in arguments)
+    if problem or report_common.has_smart_data(report):
+        return problem
+    if not report.version and not any(label.startswith('=== start of ') for label in fields):
+        return no_report(text, report.exit_status)
+    complaint = re.search(r'^\S.*\b(?:failed\b|cannot\b|unable to\b|error:).*$', examined(text),
+                          re.MULTILINE | re.IGNORECASE)
+    return diagnose((), report.exit_status, text) or without_data(Remains(
+        report.exit_status or 0, bool(report.identity.model), complaint=complaint[0] if complaint else ''))
 
-
-def _complaint(text: str) -> str:
-    """Return the line in which smartctl speaks of a failure, '' without one."""
-    line = re.search(r'^\S.*\b(?:failed\b|cannot\b|unable to\b|error:).*$', examined(text),
-                     re.MULTILINE | re.IGNORECASE)
-    return line.group() if line else ''
-
-
-# Identity and verdict
 
 def _protocol(lines: Lines) -> str:
-    """Return the protocol that prints such lines, '' when nothing tells."""
-    fields = lines.fields
-    if '=== start of smart data section ===' in fields or 'model number' in fields or 'critical warning' in fields:
-        return 'NVMe'
-    if lines.rows or lines.statistics or any(label in fields for label in _ATA_LABELS):
-        return 'ATA'
-    return 'SCSI' if any(label in fields for label in _SCSI_LABELS) else ''
+    """Return the protocol that prints such lines, '' where none is known to."""
+    protocol = next((name for name, labels in _LABELS.items() if any(label in lines.fields for label in labels)), '')
+    return 'ATA' if protocol != 'NVMe' and (lines.rows or lines.statistics) else protocol
 
 
-def _identity(fields: Dict[str, str], protocol: str) -> Identity:
+def _identity(fields: Mapping[str, str], protocol: str) -> Identity:
     model, firmware = _model(fields, protocol)
     namespace = {label.partition(' ')[2].partition(' ')[2]: value
                  for label, value in fields.items() if label.startswith('namespace ')}
     size = (fields.get('sector size') or fields.get('sector sizes') or fields.get('logical block size')
             or namespace.get('formatted lba size', ''))
+    # "512 bytes logical, 4096 bytes physical" or "512 bytes logical/physical"
+    physical_size = size.rpartition(', ')[2] if 'physical' in size else ''
     capacity = (fields.get('user capacity') or namespace.get('size/capacity') or namespace.get('capacity')
                 or fields.get('total nvm capacity', ''))
+    wwn = fields.get('lu wwn device id') or fields.get('logical unit id') or namespace.get('ieee eui-64', '')
     rate = fields.get('rotation rate', '')
     return Identity(
-        protocol=protocol,
-        model=model,
-        firmware=firmware,
-        serial=_known(fields.get('serial number', '')),
-        wwn=_wwn(fields.get('lu wwn device id') or fields.get('logical unit id') or namespace.get('ieee eui-64', '')),
-        rotation=0 if rate == 'Solid State Device' else leading(rate),
-        capacity=digits(capacity) or None,
-        family=fields.get('model family', ''),
-        sector_size=leading(size) or 512,
-        physical_block_size=_physical(size) or leading(fields.get('physical block size', '')),
-    )
+        protocol=protocol, model=model, firmware=firmware, serial=_string(fields, 'serial number'),
+        wwn=report_common.wwn_of(''.join(wwn.split())), rotation=0 if rate == 'Solid State Device' else leading(rate),
+        capacity=digits(capacity) or None, family=fields.get('model family', ''), sector_size=leading(size) or 512,
+        physical_block_size=leading(physical_size) or leading(fields.get('physical block size', '')))
 
 
-def _model(fields: Dict[str, str], protocol: str) -> Tuple[str, str]:
+def _model(fields: Mapping[str, str], protocol: str) -> tuple[str, str]:
     """Return model and firmware; pySMART cuts a model at a colon and takes the OEM's "Add. Product Id" for it."""
     if protocol != 'SCSI':
-        return (_known(fields.get('device model', '')) or fields.get('model number', ''),
-                _known(fields.get('firmware version', '')))
+        return (_string(fields, 'device model') or fields.get('model number', ''), _string(fields, 'firmware version'))
     # Until 5.40: "Device: SEAGATE  ST373453LC       Version: 0006"
     old = re.fullmatch(r'(.*?)\s+Version: ?(.*)', fields.get('device', ''))
     if old:
-        return ' '.join(old.group(1).split()), old.group(2).strip()
-    names = (fields.get('vendor', ''), fields.get('product', ''))
-    return ' '.join(name for name in names if name), fields.get('revision', '')
+        return ' '.join(old[1].split()), old[2].strip()
+    return ' '.join(filter(None, (fields.get('vendor'), fields.get('product')))), fields.get('revision', '')
 
 
-def _known(value: str) -> str:
+def _string(fields: Mapping[str, str], label: str) -> str:
     """Return a string of IDENTIFY, '' where smartctl says in words that it is empty."""
+    value = fields.get(label, '')
     return '' if value == '[No Information Found]' else value
 
 
-def _wwn(printed: str) -> str:
-    """Return "5 000cca 24cea67fd" or "0x5000cca24cea67fd" as digits, '' for a masked one."""
-    digits = ''.join(printed.lower().split())
-    match = re.fullmatch(r'(?:0x)?([0-9a-f]{8,32})', digits)
-    return match.group(1) if match else ''
-
-
-def _smart_status(fields: Dict[str, str]) -> Tuple[Optional[bool], str]:
-    """Return the drive's own verdict, and its words where it has any."""
+def _smart_status(fields: Mapping[str, str]) -> tuple[bool | None, str]:
+    """Return the drive's SMART health status, and its words where it has any."""
     words = fields.get('smart overall-health self-assessment test result') or fields.get('smart health status', '')
-    if words in ('PASSED', 'OK'):
-        return True, ''
-    if words == 'FAILED!':
-        return False, ''
-    if not words or words.startswith('UNKNOWN'):
-        return None, words
-    return False, words
+    if words in ('PASSED', 'OK', 'FAILED!'):
+        return words != 'FAILED!', ''
+    return (None if not words or words.startswith('UNKNOWN') else False), words
 
 
-def _physical(size: str) -> Optional[int]:
-    """Return the physical size from "512 bytes logical, 4096 bytes physical" or "512 bytes logical/physical"."""
-    return leading(size.rpartition(', ')[2]) if 'physical' in size else None
+def _statistic(row: re.Match[str]) -> tuple[tuple[int, int], Statistic]:
+    """Return the page and offset of a row of the device statistics, and its content."""
+    page = int(row['page'], 16 if 'x' in row['page'] else 10)
+    flags = (row['flags'] or '').replace('-', '') or ('N' if row['normalized'] else '')
+    return (page, int(row['offset'], 16)), Statistic(int(row['number']), row['name'].strip(), flags)
+
+
+def _pending_defects(lines: Lines) -> int | None:
+    """Return how many sectors the Pending Defects log lists, None where it was not read."""
+    if 'pending defects log (gp log 0x0c)' not in lines.fields:
+        return None
+    more = next((label for label in lines.fields if label.startswith('... (') and 'entries not shown' in label), '')
+    return len(lines.pending) + (leading(more.partition('(')[2]) or 0)
+
+
+def _error_count(fields: Mapping[str, str]) -> int | None:
+    """Return how many errors the drive has ever logged, None where no log was read."""
+    counts = [leading(fields[label]) for label in ('ata error count', 'device error count')
+              if label in fields and 'invalid' not in fields[label]]
+    if not counts and 'no errors logged' in fields and any(label in fields for label in _ERROR_LOGS):
+        return 0
+    return max((count for count in counts if count is not None), default=None)
+
+
+def _errors(lines: Lines) -> tuple[ErrorEntry, ...]:
+    pairs = [(head, registers) for head, registers in zip(lines.errors, lines.errors[1:])
+             if 'number' in head.groupdict() and 'error' in registers.groupdict()]
+    return report_common.newest_first(
+        report_common.error_entry(int(head['number']), int(head['hours']), registers['words'] or '',
+                                  int(registers['error'], 16)) for head, registers in pairs)
+
+
+def _self_tests(lines: Lines) -> tuple[SelfTest, ...]:
+    """Return the self-test log of whichever protocol, newest first."""
+    # pySMART needs two blanks between columns, which pasted reports lose, and does not know 7.4's headline for NVMe.
+    rows = lines.scsi_tests or lines.nvme_tests or list(_first_log(lines.ata_tests))
+    if not rows:
+        status = re.match(r'\(\s*(\d{1,3})\)', lines.fields.get('self-test execution status', ''))
+        return report_common.last_self_test(int(status[1]) if status else None)
+    words = [row['status'].replace('-->', '').strip() for row in rows]
+    return tuple(SelfTest(row['kind'], status, report_common.self_test_passed(status), leading(row['hours']))
+                 for row, status in zip(rows, words))
+
+
+def _first_log(rows: Iterable[re.Match[str]]) -> Iterator[re.Match[str]]:
+    """Yield the rows of the first log: the extended one, which repeats the standard one."""
+    previous = 0
+    for row in rows:
+        if int(row['number']) <= previous:
+            return
+        previous = int(row['number'])
+        yield row
+
+
+def _nvme(lines: Lines, passed: bool | None) -> dict[str, int]:
+    """Return the NVMe health log and the temperature thresholds, by NVME_KEYS."""
+    values: dict[str, int | None] = dict(pysmart.nvme(lines.fields))
+    if 'critical_warning' not in values and passed is not None:
+        # Without the log (-H alone) the words below the health status still have the bits.
+        values['critical_warning'] = 0 if passed else _warning_bits(lines.warnings)
+    for limit in ('warning', 'critical'):
+        values[f'{limit}_temp_threshold'] = leading(lines.fields.get(f'{limit} comp. temp. threshold', ''))
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _warning_bits(lines: Iterable[str]) -> int | None:
+    """Return the critical warning that smartctl put in words, None when no line is known."""
+    bits = 0
+    for line in lines:
+        unknown = re.match(r'- unknown critical warning\(s\) \(0x([0-9a-f]{2})\)', line)
+        bits |= int(unknown[1], 16) if unknown else 0
+        bits |= sum(bit for words, bit in _NVME_WARNINGS if line.startswith('- ' + words))
+    return bits or None
+
+
+def _scsi(lines: Lines) -> dict[str, float]:
+    """Return the SCSI log pages, by SCSI_NUMBERS and ERROR_COUNTERS of report_common."""
+    fields = lines.fields
+    values: dict[str, float | None] = dict(pysmart.scsi(fields))
+    # pySMART does not know these, or looks for other words ("non-medium error count").
+    for key, labels, _ in report_common.SCSI_NUMBERS:
+        numbers = (leading(fields.get(label, '')) for label in labels)
+        values.setdefault(key, next((number for number in numbers if number is not None), None))
+    hours = re.match(r'(?:minutes\s+)?(\d{1,9})', lines.last.get(POWER_ON, ''))
+    values['power_on_hours'] = int(hours[1]) if hours else None
+    # pySMART keeps three of the seven columns of this log, and a sum of others where the total is 0.
+    for command in ('read', 'write', 'verify'):
+        row = _ERROR_COUNTERS.match(fields.get(command, ''))
+        for counter, number in zip(report_common.ERROR_COUNTERS, row.groups() if row else ()):
+            is_fraction = counter == 'gigabytes_processed'
+            values[f'{command}.{counter}'] = float(number.replace(',', '.')) if is_fraction else int(number)
+    return {key: value for key, value in values.items() if value is not None}

@@ -1,49 +1,30 @@
-"""What answers and is no drive: RAID volumes, virtual disks, optical drives. Pure functions."""
+"""Devices that answer and are not drives: RAID volumes, virtual disks, optical drives. Pure."""
 from __future__ import annotations
 
 import re
 
 from ..errors import DriveIsNoDrive
-from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean
 
-if TYPE_CHECKING:
-    from typing import Optional, Tuple
+# By hypervisor, the models of disks without SMART of their own: whole, as smartctl prints them; with SCSI the vendor is
+# in front. One that reports something about its health is judged like any drive.
+VIRTUAL_DISKS = {
+    # QEMU, hw/ide/core.c, hw/scsi/scsi-disk.c, hw/nvme/ctrl.c; smartctl 7.3 in such a guest
+    'QEMU/KVM': ('QEMU HARDDISK', 'QEMU QEMU HARDDISK', 'QEMU NVMe Ctrl'),
+    # logs of guests: "Direct-Access VMware Virtual disk", "Disk model: VMware Virtual NVMe Disk"
+    'VMware': ('VMware Virtual disk', 'VMware, VMware Virtual S', 'VMware Virtual SATA Hard Drive',
+               'VMware Virtual IDE Hard Drive', 'VMware Virtual NVMe Disk'),
+    # logs of guests: "Direct-Access Msft Virtual Disk"; Microsoft, Azure documentation on NVMe disks
+    'Hyper-V': ('Msft Virtual Disk', 'MSFT Virtual Disk', 'Virtual HD', 'MSFT NVMe Accelerator v1.0'),
+    'Xen': ('XENSRC PVDISK',),  # XenServer, INQUIRY data of its paravirtual disks; /dev/xvdX never answers smartctl
+    'VirtualBox': ('VBOX HARDDISK', 'ORCL-VBOX-NVME-VER12'),  # VirtualBox, DevATA.cpp, DrvSCSI.cpp, DevNVMe
+    'bhyve': ('BHYVE SATA DISK', 'bhyve-NVMe'),  # FreeBSD, usr.sbin/bhyve/pci_ahci.c, pci_nvme.c
+    # logs of instances: "Direct-Access Google PersistentDisk"
+    'Google Cloud': ('Google PersistentDisk', 'Google EphemeralDisk', 'nvme_card-pd'),
+    'Amazon EC2': ('Amazon Elastic Block Store',)}  # AWS, "Identify the EBS device": the model in Identify Controller
+_BY_MODEL = {model.upper(): hypervisor for hypervisor, models in VIRTUAL_DISKS.items() for model in models}
 
-
-class VirtualDisk(NamedTuple):
-    """The disks that a hypervisor makes up."""
-
-    hypervisor: str
-    models: Tuple[str, ...]  # whole, as smartctl prints them; with SCSI the vendor stands in front
-    source: str
-
-
-VIRTUAL_DISKS = (
-    VirtualDisk('QEMU/KVM', ('QEMU HARDDISK', 'QEMU QEMU HARDDISK', 'QEMU NVMe Ctrl'),
-                'QEMU, hw/ide/core.c, hw/scsi/scsi-disk.c, hw/nvme/ctrl.c; smartctl 7.3 in such a guest'),
-    VirtualDisk('VMware', ('VMware Virtual disk', 'VMware, VMware Virtual S', 'VMware Virtual SATA Hard Drive',
-                           'VMware Virtual IDE Hard Drive', 'VMware Virtual NVMe Disk'),
-                'kernel logs and fdisk of guests: "Direct-Access VMware Virtual disk", "Disk model: VMware Virtual '
-                'NVMe Disk"'),
-    VirtualDisk('Hyper-V', ('Msft Virtual Disk', 'MSFT Virtual Disk', 'Virtual HD', 'MSFT NVMe Accelerator v1.0'),
-                'kernel logs of guests: "Direct-Access Msft Virtual Disk"; '
-                'Microsoft, Azure documentation on NVMe disks'),
-    VirtualDisk('Xen', ('XENSRC PVDISK',),
-                'XenServer, INQUIRY data of its paravirtual disks; /dev/xvdX never answers smartctl'),
-    VirtualDisk('VirtualBox', ('VBOX HARDDISK', 'ORCL-VBOX-NVME-VER12'),
-                'VirtualBox, DevATA.cpp, DrvSCSI.cpp, DevNVMe'),
-    VirtualDisk('bhyve', ('BHYVE SATA DISK', 'bhyve-NVMe'), 'FreeBSD, usr.sbin/bhyve/pci_ahci.c, pci_nvme.c'),
-    VirtualDisk('Google Cloud', ('Google PersistentDisk', 'Google EphemeralDisk', 'nvme_card-pd'),
-                'kernel logs of instances: "Direct-Access Google PersistentDisk"'),
-    VirtualDisk('Amazon EC2', ('Amazon Elastic Block Store',),
-                'AWS, "Identify the EBS device": the model in Identify Controller'),
-)
-"""Disks without SMART of their own. What tells of its health all the same is judged like any other."""
-
-_BY_MODEL = {model.upper(): disk.hypervisor for disk in VIRTUAL_DISKS for model in disk.models}
-
-# Block devices that have no SMART by their very kind, and what they are.
+# Block devices of a kind that never has SMART.
 _PATHS = (
     (r'/dev/(?:sr|scd|cdrom)[^/]*', 'an optical drive'),
     (r'/dev/(?:vd|xvd)[a-z][^/]*', 'a virtual disk (virtio or Xen)'),
@@ -58,26 +39,24 @@ _PATHS = (
 _DISK_TYPES = ('', 'disk', 'simplified disk', 'host managed zoned block device', 'object based storage')
 _VOLUME = r'(?i)\b(?:logical volume|virtual[ _-]?di[sc]k|raid\w*|volume|vdisk|lun)\b'
 _OPTICAL = r'(?i)\b(?:DVD|BD|CD)(?:[-_ +]?(?:ROM|RW?|RAM|RE|WRITER))?\b'
-# A logical unit name of NAA format 6 has 32 digits and numbers what a controller made up;
-# a drive has one of 16 digits. Source: SPC-5, 7.7.6.6 "NAA designator format".
+# A logical unit name of NAA format 6 has 32 digits and belongs to a controller's volume; a drive has one of 16 digits.
+# Source: SPC-5, 7.7.6.6 "NAA designator format".
 _NAA_6 = r'(?i)6[0-9a-f]{31}'
 
 
 def of_path(path: str) -> str:
     """Return the kind of device at a path that never has SMART: "an optical drive"; '' if it may be a drive."""
-    return next((what for pattern, what in _PATHS if re.fullmatch(pattern, path)), '')
+    return next((kind for pattern, kind in _PATHS if re.fullmatch(pattern, path)), '')
 
 
-def virtual_disk(model: str) -> Optional[DriveIsNoDrive]:
-    """Return the sentence for a disk that a hypervisor made up, None where the model is not known as one."""
+def virtual_disk(model: str) -> DriveIsNoDrive | None:
+    """Return the error for a disk of a hypervisor, None where the model is not known as one."""
     hypervisor = _BY_MODEL.get(' '.join(model.split()).upper())
-    if not hypervisor:
-        return None
     return DriveIsNoDrive(f'is a virtual disk of {hypervisor}: it has no SMART; check the drives on the host that '
-                          f'holds it', 'virtual-disk')
+                          f'holds it', 'virtual-disk') if hypervisor else None
 
 
-def not_a_drive(model: str, kind: str, transport: str, unit_id: str) -> Optional[DriveIsNoDrive]:
+def not_a_drive(model: str, kind: str, transport: str, unit_id: str) -> DriveIsNoDrive | None:
     """Return why this SCSI device has no SMART of its own, None where it may be a drive.
 
     kind: the peripheral device type as smartctl names it: "disk", "CD/DVD".

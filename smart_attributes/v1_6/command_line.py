@@ -1,71 +1,71 @@
-"""The command line of version 1.6: its spellings, its options, and what they ask for.
+"""The command line of version 1.6: its spellings, its options, and their effects.
 
-A mistyped option comes here, too: what reads files of 1.6 is loaded where there are such files.
+A mistyped option leads here, too, so the modules that read files of 1.6 are imported only where there are such files.
 """
 from __future__ import annotations
 
 import os
 
+from ..coded import Coded
 from ..errors import DataError
 from ..files import is_there
-from ..reading.machine import Found
+from ..reading.machine import DeviceList
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import argparse
-    from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
     from ..model import Read
-    from . import files
-    from .second_opinion import Files
+    from .files import OldFile
+    from .second_opinion import OldFiles
 
-# where the Debian package puts that of version 1.6, unchanged, when it takes its place
+# where the Debian package puts the database of version 1.6, unchanged, when it takes its place
 KEPT_DATABASE = 'check_smartdb-1.6.json'
 # The options of version 1.6, which took each with one dash or two, and shortened, in our spelling.
 NAMES: Mapping[str, str] = {
     'd': '--device', 'device': '--device', 'r': '--regex', 'regex': '--regex', 'dbj': '--dbjson', 'dbjson': '--dbjson',
     'ucfgj': '--ucfgjson', 'ucfgjson': '--ucfgjson', 'p': '--path', 'path': '--path', 'nosudo': '--nosudo',
     'cu': '--critical_on_unknown', 'critical_on_unknown': '--critical_on_unknown', 'ap': '--allperfs',
-    'allperfs': '--allperfs',
-    's': '--ssdonly', 'ssdonly': '--ssdonly', 'O': '--options', 'options': '--options', 'v': '--verbose',
-    'verbose': '--verbose',
-    'vv': '-vv', 'vvv': '-vvv', 'V': '--version', 'version': '--version', 'h': '--help', 'help': '--help'}
+    'allperfs': '--allperfs', 's': '--ssdonly', 'ssdonly': '--ssdonly', 'O': '--options', 'options': '--options',
+    'v': '--verbose', 'verbose': '--verbose', 'vv': '-vv', 'vvv': '-vvv', 'V': '--version', 'version': '--version',
+    'h': '--help', 'help': '--help'}
 
 
 class Before(NamedTuple):
-    """What only version 1.6 was asked for, and what that does to a check."""
+    """The options that only version 1.6 had, and their effects on a check."""
 
-    regex: Optional[str] = None
-    type_option: Optional[str] = None
+    regex: str | None = None
+    type_option: str | None = None
     ssd_only: bool = False
-    old_database: Optional[str] = None
-    user_config: Optional[str] = None
-    strays: Tuple[str, ...] = ()        # words that belong to no option
+    old_database: str | None = None
+    user_config: str | None = None
+    strays: tuple[str, ...] = ()        # words that belong to no option
     is_all_printed: bool = False        # as of --allperfs
 
-    def named(self, given: Sequence[str]) -> Found:
-        """Return the devices of -d (*given*), else of -r. Raises UsageError."""
+    def named(self, paths: Sequence[str]) -> DeviceList:
+        """Return the devices of -d (*paths*), else of -r. Raises UsageError."""
         from . import addresses
-        devices, is_search, notes = addresses.named(given, self.regex, self.type_option or '')
-        return Found(tuple(devices), is_search, notes=notes)
+        devices, is_search, notes = addresses.named(paths, self.regex, self.type_option or '')
+        return DeviceList(tuple(devices), is_search, notes=tuple(Coded('legacy-note', note) for note in notes))
 
     def leaves_out(self, read: Read) -> bool:
-        """Tell whether this is certainly a hard disk where none is wanted. A drive that was not read never is."""
+        """Return whether -s leaves out a drive: certainly a hard disk. A drive that was not read stays in."""
         identity = read.identity
         return self.ssd_only and identity is not None and (
             identity.kind == 'hdd' or (identity.kind == 'sas' and bool(identity.rotation)))
 
-    def limits(self) -> List[str]:
+    def limits(self) -> list[str]:
         """Return the path behind -ucfgj where its file has the shape of this version's limits."""
         from . import files
         try:
-            is_ours = self.user_config is not None and not files.is_of_1_6(files.read(self.user_config))
-        except DataError:  # told by opinion()
-            is_ours = False
-        return [self.user_config] if self.user_config is not None and is_ours else []
+            return [self.user_config] if self.user_config and not files.is_of_1_6(files.read(self.user_config)) else []
+        except DataError:  # opinion() reports it
+            return []
 
-    def opinion(self, config: str, mistakes: List[str]) -> Optional[Files]:
-        """Return what -dbj and -ucfgj add to verdicts, None where they add nothing; why not is added to *mistakes*."""
+    def opinion(self, config: str, mistakes: list[str]) -> OldFiles | None:
+        """Return the files behind -dbj and -ucfgj, None where they add nothing to verdicts; faults go to *mistakes*."""
         path, users = self._database(config), self._users(mistakes)
         if path is None and users is None:
             return None
@@ -76,17 +76,17 @@ class Before(NamedTuple):
             mistakes.append(str(mistake))
             return None if users is None else second_opinion.files_of(None, users, self.is_all_printed)
 
-    def notes(self, config: str) -> Iterator[str]:
-        """Yield a note for what was given and has no effect."""
+    def notes(self, config: str) -> Iterator[Coded]:
+        """Yield a note for each word and each option without effect."""
         for word in self.strays:
-            yield f'"{word}" belongs to no option and is ignored, as version 1.6 did'
+            yield Coded('legacy-note', f'"{word}" belongs to no option and is ignored, as version 1.6 did')
         if self.old_database is not None and not is_there(self.old_database):
             kept = self._database(config)
-            yield f'{self.old_database} is not there; ' + (f'{kept}, kept by an upgrade, adds its labels' if kept else
-                                                           'the shipped attributes.json is used, which needs no such '
-                                                           'file')
+            instead = (f'{kept}, kept by an upgrade, adds its labels' if kept
+                       else 'the shipped attributes.json is used, which needs no such file')
+            yield Coded('legacy-note', f'{self.old_database} is not there; {instead}')
 
-    def _users(self, mistakes: List[str]) -> Optional[files.Users]:
+    def _users(self, mistakes: list[str]) -> OldFile | None:
         """Return the user configuration of version 1.6 behind -ucfgj."""
         if self.user_config is None:
             return None
@@ -98,7 +98,7 @@ class Before(NamedTuple):
             mistakes.append(str(mistake))
             return None
 
-    def _database(self, config: str) -> Optional[str]:
+    def _database(self, config: str) -> str | None:
         """Return the file behind -dbj; if it is gone, the one that a package upgrade kept, so that graphs go on."""
         if self.old_database is None:
             return None
@@ -108,7 +108,7 @@ class Before(NamedTuple):
 # --- options ------------------------------------------------------------------------
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Let a parser understand the options that only version 1.6 had."""
+    """Add the options that only version 1.6 had to a parser."""
     group = parser.add_argument_group('as version 1.6, which is called in the same way; see doc/upgrading.md')
     group.add_argument('-r', '--regex', metavar='PATTERN',
                        help='without -d: paths under /dev that this egrep expression matches wholly; or '
@@ -124,33 +124,29 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def spelt(word: str, parser: argparse.ArgumentParser) -> str:
-    """Return an option as this parser spells it, where only version 1.6 understood it: "-device", "--d", "-no"."""
+    """Return an option as this parser spells it, also where only version 1.6 accepted it: "-device", "--d", "-no"."""
     if word[:1] != '-' or word.partition('=')[0] in parser._option_string_actions:
         return word
     name, sign, value = word.lstrip('-').partition('=')
     if word.startswith('--'):  # argparse knows abbreviations of these
         return f'{NAMES[name]}{sign}{value}' if name in NAMES else word
-    meant = {NAMES[name]} if name in NAMES else {NAMES[old] for old in NAMES if name and old.startswith(name)}
-    return f'{meant.pop()}{sign}{value}' if len(meant) == 1 else word
+    options = {NAMES[name]} if name in NAMES else {NAMES[old] for old in NAMES if name and old.startswith(name)}
+    return f'{options.pop()}{sign}{value}' if len(options) == 1 else word
 
 
-def taken_out(values: Dict[str, Any], rest: Sequence[str], parser: argparse.ArgumentParser) -> Optional[Before]:
-    """Take what only version 1.6 was asked for out of the *values* of the command line; None where that is nothing.
+def taken_out(values: dict[str, Any], rest: Sequence[str], parser: argparse.ArgumentParser) -> Before | None:
+    """Take the options that only version 1.6 had out of the *values* of the command line; None where there are none.
 
-    rest: words that belong to no option, which version 1.6 ignored.
+    rest: words that belong to no option, which version 1.6 ignored. Raises UsageError where one of them is a mistyped
+    option, or a drive that would not be checked.
     """
-    given = {name: values.pop(name) for name in Before._fields if name in values}
-    before = Before(**given)
+    before = Before(**{name: values.pop(name) for name in Before._fields if name in values})
     if before == Before():
         return None
-    return before._replace(strays=_strays(rest, parser), is_all_printed=bool(values.get('all_perfdata')))
-
-
-def _strays(words: Sequence[str], parser: argparse.ArgumentParser) -> Tuple[str, ...]:
-    """Return the words without an option. Raises UsageError for a mistyped option, and for a drive left unchecked."""
-    if any(word.startswith('-') for word in words):
-        parser.error(f'unrecognized arguments: {" ".join(words)}')
-    for word in words:
+    if any(word.startswith('-') for word in rest):
+        parser.error(f'unrecognized arguments: {" ".join(rest)}')
+    for word in rest:
         if '/dev/' in word:
             parser.error(f'"{word}" stands alone and would not be checked; write -d {word}, or leave it out')
-    return tuple(word for word in words if word.strip())
+    return before._replace(strays=tuple(word for word in rest if word.strip()),
+                           is_all_printed=bool(values.get('all_perfdata')))

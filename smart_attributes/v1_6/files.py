@@ -1,105 +1,89 @@
-"""The files of version 1.6, its database and user configuration, and what they say of a drive.
+"""The files of version 1.6, its database and user configuration, and their content about a drive.
 
-They are read as version 1.6 meant them, not as it read them: models match
-whole words, a key that stands twice is kept twice, a limit that says nothing
-is named. What is wrong is a sentence, never an exception, as long as the file
-is JSON: a check that has run for years must go on.
+They are read as version 1.6 meant them, not as it read them: models match whole words, a key that is there twice is
+kept twice, a limit without effect is reported. A mistake is a sentence, never an exception, as long as the file is
+JSON: a check that has run for years must go on.
 """
+from __future__ import annotations
 
 import os
 import re
-from typing import (
-    Any,
-    Dict,
-    Iterable,
-    Iterator,
-    List,
-    Mapping,
-    NamedTuple,
-    Optional,
-    Sequence,
-    Tuple,
-)
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ..errors import DataError, UsageError
 from ..knowledge import data_file, ranges, standards
-from ..model import AttributeRow, Device, Identity, Report, Source
+from ..model import Device, Identity, Report, Source
 from ..reading.json_values import object_of
 from ..typed import Json
+from ..words import plural
 from .names import keys_of, slug
 
 VALUE, RAW = 'VALUE', 'RAW_VALUE'
 NVME_ENTRY, SAS_ENTRY = 'Generic NVMe', 'Generic SAS'
-ERROR_COUNT, HEALTH = 1024, 1025  # numbers that version 1.6 gave to what is no attribute
-KNOWN = 'v1_6/shipped.json'             # what version 1.x shipped
+ERROR_COUNT, HEALTH = 1024, 1025  # numbers of version 1.6 that are no attributes
+KNOWN = 'v1_6/shipped.json'       # fingerprints of the entries that version 1.x shipped
 LONGEST_SHIFT = 48
 SHOWN = 40                        # characters of a file that a sentence quotes
+_EXPRESSION = frozenset('*+?[|\\{')  # brackets and full stops alone are parts of models: "Red (AF)", "7200.9"
 
 # The numbers of version 1.6 for the NVMe health log: key of Report.nvme, its label, factor (data units were GB).
-NVME: Sequence[Tuple[str, str, float]] = (
+NVME: Sequence[tuple[str, str, float]] = (
     ('critical_warning', 'Critical_Warning', 1), ('temperature', 'Temperature', 1),
-    ('available_spare', 'Available_Spare', 1),
-    ('available_spare_threshold', 'Available_Spare_Threshold', 1), ('percentage_used', 'Percentage_Used', 1),
-    ('data_units_read', 'Data_Units_Read', 512e-6), ('data_units_written', 'Data_Units_Written', 512e-6),
-    ('host_reads', 'Host_Read_Commands', 1), ('host_writes', 'Host_Write_Commands', 1),
-    ('controller_busy_time', 'Controller_Busy_Time', 1), ('power_cycles', 'Power_Cycles', 1),
-    ('power_on_hours', 'Power_On_Hours', 1),
+    ('available_spare', 'Available_Spare', 1), ('available_spare_threshold', 'Available_Spare_Threshold', 1),
+    ('percentage_used', 'Percentage_Used', 1), ('data_units_read', 'Data_Units_Read', 512e-6),
+    ('data_units_written', 'Data_Units_Written', 512e-6), ('host_reads', 'Host_Read_Commands', 1),
+    ('host_writes', 'Host_Write_Commands', 1), ('controller_busy_time', 'Controller_Busy_Time', 1),
+    ('power_cycles', 'Power_Cycles', 1), ('power_on_hours', 'Power_On_Hours', 1),
     ('unsafe_shutdowns', 'Unsafe_Shutdowns', 1), ('media_errors', 'Media_and_Data_Integrity_Errors', 1),
     ('num_err_log_entries', 'Error_Information_Log_Entries', 1),
     ('warning_temp_time', 'Warning_Comp_Temperature_Time', 1),
     ('critical_comp_time', 'Critical_Comp_Temperature_Time', 1))
 
 # The same for SAS: the defect list, then seven counters of reads (1 to 7) and of writes (8 to 14).
-_COUNTERS = ('errors_corrected_by_eccfast', 'errors_corrected_by_eccdelayed', 'errors_corrected_by_rereads_rewrites',
-             'total_errors_corrected', 'correction_algorithm_invocations', 'gigabytes_processed',
-             'total_uncorrected_errors')
-_COUNTER_LABELS = ('{0}_errors_corrected_by_ECC_fast', '{0}_errors_corrected_by_ECC_delayed',
-                   '{0}_errors_corrected_by_ECC_re{1}',
-                   'Total_{1}_errors_corrected', 'Total_{1}_correction_algorithm_invocations',
-                   'Total_{1}_gigabytes_processed',
-                   'Total_uncorrected_{1}_errors')
-SAS: Sequence[Tuple[str, str, float]] = (
+_COUNTERS = {
+    'errors_corrected_by_eccfast': '{0}_errors_corrected_by_ECC_fast',
+    'errors_corrected_by_eccdelayed': '{0}_errors_corrected_by_ECC_delayed',
+    'errors_corrected_by_rereads_rewrites': '{0}_errors_corrected_by_ECC_re{1}',
+    'total_errors_corrected': 'Total_{1}_errors_corrected',
+    'correction_algorithm_invocations': 'Total_{1}_correction_algorithm_invocations',
+    'gigabytes_processed': 'Total_{1}_gigabytes_processed',
+    'total_uncorrected_errors': 'Total_uncorrected_{1}_errors'}
+SAS: Sequence[tuple[str, str, float]] = (
     ('grown_defects', 'Elements_in_grown_defect_list', 1),
     *((f'{command}.{counter}', label.format(command.capitalize(), command), 1)
-      for command in ('read', 'write') for counter, label in zip(_COUNTERS, _COUNTER_LABELS)))
+      for command in ('read', 'write') for counter, label in _COUNTERS.items()))
 
 
-class Limit(NamedTuple):
+class OldLimit(NamedTuple):
     """When version 1.6 warned: Nagios ranges over a number that may have been shifted before."""
 
     warning: str
     critical: str
-    shift: Optional[int] = None  # bits to the left, negative to the right; None: not said
+    shift: int | None = None           # bits to the left, negative to the right; None: the file has none
 
 
-class Entry(NamedTuple):
-    """What a database says about a family, or a user configuration about a drive."""
+class OldEntry(NamedTuple):
+    """The content of a database about a family, or of a user configuration about a drive."""
 
     name: str
-    models: Tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
     columns: Mapping[int, str] = {}    # number -> VALUE or RAW_VALUE
     comments: Mapping[int, str] = {}
-    limits: Mapping[int, Limit] = {}
-    graphed: Optional[Tuple[int, ...]] = None  # numbers in perfdata; None: not said
+    limits: Mapping[int, OldLimit] = {}
+    graphed: tuple[int, ...] | None = None  # numbers in perfdata; None: the file has no list
     is_shipped: bool = False           # its limits are those of version 1.x, nobody's decision at this site
-    faults: Tuple[str, ...] = ()       # a sentence for each thing that cannot be used
+    faults: tuple[str, ...] = ()       # a sentence for each part that cannot be used
 
 
-class Database(NamedTuple):
-    """check_smartdb.json: entries by name, not yet understood."""
+class OldFile(NamedTuple):
+    """A database, with entries by family, or a user configuration, with entries by device path; both as they are."""
 
-    file: str
+    name: str
     entries: Json
 
 
-class Users(NamedTuple):
-    """A user configuration: drives by the path under which version 1.6 knew them, not yet understood."""
-
-    file: str
-    drives: Json
-
-
-class Number(NamedTuple):
+class OldNumber(NamedTuple):
     """One number of a drive, as version 1.6 took it."""
 
     id: int
@@ -113,125 +97,126 @@ class Number(NamedTuple):
 def read(path: str) -> Any:
     """Return the data of a JSON file of either version. Raises DataError where it cannot be read.
 
-    A key that stands twice in an object is kept: the second one as "KEY (2)".
+    A key that is twice in an object is kept: the second one as "KEY (2)".
     """
     return data_file.decoded(data_file.site_text(path), os.path.basename(path), _all_of)
 
 
-def _all_of(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
-    found: Dict[str, Any] = {}
-    copies: Dict[str, int] = {}
+def _all_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    copies: dict[str, int] = {}
     for key, value in pairs:
         copies[key] = copies.get(key, 0) + 1
-        found[key if copies[key] == 1 else f'{key} ({copies[key]})'] = value
-    return found
+        data[key if copies[key] == 1 else f'{key} ({copies[key]})'] = value
+    return data
 
 
 def is_of_1_6(data: Any) -> bool:
-    """Tell whether this is the shape of version 1.6: databases and user configurations have it alike."""
+    """Return whether data have the shape of version 1.6, which databases and user configurations share."""
     return isinstance(data, dict) and isinstance(data.get('Devices'), dict)
 
 
 def is_by_path(data: Json) -> bool:
-    """Tell a user configuration from a database: its keys are paths."""
+    """Return whether a file of version 1.6 is a user configuration: its keys are paths."""
     return any(key.startswith('/') for key in data['Devices'])
 
 
-def database(path: str, data: Json) -> Database:
+def database(path: str, data: Json) -> OldFile:
     """Return a database. Raises DataError for a user configuration."""
     name = os.path.basename(path)
     if is_by_path(data):
         raise DataError(f'{name} is a user configuration of version 1.6, keyed by device path; give it with -ucfgj')
-    return Database(name, data['Devices'])
+    return OldFile(name, data['Devices'])
 
 
-def users(path: str, data: Json) -> Users:
+def users(path: str, data: Json) -> OldFile:
     """Return a user configuration. Raises DataError for a database."""
     name = os.path.basename(path)
     if data['Devices'] and not is_by_path(data):
         raise DataError(f'{name} is a database of version 1.6, keyed by model family; give it with -dbj')
-    return Users(name, data['Devices'])
+    return OldFile(name, data['Devices'])
+
+
+def examine(path: str) -> tuple[list[str], list[str]]:
+    """Return the faults of a file of version 1.6, and the number of its entries, in words. Raises DataError."""
+    data = read(path)
+    is_users = is_by_path(data)
+    file, entries = users(path, data) if is_users else database(path, data)
+    faults: list[str] = []
+    for name, content in entries.items():
+        each = entry(file, name, content)
+        faults += [*each.faults, *([] if is_users else without_columns(each, f'{file}: {name}'))]
+    return list(dict.fromkeys(faults)), [plural(len(entries), 'entry', 'entries')]
 
 
 # --- one entry ---------------------------------------------------------------------
 
-def entry(file: str, name: str, data: Any) -> Entry:
-    """Return what the entry *name* of *file* says; what cannot be used becomes a fault."""
+def entry(file: str, name: str, data: Any) -> OldEntry:
+    """Return the content of the entry *name* of *file*; each part that cannot be used becomes a fault."""
     where = f'{file}: {name[:SHOWN]}'
     if not isinstance(data, dict):
-        return Entry(name, faults=(f'{where} is no object; write {{"Device": ..., "ID#": ..., "Threshs": ..., '
-                                   f'"Perfs": ...}}',))
-    faults: List[str] = [f'{where} stands twice; both are used'] if re.search(r' \([2-9]\)$', name) else []
-    columns, comments = _columns(object_of(data, 'ID#'), where, faults)
+        return OldEntry(name, faults=(f'{where} is no object; write {{"Device": ..., "ID#": ..., "Threshs": ..., '
+                                      f'"Perfs": ...}}',))
+    faults = [f'{where} stands twice; both are used'] if re.search(r' \([2-9]\)$', name) else []
+    columns, comments = {}, {}
+    for number, item in _by_number(object_of(data, 'ID#').items(), f'{where}, ID#', faults):
+        if isinstance(item, dict) and item.get('value') in (VALUE, RAW):
+            columns[number], comments[number] = item['value'], str(item.get('comment', ''))
+        else:
+            faults.append(f'{where}, ID# {number}: its "value" is neither VALUE nor RAW_VALUE, so it is not used')
     limits = _limits(object_of(data, 'Threshs'), where, faults)
-    graphed = tuple(_numbers(data['Perfs'], f'{where}, Perfs', faults)) if isinstance(data.get('Perfs'), list) else None
-    return Entry(name, tuple(_models(data)), columns, comments, limits, graphed, is_shipped(name, data), tuple(faults))
+    graphed = None
+    if isinstance(data.get('Perfs'), list):
+        perfs = zip(data['Perfs'], data['Perfs'])
+        graphed = tuple(number for number, _ in _by_number(perfs, f'{where}, Perfs', faults))
+    return OldEntry(name, tuple(_models(data)), columns, comments, limits, graphed, is_shipped(name, data),
+                    tuple(faults))
 
 
-def without_columns(found: Entry, where: str) -> Iterator[str]:
-    """Yield a sentence for what an entry says about numbers that have no column in it."""
-    for number in sorted(set(found.limits) - set(found.columns)):
+def without_columns(old: OldEntry, where: str) -> Iterator[str]:
+    """Yield a sentence for each limit and each graph of a number that has no column in its entry."""
+    for number in sorted(set(old.limits) - set(old.columns)):
         yield f'{where}, Threshs {number}: it is not in ID#, so version 1.6 never judged it'
-    for number in sorted(set(found.graphed or ()) - set(found.columns)):
+    for number in sorted(set(old.graphed or ()) - set(old.columns)):
         yield f'{where}, Perfs {number}: it is not in ID#, so version 1.6 never printed it'
 
 
-def _columns(data: Json, where: str, faults: List[str]) -> Tuple[Dict[int, str], Dict[int, str]]:
-    columns: Dict[int, str] = {}
-    comments: Dict[int, str] = {}
-    for number, item in _by_number(data, f'{where}, ID#', faults):
-        column = item.get('value') if isinstance(item, dict) else None
-        if column not in (VALUE, RAW):
-            faults.append(f'{where}, ID# {number}: its "value" is neither VALUE nor RAW_VALUE, so it is not used')
-            continue
-        columns[number] = column
-        comments[number] = str(item.get('comment', ''))
-    return columns, comments
-
-
-def _limits(data: Json, where: str, faults: List[str]) -> Dict[int, Limit]:
-    limits: Dict[int, Limit] = {}
-    for number, item in _by_number(data, f'{where}, Threshs', faults):
-        try:
-            limits[number] = _limit(item)
-        except UsageError as error:
-            faults.append(f'{where}, Threshs {number}: {error}')
-            continue
-        if is_inverted(limits[number]):
-            faults.append(f'{where}, Threshs {number}: warning {limits[number].warning} lies beyond critical '
-                          f'{limits[number].critical}, '
-                          'so it never warns')
-    return limits
-
-
-def _by_number(data: Json, where: str, faults: List[str]) -> Iterator[Tuple[int, Any]]:
-    """Yield the items of *data* by number; what is no number becomes a fault."""
-    for key, item in data.items():
-        for number in _numbers([key], where, faults):
-            yield number, item
-
-
-def _numbers(keys: Iterable[Any], where: str, faults: List[str]) -> Iterator[int]:
-    for key in keys:
+def _by_number(items: Iterable[tuple[Any, Any]], where: str, faults: list[str]) -> Iterator[tuple[int, Any]]:
+    """Yield items by their numbers; a key that is not a number becomes a fault."""
+    for key, item in items:
         if re.fullmatch(r'[0-9]{1,4}', str(key)):
-            yield int(key)
+            yield int(key), item
         else:
             faults.append(f'{where}: "{str(key)[:SHOWN]}" is no number of an attribute, so it is not used')
 
 
-def is_inverted(limit: Limit) -> bool:
-    """Tell whether a drive becomes critical before it warns."""
+def _limits(data: Json, where: str, faults: list[str]) -> dict[int, OldLimit]:
+    limits: dict[int, OldLimit] = {}
+    for number, item in _by_number(data.items(), f'{where}, Threshs', faults):
+        try:
+            limit = limits[number] = _limit(item)
+        except UsageError as error:
+            faults.append(f'{where}, Threshs {number}: {error}')
+            continue
+        if is_inverted(limit):
+            faults.append(f'{where}, Threshs {number}: warning {limit.warning} lies beyond critical {limit.critical}, '
+                          'so it never warns')
+    return limits
+
+
+def is_inverted(limit: OldLimit) -> bool:
+    """Return whether a drive becomes critical before it warns."""
     warning, critical = ranges.parse(limit.warning), ranges.parse(limit.critical)
     if warning.invert or critical.invert:
         return False
     return bool(warning.end > critical.end or warning.start < critical.start)
 
 
-def _limit(data: Any) -> Limit:
+def _limit(data: Any) -> OldLimit:
     """Return a limit. Raises UsageError with the rest of a sentence."""
     if not isinstance(data, list) or not 2 <= len(data) <= 3:
         raise UsageError('it is no list of a warning and a critical limit, so it is not used')
-    return Limit(_range(data[0]), _range(data[1]), _shift(data[2]) if len(data) > 2 else None)
+    return OldLimit(_range(data[0]), _range(data[1]), _shift(data[2]) if len(data) > 2 else None)
 
 
 def _range(data: Any) -> str:
@@ -242,16 +227,14 @@ def _range(data: Any) -> str:
 
 
 def _shift(data: Any) -> int:
-    found = re.fullmatch(r'([lr])([0-9]{1,2})', data) if isinstance(data, str) else None
-    if not found or int(found[2]) > LONGEST_SHIFT:
+    match = re.fullmatch(r'([lr])([0-9]{1,2})', data) if isinstance(data, str) else None
+    if not match or int(match[2]) > LONGEST_SHIFT:
         raise UsageError(f'"{str(data)[:SHOWN]}" is no shift such as r8 or l4, so the limit is not used')
-    return int(found[2]) * (1 if found[1] == 'l' else -1)
+    return int(match[2]) * (1 if match[1] == 'l' else -1)
 
-
-# --- what version 1.x shipped -----------------------------------------------------------
 
 def is_shipped(name: str, data: Json) -> bool:
-    """Tell whether the limits of an entry are those that version 1.x came with."""
+    """Return whether the limits of an entry are those that version 1.x came with."""
     known = data_file.load(data_file.shipped(KNOWN))
     if fingerprint(data) in known['entries']:
         return True
@@ -260,9 +243,9 @@ def is_shipped(name: str, data: Json) -> bool:
 
 
 def fingerprint(data: Json) -> str:
-    """Return what tells the content of an entry from others: columns, limits and perfdata.
+    """Return a checksum of the columns, limits and perfdata of an entry, 16 hexadecimal digits.
 
-    Models and comments do not count: who added a drive to an entry has not decided about its limits.
+    Models and comments do not count: an admin who added a drive to an entry has not decided about its limits.
     """
     import json
     from binascii import crc32  # hashlib loads OpenSSL, 5 ms, and nobody attacks this
@@ -272,34 +255,35 @@ def fingerprint(data: Json) -> str:
     return f'{crc32(text):08x}{crc32(text[::-1]):08x}'
 
 
-# --- which entry speaks for a drive -------------------------------------------------------
+# --- which entry a drive has ----------------------------------------------------------
 
-def entry_of(found: Database, identity: Identity) -> Optional[Entry]:
-    """Return the entry for a drive, None where the database has none.
+def entry_of(old: OldFile, identity: Identity) -> OldEntry | None:
+    """Return the entry of a database for a drive, None where there is none.
 
-    As in version 1.6 NVMe and SAS have one entry each, and smartctl's family is
-    asked before the model. Of several entries the one with the longest model
-    wins, and of equals the first: version 1.6 took any of them.
+    As in version 1.6, NVMe and SAS have one entry each, and smartctl's family counts before the model. Of several
+    entries the one with the longest model wins, and of equals the first: version 1.6 took any of them.
     """
-    if identity.protocol in ('NVMe', 'SCSI'):
-        name = NVME_ENTRY if identity.protocol == 'NVMe' else SAS_ENTRY
-        return entry(found.file, name, found.entries[name]) if name in found.entries else None
+    of_protocol = {'NVMe': NVME_ENTRY, 'SCSI': SAS_ENTRY}
+    name = of_protocol.get(identity.protocol) or _longest_claim(old.entries, identity)
+    return entry(old.name, name, old.entries[name]) if name in old.entries and name is not None else None
+
+
+def _longest_claim(entries: Json, identity: Identity) -> str | None:
     for line in (identity.family, identity.model):
-        claims = [(len(model), -place, name) for place, (name, data) in enumerate(found.entries.items())
+        claims = [(len(model), -place, name) for place, (name, data) in enumerate(entries.items())
                   for model in _models(data) if line and is_named_by(line, model)]
         if claims:
-            _, _, name = max(claims)
-            return entry(found.file, name, found.entries[name])
+            return max(claims)[2]
     return None
 
 
-def _models(data: Any) -> List[str]:
+def _models(data: Any) -> list[str]:
     models = data.get('Device') if isinstance(data, dict) else None
     return [model for model in models if isinstance(model, str)] if isinstance(models, list) else []
 
 
 def is_named_by(line: str, model: str) -> bool:
-    """Tell whether smartctl's *line* ends with the words of *model*: themselves, or as a regular expression.
+    """Return whether smartctl's *line* ends with the words of *model*: themselves, or as a regular expression.
 
     "Intel 53x" is named by "53x", "ACME-INTEL" is not named by "INTEL".
     """
@@ -308,71 +292,62 @@ def is_named_by(line: str, model: str) -> bool:
         return False
     if line.endswith(model) and line[:len(line) - len(model)][-1:] in ('', ' ', '_'):
         return True
-    return not _EXPRESSION.isdisjoint(model) and _ends_with(model, line)
-
-
-# Brackets and full stops alone are parts of names: "Red (AF)", "7200.9".
-_EXPRESSION = frozenset('*+?[|\\{')
-
-
-def _ends_with(expression: str, line: str) -> bool:
     try:
-        return re.search(f'(?:^|[ _])(?:{expression})$', line) is not None
+        return not _EXPRESSION.isdisjoint(model) and re.search(f'(?:^|[ _])(?:{model})$', line) is not None
     except (re.error, RecursionError, OverflowError):
         return False
 
 
-# --- what a drive says ----------------------------------------------------------------
+def entry_for(old: OldFile, device: Device) -> OldEntry | None:
+    """Return the entry of a user configuration for a device, None where there is none."""
+    key = next((key for key in old.entries if key in keys_of(device)), None)
+    return None if key is None else entry(old.name, key, old.entries[key])
 
-def numbers(report: Report, columns: Mapping[int, str]) -> Dict[int, Number]:
+
+# --- the numbers of a drive ------------------------------------------------------------
+
+def numbers(report: Report, columns: Mapping[int, str]) -> dict[int, OldNumber]:
     """Return the numbers of *columns* that a drive has."""
     if report.identity.protocol == 'NVMe':
-        found = _from_log(NVME, report.nvme, standards.NVME_LOG)
+        all_numbers = _from_log(NVME, report.nvme, standards.NVME_LOG)
     elif report.identity.protocol == 'SCSI':
-        found = _from_log(SAS, report.scsi, standards.SCSI_LOG)
+        all_numbers = _from_log(SAS, report.scsi, standards.SCSI_LOG)
     else:
-        found = _from_table({row.id: row for row in report.attributes}, columns)
+        all_numbers = _from_attributes(report, columns)
         if report.error_count is not None:
-            found.append(Number(ERROR_COUNT, report.error_count, 'ATA_Error_Count', Source(standards.ERROR_LOG)))
+            all_numbers.append(OldNumber(ERROR_COUNT, report.error_count, 'ATA_Error_Count',
+                                         Source(standards.ERROR_LOG)))
     if report.smart_status is not None:
-        found.append(Number(HEALTH, 0 if report.smart_status else 1, 'Overall_Health_Test_Result',
-                            Source(standards.SELF_ASSESSMENT)))
-    return {each.id: each for each in found if each.id in columns}
+        all_numbers.append(OldNumber(HEALTH, 0 if report.smart_status else 1, 'Overall_Health_Test_Result',
+                                     Source(standards.SELF_ASSESSMENT)))
+    return {each.id: each for each in all_numbers if each.id in columns}
 
 
-def _from_log(log: Sequence[Tuple[str, str, float]], values: Mapping[str, float], name: str) -> List[Number]:
-    return [Number(number, values[key] * factor, label, Source(name))
+def _from_log(log: Sequence[tuple[str, str, float]], values: Mapping[str, float], name: str) -> list[OldNumber]:
+    return [OldNumber(number, values[key] * factor, label, Source(name))
             for number, (key, label, factor) in enumerate(log) if key in values]
 
 
-def _from_table(rows: Mapping[int, AttributeRow], columns: Mapping[int, str]) -> List[Number]:
-    found = []
-    for number, column in columns.items():
-        row = rows.get(number)
-        amount = None if row is None else row.value if column == VALUE else leading_number(row.raw)
-        if row is not None and amount is not None:
-            found.append(Number(number, amount, slug(row.name) or f'Attribute_{number}', Source(attribute=number)))
-    return found
+def _from_attributes(report: Report, columns: Mapping[int, str]) -> list[OldNumber]:
+    all_numbers = []
+    for row in {row.id: row for row in report.attributes if row.id in columns}.values():
+        amount = row.value if columns[row.id] == VALUE else leading_number(row.raw)
+        if amount is not None:
+            label = slug(row.name) or f'Attribute_{row.id}'
+            all_numbers.append(OldNumber(row.id, amount, label, Source(attribute=row.id)))
+    return all_numbers
 
 
-def leading_number(raw: str) -> Optional[int]:
+def leading_number(raw: str) -> int | None:
     """Return the number that a raw value starts with: 640 of "640 (409 5906)", 45449 of "45449h+00m+00.000s"."""
-    found = re.match(r'0x([0-9a-fA-F]{1,16})|(-?[0-9]{1,20})', raw)
-    if not found:
+    match = re.match(r'0x([0-9a-fA-F]{1,16})|(-?[0-9]{1,20})', raw)
+    if not match:
         return None
-    return int(found[1], 16) if found[1] else int(found[2])
+    return int(match[1], 16) if match[1] else int(match[2])
 
 
-def shifted(number: float, shift: Optional[int]) -> float:
+def shifted(number: float, shift: int | None) -> float:
     """Return a whole number shifted to the left, to the right where *shift* is negative."""
     if not shift or number != int(number):
         return number
     return int(number) << shift if shift > 0 else int(number) >> -shift
-
-
-# --- which drive a user configuration means ---------------------------------------------
-
-def entry_for(found: Users, device: Device) -> Optional[Entry]:
-    """Return what a user configuration says about a device, None where it says nothing."""
-    key = next((key for key in found.drives if key in keys_of(device)), None)
-    return None if key is None else entry(found.file, key, found.drives[key])

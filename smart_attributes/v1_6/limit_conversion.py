@@ -1,10 +1,12 @@
-"""A limit of version 1.6 at a number of an attribute -> a limit of ours at a metric.
+"""A limit of version 1.6 at a number of an attribute -> a limit of ours at a metric. Pure.
 
-What an attribute means is asked of attributes.json: the formula that gives the
-reading converts the limit as well.
+attributes.json knows the meaning of an attribute: the formula that gives the reading converts the limit as well.
 """
+from __future__ import annotations
 
-from typing import Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from ..knowledge import ranges, standards
 from ..knowledge.drive_database import DriveSpec, ReadingSpec
@@ -14,7 +16,7 @@ from ..words import literally
 from . import files
 from .files import ERROR_COUNT, RAW, VALUE
 
-FIRST_COLUMN = {VALUE: 'value', RAW: 'raw'}
+COLUMNS = {VALUE: 'value', RAW: 'raw'}   # of version 1.6 -> ours
 
 
 class Meaning(NamedTuple):
@@ -25,79 +27,70 @@ class Meaning(NamedTuple):
     offset: float = 0
 
 
-def of_reading(item: ReadingSpec, column: str) -> Optional[Meaning]:
+def of_reading(item: ReadingSpec, column: str) -> Meaning | None:
     """Return how *column* of an attribute gives a reading.
 
     None where the reading is made of something else, is a word, or is never judged.
     """
     formula, first = item.formula, item.formula.first
-    is_whole = first.column == 'value' or first.bytes == tuple(range(len(first.bytes)))
-    if (first.column != FIRST_COLUMN[column] or not is_whole or formula.attributes or formula.second or item.states
+    is_whole = first.bytes == tuple(range(len(first.bytes)))   # a value has no bytes
+    if (first.column != COLUMNS[column] or not is_whole or formula.attributes or formula.second or item.states
             or item.is_trap):
         return None
     unit = UNITS[item.unit][1] if item.unit else 1
     return Meaning(item.metric, (-1 if formula.minus_from else 1) * unit / formula.divisor, formula.minus_from * unit)
 
 
-def of_standard(number: int, protocol: str) -> Optional[Meaning]:
-    """Return what a number means that is no attribute, or None. protocol: "NVMe", "SCSI", "ATA"."""
-    if protocol == 'NVMe':
-        key, _, old_factor = files.NVME[number] if number < len(files.NVME) else ('', '', 1)
-        known = standards.NVME.get(key)
-        return Meaning(known.metric, known.factor / old_factor) if known else None
-    if protocol == 'SCSI':
-        key = files.SAS[number][0] if number < len(files.SAS) else ''
-        if key in standards.SCSI_UNCORRECTED:
-            return Meaning('reported_uncorrect')
-        return Meaning(standards.SCSI[key].metric, standards.SCSI[key].factor) if key in standards.SCSI else None
-    return Meaning('error_log_count') if number == ERROR_COUNT else None
+def of_standard(number: int, protocol: str) -> Meaning | None:
+    """Return the meaning of a number that is no attribute, or None. protocol: "NVMe", "SCSI", "ATA"."""
+    if protocol not in ('NVMe', 'SCSI'):
+        return Meaning('error_log_count') if number == ERROR_COUNT else None
+    log, known = (files.NVME, standards.NVME) if protocol == 'NVMe' else (files.SAS, standards.SCSI)
+    if number >= len(log):
+        return None
+    key, _, old_factor = log[number]
+    if protocol == 'SCSI' and key in standards.SCSI_UNCORRECTED:
+        return Meaning('reported_uncorrect')
+    return Meaning(known[key].metric, known[key].factor / old_factor) if key in known else None
 
 
-def of_specs(number: int, column: str, specs: Iterable[DriveSpec]) -> List[Meaning]:
-    """Return what several entries read in *column* of an attribute, each meaning once."""
-    found = (of_reading(item, column) for spec in specs for item in spec.readings if item.attribute == number)
-    return list(dict.fromkeys(meaning for meaning in found if meaning))
+def of_specs(number: int, column: str, specs: Iterable[DriveSpec]) -> list[Meaning]:
+    """Return the meanings of *column* of an attribute in several entries, each once."""
+    meanings = (of_reading(item, column) for spec in specs for item in spec.readings if item.attribute == number)
+    return list(dict.fromkeys(meaning for meaning in meanings if meaning))
 
 
 def columns_of(spec: DriveSpec) -> Mapping[int, str]:
     """Return, by attribute, the column that an entry reads, where it reads only one."""
-    seen = {(item.attribute, item.formula.first.column) for item in spec.readings}
-    return {number: VALUE if column == 'value' else RAW for number, column in seen
-            if column in ('value', 'raw') and sum(number == other for other, _ in seen) == 1}
+    pairs = {(item.attribute, item.formula.first.column) for item in spec.readings}
+    counts = Counter(number for number, _ in pairs)
+    ours = {name: column for column, name in COLUMNS.items()}
+    return {number: ours[name] for number, name in pairs if name in ours and counts[number] == 1}
 
 
-def converted(text: str, shift: Optional[int], meaning: Meaning) -> str:
+def converted(text: str, shift: int | None, meaning: Meaning) -> str:
     """Return a range of version 1.6 as one of ours.
 
     A shift becomes part of the limit: above 2 behind "r8" is above 767 before it.
     """
-    limit = ranges.parse(text)
+    limit, size = ranges.parse(text), 2 ** abs(shift or 0)
     # Nothing that is counted here is ever negative.
-    start = -INFINITY if limit.start == 0 and not limit.invert else limit.start
-    ends = sorted(meaning.factor * end + meaning.offset for end in _before_shift(start, limit.end, shift or 0))
-    return ('@' if limit.invert else '') + _range(*ends)
-
-
-def _before_shift(start: float, end: float, shift: int) -> Tuple[float, float]:
-    size = 2 ** abs(shift)
-    return (start / size, end / size) if shift > 0 else (start * size, end * size + size - 1)
-
-
-def _range(start: float, end: float) -> str:
-    if end == INFINITY:
-        return f'{_number(start)}:'
-    if start == -INFINITY:
-        return _number(end) if end >= 0 else f'~:{_number(end)}'
-    return f'{_number(start)}:{_number(end)}'
+    start, end = -INFINITY if limit.start == 0 and not limit.invert else limit.start, limit.end
+    start, end = (start / size, end / size) if (shift or 0) > 0 else (start * size, end * size + size - 1)
+    low, high = sorted(meaning.factor * bound + meaning.offset for bound in (start, end))
+    sign = '@' if limit.invert else ''
+    if high == INFINITY:
+        return f'{sign}{_number(low)}:'
+    if low == -INFINITY:
+        return f'{sign}{"~:" if high < 0 else ""}{_number(high)}'
+    return f'{sign}{_number(low)}:{_number(high)}'
 
 
 def _number(number: float) -> str:
     return str(int(number)) if number == int(number) else f'{number:.6f}'.rstrip('0')
 
 
-def patterns(models: Sequence[str]) -> List[str]:
-    """Return expressions for whole models; version 1.6 compared their ends, which matters where the vendor is
-    left out.
-    """
+def patterns(models: Sequence[str]) -> list[str]:
+    """Return expressions for whole models; version 1.6 compared their ends, so the vendor may be left out."""
     return [('' if ' ' in model or '_' in model else '(?:.*[ _])?') + literally(' '.join(model.split()))
             for model in dict.fromkeys(models)]

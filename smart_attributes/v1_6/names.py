@@ -1,24 +1,24 @@
-"""What version 1.6 called drives and attributes: the roots of its labels, and the keys of its user configuration."""
+"""The names of version 1.6 for drives and attributes: roots of its labels, and keys of its user configuration."""
+from __future__ import annotations
 
 import os
 import re
-from typing import Callable, Dict, FrozenSet, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ..model import Device
 
-
-def slug(text: str) -> str:
-    """Return a name as version 1.6 wrote it into labels: no brackets, _ for blanks, nothing that daemons misread."""
-    return re.sub(r'[^A-Za-z0-9_/.:+-]', '', re.sub(r'\s+', '_', text.strip()))
-
-
-# How version 1.6 called drives behind a controller, by the name of the type.
+# Paths of drives behind a controller in version 1.6, by the name of the type.
 _PATHS: Mapping[str, Callable[[str, str], str]] = {
     'megaraid': lambda numbers, path: f'/dev/megaraid{numbers}',
     '3ware': lambda numbers, path: f'/dev/3ware{numbers}',
     'areca': lambda numbers, path: f'/dev/areca_{numbers.replace("/", "_")}',
     'aacraid': lambda numbers, path: f'/dev/aacraid_{numbers.replace(",", "_")}',
     'cciss': lambda numbers, path: f'/dev/cciss_{numbers}_{os.path.basename(path)}'}
+
+
+def slug(text: str) -> str:
+    """Return a name as version 1.6 wrote it into labels: no brackets, _ for blanks, nothing that daemons misread."""
+    return re.sub(r'[^A-Za-z0-9_/.:+-]', '', re.sub(r'\s+', '_', text.strip()))
 
 
 def old_path(device: Device) -> str:
@@ -31,16 +31,16 @@ def old_path(device: Device) -> str:
     return device.path if device.path.startswith('/dev/disk/') else os.path.realpath(device.path)
 
 
-def old_names(found: Sequence[Device]) -> Dict[str, str]:
-    """Return, by our name, what version 1.6 began the labels of each device with.
+def old_names(devices: Sequence[Device]) -> dict[str, str]:
+    """Return, by our name, the beginning of each device's labels in version 1.6.
 
     It forgot the controller: where two drives would share a name, ours is used.
     """
-    names = {device.name: slug(re.sub('^/dev/(disk/by-[a-z]+/)?', '', old_path(device))) for device in found}
+    names = {device.name: slug(re.sub('^/dev/(disk/by-[a-z]+/)?', '', old_path(device))) for device in devices}
     taken = list(names.values())
     return {name: old if old and taken.count(old) == 1 else name for name, old in names.items()}
 
 
-def keys_of(device: Device) -> FrozenSet[str]:
-    """Return the keys under which a user configuration may speak of a device."""
+def keys_of(device: Device) -> frozenset[str]:
+    """Return the keys of a device in user configurations."""
     return frozenset((old_path(device), device.path if not device.type else '', device.address))

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import NoReturn, Optional, Sequence
+from collections.abc import Sequence
+from typing import NoReturn
 
 from smart_attributes.check import judging
 from smart_attributes.check.rulebook import Site, judge_of
@@ -55,7 +56,7 @@ def shipped_judge() -> timelines.Mindful:
     """Return a judge with the shipped entries and limits, without site files."""
     shipped = judge_of(Options(), Site())
 
-    def verdict(report: Report, past: Optional[Past]) -> Verdict:
+    def verdict(report: Report, past: Past | None) -> Verdict:
         return judging.judge(Device('', name='drive'), report, shipped.database, shipped.thresholds, shipped.rules,
                              past)
     return verdict
@@ -64,19 +65,19 @@ def shipped_judge() -> timelines.Mindful:
 def main(words: Sequence[str]) -> int:
     """Measure as the words of a command line ask; 0, or 3 with a sentence on standard error."""
     parser = _parser()
-    asked = parser.parse_args(words)
-    if (asked.file is None) == (asked.timelines is None):
+    options = parser.parse_args(words)
+    if (options.file is None) == (options.timelines is None):
         parser.error('give either FILE --verdicts or --timelines FILE')
-    if (asked.file is None) != (asked.verdicts is None):
+    if (options.file is None) != (options.verdicts is None):
         parser.error('FILE and --verdicts belong together; to compare the database with FILE, run: '
                      'check_smart_attributes measure FILE')
-    if asked.with_history and not asked.timelines:
+    if options.with_history and not options.timelines:
         parser.error('--with-history works only with --timelines FILE')
     try:
-        if asked.timelines:
-            timelines.main(asked.timelines, shipped_judge(), asked.with_history, asked.as_json)
+        if options.timelines:
+            timelines.main(options.timelines, shipped_judge(), options.with_history, options.as_json)
         else:
-            alarms.main(asked.file, asked.verdicts, asked.as_json)
+            alarms.main(options.file, options.verdicts, options.as_json)
     except SmartError as problem:
         print(sentence(str(problem), LONGEST), file=sys.stderr)
         return UNKNOWN

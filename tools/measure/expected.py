@@ -1,14 +1,15 @@
 """Alarms to expect of growth, by what drives have come to in their life.
 
-A collection tells of each drive once: its numbers and its power-on time. When they rose nobody knows, but a rule of
-growth can only have told on a drive that has come to more than it lets pass. So the drives beyond it, in the months
-that they all were under power, are the most that can have alarmed; each counts once, however often it alarmed.
+A collection has each drive once: its numbers and its power-on time. When they rose nobody knows, but a rule of growth
+can only have alarmed on a drive that has come to more than it lets pass. So the drives beyond it, in the months that
+they all were under power, are the most that can have alarmed; each counts once, however often it alarmed.
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, FrozenSet, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from smart_attributes.durations import MONTH
+from smart_attributes.constants import MONTH
 from smart_attributes.history import growth
 from smart_attributes.model import Device, State
 
@@ -27,68 +28,53 @@ class Life(NamedTuple):
     """What a drive has come to."""
 
     seconds: float            # under power
-    grown: FrozenSet[str]     # metrics whose growth may have alarmed
-    told: FrozenSet[str]      # metrics whose growth is judged, and that the drive has a number of
+    grown: frozenset[str]     # metrics whose growth may have alarmed
+    judged: frozenset[str]    # metrics whose growth is judged, and that the drive has a number of
 
 
-def life(verdict: Verdict, thresholds: Thresholds, metrics: Mapping[str, Metric]) -> Optional[Life]:
-    """Return what a drive has come to; None where it does not tell its power-on time."""
-    found = {j.reading.metric: j.reading for j in verdict.judgements if j.reading.judged
-             and j.reading.number is not None}
-    age = found.get('power_on_time')
+def life(verdict: Verdict, thresholds: Thresholds, metrics: Mapping[str, Metric]) -> Life | None:
+    """Return what a drive has come to; None where it does not report its power-on time."""
+    numbers = {j.reading.metric: j.reading for j in verdict.judgements if j.reading.judged
+               and j.reading.number is not None}
+    age = numbers.get('power_on_time')
     if age is None or not age.number:
         return None
-    rules = {metric: thresholds.limit(metric, Device(''), verdict.identity, '').growth for metric in found}
-    return Life(age.number, frozenset(metric for metric, reading in found.items()
-                                      if any(may_have_told(reading, rule, metrics) for rule in rules[metric])),
-                frozenset(metric for metric in found if rules[metric]))
+    rules = {metric: thresholds.limit(metric, Device(''), verdict.identity, '').growth for metric in numbers}
+    return Life(age.number, frozenset(metric for metric, reading in numbers.items()
+                                      if any(may_have_alarmed(reading, rule, metrics) for rule in rules[metric])),
+                frozenset(metric for metric in numbers if rules[metric]))
 
 
-def may_have_told(reading: Reading, rule: Json, metrics: Mapping[str, Metric]) -> bool:
+def may_have_alarmed(reading: Reading, rule: Json, metrics: Mapping[str, Metric]) -> bool:
     """Tell whether a drive has come to more than a rule lets pass."""
-    number = reading.number or 0
+    number, least = reading.number or 0, 0.0
     if reading.metric in metrics and metrics[reading.metric].worse == 'low':
         number = WHOLE - number
+    if 'gone' in rule:  # a rule about haste: a drive that wears the rest in "gone" wears so much in "within"
+        within, gone = (growth.seconds(rule[name], name, 'thresholds') for name in ('within', 'gone'))
+        least = WHOLE * within / (within + gone)
     limits = [float(rule[level]) for level in ('warning', 'critical') if rule.get(level) is not None]
-    return bool(limits) and number > min(limits) and number >= _hasty(rule)
+    return bool(limits) and number > min(limits) and number >= least
 
 
-def _hasty(rule: Json) -> float:
-    """Return how much is worn at least when a rule about haste tells: who wears the rest in "gone" wears so much in
-    "within".
-    """
-    if 'gone' not in rule:
-        return 0
-    within, gone = (growth.seconds(rule[name], name, 'thresholds') for name in ('within', 'gone'))
-    return WHOLE * within / (within + gone)
-
-
-# --- the table -------------------------------------------------------------------------
-
-def rows(drives: Sequence[Tuple[str, State, Optional[Life]]]) -> Iterator[str]:
+def rows(drives: Sequence[tuple[str, State, Life | None]]) -> Iterator[str]:
     """Yield a row a kind and metric, and for all of a kind together: drives that have the number, drives that may have
     alarmed, and alarms in 1,000 drives and month.
 
     drives: kind, state and life of each.
     """
     for kind in KINDS:
-        lives = [(state, life) for of, state, life in drives if of == kind and life]
-        months = sum(known.seconds for _, known in lives) / MONTH
-        for metric in sorted({metric for _, known in lives for metric in known.told}):
-            told = [known for _, known in lives if metric in known.told]
-            yield _row(kind, f'growth of `{metric}`', len(told), sum(metric in known.grown for known in told), months)
-        levels = [state is not State.OK for state, _ in lives]
-        others = [bool(known.grown - {WEAR}) for _, known in lives]
-        for name, alarming in (('levels, as they stand', levels),
-                               ('levels and growth, but of wear', _either(levels, others)),
-                               ('all', _either(levels, [bool(known.grown) for _, known in lives]))):
-            if lives:
-                yield _row(kind, name, len(lives), sum(alarming), months)
-
-
-def _either(some: Sequence[bool], others: Sequence[bool]) -> List[bool]:
-    return [one or other for one, other in zip(some, others)]
-
-
-def _row(kind: str, name: str, drives: int, alarming: int, months: float) -> str:
-    return f'| {kind} | {name} | {drives:,} | {alarming:,} | {1000 * alarming / months:.2f} |'
+        pairs = [(state, life) for of, state, life in drives if of == kind and life]
+        lives = [life for _, life in pairs]
+        counts = {}  # name of the row -> drives, alarming
+        metrics = {metric for life in lives for metric in life.judged}
+        for metric in sorted(metrics):
+            judged = [life for life in lives if metric in life.judged]
+            counts[f'growth of `{metric}`'] = len(judged), sum(metric in life.grown for life in judged)
+        # The names of rows, and the metrics whose growth does not count there.
+        for name, ignored in (('levels, as they stand', metrics), ('levels and growth, but of wear', {WEAR}),
+                              ('all', set())):
+            counts[name] = len(lives), sum(state is not State.OK or bool(life.grown - ignored) for state, life in pairs)
+        months = sum(life.seconds for life in lives) / MONTH
+        for name, (number, alarming) in counts.items() if lives else ():
+            yield f'| {kind} | {name} | {number:,} | {alarming:,} | {1000 * alarming / months:.2f} |'

@@ -9,21 +9,26 @@ from typing import Dict, Iterator, List, Mapping, Tuple
 PACKAGE = Path(__file__).resolve().parent.parent / 'smart_attributes'
 MODULES = sorted(str(path.relative_to(PACKAGE))[:-3] for path in PACKAGE.rglob('*.py') if path.stem != '__init__')
 MEASURING = sorted((PACKAGE.parent / 'tools/measure').glob('*.py'))  # needs data that no user has: not of the package
-BASE = {'model', 'defaults', 'drive_identity', 'errors', 'words', 'trust', 'alarm', 'state_directory', 'files', 'typed',
-        'durations', 'version', 'codes'}  # for all
+# What every module may import.
+BASE = {'model', 'constants', 'coded', 'drive_identity', 'errors', 'words', 'trust', 'alarm', 'state_directory',
+        'files', 'typed'}
 
 Arrows = Mapping[Tuple[str, str], int]  # (importing, imported) -> how many imports
 
 
 def imports(module: str) -> Iterator[Tuple[str, bool]]:
-    """Yield (name, is one of ours) for every import of a module, at its top or inside a function."""
+    """Yield (name, is one of ours) for every import of a module, at its top or inside a function.
+
+    The name is that of a module, such as "reading/addresses", or of a foreign package; the package itself is left out.
+    """
     for node in ast.walk(ast.parse((PACKAGE / f'{module}.py').read_text())):
         if isinstance(node, ast.ImportFrom) and node.level:
             base = '/'.join([*module.split('/')[:-1][:module.count('/') + 1 - node.level],
                              *filter(None, (node.module or '').split('.'))])
             for alias in node.names:
                 whole = f'{base}/{alias.name}'.lstrip('/')
-                yield (whole if whole in MODULES else base), True
+                if whole in MODULES or base:
+                    yield (whole if whole in MODULES else base), True
         elif isinstance(node, ast.ImportFrom):
             yield (node.module or '').split('.')[0], False
         elif isinstance(node, ast.Import):
@@ -41,15 +46,15 @@ def imports_from_outside(path: Path) -> Iterator[str]:
                         for whole in (name.replace('.', '/') for name in names))
 
 
-def room(module: str) -> str:
-    """Return the room of a module, or the module itself where it stands in none."""
+def subpackage(module: str) -> str:
+    """Return the subpackage of a module, or the module itself where it is in none."""
     return module.partition('/')[0]
 
 
 def arrows() -> Arrows:
-    """Return how many modules of a room import a module of another room; the base is left out."""
+    """Return how many modules of a subpackage import a module of another subpackage; the base is left out."""
     pairs = {(module, name) for module in MODULES for name, is_ours in imports(module) if is_ours}
-    between = ((room(module), room(name)) for module, name in sorted(pairs))
+    between = ((subpackage(module), subpackage(name)) for module, name in sorted(pairs))
     return Counter(pair for pair in between if pair[0] != pair[1] and not BASE.intersection(pair))
 
 
@@ -64,29 +69,30 @@ def circles() -> List[str]:
         pairs = rest
 
 
-def floors(between: Arrows) -> Dict[str, int]:
-    """Return how high each room stands: above all that it imports. Raises SystemExit where rooms import each other in a
-    circle.
+def heights(between: Arrows) -> Dict[str, int]:
+    """Return the height of each subpackage in the drawing: 0 for one that imports no other.
+
+    Raises SystemExit if subpackages import each other in a circle.
     """
-    below: Dict[str, List[str]] = {room(module): [] for module in MODULES if room(module) not in BASE}
+    below: Dict[str, List[str]] = {subpackage(module): [] for module in MODULES if subpackage(module) not in BASE}
     for importing, imported in between:
         below[importing].append(imported)
-    heights: Dict[str, int] = {}
-    while len(heights) < len(below):
-        ready = [name for name in below if name not in heights and all(other in heights for other in below[name])]
+    height: Dict[str, int] = {}
+    while len(height) < len(below):
+        ready = [name for name in below if name not in height and all(other in height for other in below[name])]
         if not ready:
-            circle = ', '.join(sorted(set(below) - set(heights)))
-            raise SystemExit(f'smart_attributes: {circle} import each other in a circle, so one of them looks upwards')
-        heights.update({name: 1 + max((heights[other] for other in below[name]), default=-1) for name in ready})
-    return heights
+            circle = ', '.join(sorted(set(below) - set(height)))
+            raise SystemExit(f'smart_attributes: {circle} import each other in a circle')
+        height.update({name: 1 + max((height[other] for other in below[name]), default=-1) for name in ready})
+    return height
 
 
 def drawing() -> List[str]:
-    """Return the lines of the drawing, the highest room first."""
+    """Return the lines of the drawing, the highest subpackage first."""
     between = arrows()
-    heights = floors(between)
-    sizes = Counter(map(room, MODULES))
-    order = sorted(heights, key=lambda name: (-heights[name], name))
+    height = heights(between)
+    sizes = Counter(map(subpackage, MODULES))
+    order = sorted(height, key=lambda name: (-height[name], name))
     boxes = [f'  {name}["{name}{f"/ ({sizes[name]} modules)" if (PACKAGE / name).is_dir() else ""}"]' for name in order]
     lines = [f'  {importing} -->|{between[importing, imported]}| {imported}' for importing in order
              for imported in order

@@ -1,0 +1,91 @@
+"""What other versions of the plugin print: documents of version 1, and sentences without a code. Pure.
+
+Only this module knows them. It turns them into what this version prints: see output/json_document.py.
+"""
+from __future__ import annotations
+
+import re
+from typing import Any, List, Mapping, Sequence, Tuple
+
+from ..knowledge import severity
+from ..model import State
+from ..output.advice import ORDER, READ, SEARCH
+from ..output.json_document import OF_STATUS, STATUS
+from ..typed import Json
+
+VERSION = 1
+MOST = 200             # entries of a list that are looked at
+# Actions that have another name now.
+ACTIONS: Mapping[str, str] = {'order within 90 days': ORDER}
+# How sentences begin, or what they contain -> their code. Behind them nothing else decides.
+_SENTENCES: Sequence[Tuple[str, str]] = (
+    ('sudo-rule-missing',
+     r'sudo wants a password|sudo does not (?:allow|let) |may not use sudo|sudo says|sudoers rule'),
+    ('sudo-blocked', r'sudo insists on a terminal|sudo may not become root'),
+    ('smartctl-missing', r'smartctl is not where it was looked for|smartctl is older than'),
+    ('no-such-device', r'\Ais not there:'), ('empty-slot', r'\Ais an empty slot\b'),
+    ('drives-missing', r'\A[0-9]+ of [0-9]+ expected drives missing\b'), ('drive-gone', r'\A[^;]* is gone from '),
+    ('no-permission', r'\Acannot be opened: (?:Permission denied|Operation not permitted)'),
+    ('timeout', r'\Ano answer\b|\Awas (?:not read|read and not judged)\b'))
+_PATTERNS = tuple((code, re.compile(pattern)) for code, pattern in _SENTENCES)
+# Serial numbers in sentences about drives that are gone, or silent; also where the sentence was cut off.
+_SERIALS = re.compile(r'history --forget (.+?) retires it|last seen there: .*?\(serial (.+?)(?:\), |\.\.\.|$)')
+
+
+def code_of(words: str) -> str:
+    """Return the code of a sentence that came without one; '' where it is not known."""
+    return next((code for code, pattern in _PATTERNS if pattern.search(words)), '')
+
+
+def serials(words: str) -> Tuple[str, ...]:
+    """Return the serial numbers of other drives that a sentence mentions."""
+    return tuple(found[1] or found[2] for found in _SERIALS.finditer(words))
+
+
+def notes(texts: Any) -> List[Json]:
+    """Return sentences of a document of version 1 as notes; what is not a sentence is left out."""
+    return [_note(text) for text in texts[:MOST] if isinstance(text, str)] if isinstance(texts, list) else []
+
+
+def _note(text: str) -> Json:
+    return {'code': code_of(text), 'text': text, 'serial': next(iter(serials(text)), None)}
+
+
+def drive(given: Json) -> Json:
+    """Return a drive of a document of version 1 as version 2 has it."""
+    action, why = given.get('action'), given.get('why')
+    action = ACTIONS.get(action, action) if isinstance(action, str) else action
+    words = why if isinstance(why, str) else ''
+    code = given.get('code') or (code_of(words) or 'drive-unreadable' if action in (READ, SEARCH) else None)
+    said = [{**each, 'code': code} if code and each['text'] == why else each for each in notes(given.get('notes'))]
+    return {**given, 'action': action, 'code': code, 'notes': said, 'findings': _findings(given),
+            'last_seen': {'serial': next(iter(serials(words)), None)}}
+
+
+def _findings(given: Json) -> List[Json]:
+    """Return findings with the values of their readings: version 1 has both in the same order."""
+    texts, readings = given.get('findings'), given.get('readings')
+    if not isinstance(texts, list):
+        return []
+    wrong = [each for each in readings[:MOST] if isinstance(each, dict) and each.get('state') != State.OK.name
+             ] if isinstance(readings, list) else []
+    wrong = wrong if len(wrong) == len(texts) else [{'state': given.get('state')}] * len(texts)
+    return [_finding(text, reading) for text, reading in zip(texts[:MOST], wrong) if isinstance(text, str)]
+
+
+def _finding(text: str, reading: Json) -> Json:
+    limit = reading.get('critical' if reading.get('state') == State.CRITICAL.name else 'warning')
+    return {**{key: reading.get(key) for key in ('state', 'metric', 'value', 'unit', 'source')},
+            'code': _code_of_finding(reading, limit), 'text': text, 'limit': limit, 'grown': reading.get('grown')}
+
+
+def _code_of_finding(reading: Json, limit: Any) -> str:
+    """Return the code of a finding by its value and its limit; '' where version 1 did not tell."""
+    metric, value = reading.get('metric'), reading.get('value')
+    if isinstance(value, str):
+        return OF_STATUS.get(metric, STATUS) if isinstance(metric, str) else STATUS
+    if not isinstance(value, (int, float)):
+        return ''
+    if not isinstance(limit, str) or not severity.is_beyond(limit, value):
+        return 'growth' if reading.get('growth') else ''
+    return 'inside-limit' if limit.startswith('@') else 'below-limit' if limit.endswith(':') else 'above-limit'

@@ -1,0 +1,36 @@
+"""The list of codes, codes.json: one stable name for each finding, each note and each reason for UNKNOWN.
+
+Programs decide by codes and fields, never by sentences. A code keeps its name and its meaning in later versions.
+"""
+from __future__ import annotations
+
+import json
+
+from .. import files
+from ..typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Code(NamedTuple):
+    """A code: its name, the state that it usually has ('' for a note), its meaning, and the next step ('': none)."""
+
+    name: str
+    severity: str
+    meaning: str
+    remedy: str
+
+
+def _group(name: str) -> tuple[Code, ...]:
+    return tuple(Code(code, entry.get('state', ''), entry['meaning'], entry.get('remedy', ''))
+                 for code, entry in _DATA[name].items())
+
+
+_DATA = json.loads(files.content(f'{files.PROGRAM}/codes.json', files.LARGEST))
+REASONS = _group('reasons')           # why a drive, or a whole check, is UNKNOWN
+FINDINGS = _group('findings')         # what is wrong with a drive that was read
+NOTES = _group('notes')               # what is worth knowing and changes no state
+CAUSES = _group('fleet_causes')       # why a fleet lacks drives of a host; only these remedies name the machine
+FLEET_NOTES = _group('fleet_notes')   # what a fleet reports beside its drives
+BY_NAME: Mapping[str, Code] = {each.name: each for each in (*REASONS, *FINDINGS, *NOTES, *CAUSES, *FLEET_NOTES)}

@@ -1,0 +1,218 @@
+"""machine: which commands read which drives, and what becomes of their answers. No process is started."""
+from __future__ import annotations
+
+import os
+
+import pytest
+from conftest import drive
+
+from smart_attributes import alarm
+from smart_attributes.errors import DriveError, SmartError, UsageError
+from smart_attributes.model import Answer, Device, HowRead, Report
+from smart_attributes.reading import smartctl_calls
+from smart_attributes.reading.machine import OLD_RULE, DeviceList, Plan, find, named, read_all
+from smart_attributes.reading.smartctl_calls import SCAN, SCAN_TEXT, read_arguments
+
+HOW = HowRead(smartctl='/x', nosudo=True, jobs=3, drive_timeout=7)
+END = 1234.5
+SUDO = ('/usr/bin/sudo', '-n')
+GOOD = {'stdout': drive('intel-worn'), 'status': 0}
+TOO_OLD = {'stdout': b'=======> UNRECOGNIZED OPTION: json', 'status': 1}
+REFUSED = {'stderr': b'sudo: a password is required', 'status': 1}
+ABSENT = {'stdout': b'/dev/bus/0 [megaraid_disk_06]: Device 6 does not exist', 'status': 2}
+SCANNED = (b'{"smartctl": {"argv": ["smartctl", "--scan"], "exit_status": 0}, "devices": ['
+           b'{"name": "/dev/sdb", "type": "scsi"}, {"name": "/dev/zram0", "type": "scsi"}]}')
+FORMER = ((('--json=c',), ('error',)), (('--json=c',), ()))
+
+
+class Answers:
+    """In place of processes: the answers to some commands, in their order, and who asked for them."""
+
+    def __init__(self, *answers):
+        self.left, self.calls = list(answers), []
+
+    def run(self, commands, jobs, drive_timeout, deadline):
+        self.calls.append((list(commands), jobs, drive_timeout, deadline))
+        for command in commands:
+            yield Answer(command, **{'outcome': 'done', **self.left.pop(0)})
+
+
+def addresses(devices):
+    return [(device.address, device.name) for device in devices.devices]
+
+
+def asked(device, former=None):
+    return Plan(device, (*SUDO, '/x', *read_arguments(device.path, device.type)), former)
+
+
+# Which drives
+
+def test_addresses_name_devices():
+    assert addresses(named(['/dev/sda', 'cciss,0-1@/dev/sg0'])) == [
+        ('/dev/sda', 'sda'), ('cciss,0@/dev/sg0', 'sg0_cciss_0'), ('cciss,1@/dev/sg0', 'sg0_cciss_1')]
+    with pytest.raises(UsageError):
+        named(['/etc/shadow'])
+
+
+def test_named_drives_are_enough():
+    devices = find(named(['sat@/dev/sda', 'scsi@/dev/sda'])._replace(is_whole=False), False, HOW, Answers(), END)
+
+    assert addresses(devices) == [('sat@/dev/sda', 'sda_sat'), ('scsi@/dev/sda', 'sda_scsi')]
+    assert (devices.is_scan, devices.is_whole) == (False, False)
+
+
+@pytest.mark.parametrize('words, is_scan, expected', [
+    ([], False, ['/dev/sdb']), ([], True, ['/dev/sdb']), (['/dev/sda', '/dev/sdb'], True, ['/dev/sda', '/dev/sdb'])])
+def test_a_scan_adds_its_drives_to_the_named_ones(monkeypatch, words, is_scan, expected):
+    monkeypatch.setattr(os, 'geteuid', lambda: 1000)
+    answers = Answers({'stdout': SCANNED, 'status': 0})
+    devices = find(named(words)._replace(notes=('a note',)), is_scan, HOW, answers, END)
+
+    assert [address for address, _ in addresses(devices)] == expected
+    assert (devices.is_scan, devices.is_whole, devices.notes[0], len(devices.notes)) == (True, True, 'a note', 2)
+    assert answers.calls == [([('/x', *SCAN)], 1, 7, END)]
+
+
+def test_a_scan_that_left_out_what_may_be_a_drive_is_not_whole():
+    answers = Answers({'stdout': b'# /dev/sdb -d scsi # x', 'status': 0})
+
+    assert not find(DeviceList(()), True, HOW, answers, END).is_whole
+
+
+@pytest.mark.parametrize('answers, commands', [
+    ([GOOD], [SCAN]), ([TOO_OLD, TOO_OLD, GOOD], [SCAN, ('--json', '--scan'), SCAN_TEXT]),
+    ([REFUSED, GOOD], [SCAN, ('--json', '--scan')]),
+    ([REFUSED, REFUSED, GOOD], [SCAN, ('--json', '--scan'), SCAN_TEXT])])
+def test_a_scan_is_tried_in_all_words_that_sudo_and_smartctl_may_know(monkeypatch, tmp_path, answers, commands):
+    (tmp_path / 'sudo').touch(0o755)
+    monkeypatch.setenv('PATH', str(tmp_path))
+    monkeypatch.setattr(os, 'geteuid', lambda: 1000)
+    monkeypatch.setattr(smartctl_calls, 'FORMER', ((('--json',), ()),))
+    scan = {'stdout': b'/dev/sda -d sat\n\xff'}
+    runner = Answers(*({**each, **scan} if each is GOOD else each for each in answers))
+
+    assert addresses(find(DeviceList(()), True, HOW._replace(nosudo=False), runner, END)) == [('/dev/sda', 'sda')]
+    assert [call[0] for call in runner.calls] == [[(f'{tmp_path}/sudo', '-n', '/x', *each)] for each in commands]
+
+
+@pytest.mark.parametrize('answer, code, reason', [
+    ({'status': 3, 'stdout': b'strange'}, 'scan-failed', 'failed with exit status 3'),
+    ({'status': 0, 'outcome': 'timeout', 'reason': 'no answer within 7 s'}, 'scan-failed', 'no answer within 7 s'),
+    ({'status': 1, 'stderr': b'\xffsudo: smartctl: command not found'}, 'smartctl-missing',
+     'cannot be read: smartctl is not where it was looked for; install smartmontools or give its path with -p'),
+    ({'status': -9}, 'smartctl-failed',
+     'cannot be read: smartctl was ended by signal 9; see dmesg, try it by hand')])
+def test_a_scan_that_fails_says_why(answer, code, reason):
+    with pytest.raises(SmartError) as caught:
+        find(DeviceList(()), True, HOW, Answers(answer), END)
+
+    assert (caught.value.code, str(caught.value)) == (
+        code, f'smartctl --scan: {reason}; name the drives with -d, or run it by hand')
+
+
+# What they answer
+
+SDA, SAT, RAID = Device('/dev/sda'), Device('/dev/sda', 'sat'), Device('/dev/bus/0', 'sat+megaraid,6', 'six')
+
+
+def test_a_drive_gives_its_report_and_how_it_was_read():
+    runner = Answers({**GOOD, 'stderr': b'a\xff complaint', 'seconds': 1.5, 'waited': 0.5})
+    same = SDA._replace(name='other')
+    first, second = read_all([asked(SDA), asked(same)], HOW, runner, END)
+    command = asked(SDA).command
+
+    assert runner.calls == [([command], 3, 7, END)]
+    assert (first.device, second.device) == (SDA, same)
+    assert first.identity.model == 'INTEL SSDSC2BB150G7' and first.outcome.exit_status == 0
+    assert (first.remark, first.seconds, first.waited) == ('', 1.5, 0.5)
+    assert first.transcript == f'{" ".join(command)}\n{drive("intel-worn").decode()}\na\ufffd complaint'
+
+
+def test_a_smartctl_without_json_is_asked_for_text():
+    text = b'smartctl 6.6 2017 r1\nDevice Model: ACME\n'
+    runner = Answers(TOO_OLD, {'stdout': text, 'status': 4, 'stderr': b'x\xff'})
+    [read] = read_all([asked(SDA)], HOW, runner, END)
+
+    assert runner.calls[1] == ([tuple(word for word in asked(SDA).command if word != '--json=c')], 3, 7, END)
+    assert read.identity.model == 'ACME' and read.remark == ''
+    assert len(list(read_all([asked(SDA), asked(SDA._replace(name='other'))], HOW, Answers(TOO_OLD, GOOD), END))) == 2
+
+
+@pytest.mark.parametrize('answers, logs, remark, is_read', [
+    ([REFUSED, GOOD], ['error'], OLD_RULE, True), ([REFUSED, REFUSED, GOOD], [], OLD_RULE, True),
+    ([REFUSED, REFUSED, REFUSED], [], '', False), ([GOOD], ['error', 'selftest', 'devstat', 'ssd'], '', True),
+    ([{**GOOD, **REFUSED, 'status': 0}], ['error', 'selftest', 'devstat', 'ssd'], '', True),
+    ([REFUSED, TOO_OLD, REFUSED], ['error'], '', False),
+    ([REFUSED, TOO_OLD, GOOD], ['error'], OLD_RULE, True), ([TOO_OLD, REFUSED, GOOD], ['error'], OLD_RULE, True)])
+def test_a_sudo_that_admits_only_former_words_is_asked_with_those(monkeypatch, answers, logs, remark, is_read):
+    monkeypatch.setattr(smartctl_calls, 'FORMER', FORMER)
+    runner = Answers(*answers)
+    [read] = read_all([asked(SDA)], HOW, runner, END)
+    last = runner.calls[-1][0][0]
+
+    assert [word for before, word in zip(last, last[1:]) if before == '-l'] == logs
+    assert ('--json=c' in last) is (TOO_OLD not in answers)
+    assert (read.remark, isinstance(read.outcome, Report), len(runner.calls)) == (remark, is_read, len(answers))
+
+
+@pytest.mark.parametrize('device, answers, read_as, is_read', [
+    (RAID, [ABSENT, GOOD], 'megaraid,6', True), (RAID, [ABSENT, ABSENT], 'sat+megaraid,6', False),
+    (RAID, [GOOD], 'sat+megaraid,6', True), (RAID._replace(type='megaraid,6'), [ABSENT], 'megaraid,6', False),
+    (SAT, [ABSENT], 'sat', False), (Device('/dev/sda', 'scsi+sat'), [ABSENT], 'scsi+sat', False)])
+def test_a_drive_behind_raid_that_does_not_answer_through_sat_is_asked_without(device, answers, read_as, is_read):
+    runner = Answers(*answers)
+    [read] = read_all([asked(device)], HOW, runner, END)
+
+    assert read.device == device._replace(type=read_as) and isinstance(read.outcome, Report) is is_read
+    assert [(call[0], *call[1:]) for call in runner.calls[1:]] == [
+        ([asked(device._replace(type='megaraid,6')).command], 3, 7, END)] * (len(answers) - 1)
+
+
+def test_drives_that_are_asked_again_keep_nobody_waiting():
+    plans = [asked(RAID), asked(SDA), asked(SAT)]
+    reads = list(read_all(plans, HOW, Answers(ABSENT, TOO_OLD, GOOD, GOOD, GOOD), END))
+
+    assert [read.device.address for read in reads] == ['sat@/dev/sda', '/dev/sda', 'megaraid,6@/dev/bus/0']
+
+
+BY_HAND = ' '.join(asked(SDA).command)
+SLOW = 'a drive that hangs may be dying; try smartctl by hand, or give more time with --drive-timeout and -t'
+APART = 'start the checks of one drive at different times, or give more time with -t'
+
+
+@pytest.mark.parametrize('answer, code, words', [
+    ({'signal': 9}, 'smartctl-failed', f'cannot be read: smartctl was ended by signal 9; run it by hand: {BY_HAND}'),
+    ({'outcome': 'too late'}, 'not-reached',
+     'was not read: because; name fewer drives, or give more time with -t'),
+    ({'outcome': 'met'}, 'in-use', f'was not read: because; {APART}'),
+    ({'outcome': 'cut short', 'waited': 1.26}, 'in-use',
+     f'cannot be read: because, of which another check had the drive for 1.3 s; {APART}'),
+    ({'outcome': 'cut short'}, 'timeout', f'cannot be read: because; {SLOW}'),
+    ({'outcome': 'timeout', 'waited': 1.0}, 'timeout', f'cannot be read: because; {SLOW}'),
+    ({'outcome': 'busy'}, 'process-hangs', 'cannot be read: because; nothing more is sent to it until that process is '
+     'gone; drive or controller hang, the kernel log (dmesg) tells more'),
+    ({'outcome': 'not started'}, 'smartctl-failed', f'cannot be read: because; run it by hand: {BY_HAND}')])
+def test_a_process_without_an_answer_is_a_reason(answer, code, words):
+    [read] = read_all([asked(SDA)], HOW, Answers({'reason': 'because', **answer}), END)
+
+    assert (read.outcome.code, str(read.outcome)) == (code, words)
+
+
+@pytest.mark.parametrize('first', [[], [TOO_OLD]], ids=['json', 'text'])
+@pytest.mark.parametrize('answer, code', [
+    ({'status': 2, 'stderr': b'sudo: sorry, you must have a tty\xff'}, 'sudo-blocked'), ({'status': 0}, 'report-empty'),
+    ({'status': 3}, 'smartctl-failed')])
+def test_the_words_and_the_status_of_smartctl_are_the_reason_where_there_is_no_report(first, answer, code):
+    [read] = read_all([asked(SDA)], HOW, Answers(*first, answer), END)
+
+    assert isinstance(read.outcome, DriveError) and read.outcome.code == code
+
+
+def test_a_report_that_takes_too_long_is_a_reason(monkeypatch):
+    def limited(function, *arguments):
+        raise alarm.TakesTooLong('2 s')
+    monkeypatch.setattr(alarm, 'limited', limited)
+    [read] = read_all([asked(SDA)], HOW, Answers(GOOD), END)
+
+    assert (read.outcome.code, str(read.outcome)) == ('report-too-complex', (
+        f'cannot be understood: 2 s were not enough for what smartctl printed; look at it by hand: {BY_HAND}'))

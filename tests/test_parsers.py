@@ -1,0 +1,137 @@
+"""From a command's record to its parser, its help and the values of a command line."""
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from smart_attributes.command_line import option_groups as groups
+from smart_attributes.command_line import parsers
+from smart_attributes.command_line.options import Options
+from smart_attributes.command_line.parsers import Command
+from smart_attributes.errors import UsageError
+from smart_attributes.typed import NamedTuple
+from smart_attributes.v1_6 import command_line
+
+HELP = '''\
+usage: check_smart_attributes{0} [options]
+
+Count the drives.
+
+options:
+  -h, --help                  show this help message and exit
+  --twice                     count each drive twice, as some do, and once more where nobody can be sure that all were
+                              in
+  --name NAME
+
+how they are named:
+  --label {{device,by-id,serial,wwn}}
+                              what names are made of, and with by-id the addresses that list prints; default device
+  --hide-serial               print no serial numbers but those in addresses and in what --label makes of them
+
+{1}example:
+  count
+'''
+OTHERS = '''\
+other commands; check_smart_attributes COMMAND --help shows their options:
+  count  count the drives
+  list   list /dev/sdX
+
+'''
+
+
+class CountOptions(NamedTuple):
+    """The values that only this command has."""
+
+    twice: bool
+    names: Any
+
+
+def command(name: str = 'count', values: Any = CountOptions, takes_old_options: bool = False) -> Command:
+    return Command(name, 'Count the drives.', '[options]', 'example:\n  count', (groups.NAMING,), (
+        groups.option('--twice', action='store_true',
+                      help='count each drive twice, as some do, and once more '
+                           'where nobody can be sure that all were in'),
+        groups.option('--name', dest='names', action='append', default=[], metavar='NAME')),
+        values, history='reads', has_time_limit=True, takes_old_options=takes_old_options, run=lambda *_: 0)
+
+
+def parsed(*words: str, **record: Any) -> Options:
+    made = command(**record)
+    return parsers.parse(made, parsers.parser(made), words)
+
+
+def shown(others: Any = ()) -> str:
+    """Return the help; its heading was another word before Python 3.10."""
+    return parsers.parser(command(), others).format_help().replace('optional arguments:', 'options:')
+
+
+def test_the_help_of_a_command_has_its_sentence_its_options_and_its_example():
+    """120 columns wide, whatever the terminal."""
+    assert shown() == HELP.format(' count', '')
+
+
+def test_the_help_of_the_command_without_a_name_lists_the_others():
+    """Below each other, by the longest name."""
+    assert shown([command(), command('list')._replace(summary='List /dev/sdX.')]) == HELP.format('', OTHERS)
+
+
+def test_values_go_into_the_groups_that_take_them():
+    options = parsed('--twice', '--name', 'a', '--name=b', '--hide-serial')
+
+    assert options.own == CountOptions(True, ('a', 'b'))
+    assert (options.naming.hide_serial, options.naming.label, options.history.access) == (True, 'device', 'reads')
+    assert options.before is None
+
+
+@pytest.mark.parametrize('words', [[], ['--twice'], ['--label=serial'], ['--name', 'a']], ids=' '.join)
+def test_plain_words_are_read_without_the_code_for_version_1_6(words, monkeypatch):
+    """Each check would import it."""
+    monkeypatch.setattr(command_line, 'spelt', None)
+
+    assert parsed(*words).before is None
+
+
+@pytest.mark.parametrize('words, sentence', [
+    pytest.param(['--twice', 'sda', 'sdb'], 'unrecognized arguments: sda sdb', id='words'),
+    pytest.param(['--three'], 'unrecognized arguments: --three', id='option'),
+    pytest.param(['--label', 'colour'], "argument --label: invalid choice: 'colour'", id='choice'),
+    pytest.param(['--name'], 'argument --name: expected one argument', id='no-value')])
+def test_a_mistake_is_an_error_that_names_the_help(words, sentence):
+    """Not the exit status 2 of argparse, which would be CRITICAL."""
+    with pytest.raises(UsageError) as error:
+        parsed(*words)
+
+    assert str(error.value).startswith(sentence)
+    assert str(error.value).endswith('; check_smart_attributes count --help shows what there is')
+
+
+@pytest.mark.parametrize('word', ['-h', '--help', '--hel'])
+@pytest.mark.parametrize('is_old', [True, False])
+def test_help_shows_the_options_of_version_1_6_where_they_are_taken(word, is_old, capsys):
+    with pytest.raises(SystemExit) as leaving:
+        parsed(word, takes_old_options=is_old)
+
+    assert leaving.value.code == 0
+    assert ('--ssdonly' in capsys.readouterr().out) == is_old
+
+
+@pytest.mark.parametrize('words, strays', [
+    pytest.param(['--ssdonly'], (), id='option'), pytest.param(['--ssdonly', 'sda', '--', 'sdb'], ('sda', 'sdb'),
+                                                              id='words')])
+def test_values_of_version_1_6_come_apart(words, strays):
+    """It ignored words that belong to no option; "--" is none of them."""
+    before = parsed(*words, takes_old_options=True).before
+
+    assert before is not None and before.ssd_only and before.strays == strays
+
+
+def test_a_drive_without_its_option_is_an_error_as_in_version_1_6():
+    with pytest.raises(UsageError, match=r'"/dev/sda" stands alone and would not be checked.*; check_smart_attributes'):
+        parsed('--ssdonly', '/dev/sda', takes_old_options=True)
+
+
+def test_a_command_without_values_of_its_own_has_none():
+    made = Command(*command(values=None)._replace(options=()))
+
+    assert parsers.parse(made, parsers.parser(made), []).own is None
