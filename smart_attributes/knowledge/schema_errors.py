@@ -90,7 +90,7 @@ def _unknown_keys(error: Any) -> str:
 
 
 def _wrong_key(error: Any, path: Sequence[Any]) -> str:
-    if path[-1:] == ['metrics'] and 'description' not in error.schema:  # limits name metrics, entries define them
+    if path == ['metrics'] and 'description' not in error.schema:  # limits name metrics, entries define them
         from . import suggestions
         return f'{shown(error.instance)} is no metric; {suggestions.metric(str(error.instance))}'
     return f'the key {shown(error.instance)} {_form(error)}'
