@@ -74,10 +74,10 @@ flips: $(VENV)/.tools  ## flipped bits in the files of the history: is each loss
 year: $(VENV)/.tools  ## how large history becomes in a year of 24 drives, read every MINUTES: make year MINUTES=5
 	PYTHONPATH=tests:. $(BIN)/python tests/year.py $(or $(MINUTES),5)
 
-performance: $(VENV)/.tools  ## doc/performance.md: these figures, through sudo, on other Pythons and beside version 1.6, too; 6 minutes
+performance: $(VENV)/.tools  ## doc/explanation/performance.md: these figures, through sudo, on other Pythons and beside version 1.6, too; 6 minutes
 	@sh tools/compiler
 	sh tools/install sudo util-linux perl libjson-perl
-	$(BIN)/python tests/bench.py doc/performance.md
+	$(BIN)/python tests/bench.py doc/explanation/performance.md
 
 validate: venv      ## the mistakes in attributes.json
 	$(BIN)/check_smart_attributes validate
@@ -85,7 +85,7 @@ validate: venv      ## the mistakes in attributes.json
 measure: venv    ## attributes.json against 40,182 real drives, in ../shared/drives, which no clone has: make measure DRIVES=FILE
 	$(BIN)/check_smart_attributes measure $(DRIVES)
 
-verdicts: $(VENV)/.tools  ## doc/verdicts.md: what limits mean on 52,320 hard disks until they failed, and do to the drives of DRIVES
+verdicts: $(VENV)/.tools  ## doc/explanation/verdicts.md: what limits mean on 52,320 hard disks until they failed, and do to the drives of DRIVES
 	$(BIN)/python tools/verdicts.py ../shared/drives/timelines.csv.gz $(DRIVES)
 
 add: venv        ## your entry and its sample to the shipped ones: make add FILE=my-entry.json

@@ -1,4 +1,4 @@
-"""What was measured, as doc/performance.md; `make performance` calls it."""
+"""What was measured, as doc/explanation/performance.md; `make performance` calls it."""
 from __future__ import annotations
 
 import os

@@ -120,6 +120,6 @@ def test_the_document_is_what_the_command_writes(shared, monkeypatch):
     """
     monkeypatch.setattr(sys, 'path', [str(ROOT / 'tools'), *sys.path])
     import verdicts
-    document = (ROOT / 'doc/verdicts.md').read_text()
+    document = (ROOT / 'doc/explanation/verdicts.md').read_text()
 
     assert verdicts.filled(document, verdicts.of_collection(str(shared / 'drives/drives.jsonl.gz'))) == document

@@ -181,7 +181,8 @@ def test_a_metric_that_is_like_no_other_is_answered_with_where_they_stand():
     """Nothing to guess."""
     (fault,) = data_errors.of_limits({'metrics': {'zzz': {'warning': '5'}}}, METRICS)
 
-    assert fault.sentence == 'metrics: "zzz" is no metric; doc/metric-names.md lists them, for example endurance_used'
+    assert fault.sentence == ('metrics: "zzz" is no metric; doc/reference/metrics.md lists them, '
+                              'for example endurance_used')
 
 
 def test_what_one_drive_may_have_is_acknowledged_by_its_serial_number():

@@ -213,8 +213,8 @@ def test_its_version_is_that_of_the_package(fresh):
 
 def test_the_script_for_icinga_is_where_the_page_says(fresh):
     """Executable, though no PATH leads there."""
-    line = re.search(r'# (check_smart_attributes list --json \| \S+/host-vars)$', (ROOT / 'doc/icinga.md').read_text(),
-                     re.MULTILINE)[1]
+    line = re.search(r'# (check_smart_attributes list --json \| \S+/host-vars)$',
+                     (ROOT / 'doc/how-to/icinga.md').read_text(), re.MULTILINE)[1]
 
     assert fresh.does('sh', '-c', line) == 'vars.smart_drives = ["/dev/sda", "/dev/sdb"]\n'
 

@@ -29,7 +29,7 @@ def lacks(entry: DeviceType) -> list[str]:
         (all(0 <= low <= high for low, high in each.slots), 'slots: the lowest number comes first'),
         (re.fullmatch(sudoers.type_expression(entry), kind), f'example: an address with the type {entry.form}'),
         (re.fullmatch(entry.nodes or '|'.join(sudoers.PATHS), path), 'example: a path that the sudo rule admits'),
-        ('`' in each.paths, 'paths: which paths lead to the controller, for doc/raid.md'),
+        ('`' in each.paths, 'paths: which paths lead to the controller, for doc/how-to/raid.md'),
         (all(int(number) < always for number in re.findall('{([0-9]+)}', each.bay)), f'bay: {always} are always there'),
         (all(code in codes.BY_NAME and sentence.count('{}') == re.compile(pattern).groups
              for pattern, code, sentence in each.failures), 'failures: a code of codes.py, and {} for each group'),

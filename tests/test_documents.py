@@ -64,7 +64,7 @@ def test_every_metric_state_and_command_is_in_the_man_page():
 
 def test_every_metric_has_a_row_in_its_document():
     """With its meaning: error messages send people there."""
-    page = (ROOT / 'doc/metric-names.md').read_text()
+    page = (ROOT / 'doc/reference/metrics.md').read_text()
 
     assert set(re.findall(r'^\| `(\w+)` \|(?: [^|]* \|){3} [^|]+ \|$', page, re.M)) == set(
         json.loads((ROOT / 'attributes.json').read_text())['metrics'])
@@ -127,7 +127,7 @@ def test_every_option_is_an_argument_of_the_check_command():
 
 def test_the_rules_in_the_page_are_those_that_we_ship():
     """What is shown there is run by test_icinga."""
-    page = re.sub(r'\s+', ' ', (ROOT / 'doc/icinga.md').read_text())
+    page = re.sub(r'\s+', ' ', (ROOT / 'doc/how-to/icinga.md').read_text())
     shipped = re.search(r'apply Service "smart" \{.*?\n\}', (ROOT / 'contrib/icinga2/services.conf').read_text(),
                         re.DOTALL)[0]
 
@@ -136,7 +136,7 @@ def test_the_rules_in_the_page_are_those_that_we_ship():
 
 def test_every_variable_in_the_page_is_one():
     """A mistyped custom variable is silently without effect."""
-    page = (ROOT / 'doc/icinga.md').read_text()
+    page = (ROOT / 'doc/how-to/icinga.md').read_text()
     known = {icinga.variable(option) for option in icinga.arguments()} | {'smart_attributes_config_path'}
 
     assert set(re.findall(r'\bsmart_attributes_\w+', page)) - known == set()
@@ -144,7 +144,7 @@ def test_every_variable_in_the_page_is_one():
 
 def test_every_command_in_the_page_on_nagios_is_defined():
     """In the files that the package installs."""
-    page = (ROOT / 'doc/nagios.md').read_text()
+    page = (ROOT / 'doc/how-to/nagios.md').read_text()
     defined = re.findall(r'command_name\s+(\S+)', (ROOT / 'contrib/nagios/smart_attributes.cfg').read_text())
     served = re.findall(r'^(command\[\w+\]=.*)$', (ROOT / 'contrib/nrpe/check-smart-attributes.cfg').read_text(),
                         re.MULTILINE)
@@ -156,7 +156,7 @@ def test_every_command_in_the_page_on_nagios_is_defined():
 # --- pages ---------------------------------------------------------------------------------------
 
 def test_every_reason_for_unknown_has_a_section_in_the_page_on_trouble_and_no_other():
-    headings = re.findall(r'^### ([a-z0-9-]+)$', (ROOT / 'doc/troubleshooting.md').read_text(), re.MULTILINE)
+    headings = re.findall(r'^### ([a-z0-9-]+)$', (ROOT / 'doc/how-to/troubleshooting.md').read_text(), re.MULTILINE)
 
     assert len(set(headings)) == len(headings)
     assert set(headings) <= set(codes.BY_NAME)
@@ -168,7 +168,7 @@ def addresses(page: str) -> List[str]:
     return [word for word in re.findall(r'`([^` ]+@/dev/[^` ]+)`', text) if 'N' not in word]
 
 
-@pytest.mark.parametrize('address', addresses('raid.md'))
+@pytest.mark.parametrize('address', addresses('how-to/raid.md'))
 def test_every_address_in_the_page_on_raid_is_understood(address):
     """And the sudoers rule admits it; where that takes a request, the page says so."""
     on_request = {entry.name for entry in device_types.TYPES if entry.is_vendors}
@@ -182,7 +182,7 @@ def test_every_address_in_the_page_on_raid_is_understood(address):
 
 def test_every_controller_is_in_the_page_on_raid():
     """Each type that picks a drive by number, in the spelling of our messages."""
-    text = (ROOT / 'doc/raid.md').read_text()
+    text = (ROOT / 'doc/how-to/raid.md').read_text()
     forms = [entry.form.replace('[', '`, `').split('`')[0] for entry in device_types.TYPES if entry.slots]
 
     assert len(forms) > 6
@@ -191,7 +191,7 @@ def test_every_controller_is_in_the_page_on_raid():
 
 def test_the_rule_for_drives_that_reading_can_harm_is_valid():
     """The example is copied as it is; it must keep the plugin from reading, and from one log."""
-    block, = pages.blocks('doc/harmful-drives.md')
+    block, = pages.blocks('doc/reference/harmful-drives.md')
     data = schema_errors.checked(block.text, 'thresholds', 'harmful.json')
     limits = thresholds.Thresholds({}, [('harmful.json', data)])
     first, second = (parse(override['for']['device'])[0] for override in data['overrides'])
@@ -200,12 +200,12 @@ def test_the_rule_for_drives_that_reading_can_harm_is_valid():
     assert limits.exceptions(second, Identity(), '').skipped_logs == {'selftest'}
 
 
-@pytest.mark.parametrize('page', sorted(path.name for path in (ROOT / 'doc').glob('*.md')))
+@pytest.mark.parametrize('page', [*pages.PAGES, 'CHANGELOG'])
 def test_links_lead_somewhere(page):
-    """From one page to another."""
-    targets = re.findall(r'\]\(([^)#:]+)\)', (ROOT / 'doc' / page).read_text())
+    """From one page to another, as a reader of the repository follows them."""
+    targets = re.findall(r'\]\(([^)#:]+)(?:#[^)]*)?\)', (ROOT / page).read_text())
 
-    assert [target for target in targets if not (ROOT / 'doc' / target).exists()] == []
+    assert [target for target in targets if not ((ROOT / page).parent / target).exists()] == []
 
 
 def test_nothing_of_the_folder_beside_is_quoted():

@@ -63,7 +63,7 @@ def test_each_drive_counts_once_in_the_months_of_all_drives():
 
 def test_what_the_defaults_let_expect_of_solid_state_drives_is_little():
     """At most 5 alarms in 1,000 drives and month, wear apart: the document says so."""
-    text = (ROOT / 'doc/verdicts.md').read_text()
+    text = (ROOT / 'doc/explanation/verdicts.md').read_text()
     rows = [line.split(' | ') for line in text.splitlines() if 'levels and growth, but of wear' in line]
 
     assert [row[0] for row in rows] == ['| ssd', '| nvme']

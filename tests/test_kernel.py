@@ -561,7 +561,7 @@ def last_end(machine: Machine) -> str:
 
 
 def test_the_timer_keeps_node_exporter_up_to_date_across_a_reboot_and_a_hanging_drive(newer):
-    """Enabled as doc/metrics.md says; a drive hangs at the first run, the guest restarts before the second one."""
+    """Enabled as doc/how-to/metrics.md says; a drive hangs at the first run, then the guest restarts."""
     newer.shell(f'{NEW_SAS_DRIVE}; {WATCH_YOURSELF} {BY_ID}/wwn-0x3333333*; systemctl enable --now {TIMER}')
     with hanging(newer):
         timer_runs_the_service(newer)

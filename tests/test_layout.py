@@ -133,7 +133,7 @@ def test_no_model_name_is_in_the_code():
         if hits:
             found[module] = hits
 
-    assert found == {'reading/device_types': {'Intel'}}  # a brand of RAID controllers, for doc/raid.md
+    assert found == {'reading/device_types': {'Intel'}}  # a brand of RAID controllers, for doc/how-to/raid.md
 
 
 @pytest.mark.parametrize('path', [*(PACKAGE / f'{module}.py' for module in MODULES), *MEASURING],

@@ -85,8 +85,8 @@ def test_a_rate_says_what_it_rests_on(rate, said):
 
 def test_each_limit_in_the_document_is_that_of_the_program():
     """Whoever changes one runs `make verdicts`."""
-    told = set(re.findall(r'^\| `(\w+)` above (\d+) \| (WARNING|CRITICAL) ', (ROOT / 'doc/verdicts.md').read_text(),
-                          re.MULTILINE))
+    told = set(re.findall(r'^\| `(\w+)` above (\d+) \| (WARNING|CRITICAL) ',
+                          (ROOT / 'doc/explanation/verdicts.md').read_text(), re.MULTILINE))
     metrics = json.loads((ROOT / 'thresholds/default.json').read_text())['metrics']
 
     measured = ('offline_uncorrectable', 'pending', 'reallocated', 'reported_uncorrect', 'spin_retry')

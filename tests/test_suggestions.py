@@ -11,7 +11,7 @@ from smart_attributes.knowledge.drive_database import SpecDatabase
 
 KNOWN = SpecDatabase(data_file.load(data_file.shipped('attributes.json'))).units
 REPORT = ('--report', drive_path('intel-worn'), '--no-history')
-LISTED = 'doc/metric-names.md lists them, for example endurance_used'
+LISTED = 'doc/reference/metrics.md lists them, for example endurance_used'
 
 
 @pytest.mark.parametrize(('word', 'meant'), [

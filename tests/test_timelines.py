@@ -141,7 +141,7 @@ def test_states_mean_what_the_documents_promise(shared):
 
 def test_the_document_says_that_history_keeps_its_promises():
     """On all drives, by `make verdicts`: three of five failures announced, and who is told finds something to do."""
-    text = (ROOT / 'doc/verdicts.md').read_text()
+    text = (ROOT / 'doc/explanation/verdicts.md').read_text()
     tables = text[text.index('<!-- states with history -->'):text.index('<!-- end of alarms with history -->')]
     rows = [line.strip('| ').split(' | ') for line in tables.splitlines() if line.startswith('| ')]
     rates = {cells[0]: float(cells[3].split()[0]) for cells in rows if len(cells) == 4 and cells[0].isupper()}

@@ -71,7 +71,7 @@ def test_what_version_1_6_refused_is_still_refused(words):
 
 def test_every_option_of_version_1_6_is_in_the_document_for_its_admins():
     """Who upgrades looks there."""
-    text = (ROOT / 'doc/upgrading.md').read_text()
+    text = (ROOT / 'doc/how-to/upgrade.md').read_text()
 
     assert [name for name in command_line.NAMES if not re.search(f'`-{{1,2}}{name}[`,]', text)] == []
 

@@ -23,7 +23,7 @@ def test_the_tables_of_a_document_are_up_to_date(document):
 
 def test_every_option_is_in_the_documents():
     """An option that nobody can find is none."""
-    text = (ROOT / 'doc/options.md').read_text()
+    text = (ROOT / 'doc/reference/options.md').read_text()
 
     assert [option for option in described.option_strings('check') if f'`{option}`' not in text] == []
 
@@ -54,7 +54,7 @@ def test_the_output_in_the_documents_is_what_the_program_prints():
     """A made-up example would be believed; whoever has three minutes sees three values of perfdata."""
     printed = example.printed()
 
-    assert example.shown('doc/output.md') == printed
+    assert example.shown('doc/reference/output.md') == printed
     assert example.shown('README') == example.short(printed)
 
 

@@ -49,7 +49,7 @@ def shown(document: str) -> str:
 def write() -> List[str]:
     """Show the output of today in the documents; return those that were out of date."""
     output = printed()
-    wanted = {'README': short(output), 'doc/output.md': output}
+    wanted = {'README': short(output), 'doc/reference/output.md': output}
     old = [name for name, text in wanted.items() if shown(name) != text]
     for name in old:
         page = (ROOT / name).read_text()

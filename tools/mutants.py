@@ -8,7 +8,8 @@ Without MODULE, a sample of each pure module (make mutants); with MODULE, all mu
 the mutants; each is tried in a process of its own, in a copy of the tree, by the tests that run the changed line. A
 mutant that no test notices must be in tests/mutants/survivors.txt with its reason: "equal" (the program does the
 same), "words only" (an admin reads the same in other words), or "accepted because ...". Exit status 1 if one is not,
-or if a module misses its figure. The table of doc/tests.md is updated after each module, so you can stop a run.
+or if a module misses its figure. The table of doc/explanation/tests.md is updated after each module: a run can be
+stopped.
 """
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ from survivors import SURVIVORS, Mutant, accepted
 from trials import Told, Trials
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENT = ROOT / 'doc/tests.md'
+DOCUMENT = ROOT / 'doc/explanation/tests.md'
 TABLE = '<!-- mutants -->\n', '<!-- end of mutants -->'
 HEAD = ['| module | mutants | noticed | | measured |', '|---|---|---|---|---|']
 IMPURE = {'os', 'subprocess', 'socket', 'sqlite3'}

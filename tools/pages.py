@@ -7,7 +7,7 @@ from typing import Iterator, List, NamedTuple
 from described import ROOT
 
 PAGES = ('README', 'CONTRIBUTING.md', 'SECURITY.md', 'thresholds/README.md',
-         *sorted(f'doc/{path.name}' for path in (ROOT / 'doc').glob('*.md')))
+         *sorted(str(path.relative_to(ROOT)) for path in (ROOT / 'doc').rglob('*.md')))
 _FENCE = re.compile(r'^( *)```([a-z0-9]*)$\n(.*?)^\1```$', re.MULTILINE | re.DOTALL)
 
 

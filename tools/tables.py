@@ -179,16 +179,16 @@ def said_metric(metric: Dict[str, Any]) -> str:
 SCHEMA = 'smart_attributes/schema/attributes.schema.json'
 SCHEMA_TABLE = '"$comment": "tools/tables.py writes these",\n      "properties": {\n'
 TABLES: Dict[str, Dict[str, Callable[[], List[str]]]] = {
-    'doc/options.md': {'options': options},
-    'doc/metric-names.md': {'metrics': metric_names},
+    'doc/reference/options.md': {'options': options},
+    'doc/reference/metrics.md': {'metrics': metric_names},
     'thresholds/README.md': {'limits': limits},
     'CONTRIBUTING.md': {'modules': modules, 'drawing': architecture.drawing},
-    'doc/icinga.md': {'variables': icinga.rows},
-    'doc/fleet.md': {'causes': explained, 'certificates': refusals},
-    'doc/output.md': {'codes': reported},
-    'doc/raid.md': {'controllers': controllers, 'refused': refused},
-    'doc/harmful-drives.md': {'logs': logs},
-    'doc/metrics.md': {'metrics': metrics},
+    'doc/how-to/icinga.md': {'variables': icinga.rows},
+    'doc/how-to/fleet.md': {'causes': explained, 'certificates': refusals},
+    'doc/reference/output.md': {'codes': reported},
+    'doc/how-to/raid.md': {'controllers': controllers, 'refused': refused},
+    'doc/reference/harmful-drives.md': {'logs': logs},
+    'doc/how-to/metrics.md': {'metrics': metrics},
     SCHEMA: {'known_metrics': known_metrics}}
 
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Write what defends the verdicts into doc/verdicts.md: what states of hard disks mean, the rates behind each of their
-limits, and
-what every limit does to a collection of drives.
+"""Write the evidence for the verdicts into doc/explanation/verdicts.md.
+
+That is: the failure rate of each state of hard disks, the rates behind each of their limits, and the effect of every
+limit on a collection of drives.
 
 Usage: tools/verdicts.py TIMELINES.csv.gz DRIVES.jsonl.gz    (from the virtual environment: .venv/bin/python
 tools/verdicts.py ...)

@@ -268,7 +268,7 @@ example:
     --ca /var/lib/icinga2/certs/ca.crt --html /var/www/html/drives.html --plan order.csv
   {PROGRAM} fleet /srv/collected/
 
-Nothing runs on the hosts: what their checks have said last is all that is asked for. doc/fleet.md tells how.
+Nothing runs on the hosts: what their checks have said last is all that is asked for. doc/how-to/fleet.md tells how.
 
 exit status: 0 all could be asked and a drive was told, 3 otherwise''',
         (groups.ICINGA, groups.FLEET_OUTPUT, groups.DATA, groups.COMMON), (

@@ -49,8 +49,8 @@ NO_ENTRY_NEEDED = {
     'SCSI': 'No entry is needed: the log pages of the SCSI standard say everything about {}.'}
 NOTHING_TO_DRAFT = ('No entry can be drafted: the report of {} has no attribute table; '
                     'read the drive with smartctl -A, behind a controller with -d TYPE.')
-NEXT = ('Next: correct family and models; give each attribute that you know its readings (doc/metric-names.md lists '
-        'the metrics), leave the others; name your source. Then: check_smart_attributes validate THIS_FILE. '
+NEXT = ('Next: correct family and models; give each attribute that you know its readings (doc/reference/metrics.md '
+        'lists the metrics), leave the others; name your source. Then: check_smart_attributes validate THIS_FILE. '
         'It works once it lies in /etc/check-smart-attributes/attributes.d.')
 
 Meanings = Mapping[tuple[int, str], tuple[Json, str]]  # (attribute, smartctl's name) -> (readings, why)

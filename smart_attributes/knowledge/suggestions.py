@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from . import data_file, standards
 
-KNOWN = 'doc/metric-names.md lists them, for example endurance_used'
+KNOWN = 'doc/reference/metrics.md lists them, for example endurance_used'
 SHORTEST = 3     # letters of a part of a name, such as "wear" or "hot"
 # smartctl's words, where its JSON has others or none. Source: smartmontools, nvmeprint.cpp and scsiprint.cpp.
 _WORDS = {'media_and_data_integrity_errors': 'media_errors', 'error_information_log_entries': 'error_log_count',

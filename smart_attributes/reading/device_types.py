@@ -22,8 +22,8 @@ class Controller:
         self.name = name                  # as messages call it: "MegaRAID"
         self.slots = slots                # lowest and highest number of each N of the form
         self.example = example            # an address: "megaraid,6@/dev/bus/0"
-        self.paths = paths                # for doc/raid.md: which paths lead to the controller
-        self.products = products or name  # for doc/raid.md: brands, models and drivers
+        self.paths = paths                # for doc/how-to/raid.md: which paths lead to the controller
+        self.products = products or name  # for doc/how-to/raid.md: brands, models and drivers
         self.drivers = drivers            # in /sys/class/scsi_host/hostN/proc_name; (): a moved one is not looked for
         self.bay = bay                    # how the numbers name the bay: "slot {1} of enclosure {0}"; '': they do not
         self.silent_is_empty = silent_is_empty  # a slot that smartctl opens and that does not answer holds no drive

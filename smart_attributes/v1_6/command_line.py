@@ -109,7 +109,7 @@ class Before(NamedTuple):
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that only version 1.6 had to a parser."""
-    group = parser.add_argument_group('as version 1.6, which is called in the same way; see doc/upgrading.md')
+    group = parser.add_argument_group('as version 1.6, which is called in the same way; see doc/how-to/upgrade.md')
     group.add_argument('-r', '--regex', metavar='PATTERN',
                        help='without -d: paths under /dev that this egrep expression matches wholly; or '
                             'megaraid[0-7],/dev/sda')

@@ -144,7 +144,7 @@ def described(bound: Bound) -> str:
 
 
 def tables(alarms: Sequence[Alarm], thresholds: Thresholds, before: Figures) -> dict[str, Iterable[str]]:
-    """Return the rows of each table, as doc/verdicts.md has them."""
+    """Return the rows of each table, as doc/explanation/verdicts.md has them."""
     now = figures(alarms)
     return {'collection': states(before, now), 'reasons': reasons(before, now), 'defences': limits(alarms, thresholds),
             'dates': dates.table((each.kind, each.lasting) for each in alarms),
