@@ -42,6 +42,11 @@ def listen_to(numbers: Iterable[signal.Signals]) -> None:
 listen_to((signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM))
 
 
+def pytest_make_parametrize_id(config: pytest.Config, val: object) -> Optional[str]:
+    """Return one name for a set whatever the order of its items: xdist compares the tests of its workers."""
+    return ','.join(sorted(map(str, val))) if isinstance(val, (set, frozenset)) else None
+
+
 @pytest.fixture(autouse=True)
 def signal_handlers() -> Iterator[None]:
     """Restore the signal handlers that a test leaves: under ours, multiprocessing cannot end its workers."""

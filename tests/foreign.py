@@ -27,7 +27,7 @@ from smart_attributes.check import judging, rulebook
 from smart_attributes.constants import DAY
 from smart_attributes.errors import HistoryUnusable, SmartError
 from smart_attributes.fleet import icinga, results, services, summary, table, triage_documents
-from smart_attributes.fleet.plugin_output import Drive
+from smart_attributes.fleet.plugin_output import FleetDrive
 from smart_attributes.fleet.plugin_output import Reader as FleetReader
 from smart_attributes.fleet.worst_drives import Kept
 from smart_attributes.history import smartd_log
@@ -301,7 +301,7 @@ def read_acknowledged(data: bytes) -> None:
     acknowledgements.parse(data.decode('utf-8', 'replace'))
 
 
-def _told_of_fleet(drives: Callable[[FleetReader, Packer], Iterable[Drive]]) -> None:
+def _told_of_fleet(drives: Callable[[FleetReader, Packer], Iterable[FleetDrive]]) -> None:
     """Let a fleet be told, of drives that are made with its own tables."""
     packer = Packer()
     counted, kept = summary.Summary(START), Kept(packer)

@@ -1,4 +1,4 @@
-"""From an unknown drive to a pull request, as CONTRIBUTING tells it: draft, name metrics, cite, validate, use, send."""
+"""The steps of doc/tutorial/add-a-drive.md: draft, name metrics, cite, validate, use, send."""
 from __future__ import annotations
 
 import json

@@ -130,7 +130,7 @@ def test_hard_disks_take_no_room_for_what_only_ssds_have():
     ids=['all', 'drives-before-notes', 'half-for-the-check', 'notes-last'])
 def test_lines_give_way_from_the_end(checks, drives, notes, kept):
     """A hundred faults of a site file do not hide the worst drive."""
-    text = budget.Text(['c' * 99] * checks, ['d' * 99] * drives, ['n' * 99] * notes)
+    text = budget.OutputText(['c' * 99] * checks, ['d' * 99] * drives, ['n' * 99] * notes)
     told = budget.fitted(text, [], 1000 + budget.ROOM_TO_SAY_SO, ['f' * 49])
 
     assert tuple(sum(line[0] == letter for line in told) for letter in 'cdn') == kept
@@ -308,7 +308,7 @@ def test_parts_are_taken_from_the_first_as_long_as_they_fit(room, kept):
 
 def test_text_that_just_fits_is_printed_whole():
     """Two lines of ten bytes, a first line of ten, the room of the closing line."""
-    text = budget.Text(['c' * 9], ['d' * 9], [])
+    text = budget.OutputText(['c' * 9], ['d' * 9], [])
 
     assert budget.fitted(text, [], 30 + budget.ROOM_TO_SAY_SO, ['f' * 9]) == ['c' * 9, 'd' * 9]
     assert budget.fitted(text, [], 29 + budget.ROOM_TO_SAY_SO, ['f' * 9]) == [
@@ -319,12 +319,12 @@ def test_text_that_just_fits_is_printed_whole():
 @pytest.mark.parametrize('others, told', [
     (['f'], 'all perfdata of all drives'), (['f', 'v'], 'perfdata of all drives')], ids=['no-value-left', 'some-left'])
 def test_metrics_that_are_left_out_are_named(others, told):
-    assert budget.fitted(budget.Text([], [], []), ['pending', 'crc_errors'], 8000, others) == [
+    assert budget.fitted(budget.OutputText([], [], []), ['pending', 'crc_errors'], 8000, others) == [
         f'... left out to stay within 8,000 bytes: {told} for pending, crc_errors; {budget.REMEDY}']
 
 
 def test_lines_and_metrics_that_are_left_out_are_named_together():
-    *kept, last = budget.fitted(budget.Text([], ['d' * 99] * 6, []), ['pending'], 1000, ['f', 'v'])
+    *kept, last = budget.fitted(budget.OutputText([], ['d' * 99] * 6, []), ['pending'], 1000, ['f', 'v'])
 
     assert len(kept) == 4
     assert last.startswith('... left out to stay within 1,000 bytes: 2 lines of text; perfdata of all drives for pen')
@@ -334,7 +334,7 @@ def test_lines_and_metrics_that_are_left_out_are_named_together():
     (20, 'metric_19'), (21, 'metric_19 and 1 more'), (30, 'metric_19 and 10 more')])
 def test_of_many_metrics_the_first_200_bytes_are_named(count, end):
     metrics_left_out = [f'metric_{number:02}' for number in range(count)]
-    [line] = budget.fitted(budget.Text([], [], []), metrics_left_out, 8000, ['f', 'v'])
+    [line] = budget.fitted(budget.OutputText([], [], []), metrics_left_out, 8000, ['f', 'v'])
 
     assert f'{end}; divide the drives' in line
 
@@ -348,6 +348,6 @@ def test_a_metric_that_nobody_describes_has_the_usual_width():
 
 
 def test_lines_about_the_check_take_more_than_half_where_all_fits():
-    text = budget.Text(['c' * 9] * 8, ['d' * 9], [])
+    text = budget.OutputText(['c' * 9] * 8, ['d' * 9], [])
 
     assert budget.fitted(text, [], 100 + budget.ROOM_TO_SAY_SO, ['f' * 9]) == [*text.checks, *text.drives]

@@ -100,7 +100,7 @@ def test_a_draft_is_safe_on_a_terminal():
 
 
 def test_the_header_says_what_to_do_next():
-    """Whoever started it may not have read CONTRIBUTING."""
+    """The reader may not know doc/tutorial/add-a-drive.md."""
     comment = drafted(drive())['comment']
 
     assert 'correct family and models' in comment

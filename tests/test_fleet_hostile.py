@@ -18,7 +18,7 @@ from fleet_bed import Cost, measured
 from test_fleet_answers import LINE, Answer, Fake, Raw, service, told
 
 from smart_attributes.fleet import bounded_json, icinga
-from smart_attributes.fleet.plugin_output import Drive
+from smart_attributes.fleet.plugin_output import FleetDrive
 from smart_attributes.fleet.worst_drives import Kept
 from smart_attributes.output import perfdata
 from smart_attributes.output.packed_document import Packer
@@ -179,7 +179,7 @@ def test_the_answer_for_250_services_of_24_drives_is_a_tenth_of_what_is_allowed(
     '["{}"]'.format('\U0001f600' * 6_000_000).encode()], ids=['lists', 'nested', 'nested-objects', 'wide', 'emoji'])
 def test_what_would_take_more_history_than_allowed_is_not_parsed(text):
     """The bound is on history, whatever the text is made of; too deep is ValueError, as no JSON."""
-    with pytest.raises((bounded_json.TooLarge, ValueError)):
+    with pytest.raises((bounded_json.JsonTooLarge, ValueError)):
         bounded_json.parse(text)
 
 
@@ -309,7 +309,7 @@ def test_rows_are_kept_within_their_memory():
     for number in range(4_000):
         facts = {'host': 'h', 'name': f'sd{number:05}', 'state': 'OK' if number else 'CRITICAL', 'action': 'nothing',
                  'model': 'X', 'bay': 'x' * 30_000, 'past': {'p': [[1, word] for word in words]} if not number else {}}
-        kept.add(Drive(facts, list))
+        kept.add(FleetDrive(facts, list))
 
     assert sum(len(row.text) for row in kept.rows()) <= 64 << 20
     assert len(kept.rows()) + kept.left_out == 4_000

@@ -8,7 +8,7 @@ from conftest import ROOT
 
 from smart_attributes.constants import DAY, YEAR
 from smart_attributes.fleet import plan, services, summary, table, worst_drives
-from smart_attributes.fleet.plugin_output import Drive, Reader
+from smart_attributes.fleet.plugin_output import FleetDrive, Reader
 from smart_attributes.fleet.results import Result, Service
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import State
@@ -33,8 +33,8 @@ def text(first='OK - 1 drive: 1 ok', *lines):
 
 
 def drive(name='sda', state='OK', action=advice.NOTHING, host='db1', model='ACME', serial='', **facts):
-    return Drive({'host': host, 'name': name, 'state': state, 'action': action, 'model': model, 'serial': serial,
-                  'firmware': '', 'notes': [], **facts}, lambda: [])
+    return FleetDrive({'host': host, 'name': name, 'state': state, 'action': action, 'model': model, 'serial': serial,
+                       'firmware': '', 'notes': [], **facts}, lambda: [])
 
 
 # --- a service of Icinga -------------------------------------------------------------------------------

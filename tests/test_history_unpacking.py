@@ -80,7 +80,7 @@ def test_a_file_is_refused_beyond_its_room(name, most, size, is_refused):
     """A small file can unpack to terabytes."""
     packed = PACKED[name](TEXT)
     if is_refused:
-        with pytest.raises(unpacking.TooLarge):
+        with pytest.raises(unpacking.UnpackedTooLarge):
             unpacked(packed, most, size)
     else:
         assert unpacked(packed, most, size) == (TEXT, '')

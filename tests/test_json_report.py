@@ -518,6 +518,24 @@ def test_the_counters_of_a_sas_drive_come_from_several_logs(more, other_text, ex
     assert json_report._scsi(more, other_text) == expected
 
 
+def test_a_drive_has_the_logs_of_its_protocol_alone():
+    assert json_report.from_json({**ATA, 'temperature': {'current': 30}}).scsi == {}
+
+
+def test_a_passed_alone_is_worth_nothing_where_attributes_were_asked_for():
+    def document(option):
+        return {**NOTHING, **smartctl(argv=['smartctl', option]), 'smart_status': {'passed': True}}
+
+    assert json_report.from_json(document('-H')).smart_status
+    with pytest.raises(DriveError, match='tells not one attribute'):
+        json_report.from_json(document('-A'))
+
+
+def test_the_rotation_rate_is_that_of_the_protocol():
+    assert json_report._identity({'scsi_x': 1, 'rotation_rate': 1}).rotation is None
+    assert json_report._identity({'ata_x': 1, 'rotation_rate': 1}).rotation == 1
+
+
 # Hostile documents
 
 WRONG = [None, True, 'text', '', -1, 1.5, 10 ** 400, float('nan'), float('inf'), [], {}, [None, 5, 'x'],

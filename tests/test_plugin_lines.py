@@ -125,7 +125,7 @@ def test_the_check_as_a_whole_is_no_drive():
         'OK        sda  ACME X1  endurance_used 1 %  EXAMPLE0001  firmware 1', 'note: sdb is gone',
         '... 3 more lines are left out']))
 
-    assert found == plugin_lines.Text(
+    assert found == plugin_lines.PluginText(
         State.UNKNOWN, 'site.json: no JSON; 1 drive: 1 ok', 1,
         (plugin_lines.Line(State.OK, 'sda', 'ACME X1', 'endurance_used 1 %', 'EXAMPLE0001', '1'),),
         ((State.UNKNOWN, 'site.json: no JSON'),), ('sdb is gone',), ('3 more lines are left out',))

@@ -11,7 +11,8 @@ from conftest import ROOT
 
 from smart_attributes import VERSION
 
-NOTES = f'# Changes\n\n## {VERSION} (2026-11-22)\n\n### What alerts differently\n\n- Nothing.\n\n## 1.6\n\n- Older.\n'
+NOTES = (f'# Changelog\n\n## [{VERSION}] - 2026-11-22\n\n### What alerts differently\n\n- Nothing.\n\n'
+         '## [1.6]\n\n- Older.\n')
 
 
 def git(folder: Path, *words: str) -> None:
@@ -70,7 +71,7 @@ def test_a_commit_without_the_tag_of_its_version_is_not_released(clone):
 
 
 @pytest.mark.parametrize('notes, sentence', [
-    pytest.param('# Changes\n\n## 1.6 (2020-01-01)\n', f'release: CHANGELOG has no "## {VERSION} (DATE)"; ',
+    pytest.param('# Changes\n\n## [1.6] - 2020-01-01\n', f'release: CHANGELOG has no "## [{VERSION}] - DATE"; ',
                  id='nothing about this version'),
     pytest.param(NOTES.replace('2026-11-22', 'unreleased'), f'release: CHANGELOG has no date for {VERSION}; ',
                  id='no date'),
@@ -90,7 +91,7 @@ def test_this_version_says_what_alerts_differently():
     """Before all else that is new, while the version is made and not on the day of its release."""
     newest = (ROOT / 'CHANGELOG').read_text().split('\n## ')[1]
 
-    assert newest.startswith(f'{VERSION} (')
+    assert newest.startswith(f'[{VERSION}] - ')
     assert re.findall('^### .*', newest, re.MULTILINE)[:1] == ['### What alerts differently']
 
 

@@ -261,6 +261,6 @@ def test_an_error_log_is_whole_from_its_newest_entry_on(count, numbers, is_whole
 @pytest.mark.parametrize('command, arguments', [
     (['--xall', '--json=c'], {'-x', '--json', '', 'c'}), (['-lerror,7'], {'-l', 'error', '7'}),
     (['-iHA'], {'-i', '-H', '-A', ''}), (['-HlX', '/dev/sda'], {'-H', '-l', 'X', '/dev/sda'}),
-    (['-dsat', '-'], {'-d', 'sat', ''}), ([], set())], ids=str)
+    (['-dsat', '-'], {'-d', 'sat', ''}), ([], set())])
 def test_a_command_line_is_taken_apart(command, arguments):
     assert report_sections.arguments_of(command) == arguments

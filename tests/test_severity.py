@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT, drive_path, run
 
 from smart_attributes.fleet import triage_documents
-from smart_attributes.fleet.plugin_output import Drive, Origin, Reader
+from smart_attributes.fleet.plugin_output import FleetDrive, Origin, Reader
 from smart_attributes.fleet.worst_drives import Kept
 from smart_attributes.knowledge import severity
 from smart_attributes.knowledge.drive_database import SpecDatabase
@@ -199,7 +199,7 @@ LINES: Mapping[str, Said] = {
     'sdh': ('WARNING', 'pending 2000, warning above 0', {'pending': '2000;0;;0;'})}
 
 
-def of_lines(reader: Reader, lines: Mapping[str, Said], model: str = 'ACME X1') -> List[Drive]:
+def of_lines(reader: Reader, lines: Mapping[str, Said], model: str = 'ACME X1') -> List[FleetDrive]:
     rows = [Line(State[state], name, model, words) for name, (state, words, _) in lines.items()]
     values = [f"'{name}_{metric}'={value}" for name, (_, _, told) in lines.items() for metric, value in told.items()]
     return reader.drives(rows, values, Origin('db1'))

@@ -26,15 +26,15 @@ def test_a_healthy_drive_has_a_cell_for_each_number():
                   read('rated_written', 700 * TB, 'B'))._replace(
         identity=Identity('ATA', 'ACME X1', 'FW', 'SERIAL1'), place=Place('slot 7'))
 
-    assert row(given) == table_cells.Row(State.OK, 'sda', 'slot 7', 'ACME X1', 'SERIAL1', '9 %', 0.09, State.OK, '',
-                                         '98 %',
-                                         '31 C', '2.5 y', '398 TB of 700 TB', ())
+    assert row(given) == table_cells.DriveRow(
+        State.OK, 'sda', 'slot 7', 'ACME X1', 'SERIAL1', '9 %', 0.09, State.OK, '', '98 %',
+        '31 C', '2.5 y', '398 TB of 700 TB', ())
     assert row(given, hide_serial=True).serial == ''
 
 
 def test_a_drive_that_reports_nothing_has_empty_cells():
-    assert row(drive('sda')) == table_cells.Row(State.OK, 'sda', '', '-', '', '', None, State.OK, '', '', '', '', '',
-                                                ())
+    assert row(drive('sda')) == table_cells.DriveRow(
+        State.OK, 'sda', '', '-', '', '', None, State.OK, '', '', '', '', '', ())
 
 
 @pytest.mark.parametrize('used, filled', [(0, 0.0), (50, 0.5), (100, 1.0), (155, 1.0), (-3, 0.0)])

@@ -715,7 +715,8 @@ def test_a_health_status_is_passed_failed_or_unknown(text, expected):
     ('', None), ('    0   117  82', None), ('Pending Defects log (GP Log 0x0c)', 0),
     ('Pending Defects log (GP Log 0x0c)\n    0   117  82\n    1   118   -', 2),
     ('Pending Defects log (GP Log 0x0c)\n    0   117  82\n... (30 entries not shown)', 31),
-    ('Pending Defects log (GP Log 0x0c)\n... (x entries not shown)\n... (7 others)', 0)], ids=range(6))
+    ('Pending Defects log (GP Log 0x0c)\n... (x entries not shown)\n... (7 others)', 0),
+    ('Pending Defects log (GP Log 0x0c)\n... (7 others)\n... (30 entries not shown) (x)', 30)], ids=range(7))
 def test_pending_defects_are_counted_with_those_that_are_not_shown(text, number):
     assert text_report._pending_defects(lines_by_kind(text)) == number
 
@@ -778,7 +779,10 @@ def test_an_nvme_log_has_its_warning_and_its_thresholds(text, passed, expected):
         'verify.correction_algorithm_invocations': 5, 'verify.gigabytes_processed': 6.5,
         'verify.total_uncorrected_errors': 7}), ('read: 1 2', {})], ids=range(9))
 def test_the_counters_of_a_sas_drive_come_from_several_lines(text, expected):
-    assert text_report._scsi(lines_by_kind(text)) == expected
+    found = text_report._scsi(lines_by_kind(text))
+
+    assert found == expected
+    assert all(type(number) is (float if 'gigabytes' in key else int) for key, number in found.items())
 
 
 @pytest.mark.parametrize('text, status, error_text, words', [
@@ -804,6 +808,7 @@ def test_a_text_without_a_verdict_has_one_sentence(text, status, error_text, wor
         text_report.parse(text, status, error_text)
 
     assert str(caught.value) == words
+    assert caught.value.code == 'several-reports' or 'several reports' not in words
 
 
 @pytest.mark.parametrize('text, status, is_empty', [
@@ -834,3 +839,48 @@ def test_a_text_that_fails_keeps_the_identity_of_its_drive():
         text_report.parse('smartctl 7.2\nDevice Model: X\n')
 
     assert caught.value.identity.model == 'X'
+
+
+WHOLE = f'smartctl 7.2\nDevice Model: X\n{CLASSIC_ROW}\n\n'
+
+
+def test_what_is_known_of_the_process_goes_with_its_output():
+    assert text_report.parse_report(WHOLE.encode(), 64).exit_status == 64
+    assert text_report.parse_report(b'{"ata_x": 1, "smart_status": {"passed": false}}', 64).exit_status == 64
+    for data in (b'', b'{"smartctl": {}}'):
+        with pytest.raises(DriveError, match='sudo wants a password'):
+            text_report.parse_report(data, 1, 'sudo: a password is required')
+
+
+def test_a_log_is_missed_where_it_was_asked_for():
+    assert 'the error log' in ' '.join(text_report.parse_report(WHOLE.encode(), 0, '', ('-a',)).gaps)
+    assert 'the error log' not in ' '.join(text_report.parse_report(WHOLE.encode(), 0, '', ('-A',)).gaps)
+
+
+def test_a_drive_has_the_logs_of_its_protocol_alone():
+    passed = 'SMART overall-health self-assessment test result: PASSED'
+    ata = text_report.parse(f'{WHOLE}Current Temperature: 7\n{passed}\n')
+    nvme = text_report.parse('Critical Warning: 0x00\nATA Error Count: 7\n')
+
+    assert (ata.nvme, ata.scsi, nvme.error_count) == ({}, {}, None)
+
+
+@pytest.mark.parametrize('numbers, kind', [((4, 10), 'hdd'), ((4, 9), 'ssd')])
+def test_a_drive_that_counts_starts_of_its_spindle_is_a_hard_disk(numbers, kind):
+    rows = ''.join(f'{number}{CLASSIC_ROW[1:]}\n' for number in numbers)
+
+    assert text_report.parse(f'smartctl 7.2\n{rows}').identity.kind == kind
+
+
+@pytest.mark.parametrize('page, number', [('10', 10), ('0x10', 16)])
+def test_the_page_of_a_statistic_is_decimal_or_hexadecimal(page, number):
+    lines = lines_by_kind(page + STATISTIC_ROW[4:])
+
+    assert [text_report._statistic(row)[0] for row in lines.statistics] == [(number, 16)]
+
+
+def test_registers_without_words_are_hexadecimal():
+    lines = lines_by_kind('Error 6 [1] occurred at disk power-on lifetime: 17401 hours (725 days + 1 hours)\n'
+                          '  40 -- 51 00 00 00 00 00 f7 df 38 a7 00')
+
+    assert text_report._errors(lines) == (ErrorEntry(6, ('UNC',), 17401),)

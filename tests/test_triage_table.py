@@ -9,11 +9,14 @@ import pytest
 
 from smart_attributes.model import State
 from smart_attributes.output import triage_table
-from smart_attributes.output.table_cells import Row
+from smart_attributes.output.table_cells import DriveRow
 
-BAD = Row(State.CRITICAL, 'sdb', 'slot 7', 'ACME X1 LONG', 'SERIAL22', '155 %', 1.0, State.CRITICAL, 'used up', '9 %',
-          '61 C', '2.5 y', '200 TB', ('replace now', 'it fails'), 'db1')
-GOOD = Row(State.OK, 'sda', '', 'ACME X1', 'SERIAL1', '3 %', 0.03, State.OK, '2030-01', '', '31 C', '', '', (), 'db2')
+BAD = DriveRow(
+    State.CRITICAL, 'sdb', 'slot 7', 'ACME X1 LONG', 'SERIAL22', '155 %', 1.0, State.CRITICAL, 'used up',
+    '9 %', '61 C', '2.5 y', '200 TB',
+    ('replace now', 'it fails'), 'db1')
+GOOD = DriveRow(
+    State.OK, 'sda', '', 'ACME X1', 'SERIAL1', '3 %', 0.03, State.OK, '2030-01', '', '31 C', '', '', (), 'db2')
 PIPE = """\
 state     host  drive  bay     model         serial    used   until    spare  temp    age  written  what
 CRITICAL  db1   sdb    slot 7  ACME X1 LONG  SERIAL22  155 %  used up    9 %  61 C  2.5 y  200 TB   """ \

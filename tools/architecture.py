@@ -1,4 +1,4 @@
-"""What imports what: the drawing in CONTRIBUTING, as mermaid text, which hosts of repositories show as a picture."""
+"""Imports between modules: the drawing in doc/explanation/architecture.md, as mermaid text."""
 from __future__ import annotations
 
 import ast

@@ -1,4 +1,4 @@
-"""What the generated files are made of: the table of commands, the data files, and one table of the README."""
+"""What the generated files are made of: the table of commands, the data files, and the document on states."""
 from __future__ import annotations
 
 import argparse
@@ -95,6 +95,8 @@ def metrics() -> Dict[str, Dict[str, Any]]:
     return dict(sorted(found.items()))
 
 
-def states() -> List[Tuple[str, str, str]]:
-    """Return (state, exit status, when) from the table of the README."""
-    return re.findall(r'^\| ([A-Z]+) \| ([0-3]) \| (.*) \|$', (ROOT / 'README').read_text(), re.MULTILINE)
+def states() -> List[Tuple[str, str, List[str]]]:
+    """Return (state, exit status, conditions) for each section of the document on states."""
+    text = (ROOT / 'doc/reference/states.md').read_text()
+    sections = re.findall(r'^## ([A-Z]+) \(exit status ([0-3])\)\n\n((?:- .*\n)+)', text, re.MULTILINE)
+    return [(state, code, re.findall('^- (.*)$', conditions, re.MULTILINE)) for state, code, conditions in sections]

@@ -1,8 +1,9 @@
-"""The output that the documents show: the real program, on sample drives behind a stand-in for smartctl."""
+"""The output that the documents show: the real program, on sample drives behind a fake smartctl or on reports."""
 from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 import tempfile
 from pathlib import Path
@@ -12,46 +13,51 @@ from described import ROOT
 
 sys.path.append(str(ROOT / 'tests'))
 
-CALL = r'```console\n\$ check_smart_attributes -d /dev/nvme0.*?\n'
-OUTPUT = r'((?:(?!```).*\n)+)'
+# The documents with output: a block with one command of ours, then what it prints.
+DOCUMENTS = ('doc/reference/output.md', 'doc/tutorial/first-check.md')
+BLOCK = re.compile(r'(```console\n\$ (?:\.venv/bin/)?check_smart_attributes (.*)\n)((?:(?!```).*\n)+)')
+LONGEST = 12  # lines of output in a tutorial
 DRIVES = ((('/dev/nvme0',), 'samsung-pm983-healthy'), (('/dev/bus/0', 'megaraid,0'), 'intel-worn'),
           (('/dev/bus/0', 'megaraid,1'), 'seagate-exos-failing'))
 EMPTY = {'json_format_version': [1, 0], 'smartctl': {'version': [7, 3], 'exit_status': 2, 'messages': [
     {'string': 'Smartctl open device: /dev/bus/0 [megaraid_disk_02] failed: INQUIRY failed', 'severity': 'error'}]}}
 
 
-def printed() -> str:
-    """Return what the program prints for the drives of the example."""
+def printed(arguments: List[str]) -> str:
+    """Return the output of the program: for addresses, of the drives of the example; for --report, of the reports."""
     from conftest import drive, run
     from fake_smartctl import FakeSmartctl
 
     from smart_attributes.reading.smartctl_calls import read_arguments
+    if '--report' in arguments:
+        return str(run(*arguments, cwd=ROOT).text)
     with tempfile.TemporaryDirectory() as folder:
         fake = FakeSmartctl(Path(folder) / 'fake')
-        for arguments, name in DRIVES:
-            fake.answers(read_arguments(*arguments), drive(name))
+        for address, name in DRIVES:
+            fake.answers(read_arguments(*address), drive(name))
         fake.answers(read_arguments('/dev/bus/0', 'megaraid,2'), json.dumps(EMPTY), 2)
-        return str(run('-p', fake.path, '--nosudo', '-d', '/dev/nvme0', '-d', 'megaraid,[0-2]@/dev/bus/0').text)
+        return str(run('-p', fake.path, '--nosudo', *arguments).text)
 
 
 def short(output: str) -> str:
-    """Return an output with three values of perfdata, for who has three minutes."""
-    *lines, perfdata = output.splitlines()
-    return '\n'.join([*lines, ' '.join(perfdata.split(' ')[:4]) + ' …']) + '\n'
+    """Return the first lines of an output, without trailing blanks, and the first three values of performance data."""
+    lines = [line.rstrip() for line in output.splitlines()]
+    shown = [' '.join(line.split(' ')[:4]) + ' …' if line.startswith('| ') else line for line in lines[:LONGEST]]
+    return '\n'.join([*shown, *(['…'] if len(lines) > LONGEST else [])]) + '\n'
 
 
-def shown(document: str) -> str:
-    """Return the output that a document shows under its call."""
-    found = re.search(CALL + OUTPUT, (ROOT / document).read_text())
-    return found[1] if found else ''
+def filled(document: str) -> str:
+    """Return a document with the output of today under each command; a tutorial shows it shortened."""
+    def block(match: re.Match[str]) -> str:
+        output = printed(shlex.split(match[2]))
+        return match[1] + (short(output) if 'tutorial' in document else output)
+
+    return BLOCK.sub(block, (ROOT / document).read_text())
 
 
 def write() -> List[str]:
     """Show the output of today in the documents; return those that were out of date."""
-    output = printed()
-    wanted = {'README': short(output), 'doc/reference/output.md': output}
-    old = [name for name, text in wanted.items() if shown(name) != text]
-    for name in old:
-        page = (ROOT / name).read_text()
-        (ROOT / name).write_text(re.sub(f'({CALL}){OUTPUT}', lambda match: match[1] + wanted[name], page))  # noqa: B023
-    return old
+    old = {name: text for name in DOCUMENTS for text in [filled(name)] if text != (ROOT / name).read_text()}
+    for name, text in old.items():
+        (ROOT / name).write_text(text)
+    return list(old)

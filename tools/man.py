@@ -96,8 +96,8 @@ def page() -> str:
     for command in names()[1:]:
         lines += _command(command)
     lines += ['.SH EXIT STATUS']
-    for state, code, when in states():
-        lines += ['.TP', f'.B {code} {state}', _roff(when.replace('`', ''))]
+    for state, code, conditions in states():
+        lines += ['.TP', f'.B {code} {state}', '\n.br\n'.join(_roff(each.replace('`', '')) for each in conditions)]
     lines += ['The worst state wins, in the order CRITICAL, UNKNOWN, WARNING, OK.']
     lines += ['.SH METRICS', 'What the numbers of drives say, whatever the vendor calls them; '
               'performance data and limits carry these names. Units are those of the values.']

@@ -187,7 +187,7 @@ TABLES: Dict[str, Dict[str, Callable[[], List[str]]]] = {
     'doc/reference/options.md': {'options': options},
     'doc/reference/metrics.md': {'metrics': metric_names},
     'doc/reference/limits.md': {'limits': limits},
-    'CONTRIBUTING.md': {'modules': modules, 'drawing': architecture.drawing},
+    'doc/explanation/architecture.md': {'modules': modules, 'drawing': architecture.drawing},
     'doc/how-to/icinga.md': {'variables': icinga.rows},
     'doc/how-to/fleet.md': {'causes': explained, 'certificates': refusals},
     'doc/reference/output.md': {'codes': reported},

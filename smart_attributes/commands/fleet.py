@@ -18,7 +18,7 @@ from ..command_line.options import FleetOptions, Options
 from ..constants import DOCUMENT
 from ..errors import NotAReport, SmartError, UsageError
 from ..fleet import plan, services, summary, table, triage_documents
-from ..fleet.plugin_output import Drive, Reader
+from ..fleet.plugin_output import FleetDrive, Reader
 from ..fleet.worst_drives import MOST, Kept
 from ..knowledge.drive_database import SpecDatabase
 from ..model import State, Verdict, worst
@@ -60,9 +60,9 @@ class Fleet:
         self.is_cut = False                       # time was over
         self._begun = time.monotonic()
 
-    def drives(self, options: Options, runner: processes.Runner) -> Iterator[Drive]:
+    def drives(self, options: Options, runner: processes.Runner) -> Iterator[FleetDrive]:
         """Yield each drive once; who cannot be asked is a fault, unless nobody else tells anything."""
-        sources: List[Iterator[Drive]] = []
+        sources: List[Iterator[FleetDrive]] = []
         own: FleetOptions = options.own
         if own.files:
             sources.append(self._of_documents(options, runner))
@@ -81,7 +81,7 @@ class Fleet:
         self.summary.close()
         self.is_whole = not self.is_cut
 
-    def _bounded(self, drives: Iterable[Drive], timeout: float) -> Iterator[Drive]:
+    def _bounded(self, drives: Iterable[FleetDrive], timeout: float) -> Iterator[FleetDrive]:
         """Yield drives as long as there is time to show them, and history. Raises TimeIsOver, SmartError."""
         end = self._begun + timeout - SHOWING * alarm.reserve(timeout)
         for drive in drives:
@@ -91,7 +91,7 @@ class Fleet:
             if self.packer.size > MOST_DISTINCT:
                 raise SmartError('no two drives are alike: their words and limits take too much memory')
 
-    def _from(self, source: str, drives: Callable[[], Iterable[Drive]]) -> Iterator[Drive]:
+    def _from(self, source: str, drives: Callable[[], Iterable[FleetDrive]]) -> Iterator[FleetDrive]:
         """Yield the drives of one service or document; a mistake of ours in it costs no other drive."""
         try:
             yield from alarm.limited(drives)
@@ -102,7 +102,7 @@ class Fleet:
     def _lack(self, words: str) -> None:
         self.faults.append(Coded('not-gathered', words))
 
-    def _of_icinga(self, wanted: FleetOptions) -> Iterator[Drive]:
+    def _of_icinga(self, wanted: FleetOptions) -> Iterator[FleetDrive]:
         from ..fleet import icinga
         api = icinga.Icinga(icinga.Access(wanted.icinga, wanted.api_user, wanted.password_file, wanted.certificate,
                                           wanted.key, wanted.authority, wanted.icinga_name))
@@ -126,7 +126,7 @@ class Fleet:
             self.notes.append(Coded('services-removed',
                                     f'{gone} of {len(names)} services were removed while Icinga was asked'))
 
-    def _of_service(self, service: Service) -> List[Drive]:
+    def _of_service(self, service: Service) -> List[FleetDrive]:
         told = services.told(service, self.reader, self.now)
         for words in told.remarks:
             self.remarks.setdefault(words, []).append(f'{service.host}!{service.name}')
@@ -139,7 +139,7 @@ class Fleet:
             self.notes.append(Coded('hosts-without-check', _named(
                 without, f'host of {len(hosts)} without a service that runs this plugin')))
 
-    def _of_documents(self, options: Options, runner: processes.Runner) -> Iterator[Drive]:
+    def _of_documents(self, options: Options, runner: processes.Runner) -> Iterator[FleetDrive]:
         others: List[str] = []
         old: List[str] = []
         for path in _files(options.own.files):
@@ -181,7 +181,7 @@ class Fleet:
                                             json_document.document(verdicts, (), options.naming.hide_serial, self.now),
                                             self.now)
 
-    def _of_document(self, told: triage_documents.Document, old: List[str]) -> Iterator[Drive]:
+    def _of_document(self, told: triage_documents.Document, old: List[str]) -> Iterator[FleetDrive]:
         self.asked += 1
         if self.now - told.made > triage_documents.OLD:
             old.append(told.host)
@@ -234,7 +234,7 @@ def run(options: Options, runner: processes.Runner) -> int:
     return 0 if fleet.summary.states and not fleet.faults else 3
 
 
-def _hidden(drives: Iterable[Drive]) -> Iterator[Drive]:
+def _hidden(drives: Iterable[FleetDrive]) -> Iterator[FleetDrive]:
     for drive in drives:
         facts = {**drive.facts, 'serial': None}
         if drive.serials:
@@ -254,7 +254,7 @@ def _unnamed(words: str, serials: Sequence[str]) -> str:
     return whole[:-begun] + SERIAL + words[len(whole):] if begun else words
 
 
-def _readable(fleet: Fleet, drives: Iterable[Drive]) -> Iterator[Drive]:
+def _readable(fleet: Fleet, drives: Iterable[FleetDrive]) -> Iterator[FleetDrive]:
     """Yield drives with reasons as a person says them: "endurance used" is the metric endurance_used."""
     for drive in drives:
         why = drive.facts.get('why')
@@ -273,7 +273,7 @@ def _files(paths: Sequence[str]) -> Iterator[str]:
 
 # --- what is shown -------------------------------------------------------------------
 
-def _print_json(fleet: Fleet, drives: Iterable[Drive], own: FleetOptions) -> None:
+def _print_json(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:
     """Print the document while it is gathered: a drive a line, host by host, in little memory."""
     print(f'{{"version": {DOCUMENT}, "made": {round(fleet.now)}, "drives": [')
     readings = Readings(fleet.packer)
@@ -308,14 +308,14 @@ class Readings:
         return self._texts[shape]
 
 
-def _keep(fleet: Fleet, drives: Iterable[Drive], most: int = MOST) -> Kept:
+def _keep(fleet: Fleet, drives: Iterable[FleetDrive], most: int = MOST) -> Kept:
     kept = Kept(fleet.packer, most)
     for drive in drives:
         kept.add(drive)
     return kept
 
 
-def _write_page(fleet: Fleet, drives: Iterable[Drive], own: FleetOptions) -> None:
+def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:
     from ..output import page
     kept = _keep(fleet, _readable(fleet, drives))
     told = summary.as_json(fleet.summary, summary.defects(fleet.summary, fleet.database))
@@ -340,7 +340,7 @@ def _whose(wanted: FleetOptions) -> str:
     return wanted.icinga_name or wanted.icinga.partition('//')[2].partition('/')[0] or 'all hosts'
 
 
-def _print_table(fleet: Fleet, drives: Iterable[Drive], own: FleetOptions) -> None:
+def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:
     from ..output import triage_table
     kept = _keep(fleet, drives, own.limit or MOST)
     rows = kept.rows()

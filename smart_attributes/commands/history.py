@@ -10,7 +10,7 @@ from ..words import sentence
 from . import person, smartd_import
 
 if TYPE_CHECKING:
-    from ..output.history import Drive
+    from ..output.history import DriveHistory
 
 _NO_HISTORY = 'nothing is remembered of these drives'
 
@@ -44,7 +44,7 @@ def _show(answers: Survey, options: Options, as_json: bool) -> int:
     return OK if drives else UNKNOWN
 
 
-def _drives(answers: Survey, options: Options) -> list[Drive]:
+def _drives(answers: Survey, options: Options) -> list[DriveHistory]:
     """Return the history of the drives of a survey, as output.history shows it."""
     from ..output import history
     drives = []

@@ -16,7 +16,7 @@ COSTS: Mapping[bytes, int] = {b'[': 112, b'{': 264, b',': 24, b':': 64, b'"': 40
 PLAIN, WIDE = 2, 10    # bytes for one byte of text: the text and its copy; the same where a character takes four bytes
 
 
-class TooLarge(Exception):
+class JsonTooLarge(Exception):
     """A text would take more than MEMORY, or has more bytes than were allowed."""
 
 
@@ -27,11 +27,11 @@ def cost(text: Union[bytes, bytearray]) -> int:
 
 
 def parse(text: Union[bytes, bytearray]) -> Any:
-    """Return what a JSON text holds. Raises TooLarge; ValueError for invalid JSON, also where it is nested too
+    """Return what a JSON text holds. Raises JsonTooLarge; ValueError for invalid JSON, also where it is nested too
     deeply.
     """
     if cost(text) > MEMORY:
-        raise TooLarge
+        raise JsonTooLarge
     try:
         return json.loads(text, parse_int=_number)
     except RecursionError:

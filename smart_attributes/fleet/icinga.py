@@ -253,7 +253,7 @@ def _objects(text: bytearray) -> List[Json]:
     """Return the objects of an answer. Raises Unreadable."""
     try:
         found = bounded_json.parse(text)['results']
-    except bounded_json.TooLarge:
+    except bounded_json.JsonTooLarge:
         raise Unreadable(TOO_LARGE) from None
     except (ValueError, KeyError, TypeError):
         found = None

@@ -36,7 +36,7 @@ GREW = re.compile(r'\w+ (?:grew|fell) by ')
 _STATED = re.compile(r', (critical|warning|unknown) (above|below|inside) ')
 
 
-class Drive(NamedTuple):
+class FleetDrive(NamedTuple):
     """A drive of a fleet: what it is, and its readings as pairs of a shape's number and a value."""
 
     facts: Dict[str, Any]        # as the document has them: host, name, model, state, action ...
@@ -90,7 +90,7 @@ class Reader:
         self._begins = _beginnings(metrics)
         self._readable = re.compile(rf'\b({"|".join(map(re.escape, sorted(metrics, key=len, reverse=True)))})\b')
 
-    def drives(self, lines: Sequence[Line], values: Sequence[str], origin: Origin) -> List[Drive]:
+    def drives(self, lines: Sequence[Line], values: Sequence[str], origin: Origin) -> List[FleetDrive]:
         """Return the drives of one check. At first only values of wear and of findings are read: most drives are never
         shown.
         """
@@ -107,14 +107,14 @@ class Reader:
         return any(any(self._by_drive(names, some).values()) for some in (texts[:1], texts[1:]) if some)
 
     def row(self, name: str, state: State, why: str, origin: Origin, cause: Code,
-            serials: Tuple[str, ...] = ()) -> Drive:
+            serials: Tuple[str, ...] = ()) -> FleetDrive:
         """Return a row for a check that has no drive to show, or for a fault of the check as a whole."""
         action, to_do = of_problem(cause.name), causes.next_step(cause)
         if state is State.OK:
             action = to_do = NOTHING
-        return Drive({'host': origin.host, 'name': visible(name), 'state': state.name, 'why': visible(why),
-                      'code': cause.name, 'action': REPAIR if action == READ else action, 'to_do': to_do,
-                      'notes': origin.notes, 'is_check': True, **handled(origin)}, list,
+        return FleetDrive({'host': origin.host, 'name': visible(name), 'state': state.name, 'why': visible(why),
+                           'code': cause.name, 'action': REPAIR if action == READ else action, 'to_do': to_do,
+                           'notes': origin.notes, 'is_check': True, **handled(origin)}, list,
                      serials=serials or legacy.serials(why))
 
     def readable(self, why: str) -> str:
@@ -143,7 +143,7 @@ class Reader:
         return [found[-1]._replace(state=line.state), *found[-2::-1]]
 
     def _drive(self, line: Line, alarms: Sequence[Alarm], values: Sequence[Labelled],
-               known: Callable[[], ByDrive], origin: Origin) -> Drive:
+               known: Callable[[], ByDrive], origin: Origin) -> FleetDrive:
         numbers = {metric: number for metric, number, _ in values}
         facts: Dict[str, Any] = {
             'host': origin.host, 'name': _shown(line.name) or '-', 'model': _shown(line.model) or None,
@@ -158,8 +158,8 @@ class Reader:
         is_unread = line.state is not State.OK and not alarms and (code or line.state is State.UNKNOWN)
         facts.update(unread(causes.of_drive(line.findings)) if is_unread else {})
         weights = tuple(self._weight(alarm.metric, alarm.state, values) for alarm in alarms)
-        return Drive(facts, partial(self._pairs, line.name, known, alarms), numbers.get(ENDURANCE, 0), weights,
-                     legacy.serials(line.findings) if is_unread else ())
+        return FleetDrive(facts, partial(self._pairs, line.name, known, alarms), numbers.get(ENDURANCE, 0), weights,
+                          legacy.serials(line.findings) if is_unread else ())
 
     def weight(self, metric: str, state: State, number: Optional[float], limit: str, grown: float = 0,
                is_growing: bool = False) -> Weight:

@@ -8,10 +8,10 @@ from ..constants import DAY
 from ..model import State, worst
 from ..output import plugin_lines
 from ..output.codes import BY_NAME
-from ..output.plugin_lines import Text
+from ..output.plugin_lines import PluginText
 from ..words import plural, visible
 from . import causes
-from .plugin_output import Drive, Origin, Reader, dated
+from .plugin_output import FleetDrive, Origin, Reader, dated
 from .results import HANDLING, Result, Service
 
 STALE = 2              # intervals after which a result tells the past
@@ -39,7 +39,7 @@ HOST_HIDDEN = Coded('downtime-hidden', 'whose host may be in downtime, which Ici
 class Told(NamedTuple):
     """What a service tells."""
 
-    drives: List[Drive]
+    drives: List[FleetDrive]
     remarks: Tuple[Coded, ...] = ()  # of the sentences above
 
 
@@ -79,7 +79,7 @@ def _handled(service: Service) -> Tuple[Coded, ...]:
     return (*sorted(found), *(() if service.is_host_shown else (HOST_HIDDEN,)))
 
 
-def _told(service: Service, result: Result, text: Text, reader: Reader, origin: Origin) -> Told:
+def _told(service: Service, result: Result, text: PluginText, reader: Reader, origin: Origin) -> Told:
     drives = reader.drives(text.lines, result.values, origin)
     rows = [reader.row(_name(service), state, words, origin, causes.of_check(words)) for state, words in text.checks]
     missing = text.counted - len(text.lines)
@@ -94,7 +94,7 @@ def _told(service: Service, result: Result, text: Text, reader: Reader, origin: 
     return Told([*rows, *drives], tuple(_remarks(text, result, reader, missing > 0)))
 
 
-def _remarks(text: Text, result: Result, reader: Reader, is_cut: bool) -> List[Coded]:
+def _remarks(text: PluginText, result: Result, reader: Reader, is_cut: bool) -> List[Coded]:
     read = [line for line in text.lines if line.model]
     found: Dict[Coded, object] = {
         CUT: is_cut, SHORTENED: text.left_out and not is_cut,

@@ -11,7 +11,7 @@ from ..model import Identity, State
 from ..output.advice import MEMBER, ORDER, REPLACE
 from ..output.forecast_dates import order_by
 from ..typed import Json, MutableJson
-from .plugin_output import Drive
+from .plugin_output import FleetDrive
 
 NOW = 'now'
 UNDATED = 'no forecast'        # stands behind all quarters
@@ -30,7 +30,7 @@ class Group:
         self.hosts = 0
         self._host: Optional[str] = None
 
-    def add(self, drive: Drive) -> None:
+    def add(self, drive: FleetDrive) -> None:
         """Count a drive; those of a host come together."""
         self.states[drive.facts['state']] += 1
         if drive.facts['host'] != self._host:
@@ -69,7 +69,7 @@ class Summary:
         self._met: Set[int] = set()              # drives of this host
         self._seen: Dict[int, str] = {}          # by the hash of model and serial number: text would take 40 MB more
 
-    def add(self, drive: Drive) -> bool:
+    def add(self, drive: FleetDrive) -> bool:
         """Count a drive; False where its host has told of it before, and all is well with it."""
         facts = drive.facts
         host = self.hosts.setdefault(facts['host'], facts['host'])

@@ -7,7 +7,7 @@ from ..constants import YEAR
 from ..model import State
 from ..output.advice import NOTHING
 from ..output.forecast_dates import FAR, day
-from ..output.table_cells import MODEL, SERIAL, WHAT, Row
+from ..output.table_cells import MODEL, SERIAL, WHAT, DriveRow
 from ..typed import Json
 from ..words import amount, plural, sentence
 from .summary import Defect, Group, Summary, by_model, planned
@@ -18,24 +18,24 @@ GAP = '  '
 TEXTS = ('by', 'model', 'firmware', 'what')  # columns; all others are numbers
 
 
-def rows(drives: Iterable[Json], now: float) -> List[Row]:
+def rows(drives: Iterable[Json], now: float) -> List[DriveRow]:
     """Return the rows of drives, as output.triage_table prints them."""
     return [_row(drive, now) for drive in drives]
 
 
-def _row(drive: Json, now: float) -> Row:
+def _row(drive: Json, now: float) -> DriveRow:
     judged = {each['metric']: each for each in drive['readings'] if each.get('judged')}
     numbers = {metric: each['value'] for metric, each in judged.items() if isinstance(each['value'], (int, float))}
     used = numbers.get('endurance_used')
     said = {metric: amount(number, judged[metric].get('unit', '')) for metric, number in numbers.items()}
-    return Row(State[drive['state']], drive['name'], drive.get('bay', ''),
-               sentence(drive.get('model', NOT_TOLD), MODEL), sentence(drive.get('serial', ''), SERIAL),
-               said.get('endurance_used', ''),
-               None if used is None else max(0.0, min(used / 100, 1.0)),
-               State[judged['endurance_used']['state']] if used is not None else State.OK, _until(drive, now),
-               said.get('spare_available', ''), said.get('temperature', ''),
-               f'{numbers["power_on_time"] / YEAR:.1f} y' if 'power_on_time' in numbers else '',
-               said.get('host_written', ''), _what(drive), drive['host'])
+    return DriveRow(State[drive['state']], drive['name'], drive.get('bay', ''),
+                    sentence(drive.get('model', NOT_TOLD), MODEL), sentence(drive.get('serial', ''), SERIAL),
+                    said.get('endurance_used', ''),
+                    None if used is None else max(0.0, min(used / 100, 1.0)),
+                    State[judged['endurance_used']['state']] if used is not None else State.OK, _until(drive, now),
+                    said.get('spare_available', ''), said.get('temperature', ''),
+                    f'{numbers["power_on_time"] / YEAR:.1f} y' if 'power_on_time' in numbers else '',
+                    said.get('host_written', ''), _what(drive), drive['host'])
 
 
 def _until(drive: Json, now: float) -> str:

@@ -18,7 +18,7 @@ from ..output.packed_document import Packer
 from ..typed import Json
 from ..words import visible
 from . import bounded_json, causes, legacy
-from .plugin_output import Drive, Origin, Reader, dated, unread
+from .plugin_output import FleetDrive, Origin, Reader, dated, unread
 
 if TYPE_CHECKING:
     from ..knowledge.severity import Weight
@@ -66,7 +66,7 @@ def read(path: str) -> Optional[Document]:
     text = files.content(path, LARGEST, trust.foreign_secret)
     try:
         content = bounded_json.parse(text)
-    except bounded_json.TooLarge:
+    except bounded_json.JsonTooLarge:
         raise Damaged('it is larger than the document of any host; look at how it was made') from None
     except ValueError:
         if _BEGINNING.match(text):
@@ -88,7 +88,7 @@ def host_of(path: str) -> str:
     return visible(os.path.basename(folder) if stem in ('drives', 'triage', 'smart') and folder else stem)
 
 
-def drives(document: Document, reader: Reader, packer: Packer, now: float) -> Iterator[Drive]:
+def drives(document: Document, reader: Reader, packer: Packer, now: float) -> Iterator[FleetDrive]:
     """Yield the drives of a document, and a row for what is wrong with the run as a whole."""
     age = max(now - document.made, 0)
     origin = Origin(document.host, dated(now, age) if age > OLD else (), age, now)
@@ -113,7 +113,7 @@ def drives(document: Document, reader: Reader, packer: Packer, now: float) -> It
             yield _drive(legacy.drive(each) if document.is_of_version_1 else each, reader, packer, origin)
 
 
-def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin) -> Drive:
+def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin) -> FleetDrive:
     state, action = _state(given.get('state')), _text(given.get('action')) or ''
     notes, seen = _dicts(given.get('notes')), given.get('last_seen')
     facts: Dict[str, Any] = {
@@ -134,7 +134,7 @@ def _drive(given: Json, reader: Reader, packer: Packer, origin: Origin) -> Drive
     used = max((each['value'] for each in readings if each['metric'] == 'endurance_used' and each['judged']
                 and _is_number(each['value'])), default=0)
     weights = tuple(_weight(each, reader) for each in readings if each['state'] != State.OK.name)
-    return Drive(facts, partial(packer.readings, readings), used, weights, _serials([*notes, *_dicts([seen])]))
+    return FleetDrive(facts, partial(packer.readings, readings), used, weights, _serials([*notes, *_dicts([seen])]))
 
 
 def _note(given: Json) -> Json:

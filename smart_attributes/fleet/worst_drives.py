@@ -9,7 +9,7 @@ from ..coded import Coded
 from ..output.json_document import note
 from ..output.packed_document import Packer, unpacked
 from ..typed import Json
-from .plugin_output import Drive
+from .plugin_output import FleetDrive
 
 if TYPE_CHECKING:
     from ..knowledge.severity import Rank
@@ -22,7 +22,7 @@ WITHOUT = {'past': {}, 'carries': (), 'notes': (
 _text = json.JSONEncoder(separators=(',', ':')).encode
 
 
-class Row(NamedTuple):
+class WorstDrive(NamedTuple):
     """A drive as it is kept, and what it is ordered by."""
 
     key: Rank
@@ -45,9 +45,9 @@ class Kept:
     def __init__(self, packer: Packer, most: int = MOST) -> None:
         self.left_out = 0
         self._packer, self._most, self._size = packer, max(most, 1), 0
-        self._rows: List[Row] = []           # always ordered: what comes too late costs no more than its key
+        self._rows: List[WorstDrive] = []           # always ordered: what comes too late costs no more than its key
 
-    def add(self, drive: Drive) -> None:
+    def add(self, drive: FleetDrive) -> None:
         """Keep a drive, unless enough are worse."""
         facts = drive.facts
         key = drive.rank
@@ -57,17 +57,17 @@ class Kept:
         text = _text(self._packer.drive(facts, drive.pairs()))
         if len(text) > ROW:
             text = _text(self._packer.drive({**facts, **WITHOUT}, []))
-        insort(self._rows, Row(key, facts['action'], facts.get('model') or '', text))
+        insort(self._rows, WorstDrive(key, facts['action'], facts.get('model') or '', text))
         self._size += len(text)
         while len(self._rows) > self._most or self._size > MEMORY:
             self._size -= len(self._rows.pop().text)
             self.left_out += 1
 
-    def rows(self) -> List[Row]:
+    def rows(self) -> List[WorstDrive]:
         """Return what is kept, the worst first."""
         return self._rows
 
-    def drives(self, rows: List[Row]) -> Iterator[Dict[str, Any]]:
+    def drives(self, rows: List[WorstDrive]) -> Iterator[Dict[str, Any]]:
         """Yield drives as the document has them."""
         tables = self._packer.tables()
         return (unpacked(json.loads(row.text), tables) for row in rows)

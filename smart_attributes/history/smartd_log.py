@@ -171,7 +171,7 @@ def _part(path: str, stamp: str, room: int, unpacked: int) -> _Part:
         return _Part(fault=f'was not read: {error.strerror}; run this as a user who can read it')
     except HistoryUnusable as error:
         return _Part(fault=str(error))
-    except unpacking.TooLarge:
+    except unpacking.UnpackedTooLarge:
         return _Part(fault=f'was not read: the compressed logs of this drive hold more than {_UNPACKED >> 20} MiB; '
                            f'remove what does not belong there')
     part = _newest(io.BytesIO(text), len(text), stamp, room)

@@ -10,7 +10,7 @@ _MEMORY = 80 << 20       # bytes that unpacking xz may take: the strongest level
 _LONGEST_HEAD = 6
 
 
-class TooLarge(Exception):
+class UnpackedTooLarge(Exception):
     """A file unpacks to more bytes than are allowed, or is itself larger than LARGEST."""
 
 
@@ -18,17 +18,17 @@ def content(file: BinaryIO, name: str, size: int, most: int) -> Tuple[bytes, str
     """Return the unpacked content of a compressed file, and what is wrong with it, '' where nothing is.
 
     The content of a damaged file is what stands before the damage. name: of kind(). size: of the file, in bytes. most:
-    bytes that may be unpacked. Raises TooLarge.
+    bytes that may be unpacked. Raises UnpackedTooLarge.
     """
     if name not in _OPENING:
         return b'', f'was not read: Python cannot unpack {name}; unpack it there'
     if size > LARGEST:
-        raise TooLarge
+        raise UnpackedTooLarge
     text = io.BytesIO()
     try:
         for piece in pieces(file):
             if text.tell() + len(piece) > most:
-                raise TooLarge
+                raise UnpackedTooLarge
             text.write(piece)
     except (EOFError, OSError) as error:
         return text.getvalue(), f'is damaged ({error}); the lines before the damage were read'

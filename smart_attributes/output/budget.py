@@ -27,7 +27,7 @@ LIMITS = 9             # characters of both limits of a value; more where a limi
 LAST = 1000            # order of metrics that have none; labels of version 1.6 come after these
 
 
-class Text(NamedTuple):
+class OutputText(NamedTuple):
     """The lines of text behind the first one, most important first."""
 
     checks: Sequence[str]    # about the check as a whole
@@ -116,7 +116,7 @@ def _at_least(found: Mapping[str, int], values: Iterable[perfdata.Value]) -> Dic
 
 # --- text --------------------------------------------------------------------------
 
-def fitted(text: Text, missing: Sequence[str], limit: int, others: Sequence[str]) -> List[str]:
+def fitted(text: OutputText, missing: Sequence[str], limit: int, others: Sequence[str]) -> List[str]:
     """Return the lines that fit, and one that names what is left out.
 
     missing: metrics that are left out. limit: bytes of the whole output. others: its first line and its values.
@@ -129,7 +129,7 @@ def fitted(text: Text, missing: Sequence[str], limit: int, others: Sequence[str]
     return [*kept, f'{plugin_lines.LEFT_OUT}{WHY} {limit:,} bytes: {"; ".join(parts)}; {REMEDY}'] if parts else kept
 
 
-def _most_important(text: Text, room: int) -> List[str]:
+def _most_important(text: OutputText, room: int) -> List[str]:
     """Return the lines that fit; those about the check get no more than half, for drives have states, too."""
     checks = first(text.checks, room // 2)
     return [*checks, *first([*text.drives, *text.notes], room - sum(map(size, checks)))]

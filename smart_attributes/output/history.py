@@ -25,7 +25,7 @@ class Series(NamedTuple):
     last_read: float
 
 
-class Drive(NamedTuple):
+class DriveHistory(NamedTuple):
     """A drive as history knows it."""
 
     identity: Identity
@@ -35,17 +35,18 @@ class Drive(NamedTuple):
 
 
 def drive(identity: Identity, read: Tuple[float, float], series: Sequence[Series],
-          metrics: Sequence[str] = ()) -> Drive:
+          metrics: Sequence[str] = ()) -> DriveHistory:
     """Return a drive with the series of some metrics, all without *metrics*, and the days of its first and last
     reading.
 
     read: first and last reading by a check; an import adds earlier ones.
     """
     first, last = (*(each.points[0][0] for each in series), read[0]), (*(each.last_read for each in series), read[1])
-    return Drive(identity, min(first), max(last), [each for each in series if not metrics or each.metric in metrics])
+    return DriveHistory(identity, min(first), max(last),
+                        [each for each in series if not metrics or each.metric in metrics])
 
 
-def lines(drive: Drive, hide_serial: bool) -> Iterator[str]:
+def lines(drive: DriveHistory, hide_serial: bool) -> Iterator[str]:
     """Yield a head and a row for each series: what it was first, what it is, when it changed last, its course, and its
     source: a metric that a drive reports in two places has two series.
     """
@@ -83,12 +84,12 @@ def graph(points: Points, end: float, width: int = WIDTH) -> str:
     return ''.join(signs)
 
 
-def as_json(drives: Sequence[Drive], hide_serial: bool, more: Mapping[str, str] = {}) -> str:
+def as_json(drives: Sequence[DriveHistory], hide_serial: bool, more: Mapping[str, str] = {}) -> str:
     """Return all points; times are seconds since 1970. more: what the document says of the whole: "state", "error"."""
     return json.dumps({'version': DOCUMENT, **more, 'drives': [_drive(each, hide_serial) for each in drives]}, indent=1)
 
 
-def _drive(drive: Drive, hide_serial: bool) -> Mapping[str, Any]:
+def _drive(drive: DriveHistory, hide_serial: bool) -> Mapping[str, Any]:
     series: List[Dict[str, Any]] = [{'metric': clean(each.metric), 'definition': clean(each.definition),
                                      'unit': each.unit,
                                      'points': [[round(moment), number] for moment, number in each.points]}

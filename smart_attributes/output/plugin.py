@@ -89,13 +89,14 @@ def render(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], face: Fac
                     printed)
 
 
-def _text(ordered: Sequence[Verdict], face: Face, whole: Whole) -> budget.Text:
+def _text(ordered: Sequence[Verdict], face: Face, whole: Whole) -> budget.OutputText:
     """Return the lines behind the first one, of verdicts in order of severity."""
-    return budget.Text([plugin_lines.check_line(demanded, sentence(coded(said), 500))
-                        for demanded, said in (*((State.UNKNOWN, fault) for fault in whole.faults), *whole.demands)],
-                       [line for verdict in ordered for line in drive_lines(verdict, face)],
-                       [plugin_lines.NOTE + sentence(note, 500)
-                        for note in (*whole.remarks, *(whole.notes if face.verbose or not ordered else ()))])
+    demands = (*((State.UNKNOWN, fault) for fault in whole.faults), *whole.demands)
+    return budget.OutputText(
+        [plugin_lines.check_line(demanded, sentence(coded(said), 500)) for demanded, said in demands],
+        [line for verdict in ordered for line in drive_lines(verdict, face)],
+        [plugin_lines.NOTE + sentence(note, 500)
+         for note in (*whole.remarks, *(whole.notes if face.verbose or not ordered else ()))])
 
 
 def _outcome(state: State, text: Sequence[str], values: Sequence[perfdata.Value]) -> Outcome:

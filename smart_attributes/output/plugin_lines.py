@@ -42,7 +42,7 @@ class Line(NamedTuple):
     firmware: str = ''           # '', too, in lines of 2.0 before firmware stood there
 
 
-class Text(NamedTuple):
+class PluginText(NamedTuple):
     """What the plugin's text tells, whatever was cut off on its way."""
 
     state: State
@@ -103,7 +103,7 @@ def _padded(state: State) -> str:
 
 # --- read back ---------------------------------------------------------------------
 
-def read(text: str) -> Optional[Text]:
+def read(text: str) -> Optional[PluginText]:
     """Return what the plugin's text tells, without its perfdata; None where it is not ours."""
     head, *rest = text.splitlines() or ['']
     word, sign, headline = head.partition(' - ')
@@ -112,9 +112,9 @@ def read(text: str) -> Optional[Text]:
         return None
     counted = re.search(_COUNTED, headline)
     checks, drives = _parted(rest)
-    return Text(state, _coded(headline), int(counted[1]) if counted else 0, tuple(drives), tuple(checks),
-                tuple(each[len(NOTE):] for each in rest if each.startswith(NOTE)),
-                tuple(each[len(LEFT_OUT):] for each in rest if each.startswith(LEFT_OUT)))
+    return PluginText(state, _coded(headline), int(counted[1]) if counted else 0, tuple(drives), tuple(checks),
+                      tuple(each[len(NOTE):] for each in rest if each.startswith(NOTE)),
+                      tuple(each[len(LEFT_OUT):] for each in rest if each.startswith(LEFT_OUT)))
 
 
 def _parted(rest: Iterable[str]) -> Tuple[List[Tuple[State, str]], List[Line]]:

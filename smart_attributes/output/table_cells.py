@@ -15,7 +15,7 @@ BEGUN = 16                # characters of a finding that are worth telling witho
 MODEL, SERIAL, PLACE, WHAT = 40, 40, 60, 2000  # characters at most
 
 
-class Row(NamedTuple):
+class DriveRow(NamedTuple):
     """What a table tells of one drive; '' for what is not known."""
 
     state: State
@@ -35,21 +35,21 @@ class Row(NamedTuple):
     host: str = ''            # of a fleet
 
 
-def rows(verdicts: Iterable[Verdict], hide_serial: bool, now: float) -> List[Row]:
+def rows(verdicts: Iterable[Verdict], hide_serial: bool, now: float) -> List[DriveRow]:
     """Return the rows, worst drive first."""
     return [_row(verdict, hide_serial, now) for verdict in sorted(verdicts, key=severity.of_verdict)]
 
 
-def _row(verdict: Verdict, hide_serial: bool, now: float) -> Row:
+def _row(verdict: Verdict, hide_serial: bool, now: float) -> DriveRow:
     worn, identity = _judged(verdict, 'endurance_used'), verdict.identity
     used = worn.reading.number if worn else None
-    return Row(verdict.state, verdict.device.name, clean(verdict.place.bay, limit=PLACE),
-               clean(identity.model, limit=MODEL) or '-',
-               '' if hide_serial else clean(identity.serial, limit=SERIAL), _said(verdict, 'endurance_used', '%'),
-               None if used is None else max(0.0, min(used / 100, 1.0)), worn.state if worn else State.OK,
-               until(verdict, now),
-               _said(verdict, 'spare_available', '%'), _said(verdict, 'temperature', 'C'), _age(verdict),
-               _written(verdict), _what(verdict, now))
+    return DriveRow(verdict.state, verdict.device.name, clean(verdict.place.bay, limit=PLACE),
+                    clean(identity.model, limit=MODEL) or '-',
+                    '' if hide_serial else clean(identity.serial, limit=SERIAL), _said(verdict, 'endurance_used', '%'),
+                    None if used is None else max(0.0, min(used / 100, 1.0)), worn.state if worn else State.OK,
+                    until(verdict, now),
+                    _said(verdict, 'spare_available', '%'), _said(verdict, 'temperature', 'C'), _age(verdict),
+                    _written(verdict), _what(verdict, now))
 
 
 def _judged(verdict: Verdict, metric: str) -> Optional[Judgement]:

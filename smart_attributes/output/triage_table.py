@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Dict, Iterable, List, Mapping, Sequence, Tuple
 from ..model import State, Verdict
 from ..words import coded, sentence
 from . import terminal_width
-from .table_cells import BAR, Row, bar, fitting, rows
+from .table_cells import BAR, DriveRow, bar, fitting, rows
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,7 +42,7 @@ def print_table(verdicts: Sequence[Verdict], failures: Sequence[str], hide_seria
                (*((State.CRITICAL, text) for text in failures), *demands, *((State.UNKNOWN, text) for text in faults)))
 
 
-def print_rows(shown: Sequence[Row], told: Iterable[Tuple[State, str]] = ()) -> None:
+def print_rows(shown: Sequence[DriveRow], told: Iterable[Tuple[State, str]] = ()) -> None:
     """Print what is told of a run as a whole, and the rows; rich is imported here, by the only commands that draw."""
     from rich.text import Text
 
@@ -77,7 +77,7 @@ def _signs(console: Console) -> Tuple[str, str]:
     return ('#', '-') if console.options.ascii_only else ('\u2588', '\u2591')
 
 
-def _lines(shown: Sequence[Row], kept: Sequence[str], widest: Mapping[str, int], signs: Tuple[str, str]) -> Table:
+def _lines(shown: Sequence[DriveRow], kept: Sequence[str], widest: Mapping[str, int], signs: Tuple[str, str]) -> Table:
     """Return a table with a line a drive."""
     from rich.table import Table
     from rich.text import Text
@@ -93,7 +93,7 @@ def _lines(shown: Sequence[Row], kept: Sequence[str], widest: Mapping[str, int],
     return table
 
 
-def _used(row: Row, signs: Tuple[str, str], width: int) -> Text:
+def _used(row: DriveRow, signs: Tuple[str, str], width: int) -> Text:
     from rich.text import Text
     text = Text()
     if row.filled is not None and signs[0]:
@@ -102,14 +102,14 @@ def _used(row: Row, signs: Tuple[str, str], width: int) -> Text:
     return text.append(row.used.rjust(width))
 
 
-def _widths(shown: Sequence[Row], kept: Sequence[str], signs: Tuple[str, str]) -> Dict[str, int]:
+def _widths(shown: Sequence[DriveRow], kept: Sequence[str], signs: Tuple[str, str]) -> Dict[str, int]:
     """Return the width of each column, without its bars, and of a bar with the blank behind it."""
     from rich.cells import cell_len
     return {'bar': BAR + 1 if any(signs) else 0, 'used': 0,
             **{name: max(cell_len(getattr(row, name)) for row in shown) for name in kept}}
 
 
-def _width(shown: Sequence[Row], kept: Sequence[str], widest: Mapping[str, int]) -> int:
+def _width(shown: Sequence[DriveRow], kept: Sequence[str], widest: Mapping[str, int]) -> int:
     """Return how wide a terminal must be for a line a drive, its findings folded at most once or twice."""
     longest = max((len('; '.join(row.what)) for row in shown), default=0)
     bars = widest['bar'] if 'used' in kept else 0
@@ -119,7 +119,7 @@ def _width(shown: Sequence[Row], kept: Sequence[str], widest: Mapping[str, int])
 
 # --- a narrow screen -------------------------------------------------------------------------------
 
-def _print_cards(shown: Sequence[Row], kept: Sequence[str], console: Console, widest: Mapping[str, int],
+def _print_cards(shown: Sequence[DriveRow], kept: Sequence[str], console: Console, widest: Mapping[str, int],
                  signs: Tuple[str, str]) -> None:
     from rich.text import Text
     fields = _fields(kept, widest, console.width)
@@ -134,7 +134,7 @@ def _print_cards(shown: Sequence[Row], kept: Sequence[str], console: Console, wi
             console.print(line, no_wrap=True, overflow='ellipsis')
 
 
-def _name_line(row: Row, widest: Mapping[str, int], width: int) -> Text:
+def _name_line(row: DriveRow, widest: Mapping[str, int], width: int) -> Text:
     from rich.text import Text
     line = Text(row.state.name.ljust(INDENT), COLOURS[row.state])
     name = f'{row.host} {row.drive}'.lstrip()
@@ -158,7 +158,7 @@ def _field_width(name: str, widest: Mapping[str, int]) -> int:
     return widest[name] + len(WORDS.get(name, '')) + (widest['bar'] if name == 'used' else GAP)
 
 
-def _number_line(row: Row, fields: Sequence[str], widest: Mapping[str, int], signs: Tuple[str, str]) -> Text:
+def _number_line(row: DriveRow, fields: Sequence[str], widest: Mapping[str, int], signs: Tuple[str, str]) -> Text:
     """Return the line of numbers, which stand below those of other drives."""
     from rich.text import Text
     line = Text(' ' * INDENT)

@@ -26,7 +26,6 @@ NVME_KEYS = (
 (Identify Controller). Temperatures are degrees Celsius, a data unit is 512,000 bytes."""
 
 
-
 class ScsiNumber(NamedTuple):
     """A number of a SCSI log page, and its places in what smartctl prints."""
 
