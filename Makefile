@@ -42,7 +42,7 @@ test-debian12: $(OLD)/.ready  ## the behaviour again, with the libraries of Debi
 mutants: $(VENV)/.mutants  ## do the unit tests notice small mistakes in the pure modules? a sample of each; all of one: make mutants MODULE=judge
 	$(BIN)/python tools/mutants.py $(MODULE) $(MODULES)
 
-broken-promises: $(VENV)/.tools  ## small mistakes in the code behind SECURITY.md: does each named test fail? make broken-promises WORDS="icinga trust"
+broken-promises: $(VENV)/.tools  ## small mistakes in the code behind doc/explanation/security.md: does each named test fail? make broken-promises WORDS="icinga trust"
 	@sh tools/compiler
 	$(BIN)/python tools/broken_promises.py $(WORDS)
 

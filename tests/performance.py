@@ -1,43 +1,60 @@
-"""What was measured, as doc/explanation/performance.md; `make performance` calls it."""
+"""Write doc/explanation/performance.md from the measured figures; `make performance` calls it."""
 from __future__ import annotations
 
 import os
 import platform
 import subprocess
 from pathlib import Path
-from typing import List, Sequence
+from typing import List, Optional, Sequence
 
 import bench_program
 
-TITLE = """# What a check costs
+TITLE = """# The cost of a check
 
-Made by `make performance`, never by hand. Measured with {smartctl} on {cores} cores of
-{processor}, by the Python that runs the package: {python}.
+`make performance` writes this page; do not edit it. Measured with {smartctl} on {cores} cores of
+{processor}, with the Python that runs the package: {python}.
 
-How to read it: a drive decides how long a check takes; what the plugin adds stands here. *Wall* is the time until the
-plugin has ended, a median of paired runs; *alone* is one smartctl with the plugin's own arguments, *by hand* are the
-smartctl calls for all drives, started at once by a shell: no plugin can be faster. *Own CPU* is the CPU time of
-the check without that of smartctl. The last column has what was aimed at.
+The drives take most of the time of a check. This page shows what the plugin adds. The last measurement met {met} of
+{aims} aims.
+
+- *Wall*: time from start to end of the plugin, the median of paired runs.
+- *Alone*: time of one smartctl call with the plugin's arguments.
+- *By hand*: time of the smartctl calls for all drives, which a shell starts at once. No plugin can be faster.
+- *Ratio*: wall time of the plugin divided by that of smartctl, alone or by hand.
+- *Own CPU*: CPU time of the check without that of smartctl.
+- *Aim*: the figure to reach, and whether this measurement met it. Rows without an aim are for information.
 """
 BESIDE = """
-Version 1.6 is the Perl plugin of this name that Debian 13 ships (`monitoring-plugins-check-smart-attributes`). It calls
-`smartctl -a` for one drive after the other: identity, health, attributes, error log and self-test log. Ours reads these
-of all drives at once, and the device statistics, and of SAS and NVMe drives their own logs. Both CPU times have that
-of smartctl in them, for both.
+Version 1.6 is the Perl plugin of the same name that Debian 13 ships (`monitoring-plugins-check-smart-attributes`). It
+calls `smartctl -a` for one drive after the other and reads identity, health, attributes, error log and self-test log.
+This plugin reads the same from all drives in parallel. It also reads the device statistics, and the logs that only SAS
+and NVMe drives have. The CPU times of both plugins include smartctl.
 """
+
+
+def aim(words: str, measured: float, most: Optional[float] = None, least: Optional[float] = None,
+        digits: int = 0) -> str:
+    """Return an aim and whether a figure met it, such as "at most 50 ms: missed".
+
+    words: the aim. measured: the figure. most, least: the bounds, in the same unit. digits: decimals on the page.
+    """
+    shown = round(measured, digits)
+    is_met = (most is None or shown <= most) and (least is None or shown >= least)
+    return f'{words}: {"met" if is_met else "missed"}'
 
 
 def write(path: Path, rows: Sequence[Sequence[str]]) -> None:
-    """Write rows of (what, figure, wanted), and headings, which stand alone."""
+    """Write the page: a row of three strings (subject, figure, aim), a row of one string is a heading."""
+    met, missed = (sum(row[-1].count(f': {word}') for row in rows) for word in ('met', 'missed'))
     text = [TITLE.format(python=' '.join(bench_program.python()), smartctl=_smartctl(), cores=os.cpu_count(),
-                         processor=_processor())]
+                         processor=_processor(), met=met, aims=met + missed)]
     for row in rows:
         text += _heading(row[0]) if len(row) == 1 else [f'| {" | ".join(row)} |']
     path.write_text('\n'.join(text) + '\n' + BESIDE)
 
 
 def _heading(words: str) -> List[str]:
-    return ['', f'## {words}', '', '| | | aim |', '|---|---|---|']
+    return ['', f'## {words}', '', '| measured | figure | aim |', '|---|---|---|']
 
 
 def _smartctl() -> str:

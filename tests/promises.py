@@ -1,4 +1,7 @@
-"""Small mistakes in the code behind SECURITY.md, and the test that must notice each: `make broken-promises`."""
+"""Small mistakes in the code behind doc/explanation/security.md, each with the test that must notice it.
+
+`make broken-promises` tries them.
+"""
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -36,12 +39,12 @@ NETWORK = 'test_security.py::test_only_what_asks_icinga_knows_the_network'
 LOOKING = 'test_fleet_answers.py::test_nothing_but_looking_is_asked_of_icinga'
 
 BROKEN = (
-    # What it may do
+    # Privileges of the plugin
     _ours('test_smartctl_calls.py::test_a_drive_is_read_with_exactly_these_words', 'reading/smartctl_calls.py',
           "'--nocheck=standby', '-i'", "'-i'"),
     _ours('test_addresses.py::test_a_mistake_is_named_with_the_right_form', 'reading/device_types.py',
           "    'jmb39x': _TUNNEL,\n", ''),
-    # What a drive calls itself
+    # Strings of a drive
     _ours(MARKUP, 'output/page.py', 'autoescape=True', 'autoescape=False'),
     _ours(MARKUP, 'output/page.py', ".replace('<', '\\\\u003c')", ''),
     _ours(MARKUP, 'output/page.py', ".replace('&', '\\\\u0026')", ''),

@@ -82,7 +82,7 @@ def test_more_than_eight_drives_share_a_line_with_the_slowest():
 @pytest.mark.parametrize('pair, known, finding', [
     (silent(SudoRefused('x')), X1, (None, 'not read: sudo refuses the call, see sudo rule', '', '')),
     (silent(DriveIsNoDrive('x'), 'is a volume'), X1,
-     (False, 'is a volume', 'leave the device out: --ignore DEVICE', '')),
+     (False, 'is a volume', 'exclude the device: --ignore DEVICE', '')),
     (silent(DriveIsNoDrive('x'), 'is a volume; name its disks'), None, (False, 'is a volume', 'name its disks', '')),
     (silent(DriveError('x'), 'times out; see the log', X1), None,
      (False, 'ACME X1 SERIAL1: times out', 'see the log', '')),
@@ -90,10 +90,11 @@ def test_more_than_eight_drives_share_a_line_with_the_slowest():
         False, 'was ACME X1 SERIAL1: cannot be opened',
         'a check has read it here before, so drive, cable or controller fail: see what the kernel says',
         'dmesg -T | tail -50')),
-    (silent(ControllerElsewhere('x')), X1, (False, 'cannot be opened', 'use the address that the message names', '')),
+    (silent(ControllerElsewhere('x')), X1, (
+        False, 'cannot be opened', 'use the address in the message; this lists all: check_smart_attributes list', '')),
     (silent(DriveNotReached('x'), 'too late; wait'), X1, (False, 'too late', 'wait', '')),
     (silent(DriveError('x')), None, (
-        False, 'cannot be opened', 'run: check_smart_attributes doctor --user nagios', ''))],
+        False, 'cannot be opened', 'run the call by hand; this shows it: check_smart_attributes -vvv -d DEVICE', ''))],
     ids=['sudo', 'volume', 'volume-with-advice', 'named', 'known', 'elsewhere', 'not-reached', 'unknown'])
 def test_an_address_without_a_report_gets_its_cause_and_what_to_do(pair, known, finding):
     assert told(pair, history=Known(drive=known)) == [Finding('/dev/sda', *finding)]

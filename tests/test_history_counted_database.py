@@ -59,7 +59,8 @@ def test_a_commit_gets_the_number_after_the_largest_that_is_known(database, befo
     database.commits = before
     commit(database)
 
-    assert database.run("SELECT value FROM fact WHERE name = 'sequence'") == [(str(number),)]
+    assert database.run("SELECT value FROM fact WHERE name IN ('sequence', 'written') ORDER BY name") == [
+        (str(number),), (str(NOW),)]
 
 
 @pytest.mark.parametrize(('record', 'sequence', 'missing'), [

@@ -12,7 +12,7 @@ from smart_attributes.history.drive_changes import (
     arrived,
     changes,
     missing,
-    told,
+    recent,
     unread,
     updated,
 )
@@ -41,14 +41,14 @@ def records(first: Dict[int, int]) -> Dict[int, Record]:
 
 
 def kinds(places: Sequence[DrivePlace], scope: Scope, now: int, first: Dict[int, int]) -> List[Tuple[str, str, int]]:
-    return [(change.kind, change.address, change.drive) for change in told(places, records(first), scope, now)]
+    return [(change.kind, change.address, change.drive) for change in recent(places, records(first), scope, now)]
 
 
 def test_a_drive_with_another_serial_number_at_its_address_has_replaced_it():
     places = after((START, SDA, {'/dev/sda': 1}), (START + STEP, SDA, {'/dev/sda': 2}))
     first = {1: START, 2: START + STEP}
 
-    assert told(places, records(first), SDA,
+    assert recent(places, records(first), SDA,
                 START + STEP) == [Change('replaced', '/dev/sda', 1, START + STEP, successor=2)]
     assert kinds(places, SDA, START + DAY, first) == [('replaced', '/dev/sda', 1)]
     assert kinds(places, SDA, START + STEP + DAY, first) == []
@@ -57,7 +57,7 @@ def test_a_drive_with_another_serial_number_at_its_address_has_replaced_it():
 def test_a_drive_found_elsewhere_has_moved():
     places = after((START, SCAN, {'/dev/sda': 1}), (START + STEP, SCAN, {'/dev/sdb': 1}))
 
-    assert told(places, records({1: START}), SCAN,
+    assert recent(places, records({1: START}), SCAN,
                 START + STEP) == [Change('moved', '/dev/sda', 1, START + STEP, now_at='/dev/sdb')]
 
 

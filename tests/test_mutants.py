@@ -195,7 +195,8 @@ def test_a_module_that_misses_its_figure_is_told(tmp_path, monkeypatch, capsys, 
     report('check/judging', made, made[:number])
 
     assert report.is_bad is is_bad
-    assert f'| `check/judging` | 100 | {100 - number} | {100 - number}.0 % | ' in mutants.DOCUMENT.read_text()
+    row = f'| `check/judging` | 100 | {100 - number} | {100 - number}.0 % | {"missed" if is_bad else "met"} | '
+    assert row in mutants.DOCUMENT.read_text()
     assert f' survivors: {number} equal\n' in capsys.readouterr().out
 
 

@@ -1,4 +1,4 @@
-"""SECURITY.md: what it promises is tested where it says, and what concerns the whole program is tested here."""
+"""doc/explanation/security.md: each promise has its test where the page says; here are those of the whole program."""
 from __future__ import annotations
 
 import ast
@@ -18,7 +18,8 @@ from promises import BROKEN
 from smart_attributes.reading import smartctl_calls, sudoers
 from smart_attributes.reading.drive_locks import Waiting
 
-PAGE = (ROOT / 'SECURITY.md').read_text()
+FOLDER = ROOT / 'doc/explanation'
+PAGE = (FOLDER / 'security.md').read_text()
 LINKS = re.findall(r'\[([^]]+)\]\(([^)]+)\)', PAGE)
 # What runs a text as a program, or makes objects of bytes.
 CODE = {'eval', 'exec', 'compile', '__import__', 'system', 'popen', 'getoutput', 'getstatusoutput', 'execl',
@@ -45,18 +46,19 @@ def foreign(module: str) -> Set[str]:
 
 def test_each_link_leads_somewhere_and_each_test_is_there():
     """A promise whose test was renamed or is gone is none."""
-    assert [path for _, path in LINKS if not (ROOT / path).exists()] == []
+    assert [path for _, path in LINKS if not (FOLDER / path).exists()] == []
+    assert '](doc/explanation/security.md)' in (ROOT / 'SECURITY.md').read_text()
     named = [(name, path) for name, path in LINKS if name.startswith('test_')]
-    assert [f'{path}: {name}' for name, path in named if f'\ndef {name}(' not in (ROOT / path).read_text()] == []
+    assert [f'{path}: {name}' for name, path in named if f'\ndef {name}(' not in (FOLDER / path).read_text()] == []
 
 
 def test_nothing_is_promised_without_a_test():
-    """Each row of what is not trusted names one."""
-    rows = PAGE.split('## What is not trusted')[1].split('\n## ')[0].splitlines()
+    """Each row of the untrusted input names one."""
+    rows = PAGE.split('## Untrusted input')[1].split('\n## ')[0].splitlines()
     rows = [row for row in rows if row.startswith('| ')][1:]
 
     assert len(rows) >= 10
-    assert [row for row in rows if '](tests/' not in row.rsplit(' | ', 1)[1]] == []
+    assert [row for row in rows if '](../../tests/' not in row.rsplit(' | ', 1)[1]] == []
 
 
 def test_no_text_becomes_code_and_no_shell_is_started():

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Break what SECURITY.md promises, one small mistake after the other, and see the named test fail.
+"""Break each promise of doc/explanation/security.md by a small mistake, and check that the named test fails.
 
 Usage: tools/broken_promises.py [WORD...]      (make broken-promises: all; with words: those whose file or test has one)
 
-The mistakes stand in tests/promises.py. Each is put into a copy of the tree, where its one test runs. Exit status 1
+The mistakes are in tests/promises.py. Each is put into a copy of the tree, where its one test runs. Exit status 1
 where a mistake survives, or where a test fails without any.
 """
 from __future__ import annotations

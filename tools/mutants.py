@@ -35,9 +35,9 @@ from trials import Told, Trials
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / 'doc/explanation/tests.md'
 TABLE = '<!-- mutants -->\n', '<!-- end of mutants -->'
-HEAD = ['| module | mutants | noticed | | measured |', '|---|---|---|---|---|']
 IMPURE = {'os', 'subprocess', 'socket', 'sqlite3'}
 FIGURE = 90     # per cent of the mutants of each pure module that the tests must notice
+HEAD = [f'| module | mutants | noticed | share | at least {FIGURE} % | measured |', '|---|---|---|---|---|---|']
 SAMPLE = 60     # mutants of each module that a run without MODULE tries; each module always has the same ones
 # What two files of the copy end with: a process would know nothing of mutants.
 STARTING = {'conftest': 'run', 'days': 'run_at'}
@@ -160,13 +160,14 @@ class Report:
         """Note the row of a module; print it, who survived there for no known reason, and reasons for nobody."""
         found, tried = ([change.mutant for change in each] for each in (survivors, made))
         number = f'{len(made)}{" (sample)" if self.is_sample else ""}'
+        is_met = share(len(made), found) >= FIGURE
         line = (f'| `{module}` | {number} | {len(made) - len(found)} | {share(len(made), found):.1f} % | '
-                f'{self.measured} |')
+                f'{"met" if is_met else "missed"} | {self.measured} |')
         new = [mutant for mutant in found if mutant not in self.known]
         gone = [mutant for mutant in self.known
                 if mutant.function.partition('.')[0] == module and mutant not in found
                 and (mutant in tried or not self.is_sample)]
-        self.is_bad = self.is_bad or share(len(made), found) < FIGURE or bool(new)
+        self.is_bad = self.is_bad or not is_met or bool(new)
         print(f'{line} survivors: {reasons(found, self.known)}',
               *(f'\n{mutant.function}: ?\n{mutant}' for mutant in new),
               *(f'\n{mutant.function}: in {SURVIVORS.name}, but survives no more; take it out\n{mutant}'

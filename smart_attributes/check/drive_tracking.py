@@ -47,7 +47,7 @@ def news(known: Whereabouts, hide_serial: bool, is_for_a_person: bool) -> List[C
     """Return what a check tells for a day after drives were replaced, moved or went; a person is told for a month, and
     of drives that are nowhere until they are back or retired.
     """
-    told = drive_changes.told(known.places, known.records, known.scope, known.now, MONTH if is_for_a_person else DAY)
+    told = drive_changes.recent(known.places, known.records, known.scope, known.now, MONTH if is_for_a_person else DAY)
     left = drive_changes.missing(known.places, known.records, known.scope) if is_for_a_person else []
     return [_sentence(known, change, hide_serial) for change in (*(each for each in left if each not in told), *told)]
 
@@ -55,7 +55,7 @@ def news(known: Whereabouts, hide_serial: bool, is_for_a_person: bool) -> List[C
 def went(known: Whereabouts, hide_serial: bool, within: int) -> List[Coded]:
     """Return a sentence for each drive that was replaced, moved or went in the last *within* seconds."""
     return [_sentence(known, change, hide_serial)
-            for change in drive_changes.told(known.places, known.records, known.scope, known.now, within)]
+            for change in drive_changes.recent(known.places, known.records, known.scope, known.now, within)]
 
 
 def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> List[Coded]:
@@ -63,7 +63,7 @@ def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> List
 
     begun: when history began; all drives of its first day were there before.
     """
-    told = drive_changes.told(known.places, known.records, known.scope, known.now, within)
+    told = drive_changes.recent(known.places, known.records, known.scope, known.now, within)
     new = drive_changes.arrived(known.places, known.records, known.scope, max(known.now - within, begun + DAY))
     return [Coded('drive-new', f'{_name(known.records[place.drive].identity, hide_serial)} came to {place.address}'
                                f'{_ago(known.now - place.first)}',

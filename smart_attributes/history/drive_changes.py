@@ -49,17 +49,18 @@ class Change(NamedTuple):
     successor: int | None = None  # "replaced": the drive in its place
 
 
-def updated(places: Sequence[DrivePlace], found: Mapping[str, int | None], scope: Scope, now: int) -> list[DrivePlace]:
+def updated(places: Sequence[DrivePlace], drive_at: Mapping[str, int | None], scope: Scope,
+            now: int) -> list[DrivePlace]:
     """Return the places as they are after a run, those that changed and those that did not.
 
-    found: each address where something is -> its drive; None: asleep, unreadable or like another drive.
+    drive_at: each address where something is -> its drive; None: asleep, unreadable or like another drive.
     """
     after = {}
     for place in places:
-        is_looked_at = not place.gone and (place.address in found or scope.covers(place))
-        is_left = is_looked_at and found.get(place.address, -1) not in (None, place.drive)
+        is_looked_at = not place.gone and (place.address in drive_at or scope.covers(place))
+        is_left = is_looked_at and drive_at.get(place.address, -1) not in (None, place.drive)
         after[place.address, place.drive] = place._replace(gone=now) if is_left else place
-    for address, drive in found.items():
+    for address, drive in drive_at.items():
         if drive is not None:
             before = after.get((address, drive))
             after[address, drive] = (
@@ -68,8 +69,8 @@ def updated(places: Sequence[DrivePlace], found: Mapping[str, int | None], scope
     return list(after.values())
 
 
-def told(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, now: int,
-         within: int = DAY) -> list[Change]:
+def recent(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, now: int,
+           within: int = DAY) -> list[Change]:
     """Return the changes of the last *within* seconds, of the places where this run looks."""
     return [change for change in changes(places, records, scope) if now - change.since < within]
 

@@ -53,12 +53,12 @@ def observations(readings: Iterable[Reading], past: Past | None = None) -> tuple
     """
     numbers = {key(reading): reading for reading in readings
                if reading.number is not None and reading.state is None and reading.forecast is None}
-    kept = [Observation(each, reading.number or 0, series.pace(reading.metric)) for each, reading in numbers.items()]
+    result = [Observation(each, reading.number or 0, series.pace(reading.metric)) for each, reading in numbers.items()]
     for reading in numbers.values():
         if past and reading.judged and reading.metric in hysteresis.MARGINS:
-            kept += [Observation(_beside(reading, _RECENT), reading.number or 0, series.LATELY),
-                     Observation(_beside(reading, _HELD), held(past, reading), series.LATELY)]
-    return tuple(kept)
+            result += [Observation(_beside(reading, _RECENT), reading.number or 0, series.LATELY),
+                       Observation(_beside(reading, _HELD), held(past, reading), series.LATELY)]
+    return tuple(result)
 
 
 def _beside(reading: Reading, name: str) -> Key:

@@ -180,9 +180,9 @@ def _with(row: Stored, point: Point) -> Stored:
 def _shortened(database: Database, row: Stored, point: Point, now: int) -> Stored:
     """Remove the points before those that hysteresis needs; return the series with its checksums after the addition."""
     grown = row.history._replace(points=(*row.history.points, point))
-    kept = series.latest(grown, now, hysteresis.SPAN) or grown.points
-    database.run('DELETE FROM point WHERE series = ? AND time < ?', row.number, kept[0].time)
-    return row._replace(settled=checksums.of_points(kept[:-1]), sum=checksums.of_points(kept))
+    rest = series.latest(grown, now, hysteresis.SPAN) or grown.points
+    database.run('DELETE FROM point WHERE series = ? AND time < ?', row.number, rest[0].time)
+    return row._replace(settled=checksums.of_points(rest[:-1]), sum=checksums.of_points(rest))
 
 
 def _new_series(database: Database, drive: int, key: Key, pace: int, absent: int = 0) -> Stored:

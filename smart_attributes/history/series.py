@@ -94,13 +94,13 @@ def thinned(points: Sequence[Point], old: int, pace: int = CHANGE) -> list[Point
 
     It is the last one, which says what the number was from then on; of a series of highest numbers, the highest.
     """
-    kept: dict[tuple[int, int], Point] = {}
+    newest: dict[tuple[int, int], Point] = {}
     for point in points:
         span = MONTH if point.time < old else DAY
-        before = kept.get((span, point.time // span))
+        before = newest.get((span, point.time // span))
         if pace != HIGHEST or before is None or point.number > before.number:
-            kept[span, point.time // span] = point
-    return list(kept.values())
+            newest[span, point.time // span] = point
+    return list(newest.values())
 
 
 def day_limit(count: int, now: int) -> int:

@@ -1,8 +1,10 @@
 """Compressed files, unpacked within bounds: a small file can unpack to terabytes."""
+from __future__ import annotations
 
 import io
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, BinaryIO, Callable, Iterator, Mapping, Tuple
+from typing import Any, BinaryIO
 
 PIECE = 1 << 16          # bytes unpacked at once
 LARGEST = 12 * 2 ** 20   # bytes of a compressed file
@@ -14,10 +16,10 @@ class UnpackedTooLarge(Exception):
     """A file unpacks to more bytes than are allowed, or is itself larger than LARGEST."""
 
 
-def content(file: BinaryIO, name: str, size: int, most: int) -> Tuple[bytes, str]:
+def content(file: BinaryIO, name: str, size: int, most: int) -> tuple[bytes, str]:
     """Return the unpacked content of a compressed file, and what is wrong with it, '' where nothing is.
 
-    The content of a damaged file is what stands before the damage. name: of kind(). size: of the file, in bytes. most:
+    The content of a damaged file is the part before the damage. name: of kind(). size: of the file, in bytes. most:
     bytes that may be unpacked. Raises UnpackedTooLarge.
     """
     if name not in _OPENING:

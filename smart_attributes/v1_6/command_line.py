@@ -81,8 +81,8 @@ class Before(NamedTuple):
         for word in self.strays:
             yield Coded('legacy-note', f'"{word}" belongs to no option and is ignored, as version 1.6 did')
         if self.old_database is not None and not is_there(self.old_database):
-            kept = self._database(config)
-            instead = (f'{kept}, kept by an upgrade, adds its labels' if kept
+            successor = self._database(config)
+            instead = (f'{successor}, kept by an upgrade, adds its labels' if successor
                        else 'the shipped attributes.json is used, which needs no such file')
             yield Coded('legacy-note', f'{self.old_database} is not there; {instead}')
 
