@@ -194,3 +194,15 @@ def test_what_one_drive_may_have_is_acknowledged_by_its_serial_number():
                                       METRICS)) == []
     assert fault.sentence == ('metrics, pending: "acknowledged" is what one drive may have; '
                               'write it in overrides, with "serial" in "for"')
+
+
+def test_a_metric_of_the_site_itself_is_proposed_for_a_mistyped_one():
+    """In entries, in limits, and where a limit refers to another metric."""
+    metrics = {**METRICS, 'squeaking': ''}
+    entry = {'family': 'mine', **MODELS,
+             'attributes': {'5': {'name': 'Some', 'readings': {'squeeking': {'from': 'raw'}}}}}
+    limits = {'squeeking': {}, 'pending': {'warning': {'drive': 'squeeking', 'else': '5'}}}
+    mistakes = [*data_errors.of_entries({'entries': [entry]}, metrics, SETS),
+                *data_errors.of_limits({'metrics': limits}, metrics)]
+
+    assert [mistake.sentence.rpartition('; ')[2] for mistake in mistakes] == ['did you mean squeaking?'] * 3

@@ -219,12 +219,13 @@ def test_root_refuses_a_file_of_others_in_a_folder_like_tmp(site):
         ('{"a": 1}}',
          'site.json: line 1, column 9: the data ends before this; remove the rest, or a closing bracket too many'),
         (' \n', 'site.json: line 1, column 1: the file is empty; give a JSON file'),
+        ('\n{"entries": [],\n\n "documents" {}}', 'site.json: line 4, column 14: a colon is missing here'),
         ('{"entries": NaN}', 'site.json is no JSON that can be used: NaN is not a number in JSON'),
         ('[' * 100_000, 'site.json is no JSON that can be used: it is nested too deeply'),
     ],
     ids=['value', 'comma', 'list-comma', 'object-comma', 'end', 'comment', 'single-quotes', 'bare-key', 'colon',
          'escape', 'open-line',
-         'open-end', 'extra', 'empty', 'nan', 'deep'],
+         'open-end', 'extra', 'empty', 'third-line', 'nan', 'deep'],
 )
 def test_what_is_no_json_is_refused_with_line_and_column(text, sentence):
     """An editor jumps there; the line is the one to correct, in whatever words each Python has for it."""
@@ -291,3 +292,21 @@ def test_roles_of_an_earlier_snapshot_are_metrics():
         {'metrics': {}, 'overrides': [{'metrics': {'pending': None}}]}, [])
     assert data_file.parse('{"roles": {}, "metrics": {}}', 'site.json')[1] == [
         'site.json: "metrics" stands here twice; keep one']
+
+
+def test_an_error_without_words_of_ours_is_said_in_those_of_python():
+    assert refusal('{"a": "\\u12"}').endswith(' escape; correct the JSON there')
+
+
+def test_a_number_of_forty_digits_is_taken():
+    """No drive has a longer one."""
+    assert data_file.parse('1' * 40, 'site.json')[0] == int('1' * 40)
+    assert refusal('1' * 41).endswith('is too long')
+
+
+@pytest.mark.parametrize(('within', 'place'), [('', 'item 1: '), ('samples', 'sample 1, ACME X1: ')])
+def test_a_key_that_stands_twice_is_named_by_what_the_list_is(within, place):
+    """A file of samples is a list without a name."""
+    text = '[{"family": "ACME X1", "model": "a", "model": "b"}]'
+
+    assert data_file.parse(text, 'acme.json', within)[1] == [f'acme.json: {place}"model" stands here twice; keep one']

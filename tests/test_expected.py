@@ -57,14 +57,15 @@ def test_each_drive_counts_once_in_the_months_of_all_drives():
 
     assert found == ['| ssd | growth of `crc_errors` | 2 | 2 | 66.67 |',
                      '| ssd | growth of `endurance_used` | 3 | 1 | 33.33 |',
-                     '| ssd | levels, as they stand | 3 | 1 | 33.33 |',
-                     '| ssd | levels and growth, but of wear | 3 | 2 | 66.67 |', '| ssd | all | 3 | 3 | 100.00 |']
+                     '| ssd | limits on totals | 3 | 1 | 33.33 |',
+                     '| ssd | limits on totals and growth, except wear | 3 | 2 | 66.67 |',
+                     '| ssd | all | 3 | 3 | 100.00 |']
 
 
 def test_what_the_defaults_let_expect_of_solid_state_drives_is_little():
     """At most 5 alarms in 1,000 drives and month, wear apart: the document says so."""
     text = (ROOT / 'doc/explanation/verdicts.md').read_text()
-    rows = [line.split(' | ') for line in text.splitlines() if 'levels and growth, but of wear' in line]
+    rows = [line.split(' | ') for line in text.splitlines() if 'limits on totals and growth, except wear' in line]
 
     assert [row[0] for row in rows] == ['| ssd', '| nvme']
     assert all(float(row[-1].rstrip(' |')) <= 5 for row in rows)

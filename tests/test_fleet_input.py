@@ -401,8 +401,8 @@ def test_serial_numbers_are_taken_out_of_sentences_also_where_they_are_cut_off(w
     assert fleet_command._unnamed(words, ('SER1', 'SERIE20')) == said
 
 
-def fleet_drive(**facts: Any) -> fleet_command.Drive:
-    return fleet_command.Drive({'host': 'db1', 'name': 'sda', 'serial': 'SER1', **facts}, lambda: [])
+def fleet_drive(**facts: Any) -> fleet_command.FleetDrive:
+    return fleet_command.FleetDrive({'host': 'db1', 'name': 'sda', 'serial': 'SER1', **facts}, lambda: [])
 
 
 def test_hidden_drives_keep_all_but_serial_numbers():

@@ -297,7 +297,7 @@ def limit_of(**fields):
          'unknown-both-null',
          'crit-left-out', 'warn-left-out', 'crit-a-range-is-no-null', 'warn-a-range-is-no-null'])
 def test_null_takes_one_step_off_a_verdict(state, limit, expected):
-    """thresholds/README.md promises it: a site that knows its capacitors are dead is still told of the rest."""
+    """doc/reference/limits.md promises it: a site that knows its capacitors are dead is still told of the rest."""
     assert judging.judge_reading(verdict_reading(state), limit, {}, {}).state is expected
 
 

@@ -41,6 +41,7 @@ def test_the_beginning_is_what_every_match_starts_with(pattern, beginning):
     ('INTEL SSDSC2[BC]W[0-9]{3}A3.*', 'INTEL SSDSC2BB240G4', False),
     ('INTEL SSDSC2[BC]B.*', 'INTEL SSDSC2BB240G4', True),
     ('INTEL SSDSC2[KW]B.*', 'INTEL SSDSC2BB240G4', False),
+    ('WDC X', 'INTEL', False), ('WDC.*', 'IDC', False), ('[XA]B', 'XB', True), ('XB', 'XB', True),
     ('ACME', 'ACM', False),
     ('ACM[EF]', 'ACM', False),
     ('ACM[EF]?', 'ACM', True),

@@ -150,6 +150,34 @@ def test_a_long_number_that_a_float_holds_can_be_judged_and_described(text):
         assert not ranges.is_violated(text, number) or ranges.describe(text, number)
 
 
+@pytest.mark.parametrize(('text', 'unit', 'words'), [
+    ('9' * 400, '', '; its number is too long'), ('x' * 301, '', '; its number is too long'),
+    ('x' * 300, '', '; write 85 (bad above 85), 11: (bad below 11), 10:20 (bad outside) or @1:5 (bad inside)'),
+    ('5%:x', '%', '; write 85 (bad above 85), 11: (bad below 11), 10:20 (bad outside) or @1:5 (bad inside)')])
+def test_what_cannot_be_corrected_is_answered_with_the_forms_of_a_range(text, unit, words):
+    with pytest.raises(UsageError) as refusal:
+        ranges.parse(text, unit)
+
+    assert str(refusal.value) == f'"{text[:40]}" is no Nagios range{words}'
+
+
+@pytest.mark.parametrize(('text', 'number', 'unit', 'excess'), [
+    ('', 5, '', 0), ('80', 80, '', 0), ('80', 100, '', 0.25), ('20:', 15, '', 0.25), ('10:20', 25, '', 0.25),
+    ('10:20', 5, '', 0.5), ('10:20', 20, '', 0), ('0', 3, '', 3), ('0.5', 3, '', 2.5), ('~:-4', 4, '', 2),
+    ('@1:5', 3, '', 0), ('@1:5', 9, '', 0), ('1d', 3 * DAY, 's', 2), ('1d:', DAY / 2, 's', 0.5),
+    ('80', 100, '%', 0.25)])
+def test_the_excess_of_a_number_is_in_multiples_of_the_end_that_it_passed(text, number, unit, excess):
+    """An end around zero counts as one; inside a range that alerts there, nothing is passed."""
+    assert ranges.excess(text, number, unit) == excess
+    assert unit == 's' or ranges.excess(text, number) == excess
+
+
+@pytest.mark.parametrize(('text', 'number', 'code'), [('5', 6, 'above-limit'), ('5:', 4, 'below-limit'),
+                                                      ('@1:5', 3, 'inside-limit')])
+def test_the_side_of_a_limit_has_a_code(text, number, code):
+    assert ranges.describe(text, number).code == code
+
+
 # --- where the range comes from -----------------------------------------------------------------------
 
 def test_the_range_is_taken_from_its_own_file():

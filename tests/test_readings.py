@@ -757,3 +757,20 @@ def test_the_error_log_is_read_with_the_age_and_the_metrics_of_the_drive():
     reading = one(read(report), 'recent_data_errors')
 
     assert (reading.number, reading.unit, reading.quiet) == (1, '', 10 * 3600)
+
+
+def test_wear_that_age_and_written_bytes_contradict_is_unknown():
+    """They come from the same report: 65 % after an hour and one written gigabyte."""
+    rows = (row(233, 35, raw='0'), row(9, raw='1'), row(241, raw='32'))
+    report = drive(*rows)._replace(identity=X1._replace(capacity=240 * 10**9))
+    (wear,) = read(report)['endurance_used']
+
+    assert (wear.number, wear.unknown.split(':')[0]) == (None, 'implausible')
+    assert read(drive(*rows))['endurance_used'][0].number == 65, 'without a capacity nothing is contradicted'
+
+
+def test_the_age_of_a_self_test_is_by_the_hours_of_the_same_report():
+    """Whatever other readings come before them."""
+    report = drive(row(233, 90, raw='0'), row(9, raw='150'), self_tests=(self_test(True),))
+
+    assert one(read(report), 'self_test').quiet == 50 * 3600

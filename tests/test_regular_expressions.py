@@ -50,6 +50,11 @@ def test_what_cannot_be_used_is_said(pattern, words):
     assert words in regular_expressions.fault(pattern)
 
 
+def test_a_repetition_in_another_is_refused_with_what_to_write():
+    assert regular_expressions.fault('Gr(a+)+X') == (
+        'repeats what itself varies, which can take for ever on a strange name; write it flat, like [A-Z0-9]+')
+
+
 def test_whatever_compiles_has_a_shape():
     """A site may write what nobody thought of, such as "{}", which is two characters; it must end no check."""
     rolls = random.Random(3)

@@ -8,7 +8,7 @@ import random
 import pytest
 from conftest import ROOT
 
-from smart_attributes.knowledge import schema, schema_errors
+from smart_attributes.knowledge import data_file, schema, schema_errors
 
 FILES = {
     'thresholds': ['thresholds/example-site.json', 'thresholds/default.json'],
@@ -79,6 +79,23 @@ def test_the_quick_answer_is_that_of_the_library(name):
         answers.add(answer)
         assert answer == library.is_valid(data), json.dumps(data)
     assert answers == {True, False}
+
+
+@pytest.mark.parametrize(('value', 'name', 'fits'), [
+    (1, 'integer', True), (1.0, 'integer', True), (1.5, 'integer', False), (1.5, 'number', True), (1, 'number', True),
+    (True, 'number', False), (True, 'integer', False), ('1', 'number', False), ({}, 'object', True),
+    ([], 'array', True), ({}, 'array', False), ('', 'string', True), (False, 'boolean', True), (0, 'boolean', False),
+    (None, 'null', True), (1.5, ['null', 'number'], True), ('', ['null', 'number'], False)])
+def test_a_value_has_the_types_of_json(value, name, fits):
+    """True is no number, and 1.0 is a whole one."""
+    assert schema.is_fitting(value, {'type': name}, {}) is fits
+
+
+def test_the_value_of_a_key_that_stands_twice_fits_nothing():
+    """Nobody knows which one was meant."""
+    data, _ = data_file.parse('{"a": "x", "a": "y"}', 'site.json')
+
+    assert not schema.is_fitting(data, {'properties': {'a': {}}}, {})
 
 
 def test_a_keyword_that_nobody_here_knows_is_a_mistake_and_no_yes():

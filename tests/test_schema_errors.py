@@ -9,7 +9,7 @@ import pytest
 
 from smart_attributes.errors import DataError
 from smart_attributes.knowledge import schema_errors
-from smart_attributes.knowledge.schema import schema
+from smart_attributes.knowledge.schema import RULES, schema
 
 
 def refusal(data, schema='attributes'):
@@ -99,6 +99,56 @@ SENTENCES = {
         'site.json: advisory 1, a-1: hour "late" is not a whole number',
     ),
 }
+
+
+def limit(**fields):
+    """Return a file with limits of one metric."""
+    return {'metrics': {'pending': fields}}
+
+
+WHOLE_SENTENCES = {
+    'an unknown key that is like none': (
+        {'entries': [], 'documents': {'a': {'title': 'A manual', 'zzz': 1}}}, 'attributes',
+        'document a: there is no key "zzz"; known are title, publisher, url and licence'),
+    'five unknown keys of six': (
+        limit(a=1, b=2, c=3, d=4, e=5, f=6), 'thresholds',
+        'metric pending: there is no key "a", "b", "c", "d" or "e"; known are warning, critical, growth, aged, graph, '
+        'acknowledged, why, hdd, ssd, nvme and sas'),
+    'an unknown word': (entry(kind='x'), 'attributes',
+                        'ACME X1: kind "x" is not known; write "hdd", "ssd", "nvme" or "sas"'),
+    'two missing keys': ({'entries': [], 'metrics': {'a': {'meaning': 'our own figure'}}}, 'attributes',
+                         'metric a: unit and worse are missing'),
+    'an item of a list in a list': (attribute({'from': 'value', 'valid': ['x', 9]}), 'attributes',
+                                    'ACME X1, attribute 233, endurance_used: valid "x" is not a number or null'),
+    'an item of the whole list': ({'entries': [5]}, 'attributes', 'entries 5 is not an object'),
+    'a name that is no metric': ({'metrics': {'Pending': {}}}, 'thresholds',
+                                 'metrics: "Pending" is no metric; did you mean pending?'),
+    'a name of an override that is no metric': (
+        {'overrides': [{'for': {'serial': 'S'}, 'why': 'because of it', 'metrics': {'pending': 5}}]}, 'thresholds',
+        'override 1, serial S, metrics: pending 5 is not an object'),
+    'a number of an attribute': (
+        {'overrides': [{'for': {'serial': 'S'}, 'why': 'because of it', 'attributes': {'five': None}}]}, 'thresholds',
+        'override 1, serial S, attributes: the key "five" does not fit the pattern ^[0-9]{1,3}$'),
+    'a key of a new metric': ({'entries': [], 'metrics': {'Big One': {}}}, 'attributes',
+                              "metrics: the key \"Big One\" does not fit: a metric's name: small letters, digits and "
+                         '_'),
+    'a constant': ({'overrides': [{'for': {'serial': 'S'}, 'why': 'because of it', 'read': True}]}, 'thresholds',
+                   'override 1, serial S: read true is not known; write false or leave it out')}
+
+
+@pytest.mark.parametrize('mistake', WHOLE_SENTENCES)
+def test_a_sentence_ends_with_what_to_write(mistake):
+    """All of it is compared: what is known, what is missing, what the schema wants."""
+    data, schema_name, words = WHOLE_SENTENCES[mistake]
+
+    assert schema_errors.schema_problems(data, schema_name, 'site.json')[0] == f'site.json: {words}'
+
+
+def test_each_keyword_of_the_schemas_has_its_words():
+    """Those that are left out here complain of a part of the value, by another keyword."""
+    nested = {'properties', 'items', 'propertyNames', 'allOf'}
+
+    assert set(RULES) - nested == {*schema_errors.ABOUT_KEYS, *schema_errors.ABOUT_VALUES}
 
 
 @pytest.mark.parametrize('mistake', SENTENCES)

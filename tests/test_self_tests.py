@@ -4,7 +4,7 @@ import re
 import pytest
 
 from smart_attributes.knowledge.self_tests import freshness, verdict
-from smart_attributes.model import Identity, SelfTest, State
+from smart_attributes.model import Identity, Reading, SelfTest, Source, State
 
 DISK = Identity(protocol='ATA', model='ACME DISK 1', rotation=7200)
 SAS = Identity(protocol='SCSI', model='ACME SASSY', rotation=10000)
@@ -119,3 +119,12 @@ def test_a_graph_tells_whether_an_extended_test_is_fresh(hours, number):
 def test_a_verdict_is_as_old_as_its_test():
     """An old failure does not ring again."""
     assert verdict([test('Short offline', False, 100)], DISK, 300 * HOUR).quiet == 200 * HOUR
+
+
+@pytest.mark.parametrize(('passed', 'age', 'expected'), [
+    (True, 150, Reading('self_test', 1, '', Source('self-test log'), f'Short offline: {PASSED} at 100 h, 2 days ago',
+                        State.OK, quiet=50.0 * HOUR)),
+    (False, None, Reading('self_test', 0, '', Source('self-test log'), f'Short offline: {FAILED} at 100 h',
+                          State.CRITICAL))])
+def test_the_verdict_of_the_log_is_a_reading_with_its_age(passed, age, expected):
+    assert verdict([test('Short offline', passed)], DISK, age and age * HOUR) == expected

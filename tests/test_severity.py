@@ -258,7 +258,7 @@ def test_few_drives_of_one_model_have_a_card_each():
     ((C, 'data', 5, '1'), (1, -5)), ((C, 'wear', 9, '3'), (5, -2.0)), ((C, 'wear', 9, 'no range'), (5, 0)),
     ((W, '', 172800, '1d', 's'), (6, -1.0)),
     ((C, 'errors', 1, ''), (4, 0)), ((C, 'errors', 1, '', '', 0, True), (3, 0)),
-    ((W, 'errors', 1, '', '', 9), (4, -9)), ((W, 'wear', 1, '', '%', 9), (5, 0))])
+    ((W, 'errors', 1, '', '', 9), (4, -9)), ((W, 'errors', 5, '4'), (4, -0.25)), ((W, 'wear', 1, '', '%', 9), (5, 0))])
 def test_the_weight_of_a_finding_is_its_concern_and_how_far_it_is_beyond_its_limit(given, rank):
     """An increase counts for a number without a unit."""
     assert severity.weight(*given) == (-given[0].urgency, *rank)
@@ -287,3 +287,8 @@ def test_the_endurance_used_of_a_drive_is_zero_where_it_is_unknown(number, judge
     reading = Reading('endurance_used', number, '%', Source('log'), judged=judged)
 
     assert severity.used(drive('sda', Judgement(reading, State.OK))) == used
+
+
+def test_an_increase_counts_where_no_unit_is_given():
+    """Documents of other hosts have none."""
+    assert severity.weight(W, 'errors', 5, '4', grown=9) == (-W.urgency, 4, -9)

@@ -48,6 +48,12 @@ CASES = {
     'protection': ({'overrides': [{'for': {'device': '/dev/sda'}, 'why': 'short', 'read': False, 'metrics': {}}]},
                    {'overrides': [{'for': {'device': '/dev/sda'}, 'read': False,
                                    'why': 'protected, though its override has a mistake'}]}),
+    'protection beside an unknown key': (
+        {'overrides': [{'for': {'device': '/dev/sda'}, 'why': WHY, 'skip': ['error'], 'modle': 1,
+                        'metrics': {'pending': SOUND}},
+                       {'for': {'device': '/dev/sdb'}, 'why': WHY, 'skip': ['error', 'devices']}]},
+        {'overrides': [{'for': {'device': '/dev/sda'}, 'skip': ['error'],
+                        'why': 'protected, though its override has a mistake'}]}),
     'doubled': ('{"metrics": {"pending": {"warning": "3", "warning": "5", "critical": "9"}}}',
                 {'metrics': {'pending': {'critical': '9'}}}),
     # Nobody can say which one is meant, not even of a text.
@@ -96,6 +102,58 @@ def test_a_metric_that_lacks_what_every_metric_has_is_none():
     assert 'noise' in drive_database.SpecDatabase({'entries': []}, [('site.json', file.data)]).metrics
 
 
+def test_a_metric_keeps_what_every_metric_has_beside_a_mistake():
+    """Its concern may be wrong; what it must have is there."""
+    metric = {'meaning': 'how loud it is', 'unit': '', 'worse': 'high'}
+    file = understood({'metrics': {'noise': {**metric, 'concern': 'ears'}}, 'entries': []}, 'attributes')
+
+    assert file.data['metrics'] == {'noise': metric}
+
+
+def test_a_file_is_named_as_verdicts_and_as_mistakes_name_it(tmp_path):
+    """One by its name, the other by its folder as well, where that is given."""
+    path = tmp_path / 'mine.json'
+    for data, count in (('{"metrics": {}}', 0), ('{"metrics": 5}', 1), ('{', 1)):
+        path.write_text(data)
+        file = site_file.load(str(path), 'thresholds', 'thresholds.d/mine.json')
+
+        assert (file.name, file.shown, len(file.mistakes)) == ('mine.json', 'thresholds.d/mine.json', count)
+        assert file.data == ({} if count else {'metrics': {}})
+
+
+def test_a_file_without_a_folder_is_named_alone(tmp_path):
+    path = tmp_path / 'mine.json'
+    path.write_text('{"entries": 5, "sets": {}}')
+    file = site_file.load(str(path), 'attributes')
+
+    assert (file.name, file.shown, file.data) == ('mine.json', '', {'entries': [], 'sets': {}})
+    assert file.mistakes == ('mine.json: entries 5 is not a list',)
+    assert site_file.understood('{"metrics": {}}', 'thresholds', 'a.json') == ('a.json', {'metrics': {}}, (), '')
+
+
+def test_a_file_that_is_no_json_is_one_mistake_and_empty(tmp_path):
+    path = tmp_path / 'mine.json'
+    path.write_text('{')
+    file = site_file.load(str(path), 'attributes')
+
+    assert (file[:2], file.shown) == (('mine.json', {'entries': []}), '')
+    assert file.mistakes == ('mine.json: line 1, column 2: the text ends here; a } or ] is missing',)
+
+
+@pytest.mark.parametrize(('shown', 'name'), [('thresholds.d/site.json', 'thresholds.d/site.json'), ('', 'site.json')])
+def test_two_mistakes_at_one_place_take_it_out_once(shown, name):
+    """Both are reported, by the name that mistakes have for the file."""
+    bound = {'drive': 'pnding', 'else': '5 sectors'}
+    file = site_file.understood(json.dumps({'metrics': {'pending': {'warning': bound}}}), 'thresholds', 'site.json',
+                                shown)
+    assert file.shown == shown
+
+    rest = site_file.without(file, data_errors.of_limits(file.data, {'pending': ''}))
+
+    assert rest.data == {'metrics': {'pending': {}}}
+    assert [sentence.split(': ')[0] for sentence in rest.mistakes] == [name, name]
+
+
 def test_without_entries_there_are_none():
     """Whatever else stands in the file."""
     assert understood({'metrics': {}}, 'attributes').data['entries'] == []
@@ -127,11 +185,20 @@ def test_a_mistake_within_what_another_one_takes_out_is_told_as_well():
 
 def test_a_person_is_told_ten_mistakes_and_how_many_more_there_are():
     """The output of a check is bounded; validate tells all."""
-    found = understood({'metrics': {f'metric{number}': 5 for number in range(30)}})
+    files = {number: understood({'metrics': {f'metric{each}': 5 for each in range(number)}})
+             for number in (10, 11, 30)}
 
-    assert len(found.mistakes) == 11
-    assert found.mistakes[-1] == ('thresholds.d/site.json: 20 more mistakes; check_smart_attributes validate tells '
-                                  'them all')
+    assert [len(file.mistakes) for file in files.values()] == [10, 11, 11]
+    assert [files[number].mistakes[-1] for number in (11, 30)] == [
+        f'thresholds.d/site.json: {rest} more mistakes; check_smart_attributes validate tells them all'
+        for rest in (1, 20)]
+
+
+def test_of_many_mistakes_beyond_the_schema_ten_are_told_as_well():
+    file = understood({'metrics': {f'metric{number}': SOUND for number in range(12)}})
+
+    assert site_file.without(file, data_errors.of_limits(file.data, {'pending': ''})).mistakes[10:] == (
+        'thresholds.d/site.json: 2 more mistakes; check_smart_attributes validate tells them all',)
 
 
 def test_what_is_no_json_has_no_sound_part():

@@ -382,3 +382,39 @@ def test_an_acknowledgement_is_of_one_metric_of_one_drive_until_its_day(serial, 
 def test_a_drive_without_serial_number_has_nothing_acknowledged():
     """Many drives tell none, and all of them would be meant."""
     assert limits_of(acknowledging('')).acknowledged(SSD._replace(serial=''), 'endurance_used') is None
+
+
+BY_KIND = {'ssd': {'warning': '70'}, 'hdd': {'warning': '50'}}
+
+
+@pytest.mark.parametrize(('identity', 'warning'), [(SSD, '70'), (HDD, '50')])
+def test_an_override_has_limits_for_a_kind_of_drive(identity, warning):
+    """As the limits of all drives have."""
+    limits = limits_of({'for': {'model': '.*'}, 'why': 'x', 'metrics': {'temperature': BY_KIND}})
+
+    assert limits.limit('temperature', SDA, identity, '').warning == warning
+
+
+def test_overrides_of_another_kind_of_drive_do_not_disagree():
+    """Only the limits for this one are compared."""
+    for kind, count in (('hdd', 0), ('ssd', 1)):
+        metrics = {'INTEL.*': BY_KIND, '.*C2BB.*': {**BY_KIND, kind: {'warning': '40'}}}
+        limits = limits_of(*({'for': {'model': pattern}, 'why': 'x', 'metrics': {'temperature': metric}}
+                             for pattern, metric in metrics.items()))
+
+        assert len(limits.disagreements(SDA, SSD, FAMILY)) == count
+
+
+def test_two_reasons_for_one_limit_are_no_disagreement():
+    """Two admins may want the same for different reasons."""
+    limits = limits_of(*({'for': {'model': pattern}, 'why': why, 'metrics': {'temperature': {'warning': '70'}}}
+                         for pattern, why in (('INTEL.*', 'a hot room'), ('.*C2BB.*', 'a hot shelf'))))
+
+    assert limits.disagreements(SDA, SSD, FAMILY) == []
+    assert limits.limit('temperature', SDA, SSD, FAMILY).why in ('a hot room', 'a hot shelf')
+
+
+def test_an_override_that_ended_has_a_code():
+    limits = limits_of(override({'serial': 'EXAMPLE0001'}, '70', until='2027-01-30'), today='2027-01-31')
+
+    assert [sentence.code for sentence in limits.over(SDA, SSD, FAMILY)] == ['override-ended']

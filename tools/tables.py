@@ -85,10 +85,10 @@ def limit_row(name: str, limit: Dict[str, Any]) -> str:
 
 
 def grown(rules: Any) -> str:
-    """Return limits of growth as a person reads them: "warning 0 in 24h, told for 7d"."""
+    """Return limits of growth as a person reads them: "warning above 0 in 24 h, alerts for 7 d"."""
     several = [rules] if isinstance(rules, dict) else rules or ()
-    return '; '.join(f'{name} {rule[name]} in {rule["within"]}, told for {rule["for"]}' for rule in several
-                     for name in ('warning', 'critical') if rule.get(name) is not None)
+    return '; '.join(f'{name} above {rule[name]} in {spaced(rule["within"])}, alerts for {spaced(rule["for"])}'
+                     for rule in several for name in ('warning', 'critical') if rule.get(name) is not None)
 
 
 def said(limit: Dict[str, Any], field: str) -> str:
@@ -97,8 +97,13 @@ def said(limit: Dict[str, Any], field: str) -> str:
     if isinstance(value, dict):
         sign = f' + {value["plus"]}' if value.get('plus') else f' - {value["minus"]}' if value.get('minus') else ''
         floor = f', at least {value["at_least"]}' if 'at_least' in value else ''
-        return f'drive: {value["drive"]}{sign}{floor}; else {value["else"]}'
+        return f'the drive\'s `{value["drive"]}`{sign}{floor}; else {value["else"]}'
     return 'never' if value is None and field in limit else value or ''
+
+
+def spaced(time: str) -> str:
+    """Return a time such as "24h" with its unit as documents write it: "24 h"."""
+    return f'{time[:-1]} {time[-1]}'
 
 
 def modules() -> List[str]:
@@ -181,7 +186,7 @@ SCHEMA_TABLE = '"$comment": "tools/tables.py writes these",\n      "properties":
 TABLES: Dict[str, Dict[str, Callable[[], List[str]]]] = {
     'doc/reference/options.md': {'options': options},
     'doc/reference/metrics.md': {'metrics': metric_names},
-    'thresholds/README.md': {'limits': limits},
+    'doc/reference/limits.md': {'limits': limits},
     'doc/explanation/architecture.md': {'modules': modules, 'drawing': architecture.drawing},
     'doc/how-to/icinga.md': {'variables': icinga.rows},
     'doc/how-to/fleet.md': {'causes': explained, 'certificates': refusals},

@@ -31,7 +31,7 @@ from smart_attributes.knowledge.drive_database import SpecDatabase  # noqa: E402
 from smart_attributes.knowledge.thresholds import Thresholds  # noqa: E402
 from smart_attributes.model import Device, Report, State, Verdict  # noqa: E402
 
-DOCUMENT = ROOT / 'doc' / 'verdicts.md'
+DOCUMENT = ROOT / 'doc' / 'explanation' / 'verdicts.md'
 BEFORE = ROOT / 'tools' / 'verdicts_before.json'
 LEVELS = (State.WARNING.name, State.CRITICAL.name)
 TELLING = 20  # failures beyond a limit, below which a family says little

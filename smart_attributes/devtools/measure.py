@@ -62,7 +62,7 @@ class DriveState(NamedTuple):
     """One drive judged with the default limits."""
 
     kind: str
-    health: str                      # "PASSED", "FAILED" or "not told"
+    health: str                      # "PASSED", "FAILED" or "not reported"
     state: State
     reasons: tuple[tuple[str, State], ...]   # each metric that is not OK, with its state
     is_out_of_range: bool            # some endurance figure below 0 or above 255
@@ -104,7 +104,7 @@ def judged(drive: CollectedDrive, database: SpecDatabase, thresholds: Thresholds
 
 def drive_state(drive: CollectedDrive, verdict: Verdict) -> DriveState:
     """Return the state of a drive and the reasons for it."""
-    health = {True: 'PASSED', False: 'FAILED', None: 'not told'}[drive.report.smart_status]
+    health = {True: 'PASSED', False: 'FAILED', None: 'not reported'}[drive.report.smart_status]
     wear = [j.reading.number for j in verdict.judgements if j.reading.metric == ENDURANCE]
     return DriveState(drive.report.identity.kind, health, verdict.state,
                       tuple((j.reading.metric, j.state) for j in verdict.judgements if j.state is not State.OK),

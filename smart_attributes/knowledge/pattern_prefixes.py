@@ -35,17 +35,12 @@ class ByBeginning:
         """Return the things that fit a text, in their order."""
         places = set(self._always)
         for start in {text[:1], ''}:
-            places.update(place for place, pattern in self._patterns.get(start, ()) if _is_match(pattern, text))
+            places.update(place for place, pattern in self._patterns.get(start, ()) if matches_pattern(pattern, text))
         return [self._things[place] for place in sorted(places)]
 
 
 def matches_pattern(pattern: str, text: str) -> bool:
     """Tell whether *pattern* matches the whole *text*."""
-    starts = first_characters(pattern)
-    return not (starts and text[:1] not in starts) and _is_match(pattern, text)
-
-
-def _is_match(pattern: str, text: str) -> bool:
     return _may_match(pattern, text) and re.fullmatch(pattern, text) is not None
 
 

@@ -99,4 +99,4 @@ def _times(text: str) -> tuple[int, int | None]:
     if text[0] in '*+?':
         return {'*': (0, None), '+': (1, None), '?': (0, 1)}[text[0]]
     least, comma, most = text.strip('?+')[1:-1].partition(',')
-    return int(least or 0), int(most) if most else None if comma else int(least or 0)
+    return int(least or 0), int(most) if most else None if comma else int(least)

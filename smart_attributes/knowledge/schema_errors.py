@@ -43,15 +43,14 @@ def schema_problems(data: Any, schema_name: str, name: str) -> list[str]:
         return [sentence(name, '',
                          'something does not fit; install the Python package jsonschema, which says what and where')]
     errors = itertools.islice(jsonschema.Draft7Validator(rules).iter_errors(data), MOST)
-    in_order = sorted(errors, key=lambda error: [(step, '') if isinstance(step, int) else (-1, step)
-                                                 for step in error.absolute_path])
+    in_order = sorted(errors, key=lambda error: list(error.absolute_path))
     # jsonschema names the same missing keys once for each.
     return list(dict.fromkeys(_explained(error, data, name) for error in in_order))
 
 
 def _explained(error: Any, data: Any, name: str) -> str:
     error = _most_telling(error)
-    path, needed = list(error.absolute_path), _needs_one_of(error) if error.validator == 'anyOf' else []
+    path, needed = list(error.absolute_path), _needs_one_of(error)
     if needed:
         complaint = f'{listed(needed, "or")} is missing'
     elif 'propertyNames' in error.absolute_schema_path:
@@ -59,18 +58,16 @@ def _explained(error: Any, data: Any, name: str) -> str:
     elif error.validator in ABOUT_KEYS:
         complaint = ABOUT_KEYS[error.validator](error)
     else:
-        while len(path) > 1 and isinstance(path[-1], int):
+        while path and isinstance(path[-1], int):
             path.pop()  # an item of a list is known by the list's key
-        complain = ABOUT_VALUES.get(error.validator,
-                                    lambda e: f'{shown(e.instance)} does not fit the schema ({e.validator})')
-        complaint = f'{path[-1]} {complain(error)}' if path else complain(error)
+        complaint = ' '.join([*path[-1:], ABOUT_VALUES[error.validator](error)])
         path = path[:-1]
     return sentence(name, place(data, path), complaint)
 
 
 def _most_telling(error: Any) -> Any:
     """Return, for a value with alternatives, the complaint about the alternative that was meant."""
-    while error.context and error.validator == 'anyOf' and not _needs_one_of(error):
+    while error.context and not _needs_one_of(error):
         closer = [inner for inner in error.context if inner.validator != 'type' or inner.path]
         if not closer:
             return error
@@ -86,14 +83,14 @@ def _needs_one_of(error: Any) -> list[str]:
 
 
 def _unknown_keys(error: Any) -> str:
-    keys = list(error.schema.get('properties', {}))
+    keys = list(error.schema['properties'])
     unknown = [key for key in error.instance if key not in keys]
     advice = nearest(str(unknown[0]), keys) or f'known are {listed(keys, "and")}'
     return f'there is no key {listed([shown(key) for key in unknown[:5]], "or")}; {advice}'
 
 
 def _wrong_key(error: Any, path: Sequence[Any]) -> str:
-    if path[-1:] == ['metrics'] and 'description' not in error.schema:  # limits name metrics, entries define them
+    if path == ['metrics'] and 'description' not in error.schema:  # limits name metrics, entries define them
         from . import suggestions
         return f'{shown(error.instance)} is no metric; {suggestions.metric(str(error.instance))}'
     return f'the key {shown(error.instance)} {_form(error)}'
@@ -101,7 +98,7 @@ def _wrong_key(error: Any, path: Sequence[Any]) -> str:
 
 def _missing_keys(error: Any) -> str:
     missing = [key for key in error.validator_value if key not in error.instance]
-    advice = _advice(error.schema.get('properties', {}).get(missing[0], {})) if len(missing) == 1 else ''
+    advice = _advice(error.schema['properties'][missing[0]]) if len(missing) == 1 else ''
     return f'{listed(missing, "and")} {"is" if len(missing) == 1 else "are"} missing{advice}'
 
 

@@ -36,7 +36,7 @@ class Alarm(NamedTuple):
     """One drive as it is judged by default."""
 
     kind: str
-    health: str                      # "PASSED", "FAILED" or "not told"
+    health: str                      # "PASSED", "FAILED" or "not reported"
     state: State
     reasons: tuple[tuple[str, State], ...]
     metrics: frozenset[str] = frozenset()    # of which the drive has a judged number

@@ -72,8 +72,8 @@ def rows(drives: Sequence[tuple[str, State, Life | None]]) -> Iterator[str]:
             judged = [life for life in lives if metric in life.judged]
             counts[f'growth of `{metric}`'] = len(judged), sum(metric in life.grown for life in judged)
         # The names of rows, and the metrics whose growth does not count there.
-        for name, ignored in (('levels, as they stand', metrics), ('levels and growth, but of wear', {WEAR}),
-                              ('all', set())):
+        for name, ignored in (('limits on totals', metrics),
+                              ('limits on totals and growth, except wear', {WEAR}), ('all', set())):
             counts[name] = len(lives), sum(state is not State.OK or bool(life.grown - ignored) for state, life in pairs)
         months = sum(life.seconds for life in lives) / MONTH
         for name, (number, alarming) in counts.items() if lives else ():
