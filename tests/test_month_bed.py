@@ -109,7 +109,7 @@ def test_a_bad_cable_is_told_with_what_it_grew_by(month):
 def test_wear_is_told_as_speed_before_it_is_told_as_level(month):
     """40 % in three years, and then two a day: 18 days are left to find out who writes."""
     assert days_with(month, 'endurance_used grew') == list(range(7, 31))
-    assert 'it wears much faster than in its life so far' in month[7].line_of('sdb')
+    assert 'it wears much faster than before' in month[7].line_of('sdb')
     assert 'endurance_used 86 %' in month[25].line_of('sdb')
 
 

@@ -120,7 +120,7 @@ def test_four_states_at_once_parse_as_one_nagios_result(fake):
     (['-t', 'soon'], 'number of seconds'),
     (['--expect', '-1'], 'number of drives'),
     (['--ignore-attribute', '256'], 'attribute number'),
-    (['--asleep', 'maybe'], 'no state'),
+    (['--asleep', 'maybe'], 'is not a state'),
     (['-d', 'sda'], 'sda'),
     (['-d', '/dev/../etc/shadow'], '..'),
     (['-d', 'megaraid@/dev/sda'], 'megaraid'),
@@ -701,7 +701,7 @@ def test_triage_json_has_the_promised_shape():
                        'judged': True,
                        'state': 'WARNING', 'warning': '85', 'critical': '95', 'reason': judged[0]['reason'],
                        'said': 'endurance_used 86 %'}]
-    assert judged[0]['reason'].startswith('Flash has no cliff at 100 %')
+    assert judged[0]['reason'].startswith('Flash does not fail at exactly 100 %')
     assert (one['action'], one['why']) == ('order a replacement', 'endurance_used 86 %, warning above 85')
     assert one['findings'] == [
         {'code': 'above-limit', 'text': 'endurance_used 86 %, warning above 85', 'state': 'WARNING',
