@@ -1,6 +1,6 @@
 """Alarms: the end of the time limit, of the CPU time of one drive, and signals that end the program.
 
-An alarm raises its error at any point of the program, even inside a regular expression that never ends. Imported before the
+An alarm raises its error at any point of the program, even in an endless regular expression. Imported before the
 first process starts, so it must be cheap: `signal` imports enum, which takes 5 ms; `_signal` is the module behind it.
 """
 from __future__ import annotations
@@ -47,7 +47,7 @@ def obey() -> None:
 
 
 def reserve(seconds: float) -> float:
-    """Return how many seconds of a time limit are reserved, once for judging the drives read so far and once for output."""
+    """Return how many seconds of a time limit are reserved for judging the drives read; as many again for printing."""
     return min(2.0, seconds / 10)
 
 
@@ -75,7 +75,7 @@ def limited(function: Callable[..., T], *arguments: object) -> T:
 
     The limit is CPU time, so that a good drive does not become UNKNOWN on a busy machine.
     """
-    _signal.setitimer(_signal.ITIMER_VIRTUAL, _Granted.share, _Granted.share)  # without arm() the share is 0, which sets no timer
+    _signal.setitimer(_signal.ITIMER_VIRTUAL, _Granted.share, _Granted.share)  # the share is 0 without arm(): no timer
     try:
         return function(*arguments)
     finally:

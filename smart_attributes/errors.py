@@ -135,7 +135,7 @@ def not_installed(module: str) -> str:
 def is_standard(package: str) -> bool:
     """Return whether a package belongs to Python itself and so never has to be installed.
 
-    Python 3.9 has no list of these, so its files are examined. If they cannot be read, no package is known to be missing.
+    Python 3.9 has no list of these, so its files are examined. If they cannot be read, no package counts as missing.
     """
     names = getattr(sys, 'stdlib_module_names', None)
     if names is not None:

@@ -59,7 +59,7 @@ class StateDirectory:
 
 
 def location(given: str = '') -> str:
-    """Return the path of the state directory: *given*, else that of the package, else one in this user's home.
+    """Return the path of the state directory: *given*, that of the package, or this user's own.
 
     Return '' if the user has no home. Source: XDG Base Directory Specification, XDG_STATE_HOME.
     """
@@ -81,7 +81,7 @@ def _below(home: str) -> str:
 
 
 def ready(given: str = '') -> StateDirectory:
-    """Return the state directory for writing; create it if it is in this user's home. Raises Unusable."""
+    """Return the state directory for writing; create it if it is this user's own. Raises Unusable."""
     path = location(given)
     try:
         if path and not given and path != PACKAGE:

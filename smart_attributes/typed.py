@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from typing import Any, Dict, Mapping
     from typing import NamedTuple as NamedTuple  # noqa: PLC0414 (the second name makes it an export)
 
-    Json = Mapping[str, Any]      # an object of a JSON document, to be read
-    MutableJson = Dict[str, Any]  # one that is being made
+    Json = Mapping[str, Any]      # a JSON object for reading
+    MutableJson = Dict[str, Any]  # a JSON object for writing
 else:
     Json = MutableJson = dict
     _Places = namedtuple('_Places', [f'place_{number}' for number in range(16)])
