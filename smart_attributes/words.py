@@ -179,7 +179,7 @@ def finding(judgement: Judgement) -> str:
 
 
 def _told(judgement: Judgement) -> Tuple[str, str]:
-    """Return ("endurance_used 97 %", "critical above 95"), or the growth that decided; the latter '' if not a number."""
+    """Return ("endurance_used 97 %", "critical above 95"), or the growth that decided; no limit: ''."""
     against = judgement.growth_against or judgement.against
     words = judgement.growth if judgement.growth_against else statement(judgement.reading)
     return clean(words, limit=WORDS), f'{judgement.state.name.lower()} {against}' if against else ''
