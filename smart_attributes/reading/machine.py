@@ -129,7 +129,7 @@ def _otherwise(plan: Plan, answer: Answer) -> Plan | None:
 
 
 def _without_tunnel(plan: Plan) -> Plan | None:
-    """Return a plan to read a RAID drive without sat+, such as a SAS drive that did not answer; None if none is left."""
+    """Return a plan to read a RAID drive without sat+, such as a SAS drive that did not answer; or None."""
     device, kind = plan.device, base(plan.device)
     if kind == device.type or not is_raid(device):
         return None

@@ -1,6 +1,7 @@
 """Run smartctl processes in parallel, read their output, and end them in time.
 
-This module does not parse smartctl's output; each process results in an Answer of bytes. It is imported first and starts the processes, so it must be cheap: see the note on imports.
+This module does not parse smartctl's output; each process results in an Answer of bytes. It is imported first
+and starts the processes, so it must be cheap: see the note on imports.
 """
 from __future__ import annotations
 
