@@ -1,7 +1,7 @@
 """Use pySMART to read the attribute table, the NVMe health log and the SCSI counters of smartctl's text.
 
 pySMART knows one layout, that of `-A` in English. Lines in another one (brief, hexadecimal, names with blanks, other
-groups of digits) are translated into it first. Its Device class is not used, because it takes 2.6 ms for forty lines and
+groups of digits) are translated into it first. Its Device class is not used: it takes 2.6 ms for forty lines and
 starts smartctl if data is missing.
 """
 from __future__ import annotations

@@ -33,7 +33,7 @@ _STATISTICS = frozenset((
     'device statistics (gp/smart log 0x04) not supported'))
 _NO_COUNTERS = frozenset(('error counter logging not supported', 'device does not support error counter logging'))
 
-_LIMITS = frozenset(('critical_warning', 'warning_temp_threshold', 'critical_temp_threshold'))  # not in a log, or not only there
+_LIMITS = frozenset(('critical_warning', 'warning_temp_threshold', 'critical_temp_threshold'))  # not only in the log
 _OPTIONAL_NVME = frozenset(('warning_temp_time', 'critical_comp_time', *_LIMITS)) - {'critical_warning'}
 
 # kind -> (attribute, others that never come without it). Of 18,433 hard disks and 14,403 solid state drives of
@@ -110,7 +110,7 @@ PARTS: Mapping[str, Sequence[Part]] = {'': _ANY, 'ATA': (
 def missing(report: Report, arguments: Collection[str], places: Collection[str]) -> list[str]:
     """Return the names of parts missing in a report, worst first, and of lost rows of the attribute table.
 
-    arguments: those of smartctl, as `arguments_of` returns them. places: the keys of a JSON report, or the lines of a text.
+    arguments: of smartctl, as `arguments_of` returns them. places: the keys of a JSON report, or the lines of a text.
     """
     parts = [part.name for part in PARTS.get(report.identity.protocol, _ANY) if not part.holds(report)
              and not (part.arguments and part.arguments.isdisjoint(arguments)) and part.places.isdisjoint(places)]
