@@ -100,7 +100,7 @@ class SelfTest(NamedTuple):
 
     kind: str                     # "Short offline", "Extended", as printed
     status: str                   # "Completed: read failure", as printed
-    passed: Optional[bool]        # None: still running, aborted or interrupted, so there is no result
+    passed: Optional[bool]        # None: still running, aborted or interrupted, so without a result
     hours: Optional[int]          # power-on hours when it ended (16 bits on ATA, wraps at 65536)
 
 
@@ -203,7 +203,7 @@ class Reading(NamedTuple):
     state: Optional[State] = None  # set for a text status; numbers are compared with limits
     judged: bool = True           # False: only stored for comparison, or only shown
     drive_limit: Optional[float] = None  # the drive's own limit for this metric, same unit
-    unknown: str = ''             # why there is no number: "255 means no value"
+    unknown: str = ''             # why the number is missing: "255 means no value"
     at_ceiling: bool = False      # the counter stops at this number; the true value may be higher
     # seconds since the newest event counted, if a log or the history reports it; power-on time if from a log
     quiet: Optional[float] = None

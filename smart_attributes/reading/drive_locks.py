@@ -1,8 +1,8 @@
 """Lock each drive while smartctl reads it, so that a hanging drive costs one process, not one per check.
 
 smartctl gets as its standard input a file that is locked with flock. The lock belongs to every process that has the
-file open, so it is held as long as smartctl, or the sudo that runs it, even if the check ended long ago. There is no
-need to search /proc or to clean up.
+file open, so it is held as long as smartctl, or the sudo that runs it, even if the check ended long ago. Nothing has
+to search /proc or to clean up.
 
 Each user has one folder of locks, which only that user and root can write to, so a lock in it belongs to a process of
 this user. Other users see root's locks; root does not look at theirs. Imported before the first process starts, so it
@@ -106,7 +106,7 @@ class Waiting:
         return descriptor
 
     def _root_has(self, file: str) -> Earlier | None:
-        """Return the process of root that is using a drive, for another user; None if there are none.
+        """Return the process of root that is using a drive, for another user; None if root is not using it.
 
         Only root may open root's files, because opening a file allows locking it. The kernel lists which are locked.
         Source: Linux, fs/locks.c, locks_show().
@@ -165,7 +165,7 @@ class Waiting:
             return os.open(os.path.join(self.path, file), _FLAGS, 0o600)
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE):
-                raise  # there is no descriptor for the process either
+                raise  # the process would lack descriptors as well
             self.why_not = f'{self.path}/{file}: {error.strerror}; let the user of the check alone write there'
             return -1
 

@@ -30,8 +30,8 @@ def is_wanted(device: Device, identity: Identity | None, match: Sequence[Pattern
     """Return whether to check a drive, or None if this depends on a model and serial that are not yet read.
 
     Each pattern is searched in the address, the path, the name, the model and the serial number. identity: None until
-    it is known. is_final: the identity will not become more complete; otherwise the result is None for a drive that
-    did not report a value that the patterns may need, so the drive stays in the check.
+    it is known. is_final: the identity will not become more complete; otherwise return None for a drive that did
+    not report a value that the patterns may need, so the drive stays in the check.
     """
     texts = [device.address, device.path, device.name, *((identity.model, identity.serial) if identity else ())]
     if _any_in(ignore, texts):

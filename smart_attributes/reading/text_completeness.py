@@ -14,7 +14,7 @@ from .text_lines import LONGEST_LINE, is_row
 
 _LINE = 60                # characters of a damaged line that are shown
 
-# The beginning of the last log in a report of everything, by protocol; for ATA drives, the output of -x is longer than that of -a.
+# The beginning of the last log in a report of everything, by protocol; for ATA drives, -x prints more than -a.
 _LONG_ATA = re.compile(r'^[ \t]*(?:General Purpose Log Directory|SMART Extended Comprehensive Error Log)', re.MULTILINE)
 _LAST: Mapping[str, str] = {
     'long ATA': r'^[ \t]*SATA Phy Event Counters',

@@ -185,7 +185,7 @@ def _errors(lines: Lines) -> tuple[ErrorEntry, ...]:
 
 def _self_tests(lines: Lines) -> tuple[SelfTest, ...]:
     """Return the self-test log of any protocol, newest first."""
-    # pySMART needs two blanks between columns, which are lost in pasted reports, and does not know the NVMe headline of 7.4.
+    # pySMART needs two blanks between columns, which pasted reports lose, and does not know the NVMe headline of 7.4.
     rows = lines.scsi_tests or lines.nvme_tests or list(_first_log(lines.ata_tests))
     if not rows:
         status = re.match(r'\(\s*(\d{1,3})\)', lines.fields.get('self-test execution status', ''))
