@@ -1,6 +1,6 @@
 """Alarms: the end of the time limit, of the CPU time of one drive, and signals that end the program.
 
-An alarm raises its error wherever the program is, also in a regular expression that never ends. Imported before the
+An alarm raises its error at any point of the program, even in an endless regular expression. Imported before the
 first process starts, so it must be cheap: `signal` imports enum, which takes 5 ms; `_signal` is the module behind it.
 """
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ENDINGS = {int(_signal.SIGTERM): 'SIGTERM', int(_signal.SIGHUP): 'SIGHUP', int(
 
 
 class TimeIsOver(BaseException):
-    """Ends the work of a command; str() says why. A handler of Exception does not catch it."""
+    """The error that ends a command; str() gives the reason. A handler of Exception does not catch it."""
 
     is_late = False  # more time would have helped
 
@@ -30,11 +30,11 @@ class _Late(TimeIsOver):
 
 
 class TakesTooLong(Exception):
-    """Ends the work on one drive; the others have their own time."""
+    """The error that ends the work on one drive. The other drives have time limits of their own."""
 
 
 class _Granted:
-    """The CPU time that one drive may take, in seconds; 0 while there is no limit."""
+    """The CPU time that one drive may take, in seconds; 0 means unlimited."""
 
     share = 0.0
 
@@ -47,14 +47,15 @@ def obey() -> None:
 
 
 def reserve(seconds: float) -> float:
-    """Return the seconds of a time limit that are kept for judging the drives read by then, and again for printing."""
+    """Return how many seconds of a time limit are reserved for judging the drives read; as many again for printing."""
     return min(2.0, seconds / 10)
 
 
 def arm(seconds: float) -> None:
-    """Let TimeIsOver be raised after *seconds*, less the reserve for printing, and again after each further reserve.
+    """Raise TimeIsOver after *seconds*, less the reserve for printing, and again after each further reserve.
 
-    limited() then grants each drive a tenth, on small limits more, since the first one pays for imports, too.
+    limited() then grants each drive a tenth of the time. Small limits grant more, because the first drive also pays
+    for imports.
     """
     _Granted.share = min(seconds / 2, max(1.0, seconds / 10))
     _signal.signal(_signal.SIGALRM, lambda number, frame: _raise(_Late(f'time was over after {seconds:g} s')))
@@ -72,9 +73,9 @@ def disarm() -> None:
 def limited(function: Callable[..., T], *arguments: object) -> T:
     """Return function(*arguments). Raises TakesTooLong after the CPU time of one drive.
 
-    CPU time, since a machine under load must not make a good drive UNKNOWN.
+    The limit is CPU time, so that a good drive does not become UNKNOWN on a busy machine.
     """
-    _signal.setitimer(_signal.ITIMER_VIRTUAL, _Granted.share, _Granted.share)  # a share of 0, without arm(), sets none
+    _signal.setitimer(_signal.ITIMER_VIRTUAL, _Granted.share, _Granted.share)  # the share is 0 without arm(): no timer
     try:
         return function(*arguments)
     finally:

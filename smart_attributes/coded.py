@@ -1,4 +1,4 @@
-"""Sentences with their code: what a check reports, as a person reads it and as a program decides by it."""
+"""Sentences with a code: people read the sentence, and programs act on the code."""
 from __future__ import annotations
 
 from .typed import TYPE_CHECKING
@@ -8,19 +8,19 @@ if TYPE_CHECKING:
 
 
 class Coded(str):
-    """A sentence with its code, a name in codes.json, and the values in it. A str: it prints as it is."""
+    """A sentence with its code (a name in codes.json) and its values. It is a str and prints like one."""
 
     code: str
     fields: Mapping[str, Any]
 
     def __new__(cls, code: str, text: str, **fields: Any) -> Coded:
-        """Return *text* with its code. fields: its values for a program, keys of the JSON document."""
+        """Return *text* with its code. fields: the values in it, under their keys in the JSON document."""
         made = super().__new__(cls, text)
         made.code, made.fields = code, fields
         return made
 
     def is_about_the_same(self, other: Coded) -> bool:
-        """Return whether both report the same of the same, however they word it."""
+        """Return whether both report the same fact about the same thing, whatever their wording."""
         return (self.code, self.fields) == (other.code, other.fields)
 
 

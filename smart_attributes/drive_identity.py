@@ -1,4 +1,4 @@
-"""The identity of a drive, which errors and model share."""
+"""The identity of a drive, shared by `errors` and `model`."""
 from __future__ import annotations
 
 from .typed import NamedTuple
@@ -16,8 +16,8 @@ class Identity(NamedTuple):
     capacity: int | None = None   # bytes
     family: str = ''              # smartctl's own database: "Intel 730 and DC S35x0/3610/3700 Series SSDs"
     sector_size: int = 512        # bytes of a logical block
-    spins: bool = False           # counts starts of a spindle, for drives that do not report the rotation
-    physical_block_size: int | None = None  # bytes of a sector as it is on the disk; None if not reported
+    spins: bool = False           # counts spindle starts; for drives that do not report the rotation
+    physical_block_size: int | None = None  # bytes of a physical sector; None if not reported
 
     @property
     def kind(self) -> str:
@@ -31,5 +31,5 @@ class Identity(NamedTuple):
 
     @property
     def plain_model(self) -> str:
-        """The model with single blanks, as the patterns of attributes.json have it."""
+        """The model with single blanks, as in the patterns of attributes.json."""
         return ' '.join(self.model.split())

@@ -1,4 +1,4 @@
-"""The exception tree. Each message is a whole sentence: where, what, what next."""
+"""The exception tree. Each message is a full sentence: where, what happened, and the next step."""
 from __future__ import annotations
 
 import os
@@ -17,37 +17,37 @@ _SHARED = (*sys.builtin_module_names, 'array', 'fcntl', 'grp', 'math', 'pwd', 'r
 
 
 class SmartError(Exception):
-    """Whatever ends a command or a drive with UNKNOWN. str() is the sentence.
+    """The base of all errors that make a command or a drive UNKNOWN. str() returns the sentence.
 
-    code: a name in codes.REASONS; '' where the sentence alone says what to do.
+    code: a name in codes.REASONS, or '' if the sentence itself gives the next step.
     """
 
     code = ''
 
     def __init__(self, sentence: str, code: str = '') -> None:
-        """code: in place of the one that errors of this class have."""
+        """Store the sentence. code: replaces the default code of this class."""
         super().__init__(sentence)
         if code:
             self.code = code
 
 
 class UsageError(SmartError):
-    """The command line cannot be meant like this."""
+    """The command line is invalid."""
 
     code = 'usage-error'
 
 
 class DataError(SmartError):
-    """A data file (attributes, thresholds) is not as its schema wants it."""
+    """A data file (attributes, thresholds) does not match its schema."""
 
     code = 'site-file-mistake'
 
 
 class DriveError(SmartError):
-    """This one drive gives no verdict; the others still do.
+    """This drive cannot be judged; other drives are not affected.
 
-    identity: who gives none, as far as smartctl told; None where nobody answered.
-    around_type: the sentence without the words that ask for a type, cut there; empty where it does not ask for one.
+    identity: the drive, as far as smartctl reported it; None if nothing answered.
+    around_type: the parts of the sentence before and after its request for a type; empty if it does not ask for one.
     """
 
     code = 'drive-unreadable'
@@ -55,73 +55,73 @@ class DriveError(SmartError):
     around_type: Tuple[str, ...] = ()
 
     def of(self, identity: Identity) -> DriveError:
-        """Return this error with the drive that it is about."""
+        """Return this error with the identity of its drive."""
         self.identity = identity if identity.model or identity.serial or identity.wwn else None
         return self
 
 
 class DriveAbsent(DriveError):
-    """Nothing answers at this address: no such device, an empty slot."""
+    """Nothing answers at this address: the device is missing or the slot is empty."""
 
     code = 'no-such-device'
 
 
 class DriveUndetected(DriveError):
-    """smartctl does not know what is at this path: something odd, or nothing."""
+    """smartctl does not recognize the device at this path, or the path is empty."""
 
     code = 'type-undetected'
 
 
 class SudoRefused(DriveError):
-    """sudo does not let this user make this call."""
+    """sudo does not allow this user to run this command."""
 
     code = 'sudo-rule-missing'
 
 
 class ControllerElsewhere(DriveError):
-    """No controller of the wanted kind is where the address says, but another host of this machine has one."""
+    """The address has no controller of the required type, but another SCSI host of this machine has one."""
 
     code = 'controller-moved'
 
 
 class DriveNotReached(DriveError):
-    """Time was over before anybody asked this drive."""
+    """The time limit passed before this drive was read."""
 
     code = 'not-reached'
 
 
 class DriveAsleep(DriveError):
-    """The drive is in standby and was left alone."""
+    """The drive is in standby and was not woken up."""
 
     code = 'asleep'
 
 
 class NotAReport(DriveError):
-    """A file that holds something else than smartctl's words about a drive."""
+    """The file does not contain smartctl's output for a drive."""
 
     code = 'not-a-report'
 
 
 class DriveIsNoDrive(DriveError):
-    """A RAID volume, an iSCSI target, an optical drive: nothing that has SMART."""
+    """The device has no SMART: a RAID volume, an iSCSI target or an optical drive."""
 
     code = 'not-a-drive'
 
 
 class FormulaError(SmartError):
-    """A `from` of the database that the grammar does not know."""
+    """A `from` formula in the database does not follow the grammar."""
 
     code = 'site-file-mistake'
 
 
 class HistoryUnusable(SmartError):
-    """What earlier checks read cannot be had, or this one's readings not be kept; the check goes on without."""
+    """The history cannot be read or written; the check continues without it."""
 
     code = 'history-unusable'
 
 
 def not_installed(module: str) -> str:
-    """Return the sentence for a module that this Python does not find: its own, this program's or a foreign one."""
+    """Return the sentence for a missing module, which may belong to Python, to this program or to a third party."""
     package = module.partition('.')[0]
     if package == __name__.partition('.')[0]:
         return (f'the module {module} of this program cannot be loaded; install the program again, readable for every '
@@ -133,9 +133,9 @@ def not_installed(module: str) -> str:
 
 
 def is_standard(package: str) -> bool:
-    """Tell whether a package belongs to Python itself: it is never one to install.
+    """Return whether a package belongs to Python itself and so never has to be installed.
 
-    Python 3.9 has no list of them. There the files tell; if they cannot be read, no package is known to be missing.
+    Python 3.9 has no list of these, so its files are examined. If they cannot be read, no package counts as missing.
     """
     names = getattr(sys, 'stdlib_module_names', None)
     if names is not None:
@@ -150,8 +150,8 @@ def _library() -> str:
 
 
 def installing(package: str) -> str:
-    """Return what installs a package for this Python."""
+    """Return the command that installs a package for this Python."""
     by_pip = f'{sys.executable} -m pip install {package}'
     if sys.prefix != sys.base_prefix:
-        return by_pip  # a virtual environment sees nothing that apt installs
+        return by_pip  # packages from apt are not visible in a virtual environment
     return f'apt install python3-{package.lower().replace("_", "-")}, or {by_pip}'

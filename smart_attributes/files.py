@@ -1,4 +1,4 @@
-"""Reading regular files, and no others: a pipe could block for ever, and a file may be larger than the memory.
+"""Read regular files only: a pipe could block forever, and a file may be larger than RAM.
 
 Imported before the first process starts, so it must be cheap.
 """
@@ -9,7 +9,7 @@ import os
 import stat
 import time
 
-TYPE_CHECKING = False  # as type checkers read it; typing itself costs more than all of this module
+TYPE_CHECKING = False  # type checkers treat it as True; importing typing costs more than this whole module
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -21,18 +21,18 @@ _STEP = 0.005    # seconds between two attempts to lock a file
 
 
 class NotRegular(OSError):
-    """A folder, a pipe, a terminal: reading it could wait for ever."""
+    """The path is a folder, a pipe or a terminal, which could block the reader forever."""
 
 
 class NotShown(PermissionError):
-    """A file whose content must not be shown; strerror says why, and what to do."""
+    """The content of this file must not be shown; strerror gives the reason and the next step."""
 
 
 def content(path: str, most: int, fault: Callable[[str, os.stat_result], str] | None = None) -> bytes:
-    """Return the bytes of a regular file. Raises OSError: NotRegular, EFBIG where it has more than *most*.
+    """Return the bytes of a regular file. Raises OSError: NotRegular, or EFBIG above *most* bytes.
 
     fault: returns, for the path and the opened file, why its content must not be shown, or ''.
-    Some files below /proc are regular, and reading them would wait for events: EAGAIN.
+    Some regular files below /proc would block until an event: EAGAIN.
     A file within the single-file program is read from there.
     """
     try:
@@ -57,7 +57,7 @@ def content(path: str, most: int, fault: Callable[[str, os.stat_result], str] | 
 
 
 def text(path: str, most: int) -> str:
-    """Return a file as text, '' where this user cannot read it, or where it has more than *most* bytes."""
+    """Return a file as text, or '' if this user cannot read it or it has more than *most* bytes."""
     try:
         return content(path, most).decode('utf-8', 'replace')
     except OSError:
@@ -77,7 +77,7 @@ def _all_of(descriptor: int, most: int) -> bytes:
 
 
 def flush(path: str) -> None:
-    """Write a file, or the names of a folder, to the disk. Raises OSError."""
+    """Sync a file, or the entries of a folder, to the disk. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -86,9 +86,9 @@ def flush(path: str) -> None:
 
 
 def has_locked(descriptor: int, kind: int, patience: float) -> bool:
-    """Lock an open file with flock; return False if others hold the lock for longer than *patience*, in seconds.
+    """Lock an open file with flock; return False if others hold the lock for more than *patience* seconds.
 
-    Raises OSError if the file system has no locks.
+    Raises OSError if the file system does not support locks.
     """
     from fcntl import LOCK_NB, flock
     deadline = time.monotonic() + patience
@@ -103,10 +103,10 @@ def has_locked(descriptor: int, kind: int, patience: float) -> bool:
 
 
 def is_there(path: str) -> bool:
-    """Tell whether a path exists, readable or not."""
+    """Return whether a path exists, even if it is not readable."""
     try:
         return bool(os.lstat(path))
     except (FileNotFoundError, NotADirectoryError):
         return False
-    except (OSError, ValueError):  # opening it says what is wrong
+    except (OSError, ValueError):  # opening the path reports the reason
         return True

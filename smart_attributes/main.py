@@ -1,4 +1,4 @@
-"""The entry point: start the drives that are sure to be read, parse the command line, run the command."""
+"""The entry point: start reading the drives that are certain, parse the command line, run the command."""
 from __future__ import annotations
 
 import gc
@@ -19,14 +19,14 @@ READER_TIME, PAUSE = 0.2, 0.001  # seconds
 # Seconds for writing the history after the output. A busy disk takes a second to sync it, and a daemon that waits for
 # the end allows a minute; a dying disk may take minutes, and must not delay the output about itself.
 WRITING_TIME = 3.0
-# The keys of a command's JSON document that fails.
+# The keys of the JSON document of a command that fails.
 DRIVES: dict[str, object] = {'drives': []}
 EMPTY = {'doctor': {'good': False, 'title': '', 'findings': [], 'paste': []}}
 
 
 def main() -> None:
-    """Run the command that sys.argv asks for and leave with its exit status."""
-    # Nothing is worth waiting for at the end: an abandoned smartctl under sudo is root's, and ending Python takes 5 ms.
+    """Run the command given in sys.argv and exit with its status."""
+    # Do not wait at the end: an abandoned smartctl under sudo belongs to root, and a normal exit of Python takes 5 ms.
     code, later = UNKNOWN, []  # type: int, list[Callable[[], object]]
     try:
         for stream in (sys.stdout, sys.stderr):
@@ -38,7 +38,7 @@ def main() -> None:
         _do(later)
         _wait_for_reader(end)
     finally:
-        os._exit(code)  # also if an alarm comes while the output blocks
+        os._exit(code)  # even if an alarm arrives while the output blocks
 
 
 def _is_printed() -> bool:
@@ -62,9 +62,9 @@ def _do(later: list[Callable[[], object]]) -> None:
 
 
 def _wait_for_reader(end: float) -> None:
-    """Wait until a pipe has been emptied, no longer than *end*: when the writer ends, Nagios 4.4 loses what is unread.
+    """Wait until a pipe is empty, at most until *end*, because Nagios 4.4 loses unread output when the writer exits.
 
-    It does so at random beyond 4 to 8 kB, on a busy machine in 8 checks of 25. Returns at once if standard output is
+    This happens at random beyond 4 to 8 kB: on a busy machine in 8 of 25 checks. Return at once if standard output is
     not a pipe.
     """
     try:
@@ -80,9 +80,9 @@ def _wait_for_reader(end: float) -> None:
 def run(argv: list[str], later: list[Callable[[], object]] | None = None) -> int:
     """Run a command and return its exit status: 3, with a sentence on standard output, for every error.
 
-    later: receives the work that is left after the output.
+    later: this list receives the work to do after the output.
     """
-    gc.disable()  # saves 3 ms of a check, which makes few cycles
+    gc.disable()  # saves 3 ms; a check creates few reference cycles
     runner = processes.Runner()
     try:
         alarm.obey()
@@ -97,14 +97,14 @@ def run(argv: list[str], later: list[Callable[[], object]] | None = None) -> int
         return UNKNOWN
     finally:
         alarm.disarm()
-        _is_printed()  # before waiting for processes, which may take longer than the caller waits
+        _is_printed()  # print before waiting for processes: the caller may not wait that long
         runner.close()
         if later is not None:
             later += runner.later
 
 
 def wants_json(argv: list[str]) -> bool:
-    """Tell whether a command line asks for JSON, also with an abbreviation or with a mistake elsewhere."""
+    """Return whether a command line asks for JSON, even if abbreviated or if another option is invalid."""
     return any(len(name) > 2 and '--json'.startswith(name) for name in (word.partition('=')[0] for word in argv))
 
 
@@ -119,7 +119,7 @@ def _in_json(argv: list[str], runner: processes.Runner) -> int:
 
 
 def failure(argv: list[str], sentence: str) -> str:
-    """Return the output of a command that failed, as a plugin or as JSON. sentence: what happened, why, the next step.
+    """Return the output of a command that failed, as plugin output or JSON. sentence: what happened, why, next step.
     """
     code = getattr(sentence, 'code', '')
     if not wants_json(argv):
@@ -138,12 +138,12 @@ def explained(error: BaseException) -> str:
         from .words import sentence
         code, words = _words(error)
         return Coded(code, sentence(words, 2000))
-    except BaseException:  # the modules that word it are damaged, too
+    except BaseException:  # the modules that create the sentence are damaged, too
         return '[plugin-damaged] ' + ' '.join(_cannot_start(error).replace('|', '/').split())
 
 
 def _words(error: BaseException) -> tuple[str, str]:
-    """Return code and sentence."""
+    """Return the code and the sentence for an error."""
     from .errors import SmartError, not_installed
     if isinstance(error, SmartError):
         return error.code, str(error)
@@ -161,7 +161,7 @@ def _words(error: BaseException) -> tuple[str, str]:
 
 
 def _is_of_installation(error: BaseException) -> bool:
-    """Tell whether an error comes from files of this program that are missing, damaged or unreadable."""
+    """Return whether an error is caused by missing, damaged or unreadable files of this program."""
     file = str(error.filename) if isinstance(error, OSError) else ''
     return isinstance(error, (ImportError, SyntaxError, EOFError)) or type(error).__module__ == 'zlib' or (
         file.startswith(os.path.dirname(__file__)) or file == sys.argv[0])

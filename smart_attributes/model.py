@@ -38,20 +38,20 @@ def worst(states: Iterable[State]) -> State:
     return max(states, key=lambda state: state.urgency, default=State.OK)
 
 
-# smartctl's words in column WHEN_FAILED, of all its layouts -> AttributeRow.when_failed.
+# The text in column WHEN_FAILED, in any of smartctl's layouts -> AttributeRow.when_failed.
 WHEN_FAILED: Mapping[str, str] = {'-': '', 'FAILING_NOW': 'now', 'NOW': 'now', 'In_the_past': 'past', 'Past': 'past'}
 
 
 class Answer(NamedTuple):
-    """What became of one smartctl process. Bytes, not yet understood."""
+    """The result of one smartctl process, as unparsed bytes."""
 
     command: Tuple[str, ...]
     # "done", "timeout", "cut short" by the end of the time for all drives, "overflow" (printed without end), "not
-    # started", "too late" to start, "met" (another check reads the drive), "busy" (that hangs)
+    # started", "too late" to start, "met" (another check reads the drive), "busy" (that other check hangs)
     outcome: str
     reason: str = ''              # why it is not "done": "no answer within 30 s"
-    status: Optional[int] = None  # exit status, eight bits; None unless it ended by itself
-    signal: Optional[int] = None  # the signal that ended it, where none was ours
+    status: Optional[int] = None  # exit status, eight bits; None unless the process exited by itself
+    signal: Optional[int] = None  # the signal that ended it, if this program did not send one
     stdout: bytes = b''
     stderr: bytes = b''
     seconds: float = 0.0          # from its start
@@ -62,14 +62,14 @@ class Device(NamedTuple):
     """How smartctl reaches a drive."""
 
     path: str              # "/dev/sda", "/dev/bus/0", or the file of a recorded report
-    type: str = ''         # smartctl's -d argument; '' lets smartctl find out
+    type: str = ''         # smartctl's -d argument; '' lets smartctl detect it
     name: str = ''         # short and unique among the devices of one run: "bus_0_megaraid_6"
-    optional: bool = False  # out of a range: an empty slot here is no error
+    optional: bool = False  # from a range: an empty slot is not an error
     is_recorded: bool = False  # path is a file with a recorded report
 
     @property
     def address(self) -> str:
-        """What an admin writes after -d for this one device."""
+        """The argument of -d for this one device, as an admin writes it."""
         return f'{self.type}@{self.path}' if self.type else self.path
 
 
@@ -77,11 +77,11 @@ class AttributeRow(NamedTuple):
     """One row of the ATA attribute table."""
 
     id: int
-    name: str                     # smartctl's name; it changes with its version, never match by it
-    value: Optional[int]          # normalized; None where smartctl prints "---" or leaves it out
+    name: str                     # smartctl's name; it differs between versions, so never match by it
+    value: Optional[int]          # normalized; None if smartctl prints "---" or omits it
     worst: Optional[int]
-    threshold: Optional[int]      # None where unknown; 0 never fails
-    prefail: Optional[bool]       # None where the flags were not printed
+    threshold: Optional[int]      # None if unknown; 0 never fails
+    prefail: Optional[bool]       # None if the flags were not printed
     when_failed: str              # '', 'now' or 'past'
     raw: str                      # RAW_VALUE as printed: "640 (409 5906)"
     raw_number: Optional[int] = None  # smartctl's number of the raw bytes (JSON only)
@@ -100,7 +100,7 @@ class SelfTest(NamedTuple):
 
     kind: str                     # "Short offline", "Extended", as printed
     status: str                   # "Completed: read failure", as printed
-    passed: Optional[bool]        # None: running, aborted or interrupted, which proves nothing
+    passed: Optional[bool]        # None: still running, aborted or interrupted, so without a result
     hours: Optional[int]          # power-on hours when it ended (16 bits on ATA, wraps at 65536)
 
 
@@ -108,32 +108,32 @@ class ErrorEntry(NamedTuple):
     """One entry of the ATA error log."""
 
     number: int                   # counts the errors of the drive's life
-    kind: Tuple[str, ...]         # what smartctl calls it: ("UNC",), ("ICRC", "ABRT"); empty where nothing tells
+    kind: Tuple[str, ...]         # smartctl's names: ("UNC",), ("ICRC", "ABRT"); empty if not reported
     hours: int                    # power-on hours when it happened (16 bits, wraps at 65536)
 
 
 class Report(NamedTuple):
-    """Everything smartctl said about one drive, in whatever form it said it."""
+    """Everything that smartctl reported about one drive, from JSON or text."""
 
     identity: Identity
-    smart_status: Optional[bool] = None   # the drive's own verdict: True passed; None not told
-    smart_status_text: str = ''           # the words, where there are any beyond PASSED and FAILED
+    smart_status: Optional[bool] = None   # SMART health status: True passed; None not reported
+    smart_status_text: str = ''           # its text, if it has any beyond PASSED and FAILED
     attributes: Tuple[AttributeRow, ...] = ()
     statistics: Mapping[Tuple[int, int], Statistic] = {}  # (page, offset) -> entry
     nvme: Mapping[str, int] = {}          # keys of smartctl's nvme_smart_health_information_log
     scsi: Mapping[str, float] = {}        # see json_report._SCSI_PATHS; "read.total_uncorrected_errors"
     self_tests: Tuple[SelfTest, ...] = ()  # newest first
-    derived: Mapping[str, int] = {}        # metric -> what smartctl itself makes of the drive, %; since 7.5
-    error_count: Optional[int] = None     # entries ever made in the ATA error log; None not read
-    # of the ATA error log, newest first: five, or more where the extended log was read
+    derived: Mapping[str, int] = {}        # metric -> percentage that smartctl itself derives; since 7.5
+    error_count: Optional[int] = None     # entries ever made in the ATA error log; None if not read
+    # entries of the ATA error log, newest first: five, or more if the extended log was read
     errors: Tuple[ErrorEntry, ...] = ()
     exit_status: Optional[int] = None     # smartctl's exit status, eight bits
-    messages: Tuple[str, ...] = ()        # what smartctl complained about, without severity "information"
+    messages: Tuple[str, ...] = ()        # smartctl's warnings and errors, without severity "information"
     version: Tuple[int, ...] = ()         # smartctl's version: (7, 3)
-    gaps: Tuple[Coded, ...] = ()          # what it should hold and does not, or holds damaged
+    gaps: Tuple[Coded, ...] = ()          # expected content that is missing or damaged
 
     def has_exit_bit(self, bits: int) -> bool:
-        """Tell whether smartctl's exit status has one of these bits; a signal has none."""
+        """Return whether smartctl's exit status has any of these bits; False after a signal."""
         return self.exit_status is not None and self.exit_status > 0 and bool(self.exit_status & bits)
 
 
@@ -141,55 +141,55 @@ if TYPE_CHECKING:
     Outcome = Union[Report, DriveError]
 
 OUTPUT_LIMIT = 65000  # bytes of text and perfdata; NRPE passes 65,505, Icinga's IDO keeps 65,535 of each
-# Bytes that Nagios 4.4 keeps of a program that ends as soon as it has printed, such as check_nrpe and check_by_ssh: it
-# reads two blocks of 4,096. What the check may print then.
+# Output limit in bytes for programs that exit right after printing, such as check_nrpe and check_by_ssh: Nagios 4.4
+# reads two blocks of 4,096 from them.
 KEPT_BEHIND_NRPE, BEHIND_NRPE = 8192, 8000
 
 
 class HowRead(NamedTuple):
-    """How drives are read: by which program, as whom, how many at once, for how long."""
+    """The settings for reading drives: program, user, number of parallel reads, time limits."""
 
     smartctl: str = SMARTCTL
     nosudo: bool = False
     jobs: int = PARALLEL
     drive_timeout: float = DRIVE_TIMEOUT  # seconds
-    timeout: float = TIMEOUT              # seconds, for everything
+    timeout: float = TIMEOUT              # seconds, for the whole command
 
 
 class Read(NamedTuple):
-    """One device with what came of reading it."""
+    """One device and the result of reading it."""
 
     device: Device
     outcome: Outcome
     transcript: str = ''          # smartctl's call and output, for -vvv
-    remark: Coded = NOTHING       # what the admin should know of this machine, whatever the drive says
-    seconds: float = 0.0          # that smartctl took
+    remark: Coded = NOTHING       # a note about this machine, independent of the drive's data
+    seconds: float = 0.0          # running time of smartctl
     waited: float = 0.0           # seconds before that, for another check that was reading the drive
 
     @property
     def identity(self) -> Optional[Identity]:
-        """Return who answered, with or without a verdict; None when nobody did."""
+        """Return the identity of the drive that answered, even without a verdict; None if none answered."""
         return self.outcome.identity
 
 
 class Source(NamedTuple):
-    """Where a number comes from: an attribute of the ATA table, or a log."""
+    """The source of a number: an attribute of the ATA table, or a log."""
 
-    log: str = ''                 # a name of `standards`, or a document; '' where an attribute says it
+    log: str = ''                 # a name in `standards`, or a document; '' if the source is an attribute
     attribute: Optional[int] = None
-    definition: str = ''          # how the attribute is read: "100 - value"; another one is another series of numbers
+    definition: str = ''          # how the attribute is read: "100 - value"; a new definition starts a new series
 
     def __str__(self) -> str:
         return self.log if self.attribute is None else f'attribute {self.attribute}'
 
 
 class Forecast(NamedTuple):
-    """How long something lasts from now on, in seconds."""
+    """The remaining lifetime of something from now on, in seconds."""
 
     left: float
     earliest: float
     latest: float
-    is_estimate: bool         # from power-on time alone: nothing is remembered that is better
+    is_estimate: bool         # from power-on time alone, because the history has nothing better
 
 
 class Reading(NamedTuple):
@@ -199,40 +199,40 @@ class Reading(NamedTuple):
     number: Optional[float]       # base unit; None: unknown, and `unknown` says why
     unit: str                     # "%", "s", "B", "C" or ""
     source: Source
-    verdict: str = ''             # what the drive says in words: "passed", "read-only"
-    state: Optional[State] = None  # verdicts carry their state themselves; numbers meet limits
-    judged: bool = True           # False: kept for comparison, or shown only
+    verdict: str = ''             # the drive's status as text: "passed", "read-only"
+    state: Optional[State] = None  # set for a text status; numbers are compared with limits
+    judged: bool = True           # False: only stored for comparison, or only shown
     drive_limit: Optional[float] = None  # the drive's own limit for this metric, same unit
-    unknown: str = ''             # why there is no number: "255 means no value"
-    at_ceiling: bool = False      # the counter stops here; the truth may be more
-    # seconds since the newest event behind it, where a log or history tells; power-on time in a log
+    unknown: str = ''             # why the number is missing: "255 means no value"
+    at_ceiling: bool = False      # the counter stops at this number; the true value may be higher
+    # seconds since the newest event counted, if a log or the history reports it; power-on time if from a log
     quiet: Optional[float] = None
-    quiet_is_bound: bool = False  # it may be longer
-    logical_sectors: Optional[int] = None  # the drive's own count, where the number is of physical sectors
-    forecast: Optional[Forecast] = None  # what the number was taken from, where nothing told it
+    quiet_is_bound: bool = False  # it may be longer ago
+    logical_sectors: Optional[int] = None  # the drive's own count, if the number counts physical sectors
+    forecast: Optional[Forecast] = None  # the forecast that the number was derived from, if the drive did not report it
 
 
 class Judgement(NamedTuple):
-    """A reading that has met its limits."""
+    """A reading after comparison with its limits."""
 
     reading: Reading
     state: State
-    warning: str = ''             # Nagios range, '' when never
+    warning: str = ''             # Nagios range, '' for never
     critical: str = ''
-    against: Coded = NOTHING      # which side of the limit it is on: "above 95"; '' when OK or a verdict
-    origin: str = ''              # who set the limit that decided
+    against: Coded = NOTHING      # which limit it passed: "above 95"; '' if OK or a text status
+    origin: str = ''              # who set the limit that determined the state
     graphed: bool = False
-    # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"; '' where none is told
+    # "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"; '' if no growth is reported
     growth: str = ''
-    growth_against: Coded = NOTHING  # "above 0 in 24 h", where growth decided; '' otherwise
-    reason: str = ''              # why the limit is what it is, in the words of who set it; '' where nothing is judged
-    grown: float = 0              # by how much the number increased, base unit; 0 unless `growth` reports it
-    concern: str = ''             # of a finding: what it says about the drive, a name in severity.ORDER
-    acknowledged: bool = False    # it would alert, had nobody acknowledged the number
+    growth_against: Coded = NOTHING  # "above 0 in 24 h" if growth determined the state, else ''
+    reason: str = ''              # the reason given by whoever set the limit; '' if nothing is judged
+    grown: float = 0              # increase of the number, base unit; 0 unless `growth` reports it
+    concern: str = ''             # meaning of a finding for the drive, a name in severity.ORDER
+    acknowledged: bool = False    # it would alert if the number were not acknowledged
 
 
 class OldValue(NamedTuple):
-    """A value of perfdata under the label that version 1.6 gave it."""
+    """A perfdata value under its label of version 1.6."""
 
     label: str
     number: float
@@ -241,37 +241,37 @@ class OldValue(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Which drive it is, for whoever pulls it. All '' or empty where nothing tells."""
+    """The location of a drive, for replacing it. Fields are '' or empty if not reported."""
 
     bay: str = ''                 # "slot 7"
-    light: str = ''               # the file that takes 1 and 0
+    light: str = ''               # file of the locate LED; 1 switches it on, 0 off
     carries: Tuple[str, ...] = ()  # "md0 (raid1, /srv, md state: clean, sda1 in_sync, sdb1 in_sync)"
     is_member: bool = False       # of an array or a pool that the kernel knows
 
 
 class Grown(NamedTuple):
-    """A number of a drive that has grown since a person looked last."""
+    """A number of a drive that has increased since the last time a person looked."""
 
     drive: str                # its name in all outputs
     metric: str
     before: float             # base unit
     after: float
-    noticed: float            # seconds since 1970, the last time
+    noticed: float            # time of the last increase seen, seconds since 1970
     said: str                 # "crc_errors grew by 14 in 30 d (212 to 226), 3 d ago"
 
 
 class Lately(NamedTuple):
-    """What history tells of the time since a person looked last."""
+    """The changes in the history since the last time a person looked."""
 
     since: float              # seconds since 1970
     grew: Tuple[Grown, ...] = ()
     came: Tuple[Coded, ...] = ()  # drives that are new here
     went: Tuple[Coded, ...] = ()  # drives that were replaced, moved or are gone
-    unknown: str = ''         # what of that time nobody knows
+    unknown: str = ''         # the part of that time that is not recorded
 
 
 class Verdict(NamedTuple):
-    """What became of one device: judgements, or the reason why there are none."""
+    """The result for one device: its judgements, or the reason that it has none."""
 
     device: Device
     identity: Identity
@@ -279,10 +279,10 @@ class Verdict(NamedTuple):
     judgements: Tuple[Judgement, ...] = ()
     notes: Tuple[Coded, ...] = ()
     problem: str = ''             # why the drive could not be read; '' when it was
-    code: str = ''                # the same in codes.REASONS
-    last_seen: Optional[Identity] = None  # who was read there before, where nobody answers
-    entry: Optional[str] = None   # family of the entry that won
-    old_values: Tuple[OldValue, ...] = ()  # perfdata of version 1.6, beside that of the judgements
-    place: Place = Place()        # asked for where a person looks, not in a check
-    forecasts: Mapping[str, Forecast] = {}  # metric -> when it is used up, or gone
-    past: Mapping[str, Tuple[Tuple[float, float], ...]] = {}  # metric -> (seconds since 1970, number), as remembered
+    code: str = ''                # the code of the problem, in codes.REASONS
+    last_seen: Optional[Identity] = None  # the drive last read at this address, if none answers now
+    entry: Optional[str] = None   # family of the database entry that was selected
+    old_values: Tuple[OldValue, ...] = ()  # perfdata of version 1.6, in addition to that of the judgements
+    place: Place = Place()        # looked up for interactive commands, not in a check
+    forecasts: Mapping[str, Forecast] = {}  # metric -> time until it is used up
+    past: Mapping[str, Tuple[Tuple[float, float], ...]] = {}  # metric -> (seconds since 1970, number), from the history

@@ -1,8 +1,8 @@
-"""The state directory, for history and locks: where it is, who owns it, and acting as its owner.
+"""Find the state directory, which holds history and locks, check its owner, and act as that owner.
 
-Root and nagios take turns in it. Whatever is done there is done as its owner: root leaves no file that nagios cannot
-write, and a link that nagios plants leads root no further than nagios itself could go. Imported before the first
-process starts, so it must be cheap.
+Root and nagios both use it. Root acts there as the owner of the directory, so it creates no file that nagios cannot
+write, and a link planted by nagios gives root no more access than nagios has. Imported before the first process
+starts, so it must be cheap.
 """
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import os
 
 from . import trust
 
-PACKAGE = '/var/lib/check-smart-attributes'  # made by the package, owned by the user of the checks
-RUN = '/run/check-smart-attributes'          # root's own, for locks; processes do not outlive a restart either
+PACKAGE = '/var/lib/check-smart-attributes'  # made by the package, owned by the monitoring user
+RUN = '/run/check-smart-attributes'          # owned by root, for locks; like processes, it does not survive a reboot
 NAME = 'check-smart-attributes'
 _MAKE_IT = 'make it, owned by the user of the check, or name another with --state-dir'
 _LET_HIM = 'let the user of the check alone write there, or name another folder with --state-dir'
 
 
 class Unusable(Exception):
-    """There is no state directory to use; str() says where, why, and the next step.
+    """The state directory cannot be used; str() gives the path, the reason and the next step.
 
-    what, remedy: the two parts of it. path: the one at fault, or ''. is_open: others can write there.
+    what, remedy: the two parts of the sentence. path: the path at fault, or ''. is_open: other users can write there.
     """
 
     def __init__(self, what: str, remedy: str = '', path: str = '', is_open: bool = False) -> None:
@@ -40,7 +40,7 @@ class StateDirectory:
 
     @property
     def is_own(self) -> bool:
-        """Tell whether only root and the user of this process could have written there."""
+        """Return whether only root and the user of this process can write to the directory."""
         return self.user in (0, os.geteuid())
 
     def __enter__(self) -> StateDirectory:
@@ -59,9 +59,9 @@ class StateDirectory:
 
 
 def location(given: str = '') -> str:
-    """Return the path of the state directory: *given*, that of the package, or one of this user's own.
+    """Return the path of the state directory: *given*, that of the package, or this user's own.
 
-    '' for a user without a home. Source: XDG Base Directory Specification, XDG_STATE_HOME.
+    Return '' if the user has no home. Source: XDG Base Directory Specification, XDG_STATE_HOME.
     """
     if given or os.path.isdir(PACKAGE):
         return given or PACKAGE
@@ -81,7 +81,7 @@ def _below(home: str) -> str:
 
 
 def ready(given: str = '') -> StateDirectory:
-    """Return the state directory for writing; one of this user's own is made. Raises Unusable."""
+    """Return the state directory for writing; create it if it is this user's own. Raises Unusable."""
     path = location(given)
     try:
         if path and not given and path != PACKAGE:
@@ -95,7 +95,7 @@ def ready(given: str = '') -> StateDirectory:
 
 
 def there(given: str = '') -> StateDirectory:
-    """Return the state directory for reading. Raises Unusable if there is none, or if others could write there."""
+    """Return the state directory for reading. Raises Unusable if it is missing or others can write to it."""
     path = location(given)
     if not path:
         raise Unusable('this user has no home folder', 'name a folder of its own with --state-dir')
@@ -110,7 +110,7 @@ def there(given: str = '') -> StateDirectory:
 
 
 def below(directory: StateDirectory, name: str) -> str:
-    """Return the path of a folder below it, which is made if it is missing.
+    """Return the path of a folder in the state directory, and create the folder if it is missing.
 
     Raises OSError; NotADirectoryError if a link is in its place.
     """
@@ -124,9 +124,9 @@ def below(directory: StateDirectory, name: str) -> str:
 
 
 def for_locks(name: str, given: str = '') -> str:
-    """Return the path of the folder *name* for locks, made if it is missing. Only this user and root can write there.
+    """Return the path of the lock folder *name*, and create it if missing. Only this user and root can write to it.
 
-    All checks of one user share it. given: the argument of --state-dir, used only if the usual places cannot be.
+    All checks of one user share it. given: the argument of --state-dir, used only if the default places are unusable.
     Raises Unusable.
     """
     faults = []
@@ -142,7 +142,7 @@ def for_locks(name: str, given: str = '') -> str:
 
 
 def _places_of_locks(given: str) -> list[str]:
-    """Return the directories that may hold locks, best first."""
+    """Return the directories that may hold locks, in order of preference."""
     if os.geteuid() == trust.ROOT:
         places = [_of_environment(), RUN, given]
     else:
@@ -151,9 +151,9 @@ def _places_of_locks(given: str) -> list[str]:
 
 
 def _unfit(place: str, path: str, is_there: bool) -> str:
-    """Make the folder for locks at *path*, below *place*; return why it cannot be used, '' if it can.
+    """Create the lock folder *path* below *place*; return why it cannot be used, or '' if it can.
 
-    is_there: *place* itself is not made. Raises OSError.
+    is_there: *place* exists and is not created. Raises OSError.
     """
     user = os.geteuid()
     if not os.path.isdir(path):
@@ -162,5 +162,5 @@ def _unfit(place: str, path: str, is_there: bool) -> str:
         fault = trust.fault(place, user)
         if fault:
             return fault
-        os.makedirs(path, 0o755, exist_ok=True)  # a check beside this one may be faster
+        os.makedirs(path, 0o755, exist_ok=True)  # a parallel check may have created it
     return trust.fault(path, user) or ('' if os.access(path, os.W_OK | os.X_OK) else f'{path} cannot be written to')

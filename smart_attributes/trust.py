@@ -1,6 +1,6 @@
 """Trust: whether another user could change what is at a path. One rule for programs and data files.
 
-Imported before the first process starts, so it imports nothing that costs.
+Imported before the first process starts, so it imports only cheap modules.
 """
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import errno
 import os
 import stat
 
-TYPE_CHECKING = False  # as type checkers read it; typing itself costs more than all of this module
+TYPE_CHECKING = False  # type checkers treat it as True; importing typing costs more than this whole module
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = 0
-LINKS = 40  # one after the other, as the kernel allows
+LINKS = 40  # links in a row; the limit of the kernel
 ACL = 'system.posix_acl_access'
 # Source: Linux, include/uapi/linux/posix_acl.h and posix_acl_xattr.h.
 _ACL_HEAD, _ACL_ENTRY = 4, '<HHI'  # bytes; tag, permissions, user or group
@@ -28,16 +28,16 @@ class PathFault(str):
     is_open: bool     # others can write there
 
     def __new__(cls, path: str, words: str, is_open: bool = False) -> PathFault:
-        """Return the sentence of both."""
+        """Return the sentence made of *path* and *words*."""
         fault = super().__new__(cls, f'{path} {words}')
         fault.path, fault.is_open = path, is_open
         return fault
 
 
 def fault(path: str, user: int) -> str:
-    """Return why *user* should not rely on what is at *path*; '' if only this user or root could have put it there.
+    """Return why *user* should not trust the file at *path*, or '' if only this user or root can change it.
 
-    Every folder, link and file on the way counts. Raises OSError if one of them is missing or cannot be examined.
+    Every folder, link and file on the way is examined. Raises OSError if one of them is missing or cannot be examined.
     """
     trusted = {ROOT, user}
     for part in steps(path):
@@ -50,10 +50,10 @@ def fault(path: str, user: int) -> str:
 
 
 def foreign_secret(path: str, status: os.stat_result) -> str:
-    """Return why the content of a file must not be shown; '' if all users who could have led *path* to it can read it.
+    """Return why a file's content must not be shown, or '' if everyone able to redirect *path* to it can read it.
 
-    A link of another user leads root to any file, and error messages quote files. status: of the opened file. Raises
-    OSError if the way to it cannot be examined.
+    Another user's link can lead root to any file, and error messages quote files. status: of the opened file.
+    Raises OSError if a folder on the way cannot be examined.
     """
     trusted = {ROOT, os.geteuid()}
     leading: set[tuple[str, int]] = set()
@@ -72,7 +72,7 @@ _COPY = 'copy it to a folder that nobody else can write to'
 
 
 def _leading(path: str, status: os.stat_result, trusted: set[int]) -> set[tuple[str, int]]:
-    """Return who else decides what is at or below a path: ("user", uid), ("group", gid), or ("anybody", 0)."""
+    """Return who else can change what is at or below a path: ("user", uid), ("group", gid), or ("anybody", 0)."""
     others = set() if status.st_uid in trusted else {('user', status.st_uid)}
     if _others_can_write(path, status, trusted):
         is_one_group = not status.st_mode & stat.S_IWOTH and not _access_list(path)
@@ -81,7 +81,7 @@ def _leading(path: str, status: os.stat_result, trusted: set[int]) -> set[tuple[
 
 
 def _is_open(status: os.stat_result, other: tuple[str, int]) -> bool:
-    """Tell whether someone else can read a file, or enter a folder."""
+    """Return whether *other* can read a file or enter a folder."""
     bit = stat.S_IXOTH if stat.S_ISDIR(status.st_mode) else stat.S_IROTH
     kind, number = other
     return bool(status.st_mode & bit or (kind == 'user' and status.st_uid == number)
@@ -118,10 +118,10 @@ def _others_can_write(path: str, status: os.stat_result, trusted: set[int]) -> b
     if stat.S_ISLNK(status.st_mode):
         return False  # a link has no mode of its own; its folder decides
     if stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX:
-        return False  # as in /tmp: what one owns there, nobody else can replace
+        return False  # as in /tmp: only the owner of a file can replace it
     if status.st_mode & stat.S_IWOTH:
         return True
-    # Where there is an access-control list, the bits of the group are the most that it grants to anybody.
+    # With an access-control list, the group bits are the most that the list grants to any user or group.
     return bool(status.st_mode & stat.S_IWGRP) and _is_granted(_access_list(path), status.st_gid, trusted)
 
 
@@ -136,9 +136,9 @@ def _access_list(path: str) -> bytes:
 
 
 def _is_granted(acl: bytes, group: int, trusted: set[int]) -> bool:
-    """Tell whether a user beside the *trusted*, or a group other than root's, can write a file of a *group* that can.
+    """Return whether an untrusted user or a group other than root's can write a file whose group bits allow writing.
 
-    acl: its access-control list, which may take that right away from the group and give it to others.
+    acl: access-control list of the file, which may move this right from the *group* to others. trusted: user ids.
     """
     if not acl:
         return group != ROOT

@@ -1,7 +1,7 @@
-"""NamedTuple and TYPE_CHECKING without the time that typing takes: 12 of the 60 ms of a check.
+"""NamedTuple and TYPE_CHECKING without importing typing, which takes 12 of the 60 ms of a check.
 
-typing is slow to import, and collections.namedtuple compiles source for each class, of which a check has sixty. Here
-it is compiled once for each number of fields. In all else these are named tuples of collections.
+typing is slow to import, and collections.namedtuple compiles source code for each of the sixty classes of a check.
+This module compiles it once per number of fields. Otherwise these classes behave like those of collections.namedtuple.
 """
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from typing import Any, Dict, Mapping
     from typing import NamedTuple as NamedTuple  # noqa: PLC0414 (the second name makes it an export)
 
-    Json = Mapping[str, Any]      # an object of a JSON document, to be read
-    MutableJson = Dict[str, Any]  # one that is being made
+    Json = Mapping[str, Any]      # a JSON object for reading
+    MutableJson = Dict[str, Any]  # a JSON object for writing
 else:
     Json = MutableJson = dict
     _Places = namedtuple('_Places', [f'place_{number}' for number in range(16)])
@@ -22,7 +22,7 @@ else:
     _MAKERS = {}
 
     def _maker(fields, defaults):
-        """Return __new__ of a class with these fields: that of another class with as many, under other names."""
+        """Return __new__ for a class with these fields, copied from a class with as many fields of other names."""
         if len(fields) not in _MAKERS:
             _MAKERS[len(fields)] = namedtuple('_Sized', [f'place_{number}' for number in range(len(fields))]).__new__
         other = _MAKERS[len(fields)]
@@ -33,7 +33,7 @@ else:
         return _GETTERS[place] if place < len(_GETTERS) else property(itemgetter(place))
 
     class _Fields(type):
-        """Makes the annotations of a class body the fields of a named tuple, as typing.NamedTuple does."""
+        """The metaclass that turns annotations into fields of a named tuple, as typing.NamedTuple does."""
 
         def __new__(cls, name, bases, body):
             if not bases:

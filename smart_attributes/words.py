@@ -1,9 +1,9 @@
-"""Strings that a drive or a program made up, made fit for a line of output.
+"""Make strings from drives and other programs safe for a line of output.
 
-A model or serial is whatever the firmware wants it to be, and the output is parsed by a daemon, put into the command
-line of a notification, into a page and a mail, shown on terminals and pasted into tickets. Every face prints such
-strings through one of three: `visible` what must stay as it is called (a path), `sentence` words of our own with names
-in them, `clean` whatever a drive or smartctl said.
+Firmware can report any text as model or serial. The output is parsed by a daemon, put into the command line of a
+notification, a web page and a mail, shown on terminals and pasted into tickets. All output code prints such strings
+through one of three functions: `visible` for names that must not change (a path), `sentence` for our own text with
+names in it, and `clean` for text from a drive or smartctl.
 """
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ if TYPE_CHECKING:
 LIMIT = 80                # characters of a model with its marketing name; the standards allow 40
 _ELLIPSIS = '...'
 
-# Printable ASCII but for _FOREIGN, single blanks inside: nothing to do for these.
+# Printable ASCII except _FOREIGN, with single blanks inside: such strings need no change.
 _HARMLESS = re.compile(r'[]!#%&(-;?-[^_a-{}~]+(?: []!#%&(-;?-[^_a-{}~]+)*').fullmatch
 
 # ECMA-48: control sequences (CSI), strings (OSC, DCS, SOS, PM, APC) and two-character
-# escapes, each in the 7-bit and the 8-bit form. A string without an end goes as a whole.
+# escapes, each in the 7-bit and the 8-bit form. An unterminated string is removed completely.
 _ESCAPES = re.compile(
     '(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]?'
     '|(?:\x1b[\\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\\\|\x9c)?'
     '|\x1b[ -/]*[0-~]?',
 )
-# Printable for Unicode, but nothing to see: they would forge an empty or equal name.
+# Printable in Unicode but invisible: they could forge an empty name, or one that looks like another.
 _SHAPELESS = str.maketrans(dict.fromkeys('\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0', ' '))
-# A bar begins perfdata. <, > and ` have no business in our own sentences: they would be tags of a page (Nagios with
-# escape_html_tags=0) and a command of a notification's shell.
+# A bar begins perfdata. Our own sentences never need <, > or `, which could be HTML tags on a page (Nagios with
+# escape_html_tags=0) or a command in the shell of a notification.
 _OURS = str.maketrans(dict.fromkeys('|<>`', ' '))
-# What a drive made up may hold none of perfdata's signs, nor what a shell obeys inside double quotes.
-# The apostrophe vanishes ("Drive's" stays one word), the others part words.
+# Text from a drive must not contain characters of perfdata, or characters that a shell expands in double quotes.
+# The apostrophe is removed ("Drive's" stays one word); the others become blanks.
 _FOREIGN = str.maketrans({"'": None, **dict.fromkeys('|=<>`"$\\', ' ')})
-_SHOWN = 20  # characters looked at for each one that may be printed: escape sequences need room
+_SHOWN = 20  # characters examined for each one that may be printed, because escape sequences take up space
 
 
 def literally(text: str) -> str:
-    """Return the expression, in Python's language as in POSIX's, that *text* and nothing else matches."""
+    """Return a regular expression, valid in Python and POSIX, that matches exactly *text*."""
     return re.sub(r'[.^$*+?{}\[\]\\|()]', r'\\\g<0>', text)
 
 
 def clean(text: str, limit: int = LIMIT) -> str:
-    """Return a string of a drive or of smartctl as one line of at most *limit* characters, harmless wherever it is put.
+    """Return a string of a drive or of smartctl as one line of at most *limit* characters, safe in any output.
 
-    Beside what is not visible, the signs that Nagios reserves in its output (| ' =), that a page takes for tags and a
-    shell for commands are removed; blanks are collapsed.
+    Invisible characters are removed, and so are those that Nagios reserves (| ' =), that begin tags in HTML and that
+    begin commands in a shell. Blanks are collapsed.
     """
     if len(text) <= limit and _HARMLESS(text):
         return text
@@ -58,14 +58,14 @@ def clean(text: str, limit: int = LIMIT) -> str:
 
 
 def sentence(text: str, limit: int) -> str:
-    """Return our own words, with names of files and options in them, as one line; = and quotes stay, a bar does not."""
+    """Return our own text, with names of files and options, as one line; keep = and quotes, remove bars."""
     return _shortened(visible(text[:limit * _SHOWN]).translate(_OURS), limit)
 
 
 def visible(text: str) -> str:
-    """Return *text* as one line, without escape sequences and with a blank for each character that has no shape.
+    """Return *text* as one line, without escape sequences and with a blank for each invisible character.
 
-    Those are control characters, line breaks of all kinds, bidirectional marks, zero width, halves of a character.
+    These are control characters, line breaks of all kinds, bidirectional marks, zero width, halves of a character.
     """
     if '\x1b' in text or not text.isascii():
         text = _ESCAPES.sub('', text).translate(_SHAPELESS)
@@ -81,20 +81,20 @@ def _shortened(text: str, limit: int) -> str:
     return text[:max(limit - len(_ELLIPSIS), 0)].rstrip() + _ELLIPSIS[:limit]
 
 
-# --- numbers, metrics and states, as they are said to a person ---
+# --- numbers, metrics and states, as text for people ---
 
 _SIZES = ('B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB')
-WORDS = 400  # characters of one statement; a drive's own words may be endless
+WORDS = 400  # characters of one statement; text from a drive may be of any length
 TELLING_METRICS = ('endurance_used', 'spare_available', 'reallocated', 'pending', 'media_errors', 'temperature',
                    'power_on_time')
 TELLING = 3
 HEALTH, NOT_REPORTED = 'smart_status', 'health status not reported'
-IMPLAUSIBLE = 'implausible'  # why a number is unknown begins with it where the drive's own numbers contradict it
+IMPLAUSIBLE = 'implausible'  # first word of the reason if other numbers of the drive contradict this one
 SPEAKS_FOR_ITSELF = ('unknown_model', 'vendor_threshold', 'vendor_threshold_past', 'firmware_advisory', 'legacy_limit')
 
 
 def plain(number: float) -> str:
-    """Return *number* without exponent and without decimals that say nothing: "97", "0.025"."""
+    """Return *number* without exponent and without meaningless decimals: "97", "0.025"."""
     if number == int(number):
         return str(int(number))
     text = f'{number:.{6 if abs(number) < 1 else 2}f}'.rstrip('0').rstrip('.')
@@ -102,12 +102,12 @@ def plain(number: float) -> str:
 
 
 def plural(number: int, word: str, words: str = '') -> str:
-    """Return "1 entry", "2 entries". words: the plural, if it is another than the word and an s."""
+    """Return "1 entry", "2 entries". words: the plural, if it is not the word plus "s"."""
     return f'{number} {word if number == 1 else words or word + "s"}'
 
 
 def amount(number: Optional[float], unit: str) -> str:
-    """Return a reading's number as a person says it: "97 %", "21473 h", "12.3 TB", "unknown"."""
+    """Return a reading's number as text for people: "97 %", "21473 h", "12.3 TB", "unknown"."""
     if number is None:
         return 'unknown'
     if unit == 's':
@@ -125,7 +125,7 @@ def _size(number: float) -> str:
 
 
 def quantity(reading: Reading) -> str:
-    """Return the number of a reading that is no verdict: "97 %", "255 % or more", "1 (8 logical sectors)"."""
+    """Return the number of a numeric reading as text: "97 %", "255 % or more", "1 (8 logical sectors)"."""
     if reading.forecast is not None:
         return _foreseen(reading.forecast)
     number = amount(reading.number, reading.unit)
@@ -143,16 +143,16 @@ def _foreseen(forecast: Forecast) -> str:
 
 
 def since(seconds: float) -> str:
-    """Return how long ago, as a person says it: "5 h ago", "40 days ago", "3.2 years ago"."""
+    """Return how long ago, as text for people: "5 h ago", "40 days ago", "3.2 years ago"."""
     if seconds < 2 * DAY:
         return f'{round(seconds / HOUR)} h ago'
     return f'{round(seconds / DAY)} days ago' if seconds < YEAR else f'{seconds / YEAR:.1f} years ago'
 
 
 def kind(verdict: Verdict) -> str:
-    """Return "hdd", "ssd", "nvme" or "sas", '' where nobody answered."""
+    """Return "hdd", "ssd", "nvme" or "sas", or '' if no drive answered."""
     identity = verdict.identity
-    # A disk that sleeps or failed to answer has not told whether it turns, and history does not know.
+    # A disk in standby or without an answer did not report its rotation, and the history does not store it.
     is_told = not verdict.problem or identity.kind != 'ssd' or identity.rotation is not None
     return identity.kind if identity.protocol and is_told else ''
 
@@ -179,40 +179,40 @@ def finding(judgement: Judgement) -> str:
 
 
 def _told(judgement: Judgement) -> Tuple[str, str]:
-    """Return ("endurance_used 97 %", "critical above 95"), the latter '' for a verdict; or the growth that decided."""
+    """Return ("endurance_used 97 %", "critical above 95"), or the growth that decided; no limit: ''."""
     against = judgement.growth_against or judgement.against
     words = judgement.growth if judgement.growth_against else statement(judgement.reading)
     return clean(words, limit=WORDS), f'{judgement.state.name.lower()} {against}' if against else ''
 
 
 def coded(text: str) -> str:
-    """Return a sentence behind its code: "[no-drives] no drives to check"; without one as it is."""
+    """Return a sentence with its code in front: "[no-drives] no drives to check"; unchanged without a code."""
     code = getattr(text, 'code', '')
     return f'[{code}] {text}' if code and text else text
 
 
 def problem(verdict: Verdict, limit: int = WORDS) -> str:
-    """Return why a drive was not read, with its code unless that is no fault; '' where it was."""
+    """Return why a drive was not read, with the code if it is a fault; '' if it was read."""
     text = sentence(verdict.problem, limit)
     return Coded(verdict.code, text) if verdict.code and verdict.state is not State.OK else text
 
 
 def headline(verdict: Verdict) -> str:
-    """Return the worst thing about a drive: "endurance_used 97 % (critical above 95)"."""
+    """Return the worst finding of a drive: "endurance_used 97 % (critical above 95)"."""
     if verdict.problem:
         return coded(problem(verdict))
     worst = [judgement for judgement in verdict.judgements if judgement.state is verdict.state]
     told = worst[:1]
     if worst[0].reading.metric == HEALTH:
-        # "FAILED" alone does not say what failed. The most severe finding of another kind does, such as lost data.
+        # "FAILED" alone does not show what failed, so add the most severe other finding, such as lost data.
         told += sorted(worst[1:], key=lambda judgement: judgement.concern == worst[0].concern)[:1]
     return '; '.join(f'{words} ({limit})' if limit else words for words, limit in map(_told, told))
 
 
 def findings(verdict: Verdict) -> str:
-    """Return all that is wrong with a drive, worst first, then what is acknowledged.
+    """Return all findings of a drive, worst first, then the acknowledged ones.
 
-    Where nothing is wrong, the readings that show it follow.
+    If nothing is wrong, return the readings that show this.
     """
     if verdict.problem:
         return problem(verdict)
@@ -223,9 +223,9 @@ def findings(verdict: Verdict) -> str:
 
 
 def _well(verdict: Verdict, is_accepted: bool) -> List[str]:
-    """Return the most telling readings of a drive that is OK, and those that it should have and that are unknown.
+    """Return the most informative readings of a drive that is OK, and the expected readings that are unknown.
 
-    is_accepted: what is acknowledged is shown beside.
+    is_accepted: acknowledged findings are shown as well.
     """
     readings = [each.reading for each in verdict.judgements if not each.acknowledged]
     judged = {reading.metric: reading for reading in readings if reading.judged and reading.number is not None}
@@ -240,7 +240,7 @@ def _well(verdict: Verdict, is_accepted: bool) -> List[str]:
 
 
 def is_worth_showing(reading: Reading) -> bool:
-    """Tell whether an OK is worth less without this number: the SMART health status, wear that is implausible."""
+    """Return whether an OK means less without this number: the SMART health status, or implausible wear."""
     return reading.number is None and (reading.metric == HEALTH or reading.unknown.startswith(IMPLAUSIBLE))
 
 
@@ -271,8 +271,8 @@ EXIT_STATUS_BITS = (
 def exit_status_notes(status: Optional[int]) -> Tuple[Coded, ...]:
     """Return one sentence for each bit that is set in smartctl's exit status.
 
-    Bit 2 (0x04) is a note and no more where the data is complete: smartctl sets
-    it always behind some RAID controllers.
+    Bit 2 (0x04) is only a note if the data is complete, because smartctl always
+    sets it behind some RAID controllers.
     """
     if not status:
         return ()

@@ -1,4 +1,4 @@
-"""Addresses: what an admin writes becomes Devices. Pure functions."""
+"""Convert the addresses that an admin writes into Devices. Pure functions."""
 from __future__ import annotations
 
 import re
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_SLOTS = 256
 
-# One slot, "0-7", or "[0-7,16]"; without brackets a list is clear where the type takes one number.
+# One slot, "0-7", or "[0-7,16]"; a list without brackets is unambiguous if the type takes one number.
 _SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?)'
 _ONLY_SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)'
 
@@ -26,7 +26,7 @@ _SIGNS = frozenset('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 _MACOS = 'IOService:'
 _MACOS_SIGNS = _SIGNS | frozenset(',()')
 _LONGEST_PATH = 255
-# Doors to other files, to memory, to terminals, and a device that reboots when it is opened and left.
+# Links to other files, memory, terminals, and a device that reboots the machine if it is opened and closed.
 _NO_DRIVES = frozenset((
     'shm', 'fd', 'stdin', 'stdout', 'stderr', 'mqueue', 'hugepages', 'mem', 'kmem', 'port', 'kmsg', 'core', 'log',
     'initctl', 'console', 'ptmx', 'pts', 'input', 'net', 'cpu', 'snapshot'))
@@ -34,7 +34,7 @@ _NO_DRIVE_FAMILIES = ('tty', 'vcs', 'watchdog')
 
 
 def parse(text: str) -> list[Device]:
-    """Return the devices that an address means: one, or one for each slot of a range.
+    """Return the devices of an address: one, or one for each slot of a range.
 
     TYPE@PATH, PATH, a line of smartctl's scan ("PATH -d TYPE"), and the forms of the original plugin
     ("megaraid6,/dev/sda", "cciss,1_/dev/sg2", …). Names are unique only after names.named(). Raises UsageError.
@@ -47,7 +47,7 @@ def parse(text: str) -> list[Device]:
 def at(path: str, device_type: str, text: str) -> list[Device]:
     """Return the devices of a type (or of a range of them) at a path, under their short names.
 
-    text: the address as written, for the message. Raises UsageError.
+    text: the address as written, for the error message. Raises UsageError.
     """
     _check_path(path, text)
     types, is_range = _expand(device_type, path, text)
@@ -63,7 +63,7 @@ def _split(text: str) -> tuple[str, str]:
     if text.startswith('/dev/') and ' ' not in text:
         return '', text
     words = re.fullmatch(r'(\S+) -d (\S+)(?: #.*)?', text)
-    if words:  # as smartctl's scan prints it
+    if words:  # in the format of smartctl's scan
         return words[2], words[1]
     start = re.search(rf'/dev(?:/|$)|{_MACOS}', text)
     if not start:
@@ -75,7 +75,7 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def quoted(text: str) -> str:
-    """Return what the admin (or a scan) wrote, fit for a sentence."""
+    """Return the text from the admin (or a scan) in a form that is safe to quote in a sentence."""
     return f'"{clean(text)}"'
 
 
@@ -105,7 +105,7 @@ def _check_path(path: str, text: str) -> None:
 
 
 def _expand(device_type: str, path: str, text: str) -> tuple[list[str], bool]:
-    """Return the exact types that a type means, and whether it is a range."""
+    """Return the exact types included in a type, and whether it is a range."""
     if device_type in ('', 'auto'):
         return [''], False
     match = re.match(TUNNELS, device_type)
@@ -135,8 +135,9 @@ def _entry(base: str, text: str) -> DeviceType:
 
 
 def _slots(entry: DeviceType, base: str, text: str) -> tuple[list[str], bool]:
-    """Return the types that one with ranges means, "megaraid,[0-1]" is megaraid,0 and megaraid,1, and whether it has
-    any.
+    """Return the types included in one with ranges, and whether it has any ranges.
+
+    "megaraid,[0-1]" includes megaraid,0 and megaraid,1.
     """
     form = re.escape(entry.form).replace(r'\[', '(?:').replace(r'\]', ')?')
     slot = _SLOT if len(entry.slots) > 1 else _ONLY_SLOT

@@ -1,4 +1,4 @@
-"""by-id: the names that udev gives drives by what they are, not by where they were found."""
+"""Names in /dev/disk/by-id, which udev derives from the identity of a drive, not from its position."""
 from __future__ import annotations
 
 import os
@@ -16,7 +16,7 @@ _LAST = ('wwn-', 'nvme-eui', 'nvme-nvme')  # names without a model in them
 
 
 def links(folder: str = FOLDER) -> Mapping[str, str]:
-    """Return device path -> its name in the folder, preferring one with the model in it; empty without the folder."""
+    """Return device path -> its name in the folder, preferring names with the model; empty without the folder."""
     try:
         names = sorted(os.listdir(folder), key=lambda name: (not name.startswith(_LAST), name))
     except OSError:
@@ -25,9 +25,9 @@ def links(folder: str = FOLDER) -> Mapping[str, str]:
 
 
 def name_of(device: Device, names: Mapping[str, str]) -> str:
-    """Return the name of a drive among links(), '' where it has none.
+    """Return the name of a drive among links(), or '' without one.
 
-    An NVMe drive bears that of its first namespace: udev names no controllers.
+    An NVMe drive gets the name of its first namespace, because udev does not name controllers.
     """
     if is_raid(device):
         return ''  # the path is the controller's, and so is its link
@@ -36,6 +36,6 @@ def name_of(device: Device, names: Mapping[str, str]) -> str:
 
 
 def stable(device: Device, names: Mapping[str, str]) -> Device:
-    """Return the device under its name among links(), itself where it has none."""
+    """Return the device under its name among links(), or unchanged without one."""
     name = name_of(device, names)
     return device._replace(path=f'{FOLDER}/{name}') if name else device

@@ -1,7 +1,7 @@
-"""Gaps in smartctl's JSON: values that a report should hold and does not, or that smartctl would not print. Pure.
+"""Find gaps in smartctl's JSON: values that are missing, or that smartctl would never print. Pure.
 
-A ticket may have lost lines, a disk may have been full, a bridge may have invented an answer. The rest is judged; the
-gaps become notes, since they may only make a drive look better.
+A ticket may have lost lines, a disk may have been full, a bridge may have invented an answer. The rest is judged. The
+gaps become notes, because they can only make a drive look better.
 """
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from ..model import Report
 
-_SHOWN = 5                # of the places that are damaged
+_SHOWN = 5                # damaged places listed
 _WITH_SUPPORT = (7, 3)    # the first version of smartctl that prints "smart_support"
 _INFO = ALL | {'-i'}
-_STATISTICS_PAGES = range(1, 8)  # a page of a vendor may be empty. Source: ACS-4, 9.5
+_STATISTICS_PAGES = range(1, 8)  # a vendor page may be empty. Source: ACS-4, 9.5
 _STATISTICS_LOG = 4       # its address in the log directory. Source: ACS-4, table A.2
 
 
@@ -32,7 +32,7 @@ _NEEDED = '!'
 
 
 def _all_of(**shape: object) -> dict[str, object]:
-    """Return the shape of an object that has all these keys."""
+    """Return the shape of an object that must have all these keys."""
     return {_NEEDED: tuple(shape), **shape}
 
 
@@ -75,9 +75,9 @@ _COLUMNS = frozenset(('value', 'worst', 'thresh', 'when_failed'))
 
 
 def of_json(data: Json, report: Report, arguments: Collection[str]) -> tuple[Coded, ...]:
-    """Return a sentence for what is damaged, and one for what is missing of all that smartctl was asked for.
+    """Return one sentence for damaged data, and one for requested data that is missing.
 
-    arguments: of smartctl, as `report_sections.arguments_of` returns them.
+    arguments: those of smartctl, as `report_sections.arguments_of` returns them.
     """
     lost = missing(report, arguments, _places(data))
     if report.version >= _WITH_SUPPORT and 'smart_support' not in data and not _INFO.isdisjoint(arguments):
@@ -86,7 +86,7 @@ def of_json(data: Json, report: Report, arguments: Collection[str]) -> tuple[Cod
 
 
 def sentences(damaged: Sequence[str], lost: Sequence[str]) -> Iterator[Coded]:
-    """Yield a sentence for what is damaged and one for what is missing."""
+    """Yield one sentence for damaged data and one for missing data."""
     for code, begin, places in (('values-damaged', 'damaged in the report: ', damaged),
                                 ('values-missing', 'not in the report: ', lost)):
         rest = f' and {len(places) - _SHOWN} more' if len(places) > _SHOWN else ''
@@ -95,7 +95,7 @@ def sentences(damaged: Sequence[str], lost: Sequence[str]) -> Iterator[Coded]:
 
 
 def _unfit(data: Json, shape: Json, where: str, places: list[str]) -> list[str]:
-    """Return *places*, with those of values that are missing or wrong: "ata_smart_attributes.table.4.value"."""
+    """Add the places of missing or invalid values to *places* and return it: "ata_smart_attributes.table.4.value"."""
     places += [where + key for key in shape.get(_NEEDED, ()) if key not in data]
     for key, value in data.items():
         fits = shape.get(key)
@@ -111,7 +111,7 @@ def _unfit(data: Json, shape: Json, where: str, places: list[str]) -> list[str]:
 
 
 def _unfit_items(items: list[Any], shape: Json, where: str, places: list[str]) -> None:
-    """Add the same of a table. A column that one row of the attributes has is missing in the others."""
+    """Add the places of a table. A column that one attribute row has counts as missing in rows without it."""
     columns = _COLUMNS.intersection(key for item in items if shape is _ROW and isinstance(item, dict) for key in item)
     for number, item in enumerate(items):
         if isinstance(item, dict):
@@ -122,7 +122,7 @@ def _unfit_items(items: list[Any], shape: Json, where: str, places: list[str]) -
 
 
 def _places(data: Json) -> set[str]:
-    """Return the keys of a report, and marks for the logs that it says the drive does not keep."""
+    """Return the keys of a report, and a mark for each log that, according to it, the drive does not keep."""
     capabilities = object_of(data, 'ata_smart_data', 'capabilities')
     marks = [key for key in (NO_ERROR_LOG, NO_TEST_LOG) if capabilities.get(key) is False]
     logs = [log.get('address') for log in objects_of(object_of(data, 'ata_log_directory'), 'table')]
@@ -132,7 +132,7 @@ def _places(data: Json) -> set[str]:
 
 
 def _lost_rows(data: Json) -> Iterator[str]:
-    """Yield the self-tests that are counted and not listed, and the statistics of pages that must have some."""
+    """Yield self-tests that are counted but not listed, and statistics pages that must not be empty but are."""
     for name in ('extended', 'standard'):
         log = object_of(data, 'ata_smart_self_test_log', name)
         if len(objects_of(log, 'table')) < (integer_of(log, 'count') or 0):

@@ -1,4 +1,4 @@
-"""The output of a process or the content of a file: its characters, and where smartctl's JSON starts in them."""
+"""Decode the output of a process or the content of a file, and find smartctl's JSON in it."""
 from __future__ import annotations
 
 import json
@@ -11,14 +11,14 @@ from ..typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any
 
-# The names of a single drive, in JSON and in text -> what is left of them.
+# Patterns for the identifiers of a single drive, in JSON and text -> their replacement.
 _NAMES = ((r'("(?:serial_number|logical_unit_id)"\s*:\s*")(?:[^"\\]|\\.)*', r'\1'),
           (r'("(?:wwn|eui64)"\s*:\s*)\{[^{}]*\}', r'\1{}'),
           (r'^((?:Serial [Nn]umber|LU WWN Device Id|Logical Unit id|Namespace \d+ IEEE EUI-64):).*', r'\1'))
 
 
 def as_text(data: bytes) -> str:
-    """Return the characters of a recorded file, whatever wrote it.
+    """Return the text of a recorded file in any common encoding.
 
     PowerShell redirects as UTF-16; a thousands separator may be a Latin-1 blank (A0) or a Windows apostrophe (92).
     Raises DriveError for a file that is too large to be a report.
@@ -30,7 +30,7 @@ def as_text(data: bytes) -> str:
     if b'\0' in data[:64]:
         return data.decode('utf-16-le' if data[1:2] == b'\0' else 'utf-16-be', 'replace')
     try:
-        return data.decode('utf-8').removeprefix('\ufeff')  # its own codec would be one import more
+        return data.decode('utf-8').removeprefix('\ufeff')  # the utf-8-sig codec would be another import
     except UnicodeDecodeError:
         return data.decode('cp1252', 'replace')
 
@@ -48,24 +48,24 @@ def looks_like_json(text: str) -> bool:
 
 
 def json_start(text: str) -> int:
-    """Return where the JSON starts, -1 where there is none.
+    """Return the index at which the JSON starts, or -1 without JSON.
 
-    smartctl 7.0 to 7.2 prints "Pending defect count:" before its JSON, and a login shell may print something, too.
+    smartctl 7.0 to 7.2 prints "Pending defect count:" before its JSON, and a login shell may print text as well.
     """
     if text[:1] == '{':
         return 0
     if '{' not in text:
-        return -1  # nearly always what follows a report: nothing, and no reason to compile a pattern for it
+        return -1  # usually nothing follows a report, so do not compile a pattern
     match = re.search(r'^[ \t\ufeff]*\{(?=\s*["}]|\s*$)', text, re.MULTILINE)
     return match.end() - 1 if match else -1
 
 
 def loaded(text: str, start: int) -> Any:
-    """Return the one JSON document that starts at *start*. Raises DriveError for a damaged one, and for several."""
+    """Return the one JSON document that starts at *start*. Raises DriveError if it is damaged or not the only one."""
     try:
         data, end = json.JSONDecoder().raw_decode(text, start)
     except (ValueError, RecursionError):
-        # ValueError also for a number of more than 4300 digits (Python 3.11).
+        # json also raises ValueError for a number of more than 4300 digits (Python 3.11).
         raise DriveError('is damaged JSON: cut off in the middle, or changed; record it again with smartctl --json -x',
                          'report-damaged') from None
     if looks_like_json(text[end:]):

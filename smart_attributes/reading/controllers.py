@@ -1,4 +1,4 @@
-"""Controllers: which SCSI host of this machine an address means, and whether it is of the right kind."""
+"""Find the SCSI host that an address refers to, and check that its controller is of the right type."""
 from __future__ import annotations
 
 import os
@@ -13,16 +13,15 @@ from .location import names_in, text_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-ROOT = '/'  # the folder that stands for /
+ROOT = '/'  # the folder used as /
 
 
 def relocated(reads: Sequence[Read]) -> Sequence[Read]:
-    """Return the reads, those of a controller that is not where its address says with that reason, and once for a
-    range.
+    """Return the reads, with a better reason for controllers that are not at their address; only one for a range.
 
-    Host numbers change at boot; a slot that nobody looked into is not empty.
+    Host numbers change at boot, and a slot that was never examined must not count as empty.
     """
-    # Nothing is looked up where a drive behind the controller answered.
+    # If a drive behind the controller answered, skip the lookup.
     answered = {_place(read.device) for read in reads
                 if read.identity or type(read.outcome) not in (DriveAbsent, DriveError)}
     unanswered = {_place(read.device): read.device for read in reversed(reads)
@@ -44,7 +43,7 @@ def _place(device: Device) -> tuple[str, str]:
 
 
 def moved(device: Device) -> ControllerElsewhere | None:
-    """Return the reason for an address whose controller has another host number now, None where that is not so."""
+    """Return an error if the controller of an address now has another host number, otherwise None."""
     kind, drivers, here = controller(device.type), hosts(), host_of(device)
     if kind is None or not kind.drivers or here is None or drivers.get(here) in kind.drivers:
         return None
@@ -69,8 +68,8 @@ def hosts() -> Mapping[int, str]:
 
 
 def host_of(device: Device) -> int | None:
-    """Return the number of the SCSI host behind a path, None where nothing shows it."""
-    path = os.path.realpath(os.path.join(ROOT, device.path.lstrip('/')))  # where a link of udev leads, within ROOT
+    """Return the number of the SCSI host behind a path, or None if it is not known."""
+    path = os.path.realpath(os.path.join(ROOT, device.path.lstrip('/')))  # the target of a udev link, within ROOT
     root = os.path.realpath(ROOT).rstrip('/')
     path = path[len(root):] if path.startswith(root + '/') else device.path
     bus = re.fullmatch('/dev/bus/([0-9]{1,9})', path)
@@ -85,7 +84,7 @@ def host_of(device: Device) -> int | None:
 
 
 def watched(reads: Sequence[Read]) -> Collection[int]:
-    """Return the hosts whose drives behind RAID are in the check and gave a report."""
+    """Return the hosts with at least one drive behind RAID that is in the check and returned a report."""
     devices = {_place(read.device): read.device for read in reads
                if isinstance(read.outcome, Report) and is_raid(read.device)}
     drivers = hosts() if devices else {}

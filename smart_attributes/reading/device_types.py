@@ -13,24 +13,24 @@ if TYPE_CHECKING:
 
 
 class Controller:
-    """The RAID controllers that a type is for: all that differs between them."""
+    """The RAID controllers that a type is for, with all properties that differ between them."""
 
     def __init__(  # noqa: PLR0913 - a row of the table; a NamedTuple would cost imports
             self, name: str, slots: Slots, example: str, paths: str, *, products: str = '',
             drivers: tuple[str, ...] = (), bay: str = '', silent_is_empty: bool = False, has_bus: bool = False,
             own_nodes: tuple[str, ...] = (), failures: Failures = (), since: str = '') -> None:
-        self.name = name                  # as messages call it: "MegaRAID"
+        self.name = name                  # name in messages: "MegaRAID"
         self.slots = slots                # lowest and highest number of each N of the form
         self.example = example            # an address: "megaraid,6@/dev/bus/0"
         self.paths = paths                # for doc/how-to/raid.md: which paths lead to the controller
         self.products = products or name  # for doc/how-to/raid.md: brands, models and drivers
-        self.drivers = drivers            # in /sys/class/scsi_host/hostN/proc_name; (): a moved one is not looked for
-        self.bay = bay                    # how the numbers name the bay: "slot {1} of enclosure {0}"; '': they do not
-        self.silent_is_empty = silent_is_empty  # a slot that smartctl opens and that does not answer holds no drive
-        self.has_bus = has_bus            # addressed by its host as well: /dev/bus/H
-        self.own_nodes = own_nodes        # regular expressions of paths below /dev that no other driver makes
+        self.drivers = drivers            # in /sys/class/scsi_host/hostN/proc_name; (): not searched if moved
+        self.bay = bay                    # the bay, made of the numbers: "slot {1} of enclosure {0}"; '': unknown
+        self.silent_is_empty = silent_is_empty  # a slot that opens but does not answer is empty
+        self.has_bus = has_bus            # can also be addressed by its host: /dev/bus/H
+        self.own_nodes = own_nodes        # regular expressions of paths below /dev that only its driver creates
         self.failures = failures          # as the rules of failure_reasons: pattern, code, sentence
-        self.since = since                # "7.5": a version of smartctl that has the type, where 7.3 lacks it
+        self.since = since                # "7.5": a version of smartctl that has the type, if 7.3 lacks it
 
 
 class DeviceType:
@@ -38,18 +38,18 @@ class DeviceType:
 
     def __init__(self, form: str, arguments: str = '', *, is_scsi: bool = False, nodes: str = '',
                  is_vendors: bool = False, controller: Controller | None = None) -> None:
-        self.form = form                  # as shown to people: "areca,N[/E]"
-        self.arguments = arguments        # regular expression of what may follow the name, without a controller
+        self.form = form                  # form in messages: "areca,N[/E]"
+        self.arguments = arguments        # regular expression of arguments after the name, without a controller
         self.is_scsi = is_scsi            # "sat+" or "scsi+" may precede it
-        self.nodes = nodes                # regular expression of the only paths below /dev for it; '': any drive's
-        self.is_vendors = is_vendors      # sends vendor commands, which another disk under that path would get as well
-        self.controller = controller      # for a type that picks one of several drives behind a path
+        self.nodes = nodes                # regular expression of its only valid paths below /dev; '': any drive
+        self.is_vendors = is_vendors      # sends vendor commands, even to a different disk at that path
+        self.controller = controller      # set if the type selects one of several drives behind a path
         self.name = form.partition('[')[0].partition(',')[0]       # the type without its arguments: "areca"
         self.separator = '/' if '/' in form else ','                # between numbers
-        self.slots: Slots = controller.slots if controller else ()  # limits of the numbers that pick a drive
+        self.slots: Slots = controller.slots if controller else ()  # limits of the numbers that select a drive
 
     def has_slot(self, numbers: str) -> bool:
-        """Return whether "6", or "1/2", is a number for each N of the form, within its limits."""
+        """Return whether numbers such as "6" or "1/2" match the form, each within its limits."""
         words = numbers.split(self.separator)
         fewest = self.form.partition(',')[2].partition('[')[0].count(self.separator) + 1
         return fewest <= len(words) <= len(self.slots) and all(
@@ -57,7 +57,7 @@ class DeviceType:
             for word, (low, high) in zip(words, self.slots))
 
 
-# Where udev links a disk by its bus: by its name, or where ata_id takes that away from it, by its socket.
+# The links that udev creates for a disk by its bus: by its name or, if ata_id overrides that, by its socket.
 # Source: systemd, rules.d/60-persistent-storage.rules and udev-builtin-path_id.c.
 _USB = '(disk/by-id/usb-[A-Za-z0-9_.:+=@-]+|disk/by-path/[A-Za-z0-9_][A-Za-z0-9_.:+=@-]*-usb-[A-Za-z0-9_.:+=@-]+)'
 _3WARE = 'tw[ael][0-9]+'
@@ -65,14 +65,14 @@ _NSID = r'(,0x[0-9a-f]{1,8})?'
 _SAT_OR_NVME = r'(/sat)?'
 
 # Source: smartctl(8) and get_smart_device(), get_custom_smart_device(), get_sat_device(), get_snt_device() of
-# smartmontools 7.3 and 7.5; failures: its os_linux.cpp. Where smartctl checks no upper limit (megaraid, aacraid), 16
-# bits are the limit. Drivers: .proc_name of the host templates of Linux 6.1, drivers/scsi.
+# smartmontools 7.3 and 7.5; failures: its os_linux.cpp. If smartctl has no upper limit (megaraid, aacraid), 16 bits
+# are the limit. Drivers: .proc_name of the host templates of Linux 6.1, drivers/scsi.
 TYPES = (
     DeviceType('ata'),
     DeviceType('scsi', is_scsi=True),
     DeviceType('nvme[,0xNSID]', _NSID),
     DeviceType('sat[,auto][,N]', r'(,auto)?(,0|,12|,16)?'),
-    # usbcypress takes an operation code, too; a wrong one may damage the drive (smartctl(8)).
+    # usbcypress also accepts an operation code; a wrong one may damage the drive (smartctl(8)).
     DeviceType('usbcypress', nodes=_USB, is_vendors=True),
     DeviceType('usbjmicron[,p][,x][,PORT]', r'(,p)?(,x)?(,[01])?', nodes=_USB, is_vendors=True),
     DeviceType('usbprolific', nodes=_USB, is_vendors=True),
@@ -82,8 +82,8 @@ TYPES = (
     DeviceType('sntjmicron[,0xNSID][/sat]', _NSID + _SAT_OR_NVME, nodes=_USB, is_vendors=True),
     DeviceType('sntrealtek[/sat]', _SAT_OR_NVME, nodes=_USB, is_vendors=True),
     DeviceType('marvell', is_vendors=True),
-    DeviceType('atacam'),  # FreeBSD's scan prints it
-    # WRITE BUFFER to whatever has that /dev/sgN, which every disk may have.
+    DeviceType('atacam'),  # printed by FreeBSD's scan
+    # Sends WRITE BUFFER to the device at this /dev/sgN, which may be any disk.
     DeviceType('areca,N[/E]', nodes='sg[0-9]+', is_vendors=True, controller=Controller(
         'Areca', ((1, 128), (1, 8)), 'areca,1/1@/dev/sg2', "the controller's `/dev/sgM`",
         drivers=('arcmsr',), bay='slot {0}', silent_is_empty=True,
@@ -99,7 +99,7 @@ TYPES = (
     DeviceType('hpt,L/M[/N]', controller=Controller(
         'HighPoint', ((1, 8), (1, 128), (1, 15)), 'hpt,1/3@/dev/sda', 'any volume of it, `/dev/sda`',
         products='HighPoint RocketRAID', bay='channel {1} of controller {0}')),
-    # A MegaRAID number is the controller's own, not that of the bay.
+    # A MegaRAID number is assigned by the controller; it is not the bay number.
     DeviceType('megaraid,N', is_scsi=True, controller=Controller(
         'MegaRAID', ((0, 65535),), 'megaraid,6@/dev/bus/0', '`/dev/bus/H`, or any volume of it, `/dev/sda`',
         products='MegaRAID: LSI, Avago, Broadcom; Dell PERC; Lenovo, Fujitsu, Intel, Supermicro',
@@ -134,32 +134,32 @@ TYPES = (
 BY_NAME = {entry.name: entry for entry in TYPES}
 CONTROLLERS = {entry.name: entry.controller for entry in TYPES if entry.controller}
 
-# Types of smartctl that a check must not use, with the reason.
+# smartctl types that a check must not use, each with the reason.
 _TUNNEL = 'sends its commands by writing to a sector of the volume; a check must not write'
 REFUSED = {
     'jmb39x': _TUNNEL,
     'jmb39x-q': _TUNNEL,
     'jmb39x-q2': _TUNNEL,
     'jms56x': _TUNNEL,
-    # Two checks at once would read one drive under the name of the other.
+    # Two simultaneous checks would read one drive under the name of the other.
     'intelliprop': 'switches the bridge from drive to drive by writing to one of its logs; a check must not write',
     'test': 'only tells how smartctl would open the drive',
 }
 
-# The expressions are compiled where they are used (re keeps them): an import must not pay for those it does not need.
+# Expressions are compiled on first use (re caches them), so that the import does not pay for unused ones.
 TUNNELS = r'(?:sat(,auto)?(,0|,12|,16)?|scsi)\+'
 
 
 def controller(device_type: str) -> Controller | None:
-    """Return the controllers that a type such as "sat+megaraid,6" is for, None where it picks no drive behind one."""
+    """Return the controllers for a type such as "sat+megaraid,6", or None if it does not select a drive behind one."""
     return CONTROLLERS.get(device_type.rpartition('+')[2].partition(',')[0])
 
 
 def is_raid(device: Device) -> bool:
-    """Return whether the type picks one of several drives behind a controller."""
+    """Return whether the type selects one of several drives behind a controller."""
     return controller(device.type) is not None
 
 
 def base(device: Device) -> str:
-    """Return the type without what only tunnels: "sat+megaraid,6" is megaraid,6."""
+    """Return the type without the tunnel prefix: "sat+megaraid,6" becomes megaraid,6."""
     return device.type.rpartition('+')[2]

@@ -1,4 +1,4 @@
-"""A second look at an address that did not answer: what this machine knows about it, beside smartctl and sudo."""
+"""Find a better reason for an address that did not answer, from what this machine knows about it."""
 from __future__ import annotations
 
 import os
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def with_better_reasons(reads: Sequence[Read]) -> list[Read]:
-    """Return the reads; where nothing answered, with a better reason if there is one."""
+    """Return the reads; a read without an answer gets a better reason if one is found."""
     return [read if isinstance(read.outcome, Report) or read.device.is_recorded else
             read._replace(outcome=failure_reasons.as_asked(_better(read.device, read.outcome), read.device.type))
             for read in controllers.relocated(reads)]
@@ -32,7 +32,7 @@ def _better(device: Device, error: DriveError) -> DriveError:
 
 
 def _undetected(device: Device, error: DriveError) -> DriveError:
-    """Return the reason where smartctl knows no drive at a path."""
+    """Return the error for a path at which smartctl does not recognize a drive."""
     generic = re.fullmatch(r'/dev/ng([0-9]+)n[0-9]+', device.path)
     advice = f'write /dev/nvme{generic[1]}, the drive of which this is a namespace' if generic else \
         'check the path; smartctl --scan lists the drives there are'
@@ -42,16 +42,16 @@ def _undetected(device: Device, error: DriveError) -> DriveError:
 
 
 def _is_there(path: str) -> bool:
-    """Return whether there is something at a path; not where udev's link is gone, or its target."""
+    """Return whether a path exists; False if a udev link or its target is missing."""
     try:
         os.stat(os.path.join(controllers.ROOT, path.lstrip('/')))
     except OSError as error:
-        return not isinstance(error, (FileNotFoundError, NotADirectoryError))  # after another error it may be there
+        return not isinstance(error, (FileNotFoundError, NotADirectoryError))  # other errors: it may exist
     return True
 
 
 def _refused(device: Device, error: DriveError) -> DriveError:
-    """Return the reason where the rule that we print would not admit this call either."""
+    """Return the error for a refused call; a different one if the rule we print would not allow it either."""
     from . import sudoers
     arguments = smartctl_calls.read_arguments(device.path, device.type)
     if sudoers.admits(sudoers.all_expressions(), arguments):

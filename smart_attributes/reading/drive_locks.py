@@ -1,11 +1,11 @@
-"""Which drives the smartctl of another check reads or waits for: one that hangs costs one process, not one a check.
+"""Lock each drive while smartctl reads it, so that a hanging drive costs one process, not one per check.
 
 smartctl gets as its standard input a file that is locked with flock. The lock belongs to every process that has the
-file open, so it lasts as long as smartctl, or sudo in front of it, lasts, however long ago the check has ended that
-started it. Nothing has to look through /proc, and nothing is left to clear away.
+file open, so it is held as long as smartctl, or the sudo that runs it, even if the check ended long ago. Nothing has
+to search /proc or to clean up.
 
-Each user has one folder of locks, which nobody else but root can write to, so a lock in it is one of this user's own
-processes. Other users see root's locks; root does not look at theirs. Imported before the first process starts, so it
+Each user has one folder of locks, which only that user and root can write to, so a lock in it belongs to a process of
+this user. Other users see root's locks; root does not look at theirs. Imported before the first process starts, so it
 must be cheap.
 """
 from __future__ import annotations
@@ -28,22 +28,22 @@ if TYPE_CHECKING:
 
 FOLDER = 'waiting'
 RECORD = 64       # bytes: process and time
-DIGITS = 10       # of a number in a record; longer ones are damaged
-MOST = 1000       # files that doctor looks at; no machine has as many drives
+DIGITS = 10       # longest number in a record; a longer one is damaged
+MOST = 1000       # files that doctor examines; no machine has this many drives
 LOCKS = '/proc/locks'
-FRESH = 0.04      # seconds that the content of LOCKS is used for
+FRESH = 0.04      # seconds for which the content of LOCKS is cached
 LONGEST = 120     # characters of a drive's name that are kept as they are; file systems allow 255 bytes
 NODES = '/sys/dev'
-BUS = '/dev/bus/'  # and the number of a SCSI host; smartctl's name for a MegaRAID controller, no file
-# Their numbers choose how a bridge is asked, or a namespace, which is the same drive.
+BUS = '/dev/bus/'  # followed by a SCSI host number; smartctl's name for a MegaRAID controller, not a file
+# Their numbers select an access method of a bridge, or a namespace; both belong to the same drive.
 _NO_SLOTS = ('sat', 'nvme', 'sntjmicron')
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Earlier:
-    """The process that has a drive, and when it began.
+    """The process that is using a drive, and its start time.
 
-    pid: 0 where it is not known. start: seconds since boot, 0 where it is not known.
+    pid: 0 if not known. start: seconds since boot, 0 if not known.
     """
 
     __slots__ = ('pid', 'start')
@@ -53,7 +53,7 @@ class Earlier:
 
     @property
     def since(self) -> str:
-        """The time of day when it began, with the day where that was not today, and the process."""
+        """The start time of the process, with the date if it was not today, and its number."""
         process = f' (process {self.pid})' if self.pid else ''
         age = _now() - self.start
         form = '%H:%M' if age < DAY / 2 else '%Y-%m-%d %H:%M'
@@ -75,19 +75,19 @@ class Waiting:
 
     def __init__(self, state_dir: str = '') -> None:
         self.state_dir = state_dir
-        self.why_not = ''                # why nothing can be known of other checks
-        self.is_crowded = False          # held() left files out
+        self.why_not = ''                # why other checks cannot be detected
+        self.is_crowded = False          # held() skipped files
         self.path = ''
-        self._locks = ('', 0.0)          # content of LOCKS, and when it was read
+        self._locks = ('', 0.0)          # content of LOCKS and the time it was read
         try:
             self.path = state_directory.for_locks(FOLDER, state_dir)
         except state_directory.Unusable as error:
             self.why_not = str(error)
 
     def begin(self, command: Command) -> int | Earlier:
-        """Return the locked file for a process that reads a drive, or the process that still does; -1 without a file.
+        """Return a locked file for reading a drive, or the process that is still reading it; -1 without a file.
 
-        Raises OSError where this process has no descriptors left.
+        Raises OSError if this process has no descriptors left.
         """
         file = drive_name(command)
         descriptor = self._root_has(file) or self._open(file)
@@ -106,9 +106,9 @@ class Waiting:
         return descriptor
 
     def _root_has(self, file: str) -> Earlier | None:
-        """Return the process of root that has a drive, for another user; None where root has none.
+        """Return the process of root that is using a drive, for another user; None if root is not using it.
 
-        Only root may open root's files, since who opens one can lock it; the kernel's list shows which are locked.
+        Only root may open root's files, because opening a file allows locking it. The kernel lists which are locked.
         Source: Linux, fs/locks.c, locks_show().
         """
         try:
@@ -122,7 +122,7 @@ class Waiting:
         return Earlier(0, min(_now() - (time.time() - status.st_mtime), _now())) if held else None
 
     def _listed(self) -> str:
-        """Return the locks of this machine; '' where the kernel does not list them."""
+        """Return the kernel's list of the locks of this machine, or '' if it has no such list."""
         if not self._locks[0] or time.monotonic() - self._locks[1] > FRESH:
             try:
                 with open(LOCKS, encoding='ascii') as file:
@@ -132,9 +132,9 @@ class Waiting:
         return self._locks[0]
 
     def held(self, limit: float) -> Iterator[tuple[str, Earlier]]:
-        """Yield each drive that a process has had for longer than *limit*, in seconds, and which one.
+        """Yield each drive that a process has used for longer than *limit* seconds, and that process.
 
-        The process has a number only where it is verified to be the smartctl, or its sudo, that reads this drive.
+        Its number is given only if it is verified to be the smartctl, or its sudo, that reads this drive.
         """
         for file in () if self.why_not else self._files():
             descriptor = self._open(file)
@@ -148,12 +148,12 @@ class Waiting:
                     yield _verified(file, earlier)
 
     def _files(self) -> list[str]:
-        """Return the files of drives, of a crowded folder the first MOST."""
+        """Return the lock files of drives, at most the first MOST."""
         from itertools import islice
         try:
             with os.scandir(self.path) as entries:
                 files = [entry.name for entry in islice(entries, MOST + 1)]
-        except FileNotFoundError:   # removed meanwhile: nothing is held
+        except FileNotFoundError:   # the folder was removed: no locks are held
             files = []
         self.is_crowded = len(files) > MOST
         return sorted(files[:MOST])
@@ -165,18 +165,18 @@ class Waiting:
             return os.open(os.path.join(self.path, file), _FLAGS, 0o600)
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE):
-                raise  # no room for the process either
+                raise  # the process would lack descriptors as well
             self.why_not = f'{self.path}/{file}: {error.strerror}; let the user of the check alone write there'
             return -1
 
 
 def _now() -> float:
-    """Return the seconds since boot, which no change of the clock moves; the kernel dates processes by them."""
+    """Return the seconds since boot, as in the kernel's process start times; clock changes do not affect them."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def _blank(descriptor: int) -> None:
-    """Remove the previous process; truncating the file would take half a millisecond."""
+    """Overwrite the record of the previous process; truncating the file would take half a millisecond."""
     try:
         os.pwrite(descriptor, b' ' * RECORD, 0)
     except OSError:  # a full disk
@@ -184,19 +184,19 @@ def _blank(descriptor: int) -> None:
 
 
 def sign(descriptor: int, pid: int) -> None:
-    """Write down which process has the file now, and leave it to that process."""
+    """Record in the file which process holds it now, and close this process's descriptor."""
     try:
         os.pwrite(descriptor, b'%d %d\n' % (pid, _now()), 0)
-    except OSError:  # a full disk; the lock alone still shows that somebody reads the drive
+    except OSError:  # a full disk; the lock alone still shows that a process reads the drive
         pass
     finally:
         os.close(descriptor)
 
 
 def _read(descriptor: int) -> Earlier:
-    """Return the process that a file names. Its start is the kernel's where the process is there, else the file's.
+    """Return the process that a file names. Its start time is from the kernel if it still runs, else from the file.
 
-    A record that is damaged, or dated in the future, counts as not there.
+    A record that is damaged or dated in the future counts as absent.
     """
     line, end, _ = os.pread(descriptor, RECORD, 0).partition(b'\n')
     numbers = [int(word) for word in line.split() if word.isdigit() and len(word) <= DIGITS]
@@ -208,7 +208,7 @@ def _read(descriptor: int) -> Earlier:
 
 
 def _started(pid: int) -> float:
-    """Return when a process began, in seconds since boot; 0 where there is none. Source: proc(5), starttime."""
+    """Return when a process began, in seconds since boot, or 0 if it does not exist. Source: proc(5), starttime."""
     try:
         with open(f'/proc/{pid}/stat', 'rb') as file:
             return int(file.read().rpartition(b')')[2].split()[19]) / os.sysconf('SC_CLK_TCK')
@@ -217,7 +217,7 @@ def _started(pid: int) -> float:
 
 
 def _is_locked(descriptor: int) -> bool:
-    """Return whether a process has the file. Asking takes the lock for a moment, so a check that comes then waits."""
+    """Return whether a process holds the file. Testing takes the lock briefly, so another check may have to wait."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -228,9 +228,9 @@ def _is_locked(descriptor: int) -> bool:
 
 
 def _verified(file: str, earlier: Earlier) -> tuple[str, Earlier]:
-    """Return the address that a process reads, with the process; without its number where it does not read that drive.
+    """Return the address that a process reads, and the process, without its number if it does not read that drive.
 
-    A number in a file may be anybody's, such as 1; no message may advise to kill that.
+    The number in a file may be that of any process, such as 1; a message must never advise killing that one.
     """
     try:
         with open(f'/proc/{earlier.pid}/cmdline', 'rb') as process:
@@ -247,7 +247,7 @@ def drive_name(command: Command) -> str:
     """Return the file name for the drive that a command reads, or "scan".
 
     It is the drive's place in sysfs ("0:0:0:0", "nvme0") and, behind a controller, its number and the controller's
-    host ("megaraid,6@host0"); where sysfs does not know the path, it is the path.
+    host ("megaraid,6@host0"); if sysfs does not know the path, it is the path.
     """
     kind, path = _type_and_path(smartctl_calls.split(command)[1])
     if not path.startswith('/'):
@@ -260,7 +260,7 @@ def drive_name(command: Command) -> str:
         return _plain(place)
     if path.startswith(BUS):
         place = f'host{path[len(BUS):]}'
-    elif place.count(':') == 3:  # "0:2:1:0", of which the first is the SCSI host
+    elif place.count(':') == 3:  # "0:2:1:0", which begins with the SCSI host
         place = f'host{place.partition(":")[0]}'
     return _plain(f'{kind},{numbers}@{place}')
 
@@ -270,7 +270,7 @@ def _type_and_path(arguments: Command) -> tuple[str, str]:
 
 
 def _place(path: str) -> str:
-    """Return where sysfs has the drive of a device node, be it a disk, a partition of it or its /dev/sgN.
+    """Return the name in sysfs of the drive of a device node, which may be a disk, a partition or a /dev/sgN.
 
     Source: Linux, Documentation/ABI/stable/sysfs-dev; drivers/scsi/sg.c; drivers/nvme/host/core.c.
     """
@@ -288,10 +288,10 @@ def _place(path: str) -> str:
 
 
 def _plain(words: str) -> str:
-    """Return a name that a file can have."""
+    """Return *words* as a valid file name."""
     text = ''.join(letter if letter.isascii() and (letter.isalnum() or letter in ',+@._:-') else '!'
                    for letter in words)
     if len(text) <= LONGEST and '!' not in words and text == words.replace('/', '!'):
         return text
-    from binascii import crc32  # a sum distinguishes other letters, and what is too long
+    from binascii import crc32  # a checksum distinguishes names with replaced or cut characters
     return f'{text[-LONGEST:]}!{crc32(os.fsencode(words)):08x}'

@@ -1,6 +1,6 @@
-"""The meaning of smartctl's words when there is no verdict: a reason and the next step. Pure.
+"""Translate smartctl's messages into a reason and a next step if a drive cannot be judged. Pure.
 
-A sentence continues the drive's name: "sdb: cannot be opened: Permission denied; run as root or through sudo".
+Each sentence continues after the drive's name: "sdb: cannot be opened: Permission denied; run as root or through sudo".
 """
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .device_types import CONTROLLERS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# smartctl complains near the top, in lines shorter than 200 characters. A drive may make up any text, and the time that
-# the expressions below take grows with the cube of a line's length.
+# smartctl complains near the top, in lines shorter than 200 characters. A drive can report any text, and the running
+# time of the expressions below grows with the cube of the line length.
 _LONGEST_LINE, _MOST_LINES, _EXAMINED = 300, 200, 8192
 _REASON = 160             # characters of smartctl's own reason that are quoted
 
 _SUDOERS = '"check_smart_attributes sudoers" prints the rule for /etc/sudoers.d'
 _TYPE = 'give the type as TYPE@PATH, for instance sat@/dev/sda'
-_A_TYPE = '{type}'         # in a sentence: "a type (TYPE@PATH)", or "another type than sat" where one was given
+_A_TYPE = '{type}'         # in a sentence: "a type (TYPE@PATH)", or "another type than sat" if a type was given
 _DISABLED = ('has SMART disabled: it does not watch itself and its verdict is worth nothing; enable it: smartctl -s '
              'on PATH')
 _UNSUPPORTED = 'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may want ' + _A_TYPE
@@ -36,15 +36,15 @@ def _of_controllers(code: str) -> list[tuple[str, str, str]]:
     return [failure for each in CONTROLLERS.values() for failure in each.failures if failure[1] == code]
 
 
-# The class of an error with a code, where it is not DriveError.
+# The class of the error with a code, if not DriveError.
 _CLASSES: Mapping[str, type[DriveError]] = {
     'sudo-rule-missing': SudoRefused, 'asleep': DriveAsleep, 'no-such-device': DriveAbsent, 'empty-slot': DriveAbsent,
     'type-undetected': DriveUndetected, 'no-medium': DriveIsNoDrive, 'raid-volume': DriveIsNoDrive,
     'not-a-drive': DriveIsNoDrive, 'not-a-report': NotAReport}
 
-# Words of smartctl or sudo, compiled only when needed since an import must not pay for sixty of them; the code and the
-# sentence of the error that they mean. {} in a sentence is the first group that matched, cleaned. The first words that
-# match decide, so the particular is before the general.
+# Patterns for messages of smartctl or sudo, each with the code and the sentence of its error. They are compiled only
+# when needed, because there are sixty. {} in a sentence is the first group that matched, cleaned. The first match
+# decides, so specific patterns come before general ones.
 # Source: smartmontools 5.38 to 7.5 and 8.0 in work, os_linux.cpp, dev_*.cpp, *print.cpp; sudo 1.9.
 _CAUSES: tuple[tuple[str, str, str], ...] = (
     # sudo
@@ -77,7 +77,7 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
     (r"multiple -d TYPE options", 'smartctl-call-changed',
      'cannot be read: several types were given; one device has one type'),
     # Asleep
-    # smartctl 7.3 takes a drive that answers nothing for one in SLEEP; one in standby still answers.
+    # smartctl 7.3 treats a drive that does not answer as in SLEEP; a drive in standby still answers.
     (r'^Device is in SLEEP mode, exit\(\d+\)', 'not-answering',
      'answers nothing: in SLEEP mode or dead, which look alike; wake it up with smartctl -n never -i, or let it use '
      'standby'),
@@ -156,22 +156,22 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
     (r'\] (?:detected|opened)$|^(?:ATA|NVMe) device successfully opened', 'report-without-data',
      _RECORD.format('smartctl only opened the drive')))
 
-# What smartctl complains about in a report that is good for a verdict all the same.
+# Complaints of smartctl in a report that can still be judged.
 _COMPLAINT = (r'Warning[:!]|==> WARNING:|Read .* failed|SMART Status (?:not supported|command failed)'
               r'|.*(?:Log Sense|Failed) .*\[|Error .*checksum|An optional SMART command failed')
 
-# What a health log of zeros may still hold: the drive's limits, no warning, and the temperature, which bridges add.
-_FEW = 4  # a report that was cut holds some of its fourteen counts
+# Values allowed in an otherwise empty health log: the drive's limits, no warning, and a temperature added by bridges.
+_FEW = 4  # a truncated report holds some of its fourteen counts
 _NO_COUNTS = ('critical_warning', 'temperature', 'warning_temp_threshold', 'critical_temp_threshold')
 
 
 def diagnose(messages: Sequence[str], exit_status: int | None = None, output_text: str = '') -> DriveError | None:
-    """Return why there is no verdict, or None where these words do not say.
+    """Return why a drive cannot be judged, or None if the messages give no known reason.
 
-    messages: smartctl's own (JSON), of any severity.
-    exit_status: as the operating system gave it, negative for a signal.
-    output_text: standard output and error, as far as they are not JSON.
-    Call it when a report lacks SMART data; words in a complete report may match as well.
+    messages: those in smartctl's JSON, of any severity.
+    exit_status: as reported by the operating system, negative for a signal.
+    output_text: standard output and error, except JSON.
+    Call this only if a report lacks SMART data, because text in a complete report may also match.
     """
     text = examined('\n'.join([*messages, output_text]))
     for pattern, code, sentence in _CAUSES:
@@ -186,7 +186,7 @@ def diagnose(messages: Sequence[str], exit_status: int | None = None, output_tex
 
 
 def _error(code: str, sentence: str, quote: str = '') -> DriveError:
-    """Return the error with a code. sentence: {} is the place of smartctl's words, _A_TYPE that of a type to give."""
+    """Return the error with a code. sentence: {} is replaced by smartctl's text, _A_TYPE by the advice on types."""
     parts = tuple(part.replace('{}', quote) for part in sentence.split(_A_TYPE))
     error = _CLASSES.get(code, DriveError)('a type (TYPE@PATH)'.join(parts), code)
     error.around_type = parts if len(parts) > 1 else ()
@@ -194,7 +194,7 @@ def _error(code: str, sentence: str, quote: str = '') -> DriveError:
 
 
 def examined(text: str) -> str:
-    """Return the part of an output that is searched: its first lines, each cut, so that a search ends."""
+    """Return the part of an output to search: its first lines, each truncated to limit the search time."""
     return '\n'.join(line[:_LONGEST_LINE] for line in text.split('\n', _MOST_LINES)[:_MOST_LINES])[:_EXAMINED]
 
 
@@ -212,25 +212,25 @@ def no_report(text: str, exit_status: int | None = None) -> DriveError:
 
 
 def as_asked(error: DriveError, device_type: str) -> DriveError:
-    """Return an error; if it advises to give a type and one was given, it advises another one."""
+    """Return an error; if it advises a type and a type was given already, it advises another one."""
     if device_type and error.around_type:
         error.args = (f'another type than {clean(device_type)}'.join(error.around_type),)
     return error
 
 
 class Remains(NamedTuple):
-    """The content of a report without SMART data. JSON leaves out what smartctl prints as text only."""
+    """The content of a report without SMART data. JSON omits messages that smartctl prints only as text."""
 
     exit_status: int = 0
     is_identified: bool = False         # it names a model
     device_type: str = ''               # smartctl's -d argument; '' without a device
-    is_asked: bool = True               # for SMART data, as far as the command line is known
-    complaint: str = ''                 # words of smartctl that no cause has
+    is_asked: bool = True               # whether SMART data was requested, if the command line is known
+    complaint: str = ''                 # message of smartctl without a known cause
     is_unsupported: bool = False        # the drive reports that it has no SMART
 
 
 def without_data(remains: Remains) -> DriveError:
-    """Return the reason when a report holds no SMART data and no known words why."""
+    """Return the error for a report that has neither SMART data nor a known reason for that."""
     if remains.is_unsupported:
         return _error('smart-unsupported', _UNSUPPORTED)
     if not remains.is_asked:
@@ -245,7 +245,7 @@ def without_data(remains: Remains) -> DriveError:
 
 
 def _failed(remains: Remains) -> DriveError:
-    """Return the error for a device that smartctl opened and that did not answer, or refused a command."""
+    """Return the error for a device that smartctl opened but that did not answer or refused a command."""
     if not remains.exit_status & 2:
         return _error('smart-data-unreadable', 'gives no SMART data, a command to it failed: SMART is disabled '
                       '(smartctl -s on PATH), unsupported, or lost behind a bridge that wants ' + _A_TYPE)
@@ -274,10 +274,10 @@ def is_complaint(line: str) -> bool:
 
 
 def emptiness(report: Report, is_asked: bool) -> DriveError | None:
-    """Return why data that were read say nothing about the drive, None where they do.
+    """Return an error if the data read are meaningless, otherwise None.
 
-    is_asked: for attributes. A recording of the health status alone cannot say more.
-    A bridge or a failing drive may answer with blocks of zeros, whose checksum is right, and also report "passed".
+    is_asked: whether attributes were requested. A recording of only the health status holds nothing else.
+    A bridge or a failing drive may answer with blocks of zeros, with a correct checksum, and also report "passed".
     """
     if report.smart_status is False or any(test.passed is False for test in report.self_tests):
         return None

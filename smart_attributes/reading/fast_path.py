@@ -1,9 +1,9 @@
-"""Which smartctl calls a command line surely leads to, without understanding it all.
+"""Start the smartctl calls that a command line certainly needs, before it is parsed completely.
 
-A check waits for its drives; Python needs 30 ms to import what understands a command line. For the usual ones the
-drives can work meanwhile. This is a guess that may be wrong but not harmful: what is started here is used only if the
-same command comes out in the end, and it reads nothing that options or files of the site could forbid. A drive that is
-wrongly taken for protected starts 30 ms later. Must import nothing slow; see `processes`.
+A check waits for its drives, and Python needs 30 ms to import the parser of the command line. For common command lines
+the drives can work during that time. This guess may be wrong but never harmful: a result is used only if the parser
+arrives at the same command, and no drive is read that options or the local configuration could forbid. A drive that is
+wrongly considered protected starts 30 ms later. This module must not import anything slow; see `processes`.
 """
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from .processes import Runner
     from .smartctl_calls import Command
 
-# Every spelling of the options of a check and of triage, which a test holds to the table of commands.
-# Those that say what is read:
+# Every spelling of the options of a check and of triage; a test compares them with the table of commands.
+# Options that select what is read:
 DEVICE, SMARTCTL, JOBS = ('-d', '--device'), ('-p', '--path'), ('--jobs',)
 STATE_DIR, CONFIGURED, LIMITS = ('--state-dir',), ('--config',), ('--thresholds',)
 SCAN, NOSUDO = ('--scan',), ('--nosudo', '-nosudo')
-# Those that change neither drives nor command lines, with a value and without:
+# Options that change neither drives nor command lines, with and without a value:
 HARMLESS = ('-w', '--warning', '-c', '--critical', '-t', '--timeout', '--drive-timeout', '--unknown-model', '--asleep',
             '--expect', '--no-drives', '--history-required', '--asleep-max-age', '--since', '--selftest-max-age',
             '--acknowledged', '--max-output', '--label', '--html', '--ignore-metric', '--ignore-attribute',
@@ -30,23 +30,23 @@ HARMLESS = ('-w', '--warning', '-c', '--critical', '-t', '--timeout', '--drive-t
 HARMLESS_FLAGS = ('-v', '-vv', '-vvv', '--verbose', '-ap', '--allperfs', '-cu', '--critical-on-unknown',
                   '--critical_on_unknown', '-s', '--ssdonly', '--no-history', '--expect-known', '--hide-serial',
                   '--json')
-# Those that may forbid to read a drive, mean something else, or start no smartctl at all:
+# Options that may forbid reading a drive, change the meaning, or start no smartctl at all:
 DECIDING = ('--report', '--match', '--ignore', '-r', '--regex', '-O', '--options', '-ucfgj', '--ucfgjson',
             '-V', '--version', '-h', '--help')
 
 FLAGS, WITH_VALUE = (SCAN, NOSUDO, HARMLESS_FLAGS), (DEVICE, SMARTCTL, JOBS, STATE_DIR, CONFIGURED, LIMITS, HARMLESS)
-# Without these words in it, a file with limits keeps nothing from being read; an escape may hide letters.
+# A limits file without these words does not protect any drive from being read; an escape may hide letters.
 _PROTECTING = (b'"read"', b'"skip"', b'\\u')
 
 
 def start(argv: list[str], runner: Runner) -> None:
-    """Start the commands that *argv* surely leads to, no more than --jobs allows at once; none when in doubt."""
+    """Start the commands that *argv* certainly needs, at most --jobs at once; start none if in doubt."""
     options = _options(argv)
     if options is None:
         return
     try:
         commands = _commands(options)
-    except Exception:  # the real run says why
+    except Exception:  # the real run reports the reason
         return
     if commands:
         runner.keep(options.get(STATE_DIR, [''])[-1])
@@ -55,7 +55,7 @@ def start(argv: list[str], runner: Runner) -> None:
 
 
 def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
-    """Return the values of each option that says what is read, under all its spellings; None when in doubt."""
+    """Return the values of each option that selects what is read, by all its spellings; None if in doubt."""
     options: dict[tuple[str, ...], list[str]] = {}
     words = iter(argv[1:] if argv[:1] == ['triage'] else argv)
     for word in words:
@@ -70,9 +70,9 @@ def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
 
 
 def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
-    """Return the scan, or the drives that no file of the site may protect, as many as --jobs allows at once.
+    """Return the scan, or the commands for drives that no local configuration may protect, at most --jobs.
 
-    None when in doubt; any exception means doubt as well.
+    Return None if in doubt. Any exception means doubt as well.
     """
     is_root, nosudo = os.geteuid() == 0, NOSUDO in options
     executable = options.get(SMARTCTL, [constants.SMARTCTL])[-1]
@@ -83,7 +83,7 @@ def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
     smartctl_calls.check_executable(executable, is_root, through_sudo=not (nosudo or is_root))
     prefix = smartctl_calls.prefix(executable, nosudo)
     if SCAN in options or not devices:
-        return [(*prefix, *smartctl_calls.SCAN)]  # the drives come after it
+        return [(*prefix, *smartctl_calls.SCAN)]  # the drives follow later
     files_with_limits = [*_limits_in(options.get(CONFIGURED, [files.CONFIG])[-1]), *options.get(LIMITS, ())]
     protected = [device for path in files_with_limits for device in _protected(path)]
     most = jobs[-1] if jobs else constants.PARALLEL
@@ -98,7 +98,7 @@ def _is_plain_path(path: str) -> bool:
 
 
 def _is_plain_type(device_type: str) -> bool:
-    """Return whether this is a usual type, or one drive behind a controller that is asked without vendor commands."""
+    """Return whether this is a common type, or one drive behind a controller read without vendor commands."""
     if device_type in ('', 'sat', 'scsi', 'nvme'):
         return True
     from .device_types import BY_NAME  # most checks need no type
@@ -110,7 +110,7 @@ def _is_plain_type(device_type: str) -> bool:
 
 
 def _limits_in(config: str) -> list[str]:
-    """Return the files with limits in a configuration folder. Raises OSError where nobody can know."""
+    """Return the files with limits in a configuration folder. Raises OSError if it cannot be read."""
     folder = os.path.join(config, 'thresholds.d')
     try:
         return [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith('.json')]
@@ -119,11 +119,11 @@ def _limits_in(config: str) -> list[str]:
 
 
 def _protected(path: str) -> list[str]:
-    """Return the names and addresses that a file with limits keeps from being read. Fails where its form is wrong."""
+    """Return the names and addresses that a limits file protects from being read. Raises if its format is invalid."""
     try:
         content = files.content(path, files.LARGEST)
     except OSError:
-        return []  # it holds for nobody, and the check says why
+        return []  # the file is ignored, and the check reports why
     if not any(word in content for word in _PROTECTING):
         return []
     import json
@@ -133,8 +133,8 @@ def _protected(path: str) -> list[str]:
 
 
 def _is_meant(device: str, device_type: str, path: str) -> bool:
-    """Return whether *device*, a name or an address, may mean the drive at this address."""
+    """Return whether *device*, a name or an address, may refer to the drive at this address."""
     if '/' in device:
         return device == (f'{device_type}@{path}' if device_type else path)
-    # Drives get their names later; each holds the last part of its path.
+    # Drives are named later; each name contains the last part of the path.
     return os.path.basename(path) in device

@@ -1,4 +1,4 @@
-"""Identity: which addresses lead to one drive. Pure functions."""
+"""Find out which addresses lead to the same drive. Pure functions."""
 from __future__ import annotations
 
 import re
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Distinct(NamedTuple):
-    """A drive: the address to keep, and the others that reach it, too."""
+    """A drive: the address to keep, and its other addresses."""
 
     read: Read
     others: tuple[Read, ...] = ()
@@ -21,12 +21,12 @@ class Distinct(NamedTuple):
 def distinct(reads: Sequence[Read]) -> list[Distinct]:
     """Return each drive once, in the order of the reads.
 
-    When in doubt two addresses are two drives: a drive shown twice is a nuisance, a failing one merged into another is
-    lost. Of several addresses one that gave a report is kept, rather one behind RAID: it stays when the volume gets
-    another letter.
+    If in doubt, two addresses are two drives: a drive shown twice is a nuisance, but a failing one merged into another
+    is lost. Of several addresses, one with a report is kept, preferably one behind RAID, because it stays the same
+    when the volume gets another letter.
     """
     groups: list[list[Read]] = []
-    bearers: dict[str, list[int]] = {}  # by what identifies a drive, which groups have one of that name, in their order
+    bearers: dict[str, list[int]] = {}  # identifier of a drive -> groups that have it, in order
     for read in reads:
         names = _names(read) if len(reads) > 1 else []
         same = next((groups[place] for place in sorted({place for name in names for place in bearers.get(name, ())})
@@ -37,14 +37,14 @@ def distinct(reads: Sequence[Read]) -> list[Distinct]:
                 bearers.setdefault(name, []).append(len(groups))
             groups.append(same)
         same.append(read)
-    best = [min(group, key=lambda read: (  # the first of equals
+    best = [min(group, key=lambda read: (  # the first if equal
         not isinstance(read.outcome, Report), not is_raid(read.device), read.device.optional)) for group in groups]
     return [Distinct(read, tuple(other for other in group if other is not read)) for read, group in zip(best, groups)]
 
 
 def _names(read: Read) -> list[str]:
-    """Return what identifies a drive; drives that share none of it are two, see is_same_drive()."""
-    # Two recordings of one drive are two reports, and someone wants to compare them.
+    """Return the identifiers of a drive. Drives that share none are different; see is_same_drive()."""
+    # Two recordings of one drive stay two reports, so that they can be compared.
     if read.identity is None or read.device.is_recorded:
         return []
     serial, wwn = _serial(read.identity), _wwn(read.identity)
@@ -56,16 +56,16 @@ def _is_one(read: Read, other: Read) -> bool:
 
 
 def note(drive: Distinct) -> str:
-    """Return the note on the addresses that were given up, with what is wrong there, or ''."""
+    """Return the note on dropped addresses and the errors there, or ''."""
     others = [read.device.address + ('' if isinstance(read.outcome, Report) else f', which {read.outcome}')
               for read in drive.others]
     return 'also reached as ' + ', '.join(others) if others else ''
 
 
 def is_same_drive(one: Identity, other: Identity) -> bool:
-    """Return whether two identities are surely those of one drive."""
+    """Return whether two identities certainly belong to the same drive."""
     if not _models_agree(one.model, other.model):
-        return False  # one WWN under two models is a manufacturer's slip
+        return False  # one WWN with two models is a manufacturer's mistake
     serials = _serial(one), _serial(other)
     if all(serials) and serials[0] != serials[1]:
         return False
@@ -83,7 +83,7 @@ def _models_agree(one: str, other: str) -> bool:
 
 
 def _serial(identity: Identity) -> str:
-    """Return the serial number for comparing, '' where it identifies nothing."""
+    """Return the serial number for comparison, or '' if it does not identify a drive."""
     serial = re.sub(r'[^0-9A-Z]', '', identity.serial.upper())
     return '' if re.match(_PLACEHOLDER, serial) or serial in _COUNTING or len(serial.lstrip('0')) < 4 else serial
 
@@ -96,7 +96,7 @@ def _wwn(identity: Identity) -> str:
 # Empty, one character throughout, masked by people or by RAID volumes, or a word instead of a number.
 _PLACEHOLDER = (r'(.?)\1*$|.*XXXX|(NONE|NULL|NA|UNKNOWN|DEFAULT|SERIAL(NUMBER)?|NOTAVAILABLE|NOSERIAL'
                 r'|TOBEFILLED.*|REDACTED|HIDDEN|MASKED|VOLUME[0-9]*|SN)$')
-# What cheap bridges are shipped with: digits or letters in a row.
+# Default serial numbers of cheap bridges: consecutive digits or letters.
 _COUNTING = '12345678901234567890 0123456789ABCDEF0123456789ABCDEF ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 # Organisation 0, or a drive number that was never set: all zero, or 1234567890 (in hexadecimal, or as written).
 _NO_WWN = r'[0-9A-F]000000|[0-9A-F]{7}(000000000|0499602D2|123456789)'

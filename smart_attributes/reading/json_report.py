@@ -1,7 +1,7 @@
-"""smartctl's JSON, of any version since 7.0, as a Report.
+"""Convert smartctl's JSON, of any version since 7.0, into a Report.
 
-A value that is not of the type that smartctl documents counts as absent: a report may come from a ticket, an
-anonymiser or a program that prints what smartctl prints.
+A value of another type than smartctl documents counts as absent, because a report may come from a ticket, an
+anonymiser or a program that imitates smartctl.
 """
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _SMARTCTL_KEYS = ('smartctl', 'json_format_version', 'smart_status', 'smart_support', 'ata_smart_attributes',
                   'nvme_smart_health_information_log', 'scsi_error_counter_log', 'ata_device_statistics')
-# Which protocol a document has whose "device" was left out, by the beginning of its keys.
+# First part of a key -> protocol, for documents without "device".
 _PROTOCOLS = (('nvme_', 'NVMe'), ('scsi_', 'SCSI'), ('ata_', 'ATA'))
 _STATISTIC_FLAGS = (('N', 'normalized'), ('D', 'supports_dsn'), ('C', 'monitored_condition_met'))
 _EXTENDED_AND_SUMMARY = ('extended', 'summary')  # both error logs hold the newest errors and the same count
@@ -29,9 +29,9 @@ _EXTENDED_AND_SUMMARY = ('extended', 'summary')  # both error logs hold the newe
 def parse(report: str | bytes, exit_status: int | None = None, error_text: str = '') -> Report:
     """Return the Report of smartctl's JSON.
 
-    exit_status: of the process, where it is known; a report holds its own.
-    error_text: the standard error, which holds what sudo printed.
-    Raises DriveError (or DriveAsleep, DriveAbsent, DriveIsNoDrive) when this gives no verdict.
+    exit_status: that of the process, if known; a report also contains it.
+    error_text: the standard error, including messages from sudo.
+    Raises DriveError (or DriveAsleep, DriveAbsent, DriveIsNoDrive) if the drive cannot be judged.
     """
     text = as_text(report) if isinstance(report, bytes) else report
     start = json_start(text)
@@ -47,8 +47,8 @@ def parse(report: str | bytes, exit_status: int | None = None, error_text: str =
 def from_json(data: Json, exit_status: int | None = None, other_text: str = '') -> Report:
     """Return the Report of one parsed JSON document.
 
-    other_text: what was printed beside the JSON.
-    Raises DriveError (or a kind of it) when the document gives no verdict.
+    other_text: text printed in addition to the JSON.
+    Raises DriveError (or a subclass) if the drive cannot be judged.
     """
     report = _report(data, exit_status, other_text)
     arguments = report_sections.arguments_of(word for word in list_of(object_of(data, 'smartctl'), 'argv')[1:]
@@ -60,7 +60,7 @@ def from_json(data: Json, exit_status: int | None = None, other_text: str = '') 
 
 
 def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
-    """Return the content of a document, whether or not it gives a verdict."""
+    """Return the content of a document, even if the drive cannot be judged from it."""
     smartctl, error_log = object_of(data, 'smartctl'), object_of(data, 'ata_smart_error_log')
     own_exit_status = integer_of(smartctl, 'exit_status')
     status = exit_status if own_exit_status is None else own_exit_status
@@ -79,7 +79,7 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
 
 
 def _problem(data: Json, report: Report, other_text: str, arguments: Collection[str]) -> DriveError | None:
-    """Return why this document gives no verdict, None when it does."""
+    """Return why the drive cannot be judged from this document, or None if it can."""
     support, smartctl = object_of(data, 'smart_support'), object_of(data, 'smartctl')
     problem = report_common.known_problem(
         report, text_of(object_of(data, 'device_type'), 'name'),
@@ -125,7 +125,7 @@ def _wwn(data: Json) -> str:
 
 
 def _rotation(data: Json, protocol: str) -> int | None:
-    """Return rounds per minute, 0 for a solid state drive, None where the report does not say."""
+    """Return the revolutions per minute: 0 for a solid state drive, None if not reported."""
     rate = integer_of(data, 'rotation_rate')
     # SBC-4, 6.6.2: 2h to 400h and FFFFh are reserved; smartctl prints them for SCSI.
     is_reserved = protocol == 'SCSI' and rate is not None and (0 < rate <= 0x400 or rate == 0xffff)
@@ -133,7 +133,7 @@ def _rotation(data: Json, protocol: str) -> int | None:
 
 
 def _messages(smartctl: Json) -> list[tuple[str, str]]:
-    """Return severity and words of each message."""
+    """Return the severity and text of each message."""
     return [(text_of(entry, 'severity'), text_of(entry, 'string'))
             for entry in objects_of(smartctl, 'messages') if text_of(entry, 'string')]
 
@@ -144,7 +144,7 @@ def _output(smartctl: Json) -> list[str]:
 
 
 def _complaints(smartctl: Json) -> tuple[str, ...]:
-    """Return the messages but for information, and wrong checksums, which only smartctl's text has (--json=co)."""
+    """Return messages above severity "information", and checksum errors, which are only in the text (--json=co)."""
     messages = _messages(smartctl)
     return (*(text for severity, text in messages if severity != 'information'),
             *(line for line in map(str.strip, _output(smartctl))
@@ -152,7 +152,7 @@ def _complaints(smartctl: Json) -> tuple[str, ...]:
 
 
 def _smart_status(status: Json) -> tuple[bool | None, str]:
-    """Return the drive's SMART health status, and its words where it has any (SCSI)."""
+    """Return the drive's SMART health status, and its text if it has any (SCSI)."""
     passed, scsi = status.get('passed'), object_of(status, 'scsi')
     words, asc, ascq = text_of(scsi, 'ie_string'), byte_of(scsi, 'asc'), byte_of(scsi, 'ascq')
     if words and asc is not None and ascq is not None:
@@ -182,7 +182,7 @@ def _statistics(pages: list[Json]) -> dict[tuple[int, int], Statistic]:
         number = byte_of(page, 'number')
         for entry in objects_of(page, 'table'):
             offset, value, flags = integer_of(entry, 'offset'), integer_of(entry, 'value'), object_of(entry, 'flags')
-            # An invalid entry has no value; older versions print one all the same.
+            # An invalid entry has no value; older versions print one anyway.
             if number is not None and offset is not None and value is not None and flags.get('valid') is not False:
                 letters = ''.join(letter for letter, key in _STATISTIC_FLAGS if flags.get(key) is True)
                 valid[number, offset] = Statistic(value, text_of(entry, 'name'), letters)
@@ -190,7 +190,7 @@ def _statistics(pages: list[Json]) -> dict[tuple[int, int], Statistic]:
 
 
 def _error_count(log: Json) -> int | None:
-    """Return how many errors the drive has ever logged, None where the report does not say."""
+    """Return how many errors the drive has ever logged, or None if not reported."""
     counts = (integer_at(log, f'{name}.count') for name in _EXTENDED_AND_SUMMARY)
     return max((count for count in counts if count is not None and count >= 0), default=None)
 
@@ -212,7 +212,7 @@ def _derived(data: Json) -> dict[str, int]:
 
 
 def _self_tests(data: Json) -> tuple[SelfTest, ...]:
-    """Return the self-test log of whichever protocol, newest first."""
+    """Return the self-test log of any protocol, newest first."""
     log = object_of(data, 'ata_smart_self_test_log')
     # The extended log holds more, and repeats what the standard log holds.
     rows = objects_of(object_of(log, 'extended'), 'table') or objects_of(object_of(log, 'standard'), 'table')
@@ -228,7 +228,7 @@ def _self_tests(data: Json) -> tuple[SelfTest, ...]:
 
 
 def _self_test(row: Json, kind: str, result: str, hours: int | None) -> SelfTest:
-    # kind, result: the keys that its protocol has for them.
+    # kind, result: the keys used by the protocol.
     status = text_of(object_of(row, result), 'string')
     return SelfTest(text_of(object_of(row, kind), 'string'), status, report_common.self_test_passed(status), hours)
 
@@ -246,7 +246,7 @@ def _nvme(data: Json) -> dict[str, int]:
 
 
 def _scsi(data: Json, other_text: str) -> dict[str, float]:
-    """Return the SCSI log pages, and in other_text, which smartctl printed beside its JSON, the pending defects."""
+    """Return the SCSI log pages, and the pending defects from other_text, the text beside the JSON."""
     values: dict[str, float | None] = {}
     for key, _, paths in report_common.SCSI_NUMBERS:
         numbers = (integer_at(data, path) for path in paths)

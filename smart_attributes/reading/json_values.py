@@ -1,6 +1,6 @@
-"""One value of a JSON document: absent unless it has the type that smartctl documents.
+"""Read single values of a JSON document; a value of another type than smartctl documents counts as absent.
 
-A report may come from a ticket, an anonymiser or a program that prints what smartctl prints.
+A report may come from a ticket, an anonymiser or a program that imitates smartctl.
 """
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 SAFE = range(1 - 2 ** 53, 2 ** 53)  # beyond these a JSON number may have been rounded on its way
 BYTES = range(256)
-_LARGEST = 2 ** 128       # the widest counter there is (NVMe)
+_LARGEST = 2 ** 128       # range of the widest counter (NVMe)
 
 
 def object_of(data: Json, *path: str) -> Json:
-    """Return the object at the end of a path of keys, empty where there is none."""
+    """Return the object at a path of keys, or an empty one if absent."""
     for key in path:
         value = data.get(key)
         data = value if isinstance(value, dict) else {}
@@ -25,7 +25,7 @@ def object_of(data: Json, *path: str) -> Json:
 
 
 def list_of(data: Json, key: str) -> list[Any]:
-    """Return a list, empty where there is none."""
+    """Return a list, or an empty one if absent."""
     value = data.get(key)
     return value if isinstance(value, list) else []
 
@@ -36,13 +36,13 @@ def objects_of(data: Json, key: str) -> list[Json]:
 
 
 def text_of(data: Json, key: str) -> str:
-    """Return a text without outer blanks, '' where there is none."""
+    """Return a string without blanks at its ends, or '' if absent."""
     value = data.get(key)
     return value.strip() if isinstance(value, str) else ''
 
 
 def integer_of(data: Json, key: str) -> int | None:
-    """Return a whole number, exactly; None where there is none.
+    """Return the exact integer, or None if absent.
 
     If a number might not survive as a JSON number, smartctl adds it as a string, under a key that ends with "_s".
     """
@@ -58,13 +58,13 @@ def integer_of(data: Json, key: str) -> int | None:
 
 
 def integer_at(data: Json, path: str) -> int | None:
-    """Return the whole number at a path of keys such as "temperature.current", None where there is none."""
+    """Return the integer at a path of keys such as "temperature.current", or None if absent."""
     *parents, key = path.split('.')
     return integer_of(object_of(data, *parents), key)
 
 
 def byte_of(data: Json, key: str) -> int | None:
-    """Return a whole number from 0 to 255, None where there is none."""
+    """Return an integer from 0 to 255, or None if absent."""
     value = data.get(key)
     if type(value) is not int:
         value = integer_of(data, key)
@@ -72,7 +72,7 @@ def byte_of(data: Json, key: str) -> int | None:
 
 
 def word_of(data: Json, key: str) -> int | None:
-    """Return a whole number of at most 64 bits, such as the raw bytes of an attribute; None where there is none."""
+    """Return an integer of at most 64 bits, such as the raw bytes of an attribute, or None if absent."""
     value = integer_of(data, key)
     return value if value is not None and 0 <= value < 2 ** 64 else None
 

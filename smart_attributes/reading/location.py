@@ -1,6 +1,7 @@
-"""Where a drive is and what uses it: its bay, the light beside it, the arrays, volumes and mounts that it carries.
+"""Find the bay and locate LED of a drive, and the arrays, volumes and mounts that use it.
 
-All from /sys, /proc and udev's notes, which everybody may read; what is not shown there is left out, never guessed.
+All data is from /sys, /proc and the udev database, which every user may read. Data missing there is left out, never
+guessed.
 Sources: Linux, Documentation/ABI/testing/sysfs-class-enclosure and sysfs-block, md.rst; systemd, sd-device
 (/run/udev/data).
 """
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
 
 MEMBERS = {'zfs_member': 'ZFS pool', 'LVM2_member': 'LVM', 'linux_raid_member': 'md member', 'crypto_LUKS': 'LUKS',
            'swap': 'swap', 'ceph_bluestore': 'Ceph', 'bcache': 'bcache', 'drbd': 'DRBD'}
-POOLED = ('zfs_member', 'linux_raid_member')   # of MEMBERS, those that keep copies on other drives
-# What md/sync_action calls what md does now -> the word that /proc/mdstat readers know.
+POOLED = ('zfs_member', 'linux_raid_member')   # those of MEMBERS with copies on other drives
+# Current action in md/sync_action -> the word used in /proc/mdstat.
 SYNCING = {'recover': 'recovering', 'resync': 'resyncing', 'check': 'checking', 'repair': 'repairing',
            'reshape': 'reshaping', 'frozen': 'frozen'}
 
 
 class System(NamedTuple):
-    """The folders in which Linux describes itself; others in tests."""
+    """The folders in which Linux describes the system; tests use other ones."""
 
     sys: str = '/sys'
     proc: str = '/proc'
@@ -36,7 +37,7 @@ LINUX = System()
 
 
 def place(device: Device, system: System = LINUX) -> Place:
-    """Return where a drive is; an empty Place where nothing shows it. Never raises."""
+    """Return the location of a drive, or an empty Place if it is not known. Never raises."""
     kind = controller(device.type)
     if kind and kind.bay:
         return Place(bay=kind.bay.format(*re.findall('[0-9]+', base(device).partition(',')[2])))
@@ -49,20 +50,20 @@ def place(device: Device, system: System = LINUX) -> Place:
 
 
 def _disks(name: str, system: System) -> list[str]:
-    """Return the block devices of "sda", "sg2" or "nvme0", an NVMe controller having one for each namespace."""
+    """Return the block devices of "sda", "sg2" or "nvme0"; an NVMe controller has one for each namespace."""
     if os.path.isdir(f'{system.sys}/block/{name}'):
         return [name]
     if name.startswith('sg'):
         return names_in(f'{system.sys}/class/scsi_generic/{name}/device/block')
-    # Behind two controllers a namespace is called nvme0n1 though it hangs at both; nvme0c0n1 is a path to it, no disk.
+    # A namespace behind two controllers is named nvme0n1, although both reach it; nvme0c0n1 is a path, not a disk.
     return sorted({re.sub('c[0-9]+', '', each) for each in names_in(f'{system.sys}/class/nvme/{name}')
                    if re.fullmatch('nvme[0-9]+(c[0-9]+)?n[0-9]+', each)})
 
 
-# --- bay and light ---------------------------------------------------------------------------------
+# --- bay and locate LED ---------------------------------------------------------------------------------
 
 def _bay(disk: str, system: System) -> tuple[str, str]:
-    """Return the bay of a disk, and the file that switches the light beside it on."""
+    """Return the bay of a disk, and the file that switches its locate LED on."""
     device = f'{system.sys}/block/{disk}/device'
     for name in names_in(device):
         if name.startswith('enclosure_device:'):
@@ -70,17 +71,17 @@ def _bay(disk: str, system: System) -> tuple[str, str]:
             number = text_of(f'{component}/slot') or name.partition(':')[2].strip()
             locate = os.path.realpath(f'{component}/locate')
             return f'slot {number}', locate if os.path.exists(locate) else ''
-    # PCI knows the slot of an NVMe drive by its bus address without the function.
+    # PCI lists the slot of an NVMe drive under its bus address without the function.
     addresses = re.findall('[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}', os.path.realpath(device))
     slots = {text_of(f'{system.sys}/bus/pci/slots/{slot}/address'): slot
              for slot in names_in(f'{system.sys}/bus/pci/slots')}
     return next((f'slot {slots[address]}' for address in reversed(addresses) if address in slots), ''), ''
 
 
-# --- what it carries ---------------------------------------------------------------------------------
+# --- users of a drive ---------------------------------------------------------------------------------
 
 def _carried(disk: str, system: System) -> Iterator[tuple[str, bool]]:
-    """Yield a few words for everything that uses a disk or its partitions, and whether it is an array or pool."""
+    """Yield a short description of each user of a disk or its partitions, and whether it is an array or pool."""
     folder = f'{system.sys}/block/{disk}'
     mounts = _mounts(system)
     for part in [disk, *sorted(name for name in names_in(folder) if name.startswith(disk))]:
@@ -95,7 +96,7 @@ def _carried(disk: str, system: System) -> Iterator[tuple[str, bool]]:
 
 
 def _holder(holder: str, mounts: Mapping[str, str], system: System) -> Iterator[tuple[str, bool]]:
-    """Yield an md array with its state, or a device mapper volume, and what uses that."""
+    """Yield an md array with its state, or a device mapper volume, and the users of it."""
     folder = f'{system.sys}/block/{holder}'
     level = text_of(f'{folder}/md/level')
     if level:
@@ -109,8 +110,9 @@ def _holder(holder: str, mounts: Mapping[str, str], system: System) -> Iterator[
 
 
 def _md_states(md: str) -> Iterator[str]:
-    """Yield what md reports, in its own words: of the array ("clean", "degraded", "recovering"), then of each member
-    ("sda1 in_sync", "sdb1 faulty"). That md calls a member in_sync says nothing about the health of the drive.
+    """Yield the states that md reports for the array ("clean", "degraded", "recovering") and for each member.
+
+    A member is such as "sda1 in_sync" or "sdb1 faulty"; in_sync does not mean that the drive is healthy.
     """
     yield text_of(f'{md}/array_state') or 'unknown'
     if text_of(f'{md}/degraded') not in ('', '0'):
@@ -124,7 +126,7 @@ def _md_states(md: str) -> Iterator[str]:
 
 
 def _member(numbers: str, system: System) -> Iterator[tuple[str, bool]]:
-    """Yield what udev found on a disk that the kernel reports no user of, such as a member of a ZFS pool."""
+    """Yield what udev found on a disk for which the kernel reports no user, such as a member of a ZFS pool."""
     notes = text_of(f'{system.udev}/b{numbers}') if numbers else ''
     values = dict(re.findall('^E:(ID_FS_TYPE|ID_FS_LABEL)=(.*)$', notes, re.MULTILINE))
     kind = MEMBERS.get(values.get('ID_FS_TYPE', ''))
@@ -133,7 +135,7 @@ def _member(numbers: str, system: System) -> Iterator[tuple[str, bool]]:
 
 
 def _mounts(system: System) -> dict[str, str]:
-    """Return the first mount point of each device, by the kernel's name of it."""
+    """Return the first mount point of each device, by its kernel name."""
     mounts: dict[str, str] = {}
     names = {text_of(f'{system.sys}/block/{disk}/dm/name'): disk for disk in names_in(f'{system.sys}/block')
              if disk.startswith('dm-')}
@@ -147,7 +149,7 @@ def _mounts(system: System) -> dict[str, str]:
 
 
 def names_in(folder: str) -> list[str]:
-    """Return the sorted names in a folder; none where it cannot be read."""
+    """Return the sorted names in a folder; none if it cannot be read."""
     try:
         return sorted(os.listdir(folder))
     except OSError:
@@ -155,7 +157,7 @@ def names_in(folder: str) -> list[str]:
 
 
 def text_of(path: str) -> str:
-    """Return the text of a small file without the space around it; '' where it cannot be read."""
+    """Return the text of a small file without surrounding whitespace, or '' if it cannot be read."""
     try:
         with open(path, encoding='utf-8', errors='replace') as file:
             return file.read(1 << 16).strip()

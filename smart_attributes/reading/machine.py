@@ -1,7 +1,7 @@
-"""The drives of this machine: listed, addressed, read through smartctl.
+"""List the drives of this machine and read them through smartctl.
 
-Imported before the first process starts, so everything that waits for an
-answer anyway is imported where it is used.
+Imported before the first process starts, so modules that are needed only
+after an answer are imported where they are used.
 """
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _APART = 'start the checks of one drive at different times, or give more time wi
 
 
 class DeviceList(NamedTuple):
-    """Which devices there are, and what was left out."""
+    """The devices found, and notes on those left out."""
 
     devices: tuple[Device, ...]
     is_scan: bool = False
-    is_whole: bool = True         # nothing that may be a drive was left out
+    is_whole: bool = True         # no possible drive was left out
     notes: tuple[Coded, ...] = ()
 
 
@@ -43,18 +43,18 @@ class Plan(NamedTuple):
 
     device: Device
     command: Command
-    former: Sequence[Command] | None = None  # what else sudo may admit; None: it has not refused anything yet
+    former: Sequence[Command] | None = None  # other commands that sudo may allow; None: sudo has not refused one yet
 
 
 def named(texts: Sequence[str]) -> DeviceList:
-    """Return the devices that addresses name. Raises UsageError for an impossible one."""
+    """Return the devices of addresses. Raises UsageError for an invalid one."""
     return DeviceList(tuple(device for text in texts for device in addresses.parse(text)))
 
 
 def find(named: DeviceList, is_scan: bool, how: HowRead, runner: Runner, deadline: float) -> DeviceList:
-    """Return the *named* devices; with *is_scan*, or without any named, those of smartctl's scan as well.
+    """Return the *named* devices; with *is_scan*, or if none is named, also those of smartctl's scan.
 
-    Raises SmartError when the scan fails.
+    Raises SmartError if the scan fails.
     """
     if named.devices and not is_scan:
         return named._replace(devices=tuple(uniquely_named(named.devices)))
@@ -64,7 +64,7 @@ def find(named: DeviceList, is_scan: bool, how: HowRead, runner: Runner, deadlin
 
 
 def _scan(how: HowRead, runner: Runner, deadline: float) -> Scan:
-    from . import scans  # a check with -d does not pay for it
+    from . import scans  # not needed by a check with -d
     prefix = smartctl_calls.prefix(how.smartctl, how.nosudo)
     first = (*prefix, *smartctl_calls.SCAN)
     for command in (first, *smartctl_calls.former(first), (*prefix, *smartctl_calls.SCAN_TEXT)):
@@ -89,7 +89,7 @@ def _text_of(answer: Answer) -> str:
 
 
 def read_all(plans: Sequence[Plan], how: HowRead, runner: Runner, deadline: float) -> Iterator[Read]:
-    """Yield each device with its report, as the drives answer."""
+    """Yield each device with its report, in the order in which the drives answer."""
     by_command: dict[Command, list[Plan]] = {}
     for plan in plans:
         by_command.setdefault(plan.command, []).append(plan)
@@ -118,7 +118,7 @@ def read_all(plans: Sequence[Plan], how: HowRead, runner: Runner, deadline: floa
 
 
 def _otherwise(plan: Plan, answer: Answer) -> Plan | None:
-    """Return how to ask again, of a smartctl that is too old for JSON or a sudo that admits only our former calls."""
+    """Return a plan to retry if smartctl is too old for JSON or sudo allows only calls of earlier versions, or None."""
     if smartctl_calls.is_too_old(answer.stdout):
         return plan._replace(command=tuple(word for word in answer.command if word not in smartctl_calls.JSON),
                              former=None if plan.former is None else ())
@@ -129,7 +129,7 @@ def _otherwise(plan: Plan, answer: Answer) -> Plan | None:
 
 
 def _without_tunnel(plan: Plan) -> Plan | None:
-    """Return how to read a RAID drive that does not answer through sat+, such as a SAS drive; None if none is left."""
+    """Return a plan to read a RAID drive without sat+, such as a SAS drive that did not answer; or None."""
     device, kind = plan.device, base(plan.device)
     if kind == device.type or not is_raid(device):
         return None
@@ -138,7 +138,7 @@ def _without_tunnel(plan: Plan) -> Plan | None:
 
 
 def _outcome(answer: Answer) -> Outcome:
-    """Return the report in an answer, or why there is none."""
+    """Return the report in an answer, or the reason that it has no report."""
     if answer.outcome != 'done':
         return _unread(answer)
     by_hand = " ".join(answer.command)

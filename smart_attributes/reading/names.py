@@ -1,4 +1,4 @@
-"""Names: short, in [a-z0-9_], and each borne by one drive of a run. Pure functions."""
+"""Create short names in [a-z0-9_], each unique among the drives of one run. Pure functions."""
 from __future__ import annotations
 
 import re
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def unique(forms: Iterable[Iterator[str]]) -> list[str]:
-    """Return a name for each: the first of its forms that no other one bears.
+    """Return a name for each item: the first of its forms that no other item has.
 
-    forms: the names that one may have, from the shortest to the one that is surely its own.
+    forms: possible names of each item, from the shortest to one that is certainly unique.
     """
     left = list(forms)
     names = [next(each) for each in left]
@@ -29,9 +29,9 @@ def unique(forms: Iterable[Iterator[str]]) -> list[str]:
 
 
 def named(devices: Iterable[Device]) -> list[Device]:
-    """Return the devices, each address once and each under a name that no other has.
+    """Return the devices, each address once and each with a unique name.
 
-    A name is as short as the others allow, and depends on which devices there are, not on their order.
+    Each name is as short as possible. It depends on the set of devices, not on their order.
     """
     merged: dict[str, Device] = {}
     for device in devices:
@@ -41,7 +41,7 @@ def named(devices: Iterable[Device]) -> list[Device]:
 
 
 def labelled(devices: Sequence[tuple[Device, str]]) -> list[Device]:
-    """Return the devices under their labels, lengthened where several are equal; '' leaves a device its name."""
+    """Return the devices under their labels, lengthened if several are equal; '' keeps the device's name."""
     return _renamed([device for device, _ in devices], (_label_forms(device, label) for device, label in devices))
 
 
@@ -65,17 +65,17 @@ def short_name(device: Device) -> str:
     """Return "sda", "bus_0_megaraid_6", "ata_intel_ssdsc2bb240g4_btwl0000"."""
     path = re.sub(r'^/dev/(disk/by-[a-z]+/)?|^IOService:.*/', '', device.path)
     kind = base(device)
-    # Only the numbers say which drive it is; "sat,12" and "usbjmicron,x" say how it is asked.
+    # Only numbers that select a drive count; "sat,12" and "usbjmicron,x" select an access method.
     numbers = re.findall(r'0x[0-9a-f]+|(?<![0-9a-z])[0-9]+', kind.partition(',')[2])
     picks = numbers and not kind.startswith('sat')
     return slug('_'.join([path, kind.partition(',')[0], *numbers]) if picks else path)
 
 
 def _certain_name(device: Device) -> str:
-    """Return a name that differs even where addresses differ only in signs and case: "/dev/sdA" is _2fdev_2fsd_41."""
+    """Return a name that differs even if addresses differ only in punctuation or case: "/dev/sdA" is _2fdev_2fsd_41."""
     return re.sub(r'[^a-z0-9]', lambda sign: f'_{ord(sign[0]):02x}', device.address)
 
 
 def slug(text: str) -> str:
-    """Return *text* in [a-z0-9_], as labels are made of."""
+    """Return *text* in the characters of labels, [a-z0-9_]."""
     return re.sub(r'[^a-z0-9]+', '_', text.lower()).strip('_') or 'drive'

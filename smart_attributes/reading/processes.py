@@ -1,7 +1,7 @@
-"""Processes of smartctl: started in parallel, listened to, ended in time.
+"""Run smartctl processes in parallel, read their output, and end them in time.
 
-Nothing here understands what smartctl prints about a drive; a process becomes an Answer of bytes. This module is
-imported first and starts the processes, so it must be cheap: see the note on imports.
+This module does not parse smartctl's output; each process results in an Answer of bytes. It is imported first
+and starts the processes, so it must be cheap: see the note on imports.
 """
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 16         # bytes that Linux keeps in a pipe
 GRACE = 0.5              # seconds between SIGTERM and SIGKILL, and again before giving up
-SHORTEST_BEAT, LONGEST_BEAT = 0.0001, 0.05  # seconds from one look at all processes to the next
-POLLED = 0.001           # seconds; poll() knows nothing shorter
+SHORTEST_BEAT, LONGEST_BEAT = 0.0001, 0.05  # seconds between two looks at all processes
+POLLED = 0.001           # seconds; the shortest timeout of poll()
 LINGER = 0.2             # seconds a pipe may stay open after smartctl itself has ended
 
 # `signal` imports enum, 5 ms. POSIX fixes 9 and 15; 13 is SIGPIPE wherever smartctl runs.
@@ -39,7 +39,7 @@ _LATER = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 
 
 class _Process:
-    """A smartctl that was started, and what it has printed so far."""
+    """A running smartctl, and its output so far."""
 
     __slots__ = ('chunks', 'command', 'pid', 'since', 'sizes', 'started', 'status', 'streams', 'waited')
 
@@ -50,15 +50,15 @@ class _Process:
         self.chunks: tuple[list[bytes], list[bytes]] = ([], [])
         self.sizes = [0, 0]
         self.status: int | None = None          # exit status, or minus the signal
-        self.waited = 0.0                       # seconds, until another check was done with the drive
-        self.since = self.started               # when it began to be over: last pipe shut, SIGTERM sent, or ended
+        self.waited = 0.0                       # seconds spent waiting for another check of the drive
+        self.since = self.started               # start of its ending: last pipe closed, SIGTERM sent, or exited
 
     def reap(self) -> bool:
         """Collect the exit status if there is one; return whether the process has ended."""
         if self.status is None:
             try:
                 pid, status = os.waitpid(self.pid, os.WNOHANG)
-            except ChildProcessError:  # someone else's wait(): nothing left to learn
+            except ChildProcessError:  # other code already called wait(): the status is lost
                 pid, status = self.pid, 0
             if pid:
                 self.status = os.waitstatus_to_exitcode(status)
@@ -66,21 +66,20 @@ class _Process:
         return self.status is not None
 
     def signal(self, number: int) -> bool:
-        """Send a signal to all of its group; return False where that is not ours to do."""
+        """Send a signal to its process group; return False without permission."""
         try:
             os.killpg(self.pid, number)
         except ProcessLookupError:
             pass
-        except PermissionError:  # root's in every respect
+        except PermissionError:  # all of the group belongs to root
             return False
         return True
 
 
 def _spawn(command: Command, lock: int) -> _Process:
-    """Start *command* with nothing but its pipes and, as its standard input, the locked file, if there is one. Raises
-    OSError.
+    """Start *command* with only its pipes and, as standard input, the lock file if it has one. Raises OSError.
 
-    posix_spawn and poll rather than subprocess: importing that costs more CPU than this module takes for 24 drives.
+    It uses posix_spawn and poll, because importing subprocess costs more CPU than this module needs for 24 drives.
     """
     ends: list[int] = []
     nothing = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
@@ -91,9 +90,9 @@ def _spawn(command: Command, lock: int) -> _Process:
             command[0], command, ENVIRONMENT,
             file_actions=[nothing if lock < 0 else (os.POSIX_SPAWN_DUP2, lock, 0),
                           (os.POSIX_SPAWN_DUP2, ends[1], 1), (os.POSIX_SPAWN_DUP2, ends[3], 2)],
-            # Away from our terminal and group: sudo and smartctl behave as under a daemon.
+            # In a separate session, without our terminal: sudo and smartctl behave as under a daemon.
             setsid=True,
-            # Python ignores SIGPIPE and children would inherit that: an abandoned smartctl has to end with its pipe.
+            # Children would inherit that Python ignores SIGPIPE, but an abandoned smartctl must end with its pipe.
             setsigdef=[SIGPIPE])
     except OSError:
         for end in (*ends, *([lock] if lock >= 0 else [])):
@@ -108,16 +107,16 @@ def _spawn(command: Command, lock: int) -> _Process:
 
 
 class Runner:
-    """Runs commands in parallel; each gets its own time limit, all of them a deadline.
+    """The runner of parallel commands, each with its own time limit and all with one deadline.
 
-    Usage: start() what is surely needed, import the rest, run() everything, print, close(). run() may be called again,
-    for what the first answers call for.
+    Usage: start() the commands that are certain, import the rest, run() all commands, print, close(). Call run() again
+    for retries.
     """
 
     def __init__(self, waiting: Waiting | None = None) -> None:
         self._waiting = waiting
-        self.later: list[Callable[[], object]] = []  # what remains to be done once the answer is out
-        # Which process of another check had the drive last, and since when any had it.
+        self.later: list[Callable[[], object]] = []  # work to do after the output
+        # The last process of another check that used the drive, and since when any did.
         self._met: dict[Command, tuple[Earlier, float]] = {}
         self._poll = select.poll()
         self._of: dict[int, _Process] = {}
@@ -125,16 +124,16 @@ class Runner:
         self._dying: list[_Process] = []
 
     def start(self, command: Command, jobs: int) -> None:
-        """Start *command* unless *jobs* others run. The next run() takes it over, or ends it if not asked for it."""
+        """Start *command* unless *jobs* others run. The next run() uses it, or ends it if it is not requested."""
         if self._is_full(jobs) or any(process.command == command for process in self._active):
             return
         try:
             self._begin(command)
         except OSError:
-            pass  # run() tries again, and then says why it cannot
+            pass  # run() tries again and reports the reason
 
     def run(self, commands: Iterable[Command], jobs: int, drive_timeout: float, deadline: float) -> Iterator[Answer]:
-        """Run *commands*, at most *jobs* at once, and yield one Answer for each different one, as they end.
+        """Run *commands*, at most *jobs* at once, and yield one Answer per distinct command as they end.
 
         drive_timeout: seconds for one command; deadline: of time.monotonic(), for all of them.
         """
@@ -147,13 +146,13 @@ class Runner:
         while waiting or self._active:
             answers = self._fill(waiting, jobs, drive_timeout, deadline)
             self._listen(self._pause(drive_timeout, deadline) if not answers else 0)
-            # All at once, before anything is yielded: while the caller works on one answer, time passes that is not
-            # the other drives' fault.
+            # Collect all before yielding any, so that the time that the caller spends on one answer does not count
+            # against the other drives.
             answers += self._settle(drive_timeout, deadline)
             yield from answers
 
     def close(self) -> None:
-        """End what still runs. Takes two GRACE at most: what cannot be killed is left to the kernel."""
+        """End the running processes in at most two GRACE; leave those that cannot be killed to the kernel."""
         for process in list(self._active):
             self._end(process)
         while self._dying:
@@ -161,17 +160,17 @@ class Runner:
             time.sleep(0.002 if self._dying else 0)
 
     def _is_full(self, jobs: int) -> bool:
-        """Return whether as many processes run as may; one that was sent SIGTERM still runs."""
+        """Return whether the maximum of processes run, including those that were sent SIGTERM."""
         return len(self._active) + len(self._dying) >= jobs
 
     def keep(self, state_dir: str) -> None:
-        """Look from now on in the folder of state for processes of earlier checks that still wait."""
+        """From now on, look in the state directory for processes of earlier checks that still wait."""
         if self._waiting is None or self._waiting.state_dir != state_dir:
             self._waiting = Waiting(state_dir)
 
     @property
     def forgetful(self) -> str:
-        """Return why processes of earlier checks are not known; '' where they are."""
+        """Return why processes of earlier checks are not known, or '' if they are."""
         return self._waiting.why_not if self._waiting else ''
 
     def _begin(self, command: Command) -> bool:
@@ -191,7 +190,7 @@ class Runner:
         return True
 
     def _fill(self, waiting: list[Command], jobs: int, drive_timeout: float, deadline: float) -> list[Answer]:
-        """Start what there is room for; return the answers of those that cannot be started."""
+        """Start as many commands as allowed; return answers for those that cannot be started."""
         refused: list[Answer] = []
         for command in list(waiting):
             is_late = time.monotonic() >= deadline
@@ -212,7 +211,7 @@ class Runner:
         return refused
 
     def _not_begun(self, command: Command, is_late: bool, drive_timeout: float) -> Answer | None:
-        """Return the answer of a command whose turn has not come; None where it may still come."""
+        """Return the answer for a command that was not started, or None if it may still start."""
         earlier = self._met[command][0] if command in self._met else None
         if earlier and earlier.is_stuck(drive_timeout):
             return _not_started(command, str(earlier), 'busy')
@@ -226,17 +225,17 @@ class Runner:
     def _pause(self, drive_timeout: float, deadline: float) -> float:
         """Return how long to wait for output, in seconds."""
         now = time.monotonic()
-        # Ends are noticed by shut pipes and then collected. The exit comes within a tenth of a millisecond; a process
-        # that takes longer is looked at ever more seldom.
+        # A closed pipe shows that a process is ending; its exit status follows within a tenth of a millisecond. If it
+        # takes longer, the interval between looks grows.
         over = [now - process.since for process in self._active if not process.streams]
         beat = min([LONGEST_BEAT, *(max(SHORTEST_BEAT, seconds) for seconds in over)])
         ends = [process.started + drive_timeout for process in self._active] + [deadline]
         return max(0.0, min(beat, min(ends) - now))
 
     def _listen(self, seconds: float) -> None:
-        """Wait for output at most *seconds*, then take all of the processes that have printed by then.
+        """Wait at most *seconds* for output, then read all output of the processes that have printed by then.
 
-        Of no others: while the last of many drives answer, there is always one more.
+        Do not read from others: while the last of many drives answer, there is always one more.
         """
         if seconds < POLLED:
             time.sleep(seconds)
@@ -244,7 +243,7 @@ class Runner:
             self._read(descriptor)
 
     def _read(self, descriptor: int) -> None:
-        """Take what is there and forget what is beyond LARGEST; output without end must not keep us here."""
+        """Read the available output and discard what exceeds LARGEST; endless output must not block the check."""
         process = self._of[descriptor]
         stream = process.streams[descriptor]
         for _ in range(LARGEST // _CHUNK):
@@ -266,7 +265,7 @@ class Runner:
         process.since = time.monotonic()
 
     def _settle(self, drive_timeout: float, deadline: float) -> list[Answer]:
-        """Return the answers of all processes that are over, in whatever way."""
+        """Return the answers of all processes that have ended in any way."""
         self._escalate()
         now = time.monotonic()
         answers = []
@@ -278,7 +277,7 @@ class Runner:
         return answers
 
     def _outcome(self, process: _Process, now: float, drive_timeout: float, deadline: float) -> tuple[str, str]:
-        """Return how *process* ended and why, or '' while it goes on."""
+        """Return how *process* ended and why, or '' while it runs."""
         if process.sizes[0] >= LARGEST:
             return 'overflow', f'it printed more than {LARGEST >> 20} MiB'
         if process.reap() and (not process.streams or now - process.since > LINGER):
@@ -290,7 +289,7 @@ class Runner:
         return '', ''
 
     def _end(self, process: _Process) -> None:
-        """Shut the pipes of *process* and, if it still runs, send it SIGTERM."""
+        """Close the pipes of *process* and, if it still runs, send it SIGTERM."""
         for descriptor in list(process.streams):
             self._shut(process, descriptor)
         if not process.reap() and process.signal(SIGTERM):
@@ -299,10 +298,10 @@ class Runner:
         self._active.remove(process)  # last: an alarm may come between two lines, and close() ends what it finds here
 
     def _escalate(self) -> None:
-        """Kill processes that have not obeyed SIGTERM; give up those that survive that too, stuck in the kernel.
+        """Kill processes that ignored SIGTERM; give up those that survive SIGKILL too, because the kernel blocks them.
 
-        sudo (1.9) takes signals of its caller and hands SIGTERM on to smartctl. SIGKILL would end sudo alone, and with
-        it the TIMEOUT of the rule that ends a smartctl which does not obey.
+        sudo (1.9) accepts signals from its caller and passes SIGTERM to smartctl. SIGKILL would end only sudo, and with
+        it the TIMEOUT of the rule, which ends a smartctl that ignores signals.
         """
         now = time.monotonic()
         for process in list(self._dying):

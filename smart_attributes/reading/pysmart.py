@@ -1,8 +1,8 @@
-"""pySMART: the parts of smartctl's text that it reads: the attribute table, the NVMe health log, the SCSI counters.
+"""Use pySMART to read the attribute table, the NVMe health log and the SCSI counters of smartctl's text.
 
-It knows one layout, that of `-A` in English. Lines in another one (brief, hexadecimal, names with blanks, other groups
-of digits) are translated into it first. Its Device class is not used: it takes 2.6 ms for forty lines, and starts
-smartctl when it misses something.
+pySMART knows one layout, that of `-A` in English. Lines in another one (brief, hexadecimal, names with blanks, other
+groups of digits) are translated into it first. Its Device class is not used: it takes 2.6 ms for forty lines and
+starts smartctl if data is missing.
 """
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _HEADLINE = 'Vendor Specific SMART Attributes with Thresholds:'
 # The layout of -A: "  5 Reallocated_Sector_Ct   0x0033   100   100   010    Pre-fail  Always       -       0"
 _CLASSIC = re.compile(r'\d{1,3}\s+\S+\s+0x[0-9a-f]{4}\s+\d{1,3}\s+\d{1,3}\s+\d{1,3}\s+'
                       r'(?:Pre-fail|Old_age)\s+(?:Always|Offline)\s+(?:-|FAILING_NOW|In_the_past)\s+\S')
-_COLUMN = r'(?:----?|0x[0-9a-f]{2}|\d{1,3})'  # "100", "0x64" with -f hex, "---" or "----" where there is none
-# Before 5.40 unknown names hold a blank; a name of 24 characters and more runs into the flags.
+_COLUMN = r'(?:----?|0x[0-9a-f]{2}|\d{1,3})'  # "100", "0x64" with -f hex, "---" or "----" if empty
+# Before 5.40, unknown names contain a blank; a name of 24 characters or more touches the flags.
 _START = r'(?P<id>\d{1,3}|0x[0-9a-f]{2})\s+(?P<name>\S+?(?: \S+?)??)\s*'
 _NUMBERS = rf'(?P<value>{_COLUMN})\s+(?P<worst>{_COLUMN})\s+(?P<threshold>{_COLUMN})\s+'
 _UNUSUAL = re.compile(_START + r'(?P<flags>0x[0-9a-f]{4})\s+' + _NUMBERS + r'(?P<kind>Pre-fail|Old_age)\s+'
@@ -53,7 +53,7 @@ _NVME_LOG = (
     ('Temperature', 'temperature', 'temperature'))
 NVME_LABELS = {label: key for label, _, key in _NVME_LOG}
 _NVME_HEADLINE = 'SMART/Health Information (NVMe Log 0x02)'
-# pySMART turns the used endurance into that which is left.
+# pySMART converts the endurance used into the endurance left.
 _SCSI_LOG = (
     ('Percentage used endurance indicator', 'Life_Left', 'percentage_used'),
     ('Specified cycle count over device lifetime', 'Start_Stop_Spec', 'start_stop_cycles_rated'),
@@ -116,7 +116,7 @@ def _decimal(printed: str) -> int:
 
 
 def attributes(rows: Sequence[str]) -> tuple[AttributeRow, ...]:
-    """Return the attribute table of classic rows, in its printed order. Raises DriveError where pySMART is missing."""
+    """Return the attribute table of classic rows, in its printed order. Raises DriveError if pySMART is missing."""
     # pySMART keeps one row for each number, which broken firmware lists twice, and loses the order, by which an entry
     # may recognise a controller. So it reads each row alone.
     numbers = [int(row.split(None, 1)[0]) for row in rows[:MOST_ROWS]]
@@ -146,7 +146,7 @@ def nvme(fields: Mapping[str, str]) -> dict[str, int]:
 
 
 def _value(printed: str, key: str) -> str:
-    """Return a value in the form that pySMART takes, '' where it holds no number."""
+    """Return a value in the form that pySMART accepts, or '' if it has no number."""
     if _PRINTED.get(key, _COUNTER).fullmatch(printed):
         return printed
     number = leading(printed) if key == 'temperature' else digits(printed)
@@ -155,7 +155,7 @@ def _value(printed: str, key: str) -> str:
 
 def scsi(fields: Mapping[str, str]) -> dict[str, float]:
     """Return the SCSI counters that pySMART knows, by the keys of json_report. fields: as for nvme()."""
-    # pySMART takes away the last sign of a percentage, whatever it is, and allows nothing behind other numbers.
+    # pySMART removes the last character of a percentage, and allows no text after other numbers.
     lines = [f'{label}: {number[1]}{_UNITS.get(key, "")}' for label, _, key in _SCSI_LOG
              for number in [re.fullmatch(r'(\d{1,19})%?', fields.get(label.lower(), ''))] if number]
     if not lines:
@@ -167,14 +167,14 @@ def scsi(fields: Mapping[str, str]) -> dict[str, float]:
     return {key: value for key, value in values.items() if value is not None}
 
 
-# Groups of digits with signs that are no letters between them: four where UTF-8 was read as Latin-1.
+# Groups of digits separated by non-letters: up to four if UTF-8 was read as Latin-1.
 _GROUPS = re.compile(r'([0-9]+(?:[^0-9A-Za-z]{1,4}[0-9]{2,3})*)[^0-9]*')
 
 
 def digits(value: str) -> int | None:
-    """Return "11.442.052 [5,85 TB]" or "1'000'204'886'016 bytes" as a number, whatever parts its groups.
+    """Return "11.442.052 [5,85 TB]" or "1'000'204'886'016 bytes" as a number, with any separator of groups.
 
-    None where there are several numbers, or none.
+    Return None for several numbers, or without a number.
     """
     match = _GROUPS.fullmatch(value.partition('[')[0].strip())
     digits = re.sub(r'[^0-9]', '', match[1]) if match else ''
@@ -182,6 +182,6 @@ def digits(value: str) -> int | None:
 
 
 def leading(value: str) -> int | None:
-    """Return the number at the start of "5400 rpm", None where there is none."""
+    """Return the number at the start of a text such as "5400 rpm", or None without one."""
     match = re.match(r'-?\d{1,19}(?!\d)', value)
     return int(match[0]) if match else None

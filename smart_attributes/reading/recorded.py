@@ -1,4 +1,4 @@
-"""Recorded outputs of smartctl as reports: for a ticket, a desk, a test."""
+"""Read recorded outputs of smartctl as reports, for example from a ticket or in a test."""
 from __future__ import annotations
 
 import errno
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
     """Append the content of recorded files to *reads*; return a note for each file of a folder that is not a report.
 
-    The names of the devices come when all is read, see named().
+    The devices get their names when all files are read; see named().
     """
     notes = []
     for path, is_listed in _report_files(paths):
@@ -41,7 +41,7 @@ def _outcome(path: str) -> Report | DriveError:
 
 
 def named(reads: Sequence[Read]) -> list[Read]:
-    """Return the recorded reports under short, unique names: the last parts of their paths that tell them apart."""
+    """Return the recorded reports under short, unique names: the last parts of their paths that differ."""
     names = unique(_forms(os.path.splitext(read.device.path)[0], number) for number, read in enumerate(reads))
     return [read._replace(device=read.device._replace(name=name)) for read, name in zip(reads, names)]
 

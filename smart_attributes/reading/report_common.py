@@ -1,4 +1,4 @@
-"""The content of a report, JSON or text: whether it is enough for a verdict, and if not, why."""
+"""Decide whether the content of a report, JSON or text, is enough to judge a drive, and if not, why."""
 from __future__ import annotations
 
 import re
@@ -30,8 +30,8 @@ class ScsiNumber(NamedTuple):
     """A number of a SCSI log page, and its places in what smartctl prints."""
 
     key: str                       # of Report.scsi
-    labels: tuple[str, ...] = ()   # before it in the text, in small letters; empty: read by pySMART, or in its own way
-    paths: tuple[str, ...] = ()    # to it in the JSON; some have moved between versions
+    labels: tuple[str, ...] = ()   # labels in the text, in lower case; empty: read by pySMART or by special code
+    paths: tuple[str, ...] = ()    # places in the JSON; some differ between versions
 
 
 # Temperatures are in degrees Celsius, defects in blocks, percentage_used may exceed 100. Source: SPC-5 and SBC-4.
@@ -68,7 +68,7 @@ _HEXADECIMAL = frozenset('0123456789abcdef')
 
 
 def known_problem(report: Report, kind: str, transport: str, is_disabled: bool, is_asked: bool) -> DriveError | None:
-    """Return why a report gives no verdict; None if it gives one, or if only smartctl's words can say why not.
+    """Return why a drive cannot be judged; None if it can, or if only smartctl's messages can give the reason.
 
     kind, transport: of a SCSI device, as smartctl names them. is_disabled: whether SMART is disabled.
     is_asked: whether smartctl was asked for attributes.
@@ -83,9 +83,9 @@ def known_problem(report: Report, kind: str, transport: str, is_disabled: bool, 
 
 
 def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
-    """Return why a device that reports nothing of its health, or no more than that it is well, is not a drive.
+    """Return why a device that reports no health data, or only an OK, is not a drive; None if it may be one.
 
-    The OK of a SCSI volume says nothing about the drives behind it.
+    The OK of a SCSI volume does not cover the drives behind it.
     """
     identity = report.identity
     if identity.protocol != 'SCSI':
@@ -105,12 +105,12 @@ def has_smart_data(report: Report) -> bool:
 
 
 def has_spindle(attributes: Iterable[AttributeRow]) -> bool:
-    """Return whether a drive counts what only drives with a spindle count."""
+    """Return whether a drive has counters that exist only on drives with a spindle."""
     return _SPINDLE.issubset(row.id for row in attributes)
 
 
 def with_exit_status(passed: bool | None, words: str, status: int | None) -> tuple[bool | None, str]:
-    """Return the SMART health status and its words; from smartctl's exit status where the report has lost them.
+    """Return the SMART health status and its text, from smartctl's exit status if missing in the report.
 
     Source: smartctl(8), EXIT STATUS, bit 3: the health status was FAILED.
     """
@@ -120,7 +120,7 @@ def with_exit_status(passed: bool | None, words: str, status: int | None) -> tup
 
 
 def with_pending(statistics: dict[tuple[int, int], Statistic], count: int | None) -> dict[tuple[int, int], Statistic]:
-    """Return the statistics with the length of the Pending Defects log, unless they hold it themselves.
+    """Return the statistics with the length of the Pending Defects log, unless they already include it.
 
     ACS-4, 9.5.4: the Pending Error Count is the number of entries in that log.
     """
@@ -130,7 +130,7 @@ def with_pending(statistics: dict[tuple[int, int], Statistic], count: int | None
 
 
 def wwn_of(printed: str) -> str:
-    """Return a world wide name as hexadecimal digits, '' for one that is masked or is not one."""
+    """Return a world wide name as hexadecimal digits, or '' if it is masked or invalid."""
     digits = printed.lower().removeprefix('0x')
     return digits if 8 <= len(digits) <= 32 and _HEXADECIMAL.issuperset(digits) else ''
 
@@ -138,8 +138,8 @@ def wwn_of(printed: str) -> str:
 def error_entry(number: int, hours: int, words: str, register: int | None) -> ErrorEntry:
     """Return an entry of the ATA error log.
 
-    words: "Error: UNC 8 sectors at LBA = 0x0071bde0", '' where smartctl does not know the command that failed.
-    register: the error register, which decides without words.
+    words: "Error: UNC 8 sectors at LBA = 0x0071bde0", '' if smartctl does not know the command that failed.
+    register: the error register, used if words is empty.
     """
     names = re.match(r'(?:Device Fault; )?Error: ([A-Z]+(?:, [A-Z]+)*)\b', words)
     if names:
@@ -153,10 +153,10 @@ def newest_first(entries: Iterable[ErrorEntry]) -> tuple[ErrorEntry, ...]:
 
 
 def self_test_passed(status: str) -> bool | None:
-    """Return what the printed status of a self-test proves: True passed, False failed, None nothing.
+    """Return the result in the printed status of a self-test: True passed, False failed, None unknown.
 
-    The words are smartctl's for ATA, SCSI and NVMe alike. They decide for JSON as well, whose own "passed" is true for
-    a test that still runs.
+    smartctl prints the same text for ATA, SCSI and NVMe. It is used for JSON as well, because "passed" in the JSON is
+    true for a test that is still running.
     """
     words = status.lower()
     if 'fail' in words or 'damage' in words or words.startswith(('fatal', 'unknown error')):
@@ -165,10 +165,10 @@ def self_test_passed(status: str) -> bool | None:
 
 
 def last_self_test(status: int | None) -> tuple[SelfTest, ...]:
-    """Return the entry for a last self-test that failed and whose log was not read or is empty.
+    """Return an entry for the last self-test if it failed, for drives whose log was not read or is empty.
 
-    status: the byte "Self-test execution status" of the SMART data. 0 means that the last one passed or that there was
-    none, so only failures have an entry.
+    status: the byte "Self-test execution status" of the SMART data. 0 means that the last test passed or that none
+    was run, so only failures have an entry.
     """
     words = _FAILED_SELF_TESTS.get((status or 0) >> 4)
     return (SelfTest('Last self-test', words, False, None),) if words else ()

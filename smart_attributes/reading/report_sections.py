@@ -1,8 +1,8 @@
-"""The table of what a report always has, and which arguments of smartctl ask for it. Pure.
+"""The table of the parts that a report must have, and the smartctl arguments that request them. Pure.
 
-Sources: smartmontools 7.5, ataprint.cpp, scsiprint.cpp and nvmeprint.cpp: smartctl prints each of these parts, or says
-why it cannot. It prints the "verify" row of the SCSI error counter log only where a counter is not 0, and device
-statistics, pending defects and self-tests only where a drive has them: no report shows that these were lost.
+Sources: smartmontools 7.5, ataprint.cpp, scsiprint.cpp and nvmeprint.cpp: smartctl prints each of these parts, or the
+reason that it cannot. It prints the "verify" row of the SCSI error counter log only if a counter is not 0, and device
+statistics, pending defects and self-tests only if a drive has them, so a report never shows that these were lost.
 """
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DATA = TABLE | {'-H', '-l', '--log'}
 _ERRORS, _TESTS, _WEAR = ALL | {'error', 'xerror'}, ALL | {'selftest', 'xselftest'}, ALL | {'ssd'}
 _ALWAYS: frozenset[str] = frozenset()
 
-# What proves in `places` that a log was printed: a key of JSON, a line of text, a mark that the drive does not keep it.
+# Entries of `places` for a printed log: a key of JSON, a line of text, or a mark that the drive does not keep it.
 NO_ERROR_LOG, NO_TEST_LOG, NO_STATISTICS = 'error_logging_supported', 'self_tests_supported', 'no device statistics'
 _TEST_LOG = frozenset((
     'ata_smart_self_test_log', NO_TEST_LOG, 'smart self-test log not supported', 'no self-tests have been logged',
@@ -33,11 +33,11 @@ _STATISTICS = frozenset((
     'device statistics (gp/smart log 0x04) not supported'))
 _NO_COUNTERS = frozenset(('error counter logging not supported', 'device does not support error counter logging'))
 
-_LIMITS = frozenset(('critical_warning', 'warning_temp_threshold', 'critical_temp_threshold'))  # of no log, or not only
+_LIMITS = frozenset(('critical_warning', 'warning_temp_threshold', 'critical_temp_threshold'))  # not only in the log
 _OPTIONAL_NVME = frozenset(('warning_temp_time', 'critical_comp_time', *_LIMITS)) - {'critical_warning'}
 
 # kind -> (attribute, others that never come without it). Of 18,433 hard disks and 14,403 solid state drives of
-# linuxhw/EnterpriseDrive that have the others one lacks the attribute: a hard disk that has 4 and not 198.
+# linuxhw/EnterpriseDrive that have the others, one lacks the attribute: a hard disk with 4 but without 198.
 _COMPANIONS: Mapping[str, Sequence[tuple[int, set[int]]]] = {
     'hdd': ((5, {1}), (5, {3}), (10, {7}), (197, {4, 191}), (197, {4, 22}), (197, {4, 200}), (197, {187}), (198, {4})),
     'ssd': ((5, {183}), (5, {184}), (5, {190}), (5, {197}))}
@@ -46,14 +46,14 @@ _COMPANIONS: Mapping[str, Sequence[tuple[int, set[int]]]] = {
 class Part(NamedTuple):
     """A part that a report must have."""
 
-    name: str                          # in the note
-    arguments: frozenset[str]          # smartctl prints it for each of these; empty: always
+    name: str                          # as shown in the note
+    arguments: frozenset[str]          # any of these arguments requests it; empty: always printed
     holds: Callable[[Report], object]  # whether a report has it
-    places: frozenset[str] = _ALWAYS   # any of these among the keys or lines of a report is as good
+    places: frozenset[str] = _ALWAYS   # any of these keys or lines of a report is sufficient as well
 
 
 def _is_error_log_whole(report: Report) -> bool:
-    """Return whether errors are listed one after the other, beginning with the newest."""
+    """Return whether errors are listed without gaps, starting with the newest."""
     numbers, newest = [entry.number for entry in report.errors], report.error_count or 0
     return not newest or numbers == list(range(newest, newest - max(len(numbers), 1), -1))
 
@@ -108,7 +108,7 @@ PARTS: Mapping[str, Sequence[Part]] = {'': _ANY, 'ATA': (
 
 
 def missing(report: Report, arguments: Collection[str], places: Collection[str]) -> list[str]:
-    """Return the names of the parts that a report lacks, worst first, and of lost rows of the attribute table.
+    """Return the names of parts missing in a report, worst first, and of lost rows of the attribute table.
 
     arguments: of smartctl, as `arguments_of` returns them. places: the keys of a JSON report, or the lines of a text.
     """
@@ -121,7 +121,7 @@ def missing(report: Report, arguments: Collection[str], places: Collection[str])
 
 
 def arguments_of(command: Iterable[str]) -> frozenset[str]:
-    """Return the words of smartctl's command line one by one: "-iHA" as -i, -H and -A, "--log=error,7" as error."""
+    """Return the separate arguments of smartctl's command line: "-iHA" as -i, -H and -A, "--log=error,7" as error."""
     arguments: list[str] = []
     for word in command:
         rest = word

@@ -1,4 +1,4 @@
-"""Scans: what smartctl --scan prints becomes Devices. Pure functions."""
+"""Convert the output of smartctl --scan into Devices. Pure functions."""
 from __future__ import annotations
 
 import re
@@ -17,18 +17,18 @@ class Scan(NamedTuple):
     """The devices that smartctl --scan lists."""
 
     devices: tuple[Device, ...]
-    refused: tuple[Coded, ...]  # a sentence for each that was left out
-    is_whole: bool = True     # what was left out is no drive
+    refused: tuple[Coded, ...]  # a sentence for each device left out
+    is_whole: bool = True     # no possible drive was left out
 
 
-# "# " precedes what --scan-open could not open. Info follows the type, or words that --scan-open was asked to append.
+# "# " precedes devices that --scan-open could not open. Information or appended options follow the type.
 _SCAN_LINE = r'(?P<failed># )?(?P<path>\S+) -d (?P<type>\S+)(?: (?P<rest>.*))?'
 
 
 def from_scan(text: str) -> Scan:
     """Return the drives in the output of smartctl --scan or --scan-open, JSON or text.
 
-    Raises SmartError where the text is no such output at all.
+    Raises SmartError if the text is not the output of a scan.
     """
     entries = _json_entries(text) if text.lstrip().startswith('{') else _text_entries(text)
     devices: list[Device] = []
@@ -52,9 +52,9 @@ def from_scan(text: str) -> Scan:
 
 
 def _as_needed(kind: str, path: str) -> str:
-    """Return the type to ask with: none where smartctl finds out by itself.
+    """Return the type to read a device with, or '' if smartctl detects it.
 
-    A scan that opens nothing calls every SATA drive "scsi". With that type, smartctl would never see its ATA side.
+    A scan that does not open devices lists each SATA drive as "scsi". With this type, smartctl would not use ATA.
     """
     if kind == 'scsi' or (kind in ('sat', 'ata') and re.match(r'/dev/[sh]d', path)):
         return ''

@@ -1,4 +1,4 @@
-"""Choice: which drives the patterns of --match and --ignore leave over. Pure functions."""
+"""Select drives by the patterns of --match and --ignore. Pure functions."""
 from __future__ import annotations
 
 import re
@@ -27,11 +27,11 @@ def patterns(texts: Iterable[str]) -> list[Pattern[str]]:
 
 def is_wanted(device: Device, identity: Identity | None, match: Sequence[Pattern[str]], ignore: Sequence[Pattern[str]],
               is_final: bool = True) -> bool | None:
-    """Return whether a drive is to be checked; None: that depends on model and serial, read them.
+    """Return whether to check a drive, or None if this depends on a model and serial that are not yet read.
 
-    Each pattern is searched in the address, the path, the name, the model and the serial number. identity: None as
-    long as it is not known. is_final: nothing more can be learned of it; otherwise a drive that did not report what
-    the patterns may ask for stays None, and so stays in the check.
+    Each pattern is searched in the address, the path, the name, the model and the serial number. identity: None until
+    it is known. is_final: the identity will not become more complete; otherwise return None for a drive that did
+    not report a value that the patterns may need, so the drive stays in the check.
     """
     texts = [device.address, device.path, device.name, *((identity.model, identity.serial) if identity else ())]
     if _any_in(ignore, texts):

@@ -1,4 +1,4 @@
-"""The command lines of smartctl: which program, which words, behind sudo or not.
+"""The command lines of smartctl: program and arguments, with or without sudo.
 
 Imported before the first process starts, so it must be cheap: see the note in `processes`.
 """
@@ -26,8 +26,8 @@ ENVIRONMENT = {'LC_ALL': 'C', 'PATH': '/usr/sbin:/usr/bin:/sbin:/bin'}
 # too).
 LOGS = ('error', 'selftest', 'devstat', 'ssd')
 JSON = ('--json=c',)
-# Earlier values of (JSON, LOGS), newest first: a change of one of them adds a pair. Sites have our sudoers rule in
-# literal forms and in their configuration management; where it refuses today's words, these are tried.
+# Earlier values of (JSON, LOGS), newest first: each change of one adds a pair. Admins keep our sudoers rule in
+# literal forms and in configuration management; if it refuses the current arguments, these are tried.
 FORMER: tuple[tuple[Command, Command], ...] = ()
 SCAN = (*JSON, '--scan')
 SCAN_TEXT = ('--scan',)
@@ -37,7 +37,7 @@ VERSION = ('--version',)
 def read_arguments(path: str, device_type: str = '', skip: Collection[str] = (), json: bool = True) -> Command:
     """Return the arguments that read one drive, as JSON or (before smartctl 7.0) as text.
 
-    skip: those of LOGS that reading can harm this drive with: {"selftest"}.
+    skip: members of LOGS that can harm this drive when read, such as {"selftest"}.
     """
     return _arguments(JSON if json else (), [log for log in LOGS if log not in skip],
                       (*(['-d', device_type] if device_type else []), path))
@@ -53,7 +53,7 @@ def _logs_and_address(arguments: Command) -> tuple[list[str], Command]:
 
 
 def is_ours(arguments: Command) -> bool:
-    """Return whether these are arguments that a check gives smartctl, today's or those of FORMER."""
+    """Return whether a check calls smartctl with these arguments, current or from FORMER."""
     json, (logs, address) = JSON if arguments[:1] == JSON else (), _logs_and_address(arguments)
     today = (*json, '--scan') if '--scan' in arguments else _arguments(json, logs, address)
     return arguments == today or ('', *arguments) in former(('', *today))
@@ -74,7 +74,7 @@ def former(command: Command) -> list[Command]:
 
 
 def is_refused(command: Command, stdout: bytes, stderr: bytes) -> bool:
-    """Return whether sudo did not run this command, for want of a rule that admits it.
+    """Return whether sudo refused this command because no rule allows it.
 
     Source: sudo 1.9, plugins/sudoers/check.c and logging.c; sudo-rs 0.2, src/common/error.rs.
     """
@@ -84,9 +84,9 @@ def is_refused(command: Command, stdout: bytes, stderr: bytes) -> bool:
 
 
 def prefix(executable: str, nosudo: bool = False) -> Command:
-    """Return what precedes the arguments: smartctl itself, behind `sudo -n` for all but root.
+    """Return the command before the arguments: smartctl, after `sudo -n` unless the user is root.
 
-    Raises UsageError where sudo is needed and missing.
+    Raises UsageError if sudo is needed but missing.
     """
     if nosudo or os.geteuid() == 0:
         return (executable,)
@@ -94,18 +94,18 @@ def prefix(executable: str, nosudo: bool = False) -> Command:
 
 
 def split(command: Command) -> tuple[str, Command]:
-    """Return which smartctl a command runs, and its arguments, without sudo."""
+    """Return the path of smartctl in a command, and its arguments, without sudo."""
     start = 2 if is_behind_sudo(command) else 0
     return command[start], command[start + 1:]
 
 
 def is_behind_sudo(command: Command) -> bool:
-    """Return whether sudo runs it."""
+    """Return whether a command is run through sudo."""
     return command[1:2] == ('-n',)
 
 
 def find_sudo() -> str:
-    """Return sudo's absolute path. The caller's PATH counts: it decides nothing that the caller could not do."""
+    """Return sudo's absolute path. It uses the caller's PATH, which gives the caller no additional rights."""
     for folder in (os.environ.get('PATH', '') + ':' + ENVIRONMENT['PATH']).split(':'):
         candidate = os.path.join(folder, 'sudo')
         if folder.startswith('/') and os.path.isfile(candidate) and os.access(candidate, os.X_OK):
@@ -118,8 +118,8 @@ def find_sudo() -> str:
 def check_executable(path: str, as_root: bool, through_sudo: bool = False) -> None:
     """Raise UsageError unless *path* can and may be run as smartctl.
 
-    as_root: we are root; then nobody else may be able to change the file. through_sudo: sudo runs it, so this user need
-    not be able to see more than that it exists.
+    as_root: the check runs as root, so no other user may be able to change the file. through_sudo: sudo runs it, so
+    this user only has to see that it exists.
     """
     fault = _fault(path, as_root, through_sudo)
     if fault:
@@ -140,20 +140,20 @@ def _fault(path: str, as_root: bool, through_sudo: bool) -> str:
         return 'this is no program; say with -p where smartctl is, such as ' + SMARTCTL
     if not through_sudo and not os.access(path, os.X_OK):
         return 'this user may not execute it; check its mode, or say with -p where smartctl is'
-    foreign = trust.fault(path, trust.ROOT) if as_root else ''  # someone else could have put a program there
+    foreign = trust.fault(path, trust.ROOT) if as_root else ''  # another user could have replaced the program
     return f'root runs nothing that others can change: {foreign}; use {SMARTCTL}' if foreign else ''
 
 
 def is_too_old(stdout: bytes) -> bool:
-    """Return whether this smartctl, before 7.0, knows no --json; ask again for text.
+    """Return whether this smartctl, before 7.0, does not know --json; then ask for text.
 
-    Source: smartctl.cpp, parse_options(): the unknown option is named, exit status 1.
+    Source: smartctl.cpp, parse_options(): it names the unknown option; exit status 1.
     """
     return not stdout.lstrip().startswith(b'{') and b'UNRECOGNIZED OPTION: json' in stdout
 
 
 def version(stdout: bytes) -> tuple[int, ...]:
-    """Return smartctl's version, (7, 3), from the head of anything it printed; () where it is missing.
+    """Return smartctl's version, (7, 3), from the head of any of its output, or () if missing.
 
     "smartctl 7.3 2022-02-28 r5338 …", "smartctl pre-7.4 …", "smartctl version 5.38 …", '"version":[7,3]'.
     """

@@ -1,8 +1,8 @@
-"""The sudoers rule that admits our smartctl command lines and no others.
+"""Create the sudoers rule that allows only our smartctl command lines.
 
-It is made of the tuples in `smartctl_calls` and the types in `device_types`, so it cannot fall behind them. sudo
-compares all arguments, joined by blanks, with one extended regular expression; older sudo and other programs of its
-kind know none, and get a literal line for each drive.
+It is generated from the tuples in `smartctl_calls` and the types in `device_types`, so it is always up to date. sudo
+compares all arguments, joined by blanks, with one extended regular expression. Older versions of sudo and similar
+programs do not support expressions; their rule has a literal line for each drive.
 """
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ FIRST_WITH_LOG_ALLOWED = (1, 8, 29)  # sudoers(5)
 FIRST_WITH_JSON = (7, 0)             # smartctl
 SLACK = 5                            # seconds after our own time limit in which a smartctl ends by itself
 
-# Where drives and controllers are below /dev. Everything else there is left out, above all what anybody may fill (shm,
-# mqueue) or lead elsewhere (fd): such a path needs a literal line. No part may start with a dot.
+# Paths of drives and controllers below /dev. All others are left out, above all folders that any user can write to
+# (shm, mqueue) or that lead elsewhere (fd): such a path needs a literal line. No part may start with a dot.
 PATHS = (
     'sd[a-z]+[0-9]*', 'hd[a-z][0-9]*', 'sg[0-9]+', 'nvme[0-9]+(n[0-9]+(p[0-9]+)?)?', 'ng[0-9]+n[0-9]+', 'bus/[0-9]+',
     *(node for each in device_types.CONTROLLERS.values() for node in each.own_nodes),
@@ -45,7 +45,7 @@ _RESERVED = re.compile(r'[\\,:=]')            # in a literal argument; source: s
 _USER = r'[A-Za-z_][A-Za-z0-9_.-]*'
 _EXECUTABLE = r'(/[A-Za-z0-9_+-][A-Za-z0-9_.+-]*)+'
 
-# To sudo a name in capitals is an alias, or ALL; and these words begin lines of another kind.
+# To sudo, a name in capitals is an alias or ALL. These words begin lines of another type.
 _NO_USER = r'[A-Z][A-Z0-9_]*|Defaults.*|[A-Z][a-z]+_Alias.*'
 
 HEAD = '''\
@@ -64,29 +64,29 @@ class SudoRule(NamedTuple):
     timeout: int                          # seconds; sudo ends what takes longer. 0: no limit
     expressions: tuple[str, ...] = ()     # extended regular expressions for all arguments
     literal: tuple[Command, ...] = ()
-    is_quiet: bool = True                 # sudo does not log what this rule admits
+    is_quiet: bool = True                 # sudo does not log calls that this rule allows
 
 
 class RuleRequest(NamedTuple):
-    """The wishes for a rule."""
+    """The options for a rule."""
 
     user: str
     is_literal: bool = False      # a line for each drive, no patterns
-    types: tuple[str, ...] = ()   # that are admitted only on request
+    types: tuple[str, ...] = ()   # types that are allowed only on request
     names_drives: bool = False
 
 
 def text(request: RuleRequest, how: HowRead, runner: Runner, drives: Drives) -> str:
     """Return the file for /etc/sudoers.d that is requested.
 
-    Raises UsageError for a user or a smartctl that no rule should name, and SmartError where literal lines are needed
-    and there are no drives.
+    Raises UsageError for a user or smartctl that must not be in a rule, and SmartError if literal lines are needed
+    but no drives are found.
     """
     _check(request, how)
     sudo = _sudo_version(how, runner)
     rule = general(request, how)
     if sudo and not version(sudo):
-        rule = rule._replace(timeout=0)  # other programs of its kind do not know the word
+        rule = rule._replace(timeout=0)  # similar programs do not know this option
     if sudo and version(sudo) < FIRST_WITH_LOG_ALLOWED:
         rule = rule._replace(is_quiet=False)
     if request.is_literal or not knows_expressions(sudo):
@@ -99,7 +99,7 @@ def text(request: RuleRequest, how: HowRead, runner: Runner, drives: Drives) -> 
 
 
 def general(request: RuleRequest, how: HowRead) -> SudoRule:
-    """Return the rule that admits every drive in a usual place."""
+    """Return the rule that allows every drive at a usual path."""
     return SudoRule(request.user, how.smartctl, math.ceil(how.timeout) + SLACK, tuple(all_expressions(request.types)))
 
 
@@ -114,10 +114,10 @@ def render(rule: SudoRule) -> str:
     commands = [f'{rule.executable} ^{expression}$' for expression in rule.expressions]
     commands += [f'{rule.executable} ' + _RESERVED.sub(r'\\\g<0>', ' '.join(line)) for line in rule.literal]
     listed = ', \\\n    '.join(commands)
-    # No two different rules on one machine share a name: sudo complains of a second definition.
+    # No two different rules on one machine share a name: sudo warns about a second definition.
     alias = (f'SMARTCTL_FOR_{re.sub("[^A-Z0-9]", "_", rule.user.upper())}_'
              f'{zlib.crc32(f"{rule.user} {listed}".encode()):08X}')
-    # Of the forms that sudoers(5) has only this one means our lines and not every call of smartctl.
+    # Only this form of sudoers(5) applies to our lines and not to every call of smartctl.
     quiet = [f'Defaults!{alias} !log_allowed, !pam_session'] if rule.is_quiet else []
     limit = f'TIMEOUT={rule.timeout} ' if rule.timeout else ''
     return '\n'.join([f'Cmnd_Alias {alias} = \\\n    {listed}', *quiet,
@@ -149,7 +149,7 @@ def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
 
 
 def _read_expression(types: str, nodes: str) -> str:
-    """Return the expression of all that read_arguments() returns: any log, JSON and type can be left out."""
+    """Return the expression for all results of read_arguments(), in which any log, JSON and type are optional."""
     parts = []
     words = iter(smartctl_calls.read_arguments(_PATH, _TYPE))
     for word in words:
@@ -182,13 +182,13 @@ def type_expression(entry: DeviceType) -> str:
 # --- literal lines ------------------------------------------------------------------
 
 def _literal(how: HowRead, runner: Runner, drives: Drives) -> Iterator[Command]:
-    """Yield the command lines for the drives named, or for those of this machine."""
+    """Yield the command lines for the drives given, or for those of this machine."""
     devices, plans = drives()
     if not plans:
         raise SmartError('there are no drives to write lines for; name them with -d, or run this as root on the '
                          'machine that has them')
     smartctl = smartctl_calls.version(_output(how, runner, (how.smartctl, *smartctl_calls.VERSION)))
-    has_json = not smartctl or smartctl >= FIRST_WITH_JSON  # one that does not run is taken for a new one
+    has_json = not smartctl or smartctl >= FIRST_WITH_JSON  # a smartctl that does not run counts as new
     if devices.is_scan:
         yield smartctl_calls.SCAN if has_json else smartctl_calls.SCAN_TEXT
     for each in plans:
@@ -209,12 +209,12 @@ def _check(request: RuleRequest, how: HowRead) -> None:
     if not re.fullmatch(_EXECUTABLE, how.smartctl):
         raise UsageError(f'smartctl is named by its absolute path in a rule, of letters, digits and _ . + -, such as '
                          f'-p {SMARTCTL}')
-    if os.path.lexists(how.smartctl):  # a rule may be there before smartmontools
+    if os.path.lexists(how.smartctl):  # the rule may be installed before smartmontools
         smartctl_calls.check_executable(how.smartctl, as_root=True, through_sudo=True)
 
 
 def _sudo_version(how: HowRead, runner: Runner) -> str:
-    """Return the first line that sudo prints about itself: "Sudo version 1.9.13p3"; '' where there is none."""
+    """Return the first line that sudo prints about itself: "Sudo version 1.9.13p3"; or '' without one."""
     try:
         sudo = smartctl_calls.find_sudo()
     except UsageError:
@@ -229,7 +229,7 @@ def _output(how: HowRead, runner: Runner, command: Command) -> bytes:
 
 
 def knows_expressions(sudo: str) -> bool:
-    """Return whether a sudo of this version compares regular expressions; True if there is none yet."""
+    """Return whether a sudo of this version compares regular expressions; True without a sudo."""
     return not sudo or version(sudo) >= FIRST_WITH_EXPRESSIONS
 
 

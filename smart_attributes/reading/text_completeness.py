@@ -1,4 +1,4 @@
-"""Gaps in smartctl's text: lines of tables that are not rows, and a missing end. Pure."""
+"""Find gaps in smartctl's text: damaged table rows and a missing end. Pure."""
 from __future__ import annotations
 
 import re
@@ -14,14 +14,14 @@ from .text_lines import LONGEST_LINE, is_row
 
 _LINE = 60                # characters of a damaged line that are shown
 
-# The beginning of the last log in a report of everything, by protocol; -x of ATA drives goes on for longer than -a.
+# The beginning of the last log in a report of everything, by protocol; for ATA drives, -x prints more than -a.
 _LONG_ATA = re.compile(r'^[ \t]*(?:General Purpose Log Directory|SMART Extended Comprehensive Error Log)', re.MULTILINE)
 _LAST: Mapping[str, str] = {
     'long ATA': r'^[ \t]*SATA Phy Event Counters',
     'ATA': r'^[ \t]*SATA Phy Event Counters|Selective Self-?tests?\b',
     'NVMe': r'Error Information (?:\(|Log)',
     'SCSI': r'Self-test duration|no self-?tests have been logged|not support Self.?Test'}
-# Lines of what smartctl prints only where it was asked for everything; several, since each of them may be lost.
+# Lines that smartctl prints only if all data is requested; several, because any of them may be lost.
 _OF_ALL: Mapping[str, frozenset[str]] = {
     'ATA': frozenset((
         'general smart values', 'offline data collection status', 'self-test execution status', 'smart capabilities',
@@ -33,9 +33,9 @@ _OF_ALL: Mapping[str, frozenset[str]] = {
 _HEADLINES: Sequence[tuple[str, Callable[[str], object]]] = (
     ('ATTRIBUTE_NAME', classic), ('VALUE WORST', classic), ('Offset Size', is_row), ('Flags Description', is_row),
     ('fast | delayed', re.compile(r'(?:read|write|verify):').match))
-_LISTED = re.compile(r'#|Error \d')  # self-tests and errors, which are listed without a headline of their own
+_LISTED = re.compile(r'#|Error \d')  # self-tests and errors, which are listed without their own headline
 _TEST_NUMBER = re.compile(r'^[ \t]*#[ \t]{0,3}(\d{1,3}) ', re.MULTILINE)
-# The form of values of single lines, by protocol.
+# The format of values on single lines, by protocol.
 _FORMS: Mapping[str, Mapping[str, str]] = {
     'ATA': {'self-test execution status': r'\(\s*\d{1,3}\)', 'rotation rate': r'\d{1,6} rpm|Solid State',
             **dict.fromkeys(('sector size', 'sector sizes'), r'\d{1,6} bytes'),
@@ -47,9 +47,9 @@ _FORMS: Mapping[str, Mapping[str, str]] = {
 
 
 def of_text(text: str, fields: Mapping[str, str], report: Report, arguments: Collection[str]) -> tuple[Coded, ...]:
-    """Return a sentence for what is damaged, and one for what is missing of all that smartctl was asked for.
+    """Return one sentence for damaged data, and one for requested data that is missing.
 
-    fields: its lines "Label: value". arguments: of smartctl, as `likely_arguments` returns them.
+    fields: the lines "Label: value". arguments: those of smartctl, as `likely_arguments` returns them.
     """
     forms = _FORMS.get(report.identity.protocol, {})
     damaged = [*_unfit_lines(text), *(f'{label}: {fields[label]}' for label, form in forms.items()
@@ -65,7 +65,7 @@ def of_text(text: str, fields: Mapping[str, str], report: Report, arguments: Col
 
 
 def likely_arguments(text: str, fields: Mapping[str, str], protocol: str, command: Sequence[str]) -> frozenset[str]:
-    """Return smartctl's arguments; where no command is known, those that the lines of a text prove, and -A."""
+    """Return smartctl's arguments; if the command is not known, those implied by the lines of a text, and -A."""
     if command:
         return arguments_of(command)
     if not any(label in fields for label in _OF_ALL.get(protocol, ())):
@@ -74,7 +74,7 @@ def likely_arguments(text: str, fields: Mapping[str, str], protocol: str, comman
 
 
 def _marks(text: str, fields: Mapping[str, str]) -> Iterator[str]:
-    """Yield marks for the logs that a report says the drive does not keep."""
+    """Yield a mark for each log that, according to the report, the drive does not keep."""
     if 'NOT supported' in fields.get('error logging capability', '') or any(
             label.endswith('not supported') and 'error log' in label for label in fields):
         yield NO_ERROR_LOG
@@ -83,7 +83,7 @@ def _marks(text: str, fields: Mapping[str, str]) -> Iterator[str]:
 
 
 def _unfit_lines(text: str) -> Iterator[str]:
-    """Yield the lines of tables that are not rows of theirs."""
+    """Yield the lines within tables that are not valid rows."""
     fits: Callable[[str], object] | None = None
     for line in map(str.strip, text.split('\n')):
         headline = next((is_fit for words, is_fit in _HEADLINES if words in line), None)
@@ -96,9 +96,10 @@ def _unfit_lines(text: str) -> Iterator[str]:
 
 
 def _is_ended(text: str, protocol: str, arguments: Collection[str]) -> bool:
-    """Return whether a text has its end.
+    """Return whether a text is complete to its end.
 
-    It has the last log if all logs were asked for; else, and of an NVMe drive, it has the empty line after each part.
+    If all logs were requested, it must have the last log. Otherwise, and for an NVMe drive, it must have the empty
+    line after each part.
     """
     last = _LAST['long ATA' if protocol == 'ATA' and '-x' in arguments else protocol] if '-a' in arguments else ''
     if last and not re.search(last, text, re.MULTILINE | re.IGNORECASE):

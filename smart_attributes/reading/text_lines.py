@@ -1,4 +1,4 @@
-"""smartctl's text, line by line: the kind of each line. The values stay as printed."""
+"""Sort the lines of smartctl's text by type; the values stay as printed."""
 from __future__ import annotations
 
 import re
@@ -8,14 +8,14 @@ from ..typed import NamedTuple
 from .failure_reasons import is_complaint
 from .pysmart import classic
 
-LONGEST_LINE = 400        # smartctl prints none longer in a report
-_MOST_LINES = 3000        # and never half of this; each is matched with expressions that take their time
+LONGEST_LINE = 400        # no line of a report by smartctl is longer
+_MOST_LINES = 3000        # a report has less than half of this; matching each line takes time
 
 # "0x01  0x010  4            3188  ND-  Power-on Hours", until 6.3 "  1  0x010  4            3188~ Power-on Hours"
 _STATISTIC = re.compile(
     r'(?P<page>\d{1,3}|0x[0-9a-f]{2})\s+(?P<offset>0x[0-9a-f]{3})\s+\d\s+(?P<number>-?\d{1,20})(?P<normalized>~?)\s+'
     r'(?:(?P<flags>[N-][D-][C-])[+ ]?\s+)?(?P<name>\S.*)')
-# The rest of a column; ".*?" would share long runs of blanks with the next column in every possible way.
+# The rest of a column; ".*?" would try every way to divide long runs of blanks with the next column.
 _WORDS = r'\S*(?: \S+)*?'
 _ATA_TEST = re.compile(
     rf'#\s*(?P<number>\d{{1,3}})\s+(?P<kind>\S{_WORDS})\s+'
@@ -42,15 +42,15 @@ _REGISTERS = re.compile(r'(?P<error>[0-9a-f]{2}) (?:-- )?[0-9a-f]{2}(?: [0-9a-f]
 _NOTHING = re.compile(r'Error \d+ \[\d+\] log entry is empty|(?:0x[0-9a-f]{2}|\d{1,3}) +(?:0x[0-9a-f]{3} +\d +- |=)')
 
 POWER_ON = 'accumulated power on time, hours'
-# Printed by two log pages. As in smartctl's JSON the later one counts.
+# Printed by two log pages. As in smartctl's JSON, the later one is used.
 _SAME_LABEL = {'number of hours powered up': POWER_ON}
 
 
 class Lines(NamedTuple):
-    """The lines of a report by kind."""
+    """The lines of a report by type."""
 
-    fields: dict[str, str]               # "Label: value"; labels in lower case, the first of a name
-    last: dict[str, str]                 # the same, the last of a name
+    fields: dict[str, str]               # "Label: value"; labels in lower case, the first of each name
+    last: dict[str, str]                 # the same, the last of each name
     rows: list[str]                      # of the attribute table, classic
     statistics: list[re.Match[str]]
     ata_tests: list[re.Match[str]]
@@ -63,9 +63,9 @@ class Lines(NamedTuple):
 
 
 def lines_by_kind(text: str) -> Lines:
-    """Return the lines of a report by kind; lines that are longer than any of smartctl's are left out.
+    """Return the lines of a report by type, without lines longer than any of smartctl's.
 
-    Raises NotAReport for too many lines.
+    Raises NotAReport if there are too many lines.
     """
     if text.count('\n') > _MOST_LINES:
         raise NotAReport(f'is not a smartctl report: it has more than {_MOST_LINES} lines')
@@ -84,7 +84,7 @@ def lines_by_kind(text: str) -> Lines:
 
 
 def _add_line(line: str, lines: Lines) -> None:
-    """Put a line that is not a row of a table where it belongs."""
+    """Add a line that is not a table row to its place in *lines*."""
     if line.startswith('- '):
         lines.warnings.append(line)
     if is_complaint(line):
@@ -98,7 +98,7 @@ def _add_line(line: str, lines: Lines) -> None:
 
 
 def _add_row(line: str, lines: Lines) -> None:
-    """Put a row of a table where it belongs."""
+    """Add a table row to its place in *lines*."""
     row = classic(line)
     if row:
         lines.rows.append(row)
@@ -114,6 +114,6 @@ def _add_row(line: str, lines: Lines) -> None:
 
 
 def is_row(line: str) -> bool:
-    """Return whether a line of the statistics, self-tests or errors was read, or has no content."""
+    """Return whether a line of the statistics, self-tests or errors is a known row, or has no content."""
     patterns = (_SCSI_TEST, _ATA_TEST) if line[0] == '#' else (_STATISTIC, _ERROR, _NOTHING)
     return any(pattern.match(line) for pattern in patterns)

@@ -1,4 +1,4 @@
-"""smartctl's text, of any version since 5.37, as a Report. `pysmart` reads some of the logs."""
+"""Convert smartctl's text, of any version since 5.37, into a Report. `pysmart` reads some of the logs."""
 from __future__ import annotations
 
 import re
@@ -14,11 +14,11 @@ from .pysmart import digits, leading
 from .text_lines import POWER_ON, Lines, lines_by_kind
 
 _BANNER = re.compile(r'^[ \t]*smartctl (?:version )?(?:pre-)?(\d+)\.(\d+)', re.MULTILINE)
-# Blanks and apostrophes that locales put between groups of digits, made ASCII.
+# Blanks and apostrophes between groups of digits in some locales -> ASCII.
 _TYPOGRAPHY = str.maketrans({'\u00a0': ' ', '\u202f': ' ', '\u2009': ' ', '\u2007': ' ', '\u2019': "'", '\u02bc': "'",
                              '\ufeff': None, '\r': None})
-_QUOTED = re.compile(r'^(?:>[> \t]?)+', re.MULTILINE)  # an answer to a mail; smartctl begins no line so
-# Labels that only one protocol has.
+_QUOTED = re.compile(r'^(?:>[> \t]?)+', re.MULTILINE)  # quoting in a mail; no line of smartctl begins like this
+# Labels that occur in only one protocol.
 _LABELS = {
     'NVMe': ('=== start of smart data section ===', 'model number', 'critical warning'),
     'ATA': ('device model', 'ata version is', 'smart overall-health self-assessment test result', 'lu wwn device id',
@@ -39,8 +39,8 @@ def parse_report(data: bytes, exit_status: int | None = None, error_text: str = 
                  command: Sequence[str] = ()) -> Report:
     """Return the Report of a recorded or fresh output, JSON or text.
 
-    exit_status, error_text, command: of the process, where it is known.
-    Raises DriveError (or a kind of it) when this is no report, or one without a verdict.
+    exit_status, error_text, command: those of the process, if known.
+    Raises DriveError (or a subclass) if this is not a report, or if the drive cannot be judged.
     """
     text = as_text(data)
     if looks_like_json(text):
@@ -51,7 +51,7 @@ def parse_report(data: bytes, exit_status: int | None = None, error_text: str = 
 def parse(text: str, exit_status: int | None = None, error_text: str = '', command: Sequence[str] = ()) -> Report:
     """Return the Report of smartctl's text.
 
-    Raises DriveError (or a kind of it) when the text gives no verdict, or when pySMART is not installed.
+    Raises DriveError (or a subclass) if the drive cannot be judged, or if pySMART is not installed.
     """
     text = _QUOTED.sub('', text.translate(_TYPOGRAPHY))
     banners = list(_BANNER.finditer(text))
@@ -69,7 +69,7 @@ def parse(text: str, exit_status: int | None = None, error_text: str = '', comma
 
 
 def _report(lines: Lines, exit_status: int | None) -> Report:
-    """Return the content of *lines*, whether or not it gives a verdict."""
+    """Return the content of *lines*, even if the drive cannot be judged from it."""
     protocol = _protocol(lines)
     passed, words = report_common.with_exit_status(*_smart_status(lines.fields), exit_status)
     rows = pysmart.attributes(lines.rows)
@@ -83,13 +83,13 @@ def _report(lines: Lines, exit_status: int | None) -> Report:
 
 
 def _problem(lines: Lines, report: Report, text: str, arguments: Collection[str]) -> DriveError | None:
-    """Return why this text gives no verdict, None when it does."""
+    """Return why the drive cannot be judged from this text, or None if it can."""
     fields = lines.fields
     problem = report_common.known_problem(
         report, fields.get('device type', ''), fields.get('transport protocol', ''),
         # Printed twice: "Available - device has SMART capability.", then "Enabled" or "Disabled".
         is_disabled=lines.last.get('smart support is') == 'Disabled',
-        # A check always asks for attributes.
+        # A check always requests attributes.
         is_asked=report.exit_status is not None or '-a' in arguments)
     if problem or report_common.has_smart_data(report):
         return problem
@@ -102,7 +102,7 @@ def _problem(lines: Lines, report: Report, text: str, arguments: Collection[str]
 
 
 def _protocol(lines: Lines) -> str:
-    """Return the protocol that prints such lines, '' where none is known to."""
+    """Return the protocol to which the lines belong, or '' if not known."""
     protocol = next((name for name, labels in _LABELS.items() if any(label in lines.fields for label in labels)), '')
     return 'ATA' if protocol != 'NVMe' and (lines.rows or lines.statistics) else protocol
 
@@ -127,7 +127,7 @@ def _identity(fields: Mapping[str, str], protocol: str) -> Identity:
 
 
 def _model(fields: Mapping[str, str], protocol: str) -> tuple[str, str]:
-    """Return model and firmware; pySMART cuts a model at a colon and takes the OEM's "Add. Product Id" for it."""
+    """Return model and firmware; pySMART cuts a model at a colon and mistakes "Add. Product Id" (OEM) for it."""
     if protocol != 'SCSI':
         return (_string(fields, 'device model') or fields.get('model number', ''), _string(fields, 'firmware version'))
     # Until 5.40: "Device: SEAGATE  ST373453LC       Version: 0006"
@@ -138,13 +138,13 @@ def _model(fields: Mapping[str, str], protocol: str) -> tuple[str, str]:
 
 
 def _string(fields: Mapping[str, str], label: str) -> str:
-    """Return a string of IDENTIFY, '' where smartctl says in words that it is empty."""
+    """Return a string of IDENTIFY, or '' if smartctl prints that it is empty."""
     value = fields.get(label, '')
     return '' if value == '[No Information Found]' else value
 
 
 def _smart_status(fields: Mapping[str, str]) -> tuple[bool | None, str]:
-    """Return the drive's SMART health status, and its words where it has any."""
+    """Return the drive's SMART health status, and its text if it has any."""
     words = fields.get('smart overall-health self-assessment test result') or fields.get('smart health status', '')
     if words in ('PASSED', 'OK', 'FAILED!'):
         return words != 'FAILED!', ''
@@ -159,7 +159,7 @@ def _statistic(row: re.Match[str]) -> tuple[tuple[int, int], Statistic]:
 
 
 def _pending_defects(lines: Lines) -> int | None:
-    """Return how many sectors the Pending Defects log lists, None where it was not read."""
+    """Return how many sectors the Pending Defects log lists, or None if it was not read."""
     if 'pending defects log (gp log 0x0c)' not in lines.fields:
         return None
     more = next((label for label in lines.fields if label.startswith('... (') and 'entries not shown' in label), '')
@@ -167,7 +167,7 @@ def _pending_defects(lines: Lines) -> int | None:
 
 
 def _error_count(fields: Mapping[str, str]) -> int | None:
-    """Return how many errors the drive has ever logged, None where no log was read."""
+    """Return how many errors the drive has ever logged, or None if no log was read."""
     counts = [leading(fields[label]) for label in ('ata error count', 'device error count')
               if label in fields and 'invalid' not in fields[label]]
     if not counts and 'no errors logged' in fields and any(label in fields for label in _ERROR_LOGS):
@@ -184,8 +184,8 @@ def _errors(lines: Lines) -> tuple[ErrorEntry, ...]:
 
 
 def _self_tests(lines: Lines) -> tuple[SelfTest, ...]:
-    """Return the self-test log of whichever protocol, newest first."""
-    # pySMART needs two blanks between columns, which pasted reports lose, and does not know 7.4's headline for NVMe.
+    """Return the self-test log of any protocol, newest first."""
+    # pySMART needs two blanks between columns, which pasted reports lose, and does not know the NVMe headline of 7.4.
     rows = lines.scsi_tests or lines.nvme_tests or list(_first_log(lines.ata_tests))
     if not rows:
         status = re.match(r'\(\s*(\d{1,3})\)', lines.fields.get('self-test execution status', ''))
@@ -209,7 +209,7 @@ def _nvme(lines: Lines, passed: bool | None) -> dict[str, int]:
     """Return the NVMe health log and the temperature thresholds, by NVME_KEYS."""
     values: dict[str, int | None] = dict(pysmart.nvme(lines.fields))
     if 'critical_warning' not in values and passed is not None:
-        # Without the log (-H alone) the words below the health status still have the bits.
+        # Without the log (only -H), the text below the health status still contains the bits.
         values['critical_warning'] = 0 if passed else _warning_bits(lines.warnings)
     for limit in ('warning', 'critical'):
         values[f'{limit}_temp_threshold'] = leading(lines.fields.get(f'{limit} comp. temp. threshold', ''))
@@ -217,7 +217,7 @@ def _nvme(lines: Lines, passed: bool | None) -> dict[str, int]:
 
 
 def _warning_bits(lines: Iterable[str]) -> int | None:
-    """Return the critical warning that smartctl put in words, None when no line is known."""
+    """Return the bits of the critical warning that smartctl printed as text, or None if no line is known."""
     bits = 0
     for line in lines:
         unknown = re.match(r'- unknown critical warning\(s\) \(0x([0-9a-f]{2})\)', line)
@@ -230,7 +230,7 @@ def _scsi(lines: Lines) -> dict[str, float]:
     """Return the SCSI log pages, by SCSI_NUMBERS and ERROR_COUNTERS of report_common."""
     fields = lines.fields
     values: dict[str, float | None] = dict(pysmart.scsi(fields))
-    # pySMART does not know these, or looks for other words ("non-medium error count").
+    # pySMART does not know these, or searches for other text ("non-medium error count").
     for key, labels, _ in report_common.SCSI_NUMBERS:
         numbers = (leading(fields.get(label, '')) for label in labels)
         values.setdefault(key, next((number for number in numbers if number is not None), None))

@@ -1,4 +1,4 @@
-"""Devices that answer and are not drives: RAID volumes, virtual disks, optical drives. Pure."""
+"""Recognize devices that answer but are not drives: RAID volumes, virtual disks, optical drives. Pure."""
 from __future__ import annotations
 
 import re
@@ -6,8 +6,8 @@ import re
 from ..errors import DriveIsNoDrive
 from ..words import clean
 
-# By hypervisor, the models of disks without SMART of their own: whole, as smartctl prints them; with SCSI the vendor is
-# in front. One that reports something about its health is judged like any drive.
+# Models of virtual disks without SMART, by hypervisor, in full as smartctl prints them; with SCSI, the vendor comes
+# first. A virtual disk that reports health data is judged like any drive.
 VIRTUAL_DISKS = {
     # QEMU, hw/ide/core.c, hw/scsi/scsi-disk.c, hw/nvme/ctrl.c; smartctl 7.3 in such a guest
     'QEMU/KVM': ('QEMU HARDDISK', 'QEMU QEMU HARDDISK', 'QEMU NVMe Ctrl'),
@@ -24,7 +24,7 @@ VIRTUAL_DISKS = {
     'Amazon EC2': ('Amazon Elastic Block Store',)}  # AWS, "Identify the EBS device": the model in Identify Controller
 _BY_MODEL = {model.upper(): hypervisor for hypervisor, models in VIRTUAL_DISKS.items() for model in models}
 
-# Block devices of a kind that never has SMART.
+# Types of block devices that never have SMART.
 _PATHS = (
     (r'/dev/(?:sr|scd|cdrom)[^/]*', 'an optical drive'),
     (r'/dev/(?:vd|xvd)[a-z][^/]*', 'a virtual disk (virtio or Xen)'),
@@ -45,19 +45,19 @@ _NAA_6 = r'(?i)6[0-9a-f]{31}'
 
 
 def of_path(path: str) -> str:
-    """Return the kind of device at a path that never has SMART: "an optical drive"; '' if it may be a drive."""
+    """Return the type of a device without SMART by its path: "an optical drive"; '' if it may be a drive."""
     return next((kind for pattern, kind in _PATHS if re.fullmatch(pattern, path)), '')
 
 
 def virtual_disk(model: str) -> DriveIsNoDrive | None:
-    """Return the error for a disk of a hypervisor, None where the model is not known as one."""
+    """Return the error for a virtual disk, or None if its model is not in the list."""
     hypervisor = _BY_MODEL.get(' '.join(model.split()).upper())
     return DriveIsNoDrive(f'is a virtual disk of {hypervisor}: it has no SMART; check the drives on the host that '
                           f'holds it', 'virtual-disk') if hypervisor else None
 
 
 def not_a_drive(model: str, kind: str, transport: str, unit_id: str) -> DriveIsNoDrive | None:
-    """Return why this SCSI device has no SMART of its own, None where it may be a drive.
+    """Return why this SCSI device has no SMART of its own, or None if it may be a drive.
 
     kind: the peripheral device type as smartctl names it: "disk", "CD/DVD".
     transport: "iSCSI", "SAS (SPL-4)". unit_id: hexadecimal digits.
