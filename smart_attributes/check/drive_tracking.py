@@ -1,4 +1,4 @@
-"""Drives that come, go, move and sleep, in sentences. Pure: what history knows comes in as values."""
+"""Messages about drives that are new, gone, moved or in standby. Pure: history is passed in as values."""
 from __future__ import annotations
 
 from ..coded import Coded
@@ -14,11 +14,11 @@ from ..words import clean
 if TYPE_CHECKING:
     from typing import Collection, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
-    Met = Tuple[str, Identity, Match]   # address, who answered there, what history knows of it
+    Met = Tuple[str, Identity, Match]   # address, the drive there, its match in history
 
 
 class Whereabouts(NamedTuple):
-    """Which drives are where, as one run finds it."""
+    """The address of each drive, as one run finds it."""
 
     places: Sequence[DrivePlace]
     records: Mapping[int, Record]
@@ -28,13 +28,16 @@ class Whereabouts(NamedTuple):
 
 def found(places: Sequence[DrivePlace], records: Iterable[Record], met: Iterable[Met], there: Collection[str],
           scope: Scope, now: int) -> Whereabouts:
-    """Return where drives are now. places, records: as history holds them. there: addresses where something is."""
+    """Return where drives are now.
+
+    places, records: as stored in the history. there: the occupied addresses.
+    """
     known = {record.number: record for record in records}
     at: Dict[str, Optional[int]] = dict.fromkeys(there)
     for address, identity, match in met:
         if match.record is None and not match.note:
-            # New to history, which gives it a number when the answer is out; the run that meets it tells already whose
-            # place it took.
+            # The history numbers a new drive only after the result is printed. This provisional number lets the same
+            # run already report which drive it replaced.
             number = max(known, default=0) + 1
             known[number] = Record(number, identity, now, now)
             at[address] = number
@@ -44,8 +47,9 @@ def found(places: Sequence[DrivePlace], records: Iterable[Record], met: Iterable
 
 
 def news(known: Whereabouts, hide_serial: bool, is_for_a_person: bool) -> List[Coded]:
-    """Return what a check tells for a day after drives were replaced, moved or went; a person is told for a month, and
-    of drives that are nowhere until they are back or retired.
+    """Return a message for each drive that was replaced, moved or removed recently.
+
+    is_for_a_person: cover one month instead of one day, and add each missing drive until it is back or retired.
     """
     told = drive_changes.recent(known.places, known.records, known.scope, known.now, MONTH if is_for_a_person else DAY)
     left = drive_changes.missing(known.places, known.records, known.scope) if is_for_a_person else []
@@ -53,15 +57,15 @@ def news(known: Whereabouts, hide_serial: bool, is_for_a_person: bool) -> List[C
 
 
 def went(known: Whereabouts, hide_serial: bool, within: int) -> List[Coded]:
-    """Return a sentence for each drive that was replaced, moved or went in the last *within* seconds."""
+    """Return a message for each drive that was replaced, moved or removed in the last *within* seconds."""
     return [_sentence(known, change, hide_serial)
             for change in drive_changes.recent(known.places, known.records, known.scope, known.now, within)]
 
 
 def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> List[Coded]:
-    """Return a sentence for each drive that is new in the last *within* seconds and took no other one's place.
+    """Return a message for each drive that was added in the last *within* seconds without replacing another one.
 
-    begun: when history began; all drives of its first day were there before.
+    begun: when the history began, in seconds since 1970. Drives first read within a day of it do not count as new.
     """
     told = drive_changes.recent(known.places, known.records, known.scope, known.now, within)
     new = drive_changes.arrived(known.places, known.records, known.scope, max(known.now - within, begun + DAY))
@@ -72,13 +76,16 @@ def came(known: Whereabouts, hide_serial: bool, within: int, begun: int) -> List
 
 
 def gone(known: Whereabouts, hide_serial: bool) -> List[Coded]:
-    """Return a sentence for each known drive that is nowhere, however long."""
+    """Return a message for each known drive that is at no address, no matter for how long."""
     return [_sentence(known, change, hide_serial)
             for change in drive_changes.missing(known.places, known.records, known.scope)]
 
 
 def seen(known: Whereabouts, address: str) -> Optional[Record]:
-    """Return which drive was at a silent address; None if history knows none there, or knows it elsewhere as well."""
+    """Return the drive last seen at an address that no longer answers.
+
+    None if the history has no drive there, or has it at another address as well.
+    """
     here = [place for place in known.places if not place.gone]
     there = [place.drive for place in here if place.address == address]
     is_certain = len(there) == 1 and sum(place.drive == there[0] for place in here) == 1
@@ -86,7 +93,7 @@ def seen(known: Whereabouts, address: str) -> Optional[Record]:
 
 
 def last_seen(known: Whereabouts, address: str, hide_serial: bool) -> str:
-    """Return the same in words, '' where it is not known."""
+    """Return a phrase that names the drive last seen at an address and when it was read, or '' if that is unknown."""
     record = seen(known, address)
     if record is None:
         return ''
@@ -125,7 +132,10 @@ def _name(identity: Identity, hide_serial: bool) -> str:
 
 
 def asleep(verdict: Verdict, record: Optional[Record], now: int, longest: int) -> Verdict:
-    """Return the verdict on a sleeping drive under its known name; WARNING if unread for *longest* seconds."""
+    """Return the verdict on a drive in standby, with the identity from the history.
+
+    It is at least WARNING if the drive has not been read for more than *longest* seconds.
+    """
     if record is None:
         return verdict
     silence = drive_changes.unread(record, now, longest)

@@ -1,4 +1,4 @@
-"""How long a drive lasts: what is foreseen of its readings, and endurance_time_left, a reading made of that. Pure."""
+"""Forecasts of when a drive wears out, and the reading endurance_time_left that is derived from them. Pure."""
 from __future__ import annotations
 
 from ..model import Forecast, Reading, Source, Verdict
@@ -13,14 +13,15 @@ if TYPE_CHECKING:
 
 TIME_LEFT = 'endurance_time_left'
 ENDURANCE, SPARE, AGE = 'endurance_used', 'spare_available', 'power_on_time'
-HISTORY, ESTIMATE = 'history', 'use and age'  # where a time comes from
+HISTORY, ESTIMATE = 'history', 'use and age'  # sources of a forecast
 ALL = 100.0   # %
 
 
 def time_left(by_metric: Mapping[str, Reading], past: Optional[Past]) -> Reading:
-    """Return how long the endurance of a drive lasts, in seconds; unknown, and why, where the data do not say.
+    """Return a reading of how long the endurance of a drive lasts, in seconds.
 
-    by_metric: its judged readings that have a number.
+    If the data do not allow a forecast, the reading has no number and `unknown` states the reason.
+    by_metric: the judged readings of the drive that have a number.
     """
     used, age = by_metric.get(ENDURANCE), by_metric.get(AGE)
     told = (_foreseen(used, age.number if age else None, past) if used
@@ -32,13 +33,16 @@ def time_left(by_metric: Mapping[str, Reading], past: Optional[Past]) -> Reading
 
 
 def sooner(one: Reading, other: Reading) -> Reading:
-    """Return the reading that tells of less time; the one that tells of any."""
+    """Return the reading with less time left, or the only one with a number; *one* if neither has one."""
     known = [reading for reading in (one, other) if reading.number is not None]
     return min(known, key=lambda reading: reading.number or 0) if known else one
 
 
 def forecasts(verdict: Verdict, past: Optional[Past]) -> Mapping[str, Forecast]:
-    """Return by metric when it is used up, or gone; nothing where that is not known or has no limit."""
+    """Return a forecast for each metric that will be used up or gone.
+
+    Metrics without a forecast are left out, and so is spare_available if it has no limit.
+    """
     found: Dict[str, Forecast] = {}
     for judgement in verdict.judgements:
         reading = judgement.reading
@@ -51,7 +55,7 @@ def forecasts(verdict: Verdict, past: Optional[Past]) -> Mapping[str, Forecast]:
 
 
 def _foreseen(reading: Reading, age: Optional[float], past: Optional[Past]) -> Union[Forecast, str]:
-    """Return how long what a reading counts lasts, or why nobody knows. age: power-on time in seconds."""
+    """Return the forecast for a reading, or the reason why there is none. age: power-on time in seconds."""
     from ..history.forecast import forecast
     number = reading.number or 0
     falls, now = reading.metric == SPARE, 0

@@ -1,7 +1,6 @@
-"""What one run remembers of its drives: opened while they think, asked before they are judged, written after the answer
-is out.
+"""Access of one run to the history: opened while drives answer, read before judging, written after the output.
 
-History adds alarms or ages them. A run without it goes on and says so, where history is in use.
+The history can add alerts or reduce them by age. If it cannot be used, the run continues and reports that.
 """
 from __future__ import annotations
 
@@ -27,30 +26,31 @@ if TYPE_CHECKING:
     Address = Tuple[str, str]
 
 
-WRITES, READS = 'writes', 'reads'   # as a command's record has it: daemons and timers write, people only look
+WRITES, READS = 'writes', 'reads'   # values of Command.history: daemons and timers write, people read
 _DOUBTED = ('history belongs to another user, who could have made it up: how old it says that {} is lowers no alarm '
             'here, unless the log of the drive tells it')
 
 
 class Remembered:
-    """History as one run sees it; without one, no drive has a past."""
+    """The history as one run uses it; without a store, no drive has earlier readings."""
 
     def __init__(self, history: Optional[HistoryStore] = None, trouble: str = '', is_whole: bool = False,
                  longest_asleep: int = 0) -> None:
-        """trouble: why there is none although it is in use, a sentence. is_whole: all is wanted that it holds, for a
-        person.
+        """Create the access object of a run.
 
-        longest_asleep: seconds that a sleeping drive may go without being read.
+        trouble: why the history cannot be used although it is enabled, as a message; else ''.
+        is_whole: read the complete history, for interactive commands.
+        longest_asleep: seconds that a drive in standby may go without being read.
         """
         self.trouble = trouble
         self._history, self._is_whole, self._longest_asleep = history, is_whole, longest_asleep
         self._recalled: Dict[Address, DriveHistory] = {}
-        self._there: List[str] = []         # addresses where something is
+        self._there: List[str] = []         # occupied addresses
         self._whereabouts: Optional[Whereabouts] = None
         self._scope: Tuple[Sequence[str], bool] = (), False
 
     def expect(self, devices: Sequence[Device]) -> List[Identity]:
-        """Read ahead what is known of the drives that were at these addresses; return who they are, as far as known."""
+        """Read ahead the histories of the drives last seen at these addresses; return the identities that are known."""
         if self._history is None:
             return []
         from ..history import past  # noqa: F401  needed only when the drives have answered
@@ -61,19 +61,22 @@ class Remembered:
             return []
 
     def is_expected(self, identity: Identity) -> bool:
-        """Tell whether likely_past() knows."""
+        """Return whether likely_past() can answer for a drive; True if there is no history."""
         return self._history is None or self._history.expected(identity) is not None
 
     def likely_past(self, identity: Identity) -> Optional[Past]:
-        """Return what past() will tell of a drive, unless recall() learns otherwise of all of them together."""
+        """Return the result that past() is expected to give for a drive, or None.
+
+        recall() can still change it, once it compares all drives of the run.
+        """
         expected = self._history.expected(identity) if self._history else None
         return self._past(expected) if expected else None
 
     def recall(self, reads: Sequence[Read], looked_at: Sequence[Read], asked: Sequence[Device], is_scan: bool) -> None:
-        """Find out what is known of the drives that are judged.
+        """Look up the judged drives in the history. If that fails, the reason is in `trouble`.
 
-        looked_at: those and what is left out, twins and empty slots. asked: where this run looks, also what nobody
-        wanted.
+        looked_at: the reads of these drives, of duplicates and of empty slots. asked: all devices that this run covers,
+        including those that the options exclude.
         """
         if self._history is None:
             return
@@ -96,7 +99,7 @@ class Remembered:
 
     @property
     def remarks(self) -> Tuple[Coded, ...]:
-        """What an admin must know of history, whatever the drives say."""
+        """Messages about the history itself, such as lost readings; they do not depend on the state of any drive."""
         if self._history is None:
             words = f'no history: {self.trouble}; growth is not judged'
             return (Coded('history-unusable', words),) if self.trouble else ()
@@ -106,7 +109,7 @@ class Remembered:
         return tuple(Coded(code, f'history: {sentence}') for code, sentence in sentences.items() if sentence)
 
     def past(self, device: Device) -> Optional[Past]:
-        """Return what is known of a drive, None without history."""
+        """Return the earlier readings of a drive, or None without history."""
         recalled = self._recalled.get(_address(device))
         return self._past(recalled) if recalled else None
 
@@ -117,29 +120,29 @@ class Remembered:
         return Past(recalled.histories, self._history.now, self._history.is_own)
 
     def news(self, hide_serial: bool) -> Tuple[Coded, ...]:
-        """Return what to tell about drives that went, came or moved: for a day, for longer to a person who looks."""
+        """Return messages about replaced, moved and missing drives: of one day, or of one month for a person."""
         if self._whereabouts is None:
             return ()
         from . import drive_tracking
         return tuple(drive_tracking.news(self._whereabouts, hide_serial, self._is_whole))
 
     def gone(self, hide_serial: bool) -> Tuple[Coded, ...]:
-        """Return a sentence for each known drive that is nowhere."""
+        """Return a message for each known drive that is at no address."""
         if self._whereabouts is None:
             return ()
         from . import drive_tracking
         return tuple(drive_tracking.gone(self._whereabouts, hide_serial))
 
     def name(self, device: Device) -> Optional[Identity]:
-        """Return who was at an address when it was read last; None where only another user's history tells.
+        """Return the identity of the drive last read at an address; None if that is unknown.
 
-        What nagios can write leaves no drive out that root checks.
+        History that another user can write is not used: otherwise that user could exclude drives from a check by root.
         """
         known = self._history.at(device.address) if self._history and self._history.is_own else None
         return known.identity if known else None
 
     def asleep(self, verdict: Verdict) -> Verdict:
-        """Return the verdict on a sleeping drive under the name that it is remembered by."""
+        """Return the verdict on a drive in standby, with the identity that is stored in the history."""
         if self._history is None:
             return verdict
         from . import drive_tracking
@@ -147,7 +150,7 @@ class Remembered:
                                      self._longest_asleep)
 
     def seen(self, device: Device) -> Optional[Identity]:
-        """Return who was at an address where nobody answers now, None where history does not know."""
+        """Return the identity of the drive last seen at an address that no longer answers; None if that is unknown."""
         if self._whereabouts is None:
             return None
         from . import drive_tracking
@@ -155,14 +158,14 @@ class Remembered:
         return record.identity if record else None
 
     def last_seen(self, device: Device, hide_serial: bool) -> str:
-        """Return the same in words, '' where history does not know."""
+        """Return a phrase that names the drive last seen at an address, or '' if that is unknown."""
         if self._whereabouts is None:
             return ''
         from . import drive_tracking
         return drive_tracking.last_seen(self._whereabouts, device.address, hide_serial)
 
     def notes(self, verdict: Verdict) -> Tuple[Coded, ...]:
-        """Return why a drive is not remembered, or what is not believed of it."""
+        """Return a note if the history cannot store a drive, or if its dates are not trusted; else nothing."""
         recalled = self._recalled.get(_address(verdict.device))
         if recalled is None or self._history is None:
             return ()
@@ -174,7 +177,7 @@ class Remembered:
         return () if self._history.is_own or not dated else (Coded('history-not-trusted', words),)
 
     def keep(self, verdicts: Sequence[Verdict]) -> None:
-        """Write what was read; the answer is out already. What goes wrong is told by the next check."""
+        """Write the readings of this run, after its output is printed. The next check reports any failure."""
         if self._history is None:
             return
         from ..history.drive_changes import Scope
@@ -189,7 +192,10 @@ class Remembered:
             self._history.keep(everything, Scope(*self._scope))
 
     def lately(self, verdicts: Sequence[Verdict], within: int, worse: Mapping[str, str], hide_serial: bool) -> Lately:
-        """Return what grew, came and went in the last *within* seconds. worse: "low" for metrics that must not fall."""
+        """Return the increases and the added and removed drives of the last *within* seconds.
+
+        worse: metric -> "low" if the metric must not fall.
+        """
         now = int(time.time())
         if self._history is None or self._whereabouts is None:
             return Lately(now - within, unknown='nothing is remembered of these drives')
@@ -212,8 +218,9 @@ class Remembered:
                                 growth.sentence(reading.metric, reading.unit, found, known.now))
 
     def since(self, device: Device) -> int:
-        """Return since when a drive is remembered, seconds since 1970: 0 where its log of smartd was taken or cannot
-        be, now where nothing is remembered.
+        """Return since when the history has readings of a drive, in seconds since 1970.
+
+        0: its smartd log was imported, or cannot be. The current time: the history has no readings of it.
         """
         recalled = self._recalled.get(_address(device))
         if self._history is None or recalled is None or not (recalled.match.record or recalled.match.note):
@@ -221,7 +228,7 @@ class Remembered:
         return self._history.knows_since(recalled.match.record) if recalled.match.record else 0
 
     def drive(self, device: Device) -> Optional[Tuple[Record, Histories]]:
-        """Return the record of a drive with all that history holds of it, None where it holds nothing."""
+        """Return the record of a drive with all its stored series, or None if the history does not have the drive."""
         recalled = self._recalled.get(_address(device))
         record = recalled.match.record if recalled else self._history.at(device.address) if self._history else None
         return (record, self._history.all_of(record)) if self._history and record else None
@@ -229,7 +236,7 @@ class Remembered:
     # --- for a person -------------------------------------------------------------------
 
     def told(self, verdict: Verdict) -> Verdict:
-        """Return a verdict with what a person wants to see of the past, and until when the drive lasts."""
+        """Return a verdict with the stored points of its metrics and its forecasts, for interactive commands."""
         recalled = self._recalled.get(_address(verdict.device))
         if verdict.problem:
             return verdict
@@ -245,7 +252,7 @@ class Remembered:
 
 
 def remembered(options: Options) -> Remembered:
-    """Return the history of a run; an empty one for recorded reports, and where there is no state directory."""
+    """Return the history of a run; an empty one for recorded reports, or if there is no state directory."""
     use = options.history
     is_writing = use.access == WRITES
     if use.no_history or options.which.reports or not use.access or not _has_a_place(options.state_dir):
@@ -260,8 +267,9 @@ def remembered(options: Options) -> Remembered:
 
 
 def _has_a_place(given: str) -> bool:
-    """Tell whether something is meant to last: not for a user without a home, such as nobody, where no folder
-    is named.
+    """Return whether there is a state directory to use.
+
+    There is none for a user without a home directory, such as nobody, unless --state-dir names one.
     """
     place = state_directory.location(given)
     homes = (os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser('~'))
@@ -270,7 +278,7 @@ def _has_a_place(given: str) -> bool:
 
 
 def for_writing(options: Options) -> HistoryStore:
-    """Return history for a command that changes it. Raises HistoryUnusable."""
+    """Return the history store for a command that changes it. Raises HistoryUnusable if it cannot be opened."""
     try:
         return _opened(options, is_writing=True)
     except state_directory.Unusable as error:

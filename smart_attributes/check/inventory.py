@@ -1,4 +1,4 @@
-"""Roll call: of what was read each drive once, what is nothing left out, and who is missing."""
+"""Inventory of a run: remove duplicate drives and empty slots from the reads, and find missing drives."""
 from __future__ import annotations
 
 from ..coded import Coded
@@ -15,18 +15,19 @@ if TYPE_CHECKING:
 class Inventory(NamedTuple):
     """The reads of a run that count, and sentences about the others."""
 
-    reads: Tuple[Read, ...]       # each drive once, under its final name
-    candidates: Tuple[Read, ...]  # those, and the twins and empty slots that do not count
+    reads: Tuple[Read, ...]       # one per drive, under its final name
+    candidates: Tuple[Read, ...]  # the same, plus the duplicates and empty slots that do not count
     is_bare: bool                 # every address was read, and none holds a drive
-    notes: Tuple[Coded, ...] = ()   # twins, empty slots, drives that answer as another type
+    notes: Tuple[Coded, ...] = ()   # duplicates, empty slots, drives that answer as another type
     faults: Tuple[Coded, ...] = ()  # slots that were not read in time
 
 
 def inventory(candidates: Sequence[Read], asked: Sequence[Device], is_scan: bool, label: str) -> Inventory:
-    """Return which of the reads count, and under which name.
+    """Return the reads that count, under their final names.
 
-    candidates: the reads that the options select, in the order of *asked*: the devices that the run addresses.
-    is_scan: smartctl's scan found these. label: what names are made of, see --label.
+    candidates: the reads that the options select, in the order of *asked*.
+    asked: the devices that the run addresses. is_scan: smartctl --scan found these devices.
+    label: the identifier used in drive names, see --label.
     """
     drives, twins = without_twins(candidates)
     occupied, empty = without_empty(drives, is_scan)
@@ -37,13 +38,13 @@ def inventory(candidates: Sequence[Read], asked: Sequence[Device], is_scan: bool
 
 
 def in_order(reads: Sequence[Read], asked: Sequence[Device]) -> List[Read]:
-    """Return what was read in the order in which it was asked for."""
-    places = {device.name: place for place, device in enumerate(asked)}  # the type may have changed on the way
+    """Return the reads in the order of the requested devices."""
+    places = {device.name: place for place, device in enumerate(asked)}  # reading may have changed the type
     return sorted(reads, key=lambda read: places[read.device.name])
 
 
 def looked_at_again(reads: Sequence[Read]) -> List[Read]:
-    """Return the reads with the better reason that this machine may have where nobody answered."""
+    """Return the reads; those that failed get a more specific reason if diagnostics of this machine find one."""
     if all(isinstance(read.outcome, Report) for read in reads):
         return list(reads)
     from ..reading import diagnostics
@@ -51,7 +52,7 @@ def looked_at_again(reads: Sequence[Read]) -> List[Read]:
 
 
 def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> List[Coded]:
-    """Return a note for each drive that does not speak as it was asked to."""
+    """Return a note for each drive that answered as another device type than requested."""
     known = {device.name: device for device in asked}
     return [Coded('type-differs', f'{read.device.name} does not answer as {known[read.device.name].address} and is '
                                   f'read as {read.device.address}; write that')
@@ -59,14 +60,17 @@ def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> List[Co
 
 
 def without_twins(reads: Sequence[Read]) -> Tuple[List[Read], List[Coded]]:
-    """Return each drive once, and a note for each further address of it."""
+    """Return one read per drive, and a note for each drive that was read at several addresses."""
     drives = distinct(reads)
     return [drive.read for drive in drives], [
         Coded('same-drive', f'{drive.read.device.name}: {note(drive)}') for drive in drives if drive.others]
 
 
 def without_empty(reads: Sequence[Read], is_scan: bool) -> Tuple[List[Read], List[Coded]]:
-    """Leave out empty slots of a range, and what a scan took for a drive; a note for each."""
+    """Return the reads without empty slots of a range and without scanned devices that are not drives.
+
+    The second value is a note for each read that was left out.
+    """
     nothing = [read for read in reads if _is_nothing(read, is_scan)]
     nothing += [] if is_scan else _volumes_of_watched_drives(reads)
     notes = [Coded('nothing-there', f'{read.device.name} {read.outcome}; left out') for read in nothing]
@@ -79,7 +83,7 @@ def _is_nothing(read: Read, is_scan: bool) -> bool:
 
 
 def _volumes_of_watched_drives(reads: Sequence[Read]) -> List[Read]:
-    """Return the volumes that were named beside the drives behind the same controller: these tell all that there is."""
+    """Return the named RAID volumes whose controller also has named drives: the drives already cover everything."""
     volumes = [read for read in reads if isinstance(read.outcome, DriveIsNoDrive) and not read.device.is_recorded]
     if not volumes:
         return []
@@ -89,7 +93,10 @@ def _volumes_of_watched_drives(reads: Sequence[Read]) -> List[Read]:
 
 
 def without_unseen(reads: Sequence[Read], slots: int) -> Tuple[List[Read], Tuple[Coded, ...]]:
-    """Leave out the slots of a range that were not read in time: whether they hold drives is unknown."""
+    """Return the reads without the slots of a range that were not read in time, and a fault that counts these slots.
+
+    It is unknown whether they hold drives.
+    """
     unseen = [read for read in reads if read.device.optional and isinstance(read.outcome, DriveNotReached)]
     told = (Coded('slots-not-reached', f'{len(unseen)} of {slots} slots were not looked at, time was over; name fewer '
                                        f'slots, or give more time with -t'),)
@@ -97,10 +104,10 @@ def without_unseen(reads: Sequence[Read], slots: int) -> Tuple[List[Read], Tuple
 
 
 def missing(reads: Sequence[Read], expected: Optional[int]) -> Tuple[Coded, ...]:
-    """Return a sentence when fewer drives are there than expected; a sleeping or unreadable one is there, a volume is
-    no drive.
+    """Return a message if there are fewer drives than expected; else nothing.
 
-    Where a controller was looked for in the wrong place, nobody knows how many there are.
+    Drives in standby and unreadable drives count as present; RAID volumes do not count as drives. Nothing is returned
+    if a controller was addressed in the wrong place, since the number of drives is unknown then.
     """
     there = sum(not isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive)) for read in reads)
     if expected is None or there >= expected or any(isinstance(read.outcome, ControllerElsewhere) for read in reads):
@@ -110,10 +117,10 @@ def missing(reads: Sequence[Read], expected: Optional[int]) -> Tuple[Coded, ...]
 
 
 def nobody(is_bare: bool, expected: Optional[int], wish: Optional[State]) -> Tuple[State, str]:
-    """Return state and sentence for a check without a single drive.
+    """Return the state and the message of a check that found no drive.
 
-    is_bare: a scan found nothing that could be one. wish: of --no-drives, which is for this alone: a mistyped pattern
-    or slots that are all empty stay UNKNOWN.
+    is_bare: a complete scan found no device that is a drive. wish: the state given by --no-drives; it applies only if
+    *is_bare*, so a mistyped pattern or a range of empty slots stays UNKNOWN.
     """
     if is_bare and wish is not None:
         return wish, f'no drives: smartctl --scan finds none here (--no-drives {wish.name.lower()})'
@@ -125,12 +132,12 @@ def nobody(is_bare: bool, expected: Optional[int], wish: Optional[State]) -> Tup
 
 
 def is_bare(reads: Sequence[Read], asked: Sequence[Device]) -> bool:
-    """Tell whether all that was asked for was asked, and none of it is a drive."""
+    """Return whether all requested devices were read and none of them is a drive."""
     return len(reads) == len(asked) and all(isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive)) for read in reads)
 
 
 def labelled(reads: Sequence[Read], label: str) -> List[Read]:
-    """Return the drives under names made of what --label asks for, each name once."""
+    """Return the reads with unique drive names, made of the identifier that --label selects."""
     if label == 'device':
         return list(reads)
     devices = names.labelled(list(zip((read.device for read in reads), _labels(reads, label))))
@@ -138,7 +145,7 @@ def labelled(reads: Sequence[Read], label: str) -> List[Read]:
 
 
 def _labels(reads: Sequence[Read], label: str) -> List[str]:
-    """Return what names are made of, '' where a drive does not tell it."""
+    """Return the identifier of each drive that --label selects; '' if a drive does not report it."""
     if label == 'by-id':
         from ..reading import by_id
         links = by_id.links()

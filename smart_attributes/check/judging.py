@@ -1,4 +1,4 @@
-"""Readings meet their limits. Pure: the date and everything else come in as values."""
+"""Compare readings with their limits. Pure: the date and all other input are passed in as values."""
 from __future__ import annotations
 
 import time
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from ..knowledge.thresholds import Bound
 
 
-APART = 5              # points between two endurance readings that are worth a note
-ADVISORY_HOURS = 1000  # an hour that comes within this time is critical
+APART = 5              # percentage points; a larger difference between two endurance readings is noted
+ADVISORY_HOURS = 1000  # power-on hours; a firmware defect due within this time is CRITICAL
 
 
 class Rules(NamedTuple):
-    """What the command line says about judging."""
+    """The options of the command line that affect judging."""
 
     ignored_metrics: FrozenSet[str] = frozenset()
     ignored_attributes: FrozenSet[int] = frozenset()
@@ -39,9 +39,9 @@ class Rules(NamedTuple):
 
 def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Thresholds, rules: Rules,
           past: Optional[Past] = None) -> Verdict:
-    """Return the verdict on a drive that was read. Raises DataError where data files contradict themselves.
+    """Return the verdict on a drive that was read. Raises DataError if data files contradict each other.
 
-    past: what history tells of this drive; None: growth is not judged.
+    past: the earlier readings of this drive; None: growth is not judged.
     """
     identity = report.identity
     spec = database.identify(identity, [row.id for row in report.attributes])
@@ -71,7 +71,7 @@ def judge(device: Device, report: Report, database: SpecDatabase, thresholds: Th
 
 
 def most_severe_first(judgements: Iterable[Judgement], metrics: Mapping[str, Metric]) -> Tuple[Judgement, ...]:
-    """Return judgements in order of severity, each finding with what it says about the drive."""
+    """Return judgements in order of severity, each alert with the concern that the database states for its metric."""
     told = (each._replace(concern=metrics[each.reading.metric].concern)
             if each.state is not State.OK and each.reading.metric in metrics else each for each in judgements)
     return tuple(sorted(told, key=severity.of_judgement))
@@ -79,7 +79,10 @@ def most_severe_first(judgements: Iterable[Judgement], metrics: Mapping[str, Met
 
 def _beside_the_numbers(device: Device, report: Report, spec: DriveSpec, database: SpecDatabase, rules: Rules,
                         hours: Optional[float]) -> List[Reading]:
-    """Return readings from the firmware, the age of the self-tests and the model. hours: of power-on time."""
+    """Return readings about firmware advisories, the age of the self-tests and an unknown model.
+
+    hours: the power-on time of the drive; None if unknown.
+    """
     identity = report.identity
     found = [advisory_reading(advisory, identity, hours, rules.now) for advisory in database.advisories(identity)]
     if rules.self_test_max_age:
@@ -90,7 +93,10 @@ def _beside_the_numbers(device: Device, report: Report, spec: DriveSpec, databas
 
 def _time_left(by_metric: Mapping[str, Reading], limits: Mapping[str, Limit], rules: Rules,
                past: Optional[Past]) -> List[Reading]:
-    """Return how long the endurance lasts, where it has a limit; why that is unknown, where somebody asks."""
+    """Return the reading endurance_time_left, if endurance_time_left or endurance_used has a limit; else nothing.
+
+    A reading without a number, which states why it is unknown, is returned only if endurance_time_left has a limit.
+    """
     is_asked = _has_levels(limits[forecasts.TIME_LEFT]) and forecasts.TIME_LEFT not in rules.ignored_metrics
     is_judged = (is_asked
                  or _has_levels(limits[forecasts.ENDURANCE])) and forecasts.ENDURANCE not in rules.ignored_metrics
@@ -108,7 +114,7 @@ def _has_levels(limit: Limit) -> bool:
 
 def judge_remembered(reading: Reading, limit: Limit, by_metric: Mapping[str, Reading], metrics: Mapping[str, Metric],
                      past: Optional[Past] = None, accepted: Optional[Acknowledgement] = None) -> Judgement:
-    """Return the judgement on one reading with its age, what is remembered of it and what was accepted."""
+    """Return the judgement on one reading; it considers the reading's age, its history and its acknowledgement."""
     is_floor = _is_floor(reading, metrics)
     reading, limit = aged(reading, limit, past, is_floor)
     level = _held(judge_reading(reading, limit, by_metric, metrics), limit, by_metric, metrics, past)
@@ -120,7 +126,7 @@ def judge_remembered(reading: Reading, limit: Limit, by_metric: Mapping[str, Rea
 
 def _held(level: Judgement, limit: Limit, by_metric: Mapping[str, Reading], metrics: Mapping[str, Metric],
           past: Optional[Past]) -> Judgement:
-    """Return a judgement in the state that hysteresis keeps it in. See history.hysteresis."""
+    """Return a judgement, in its earlier and worse state while hysteresis applies. See history.hysteresis."""
     reading = level.reading
     if past is None or reading.number is None or not (level.warning or level.critical):
         return level
@@ -136,13 +142,13 @@ def _held(level: Judgement, limit: Limit, by_metric: Mapping[str, Reading], metr
 
 
 def unreadable(device: Device, error: SmartError, rules: Rules, identity: Optional[Identity] = None) -> Verdict:
-    """Return the verdict on a drive that gave no report: UNKNOWN, or asleep."""
+    """Return the verdict on a drive without a report: UNKNOWN, or the configured state for a drive in standby."""
     state = rules.asleep if isinstance(error, DriveAsleep) else State.UNKNOWN
     return Verdict(device, identity or Identity(), state, problem=str(error), code=error.code)
 
 
 def without(ignored: FrozenSet[int], found: Iterable[Reading]) -> List[Reading]:
-    """Leave out what comes from an ignored attribute."""
+    """Return the readings that do not come from an ignored attribute."""
     return [reading for reading in found if reading.source.attribute not in ignored]
 
 
@@ -170,7 +176,10 @@ def judge_reading(reading: Reading, limit: Limit, by_metric: Mapping[str, Readin
 
 
 def aged(reading: Reading, limit: Limit, past: Optional[Past], is_floor: bool) -> Tuple[Reading, Limit]:
-    """Return a reading with the age of its newest event, by its log or by history, and the limit for that age."""
+    """Return a reading with the age of its newest event, and the limit for that age.
+
+    The age comes from the drive's log or from the history.
+    """
     if limit.aged is None:
         return reading, limit
     if past is None:
@@ -181,14 +190,17 @@ def aged(reading: Reading, limit: Limit, past: Optional[Past], is_floor: bool) -
 
 
 def dates_alone(past: Optional[Past], reading: Reading) -> bool:
-    """Tell whether only history that another user could have written dates a reading: it silences nothing then."""
+    """Return whether a reading is dated only by history that another user could have written.
+
+    Such an age never suppresses an alert.
+    """
     return past is not None and not past.is_own and reading.quiet is None
 
 
 def why_silent(judgement: Judgement, limit: Limit, accepted: Optional[Acknowledgement],
                by_metric: Mapping[str, Reading],
                metrics: Mapping[str, Metric]) -> List[Coded]:
-    """Return the sentences that must not be missing where nothing alarms: what was accepted, and what is only old."""
+    """Return notes on why a reading does not alert: it was acknowledged, or its last event is old."""
     if accepted is None and limit.aged is None:
         return []
     reading = judgement.reading
@@ -205,10 +217,10 @@ def why_silent(judgement: Judgement, limit: Limit, accepted: Optional[Acknowledg
 
 def weighed(level: Judgement, limit: Limit, past: Optional[Past], accepted: Optional[Acknowledgement], is_floor: bool,
             age: Optional[float] = None) -> Judgement:
-    """Return a judgement on a level with what is remembered and what was accepted, by the order of precedence.
+    """Return a judgement that combines level, growth and acknowledgement in their order of precedence.
 
-    The drive's own word stands above both: nobody silences it. age: power-on time in seconds, which wear is compared
-    with.
+    A state that the drive itself reports takes precedence over all of them and cannot be acknowledged.
+    age: power-on time in seconds, for rules about wear.
     """
     reading = level.reading
     if reading.state is not None or not reading.judged or reading.number is None:
@@ -237,17 +249,17 @@ def _growth(reading: Reading, limit: Limit, past: Optional[Past], is_floor: bool
 
 
 def is_own(limit: Limit) -> bool:
-    """Tell whether an admin has set the levels of this very drive, and has not asked for its growth beside."""
+    """Return whether a limit sets the levels of this drive itself but not its growth."""
     return bool(limit.own_fields & {'warning', 'critical'}) and 'growth' not in limit.own_fields
 
 
 def _is_floor(reading: Reading, metrics: Mapping[str, Metric]) -> bool:
-    """Tell whether less is worse."""
+    """Return whether lower numbers of this metric are worse."""
     return reading.metric in metrics and metrics[reading.metric].worse == 'low'
 
 
 def _judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:
-    """A verdict brings its own state; a limit that is null takes one step off it."""
+    """Return the judgement on a reading that has its own state; a limit of null lowers that state by one step."""
     if state is State.CRITICAL and 'critical' in limit.set_fields and limit.critical is None:
         state = State.WARNING
     if state is State.WARNING and 'warning' in limit.set_fields and limit.warning is None:
@@ -256,7 +268,7 @@ def _judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:
 
 
 def _resolve(bound: Bound, reading: Reading, by_metric: Mapping[str, Reading], is_floor: bool) -> str:
-    """Return the range text of a limit; '' for never. is_floor: the number must not fall below it."""
+    """Return a limit as a range; '' if it never alerts. is_floor: the number must not fall below the limit."""
     if not isinstance(bound, DriveLimit):
         return bound or ''
     other = by_metric.get(bound.reading)
@@ -269,7 +281,7 @@ def _resolve(bound: Bound, reading: Reading, by_metric: Mapping[str, Reading], i
 # --- firmware advisories -------------------------------------------------------
 
 def advisory_reading(advisory: Advisory, identity: Identity, hours: Optional[float], now: float) -> Reading:
-    """Return a known firmware defect as a verdict; hours: the drive's power-on hours."""
+    """Return a known firmware defect as a reading with its own state. hours: the drive's power-on hours."""
     is_near = advisory.hour is not None and hours is not None and hours > advisory.hour - ADVISORY_HOURS
     when = f' ({_countdown(advisory.hour, hours, now)})' if advisory.hour else ''
     fix = f', fixed in {advisory.fixed_in}' if advisory.fixed_in else ''
@@ -299,17 +311,17 @@ def _unknown_model(device: Device, identity: Identity, state: State) -> Reading:
                    f'check_smart_attributes draft {source} prints one to start from', state)
 
 
-# --- notes: worth knowing, no state ---------------------------------------------
+# --- notes, which do not change the state ---------------------------------------
 
 def drive_notes(report: Report, found: Sequence[Reading], spec: DriveSpec) -> List[Coded]:
-    """Return what is worth a line with -v and changes no state."""
+    """Return the notes on a drive that -v prints; they do not change its state."""
     sentences = (
         ('attribute-failed-before', [f'attribute {row.id} {clean(row.name)} was at its vendor threshold in the past'
                                      for row in report.attributes if row.when_failed == 'past']),
         ('health-status-explained', [reading.verdict for reading in found
                                      if reading.metric == HEALTH and not reading.judged and reading.verdict]),
         ('value-unknown', [f'{reading.metric} from {reading.source} is unknown: {reading.unknown}' for reading in found
-                           if reading.number is None and reading.metric != HEALTH]),  # of which gaps tell
+                           if reading.number is None and reading.metric != HEALTH]),  # the report's gaps cover it
         ('sources-differ', _differences(found)), ('smartctl-differs', _smartctl_differs(found)),
         ('warranty-exceeded', _warranty(found)), ('statistic-not-trusted', _distrusted(found, spec)))
     messages = [Coded('smartctl-message', clean(message, WORDS)) for message in report.messages]
@@ -319,9 +331,9 @@ def drive_notes(report: Report, found: Sequence[Reading], spec: DriveSpec) -> Li
 
 
 def _lost_wear(report: Report, spec: DriveSpec) -> List[str]:
-    """Name the attributes that endurance_used comes from, where a table has none of them.
+    """Return a note that names the attributes for endurance_used if the attribute table has none of them; else [].
 
-    Of 14,359 solid state drives of linuxhw/EnterpriseDrive whose entry names such attributes each one has one.
+    Each of the 14,359 solid state drives in linuxhw/EnterpriseDrive whose entry names such attributes has one of them.
     """
     numbers = {row.id for row in report.attributes}
     sources = [item.attribute for item in spec.readings if item.metric == forecasts.ENDURANCE and not item.is_trap]
@@ -332,7 +344,7 @@ def _lost_wear(report: Report, spec: DriveSpec) -> List[str]:
 
 
 def _differences(found: Sequence[Reading]) -> List[str]:
-    """Name percentages of one metric that are more than APART points apart."""
+    """Return a note for each metric whose percentages are more than APART points apart."""
     by_metric: Dict[str, List[Reading]] = {}
     for reading in found:
         if reading.unit == '%' and reading.number is not None and reading.source.log != standards.SMARTCTL:
@@ -342,7 +354,7 @@ def _differences(found: Sequence[Reading]) -> List[str]:
 
 
 def _smartctl_differs(found: Sequence[Reading]) -> List[str]:
-    """Say where smartctl's own figure is more than APART points from the one that counts."""
+    """Return a note for each metric if smartctl's own figure is more than APART points from the judged one."""
     judged = {reading.metric: reading for reading in found if reading.judged and reading.number is not None}
     return [f'{own.metric}: smartctl itself says {amount(own.number, own.unit)}, {judged[own.metric].source} says '
             f'{amount(judged[own.metric].number, own.unit)}, which counts' for own in found
@@ -351,7 +363,7 @@ def _smartctl_differs(found: Sequence[Reading]) -> List[str]:
 
 
 def _warranty(found: Sequence[Reading]) -> List[str]:
-    """Say that more was written than the vendor warrants: a matter of warranty, not of health."""
+    """Return a note if more was written than the vendor's warranty covers, which is no health problem; else []."""
     known = {reading.metric: reading.number for reading in found if reading.judged and reading.number is not None}
     if 'rated_written' not in known or known.get('host_written', 0) <= known['rated_written']:
         return []

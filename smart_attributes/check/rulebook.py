@@ -1,6 +1,6 @@
-"""This site's files -> the rulebook: entries, limits, and a sentence for each mistake in them.
+"""Load the database and the limits, both shipped and local, with a message for each mistake in the local files.
 
-A mistake never ends a check: what is sound is used, and the mistake is told beside the verdicts.
+A mistake never stops a check: the valid parts of a file apply, and the mistake is reported with the verdicts.
 """
 from __future__ import annotations
 
@@ -36,37 +36,37 @@ SHIPPED_LIMITS = os.path.join('thresholds', 'default.json')
 
 
 class Site(NamedTuple):
-    """What fits its schema in the data files of this site."""
+    """The parts of the local data files that match their schema."""
 
     attributes: Tuple[SiteFile, ...] = ()
     thresholds: Tuple[SiteFile, ...] = ()
-    mistakes: Tuple[str, ...] = ()    # of what is in none of these files: a folder, a file of version 1.6
+    mistakes: Tuple[str, ...] = ()    # those outside these files: in a folder, in a file of version 1.6
 
     @property
     def limits(self) -> List[Tuple[str, Json]]:
-        """(file, data) of each file with limits."""
+        """The name and the data of each file with limits."""
         return [(file.name, file.data) for file in self.thresholds]
 
 
 class Judge(NamedTuple):
-    """Everything that judging needs beside a report."""
+    """All data that judging needs in addition to a report."""
 
     database: SpecDatabase
     thresholds: Thresholds
     rules: Rules
-    old: Optional[OldFiles] = None   # of version 1.6, where they were given
-    mistakes: Tuple[Coded, ...] = ()  # in the files of this site
+    old: Optional[OldFiles] = None   # files of version 1.6, if any are given
+    mistakes: Tuple[Coded, ...] = ()  # in the local data files
 
     def prepare(self, expected: Sequence[Identity]) -> None:
-        """Do for these drives what does not need their reports: while they think, this costs no time."""
+        """Look up the entries of the expected drives in advance, while the drives are still being read."""
         self.database.prepare()
-        with suppress(DataError, alarm.TakesTooLong):  # told when the drive is judged
+        with suppress(DataError, alarm.TakesTooLong):  # reported when the drive is judged
             for identity in expected:
                 alarm.limited(self.database.identify, identity, ())
                 alarm.limited(self.database.advisories, identity)
 
     def contradictions(self, verdict: Verdict, report: Optional[Report]) -> List[str]:
-        """Return a sentence for each place where files of this site contradict each other about a drive."""
+        """Return a message for each contradiction between local files that concerns a drive."""
         numbers = [row.id for row in report.attributes] if report else []
         dispute = self.database.dispute(verdict.identity, numbers) if report else ''
         return [*([dispute] if dispute else []),
@@ -74,7 +74,7 @@ class Judge(NamedTuple):
 
 
 def site_of(data: DataFiles, before: Optional[Before]) -> Site:
-    """Return the local data files: those of the configuration folder, then those of the command line."""
+    """Return the local data files: those of the configuration directory, then those of the command line."""
     mistakes: List[str] = []
     attributes, limits = files_of(data, mistakes)
     limits += [(path, '') for path in (before.limits() if before else ())]
@@ -86,7 +86,10 @@ def site_of(data: DataFiles, before: Optional[Before]) -> Site:
 
 
 def files_of(data: DataFiles, mistakes: List[str]) -> Tuple[List[Tuple[str, str]], List[Tuple[str, str]]]:
-    """Return (path, what mistakes call it) of each file with entries, and of each with limits; see _folder()."""
+    """Return the files with entries and the files with limits, each as its path and its name in messages.
+
+    Mistakes found are added to *mistakes*. See _folder().
+    """
     attributes = [*_folder(data.config, ADDITIONS, mistakes), *((path, '') for path in data.attributes)]
     accepted = os.path.join(data.config, ACCEPTED)
     limits = [*([(accepted, '')] if is_there(accepted) else ()), *_folder(data.config, LIMITS, mistakes),
@@ -95,7 +98,10 @@ def files_of(data: DataFiles, mistakes: List[str]) -> Tuple[List[Tuple[str, str]
 
 
 def _folder(config: str, name: str, mistakes: List[str]) -> List[Tuple[str, str]]:
-    """Return (path, name in messages) of each file of a configuration folder; add the reason to *mistakes* if none."""
+    """Return the path and the name in messages of each JSON file in a folder of the configuration directory.
+
+    [] if the folder does not exist or cannot be read; in the second case, a message is added to *mistakes*.
+    """
     folder = os.path.join(config, name)
     try:
         return [(os.path.join(folder, file), f'{name}/{file}') for file in sorted(os.listdir(folder))
@@ -110,7 +116,7 @@ def _folder(config: str, name: str, mistakes: List[str]) -> List[Tuple[str, str]
 # --- the rulebook -----------------------------------------------------------------
 
 def judge_of(options: Options, site: Site) -> Judge:
-    """Return database, limits and rules. Raises UsageError where the command line asks for what is not there."""
+    """Return database, limits and rules. Raises UsageError if the command line names an unknown metric."""
     from ..knowledge import data_file, drive_database, thresholds
     from . import judging
     asked = options.judging
@@ -135,7 +141,10 @@ def judge_of(options: Options, site: Site) -> Judge:
 
 
 def _accepted(texts: Sequence[str]) -> List[Tuple[str, Json]]:
-    """Return what the command line accepts, as a file of limits says it. Raises UsageError."""
+    """Return the acknowledgements of the command line in the format of a limits file.
+
+    Raises UsageError for an invalid one.
+    """
     if not texts:
         return []
     from ..knowledge import acknowledgements
@@ -145,12 +154,12 @@ def _accepted(texts: Sequence[str]) -> List[Tuple[str, Json]]:
 
 
 def today() -> str:
-    """Return the day on which overrides may have ended."""
+    """Return the current local date, such as "2026-11-22", to compare with the last day of overrides."""
     return time.strftime('%Y-%m-%d', time.localtime(time.time()))
 
 
 def _faultless_entries(shipped: Json, files: Sequence[SiteFile]) -> List[SiteFile]:
-    """Return files with entries without what would break a check."""
+    """Return files with entries, without the parts that would break a check."""
     if not files:
         return []
     from ..knowledge import data_errors, site_file
@@ -160,7 +169,7 @@ def _faultless_entries(shipped: Json, files: Sequence[SiteFile]) -> List[SiteFil
 
 
 def _faultless_limits(files: Sequence[SiteFile], units: Mapping[str, str]) -> List[SiteFile]:
-    """Return files with limits without what would break a check."""
+    """Return files with limits, without the parts that would break a check."""
     if not files:
         return []
     from ..knowledge import data_errors, site_file
@@ -168,12 +177,15 @@ def _faultless_limits(files: Sequence[SiteFile], units: Mapping[str, str]) -> Li
 
 
 def shipped_database(config: str) -> Json:
-    """Return attributes.json: the shipped one, or a newer and sound one in the configuration folder."""
+    """Return the content of attributes.json: a newer, valid one in the configuration directory, or the shipped one."""
     return _database(config)[0]
 
 
 def _database(config: str) -> Tuple[Json, List[str]]:
-    """Return what shipped_database() does, and the mistakes that keep the one of the site from being used."""
+    """Return the content of attributes.json, as shipped_database() does.
+
+    The second value lists the mistakes because of which a local one is not used.
+    """
     from ..knowledge import data_file
     data: Json = data_file.load(data_file.shipped(DATABASE))
     replacement = os.path.join(config, DATABASE)
@@ -181,7 +193,7 @@ def _database(config: str) -> Tuple[Json, List[str]]:
         return data, []
     from ..knowledge import site_file
     newer = site_file.load(replacement, 'attributes')
-    # Left behind by a packet that has been overtaken by the next one, it must not hold back what is known today.
+    # A local file that an earlier package left behind must not replace a newer shipped one.
     if newer.mistakes or newer.data.get('date', '') <= data['date']:
         return data, list(newer.mistakes)
     return newer.data, []

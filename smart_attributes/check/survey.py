@@ -1,7 +1,6 @@
-"""Options -> verdicts: each drive once, read and judged, under its final name.
+"""Read and judge the drives that the options select, each one once and under its final name.
 
-The only place where reading and judging meet. What only judging needs is
-imported while the drives think about their answers.
+Only this module combines reading and judging. Modules that only judging needs are imported while the drives are read.
 """
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from ..command_line.options import Before
 
-    Address = Tuple[str, str]  # path and type, which a name for the output does not change
+    Address = Tuple[str, str]  # path and type; naming for the output does not change them
     Watch = Callable[[int, Sequence[str]], object]
 
 
@@ -34,24 +33,24 @@ _UNDECIDED = '{} is checked although --match and --ignore may leave it out: {} t
 
 
 class Survey(NamedTuple):
-    """All verdicts of one run, and what concerns the run as a whole."""
+    """All verdicts of one run, and the messages about the run as a whole."""
 
     verdicts: Tuple[Verdict, ...]
     reads: Tuple[Read, ...]          # in the order of the verdicts
     failures: Tuple[Coded, ...]      # make the run CRITICAL: drives missing
     notes: Tuple[Coded, ...]
     judge: Judge
-    nobody: Tuple[State, str]        # state and sentence, where there are no verdicts
-    # make the run UNKNOWN, where it is no worse: slots nobody looked at, mistakes in files of this site
+    nobody: Tuple[State, str]        # state and message if there are no verdicts
+    # make the run at least UNKNOWN: slots that were not read, mistakes in local files
     faults: Tuple[Coded, ...] = ()
-    remarks: Tuple[Coded, ...] = ()  # change no state, and are told without -v: a sudoers rule that wants renewing
-    demands: Tuple[Tuple[State, Coded], ...] = ()  # about the run, with a state of their own
+    remarks: Tuple[Coded, ...] = ()  # change no state but are shown without -v: an outdated sudoers rule
+    demands: Tuple[Tuple[State, Coded], ...] = ()  # messages about the run that have their own state
     history: Remembered = Remembered()
-    lately: Optional[Lately] = None  # what grew, came and went since a person looked last, where one asks for it
+    lately: Optional[Lately] = None  # increases, added and removed drives of a period, if requested
 
 
 class Progress:
-    """What has been found out so far, where no alarm can take it away."""
+    """The results so far, kept outside of the functions that the time limit may interrupt."""
 
     def __init__(self, watch: Optional[Watch] = None) -> None:
         self.watch = watch
@@ -64,15 +63,15 @@ class Progress:
         self.verdicts = Verdicts()
         self.notes: Tuple[Coded, ...] = ()
         self.faults: Tuple[Coded, ...] = ()
-        self.late = ''                # why patterns are asked no more
+        self.late = ''                # why patterns are no longer evaluated
 
 
 def survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], object] = tuple,
            watch: Optional[Watch] = None) -> Survey:
-    """Return the verdicts that the options ask for. Raises SmartError where none can be formed at all.
+    """Return the verdicts that the options ask for. Raises SmartError if no verdict can be formed.
 
-    meanwhile: called when the drives are at work and nothing is left to do but wait.
-    watch: called with how many drives have answered and the names of the others, when that changes.
+    meanwhile: called once, while the drives are being read.
+    watch: called at each change with the number of drives that have answered and the names of the others.
     """
     progress = Progress(watch)
     try:
@@ -91,13 +90,13 @@ def _survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], 
         _read_recorded(progress, options.which.reports)
         return judged(progress, options, progress.judge)
     plans = _at_work(progress, options, site, runner, deadline)
-    # The drives are at work from here on; this takes as long as Python needs.
+    # The drives are being read from here on, so this work overlaps with waiting for them.
     progress.judge = judge_of(options, site)
     progress.history = remembered(options)
     progress.judge.prepare(progress.history.expect(progress.planned))
     meanwhile()
     _watched(progress)
-    for read in machine.read_all(plans, options.how_read, runner, deadline):  # one by one: what is there, stays there
+    for read in machine.read_all(plans, options.how_read, runner, deadline):  # one by one: completed reads are kept
         progress.reads.append(read)
         _judge_meanwhile(read, progress, options.naming.label)
         _watched(progress)
@@ -106,7 +105,7 @@ def _survey(options: Options, runner: processes.Runner, meanwhile: Callable[[], 
 
 def _at_work(progress: Progress, options: Options, site: Site, runner: processes.Runner,
              deadline: float) -> Sequence[Plan]:
-    """Return how each drive is read, with as many of them at it as may be."""
+    """Start as many reads as --jobs allows, and return the plan of each drive."""
     how, as_root = options.how_read, os.geteuid() == 0
     smartctl_calls.check_executable(how.smartctl, as_root, through_sudo=not (as_root or how.nosudo))
     runner.keep(options.state_dir)
@@ -122,8 +121,9 @@ def _at_work(progress: Progress, options: Options, site: Site, runner: processes
 
 
 def _judge_meanwhile(read: Read, progress: Progress, label: str) -> None:
-    """Judge a drive while others still think, unless what it is judged by depends on those: names of another kind,
-    files of version 1.6, a drive that was elsewhere before.
+    """Judge a drive while others are still being read, unless its verdict can depend on those.
+
+    It can with names other than device names, with files of version 1.6, and for a drive at a new address.
     """
     if (progress.judge and not progress.judge.old and label == 'device' and isinstance(read.outcome, Report)
             and progress.history.is_expected(read.outcome.identity)):
@@ -148,12 +148,12 @@ def _name_recorded(progress: Progress, notes: Sequence[Coded]) -> None:
 
 
 def _so_far(progress: Progress, options: Options, judge: Judge, why: str) -> Survey:
-    """Return the survey of what is known when time is over; what is not known says so."""
+    """Return the survey of the drives read before the time limit; all others are reported as not read."""
     if options.which.reports and not progress.found.devices:
         _name_recorded(progress, ())
         progress.faults = (Coded('not-reached', f'only {len(progress.reads)} recorded reports were read, {why}; give '
                                                 f'fewer, or more time with -t'),)
-    reached = {read.device.name for read in progress.reads}  # the type may be another than was asked with
+    reached = {read.device.name for read in progress.reads}  # reading may have changed the type
     progress.reads += [Read(device, DriveNotReached(f'was not read: {why}')) for device in progress.planned
                        if device.name not in reached]
     progress.late = why
@@ -165,15 +165,15 @@ def _so_far(progress: Progress, options: Options, judge: Judge, why: str) -> Sur
 
 
 def find(options: Options, runner: processes.Runner, deadline: float) -> machine.DeviceList:
-    """Return the devices that the options name, or those of smartctl's scan."""
+    """Return the devices that the options name, or those that smartctl --scan finds."""
     named = options.before.named(options.which.devices) if options.before else machine.named(options.which.devices)
     return machine.find(named, options.which.scan, options.how_read, runner, deadline)
 
 
 def plan(found: Sequence[Device], options: Options, site: Optional[Site] = None) -> List[Plan]:
-    """Return how each device is read; what nobody wants, or a site file forbids to read, is left out.
+    """Return how to read each device, without those that options or local files exclude.
 
-    site: what its files say, where that is known already.
+    site: the local files, if they are loaded already.
     """
     prefix = smartctl_calls.prefix(options.how_read.smartctl, options.how_read.nosudo)
     match, ignore = selection.patterns(options.which.match), selection.patterns(options.which.ignore)
@@ -187,7 +187,7 @@ def plan(found: Sequence[Device], options: Options, site: Optional[Site] = None)
 
 
 def _exceptions_before_reading(site: Site) -> Callable[[Device], Tuple[bool, Sequence[str]]]:
-    """Return what tells of a device whether it is read, and which logs are not."""
+    """Return a function that returns whether to read a device, and which of its logs to skip."""
     if not site.thresholds:
         return lambda device: (True, ())
     from ..knowledge.thresholds import Thresholds
@@ -199,7 +199,7 @@ def _exceptions_before_reading(site: Site) -> Callable[[Device], Tuple[bool, Seq
     return tell
 
 
-# --- inventory, verdicts, sentences -------------------------------------------------
+# --- inventory, verdicts, messages --------------------------------------------------
 
 def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
     """Return the survey of the reads so far: each drive once, under its final name."""
@@ -209,7 +209,7 @@ def judged(progress: Progress, options: Options, judge: Judge) -> Survey:
 
 
 def _inventory(progress: Progress, options: Options) -> inventory.Inventory:
-    """Return the reads that count, and tell history of them."""
+    """Return the reads that count, after looking up their drives in the history."""
     asked = progress.found.devices
     candidates = wanted(inventory.in_order(progress.reads, asked), options.which, options.before, progress)
     drives = inventory.inventory(inventory.looked_at_again(candidates), asked, progress.found.is_scan,
@@ -220,14 +220,14 @@ def _inventory(progress: Progress, options: Options) -> inventory.Inventory:
 
 
 def _verdicts(progress: Progress, options: Options, judge: Judge, drives: inventory.Inventory) -> Tuple[Verdict, ...]:
-    """Return the verdict on each drive, formed once; verdicts.reason() has what makes it form one again."""
+    """Return the verdict on each drive. Each is formed once, unless verdicts.reason() gives a reason to repeat it."""
     return tuple(_remembered(progress.verdicts.of(read, judge, progress.history.past(read.device)), read,
                              progress.history, options) for read in drives.reads)
 
 
 def _described(progress: Progress, options: Options, judge: Judge, drives: inventory.Inventory,
                verdicts: Tuple[Verdict, ...]) -> Survey:
-    """Return the survey: the verdicts, and the sentences about the run as a whole."""
+    """Return the survey: the verdicts, and the messages about the run as a whole."""
     history = progress.history
     gone = history.gone(options.naming.hide_serial) if options.history.expect_known else ()
     is_bare = progress.found.is_scan and progress.found.is_whole and drives.is_bare
@@ -243,16 +243,16 @@ def _described(progress: Progress, options: Options, judge: Judge, drives: inven
 
 
 def _notes_on_1_6(options: Options, judge: Judge) -> Tuple[Coded, ...]:
-    """Return what is noted of options and files of version 1.6."""
+    """Return the notes on options and files of version 1.6."""
     return (*(options.before.notes(options.data.config) if options.before else ()),
             *(judge.old.notes if judge.old else ()))
 
 
 def _remembered(verdict: Verdict, read: Read, history: Remembered, options: Options) -> Verdict:
-    """Return a verdict with what history has to say beside it: of a drive that fell silent who was there before, since
-    nothing else tells which one to pull.
+    """Return a verdict with additions from the history.
 
-    What is no drive, or absent, has errors of its own kind, and so has an address that nobody asked.
+    If a drive no longer answers, the verdict names the drive last seen there, since nothing else shows which one to
+    pull. Only plain DriveErrors mean this: absent drives, other devices and addresses not read have their own classes.
     """
     if read.waited:
         waited = Coded('waited', f'waited {read.waited:.1f} s for another check that was reading this drive')
@@ -268,27 +268,30 @@ def _remembered(verdict: Verdict, read: Read, history: Remembered, options: Opti
 
 
 def _addressed(asked: Sequence[Device], reads: Sequence[Read]) -> List[Device]:
-    """Return all that was asked for, each under the address that it was reached by."""
+    """Return all requested devices, each with the address at which it answered."""
     reached = {read.device.name: read.device for read in reads}
     return [reached.get(device.name, device) for device in asked]
 
 
 def _said(history: Remembered, options: Options, gone: Sequence[Coded]) -> Tuple[Coded, ...]:
-    """Return what is told of history, and of drives that went, came or moved, unless it has a state of its own."""
+    """Return the remarks on the history and on replaced, moved and missing drives.
+
+    Those that are reported with their own state are left out.
+    """
     remarks = () if history.trouble and options.history.history_required is not None else history.remarks
     return (*remarks, *(new for new in history.news(options.naming.hide_serial)
                          if not any(map(new.is_about_the_same, gone))))
 
 
 def _demanded(history: Remembered, options: Options) -> Tuple[Tuple[State, Coded], ...]:
-    """Return what has a state of its own: history that cannot be used where it is required."""
+    """Return the messages with their own state: the history cannot be used although --history-required is given."""
     if options.history.history_required is None or not history.trouble:
         return ()
     return tuple((options.history.history_required, remark) for remark in history.remarks)
 
 
 def _contradictions(verdicts: Sequence[Verdict], reads: Sequence[Read], judge: Judge) -> List[Coded]:
-    """Return a sentence for each place where files of this site contradict each other about one of these drives."""
+    """Return a message for each contradiction between local files that concerns one of these drives."""
     told = [sentence for verdict, read in zip(verdicts, reads)
             for sentence in judge.contradictions(verdict, read.outcome if isinstance(read.outcome, Report) else None)]
     return [Coded('site-files-contradict', each) for each in dict.fromkeys(told)]
@@ -299,7 +302,10 @@ def _address(read: Read) -> Address:
 
 
 def wanted(reads: Sequence[Read], which: Which, before: Optional[Before], progress: Progress) -> List[Read]:
-    """Return the drives that --match, --ignore and --ssdonly select; with a note, those that no pattern decides."""
+    """Return the drives that --match, --ignore and --ssdonly select.
+
+    A drive is kept, with a fault in *progress*, if its patterns could not be evaluated in time.
+    """
     match, ignore = selection.patterns(which.match), selection.patterns(which.ignore)
     kept = []
     for read in reads:
@@ -311,7 +317,7 @@ def wanted(reads: Sequence[Read], which: Which, before: Optional[Before], progre
 
 
 def _named(read: Read, history: Remembered) -> Optional[Identity]:
-    """Return who answered; of a drive in standby, which tells no name, who it was when it was read last."""
+    """Return the identity of a drive; of one in standby, which reports none, that of its last read."""
     return (history.name(read.device) if isinstance(read.outcome, DriveAsleep) else None) or read.identity
 
 

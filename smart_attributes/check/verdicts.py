@@ -1,7 +1,7 @@
-"""Verdicts of one run: each drive is judged once, as soon as it has answered, while others still think.
+"""Verdicts of one run: each drive is judged once, as soon as it has answered, while others are still being read.
 
-The history of a drive is certain only when all have answered: two may turn out to be one, or nothing may tell them
-apart. reason() says when a verdict is formed again.
+The history of a drive is certain only when all have answered: two addresses may turn out to be one drive, or two drives
+may be indistinguishable. reason() determines when a verdict is formed again.
 """
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OTHER_PAST = 'now that all drives have answered, history knows another past of t
 
 
 class Formed(NamedTuple):
-    """A verdict, the past of the drive that it was formed with, and why it was formed, each time."""
+    """A verdict, the earlier readings that it is based on, and the reason for each time it was formed."""
 
     verdict: Verdict
     past: Optional[Past]
@@ -31,21 +31,27 @@ class Formed(NamedTuple):
 
 
 def reason(formed: Optional[Formed], past: Optional[Past]) -> str:
-    """Return why a verdict is formed, '' where the one at hand holds. past: the drive's past as known now."""
+    """Return the reason to form a verdict, or '' if the existing one is still valid.
+
+    past: the drive's earlier readings as known now.
+    """
     if formed is None:
         return FIRST
     return OTHER_PAST if formed.past != past else ''
 
 
 class Verdicts:
-    """The verdicts so far, where no alarm can take them away."""
+    """The verdicts so far, kept outside of the functions that the time limit may interrupt."""
 
     def __init__(self) -> None:
-        self.late = ''         # why nothing is judged any more
+        self.late = ''         # why no more drives are judged
         self.formed: Dict[Device, Formed] = {}
 
     def of(self, read: Read, judge: Judge, past: Optional[Past]) -> Verdict:
-        """Return the verdict on a device, UNKNOWN where it is too late to form one. past: its past, from history."""
+        """Return the verdict on a device; UNKNOWN if there is no time left to form one.
+
+        past: the earlier readings of the drive.
+        """
         formed = self.formed.get(read.device)
         why = reason(formed, past)
         if why and self.late:
@@ -57,7 +63,7 @@ class Verdicts:
 
 
 def verdict(read: Read, judge: Judge, past: Optional[Past]) -> Verdict:
-    """Return the verdict on one device; whatever goes wrong with it stays with it."""
+    """Return the verdict on one device; UNKNOWN if judging fails, so that one drive cannot stop the run."""
     try:
         return alarm.limited(_judged_alone, read, judge, past)
     except DataError as error:
@@ -65,7 +71,7 @@ def verdict(read: Read, judge: Judge, past: Optional[Past]) -> Verdict:
     except alarm.TakesTooLong as slow:
         problem = DriveError(f'cannot be judged: {slow} were not enough; a pattern in a data file may never end, '
                              'check_smart_attributes validate names it', 'judging-failed')
-    except Exception as error:  # one drive must not take the others with it
+    except Exception as error:  # one drive must not stop the run
         problem = DriveError(f'cannot be judged: {type(error).__name__} inside check_smart_attributes; '
                              'please report it with the output of smartctl --json -x', 'judging-failed')
     return _unreadable(read, problem, judge)
@@ -85,7 +91,7 @@ def _unreadable(read: Read, error: SmartError, judge: Judge) -> Verdict:
 
 
 def _beside_1_6(own: Verdict, report: Report, judge: Judge) -> Verdict:
-    """Return a verdict with what files of version 1.6 add to it, where there are any."""
+    """Return a verdict together with that of files of version 1.6, if any are given."""
     if judge.old is None:
         return own
     exceptions = judge.thresholds.exceptions(own.device, own.identity, own.entry or '')

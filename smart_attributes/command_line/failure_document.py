@@ -1,4 +1,4 @@
-"""One JSON document from every command that is given --json, also where it fails or its time is over."""
+"""Print one JSON document for every command with --json, even if the command fails or reaches its time limit."""
 from __future__ import annotations
 
 import contextlib
@@ -12,20 +12,20 @@ from .. import alarm
 from ..constants import DOCUMENT
 
 UNKNOWN = 3
-ROOM = 4 << 20   # characters of a document that are kept in memory; a larger one waits in a temporary file
+ROOM = 4 << 20   # characters of a document that are kept in RAM; a larger one goes to a temporary file
 
 
 def run(work: Callable[[], int], failure: Callable[[str], str], explained: Callable[[BaseException], str]) -> int:
-    """Run *work*, print its output as one JSON document, and return its exit status; 3 where it fails.
+    """Run *work*, print its output as one JSON document, and return its exit status; 3 if it fails.
 
-    work: prints to sys.stdout. SystemExit of it passes, after --help with what it printed.
-    failure: returns the document for a sentence; explained: the sentence for what *work* raises.
+    work: prints to sys.stdout. Its SystemExit is raised again; with status 0, as after --help, its output is printed.
+    failure: returns the document for an error message. explained: returns the error message for an exception.
     """
     with tempfile.SpooledTemporaryFile(ROOM, 'w+', encoding='utf-8', errors='replace') as spool:
         try:
             with contextlib.redirect_stdout(spool):
                 code = work()
-            alarm.disarm()  # all is known: it only remains to be printed
+            alarm.disarm()  # only printing is left
         except SystemExit as leaving:
             if leaving.code == 0:
                 _copy(spool)
@@ -39,7 +39,7 @@ def run(work: Callable[[], int], failure: Callable[[str], str], explained: Calla
 
 
 def _print(spool: IO[str], code: int, failure: Callable[[str], str]) -> None:
-    """Print a document as it is; the lines of a command that has none, such as history --forget, as one."""
+    """Print a document unchanged, or a new one with the lines of a command without one, such as history --forget."""
     spool.seek(0)
     if spool.read(1) == '{':
         _copy(spool)

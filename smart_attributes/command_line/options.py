@@ -1,4 +1,4 @@
-"""The values of a command line: one group for each part of the program that takes them, and one for the command."""
+"""The values of a command line: one group for each part of the program that uses them, and one for the command."""
 from __future__ import annotations
 
 from ..constants import DAY
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 PROGRAM = 'check_smart_attributes'
 OK, PARTLY, UNKNOWN = 0, 1, 3   # exit statuses of the commands for a person
-USER = 'nagios'       # as whom Debian's daemons run checks
+USER = 'nagios'       # the user that runs checks on Debian
 LABELS = ('device', 'by-id', 'serial', 'wwn')
 STATE_WORDS = tuple(state.name.lower() for state in State)
 
 
 class Which(NamedTuple):
-    """Which drives, how many of them there should be, and which of their metrics."""
+    """The selected drives, their expected number, and the selected metrics."""
 
     devices: tuple[str, ...] = ()
     scan: bool = False
@@ -30,7 +30,7 @@ class Which(NamedTuple):
     ignore: tuple[str, ...] = ()
     expect: int | None = None
     no_drives: State | None = None
-    metrics: tuple[str, ...] = ()       # that a command is about; none: all
+    metrics: tuple[str, ...] = ()       # metrics that the command uses; empty: all
 
 
 class Judging(NamedTuple):
@@ -47,7 +47,7 @@ class Judging(NamedTuple):
 
 
 class DataFiles(NamedTuple):
-    """From which files the meaning of attributes and the limits come."""
+    """The files that define the meaning of attributes and the limits."""
 
     config: str = CONFIG
     attributes: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class Naming(NamedTuple):
 class HistoryUse(NamedTuple):
     """How history is used."""
 
-    access: str = ''                    # "writes", "reads"; '': the command does without
+    access: str = ''                    # "writes", "reads"; '': the command does not use it
     no_history: bool = False
     history_required: State | None = None
     expect_known: bool = False
@@ -95,14 +95,14 @@ class Options(NamedTuple):
 # --- values of one command; their defaults are in the table of commands ---------------------
 
 class CheckOptions(NamedTuple):
-    """What a check prints."""
+    """The output of a check."""
 
     all_perfdata: bool = False
     max_output: int = OUTPUT_LIMIT      # bytes
 
 
 class TriageOptions(NamedTuple):
-    """What triage shows beside the table, or in its place."""
+    """The output of triage in addition to its table, or instead of it."""
 
     forms: tuple[tuple[Callable[[Json], str], str | None], ...]  # of the document; with a file, or printed
     since: int                          # seconds to look back; 0: not at all
@@ -156,7 +156,7 @@ class AcknowledgeOptions(NamedTuple):
 
 
 class HistoryOptions(NamedTuple):
-    """What is done with history."""
+    """The actions of the command history."""
 
     as_json: bool
     imports: bool
@@ -164,7 +164,7 @@ class HistoryOptions(NamedTuple):
 
 
 class MetricsOptions(NamedTuple):
-    """Where the metrics go, and in which format."""
+    """The output file and the format of the metrics."""
 
     output: str | None                  # file
     openmetrics: bool
@@ -178,7 +178,7 @@ class DoctorOptions(NamedTuple):
 
 
 class FleetOptions(NamedTuple):
-    """Where the drives of a fleet are read from, and what is shown of them."""
+    """The sources of the drives of a fleet, and the output."""
 
     files: tuple[str, ...]
     icinga: str                         # https://HOST:5665
@@ -187,9 +187,9 @@ class FleetOptions(NamedTuple):
     certificate: str
     key: str
     authority: str
-    icinga_name: str                    # in its certificate
+    icinga_name: str                    # host name in Icinga's certificate
     filter: str
-    hosts: str | None                   # filter of those that should have the check; '' for all
+    hosts: str | None                   # filter of the hosts that should have the check; '' for all
     plan: str
     limit: int                          # drives in the table; 0 for all
     as_json: bool

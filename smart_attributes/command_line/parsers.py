@@ -1,4 +1,4 @@
-"""A command's record -> its parser; argv -> Options. Usage errors leave with 3, as a monitoring daemon expects."""
+"""Make the parser of a command and parse its arguments; usage errors exit with 3, as a monitoring daemon expects."""
 from __future__ import annotations
 
 import argparse
@@ -32,7 +32,7 @@ class Command(NamedTuple):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises instead of leaving with 2, which would be CRITICAL."""
+    """A parser that raises UsageError instead of exiting with 2, which would mean CRITICAL."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f'{message}; {self.prog} --help lists the options')
@@ -60,7 +60,8 @@ def _is_old_spelling(spelling: str, action: argparse.Action) -> bool:
 
 
 def parser(command: Command, others: Sequence[Command] = ()) -> Parser:
-    """Return the parser of a command. others: those that its help lists; none for a word that comes before options."""
+    """Return the parser of a command. others: further commands that its help lists; only the default command has any.
+    """
     made = Parser(prog=PROGRAM if others else f'{PROGRAM} {command.name}', description=command.summary,
                   epilog=f'{_listed(others)}{command.epilog}', usage=f'%(prog)s {command.usage}', formatter_class=Help,
                   add_help=False)
@@ -111,7 +112,7 @@ def _taken(values: dict[str, Any], kind: Any) -> Any:
 
 
 def _is_plain(word: str, parser: Parser) -> bool:
-    """Tell whether a word needs none of version 1.6's spellings and options, nor their help."""
+    """Return whether a word can be parsed without the spellings, options and help of version 1.6."""
     return word[:1] != '-' or (word.partition('=')[0] in parser._option_string_actions and word not in ('-h', '--help'))
 
 

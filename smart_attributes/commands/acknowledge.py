@@ -1,6 +1,6 @@
-"""acknowledge: values of single drives that root accepts, in acknowledged.json, which each check reads.
+"""acknowledge: store accepted values of individual drives in acknowledged.json, which each check reads.
 
-No other `acknowledge` reads or writes the file in between, and a check finds it whole, old or new.
+A lock keeps other `acknowledge` processes from using the file meanwhile. A check reads the complete old or new file.
 """
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LONGEST_BY = 80   # characters, as in the schema of limits
 
 
 def run(options: Options, runner: processes.Runner) -> int:
-    """Accept numbers of drives, list the accepted ones, or withdraw some; 0 if all was done, 1 if a part, else 3."""
+    """Acknowledge values, list acknowledgements, or withdraw some; return 0 on success, 1 if partly done, else 3."""
     own: AcknowledgeOptions = options.own
     _check_combination(options.which, own)
     config = options.data.config
@@ -75,7 +75,7 @@ def _print(lines: Sequence[str], mistakes: Sequence[str], status: int = OK) -> i
     return status
 
 
-# --- what is accepted ------------------------------------------------------------------
+# --- acknowledgements ------------------------------------------------------------------
 
 def acceptable(verdicts: Sequence[Verdict], metrics: Sequence[str],
                template: Acknowledgement) -> tuple[list[Acknowledgement], list[str]]:
@@ -110,7 +110,7 @@ def _why_not(verdict: Verdict, judgement: Judgement) -> str:
 
 
 def template(why: str, until: str) -> Acknowledgement:
-    """Return an acknowledgement with the parts that all of one call have in common. Raises UsageError."""
+    """Return an acknowledgement with the fields that all of one call share. Raises UsageError for invalid values."""
     if len(why) < LEAST_WHY:
         raise UsageError(f'--why says why this is accepted, in {LEAST_WHY} characters or more: --why "stable since '
                          f'2024"')
@@ -130,7 +130,7 @@ def _who() -> str:
 
 
 def line(accepted: Acknowledgement) -> str:
-    """Return one acknowledgement as a line for a person."""
+    """Return one acknowledgement as a line of text."""
     ended = ', which is past' if accepted.until and accepted.until < today() else ''
     value = amount(accepted.value, '') + acknowledgements.given_by(accepted, ', ') + ended
     return f'{clean(accepted.serial)} {accepted.metric} {value}: {clean(accepted.why, 200)}'
@@ -175,7 +175,7 @@ def withdraw(config: str, names: Collection[str]) -> tuple[list[Acknowledgement]
     return ended, before
 
 
-# --- one at a time ----------------------------------------------------------------------
+# --- locking and writing ----------------------------------------------------------------
 
 @contextmanager
 def _alone(config: str) -> Iterator[str]:
@@ -210,7 +210,7 @@ def _write(file: str, data: Json) -> None:
     with _explained(file):
         try:
             with suppress(FileNotFoundError):
-                os.unlink(beside)  # of a process that was killed
+                os.unlink(beside)  # left by a process that was killed
             descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
             with open(descriptor, 'w', encoding='ascii') as new:
                 os.fchmod(descriptor, 0o644)
@@ -227,7 +227,7 @@ def _write(file: str, data: Json) -> None:
 
 @contextmanager
 def _explained(file: str) -> Iterator[None]:
-    """Turn an OSError into a DataError with the next step."""
+    """Convert an OSError into a DataError that states the next step."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""check: the verdicts as a monitoring daemon reads them."""
+"""check: print the verdicts as a plugin of a monitoring daemon."""
 from __future__ import annotations
 
 from .. import alarm
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 def run(options: Options, runner: Runner) -> int:
-    """Print what a monitoring daemon reads; the exit status is the state."""
+    """Print the result for a monitoring daemon; return the state as the exit status."""
     result = survey(options, runner, _load_plugin)
     try:
         outcome = rendered(result, options, options.own)
-    except alarm.TimeIsOver:  # all is judged: only the output is left
+    except alarm.TimeIsOver:  # all drives are judged: only the output is left
         outcome = rendered(result, options, options.own)
     print(outcome.text, end='')
     runner.later.append(lambda: result.history.keep(result.verdicts))
@@ -25,7 +25,7 @@ def run(options: Options, runner: Runner) -> int:
 
 
 def rendered(result: Survey, options: Options, own: CheckOptions) -> Outcome:
-    """Return what a check prints of a survey."""
+    """Return the output and the state of a check."""
     from ..output import plugin
     face = plugin.Face(options.verbose, options.naming.hide_serial, own.all_perfdata, own.max_output)
     transcript = _transcript(result, options.naming.hide_serial) if options.verbose >= 3 else []
@@ -33,7 +33,7 @@ def rendered(result: Survey, options: Options, own: CheckOptions) -> Outcome:
 
 
 def whole(found: Survey) -> Whole:
-    """Return what a survey says of the run, beside its drives."""
+    """Return the messages of a survey about the run as a whole."""
     from ..output import plugin
     notes = [*found.notes, Coded('database-date', f'attributes.json of {found.judge.database.date}')]
     return plugin.Whole(found.failures, found.faults, found.demands, found.remarks, notes, found.nobody)

@@ -1,4 +1,4 @@
-"""doctor: this installation as a check meets it."""
+"""doctor: diagnose the installation as the monitoring user sees it."""
 from __future__ import annotations
 
 from ..command_line.options import OK, PARTLY, CheckOptions, DoctorOptions, Options
@@ -9,7 +9,7 @@ from . import check, person
 
 
 def run(options: Options, runner: Runner) -> int:
-    """Look at this installation as the user of its checks; 0 when all is good, 1 otherwise."""
+    """Diagnose the installation as the user who runs the checks; return 0 if there is no problem, else 1."""
     own: DoctorOptions = options.own
     examination = examine(options, runner, lambda survey: check.rendered(survey, options, CheckOptions()).text,
                           lambda survey: person.addresses(survey, options))

@@ -1,4 +1,4 @@
-"""draft: a new entry for attributes.json from one drive."""
+"""draft: print a new entry for attributes.json, made from one drive."""
 from __future__ import annotations
 
 import sys
@@ -11,7 +11,7 @@ from . import person
 
 
 def run(options: Options, runner: Runner) -> int:
-    """Print a new entry for one drive, which goes into a file; why there is none goes to the person."""
+    """Print a new database entry for one drive and return 0; without one, print why to stderr and return 3."""
     result = survey(options, runner)
     reports = [report for _, report in person.answered(result)]
     if len(reports) != 1:

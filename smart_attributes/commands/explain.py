@@ -8,7 +8,7 @@ from . import person
 
 
 def run(options: Options, runner: Runner) -> int:
-    """Print all about each drive; 0 when at least one was read."""
+    """Print the details of each drive; return 0 if at least one drive was read, else 3."""
     found = person.surveyed(options, runner)
     from ..output import explain
     explain.print_faults(found.faults)

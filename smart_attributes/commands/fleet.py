@@ -1,4 +1,4 @@
-"""fleet: the drives of many hosts, from Icinga 2 or from folders, and what is shown of them."""
+"""fleet: show the drives of many hosts, read from Icinga 2 or from folders of documents."""
 from __future__ import annotations
 
 import json
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
     from ..fleet.results import Service
 
 NOTE = 500             # characters
-SERIAL, LEAST = 'SERIAL', 3  # in place of a serial number; characters at the end of a sentence that may be of one
+SERIAL, LEAST = 'SERIAL', 3  # replaces a serial number; a longer part of one at the end of a message is hidden too
 COMMA = ',\n'
-SHOWING = 3            # reserves of time for showing what was gathered
-CARDS = 6              # of each thing to do: the plan stands below, and the table has all
-NAMED = 3              # of many, as examples
+SHOWING = 3            # time reserves that are kept for the output
+CARDS = 6              # per recommended action: the plan follows below, and the table has all drives
+NAMED = 3              # examples named in a message
 MOST_DISTINCT = 500_000  # strings and limits that drives share; 10,000 honest hosts have 30,000
-# What every drive of the document has, be it unknown.
+# The keys of every drive in the document, even if unknown.
 KEYS: Mapping[str, Any] = dict.fromkeys(('device', 'type', 'model', 'serial', 'firmware', 'kind', 'entry', 'why',
                                          'order_by', 'code', 'handling'))
 OF_A_READING: Mapping[str, Any] = {'unit': '', 'warning': None, 'critical': None, 'reason': None}
 
 
 class Fleet:
-    """What is gathered: counts of all drives, those that are kept, and sentences."""
+    """The collected data of a fleet: counts of all drives, and messages."""
 
     def __init__(self, options: Options, now: float) -> None:
         self.now = now
@@ -52,16 +52,19 @@ class Fleet:
         self.packer = Packer()
         self.reader = Reader(self.database.metrics, self.packer)
         self.summary = summary.Summary(now, options.naming.hide_serial)
-        self.remarks: Dict[Coded, List[str]] = {}   # sentence -> services that it holds for
-        self.faults: List[Coded] = []             # what could not be asked
+        self.remarks: Dict[Coded, List[str]] = {}   # message -> services that it applies to
+        self.faults: List[Coded] = []             # sources that could not be read
         self.notes: List[Coded] = []
         self.asked = 0                            # services, or documents
         self.is_whole = False                     # all drives are counted
-        self.is_cut = False                       # time was over
+        self.is_cut = False                       # the time limit was reached
         self._begun = time.monotonic()
 
     def drives(self, options: Options, runner: processes.Runner) -> Iterator[FleetDrive]:
-        """Yield each drive once; who cannot be asked is a fault, unless nobody else tells anything."""
+        """Yield each drive once; a source that cannot be read is a fault. Raises UsageError without any source.
+
+        If nothing could be read at all, SmartError or TimeIsOver is raised instead.
+        """
         sources: List[Iterator[FleetDrive]] = []
         own: FleetOptions = options.own
         if own.files:
@@ -82,7 +85,7 @@ class Fleet:
         self.is_whole = not self.is_cut
 
     def _bounded(self, drives: Iterable[FleetDrive], timeout: float) -> Iterator[FleetDrive]:
-        """Yield drives as long as there is time to show them, and history. Raises TimeIsOver, SmartError."""
+        """Yield drives. Raises TimeIsOver if only the time for the output is left, SmartError if RAM runs short."""
         end = self._begun + timeout - SHOWING * alarm.reserve(timeout)
         for drive in drives:
             yield drive
@@ -92,7 +95,7 @@ class Fleet:
                 raise SmartError('no two drives are alike: their words and limits take too much memory')
 
     def _from(self, source: str, drives: Callable[[], Iterable[FleetDrive]]) -> Iterator[FleetDrive]:
-        """Yield the drives of one service or document; a mistake of ours in it costs no other drive."""
+        """Yield the drives of one service or document; a program error in it becomes a fault and affects no others."""
         try:
             yield from alarm.limited(drives)
         except Exception as error:
@@ -152,7 +155,7 @@ class Fleet:
                 others.append(path)
             else:
                 yield from self._of_document(told, old)
-            told = None  # before the next one is there as well
+            told = None  # free it before the next one is read
         for told in self._of_reports(others, options, runner) if others else ():
             yield from self._of_document(told, old)
         if not (self.asked or others or self.faults):
@@ -163,7 +166,7 @@ class Fleet:
 
     def _of_reports(self, paths: Sequence[str], options: Options,
                     runner: processes.Runner) -> Iterator[triage_documents.Document]:
-        """Yield a document of each folder with files that smartctl printed: it is called as its host."""
+        """Yield one document for each folder with smartctl reports; the name of the folder is the host name."""
         found = survey(options._replace(which=options.which._replace(reports=tuple(paths))), runner)
         by_host: Dict[str, List[Verdict]] = {}
         skipped = []
@@ -189,7 +192,7 @@ class Fleet:
                               lambda: list(triage_documents.drives(told, self.reader, self.packer, self.now)))
 
     def said(self) -> List[Coded]:
-        """Return what is to be said of the fleet beside its drives, what is worst first."""
+        """Return the messages about the fleet as a whole, faults first."""
         repeats = self.summary.repeats
         twice = plural(repeats, 'drive is told twice by its host', 'drives are told twice by their host')
         return [Coded(each.code, sentence(each, NOTE)) for each in (
@@ -197,13 +200,13 @@ class Fleet:
             *([Coded('drives-repeated', twice)] if repeats else ()))]
 
     def state(self) -> State:
-        """Return the worst state of all."""
+        """Return the worst state of all drives and checks; at least UNKNOWN with faults or without any state."""
         told = [State[name] for name in (*self.summary.states, *self.summary.checks)]
         return worst([*told, *([State.UNKNOWN] if self.faults or not told else [])])
 
 
 def _of_twins(found: summary.Summary) -> List[Coded]:
-    """Return what is said of drives that two hosts tell of."""
+    """Return a message about drives that more than one host reports; [] if there are none."""
     if not found.twins:
         return []
     shared = '; '.join(f'{f"{each.model} {each.serial}".rstrip()} is on {each.hosts[0]} and {each.hosts[1]}'
@@ -214,14 +217,14 @@ def _of_twins(found: summary.Summary) -> List[Coded]:
 
 
 def _named(things: Sequence[str], words: str) -> str:
-    """Return "5 files that are ...: a, b, c and 2 more"; words begin with the thing in the singular."""
+    """Return text such as "5 files skipped: a, b, c and 2 more". words: begin with the noun in the singular."""
     more = f' and {len(things) - NAMED} more' if len(things) > NAMED else ''
     thing, _, rest = words.partition(' ')
     return f'{plural(len(things), thing)} {rest}: {", ".join(things[:NAMED])}{more}'
 
 
 def run(options: Options, runner: processes.Runner) -> int:
-    """Show the drives of a fleet; 0 when all could be asked and a drive was told, 3 otherwise."""
+    """Show the drives of a fleet; return 0 if every source was read and at least one drive was found, else 3."""
     own: FleetOptions = options.own
     fleet = Fleet(options, time.time())
     drives = fleet.drives(options, runner)
@@ -229,7 +232,7 @@ def run(options: Options, runner: processes.Runner) -> int:
     try:
         show(fleet, _hidden(drives) if options.naming.hide_serial else drives, own)
     finally:
-        if own.plan and fleet.is_whole:  # also where Jinja2 is missing: the plan wants none of the page
+        if own.plan and fleet.is_whole:  # also if Jinja2 is missing: the plan does not need it
             output_file.write(plan.as_csv(fleet.summary), own.plan)
     return 0 if fleet.summary.states and not fleet.faults else 3
 
@@ -245,9 +248,9 @@ def _hidden(drives: Iterable[FleetDrive]) -> Iterator[FleetDrive]:
 
 
 def _unnamed(words: str, serials: Sequence[str]) -> str:
-    """Return a sentence without serial numbers, nor the beginning of one where it was cut off."""
+    """Return a message without serial numbers, including the start of one where the message was cut off."""
     longest_first = sorted(serials, key=len, reverse=True)
-    words = re.sub('|'.join(map(re.escape, longest_first)), SERIAL, words)  # at once: what is put in is left alone
+    words = re.sub('|'.join(map(re.escape, longest_first)), SERIAL, words)  # in one pass: inserted text stays
     whole = words.removesuffix('...')
     begun = max((length for serial in serials for length in range(LEAST + 1, len(serial))
                  if whole.endswith(serial[:length])), default=0)
@@ -255,14 +258,14 @@ def _unnamed(words: str, serials: Sequence[str]) -> str:
 
 
 def _readable(fleet: Fleet, drives: Iterable[FleetDrive]) -> Iterator[FleetDrive]:
-    """Yield drives with reasons as a person says them: "endurance used" is the metric endurance_used."""
+    """Yield drives with readable reasons: "endurance used" instead of the metric name endurance_used."""
     for drive in drives:
         why = drive.facts.get('why')
         yield drive._replace(facts={**drive.facts, 'why': fleet.reader.readable(why)}) if why else drive
 
 
 def _files(paths: Sequence[str]) -> Iterator[str]:
-    """Yield files, and those of folders at any depth, hidden ones left out."""
+    """Yield files, and those in folders at any depth without hidden ones."""
     for path in paths:
         if not os.path.isdir(path):
             yield path
@@ -271,10 +274,10 @@ def _files(paths: Sequence[str]) -> Iterator[str]:
             yield from (os.path.join(folder, name) for name in sorted(names) if not name.startswith('.'))
 
 
-# --- what is shown -------------------------------------------------------------------
+# --- output --------------------------------------------------------------------------
 
 def _print_json(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:
-    """Print the document while it is gathered: a drive a line, host by host, in little memory."""
+    """Print the document while drives are being read, one drive per line, to use little RAM."""
     print(f'{{"version": {DOCUMENT}, "made": {round(fleet.now)}, "drives": [')
     readings = Readings(fleet.packer)
     try:
@@ -290,14 +293,14 @@ def _print_json(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
 
 
 class Readings:
-    """Readings as JSON; their words, which are the same on all drives of a model, are written once."""
+    """Readings as JSON. The text that all drives of a model share is encoded only once."""
 
     def __init__(self, packer: Packer) -> None:
         self._shapes = packer.shapes.values
         self._texts: Dict[int, str] = {}
 
     def text(self, pairs: Sequence[Any]) -> str:
-        """Return the readings of a drive, packed before."""
+        """Return the packed readings of a drive as JSON, without the brackets of the list."""
         return ', '.join(self._begun(shape) + (json.dumps(value) if isinstance(value, str) or value is None
                                                else str(value)) + '}'
                          for shape, value in zip(pairs[::2], pairs[1::2]))
@@ -336,7 +339,7 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
 
 
 def _whose(wanted: FleetOptions) -> str:
-    """Return whose drives they are, for a title."""
+    """Return the name of the fleet for the title of the page."""
     return wanted.icinga_name or wanted.icinga.partition('//')[2].partition('/')[0] or 'all hosts'
 
 

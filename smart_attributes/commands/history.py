@@ -16,7 +16,7 @@ _NO_HISTORY = 'nothing is remembered of these drives'
 
 
 def run(options: Options, runner: Runner) -> int:
-    """Show the history of drives, fill it, or remove drives from it; 0 when it could be done."""
+    """Show the history of drives, import smartd's logs, or remove drives; return 0 on success, else 3."""
     own: HistoryOptions = options.own
     if own.forget:
         removed = sum(map(for_writing(options).forget, own.forget))
@@ -27,7 +27,7 @@ def run(options: Options, runner: Runner) -> int:
         return _show(drives, options, own.as_json)
     for line in smartd_import.imported(person.answered(drives), drives.judge.database, for_writing(options),
                                        options.naming.hide_serial):
-        print(sentence(line, 1000), flush=True)  # also where the time ends before the next drive
+        print(sentence(line, 1000), flush=True)  # even if the time limit ends the next drive
     return person.status(drives)
 
 
@@ -45,7 +45,7 @@ def _show(answers: Survey, options: Options, as_json: bool) -> int:
 
 
 def _drives(answers: Survey, options: Options) -> list[DriveHistory]:
-    """Return the history of the drives of a survey, as output.history shows it."""
+    """Return the history of the drives of a survey, in the form that output.history prints."""
     from ..output import history
     drives = []
     units = {metric: each.unit for metric, each in answers.judge.database.metrics.items()}

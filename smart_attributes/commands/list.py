@@ -1,4 +1,4 @@
-"""list: addresses with who answers there."""
+"""list: print the address and the identity of each drive."""
 from __future__ import annotations
 
 from ..check.survey import survey
@@ -8,7 +8,7 @@ from . import person
 
 
 def run(options: Options, runner: Runner) -> int:
-    """Print addresses with who answers there; 0 when at least one drive does."""
+    """Print the address and the identity of each drive; return 0 if at least one drive answers, else 3."""
     own: ListOptions = options.own
     result = survey(options, runner)
     from ..output import drive_list

@@ -1,4 +1,4 @@
-"""metrics: the numbers and states of drives for Prometheus."""
+"""metrics: print or write the numbers and states of drives for Prometheus."""
 from __future__ import annotations
 
 import sys
@@ -13,7 +13,7 @@ from .check import whole
 
 
 def run(options: Options, runner: Runner) -> int:
-    """Print or write what Prometheus reads; 0 when a drive answered, asleep or not."""
+    """Print or write the metrics; return 0 if at least one drive answered or is in standby, else 3."""
     from ..output import metrics, output_file
     own: MetricsOptions = options.own
     found = survey(options, runner, metrics.library)
@@ -30,13 +30,13 @@ def run(options: Options, runner: Runner) -> int:
 
 
 def _state_of_the_run(found: Survey) -> State:
-    """Return the state of what concerns no single drive."""
+    """Return the worst state of the messages about the run as a whole."""
     from ..output import plugin
     return worst([*plugin.states(whole(found)), *([] if found.verdicts else [found.nobody[0]])])
 
 
 def _complain(found: Survey) -> None:
-    """Say on standard error, which a journal keeps, what a number alone does not tell."""
+    """Print the problems of the run to stderr, which a journal stores, since the metrics contain only numbers."""
     said = whole(found)
     for words in (*map(coded, (*said.failures, *said.faults, *(words for _, words in said.demands))), *said.remarks,
                   *(() if found.verdicts else [coded(found.nobody[1])]),

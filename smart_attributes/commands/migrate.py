@@ -1,4 +1,4 @@
-"""migrate: files of version 1.6 -> limits and entries of this version."""
+"""migrate: convert files of version 1.6 to limits and entries of this version."""
 from __future__ import annotations
 
 import os
@@ -13,7 +13,7 @@ from ..words import sentence, visible
 
 
 def run(options: Options, runner: Runner) -> int:
-    """Turn files of version 1.6 into files of this one; 0 when all could be carried over, 1 otherwise."""
+    """Convert files of version 1.6; return 0 if all of their content could be converted, else 1."""
     own: MigrateOptions = options.own
     drives = survey(options, runner) if options.which.devices or options.which.reports or options.which.scan else None
     judge = drives.judge if drives else judge_of(options, site_of(options.data, options.before))

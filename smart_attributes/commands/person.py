@@ -1,4 +1,4 @@
-"""Functions that commands for a person share: a survey with more of each drive, notes, addresses, exit statuses."""
+"""Functions shared by interactive commands: surveys with details of each drive, notes, addresses, exit statuses."""
 from __future__ import annotations
 
 from ..check.survey import Survey, survey
@@ -12,7 +12,7 @@ from ..words import sentence
 
 
 def surveyed(options: Options, runner: Runner) -> Survey:
-    """Return a survey with the place, the users and the forecasts of each drive, and its progress at a terminal."""
+    """Return a survey with the place, the users and the forecasts of each drive; show the progress on a terminal."""
     line = ProgressLine()
     try:
         result = survey(options, runner, watch=line)
@@ -23,19 +23,19 @@ def surveyed(options: Options, runner: Runner) -> Survey:
 
 
 def nobody(result: Survey) -> dict[str, str]:
-    """Return the keys of a JSON document that say why it has no drives; none if that is no fault."""
+    """Return the keys that state in a JSON document why it has no drives; {} if it has some or needs none."""
     state, words = result.nobody
     return {} if result.verdicts or state is State.OK else {'state': state.name, 'error': words}
 
 
 def print_remarks(result: Survey) -> None:
-    """Print the remarks and notes of a survey that concern no single drive."""
+    """Print the remarks and notes of a survey about the run as a whole."""
     for note in (*result.remarks, *result.notes):
         print(f'note: {sentence(note, 500)}')
 
 
 def status(result: Survey) -> int:
-    """Return the exit status: 0 when at least one drive was read."""
+    """Return the exit status: 0 if at least one drive was read, else 3."""
     return OK if any(not verdict.problem for verdict in result.verdicts) else UNKNOWN
 
 

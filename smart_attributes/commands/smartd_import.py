@@ -1,4 +1,4 @@
-"""smartd's attribute logs -> history, through each drive's own entry: readings from the time before history began."""
+"""Import smartd's attribute logs into the history, with the meaning that each drive's database entry defines."""
 from __future__ import annotations
 
 import time
@@ -18,7 +18,7 @@ from ..reading.report_common import ERROR_COUNTERS
 from ..words import amount, clean
 
 Answer = Tuple[Verdict, Report]
-# smartd's names of a SCSI drive's numbers -> smartctl's, as Report.scsi has them.
+# smartd's names of a SCSI drive's numbers -> smartctl's names, as in Report.scsi.
 _SCSI: Mapping[str, str] = {
     'temperature': 'temperature', 'non-medium-errors': 'non_medium_errors',
     **{f'{command}-{column}': f'{command}.{counter}' for command in ('read', 'write', 'verify')
@@ -28,7 +28,7 @@ _FIRMWARE = 'its entry holds for one firmware, and the log does not say under wh
 
 def imported(drives: Sequence[Answer], database: Any, history: HistoryStore,
              hide_serial: bool = False) -> Iterator[str]:
-    """Fill the history drive by drive, and yield a sentence after each, which is stored by then.
+    """Import the logs drive by drive, and yield messages about each drive after its readings are stored.
 
     database: drive_database.SpecDatabase.
     """
@@ -39,9 +39,9 @@ def imported(drives: Sequence[Answer], database: Any, history: HistoryStore,
 
 
 def unread(drives: Sequence[Answer], database: Any, since: Callable[[Device], int]) -> str:
-    """Return a sentence about logs that reach further back than history does, '' where none do.
+    """Return a message about logs that begin earlier than the history; '' if there are none.
 
-    since: returns when history of a drive begins, seconds since 1970.
+    since: returns when the history of a drive begins, in seconds since 1970.
     """
     paths, now = smartd_log.logs(), int(time.time())
     moments = []
@@ -58,7 +58,7 @@ def unread(drives: Sequence[Answer], database: Any, since: Callable[[Device], in
 
 def _of_drive(report: Report, database: Any, history: HistoryStore, paths: Sequence[str],
               hide_serial: bool) -> Iterator[str]:
-    """Yield a sentence about the points of a drive, and one for each log that could not be read, or not whole."""
+    """Yield a message about the imported points of a drive, and one for each log that was not read completely."""
     identity = report.identity
     own = smartd_log.logs_of(identity, paths)
     if not own:
@@ -83,7 +83,7 @@ def _numbers(report: Report) -> list[int]:
 
 
 def _stored(log: Log, report: Report, database: Any, history: HistoryStore, source: str) -> str:
-    """Store the readings of a drive's logs; return a sentence: how many points these are, or why none was stored."""
+    """Store the readings of a drive's logs; return a message with the number of points, or why none was stored."""
     try:
         spec = database.identify(report.identity, _numbers(report))
         twins = _twins(readings.readings(report, spec, database.metrics))
@@ -96,7 +96,7 @@ def _stored(log: Log, report: Report, database: Any, history: HistoryStore, sour
 
 
 def _source(log: Log, paths: Sequence[str], hide_serial: bool) -> str:
-    """Return "17 lines of FILE and 2 rotated logs", and the parts of them that were not read."""
+    """Return text such as "17 lines of FILE and 2 rotated logs", with the parts of them that were not read."""
     newest = min(paths, key=lambda path: (len(smartd_log.ending(path)), path))
     rotated = f' and {len(paths) - 1} rotated log{"s"[:len(paths) > 2]}' if len(paths) > 1 else ''
     skipped = f', {log.damaged} damaged lines skipped' if log.damaged else ''
@@ -105,9 +105,9 @@ def _source(log: Log, paths: Sequence[str], hide_serial: bool) -> str:
 
 
 def _twins(own: Iterable[Reading]) -> Mapping[Key, Sequence[Key]]:
-    """Return the series of an attribute -> those of the logs with the same number for the same metric.
+    """Return for each series of an attribute the series of other logs with the same metric and number.
 
-    A counter that a drive reports in two places is judged in one of them, and smartd logs the other.
+    If a drive reports a counter in two places, the judged one may not be the one that smartd logs.
     """
     numbers = [reading for reading in own if reading.number is not None and reading.state is None]
     in_logs = [reading for reading in numbers if reading.source.attribute is None]
@@ -118,7 +118,7 @@ def _twins(own: Iterable[Reading]) -> Mapping[Key, Sequence[Key]]:
 
 def _observed(row: LogRow, report: Report, spec: Any, metrics: Any,
               twins: Mapping[Key, Sequence[Key]]) -> Iterator[Observation]:
-    """Yield the observations that a check would have kept at the time of a row."""
+    """Yield the observations that a check would have stored at the time of a row."""
     if row.scsi:
         numbers = {_SCSI[name]: number for name, number in row.scsi.items() if name in _SCSI}
         known = readings.standard_readings(Report(report.identity, scsi=numbers), metrics, {})

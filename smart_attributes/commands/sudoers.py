@@ -1,4 +1,4 @@
-"""sudoers: the rule that lets checks run smartctl as root."""
+"""sudoers: print the rule that allows checks to run smartctl as root."""
 from __future__ import annotations
 
 import time
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def run(options: Options, runner: Runner) -> int:
-    """Print a file for /etc/sudoers.d."""
+    """Print a file for /etc/sudoers.d; return 0."""
     own: SudoersOptions = options.own
     asked = sudoers.RuleRequest(own.user, own.literal, own.types, bool(options.which.devices))
 

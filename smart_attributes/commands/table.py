@@ -1,4 +1,4 @@
-"""The commands: one record for each, from which its parser, help, documents, time limit and use of history follow."""
+"""The table of commands: the record of each defines its parser, help, documents, time limit and use of the history."""
 from __future__ import annotations
 
 import sys
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def do(argv: Sequence[str], runner: Runner) -> int:
-    """Run the command of a command line. Raises SmartError where it cannot be done."""
+    """Run the command of a command line; return its exit status. Raises SmartError if the command fails."""
     command, options = _understood(argv)
     if options.show_version:
         return _version(options)
@@ -33,7 +33,7 @@ def do(argv: Sequence[str], runner: Runner) -> int:
 
 
 def parse(argv: Sequence[str]) -> Options:
-    """Return what *argv*, without the program's name, asks for. Raises UsageError; exits with 0 after --help."""
+    """Return the options of *argv*, without the program's name. Raises UsageError; exits with 0 after --help."""
     return _understood(argv)[1]
 
 
@@ -56,7 +56,7 @@ def _version(options: Options) -> int:
 
 
 def _module(name: str) -> Callable[[Options, Runner], int]:
-    """Return run() of a module beside this one, which is loaded for its command alone."""
+    """Return a function that calls run() of a module of this package; the module is loaded only when it is called."""
     return lambda options, runner: int(import_module(f'.{name}', __package__).run(options, runner))
 
 
@@ -84,14 +84,14 @@ def _form(spelling: str, text: Callable[[Json], str], file: str = '', *, help: s
 
 # --- the table -------------------------------------------------------------------------------
 
-# Rare groups last.
+# Rarely used groups come last.
 _SURVEYED = (groups.DRIVES, groups.COMMON, groups.READING, groups.DATA)
 _NAMED = (groups.DRIVES, groups.NAMING, groups.COMMON, groups.READING, groups.DATA)
 _JUDGED = (groups.DRIVES, groups.JUDGING, groups.NAMING, groups.COMMON, groups.READING, groups.HISTORY, groups.DATA)
 _CHECK = (groups.DRIVES, groups.CHECKED_DRIVES, groups.JUDGING, groups.NAMING, groups.CHECK_OUTPUT, groups.COMMON,
           groups.READING, groups.HISTORY, groups.DATA)
 
-# In the order of --help and the man page. The first one is what runs where no other is named.
+# In the order of --help and the man page. The first one is the default command.
 COMMANDS = (
     Command(
         'check', 'Check the SMART data of drives, as a plugin for Icinga and Nagios.',

@@ -1,4 +1,4 @@
-"""triage: all drives in one table, as JSON, or as a page."""
+"""triage: show all drives in a table, as JSON, or as an HTML page."""
 from __future__ import annotations
 
 import socket
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def run(options: Options, runner: Runner) -> int:
-    """Print the table; 0 when at least one drive was read."""
+    """Print the table or write the documents; return 0 if at least one drive was read, else 3."""
     own: TriageOptions = options.own
     found = _with_lately(_with_unread_logs(person.surveyed(options, runner), options), options, own.since)
     if own.forms:
@@ -31,12 +31,12 @@ def run(options: Options, runner: Runner) -> int:
 
 
 def _write(forms: Mapping[Callable[[Json], str], str | None], found: Survey, options: Options) -> None:
-    """Write the document in each form to its file; print it in those that have none."""
+    """Write the document to a file in each form that names one; print it in the other forms."""
     document, printed = _document(found, options), [text for text, file in forms.items() if file is None]
     files = [(text, file) for text, file in forms.items() if file is not None]
     for text, file in files:
         output_file.write(text(document), file)
-    for text in printed:  # it is all that a program reads, so it says why there are no drives
+    for text in printed:  # programs read nothing else, so it states why there are no drives
         print(text({**person.nobody(found), **document}))
     if not printed:
         print(f'written: {", ".join(file for _, file in files)}')
@@ -54,7 +54,7 @@ def _print_table(found: Survey, options: Options) -> None:
 
 
 def _with_lately(found: Survey, options: Options, since: int) -> Survey:
-    """Return a survey that tells what grew, came and went in the time that is asked for."""
+    """Return a survey with the increases and the added and removed drives of the last *since* seconds; 0: none."""
     if not since:
         return found
     worse = {metric: each.worse for metric, each in found.judge.database.metrics.items()}
@@ -64,7 +64,7 @@ def _with_lately(found: Survey, options: Options, since: int) -> Survey:
 
 
 def _with_unread_logs(found: Survey, options: Options) -> Survey:
-    """Return a survey that tells of values which smartd has kept and history does not have."""
+    """Return a survey with a remark if smartd has logged values that the history does not have."""
     if options.history.no_history or options.which.reports or found.history.trouble:
         return found
     words = smartd_import.unread(person.answered(found), found.judge.database, found.history.since)

@@ -1,4 +1,4 @@
-"""validate: the mistakes in entries, limits and files of version 1.6."""
+"""validate: print the mistakes in entries, limits and files of version 1.6."""
 from __future__ import annotations
 
 from ..command_line.options import Options, ValidateOptions
@@ -14,7 +14,7 @@ _OLD = (validate.FileKind('database of version 1.6', lambda _, data: old_files.i
 
 
 def run(options: Options, runner: Runner) -> int:
-    """Print the mistakes in data files; 0 when there are none, 1 otherwise."""
+    """Print the mistakes in data files; return 0 if there are no mistakes, else 1."""
     own: ValidateOptions = options.own
     return validate.main(own.files, own.samples, own.models, own.format, lambda line: print(visible(line)),
                          more_kinds=_OLD)

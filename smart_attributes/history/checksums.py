@@ -1,8 +1,9 @@
-"""Checksums of what the database holds, since SQLite has none of its own for what has left its log. Pure.
+"""Checksums of the database content, since SQLite itself only protects the content of its log. Pure.
 
-They form a tree: a series has one of its points, a drive one of its series, and one over all facts, drives and places
-includes those of the drives. So a changed number is noticed, and a missing row as well. CRC-32 finds accidents; it does
-not stop the owner of the file, whose history no check of another user trusts (see store).
+They form a tree: each series has a checksum of its points, each drive one of its series, and a single one over all
+facts, drives and places includes those of the drives. A changed number is detected, and so is a missing row. CRC-32
+detects accidental damage only. It does not detect changes by the owner of the file, whose history is not trusted by
+checks of other users (see store).
 """
 from __future__ import annotations
 
@@ -17,14 +18,14 @@ if TYPE_CHECKING:
 
     from .series import Point
 else:
-    # what struct is made of, without a module around it
+    # the C module behind struct; it is imported faster
     from _struct import Struct, error, pack
 
 _ONE = Struct('<3d').pack
 
 
 def of_points(points: Sequence[Point], before: int = 0) -> int:
-    """Return the checksum of points, oldest first. before: that of the points in front of them.
+    """Return the checksum of points, oldest first. before: the checksum of all earlier points.
 
     Raises ValueError for a field that is not a number.
     """
@@ -38,5 +39,5 @@ def of_points(points: Sequence[Point], before: int = 0) -> int:
 
 
 def of_rows(*tables: Sequence[tuple[object, ...]]) -> int:
-    """Return the checksum of rows as the database returns them: numbers and texts, the same in each Python."""
+    """Return the checksum of rows as the database returns them. It is the same in every version of Python."""
     return crc32(ascii(tables).encode())

@@ -1,21 +1,21 @@
-"""Whether the machine's clock agrees with what history holds. Pure.
+"""Compare the machine's clock with the times in the history. Pure.
 
-A clock that is a little behind (set back by a minute, by an hour) only means that nothing is written until it has
-caught up. One that is days behind is wrong now, or was wrong before: an empty battery of the board at start-up, or a
-year too much for an hour. Nobody can know which at once. A clock that stays there for a day is taken for right.
+If the clock is slightly behind (set back by a minute or an hour), nothing is written until it has caught up. If it is
+days behind, it is wrong now (an empty board battery at start-up) or was wrong before (a year ahead for an hour). These
+cases cannot be distinguished at once, so a clock that stays far behind for a day is considered right.
 """
 
 from ..constants import DAY
 
 SLACK = DAY
-EARLIEST = 1_767_225_600  # 1 January 2026: this program is not older
+EARLIEST = 1_767_225_600  # 1 January 2026: this program did not exist before
 LATEST = 2 ** 36          # the year 4147: a larger number is not a time
 
 RIGHT = ''
 
 
 def moment(value: object) -> int:
-    """Return a time as the database holds it, in seconds since 1970. Raises ValueError for anything else."""
+    """Return a time from the database in seconds since 1970. Raises ValueError if it is not a valid time."""
     seconds = int(str(value))
     if not 0 <= seconds <= LATEST:
         raise ValueError
@@ -23,9 +23,9 @@ def moment(value: object) -> int:
 
 
 def doubt(now: int, latest: int, behind_since: int) -> str:
-    """Return why the clock is doubted, '' where it is not. All in seconds since 1970.
+    """Return why the clock is in doubt, for an error message; '' if it is not. All times are in seconds since 1970.
 
-    latest: the latest time that history holds. behind_since: since when a clock far behind it has been seen; 0: never.
+    latest: the latest time in the history. behind_since: when a clock far behind that was first seen; 0: never.
     """
     if now >= latest - SLACK or is_settled(now, latest, behind_since):
         return RIGHT
@@ -34,8 +34,8 @@ def doubt(now: int, latest: int, behind_since: int) -> str:
 
 
 def is_settled(now: int, latest: int, behind_since: int) -> bool:
-    """Return whether a clock far behind has gone on for a day, so that the times in history must have been wrong.
+    """Return whether the clock has been far behind for a day, so the times in the history must have been wrong.
 
-    A clock that was before the first day of this program gives no time from which that day could be counted.
+    A clock that showed a time before the first day of this program gives no start from which to count that day.
     """
     return now < latest - SLACK and EARLIEST <= behind_since <= now - DAY

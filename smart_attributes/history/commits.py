@@ -1,11 +1,11 @@
-"""The record of commits: a small file beside the database that says how many of them a reader must find.
+"""The commit record: a small file next to the database that states how many commits a reader must find.
 
-SQLite ends reading its log at the first damaged frame without an error: a flipped bit, a cut or a removed log look like
-a history that is a little older. The record is written after each commit and read before the database is, so a
-database that is behind it has lost the commits between.
+SQLite stops reading its log at the first damaged frame without an error, so a flipped bit, a truncated log or a removed
+log looks like a slightly older history. The record is written after each commit and read before the database. If the
+database is behind the record, the commits in between are lost.
 
-After a power cut, everything that was not synced may be missing, the newest record included. So a record says as well
-since when commits may not be on the disk, and during which run of the system it was written. "open" is itself synced
+After a power cut, everything that was not synced may be missing, including the newest record. The record therefore also
+states since when commits may not be on the disk, and the boot ID of the system that wrote it. The "open" mark is synced
 before the first commit that is not. Sources: SQLite, "Write-Ahead Logging" and "The WAL-mode File Format"; proc(5),
 boot_id.
 """
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 FILE = f'{directory.FILE}.commits'
 BOOT_ID = '/proc/sys/kernel/random/boot_id'
-OPENING_TIME = 0.5   # seconds to wait until the disk has the mark that commits follow
-SYNC_TIME = 2.0      # and until it has the commits; a process that is left behind goes on syncing
-_SIZE = 160          # bytes, below a sector: a power cut leaves the old record or the new one
+OPENING_TIME = 0.5   # seconds to wait until the "open" mark is on the disk
+SYNC_TIME = 2.0      # seconds to wait until the commits are; the child process continues syncing after that
+_SIZE = 160          # bytes, less than a sector: after a power cut, the old record or the new one is complete
 _TRIES, _PAUSE = 3, 0.002
 _NO_BOOT_ID = '-'
 
@@ -38,21 +38,21 @@ class Commits(NamedTuple):
     """The content of the record; times are in seconds since 1970."""
 
     sequence: int = 0     # number of the newest commit
-    time: int = 0         # of the check that made it
-    synced: int = 0       # number of the newest commit that is on the disk for certain
+    time: int = 0         # of the check that made the newest commit
+    synced: int = 0       # number of the newest commit that is certainly on the disk
     synced_at: int = 0
-    is_open: int = 0      # 1: commits may have followed that are not
+    is_open: int = 0      # 1: later commits may not be on the disk
     version: int = 0      # of the tables
-    boot: str = _NO_BOOT_ID  # the run of the system
+    boot: str = _NO_BOOT_ID  # boot ID of the system when the record was written
 
 
 def boot_id() -> str:
-    """Return the name of this run of the system, the same for each where the kernel gives none."""
+    """Return the boot ID of the running system, or '-' if the kernel provides none."""
     return ''.join(identifier(BOOT_ID).split()) or _NO_BOOT_ID
 
 
 def identifier(path: str) -> str:
-    """Return the name that the system keeps in a file, '' where it cannot be read."""
+    """Return the identifier that a system file contains, or '' if the file cannot be read."""
     try:
         with open(path, encoding='ascii', errors='replace') as file:
             return file.read(64).strip()
@@ -61,7 +61,7 @@ def identifier(path: str) -> str:
 
 
 def read(place: HistoryFolder) -> Commits | None:
-    """Return the record, None where it is missing or damaged. Tries again, since a writer may be in the middle."""
+    """Return the record, or None if it is missing or damaged. Retries, since another process may be writing it."""
     for _ in range(_TRIES):
         text = _text(place)
         record = _parsed(text)
@@ -72,9 +72,9 @@ def read(place: HistoryFolder) -> Commits | None:
 
 
 def change(place: HistoryFolder, changed: Callable[[Commits], Commits], is_synced: bool = False) -> Commits:
-    """Replace the record by the result of *changed*, one process after the other; return it.
+    """Replace the record by the result of *changed* under a lock, and return the new record.
 
-    is_synced: wait until the disk has it. Raises HistoryUnusable.
+    is_synced: wait until it is on the disk. Raises HistoryUnusable if it cannot be locked or written.
     """
     with directory.refusals(_path(place)), directory.locked(place, alone=True):
         after = changed(_parsed(_text(place)) or Commits())
@@ -92,25 +92,28 @@ def change(place: HistoryFolder, changed: Callable[[Commits], Commits], is_synce
 
 
 def opened(place: HistoryFolder) -> None:
-    """Note on the disk that commits follow which are not there yet. Raises HistoryUnusable."""
+    """Set the "open" mark on the disk before commits that are not synced. Raises HistoryUnusable."""
     change(place, lambda record: record._replace(is_open=1))
     in_a_child(lambda: flush(_path(place)), OPENING_TIME)
 
 
 def committed(place: HistoryFolder, sequence: int, now: int, version: int) -> Commits:
-    """Count a commit, and return the record. Another check may have counted a later one already."""
+    """Count a commit, and return the record. Another check may already have counted a later commit.
+
+    Raises HistoryUnusable.
+    """
     return change(place, lambda record: record._replace(
         sequence=max(sequence, record.sequence), time=now, is_open=1, version=version, boot=boot_id()))
 
 
 def synced(place: HistoryFolder, sequence: int, now: int) -> None:
-    """Have the disk write all commits, then note that: files first, the record after them.
+    """Sync all commits to the disk, then update the record: the files first, the record after them.
 
-    Done by a process of its own, since a busy or dying disk can take minutes for it: the answer must not wait that
-    long for the end of the check. It does no harm if that process outlives the check.
+    A child process does this, since a busy or failing disk can take minutes and must not delay the end of the check. It
+    does no harm if the child process outlives the check.
     """
     def work() -> None:
-        # SQLite's locks belong to the parent, so that closing files here takes none of them away.
+        # SQLite's locks belong to the parent process, so closing files here does not release them.
         for path in (place.file + '-wal', place.file, place.path, place.state.path):
             flush(path)
         change(place, lambda record: record._replace(synced=max(sequence, record.synced), synced_at=now,
@@ -119,14 +122,14 @@ def synced(place: HistoryFolder, sequence: int, now: int) -> None:
 
 
 def in_a_child(work: Callable[[], object], seconds: float) -> None:
-    """Do *work* in a process of its own, and wait some seconds for its end. Not done where no process can be made."""
+    """Run *work* in a child process, and wait at most *seconds* for its end. Skipped if no process can be created."""
     try:
         child = os.fork()
     except OSError:
         return
     if child == 0:
         try:
-            for descriptor in (0, 1, 2):  # a daemon waits until nobody holds them
+            for descriptor in (0, 1, 2):  # a daemon waits until all processes have closed them
                 with suppress(OSError):
                     os.close(descriptor)
             work()
@@ -149,13 +152,13 @@ def _text(place: HistoryFolder) -> bytes:
 
 
 def _content(commits: Commits) -> bytes:
-    """Return the record as a line of its fixed size, its checksum in front."""
+    """Return the record as a line of fixed size that begins with its checksum."""
     line = ' '.join(map(str, commits)).encode('ascii', 'replace')
     return b'%08x %s\n' % (crc32(line), line.ljust(_SIZE - 10))
 
 
 def _parsed(text: bytes) -> Commits | None:
-    """Return the content of a record, None where it is not whole."""
+    """Return the content of a record, or None if it is incomplete or damaged."""
     line = text[9:].strip(b' \n')
     *numbers, boot = line.split(b' ')
     if (len(text) != _SIZE or text[:9] != b'%08x ' % crc32(line) or len(numbers) != len(Commits._fields) - 1

@@ -1,4 +1,4 @@
-"""The database with its commits counted: missing ones are noticed, and urgent ones get to the disk."""
+"""The database with counted commits: missing ones are detected, and urgent ones are synced to the disk."""
 from __future__ import annotations
 
 from ..constants import DAY
@@ -13,17 +13,20 @@ if TYPE_CHECKING:
 
     T = TypeVar('T')
 
-SYNC_EVERY = DAY       # commits that no growth has put on the disk are synced so often
+SYNC_EVERY = DAY       # interval at which commits without growth are synced
 
 
 class CountedDatabase(Database):
-    """See Database. is_urgent: the last commit must be on the disk before this process ends."""
+    """A Database that counts its commits. is_urgent: sync() must put the last commit on the disk."""
 
     is_urgent = False
     _sequence = 0
 
     def commit(self, now: int, work: Callable[[], T]) -> T:
-        """Return the result of *work*; all that it writes is one transaction, and counted outside of the log."""
+        """Return the result of *work*, run as one transaction that is also counted in the commit record.
+
+        Raises HistoryUnusable if the record cannot be written.
+        """
         def counted() -> T:
             result = work()
             self.count(now)
@@ -35,19 +38,19 @@ class CountedDatabase(Database):
         return result
 
     def count(self, now: int) -> None:
-        """Number a transaction. To be called last in it."""
+        """Number the current transaction. Call this last in it."""
         self._sequence = rows.count(self, self.commits.sequence if self.commits else 0, now)
 
     def sync(self, now: int) -> None:
-        """Put on the disk what was committed, where it is urgent, and once a day."""
+        """Sync the commits to the disk if they are urgent or a day has passed since the last sync."""
         if self.is_urgent or not self.commits or not 0 <= now - self.commits.synced_at < SYNC_EVERY:
             commits.synced(self.folder, self._sequence, now)
             self.commits, self.is_urgent = commits.read(self.folder), False
 
     def missing(self, facts: Mapping[str, str], now: int) -> Mapping[str, int]:
-        """Return facts about commits that are missing, none where all are there that were counted.
+        """Return facts about missing commits; none if every counted commit is present.
 
-        facts: as they were read after this database was opened. Raises LookupError, ValueError for a damaged fact.
+        facts: as read after this database was opened. Raises LookupError or ValueError for a damaged fact.
         """
         if self.commits and int(facts['sequence']) >= self.commits.sequence:
             return {}
@@ -55,9 +58,9 @@ class CountedDatabase(Database):
                 'missing_until': self.commits.time if self.commits else now, 'uncounted': int(self.commits is None)}
 
     def unsynced_since(self) -> int | None:
-        """Return since when a power cut may have taken commits that no count shows, None where none happened.
+        """Return since when commits may have been lost to a power cut without a count that shows it.
 
-        0: since the beginning.
+        In seconds since 1970; 0: since the beginning. None if the system has not restarted with unsynced commits.
         """
         record = self.commits
         return record.synced_at if record and record.is_open and record.boot != commits.boot_id() else None

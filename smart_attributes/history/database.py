@@ -1,7 +1,7 @@
-"""One SQLite file: the only module that knows sqlite3. Each failure becomes a sentence.
+"""Access to the SQLite file; only this module uses sqlite3, and each failure becomes an error message.
 
-A check never waits for it longer than its patience and its budget, and never closes it: the last to close waits for the
-disk, 121 ms where synchronous NORMAL takes 0.2. Processes of this program end without closing anything.
+A check waits for the file no longer than PATIENCE and BUDGET allow. It never closes the file: the last process to close
+it waits for the disk, 121 ms where synchronous NORMAL takes 0.2. Processes of this program end without closing it.
 """
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
     T = TypeVar('T')
 else:
-    # what sqlite3 is made of; that imports datetime, for texts that look like dates: 2 ms of a check
+    # the C module behind sqlite3; sqlite3 itself imports datetime to convert dates: 2 ms of a check
     import _sqlite3 as sqlite3
 
-BUDGET = 0.5            # seconds of CPU for one reading or writing, before a file that somebody blew up is left alone
-# Of -wal, before they are worked in, which waits for the disk, 33 ms and more: 256 KiB, the checks of hours.
-# 16 pages were worked in at every second check of 24 drives.
+BUDGET = 0.5            # seconds of CPU for one read or write; protects against a file inflated on purpose
+# Pages of -wal that trigger a checkpoint, which waits for the disk for 33 ms or more: 256 KiB, the checks of hours.
+# A limit of 16 pages triggered a checkpoint at every second check of 24 drives.
 _LOG_PAGES = 64
-_LOG_SIZE = 2 ** 18     # bytes that -wal is cut to, after the first check of a day has written a point of each series
-# A forged schema runs nothing of ours; a power cut may cost the content of -wal, and no more.
+_LOG_SIZE = 2 ** 18     # bytes; -wal is truncated to it after the first check of a day, which writes many points
+# A forged schema cannot run functions of this program; a power cut loses at most the content of -wal.
 _SETTINGS = ('trusted_schema = OFF', 'synchronous = NORMAL', f'wal_autocheckpoint = {_LOG_PAGES}',
              f'journal_size_limit = {_LOG_SIZE}')
-_INSTRUCTIONS = 20_000  # of SQLite's machine between two looks at the clock
+_INSTRUCTIONS = 20_000  # of SQLite between two checks of the clock
 
-# The beginning of SQLite's message -> its meaning and the next step. Everything else that SQLite finds wrong is damage.
+# Start of SQLite's message -> its meaning and the next step. Any other error of SQLite counts as damage.
 _HELD = 'another process holds it; fuser tells which'
 _REASONS = {
     'database or disk is full': 'the disk is full; make room',
@@ -52,24 +52,25 @@ GONE = 'the old one was gone or empty'
 SET_ASIDE = 'the old one was set aside'
 CLONED = 'the old one is that of another machine, as after a disk was cloned (machine-id)'
 
-APPLICATION = 0x534D4152  # "SMAR": which program's database it is, for file(1)
-# The tables, as the steps that lead from each version to the next; their number is the version. A released step never
-# changes; a new version is a new step at the end.
+APPLICATION = 0x534D4152  # "SMAR": identifies the program that owns the database, for file(1)
+# The steps from each version of the tables to the next; their number is the version. A released step never changes;
+# a new version adds a step at the end.
 STEPS = ((
-    # About history itself: begun, machine, lost and why, behind (see clock), thinned; taken N: smartd's log of a drive;
-    # since the second version sequence and written of the newest commit (see commits), missing, sum (see checksums).
+    # Facts about the history itself: begun, machine, lost and why, behind (see clock), thinned; taken N: the smartd log
+    # of drive N was imported. Since the second version: sequence and written of the newest commit (see commits),
+    # missing, sum (see checksums).
     'CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID',
     'CREATE TABLE drive (number INTEGER PRIMARY KEY, protocol TEXT NOT NULL, model TEXT NOT NULL, firmware TEXT NOT '
     'NULL, serial TEXT NOT NULL, wwn TEXT NOT NULL, first_read INTEGER NOT NULL, last_read INTEGER NOT NULL)',
     'CREATE TABLE place (address TEXT NOT NULL, drive INTEGER NOT NULL, first INTEGER NOT NULL, gone INTEGER NOT NULL, '
     'scanned INTEGER NOT NULL, PRIMARY KEY (address, drive)) WITHOUT ROWID',
-    # absent: when it was last read, where later checks had no number for it; 0: whenever its drive was read.
+    # absent: when the series was last read, if later checks had no number for it; 0: it is read with its drive.
     'CREATE TABLE series (number INTEGER PRIMARY KEY, drive INTEGER NOT NULL, role TEXT NOT NULL, definition TEXT NOT '
     'NULL, pace INTEGER NOT NULL, absent INTEGER NOT NULL DEFAULT 0, UNIQUE (drive, role, definition))',
     'CREATE TABLE point (series INTEGER NOT NULL, time INTEGER NOT NULL, number REAL NOT NULL, gap INTEGER NOT NULL, '
     'PRIMARY KEY (series, time)) WITHOUT ROWID',
 ), (
-    # Checksums, see checksums: of a drive's series; of the points of a series, and of all of them but the newest.
+    # Checksums (see checksums): of the series of a drive; of all points of a series but the newest; of all its points.
     'ALTER TABLE drive ADD COLUMN sum INTEGER NOT NULL DEFAULT 0',
     'ALTER TABLE series ADD COLUMN settled INTEGER NOT NULL DEFAULT 0',
     'ALTER TABLE series ADD COLUMN sum INTEGER NOT NULL DEFAULT 0',
@@ -78,11 +79,13 @@ STEPS = ((
 
 
 class Database:
-    """The file of one folder, open in one process. Methods raise HistoryUnusable for whatever goes wrong."""
+    """The database of one folder, opened by one process. Methods raise HistoryUnusable on any failure."""
 
     def __init__(self, place: HistoryFolder, writes: bool, fill: Callable[[bool, str], None]) -> None:
-        """fill: called inside the transaction that makes or changes the tables: whether there were none, and why there
-        is a new file ('': it is the first).
+        """Create the object without opening the file.
+
+        fill: called inside the transaction that creates or upgrades the tables, with whether they are new and why the
+        file is new ('': it is the first one).
         """
         self.folder, self._writes, self._fill = place, writes, fill
         self.commits: Commits | None = None   # the record as it was before the file was opened
@@ -95,11 +98,11 @@ class Database:
         return len(STEPS)
 
     def open(self) -> None:
-        """Open the file, made where it is missing, its tables brought to this program's version."""
+        """Open the file, create it if it is missing, and upgrade its tables to this program's version."""
         with directory.locked(self.folder, alone=False) if self._writes else nullcontext():
-            # Read first: what is committed from now on is no loss.
+            # Read first, so that commits made from now on do not count as lost.
             self.commits = commits.read(self.folder)
-            # Looked at before SQLite does: a close of the file after SQLite's would take SQLite's locks away.
+            # Checked before SQLite opens it: closing the file later would release SQLite's locks.
             self._inode = directory.which_file(self.folder, is_made=self._writes)
             self._connect()
             version: int = self.value('PRAGMA user_version')  # SQLite opens log and index only now
@@ -112,9 +115,9 @@ class Database:
             self._upgrade()
 
     def guarded(self, work: Callable[[], T], budget: float = BUDGET) -> T:
-        """Return the result of *work*, done as the folder's owner; after damage, once more on a new file.
+        """Return the result of *work*, run as the folder's owner; if the file is damaged, run it again on a new file.
 
-        budget: seconds of CPU.
+        budget: seconds of CPU. Raises HistoryUnusable.
         """
         with self.folder.state:
             try:
@@ -126,7 +129,7 @@ class Database:
             return self._within_budget(work, budget)
 
     def begin_anew(self, why: str) -> None:
-        """Set the file aside, unless another check has done so, and open a new one."""
+        """Set the file aside, unless another check has done so, and open a new one. why: the reason, for messages."""
         self._why = why
         self._connection.close()
         with directory.locked(self.folder, alone=True):
@@ -135,7 +138,7 @@ class Database:
         self.open()
 
     def run(self, statement: str, *values: object) -> Sequence[tuple[Any, ...]]:
-        """Return the rows that a statement gives."""
+        """Return the rows that a statement selects."""
         return self._connection.execute(statement, values).fetchall()
 
     def run_all(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
@@ -143,16 +146,16 @@ class Database:
         self._connection.executemany(statement, rows)
 
     def value(self, statement: str, *values: object) -> Any:
-        """Return the one value that a statement gives."""
+        """Return the single value that a statement selects."""
         return self.run(statement, *values)[0][0]
 
     def version(self) -> tuple[int, int]:
-        """Return a number that changes as soon as another process has written, or this is another file."""
-        # SQLite counts for each connection, and on a new file it begins where it began on the old one.
+        """Return a pair of numbers that changes once another process has written, or a new file was opened."""
+        # SQLite counts per connection, and starts with the same number on a new file.
         return self._connections, self.value('PRAGMA data_version')
 
     def transaction(self, work: Callable[[], T], is_writing: bool = True) -> T:
-        """Return the result of *work*; all of it is written, or nothing."""
+        """Return the result of *work*, run as one transaction: either everything is written or nothing."""
         self.run('BEGIN IMMEDIATE' if is_writing else 'BEGIN')
         try:
             result = work()
@@ -168,8 +171,8 @@ class Database:
         try:
             return work()
         except sqlite3.Error as error:
-            # Whatever else keeps SQLite from reading and writing tables of ours is in them: a text that is none, an
-            # index that a row contradicts. The next check would meet it as well.
+            # Any other error comes from the content of the tables: an invalid text, or an index that contradicts a row.
+            # The next check would fail on it as well.
             reason = next((words for start, words in _REASONS.items() if str(error).startswith(start)), '')
             if not reason or ('readonly' in str(error) and directory.is_writable(self.folder)):
                 raise _Damaged(self.folder.file) from None
@@ -179,7 +182,8 @@ class Database:
 
     def _connect(self) -> None:
         path = self.folder.file.replace('%', '%25').replace('?', '%3f').replace('#', '%23')
-        # Where there is no log, a reader without rights could not make the index of it; nobody writes then.
+        # Without a log, a reader without write permission could not create its index; "immutable" needs none, and is
+        # safe because no process is writing.
         mode = 'mode=rw' if self._writes else 'mode=ro' if os.path.exists(self.folder.file + '-wal') else 'immutable=1'
         self._connection = sqlite3.connect(f'file:{path}?{mode}', uri=True, timeout=directory.PATIENCE,
                                            isolation_level=None)
@@ -193,19 +197,20 @@ class Database:
             raise HistoryUnusable(f'{self.folder.file} is of an older version of this program; the next check brings '
                                   f'it up to date')
         is_ours = self.commits is not None
-        self.commits = commits.change(self.folder, lambda record: record)  # a log without it would be one that lost it
+        # Without a record, the log would look like one whose record was lost.
+        self.commits = commits.change(self.folder, lambda record: record)
         with directory.locked(self.folder, alone=True):
             if self.value('PRAGMA journal_mode = WAL') != 'wal':
                 raise HistoryUnusable(f'{self.folder.path} is on a file system that SQLite cannot share; name another '
                                       f'with --state-dir')
             if self.transaction(lambda: self._take_steps(is_ours)):
-                # Tables that are in the log alone would look like none where the log is damaged. Not synced, since
-                # nothing is lost yet: the first check does it once its answer is out.
+                # Tables that exist only in the log would disappear if the log were damaged. Not synced, since there is
+                # nothing to lose yet: the first check syncs after its output is printed.
                 for statement in ('synchronous = OFF', 'wal_checkpoint(TRUNCATE)', 'synchronous = NORMAL'):
                     self.run(f'PRAGMA {statement}')
 
     def _take_steps(self, is_ours: bool) -> bool:
-        """Bring the tables up to date; return whether there were none. is_ours: there is a record of their commits."""
+        """Upgrade the tables; return whether there were none. is_ours: there is a record of their commits."""
         version: int = self.value('PRAGMA user_version')  # another check may have been here before the lock
         if version == 0 and self.value('SELECT count(*) FROM sqlite_master'):
             if is_ours:
@@ -221,15 +226,15 @@ class Database:
         return version == 0
 
     def _why_empty(self) -> str:
-        """Return why there are no tables, '' where there never were any."""
-        # A check that was killed in the middle of setting it aside has left no reason, but the file.
+        """Return why there are no tables, or '' if there never were any."""
+        # A check that was killed while setting the file aside has left the file, but no reason.
         if os.path.lexists(self.folder.aside):
             return SET_ASIDE
         return GONE if self.commits and self.commits.sequence else ''
 
 
 class _Damaged(HistoryUnusable):
-    """The file is not as this program has written it. Its content is not quoted."""
+    """The file is damaged: this program has not written it in this form. Its content is not quoted."""
 
     def __init__(self, file: str) -> None:
         super().__init__(f'{file} is damaged; the next check sets it aside')

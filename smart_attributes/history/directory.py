@@ -1,7 +1,7 @@
-"""The files of history in the state directory, and the mark that is left there when something fails.
+"""The history files in the state directory, and the mark that a check leaves there if it cannot write.
 
-Links are refused, and files of another user. Callers act as the owner of the state directory, except where a docstring
-says otherwise.
+Links and files of another user are refused. Callers act as the owner of the state directory, unless a docstring
+states otherwise.
 """
 from __future__ import annotations
 
@@ -21,38 +21,38 @@ if TYPE_CHECKING:
 NAME = 'history'
 FILE = 'history.sqlite'
 FORMER, FORMER_FILE = 'memory', 'memory.sqlite'   # their names in snapshots of version 2.0
-ASIDE = f'{FILE}.aside'    # one file, whatever happens: a fault that comes back must not fill the disk
+ASIDE = f'{FILE}.aside'    # only one such file, so that a recurring fault cannot fill the disk
 LOCK = f'{FILE}.lock'
 NOT_WRITTEN = 'not-written'
 ADVICE = 'let the user of the check write there, or name another folder with --state-dir'
 PATIENCE = 0.1             # seconds to wait for another check
-_MODE = 0o644              # readers are others; the folder says who may come in
+_MODE = 0o644              # others may read; the permissions of the folder limit access
 _REFUSALS = {
     errno.ELOOP: ' is a link; remove it, and history begins anew',
     errno.ENOENT: ' is not there; make it, owned by the user of the check, or name another folder with --state-dir'}
 
 
 class HistoryFolder(NamedTuple):
-    """The folder of history, below the state directory."""
+    """The history folder, below the state directory."""
 
-    state: state_directory.StateDirectory    # as a context, what is inside is done as its owner
+    state: state_directory.StateDirectory    # as a context manager: act as its owner
     path: str
 
     @property
     def file(self) -> str:
-        """The database."""
+        """The path of the database."""
         return os.path.join(self.path, FILE)
 
     @property
     def aside(self) -> str:
-        """The database as it was before history began anew."""
+        """The path of the old database that was set aside when the history restarted."""
         return os.path.join(self.path, ASIDE)
 
 
 def below(state: state_directory.StateDirectory, is_made: bool) -> HistoryFolder:
-    """Return the folder of history, made where it is missing and *is_made*; the caller does not act as its owner.
+    """Return the history folder; if it is missing and *is_made*, create it. The caller does not act as its owner.
 
-    Raises HistoryUnusable where others can write there.
+    Raises HistoryUnusable if it is missing or if others can write to it.
     """
     path = os.path.join(state.path, NAME)
     with refusals(path):
@@ -67,16 +67,16 @@ def below(state: state_directory.StateDirectory, is_made: bool) -> HistoryFolder
 
 
 def _rename_former(former: str, path: str) -> None:
-    """Give the directory of an earlier snapshot, and its files, the names of today. Raises OSError.
+    """Rename the directory of an earlier snapshot and its files to their current names. Raises OSError.
 
-    A check that is killed meanwhile leaves the rest to the next one, so the directory is renamed last.
+    The directory is renamed last, so that the next check continues if this one is killed.
     """
     if os.path.lexists(path) or os.path.islink(former) or not os.path.isdir(former):
         return
     opened = os.open(former, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         fcntl.flock(opened, fcntl.LOCK_EX)
-        if os.path.lexists(path):   # a check beside this one was faster
+        if os.path.lexists(path):   # another check has renamed it
             return
         for name in sorted(os.listdir(opened), reverse=True):   # the database itself last: SQLite reads its log with it
             if name.startswith(FORMER_FILE):
@@ -88,10 +88,10 @@ def _rename_former(former: str, path: str) -> None:
 
 @contextmanager
 def locked(folder: HistoryFolder, alone: bool) -> Iterator[None]:
-    """Hold the lock of opening and setting aside. Raises HistoryUnusable where another process holds it too long.
+    """Hold the lock for opening the database or setting it aside.
 
-    alone: to make a file or set it aside; else as one of many that open it. Nobody but the owner can open the lock, and
-    so hold it.
+    alone: exclusive, to create the file or set it aside; else shared with other processes that open it. Only the owner
+    can open the lock file, so no other user can hold it. Raises HistoryUnusable if it is held longer than PATIENCE.
     """
     with refusals(folder.path):
         lock = os.open(os.path.join(folder.path, LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -105,13 +105,13 @@ def locked(folder: HistoryFolder, alone: bool) -> Iterator[None]:
 
 
 def which_file(folder: HistoryFolder, is_made: bool = True) -> int:
-    """Return the inode of the database, made empty where it is missing and *is_made*.
+    """Return the inode of the database; if it is missing and *is_made*, create it empty.
 
-    Raises HistoryUnusable for links, for anything but a regular file, and for a file of another user.
+    Raises HistoryUnusable if it is missing, a link, not a regular file, or owned by another user.
     """
     flags = (os.O_RDWR | os.O_CREAT if is_made else os.O_RDONLY) | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with refusals(folder.file):
-        # Closed again before SQLite opens it: a close would take SQLite's own locks away.
+        # Closed before SQLite opens it, since closing it later would release SQLite's locks.
         descriptor = os.open(folder.file, flags, _MODE)
         try:
             status = os.fstat(descriptor)
@@ -126,7 +126,10 @@ def which_file(folder: HistoryFolder, is_made: bool = True) -> int:
 
 
 def set_aside(folder: HistoryFolder) -> None:
-    """Move the database away; its index and log first, since they would be applied to the next database."""
+    """Rename the database to FOLDER/history.sqlite.aside; raise HistoryUnusable if that fails.
+
+    Its index and log go first, since SQLite would apply them to the next database.
+    """
     with refusals(folder.file):
         _remove(folder.file + '-shm')
         for tail in ('-wal', ''):
@@ -134,7 +137,7 @@ def set_aside(folder: HistoryFolder) -> None:
                 os.replace(folder.file + tail, folder.aside + tail)
             except FileNotFoundError:
                 _remove(folder.aside + tail)
-        # A power cut must not lay the old log over the next database.
+        # After a power cut, the old log must not be applied to the next database.
         files.flush(folder.path)
 
 
@@ -144,24 +147,24 @@ def _remove(path: str) -> None:
 
 
 def is_writable(folder: HistoryFolder) -> bool:
-    """Return whether the system lets this user write each file of the database that is there."""
+    """Return whether this user may write to all existing files of the database."""
     return all(os.access(folder.file + tail, os.W_OK, effective_ids=True) for tail in ('', '-wal', '-shm')
                if os.path.lexists(folder.file + tail))
 
 
 def leave_mark(folder: HistoryFolder, reason: str) -> None:
-    """Leave a mark for the next check that this one, whose answer is out already, could not write.
+    """Leave a mark that shows the next check that this one, after printing its output, could not write.
 
-    On a full disk the empty file, which hardly needs room, still shows since when.
+    Even on a full disk, the empty file still shows since when.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    # The mark is there since the first failure, or the next check finds the file system read-only itself.
+    # Errors are ignored: the mark exists since the first failure, or the next check finds the file system read-only.
     with suppress(OSError), open(os.open(os.path.join(folder.path, NOT_WRITTEN), flags, _MODE), 'wb', 0) as file:
         file.write(reason.encode())
 
 
 def mark(folder: HistoryFolder) -> tuple[int, str]:
-    """Return since when nothing could be written (seconds since 1970; 0: all is written), and why."""
+    """Return since when nothing could be written (seconds since 1970; 0: there is no such failure), and why."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         with open(os.open(os.path.join(folder.path, NOT_WRITTEN), flags), 'rb', 0) as file:
@@ -173,14 +176,14 @@ def mark(folder: HistoryFolder) -> tuple[int, str]:
 
 
 def remove_mark(folder: HistoryFolder) -> None:
-    """Remove the mark: everything is written again. Raises HistoryUnusable."""
+    """Remove the mark, once writing has succeeded again. Raises HistoryUnusable if it cannot be removed."""
     with refusals(folder.path):
         _remove(os.path.join(folder.path, NOT_WRITTEN))
 
 
 @contextmanager
 def refusals(path: str) -> Iterator[None]:
-    """Turn an OSError inside into a sentence. Raises HistoryUnusable."""
+    """Convert an OSError into HistoryUnusable, with the reason and the next step."""
     try:
         yield
     except OSError as error:

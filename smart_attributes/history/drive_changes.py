@@ -1,8 +1,8 @@
-"""Drives that come, go and move, as the places in history show it, whichever check looked in between. Pure.
+"""Added, removed and moved drives, derived from the places in the history. Pure.
 
-A place is an address with the drive that was found there. A run closes only places that it looked at: two services
-with an address each for the same drive do not move it to and fro. Nothing here is a decision that was stored; a change
-is reported for a day because a place began, or a check first found it left, within that day.
+A place is an address with the drive that was found there. A run closes only places within its scope, so two services
+that check the same drive at different addresses do not move it back and forth. No decision is stored: a change is
+reported for a day because a place began, or was first found left, within that day.
 """
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class DrivePlace(NamedTuple):
     """A drive at an address."""
 
     address: str
-    drive: int                # number of its record
-    first: int                # seconds since 1970: found here
-    gone: int = 0             # when a check first found it left; 0: it is here
+    drive: int                # number of the drive's record
+    first: int                # seconds since 1970: first found here
+    gone: int = 0             # when a check first found the drive gone; 0: it is here
     is_scanned: bool = False  # a scan has found it here
 
 
 class Scope(NamedTuple):
-    """Where one run looked."""
+    """The addresses that one run covers."""
 
     named: Collection[str] = ()  # addresses on its command line
-    is_scan: bool = False        # all that a scan finds
+    is_scan: bool = False        # everything that a scan finds
 
     def covers(self, place: DrivePlace) -> bool:
         """Return whether the run would have found the drive at this place."""
@@ -45,15 +45,15 @@ class Change(NamedTuple):
     address: str                 # where it was
     drive: int
     since: int                   # seconds since 1970: when a check found out
-    now_at: str = ''             # "moved": where it is
+    now_at: str = ''             # "moved": its new address
     successor: int | None = None  # "replaced": the drive in its place
 
 
 def updated(places: Sequence[DrivePlace], drive_at: Mapping[str, int | None], scope: Scope,
             now: int) -> list[DrivePlace]:
-    """Return the places as they are after a run, those that changed and those that did not.
+    """Return all places as they are after a run, changed or not.
 
-    drive_at: each address where something is -> its drive; None: asleep, unreadable or like another drive.
+    drive_at: each occupied address -> its drive; None: in standby, unreadable or indistinguishable from another drive.
     """
     after = {}
     for place in places:
@@ -71,19 +71,19 @@ def updated(places: Sequence[DrivePlace], drive_at: Mapping[str, int | None], sc
 
 def recent(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, now: int,
            within: int = DAY) -> list[Change]:
-    """Return the changes of the last *within* seconds, of the places where this run looks."""
+    """Return the changes of the last *within* seconds at the places that this run covers."""
     return [change for change in changes(places, records, scope) if now - change.since < within]
 
 
 def missing(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope) -> list[Change]:
-    """Return the known drives that are at no address, however long: --expect-known makes them CRITICAL."""
+    """Return the known drives that are at no address, no matter for how long. --expect-known makes them CRITICAL."""
     return [change for change in changes(places, records, scope) if change.kind == 'missing']
 
 
 def changes(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope) -> list[Change]:
-    """Return what became of each drive that has left the place where this run looks for it.
+    """Return a change for each drive that has left a place that this run covers, oldest first.
 
-    places: as updated() returns them.
+    places: the result of updated().
     """
     here = _present(places)
     gone = sorted((place for place in places if place.gone and scope.covers(place)), key=attrgetter('gone'))
@@ -93,7 +93,9 @@ def changes(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: 
 
 
 def arrived(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: Scope, since: int) -> list[DrivePlace]:
-    """Return the places, where this run looks, of drives that history has met first after *since* (seconds since 1970).
+    """Return the places of new drives within the scope of this run, oldest first.
+
+    New drives are those first read after *since*, in seconds since 1970.
     """
     new = [place for place in _present(places).values()
            if scope.covers(place) and records[place.drive].first_read > since]
@@ -101,24 +103,24 @@ def arrived(places: Sequence[DrivePlace], records: Mapping[int, Record], scope: 
 
 
 def _present(places: Sequence[DrivePlace]) -> dict[int, DrivePlace]:
-    """Return, by drive, the newest place where it is."""
+    """Return the newest current place of each drive."""
     return {place.drive: place for place in sorted(places, key=attrgetter('first')) if not place.gone}
 
 
 def _change(place: DrivePlace, here: Mapping[int, DrivePlace], records: Mapping[int, Record]) -> Change | None:
-    """Return what became of the drive of a place that was left; None: it is where it has been all the time."""
+    """Return the change of the drive that has left a place; None if the drive was at its other place all the time."""
     now_at = here.get(place.drive)
     if now_at:
         is_newer = now_at.first >= place.gone
         return Change('moved', place.address, place.drive, place.gone, now_at=now_at.address) if is_newer else None
-    # Only a drive that history has not met before takes another one's place; a known one has moved there, and this one
-    # is gone.
+    # Only a drive that is new to the history counts as a replacement. A known one has moved there, and this drive is
+    # missing.
     successor = next((other.drive for other in here.values() if other.address == place.address
                       and records[other.drive].first_read >= place.gone), None)
     return Change('replaced' if successor else 'missing', place.address, place.drive, place.gone, successor=successor)
 
 
 def unread(record: Record, now: int, longest: int) -> int:
-    """Return for how many seconds a drive has not been read, where that is longer than *longest*; else 0."""
+    """Return for how many seconds a drive has not been read, if longer than *longest* seconds; else 0."""
     silence = now - record.last_read
     return silence if silence > longest else 0

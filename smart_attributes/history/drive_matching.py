@@ -1,4 +1,4 @@
-"""Which record of history a drive is: found again as two addresses of one drive are, not by its WWN alone. Pure."""
+"""Match drives with their records in the history by the same rules as duplicates, not by WWN alone. Pure."""
 from __future__ import annotations
 
 from collections import Counter
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from ..model import Identity
 
-    SameDrive = Callable[[Identity, Identity], bool]  # reading's is_same_drive; this room does not know reading
+    SameDrive = Callable[[Identity, Identity], bool]  # reading's is_same_drive, which this package must not import
 
 NAMELESS = ('has neither a serial number nor a WWN that tells it from others; it is not remembered, and its growth is '
             'not judged')
@@ -25,19 +25,22 @@ class Record(NamedTuple):
     identity: Identity
     first_read: int      # seconds since 1970
     last_read: int
-    sum: int = 0         # checksum of its series
+    sum: int = 0         # checksum of the drive's series
 
 
 class Match(NamedTuple):
     """The record of a drive."""
 
-    record: Record | None = None      # None: new to history, or not to be remembered
-    note: str = ''                    # why it is not to be remembered
+    record: Record | None = None      # None: new to the history, or cannot be stored
+    note: str = ''                    # why it cannot be stored
 
 
 def matches(identities: Sequence[Identity], records: Sequence[Record], is_same: SameDrive) -> list[Match]:
-    """Return the record of each drive of one run; where two fit, or two drives fit one, none."""
-    # Nearly always each drive is known just as it is; comparing each with each would cost more than all the rest.
+    """Return the match of each drive of one run.
+
+    A match has no record if several records fit the drive, or several drives fit the record.
+    """
+    # Nearly always, each drive has an identical record. Comparing all pairs would take longer than everything else.
     exact = {name(record.identity): [record] for record in records}
     fits = [exact.get(name(identity)) or [record for record in records if is_same(identity, record.identity)]
             for identity in identities]
@@ -46,7 +49,7 @@ def matches(identities: Sequence[Identity], records: Sequence[Record], is_same: 
 
 
 def name(identity: Identity) -> tuple[str, str, str, str]:
-    """Return the part of an identity that does not change as long as a drive is read in one way."""
+    """Return the part of an identity that stays the same while the drive is read in the same way."""
     return identity.protocol, identity.model, identity.serial, identity.wwn
 
 

@@ -1,9 +1,9 @@
-"""Forecast: when endurance is used up, from how fast it was used until now, with the range that the past allows. Pure.
+"""Forecast when endurance is used up, with an early and a late date, from the speed of wear so far. Pure.
 
-There is a date only where the data support one: none below 2 % used or 90 days of age, none where a drive that used to
-be written is idle. The range is the purpose: to order drives in time, you need the early end of it. The factors are
-tuned on simulated years (steady, steps, idle, bursts, a replaced workload; tests/workloads.py), so that the true date
-lies within the range in more than nine of ten cases.
+There is a forecast only if the data support one: none below 2 % used or 90 days of age, and none for a drive that was
+written to before and is idle now. The range matters most: to order drives in time, you need its early end. The factors
+are tuned on simulated years (steady, steps, idle, bursts, a replaced workload; tests/workloads.py), so that the true
+date is within the range in more than nine of ten cases.
 """
 from __future__ import annotations
 
@@ -16,26 +16,27 @@ if TYPE_CHECKING:
 
     Point = tuple[float, float]  # seconds since 1970, %
 
-YOUNGEST = 90 * DAY         # of power-on time; before that the installation is most of what was written
-LEAST_USED = 2              # %; below it, rounding to whole numbers is most of the figure
+YOUNGEST = 90 * DAY         # of power-on time; before that, most of the data written comes from the installation
+LEAST_USED = 2              # %; below it, the rounding error of whole numbers is too large
 SHORTEST = 60 * DAY         # of history
-LEAST_GROWN = 3             # % within history
-SAMPLES = 16                # taken from history, equally far apart
+LEAST_GROWN = 3             # percentage points within the history
+SAMPLES = 16                # taken from the history at equal intervals
 RECENT = (2, 6, SAMPLES - 1)  # how many of the last samples describe the present
-# Without growth in a month, it is the slow end of the range.
-TAIL = 0.1                  # of all slopes between samples that are left out at either end
-SLOWEST = 6                 # times slower than usual; a drive that is idle now will not be so for ever
-WIDER = 1.2                 # the range, for changes that the past has not shown yet
-AGE_ALONE = 2.5             # likewise, where nothing is known but used and age
+# A recent period without growth sets the slow end of the range only if it is at least a month long.
+TAIL = 0.1                  # share of the slopes between samples that is left out at each end
+SLOWEST = 6                 # times slower than usual at most; a drive that is idle now will not stay idle forever
+WIDER = 1.2                 # factor that widens the range, for changes that the past has not shown yet
+AGE_ALONE = 2.5             # likewise, if only the percentage used and the age are known
 LONGEST = 50 * YEAR         # a later date is of no use
-IDLE = 3                    # times as much as its life's rate would have used, and nothing was
+IDLE = 3                    # a drive is idle if its lifetime rate would have used this many times as much as was used
 
 
 def forecast(points: Sequence[Point], now: float, used: float, age: float | None, end: float = 100) -> Forecast | str:
-    """Return how long it is until *used* reaches *end*; a sentence why that is unknown where the data do not suffice.
+    """Return the forecast of when *used* reaches *end*, or the reason why the data are insufficient.
 
-    points: the number in history, oldest first, each holding until the next one.
-    used: the number now, %, growing. age: power-on time in seconds, None where it is not known.
+    points: the percentages in the history, oldest first; each one holds until the next one.
+    used: the current percentage, which grows. age: power-on time in seconds; None if unknown.
+    now: seconds since 1970.
     """
     left = end - used
     if left <= 0:
@@ -55,14 +56,14 @@ def forecast(points: Sequence[Point], now: float, used: float, age: float | None
 
 
 def _of_rates(left: float, slow: float, usual: float, fast: float, is_estimate: bool) -> Forecast | str:
-    """Return the forecast from rates, in % a second; a sentence where the date is too far away."""
+    """Return the forecast from rates in % per second, or the reason if the date is too far away."""
     if left / usual > LONGEST:
         return f'it is more than {LONGEST / YEAR:.0f} years away'
     return Forecast(left / usual, left / fast, min(left / slow, 2 * LONGEST), is_estimate)
 
 
 def _sampled(points: Sequence[Point], now: float, used: float) -> list[Point]:
-    """Return the number at SAMPLES times from the first point until now."""
+    """Return the percentage at SAMPLES equidistant times from the first point until now."""
     first, place, samples = points[0][0], 0, []
     for number in range(SAMPLES - 1):
         time = first + (now - first) * number / (SAMPLES - 1)
@@ -73,7 +74,7 @@ def _sampled(points: Sequence[Point], now: float, used: float) -> list[Point]:
 
 
 def _rates(samples: Sequence[Point], life: float | None) -> tuple[float, float, float]:
-    """Return the slow, the usual and the fast rate that the samples show; life: the rate of all its years."""
+    """Return the slow, the usual and the fast rate in % per second. life: the lifetime rate; None if unknown."""
     slopes = sorted((later[1] - earlier[1]) / (later[0] - earlier[0]) for place, earlier in enumerate(samples)
                     for later in samples[place + SAMPLES // 4:])
     whole = (samples[-1][1] - samples[0][1]) / (samples[-1][0] - samples[0][0])
@@ -81,7 +82,7 @@ def _rates(samples: Sequence[Point], life: float | None) -> tuple[float, float, 
     recent = [(samples[-1][1] - samples[-1 - back][1], samples[-1][0] - samples[-1 - back][0]) for back in RECENT]
     known = [usual] if life is None else [usual, life]
     tail = int(len(slopes) * TAIL)
-    # A whole number may hide almost one more, or one less.
+    # A whole number may be off by almost one in either direction.
     slow = min([*known, slopes[tail], *((grown - 1) / time for grown, time in recent if grown > 1 or time >= MONTH)])
     fast = max([*known, slopes[-1 - tail], *((grown + 1) / time for grown, time in recent)])
     return max(slow, usual / SLOWEST) / WIDER, usual, fast * WIDER

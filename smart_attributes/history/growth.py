@@ -1,9 +1,9 @@
-"""Growth: by how much a number has risen, over what real time, and whether that is still an alert. Pure.
+"""Calculate by how much a number has grown, over what time, and whether that is still an alert. Pure.
 
-No alert is stored. That a rise is reported for a week follows from the points: each says when it was noticed, and how
-long before that the number was still the old one. So no later check and no manual run ends an alert, and a rise between
-two checks counts when it is noticed, with the time that it may have taken. A number that falls back (a counter that
-wraps or is reset) has not grown.
+No alert is stored. A rise is reported for a week because of its point, which states when the new number was first seen
+and how long before that the old one was last seen. So no later check and no manual run ends an alert. A rise between
+two checks starts its alert period when it is detected. A number that falls (a counter that wraps or is reset) has not
+grown.
 """
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _AGO_FROM = HOUR      # age in seconds from which a sentence says how long ago g
 
 
 class GrowthRule(NamedTuple):
-    """When growth is an alert, and for how long. Several of a metric hold side by side; times are in seconds."""
+    """When growth is an alert, and for how long, in seconds. A metric can have several rules, which all apply."""
 
-    within: int                     # how far rises are added up
-    held: int                       # how long it is an alert after it was noticed
-    warning: float | None = None    # more than this warns; None never
+    within: int                     # period over which rises are added up
+    held: int                       # how long it is an alert after it was detected
+    warning: float | None = None    # WARNING above this growth; None: never
     critical: float | None = None
-    stands: int = 0                 # a rise counts once the number has stayed there so long: for gauges that flip
+    stands: int = 0                 # a rise counts once the number has stayed up this long: for values that fluctuate
     advice: str = ''                # "check cable and backplane"
 
 
 class Rise(NamedTuple):
-    """A number that was higher than before, or lower where less is worse."""
+    """A number that was higher than before, or lower if lower is worse."""
 
     noticed: int       # seconds since 1970
     since: int         # when the number before it was last seen
@@ -43,12 +43,12 @@ class Rise(NamedTuple):
 
     @property
     def size(self) -> float:
-        """By how much, always positive."""
+        """The difference, always positive."""
         return abs(self.after - self.before)
 
 
 class Growth(NamedTuple):
-    """Growth of a series that is an alert now, or that somebody asks for."""
+    """Growth of a series that is an alert now, or that a command requests."""
 
     state: State
     size: float
@@ -62,17 +62,17 @@ class Growth(NamedTuple):
 class Wear(NamedTuple):
     """How fast a drive wears."""
 
-    points: float         # per cent within *seconds*
+    points: float         # percentage points within *seconds*
     seconds: int
-    worn_in: int          # seconds until nothing is left at this speed
+    worn_in: int          # seconds until endurance is used up at this speed
 
 
-# --- rules, as files write them -----------------------------------------------------------
+# --- rules, in the format of limits files -------------------------------------------------
 
 def rule(data: Mapping[str, object], where: str) -> GrowthRule:
-    """Return a rule as thresholds/ writes it: {"within": "24h", "warning": "0", "critical": null, "for": "7d"}.
+    """Return the rule for data in the format of thresholds/, such as {"within": "24h", "warning": "0", "for": "7d"}.
 
-    where: place of the rule, for the sentence. Raises DataError for a value that cannot be used.
+    where: the place of the rule, for error messages. Raises DataError for an invalid value.
     """
     warning, critical = (None if data.get(name) is None else _number(data[name], name, where)
                          for name in ('warning', 'critical'))
@@ -82,7 +82,7 @@ def rule(data: Mapping[str, object], where: str) -> GrowthRule:
 
 
 def seconds(text: object, name: str, where: str) -> int:
-    """Return a time such as "24h" in seconds. name, where: for the sentence. Raises DataError."""
+    """Return a time such as "24h" in seconds. name, where: for error messages. Raises DataError if it is invalid."""
     if isinstance(text, str) and text[:-1].isascii() and text[:-1].isdigit() and text[-1] in 'mhd' and int(text[:-1]):
         return int(text[:-1]) * int(LETTERS[text[-1]])
     raise DataError(f'{where}: "{name}" of growth is {clean(str(text))}; write a time such as 10m, 24h or 7d')
@@ -102,9 +102,10 @@ def _number(text: object, name: str, where: str) -> float:
 # --- growth -------------------------------------------------------------------------------
 
 def growth(history: History, rules: Sequence[GrowthRule], now: int, falls: bool = False) -> Growth | None:
-    """Return the worst growth that is an alert now, the newest of equals; None where there is none.
+    """Return the worst growth that is an alert now, the newest of several equal ones; None if there is none.
 
-    history: with the reading of this check in it (see series.with_reading). falls: less is worse, as of spare blocks.
+    history: includes the reading of this check (see series.with_reading). falls: lower is worse, such as spare blocks.
+    now: seconds since 1970.
     """
     if len(history.points) < 2:
         return None  # nearly all series of nearly all drives
@@ -114,9 +115,9 @@ def growth(history: History, rules: Sequence[GrowthRule], now: int, falls: bool 
 
 
 def lately(history: History, within: int, now: int, falls: bool = False) -> Growth | None:
-    """Return all that a series has grown by in the last *within* seconds, whatever that means; None: nothing.
+    """Return the total growth of a series in the last *within* seconds, alert or not; None if it has not grown.
 
-    The time that it names is never longer than history knows the series.
+    The period that it states is never longer than the history of the series.
     """
     recent = [rise for rise in rises(history, falls) if now - rise.noticed < within]
     if not recent:
@@ -128,7 +129,7 @@ def lately(history: History, within: int, now: int, falls: bool = False) -> Grow
 
 
 def rises(history: History, falls: bool, stands: int = 0) -> list[Rise]:
-    """Return all rises of a series that have lasted for *stands* seconds, oldest first."""
+    """Return all rises of a series that have lasted for at least *stands* seconds, oldest first."""
     return [Rise(point.time + stands, point.time - point.gap, before.number, point.number)
             for place, (before, point) in enumerate(zip(history.points, history.points[1:]), 1)
             if (point.number < before.number if falls else point.number > before.number)
@@ -136,7 +137,10 @@ def rises(history: History, falls: bool, stands: int = 0) -> list[Rise]:
 
 
 def quiet(history: History, now: int, falls: bool = False) -> tuple[int, bool]:
-    """Return for how many seconds a series has not grown, and whether history holds its last growth (else longer)."""
+    """Return for how many seconds a series has not grown, and whether the history includes its last growth.
+
+    If it does not, the last growth was before the history began, so the actual time is longer.
+    """
     all_rises = rises(history, falls)
     if all_rises:
         return now - all_rises[-1].noticed, True
@@ -144,7 +148,7 @@ def quiet(history: History, now: int, falls: bool = False) -> tuple[int, bool]:
 
 
 def _recent(history: History, rule: GrowthRule, now: int) -> History:
-    """Return the part of a history that a rule can still report: a counter that never rests has a thousand points."""
+    """Return the part of a history that a rule can still report; a counter that always changes has 1,000 points."""
     start = now - rule.held - rule.within - rule.stands
     older = next((place for place, point in enumerate(reversed(history.points)) if point.time <= start),
                  len(history.points))
@@ -152,7 +156,7 @@ def _recent(history: History, rule: GrowthRule, now: int) -> History:
 
 
 def _lasted(history: History, place: int, falls: bool) -> int:
-    """Return for how many seconds the number has been seen where the point at *place* put it, or worse."""
+    """Return for how many seconds the number has stayed at the value of the point at *place*, or worse."""
     start = history.points[place]
     for later in history.points[place + 1:]:
         if later.number > start.number if falls else later.number < start.number:
@@ -161,7 +165,7 @@ def _lasted(history: History, place: int, falls: bool) -> int:
 
 
 def _alerts(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Iterator[Growth]:
-    """Yield the growth at each rise that is still an alert, with the rises within the rule's time before it."""
+    """Yield the growth at each rise that is still an alert, including earlier rises within the rule's period."""
     first = 0
     for place, last in enumerate(all_rises):
         while all_rises[first].noticed <= last.noticed - rule.within:
@@ -179,10 +183,10 @@ def _alerts(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Iterator[G
 # --- wear ---------------------------------------------------------------------------------
 
 def wear(history: History, now: int, within: int) -> Wear | None:
-    """Return how fast endurance_used has risen in the last *within* seconds; None where history is too young or nothing
-    rose.
+    """Return how fast endurance_used has risen in the last *within* seconds.
 
-    The speed is that between two steps: between them the counter itself is unknown.
+    None if the history is too short or nothing rose. The speed is measured from step to step, since the exact wear
+    between two steps of the counter is unknown.
     """
     steps = [point for point in history.points[1:] if point.time > now - within]
     before = [point for point in history.points if point.time <= now - within]
@@ -193,15 +197,15 @@ def wear(history: History, now: int, within: int) -> Wear | None:
 
 
 def is_hasty(wear: Wear, used: float, power_on_seconds: float, times: float, gone: int) -> bool:
-    """Return whether a drive wears so many times faster than in its life so far, and is worn out within *gone* seconds.
+    """Return whether a drive wears more than *times* as fast as in its life so far and wears out in *gone* seconds.
 
-    used: per cent of its endurance, over power_on_seconds of life.
+    used: percentage of its endurance used during *power_on_seconds*.
     """
     return (power_on_seconds > 0 and wear.points / wear.seconds > times * used / power_on_seconds
             and wear.worn_in < gone)
 
 
-# --- in words -----------------------------------------------------------------------------
+# --- messages -----------------------------------------------------------------------------
 
 def sentence(metric: str, unit: str, grown: Growth, now: int) -> str:
     """Return "crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane"."""
@@ -215,7 +219,7 @@ def sentence(metric: str, unit: str, grown: Growth, now: int) -> str:
 
 
 def duration(seconds: int) -> str:
-    """Return a time as a person says it: "10 min", "24 h", "7 d"."""
+    """Return a number of seconds as text, rounded to a suitable unit: "10 min", "24 h", "7 d"."""
     if seconds < 2 * HOUR:
         return f'{max(round(seconds / MINUTE), 1)} min'
     return f'{round(seconds / HOUR)} h' if seconds <= 2 * DAY else f'{round(seconds / DAY)} d'

@@ -1,7 +1,7 @@
-"""Hysteresis: a number that was beyond a limit counts until it has been below by a margin for an hour. Pure.
+"""Hysteresis: a number beyond a limit keeps counting until it has been a margin below the limit for an hour. Pure.
 
-Limits are not known here, and need not be: earlier readings are reduced to one number, the highest limit that is still
-exceeded. That number and the readings of the last hour are all that the history has to hold.
+This module does not need the limits: it reduces earlier readings to one number, the level up to which limits still
+count as exceeded. The history only has to store that number and the readings of the last hour.
 """
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from .series import History
 
 SPAN = HOUR
-# Metric -> margin, in its base unit. Temperature is the only number that goes to and fro around its limits.
+# Metric -> margin, in its base unit. Temperature is the only number that fluctuates around its limits.
 MARGINS: Mapping[str, float] = {'temperature': 3}
-MOST = 200    # no drive has had a higher level: somebody has changed the history
+MOST = 200    # no drive has had a higher level; a higher one means that the history was tampered with
 
 
 def level(margin: float, number: float, before: float, recent: History, now: int) -> float:
-    """Return the number that limits are to be compared with: that of this check, or a higher one of earlier checks.
+    """Return the number to compare with limits: that of this check, or a higher one from earlier checks.
 
-    margin: how far below the number must be, in its unit. before: the result of this function at the check before.
-    recent: the readings, with that of this check.
+    margin: how far below a limit the number must be, in its unit. before: the result of this function at the previous
+    check. recent: the readings, including that of this check.
     """
     hour = latest(recent, now, SPAN)
     released = max(point.number for point in hour) + margin if hour else before

@@ -1,4 +1,4 @@
-"""Earlier readings of one drive, as plain values, and the growth of a reading since. Pure."""
+"""Earlier readings of one drive as plain values, and the growth of a reading since then. Pure."""
 from __future__ import annotations
 
 from functools import lru_cache
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .growth import Growth, GrowthRule
     from .series import History
 
-_RECENT, _HELD = 'recent', 'held'   # what is kept for hysteresis, as series of their own
+_RECENT, _HELD = 'recent', 'held'   # separate series that are stored for hysteresis
 
 
 class Past(NamedTuple):
@@ -27,7 +27,7 @@ class Past(NamedTuple):
 
     histories: Mapping[Key, History] = {}
     now: int = 0                  # seconds since 1970
-    is_own: bool = True           # nobody else could have written it: it may age an alert
+    is_own: bool = True           # no other user could have written it, so its dates are trusted
 
 
 class GrowthAlert(NamedTuple):
@@ -40,16 +40,15 @@ class GrowthAlert(NamedTuple):
 
 
 def key(reading: Reading) -> Key:
-    """Return the series of a reading: another source, grammar or unit is another series, and nothing has grown."""
+    """Return the key of a reading's series. Another source, grammar or unit is another series, without any growth."""
     return Key(reading.metric,
                ', '.join(part for part in (str(reading.source), reading.source.definition, reading.unit) if part))
 
 
 def observations(readings: Iterable[Reading], past: Past | None = None) -> tuple[Observation, ...]:
-    """Return the numbers of a drive's readings for its history, judged ones and those kept for comparison; no verdicts
-    and no forecasts.
+    """Return the numbers of a drive's readings to store in its history, judged or not, without verdicts and forecasts.
 
-    past: earlier readings of the drive; without it nothing is kept for hysteresis.
+    past: earlier readings of the drive; without them, nothing is stored for hysteresis.
     """
     numbers = {key(reading): reading for reading in readings
                if reading.number is not None and reading.state is None and reading.forecast is None}
@@ -62,12 +61,12 @@ def observations(readings: Iterable[Reading], past: Past | None = None) -> tuple
 
 
 def _beside(reading: Reading, name: str) -> Key:
-    """Return a further series of a reading."""
+    """Return the key of an additional series of a reading."""
     return key(reading)._replace(metric=f'{reading.metric}, {name}')
 
 
 def held(past: Past, reading: Reading) -> float:
-    """Return the number that limits are compared with: more than the reading's own while hysteresis holds it."""
+    """Return the number to compare with limits: that of the reading, or a higher one while hysteresis applies."""
     number = reading.number or 0
     if reading.metric not in hysteresis.MARGINS:
         return number
@@ -79,28 +78,28 @@ def held(past: Past, reading: Reading) -> float:
 
 
 def margin(reading: Reading) -> float:
-    """Return how far below a limit a number must be before hysteresis releases it, in its unit."""
+    """Return how far below a limit a number must be to end hysteresis, in its unit."""
     return hysteresis.MARGINS.get(reading.metric, 0)
 
 
 def history(past: Past, reading: Reading) -> History | None:
-    """Return the series of a reading with this check's number in it; None where nothing earlier is known."""
+    """Return the series of a reading including the number of this check; None without earlier readings."""
     known = past.histories.get(key(reading))
     return series.with_reading(known, reading.number, past.now) if known and reading.number is not None else None
 
 
 def quieted(past: Past, reading: Reading, falls: bool) -> Reading:
-    """Return a reading with the time since it last grew; the time that the drive's log states stays where history has
-    seen no growth.
+    """Return a reading with the time since it last grew, in seconds.
 
-    falls: less is worse. Zero has no age, and stays as it is.
+    The time that the drive's log states is kept unless the history shows more recent growth. A number of zero has no
+    age and is not changed. falls: lower is worse.
     """
     known = history(past, reading) if reading.number and reading.state is None else None
     if known is None:
         return reading
     seconds, is_seen = growth.quiet(known, past.now, falls)
     if not is_seen and seconds < DAY:
-        return reading  # history that has just begun says nothing about age
+        return reading  # a history younger than a day cannot date anything
     if reading.quiet is None:
         return reading._replace(quiet=seconds, quiet_is_bound=not is_seen)
     return reading._replace(quiet=seconds, quiet_is_bound=False) if is_seen and seconds < reading.quiet else reading
@@ -108,10 +107,10 @@ def quieted(past: Past, reading: Reading, falls: bool) -> Reading:
 
 def growth_alert(past: Past, reading: Reading, rules: Iterable[Json], falls: bool,
                  age: float | None = None) -> GrowthAlert | None:
-    """Return the worst growth of a reading that is an alert now. falls: less is worse, as of spare blocks.
+    """Return the worst growth of a reading that is an alert now, or None.
 
-    rules: as thresholds/ writes them. age: the drive's power-on time in seconds, for rules about wear. Raises DataError
-    for a rule that cannot be used.
+    rules: in the format of thresholds/. falls: lower is worse, such as spare blocks. age: the drive's power-on time in
+    seconds, for rules about wear. Raises DataError for an invalid rule.
     """
     known = history(past, reading)
     if known is None or len(known.points) < 2:
@@ -127,13 +126,13 @@ def growth_alert(past: Past, reading: Reading, rules: Iterable[Json], falls: boo
 
 
 def lately(past: Past, reading: Reading, within: int, falls: bool) -> Growth | None:
-    """Return the growth of a reading in the last *within* seconds, None where nothing is known or nothing grew."""
+    """Return the growth of a reading in the last *within* seconds; None if it has not grown or has no history."""
     known = history(past, reading) if series.pace(reading.metric) == series.CHANGE else None
     return growth.lately(known, within, past.now, falls) if known else None
 
 
 def _is_hasty(rule: Json, known: History, now: int, age: float | None) -> bool:
-    """Return whether a rule holds: one about haste ("times", "gone") only where the drive wears that fast."""
+    """Return whether a rule applies. A rule about fast wear ("times", "gone") needs a drive that wears that fast."""
     if 'times' not in rule:
         return True
     wear = growth.wear(known, now, _rule(rule).within)

@@ -1,4 +1,4 @@
-"""Drives, places, series and points as rows of the database. To be called inside a transaction."""
+"""Read and write drives, places, series and points as rows of the database, inside a transaction."""
 from __future__ import annotations
 
 from itertools import chain
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     AllStored = Mapping[Key, 'Stored']
 
 LARGEST = 1e30     # no drive has a larger number, and sums of two could be infinite
-PERCENT = 255      # the largest percentage that a drive can state; 100 of most metrics
+PERCENT = 255      # the largest percentage that a drive can report; for most metrics it is 100
 _FEW = 8
-# Which points: all of the series that are judged. Two statements, for an OR would walk through all of the others.
+# Conditions for points: all of those of judged series. Two statements, since an OR would scan all other series.
 _NEWEST = 'p.time = (SELECT max(time) FROM point WHERE series = s.number)'
 _WHOLE = (series.CHANGE, series.LATELY)
 RECENT = (f's.pace IN {_WHOLE}', f's.pace NOT IN {_WHOLE} AND {_NEWEST}')
 EVERY = ('s.pace >= 0',)
-# The casts are for a database that somebody has been at: SQLite takes a text where a number belongs.
+# The casts protect against a modified database: SQLite accepts a text in a numeric column.
 _SERIES = ('SELECT number, drive, CAST(metric AS TEXT), CAST(definition AS TEXT), CAST(pace AS INTEGER), '
            'CAST(absent AS INTEGER), settled, sum FROM series WHERE drive IN ({})')
 _POINTS = ('SELECT p.series, CAST(p.time AS INTEGER), CAST(p.number AS REAL), CAST(p.gap AS INTEGER) FROM series AS s '
@@ -44,14 +44,14 @@ class Stored(NamedTuple):
 
     number: int
     pace: int
-    absent: int          # when it was last read, where later checks had no number for it; 0: whenever its drive was
+    absent: int          # when it was last read, if later checks had no number for it; 0: with its drive
     history: History
     settled: int = 0     # checksum of all points but the newest
-    sum: int = 0         # of all
+    sum: int = 0         # checksum of all points
 
 
 class Head(NamedTuple):
-    """What is read at each opening."""
+    """The rows that are read each time the database is opened."""
 
     facts: Mapping[str, str] = {}
     records: tuple[Record, ...] = ()
@@ -61,7 +61,7 @@ class Head(NamedTuple):
 # --- reading ---------------------------------------------------------------------------
 
 def head(database: Database) -> Head:
-    """Return facts, drives and places. Raises ValueError where they are not as they were written."""
+    """Return facts, drives and places. Raises ValueError if they have changed since they were written."""
     facts, drives, places = tables = [database.run(statement) for statement in _HEAD]
     if database.run("SELECT value FROM fact WHERE name = 'sum'") != [(str(checksums.of_rows(*tables)),)]:
         raise ValueError('a wrong checksum')
@@ -75,9 +75,9 @@ def head(database: Database) -> Head:
 
 
 def stored(database: Database, drives: Sequence[Record], points: Sequence[str]) -> dict[int, dict[Key, Stored]]:
-    """Return the series of drives, by the numbers of these. points: RECENT or EVERY.
+    """Return the series of drives, by drive number. points: RECENT or EVERY.
 
-    Raises ValueError where they are not as they were written, or as no check has written them.
+    Raises ValueError if they have changed since they were written, or have values that no check writes.
     """
     last_read = {record.number: record.last_read for record in drives}
     by_series: dict[int, list[Point]] = {}
@@ -96,18 +96,18 @@ def stored(database: Database, drives: Sequence[Record], points: Sequence[str]) 
 
 
 def _check(row: Stored, most: float, is_whole: bool) -> None:
-    """Raise ValueError for a series that no check has written. is_whole: all of its points are there."""
+    """Raise ValueError for a series that no check has written. is_whole: it has all of its points."""
     points = row.history.points
     if checksums.of_points(points, 0 if is_whole else row.settled) != row.sum:
         raise ValueError('a wrong checksum')
-    # The extremes are plausible only if all points are: quicker than to look at many one by one.
+    # Of many points, only the extremes are checked: these are plausible only if all points are.
     for time, number, _ in points if len(points) < _FEW else (map(min, zip(*points)), map(max, zip(*points))):
         if not (0 <= number <= most and 0 <= time <= LATEST):
             raise ValueError('a number or a time that cannot be')
 
 
 def _most(definition: str) -> float:
-    """Return the largest number that a series can hold. definition: its end is the unit, see past.key()."""
+    """Return the largest number that a series can have. definition: ends with the unit, see past.key()."""
     return PERCENT if definition[-1:] == '%' else LARGEST
 
 
@@ -116,7 +116,7 @@ def _listed(numbers: Collection[int]) -> str:
 
 
 def _by_drive(database: Database, drives: Collection[int]) -> dict[int, list[tuple[Any, ...]]]:
-    """Return the rows of series by the numbers of their drives."""
+    """Return the rows of series, by drive number."""
     by_drive: dict[int, list[tuple[Any, ...]]] = {number: [] for number in drives}
     for row in database.run(_SERIES.format(_listed(drives))):
         by_drive[row[1]].append(row)
@@ -128,7 +128,7 @@ def _by_drive(database: Database, drives: Collection[int]) -> dict[int, list[tup
 # --- writing ---------------------------------------------------------------------------
 
 def new_drive(database: Database, identity: Identity, now: int) -> Record:
-    """Make a record for a drive that history meets for the first time."""
+    """Create and return the record of a drive that is new to the history."""
     database.run('INSERT INTO drive (protocol, model, firmware, serial, wwn, first_read, last_read) '
                  'VALUES (?, ?, ?, ?, ?, ?, ?)',
                  identity.protocol, identity.model, identity.firmware, identity.serial, identity.wwn, now, now)
@@ -136,7 +136,7 @@ def new_drive(database: Database, identity: Identity, now: int) -> Record:
 
 
 def read_again(database: Database, read: Sequence[tuple[Record, Identity]], now: int) -> None:
-    """Note when drives were read, their firmware, and names that they lacked: cut models, hidden WWNs."""
+    """Update when drives were read, their firmware, and missing parts of identities: cut models, hidden WWNs."""
     database.run_all('UPDATE drive SET last_read = ?, firmware = ?, model = ?, serial = ?, wwn = ? WHERE number = ?', [
         (now, identity.firmware, max(record.identity.model, identity.model, key=len),
          record.identity.serial or identity.serial, record.identity.wwn or identity.wwn, record.number)
@@ -145,10 +145,10 @@ def read_again(database: Database, read: Sequence[tuple[Record, Identity]], now:
 
 def write_readings(database: Database, record: Record, observations: Sequence[Observation], known: AllStored,
                    now: int) -> tuple[bool, bool]:
-    """Write the numbers of a drive that are new to history.
+    """Write the new numbers of a drive.
 
-    Returns whether a series has changed, so that the drive's checksum has to be made anew, and whether a number that is
-    judged has changed.
+    Return whether a series has changed, so that the drive's checksum must be updated, and whether a judged number has
+    changed.
     """
     numbers = {key: (float(number), pace) for key, number, pace in observations if 0 <= number <= _most(key.definition)}
     points: list[tuple[object, ...]] = []
@@ -171,14 +171,14 @@ def write_readings(database: Database, record: Record, observations: Sequence[Ob
 
 
 def _with(row: Stored, point: Point) -> Stored:
-    """Return a series with the checksums after a point is added to it, or put in place of the newest."""
+    """Return a series with its checksums after a point is added or replaces the newest one."""
     is_added = not row.history.points or point.time > row.history.points[-1].time
     settled = row.sum if is_added else row.settled
     return row._replace(settled=settled, sum=checksums.of_points([point], settled))
 
 
 def _shortened(database: Database, row: Stored, point: Point, now: int) -> Stored:
-    """Remove the points before those that hysteresis needs; return the series with its checksums after the addition."""
+    """Delete points that hysteresis no longer needs; return the series with its checksums including the new point."""
     grown = row.history._replace(points=(*row.history.points, point))
     rest = series.latest(grown, now, hysteresis.SPAN) or grown.points
     database.run('DELETE FROM point WHERE series = ? AND time < ?', row.number, rest[0].time)
@@ -192,13 +192,13 @@ def _new_series(database: Database, drive: int, key: Key, pace: int, absent: int
 
 
 def sum_series(database: Database, drives: Collection[int]) -> None:
-    """Make the checksums of drives anew from those of their series."""
+    """Recalculate the checksums of drives from those of their series."""
     database.run_all('UPDATE drive SET sum = ? WHERE number = ?', [
         (checksums.of_rows(rows), number) for number, rows in _by_drive(database, drives).items()])
 
 
 def sum_points(database: Database, drives: Collection[int]) -> None:
-    """Make the checksums of series anew from their points, and those of their drives."""
+    """Recalculate the checksums of all series of drives from their points, and then those of the drives."""
     by_series: dict[int, list[Point]] = {row[0]: [] for rows in _by_drive(database, drives).values() for row in rows}
     for number, *point in database.run(_POINTS.format(_listed(drives), *EVERY)):
         by_series[number].append(Point._make(point))
@@ -209,9 +209,9 @@ def sum_points(database: Database, drives: Collection[int]) -> None:
 
 
 def count(database: Database, least: int, now: int) -> int:
-    """Give the transaction the next number and the checksum over all; return the number.
+    """Write the next commit number and the checksum over everything; return the number.
 
-    least: the largest number so far, as the record says. To be called last before COMMIT.
+    least: the largest number so far, from the commit record. Call this last before COMMIT.
     """
     before = database.run("SELECT CAST(value AS INTEGER) FROM fact WHERE name = 'sequence'")
     sequence: int = max(least, *(number for number, in before), 0) + 1
@@ -221,20 +221,20 @@ def count(database: Database, least: int, now: int) -> int:
 
 
 def write_facts(database: Database, **facts: object) -> None:
-    """Write facts about history itself."""
+    """Write facts about the history itself."""
     database.run_all('INSERT OR REPLACE INTO fact VALUES (?, ?)', [(name, str(fact)) for name, fact in facts.items()])
 
 
 def write_past(database: Database, record: Record, known: AllStored, key: Key, pace: int,
                points: Sequence[Point]) -> int:
-    """Write the points before the first that history has of a series; return how many. Checksums are the caller's."""
+    """Write points older than the first one of a series; return how many. The caller must update the checksums."""
     row = known.get(key) or _new_series(database, record.number, key, pace, absent=points[-1].time)
     first = database.value('SELECT min(time) FROM point WHERE series = ?', row.number)
     most = _most(key.definition)
     older = [point for point in points if (first is None or point.time < first) and 0 <= point.number <= most]
     database.run_all('INSERT INTO point VALUES (?, ?, ?, ?)', [
         (row.number, time, float(number), gap) for time, number, gap in older])
-    if older and first is not None:  # what was the first has one before it now
+    if older and first is not None:  # the former first point has a predecessor now
         gap = first - older[-1].time
         database.run('UPDATE point SET gap = ? WHERE series = ? AND time = ?', gap, row.number, first)
     return len(older)
@@ -246,14 +246,14 @@ def write_places(database: Database, changed: Collection[DrivePlace]) -> None:
 
 
 def remove(database: Database, drive: int) -> None:
-    """Remove all that is known of a drive."""
+    """Delete all data of a drive. drive: number of its record."""
     database.run('DELETE FROM point WHERE series IN (SELECT number FROM series WHERE drive = ?)', drive)
     for table, column in (('series', 'drive'), ('place', 'drive'), ('drive', 'number')):
         database.run(f'DELETE FROM {table} WHERE {column} = ?', drive)  # noqa: S608
 
 
 def thin(database: Database, until: int, now: int) -> None:
-    """Thin points before *until* to one a month, and those of a series that changes all the time to one a day."""
+    """Thin points before *until* to one a month, and older points of constantly changing series to one a day."""
     counts = database.run('SELECT s.number, s.drive, s.pace, count(*), min(p.time) FROM series AS s '
                           'JOIN point AS p ON p.series = s.number GROUP BY s.number')
     touched: set[int] = set()

@@ -1,9 +1,9 @@
-"""Series: the points that are kept of one number of one drive, and how often. Pure.
+"""Series: the points that are stored for one number of one drive, and how often. Pure.
 
-A series is a drive, a metric and the reading's definition (attribute, grammar, unit, log). When an entry of the
-database changes, or a unit, another series begins, and nothing has grown. History holds readings and no decision: each
-point says when a number was first seen and how long before that the one before it was last seen, so that growth, and
-for how long it is an alert, follow from the points alone, whichever check looked in between.
+A series is identified by a drive, a metric and the reading's definition (attribute, grammar, unit, log). If a database
+entry or a unit changes, a new series begins, without any growth. The history stores readings, not decisions: each point
+states when a number was first seen and how long before that the previous one was last seen. Growth, and how long it is
+an alert, follow from the points alone.
 """
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 KEPT_DAILY = 400 * DAY   # older points are thinned to one a month
 KEPT_WHOLE = 2 * DAY     # of a series that changes at every check, older points are thinned to one a day
-MANY = 500               # points from which on a series counts as one that changes at every check
+MANY = 500               # a series with more points counts as one that changes at every check
 
 # How often a series gets a point.
-CHANGE = 0    # whenever its number changes: counters that are judged, states
-DAILY = 1     # the first number of each day: numbers that move all the time
+CHANGE = 0    # at each change of its number: judged counters, states
+DAILY = 1     # the first number of each day: constantly changing numbers
 HIGHEST = 2   # the highest number of each day
-LATELY = 3    # whenever its number changes, for an hour: for hysteresis alone
-# Numbers that move at every check; kept at each change, six metrics of 24 drives would take 144 MB a year and more.
+LATELY = 3    # at each change of its number, stored for an hour: only for hysteresis
+# Numbers that change at every check. Stored at each change, six metrics of 24 drives would take 144 MB a year or more.
 PACES: Mapping[str, int] = {'temperature': HIGHEST, **dict.fromkeys((
     'power_on_time', 'power_cycles', 'start_stop', 'load_cycles', 'host_read', 'host_written', 'nand_written',
     'ecc_corrected', 'read_error_rate', 'seek_error_rate', 'spin_up_time', 'erase_count_avg', 'erase_count_max',
@@ -39,21 +39,21 @@ class Point(NamedTuple):
 
 
 class Key(NamedTuple):
-    """Which series of a drive."""
+    """The identity of a series within its drive."""
 
     metric: str
-    definition: str    # "attribute 5, raw, 512B": other words, another series
+    definition: str    # "attribute 5, raw, 512B"; a different text is a different series
 
 
 class History(NamedTuple):
-    """The part of a series that history holds."""
+    """The stored part of a series."""
 
     points: tuple[Point, ...] = ()   # oldest first
     last_read: int = 0               # when the newest number was last seen
 
 
 class Observation(NamedTuple):
-    """A number of this check, for history."""
+    """A number of this check, to store in the history."""
 
     key: Key
     number: float
@@ -66,7 +66,10 @@ def pace(metric: str) -> int:
 
 
 def next_point(pace: int, history: History, number: float, now: int) -> Point | None:
-    """Return the point that a number adds to its series, or replaces where the time is the same; None: nothing new."""
+    """Return the point that a number adds to its series; None if there is none to store.
+
+    A point with the time of the newest one replaces it.
+    """
     if not history.points:
         return Point(now, number)
     last = history.points[-1]
@@ -78,21 +81,21 @@ def next_point(pace: int, history: History, number: float, now: int) -> Point | 
 
 
 def with_reading(history: History, number: float, now: int) -> History:
-    """Return a history with the number of this check in it."""
+    """Return a history that includes the number of this check."""
     point = next_point(CHANGE, history, number, now)
     return History((*history.points, point) if point else history.points, now)
 
 
 def latest(history: History, now: int, span: int) -> list[Point]:
-    """Return the points of the last *span* seconds, with the one that held when they began. [] if that is not known."""
+    """Return the points of the last *span* seconds and the one before them; [] if the history is shorter than that."""
     begins = [place for place, point in enumerate(history.points) if point.time <= now - span]
     return list(history.points[begins[-1]:]) if begins else []
 
 
 def thinned(points: Sequence[Point], old: int, pace: int = CHANGE) -> list[Point]:
-    """Return the points that stay: of those before *old* one of each month, of the others one of each day.
+    """Return the points to keep: one of each month before *old*, and one of each day after it.
 
-    It is the last one, which says what the number was from then on; of a series of highest numbers, the highest.
+    It is the last one of that time, whose number applies from then on; for pace HIGHEST, it is the highest one.
     """
     newest: dict[tuple[int, int], Point] = {}
     for point in points:
@@ -104,5 +107,5 @@ def thinned(points: Sequence[Point], old: int, pace: int = CHANGE) -> list[Point
 
 
 def day_limit(count: int, now: int) -> int:
-    """Return the time before which a series of so many points is thinned to one a day: 0 where it hardly moves."""
+    """Return the time before which a series of *count* points is thinned to one a day; 0 if it rarely changes."""
     return now - KEPT_WHOLE if count > MANY else 0

@@ -1,11 +1,11 @@
-"""smartd's attribute logs, which most machines have kept for years: readings of a drive for history's first day.
+"""Read the attribute logs of smartd, which many machines have kept for years, to fill the history of a drive.
 
-logrotate renames and compresses them: all files of a drive are read, each row once, by time.
+logrotate renames and compresses the logs, so all files of a drive are read; each row is used once, in order of time.
 
-Source: smartmontools 7.3, smartd.cpp, write_dev_attrlog(): a line for each time that smartd has looked,
-"2026-11-22 00:15:32;<tab>5;100;0;<tab>9;95;22184;" of ATA drives (number, value, raw) and
-"2026-11-22 00:15:32;<tab>read-total-unc-errors;0;<tab>temperature;46;" of SCSI drives. The time is local, whatever the
-man page says, so an hour of autumn is there twice; a drive's own hours show which came first.
+Source: smartmontools 7.3, smartd.cpp, write_dev_attrlog(): one line for each time that smartd reads a drive,
+"2026-11-22 00:15:32;<tab>5;100;0;<tab>9;95;22184;" for ATA drives (number, value, raw) and
+"2026-11-22 00:15:32;<tab>read-total-unc-errors;0;<tab>temperature;46;" for SCSI drives. The time is local, although the
+man page differs, so one hour in autumn occurs twice; the drive's power-on hours show which line came first.
 """
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from . import unpacking
 from .series import KEPT_DAILY, MANY, History, Key, Observation, Point, next_point
 
 FOLDER = '/var/lib/smartmontools'
-STAMP = 19                 # characters of the time in front of each line
+STAMP = 19                 # characters of the time at the start of each line
 HOURS = '9'                # the attribute that orders the lines
 # The columns of a SCSI error counter log ("read-corr-by-ecc-fast"), in the standard's order. gb: 10^9 bytes.
 ERROR_COUNTERS = ('corr-by-ecc-fast', 'corr-by-ecc-delayed', 'corr-by-retry', 'total-err-corrected',
                   'corr-algorithm-invocations', 'gb-processed', 'total-unc-errors')
-_SLACK = 2 * HOUR         # two hours have the same local time in autumn, and a drive counts whole hours
-# Bytes read of the logs of a drive at most, the newest: 3 s of CPU. smartd writes half of it in 400 days, a line each
-# half hour.
+_SLACK = 2 * HOUR         # in autumn two hours have the same local time, and a drive counts whole hours
+# At most this many bytes of a drive's logs are read, the newest ones: 3 s of CPU. smartd writes half as many in
+# 400 days, with one line every half hour.
 _LARGEST = 12 * 2 ** 20
-_UNPACKED = 48 * 2 ** 20   # bytes that the compressed logs of a drive may have in all: ten years of rotated ones
-_MOST_FILES = 1000         # logs of a drive: 400 days of daily rotation, and as many copies
-_LONGEST = 2 ** 16         # bytes of a line: 255 attributes of 32 take an eighth of it
+_UNPACKED = 48 * 2 ** 20   # total unpacked bytes of the compressed logs of a drive: ten years of rotated logs
+_MOST_FILES = 1000         # logs of a drive: 400 days of daily rotation and a copy of each
+_LONGEST = 2 ** 16         # bytes of a line: 255 attributes of 32 bytes take an eighth of it
 # logrotate appends a number or a date and the ending of the compressor, or puts both before ".csv" ("extension").
 _NAME = re.compile(r'(?P<log>attrlog\.(?P<drive>.+)\.(?:ata|scsi))(?:[.-][0-9]+(?:-[0-9]+)*)?\.csv(?:[.~-].*)?')
 _STAMP = re.compile(r'(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)')
@@ -46,7 +46,7 @@ _SCSI = re.compile(r'([a-z][a-z-]{1,60});(-?\d{1,20}(?:\.\d{1,9})?)')
 
 
 class LogRow(NamedTuple):
-    """The readings of smartd at one time."""
+    """The readings that smartd logged at one time."""
 
     time: int                               # seconds since 1970
     ata: Mapping[int, tuple[int, int]]      # attribute -> value, raw as in JSON's raw.value
@@ -55,7 +55,7 @@ class LogRow(NamedTuple):
 
 
 class LogFault(NamedTuple):
-    """Why a log was not read, or not read whole."""
+    """The reason why a log was not read, or not completely."""
 
     path: str
     words: str              # "is damaged (...); the lines before the damage were read"
@@ -64,7 +64,7 @@ class LogFault(NamedTuple):
 class Log(NamedTuple):
     """The content of the logs of a drive."""
 
-    rows: tuple[LogRow, ...]   # oldest first: where something changed, and one of each day
+    rows: tuple[LogRow, ...]   # oldest first: those with a change, and one of each day
     read: int               # lines
     damaged: int            # lines that were skipped
     left_out: int = 0       # bytes that were not read, older than the others
@@ -82,7 +82,7 @@ class _Part(NamedTuple):
     lines: Sequence[_Line] = ()
     damaged: int = 0
     size: int = 0          # bytes that were read
-    unpacked: int = 0      # bytes that it unpacked to, or that were read for it
+    unpacked: int = 0      # bytes that it unpacked to, or that were read to unpack it
     left_out: int = 0      # bytes that were not read, older than the others
     fault: str = ''
 
@@ -90,7 +90,7 @@ class _Part(NamedTuple):
 # --- files -----------------------------------------------------------------------------
 
 def logs(folder: str = '') -> list[str]:
-    """Return the paths of all logs in a folder, smartd's own; [] where there are none or it cannot be read."""
+    """Return the paths of all logs in a folder, by default that of smartd; [] if it has none or cannot be read."""
     folder = folder or FOLDER
     try:
         return [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if _NAME.fullmatch(name)]
@@ -99,8 +99,9 @@ def logs(folder: str = '') -> list[str]:
 
 
 def logs_of(identity: Identity, paths: Iterable[str]) -> list[str]:
-    """Return the logs of a drive, [] where two drives have the same name: smartd makes it of model and serial number,
-    with _ and - for other signs.
+    """Return the logs of a drive; [] if there are none, or if logs of two drives match.
+
+    smartd names a log after model and serial number, and replaces other characters with _ and -.
     """
     def plain(text: str) -> str:
         return re.sub(r'[^0-9A-Za-z]', '', text)
@@ -112,7 +113,7 @@ def logs_of(identity: Identity, paths: Iterable[str]) -> list[str]:
 
 
 def ending(path: str) -> str:
-    """Return the end of the name of a log, which does not name the drive: ".csv.2.gz"."""
+    """Return the end of a log's file name without the name of the drive, such as ".csv.2.gz"."""
     name = os.path.basename(path)
     match = _NAME.fullmatch(name)
     return name[len(match['log']):] if match else ''
@@ -137,7 +138,7 @@ def read(paths: Sequence[str], now: int, age: int = KEPT_DAILY) -> Log:
 
 
 def begun(paths: Sequence[str], now: int, age: int = KEPT_DAILY) -> int | None:
-    """Return since when logs have readings of the last *age* seconds, None where none is readable."""
+    """Return when the readings of the last *age* seconds begin, in seconds since 1970; None if no log is readable."""
     moments = (_first_moment(path) for path in sorted(paths, key=_written))
     return next((max(moment, now - age) for moment in moments if moment is not None and moment <= now), None)
 
@@ -152,7 +153,7 @@ def _first_moment(path: str) -> int | None:
 
 
 def _written(path: str) -> float:
-    """Return when a log was last written to, which rotation and compression keep; 0 where it is gone."""
+    """Return when a log was last written, which rotation and compression preserve; 0 if it no longer exists."""
     try:
         return os.lstat(path).st_mtime
     except OSError:
@@ -189,7 +190,7 @@ def _newest(file: BinaryIO, size: int, stamp: str, room: int) -> _Part:
 
 
 def _opened(path: str) -> BinaryIO:
-    """Open a regular file, and nothing that could block the check. Raises OSError, HistoryUnusable."""
+    """Open a regular file. Raises HistoryUnusable for other files, which could block the check, and OSError."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -198,7 +199,7 @@ def _opened(path: str) -> BinaryIO:
 
 
 def _start(file: BinaryIO, size: int, stamp: str) -> int:
-    """Return where the first line of *stamp* or later begins, by halving; a position a little before it does no harm.
+    """Return the position of the first line from *stamp* on, found by bisection; it may be slightly before that line.
     """
     low, high = 0, size
     while high - low > 4096:
@@ -217,7 +218,7 @@ def _start(file: BinaryIO, size: int, stamp: str) -> int:
 # --- lines -----------------------------------------------------------------------------
 
 def _lines(text: str) -> tuple[list[_Line], int]:
-    """Return the lines that are whole, in the file's order, and how many are not."""
+    """Return the valid lines, in the order of the file, and the number of damaged ones."""
     lines, damaged = [], 0
     cells = _Cells()
     for line in text.splitlines():
@@ -233,7 +234,7 @@ def _lines(text: str) -> tuple[list[_Line], int]:
 
 
 class _Cells(dict[str, str]):
-    """The cells of a log by their texts. Most repeat from line to line; each is parsed once. KeyError for bad ones."""
+    """Cache of the cells of a log, since most repeat from line to line. Raises KeyError for an invalid cell."""
 
     def __missing__(self, text: str) -> str:
         if not (_ATA.fullmatch(text) or _SCSI.fullmatch(text)):
@@ -242,7 +243,7 @@ class _Cells(dict[str, str]):
 
 
 def _moment(stamp: str) -> int | None:
-    """Return a local time as seconds since 1970, None for anything else."""
+    """Return a local time as seconds since 1970, or None if the text is not a valid time."""
     match = _STAMP.fullmatch(stamp)
     try:
         return int(time.mktime((*map(int, match.groups()), 0, 0, -1))) if match else None  # type: ignore[arg-type]
@@ -253,9 +254,9 @@ def _moment(stamp: str) -> int | None:
 # --- order and times -------------------------------------------------------------------
 
 def _merged(parts: Sequence[Sequence[_Line]], now: int) -> list[_Line]:
-    """Return the lines of several files by time, each once. Those of one file stay in their order."""
+    """Return the lines of several files in order of time, without duplicates. Each file keeps its own order."""
     def with_times(lines: Iterable[_Line]) -> Iterator[tuple[int, _Line]]:
-        """Yield each line with its time; a line of the future, of a wrong clock, with that of the line before it."""
+        """Yield each line with its time; a line with a time in the future gets that of the line before it."""
         before = 0
         for line in lines:
             before = line.time if line.time <= now else before
@@ -265,11 +266,11 @@ def _merged(parts: Sequence[Sequence[_Line]], now: int) -> list[_Line]:
 
 
 def _dated(lines: Sequence[_Line], now: int) -> Iterator[_Line]:
-    """Yield the lines in the order of the drive's own hours, at times that do not come from a wrong clock.
+    """Yield the lines in order of the drive's power-on hours, with times corrected for a wrong clock.
 
-    A drive cannot have run for longer than time has passed: a line that claims to be later than the newest one less the
-    hours between them, or not to be later than the one before it, is dated by the hours. Of a drive whose log has no
-    hours, lines of the future are left out: it is unknown when they were written.
+    Power-on time cannot exceed the time that has passed. A line gets a time calculated from its hours if its own time
+    is too late for the hours between it and the newest line, or not later than that of the line before it. If the log
+    has no hours, lines in the future are left out, since it is unknown when they were written.
     """
     hours = _hours(lines)
     if not any(hours):
@@ -290,18 +291,19 @@ def _dated(lines: Sequence[_Line], now: int) -> Iterator[_Line]:
 
 
 def _hours(lines: Sequence[_Line]) -> list[int]:
-    """Return the low 32 bits of attribute 9 of each line, which count hours; zeros where a line has none, as of SCSI
-    drives.
+    """Return the power-on hours of each line: the low 32 bits of attribute 9.
+
+    All are 0 if any line has no such attribute, as with SCSI drives.
     """
     raws = [next((cell.rpartition(';')[2] for cell in line.cells if cell.startswith(HOURS + ';')), '')
             for line in lines]
     return [int(raw) & 0xFFFFFFFF for raw in raws] if all(raws) else [0] * len(lines)
 
 
-# --- choice, and points ------------------------------------------------------------------
+# --- selection and points ----------------------------------------------------------------
 
 def _telling(lines: list[_Line]) -> Iterator[LogRow]:
-    """Yield the lines in which a cell changed that does not change all the time, and the first of each day."""
+    """Yield the first line of each day, and each line in which a cell changed that rarely changes."""
     changed = [[cell.partition(';')[0] for cell in {*line.cells}.difference(before.cells)]
                for before, line in zip(lines[:1] + lines[:-1], lines)]
     counts = Counter(name for names in changed for name in names)
@@ -324,8 +326,9 @@ def _row(line: _Line, before: int) -> LogRow:
 
 
 def points(rows: Iterable[tuple[LogRow, Iterable[Observation]]]) -> dict[tuple[Key, int], list[Point]]:
-    """Return the points of the series that the rows give through a drive's own entry, as HistoryStore.keep_past()
-    takes them.
+    """Return the points of each series and pace, for HistoryStore.keep_past().
+
+    rows: log rows with the observations that the drive's database entry derives from them.
     """
     by_series: dict[tuple[Key, int], list[Point]] = {}
     for row, observations in rows:

@@ -1,7 +1,7 @@
-"""Readings of earlier checks: opened, recalled before the verdict, written after the answer is out.
+"""The history store: opened by a check, read before the verdict, written after the output is printed.
 
-History adds alerts and ages them; it suppresses none, so a forged one does no more harm than none. All that a check
-writes is one transaction: two at once, or one that is killed, leave nothing half done.
+The history adds alerts and ages them but suppresses none, so a forged one does no more harm than no history. A check
+writes everything in one transaction: simultaneous or killed checks leave nothing incomplete.
 """
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     Histories = Mapping[Key, History]
     T = TypeVar('T')
 
-MOST_DRIVES = 1000     # a drive that makes up a serial number at each check must not fill the disk
+MOST_DRIVES = 1000     # a drive that reports a new serial number at each check must not fill the disk
 LOSS_SHOWN = 7 * DAY
 MACHINE_ID = '/etc/machine-id'
-TAKEN = 'taken '       # before a drive's number: when the log of another program about it was taken
-# The facts about history that are numbers, nearly all times. missing: when it was found that readings are missing;
-# uncounted: 1 where nobody knows how many.
+TAKEN = 'taken '       # before a drive's number: when a log of another program about it was imported
+# Numeric facts about the history, nearly all times. missing: when missing readings were detected; uncounted: 1 if their
+# number is unknown.
 MOMENTS = ('begun', 'lost', 'behind', 'thinned', 'thinned_until', 'written', 'missing', 'missing_since',
            'missing_until', 'uncounted')
-EXAMINED = 20.0        # seconds of CPU for reading everything
+EXAMINED = 20.0        # seconds of CPU for examine()
 _NOT_READ = (0, 0)
 
 
@@ -45,7 +45,7 @@ class Sighting(NamedTuple):
     """An address where a check found something, with the readings of the drive there."""
 
     address: str
-    identity: Identity | None = None   # None: asleep or unreadable
+    identity: Identity | None = None   # None: in standby or unreadable
     observations: tuple[Observation, ...] = ()
 
 
@@ -53,38 +53,39 @@ class DriveHistory(NamedTuple):
     """The history of a drive."""
 
     match: Match
-    stored: Mapping[Key, rows.Stored] = {}   # of moving series (see series.PACES) only the newest point
+    stored: Mapping[Key, rows.Stored] = {}   # of the metrics in series.PACES, only the newest point
 
     @property
     def histories(self) -> Histories:
-        """By series, without columns that only the database needs."""
+        """The histories by series, without columns that only the database needs."""
         return {key: row.history for key, row in self.stored.items()}
 
 
 def machine_id(path: str = MACHINE_ID) -> str:
-    """Return the ID of this machine, which differs from that of a machine with a clone of its disk; '' without one."""
+    """Return the ID of this machine, or '' if it has none. It detects a disk cloned from another machine."""
     return commits.identifier(path)
 
 
 class HistoryStore:
-    """The history of one folder, as one process sees it. Raises HistoryUnusable, a sentence, and nothing else."""
+    """The history of one folder, as one process sees it. Methods raise HistoryUnusable, with a message, on any failure.
+    """
 
     def __init__(self, state: StateDirectory, now: int, is_same: SameDrive, machine: str = '',
                  writes: bool = True) -> None:
-        """Open it. now: seconds since 1970, the time of this check. machine: see machine_id().
+        """Open the history. now: the time of this check, seconds since 1970. machine: see machine_id().
 
-        writes: False to read only: nothing is made or changed then, and other users may do so.
+        writes: False to only read; nothing is created or changed then, and other users may do so.
         """
         self.now, self._is_same, self._machine, self._writes = now, is_same, machine, writes
         self.folder = directory.below(state, is_made=writes)
         self._database = CountedDatabase(self.folder, writes, self._fill)
-        self.not_written = ''   # why the checks before this one could not write, a sentence
-        self.restarted = ''     # readings that a power cut may have taken, a sentence for a check after a restart
-        self.records: tuple[Record, ...] = ()     # all drives that history knows
-        self.places: tuple[DrivePlace, ...] = ()  # where they are, and were; see drive_changes
-        self._facts: Mapping[str, str] = {}     # about history itself; see schema
+        self.not_written = ''   # a message why earlier checks could not write
+        self.restarted = ''     # a message about readings that a power cut may have lost
+        self.records: tuple[Record, ...] = ()     # all drives in the history
+        self.places: tuple[DrivePlace, ...] = ()  # their current and former places; see drive_changes
+        self._facts: Mapping[str, str] = {}     # about the history itself; see database.STEPS
         self._moments: Mapping[str, int] = {}   # those of them that are times
-        self._version = _NOT_READ               # another one as soon as another process has written
+        self._version = _NOT_READ               # changes once another process has written
         self._last: tuple[Sequence[Identity], list[DriveHistory]] | None = None
         self._expected: dict[tuple[str, ...], DriveHistory] = {}   # read ahead, by drive_matching.name()
         self._database.guarded(self._open)
@@ -96,22 +97,22 @@ class HistoryStore:
 
     @property
     def is_own(self) -> bool:
-        """Return whether nobody but root and this user could have written it."""
+        """Return whether only root and this user could have written the history."""
         return self.folder.state.is_own
 
     @property
     def loss(self) -> str:
-        """Return a sentence about a history that began anew within the last seven days; '' where none did."""
+        """Return a message if the history was restarted within the last seven days; else ''."""
         lost, why = self._moments.get('lost', 0), self._facts.get('why', '')
         if not lost or self.now - lost > LOSS_SHOWN:
             return ''
-        why = why if why in (DAMAGED, GONE, SET_ASIDE, CLONED) else DAMAGED   # nothing else is quoted
+        why = why if why in (DAMAGED, GONE, SET_ASIDE, CLONED) else DAMAGED   # other text is not quoted
         return (f'history began anew on {_day(lost)}, because {why}; growth before that is not judged '
                 f'(the old file: {self.folder.aside})')
 
     @property
     def missing(self) -> str:
-        """Return a sentence about readings lost within the last seven days that followed older ones; '' without any."""
+        """Return a message if a loss of readings was detected within the last seven days; else ''."""
         noticed, since, until = (self._moments.get(name, 0) for name in ('missing', 'missing_since', 'missing_until'))
         if not noticed or self.now - noticed > LOSS_SHOWN:
             return ''
@@ -122,12 +123,12 @@ class HistoryStore:
                 f'if there was no power failure, check the disk: dmesg -T | tail -50')
 
     def knows_since(self, record: Record) -> int:
-        """Return since when it knows a drive, seconds since 1970; 0: it took in the log of another program."""
+        """Return since when the history has a drive, in seconds since 1970; 0: a log about the drive was imported."""
         return 0 if f'{TAKEN}{record.number}' in self._facts else record.first_read
 
     @property
     def has_taken(self) -> bool:
-        """Return whether it took in the log of another program about any drive."""
+        """Return whether a log of another program was imported for any drive."""
         return any(name.startswith(TAKEN) for name in self._facts)
 
     def recall(self, identities: Sequence[Identity]) -> list[DriveHistory]:
@@ -143,26 +144,27 @@ class HistoryStore:
         return there
 
     def expected(self, identity: Identity) -> DriveHistory | None:
-        """Return the result of recall() for a drive that is where it was, unless another one of this run looks like it
-        or somebody writes meanwhile; None for any other drive.
+        """Return the expected result of recall() for a drive that is at its former address; None for any other drive.
+
+        recall() can differ if another drive of this run looks the same, or if another process writes in between.
         """
         return self._expected.get(drive_matching.name(identity))
 
     def at(self, address: str) -> Record | None:
-        """Return the drive last seen at an address, such as that of a drive in standby; None where there was none."""
+        """Return the drive last seen at an address, for example of a drive in standby; None if there was none."""
         there = [place.drive for place in self.places if place.address == address and not place.gone]
         return next((record for record in self.records if [record.number] == there), None)
 
     def all_of(self, record: Record) -> Histories:
-        """Return all series of a drive, with each point of the moving series as well."""
+        """Return all series of a drive with all their points."""
         return self._reading(lambda: self._all_of(record.number))
 
     def examine(self) -> None:
-        """Read everything, as no check does. Damage is handled as in a check; `loss` reports it."""
+        """Read and verify the entire history, unlike a check. Damage is handled as in a check; `loss` reports it."""
         self._reading(self._examine, EXAMINED)
 
     def keep(self, sightings: Sequence[Sighting], scope: Scope) -> list[str]:
-        """Write the readings of this check; return a sentence for each drive that is not remembered."""
+        """Write the readings of this check; return a message for each drive that cannot be stored."""
         try:
             notes = self._writing(lambda: self._kept(sightings, scope))
             with self.folder.state:
@@ -175,10 +177,10 @@ class HistoryStore:
             raise
 
     def keep_past(self, identity: Identity, past: Mapping[tuple[Key, int], Sequence[Point]], until: int = 0) -> int:
-        """Write the readings of another program from the time before history; return how many points.
+        """Write readings of another program from the time before the history; return how many points were written.
 
-        past: by series and pace, oldest first. Points of the time that history itself knows stay as they are. until:
-        when the other program read the drive last, seconds since 1970; 0: at the newest point.
+        past: by series and pace, oldest first. Points from the time that the history covers are not changed.
+        until: when the other program last read the drive, seconds since 1970; 0: at the newest point.
         """
         return self._writing(lambda: self._past_kept(identity, past, until))
 
@@ -191,13 +193,13 @@ class HistoryStore:
 
     def _writing(self, work: Callable[[], T]) -> T:
         result = self._database.guarded(lambda: self._database.commit(self.now, work))
-        self._version = _NOT_READ   # a write of this process itself does not show in data_version
+        self._version = _NOT_READ   # data_version does not show writes of this process itself
         return result
 
     # --- opening -----------------------------------------------------------------------
 
     def _open(self) -> None:
-        """Open the database and read it, once machine, clock and file system are as they should be."""
+        """Open and read the database; check the machine ID, the commits, the clock and whether it can be written."""
         self._database.open()
         self._read()
         owner = self._facts.get('machine', '')
@@ -210,7 +212,7 @@ class HistoryStore:
             self._try_to_write()
 
     def _fill(self, is_new: bool, why: str) -> None:
-        """Give new tables their facts, and tables of an older version the checksums that they lack."""
+        """Write the facts of new tables, or the missing checksums of tables of an older version."""
         if is_new:
             self._set(begun=self.now, machine=self._machine, **({'lost': self.now, 'why': why} if why else {}))
         else:
@@ -218,7 +220,7 @@ class HistoryStore:
         self._database.count(self.now)
 
     def _count_commits(self) -> None:
-        """Look whether commits are missing, or may be."""
+        """Check whether commits are missing, or may be missing after a power cut."""
         missing, unsynced = self._database.missing(self._facts, self.now), self._database.unsynced_since()
         if missing:
             if self._writes:
@@ -230,7 +232,7 @@ class HistoryStore:
                               f'{_day(unsynced or self.begun)} may be missing; earlier readings still count')
 
     def _ask_the_clock(self) -> None:
-        """Date anew the points of a wrong clock. Raises HistoryUnusable while it is unknown which time is right."""
+        """Correct the dates of points from a wrong clock. Raises HistoryUnusable while it is unknown which is right."""
         latest, since = max((record.last_read for record in self.records), default=0), self._moments.get('behind', 0)
         if self._writes and clock.is_settled(self.now, latest, since):
             self._database.commit(self.now, self._date_anew)
@@ -243,7 +245,7 @@ class HistoryStore:
         return None
 
     def _date_anew(self) -> None:
-        """Date all points that lie ahead of the clock as of just now: the numbers are right, the times were not."""
+        """Set the time of all points in the future to one second ago: their numbers are right, their times were not."""
         run, now = self._database.run, self.now - 1
         run('DELETE FROM point WHERE time > ? AND time < (SELECT max(time) FROM point AS newest WHERE newest.series = '
             'point.series)', now)
@@ -255,7 +257,7 @@ class HistoryStore:
         self._set(behind=0, thinned=now)
 
     def _try_to_write(self) -> None:
-        """Look, before the answer is printed, whether anything can be written after it."""
+        """Check, before the output is printed, whether the history can be written after it."""
         since, why = directory.mark(self.folder)
         if since:
             self.not_written = f'nothing could be written since {_day(since)}' + (f': {why}' if why else '')
@@ -272,7 +274,8 @@ class HistoryStore:
         self._version, self._last, self._expected = self._database.version(), None, {}
 
     def _recalled(self, identities: Sequence[Identity]) -> list[DriveHistory]:
-        """Return the histories of drives; read again only after another check has written, or for other drives."""
+        """Return the histories of drives. They are read again only for other drives or after another check has written.
+        """
         if self._version != self._database.version():
             self._all()
         if self._last is None or self._last[0] != identities:
@@ -283,7 +286,7 @@ class HistoryStore:
         return self._last[1]
 
     def _stored(self, records: Sequence[Record]) -> dict[int, Mapping[Key, rows.Stored]]:
-        """Return the series of drives by their numbers, as they were read ahead or from the database."""
+        """Return the series of drives by drive number, read ahead or from the database."""
         ahead = {each.match.record.number: each.stored for each in self._expected.values() if each.match.record}
         lacking = [record for record in records if record.number not in ahead]
         return {**ahead, **(rows.stored(self._database, lacking, rows.RECENT) if lacking else {})}
@@ -318,7 +321,7 @@ class HistoryStore:
                 notes.append(f'{address} {note}')
                 continue
             drive_at[address] = record.number
-            if record.last_read < self.now or not history.match.record:  # else a later check has read it already
+            if record.last_read < self.now or not history.match.record:  # otherwise a later check has already read it
                 is_changed, is_urgent = rows.write_readings(self._database, record, observations, history.stored,
                                                             self.now)
                 changed += [record.number] if is_changed else []
@@ -336,7 +339,7 @@ class HistoryStore:
         self._database.is_urgent |= bool(moved)
 
     def _record(self, identity: Identity, history: DriveHistory) -> tuple[Record | None, str]:
-        """Return the record of a drive, a new one for a new drive; or None, and why."""
+        """Return the record of a drive, which is created for a new drive; or None and the reason."""
         record, note = history.match
         if not (record or note) and len(self.records) >= MOST_DRIVES:
             note = f'is not remembered: history knows {MOST_DRIVES} drives already; history --forget SERIAL makes room'
@@ -362,7 +365,7 @@ class HistoryStore:
         return len(gone)
 
     def _thin(self) -> None:
-        """Thin old points once a day; at most those of a month, since a clock can be wrong."""
+        """Thin old points once a day, but only those of one month at a time, since the clock can be wrong."""
         last, done = (self._moments.get(name, self.begun) for name in ('thinned', 'thinned_until'))
         if 0 <= self.now - last < DAY:
             return

@@ -1,4 +1,4 @@
-"""Compressed files, unpacked within bounds: a small file can unpack to terabytes."""
+"""Unpack compressed files up to a size limit, since a small file can unpack to terabytes."""
 from __future__ import annotations
 
 import io
@@ -8,19 +8,19 @@ from typing import Any, BinaryIO
 
 PIECE = 1 << 16          # bytes unpacked at once
 LARGEST = 12 * 2 ** 20   # bytes of a compressed file
-_MEMORY = 80 << 20       # bytes that unpacking xz may take: the strongest level, -9, takes 65 MiB
+_MEMORY = 80 << 20       # bytes of RAM for unpacking xz: the strongest level, -9, takes 65 MiB
 _LONGEST_HEAD = 6
 
 
 class UnpackedTooLarge(Exception):
-    """A file unpacks to more bytes than are allowed, or is itself larger than LARGEST."""
+    """Raised if a file unpacks to more bytes than allowed, or is itself larger than LARGEST."""
 
 
 def content(file: BinaryIO, name: str, size: int, most: int) -> tuple[bytes, str]:
-    """Return the unpacked content of a compressed file, and what is wrong with it, '' where nothing is.
+    """Return the unpacked content of a compressed file, and an error message; '' if there is no error.
 
-    The content of a damaged file is the part before the damage. name: of kind(). size: of the file, in bytes. most:
-    bytes that may be unpacked. Raises UnpackedTooLarge.
+    The content of a damaged file is the part before the damage. name: the result of kind(). size: of the file, in
+    bytes. most: the number of bytes that may be unpacked. Raises UnpackedTooLarge.
     """
     if name not in _OPENING:
         return b'', f'was not read: Python cannot unpack {name}; unpack it there'
@@ -40,7 +40,7 @@ def content(file: BinaryIO, name: str, size: int, most: int) -> tuple[bytes, str
 
 
 def pieces(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the unpacked content of a compressed file; nothing for a kind that is not known.
+    """Yield the unpacked content of a compressed file; nothing for an unknown kind.
 
     Raises EOFError, OSError and ImportError.
     """
@@ -49,7 +49,7 @@ def pieces(file: BinaryIO) -> Iterator[bytes]:
 
 
 def kind(file: BinaryIO) -> str:
-    """Return how a file is compressed, from its first bytes: "gzip"; '' where it is not. The position stays at 0."""
+    """Return the compression of a file by its first bytes, such as "gzip"; '' if none. The position is 0 afterwards."""
     head = file.read(_LONGEST_HEAD)
     file.seek(0)
     return next((name for start, name in _KINDS.items() if head.startswith(start)), '')
@@ -79,7 +79,7 @@ def _xz(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _streams(file: BinaryIO, unpacker: Callable[[], Any]) -> Iterator[bytes]:
-    """Yield what the streams of a file unpack to; several programs write more than one.
+    """Yield the unpacked content of all streams of a file, since several programs write more than one.
 
     unpacker: bz2.BZ2Decompressor or lzma.LZMADecompressor.
     """
@@ -95,7 +95,7 @@ def _streams(file: BinaryIO, unpacker: Callable[[], Any]) -> Iterator[bytes]:
         packed = stream.unused_data or file.read(PIECE)
 
 
-# How a compressed file begins. Source: RFC 1952, RFC 8878 and magic(5) of file 5.44.
+# The first bytes of compressed files. Source: RFC 1952, RFC 8878 and magic(5) of file 5.44.
 _KINDS: Mapping[bytes, str] = {
     b'\x1f\x8b': 'gzip', b'BZh': 'bzip2', b'\xfd7zXZ\0': 'xz', b'\x28\xb5\x2f\xfd': 'zstd', b'\x04\x22\x4d\x18': 'lz4',
     b'\x1f\x9d': 'compress', b'PK\x03\x04': 'zip'}
