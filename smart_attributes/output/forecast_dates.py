@@ -19,8 +19,8 @@ def day(when: float, form: str = '%Y-%m-%d') -> str:
 def order_by(left: Iterable[float], now: float) -> Optional[float]:
     """Return the time by which to order a replacement, in seconds since 1970, or *now* if that is past.
 
-    Return None if there is no forecast, or if that time is further ahead than FAR. left: for each forecast of the
-    drive, the seconds until wear-out. The earliest one, minus LEAD_TIME, counts.
+    Return None without a forecast, or if that time is further ahead than FAR. left: for each forecast of the drive,
+    the seconds until wear-out. The earliest one, minus LEAD_TIME, counts.
     """
     first = min(left, default=None)
     return None if first is None or first > FAR else now + max(first - LEAD_TIME, 0)

@@ -32,7 +32,7 @@ class Whole(NamedTuple):
     demands: Sequence[Tuple[State, str]] = ()  # have a state of their own
     remarks: Sequence[str] = ()   # do not change the state, but an admin can act on them
     notes: Sequence[str] = ()     # do not change the state; shown with -v
-    nobody: Tuple[State, str] = (State.UNKNOWN, 'no drives')  # state and message if there are no verdicts
+    nobody: Tuple[State, str] = (State.UNKNOWN, 'no drives')  # state and message without any verdicts
 
 
 NOTHING_MORE = Whole()
@@ -49,7 +49,7 @@ def first_line(verdicts: Sequence[Verdict], extra: str, nobody: str, most: int =
     """Return the first line of output: the worst finding with its drive and limit.
 
     verdicts: in order of severity. extra: a more severe message about the check as a whole. nobody: the message if
-    there are no verdicts. most: limit in characters for each of the two parts; 0 means no limit.
+    *verdicts* is empty. most: limit in characters for each of the two parts; 0 means unlimited.
     """
     nobody = coded(nobody)
     if most:
