@@ -29,7 +29,7 @@ def cost(text: Union[bytes, bytearray]) -> int:
 def parse(text: Union[bytes, bytearray]) -> Any:
     """Return the data of a JSON text.
 
-    Raises JsonTooLarge if parsing would use too much memory, and ValueError if the JSON is invalid or too deeply nested.
+    Raises JsonTooLarge if parsing would use too much memory, ValueError if the JSON is invalid or nested too deeply.
     """
     if cost(text) > MEMORY:
         raise JsonTooLarge
