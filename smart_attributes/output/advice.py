@@ -30,7 +30,7 @@ class Due(NamedTuple):
     """An action and the date by which a replacement must be ordered."""
 
     to_do: str                # "order a replacement by 2027-03-04", or "... now" if that is past
-    order_by: Optional[str]   # "2027-03-04", today if that is past; None without a forecast or an order
+    order_by: Optional[str]   # "2027-03-04", today if that is past; None: no forecast or no order
 
 
 class Advice(NamedTuple):

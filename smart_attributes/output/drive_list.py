@@ -24,7 +24,7 @@ def _identity(identity: Identity, hide_serial: bool) -> List[str]:
 
 def as_json(verdicts: Sequence[Verdict], addresses: Sequence[str], hide_serial: bool,
             more: Mapping[str, str] = {}) -> str:
-    """Return the drives as JSON, for apply rules and imports; a drive that cannot be read has the key "problem".
+    """Return the drives as JSON, for apply rules and imports; "problem" is the reason why a drive cannot be read.
 
     more: further keys of the document: "state", "error".
     """

@@ -16,7 +16,7 @@ Points = Sequence[Tuple[float, float]]   # seconds since 1970, number
 
 
 class Series(NamedTuple):
-    """The history of one metric of a drive."""
+    """The history of one metric of a drive, read from one source."""
 
     metric: str
     definition: str
