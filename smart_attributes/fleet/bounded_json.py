@@ -1,34 +1,35 @@
-"""JSON from other machines, parsed in bounded memory and time.
+"""Parse JSON from other hosts in bounded memory and time.
 
-json.loads() takes up to 48 bytes of memory for one byte of text, and no alarm interrupts it. So the tokens are counted
-before anything is parsed.
+json.loads() uses up to 48 bytes of memory for one byte of text, and an alarm signal cannot interrupt it. So the tokens
+are counted before anything is parsed.
 """
 from __future__ import annotations
 
 import json
 from typing import Any, Mapping, Union
 
-MEMORY = 192 << 20     # bytes that the objects of one text may take
+MEMORY = 192 << 20     # bytes that the objects parsed from one text may use
 LONGEST = 30           # digits of a number; int() of a million digits takes half a minute before Python 3.11
-# Bytes that each of these signs can cost, measured with Python 3.9 to 3.13 on 64 bits: a list, an object with a key,
-# a place in a list, an entry in an object, half a string.
+# Bytes of memory that each of these characters can cost, measured with 64-bit Python 3.9 to 3.13: a list, an object
+# with a key, an item of a list, an entry of an object, half a string.
 COSTS: Mapping[bytes, int] = {b'[': 112, b'{': 264, b',': 24, b':': 64, b'"': 40}
-PLAIN, WIDE = 2, 10    # bytes for one byte of text: the text and its copy; the same where a character takes four bytes
+PLAIN, WIDE = 2, 10    # bytes per byte of text, for the text and its copy; WIDE: with four-byte characters
 
 
 class JsonTooLarge(Exception):
-    """A text would take more than MEMORY, or has more bytes than were allowed."""
+    """The parsed text would use more than MEMORY, or the text is longer than allowed."""
 
 
 def cost(text: Union[bytes, bytearray]) -> int:
-    """Return how many bytes of memory a JSON text takes at most when it is parsed."""
+    """Return the most bytes of memory that parsing a JSON text can use."""
     is_plain = text.isascii() and b'\\u' not in text
     return len(text) * (PLAIN if is_plain else WIDE) + sum(text.count(sign) * each for sign, each in COSTS.items())
 
 
 def parse(text: Union[bytes, bytearray]) -> Any:
-    """Return what a JSON text holds. Raises JsonTooLarge; ValueError for invalid JSON, also where it is nested too
-    deeply.
+    """Return the data of a JSON text.
+
+    Raises JsonTooLarge if parsing would use too much memory, ValueError if the JSON is invalid or nested too deeply.
     """
     if cost(text) > MEMORY:
         raise JsonTooLarge

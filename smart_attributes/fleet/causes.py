@@ -1,7 +1,7 @@
-"""Why a check reports no drive, or a drive no readings: outputs of other programs -> codes.
+"""The reasons why a check has no drives, or a drive no readings: outputs of other programs -> codes.
 
-Icinga, NRPE, SSH, Nagios and version 1.6 report these in words of their own. Only this table knows them; what this
-plugin reports has a code, or fleet/legacy.py knows it.
+Icinga, NRPE, SSH, Nagios and version 1.6 each have their own error messages, and all of them are in this table.
+Messages of this plugin have a code or are in fleet/legacy.py.
 Sources: lib/methods/*.cpp and lib/icinga/*.cpp of Icinga 2; check_nrpe.c and nrpe.c of NRPE 4; checks.c of Nagios 4;
 check_by_ssh.c of the monitoring plugins.
 """
@@ -14,9 +14,9 @@ from typing import Mapping, Sequence, Tuple
 from ..output.codes import BY_NAME, CAUSES, Code
 from . import legacy
 
-LOOKED_AT = 4096       # characters of an output
+LOOKED_AT = 4096       # characters of an output that are searched
 
-# The first code whose pattern matches is taken: the more special ones come first.
+# The first code whose pattern matches is used, so more specific patterns come first.
 _OUTPUTS: Sequence[Tuple[str, str]] = (
     ('plugin-1.6', r'\A(?:OK|Warning|Critical) \([^)]*\)'),
     ('agent-not-connected', r'Remote Icinga instance .* is not connected'),
@@ -55,12 +55,12 @@ _OF_A_FLEET = frozenset(each.name for each in CAUSES)
 
 @lru_cache(maxsize=4096)
 def _shown_by(words: str) -> str:
-    """Return the code that an output or a message shows; '' where it shows none."""
+    """Return the code that matches an output or a message, or '' if none matches."""
     return next((code for code, pattern in _PATTERNS if pattern.search(words)), '') or legacy.code_of(words)
 
 
 def of_output(output: str, status: int) -> Code:
-    """Return why an output that is not in the plugin's format has no drives. status: exit status of the check."""
+    """Return the cause of an output that is not in the plugin's format. status: exit status of the check."""
     return BY_NAME[_EXITS.get(status) or _shown_by(output[:LOOKED_AT]) or 'output-foreign']
 
 
@@ -75,12 +75,12 @@ def of_drive(words: str) -> Code:
 
 
 def _of(words: str, otherwise: str) -> Code:
-    """Return the code that the plugin printed, also one of a newer version; else the one that the words show."""
+    """Return the code that the plugin printed, even one of a newer version, else the one that matches the words."""
     code = getattr(words, 'code', '')
     known = BY_NAME.get(code) or BY_NAME[_shown_by(words[:LOOKED_AT]) or otherwise]
     return known._replace(name=code) if code else known
 
 
 def next_step(cause: Code) -> str:
-    """Return what to do, for somebody who is not on the host."""
+    """Return the next step, worded for a reader on another host."""
     return cause.remedy if cause.name in _OF_A_FLEET else f'on the host: {cause.remedy}'

@@ -1,4 +1,4 @@
-"""The certificate of Icinga's API: what it is verified with, and why it was refused, each with what helps."""
+"""Verification of the certificate of Icinga's API, and the cause and next step for each refusal."""
 from __future__ import annotations
 
 import re
@@ -9,15 +9,15 @@ from typing import Mapping, NamedTuple
 from ..errors import SmartError
 from ..words import visible
 
-_PLAIN = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]*')   # what a shell takes for a word
-WORDS = 200                # characters of what OpenSSL says
+_PLAIN = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]*')   # needs no quoting in a shell
+WORDS = 200                # characters of a message from OpenSSL
 CA = '/var/lib/icinga2/certs/ca.crt'
 RENEW = ('on the master, as root, run: cd /var/lib/icinga2/certs && icinga2 pki new-cert --cn {name} --key {name}.key '
          '--csr {name}.csr && icinga2 pki sign-csr --csr {name}.csr --cert {name}.crt && systemctl restart icinga2')
 
 
 class Refusal(NamedTuple):
-    """Why a certificate is refused; {name}: the expected name, {ca}: the file of --ca."""
+    """The reason why a certificate is refused; {name}: the expected name, {ca}: the file of --ca."""
 
     code: str
     cause: str
@@ -46,20 +46,20 @@ CODES: Mapping[int, Refusal] = {
 
 
 def trusted(authority: str) -> ssl.SSLContext:
-    """Return what the other side is verified with, always: the authorities of a file, or '' for the system's.
+    """Return a TLS context that always verifies the server's certificate.
 
-    Raises OSError.
+    authority: file with the trusted authorities, or '' for those of the system. Raises OSError if it cannot be used.
     """
     context = ssl.create_default_context(cafile=authority or None)
-    # On by default since Python 3.13; the certificates that Icinga's own authority makes have no key usage.
+    # On by default since Python 3.13, but certificates issued by Icinga's own authority lack the key usage.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     return context
 
 
 def reason(error: ssl.SSLError, name: str, authority: str, port: int) -> str:
-    """Return "[code] cause (words of OpenSSL); next step" for a connection that TLS has refused.
+    """Return "[code] cause (message from OpenSSL); next step" for a failed TLS connection.
 
-    name: that is expected in the certificate. authority: the file of --ca.
+    name: the name expected in the certificate. authority: the file of --ca.
     """
     if isinstance(error, ssl.SSLCertVerificationError):
         found, said = CODES.get(error.verify_code, OTHERWISE), error.verify_message
@@ -74,7 +74,7 @@ def reason(error: ssl.SSLError, name: str, authority: str, port: int) -> str:
 
 
 def _has_expired(authority: str) -> bool:
-    """Tell whether an authority in a file has expired: OpenSSL does not say which certificate it means."""
+    """Return whether an authority in a file has expired; OpenSSL does not report which certificate it refused."""
     try:
         known = trusted(authority).get_ca_certs() if authority else []
     except OSError:
@@ -83,13 +83,13 @@ def _has_expired(authority: str) -> bool:
 
 
 def wrong(error: OSError) -> str:
-    """Return why a file with certificates or keys cannot be used."""
+    """Return the reason why a file with certificates or keys cannot be used."""
     return 'holds no certificate, or no key that belongs to it' if isinstance(error, ssl.SSLError) else str(
         error.strerror)
 
 
 def identify(context: ssl.SSLContext, certificate: str, key: str) -> None:
-    """Show a certificate of our own to the other side. Raises SmartError."""
+    """Load our client certificate into a TLS context. Raises SmartError if it cannot be loaded."""
     try:
         context.load_cert_chain(certificate, key or None)
     except OSError as error:

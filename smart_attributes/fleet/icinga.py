@@ -1,9 +1,9 @@
-"""Icinga 2's API: which services run the plugin, and what each of them said last. Nothing is changed there.
+"""Query Icinga 2's API for the services that run the plugin and their latest results; read-only.
 
-http.client, because one connection that is kept, one kind of request and a certificate that is always verified need no
-library. Names come first, then what they said, BATCH at a time: all at once would cost Icinga and us half a gigabyte.
-An answer may be as long as the number of services justifies. A longer one is asked for again in halves, so that one
-service with an endless output costs no other service.
+This module uses http.client, because one persistent connection, one type of request and a certificate that is always
+verified do not require a library. It asks for the names first, then for the results, BATCH at a time: all results at
+once would use half a gigabyte here and in Icinga. The length limit of an answer depends on the number of services. A
+longer answer is requested again in halves, so that one service with an endless output does not affect the others.
 """
 from __future__ import annotations
 
@@ -26,60 +26,60 @@ from . import bounded_json, certificates, results
 from .results import Service
 
 PORT = 5665
-PATIENCE = 60.0            # seconds without a byte
-BATCH = 250                # services in one question
-NAMES = 32 << 20           # bytes of a list of names: 200,000 services
+PATIENCE = 60.0            # seconds without receiving data
+BATCH = 250                # services in one request
+NAMES = 32 << 20           # bytes of a list of names, enough for 200,000 services
 ONE = 1 << 20              # bytes of the answer for one service; the plugin prints at most 65,000
-EACH = 64 << 10            # bytes more for each further service; 20,000 are usual for 24 drives
-CHUNK = 64 << 10           # bytes taken at once
-MOST_UNREAD = 20           # services whose answers cannot be read, before no more are asked for
-PASSWORD = 4096            # bytes of its file
-# Ours, and Icinga's own template, which was written for version 1.6 and runs this one as well.
+EACH = 64 << 10            # additional bytes for each further service; 20,000 are usual for 24 drives
+CHUNK = 64 << 10           # bytes read at a time
+MOST_UNREAD = 20           # services with unreadable answers before the query is stopped
+PASSWORD = 4096            # bytes of the password file
+# Our CheckCommand, and that of Icinga's template library, which was written for version 1.6 but also runs this one.
 COMMANDS = ('check-smart-attributes', 'smart-attributes')
-# Behind NRPE and SSH the command is another. The plugin's first word shows it, and where a daemon answers in its place,
-# so do the command line that was run, and the names that the site gave.
+# With NRPE or SSH the CheckCommand is a different one. The first word of the output identifies the plugin. If a daemon
+# answers in its place, the command line and the locally chosen names identify it.
 OURS = ('service.check_command in commands || match("SMART *", service.last_check_result.output)'
         ' || match("*check_smart*", service.last_check_result.command, MatchAny)'
         ' || match("*smart*", [ service.name, service.check_command, service.vars.nrpe_command ], MatchAny)')
-# Who else may read a secret, by the bits of its mode; those of the group are the most that a list grants to anybody.
+# Other users who may read a secret, by the bits of its mode. An access control list grants at most the group's bits.
 READERS = {0o004: 'everybody', 0o040: 'its group, or a user of its access-control list,'}
 TOO_LARGE = 'the answer is larger than the services asked for justify; ask for fewer with --filter'
 NOT_ICINGA = 'what answers is not the API of Icinga 2; --icinga takes its address, https://HOST:5665'
 
 
 class Access(NamedTuple):
-    """How the API is reached, and as whom."""
+    """The address and credentials for the API."""
 
     url: str                     # https://icinga.example.org:5665
     user: str = ''
     password_file: str = ''
-    certificate: str = ''        # of a client, in place of a password
+    certificate: str = ''        # client certificate, instead of a password
     key: str = ''
     authority: str = ''          # certificate of Icinga's authority: /var/lib/icinga2/certs/ca.crt
-    name: str = ''               # in Icinga's certificate, where the URL has another
+    name: str = ''               # name in Icinga's certificate, if it differs from the URL
 
 
 class Unanswered(SmartError):
-    """The API gives no answer, or none that can be used."""
+    """The API did not answer, or its answer cannot be used."""
 
 
 class Unreadable(SmartError):
-    """An answer is too large, or is not what Icinga sends; a question for fewer services may have a better one."""
+    """An answer is too large or invalid; a request for fewer services may succeed."""
 
 
 class Icinga:
     """One connection to the API."""
 
     def __init__(self, access: Access) -> None:
-        """Raises SmartError where the command line or a file of it cannot be meant."""
+        """Raise SmartError if an option, or a file named by an option, cannot be used."""
         self._url = _address(access.url)
         self._headers = {'Accept': 'application/json', 'X-HTTP-Method-Override': 'GET', **_login(access)}
         self._connection = _Connection(self._url, access.name, _trusted(access))
         self._access = access
-        self.unread: Dict[str, str] = {}     # service -> why its answer could not be read
+        self.unread: Dict[str, str] = {}     # service -> reason why its answer could not be read
 
     def names(self, condition: str) -> List[str]:
-        """Return the names "host!service" of all services that run the plugin, ordered; condition: --filter."""
+        """Return the names "host!service" of all services that run the plugin, sorted. condition: --filter."""
         wanted = f'({OURS}) && ({condition})' if condition else OURS
         found = self._listed('services', {'filter': wanted, 'filter_vars': {'commands': COMMANDS},
                                           'attrs': ['__name']})
@@ -90,7 +90,7 @@ class Icinga:
         return sorted(str(each.get('name', '')) for each in found)
 
     def hosts(self, condition: str) -> List[str]:
-        """Return the names of all hosts, or of those that *condition* chooses."""
+        """Return the names of all hosts, or of those that match *condition*."""
         found = self._listed('hosts', {'attrs': ['__name'], **({'filter': condition} if condition else {})})
         if found is None:
             raise Unanswered(f'{self._where}: Icinga shows no hosts to {visible(self._user)}; --hosts needs the '
@@ -98,9 +98,9 @@ class Icinga:
         return sorted(str(each.get('name', '')) for each in found)
 
     def services(self, names: Sequence[str]) -> Iterator[Service]:
-        """Yield what was asked for, BATCH at a time; one that is gone since its name was told is left out.
+        """Yield the services with these names, BATCH at a time; a service that has been deleted is skipped.
 
-        The next question is on its way while an answer is thought about.
+        The next request is sent while an answer is processed.
         """
         batches = [names[start:start + BATCH] for start in range(0, len(names), BATCH)]
         if batches:
@@ -108,16 +108,17 @@ class Icinga:
         for batch, following in zip(batches, [*batches[1:], ()]):
             for found in self._parts(batch, following):
                 yield from map(results.service, found)
-                del found  # before the next answer is there as well
+                del found  # free its memory before the next answer arrives
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._connection.close()
 
     def _parts(self, names: Sequence[str], following: Sequence[str]) -> Iterator[List[Json]]:
-        """Yield those of the services that were asked for and are there, and ask for the following ones.
+        """Yield the requested services that exist, and send the request for the following ones.
 
-        Asks again for each half where Icinga answers for none because one is gone, or where the answer cannot be read.
+        Request each half again if the answer cannot be read, or if Icinga rejects the request because a service has
+        been deleted.
         """
         found, fault = self._part(names)
         if found is None and len(names) > 1:
@@ -133,21 +134,21 @@ class Icinga:
         yield found or []
 
     def _part(self, names: Sequence[str]) -> Tuple[Optional[List[Json]], str]:
-        """Return the answer for some services, or None and why it cannot be read, '' where one of them is gone."""
+        """Return the answer for some services, or None and the reason: '' if one of them has been deleted."""
         try:
             return self._read(ONE + EACH * (len(names) - 1)), ''
         except Unreadable as error:
-            self.close()  # the rest of the answer is still on its way
+            self.close()  # discard the rest of the answer
             return None, str(error)
 
     def _note(self, name: str, fault: str) -> None:
-        """Remember a service whose answer cannot be read. Raises Unanswered where there are too many."""
+        """Record a service whose answer cannot be read. Raises Unanswered if there are too many of them."""
         self.unread[name] = fault
         if len(self.unread) > MOST_UNREAD:
             raise Unanswered(f'{self._where}: the answers for more than {MOST_UNREAD} services cannot be read: {fault}')
 
     def _listed(self, kind: str, question: Json) -> Optional[List[Json]]:
-        """Return the objects of a list of names. Raises Unanswered where it cannot be read."""
+        """Return the objects of a list of names. Raises Unanswered if it cannot be read."""
         self._ask(kind, question)
         try:
             return self._read(NAMES)
@@ -170,8 +171,10 @@ class Icinga:
             raise self._unanswered(error) from None
 
     def _read(self, most: int) -> Optional[List[Json]]:
-        """Return the objects of an answer of at most so many bytes; None where Icinga finds none, or says so to who may
-        not see them. Raises Unanswered, and Unreadable where a smaller question may help.
+        """Return the objects of an answer of at most *most* bytes, or None if Icinga reports that it found none.
+
+        Icinga also reports this to users who may not see the objects. Raises Unreadable if a smaller request may
+        succeed, else Unanswered.
         """
         try:
             answer = self._connection.getresponse()
@@ -182,7 +185,7 @@ class Icinga:
             raise self._unanswered(error) from None
         if answer.status == 404:
             return None
-        if answer.length:  # that its head has promised and nobody has sent
+        if answer.length:  # bytes missing from the announced length
             raise Unanswered(f'{self._where}: the answer was broken off; Icinga\'s log tells more')
         return _objects(text)
 
@@ -202,23 +205,23 @@ class Icinga:
 
 
 class _Connection(http.client.HTTPSConnection):
-    """A connection that may expect another name in the certificate than the one it is reached by."""
+    """A connection that can expect a name in the certificate that differs from the address."""
 
     def __init__(self, url: SplitResult, name: str, context: ssl.SSLContext) -> None:
         super().__init__(str(url.hostname), url.port or PORT, timeout=PATIENCE, context=context)
         self._expected, self._trusted = name or str(url.hostname), context
 
     def connect(self) -> None:
-        """Connect and verify."""
+        """Connect, and verify the certificate."""
         _look_up(self.host, self.port)
         plain = socket.create_connection((self.host, self.port), self.timeout)
         self.sock = self._trusted.wrap_socket(plain, server_hostname=self._expected)
 
 
 def _look_up(host: str, port: int) -> None:
-    """Wait for the address of a host, in a thread: no alarm interrupts the resolver of the C library.
+    """Look up the address of a host in a thread, because an alarm cannot interrupt the resolver of the C library.
 
-    Raises TimeoutError. Any other failure shows when the host is connected to.
+    Raises TimeoutError. Any other failure is raised by the later connection attempt.
     """
     thread = threading.Thread(target=_addresses, args=(host, port), daemon=True)
     thread.start()
@@ -233,9 +236,9 @@ def _addresses(host: str, port: int) -> None:
 
 
 def _body(answer: http.client.HTTPResponse, most: int) -> bytearray:
-    """Return the body of an answer. Raises Unreadable where it has more bytes than *most*.
+    """Return the body of an answer. Raises Unreadable if it is longer than *most* bytes.
 
-    A list of chunks would take 50 bytes of memory for each that a server sends one by one.
+    A list of chunks would use 50 bytes of memory for each byte if a server sends bytes one at a time.
     """
     text = bytearray()
     room = memoryview(bytearray(CHUNK))
@@ -250,7 +253,7 @@ def _body(answer: http.client.HTTPResponse, most: int) -> bytearray:
 
 
 def _objects(text: bytearray) -> List[Json]:
-    """Return the objects of an answer. Raises Unreadable."""
+    """Return the objects of an answer. Raises Unreadable if the answer is invalid."""
     try:
         found = bounded_json.parse(text)['results']
     except bounded_json.JsonTooLarge:
@@ -287,7 +290,10 @@ def _address(url: str) -> SplitResult:
 
 
 def _trusted(access: Access) -> ssl.SSLContext:
-    """Return what the other side is verified with, always; the system's authorities, or Icinga's own."""
+    """Return a TLS context that always verifies the server, with our client certificate if one is given.
+
+    Raises SmartError if a file cannot be used.
+    """
     try:
         context = certificates.trusted(access.authority)
     except OSError as error:
@@ -317,7 +323,7 @@ def _login(access: Access) -> Dict[str, str]:
 
 
 def _refuse_open(path: str, option: str) -> None:
-    """Raise SmartError where others can change or read a secret, or it is not there."""
+    """Raise SmartError if the file of a secret is missing, or if other users can read or change it."""
     try:
         fault = trust.fault(path, os.geteuid())
         mode = os.stat(path).st_mode

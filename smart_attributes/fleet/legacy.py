@@ -1,6 +1,6 @@
-"""What other versions of the plugin print: documents of version 1, and sentences without a code. Pure.
+"""Convert the output of other versions of the plugin: documents of version 1, and messages without a code. Pure.
 
-Only this module knows them. It turns them into what this version prints: see output/json_document.py.
+Only this module handles these formats. It converts them to the present format: see output/json_document.py.
 """
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ..output.json_document import OF_STATUS, STATUS
 from ..typed import Json
 
 VERSION = 1
-MOST = 200             # entries of a list that are looked at
-# Actions that have another name now.
+MOST = 200             # entries of a list that are read
+# Former name of an action -> its present name.
 ACTIONS: Mapping[str, str] = {'order within 90 days': ORDER}
-# How sentences begin, or what they contain -> their code. Behind them nothing else decides.
+# Code -> the start of its messages, or a part of them. A message without a match does not have a code.
 _SENTENCES: Sequence[Tuple[str, str]] = (
     ('sudo-rule-missing',
      r'sudo wants a password|sudo does not (?:allow|let) |may not use sudo|sudo says|sudoers rule'),
@@ -28,22 +28,22 @@ _SENTENCES: Sequence[Tuple[str, str]] = (
     ('no-permission', r'\Acannot be opened: (?:Permission denied|Operation not permitted)'),
     ('timeout', r'\Ano answer\b|\Awas (?:not read|read and not judged)\b'))
 _PATTERNS = tuple((code, re.compile(pattern)) for code, pattern in _SENTENCES)
-# Serial numbers in sentences about drives that are gone, or silent; also where the sentence was cut off.
+# Serial numbers in messages about drives that are missing or do not answer, even if the message was truncated.
 _SERIALS = re.compile(r'history --forget (.+?) retires it|last seen there: .*?\(serial (.+?)(?:\), |\.\.\.|$)')
 
 
 def code_of(words: str) -> str:
-    """Return the code of a sentence that came without one; '' where it is not known."""
+    """Return the code of a message that was printed without one, or '' if it is unknown."""
     return next((code for code, pattern in _PATTERNS if pattern.search(words)), '')
 
 
 def serials(words: str) -> Tuple[str, ...]:
-    """Return the serial numbers of other drives that a sentence mentions."""
+    """Return the serial numbers of other drives that a message mentions."""
     return tuple(found[1] or found[2] for found in _SERIALS.finditer(words))
 
 
 def notes(texts: Any) -> List[Json]:
-    """Return sentences of a document of version 1 as notes; what is not a sentence is left out."""
+    """Return the messages of a document of version 1 as notes; anything that is not text is skipped."""
     return [_note(text) for text in texts[:MOST] if isinstance(text, str)] if isinstance(texts, list) else []
 
 
@@ -52,7 +52,7 @@ def _note(text: str) -> Json:
 
 
 def drive(given: Json) -> Json:
-    """Return a drive of a document of version 1 as version 2 has it."""
+    """Return a drive of a document of version 1 in the format of version 2."""
     action, why = given.get('action'), given.get('why')
     action = ACTIONS.get(action, action) if isinstance(action, str) else action
     words = why if isinstance(why, str) else ''
@@ -63,7 +63,7 @@ def drive(given: Json) -> Json:
 
 
 def _findings(given: Json) -> List[Json]:
-    """Return findings with the values of their readings: version 1 has both in the same order."""
+    """Return findings with the values of their readings; version 1 lists both in the same order."""
     texts, readings = given.get('findings'), given.get('readings')
     if not isinstance(texts, list):
         return []
@@ -80,7 +80,7 @@ def _finding(text: str, reading: Json) -> Json:
 
 
 def _code_of_finding(reading: Json, limit: Any) -> str:
-    """Return the code of a finding by its value and its limit; '' where version 1 did not tell."""
+    """Return the code of a finding by its value and its limit, or '' if version 1 did not report enough."""
     metric, value = reading.get('metric'), reading.get('value')
     if isinstance(value, str):
         return OF_STATUS.get(metric, STATUS) if isinstance(metric, str) else STATUS

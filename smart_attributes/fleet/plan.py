@@ -1,4 +1,4 @@
-"""The plan of a fleet as CSV: which models to order by which quarter."""
+"""The replacement plan of a fleet as CSV: the models to order by each quarter."""
 from __future__ import annotations
 
 import csv
@@ -7,11 +7,11 @@ import io
 from .summary import Summary, planned
 
 COLUMNS = ('quarter', 'model', 'drives', 'hosts')
-FORMULA = '=+-@\t\r'   # what a spreadsheet would calculate
+FORMULA = '=+-@\t\r'   # first characters of a formula in a spreadsheet
 
 
 def as_csv(summary: Summary) -> str:
-    """Return the plan; what a drive calls itself stays a text in every spreadsheet."""
+    """Return the plan as CSV; a model name is always text in a spreadsheet, never a formula."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator='\n')
     writer.writerow(COLUMNS)
@@ -21,5 +21,5 @@ def as_csv(summary: Summary) -> str:
 
 
 def _as_text(model: str) -> str:
-    """Return a cell that no spreadsheet calculates, also one that leaves out blanks at its start."""
+    """Return a cell that spreadsheets do not evaluate as a formula, even those that ignore leading spaces."""
     return f"'{model}" if model.strip()[:1] in tuple(FORMULA) else model

@@ -1,4 +1,4 @@
-"""What the plugin's text and perfdata tell of drives -> drives as the document of triage has them, already packed."""
+"""Convert the plugin's text and perfdata to drives in the format of triage's document, already packed."""
 from __future__ import annotations
 
 import re
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
 
 SOURCE = 'perfdata'
 TIME_LEFT, ENDURANCE, OWN_WORD = 'endurance_time_left', 'endurance_used', 'smart_status'
-WEAR = 'endurance_'         # stands in both: what is looked at of every drive, be it shown or not
-MANY_LABELS = 100_000      # remembered at once; labels of one fleet are nearly all the same
-# What verdicts print for numbers; smart_status is the drive's own word.
+WEAR = 'endurance_'         # part of both names; these values are read for every drive, shown or not
+MANY_LABELS = 100_000      # labels kept in memory; nearly all labels of a fleet recur
+# Words that verdicts print for numbers; smart_status is the SMART health status.
 WORDS: Mapping[float, str] = {1: 'good', 0.5: 'warning', 0: 'bad'}
 OWN_WORDS: Mapping[float, str] = {1: 'passed', 0: 'failed'}
-# How findings begin that name no metric.
+# Start of a finding that does not name a metric -> its metric.
 FORMS = {'attribute ': 'vendor_threshold', 'firmware ': 'firmware_advisory', 'no entry for ': 'unknown_model'}
 GREW = re.compile(r'\w+ (?:grew|fell) by ')
 _STATED = re.compile(r', (critical|warning|unknown) (above|below|inside) ')
 
 
 class FleetDrive(NamedTuple):
-    """A drive of a fleet: what it is, and its readings as pairs of a shape's number and a value."""
+    """A drive of a fleet: its facts, and its readings as pairs of a shape's number and a value."""
 
-    facts: Dict[str, Any]        # as the document has them: host, name, model, state, action ...
-    pairs: Callable[[], List[Any]]  # made when they are shown: of most drives they never are
-    used: float = 0              # %, 0 where it is not told
+    facts: Dict[str, Any]        # as in the document: host, name, model, state, action ...
+    pairs: Callable[[], List[Any]]  # created only when shown, which most drives never are
+    used: float = 0              # endurance used in %, 0 if not reported
     weights: Tuple[Weight, ...] = ()  # of its findings, as severity.weight returns them
-    serials: Tuple[str, ...] = ()  # of other drives, in its words
+    serials: Tuple[str, ...] = ()  # of other drives that its messages mention
 
     @property
     def rank(self) -> Rank:
@@ -53,26 +53,26 @@ class FleetDrive(NamedTuple):
 
 
 def dated(now: float, age: float) -> Tuple[Json, ...]:
-    """Return the note on drives as they were *age* seconds ago."""
+    """Return the note that a drive is shown as it was *age* seconds ago."""
     return (note(Coded('result-old', f'as of {day(now - age)}, {since(age)}')),)
 
 
 class Origin(NamedTuple):
-    """Where lines come from."""
+    """The origin of lines of output."""
 
     host: str
-    notes: Tuple[Json, ...] = ()  # that hold for each drive: how old it all is
-    elapsed: float = 0           # seconds since
+    notes: Tuple[Json, ...] = ()  # notes that apply to each drive, such as the age of the result
+    elapsed: float = 0           # seconds since the check
     now: float = 0               # seconds since 1970
-    handling: Optional[Sequence[str]] = None  # how Icinga's users handle it; None: not from Icinga
+    handling: Optional[Sequence[str]] = None  # how users handle the problem in Icinga; None: not from Icinga
 
 
 class Alarm(NamedTuple):
-    """A finding of a line."""
+    """A finding in a line of output."""
 
     metric: str
     state: State
-    code: str        # '' where the line does not tell it
+    code: str        # '' if the line does not contain it
     text: str
 
 
@@ -81,7 +81,7 @@ ByDrive = Dict[str, List[Labelled]]
 
 
 class Reader:
-    """Reads lines and perfdata; remembers what recurs on thousands of hosts."""
+    """Reads lines and perfdata, and caches text that recurs on thousands of hosts."""
 
     def __init__(self, metrics: Mapping[str, Metric], packer: Packer) -> None:
         self._metrics, self._packer = metrics, packer
@@ -91,8 +91,9 @@ class Reader:
         self._readable = re.compile(rf'\b({"|".join(map(re.escape, sorted(metrics, key=len, reverse=True)))})\b')
 
     def drives(self, lines: Sequence[Line], values: Sequence[str], origin: Origin) -> List[FleetDrive]:
-        """Return the drives of one check. At first only values of wear and of findings are read: most drives are never
-        shown.
+        """Return the drives of one check.
+
+        Only the values of wear and of findings are read at first, because most drives are never shown.
         """
         names = {line.name for line in lines}
         alarms = [self.alarms(line) for line in lines]
@@ -102,13 +103,13 @@ class Reader:
         return [self._drive(line, found, first[line.name], known, origin) for line, found in zip(lines, alarms)]
 
     def has_numbers(self, lines: Iterable[Line], values: Iterable[str]) -> bool:
-        """Tell whether values hold a number of any of these drives; the first one mostly does."""
+        """Return whether the perfdata has a number of any of these drives; usually the first value does."""
         names, texts = {line.name for line in lines}, list(values)
         return any(any(self._by_drive(names, some).values()) for some in (texts[:1], texts[1:]) if some)
 
     def row(self, name: str, state: State, why: str, origin: Origin, cause: Code,
             serials: Tuple[str, ...] = ()) -> FleetDrive:
-        """Return a row for a check that has no drive to show, or for a fault of the check as a whole."""
+        """Return a row for a check without drives, or for a problem of the check as a whole."""
         action, to_do = of_problem(cause.name), causes.next_step(cause)
         if state is State.OK:
             action = to_do = NOTHING
@@ -118,13 +119,14 @@ class Reader:
                      serials=serials or legacy.serials(why))
 
     def readable(self, why: str) -> str:
-        """Return words with the names of metrics as a person says them: "endurance used"."""
+        """Return a text with metric names written as words, such as "endurance used"."""
         return self._readable.sub(lambda name: name[1].replace('_', ' '), why)
 
     def alarms(self, line: Line) -> List[Alarm]:
-        """Return the findings of a line; none where the drive could not be read.
+        """Return the findings of a line, or an empty list if the drive could not be read.
 
-        Findings stand worst first. One that does not tell its state is at least what the next one is that does.
+        Findings are listed worst first. So a finding without a state is at least as severe as the next one with a
+        state.
         """
         if line.state is State.OK:
             return []
@@ -163,15 +165,14 @@ class Reader:
 
     def weight(self, metric: str, state: State, number: Optional[float], limit: str, grown: float = 0,
                is_growing: bool = False) -> Weight:
-        """Return the weight of a finding, as severity.weight does; a metric that this host does not know weighs least.
-        """
+        """Return the weight of a finding, as severity.weight does; an unknown metric has the lowest weight."""
         known = self._metrics.get(metric)
         concern, unit, is_verdict = (known.concern, known.unit, known.is_verdict) if known else ('', '', False)
         return severity.weight(state, concern, None if is_verdict else number, limit, unit, grown,
                                is_growing and not is_verdict)
 
     def _weight(self, metric: str, state: State, values: Sequence[Labelled]) -> Weight:
-        """Return the weight of a finding by its value. A number that is within its limits is a finding by growth."""
+        """Return the weight of a finding by its value; if the value is within its limits, it is a growth finding."""
         number, limits = next(((number, limits) for name, number, limits in values if name == metric), (None, ''))
         warning, critical = perfdata.levels(limits)
         limit = critical if state is State.CRITICAL else warning
@@ -186,7 +187,7 @@ class Reader:
             return {'action': action, 'why': _shown(line.findings), 'findings': [
                 {'code': alarm.code, 'text': _shown(alarm.text), 'state': alarm.state.name, 'metric': alarm.metric}
                 for alarm in alarms]}
-        if not self._begins.match(line.findings):  # asleep, and left alone
+        if not self._begins.match(line.findings):  # in standby, so it was not read
             return {'action': NOTHING, 'notes': (*origin.notes, note(Coded('asleep', _shown(line.findings))))}
         if is_due(left, origin.now):
             return {'action': ORDER, 'why': f'{ENDURANCE}: used up {day(origin.now + min(left))}'}
@@ -213,7 +214,7 @@ class Reader:
         return {key: each for key, each in shape.items() if each != ''}
 
     def _by_drive(self, names: Iterable[str], texts: Iterable[str]) -> ByDrive:
-        """Return the values of each drive; what is no metric of ours is left out, as labels of version 1.6."""
+        """Return the values of each drive; unknown metrics, such as labels of version 1.6, are skipped."""
         found: ByDrive = {name: [] for name in names}
         for label, number, limits in perfdata.read(texts):
             for name, metric in self._labels.get(label) or self._split(label):
@@ -223,7 +224,7 @@ class Reader:
         return found
 
     def _split(self, label: str) -> Tuple[Tuple[str, str], ...]:
-        """Return as which name and metric a label may be read, the longest metric first."""
+        """Return the possible pairs of drive name and metric in a label, longest metric first."""
         if len(self._labels) >= MANY_LABELS:
             self._labels.clear()
         places = [place for place, sign in enumerate(label) if sign == '_']
@@ -233,12 +234,12 @@ class Reader:
 
 
 def handled(origin: Origin) -> Json:
-    """Return how Icinga's users handle the problems of a host, as a fact of each of its drives."""
+    """Return how users handle the problems of a host in Icinga, as a fact of each of its drives."""
     return {} if origin.handling is None else {'handling': list(origin.handling)}
 
 
 def unread(cause: Code) -> Json:
-    """Return the code and the next step for a drive that has no verdict."""
+    """Return the code and the next step for a drive without a verdict."""
     return {'code': cause.name, 'to_do': causes.next_step(cause)}
 
 
@@ -249,5 +250,5 @@ def _beginnings(metrics: Iterable[str]) -> re.Pattern[str]:
 
 
 def _shown(text: str) -> str:
-    """Return a string of another host as one can look at it."""
+    """Return a string of another host, made safe to display."""
     return text if text.isprintable() else visible(text)

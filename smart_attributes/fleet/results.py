@@ -1,4 +1,4 @@
-"""Services as Icinga 2's API has them: the last result, and how Icinga's users handle it. Pure: nothing is asked here.
+"""Services from Icinga 2's API: their latest result and how users handle it. Pure: no queries are made here.
 
 Source: Icinga 2, doc/09-object-types.md ("Checkable"), doc/08-advanced-topics.md ("CheckResult").
 """
@@ -9,23 +9,23 @@ from typing import Mapping, NamedTuple, Optional, Sequence, Tuple
 from ..typed import Json
 from ..words import visible
 
-OUTPUT, VALUES = 256 << 10, 20_000   # characters of one output, and texts of its perfdata, that are looked at
-NAME = 255                 # characters of the name of a host or a service
-OK, HARD = 0, 1            # of `state` and `state_type`
-# Attributes that are above 0 while somebody handles a problem.
+OUTPUT, VALUES = 256 << 10, 20_000   # characters of one output, and values of its perfdata, that are read
+NAME = 255                 # characters of the name of a host or service
+OK, HARD = 0, 1            # values of `state` and `state_type`
+# Attributes that are above 0 while a user handles a problem.
 HANDLING: Mapping[str, str] = {'downtime_depth': 'in downtime', 'acknowledgement': 'acknowledged'}
 ASKED = ('__name', 'last_check_result', 'check_interval', 'enable_active_checks', 'state_type', 'last_reachable',
          *HANDLING)
-# Icinga shows these only to an ApiUser that may query hosts, and leaves them out without an error.
+# Icinga shows these only to an ApiUser that may query hosts, and otherwise omits them without an error.
 JOINED = tuple(f'host.{attribute}' for attribute in HANDLING)
 
 
 class Result(NamedTuple):
-    """What a check said last."""
+    """The latest result of a check."""
 
-    state: int                   # as Icinga took it
+    state: int                   # as Icinga recorded it
     output: str
-    values: Sequence[str]        # of perfdata
+    values: Sequence[str]        # texts of the perfdata
     ended: float                 # seconds since 1970
     status: int = 0              # exit status of the check
 
@@ -37,13 +37,13 @@ class Service(NamedTuple):
     name: str
     result: Optional[Result]     # None: not checked yet
     interval: float              # seconds between two checks
-    is_active: bool              # Icinga has it checked; results of others come when they come
+    is_active: bool              # scheduled by Icinga; passive results arrive at any time
     handling: Tuple[str, ...] = ()  # "host in downtime", "service acknowledged", "soft state", "not reachable"
     is_host_shown: bool = False  # Icinga shows its host as well, so the downtime of the host is known
 
 
 def service(found: Json) -> Service:
-    """Return a service; what is not as Icinga's documents say is as if it were not there."""
+    """Return a service; values that do not match Icinga's documentation are treated as missing."""
     host, _, name = str(found.get('name', '')).partition('!')
     own = _object(found.get('attrs'))
     of_host = _object(_object(found.get('joins')).get('host'))

@@ -1,4 +1,4 @@
-"""A service of Icinga -> its drives, and what is to be said of it: nothing is guessed, nothing left out in silence."""
+"""The drives and remarks of an Icinga service; nothing is guessed, and every omission is reported."""
 from __future__ import annotations
 
 from typing import Dict, List, NamedTuple, Tuple
@@ -14,11 +14,11 @@ from . import causes
 from .plugin_output import FleetDrive, Origin, Reader, dated
 from .results import HANDLING, Result, Service
 
-STALE = 2              # intervals after which a result tells the past
-LEAST = 5 * 60         # seconds; checks are not on time to the second
+STALE = 2              # check intervals after which a result is out of date
+LEAST = 5 * 60         # shortest interval in seconds, because checks are not punctual to the second
 WHY = 500              # characters
 
-# What is said of several services at once, behind how many they are; each names some.
+# Remarks on several services at once, printed after their number; each names some of them.
 PENDING = Coded('never-checked', 'not checked yet: {}')
 OLD = Coded('plugin-1.6', 'checked by version 1.6, whose lines name neither model nor serial number: {}')
 FOREIGN = Coded('output-foreign', 'with words that are not this plugin\'s, but those of Icinga, a daemon in between or '
@@ -37,14 +37,14 @@ HOST_HIDDEN = Coded('downtime-hidden', 'whose host may be in downtime, which Ici
 
 
 class Told(NamedTuple):
-    """What a service tells."""
+    """The drives and remarks of a service."""
 
     drives: List[FleetDrive]
-    remarks: Tuple[Coded, ...] = ()  # of the sentences above
+    remarks: Tuple[Coded, ...] = ()  # from the remarks above
 
 
 def told(service: Service, reader: Reader, now: float) -> Told:
-    """Return the drives of a service; where it tells none, a row that says so with the state that Icinga has."""
+    """Return the drives of a service or, without drives, one row with the reason and the state from Icinga."""
     handled = _handled(service)
     if service.result is None:
         cause = BY_NAME['never-checked']
@@ -52,7 +52,7 @@ def told(service: Service, reader: Reader, now: float) -> Told:
         return Told([reader.row(_name(service), State.UNKNOWN, cause.meaning, origin, cause)], (PENDING, *handled))
     result = service.result
     age = max(now - result.ended, 0)
-    # What is sent in comes when it comes: its interval says nothing.
+    # Passive results arrive at any time, so their check interval is meaningless.
     is_stale = age > STALE * max(service.interval, LEAST if service.is_active else DAY)
     origin = Origin(service.host, dated(now, age) if is_stale else (), age, now, service.handling)
     text = plugin_lines.read(result.output)
@@ -73,7 +73,7 @@ def _told_otherwise(service: Service, result: Result, reader: Reader, origin: Or
 
 
 def _handled(service: Service) -> Tuple[Coded, ...]:
-    """Return what is said of services that somebody handles in Icinga, or whose host is not shown."""
+    """Return the remarks on a service that a user handles in Icinga, or whose host Icinga does not show."""
     found = {Coded(HANDLED.code, HANDLED.format(words=words)) for words in HANDLING.values()
              if any(each.endswith(words) for each in service.handling)}
     return (*sorted(found), *(() if service.is_host_shown else (HOST_HIDDEN,)))
@@ -112,7 +112,7 @@ def _state(number: int) -> State:
 
 
 def sentences(remarks: Dict[Coded, List[str]], examples: int = 3) -> List[Coded]:
-    """Return a sentence for each kind of remark, by how many services it holds for, with some of their names."""
+    """Return one message for each remark, with the number of its services and some of their names."""
     found = []
     for words, names in sorted(remarks.items(), key=lambda entry: -len(entry[1])):
         more = f' and {len(names) - examples} more' if len(names) > examples else ''

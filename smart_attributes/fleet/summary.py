@@ -1,4 +1,4 @@
-"""What only a fleet shows: counts by model and firmware, firmware defects, what to order when, drives met twice."""
+"""The summary of a fleet: counts by model and firmware, firmware defects, orders by date, and duplicate drives."""
 from __future__ import annotations
 
 import time
@@ -14,16 +14,16 @@ from ..typed import Json, MutableJson
 from .plugin_output import FleetDrive
 
 NOW = 'now'
-UNDATED = 'no forecast'        # stands behind all quarters
-PLANNED = 3 * YEAR             # seconds ahead; what lasts longer needs no order yet
-MOST_TWINS = 100               # named one by one
+UNDATED = 'no forecast'        # sorted after all quarters
+PLANNED = 3 * YEAR             # seconds ahead; later orders are not planned yet
+MOST_TWINS = 100               # duplicate drives listed individually
 UNTOLD = ''
-# What nobody may take for one and the same drive: too short, or of one sign throughout.
+# Serial numbers that do not identify a drive: too short, or one character repeated.
 SHORTEST_SERIAL = 4
 
 
 class Group:
-    """Drives of one kind, and the hosts that they are on."""
+    """A group of drives of one type, and their hosts."""
 
     def __init__(self) -> None:
         self.states: Counter[str] = Counter()
@@ -31,7 +31,7 @@ class Group:
         self._host: Optional[str] = None
 
     def add(self, drive: FleetDrive) -> None:
-        """Count a drive; those of a host come together."""
+        """Count a drive; the drives of one host must be added together."""
         self.states[drive.facts['state']] += 1
         if drive.facts['host'] != self._host:
             self._host = drive.facts['host']
@@ -39,12 +39,12 @@ class Group:
 
     @property
     def drives(self) -> int:
-        """Return how many they are."""
+        """Return the number of drives."""
         return sum(self.states.values())
 
 
 class Twin(NamedTuple):
-    """A drive that several hosts, or several services of one, have told of."""
+    """A drive that several hosts, or several services of one host, have reported."""
 
     model: str
     serial: str
@@ -52,25 +52,25 @@ class Twin(NamedTuple):
 
 
 class Summary:
-    """Counts drives one by one; what it keeps grows with models and serial numbers alone."""
+    """Counts drives one by one; its memory use depends only on the number of models and serial numbers."""
 
     def __init__(self, now: float, hide_serial: bool = False) -> None:
         self.states: Counter[str] = Counter()
-        self.checks: Counter[str] = Counter()    # rows that are no drives
-        self.codes: Counter[str] = Counter()     # causes of those that are not OK
+        self.checks: Counter[str] = Counter()    # rows about a check instead of a drive, by state
+        self.codes: Counter[str] = Counter()     # causes of those rows that are not OK
         self.hosts: Dict[str, str] = {}
         self.models: Dict[Tuple[str, str], Group] = defaultdict(Group)
         self.plan: Dict[Tuple[str, str], Group] = defaultdict(Group)
         self.twins: List[Twin] = []
         self.twin_count = 0
-        self.repeats = 0                         # drives that two services of one host tell of
+        self.repeats = 0                         # drives that two services of one host report
         self._now, self._hide_serial = now, hide_serial
         self._host: Optional[str] = None
         self._met: Set[int] = set()              # drives of this host
-        self._seen: Dict[int, str] = {}          # by the hash of model and serial number: text would take 40 MB more
+        self._seen: Dict[int, str] = {}          # by the hash of model and serial number; text would use 40 MB more
 
     def add(self, drive: FleetDrive) -> bool:
-        """Count a drive; False where its host has told of it before, and all is well with it."""
+        """Count a drive, and return False if it is OK and its host has already reported it."""
         facts = drive.facts
         host = self.hosts.setdefault(facts['host'], facts['host'])
         if facts.get('is_check'):
@@ -88,7 +88,7 @@ class Summary:
         return True
 
     def _is_known(self, facts: Json, host: str) -> bool:
-        """Tell whether its host has told of a drive before, which is well; note where another one has."""
+        """Return whether a drive is OK and its host has already reported it; record reports by another host."""
         serial, model = facts['serial'] or '', facts['model'] or ''
         if not model or len(set(serial)) < 2 or len(serial) < SHORTEST_SERIAL:
             return False
@@ -98,7 +98,7 @@ class Summary:
         first = self._seen.get(key)
         if key in self._met or first == host:
             self.repeats += 1
-            return bool(facts['state'] == State.OK.name)  # another state may be news
+            return bool(facts['state'] == State.OK.name)  # another state may be new information
         self._met.add(key)
         if first is None:
             self._seen[key] = host
@@ -107,7 +107,7 @@ class Summary:
         return False
 
     def close(self) -> None:
-        """Forget which drives were met: no more will come."""
+        """Free the memory for duplicate detection after the last drive."""
         self._seen.clear()
 
     def _note(self, twin: Twin) -> None:
@@ -117,7 +117,7 @@ class Summary:
 
 
 def due(facts: Json, now: float) -> str:
-    """Return the quarter by which a replacement must be ordered, "now", "2027-Q1" or UNDATED; '' for none."""
+    """Return when a replacement must be ordered: "now", "2027-Q1", UNDATED, or '' if no order is planned."""
     if facts['action'] in (REPLACE, MEMBER):
         return NOW
     by = order_by((each['left'] for each in facts.get('forecasts', {}).values()), now)
@@ -133,7 +133,7 @@ def quarter(when: float) -> str:
 
 
 class Defect(NamedTuple):
-    """A known firmware defect, and the drives that it concerns."""
+    """A known firmware defect and the affected drives."""
 
     model: str
     firmware: str
@@ -142,7 +142,7 @@ class Defect(NamedTuple):
 
 
 def defects(summary: Summary, database: SpecDatabase) -> List[Defect]:
-    """Return the firmware defects that drives of the fleet have, most drives first."""
+    """Return the known firmware defects in the fleet, most affected drives first."""
     found = [Defect(model, firmware, group, f'{advisory.effect}; {advisory.action}'
                     + (f', fixed in {advisory.fixed_in}' if advisory.fixed_in else ''))
              for (model, firmware), group in summary.models.items() if model and firmware
@@ -151,14 +151,14 @@ def defects(summary: Summary, database: SpecDatabase) -> List[Defect]:
 
 
 def planned(summary: Summary) -> List[Tuple[str, str, Group]]:
-    """Return (quarter, model, drives), the first quarter first."""
+    """Return (quarter, model, drives), earliest quarter first."""
     ordered = sorted(summary.plan.items(),
                      key=lambda entry: (entry[0][0] != NOW, entry[0][0], -entry[1].drives, entry[0][1]))
     return [(when, model, group) for (when, model), group in ordered]
 
 
 def by_model(summary: Summary) -> List[Tuple[str, str, Group]]:
-    """Return (model, firmware, drives), those with most alarms first."""
+    """Return (model, firmware, drives), most alerts first."""
     def rank(entry: Tuple[Tuple[str, str], Group]) -> Tuple[Any, ...]:
         states = entry[1].states
         return (*(-states[state.name] for state in (State.CRITICAL, State.UNKNOWN, State.WARNING)), -entry[1].drives,
@@ -167,7 +167,7 @@ def by_model(summary: Summary) -> List[Tuple[str, str, Group]]:
 
 
 def as_json(summary: Summary, known: Iterable[Defect]) -> MutableJson:
-    """Return the same for the document."""
+    """Return the summary in the format of the JSON document."""
     return {
         'hosts': len(summary.hosts), 'drives': sum(summary.states.values()), 'states': _counts(summary.states),
         'models': [{'model': model or None, 'firmware': firmware or None, **_group(group), **_counts(group.states)}

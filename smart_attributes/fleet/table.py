@@ -1,4 +1,4 @@
-"""A fleet at a terminal: counts, what to order, known firmware defects, then the worst drives. Pure: nothing draws."""
+"""The text report on a fleet: counts, orders, known firmware defects, then the worst drives. Pure: prints nothing."""
 from __future__ import annotations
 
 from typing import Iterable, Iterator, List, Sequence, Tuple
@@ -12,14 +12,14 @@ from ..typed import Json
 from ..words import amount, plural, sentence
 from .summary import Defect, Group, Summary, by_model, planned
 
-LINES = 12             # of one table, before the rest is counted
+LINES = 12             # lines of one table; further ones are only counted
 NOT_TOLD = '-'
 GAP = '  '
-TEXTS = ('by', 'model', 'firmware', 'what')  # columns; all others are numbers
+TEXTS = ('by', 'model', 'firmware', 'what')  # text columns; all others are numbers
 
 
 def rows(drives: Iterable[Json], now: float) -> List[DriveRow]:
-    """Return the rows of drives, as output.triage_table prints them."""
+    """Return the rows of drives for output.triage_table. now: seconds since 1970."""
     return [_row(drive, now) for drive in drives]
 
 
@@ -48,7 +48,7 @@ def _until(drive: Json, now: float) -> str:
 def _what(drive: Json) -> Tuple[str, ...]:
     action, why, code = drive.get('action', NOTHING), drive.get('why', ''), drive.get('code', '')
     to_do, said = drive.get('to_do', action), f'[{code}] {why}' if code else why
-    words = [said, to_do] if code else [to_do, said]  # a code stands before all else, as in every message
+    words = [said, to_do] if code else [to_do, said]  # a code comes first, as in every message
     notes = [note['text'] for note in drive['notes'] if drive['state'] != State.OK.name and not (
         code and note['code'] == code)]
     words = [*(each for each in words if each and each != NOTHING), *drive.get('handling', ()), *notes]
@@ -77,7 +77,7 @@ def heading(summary: Summary, known: Sequence[Defect]) -> Iterator[str]:
 
 
 def worst_first() -> List[State]:
-    """Return the states, most urgent first."""
+    """Return all states, most urgent first."""
     return sorted(State, key=lambda state: -state.urgency)
 
 
@@ -86,7 +86,7 @@ def _counted(group: Group) -> Tuple[str, str]:
 
 
 def _told(title: str, columns: Sequence[str], found: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield a small table below its title; nothing where it is empty."""
+    """Yield the lines of a small table with its title, or nothing if it is empty."""
     if not found:
         return
     yield ''

@@ -1,4 +1,4 @@
-"""Documents of `triage --json`, of this version or another, from hosts that may write anything -> their drives."""
+"""Read the drives from documents of `triage --json`, of this or another version, from untrusted hosts."""
 from __future__ import annotations
 
 import os
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from ..knowledge.severity import Weight
 
 LARGEST = 16 << 20     # bytes of a file; 24 drives take 0.1 MB
-MOST_DRIVES = 2_000    # of one document
-ENTRIES, POINTS = 200, 2_000   # of each list that a drive has, and of each past
-OLD = 2 * DAY          # seconds, after which a document tells the past
+MOST_DRIVES = 2_000    # drives of one document
+ENTRIES, POINTS = 200, 2_000   # entries of each list of a drive, and points of each history
+OLD = 2 * DAY          # seconds after which a document is out of date
 WORDS, SERIAL = 500, 80  # characters of a text, and of the serial number of another drive
 TEXTS = ('device', 'type', 'name', 'model', 'serial', 'firmware', 'kind', 'entry', 'why', 'bay', 'light')
 OF_A_FINDING = ('code', 'text', 'metric', 'unit', 'limit', 'source')
@@ -44,24 +44,25 @@ class Document(NamedTuple):
 
     @property
     def is_of_version_1(self) -> bool:
-        """Return whether an earlier version has printed it."""
+        """Return whether the document has the format of version 1."""
         return self.content.get('version') == legacy.VERSION
 
     @property
     def notes(self) -> Sequence[Json]:
-        """Return what concerns the run as a whole, and made it worse than its drives."""
+        """Return the notes on the run as a whole that made its state worse than its drives."""
         notes = self.content.get('notes')
         return legacy.notes(notes) if self.is_of_version_1 else _dicts(notes)
 
 
 class Damaged(SmartError):
-    """A document that cannot be read, and hides the drives of its host."""
+    """A document cannot be read, so the drives of its host are missing."""
 
 
 def read(path: str) -> Optional[Document]:
-    """Return the document that a file holds; None where it holds something else. Raises OSError, and Damaged.
+    """Return the document in a file, or None if the file contains something else.
 
-    Its host is the one that it names; else the file's name, or that of its folder where all are called alike.
+    Its host is the one that the document names, else the file's name, else the directory's name if all files have the
+    same name. Raises OSError if the file cannot be read, and Damaged if the document cannot.
     """
     text = files.content(path, LARGEST, trust.foreign_secret)
     try:
@@ -76,20 +77,20 @@ def read(path: str) -> Optional[Document]:
         return None
     made: Any = content.get('made')
     written = os.stat(path).st_mtime
-    # A clock that is ahead must not keep an old document young for ever.
+    # A host whose clock is ahead must not make an old document look recent.
     is_known = _is_number(made) and 0 <= made <= written + DAY
     return Document(_text(content.get('host')) or host_of(path) or '-', content, float(made) if is_known else written)
 
 
 def host_of(path: str) -> str:
-    """Return the host that a path names: "web1" of web1.json, and of web1/drives.json."""
+    """Return the host named by a path: "web1" for web1.json and for web1/drives.json."""
     folder, name = os.path.split(path)
     stem = name.partition('.json')[0]
     return visible(os.path.basename(folder) if stem in ('drives', 'triage', 'smart') and folder else stem)
 
 
 def drives(document: Document, reader: Reader, packer: Packer, now: float) -> Iterator[FleetDrive]:
-    """Yield the drives of a document, and a row for what is wrong with the run as a whole."""
+    """Yield the drives of a document, and a row for each problem of the run as a whole. now: seconds since 1970."""
     age = max(now - document.made, 0)
     origin = Origin(document.host, dated(now, age) if age > OLD else (), age, now)
     state = _state(document.content.get('state'))
@@ -171,7 +172,7 @@ def _reading(given: Json) -> Dict[str, Any]:
 
 
 def _items(given: Any, elapsed: float) -> Iterator[Tuple[str, Json]]:
-    """Yield forecasts, counted from now on."""
+    """Yield the forecasts, with their times counted from now. elapsed: age of the document in seconds."""
     for metric, each in _pairs(given):
         if isinstance(each, dict) and _is_number(each.get('left')):
             told = {key: each[key] for key in OF_A_FORECAST if _is_number(each.get(key))}

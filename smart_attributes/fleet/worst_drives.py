@@ -1,4 +1,4 @@
-"""The drives that are shown one by one: the worst of a fleet, as many as a page can hold, in little memory."""
+"""Keep the worst drives of a fleet, as many as a page can list, in little memory."""
 from __future__ import annotations
 
 import json
@@ -14,41 +14,41 @@ from .plugin_output import FleetDrive
 if TYPE_CHECKING:
     from ..knowledge.severity import Rank
 
-MOST = 25_000          # drives; a page of 24,000 has 6 MB, or 13 where their documents have reasons and sources
-ROW = 32 << 10         # bytes of one; 600 are usual
-MEMORY = 64 << 20      # bytes of all
+MOST = 25_000          # drives; a page of 24,000 has 6 MB, or 13 MB if their documents have reasons and sources
+ROW = 32 << 10         # bytes of one drive; 600 are usual
+MEMORY = 64 << 20      # bytes of all drives
 WITHOUT = {'past': {}, 'carries': (), 'notes': (
     note(Coded('readings-left-out', 'its readings are left out: they would take too much room')),)}
 _text = json.JSONEncoder(separators=(',', ':')).encode
 
 
 class WorstDrive(NamedTuple):
-    """A drive as it is kept, and what it is ordered by."""
+    """A drive as it is stored, and its sort key."""
 
     key: Rank
     action: str
-    model: str         # '' where nobody answered
+    model: str         # '' if no drive answered
     text: str          # JSON, packed
 
 
 class Card(NamedTuple):
-    """A drive that stands for all drives of its model with which the same is to be done."""
+    """A drive that represents all drives of its model with the same action."""
 
-    place: int         # among all that are kept
+    place: int         # position among all kept drives
     drive: Json
-    drives: int        # for which it stands, itself included
+    drives: int        # number of drives that it represents, including itself
 
 
 class Kept:
-    """Takes drives one by one and keeps the worst."""
+    """Takes drives one by one and keeps the worst of them."""
 
     def __init__(self, packer: Packer, most: int = MOST) -> None:
         self.left_out = 0
         self._packer, self._most, self._size = packer, max(most, 1), 0
-        self._rows: List[WorstDrive] = []           # always ordered: what comes too late costs no more than its key
+        self._rows: List[WorstDrive] = []           # always sorted, so that a drive that is not kept costs only its key
 
     def add(self, drive: FleetDrive) -> None:
-        """Keep a drive, unless enough are worse."""
+        """Keep a drive, unless enough kept drives are worse."""
         facts = drive.facts
         key = drive.rank
         if len(self._rows) == self._most and key > self._rows[-1].key:
@@ -64,16 +64,19 @@ class Kept:
             self.left_out += 1
 
     def rows(self) -> List[WorstDrive]:
-        """Return what is kept, the worst first."""
+        """Return the kept drives, worst first."""
         return self._rows
 
     def drives(self, rows: List[WorstDrive]) -> Iterator[Dict[str, Any]]:
-        """Yield drives as the document has them."""
+        """Yield drives in the format of the document."""
         tables = self._packer.tables()
         return (unpacked(json.loads(row.text), tables) for row in rows)
 
     def taken(self, now: float) -> str:
-        """Return all that is kept as the page's script unpacks it, and keep it no longer: it is large."""
+        """Return the kept drives as packed data for the page's script, and free their memory.
+
+        now: seconds since 1970.
+        """
         tables = json.dumps({**self._packer.tables(), 'made': round(now)}, separators=(',', ':'))
         texts = [row.text for row in self.rows()]
         self._rows = []
@@ -85,7 +88,7 @@ class Kept:
         return ','.join(texts)
 
     def todo(self, actions: Sequence[str], shown: int) -> Dict[str, Tuple[int, List[Card]]]:
-        """Return what to do -> with how many drives, and the first cards: a model has one, that of its worst drive."""
+        """Return, for each action, the number of drives and the first cards: one per model, for its worst drive."""
         found: Dict[str, Dict[Tuple[str, int], List[int]]] = {action: {} for action in actions}
         for place, row in enumerate(self.rows()):
             if row.action in found:
@@ -94,12 +97,12 @@ class Kept:
                 for action, models in found.items() if models}
 
     def _cards(self, models: Sequence[Sequence[int]]) -> List[Card]:
-        """Return a card for each model, of its first place."""
+        """Return a card for each model, for the drive at its first place."""
         drives = self.drives([self._rows[places[0]] for places in models])
         return [Card(places[0], drive, len(places)) for places, drive in zip(models, drives)]
 
 
 def _spread(models: List[List[int]], shown: int) -> List[List[int]]:
-    """Return the places that each card stands for: a drive each where all fit, else a model each."""
+    """Return the places that each card represents: one drive per card if all fit, else one model per card."""
     places = sorted(place for each in models for place in each)
     return [[place] for place in places] if len(places) <= shown else models[:shown]

@@ -1,4 +1,4 @@
-"""What to do about a drive: the one thing that whoever orders, pulls and plugs drives wants to be told first. Pure."""
+"""The recommended action for a drive, such as ordering a replacement or checking a cable. Pure."""
 from __future__ import annotations
 
 from typing import Iterable, Mapping, NamedTuple, Optional, Sequence, Tuple
@@ -12,29 +12,29 @@ REPLACE, MEMBER, ORDER, CABLE, UPDATE, COOL, SEARCH, REPAIR, READ, WATCH, NOTHIN
     'update the firmware', 'look at the cooling', 'look for the drive',
     'repair the check', 'find out why it cannot be read', 'watch', 'nothing')
 ORDER_OF_ACTIONS: Tuple[str, ...] = (REPLACE, MEMBER, SEARCH, REPAIR, READ, ORDER, CABLE, UPDATE, COOL, WATCH, NOTHING)
-# What documents of other hosts, made by an earlier version, call an action.
+# Former name of an action, in documents that an earlier version wrote -> its present name.
 FORMER: Mapping[str, str] = {'order within 90 days': ORDER}
 
-# What helps where one of these is the matter, whatever the state; all else is the drive itself.
+# Metrics or findings whose action is the same in every state. All others concern the drive itself.
 CURES: Mapping[str, str] = {
     'crc_errors': CABLE, 'link_downshift': CABLE, 'firmware_advisory': UPDATE, 'temperature': COOL,
     'temperature_warning': COOL, 'over_temperature_time': COOL, 'critical_temperature_time': COOL,
     'unknown_model': WATCH, 'endurance_time_left': ORDER}
-# Used up by plan: there is time to order.
+# Wear is gradual, so there is time to order a replacement.
 WORN = ('endurance_used', 'spare_available')
-# The codes of a drive that is not there any more: it is looked for, not read.
+# Codes of a drive that is no longer there: it must be found before it can be read.
 GONE = frozenset(('no-such-device', 'empty-slot', 'drives-missing', 'drive-gone'))
 
 
 class Due(NamedTuple):
-    """An action with its date."""
+    """An action and the date by which a replacement must be ordered."""
 
     to_do: str                # "order a replacement by 2027-03-04", or "... now" if that is past
-    order_by: Optional[str]   # "2027-03-04", today if that is past; None without forecast, and for nothing to order
+    order_by: Optional[str]   # "2027-03-04", today if that is past; None: no forecast or no order
 
 
 class Advice(NamedTuple):
-    """What to do, and why."""
+    """The recommended action and its reason."""
 
     action: str               # one of ORDER_OF_ACTIONS
     why: str
@@ -42,7 +42,7 @@ class Advice(NamedTuple):
 
 
 def advice(verdict: Verdict, now: float) -> Advice:
-    """Return what to do about a drive. now: seconds since 1970."""
+    """Return the recommended action for a drive. now: seconds since 1970."""
     action, why = _action_and_why(verdict, now)
     if action == REPLACE and verdict.place.is_member:
         action = MEMBER
@@ -50,7 +50,7 @@ def advice(verdict: Verdict, now: float) -> Advice:
 
 
 def due(action: str, left: Sequence[float], now: float) -> Due:
-    """Return an action with its date. left: for each forecast of the drive, seconds until it is used up."""
+    """Return an action with its date. left: for each forecast of the drive, the seconds until wear-out."""
     by = order_by(left, now) if action == ORDER else None
     if by is None:
         return Due(action, None)
@@ -58,7 +58,7 @@ def due(action: str, left: Sequence[float], now: float) -> Due:
 
 
 def is_due(left: Iterable[float], now: float) -> bool:
-    """Tell whether a replacement must be ordered now, whatever the state of the drive."""
+    """Return whether a replacement must be ordered now, regardless of the state of the drive."""
     by = order_by(left, now)
     return by is not None and by <= now
 
@@ -75,17 +75,17 @@ def _action_and_why(verdict: Verdict, now: float) -> Tuple[str, str]:
 
 
 def of_problem(code: str) -> str:
-    """Return what to do where a drive was not read, for this reason."""
+    """Return the action for a drive that could not be read. code: the reason."""
     return SEARCH if code in GONE else READ
 
 
 def of_alarms(alarms: Iterable[Tuple[str, State]]) -> str:
-    """Return the most urgent thing to do about alarms, each a metric and its state."""
+    """Return the most urgent action for alerts, each given as a metric and its state."""
     return min((_action(metric, state) for metric, state in alarms), key=ORDER_OF_ACTIONS.index)
 
 
 def _action(metric: str, state: State) -> str:
-    """Return what helps against one alarm."""
+    """Return the action for one alert."""
     if metric in CURES:
         return CURES[metric]
     if state is State.CRITICAL:

@@ -1,7 +1,7 @@
-"""Fit the output into a number of bytes: which metrics are printed, and which lines of text. Pure.
+"""Fit the output into a size limit by choosing the metrics and the lines of text to print. Pure.
 
-Perfdata are chosen first, by the largest size that values can have. So a series of a graph never comes or goes with a
-state or a number. The text gets the rest, and never less than its share.
+Perfdata is chosen first, by the largest size that its values can have. So a change of a state or a number never adds
+or removes a series of a graph. The text gets the remaining space, and never less than its minimum share.
 """
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 WHY = 'left out to stay within'
 REMEDY = 'divide the drives among several commands with -d, or use check_smart_attributes metrics'
-ROOM_TO_SAY_SO = 500   # bytes of the line that names what is left out
+ROOM_TO_SAY_SO = 500   # bytes of the line that names the omitted metrics and lines
 NAMED = 200            # bytes of it for the names of metrics
 DIGITS = 20            # of a number without bounds
 LIMITS = 9             # characters of both limits of a value; more where a limit of the metric is longer
-LAST = 1000            # order of metrics that have none; labels of version 1.6 come after these
+LAST = 1000            # position of metrics without one; labels of version 1.6 come after these
 
 
 class OutputText(NamedTuple):
-    """The lines of text behind the first one, most important first."""
+    """The lines of text after the first one, most important first."""
 
     checks: Sequence[str]    # about the check as a whole
     drives: Sequence[str]    # most severe drive first
@@ -36,21 +36,21 @@ class OutputText(NamedTuple):
 
 
 def size(part: str) -> int:
-    """Return the bytes of a line or a value, with what separates it from the next."""
+    """Return the size of a line or a value in bytes, including its separator."""
     return len(part.encode()) + 1
 
 
 def share(limit: int) -> int:
-    """Return the bytes that text has at least."""
+    """Return the minimum number of bytes reserved for text. limit: bytes of the whole output."""
     return max(limit // 16, min(2000, limit // 3))
 
 
 # --- perfdata ----------------------------------------------------------------------
 
 def metrics(needed: Mapping[str, int], definitions: Mapping[str, Metric], limit: int) -> Set[str]:
-    """Return the metrics that are printed, each for all drives: in a fixed order, as many as fit.
+    """Return the metrics to print, each for all drives: as many as fit, in a fixed order.
 
-    needed: bytes that each takes at most. limit: bytes of the whole output.
+    needed: the most bytes that each metric can take. limit: bytes of the whole output.
     """
     room, kept = limit - share(limit) - ROOM_TO_SAY_SO, set()
     for metric in in_order(needed, definitions):
@@ -61,7 +61,7 @@ def metrics(needed: Mapping[str, int], definitions: Mapping[str, Metric], limit:
 
 
 def in_order(found: Iterable[str], definitions: Mapping[str, Metric]) -> List[str]:
-    """Return metrics by their order in attributes.json, then by concern as in the order of severity, then by name."""
+    """Return metrics sorted by their order in attributes.json, then by concern as for severity, then by name."""
     def place(metric: str) -> Tuple[int, int, str]:
         definition = definitions.get(metric)
         return ((definition.order or LAST, severity.ORDER.index(definition.concern), metric) if definition
@@ -71,9 +71,9 @@ def in_order(found: Iterable[str], definitions: Mapping[str, Metric]) -> List[st
 
 def needed(verdicts: Sequence[Verdict], values: Sequence[perfdata.Value], definitions: Mapping[str, Metric],
            is_all: bool) -> Dict[str, int]:
-    """Return the bytes that each metric takes at most, whatever the drives report at a later check.
+    """Return the most bytes that each metric can take, whatever values the drives report at later checks.
 
-    Drives of one kind count as having the same metrics, and a drive that was not read counts as having all.
+    Drives of the same type are assumed to have the same metrics. A drive that was not read is assumed to have all.
     """
     of_kind: Dict[str, Set[str]] = {}
     for verdict in verdicts:
@@ -89,13 +89,13 @@ def needed(verdicts: Sequence[Verdict], values: Sequence[perfdata.Value], defini
 
 
 def _possible(verdict: Verdict, definitions: Mapping[str, Metric], is_all: bool) -> Set[str]:
-    """Return the metrics of a drive that can be graphed, with or without a number at this check."""
+    """Return the metrics of a drive that can be graphed, even if they have no number at this check."""
     told = {judgement.reading.metric for judgement in verdict.judgements if perfdata.is_possible(judgement, is_all)}
     return told | {name for name, definition in definitions.items() if definition.beside in told}
 
 
 def _width(metric: str, values: Iterable[perfdata.Value], definition: Optional[Metric]) -> int:
-    """Return the largest size of a value of a metric, without the name of the drive."""
+    """Return the largest size in bytes of a value of a metric, without the name of the drive."""
     most = definition.valid[1] if definition else None
     number = len(plain(most)) if most is not None else DIGITS
     limits = max((len(value.limits) for value in values if value.metric == metric), default=0)
@@ -106,7 +106,7 @@ def _width(metric: str, values: Iterable[perfdata.Value], definition: Optional[M
 
 
 def _at_least(found: Mapping[str, int], values: Iterable[perfdata.Value]) -> Dict[str, int]:
-    """Return sizes that are never below those of today; labels of version 1.6 are counted with DIGITS for a number."""
+    """Return sizes at least as large as those of this check; a number under a label of version 1.6 counts as DIGITS."""
     today: Dict[str, int] = {}
     for value in values:
         more = DIGITS + LIMITS if value.metric == perfdata.OLD else 0
@@ -117,9 +117,9 @@ def _at_least(found: Mapping[str, int], values: Iterable[perfdata.Value]) -> Dic
 # --- text --------------------------------------------------------------------------
 
 def fitted(text: OutputText, missing: Sequence[str], limit: int, others: Sequence[str]) -> List[str]:
-    """Return the lines that fit, and one that names what is left out.
+    """Return the lines that fit, and a line that names what was omitted.
 
-    missing: metrics that are left out. limit: bytes of the whole output. others: its first line and its values.
+    missing: omitted metrics. limit: bytes of the whole output. others: its first line and its values.
     """
     room, whole = limit - sum(map(size, others)) - ROOM_TO_SAY_SO, [*text.checks, *text.drives, *text.notes]
     kept = whole if sum(map(size, whole)) <= room else _most_important(text, room)
@@ -130,13 +130,13 @@ def fitted(text: OutputText, missing: Sequence[str], limit: int, others: Sequenc
 
 
 def _most_important(text: OutputText, room: int) -> List[str]:
-    """Return the lines that fit; those about the check get no more than half, for drives have states, too."""
+    """Return the lines that fit; lines about the check get at most half of the space, to leave room for drives."""
     checks = first(text.checks, room // 2)
     return [*checks, *first([*text.drives, *text.notes], room - sum(map(size, checks)))]
 
 
 def first(parts: Sequence[str], room: int) -> List[str]:
-    """Return as many parts as fit."""
+    """Return as many of the first parts as fit into *room* bytes."""
     return [part for part, used in zip(parts, accumulate(map(size, parts))) if used <= room]
 
 

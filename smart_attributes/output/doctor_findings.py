@@ -1,6 +1,4 @@
-"""What an examination of an installation found -> a screen for a tired person, or JSON: each line says good, or what to
-do.
-"""
+"""Results of an installation check as text or JSON; each line reports that all is well, or the next step."""
 from __future__ import annotations
 
 import json
@@ -12,30 +10,30 @@ from ..constants import DOCUMENT
 from ..words import sentence, visible
 
 GOOD, TO_DO, LATER = 'good', 'TO DO', '-'
-NARROWEST, WIDEST = 80, 110   # columns that words are wrapped at
+NARROWEST, WIDEST = 80, 110   # limits of the column at which text is wrapped
 _WORDS = 600                  # characters of a sentence
-_INDENT = 9                   # where subjects begin; what to do stands below
+_INDENT = 9                   # column where subjects begin; the next step is printed below
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at."""
+    """The result of one check of the installation."""
 
     subject: str                 # "sudo rule", "/dev/sda"
-    is_good: Optional[bool]      # None: could not be looked at, because of what is told elsewhere
+    is_good: Optional[bool]      # None: could not be checked, because of another finding
     words: str
-    cure: str = ''               # what to do, a sentence; '' where it is good
-    command: str = ''            # which command does it, to paste
+    cure: str = ''               # next step, a sentence; '' if all is well
+    command: str = ''            # command for the next step, ready to paste
 
 
 class Paste(NamedTuple):
-    """A line for somebody's configuration."""
+    """A line to paste into a configuration file."""
 
     place: str                   # "NRPE, /etc/nagios/nrpe_local.cfg"
     text: str
 
 
 class Examination(NamedTuple):
-    """All that was found."""
+    """All results of an installation check."""
 
     title: str
     findings: Sequence[Finding]
@@ -43,12 +41,12 @@ class Examination(NamedTuple):
 
     @property
     def is_good(self) -> bool:
-        """Tell whether nothing is to be done."""
+        """Return whether the installation needs no action."""
         return all(finding.is_good for finding in self.findings)
 
 
 def as_text(examination: Examination) -> str:
-    """Return the screen."""
+    """Return the results as text for a terminal."""
     width = min(max(shutil.get_terminal_size((NARROWEST, 24)).columns, NARROWEST), WIDEST) - 1
     subjects = max((len(finding.subject) for finding in examination.findings), default=0)
     lines = [visible(examination.title)]
@@ -63,7 +61,7 @@ def _lines(finding: Finding, subjects: int, width: int) -> Iterator[str]:
     if finding.cure:
         yield from _wrapped(f'{"":<{_INDENT - 2}}-> ', finding.cure + (':' if finding.command else ''), width)
     if finding.command:
-        yield f'{"":<{_INDENT + 1}}{visible(finding.command)}'  # never broken: it is to be pasted
+        yield f'{"":<{_INDENT + 1}}{visible(finding.command)}'  # never wrapped, so that it can be pasted
 
 
 def _wrapped(head: str, words: str, width: int) -> List[str]:
@@ -89,7 +87,7 @@ def _pasted(pastes: Sequence[Paste]) -> Iterator[str]:
 
 
 def as_json(examination: Examination) -> str:
-    """Return the same as JSON; good is null for what could not be looked at."""
+    """Return the results as JSON; "good" is null for anything that could not be checked."""
     return json.dumps({'version': DOCUMENT, 'good': examination.is_good, 'title': examination.title,
                        'findings': [{'subject': each.subject, 'good': each.is_good, 'words': each.words,
                                      'cure': each.cure or None, 'command': each.command or None}

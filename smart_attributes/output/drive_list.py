@@ -1,4 +1,4 @@
-"""Which drives there are: addresses to paste after -d, and who answers there."""
+"""The list of drives: each address, ready to paste after -d, and the drive that answers there."""
 from __future__ import annotations
 
 import json
@@ -10,7 +10,7 @@ from ..words import clean, coded, kind, problem, sentence, visible
 
 
 def as_text(verdicts: Sequence[Verdict], addresses: Sequence[str], hide_serial: bool) -> str:
-    """Return one line a drive, the address first; of one that cannot be read, why stands last."""
+    """Return one line per drive, starting with its address and, if it cannot be read, ending with the reason."""
     rows = [[visible(address), *_identity(verdict.identity, hide_serial), coded(problem(verdict))]
             for verdict, address in zip(verdicts, addresses)]
     widths = [max(map(len, column)) for column in zip(*rows)]
@@ -24,9 +24,9 @@ def _identity(identity: Identity, hide_serial: bool) -> List[str]:
 
 def as_json(verdicts: Sequence[Verdict], addresses: Sequence[str], hide_serial: bool,
             more: Mapping[str, str] = {}) -> str:
-    """Return the drives as JSON, for apply rules and imports; a drive that cannot be read has a problem.
+    """Return the drives as JSON, for apply rules and imports; "problem" is the reason why a drive cannot be read.
 
-    more: what the document says of the whole: "state", "error".
+    more: further keys of the document: "state", "error".
     """
     drives = [_drive(verdict, address, hide_serial) for verdict, address in zip(verdicts, addresses)]
     return json.dumps({'version': DOCUMENT, **more, 'drives': drives}, indent=1)

@@ -1,4 +1,4 @@
-"""One drive for a person: the action and its reason, each alert with its limit, and on request everything read."""
+"""The report on one drive: the action and its reason, each alert with its limit and, on request, all readings."""
 from __future__ import annotations
 
 import time
@@ -32,7 +32,7 @@ def print_drive(verdict: Verdict, report: Optional[Report], database: SpecDataba
 
 def _print_tables(console: Any, verdict: Verdict, report: Report, database: SpecDatabase,
                   thresholds: Thresholds) -> None:
-    """Print the tables that have rows; rich is imported here."""
+    """Print all tables that are not empty. Imports rich only when called."""
     from rich.table import Table
     from rich.text import Text
 
@@ -65,7 +65,7 @@ def head(verdict: Verdict, hide_serial: bool, now: float) -> List[str]:
 
 
 def _reason(verdict: Verdict, advised: Advice) -> str:
-    """Return the worst finding, a forecast that requires an order, or the readings of a drive that is OK."""
+    """Return the worst finding, else a forecast that requires an order, else the readings of a drive that is OK."""
     if verdict.problem or verdict.state is not State.OK:
         return headline(verdict)
     return advised.why or findings(verdict)
@@ -81,7 +81,7 @@ def _alerts(verdict: Verdict) -> Iterator[str]:
         yield '  '.join((f'{reading.metric:{width}}', sentence(_value(reading), 300), limit, str(reading.source)))
         if judgement.growth:
             yield f'  {sentence(judgement.growth, 300)}'
-        # The drive itself set this limit where the origin is the source: it is in the line above.
+        # If the origin is the source, the drive itself set this limit, and the line above shows it.
         origin = '' if judgement.origin == str(reading.source) else judgement.origin
         reason = ' '.join(part for part in (judgement.reason, f'({origin})' if origin else '') if part)
         if reason:
@@ -106,7 +106,7 @@ def details(verdict: Verdict, hide_serial: bool) -> List[str]:
 
 
 def _place(place: Place) -> Iterator[str]:
-    """Yield the bay, the locate LED and the users of the drive, as far as they are known."""
+    """Yield the bay, the locate LED and the users of the drive; unknown ones are omitted."""
     if place.bay:
         yield f'bay         {clean(place.bay)}'
     if place.light:

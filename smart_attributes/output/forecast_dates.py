@@ -1,4 +1,4 @@
-"""Forecasts as dates: when something is used up, and by when a replacement must be ordered. Pure."""
+"""Forecasts as dates: when a drive will be worn out, and by when to order a replacement. Pure."""
 from __future__ import annotations
 
 import time
@@ -7,27 +7,27 @@ from typing import Iterable, Optional
 from ..constants import DAY, YEAR
 from ..model import Forecast
 
-FAR = 10 * YEAR           # a date beyond is no plan
-LEAD_TIME = 90 * DAY      # to order a drive, to receive and to install it
+FAR = 10 * YEAR           # later dates are too uncertain to plan with
+LEAD_TIME = 90 * DAY      # time to order, receive and install a drive
 
 
 def day(when: float, form: str = '%Y-%m-%d') -> str:
-    """Return a date; seconds since 1970."""
+    """Return a time as a date. when: seconds since 1970. form: as for strftime."""
     return time.strftime(form, time.gmtime(when))
 
 
 def order_by(left: Iterable[float], now: float) -> Optional[float]:
-    """Return by when a replacement must be ordered, in seconds since 1970; *now* if that is past.
+    """Return the time by which to order a replacement, in seconds since 1970, or *now* if that is past.
 
-    None without forecast, and where that is beyond FAR. left: for each forecast of the drive, seconds until it is used
-    up; the first of them counts, minus LEAD_TIME.
+    Return None without a forecast, or if that time is further ahead than FAR. left: for each forecast of the drive,
+    the seconds until wear-out. The earliest one, minus LEAD_TIME, counts.
     """
     first = min(left, default=None)
     return None if first is None or first > FAR else now + max(first - LEAD_TIME, 0)
 
 
 def date(forecast: Forecast, now: float) -> str:
-    """Return the month of a forecast: "2027-03", "~2027-03" where it is an estimate."""
+    """Return the month of a forecast: "2027-03", or "~2027-03" if it is an estimate."""
     if forecast.left <= 0:
         return 'used up'
     if forecast.left > FAR:

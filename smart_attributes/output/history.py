@@ -1,4 +1,4 @@
-"""What history holds of a drive -> a table with small graphs, or JSON."""
+"""The history of a drive as a table with small graphs, or as JSON."""
 from __future__ import annotations
 
 import json
@@ -10,13 +10,13 @@ from ..model import Identity
 from ..words import amount, clean
 
 BARS = '▁▂▃▄▅▆▇█'
-WIDTH = 24                # signs of a graph
+WIDTH = 24                # characters of a graph
 
 Points = Sequence[Tuple[float, float]]   # seconds since 1970, number
 
 
 class Series(NamedTuple):
-    """One series of a drive."""
+    """The history of one metric of a drive, read from one source."""
 
     metric: str
     definition: str
@@ -26,7 +26,7 @@ class Series(NamedTuple):
 
 
 class DriveHistory(NamedTuple):
-    """A drive as history knows it."""
+    """A drive with its history."""
 
     identity: Identity
     first_read: float
@@ -36,10 +36,9 @@ class DriveHistory(NamedTuple):
 
 def drive(identity: Identity, read: Tuple[float, float], series: Sequence[Series],
           metrics: Sequence[str] = ()) -> DriveHistory:
-    """Return a drive with the series of some metrics, all without *metrics*, and the days of its first and last
-    reading.
+    """Return a drive with the series of *metrics* (all series if empty) and the days of its first and last reading.
 
-    read: first and last reading by a check; an import adds earlier ones.
+    read: times of the first and last reading by a check; an import adds earlier readings.
     """
     first, last = (*(each.points[0][0] for each in series), read[0]), (*(each.last_read for each in series), read[1])
     return DriveHistory(identity, min(first), max(last),
@@ -47,8 +46,9 @@ def drive(identity: Identity, read: Tuple[float, float], series: Sequence[Series
 
 
 def lines(drive: DriveHistory, hide_serial: bool) -> Iterator[str]:
-    """Yield a head and a row for each series: what it was first, what it is, when it changed last, its course, and its
-    source: a metric that a drive reports in two places has two series.
+    """Yield a heading and a row for each series: first value, present value, last change, graph and source.
+
+    A metric that a drive reports in two places has two series.
     """
     serial = '' if hide_serial else f' {clean(drive.identity.serial)}'
     yield f'{clean(drive.identity.model)}{serial}, read from {_day(drive.first_read)} to {_day(drive.last_read)}'
@@ -66,10 +66,11 @@ def _row(series: Series) -> Tuple[str, ...]:
 
 
 def graph(points: Points, end: float, width: int = WIDTH) -> str:
-    """Return the course of a number from its first point to *end*, each sign as high as the number was at the end of
-    its time.
+    """Return a graph of a number from its first point to *end*.
 
-    A number that never moved has none: a flat line tells less than the numbers beside it.
+    The height of each character is the number at the end of the interval that the character covers.
+
+    A number that never changed has no graph: a flat line shows less than the numbers beside it.
     """
     numbers = [number for _, number in points]
     lowest, highest = min(numbers), max(numbers)
@@ -85,7 +86,10 @@ def graph(points: Points, end: float, width: int = WIDTH) -> str:
 
 
 def as_json(drives: Sequence[DriveHistory], hide_serial: bool, more: Mapping[str, str] = {}) -> str:
-    """Return all points; times are seconds since 1970. more: what the document says of the whole: "state", "error"."""
+    """Return all points as JSON, with times in seconds since 1970.
+
+    more: further keys of the document: "state", "error".
+    """
     return json.dumps({'version': DOCUMENT, **more, 'drives': [_drive(each, hide_serial) for each in drives]}, indent=1)
 
 

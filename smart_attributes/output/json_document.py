@@ -1,7 +1,7 @@
-"""Verdicts -> the document that `triage --json` prints, the page shows and a fleet is made of.
+"""The JSON document of verdicts that `triage --json` prints, the HTML page shows and the fleet report reads.
 
-Policy: within a version keys are added, and none changes its meaning or goes. A reader ignores keys that it does not
-know. fleet/legacy.py reads version 1, in which findings and notes were sentences without code.
+Policy: within a version of the document, keys may be added, but none is removed or changes its meaning. A reader
+ignores unknown keys. fleet/legacy.py reads version 1, in which findings and notes were sentences without a code.
 """
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..words import HEALTH, clean, finding, kind, sentence, statement
 from .advice import advice
 
 NOTE = 500  # characters
-# Metrics whose value is a status in words -> the code of a finding about one. All others have limits.
+# Metrics whose value is a status in words -> the code of their findings. All other metrics have limits.
 OF_STATUS: Mapping[str, str] = {
     HEALTH: 'health-failed', 'vendor_threshold': 'attribute-failing',
     'vendor_threshold_past': 'error-rate-failed-before', 'self_test': 'self-test-failed',
@@ -26,15 +26,15 @@ OF_STATUS: Mapping[str, str] = {
     'write_protect': 'read-only', 'power_loss_protection': 'power-loss-protection-failed',
     'persistent_memory': 'persistent-memory-failed', 'firmware_advisory': 'firmware-defect',
     'unknown_model': 'unknown-model'}
-STATUS = 'status-reported'   # of a metric that a file of this site defines
+STATUS = 'status-reported'   # for a metric that the local configuration defines
 
 
 def document(verdicts: Sequence[Verdict], failures: Sequence[Coded], hide_serial: bool, now: float,
              faults: Sequence[Coded] = (), demands: Sequence[Tuple[State, Coded]] = (), remarks: Sequence[Coded] = (),
              lately: Optional[Lately] = None) -> Json:
-    """Return the verdicts in order of severity; an unknown value is null.
+    """Return the document, with the verdicts in order of severity; an unknown value is null.
 
-    now: seconds since 1970. The others: what concerns the run as a whole, as survey.Survey has it.
+    now: seconds since 1970. The other arguments are messages about the run as a whole, as in survey.Survey.
     """
     state = worst([*(verdict.state for verdict in verdicts), *(state for state, _ in demands),
                    *([State.CRITICAL] if failures else []), *([] if verdicts and not faults else [State.UNKNOWN])])
@@ -48,12 +48,12 @@ def document(verdicts: Sequence[Verdict], failures: Sequence[Coded], hide_serial
 
 
 def as_text(document: Json) -> str:
-    """Return a document as it is printed."""
+    """Return a document as JSON text, as it is printed."""
     return json.dumps(document, indent=1)
 
 
 def note(text: Coded) -> MutableJson:
-    """Return a sentence as the document has it: "code", "text", and the values that it mentions under their names."""
+    """Return a message as an object with "code", "text", and the values that it mentions under their names."""
     return {'code': text.code, 'text': sentence(text, NOTE), **text.fields}
 
 
@@ -86,7 +86,7 @@ def _lately(lately: Lately) -> Json:
 
 
 def _findings(verdict: Verdict) -> List[Json]:
-    """Return what is wrong, most severe first: "limit" is a Nagios range in base units; of growth, for "grown"."""
+    """Return the findings, most severe first; "limit" is a Nagios range in base units, for growth that of "grown"."""
     return [_finding(judgement) for judgement in verdict.judgements if judgement.state is not State.OK]
 
 
@@ -113,7 +113,7 @@ def _reading(judgement: Judgement) -> Json:
 
 
 def _value(judgement: Judgement) -> Tuple[Any, str]:
-    """Return a verdict's word or a number, whole where it is whole."""
+    """Return a value as a status word or a number, as an integer if it is whole."""
     reading = judgement.reading
     if reading.number is None:
         return None, reading.unit
@@ -123,7 +123,7 @@ def _value(judgement: Judgement) -> Tuple[Any, str]:
 
 
 def _forecasts(forecasts: Mapping[str, Forecast]) -> Json:
-    """Return seconds from now."""
+    """Return the forecasts by metric, with times in seconds from now."""
     return {metric: {'left': round(f.left), 'earliest': round(f.earliest), 'latest': round(f.latest),
                      'estimate': f.is_estimate}
             for metric, f in forecasts.items()}

@@ -1,7 +1,7 @@
-"""Verdicts -> metrics: what Prometheus scrapes, in base units, under names that follow from metric and unit.
+"""Verdicts as Prometheus metrics, in base units, named after the metric and its unit.
 
-Source: Prometheus, "Family and label naming" and "Exposition formats". All are gauges: a number of a drive may be
-corrected, and starts anew where the drive is replaced. prometheus_client writes them, and escapes what is in labels.
+Source: Prometheus, "Family and label naming" and "Exposition formats". All metrics are gauges: a drive may correct a
+number, and a replacement drive starts again from zero. prometheus_client writes them and escapes the labels.
 """
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..words import clean, kind
 from .perfdata import is_graphed
 
 PREFIX = 'smart_'
-# Unit of a metric -> what a name ends with, and how many of that unit are one of Prometheus' base unit.
+# Unit of a metric -> the ending of its name, and how many of that unit make one of Prometheus' base unit.
 UNITS: Mapping[str, Tuple[str, int]] = {'%': ('_ratio', 100), 's': ('_seconds', 1), 'B': ('_bytes', 1),
                                         'C': ('_celsius', 1), '': ('', 1)}
 STATES = ', '.join(f'{int(state)} {state.name}' for state in State)
@@ -27,7 +27,7 @@ Sample = Tuple[Tuple[str, ...], float]  # values of the labels, number
 
 
 class Family(NamedTuple):
-    """One metric with what it is of each drive."""
+    """One Prometheus metric with its samples, one per drive."""
 
     name: str
     help: str
@@ -36,31 +36,31 @@ class Family(NamedTuple):
 
 
 class Run(NamedTuple):
-    """What one run found out."""
+    """The result of one run."""
 
     verdicts: Sequence[Verdict]
-    state: State              # of what concerns the run as a whole: drives missing, mistakes in files of the site
+    state: State              # of the run as a whole: missing drives, errors in the local configuration
     now: float                # seconds since 1970
     hide_serial: bool = False
 
 
 def metrics(run: Run, metrics: Mapping[str, Metric]) -> List[Family]:
-    """Return all metrics; those of graphed readings, of which no drive has one, are left out."""
+    """Return all metrics, except those of graphed readings that no drive has."""
     return [*_of_the_run(run), *_of_drives(run), *_of_readings(run.verdicts, metrics), *_of_forecasts(run.verdicts)]
 
 
 def name(metric: str, unit: str) -> str:
-    """Return the name of a metric: "smart_endurance_used_ratio", "smart_power_on_seconds"."""
+    """Return the Prometheus name of a metric: "smart_endurance_used_ratio", "smart_power_on_seconds"."""
     words = metric[len(PREFIX):] if metric.startswith(PREFIX) else metric
     if unit == 's':
         words = words.replace('_time', '')
-    if words.endswith('_count'):  # which Prometheus keeps for histograms
+    if words.endswith('_count'):  # reserved by Prometheus for histograms
         words = words[:-len('_count')] + '_events'
     return PREFIX + words + UNITS[unit][0]
 
 
 def said(metric: Metric) -> str:
-    """Return the help of a metric: what the metric means, and its numbers."""
+    """Return the help text of a metric: its meaning and that of its numbers."""
     scale = '; 1 good, 0.5 in between, 0 bad' if metric.is_verdict else '; 1 is 100 %' if metric.unit == '%' else ''
     return metric.meaning + scale
 
@@ -90,7 +90,7 @@ def _who(verdict: Verdict, hide_serial: bool) -> Tuple[str, ...]:
 
 
 def _states(verdict: Verdict) -> Dict[str, State]:
-    """Return metric -> state of all that has a limit or a state of its own; of several readings the worst one's."""
+    """Return the worst state of each metric that has a limit or a state of its own."""
     found: Dict[str, State] = {}
     for judgement in verdict.judgements:
         reading = judgement.reading
@@ -112,7 +112,7 @@ def _of_readings(verdicts: Sequence[Verdict], metrics: Mapping[str, Metric]) -> 
 
 
 def _graphed(verdict: Verdict) -> Iterable[Judgement]:
-    """Return the graphed judgements, of each metric one: the worst, which stands first."""
+    """Return one graphed judgement for each metric: the worst, which is the first."""
     found: Dict[str, Judgement] = {}
     for judgement in verdict.judgements:
         if is_graphed(judgement, False):
@@ -135,13 +135,13 @@ def _basis(forecast: Forecast) -> str:
 # --- the library ---------------------------------------------------------------------
 
 class _Collector:
-    """What prometheus_client asks for metrics."""
+    """The collector from which prometheus_client gets the metrics."""
 
     def __init__(self, found: Sequence[Family]) -> None:
         self._found = found
 
     def collect(self) -> Iterator[Any]:
-        """Yield the metrics as the library knows them, but those without a number."""
+        """Yield the metrics as objects of the library; metrics without a number are omitted."""
         for found in self._found:
             family = library().core.GaugeMetricFamily(found.name, found.help, labels=found.labels)
             for labels, number in found.samples:
@@ -151,9 +151,9 @@ class _Collector:
 
 
 def text(found: Sequence[Family], is_openmetrics: bool = False) -> str:
-    """Return metrics in Prometheus' text format 0.0.4, which the textfile collector reads, or as OpenMetrics.
+    """Return metrics in Prometheus' text format 0.0.4, which the textfile collector reads, or in OpenMetrics format.
 
-    Raises SmartError where prometheus_client is not installed.
+    Raises SmartError if prometheus_client is not installed.
     """
     client = library()
     registry = client.CollectorRegistry(auto_describe=True)  # refuses two metrics of one name
@@ -163,7 +163,7 @@ def text(found: Sequence[Family], is_openmetrics: bool = False) -> str:
 
 
 def library() -> Any:
-    """Return prometheus_client. Raises SmartError where it is not installed."""
+    """Return the module prometheus_client. Raises SmartError if it is not installed."""
     try:
         import prometheus_client.core
         import prometheus_client.openmetrics.exposition

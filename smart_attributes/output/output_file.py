@@ -1,4 +1,4 @@
-"""A file that others read while we write it: they see the old one or the new one, never half of one."""
+"""Write an output file atomically, so that other programs see the old file or the new one, never a partial one."""
 from __future__ import annotations
 
 import os
@@ -9,13 +9,13 @@ from ..errors import SmartError
 from ..words import visible
 
 MODE = 0o644
-PART = 1 << 20   # characters that are encoded at once
+PART = 1 << 20   # characters encoded at a time
 
 
 def write(text: str, path: str) -> None:
-    """Write the file in one step, readable for everybody. Raises SmartError."""
+    """Replace the file at *path* atomically; all users can read it. Raises SmartError if it cannot be written."""
     if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
-        # The step would put a file in the place of a device: as root, of /dev/null.
+        # The replacement would turn a device into a regular file: as root, even /dev/null.
         raise SmartError(f'{visible(path)}: cannot be written: it is no regular file; name another')
     try:
         _replaced(text, path)

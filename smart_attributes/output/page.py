@@ -1,9 +1,9 @@
-"""The document -> one self-contained HTML file: first what to do, then all drives.
+"""The document as one self-contained HTML file: recommended actions first, then all drives.
 
-Strings of drives are hostile here, too: Jinja2 escapes what stands in the page, the data stand in a block that no
-browser runs, with `<`, `>` and `&` as escapes, and the policy of the page runs one script and one style, by their
-hashes, and loads nothing. The table is a plain one, drawn a screenful at a time by 200 lines of our own: a grid library
-would bring half a megabyte into every page and take the keyboard and the screen reader away from sorting.
+Strings from drives are treated as hostile. Jinja2 escapes all text in the page. The data is in a block that browsers
+do not run, with `<`, `>` and `&` escaped. The content security policy of the page allows one script and one style,
+by their hashes, and loads nothing. The table is plain HTML, drawn one screen at a time by 200 lines of our own code:
+a grid library would add half a megabyte to every page and make sorting inaccessible to keyboards and screen readers.
 """
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ from .packed_document import packed
 from .table_cells import changed
 
 TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
-LARGEST = 1 << 20  # bytes of one of them
-SHOWN = 12  # drives of one action; the table has the others
+LARGEST = 1 << 20  # bytes of one file
+SHOWN = 12  # drives shown for one action; the others are in the table
 SAID = ('host', 'name', 'device', 'bay', 'model', 'serial', 'state', 'why', 'to_do', 'carries', 'is_check', 'code',
         'handling')
 ACTIONS = tuple(action for action in ORDER_OF_ACTIONS if action not in (WATCH, NOTHING))
 
 
 class Content(NamedTuple):
-    """What a page shows; its strings as one can look at them."""
+    """The content of a page; its strings are safe to display."""
 
-    data: str                                    # what page.js unpacks, as JSON
+    data: str                                    # packed document for page.js, as JSON
     counts: Mapping[str, int]                    # by state
-    todo: Mapping[str, Tuple[int, Sequence[Json]]]  # what to do -> how many drives, and the first of them
+    todo: Mapping[str, Tuple[int, Sequence[Json]]]  # action -> number of drives, and the first of them
     notes: Sequence[str] = ()
     remarks: Sequence[str] = ()
-    lately: Optional[Json] = None                # what grew, came and went
-    fleet: Optional[Json] = None                 # what only a fleet shows
+    lately: Optional[Json] = None                # recent increases, and drives added and removed
+    fleet: Optional[Json] = None                 # parts that only a fleet has
     made_by: str = 'check_smart_attributes triage'
 
 
 def page(document: Json, title: str, now: float) -> str:
-    """Return the page of a document. Raises SmartError where Jinja2 is not installed."""
+    """Return the HTML page of a document. now: seconds since 1970. Raises SmartError if Jinja2 is not installed."""
     document = {**document, 'drives': _readable(document['drives'])}
     found = _seen(todo(document))
     return rendered(Content(
@@ -57,14 +57,14 @@ def page(document: Json, title: str, now: float) -> str:
 
 
 def rendered(content: Content, title: str, now: float) -> str:
-    """Return the page. Raises SmartError where Jinja2 is not installed."""
+    """Return the HTML page for its content. now: seconds since 1970. Raises SmartError if Jinja2 is not installed."""
     try:
         from jinja2 import Environment
     except ImportError:
         raise SmartError(f'the page is made with Jinja2, which is not installed; {installing("Jinja2")}') from None
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     script, style = (_content(name) for name in (SCRIPT, STYLE))
-    # Megabytes of data go around the template, which would copy them three times.
+    # Megabytes of data bypass the template, which would copy them three times.
     place = secrets.token_hex(16)
     text = environment.from_string(_content(TEMPLATE)).render(
         content._asdict(), title=title, made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)),
@@ -74,12 +74,12 @@ def rendered(content: Content, title: str, now: float) -> str:
 
 
 def said(drive: Json, place: int, drives: int = 1) -> Json:
-    """Return what a card shows of a drive. drives: of its model, for which the card stands."""
+    """Return the fields of a drive's card. drives: number of drives of this model that the card represents."""
     return {**{key: drive.get(key) for key in SAID}, 'place': place, 'drives': drives}
 
 
 def todo(document: Json) -> Dict[str, List[Json]]:
-    """Return what to do -> the drives to do it with, most urgent first; what only wants watching is in the table."""
+    """Return the drives for each action, most urgent action first; drives to watch appear only in the table."""
     found: Dict[str, List[Json]] = {action: [] for action in ACTIONS}
     for place, drive in enumerate(document['drives']):
         if drive.get('action') in found:
@@ -88,7 +88,7 @@ def todo(document: Json) -> Dict[str, List[Json]]:
 
 
 def _lately(lately: Optional[Json]) -> Json:
-    """Return what grew, came and went as the page lists it; nothing where nobody asked."""
+    """Return recent increases, and drives added and removed, as the page lists them; nothing if not requested."""
     if not lately:
         return {}
     told = [*(f'{each["name"]} {each["said"]}' for each in lately['grew']),
@@ -97,7 +97,7 @@ def _lately(lately: Optional[Json]) -> Json:
 
 
 def _readable(drives: Sequence[Json]) -> List[Json]:
-    """Return the drives with reasons as a person says them: "endurance used" is the metric endurance_used."""
+    """Return the drives with metric names in their reasons written as words: "endurance used" for endurance_used."""
     metrics = {reading['metric'] for drive in drives for reading in drive['readings']}
     names = re.compile(rf'\b({"|".join(sorted(metrics)) or "(?!)"})\b')
     return [{**drive, 'why': names.sub(lambda name: name[1].replace('_', ' '), drive['why'])} if drive.get('why')
@@ -106,7 +106,7 @@ def _readable(drives: Sequence[Json]) -> List[Json]:
 
 
 def _seen(value: Any) -> Any:
-    """Return a value whose strings are safe to show; paths and documents of other hosts may hold anything."""
+    """Return a value with all strings made safe to display; paths and documents of other hosts may hold anything."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
@@ -124,7 +124,7 @@ def _counts(document: Json) -> Dict[str, int]:
 
 
 def _as_data(text: str) -> str:
-    """Return JSON that ends no script element and starts no comment, wherever it stands in a page."""
+    """Return JSON that cannot end a script element or start a comment, wherever it is in a page."""
     return text.replace('&', '\\u0026').replace('<', '\\u003c').replace('>', '\\u003e')
 
 

@@ -1,7 +1,7 @@
-"""Verdicts -> perfdata: the values that a daemon graphs, in base units, under labels that stay; and values read back.
+"""Write perfdata, the values that a daemon graphs, in base units and under stable labels, and read them back.
 
-Source: Monitoring Plugins Development Guidelines, "Performance data". All fields are always printed and labels always
-quoted, so that a value can be found by its place.
+Source: Monitoring Plugins Development Guidelines, "Performance data". All fields are always printed, and labels are
+always quoted, so that a value can be found by its position.
 """
 from __future__ import annotations
 
@@ -16,47 +16,49 @@ from ..words import plain
 if TYPE_CHECKING:
     from typing import Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
-    # "sda_temperature", 22, and its limits "warning;critical;minimum;maximum". A plain tuple, for a fleet has millions
-    # of them.
+    # "sda_temperature", 22, and its limits "warning;critical;minimum;maximum". A plain tuple, because a fleet has
+    # millions of them.
     ReadBack = Tuple[str, Union[int, float], str]
 
-# Printed as the drive says it, also where its word is not followed or better words stand beside it.
+# Printed as the drive reports it, even if its status is ignored or a more precise status is printed as well.
 OWN_WORD = 'smart_status'
 OLD = 'labels of version 1.6'
-OLD_LIMIT = 'legacy_limit'  # several on one drive; their labels stand in Verdict.old_values
-UNITS = '%sB'               # that stand behind a number
-_DIGITS = '[0-9]{1,30}'      # more are no number of a drive, and int() refuses 5,000
+OLD_LIMIT = 'legacy_limit'  # a drive may have several; their labels are in Verdict.old_values
+UNITS = '%sB'               # units printed after a number
+_DIGITS = '[0-9]{1,30}'      # drives report shorter numbers, and int() refuses 5,000 digits
 
 
 class Value(NamedTuple):
-    """A value to print."""
+    """One value of the perfdata."""
 
     text: str                   # 'sda_endurance_used'=9%;85;95;0;
     metric: str
-    limits: str = ''            # for warning and critical, joined: only their length counts
+    limits: str = ''            # for warning and critical, joined; only their length matters
 
 
 def values(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], is_all: bool) -> List[Value]:
-    """Return the values of all drives, ordered: 'sda_endurance_used'=9%;85;95;0; - of each graphed metric, or of all.
+    """Return the values of all drives, sorted, such as "'sda_endurance_used'=9%;85;95;0;".
+
+    is_all: include all metrics, not only the graphed ones.
     """
     return sorted(_value(verdict.device.name, judgement, metrics.get(judgement.reading.metric))
                   for verdict in verdicts for judgement in verdict.judgements if is_graphed(judgement, is_all))
 
 
 def is_graphed(judgement: Judgement, is_all: bool) -> bool:
-    """Tell whether there is a number of a reading that is drawn: of a graphed metric, or of any."""
+    """Return whether a reading has a number to graph. is_all: graph all metrics, not only the graphed ones."""
     reading = judgement.reading
     return (reading.number is not None and (reading.judged or reading.metric == OWN_WORD)
             and is_possible(judgement, is_all))
 
 
 def is_possible(judgement: Judgement, is_all: bool) -> bool:
-    """Tell whether a reading is drawn at checks where it has a number."""
+    """Return whether a reading is graphed at checks where it has a number."""
     return judgement.reading.metric != OLD_LIMIT and (judgement.graphed or is_all)
 
 
 def _value(name: str, judgement: Judgement, metric: Optional[Metric]) -> Value:
-    """Return the value of a drive's reading under its label, with the ends of its metric. Nagios knows no unit C."""
+    """Return a drive's reading with its label and the bounds of its metric. Nagios does not have the unit C."""
     reading = judgement.reading
     ends = ['' if end is None else plain(end) for end in ((metric.minimum, metric.maximum) if metric else (None, None))]
     limits = [ranges.in_base_unit(text, reading.unit) for text in (judgement.warning, judgement.critical)]
@@ -70,7 +72,7 @@ def _printed(label: str, number: float, unit: str, *limits: str) -> str:
 
 
 def old_values(verdicts: Iterable[Verdict], printed: Sequence[Value]) -> List[Value]:
-    """Return the values under labels of version 1.6, ordered; none that is *printed* already."""
+    """Return the values under labels of version 1.6, sorted, except labels that are already *printed*."""
     found = {value.label: _printed(value.label, value.number, '', value.warning, value.critical, '', '')
              for verdict in verdicts for value in verdict.old_values}
     taken = {value.text.partition('=')[0] for value in printed}
@@ -80,8 +82,10 @@ def old_values(verdicts: Iterable[Verdict], printed: Sequence[Value]) -> List[Va
 # --- read back ---------------------------------------------------------------------
 
 def read(texts: Iterable[str]) -> List[ReadBack]:
-    """Return the values that texts such as "'sda_temperature'=22;60;70;;" hold; what was cut, or is no number, holds
-    none: all our values have limits, be they empty. Numbers and labels that are longer than any of ours are none.
+    """Return the values in texts such as "'sda_temperature'=22;60;70;;".
+
+    Truncated texts are skipped: all our values have fields for limits, even if empty. Invalid numbers are skipped,
+    and so are numbers and labels longer than any of ours.
     """
     found = re.findall(rf"^'?([^'=\n]{{1,200}})'?=(-?{_DIGITS}(?:\.{_DIGITS})?)[{UNITS}]?;([\w.:;@~-]{{0,200}})$",
                        '\n'.join(texts), re.MULTILINE | re.ASCII)
@@ -89,6 +93,6 @@ def read(texts: Iterable[str]) -> List[ReadBack]:
 
 
 def levels(limits: str) -> Tuple[str, str]:
-    """Return the ranges for warning and critical."""
+    """Return the ranges for warning and critical from the limits of a value."""
     warning, _, rest = limits.partition(';')
     return warning, rest.partition(';')[0]

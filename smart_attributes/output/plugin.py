@@ -1,4 +1,4 @@
-"""Verdicts -> what a monitoring daemon reads: one line, one line a drive, perfdata on the last."""
+"""The plugin output that a monitoring daemon reads: a summary line, a line per drive, perfdata on the last line."""
 from __future__ import annotations
 
 from ..knowledge import severity
@@ -11,12 +11,12 @@ from . import budget, perfdata, plugin_lines
 if TYPE_CHECKING:
     from typing import Iterable, List, Mapping, Sequence, Tuple
 
-# What the first line tells where all is well; zero tells nothing.
+# Metrics that the first line shows if all drives are OK; a zero is not shown.
 TELLING = (('most worn', 'endurance_used'), ('most reallocated', 'reallocated'), ('warmest', 'temperature'))
 
 
 class Face(NamedTuple):
-    """How much is shown."""
+    """The level of detail of the output."""
 
     verbose: int = 0
     hide_serial: bool = False
@@ -25,31 +25,31 @@ class Face(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """Sentences about the check as a whole."""
+    """Messages about the check as a whole."""
 
-    failures: Sequence[str] = ()  # make it CRITICAL: drives missing
-    faults: Sequence[str] = ()    # make it UNKNOWN, unless something is CRITICAL: slots nobody looked at
+    failures: Sequence[str] = ()  # make the check CRITICAL: missing drives
+    faults: Sequence[str] = ()    # make it UNKNOWN unless something is CRITICAL: slots not read
     demands: Sequence[Tuple[State, str]] = ()  # have a state of their own
-    remarks: Sequence[str] = ()   # change no state, and an admin can do something about them
-    notes: Sequence[str] = ()     # change no state; shown with -v
-    nobody: Tuple[State, str] = (State.UNKNOWN, 'no drives')  # state and sentence, where there are no verdicts
+    remarks: Sequence[str] = ()   # do not change the state, but an admin can act on them
+    notes: Sequence[str] = ()     # do not change the state; shown with -v
+    nobody: Tuple[State, str] = (State.UNKNOWN, 'no drives')  # state and message without any verdicts
 
 
 NOTHING_MORE = Whole()
 
 
 class Outcome(NamedTuple):
-    """What a daemon gets."""
+    """The state and the output for the daemon."""
 
     text: str
     state: State
 
 
 def first_line(verdicts: Sequence[Verdict], extra: str, nobody: str, most: int = 0) -> str:
-    """Return what is worst, on which drive, against which limit, of verdicts in order of severity.
+    """Return the first line of output: the worst finding with its drive and limit.
 
-    extra: what concerns the check as a whole and is worse. nobody: what to say where there are no verdicts. most:
-    characters of each of both parts; 0 for any number.
+    verdicts: in order of severity. extra: a more severe message about the check as a whole. nobody: the message if
+    *verdicts* is empty. most: limit in characters for each of the two parts; 0 means unlimited.
     """
     nobody = coded(nobody)
     if most:
@@ -64,14 +64,14 @@ def first_line(verdicts: Sequence[Verdict], extra: str, nobody: str, most: int =
 
 def render(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], face: Face, whole: Whole = NOTHING_MORE,
            transcript: Sequence[str] = ()) -> Outcome:
-    """Return the plugin's whole output and its state.
+    """Return the complete output of the plugin and its state.
 
-    transcript: lines of what smartctl said; with them nothing is left out, for they are read by a person.
+    transcript: lines of smartctl's output. With a transcript nothing is omitted, because a person reads it.
     """
     ordered = sorted(verdicts, key=severity.of_verdict)
     state = worst([*states(whole), ordered[0].state if ordered else whole.nobody[0]])
     told_first = [*whole.failures,
-                  *map(coded, whole.faults[:1] if state is State.UNKNOWN else ()),  # each has a line of its own
+                  *map(coded, whole.faults[:1] if state is State.UNKNOWN else ()),  # each has its own line
                   *(coded(said) for demanded, said in whole.demands if state is demanded is not State.OK)]
     extra = '; '.join(told_first)
     first = plugin_lines.first(state, first_line(ordered, extra, whole.nobody[1]))
@@ -90,7 +90,7 @@ def render(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], face: Fac
 
 
 def _text(ordered: Sequence[Verdict], face: Face, whole: Whole) -> budget.OutputText:
-    """Return the lines behind the first one, of verdicts in order of severity."""
+    """Return the lines after the first one. ordered: verdicts in order of severity."""
     demands = (*((State.UNKNOWN, fault) for fault in whole.faults), *whole.demands)
     return budget.OutputText(
         [plugin_lines.check_line(demanded, sentence(coded(said), 500)) for demanded, said in demands],
@@ -105,13 +105,13 @@ def _outcome(state: State, text: Sequence[str], values: Sequence[perfdata.Value]
 
 
 def states(whole: Whole) -> List[State]:
-    """Return the states that sentences about the check as a whole give it."""
+    """Return the states that result from messages about the check as a whole."""
     return [*([State.CRITICAL] if whole.failures else []), *([State.UNKNOWN] if whole.faults else []),
             *(state for state, _ in whole.demands)]
 
 
 def most_telling(verdicts: Sequence[Verdict]) -> str:
-    """Return "most worn: sdc endurance_used 9 %", of drives that are all well; '' where none tells more than a zero."""
+    """Return "most worn: sdc endurance_used 9 %" for drives that are all OK, or '' if all values are zero."""
     for title, metric in TELLING:
         known = [(judgement.reading.number, verdict.device.name, judgement.reading) for verdict in verdicts
                  for judgement in verdict.judgements
@@ -123,7 +123,7 @@ def most_telling(verdicts: Sequence[Verdict]) -> str:
 
 
 def drive_lines(verdict: Verdict, face: Face) -> List[str]:
-    """Return the line of a drive and, with -v, what is worth knowing beside it."""
+    """Return the line of a drive and, with -v, its notes."""
     told = [plugin_lines.written(plugin_lines.line(verdict, face.hide_serial))]
     if face.verbose >= 1:
         told += [f'  note: {sentence(note, 500)}' for note in verdict.notes]

@@ -1,6 +1,6 @@
-"""The lines of the plugin's text, written and read back: what daemons pass on, and a fleet is made of.
+"""Write and read the lines of the plugin's text, which daemons pass on and the fleet report reads.
 
-Columns stand two blanks apart, which no column holds inside: `clean` and `sentence` leave single ones.
+Columns are separated by two spaces. No column contains two spaces: `clean` and `sentence` leave only single ones.
 """
 from __future__ import annotations
 
@@ -20,49 +20,49 @@ GAP = '  '
 WIDTH = max(len(state.name) for state in State)
 NOT_TOLD = '-'
 ACKNOWLEDGED = 'acknowledged'
-CHECK = '(check)'      # in place of a drive: what concerns the check as a whole
+CHECK = '(check)'      # replaces the drive name in lines about the check as a whole
 NOTE = 'note: '
 LEFT_OUT = '... '
 FIRMWARE = 'firmware '
 _STATES = {f'{state.name:<{WIDTH}}{GAP}': state for state in State}
 _START = WIDTH + len(GAP)
-_FEWEST = 3            # columns behind the state: name, model, findings
+_FEWEST = 3            # columns after the state: name, model, findings
 _CODE = r'\[([a-z0-9.-]+)\] '
 _COUNTED = r'(?:^|; )([0-9]{1,6}) drives?: (?:[0-9]+ [a-z]+(?:, )?)+$'
 
 
 class Line(NamedTuple):
-    """What the line of a drive tells; '' where the drive does not tell."""
+    """The fields of a drive's line; '' for a field that the drive does not report."""
 
     state: State
     name: str
     model: str
-    findings: str                # Coded where it is why the drive was not read
+    findings: str                # Coded if it is the reason why the drive was not read
     serial: Optional[str] = ''   # None: hidden
-    firmware: str = ''           # '', too, in lines of 2.0 before firmware stood there
+    firmware: str = ''           # also '' in lines of builds of 2.0 that did not yet print it
 
 
 class PluginText(NamedTuple):
-    """What the plugin's text tells, whatever was cut off on its way."""
+    """The content of the plugin's text, even if the text was truncated in transit."""
 
     state: State
-    headline: str                # the first line behind its state; Coded where a code stands there
-    counted: int                 # drives that the first line counts; 0 where it counts none
+    headline: str                # the first line after its state; Coded if it has a code
+    counted: int                 # number of drives according to the first line; 0 if it gives none
     lines: Tuple[Line, ...]
     checks: Tuple[Tuple[State, str], ...]  # about the check as a whole
     notes: Tuple[str, ...]
-    left_out: Tuple[str, ...]    # what the plugin itself says that it left out
+    left_out: Tuple[str, ...]    # items that the plugin reports as omitted
 
 
 def line(verdict: Verdict, hide_serial: bool) -> Line:
-    """Return the line of a drive."""
+    """Return the fields of a drive's line."""
     identity = verdict.identity
     return Line(verdict.state, verdict.device.name, clean(identity.model, limit=60), findings(verdict),
                 None if hide_serial else clean(identity.serial, limit=40), clean(identity.firmware, limit=20))
 
 
 def written(told: Line) -> str:
-    """Return the text of a drive's line; its firmware stands last, with its name, where anybody answered."""
+    """Return the text of a drive's line, ending with "firmware" and its version if the drive answered."""
     columns = [_padded(told.state), told.name, told.model or NOT_TOLD, coded(told.findings)]
     if told.serial is not None:
         columns.append(told.serial or NOT_TOLD)
@@ -82,9 +82,9 @@ def check_line(state: State, words: str) -> str:
 
 
 def count(verdicts: Sequence[Verdict]) -> str:
-    """Return "4 drives: 1 critical, 1 ok, 2 acknowledged", which ends the first line.
+    """Return the end of the first line, such as "4 drives: 1 critical, 1 ok, 2 acknowledged".
 
-    Drives that only an acknowledgement keeps OK are counted apart.
+    Drives that are OK only because of an acknowledgement are counted separately.
     """
     of_each = Counter(map(_counted_as, verdicts))
     words = [state.name.lower() for state in sorted(State, key=lambda state: -state.urgency)]
@@ -104,7 +104,7 @@ def _padded(state: State) -> str:
 # --- read back ---------------------------------------------------------------------
 
 def read(text: str) -> Optional[PluginText]:
-    """Return what the plugin's text tells, without its perfdata; None where it is not ours."""
+    """Return the content of the plugin's text without its perfdata, or None if this plugin did not print it."""
     head, *rest = text.splitlines() or ['']
     word, sign, headline = head.partition(' - ')
     state = next((state for state in State if sign and word == f'{NAME} {state.name}'), None)
@@ -118,7 +118,7 @@ def read(text: str) -> Optional[PluginText]:
 
 
 def _parted(rest: Iterable[str]) -> Tuple[List[Tuple[State, str]], List[Line]]:
-    """Return what lines say about the check, and about drives."""
+    """Return the lines about the check and the lines about drives, separately."""
     checks: List[Tuple[State, str]] = []
     drives: List[Line] = []
     for each in rest:
@@ -134,14 +134,14 @@ def _parted(rest: Iterable[str]) -> Tuple[List[Tuple[State, str]], List[Line]]:
 
 
 def _line(state: State, columns: List[str]) -> Line:
-    """Return a drive's line; one without firmware is older than it, or cut there."""
+    """Return the fields of a drive's line; the firmware is missing in lines of older builds and truncated lines."""
     name, model, told, *more = columns
     firmware = more.pop()[len(FIRMWARE):] if more and more[-1].startswith(FIRMWARE) else ''
     return Line(state, name, _told(model), _coded(told), _told(more[0]) if more else None, _told(firmware))
 
 
 def _coded(text: str) -> str:
-    """Return a text with the code that stands in front of it in brackets."""
+    """Return a text as Coded, with the code that precedes it in brackets."""
     code = re.match(_CODE, text)
     return Coded(code[1], text[code.end():]) if code else text
 

@@ -1,4 +1,4 @@
-"""How far the reading of drives is: one line on the terminal of a person who waits, and nothing anywhere else."""
+"""A progress line while drives are read, shown only on a terminal."""
 from __future__ import annotations
 
 import shutil
@@ -7,12 +7,12 @@ from typing import Collection, Optional, TextIO
 
 from ..words import clean
 
-NAMED = 3        # drives that are still waited for
+NAMED = 3        # pending drives listed by name
 FORGET = '\r\x1b[K'
 
 
 class ProgressLine:
-    """A line that is written anew as the drives answer, and is gone in the end."""
+    """A line that is rewritten as drives answer, and erased at the end."""
 
     def __init__(self, stream: Optional[TextIO] = None) -> None:
         self._stream = stream or sys.stderr
@@ -20,13 +20,13 @@ class ProgressLine:
         self._is_shown = False
 
     def __call__(self, done: int, waiting: Collection[str]) -> None:
-        """Tell that *done* drives have answered and these have not."""
+        """Show that *done* drives have answered and that those in *waiting* have not."""
         if self._is_watched and waiting:
             self._write(FORGET + _line(done, waiting)[:shutil.get_terminal_size().columns - 1])
             self._is_shown = True
 
     def end(self) -> None:
-        """Take the line away, whatever came of the reading."""
+        """Erase the line, even if reading the drives failed."""
         if self._is_shown:
             self._write(FORGET)
             self._is_shown = False
@@ -35,7 +35,7 @@ class ProgressLine:
         try:
             self._stream.write(text)
             self._stream.flush()
-        except OSError:  # nobody looks any more
+        except OSError:  # the terminal is gone
             self._is_watched = False
 
 

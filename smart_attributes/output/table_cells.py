@@ -1,4 +1,4 @@
-"""Verdicts -> what a person reads of a drive at a terminal, as plain words and bars. Pure: nothing here draws."""
+"""The cells of a drive's row in a terminal table, as plain text and bars. Pure: nothing here prints."""
 from __future__ import annotations
 
 from typing import Iterable, List, NamedTuple, Optional, Sequence, Tuple
@@ -11,12 +11,12 @@ from .advice import ORDER, advice
 from .forecast_dates import date, day
 
 BAR = 8                   # characters
-BEGUN = 16                # characters of a finding that are worth telling without the others
+BEGUN = 16                # fewest characters of a finding worth showing if the rest does not fit
 MODEL, SERIAL, PLACE, WHAT = 40, 40, 60, 2000  # characters at most
 
 
 class DriveRow(NamedTuple):
-    """What a table tells of one drive; '' for what is not known."""
+    """The row of one drive in a table; '' for an unknown value."""
 
     state: State
     drive: str
@@ -24,8 +24,8 @@ class DriveRow(NamedTuple):
     model: str
     serial: str
     used: str                 # "86 %"
-    filled: Optional[float]   # 0 to 1, of the bar
-    wear: State               # what the bar's colour says
+    filled: Optional[float]   # filled fraction of the bar, 0 to 1
+    wear: State               # sets the colour of the bar
     until: str                # "~2027-03"
     spare: str
     temp: str
@@ -36,7 +36,7 @@ class DriveRow(NamedTuple):
 
 
 def rows(verdicts: Iterable[Verdict], hide_serial: bool, now: float) -> List[DriveRow]:
-    """Return the rows, worst drive first."""
+    """Return the rows, worst drive first. now: seconds since 1970."""
     return [_row(verdict, hide_serial, now) for verdict in sorted(verdicts, key=severity.of_verdict)]
 
 
@@ -73,13 +73,13 @@ def _age(verdict: Verdict) -> str:
 
 
 def _written(verdict: Verdict) -> str:
-    """Return "398 TB of 700 TB", where the vendor tells how much may be written."""
+    """Return the amount written, as "398 TB of 700 TB" if the vendor specifies the endurance."""
     host, rated = (_said(verdict, metric, 'B') for metric in ('host_written', 'rated_written'))
     return f'{host} of {rated}' if host and rated else host
 
 
 def _what(verdict: Verdict, now: float) -> Tuple[str, ...]:
-    """Return findings, an unknown model and the order date of a drive; the numbers of a healthy one stand beside."""
+    """Return the findings, an unknown model and the order date of a drive; its other numbers have their own columns."""
     if verdict.problem:
         return (coded(problem(verdict, WHAT)),)
     told = advice(verdict, now)
@@ -90,24 +90,24 @@ def _what(verdict: Verdict, now: float) -> Tuple[str, ...]:
 
 
 def until(verdict: Verdict, now: float) -> str:
-    """Return when something is used up first; '' where nothing tells."""
+    """Return the earliest predicted wear-out date of a drive, or '' without a forecast."""
     soonest = min(verdict.forecasts.values(), key=lambda forecast: forecast.left, default=None)
     return '' if soonest is None else date(soonest, now)
 
 
 def lately_lines(lately: Lately) -> List[str]:
-    """Return what grew, came and went, drive by drive, and what of that time is not known."""
+    """Return lines on recent increases and on drives added and removed, and on periods that are not known."""
     told = (*(f'{each.drive} {each.said}' for each in lately.grew), *lately.came, *lately.went)
     return [f'since {day(lately.since)}:', *(f'  {sentence(text, WHAT)}' for text in changed(told, lately.unknown))]
 
 
 def changed(told: Iterable[str], unknown: Optional[str]) -> List[str]:
-    """Return sentences about what changed; where there are none, that nothing did or that nobody knows."""
+    """Return messages about changes, or a single message that there were none or that they are unknown."""
     return [text for text in (*told, unknown) if text] or ['nothing grew, came or went']
 
 
 def bar(filled: float, full: str, empty: str) -> str:
-    """Return a bar of BAR characters; what is not 0 shows, what is not 1 has room left."""
+    """Return a bar of BAR characters. It is empty only for 0 and full only for 1."""
     count = round(filled * BAR)
     if 0 < filled < 1:
         count = max(1, min(count, BAR - 1))
@@ -115,7 +115,7 @@ def bar(filled: float, full: str, empty: str) -> str:
 
 
 def fitting(what: Sequence[str], width: int) -> str:
-    """Return as many findings as fit, the beginning of the next one if it is long enough, and the number of others."""
+    """Return as many findings as fit, the start of the next one if there is room, and the number of the others."""
     whole = '; '.join(what)
     if len(whole) <= width:
         return whole
@@ -127,5 +127,5 @@ def fitting(what: Sequence[str], width: int) -> str:
 
 
 def _counted(what: Sequence[str], kept: int) -> str:
-    """Return the first findings, and how many more there are."""
+    """Return the first *kept* findings, and the number of the others."""
     return f'{"; ".join(what[:kept])}; {len(what) - kept} more'

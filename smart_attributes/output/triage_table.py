@@ -1,8 +1,7 @@
-"""Verdicts -> a table: which of these drives do I replace first?
+"""The table of `triage`, with the drives to replace first at the top.
 
-Two forms of the same rows: one line per drive; and, where the width does not suffice for that, two lines, and a third
-where something is wrong. A pipe has no width of its own, so it gets one line per drive for grep and less -S unless
-COLUMNS names a width. It never gets bars.
+Rows have two forms: one line per drive or, on a narrow terminal, two lines and a third one for findings. A pipe has
+no width, so it gets one line per drive, for grep and less -S, unless COLUMNS names a width. A pipe never gets bars.
 """
 from __future__ import annotations
 
@@ -24,11 +23,11 @@ BARS = {State.OK: 'green', State.WARNING: 'yellow', State.CRITICAL: 'red', State
 NAMES = ('host', 'drive', 'bay', 'model', 'serial')
 NUMBERS = ('used', 'until', 'spare', 'temp', 'age', 'written')
 RIGHT = ('spare', 'temp', 'age')
-SPARED = ('temp', 'spare', 'age')   # numbers that a narrow terminal can do without, first the first
+SPARED = ('temp', 'spare', 'age')   # columns omitted on a narrow terminal, in this order
 WORDS = {'until': 'until ', 'spare': 'spare '}
 GAP = 2
-ROOM = 36             # columns for what is wrong, without which a line a drive is none
-INDENT = 10           # below the state
+ROOM = 36             # fewest columns for findings with one line per drive
+INDENT = 10           # columns, for lines below the state
 NO_BARS = '', ''
 
 
@@ -36,14 +35,14 @@ def print_table(verdicts: Sequence[Verdict], failures: Sequence[str], hide_seria
                 faults: Sequence[str] = (), demands: Sequence[Tuple[State, str]] = ()) -> None:
     """Print the table, worst drive first.
 
-    failures, faults, demands: what concerns the run as a whole, as survey.Survey has it.
+    failures, faults, demands: messages about the run as a whole, as in survey.Survey.
     """
     print_rows(rows(verdicts, hide_serial, time.time()),
                (*((State.CRITICAL, text) for text in failures), *demands, *((State.UNKNOWN, text) for text in faults)))
 
 
 def print_rows(shown: Sequence[DriveRow], told: Iterable[Tuple[State, str]] = ()) -> None:
-    """Print what is told of a run as a whole, and the rows; rich is imported here, by the only commands that draw."""
+    """Print the messages about the run as a whole, then the rows. Imports rich only when called."""
     from rich.text import Text
 
     console = terminal_width.console(terminal_width.WIDEST)
@@ -63,7 +62,7 @@ def print_rows(shown: Sequence[DriveRow], told: Iterable[Tuple[State, str]] = ()
 
 
 def _print_plain(table: Table, console: Console) -> None:
-    """Print a table without the blanks that fill its last column."""
+    """Print a table without the trailing spaces of its last column."""
     with console.capture() as captured:
         console.print(table)
     for line in captured.get().splitlines():
@@ -71,14 +70,14 @@ def _print_plain(table: Table, console: Console) -> None:
 
 
 def _signs(console: Console) -> Tuple[str, str]:
-    """Return what bars are made of: full and empty."""
+    """Return the characters of bars: filled and empty."""
     if not console.is_terminal:
         return NO_BARS
     return ('#', '-') if console.options.ascii_only else ('\u2588', '\u2591')
 
 
 def _lines(shown: Sequence[DriveRow], kept: Sequence[str], widest: Mapping[str, int], signs: Tuple[str, str]) -> Table:
-    """Return a table with a line a drive."""
+    """Return a table with one line per drive."""
     from rich.table import Table
     from rich.text import Text
 
@@ -87,7 +86,7 @@ def _lines(shown: Sequence[DriveRow], kept: Sequence[str], widest: Mapping[str, 
         table.add_column(title, no_wrap=True, justify='right' if title in RIGHT else 'left')
     table.add_column('what', overflow='fold')
     for row in shown:
-        # Text, never markup: a drive may call itself "[red]".
+        # Text, never markup: a drive's name may be "[red]".
         cells = [_used(row, signs, widest['used']) if name == 'used' else Text(getattr(row, name)) for name in kept]
         table.add_row(Text(row.state.name, COLOURS[row.state]), *cells, Text('; '.join(row.what)))
     return table
@@ -103,14 +102,14 @@ def _used(row: DriveRow, signs: Tuple[str, str], width: int) -> Text:
 
 
 def _widths(shown: Sequence[DriveRow], kept: Sequence[str], signs: Tuple[str, str]) -> Dict[str, int]:
-    """Return the width of each column, without its bars, and of a bar with the blank behind it."""
+    """Return the width of each column without its bars, and that of a bar with the space after it."""
     from rich.cells import cell_len
     return {'bar': BAR + 1 if any(signs) else 0, 'used': 0,
             **{name: max(cell_len(getattr(row, name)) for row in shown) for name in kept}}
 
 
 def _width(shown: Sequence[DriveRow], kept: Sequence[str], widest: Mapping[str, int]) -> int:
-    """Return how wide a terminal must be for a line a drive, its findings folded at most once or twice."""
+    """Return the terminal width required for one line per drive, with findings wrapped at most once or twice."""
     longest = max((len('; '.join(row.what)) for row in shown), default=0)
     bars = widest['bar'] if 'used' in kept else 0
     return len(State.CRITICAL.name) + sum(max(widest[name], len(name)) + 1
@@ -146,7 +145,7 @@ def _name_line(row: DriveRow, widest: Mapping[str, int], width: int) -> Text:
 
 
 def _fields(kept: Sequence[str], widest: Mapping[str, int], width: int) -> List[str]:
-    """Return the numbers for which there is room; those that a finding tells where they are bad go first."""
+    """Return the columns that fit; those whose bad values a finding also reports are omitted first."""
     fields = [name for name in NUMBERS if name in kept]
     for name in SPARED:
         if INDENT + sum(_field_width(field, widest) for field in fields) > width and name in fields:
@@ -159,7 +158,7 @@ def _field_width(name: str, widest: Mapping[str, int]) -> int:
 
 
 def _number_line(row: DriveRow, fields: Sequence[str], widest: Mapping[str, int], signs: Tuple[str, str]) -> Text:
-    """Return the line of numbers, which stand below those of other drives."""
+    """Return the line of numbers of a drive, aligned with those of other drives."""
     from rich.text import Text
     line = Text(' ' * INDENT)
     for name in fields:

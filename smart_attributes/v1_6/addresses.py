@@ -1,7 +1,7 @@
-"""Addresses behind -r and -O of version 1.6.
+"""Device addresses from the options -r and -O of version 1.6.
 
-Version 1.6 gave -r to a shell and to find. Nothing is run here: the paths under /dev are compared with the expression,
-and devices that cannot be drives are left out, as from a scan.
+Version 1.6 passed -r to a shell and to find. This module runs no programs: it compares the paths under /dev with the
+expression and skips devices that cannot be drives, as a scan does.
 """
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ..reading import virtual_devices
 from ..reading.addresses import parse
 
 DEV = '/dev'
-# The order in which version 1.6 asked find for them: files, block devices, links, character devices.
+# The order in which version 1.6 ran find for them: files, block devices, links, character devices.
 _KINDS = (stat.S_ISREG, stat.S_ISBLK, stat.S_ISLNK, stat.S_ISCHR)
 _NEVER_ENTERED = frozenset(('shm', 'mqueue', 'hugepages', 'pts', 'fd'))
 _PARTITION = r'.*(?:-part[0-9]+|/(?:[shv]d|xvd)[a-z]+[0-9]+|/(?:nvme[0-9]+n|mmcblk|loop|md)[0-9]+p[0-9]+)'
 _RANGE = r'megaraid\[[0-9]+-[0-9]+\],/dev/[a-z]+'
-# egrep's classes as Python writes them.
+# Character classes of egrep -> the same in Python's syntax.
 _CLASSES: Mapping[str, str] = {
     '[:digit:]': '0-9', '[:lower:]': 'a-z', '[:upper:]': 'A-Z', '[:alpha:]': 'a-zA-Z', '[:alnum:]': 'a-zA-Z0-9',
     '[:xdigit:]': '0-9a-fA-F'}
 
 
 def named(addresses: Sequence[str], pattern: str | None, option: str) -> tuple[list[Device], bool, tuple[str, ...]]:
-    """Return the devices of -d, else of -r, whether they were searched for, and notes.
+    """Return the devices of -d, else those of -r; whether they were searched for; and notes.
 
     pattern, option: the values of -r and -O. Raises UsageError.
     """
@@ -42,9 +42,9 @@ def named(addresses: Sequence[str], pattern: str | None, option: str) -> tuple[l
 
 
 def typed(address: str, option: str) -> str:
-    """Return an address with the type that -O gives it; the same without -O, and where version 1.6 ignored -O.
+    """Return an address with the type from -O; unchanged without -O, or if version 1.6 ignored -O.
 
-    Raises UsageError where version 1.6 took only some types.
+    Raises UsageError if version 1.6 did not accept the type here.
     """
     if not option:
         return address
@@ -62,10 +62,10 @@ def typed(address: str, option: str) -> str:
 
 
 def matching(pattern: str, option: str = '', root: str = DEV) -> tuple[list[Device], list[str]]:
-    """Return the drives of -r, and notes: slots behind a MegaRAID, or paths that an expression matches wholly.
+    """Return the drives of -r, which are MegaRAID slots or paths that the whole expression matches, and notes.
 
-    option: the type of -O, or ''. root: the folder that is searched. Raises UsageError for an invalid expression, and
-    where it matches no drive.
+    option: the type from -O, or ''. root: the directory to search. Raises UsageError if the expression is invalid or
+    does not match any drive.
     """
     text = unquoted(pattern)
     if re.fullmatch(_RANGE, text):
@@ -87,9 +87,9 @@ def matching(pattern: str, option: str = '', root: str = DEV) -> tuple[list[Devi
 
 
 def matching_paths(text: str, root: str) -> tuple[list[str], list[str]]:
-    """Return the paths under *root* that an expression matches wholly, without partitions, and notes.
+    """Return the paths under *root* that the whole expression matches, without partitions, and notes.
 
-    Raises UsageError for an invalid expression.
+    Raises UsageError if the expression is invalid.
     """
     expression = text
     for name, signs in _CLASSES.items():
@@ -109,8 +109,8 @@ def matching_paths(text: str, root: str) -> tuple[list[str], list[str]]:
 def unquoted(pattern: str) -> str:
     """Return an expression without the quotes and backslashes that version 1.6 needed for its shell.
 
-    No path of a drive contains a bracket, a bar or another sign of expressions, so a backslash before one can only have
-    been for the shell.
+    Paths of drives never contain brackets, bars or other special characters of expressions, so a backslash before one
+    of them must have been for the shell.
     """
     if len(pattern) > 1 and pattern[0] == pattern[-1] and pattern[0] in '\'"':
         pattern = pattern[1:-1]
@@ -118,7 +118,7 @@ def unquoted(pattern: str) -> str:
 
 
 def _paths(root: str) -> Iterator[str]:
-    """Yield every path under *root* that is not a folder; links are not followed."""
+    """Yield every path under *root* that is not a directory, without following links."""
     for folder, folders, files in os.walk(root):
         links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
         folders[:] = [name for name in folders if name not in _NEVER_ENTERED]

@@ -1,6 +1,6 @@
-"""The command line of version 1.6: its spellings, its options, and their effects.
+"""The command line of version 1.6: spellings and effects of its options.
 
-A mistyped option leads here, too, so the modules that read files of 1.6 are imported only where there are such files.
+A mistyped option also runs this code, so modules that read files of 1.6 are imported only if such files are given.
 """
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from .files import OldFile
     from .second_opinion import OldFiles
 
-# where the Debian package puts the database of version 1.6, unchanged, when it takes its place
+# where the Debian package keeps the unchanged database of version 1.6 after an upgrade
 KEPT_DATABASE = 'check_smartdb-1.6.json'
-# The options of version 1.6, which took each with one dash or two, and shortened, in our spelling.
+# The options of version 1.6 -> our spelling. Version 1.6 accepted each with one or two dashes, and abbreviated.
 NAMES: Mapping[str, str] = {
     'd': '--device', 'device': '--device', 'r': '--regex', 'regex': '--regex', 'dbj': '--dbjson', 'dbjson': '--dbjson',
     'ucfgj': '--ucfgjson', 'ucfgjson': '--ucfgjson', 'p': '--path', 'path': '--path', 'nosudo': '--nosudo',
@@ -34,30 +34,30 @@ NAMES: Mapping[str, str] = {
 
 
 class Before(NamedTuple):
-    """The options that only version 1.6 had, and their effects on a check."""
+    """The options specific to version 1.6 and their effects on a check."""
 
     regex: str | None = None
     type_option: str | None = None
     ssd_only: bool = False
     old_database: str | None = None
     user_config: str | None = None
-    strays: tuple[str, ...] = ()        # words that belong to no option
-    is_all_printed: bool = False        # as of --allperfs
+    strays: tuple[str, ...] = ()        # words that do not belong to an option
+    is_all_printed: bool = False        # set by --allperfs
 
     def named(self, paths: Sequence[str]) -> DeviceList:
-        """Return the devices of -d (*paths*), else of -r. Raises UsageError."""
+        """Return the devices of -d (*paths*), else those of -r. Raises UsageError as addresses.named does."""
         from . import addresses
         devices, is_search, notes = addresses.named(paths, self.regex, self.type_option or '')
         return DeviceList(tuple(devices), is_search, notes=tuple(Coded('legacy-note', note) for note in notes))
 
     def leaves_out(self, read: Read) -> bool:
-        """Return whether -s leaves out a drive: certainly a hard disk. A drive that was not read stays in."""
+        """Return whether -s skips a drive, because it is known to be a hard disk. A drive that was not read is kept."""
         identity = read.identity
         return self.ssd_only and identity is not None and (
             identity.kind == 'hdd' or (identity.kind == 'sas' and bool(identity.rotation)))
 
     def limits(self) -> list[str]:
-        """Return the path behind -ucfgj where its file has the shape of this version's limits."""
+        """Return the path given with -ucfgj if its file has the format of this version's limits."""
         from . import files
         try:
             return [self.user_config] if self.user_config and not files.is_of_1_6(files.read(self.user_config)) else []
@@ -65,7 +65,7 @@ class Before(NamedTuple):
             return []
 
     def opinion(self, config: str, mistakes: list[str]) -> OldFiles | None:
-        """Return the files behind -dbj and -ucfgj, None where they add nothing to verdicts; faults go to *mistakes*."""
+        """Return the files of -dbj and -ucfgj, or None if they add nothing to verdicts; append errors to *mistakes*."""
         path, users = self._database(config), self._users(mistakes)
         if path is None and users is None:
             return None
@@ -77,7 +77,7 @@ class Before(NamedTuple):
             return None if users is None else second_opinion.files_of(None, users, self.is_all_printed)
 
     def notes(self, config: str) -> Iterator[Coded]:
-        """Yield a note for each word and each option without effect."""
+        """Yield a note for each word and each option that has no effect."""
         for word in self.strays:
             yield Coded('legacy-note', f'"{word}" belongs to no option and is ignored, as version 1.6 did')
         if self.old_database is not None and not is_there(self.old_database):
@@ -87,7 +87,7 @@ class Before(NamedTuple):
             yield Coded('legacy-note', f'{self.old_database} is not there; {instead}')
 
     def _users(self, mistakes: list[str]) -> OldFile | None:
-        """Return the user configuration of version 1.6 behind -ucfgj."""
+        """Return the user configuration of version 1.6 given with -ucfgj."""
         if self.user_config is None:
             return None
         from . import files
@@ -99,7 +99,7 @@ class Before(NamedTuple):
             return None
 
     def _database(self, config: str) -> str | None:
-        """Return the file behind -dbj; if it is gone, the one that a package upgrade kept, so that graphs go on."""
+        """Return the file of -dbj or, if it is missing, the copy kept by a package upgrade, so that graphs continue."""
         if self.old_database is None:
             return None
         return next((path for path in (self.old_database, os.path.join(config, KEPT_DATABASE)) if is_there(path)), None)
@@ -108,7 +108,7 @@ class Before(NamedTuple):
 # --- options ------------------------------------------------------------------------
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that only version 1.6 had to a parser."""
+    """Add the options specific to version 1.6 to a parser."""
     group = parser.add_argument_group('options of version 1.6; see doc/how-to/upgrade.md')
     group.add_argument('-r', '--regex', metavar='PATTERN',
                        help='read /dev paths that match this egrep expression as a whole; also megaraid[0-7],/dev/sda')
@@ -122,21 +122,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def spelt(word: str, parser: argparse.ArgumentParser) -> str:
-    """Return an option as this parser spells it, also where only version 1.6 accepted it: "-device", "--d", "-no"."""
+    """Return an option in this parser's spelling, even if only version 1.6 accepted it: "-device", "--d", "-no"."""
     if word[:1] != '-' or word.partition('=')[0] in parser._option_string_actions:
         return word
     name, sign, value = word.lstrip('-').partition('=')
-    if word.startswith('--'):  # argparse knows abbreviations of these
+    if word.startswith('--'):  # argparse expands abbreviations of these
         return f'{NAMES[name]}{sign}{value}' if name in NAMES else word
     options = {NAMES[name]} if name in NAMES else {NAMES[old] for old in NAMES if name and old.startswith(name)}
     return f'{options.pop()}{sign}{value}' if len(options) == 1 else word
 
 
 def taken_out(values: dict[str, Any], rest: Sequence[str], parser: argparse.ArgumentParser) -> Before | None:
-    """Take the options that only version 1.6 had out of the *values* of the command line; None where there are none.
+    """Remove the options specific to version 1.6 from *values* and return them, or None if none was given.
 
-    rest: words that belong to no option, which version 1.6 ignored. Raises UsageError where one of them is a mistyped
-    option, or a drive that would not be checked.
+    rest: words that do not belong to an option, which version 1.6 ignored. Raises UsageError if one of them is a
+    mistyped option, or a drive that would not be checked.
     """
     before = Before(**{name: values.pop(name) for name in Before._fields if name in values})
     if before == Before():

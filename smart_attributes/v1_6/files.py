@@ -1,8 +1,8 @@
-"""The files of version 1.6, its database and user configuration, and their content about a drive.
+"""Read the files of version 1.6, its database and user configuration, and find the entries for a drive.
 
-They are read as version 1.6 meant them, not as it read them: models match whole words, a key that is there twice is
-kept twice, a limit without effect is reported. A mistake is a sentence, never an exception, as long as the file is
-JSON: a check that has run for years must go on.
+The files are read as they were meant, not as version 1.6 read them: models match whole words, duplicate keys are all
+kept, and a limit without effect is reported. As long as the file is JSON, an error in it becomes a message, never an
+exception: a check that has run for years must keep running.
 """
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from .names import keys_of, slug
 
 VALUE, RAW = 'VALUE', 'RAW_VALUE'
 NVME_ENTRY, SAS_ENTRY = 'Generic NVMe', 'Generic SAS'
-ERROR_COUNT, HEALTH = 1024, 1025  # numbers of version 1.6 that are no attributes
+ERROR_COUNT, HEALTH = 1024, 1025  # numbers of version 1.6 that do not belong to attributes
 KNOWN = 'v1_6/shipped.json'       # fingerprints of the entries that version 1.x shipped
 LONGEST_SHIFT = 48
-SHOWN = 40                        # characters of a file that a sentence quotes
-_EXPRESSION = frozenset('*+?[|\\{')  # brackets and full stops alone are parts of models: "Red (AF)", "7200.9"
+SHOWN = 40                        # characters of a file that a message quotes
+_EXPRESSION = frozenset('*+?[|\\{')  # not brackets and full stops, which occur in models: "Red (AF)", "7200.9"
 
-# The numbers of version 1.6 for the NVMe health log: key of Report.nvme, its label, factor (data units were GB).
+# Numbers of version 1.6 for the NVMe health log -> key of Report.nvme, label, factor (data units were GB).
 NVME: Sequence[tuple[str, str, float]] = (
     ('critical_warning', 'Critical_Warning', 1), ('temperature', 'Temperature', 1),
     ('available_spare', 'Available_Spare', 1), ('available_spare_threshold', 'Available_Spare_Threshold', 1),
@@ -56,7 +56,7 @@ SAS: Sequence[tuple[str, str, float]] = (
 
 
 class OldLimit(NamedTuple):
-    """When version 1.6 warned: Nagios ranges over a number that may have been shifted before."""
+    """A limit of version 1.6: Nagios ranges for a number, which may be shifted before it is compared."""
 
     warning: str
     critical: str
@@ -64,7 +64,7 @@ class OldLimit(NamedTuple):
 
 
 class OldEntry(NamedTuple):
-    """The content of a database about a family, or of a user configuration about a drive."""
+    """An entry of a database, for a family, or of a user configuration, for a drive."""
 
     name: str
     models: tuple[str, ...] = ()
@@ -72,32 +72,32 @@ class OldEntry(NamedTuple):
     comments: Mapping[int, str] = {}
     limits: Mapping[int, OldLimit] = {}
     graphed: tuple[int, ...] | None = None  # numbers in perfdata; None: the file has no list
-    is_shipped: bool = False           # its limits are those of version 1.x, nobody's decision at this site
-    faults: tuple[str, ...] = ()       # a sentence for each part that cannot be used
+    is_shipped: bool = False           # its limits are the defaults of version 1.x, not a local choice
+    faults: tuple[str, ...] = ()       # a message for each part that cannot be used
 
 
 class OldFile(NamedTuple):
-    """A database, with entries by family, or a user configuration, with entries by device path; both as they are."""
+    """A database with entries by family, or a user configuration with entries by device path; both unchanged."""
 
     name: str
     entries: Json
 
 
 class OldNumber(NamedTuple):
-    """One number of a drive, as version 1.6 took it."""
+    """One number of a drive, as version 1.6 interpreted it."""
 
     id: int
     number: float
-    label: str    # without the drive
+    label: str    # without the name of the drive
     source: Source
 
 
 # --- reading the files --------------------------------------------------------------
 
 def read(path: str) -> Any:
-    """Return the data of a JSON file of either version. Raises DataError where it cannot be read.
+    """Return the data of a JSON file of either version. Raises DataError if it cannot be read.
 
-    A key that is twice in an object is kept: the second one as "KEY (2)".
+    Duplicate keys of an object are kept: the second one becomes "KEY (2)".
     """
     return data_file.decoded(data_file.site_text(path), os.path.basename(path), _all_of)
 
@@ -112,17 +112,17 @@ def _all_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def is_of_1_6(data: Any) -> bool:
-    """Return whether data have the shape of version 1.6, which databases and user configurations share."""
+    """Return whether data has the format of version 1.6, which is common to databases and user configurations."""
     return isinstance(data, dict) and isinstance(data.get('Devices'), dict)
 
 
 def is_by_path(data: Json) -> bool:
-    """Return whether a file of version 1.6 is a user configuration: its keys are paths."""
+    """Return whether a file of version 1.6 is a user configuration, whose keys are paths."""
     return any(key.startswith('/') for key in data['Devices'])
 
 
 def database(path: str, data: Json) -> OldFile:
-    """Return a database. Raises DataError for a user configuration."""
+    """Return the data as a database. Raises DataError if it is a user configuration."""
     name = os.path.basename(path)
     if is_by_path(data):
         raise DataError(f'{name} is a user configuration of version 1.6, keyed by device path; give it with -ucfgj')
@@ -130,7 +130,7 @@ def database(path: str, data: Json) -> OldFile:
 
 
 def users(path: str, data: Json) -> OldFile:
-    """Return a user configuration. Raises DataError for a database."""
+    """Return the data as a user configuration. Raises DataError if it is a database."""
     name = os.path.basename(path)
     if data['Devices'] and not is_by_path(data):
         raise DataError(f'{name} is a database of version 1.6, keyed by model family; give it with -dbj')
@@ -138,7 +138,7 @@ def users(path: str, data: Json) -> OldFile:
 
 
 def examine(path: str) -> tuple[list[str], list[str]]:
-    """Return the faults of a file of version 1.6, and the number of its entries, in words. Raises DataError."""
+    """Return the errors in a file of version 1.6, and its size as "N entries". Raises DataError if it is unreadable."""
     data = read(path)
     is_users = is_by_path(data)
     file, entries = users(path, data) if is_users else database(path, data)
@@ -152,7 +152,7 @@ def examine(path: str) -> tuple[list[str], list[str]]:
 # --- one entry ---------------------------------------------------------------------
 
 def entry(file: str, name: str, data: Any) -> OldEntry:
-    """Return the content of the entry *name* of *file*; each part that cannot be used becomes a fault."""
+    """Return the entry *name* of *file*, with a message in `faults` for each part that cannot be used."""
     where = f'{file}: {name[:SHOWN]}'
     if not isinstance(data, dict):
         return OldEntry(name, faults=(f'{where} is no object; write {{"Device": ..., "ID#": ..., "Threshs": ..., '
@@ -174,7 +174,7 @@ def entry(file: str, name: str, data: Any) -> OldEntry:
 
 
 def without_columns(old: OldEntry, where: str) -> Iterator[str]:
-    """Yield a sentence for each limit and each graph of a number that has no column in its entry."""
+    """Yield a message for each limit and each graph whose number does not have a column in its entry."""
     for number in sorted(set(old.limits) - set(old.columns)):
         yield f'{where}, Threshs {number}: it is not in ID#, so version 1.6 never judged it'
     for number in sorted(set(old.graphed or ()) - set(old.columns)):
@@ -182,7 +182,7 @@ def without_columns(old: OldEntry, where: str) -> Iterator[str]:
 
 
 def _by_number(items: Iterable[tuple[Any, Any]], where: str, faults: list[str]) -> Iterator[tuple[int, Any]]:
-    """Yield items by their numbers; a key that is not a number becomes a fault."""
+    """Yield the items with their keys as numbers; append a message to *faults* for each key that is not a number."""
     for key, item in items:
         if re.fullmatch(r'[0-9]{1,4}', str(key)):
             yield int(key), item
@@ -205,7 +205,7 @@ def _limits(data: Json, where: str, faults: list[str]) -> dict[int, OldLimit]:
 
 
 def is_inverted(limit: OldLimit) -> bool:
-    """Return whether a drive becomes critical before it warns."""
+    """Return whether a drive would become critical before it reaches the warning limit."""
     warning, critical = ranges.parse(limit.warning), ranges.parse(limit.critical)
     if warning.invert or critical.invert:
         return False
@@ -213,14 +213,14 @@ def is_inverted(limit: OldLimit) -> bool:
 
 
 def _limit(data: Any) -> OldLimit:
-    """Return a limit. Raises UsageError with the rest of a sentence."""
+    """Return a limit. Raises UsageError, with the end of a message, if the limit is invalid."""
     if not isinstance(data, list) or not 2 <= len(data) <= 3:
         raise UsageError('it is no list of a warning and a critical limit, so it is not used')
     return OldLimit(_range(data[0]), _range(data[1]), _shift(data[2]) if len(data) > 2 else None)
 
 
 def _range(data: Any) -> str:
-    """Return a limit as a Nagios range. Version 1.6 took an empty one for 0."""
+    """Return a limit as a Nagios range. Version 1.6 treated an empty limit as 0."""
     text = '' if isinstance(data, (bool, list, dict)) or data is None else str(data).strip() or '0'
     ranges.parse(text)
     return text
@@ -234,7 +234,7 @@ def _shift(data: Any) -> int:
 
 
 def is_shipped(name: str, data: Json) -> bool:
-    """Return whether the limits of an entry are those that version 1.x came with."""
+    """Return whether an entry has the limits shipped with version 1.x."""
     known = data_file.load(data_file.shipped(KNOWN))
     if fingerprint(data) in known['entries']:
         return True
@@ -243,12 +243,12 @@ def is_shipped(name: str, data: Json) -> bool:
 
 
 def fingerprint(data: Json) -> str:
-    """Return a checksum of the columns, limits and perfdata of an entry, 16 hexadecimal digits.
+    """Return a checksum of the columns, limits and perfdata of an entry, as 16 hexadecimal digits.
 
-    Models and comments do not count: an admin who added a drive to an entry has not decided about its limits.
+    Models and comments are ignored: an admin who added a drive to an entry did not choose its limits.
     """
     import json
-    from binascii import crc32  # hashlib loads OpenSSL, 5 ms, and nobody attacks this
+    from binascii import crc32  # hashlib takes 5 ms to load OpenSSL, and this is not a security check
     columns = {number: object_of(object_of(data, 'ID#'), number).get('value') for number in object_of(data, 'ID#')}
     graphed = sorted(str(number) for number in data['Perfs']) if isinstance(data.get('Perfs'), list) else []
     text = json.dumps([columns, object_of(data, 'Threshs'), graphed], sort_keys=True).encode()
@@ -258,10 +258,10 @@ def fingerprint(data: Json) -> str:
 # --- which entry a drive has ----------------------------------------------------------
 
 def entry_of(old: OldFile, identity: Identity) -> OldEntry | None:
-    """Return the entry of a database for a drive, None where there is none.
+    """Return the database entry for a drive, or None if it does not have one.
 
-    As in version 1.6, NVMe and SAS have one entry each, and smartctl's family counts before the model. Of several
-    entries the one with the longest model wins, and of equals the first: version 1.6 took any of them.
+    As in version 1.6, NVMe and SAS have one entry each, and smartctl's family takes precedence over the model. If
+    several entries match, the first one with the longest model is used; version 1.6 used an arbitrary one.
     """
     of_protocol = {'NVMe': NVME_ENTRY, 'SCSI': SAS_ENTRY}
     name = of_protocol.get(identity.protocol) or _longest_claim(old.entries, identity)
@@ -283,9 +283,9 @@ def _models(data: Any) -> list[str]:
 
 
 def is_named_by(line: str, model: str) -> bool:
-    """Return whether smartctl's *line* ends with the words of *model*: themselves, or as a regular expression.
+    """Return whether smartctl's *line* ends with the words of *model*, taken literally or as a regular expression.
 
-    "Intel 53x" is named by "53x", "ACME-INTEL" is not named by "INTEL".
+    "53x" matches "Intel 53x"; "INTEL" does not match "ACME-INTEL".
     """
     line, model = ' '.join(line.split()), ' '.join(model.split())
     if not model:
@@ -299,7 +299,7 @@ def is_named_by(line: str, model: str) -> bool:
 
 
 def entry_for(old: OldFile, device: Device) -> OldEntry | None:
-    """Return the entry of a user configuration for a device, None where there is none."""
+    """Return the user configuration's entry for a device, or None if it does not have one."""
     key = next((key for key in old.entries if key in keys_of(device)), None)
     return None if key is None else entry(old.name, key, old.entries[key])
 
@@ -307,7 +307,7 @@ def entry_for(old: OldFile, device: Device) -> OldEntry | None:
 # --- the numbers of a drive ------------------------------------------------------------
 
 def numbers(report: Report, columns: Mapping[int, str]) -> dict[int, OldNumber]:
-    """Return the numbers of *columns* that a drive has."""
+    """Return those numbers of *columns* that a drive reports."""
     if report.identity.protocol == 'NVMe':
         all_numbers = _from_log(NVME, report.nvme, standards.NVME_LOG)
     elif report.identity.protocol == 'SCSI':
@@ -339,7 +339,7 @@ def _from_attributes(report: Report, columns: Mapping[int, str]) -> list[OldNumb
 
 
 def leading_number(raw: str) -> int | None:
-    """Return the number that a raw value starts with: 640 of "640 (409 5906)", 45449 of "45449h+00m+00.000s"."""
+    """Return the number at the start of a raw value: 640 for "640 (409 5906)", 45449 for "45449h+00m+00.000s"."""
     match = re.match(r'0x([0-9a-fA-F]{1,16})|(-?[0-9]{1,20})', raw)
     if not match:
         return None
@@ -347,7 +347,7 @@ def leading_number(raw: str) -> int | None:
 
 
 def shifted(number: float, shift: int | None) -> float:
-    """Return a whole number shifted to the left, to the right where *shift* is negative."""
+    """Return a whole number shifted left by *shift* bits, or right if *shift* is negative."""
     if not shift or number != int(number):
         return number
     return int(number) << shift if shift > 0 else int(number) >> -shift

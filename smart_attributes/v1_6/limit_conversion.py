@@ -1,6 +1,6 @@
-"""A limit of version 1.6 at a number of an attribute -> a limit of ours at a metric. Pure.
+"""Convert a limit of version 1.6 for a number of an attribute to a limit of this version for a metric. Pure.
 
-attributes.json knows the meaning of an attribute: the formula that gives the reading converts the limit as well.
+attributes.json defines the meaning of an attribute: the formula for the reading also converts the limit.
 """
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ..words import literally
 from . import files
 from .files import ERROR_COUNT, RAW, VALUE
 
-COLUMNS = {VALUE: 'value', RAW: 'raw'}   # of version 1.6 -> ours
+COLUMNS = {VALUE: 'value', RAW: 'raw'}   # column of version 1.6 -> our name
 
 
 class Meaning(NamedTuple):
-    """How a number of version 1.6 gives a reading of ours: factor * number + offset, in the metric's base unit."""
+    """The formula from a number of version 1.6 to our reading: factor * number + offset, in the metric's base unit."""
 
     metric: str
     factor: float = 1
@@ -28,12 +28,12 @@ class Meaning(NamedTuple):
 
 
 def of_reading(item: ReadingSpec, column: str) -> Meaning | None:
-    """Return how *column* of an attribute gives a reading.
+    """Return the formula from *column* of an attribute to a reading.
 
-    None where the reading is made of something else, is a word, or is never judged.
+    Return None if the reading has another source, is a word, or is never judged.
     """
     formula, first = item.formula, item.formula.first
-    is_whole = first.bytes == tuple(range(len(first.bytes)))   # a value has no bytes
+    is_whole = first.bytes == tuple(range(len(first.bytes)))   # VALUE does not have bytes
     if (first.column != COLUMNS[column] or not is_whole or formula.attributes or formula.second or item.states
             or item.is_trap):
         return None
@@ -42,7 +42,7 @@ def of_reading(item: ReadingSpec, column: str) -> Meaning | None:
 
 
 def of_standard(number: int, protocol: str) -> Meaning | None:
-    """Return the meaning of a number that is no attribute, or None. protocol: "NVMe", "SCSI", "ATA"."""
+    """Return the meaning of a number that is not an attribute, or None. protocol: "NVMe", "SCSI" or "ATA"."""
     if protocol not in ('NVMe', 'SCSI'):
         return Meaning('error_log_count') if number == ERROR_COUNT else None
     log, known = (files.NVME, standards.NVME) if protocol == 'NVMe' else (files.SAS, standards.SCSI)
@@ -55,13 +55,13 @@ def of_standard(number: int, protocol: str) -> Meaning | None:
 
 
 def of_specs(number: int, column: str, specs: Iterable[DriveSpec]) -> list[Meaning]:
-    """Return the meanings of *column* of an attribute in several entries, each once."""
+    """Return the distinct meanings of *column* of an attribute in several entries."""
     meanings = (of_reading(item, column) for spec in specs for item in spec.readings if item.attribute == number)
     return list(dict.fromkeys(meaning for meaning in meanings if meaning))
 
 
 def columns_of(spec: DriveSpec) -> Mapping[int, str]:
-    """Return, by attribute, the column that an entry reads, where it reads only one."""
+    """Return the column that an entry reads, for each attribute of which it reads only one."""
     pairs = {(item.attribute, item.formula.first.column) for item in spec.readings}
     counts = Counter(number for number, _ in pairs)
     ours = {name: column for column, name in COLUMNS.items()}
@@ -69,12 +69,12 @@ def columns_of(spec: DriveSpec) -> Mapping[int, str]:
 
 
 def converted(text: str, shift: int | None, meaning: Meaning) -> str:
-    """Return a range of version 1.6 as one of ours.
+    """Return a range of version 1.6 as a range of this version.
 
-    A shift becomes part of the limit: above 2 behind "r8" is above 767 before it.
+    A shift becomes part of the limit: "above 2" after the shift "r8" is "above 767" before it.
     """
     limit, size = ranges.parse(text), 2 ** abs(shift or 0)
-    # Nothing that is counted here is ever negative.
+    # These numbers are never negative.
     start, end = -INFINITY if limit.start == 0 and not limit.invert else limit.start, limit.end
     start, end = (start / size, end / size) if (shift or 0) > 0 else (start * size, end * size + size - 1)
     low, high = sorted(meaning.factor * bound + meaning.offset for bound in (start, end))
@@ -91,6 +91,6 @@ def _number(number: float) -> str:
 
 
 def patterns(models: Sequence[str]) -> list[str]:
-    """Return expressions for whole models; version 1.6 compared their ends, so the vendor may be left out."""
+    """Return expressions for whole models; the vendor is optional, because version 1.6 compared the ends of models."""
     return [('' if ' ' in model or '_' in model else '(?:.*[ _])?') + literally(' '.join(model.split()))
             for model in dict.fromkeys(models)]

@@ -1,4 +1,4 @@
-"""Files of version 1.6 -> limits and entries of this version, and a sentence for each part that is not carried over."""
+"""Convert files of version 1.6 to limits and entries of this version, and report each part that is not converted."""
 from __future__ import annotations
 
 import os
@@ -17,47 +17,47 @@ from . import files, limit_conversion, names
 from .files import HEALTH, OldEntry, OldFile, OldLimit
 from .limit_conversion import COLUMNS, Meaning
 
-SPINDLE = frozenset((4, 10))      # starts and start retries: only hard disks count them
+SPINDLE = frozenset((4, 10))      # starts and start retries, which only hard disks count
 PLAIN_PATH = r'/dev/(?:[a-z]+|nvme[0-9]+(?:n[0-9]+)?|disk/by-[a-z]+/[^/]+)'
-SHORTEST = 4                      # characters of a pattern
+SHORTEST = 4                      # fewest characters of a pattern
 HDD, SSD = Identity('ATA', rotation=7200), Identity('ATA', rotation=0)
 _NOT_KNOWN = ('{}: what the attributes of {} mean is not known to attributes.json; their numbers are compared as '
               'before (a RAW_VALUE as one whole number), and nothing more; check_smart_attributes draft makes a better '
               'entry from the drive itself')
 
-Meanings = Mapping[int, Sequence[Meaning]]   # by number; several where our entries differ
+Meanings = Mapping[int, Sequence[Meaning]]   # by number; several meanings if our entries differ
 
 
 class ReportedDrive(NamedTuple):
-    """A drive that was read, so that a user configuration can be understood."""
+    """A drive that was read to interpret a user configuration."""
 
     device: Device
     report: Report
 
 
 class Migration(NamedTuple):
-    """The result of a migration: files as text, and sentences about them."""
+    """The result of a migration: the new files as text, and messages about them."""
 
-    attributes: str            # '' where no such file is needed
+    attributes: str            # '' if this file is not needed
     thresholds: str
     carried: tuple[str, ...]
     lost: tuple[str, ...]
 
 
 class Target(NamedTuple):
-    """The drives that an old entry is carried over for."""
+    """The drives for which an old entry is converted."""
 
     where: str                           # "check_smartdb.json, Intel 53X"
     shown: str                           # their models or address: "INTEL SSDSC2BB240G4"
-    selector: MutableJson | None         # "for" of an override; None: all drives of the kind
-    identity: Identity                   # as far as it is known
+    selector: MutableJson | None         # "for" of an override; None: all drives of this type
+    identity: Identity                   # the known parts of it
     columns: Mapping[int, str]
     meanings: Meanings
-    is_database: bool = False            # else a user configuration
+    is_database: bool = False            # False: a user configuration
 
 
 class Installation(NamedTuple):
-    """The limits and entries of this site, and the drives that were read."""
+    """The local limits and entries, and the drives that were read."""
 
     database: SpecDatabase
     limits: Thresholds
@@ -65,9 +65,9 @@ class Installation(NamedTuple):
 
 
 def migration(paths: Sequence[str], site: Installation) -> Migration:
-    """Return the content of files (*paths*) of version 1.6 as files of this version.
+    """Return the files of version 1.6 at *paths*, converted to files of this version.
 
-    Raises DataError for a file that is no JSON, or not of version 1.6.
+    Raises DataError if a file is not JSON or not from version 1.6.
     """
     databases, users = [], []
     for path in paths:
@@ -98,9 +98,9 @@ class _Work:
         self._lost: list[str] = []
 
     def result(self, name: str) -> Migration:
-        """Return what was taken in so far. Raises DataError where a check would refuse these files.
+        """Return the migration of all entries added so far. Raises DataError if a check would reject the new files.
 
-        name: of the files, for the sentence.
+        name: of the files, for the error message.
         """
         database = self._site.database
         units = dict(database.units)
@@ -119,7 +119,7 @@ class _Work:
     # --- databases -------------------------------------------------------------------------
 
     def take_database(self, old: OldFile) -> None:
-        """Take in the entries of a database that version 1.x did not ship."""
+        """Add the entries of a database that were not shipped with version 1.x."""
         shipped = 0
         for name, data in old.entries.items():
             entry = files.entry(old.name, name, data)
@@ -134,7 +134,7 @@ class _Work:
                                  f'speaks for their drives')
 
     def _targets(self, entry: OldEntry, where: str) -> Iterator[Target]:
-        """Yield the drives of an entry, grouped by the entries of ours that they have."""
+        """Yield the drives of an entry, grouped by the entries that they have in our database."""
         if entry.name in (files.NVME_ENTRY, files.SAS_ENTRY):
             protocol = 'NVMe' if entry.name == files.NVME_ENTRY else 'SCSI'
             yield Target(where, f'all {protocol} drives', None, Identity(protocol), entry.columns,
@@ -151,7 +151,7 @@ class _Work:
             yield self._by_model(entry, where, families, models)
 
     def _families(self, model: str, entry: OldEntry) -> list[str]:
-        """Return the families of ours that a model belongs to, [] where none is named after it."""
+        """Return the families of our database that a model belongs to, or [] if none is named after it."""
         name = ' '.join(model.split())
         ours = [each for _, each in self._site.database.entries()]
         families = [each['family'] for each in ours if 'models' in each and not (each.get('fallback')
@@ -172,9 +172,10 @@ class _Work:
                       entry.columns, {**meanings, **_of_standards(entry, 'ATA')}, True)
 
     def _new_entry(self, entry: OldEntry, where: str, patterns: Sequence[str]) -> dict[int, list[Meaning]]:
-        """Add an entry for drives that no entry of ours is named after, and return the meanings of its numbers.
+        """Add an entry for drives that our database does not name, and return the meanings of its numbers.
 
-        It is a fallback: it says which numbers to compare, not what they are, and must not hide an entry that knows.
+        It is a fallback: it defines which numbers to compare, but not their meaning, so it must not hide an entry that
+        defines the meaning.
         """
         database = self._site.database
         common = next((each for _, each in database.entries() if each.get('fallback') and not each.get('models')), {})
@@ -203,7 +204,7 @@ class _Work:
     # --- user configurations ---------------------------------------------------------------
 
     def take_users(self, user: OldFile) -> None:
-        """Take in a user configuration."""
+        """Add the entries of a user configuration."""
         for key, data in user.entries.items():
             entry = files.entry(user.name, key, data)
             where = f'{user.name}, {clean(key)}'
@@ -235,14 +236,14 @@ class _Work:
         return [entry for entry in entries if entry]
 
     def _with_shifts(self, entry: OldEntry, identity: Identity) -> OldEntry:
-        """Return a user's entry with the shifts of the databases, which its limits rely on."""
+        """Return an entry of a user configuration with the shifts from the databases, which its limits rely on."""
         shifts = {number: limit.shift for old in self._old_entries(identity) for number, limit in old.limits.items()}
         return entry._replace(limits={number: limit if limit.shift is not None
                                       else limit._replace(shift=shifts.get(number))
                                       for number, limit in entry.limits.items()})
 
     def _of_path(self, key: str, entry: OldEntry, where: str) -> Target:
-        """Return the target of a plain path whose drive was not read: only the meanings that all drives share."""
+        """Return the target for a plain path whose drive was not read, with only the meanings common to all drives."""
         if key.startswith('/dev/nvme'):
             return Target(where, key, {'device': key}, Identity('NVMe'), {}, _of_standards(entry, 'NVMe'))
         specs = [self._site.database.read_entry(source, each) for source, each in self._site.database.entries()]
@@ -254,10 +255,10 @@ class _Work:
     # --- limits ----------------------------------------------------------------------------
 
     def _add(self, target: Target, entry: OldEntry) -> None:
-        """Take in the limits and graphs of an entry for its drives."""
+        """Add the limits and graphs of an entry for its drives."""
         metrics: MutableJson = {}
         for number, limit in sorted(entry.limits.items()):
-            if number in target.columns or not target.is_database:  # else its fault says already that it had no effect
+            if number in target.columns or not target.is_database:  # else a fault already reports that it had no effect
                 self._add_limit(number, limit, target, metrics)
         for number in entry.graphed or ():
             meanings = target.meanings.get(number, ())
@@ -299,7 +300,7 @@ class _Work:
 
 
 def _of_standards(entry: OldEntry, protocol: str) -> dict[int, list[Meaning]]:
-    """Return the meanings of the numbers that are no attributes."""
+    """Return the meanings of the numbers that are not attributes."""
     meanings = {number: limit_conversion.of_standard(number, protocol) for number in (*entry.limits, *entry.columns)}
     return {number: [meaning] for number, meaning in meanings.items() if meaning}
 
@@ -311,7 +312,10 @@ def _in_words(number: int, target: Target) -> str:
 
 
 def _why_not(number: int, limit: OldLimit, meanings: int, target: Target) -> str:
-    """Return why a limit is not carried over, '' where it has no effect beside ours. meanings: how many it has."""
+    """Return the reason why a limit is not converted, or '' if it has no effect in addition to ours.
+
+    meanings: how many meanings the number has.
+    """
     if number == HEALTH:
         return ('' if (limit.warning, limit.critical) == ('0', '0') else
                 'a drive that says FAILED is critical; an override with "smart_status" can change that')
@@ -331,7 +335,7 @@ def _text(data: MutableJson, schema: str) -> str:
 
 
 def write(result: Migration, name: str, folder: str) -> list[str]:
-    """Write the files of a migration, and return their paths. Raises DataError rather than overwrite anything."""
+    """Write the files of a migration and return their paths. Raises DataError if one exists or cannot be written."""
     paths = []
     for place, text in (('attributes.d', result.attributes), ('thresholds.d', result.thresholds)):
         if not text:
@@ -350,6 +354,6 @@ def write(result: Migration, name: str, folder: str) -> list[str]:
 
 
 def report(result: Migration) -> list[str]:
-    """Return a line for each part that was carried over, and for each that was not."""
+    """Return a line for each part that was converted, and for each part that was not."""
     return ([*(f'carried over: {sentence}' for sentence in result.carried),
              *(f'not carried over: {sentence}' for sentence in result.lost)] or ['there is nothing to carry over'])

@@ -1,4 +1,4 @@
-"""The names of version 1.6 for drives and attributes: roots of its labels, and keys of its user configuration."""
+"""The names of version 1.6 for drives and attributes, used in its labels and as keys of its user configuration."""
 from __future__ import annotations
 
 import os
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ..model import Device
 
-# Paths of drives behind a controller in version 1.6, by the name of the type.
+# Paths that version 1.6 used for drives behind a controller, by the name of the type.
 _PATHS: Mapping[str, Callable[[str, str], str]] = {
     'megaraid': lambda numbers, path: f'/dev/megaraid{numbers}',
     '3ware': lambda numbers, path: f'/dev/3ware{numbers}',
@@ -17,12 +17,12 @@ _PATHS: Mapping[str, Callable[[str, str], str]] = {
 
 
 def slug(text: str) -> str:
-    """Return a name as version 1.6 wrote it into labels: no brackets, _ for blanks, nothing that daemons misread."""
+    """Return a name as version 1.6 used it in labels: no brackets, _ for spaces, no characters that daemons misread."""
     return re.sub(r'[^A-Za-z0-9_/.:+-]', '', re.sub(r'\s+', '_', text.strip()))
 
 
 def old_path(device: Device) -> str:
-    """Return the path of a device in version 1.6: the key of its user configuration, the root of its labels."""
+    """Return the path of a device in version 1.6, used as a key of user configurations and to start its labels."""
     if device.is_recorded:
         return f'/dev/{device.name}'
     name, _, slots = device.type.rpartition('+')[2].partition(',')
@@ -32,9 +32,9 @@ def old_path(device: Device) -> str:
 
 
 def old_names(devices: Sequence[Device]) -> dict[str, str]:
-    """Return, by our name, the beginning of each device's labels in version 1.6.
+    """Return the start of each device's labels in version 1.6, by our name.
 
-    It forgot the controller: where two drives would share a name, ours is used.
+    Version 1.6 omitted the controller. If two drives would have the same name, ours is used.
     """
     names = {device.name: slug(re.sub('^/dev/(disk/by-[a-z]+/)?', '', old_path(device))) for device in devices}
     taken = list(names.values())

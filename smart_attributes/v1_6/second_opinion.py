@@ -1,7 +1,7 @@
-"""The verdict of version 1.6, beside our own.
+"""Add the verdict of version 1.6 to our own.
 
-Ours always counts. The files of version 1.6 can make it worse, never better, except for a user configuration, which
-somebody wrote for this very drive. And they add the labels that version 1.6 printed, so that its graphs go on.
+Our verdict always counts. The files of version 1.6 can only make it worse, except for a user configuration, which an
+admin wrote for this particular drive. They also add the labels that version 1.6 printed, so that its graphs continue.
 """
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from ..words import plain
 from . import files, limit_conversion, names
 from .files import ERROR_COUNT, HEALTH, OldEntry, OldLimit, OldNumber
 
-NOTE = 'legacy-note'       # the code of what is used of version 1.6, or has no effect
+NOTE = 'legacy-note'       # code of notes on parts of version 1.6 that are used or have no effect
 METRIC = 'legacy_limit'
 HIDDEN = 'unknown_model'
-# The drive's own verdict is never overruled, whoever wrote a limit for it.
+# Verdicts of the drive itself are never overruled, not even by a limit written for this drive.
 _OWN_VERDICTS = frozenset(('smart_status', 'vendor_threshold', *(bit.metric for bit in standards.NVME_WARNINGS)))
 
 
 class OldFiles(NamedTuple):
     """The files of version 1.6 that a check was given."""
 
-    entries: tuple[site_file.SiteFile, ...] = ()  # where -dbj has the shape of attributes.json
+    entries: tuple[site_file.SiteFile, ...] = ()  # if the file of -dbj has the format of attributes.json
     database: files.OldFile | None = None
     users: files.OldFile | None = None
     is_all_printed: bool = False
-    names: Mapping[str, str] = {}                      # our name -> how labels begin
+    names: Mapping[str, str] = {}                      # our name -> start of the labels
     notes: tuple[Coded, ...] = ()
 
     def addressed(self, devices: Sequence[Device]) -> OldFiles:
-        """Return the files with the labels for these devices, and a note for each key that is none of them."""
+        """Return the files with the labels for these devices, and a note for each key that does not match a device."""
         keys = {key for device in devices for key in names.keys_of(device)}
         notes = [Coded(NOTE, f'{self.users.name}: {key} is none of the drives of this check, so what it says has no '
                              f'effect')
@@ -46,7 +46,7 @@ class OldFiles(NamedTuple):
                ignored_metrics: frozenset[str]) -> Verdict:
         """Return a verdict with the additions of version 1.6.
 
-        ignored: attributes that are never judged. ignored_metrics: likewise.
+        ignored: attributes that are never judged. ignored_metrics: metrics that are never judged.
         """
         sources = self._sources(verdict.device, report)
         if not sources:
@@ -72,7 +72,7 @@ class OldFiles(NamedTuple):
                                 notes=(*verdict.notes, *coded), old_values=tuple(old_values))
 
     def _sources(self, device: Device, report: Report) -> list[OldSource]:
-        """Return the entries of a drive, that of the database first."""
+        """Return the entries for a drive, starting with that of the database."""
         known = files.entry_of(self.database, report.identity) if self.database else None
         user = files.entry_for(self.users, device) if self.users else None
         pairs = ((self.database, known, False), (self.users, user, True))
@@ -80,7 +80,7 @@ class OldFiles(NamedTuple):
 
 
 class OldSource(NamedTuple):
-    """An entry that concerns a drive."""
+    """An entry that applies to a drive."""
 
     file: str
     entry: OldEntry
@@ -88,28 +88,28 @@ class OldSource(NamedTuple):
 
 
 class OldRule(NamedTuple):
-    """A limit that concerns a drive."""
+    """A limit that applies to a drive."""
 
     id: int
     limit: OldLimit
     origin: str       # "check_smartdb.json, Intel 53X"
-    counts: bool      # False: version 1.x shipped it, nobody here decided
-    is_users: bool    # somebody wrote it for this drive: it replaces ours
+    counts: bool      # False: shipped with version 1.x, not a local choice
+    is_users: bool    # written for this drive, so it replaces ours
 
 
 class Opinion(NamedTuple):
-    """A number that has met a limit of version 1.6."""
+    """A number of a drive compared with a limit of version 1.6."""
 
     rule: OldRule
     number: OldNumber
     state: State
-    ours: tuple[Judgement, ...]  # our judgements of the same
+    ours: tuple[Judgement, ...]  # our judgements of the same value
 
 
 def files_of(path: str | None, users: files.OldFile | None, is_all_printed: bool) -> OldFiles:
-    """Return the content of -dbj and -ucfgj. Raises DataError for a file of neither version.
+    """Return the content of -dbj and -ucfgj. Raises DataError if a file is from neither version.
 
-    path: of -dbj, None where there is no such file.
+    path: the file of -dbj, or None if there was none.
     """
     if path is None:
         return OldFiles(users=users, is_all_printed=is_all_printed)
@@ -126,7 +126,7 @@ def files_of(path: str | None, users: files.OldFile | None, is_all_printed: bool
 # --- limits and numbers of the drive ----------------------------------------------------
 
 def _rules(sources: Sequence[OldSource]) -> dict[int, OldRule]:
-    """Return the limits by number; those of the user configuration replace the database's, and keep its shift."""
+    """Return the limits by number; those of the user configuration replace those of the database but keep its shift."""
     rules: dict[int, OldRule] = {}
     for file, entry, is_users in sources:
         for number, limit in entry.limits.items():
@@ -137,16 +137,16 @@ def _rules(sources: Sequence[OldSource]) -> dict[int, OldRule]:
 
 
 def _columns(sources: Sequence[OldSource], report: Report, database: SpecDatabase) -> tuple[dict[int, str], list[str]]:
-    """Return the column of each number, and a sentence for each number of the user configuration that has none.
+    """Return the column of each number, and a message for each number of the user configuration without a column.
 
-    Where the database lacks one, or is missing, the column counts that our own entry reads.
+    If the database is missing or does not have a column, the column that our own entry reads is used.
     """
     columns = {} if sources[0].is_users else dict(sources[0].entry.columns)
     file, user, is_users = sources[-1]
     if not is_users:
         return columns, []
     lacking = {*user.limits, *(user.graphed or ())} - set(columns)
-    # Logs have one number each.
+    # Each value of a log has one number.
     ours = dict.fromkeys(range(max(len(files.NVME), len(files.SAS))), files.RAW)
     if report.identity.protocol == 'ATA':
         spec = database.identify(report.identity, [row.id for row in report.attributes])
@@ -170,7 +170,7 @@ def _opinion(rule: OldRule, number: OldNumber, verdict: Verdict) -> Opinion:
 
 
 def _is_of(number: OldNumber, judgement: Judgement) -> bool:
-    return judgement.reading.source[:2] == number.source[:2]  # whatever the formula
+    return judgement.reading.source[:2] == number.source[:2]  # regardless of the formula
 
 
 def _metrics(number: OldNumber, verdict: Verdict) -> set[str]:
@@ -184,15 +184,15 @@ def _metrics(number: OldNumber, verdict: Verdict) -> set[str]:
         return {meaning.metric} if meaning else set()
     if number.id in (ERROR_COUNT, HEALTH):
         return {'error_log_count' if number.id == ERROR_COUNT else 'smart_status'}
-    # Whatever reads this attribute, and the statistic of the same meaning.
+    # All metrics that are read from this attribute, and the statistic with the same meaning.
     return {judgement.reading.metric for judgement in verdict.judgements
             if _is_of(number, judgement)} - {'vendor_threshold'}
 
 
 def _without_overruled(verdict: Verdict, opinions: Sequence[Opinion], is_known: bool) -> list[Judgement]:
-    """Return our judgements; those that a user configuration replaces are no longer judged by our limits.
+    """Return our judgements, without our limits for those that a user configuration replaces.
 
-    is_known: the site's own database has an entry, so that "not in the database" is not true of the drive.
+    is_known: the local database has an entry, so the finding that the drive is not in the database does not apply.
     """
     overruled = {id(judgement) for opinion in opinions if opinion.rule.is_users for judgement in opinion.ours
                  if judgement.reading.metric not in _OWN_VERDICTS}
@@ -210,7 +210,7 @@ def _replacements(opinions: Sequence[Opinion]) -> Iterator[str]:
 
 
 def _judgement(opinion: Opinion, ours: Sequence[Judgement], metrics: Mapping[str, Metric]) -> Judgement:
-    """Return an opinion as a judgement; not judged where one of ours is as severe about the same."""
+    """Return an opinion as a judgement; it is not judged if one of ours on the same value is as severe."""
     rule, number, state = opinion.rule, opinion.number, opinion.state
     our_state = worst(judgement.state for judgement in ours
                       if any(judgement.reading == own.reading for own in opinion.ours))
@@ -230,7 +230,7 @@ def _in_words(number: OldNumber) -> str:
 
 
 def _disagreements(opinions: Iterable[Opinion], verdict: Verdict) -> Iterator[str]:
-    """Yield a sentence for each number and each reading that version 1.6 and we judge differently."""
+    """Yield a message for each number and each reading that version 1.6 judges differently from us."""
     covered = []
     for rule, number, state, judgements in opinions:
         covered += [judgement.reading for judgement in judgements]
@@ -249,11 +249,11 @@ def _disagreements(opinions: Iterable[Opinion], verdict: Verdict) -> Iterator[st
 
 def _old_values(printed: Sequence[int], numbers: Mapping[int, OldNumber], rules: Mapping[int, OldRule],
                 name: str) -> Iterator[OldValue]:
-    """Yield the perfdata of version 1.6: each label once, with limits only where they count."""
+    """Yield the perfdata of version 1.6: each label once, with limits only if they apply."""
     labels: set[str] = set()
     for number in (numbers[each] for each in dict.fromkeys(printed) if each in numbers):
         rule, label = rules.get(number.id), f'{name}_{number.label}'
-        if label in labels:  # smartctl calls 170 and 232 the same
+        if label in labels:  # smartctl gives 170 and 232 the same name
             label = f'{label}_{number.id}'
         labels.add(label)
         amount = files.shifted(number.number, rule.limit.shift if rule else None)
