@@ -25,7 +25,7 @@ def claims_of(drives: Sequence[samples.SampleDrive], database: drive_database.Sp
 
 
 def is_for(entry: Json, drive: samples.SampleDrive) -> bool:
-    """Tell whether an entry matches a drive."""
+    """Return whether an entry matches a drive."""
     return drive_database.matches(entry, drive.identity.plain_model, drive.identity, drive.attributes)
 
 

@@ -15,7 +15,7 @@ FOLDER = 'thresholds.d'
 
 
 def is_limits(path: str, data: Any) -> bool:
-    """Tell whether this is a file with limits, or was put where they belong."""
+    """Return whether this is a file with limits, or was put where they belong."""
     if isinstance(data, dict) and 'entries' not in data and ('overrides' in data or 'metrics' in data):
         return True
     return os.path.basename(os.path.dirname(os.path.abspath(path))) == FOLDER

@@ -44,7 +44,7 @@ class Comparison(NamedTuple):
 
     @property
     def is_worn(self) -> bool:
-        """Tell whether the drive can validate anything."""
+        """Return whether the drive can validate anything."""
         return self.statistic is not None and self.statistic in WORN
 
     @property
@@ -54,7 +54,7 @@ class Comparison(NamedTuple):
 
     @property
     def agrees(self) -> bool:
-        """Tell whether the reading is as good as the statistic."""
+        """Return whether the reading is as good as the statistic."""
         return self.distance <= max(POINTS, SHARE * (self.statistic or 0))
 
 

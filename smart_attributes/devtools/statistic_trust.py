@@ -28,18 +28,18 @@ FILLS = 100
 
 
 def is_stated(metric: str, unit: str) -> bool:
-    """Tell whether a statistic of this metric shows in which unit an attribute counts."""
+    """Return whether a statistic of this metric shows in which unit an attribute counts."""
     return unit in ('%', 'B') or metric in STATED_METRICS
 
 
 def is_near(number: float, stated: float, unit: str) -> bool:
-    """Tell whether a reading is what the drive itself states."""
+    """Return whether a reading is what the drive itself states."""
     least, part = TOLERANCES.get(unit, (0, 0.1))
     return abs(number - stated) <= max(least, part * stated) or (unit == 'B' and is_rest(stated, number, COARSEST))
 
 
 def is_rest(stated: float, number: float, precision: float) -> bool:
-    """Tell whether a stated amount is what 32 bits hold of the number of sectors. All in bytes."""
+    """Return whether a stated amount is what 32 bits hold of the number of sectors. All in bytes."""
     beyond = (stated - number) % WRAP
     return stated < WRAP <= number and min(beyond, WRAP - beyond) <= precision
 
@@ -50,5 +50,5 @@ def fills(written: float | None, capacity: float | None) -> int:
 
 
 def is_doubtful(metric: str, number: float | None, filled: int) -> bool:
-    """Tell whether a figure may be stuck rather than have nothing to count yet: 0 % of a drive filled so often."""
+    """Return whether a figure may be stuck rather than have nothing to count yet: 0 % of a drive filled so often."""
     return metric == ENDURANCE and number == 0 and filled >= FILLS

@@ -62,7 +62,7 @@ def _no_number(value: str) -> str:
 
 
 def is_day(text: str) -> bool:
-    """Tell whether a text is a day of the calendar, such as "2027-01-31"."""
+    """Return whether a text is a day of the calendar, such as "2027-01-31"."""
     try:
         return time.strftime('%Y-%m-%d', time.strptime(text, '%Y-%m-%d')) == text
     except ValueError:
@@ -92,7 +92,7 @@ def applying(accepted: Sequence[Acknowledgement], serial: str, metric: str, toda
 
 
 def is_silent(accepted: Acknowledgement | None, number: float, falls: bool = False) -> bool:
-    """Tell whether a number is no worse than what was accepted. falls: less is worse."""
+    """Return whether a number is no worse than what was accepted. falls: less is worse."""
     return accepted is not None and (number >= accepted.value if falls else number <= accepted.value)
 
 

@@ -242,17 +242,17 @@ def _contradiction(winners: Sequence[tuple[str, Json]], identity: Identity) -> s
 
 
 def matches(entry: Json, model: str, identity: Identity, attributes: Sequence[int]) -> bool:
-    """Tell whether all conditions of *entry* hold. model: identity.model with single blanks."""
+    """Return whether all conditions of *entry* hold. model: identity.model with single blanks."""
     return names_model(entry, model) and conditions_hold(entry, identity, attributes)
 
 
 def names_model(entry: Json, model: str) -> bool:
-    """Tell whether an entry is for *model*: one of its patterns matches, or it has none."""
+    """Return whether an entry is for *model*: one of its patterns matches, or it has none."""
     return 'models' not in entry or any(matches_pattern(pattern, model) for pattern in entry['models'])
 
 
 def conditions_hold(entry: Json, identity: Identity, attributes: Sequence[int]) -> bool:
-    """Tell whether all conditions of *entry* but the model hold."""
+    """Return whether all conditions of *entry* but the model hold."""
     if 'kind' in entry and entry['kind'] != identity.kind:
         return False
     if 'firmware' in entry and not re.fullmatch(entry['firmware'], identity.firmware):

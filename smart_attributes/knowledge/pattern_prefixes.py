@@ -40,12 +40,12 @@ class ByBeginning:
 
 
 def matches_pattern(pattern: str, text: str) -> bool:
-    """Tell whether *pattern* matches the whole *text*."""
+    """Return whether *pattern* matches the whole *text*."""
     return _may_match(pattern, text) and re.fullmatch(pattern, text) is not None
 
 
 def _may_match(pattern: str, text: str) -> bool:
-    """Tell whether the first places of a text admit a match; most fail at the letters that a pattern begins with."""
+    """Return whether the first places of a text admit a match; most fail at the letters that a pattern begins with."""
     if '|' not in pattern and not text.startswith(_LETTERS.match(pattern)[0][:-1]):  # the last one may be optional
         return False
     start = beginning(pattern)
@@ -102,7 +102,7 @@ ESCAPES_AND_SETS = re.compile(r'\\.|\[\^?\]?(?:\\.|[^]\\])*\]', re.S)
 
 @lru_cache(maxsize=None)
 def has_top_level_bar(pattern: str) -> bool:
-    """Tell whether *pattern* is a choice of whole patterns: "ABC|DEF", but not "A(BC|DEF)"."""
+    """Return whether *pattern* is a choice of whole patterns: "ABC|DEF", but not "A(BC|DEF)"."""
     depth = 0
     for before in ESCAPES_AND_SETS.sub('', pattern).split('|')[:-1]:
         depth += before.count('(') - before.count(')')

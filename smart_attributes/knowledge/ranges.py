@@ -86,7 +86,7 @@ def _without_units(text: str, unit: str) -> str:
 
 
 def is_violated(text: str, number: float, unit: str = '') -> bool:
-    """Say whether *number* lies where the range *text* alerts; never for ''."""
+    """Return whether *number* lies where the range *text* alerts; never for ''."""
     return bool(text) and not parse(text, unit).match(number)
 
 

@@ -81,7 +81,7 @@ def _unreported(report: Report) -> Reading:
 
 
 def _has_counters(report: Report) -> bool:
-    """Tell whether a report holds what a drive is judged by beside its status: attributes, or the log of its kind."""
+    """Return whether a report holds what a drive is judged by beside its status: attributes, or the log of its kind."""
     return bool(report.attributes or standards.NVME_HEALTH.intersection(report.nvme)
                 or standards.SCSI_HEALTH.intersection(report.scsi))
 

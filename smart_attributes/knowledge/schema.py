@@ -31,7 +31,7 @@ def definition(part: Json, root: Json) -> Json:
 
 
 def is_fitting(value: Any, part: Json, root: Json) -> bool:
-    """Tell whether *value* fits a *part* of the schema *root*. Raises KeyError for a keyword that we do not use."""
+    """Return whether *value* fits a *part* of the schema *root*. Raises KeyError for a keyword that we do not use."""
     if isinstance(value, Doubled):
         return False
     part = definition(part, root)

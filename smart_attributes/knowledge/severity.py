@@ -69,7 +69,7 @@ def weight(state: State, concern: str, number: float | None, limit: str, unit: s
 
 
 def is_beyond(limit: str, number: float) -> bool:
-    """Tell whether a number violates a Nagios range in base units; not where the text is not a range."""
+    """Return whether a number violates a Nagios range in base units; not where the text is not a range."""
     try:
         return ranges.is_violated(limit, number)
     except UsageError:

@@ -196,7 +196,7 @@ def _with_reason(override: Json, fields: Json) -> Json:
 
 
 def selects(selector: Json, device: Device, identity: Identity, family: str) -> bool:
-    """Tell whether every key of a "for" fits the drive."""
+    """Return whether every key of a "for" fits the drive."""
     tests: Mapping[str, Callable[[str], bool]] = {
         'serial': lambda value: bool(identity.serial) and value == identity.serial,
         'device': lambda value: value in (device.name, device.address),
