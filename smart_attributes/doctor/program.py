@@ -39,7 +39,7 @@ def examine(how: HowRead, runner: processes.Runner, deadline: float) -> Finding:
 def missing(sentence: str, path: str, elsewhere: str) -> Finding:
     """Return the finding for a path without smartctl, from the error sentence.
 
-    elsewhere: path of another smartctl, or ''.
+    elsewhere: path of an existing smartctl, or ''.
     """
     words, advice = halves(sentence)
     if elsewhere and elsewhere != path:

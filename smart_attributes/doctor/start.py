@@ -21,7 +21,7 @@ _SHOWN = 300   # characters of what the program printed
 
 
 class Barrier(NamedTuple):
-    """A path to the program, or one of its parents, for which this user lacks permission."""
+    """A path that the program needs and for which this user lacks permission."""
 
     path: str
     kind: str            # a key of REMEDIES

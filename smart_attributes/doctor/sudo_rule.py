@@ -124,7 +124,7 @@ def _answers(sudo: Sudo, options: Options, user: str, needed: Sequence[Arguments
     entries = sudo.entries() or files.entries
     types = requested_types(devices, entries)
     rule = sudoers.general(sudoers.RuleRequest(user, types=types), how)
-    odd = [device.address for device in devices if not sudoers.admits(  # with names that the site defined
+    odd = [device.address for device in devices if not sudoers.admits(  # the general rule does not cover their paths
         rule.expressions, smartctl_calls.read_arguments(device.path, device.type))]
     admits_more, knows_expressions = not sudo.refuses([TOO_MUCH]), sudoers.knows_expressions(sudo.version())
     return SudoAnswers(user, how.smartctl, needed, refused, entries, admits_more, rule,

@@ -1,4 +1,4 @@
-"""Find the user that runs the checks, and become that user to test the permissions in practice."""
+"""Name the user that checks run as, and become that user so that permissions are tested in practice."""
 from __future__ import annotations
 
 import grp  # imported early: after become() the library may be unreadable
