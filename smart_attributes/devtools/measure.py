@@ -175,7 +175,7 @@ def _listed(title: str, comparisons: Iterable[Comparison]) -> Iterator[str]:
 
 
 def fifth_lines(comparisons: Sequence[Comparison], documented: Collection[str]) -> Iterator[str]:
-    """Yield the agreement by fifths of the models; an outlier shows entries fitted to some models only."""
+    """Yield the agreement by fifths of the models; an outlier was overfitted or neglected."""
     for number, fifth in enumerate(fifths(comparisons, documented), 1):
         yield (f'models of fifth {number}: {share(fifth.agree, fifth.drives)} of worn drives agree; left out, '
                f'{share(fifth.left_out, fifth.drives)}; where the entry believes the statistic, '

@@ -62,7 +62,7 @@ def read_sources(paths: Sequence[str]) -> tuple[list[EntriesFile], list[str]]:
 
 
 def read_source(path: str) -> tuple[EntriesFile, list[str]]:
-    """Return a file and what does not fit its schema. Raises DataError if it cannot be read or is not JSON."""
+    """Return a file and its schema errors as sentences. Raises DataError if it cannot be read or is not JSON."""
     name, text = os.path.basename(path), data_file.read_text(path)
     if text.startswith('smartctl ') or '"json_format_version"' in text[:LOOKED_AT]:
         raise DataError(f'{name} is what smartctl says about a drive, no entry; check_smart_attributes draft --report '
