@@ -9,7 +9,7 @@ from ..errors import DataError
 from ..knowledge import data_file
 from .sources import EntriesFile, beside
 
-USUAL = os.path.join('tests', 'evidence.json')  # beside attributes.json
+USUAL = os.path.join('tests', 'evidence.json')  # next to attributes.json
 FIGURES = ('drives', 'compared', 'agree')
 
 # by family; "compared" counts worn drives, "agree" those that confirm the entry

@@ -117,8 +117,8 @@ def examine(files: Sequence[str] = (), samples_path: str | None = None, models_p
     """Validate *files*, or the shipped file by default, and return a sentence for each mistake with a summary.
 
     files: a file with a "date" is a complete database; all others are additions to it, or to the shipped one.
-    samples_path: file or folder; None: tests/samples beside the database.
-    models_path: CSV file; None: tests/models.csv beside the database.
+    samples_path: file or folder; None: tests/samples next to the database.
+    models_path: CSV file; None: tests/models.csv next to the database.
     Raises DataError if the shipped file cannot be read.
     """
     shipped = data_file.shipped('attributes.json')

@@ -18,7 +18,7 @@ NAGIOS = ('etc/nagios4/nagios.cfg', 'etc/nagios/nagios.cfg', 'etc/naemon/naemon.
           'usr/local/nagios/etc/nagios.cfg')
 ICINGA = ('usr/share/icinga2/include/plugins-contrib.d', 'etc/icinga2')
 MOST_FILES, LARGEST, DEEPEST = 500, 1 << 20, 6
-USUAL = 60.0         # seconds that Icinga, Nagios and NRPE give a check where nothing else is configured
+USUAL = 60.0         # seconds that Icinga, Nagios and NRPE give a check by default
 _UNITS = {'ms': 0.001, 's': 1.0, 'm': MINUTE, 'h': HOUR}
 _OURS = re.compile(r'check[_-]smart[_-]attributes|"smart-attributes"')
 _OWN = re.compile(r'(?:^|\s)(?:-t|--timeout)[ =]?([0-9.]+)(?:\s|$)')
@@ -71,7 +71,7 @@ def limits(root: str = '/') -> list[DaemonLimit]:
 def findings(daemons: Sequence[DaemonLimit], timeout: float) -> list[Finding]:
     """Return a finding for each limit that is too short for a check, or a single finding if all limits fit.
 
-    timeout: of the check, in seconds, where the configuration gives it none.
+    timeout: default time limit of a check, in seconds, if the configuration sets none.
     """
     short = [_too_short(limit, limit.own or timeout) for limit in dict.fromkeys(daemons)
              if (limit.own or timeout) >= limit.seconds]

@@ -53,7 +53,7 @@ class Examiner:
         self._histories = history_state.others(options.state_dir, name) if name else ()
         self._nrpe, self._unread_nrpe = daemons.nrpe_commands(), daemons.unread_nrpe()
         self._user = ''
-        self._unfound = ''       # why there are no devices
+        self._unfound = ''       # why no devices were found
         self._limits: list[daemons.DaemonLimit] = []
         self._findings: list[Finding] = []
         self._pastes: Sequence[Paste] = ()

@@ -92,7 +92,7 @@ def applying(accepted: Sequence[Acknowledgement], serial: str, metric: str, toda
 
 
 def is_silent(accepted: Acknowledgement | None, number: float, falls: bool = False) -> bool:
-    """Return whether a number is no worse than the accepted value. falls: a smaller number is worse."""
+    """Return whether a number is as good as the accepted value or better. falls: a smaller number is worse."""
     return accepted is not None and (number >= accepted.value if falls else number <= accepted.value)
 
 

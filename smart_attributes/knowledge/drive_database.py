@@ -150,7 +150,7 @@ class SpecDatabase:
         return fallback._replace(notes=(Coded('entries-contradict', _contradiction(winners, identity)),))
 
     def dispute(self, identity: Identity, attributes: Sequence[int]) -> str:
-        """Return the sentence about entries of a site that match the drive with equal rank; '' if there are none."""
+        """Return the sentence about entries of a site that match the drive with equal rank, or ''."""
         winners = self.claims(identity, attributes) if len(self._sources) > 1 else []
         return _contradiction(winners, identity) if len(winners) > 1 and winners[0][0] != SHIPPED else ''
 

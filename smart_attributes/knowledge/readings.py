@@ -68,7 +68,7 @@ def _smart_status(report: Report, failing: Sequence[AttributeRow], has_warnings:
 
 
 def _unreported(report: Report) -> Reading:
-    """Return an unknown reading of the SMART health status; its state is UNKNOWN if the report has no counters."""
+    """Return the SMART health status of a report without one: unknown, or UNKNOWN without usable counters."""
     source = Source(standards.SELF_ASSESSMENT)
     if report.has_exit_bit(4) and report.attributes and all(row.threshold is None for row in report.attributes):
         word = 'not reported, the drive stopped answering while it was read; check again, then run: dmesg -T'

@@ -1,6 +1,6 @@
 """Check whether data fits its schema: yes or no, for checks that use local configuration.
 
-jsonschema, which takes longer to import than the rest of a check, writes the sentences only if the answer is no
+jsonschema, which takes longer to import than the rest of a check, writes the sentences only for invalid data
 (see `schema_errors`). Tests compare both.
 """
 from __future__ import annotations
