@@ -20,7 +20,7 @@ SHOWN = 8          # drives that answer and get a line each; if there are more, 
 MOST_GONE = 3      # missing drives that get a line each; the rest share one
 _ANSWERED = 'a check has read it here before, so drive, cable or controller fail: see what the kernel says'
 _KERNEL = 'dmesg -T | tail -50'
-CHECK = 'drives'  # name of the check for all drives together
+CHECK = 'drives'   # subject of findings about all drives together
 
 
 def findings(survey: Survey, hide_serial: bool, check: Sequence[str]) -> list[Finding]:
