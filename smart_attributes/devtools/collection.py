@@ -1,4 +1,4 @@
-"""Drives as lines of facts -> reports: a collection of drives that others have read.
+"""Convert a collection of drives, one JSON line each, to reports.
 
 One JSON object a line, as in linuxhw/EnterpriseDrive's collection: identity, attribute rows, device statistics and NVMe
 log lines as smartctl -x prints them.
@@ -19,7 +19,7 @@ from ..reading.report_common import has_spindle
 from ..typed import Json
 from .sectors import ATTRIBUTES, Sizes
 
-LONGEST = 30  # digits of a number; no counter of a drive has as many
+LONGEST = 30  # digits of a number; no drive counter has that many
 NOT_A_DRIVE = (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError)
 HEALTH: Mapping[object, bool] = {'PASSED': True, 'OK': True, 'FAILED!': False}
 NVME_LINES = {'Critical Warning': 'critical_warning', **NVME_LABELS}
@@ -31,14 +31,14 @@ Value = TypeVar('Value')
 class CollectedDrive(NamedTuple):
     """One drive of a collection."""
 
-    name: str        # where it stands in the collection
+    name: str        # file and line of the drive in the collection
     report: Report
 
 
 def read(path: str) -> Iterator[CollectedDrive]:
-    """Yield the drives of a file, plain or gzip, with the sector sizes that their counts show.
+    """Yield the drives of a plain or gzip file, with sector sizes derived from their counts.
 
-    Raises DataError with the line that is not a drive.
+    Raises DataError, with the line number, for a line that is not a drive.
     """
     sizes = Sizes()
     for model, counts in _each(path, _counts):
@@ -50,7 +50,7 @@ def read(path: str) -> Iterator[CollectedDrive]:
 
 
 def _each(path: str, value_of: Callable[[Json, int], Value]) -> Iterator[Value]:
-    """Yield the value of each line of a file. value_of: of the facts of a line, and its number."""
+    """Yield the value of each line of a file. value_of: computes it from the line's facts and its number."""
     try:
         with (gzip.open if path.endswith('.gz') else open)(path, 'rt', encoding='utf-8') as lines:
             for number, line in enumerate(lines, 1):
@@ -71,7 +71,7 @@ def _counts(facts: Json, _: int) -> tuple[str, Mapping[int, int]]:
 
 
 def report_of(facts: Json) -> Report:
-    """Return what smartctl would have reported. Raises one of NOT_A_DRIVE where the facts are not those of a drive."""
+    """Return the facts as a smartctl report. Raises one of NOT_A_DRIVE if the facts do not describe a drive."""
     rows = tuple(_row(*row) for row in facts.get('attributes', ()))
     scsi = {key: _count(facts.get('scsi', {}).get(label, '')) for key, label in SCSI_LINES.items()}
     scsi['percentage_used'] = _count(str(facts.get('scsi_percent_used')))
@@ -91,7 +91,7 @@ def _identity(facts: Json) -> Identity:
 
 
 def _text(facts: Json, key: str) -> str:
-    """Return a text, '' where it is missing. Raises TypeError for anything else."""
+    """Return the text at *key*, or '' if it is missing. Raises TypeError if it is not a text."""
     text = facts.get(key) or ''
     if not isinstance(text, str):
         raise TypeError(key)
@@ -119,7 +119,7 @@ def _nvme(lines: Mapping[str, str]) -> Iterator[tuple[str, int]]:
 
 
 def _count(text: str) -> int | None:
-    """Return the number that *text* starts with: "3%", "0x01", "2,020,626 [1.03 TB]"; None where there is none."""
+    """Return the number that *text* starts with, as in "3%", "0x01" or "2,020,626 [1.03 TB]"; None without one."""
     match = re.match(r'(0x[0-9a-fA-F]+)|([0-9][0-9,.\s]*)', text)
     if not match:
         return None
@@ -127,7 +127,7 @@ def _count(text: str) -> int | None:
 
 
 def _whole(digits: str, base: int = 10) -> int:
-    """Return a number. Raises ValueError for one that no drive counts to, and no float may hold."""
+    """Return the number in *digits*. Raises ValueError if it has more digits than any drive counter."""
     if len(digits) > LONGEST:
         raise ValueError('too long')
     return int(digits, base)

@@ -1,8 +1,8 @@
-"""From one drive to an entry that a person can finish.
+"""Draft a database entry from one drive, for a person to finish.
 
 Nothing is lost: the new entry reads all that the present entry of the drive reads. Nothing is invented: the meaning of
-a number is taken over only where the entries of the database agree about it, endurance and amounts of data only where
-the drive's own statistics state the same. Serial numbers never appear.
+a number is copied only if the entries of the database agree about it; endurance and amounts of data only if the
+drive's own statistics report the same. Serial numbers never appear.
 """
 from __future__ import annotations
 
@@ -22,27 +22,28 @@ from . import statistic_trust
 from .entry_rules import LITERALS
 from .statistic_trust import ENDURANCE, ENDURANCE_STATISTIC, WORN
 
-# Ways to count endurance, and what a value may be so that one that was never set is unknown.
+# Formulas for endurance, each with its valid range, which excludes values that were never set.
 ENDURANCE_FORMULAS: Mapping[str, tuple[int, int]] = {
     '100 - value': (0, 99), '200 - value': (0, 199), 'value': (0, 200), 'raw': (0, 254), '100 - raw': (0, 99),
     **{f'raw byte {number}': (0, 254) for number in range(1, decode.RAW_BYTES)}}
-# An attribute's meaning is taken over when so many vendors share it, and this part of all entries that have it.
+# An attribute's meaning is copied if this many vendors, and this share of all entries that have it, agree.
 VENDORS, AGREEMENT = 3, 0.9
 DIFFERING_UNITS = ('%', 'B')
-# What the entry that speaks so far holds of the drive beside its attributes.
+# Keys, other than attributes, copied from the entry that matches the drive so far.
 INHERITED = ('uses', 'uses_common', 'no_endurance', 'untrusted_statistics', 'statistic_units', 'ignore_thresholds')
-# counts; of fewer, some unit fits by chance. So 23,638 of 23,698 measured amounts are read as their entries do
+# Smallest count to compare: below it, some unit fits by chance. With this limit, 23,638 of 23,698 measured amounts are
+# read as in their entries.
 TELLING = 1000
-SAME = 0.001            # the drive counts on between its log and its attributes
+SAME = 0.001            # the drive keeps counting between reading its log and its attributes
 NEAR = 0.08             # the capacity in a name may be in powers of two
 LONGEST_NAME = 60       # characters
 LONGEST_FAMILY = 80
 MENTIONED = 8           # fits in the header
 
-# What a draft writes about a row; the words of a person, or of the entry before, stand behind it.
+# Text that a draft writes about a row; comments of a person or of the previous entry follow it.
 HINT = re.compile('VALUE [-0-9]+, WORST [-0-9]+, RAW [^;]*'
                   '(; read as by [^;]*|; [^;]* that the drive itself states)*(; )?')
-# validate refuses this, so that no draft is taken for validated.
+# validate rejects this text, so that a draft cannot pass as validated.
 SOURCE = 'FILL IN: the document and the place in it, or on which and how many drives it was compared'
 NO_ENTRY_NEEDED = {
     'NVMe': 'No entry is needed: the health log of the NVMe standard says everything about {}.',
@@ -57,7 +58,7 @@ Meanings = Mapping[tuple[int, str], tuple[Json, str]]  # (attribute, smartctl's 
 
 
 class Fit(NamedTuple):
-    """A way of reading an attribute that gives what the drive itself states."""
+    """A reading of an attribute that equals a statistic that the drive reports itself."""
 
     attribute: int
     metric: str
@@ -66,7 +67,7 @@ class Fit(NamedTuple):
 
 
 def draft(report: Report, database: SpecDatabase) -> str:
-    """Return the JSON text of a file with one new entry and its sample, or a sentence why there is none."""
+    """Return the JSON text of a file with one new entry and its sample, or the reason why no entry is drafted."""
     identity = report.identity
     model = json.dumps(identity.plain_model or 'this drive')
     if identity.protocol in NO_ENTRY_NEEDED:
@@ -74,7 +75,7 @@ def draft(report: Report, database: SpecDatabase) -> str:
     rows = _usable_rows(report)
     if not rows:
         return NOTHING_TO_DRAFT.format(model)
-    # The entry that speaks for the drive so far: one for its family, a generic one, or that for unknown drives.
+    # The entry that matches the drive so far: for its family, generic, or for unknown drives.
     claims = database.claims(identity, [row.id for row in report.attributes])
     base = claims[0][1] if len(claims) == 1 else {}
     stated = _stated(report, database)
@@ -94,13 +95,13 @@ def draft(report: Report, database: SpecDatabase) -> str:
 
 
 def _schema_address() -> Json:
-    """Return the key by which editors find the schema; none in the single-file program, where they cannot."""
+    """Return the key by which editors find the schema; an empty object in the single-file program."""
     path = f'{data_file.PACKAGE}/schema/attributes.schema.json'
     return {'$schema': f'file://{path}'} if os.path.exists(path) else {}
 
 
 def _usable_rows(report: Report) -> list[AttributeRow]:
-    """Return the rows that an entry can describe: each number once."""
+    """Return the rows that an entry can describe, one for each attribute number."""
     first: dict[int, AttributeRow] = {}
     for row in report.attributes:
         if 1 <= row.id <= 255:
@@ -111,7 +112,7 @@ def _usable_rows(report: Report) -> list[AttributeRow]:
 # --- the entry -----------------------------------------------------------------------
 
 def _family(identity: Identity) -> str:
-    """Return smartctl's family, else the model up to its capacity."""
+    """Return smartctl's family name, or the model name up to its capacity."""
     name = identity.plain_model
     words = re.split(r'\s+\d+\s*[GT]B?\b', name)[0]
     return next(each for each in (identity.family, words, f'drive {name}') if len(each) >= 3)[:LONGEST_FAMILY]
@@ -119,7 +120,7 @@ def _family(identity: Identity) -> str:
 
 def _condition(identity: Identity, rows: Sequence[AttributeRow]) -> Json:
     pattern = model_pattern(identity)
-    # So short a name is a controller's rather than a drive's.
+    # A name this short belongs to a controller rather than to a drive.
     is_telling = regular_expressions.shape(pattern).literals >= LITERALS
     first = {} if is_telling else {'first': [row.id for row in rows[:8]]}
     return {'models': [pattern], **first} if pattern else first
@@ -130,18 +131,18 @@ _CAPACITY = re.compile(r'(?<!\d)(?:(?P<amount>\d+(?:\.\d+)?)(?P<blank>\s?)(?P<un
 
 
 def model_pattern(identity: Identity) -> str:
-    """Return a pattern for the drive's model in every capacity; '' where it has no name."""
+    """Return a regular expression for the drive's model in any capacity; '' if the model is empty."""
     name = identity.plain_model
     capacities = [match for match in _CAPACITY.finditer(name) if _is_capacity(match, identity.capacity)]
     pattern = literally(name)
     if capacities:
-        # MX500 is no capacity in "MX500 500GB"
+        # in "MX500 500GB", MX500 is not a capacity
         match = next((match for match in capacities if match['unit']), capacities[0])
         any_capacity = f'[0-9.]+{match["blank"]}[GT]B' if match['unit'] else '[0-9T]{2,4}'
         pattern = literally(name[:match.start()]) + any_capacity + literally(name[match.end():])
     if regular_expressions.shape(pattern).literals < LITERALS:
         pattern = literally(name)
-    # the schema demands four characters
+    # the schema requires four characters
     return pattern if len(pattern) >= LITERALS or not pattern else f'(?:{pattern})'
 
 
@@ -157,14 +158,13 @@ def _is_capacity(match: re.Match[str], capacity: int | None) -> bool:
 
 def _attributes(kind: str, rows: Sequence[AttributeRow], base: Json, fits: Sequence[Fit],
                 database: SpecDatabase) -> Json:
-    """Return what the base holds of the drive's rows, in its order, then the other rows with what is certain of them.
-    """
+    """Return the drive's rows: those of the base entry, in its order, then the others with their certain readings."""
     by_number = {str(row.id): row for row in rows}
     inherited = {number: entry and _inherited(entry, by_number[number], base)
                  for number, entry in base.get('attributes', {}).items() if number in by_number}
     read_already = {metric for row in database.rows_of('', base).values() for metric in row.get('readings', ())}
     of_sets = database.rows_of('', {**base, 'attributes': {}})
-    # A second reading of a metric would count in the place of the first.
+    # A second reading of a metric would replace the first one.
     meanings = {key: meaning for key, meaning in _agreed_meanings(database, kind).items()
                 if not read_already.intersection(meaning[0])}
     new = {number: _attribute(row, meanings, [fit for fit in fits if fit.metric not in read_already])
@@ -181,7 +181,7 @@ def _attribute(row: AttributeRow, meanings: Meanings, fits: Sequence[Fit]) -> Js
     name = row.name[:LONGEST_NAME] if len(row.name) > 1 else 'Unknown_Attribute'
     agreed, reason = meanings.get((row.id, name), ({}, ''))
     own = [fit for fit in fits if fit.attribute == row.id]
-    # Where other attributes fit as well, chance has a hand in it. The first way of reading one is the commonest.
+    # If other attributes fit too, the fit may be chance. The first formula that fits is the most common one.
     contested = {fit.metric for fit in fits if fit.attribute != row.id}
     certain = {fit.metric: fit.spec for fit in reversed(own) if fit.metric not in contested}
     attribute = {'name': name, 'comment': _comment(row, reason, *(fit.words for fit in own))}
@@ -189,7 +189,7 @@ def _attribute(row: AttributeRow, meanings: Meanings, fits: Sequence[Fit]) -> Js
 
 
 def _comment(row: AttributeRow, *words: str) -> str:
-    """Return the columns of the drive, to be compared with a datasheet, and more; HINT knows it again."""
+    """Return the row's columns, for comparison with a datasheet, and *words*, in the form that HINT matches."""
     columns = f'VALUE {_or_dashes(row.value)}, WORST {_or_dashes(row.worst)}, RAW {row.raw[:LONGEST_NAME]}'
     return '; '.join(filter(None, (columns, *words)))
 
@@ -199,9 +199,9 @@ def _or_dashes(number: int | None) -> str:
 
 
 def _agreed_meanings(database: SpecDatabase, kind: str) -> Meanings:
-    """Return the readings about which entries of several vendors agree.
+    """Return the readings on which the entries of several vendors agree.
 
-    Percentages and amounts of data never: families differ in them under one name.
+    Percentages and amounts of data are left out: families count them differently under the same name.
     """
     variants: dict[tuple[int, str], list[tuple[str, str]]] = {}  # (readings, vendor) of each entry
     for name, entry in database.entries():
@@ -215,14 +215,14 @@ def _agreed_meanings(database: SpecDatabase, kind: str) -> Meanings:
 
 
 def _agreed(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[Json, str]]:
-    """Yield the readings of nearly all of several vendors, if they agree. pairs: (readings, vendor) of each entry."""
+    """Yield the readings on which nearly all entries of several vendors agree. pairs: (readings, vendor) of each."""
     (text, count), = Counter(text for text, _ in pairs).most_common(1)
     vendors = {vendor for specs, vendor in pairs if specs == text}
     if text != '{}' and len(vendors) >= VENDORS and count >= AGREEMENT * len(pairs):
         yield json.loads(text), f'read as by {count} of {len(pairs)} entries that name it so'
 
 
-# --- what the drive's own statistics state ----------------------------------------------
+# --- the drive's own statistics ---------------------------------------------------------
 
 def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> list[Fit]:
     """Return the readings of the vendor attributes that equal the drive's own endurance figure."""
@@ -237,7 +237,7 @@ def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> list[Fit]:
 
 
 def amount_fits(metric: str, number: float, rows: Sequence[AttributeRow]) -> list[Fit]:
-    """Return the raw values that are, in some unit, the amount of data that the drive itself counts, in bytes."""
+    """Return the raw values that equal, in some unit, the amount of data in bytes that the drive itself reports."""
     amounts = {unit: worth for unit, (base, worth) in units.UNITS.items() if base == 'B'}
     raws = {row.id: decode.evaluate(decode.parse('raw'), row, {row.id: row}) or 0 for row in rows}
     return [Fit(attribute, metric, {'from': 'raw', 'unit': unit},
@@ -253,7 +253,7 @@ def _figure(report: Report) -> int | None:
 
 
 def _stated(report: Report, database: SpecDatabase) -> dict[str, float]:
-    """Return the drive's own statistics of the metrics that vendors count in different ways."""
+    """Return the drive's own statistics, by metric, for the metrics that vendors count in different ways."""
     return {reading.metric: reading.number for reading in readings.standard_readings(report, database.metrics, {})
             if reading.number is not None and reading.source.log == standards.DEVICE_STATISTICS
             and statistic_trust.is_stated(reading.metric, reading.unit)}
@@ -302,7 +302,7 @@ def _sample(identity: Identity, rows: Sequence[AttributeRow], entry: Json, state
 
 
 def _line(row: AttributeRow) -> str:
-    """Return the row as smartctl -x prints it, as far as flags are known."""
+    """Return the row as smartctl -x prints it, with the flags that are known."""
     flags = 'P-----' if row.prefail else '------'
     failed = {'now': 'NOW', 'past': 'Past'}.get(row.when_failed, '-')
     name = re.sub(r'\s+', '_', row.name.strip()) or 'Unknown_Attribute'

@@ -1,4 +1,4 @@
-"""What is wrong with entries when drives meet them: samples, measured models, coverage."""
+"""Check entries against drives: samples, measured models and coverage."""
 from __future__ import annotations
 
 import bisect
@@ -25,12 +25,12 @@ def claims_of(drives: Sequence[samples.SampleDrive], database: drive_database.Sp
 
 
 def is_for(entry: Json, drive: samples.SampleDrive) -> bool:
-    """Tell whether an entry matches a drive."""
+    """Return whether an entry matches a drive."""
     return drive_database.matches(entry, drive.identity.plain_model, drive.identity, drive.attributes)
 
 
 def drive_problems(claims: Sequence[Claim], context: Context) -> Iterator[str]:
-    """Yield what the drives show: entries that claim one equally, samples that give something else."""
+    """Yield the problems that drives show: entries of equal rank that match one, samples with unexpected readings."""
     yield from _disputes(claims)
     for claim in claims:
         yield from (f'{claim.drive.place}: {problem}' for problem in _sample_problems(claim, context))
@@ -39,7 +39,7 @@ def drive_problems(claims: Sequence[Claim], context: Context) -> Iterator[str]:
 
 
 def _disputes(claims: Sequence[Claim]) -> Iterator[str]:
-    """Yield each group of entries that claim a drive with equal strength, once."""
+    """Yield a sentence for each group of entries that match a drive with equal rank."""
     disputed: dict[tuple[str, ...], Claim] = {}
     for claim in claims:
         if len(claim.winners) > 1:
@@ -50,7 +50,7 @@ def _disputes(claims: Sequence[Claim]) -> Iterator[str]:
 
 
 def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
-    """Yield where a sample does not fit its own entry, or does not give exactly what it expects."""
+    """Yield a sentence for each sample that does not match its own entry or its expected readings."""
     drive, winners = claim
     if drive.expect is None or len(winners) > 1:
         return
@@ -98,7 +98,7 @@ def _differences(results: Readings, expect: Json) -> Iterator[str]:
 
 def _contradictions(results: Readings, drive: samples.SampleDrive,
                     database: drive_database.SpecDatabase) -> Iterator[str]:
-    """Yield readings that are far from what the drive itself states."""
+    """Yield a sentence for each reading that is far from the drive's own statistic."""
     distrusted = database.identify(drive.identity, drive.attributes).untrusted_statistics
     for metric, number in drive.stated.items():
         reading = results.get(metric)
@@ -112,14 +112,14 @@ def _contradictions(results: Readings, drive: samples.SampleDrive,
 
 
 def _fills(drive: samples.SampleDrive, results: Readings) -> int:
-    """Return how many times over a sample's drive was written; 0 where it is not known."""
+    """Return how many times a sample's drive was completely written; 0 if unknown."""
     reading = results.get('host_written')
     return statistic_trust.fills(drive.stated.get('host_written') or (reading and reading.number),
                                  drive.identity.capacity)
 
 
 def _lost(results: Readings, claim: Claim, context: Context) -> Iterator[str]:
-    """Yield what the shipped file reads from a sample and an addition, which replaces that wholly, does not."""
+    """Yield each reading that a sample loses because an addition replaces the shipped entry."""
     drive, ((name, entry), *_) = claim
     if not context.sources or name == context.sources[0].name:
         return
@@ -135,7 +135,7 @@ def _lost(results: Readings, claim: Claim, context: Context) -> Iterator[str]:
 
 
 def _stolen_samples(claims: Sequence[Claim], context: Context) -> Iterator[str]:
-    """Yield each pair of entries of which the first takes samples of the second, once."""
+    """Yield a sentence for each pair of entries of which the first matches samples of the second."""
     stolen: dict[tuple[str, str], list[str]] = {}
     for drive, winners in claims:
         if len(winners) == 1 and drive.family not in (None, winners[0][1]['family']) and not _unmet(drive, context):
@@ -151,8 +151,9 @@ def _stolen_samples(claims: Sequence[Claim], context: Context) -> Iterator[str]:
 
 
 def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
-    """Yield drives that were written many times over and used nothing of it, where no sample of their entry has used
-    anything.
+    """Yield a sentence for each drive that reports 0 % used after many full writes.
+
+    Only for entries of which every sample reports 0 %.
     """
     by_family: dict[str, list[tuple[samples.SampleDrive, Reading, int]]] = {}
     for drive, winners in claims:
@@ -178,7 +179,7 @@ def _equal(reading: Reading, expected: Any) -> bool:
 
 
 def _as_expected(reading: Reading) -> str:
-    """Return a reading as "expect" has it."""
+    """Return a reading in the form that "expect" uses."""
     if reading.number is None:
         return 'null'
     return _plain(reading.number) if reading.state is None else quoted(reading.verdict)
@@ -189,14 +190,14 @@ def _plain(number: float) -> str:
 
 
 def _counted(reading: Reading) -> str:
-    """Return a reading with the unit that it is counted in."""
+    """Return a reading with its unit, or null with the reason."""
     if reading.number is None:
         return f'null ({reading.unknown})'
     return f'{_as_expected(reading)} {reading.unit if reading.state is None else ""}'.rstrip()
 
 
 def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[str]:
-    """Yield entries and patterns that no drive validates, and entries that never win."""
+    """Yield a sentence for each entry or pattern that no drive validates, and each entry that is never selected."""
     models = sorted({claim.drive.identity.plain_model for claim in claims})
     validated = {claim.drive.family for claim in claims}
     won = {id(winner) for claim in claims for _, winner in claim.winners}
@@ -221,7 +222,7 @@ def _is_matched(pattern: str, models: Sequence[str]) -> bool:
 
 
 def _winner_instead(entry: Json, claims: Sequence[Claim]) -> str:
-    """Return the family of the same rank that wins a drive which *entry* matches as well."""
+    """Return the family of the same rank that is selected for a drive that *entry* also matches."""
     for drive, winners in claims:
         if winners and _rank(winners[0][1]) == _rank(entry) and is_for(entry, drive):
             return str(winners[0][1]['family'])

@@ -1,4 +1,4 @@
-"""What is wrong with a file of entries by itself, and with each entry: rules that look at no drive."""
+"""Check a file of entries and each of its entries, without looking at drives."""
 from __future__ import annotations
 
 import re
@@ -19,20 +19,20 @@ from . import reading_rules
 from .sources import Context, EntriesFile, quoted
 
 LITERALS = 4           # characters that every model pattern must name
-LONGEST_LIFE = 131072  # hours, fifteen years: no advisory bites later
-FEW_DRIVES = 5         # a firmware condition needs so many, or a document
-# Metrics of standard logs, and of the health status, whatever the database holds.
+LONGEST_LIFE = 131072  # hours, fifteen years: no firmware defect takes effect later
+FEW_DRIVES = 5         # a firmware condition needs this many drives, or a document
+# Metrics of the standard logs and of the health status, which exist in every database.
 STANDARD_METRICS = frozenset(
     [standard.metric for log in (standards.ATA, standards.NVME, standards.SCSI) for standard in log.values()]
     + [bit.metric for bit in standards.NVME_WARNINGS]
     + ['smart_status', 'vendor_threshold', 'vendor_threshold_past', 'self_test', 'self_test_age', 'reported_uncorrect',
        'recent_data_errors', 'error_log_count'])
-# What looks like keys of documents: two in "acme-manual, section 2; acme-errata; measured on 5 drives".
+# Matches keys of documents: two in "acme-manual, section 2; acme-errata; measured on 5 drives".
 _KEYS = re.compile('(?:^|; *)([a-z0-9.]+-[a-z0-9.-]+)(?=,|;|$)')
 
 
 def file_problems(source: EntriesFile, context: Context) -> Iterator[str]:
-    """Yield what is wrong with a file as such, then with each of its parts."""
+    """Yield a sentence for each fault of the file as a whole, then of each of its parts."""
     for rule in FILE_RULES:
         for problem in rule(source, context):
             yield f'{source.name}: {problem}'
@@ -50,7 +50,7 @@ def file_problems(source: EntriesFile, context: Context) -> Iterator[str]:
 
 
 def _form(source: EntriesFile, _: Context) -> Iterator[str]:
-    """Yield what only a whole database must not be or hold."""
+    """Yield the faults that only a complete database can have."""
     if not source.is_whole:
         return
     if source.text != formatting.formatted(source.data, 'attributes'):
@@ -83,7 +83,7 @@ def _cites(citation: str, key: str) -> bool:
 
 
 def _sources_of(data: Json) -> Iterator[tuple[str, str]]:
-    """Yield (place, source) for everything in a file that cites."""
+    """Yield (place, source) for each part of a file that cites a source."""
     for name, owner in [*((f'set {name}', value) for name, value in data.get('sets', {}).items()),
                         *((entry['family'], entry) for entry in data['entries']),
                         *((f'advisory {advisory["id"]}', advisory) for advisory in data.get('advisories', ()))]:
@@ -136,9 +136,9 @@ def _pattern_rules(source: EntriesFile, _: Context) -> Iterator[str]:
 
 
 def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
-    """Yield what is wrong with a pattern for a whole model name: "has three literal characters; …".
+    """Yield the faults of a pattern for a whole model name, such as "has three literal characters; …".
 
-    is_alone: nothing else tells which drives are meant, such as the attributes that their table starts with.
+    is_alone: no other condition selects the drives, such as the attributes that their table starts with.
     """
     literals = regular_expressions.shape(pattern).literals
     if pattern != pattern.strip() or '  ' in pattern:
@@ -153,7 +153,7 @@ def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
 
 
 def _same_patterns(source: EntriesFile, _: Context) -> Iterator[str]:
-    """Yield pairs of entries that name the same models under the same conditions."""
+    """Yield a sentence for each pair of entries that name the same models under the same conditions."""
     conditions = (*drive_database.CONDITIONS[1:], 'generic', 'fallback')
     for number, entry in enumerate(source.data['entries']):
         for other in source.data['entries'][:number]:
@@ -204,7 +204,7 @@ def _traps(entry: Json, context: Context) -> Problems:
 
 
 def _contradictions(entry: Json, context: Context) -> Problems:
-    """Yield what an entry excludes, or ignores, and its rows do not."""
+    """Yield the exclusions and exceptions of an entry that contradict its rows."""
     rows = context.database.rows_of('', entry)
     for number in entry.get('ignore_thresholds', ()):
         if number not in rows:

@@ -1,4 +1,4 @@
-"""What measure counted of each family: beside the samples, since no check reads it."""
+"""Read the counts that measure made for each family; the file is next to the samples, as no check reads it."""
 from __future__ import annotations
 
 import os
@@ -9,15 +9,15 @@ from ..errors import DataError
 from ..knowledge import data_file
 from .sources import EntriesFile, beside
 
-USUAL = os.path.join('tests', 'evidence.json')  # beside attributes.json
+USUAL = os.path.join('tests', 'evidence.json')  # next to attributes.json
 FIGURES = ('drives', 'compared', 'agree')
 
-# by family; "compared" are worn drives, "agree" those that confirm the entry
+# by family; "compared" counts worn drives, "agree" those that confirm the entry
 Evidence = Mapping[str, Mapping[str, int]]
 
 
 def evidence_of(source: EntriesFile) -> tuple[Evidence, list[str]]:
-    """Return what was counted for a database, and a sentence for each mistake in its file."""
+    """Return the evidence for a database, and a sentence for each mistake in the evidence file."""
     path = beside(source, None, USUAL)
     if path is None:
         return {}, []

@@ -1,4 +1,4 @@
-"""What is wrong with a file of limits."""
+"""Check a file of limits."""
 from __future__ import annotations
 
 import json
@@ -15,16 +15,16 @@ FOLDER = 'thresholds.d'
 
 
 def is_limits(path: str, data: Any) -> bool:
-    """Tell whether this is a file with limits, or was put where they belong."""
+    """Return whether a file holds limits or is in a folder for limits."""
     if isinstance(data, dict) and 'entries' not in data and ('overrides' in data or 'metrics' in data):
         return True
     return os.path.basename(os.path.dirname(os.path.abspath(path))) == FOLDER
 
 
 def examine(path: str) -> tuple[list[str], list[str]]:
-    """Return what is wrong with a file of limits and what is in it, nothing where a part of it cannot be used.
+    """Return the mistakes in a file of limits and a summary of it, which is empty if a part is unusable.
 
-    Raises DataError where it cannot be read or is not JSON.
+    Raises DataError if it cannot be read or is not JSON.
     """
     name = os.path.basename(path)
     data, problems = data_file.parse(data_file.read_text(path), name)

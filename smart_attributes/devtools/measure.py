@@ -1,7 +1,7 @@
-"""How true attributes.json is: its readings against what real drives say of themselves.
+"""Measure how accurate attributes.json is, by comparing its readings with the drives' own statistics.
 
 Endurance from the vendor attribute is compared with the drive's own statistic (device statistics, page 7), hidden from
-the reading. Then every drive is judged with the default limits, and what alarms is counted.
+the reading. Then every drive is judged with the default limits, and the alerts are counted.
 """
 from __future__ import annotations
 
@@ -23,38 +23,38 @@ from .statistic_trust import ENDURANCE, ENDURANCE_STATISTIC, WORN
 
 POINTS, SHARE = 2, 0.06   # agreement: within 2 points, or 6 % of the statistic
 FIFTHS = 5
-COLLECTION = 'linuxhw-enterprisedrive'  # a document that measures, and so does not speak for a drive of its own
+COLLECTION = 'linuxhw-enterprisedrive'  # a document with measurements, which is not a vendor's statement
 WORST_SHOWN = 3
 
 Print = Callable[[str], None]
 
 
 class Comparison(NamedTuple):
-    """One drive: what its entry reads, and what the drive states."""
+    """Endurance of one drive: from its entry, and from its own statistic."""
 
     name: str
     model: str
     family: str | None
     is_generic: bool
-    claims: tuple[str, ...]          # families of the entries that win
+    claims: tuple[str, ...]          # families of the selected entries
     vendor: float | None             # endurance from a vendor attribute, %
     statistic: int | None            # the drive's own, %
     source: str = ''
-    is_believed: bool = True         # the entry takes the statistic for the drive's wear
+    is_believed: bool = True         # the entry trusts the statistic
 
     @property
     def is_worn(self) -> bool:
-        """Tell whether the drive can validate anything."""
+        """Return whether the drive is worn enough to validate an entry."""
         return self.statistic is not None and self.statistic in WORN
 
     @property
     def distance(self) -> float:
-        """Return how far apart both are, in points; infinite where the entry reads nothing."""
+        """Return the difference between both in percentage points; infinite if the entry gives no reading."""
         return abs(self.vendor - (self.statistic or 0)) if self.vendor is not None else float('inf')
 
     @property
     def agrees(self) -> bool:
-        """Tell whether the reading is as good as the statistic."""
+        """Return whether the reading agrees with the statistic within POINTS or SHARE."""
         return self.distance <= max(POINTS, SHARE * (self.statistic or 0))
 
 
@@ -65,17 +65,17 @@ class DriveState(NamedTuple):
     health: str                      # "PASSED", "FAILED" or "not reported"
     state: State
     reasons: tuple[tuple[str, State], ...]   # each metric that is not OK, with its state
-    is_out_of_range: bool            # some endurance figure below 0 or above 255
-    family: str | None               # None: no entry has the drive
+    is_out_of_range: bool            # an endurance figure is below 0 or above 255
+    family: str | None               # None: no entry matches the drive
 
 
 class Fifth(NamedTuple):
-    """The worn drives of a fifth of the models."""
+    """The worn drives of one fifth of the models."""
 
     drives: int
     agree: int
-    left_out: int     # of those that agree: which rest on a document, or on drives that agree in other fifths
-    believed: int     # drives whose entry believes the statistic
+    left_out: int     # of those that agree: supported by a document, or by drives in other fifths
+    believed: int     # drives whose entry trusts the statistic
     agree_believed: int
 
 
@@ -87,7 +87,7 @@ class Measurement(NamedTuple):
 
 
 def measure(drives: Iterable[CollectedDrive], database: SpecDatabase, thresholds: Thresholds) -> Measurement:
-    """Compare and judge every drive."""
+    """Return the comparison and the state of every drive."""
     comparisons: list[Comparison] = []
     states: list[DriveState] = []
     for drive in drives:
@@ -112,7 +112,7 @@ def drive_state(drive: CollectedDrive, verdict: Verdict) -> DriveState:
 
 
 def compare(drive: CollectedDrive, database: SpecDatabase) -> Comparison:
-    """Return the reading of the vendor attribute beside the drive's own statistic."""
+    """Return the reading of the vendor attribute together with the drive's own statistic."""
     identity = drive.report.identity
     numbers = [row.id for row in drive.report.attributes]
     spec = database.identify(identity, numbers)
@@ -126,14 +126,14 @@ def compare(drive: CollectedDrive, database: SpecDatabase) -> Comparison:
 
 
 def report(measured: Measurement, documented: Collection[str], write: Print) -> None:
-    """Print the tables: per entry, totals, fifths, alarms. documented: the families that rest on a document."""
+    """Print the tables: per entry, totals, fifths, alerts. documented: the families supported by a document."""
     for line in (*entry_lines(measured.comparisons), '', *total_lines(measured), '',
                  *fifth_lines(measured.comparisons, documented), '', *state_lines(measured.states)):
         write(line)
 
 
 def entry_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """Yield a line for each entry, then for each entry with disagreements its worst ones."""
+    """Yield a line for each entry, then the worst disagreements of each entry that has any."""
     yield f'{"entry":<62} {"drives":>6} {"read":>6} {"worn":>6} {"agree":>6} {"in 1":>6}'
     for family, group in sorted(_by_family(comparisons).items(), key=lambda item: (-len(item[1]), item[0])):
         worn = [c for c in group if c.is_worn]
@@ -175,7 +175,7 @@ def _listed(title: str, comparisons: Iterable[Comparison]) -> Iterator[str]:
 
 
 def fifth_lines(comparisons: Sequence[Comparison], documented: Collection[str]) -> Iterator[str]:
-    """Yield agreement by fifths of the models: one that stands out was fitted or forgotten."""
+    """Yield the agreement by fifths of the models; an outlier was overfitted or neglected."""
     for number, fifth in enumerate(fifths(comparisons, documented), 1):
         yield (f'models of fifth {number}: {share(fifth.agree, fifth.drives)} of worn drives agree; left out, '
                f'{share(fifth.left_out, fifth.drives)}; where the entry believes the statistic, '
@@ -183,7 +183,7 @@ def fifth_lines(comparisons: Sequence[Comparison], documented: Collection[str]) 
 
 
 def fifths(comparisons: Sequence[Comparison], documented: Collection[str]) -> Iterator[Fifth]:
-    """Yield the five fifths of the models, chosen by hash."""
+    """Yield the five fifths of the models, which are assigned by hash."""
     worn = [(c, fifth_of(c.model)) for c in comparisons if c.is_worn]
     for number in range(FIFTHS):
         drives = [c for c, fifth in worn if fifth == number]
@@ -194,18 +194,18 @@ def fifths(comparisons: Sequence[Comparison], documented: Collection[str]) -> It
 
 
 def documented_families(data: Json) -> frozenset[str]:
-    """Return the families whose entry cites a document, and not only what was measured."""
+    """Return the families whose entry cites a document, not only measurements."""
     keys = set(data['documents']) - {COLLECTION}
     return frozenset(entry['family'] for entry in data['entries'] if any(key in entry['source'] for key in keys))
 
 
 def fifth_of(model: str) -> int:
-    """Return 0 to 4, the same for a model everywhere."""
+    """Return the number of a model's fifth, 0 to 4, which is the same on every machine."""
     return hashlib.sha256(model.encode()).digest()[0] % FIFTHS
 
 
 def state_lines(states: Sequence[DriveState]) -> Iterator[str]:
-    """Yield states per kind and the reasons of WARNING and CRITICAL, by the health status of the drive."""
+    """Yield the states per kind, and the reasons for WARNING and CRITICAL by SMART health status."""
     yield 'states under the default limits'
     counts = Counter((each.kind, each.health, each.state) for each in states)
     for kind, health in sorted({key[:2] for key in counts}):
@@ -222,17 +222,17 @@ def state_lines(states: Sequence[DriveState]) -> Iterator[str]:
 
 
 def share(part: int, whole: int) -> str:
-    """Return "7162 of 7301, 98.10 %"."""
+    """Return a share such as "7162 of 7301, 98.10 %"."""
     return f'{part} of {whole}, {percent(part, whole)}' if whole else 'none'
 
 
 def percent(part: int, whole: int) -> str:
-    """Return "98.10 %", "-" of nothing."""
+    """Return a percentage such as "98.10 %", or "-" if *whole* is 0."""
     return f'{100 * part / whole:.2f} %' if whole else '-'
 
 
 def evidence_for(families: Iterable[str], measured: Measurement) -> Evidence:
-    """Return what was measured on the drives of each family; nothing of one without a drive."""
+    """Return the measured counts of each family, without the families that have no drive."""
     groups = _by_family(measured.comparisons)
     drives = Counter(each.family for each in measured.states)
     return {family: {'drives': drives[family], **_compared(groups.get(family, []))} for family in families

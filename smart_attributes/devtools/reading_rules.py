@@ -1,4 +1,4 @@
-"""What is wrong with a reading: its unit, its interval, what a value that was never set would become."""
+"""Check a reading: its unit, its interval, and the result for a value that was never set."""
 from __future__ import annotations
 
 import math
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from ..knowledge.drive_database import Interval
 
 UNSET = (0, 253, 255)       # normalized values that mean "never set"
-LARGEST_ENDURANCE = 255     # %, as the standards end there
-BEYOND_CEILING = 999        # %, where a drive counts on beyond that; the worst of 40,182 is at 470
+LARGEST_ENDURANCE = 255     # %, the largest value of the standards
+BEYOND_CEILING = 999        # %, for drives that count beyond that; the highest of 40,182 drives is 470
 _UNIT_WORDS = {'': 'a count', '%': 'in percent', 's': 'a time', 'B': 'an amount of data', 'C': 'a temperature'}
 _NORMALIZED = ('value', 'worst')
 
@@ -43,16 +43,16 @@ def _interval(spec: Json, formula: Formula, _: Metric) -> Iterator[str]:
 
 
 def interval_problems(valid: Interval) -> Iterator[str]:
-    """Yield what is wrong with an interval by itself."""
+    """Yield the faults of an interval that are independent of its reading."""
     lowest, highest = valid
     if lowest is not None and highest is not None and lowest > highest:
         yield f'valid [{lowest:g}, {highest:g}] is empty; write the smaller number first'
 
 
 def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
-    """Yield how a value that means nothing could become a figure."""
+    """Yield a sentence for each meaningless value that the reading would accept as a number."""
     valid = _valid(spec)
-    # Some drives count on beyond the ceiling, at which they are shown.
+    # Some drives count beyond the ceiling; they are shown at the ceiling.
     largest = BEYOND_CEILING if spec.get('ceiling', math.inf) <= LARGEST_ENDURANCE else LARGEST_ENDURANCE
     if formula.minus_from and metric.worse == 'low' and formula.first.column in _NORMALIZED:
         yield f'from "{spec["from"]}" is what is used up, and {metric.name} what is left; write {formula.first.column}'
@@ -70,11 +70,11 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
 
 
 def _figures_of_nothing(formula: Formula, metric: Metric) -> Iterator[tuple[str, float]]:
-    """Yield (what a row shows, the formula's number) for rows that mean nothing."""
+    """Yield (description of the row, result of the formula) for rows without meaning."""
     operand = formula.first
     if formula.second or metric.unit != '%':
         return
-    # No spare left is a true 0, and so is no endurance used.
+    # 0 is a valid value for no spare left and for no endurance used.
     values = UNSET if metric.name == 'endurance_used' and formula.minus_from else UNSET[1:]
     raw = str(2 ** (8 * RAW_BYTES) - 1)
     for value in values if operand.column in _NORMALIZED else (0,):

@@ -1,6 +1,6 @@
-"""Drives that validate entries: samples with what they must give, and measured models.
+"""Read drives that validate entries: samples with their expected readings, and measured models.
 
-Both are text that a person pasted; a mistake in it comes back as a sentence, so that the rest is validated.
+Both are text that a person pasted. A mistake in it is returned as a sentence, so that the rest can be validated.
 """
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ SHOWN = 80  # characters of a line that a sentence may quote
 
 
 class SampleDrive(NamedTuple):
-    """A drive that entries may claim: of a sample, or a row of models.csv."""
+    """A drive to match with entries: a sample or a row of models.csv."""
 
     place: str                        # "intel.json: sample 3, INTEL SSDSC2BB240G4"
     identity: Identity
     rows: tuple[AttributeRow, ...]
-    family: str | None = None         # the entry that must win; None: any one
+    family: str | None = None         # family of the entry that must be selected; None: any
     expect: Json | None = None
-    stated: Mapping[str, float] = {}  # of the drive's own statistics, by metric
+    stated: Mapping[str, float] = {}  # the drive's own statistics, by metric
 
     @property
     def attributes(self) -> Sequence[int]:
-        """Attribute numbers in the order of the drive's table."""
+        """Return the attribute numbers in the order of the drive's table."""
         return [row.id for row in self.rows]
 
     @property
     def report(self) -> Report:
-        """The report that its rows make."""
+        """Return the report built from the drive's rows."""
         return Report(self.identity, attributes=self.rows)
 
 
-Result = tuple[list[SampleDrive], list[str]]  # the drives, and what is wrong
+Result = tuple[list[SampleDrive], list[str]]  # the drives, and the mistakes as sentences
 
 
 def read(path: str, kinds: Mapping[str, str]) -> Result:
     """Return the samples of a file, or of all JSON files of a folder.
 
-    kinds: "hdd" or "ssd" of the families that have one.
+    kinds: "hdd" or "ssd" by family; families without a kind are missing.
     """
     drives: list[SampleDrive] = []
     problems: list[str] = []
@@ -61,7 +61,7 @@ def read(path: str, kinds: Mapping[str, str]) -> Result:
         except DataError as problem:
             problems.append(str(problem))
             continue
-        # A sample has one shape, whether it stands in a file of its own or with its entry.
+        # A sample has the same form in a separate file and next to its entry.
         faults = faults or schema_errors.schema_problems({'entries': [], 'samples': data}, 'attributes', name)
         of_file, wrong_rows = ([], []) if faults else drives_of(name, data, kinds)
         drives += of_file
@@ -70,7 +70,7 @@ def read(path: str, kinds: Mapping[str, str]) -> Result:
 
 
 def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> Result:
-    """Return the drives that the samples of the file *name* describe; they fit their schema."""
+    """Return the drives that the samples of the file *name* describe. samples: valid by their schema."""
     drives, problems = [], []
     for number, sample in enumerate(samples, 1):
         place = f'{name}: sample {number}, {sample["model"] or "without model"}'
@@ -87,7 +87,7 @@ def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> R
 
 
 def measured(path: str) -> Result:
-    """Return the drives of a CSV file: model, firmware, attributes (numbers with blanks between), perhaps kind."""
+    """Return the drives of a CSV file: model, firmware, attributes (numbers separated by blanks), optional kind."""
     name = os.path.basename(path)
     try:
         rows = list(csv.DictReader(io.StringIO(data_file.read_text(path), newline='')))

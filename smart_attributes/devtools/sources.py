@@ -1,4 +1,4 @@
-"""Files with entries, read to be validated, with what they may name and the words for what is wrong."""
+"""Read files with entries for validation."""
 from __future__ import annotations
 
 import json
@@ -13,11 +13,11 @@ from ..knowledge.drive_database import SpecDatabase
 from ..typed import Json
 from . import samples
 
-LOOKED_AT = 1000       # characters of a file that may be something else
+LOOKED_AT = 1000       # first characters to look at in a file of unknown kind
 
 
 class EntriesFile(NamedTuple):
-    """A file with entries, read."""
+    """The content of a file with entries."""
 
     name: str
     path: str
@@ -26,29 +26,29 @@ class EntriesFile(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether this is a database of its own, not an addition to the shipped one."""
+        """Return whether this is a complete database, not an addition to the shipped one."""
         return 'date' in self.data
 
 
 class Claim(NamedTuple):
-    """A drive with the entries that are strongest for it."""
+    """A drive with its matching entries of the highest rank."""
 
     drive: samples.SampleDrive
     winners: Sequence[tuple[str, Json]]
 
 
 class Context(NamedTuple):
-    """What the rules may look at beside the file that they validate."""
+    """Data that the rules may use in addition to the file that they validate."""
 
     database: SpecDatabase
     shipped: SpecDatabase              # without additions
     sources: Sequence[EntriesFile]     # the shipped file first
     documents: Collection[str]
-    evidence: Mapping[str, Json] = {}  # what measure counted, by family
+    evidence: Mapping[str, Json] = {}  # counts made by measure, by family
 
 
 def read_sources(paths: Sequence[str]) -> tuple[list[EntriesFile], list[str]]:
-    """Return the files as far as they fit the schema, whole databases first, and what does not fit."""
+    """Return the valid parts of the files, complete databases first, and a sentence for each schema error."""
     sources, problems = [], []
     for path in paths:
         try:
@@ -62,7 +62,7 @@ def read_sources(paths: Sequence[str]) -> tuple[list[EntriesFile], list[str]]:
 
 
 def read_source(path: str) -> tuple[EntriesFile, list[str]]:
-    """Return a file and what does not fit its schema. Raises DataError where it cannot be read or is not JSON."""
+    """Return a file and its schema errors as sentences. Raises DataError if it cannot be read or is not JSON."""
     name, text = os.path.basename(path), data_file.read_text(path)
     if text.startswith('smartctl ') or '"json_format_version"' in text[:LOOKED_AT]:
         raise DataError(f'{name} is what smartctl says about a drive, no entry; check_smart_attributes draft --report '
@@ -72,14 +72,14 @@ def read_source(path: str) -> tuple[EntriesFile, list[str]]:
 
 
 def unusable(source: EntriesFile, sources: Sequence[EntriesFile]) -> Iterator[str]:
-    """Yield what would break a check."""
+    """Yield a sentence for each mistake that would break a check."""
     metrics = {metric for other in sources for metric in other.data.get('metrics', ())}
     sets = {name for other in sources for name in other.data.get('sets', ())}
     return (f'{source.name}: {fault.sentence}' for fault in data_errors.of_entries(source.data, metrics, sets))
 
 
 def context_of(sources: Sequence[EntriesFile], evidence: Mapping[str, Json]) -> Context:
-    """Return what the rules may look at."""
+    """Return the data that the rules may use."""
     shipped, *local = sources
     documents = {key for source in sources for key in source.data.get('documents', ())}
     database = SpecDatabase(shipped.data, [(source.name, source.data) for source in local])
@@ -87,13 +87,13 @@ def context_of(sources: Sequence[EntriesFile], evidence: Mapping[str, Json]) -> 
 
 
 def beside(source: EntriesFile, path: str | None, usual: str) -> str | None:
-    """Return a path, else that of the usual file or folder beside a database in a checkout, if this is one."""
+    """Return *path*, or the path of the usual file or folder next to the database in a checkout; else None."""
     place = os.path.join(os.path.dirname(os.path.abspath(source.path)), usual)
     return path or (place if os.path.exists(place) else None)
 
 
 def read_samples(sources: Sequence[EntriesFile], path: str | None) -> samples.Result:
-    """Return the samples that stand in the files, and those of a file or folder beside them."""
+    """Return the samples in the files and those in *path*, a separate file or folder."""
     kinds = {entry['family']: entry['kind'] for source in sources for entry in source.data['entries']
              if 'kind' in entry}
     results = [samples.drives_of(source.name, source.data.get('samples', ()), kinds) for source in sources]
@@ -103,15 +103,15 @@ def read_samples(sources: Sequence[EntriesFile], path: str | None) -> samples.Re
 
 
 def quoted(value: Any) -> str:
-    """Return a value as JSON, on not more than one line."""
+    """Return a value as JSON on one line."""
     text = json.dumps(value)
     return text if len(text) <= formatting.WIDTH else text[:formatting.WIDTH] + '…"'
 
 
 def rewrite(path: str, schema_name: str = 'attributes') -> bool:
-    """Give the file the usual layout; return whether it had another one.
+    """Rewrite the file in the usual layout, and return whether it changed.
 
-    Raises DataError where the file cannot be read or written or does not fit its schema.
+    Raises DataError if the file cannot be read or written, or does not fit its schema.
     """
     text = data_file.read_text(path)
     usual = formatting.formatted(schema_errors.checked(text, schema_name, os.path.basename(path)), schema_name)
@@ -124,7 +124,7 @@ def rewrite(path: str, schema_name: str = 'attributes') -> bool:
 
 
 def _replace(path: str, text: str) -> None:
-    """Put *text* in the place of a file in one step, so that no check ever reads half of it."""
+    """Replace the content of a file with *text* in one step, so that no check reads a half-written file."""
     with tempfile.NamedTemporaryFile('w', encoding='utf-8', dir=os.path.dirname(path), delete=False) as file:
         try:
             file.write(text)

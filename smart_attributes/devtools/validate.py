@@ -1,7 +1,7 @@
-"""Find the mistakes in the files that the program reads: entries with their samples, limits, files of version 1.6.
+"""Find mistakes in the files that the program reads: entries with samples, limits, and files of version 1.6.
 
-`examine` serves the command, the tests and the continuous integration. A problem is a whole sentence: where, what,
-what next.
+The command, the tests and continuous integration use `examine`. Each problem is a complete sentence: place, fault,
+next step.
 """
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ ENTRIES = 'entries'
 
 
 class Validation(NamedTuple):
-    """What was validated, and what came of it."""
+    """The result of a validation."""
 
     problems: Sequence[str]
-    notes: Sequence[str] = ()    # problems only of the shipped file, not of one of a site
-    summary: Sequence[str] = ()  # "1 entry", "885 samples"; nothing where a file could not be used at all
+    notes: Sequence[str] = ()    # problems in the shipped file only, not in a site's file
+    summary: Sequence[str] = ()  # "1 entry", "885 samples"; empty if a file was unusable
 
 
 class FileKind(NamedTuple):
-    """A kind of file beside those with entries, each of which is validated by itself."""
+    """A kind of file other than those with entries; each such file is validated separately."""
 
     words: str                             # "limits"
     is_this: Callable[[str, Any], bool]    # of the path and the data; None: no data, the file is not JSON
     examine: Callable[[str], tuple[list[str], list[str]]]  # of the path: problems and summary; raises DataError
-    schema: str = ''                       # of which --format knows the layout
+    schema: str = ''                       # name of the schema whose layout --format applies
 
 
-# Every kind of file that the program reads has its line here; those of version 1.6 come from its subpackage.
+# One line for each kind of file that the program reads; version 1.6 kinds come from that subpackage.
 KINDS = (FileKind('limits', limit_rules.is_limits, limit_rules.examine, 'thresholds'),)
 
 
 def main(files: Sequence[str] = (), samples_path: str | None = None, models_path: str | None = None,
          formats: bool = False, write: Callable[[str], object] = print, *, more_kinds: Sequence[FileKind] = ()) -> int:
-    """Validate the files (without any: the shipped one), print what is wrong, and return the exit code.
+    """Validate the files, or the shipped file by default, print the mistakes, and return the exit code.
 
     formats: rewrite the files in the usual layout first.
-    more_kinds: of files, beside those that this module knows.
+    more_kinds: kinds of files in addition to those of this module.
     """
     try:
         paths = list(files) or [data_file.shipped('attributes.json')]
@@ -63,7 +63,7 @@ def main(files: Sequence[str] = (), samples_path: str | None = None, models_path
 
 
 def problems(files: Sequence[str]) -> list[str]:
-    """Return a sentence for each mistake in files of a site, of whatever kind."""
+    """Return a sentence for each mistake in a site's files of any kind."""
     try:
         validations = _validations({path: kind_of(path, KINDS) for path in files}, None, None)
     except DataError as problem:
@@ -73,14 +73,14 @@ def problems(files: Sequence[str]) -> list[str]:
 
 def _validations(kinds: Mapping[str, FileKind | None], samples_path: str | None,
                  models_path: str | None) -> list[tuple[list[str], str, Validation]]:
-    """Return files, what they are called, and what came of them; those with entries are validated together."""
+    """Return files, the name of their kind, and the result; files with entries are validated together."""
     entries = [path for path, kind in kinds.items() if kind is None]
     result = [(entries, ENTRIES, examine(entries, samples_path, models_path))] if entries else []
     return result + [([path], kind.words, _examined(path, kind)) for path, kind in kinds.items() if kind]
 
 
 def kind_of(path: str, kinds: Sequence[FileKind]) -> FileKind | None:
-    """Return the kind of a file; None for one with entries, and for one that could be anything."""
+    """Return the kind of a file; None for a file with entries or of unknown kind."""
     try:
         data = data_file.parse(data_file.read_text(path), path)[0]
     except DataError:
@@ -104,7 +104,7 @@ def _examined(path: str, kind: FileKind) -> Validation:
 
 
 def _print(paths: Sequence[str], words: str, validation: Validation, write: Callable[[str], object]) -> None:
-    """Print what came of files of one kind; those that could not be used at all are called what they may be."""
+    """Print the result for files of one kind; *words* names the assumed kind of unusable files."""
     for sentence in (*validation.problems, *(f'before you send it: {note}' for note in validation.notes)):
         write(sentence)
     number = plural(len(validation.problems), 'problem') if validation.problems else 'no problem'
@@ -114,12 +114,12 @@ def _print(paths: Sequence[str], words: str, validation: Validation, write: Call
 
 
 def examine(files: Sequence[str] = (), samples_path: str | None = None, models_path: str | None = None) -> Validation:
-    """Return a sentence for each mistake in *files*, and more; without any, in the shipped file.
+    """Validate *files*, or the shipped file by default, and return a sentence for each mistake with a summary.
 
-    files: one with a "date" is a database of its own; every other one is an addition to it, or to the shipped one.
-    samples_path: file or folder; None: tests/samples beside the database.
-    models_path: CSV file; None: tests/models.csv beside the database.
-    Raises DataError where the shipped file cannot be read.
+    files: a file with a "date" is a complete database; all others are additions to it, or to the shipped one.
+    samples_path: file or folder; None: tests/samples next to the database.
+    models_path: CSV file; None: tests/models.csv next to the database.
+    Raises DataError if the shipped file cannot be read.
     """
     shipped = data_file.shipped('attributes.json')
     validated, faults = sources.read_sources(list(files) or [shipped])
@@ -146,8 +146,9 @@ def examine(files: Sequence[str] = (), samples_path: str | None = None, models_p
 
 def _before_sending(files: Sequence[EntriesFile], drives: Sequence[samples.SampleDrive],
                     faults: Collection[str]) -> list[str]:
-    """Return a sentence for each drive that would be claimed wrongly if additions stood in the shipped file, where they
-    are no stronger than others. faults: what is wrong anyway.
+    """Return a sentence for each drive that would match the wrong entry if additions were part of the shipped file.
+
+    There, additions have no precedence over other entries. faults: mistakes already found, which are left out.
     """
     shipped, *local = files
     if not local:

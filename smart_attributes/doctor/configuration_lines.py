@@ -1,4 +1,4 @@
-"""The lines for the configuration of Icinga, Nagios or NRPE that check the drives of this machine. Pure."""
+"""Configuration lines for Icinga, Nagios or NRPE that check the drives of this machine. Pure."""
 from __future__ import annotations
 
 import json
@@ -14,21 +14,21 @@ from ..output.doctor_findings import Paste
 from ..reading.device_types import controller
 
 USUAL_PLACE = f'/usr/lib/nagios/plugins/{PROGRAM}'
-AT_LEAST = 3   # slots one after the other, before they are written as a range
+AT_LEAST = 3   # consecutive slots before they are written as a range
 _SLOT = re.compile(r'(.*[,/])([0-9]+)(@.*)')
 _VARIABLES = {'--expect': 'expect', '-t': 'timeout', '-p': 'path', '--config': 'config', '--state-dir': 'state_dir'}
 
 
 def pastes(addresses: Sequence[str], program: str, timeout: float, more: Sequence[str] = ()) -> list[Paste]:
-    """Return a line for each daemon.
+    """Return a configuration line for each daemon.
 
-    timeout: of the check, in seconds. more: other options that a check needs, each followed by its value: -p FILE.
+    timeout: time limit of the check in seconds. more: other options of the check with their values: -p FILE.
     """
     if not addresses:
         return []
     named = ranges(addresses)
     limit = [] if timeout == TIMEOUT else ['-t', f'{timeout:g}']
-    expected = ['--expect', str(len(addresses))] if len(named) < len(addresses) else []  # empty slots are passed over
+    expected = ['--expect', str(len(addresses))] if len(named) < len(addresses) else []  # empty slots are skipped
     drives = [word for address in named for word in ('-d', address)]
     line = shlex.join([*more, *drives, *expected, *limit])
     options = [*more, *expected, *limit]
@@ -43,7 +43,7 @@ def pastes(addresses: Sequence[str], program: str, timeout: float, more: Sequenc
 
 
 def ranges(addresses: Sequence[str]) -> list[str]:
-    """Return the addresses, slots of one controller that follow each other as a range: megaraid,0-7@/dev/bus/0."""
+    """Return the addresses, with consecutive slots of one controller as a range: megaraid,0-7@/dev/bus/0."""
     others: list[str] = []
     slots: dict[tuple[str, str], list[int]] = {}
     for address in addresses:
@@ -57,7 +57,7 @@ def ranges(addresses: Sequence[str]) -> list[str]:
 
 
 def _runs(slots: Sequence[int]) -> Iterator[str]:
-    """Yield "0-7" for AT_LEAST slots or more one after the other, and each other slot by itself."""
+    """Yield a range such as "0-7" for AT_LEAST or more consecutive slots, and every other slot by itself."""
     for _, pairs in groupby(enumerate(slots), key=lambda pair: pair[1] - pair[0]):
         run = [str(slot) for _, slot in pairs]
         yield from [f'{run[0]}-{run[-1]}'] if len(run) >= AT_LEAST else run

@@ -1,4 +1,4 @@
-"""What the daemons of this machine allow a check: how long it may take, as far as their configuration can be read."""
+"""How much time the daemons on this machine give a check, as far as their configuration is readable."""
 from __future__ import annotations
 
 import os
@@ -18,7 +18,7 @@ NAGIOS = ('etc/nagios4/nagios.cfg', 'etc/nagios/nagios.cfg', 'etc/naemon/naemon.
           'usr/local/nagios/etc/nagios.cfg')
 ICINGA = ('usr/share/icinga2/include/plugins-contrib.d', 'etc/icinga2')
 MOST_FILES, LARGEST, DEEPEST = 500, 1 << 20, 6
-USUAL = 60.0         # seconds that Icinga, Nagios and NRPE give a check where nothing else is configured
+USUAL = 60.0         # seconds that Icinga, Nagios and NRPE give a check by default
 _UNITS = {'ms': 0.001, 's': 1.0, 'm': MINUTE, 'h': HOUR}
 _OURS = re.compile(r'check[_-]smart[_-]attributes|"smart-attributes"')
 _OWN = re.compile(r'(?:^|\s)(?:-t|--timeout)[ =]?([0-9.]+)(?:\s|$)')
@@ -33,7 +33,7 @@ class DaemonLimit(NamedTuple):
     file: str
     seconds: float
     setting: str                  # what to change there: "command_timeout"
-    own: float | None = None      # seconds that -t gives the plugin there; None: no -t
+    own: float | None = None      # value of -t there, in seconds; None: no -t
 
 
 class NrpeCommand(NamedTuple):
@@ -45,10 +45,10 @@ class NrpeCommand(NamedTuple):
     is_prefixed: bool = False
 
 
-# Each function takes the folder that stands for /.
+# Each function takes the folder to use as /.
 
 def nrpe_commands(root: str = '/') -> list[NrpeCommand]:
-    """Return the commands of this plugin; of two definitions NRPE takes the one that it reads last."""
+    """Return the NRPE commands that run this plugin; of two definitions, NRPE uses the one that it reads last."""
     _, settings = _read(root, NRPE)
     prefix = next((value for _, name, value in reversed(settings) if name == 'command_prefix'), '')
     commands = {name[len('command['):-1]: (file, value) for file, name, value in settings
@@ -58,20 +58,20 @@ def nrpe_commands(root: str = '/') -> list[NrpeCommand]:
 
 
 def unread_nrpe(root: str = '/') -> str:
-    """Return the configuration of NRPE that is there and this user may not read, '' where there is none."""
+    """Return the path of an NRPE configuration that exists but is unreadable for this user, or ''."""
     path = _first(root, NRPE)
     return f'/{path}' if path and not os.access(os.path.join(root, path), os.R_OK) else ''
 
 
 def limits(root: str = '/') -> list[DaemonLimit]:
-    """Return the limits that are readable here, nothing for what is not installed."""
+    """Return the time limits of the installed daemons whose configuration is readable."""
     return [*_nrpe(root), *_nagios(root), *_icinga(root)]
 
 
 def findings(daemons: Sequence[DaemonLimit], timeout: float) -> list[Finding]:
-    """Return a finding for each limit that ends a check before it ends itself, or one that all fit.
+    """Return a finding for each limit that is too short for a check, or a single finding if all limits fit.
 
-    timeout: of the check, in seconds, where the configuration gives it none.
+    timeout: default time limit of a check, in seconds, if the configuration sets none.
     """
     short = [_too_short(limit, limit.own or timeout) for limit in dict.fromkeys(daemons)
              if (limit.own or timeout) >= limit.seconds]
@@ -96,14 +96,14 @@ def _too_short(limit: DaemonLimit, own: float) -> Finding:
 
 
 def fitting(seconds: float) -> float:
-    """Return the time limit, in seconds, for a check that a daemon ends after some seconds."""
+    """Return the -t value, in seconds, for a check that a daemon ends after *seconds*."""
     return min(TIMEOUT, seconds - 5 if seconds >= 20 else seconds * 3 / 4)
 
 
 def output(printed: int, is_cut: bool, root: str = '/') -> Finding:
-    """Return the finding for what a check prints, against what each path to a daemon keeps.
+    """Return the finding that compares the size of a check's output with the size that each daemon keeps.
 
-    printed: bytes. is_cut: the check left out text or perfdata.
+    printed: size of the output in bytes. is_cut: the check left out text or perfdata.
     """
     if is_cut:
         return Finding(OUTPUT, False, f'the check leaves out text or perfdata, to stay within {OUTPUT_LIMIT:,} bytes',
@@ -126,7 +126,7 @@ def _first(root: str, paths: Sequence[str]) -> str:
 
 
 def _below(root: str, folder: str, end: str) -> list[str]:
-    """Return the files of a folder and those below it, as many as may be."""
+    """Return the files in a folder and its subfolders, up to a fixed number."""
     paths: list[str] = []
     for here, _, names in os.walk(os.path.join(root, folder)):
         paths += [os.path.relpath(os.path.join(here, name), root) for name in sorted(names) if name.endswith(end)]
@@ -136,13 +136,13 @@ def _below(root: str, folder: str, end: str) -> list[str]:
 
 
 def _read(root: str, paths: Sequence[str]) -> tuple[str, list[Setting]]:
-    """Return the first configuration of NRPE or Nagios that is there, and its settings."""
+    """Return the path of the first existing NRPE or Nagios configuration, and its settings."""
     path = _first(root, paths)
     return path, list(_settings(root, path)) if path else []
 
 
 def _settings(root: str, path: str, depth: int = 0) -> Iterator[Setting]:
-    """Yield the settings of a configuration of NRPE or Nagios, with what it includes."""
+    """Yield the settings of an NRPE or Nagios configuration, including those of its include files."""
     for line in files.text(os.path.join(root, path), LARGEST).splitlines():
         name, sign, value = (part.strip() for part in line.partition('='))
         if not sign or name.startswith('#'):
@@ -172,7 +172,7 @@ def _nagios(root: str) -> Iterator[DaemonLimit]:
 
 
 def _last(settings: Sequence[Setting], name: str, path: str) -> tuple[float, str]:
-    """Return the seconds that a setting has in the end, and in which file."""
+    """Return the effective value of a setting in seconds, and the file that sets it."""
     numbers = [(seconds, file) for file, each, value in settings if each == name
                for seconds in [_seconds(value)] if seconds is not None]
     return numbers[-1] if numbers else (USUAL, path)
@@ -202,7 +202,7 @@ def _of_block(block: str, file: str) -> Iterator[DaemonLimit]:
 
 
 def blocks(text: str) -> Iterator[str]:
-    """Yield the objects, templates and rules of a configuration of Icinga that mention this plugin."""
+    """Yield the objects, templates and rules of an Icinga configuration that mention this plugin."""
     plain = re.sub(r'/\*.*?\*/|//[^\n]*|^\s*#[^\n]*', '', text, flags=re.DOTALL | re.MULTILINE)
     for start in re.finditer(r'\b(?:object|template|apply)\s[^{}]*\{', plain):
         depth, end = 1, start.end()

@@ -1,4 +1,4 @@
-"""What each address answers, and in what time. Pure: the survey comes in as a value."""
+"""Report how each address answers, and how fast. Pure: the survey is passed in as a value."""
 from __future__ import annotations
 
 import re
@@ -16,17 +16,17 @@ from ..reading.device_types import is_raid
 from ..words import clean, plural
 from .sentences import halves
 
-SHOWN = 8          # drives that answer and get a line each; more share one
-MOST_GONE = 3      # drives that are gone and get a line each; more share one
+SHOWN = 8          # drives that answer and get a line each; if there are more, all share one
+MOST_GONE = 3      # missing drives that get a line each; the rest share one
 _ANSWERED = 'a check has read it here before, so drive, cable or controller fail: see what the kernel says'
 _KERNEL = 'dmesg -T | tail -50'
-CHECK = 'drives'   # of all of them
+CHECK = 'drives'   # subject of findings about all drives together
 
 
 def findings(survey: Survey, hide_serial: bool, check: Sequence[str]) -> list[Finding]:
-    """Return a finding for each address that is not well, those that answer, and what concerns all.
+    """Return a finding for each address with a problem, for the drives that answer, and for all drives together.
 
-    check: the words of a check of this installation.
+    check: the command line of a check of this installation, as a list of words.
     """
     pairs = list(zip(survey.verdicts, survey.reads))
     well = [pair for pair in pairs if isinstance(pair[1].outcome, Report)]
@@ -34,7 +34,7 @@ def findings(survey: Survey, hide_serial: bool, check: Sequence[str]) -> list[Fi
     lines += [_sleeping(verdict, hide_serial, check) if isinstance(read.outcome, DriveAsleep) else
               _silent(verdict, read, survey.history, hide_serial) for verdict, read in pairs
               if not isinstance(read.outcome, Report)]
-    # Slots that were not read, files that contradict each other, an old sudo rule.
+    # Unread slots, contradicting files, an old sudo rule.
     faults = [fault for fault in survey.faults if fault not in survey.judge.mistakes]
     remarks = dict.fromkeys(read.remark for read in survey.reads if read.remark)
     lines += [Finding(CHECK, False, *halves(sentence)) for sentence in (*faults, *remarks)]
@@ -42,7 +42,7 @@ def findings(survey: Survey, hide_serial: bool, check: Sequence[str]) -> list[Fi
 
 
 def _answering(verdict: Verdict, read: Read, hide_serial: bool) -> Finding:
-    """Return the finding for a drive that is read: the installation is well there, whatever the drive reports."""
+    """Return the finding for a drive that can be read: the installation works, whatever the drive reports."""
     more = '' if verdict.state is State.OK else f'; a check says {verdict.state.name}, explain tells why'
     return Finding(verdict.device.address, True, f'{_who(verdict.identity, hide_serial)}, {read.seconds:.2g} s{more}')
 
@@ -59,7 +59,7 @@ def _who(identity: Identity, hide_serial: bool) -> str:
 
 
 def _silent(verdict: Verdict, read: Read, history: Remembered, hide_serial: bool) -> Finding:
-    """Return the finding for an address that gave no report."""
+    """Return the finding for an address that returned no report."""
     address = verdict.device.address
     if isinstance(read.outcome, SudoRefused):
         return Finding(address, None, 'not read: sudo refuses the call, see sudo rule')
@@ -77,7 +77,7 @@ def _silent(verdict: Verdict, read: Read, history: Remembered, hide_serial: bool
 
 
 def _sleeping(verdict: Verdict, hide_serial: bool, check: Sequence[str]) -> Finding:
-    """Return the finding for a drive in standby: well as long as earlier checks have read it not too long ago."""
+    """Return the finding for a drive in standby, which is OK if an earlier check read it recently enough."""
     device = verdict.device
     words, last = halves(verdict.problem)
     if verdict.identity.model and verdict.state is not State.WARNING:
@@ -88,9 +88,9 @@ def _sleeping(verdict: Verdict, hide_serial: bool, check: Sequence[str]) -> Find
 
 
 def waking(device: Device, check: Sequence[str]) -> str:
-    """Return the command that wakes a drive up by reading from it, which asking for its identity does not.
+    """Return the command that wakes up a drive by reading from it; asking for its identity does not wake it.
 
-    '' for a drive behind a controller, or at a node without blocks: nothing can be read there.
+    '' for a drive behind a controller or a node that is not a block device, from which nothing can be read.
     """
     if is_raid(device) or not re.fullmatch(r'/dev/([hs]d[a-z]+|nvme\w+|disk/by-[a-z]+/[^/]+)', device.path):
         return ''
@@ -99,7 +99,7 @@ def waking(device: Device, check: Sequence[str]) -> str:
 
 
 def _gone(sentences: Sequence[str]) -> list[Finding]:
-    """Return a finding for each drive that earlier checks read and that is nowhere now; not too many."""
+    """Return a finding for each drive that an earlier check read and that is now missing; at most a few."""
     look = 'look for it (controller, cable, dmesg); if it is gone for good, retire it'
     pairs = [halves(sentence) for sentence in sentences[:MOST_GONE]]
     lines = [Finding(CHECK, False, words, look, f'{PROGRAM} {advice.replace(" retires it", "")}')
@@ -116,6 +116,6 @@ def _nobody(state: State, sentence: str) -> Finding:
 
 
 def to_watch(survey: Survey) -> list[Device]:
-    """Return the devices that a check of this machine should name: all but those behind which no drive can be."""
+    """Return the devices that a check of this machine should name: all except those that cannot hold a drive."""
     return [verdict.device for verdict, read in zip(survey.verdicts, survey.reads)
             if not isinstance(read.outcome, (DriveIsNoDrive, DriveAbsent, ControllerElsewhere))]

@@ -1,4 +1,4 @@
-"""The examination of an installation, one thing after the other; what cannot be examined in time is named."""
+"""Examine an installation step by step, and report the steps for which there was no time."""
 from __future__ import annotations
 
 import os
@@ -28,10 +28,10 @@ Printed = Callable[[survey.Survey], str]
 
 
 def examine(options: Options, runner: processes.Runner, printed: Printed, addresses: Addresses) -> Examination:
-    """Return the findings of the user of the checks, who this process then is.
+    """Return the findings; the process becomes the monitoring user to collect them.
 
-    printed: what a check prints of a survey. addresses: of its drives, to paste after -d.
-    Raises UsageError where it cannot become that user, and where no installation is asked about.
+    printed: returns what a check prints for a survey. addresses: returns the drives of a survey, to paste after -d.
+    Raises UsageError if it cannot become that user, or if the options do not describe an installation.
     """
     if options.which.reports:
         raise UsageError('doctor looks at drives, not at recorded reports; leave out --report')
@@ -42,7 +42,7 @@ def examine(options: Options, runner: processes.Runner, printed: Printed, addres
 
 
 class Examiner:
-    """One examination, as far as it has come. It begins before this process becomes the user of the checks."""
+    """One examination and its progress. It begins before this process becomes the monitoring user."""
 
     def __init__(self, options: Options, runner: processes.Runner, printed: Printed, addresses: Addresses) -> None:
         how, name = options.how_read, options.own.user
@@ -53,13 +53,13 @@ class Examiner:
         self._histories = history_state.others(options.state_dir, name) if name else ()
         self._nrpe, self._unread_nrpe = daemons.nrpe_commands(), daemons.unread_nrpe()
         self._user = ''
-        self._unfound = ''       # why there are no devices
+        self._unfound = ''       # why no devices were found
         self._limits: list[daemons.DaemonLimit] = []
         self._findings: list[Finding] = []
         self._pastes: Sequence[Paste] = ()
 
     def examine(self) -> Examination:
-        """Return the findings. An alarm ends the examination early, which is one of them."""
+        """Return the findings. An alarm that ends the examination early is itself reported as a finding."""
         self._user = user.name()
         try:
             for step in self._steps():
@@ -70,7 +70,7 @@ class Examiner:
         return Examination(f'{socket.gethostname()}, checked as {self._user}', self._findings, self._pastes)
 
     def _steps(self) -> Sequence[Callable[[], Iterable[Finding]]]:
-        """Return what is to be examined: nothing more where this user cannot even start the program."""
+        """Return the steps to run: no further ones if this user cannot even start the program."""
         first = start.examine(self._path, self._user, self._options.how_read, self._runner, self._deadline)
         self._findings.append(first)
         if first.is_good:
@@ -82,12 +82,12 @@ class Examiner:
     def _take(self, step: Callable[[], Iterable[Finding]]) -> None:
         try:
             for finding in step():
-                self._findings.append(finding)  # one by one: an alarm or an error leaves those before it
-        except ModuleNotFoundError as error:  # a check that needs it is UNKNOWN, too
+                self._findings.append(finding)  # one by one: an alarm or an error keeps the earlier ones
+        except ModuleNotFoundError as error:  # a check that needs the module is UNKNOWN, too
             self._findings.append(Finding('Python', False, *halves(not_installed(error.name or str(error)))))
 
     def _sudo(self) -> Iterator[Finding]:
-        """Yield smartctl, and the rule that lets checks run it."""
+        """Yield the findings for smartctl and for the sudo rule that lets checks run it."""
         how = self._options.how_read
         yield program.examine(how, self._runner, self._deadline)
         finding = unneeded(how, self._user, self._options.own.user)
@@ -99,7 +99,7 @@ class Examiner:
         yield from examine_rule(sudo, self._options, self._user, self._needed(devices), devices, self._sudoers)
 
     def _devices(self, sudo: Sudo) -> Sequence[Device]:
-        """Return the devices that a check would read; none where the scan that finds them is refused."""
+        """Return the devices that a check would read; none if sudo refuses the scan that finds them."""
         try:
             if self._is_scanning and sudo.refuses([smartctl_calls.SCAN]):
                 return ()
@@ -114,7 +114,7 @@ class Examiner:
         return self._options.which.scan or not self._options.which.devices
 
     def _needed(self, devices: Sequence[Device]) -> list[Arguments]:
-        """Return what a check would call."""
+        """Return the smartctl command lines that a check would run."""
         try:
             plans = survey.plan(devices, self._options)
         except SmartError:
@@ -137,14 +137,14 @@ class Examiner:
         yield from nrpe.examine(self._nrpe, self._path, self._user, how, self._deadline)
 
     def _drives(self) -> Iterator[Finding]:
-        """Yield the drives and the size of what a check prints of them, and learn what to paste."""
+        """Yield the findings for the drives and for the size of a check's output, and store the lines to paste."""
         options = self._options
         if not os.path.exists(options.how_read.smartctl):
             yield Finding(drives.CHECK, None, 'cannot be read before smartctl is there')
             return
         try:
             if self._unfound:
-                raise SmartError(self._unfound)  # once is enough: a scan that hangs takes its whole time
+                raise SmartError(self._unfound)  # once is enough: a scan that hangs uses its whole time limit
             survey_of_all = survey.survey(options, self._runner)
         except SmartError as error:
             yield self._unread(str(error))
@@ -166,7 +166,7 @@ class Examiner:
 
     @property
     def _timeout(self) -> float:
-        """Return the time limit of a check, in seconds, that the daemons here leave room for."""
+        """Return the time limit of a check, in seconds, that fits the daemons on this machine."""
         own = self._options.how_read.timeout
         shortest = min((limit.seconds for limit in self._limits), default=daemons.USUAL)
         return own if own < shortest else daemons.fitting(shortest)
@@ -176,12 +176,12 @@ def _sudoers_facts(options: Options, runner: processes.Runner) -> SudoersFacts:
     how = options.how_read
     try:
         return facts(options.own.user, how.smartctl, runner, time.monotonic() + min(PATIENCE, how.timeout / 4))
-    except SmartError:  # no sudo: reported where it is looked for
+    except SmartError:  # no sudo: reported by the sudo step
         return SudoersFacts()
 
 
 def _more(options: Options) -> list[str]:
-    """Return the options of a check beside its drives and its time."""
+    """Return the options of a check other than its drives and its time limit."""
     smartctl, config = options.how_read.smartctl, options.data.config
     return [*(['-p', smartctl] if smartctl != SMARTCTL else []), *(['--config', config] if config != CONFIG else []),
             *(['--state-dir', options.state_dir] if options.state_dir else [])]

@@ -1,4 +1,4 @@
-"""The state directory: is there history, does it work, and does a process of an earlier check still hang."""
+"""Examine the state directory: whether history exists and works, and whether an earlier process still hangs."""
 from __future__ import annotations
 
 import os
@@ -21,23 +21,23 @@ from .user import AS_HIM, group_of, is_person, name_of
 
 HISTORY, PROCESSES = 'history', 'processes'
 VOLATILE = ('tmpfs', 'ramfs')
-ON_DISK = '/srv'   # where a directory outlives a restart although /var/lib does not
-ROOM = 4 << 20   # bytes: what one directory of history needs for years of a few drives
+ON_DISK = '/srv'   # a directory here survives a restart even if /var/lib does not
+ROOM = 4 << 20   # bytes that the history of a few drives needs over years
 
 
 class HistoryFiles(NamedTuple):
-    """What lies in the directory of history."""
+    """Size and age of the files in the state directory."""
 
     path: str
     owner: str
-    size: int = 0           # bytes, with log and index
+    size: int = 0           # bytes, including log and index
     written: float = 0.0    # seconds since 1970; 0: nothing is there yet
     remarks: Sequence[str] = ()
 
 
 def history(options: Options, user: str) -> Finding:
-    """Return the finding for history, opened as a check opens it: that may make it, or set a damaged one aside."""
-    place = options.state_dir or state_directory.PACKAGE  # not a folder of his own, which no other user finds
+    """Return the finding for history, opened as a check opens it: it may be created, or set aside if damaged."""
+    place = options.state_dir or state_directory.PACKAGE  # not a folder in this user's home, which no other user finds
     used = state_directory.location(options.state_dir) or place
     unfit = unfit_mount(used, *_mount(used), user)
     if unfit:
@@ -57,8 +57,8 @@ def history(options: Options, user: str) -> Finding:
 
 
 def _mount(path: str) -> tuple[str, str, str]:
-    """Return mount point, type and options of the file system that a path is on, or would be. Source: proc(5)."""
-    real = os.path.realpath(path) + '/'  # os.path.ismount() does not know bind mounts
+    """Return mount point, type and options of the file system of a path, which need not exist. Source: proc(5)."""
+    real = os.path.realpath(path) + '/'  # os.path.ismount() does not recognize bind mounts
     lines = [line.split(' ') for line in files.content('/proc/self/mounts', 1 << 20).decode().splitlines()]
     mounts = [(words[1].encode().decode('unicode_escape'), words[2], words[3]) for words in lines]
     above = [mount for mount in mounts if real.startswith(mount[0].rstrip('/') + '/')]
@@ -66,9 +66,9 @@ def _mount(path: str) -> tuple[str, str, str]:
 
 
 def unfit_mount(path: str, mount: str, kind: str, options: str, owner: str = '') -> Finding | None:
-    """Return the finding for a file system that keeps no history: read-only, or gone at a restart. Pure.
+    """Return the finding for a file system that cannot keep history: read-only, or lost at a restart. Pure.
 
-    owner: the user of the checks.
+    owner: the monitoring user.
     """
     quoted = shlex.quote(mount)
     if 'ro' in options.split(','):
@@ -88,7 +88,7 @@ def unfit_mount(path: str, mount: str, kind: str, options: str, owner: str = '')
 
 
 def others(state_dir: str, user: str) -> list[str]:
-    """Return the other histories that root sees: its own one and that of the user in its home."""
+    """Return the other history directories that root sees: its own and the one in the user's home."""
     if os.geteuid() != 0:
         return []
     homes = filter(os.path.isabs, map(os.path.expanduser, ('~', f'~{user}')))
@@ -100,7 +100,7 @@ def others(state_dir: str, user: str) -> list[str]:
 
 
 def unused(state_dir: str, user: str, histories: Sequence[str]) -> list[Finding]:
-    """Return a finding for each history that checks of this user do not use. histories: of others()."""
+    """Return a finding for each history that checks of this user do not use. histories: result of others()."""
     used = state_directory.location(state_dir)
     return [Finding(HISTORY, False, f'there are two histories: checks of {user} use {used}, and {path} is another one',
                     'move that away, unless other checks use it on purpose',
@@ -108,7 +108,7 @@ def unused(state_dir: str, user: str, histories: Sequence[str]) -> list[Finding]
 
 
 def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryFiles:
-    """Return what lies there. Raises HistoryUnusable for whatever a check would stumble over."""
+    """Return size and age of the stored history. Raises HistoryUnusable for anything that would break a check."""
     owner = name_of(state.user)
     place = directory.below(state, is_made=False) if os.path.isdir(os.path.join(state.path, directory.NAME)) else None
     if place is None or not os.path.lexists(place.file):
@@ -122,9 +122,9 @@ def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryF
 
 
 def usable(stored: HistoryFiles, room: int, now: float) -> Finding:
-    """Return the finding for history that can be opened.
+    """Return the finding for a history that can be opened.
 
-    room: bytes that its owner may still write on its disk. now: seconds since 1970.
+    room: free bytes that its owner may still use on its disk. now: seconds since 1970.
     """
     if room < ROOM:
         return Finding(HISTORY, False, f'{stored.path}: its disk has room for {amount(room, "B")} and no more',
@@ -141,14 +141,14 @@ def usable(stored: HistoryFiles, room: int, now: float) -> Finding:
 
 
 def unusable(error: state_directory.Unusable, place: str, user: str, group: str, is_persons: bool = False) -> Finding:
-    """Return the finding for a state directory that cannot be used. place: where it is, or ought to be.
+    """Return the finding for a state directory that cannot be used. place: where it is, or should be.
 
-    is_persons: the user hardly runs the checks, and must not get the directory of the user who does.
+    is_persons: the user is a person, who probably does not run the checks and must not own the directory.
     """
     words = f'{error.what}; growth is not judged'
     if is_persons:
         return Finding(HISTORY, False, words, AS_HIM)
-    if error.is_open and os.path.isdir(error.path):  # its access-control list may name others whom no mode bits show
+    if error.is_open and os.path.isdir(error.path):  # its ACL may name users that the mode bits omit
         return Finding(HISTORY, False, words, 'take the permission to write from all others',
                        f'{"setfacl -b" if _has_list(error.path) else "chmod go-w"} {shlex.quote(error.path)}')
     if error.path not in ('', place):  # a folder above it is at fault
@@ -180,7 +180,7 @@ def processes(options: Options) -> Finding:
 
 
 def hanging(stuck: Sequence[tuple[str, Earlier]]) -> Finding:
-    """Return the finding for processes that still wait. stuck: the address of each drive, and its process."""
+    """Return the finding for processes that still hang. stuck: address and process of each drive."""
     if not stuck:
         return Finding(PROCESSES, True, 'none hangs from an earlier check')
     address, earlier = stuck[0]

@@ -1,4 +1,4 @@
-"""The commands of NRPE that run a check: started as the user of the checks with -V, which reads no drive."""
+"""Examine NRPE commands that run a check: start each as the monitoring user with -V, which reads no drive."""
 from __future__ import annotations
 
 import json
@@ -22,15 +22,15 @@ NAMES = (PROGRAM, f'{PROGRAM}.pyz')
 MOST = 20                 # commands that are examined
 _PATIENCE = 10.0          # seconds for one start
 _RESTART = 'then restart NRPE: systemctl restart nagios-nrpe-server'
-_OF_THE_SHELL = re.compile(r'[$`*?<>|&;()\n]')   # NRPE lets a shell run the line; doctor runs none
+_OF_THE_SHELL = re.compile(r'[$`*?<>|&;()\n]')   # NRPE runs the line in a shell; doctor uses no shell
 
 
 class Call(NamedTuple):
-    """A command of NRPE, taken apart."""
+    """A command of NRPE, split into its parts."""
 
     of: NrpeCommand
     before: Sequence[str] = ()      # words before the program, such as sudo
-    program: str = ''               # as it is written there; '' where the line cannot be split into words
+    program: str = ''               # as written there; '' if the line cannot be split into words
     words: Sequence[str] = ()       # after it
     is_startable: bool = False      # nothing in it needs a shell, a macro or another program
 
@@ -40,7 +40,7 @@ class Call(NamedTuple):
         return [*self.before[:1], *([self.program] if self.program else [])]
 
     def trial(self, path: str) -> tuple[str, ...]:
-        """Return the words that start the program at a path with the options of this call, and end it at once.
+        """Return a command line that starts the program with the options of this call and makes it exit at once.
 
         No drive is read.
         """
@@ -49,7 +49,7 @@ class Call(NamedTuple):
 
 
 def examine(commands: Sequence[NrpeCommand], program: str, user: str, how: HowRead, deadline: float) -> list[Finding]:
-    """Return the findings for commands of NRPE. program: the path of this one, which the user can start."""
+    """Return the findings for NRPE commands. program: path of this program, which the user can start."""
     calls = [call(each) for each in commands[:MOST]]
     answers = _started(calls, how, min(deadline, time.monotonic() + 3 * _PATIENCE))
     findings = [finding for each, answer in zip(calls, answers) for finding in faults(each, answer, program, user)]
@@ -62,7 +62,7 @@ def examine(commands: Sequence[NrpeCommand], program: str, user: str, how: HowRe
 
 
 def call(command: NrpeCommand) -> Call:
-    """Return a command of NRPE, taken apart."""
+    """Return a command of NRPE, split into its parts."""
     try:
         words = shlex.split(command.line)
     except ValueError:
@@ -74,14 +74,14 @@ def call(command: NrpeCommand) -> Call:
 
 
 def _started(calls: Sequence[Call], how: HowRead, deadline: float) -> list[Answer | None]:
-    """Return what became of each start, None of a program that was not started because nothing speaks against it.
+    """Return the result of each start, or None for a program that was skipped because nothing prevents its start.
 
-    Root starts nothing that a configuration names.
+    As root, nothing that a configuration names is started.
     """
     missing = [next((path for path in each.programs if not _executable(path)), '') for each in calls]
     lines = [each.trial(_executable(each.program)) if each.is_startable and not path and os.geteuid() != 0 else ()
              for each, path in zip(calls, missing)]
-    runner = processes.Runner()  # one of its own: these calls name drives, and lock none of them
+    runner = processes.Runner()  # a separate one: these calls name drives but must not lock them
     try:
         answers = {answer.command: answer for answer in runner.run(filter(None, lines), how.jobs, _PATIENCE, deadline)}
     finally:
@@ -91,7 +91,7 @@ def _started(calls: Sequence[Call], how: HowRead, deadline: float) -> list[Answe
 
 
 def _executable(program: str) -> str:
-    """Return the path of a program that this user may execute, '' where there is none."""
+    """Return the path of a program if this user may execute it, else ''."""
     return shutil.which(program, path=smartctl_calls.ENVIRONMENT['PATH']) or ''
 
 
@@ -103,10 +103,10 @@ def _why_not(program: str) -> str:
     return 'Permission denied'
 
 
-# --- what it means; pure ---------------------------------------------------------------
+# --- interpretation; pure -----------------------------------------------------------------
 
 def faults(call: Call, answer: Answer | None, program: str, user: str) -> Iterator[Finding]:
-    """Yield what is wrong with a command of NRPE. program: the path of this one."""
+    """Yield a finding for each fault of an NRPE command. program: path of this program."""
     edit = f'${{EDITOR:-vi}} {shlex.quote(call.of.file)}'
     if not call.program:
         yield _finding(call, 'a quotation mark has no partner', 'correct it', edit)
@@ -134,7 +134,7 @@ def _finding(call: Call, words: str, cure: str, command: str) -> Finding:
 
 
 def complaint_of(answer: Answer) -> str:
-    """Return the complaint of this program about its options, '' where something else is wrong."""
+    """Return this program's error message about its options, or '' if something else is wrong."""
     text = answer.stdout.decode('utf-8', 'replace').strip()
     if text.startswith('{'):
         try:
@@ -151,7 +151,7 @@ def _ending(answer: Answer) -> str:
 
 
 def _changed(call: Call, before: str, after: str) -> str:
-    """Return the command of sed that writes another program into the line; '' where it would have to be quoted there.
+    """Return the sed command that puts another program into the line; '' if that would need quoting there.
 
     before: a basic regular expression for the words that are replaced.
     """

@@ -1,4 +1,4 @@
-"""smartctl: is it there, may root trust it, which version is it."""
+"""Examine smartctl: whether it exists, whether root may trust it, and its version."""
 from __future__ import annotations
 
 import os
@@ -13,13 +13,13 @@ from ..reading.sudoers import FIRST_WITH_JSON
 from .sentences import halves
 
 SUBJECT = 'smartctl'
-# Where distributions and their own builds put it, the usual place first.
+# Paths that distributions and local builds install it to, the usual one first.
 PLACES = (SMARTCTL, '/usr/local/sbin/smartctl', '/usr/bin/smartctl', '/usr/local/bin/smartctl',
           '/opt/smartmontools/sbin/smartctl')
 
 
 def examine(how: HowRead, runner: processes.Runner, deadline: float) -> Finding:
-    """Return the finding for the program that checks call. Starts it, without root. deadline: of time.monotonic()."""
+    """Start smartctl without root rights and return the finding for it. deadline: time.monotonic() value."""
     path = how.smartctl
     try:
         smartctl_calls.check_executable(path, as_root=False, through_sudo=not how.nosudo)
@@ -31,15 +31,15 @@ def examine(how: HowRead, runner: processes.Runner, deadline: float) -> Finding:
         version = smartctl_calls.version(answer.stdout)
     try:
         fault = '' if how.nosudo and os.geteuid() else trust.fault(path, trust.ROOT)
-    except OSError:  # a folder that this user may not look into; root will
+    except OSError:  # this user may not read the folder; root can
         fault = ''
     return finding(path, version, fault)
 
 
 def missing(sentence: str, path: str, elsewhere: str) -> Finding:
-    """Return the finding for a path where smartctl is not, from the sentence that says so.
+    """Return the finding for a path without smartctl, from the error sentence.
 
-    elsewhere: where one is; '' where there is none.
+    elsewhere: path of an existing smartctl, or ''.
     """
     words, advice = halves(sentence)
     if elsewhere and elsewhere != path:
@@ -51,9 +51,9 @@ def missing(sentence: str, path: str, elsewhere: str) -> Finding:
 
 
 def finding(path: str, version: tuple[int, ...] | None, fault: str) -> Finding:
-    """Return the finding for a smartctl that is there.
+    """Return the finding for a smartctl that exists.
 
-    version: (7, 3); () where it printed none, None where this user may not run it. fault: why root should not run it.
+    version: such as (7, 3); () if it printed none, None if this user may not run it. fault: why root must not run it.
     """
     if fault:
         return Finding(SUBJECT, False, f'{path}: root runs it, and others could change it: {fault}',

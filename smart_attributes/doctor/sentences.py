@@ -1,8 +1,8 @@
-"""Sentences of this program, taken apart: what is wrong, and what to do. Pure."""
+"""Split messages of this program into the problem and the next step. Pure."""
 from __future__ import annotations
 
 
 def halves(sentence: str) -> tuple[str, str]:
-    """Return (what, what next) of "where: what; what next"; the latter '' where there is none."""
+    """Return (problem, next step) of a message "place: problem; next step"; '' if it has no next step."""
     words, _, advice = sentence.partition('; ')
     return words, advice

@@ -1,4 +1,4 @@
-"""The files of this site: read as a check reads them, and validated."""
+"""Read the local configuration as a check reads it, and validate it."""
 from __future__ import annotations
 
 import os
@@ -12,11 +12,11 @@ from ..words import plural
 from .sentences import halves
 
 SUBJECT = 'site files'
-SHOWN = 3   # mistakes that get a finding each; more share one
+SHOWN = 3   # mistakes that get a finding each; the rest share one
 
 
 def examine(options: Options) -> list[Finding]:
-    """Return the findings for the files of the configuration folder and of the command line."""
+    """Return the findings for the files in the configuration folder and on the command line."""
     attributes, limits = files_of(options.data, [])
     files = [path for path, _ in (*attributes, *limits)]
     mistakes = judge_of(options, site_of(options.data, None)).mistakes
@@ -25,7 +25,7 @@ def examine(options: Options) -> list[Finding]:
 
 
 def findings(files: Sequence[str], mistakes: Sequence[str], config: str) -> list[Finding]:
-    """Return the findings: one that all is well, or one for each mistake. config: the configuration folder."""
+    """Return a single finding if all files are valid, else one for each mistake. config: configuration folder."""
     if not files and not mistakes:
         return [Finding(SUBJECT, True, f'none in {config}; all limits are the shipped ones')]
     if not mistakes:

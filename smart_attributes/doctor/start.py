@@ -1,4 +1,4 @@
-"""The first step: start the installed program as the user of the checks, and find the path that prevents it."""
+"""Start the installed program as the monitoring user, and find the path that prevents the start."""
 from __future__ import annotations
 
 import os
@@ -21,23 +21,23 @@ _SHOWN = 300   # characters of what the program printed
 
 
 class Barrier(NamedTuple):
-    """A path on the way to the program that this user has no permission for."""
+    """A path that the program needs and for which this user lacks permission."""
 
     path: str
     kind: str            # a key of REMEDIES
     mode: int = 0        # permission bits
     owner: str = ''
-    whom: str = 'o'      # which class of chmod this user is in: u, g, o
+    whom: str = 'o'      # the user's permission class, as chmod names it: u, g, o
 
 
 def examine(path: str, user: str, how: HowRead, runner: processes.Runner, deadline: float) -> Finding:
-    """Return whether this user can start the program at a path. Starts it."""
+    """Start the program at a path as this user, and return the finding."""
     answer = next(runner.run([command(path)], 1, how.drive_timeout, deadline))
     return finding(path, user, answer, None if is_started(answer) else next(_barriers(path), None))
 
 
 def command(path: str) -> tuple[str, ...]:
-    """Return the command that starts the program; with this Python where nobody may execute the file itself."""
+    """Return the command that starts the program, using this Python if the file itself is not executable."""
     try:
         is_executable = bool(os.stat(path).st_mode & 0o111)
     except OSError:
@@ -46,7 +46,7 @@ def command(path: str) -> tuple[str, ...]:
 
 
 def _barriers(program: str) -> Iterator[Barrier]:
-    """Yield what this user may not enter, read or execute."""
+    """Yield the paths that this user may not enter, read or execute."""
     rights = {program: os.R_OK | (os.X_OK if command(program)[0] == program else 0), sys.executable: os.X_OK,
               **dict.fromkeys((*LISTED, PACKAGE), os.R_OK | os.X_OK)}
     for path, needed in rights.items():
@@ -76,7 +76,7 @@ def _kind(path: str) -> str:
 
 
 def _mount(path: str) -> str:
-    """Return where the file system of a path is mounted."""
+    """Return the mount point of the file system that holds a path."""
     while not os.path.ismount(path):
         path = os.path.dirname(path)
     return path
@@ -85,30 +85,30 @@ def _mount(path: str) -> str:
 def _barrier(path: str, kind: str) -> Barrier:
     try:
         status = os.stat(path)
-    except OSError:   # removed meanwhile
+    except OSError:   # removed in the meantime
         return Barrier(path, kind)
     return Barrier(path, kind, stat.S_IMODE(status.st_mode), name_of(status.st_uid),
                    whom(status.st_uid, status.st_gid, os.geteuid(), {os.getegid(), *os.getgroups()}))
 
 
-# --- what it means; pure ---------------------------------------------------------------
+# --- interpretation; pure -----------------------------------------------------------------
 
 def whom(owner: int, group: int, user: int, groups: set[int]) -> str:
-    """Return whose permissions count for a user, as chmod names them."""
+    """Return the permission class that applies to a user, as chmod names it: u, g or o."""
     return 'u' if owner == user else 'g' if group in groups else 'o'
 
 
 def is_started(answer: Answer) -> bool:
-    """Tell whether it is this program that answered."""
+    """Return whether the answer came from this program."""
     return answer.status == 0 and answer.stdout.startswith(PROGRAM.encode())
 
 
-# Kind of barrier -> its sentence, the remedy, and its command.
+# Kind of barrier -> its message, the remedy, and its command.
 REMEDIES = {
     'directory': ('it may not enter the directory {path} (mode {mode:04o}, owner {owner})',
                   'allow it to pass through, or install the program in a directory that every user may enter, such as '
                   '/opt', 'chmod {whom}+x {path}'),
-    # one that Python lists for modules
+    # a folder that Python lists to find modules
     'listed': ('it may not read and enter the directory {path} (mode {mode:04o}, owner {owner})',
                'allow it', 'chmod {whom}+rx {path}'),
     'file': ('it may not read and execute {path} (mode {mode:04o}, owner {owner})',
@@ -124,7 +124,7 @@ REMEDIES = {
 
 
 def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Finding:
-    """Return the finding for the start of the program. barrier: what prevents it, if that is known."""
+    """Return the finding for the start of the program. barrier: path that prevents it; None if unknown."""
     if is_started(answer):
         return Finding(SUBJECT, True, f'{path} starts as {user}')
     if barrier:
@@ -133,7 +133,7 @@ def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Fi
                        remedy.format(whom=barrier.whom, path=shlex.quote(barrier.path), package=shlex.quote(PACKAGE)))
     ending = answer.reason or (f'signal {answer.signal}' if answer.status is None else f'exit status {answer.status}')
     printed = (answer.stderr or answer.stdout).decode('utf-8', 'replace').strip()[:_SHOWN]
-    # Whatever the shell of that user is.
+    # Works with any login shell of that user.
     by_hand = f'setpriv --reuid={user} --regid="$(id -g {user})" --init-groups {shlex.join(command(path))}'
     return Finding(SUBJECT, False, f'{user} cannot start {path}: {ending}{": " if printed else ""}{printed}',
                    f'start it by hand as {user}', by_hand)

@@ -1,4 +1,4 @@
-"""What sudo lets a user do, from the long form of its list. Pure."""
+"""Parse the commands that sudo allows a user, from the output of `sudo -ll`. Pure."""
 from __future__ import annotations
 
 import re
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import takewhile
 from typing import NamedTuple
 
-# Source: sudo 1.9, plugins/sudoers/display.c, display_priv_long(); the same words since 1.8. LC_ALL=C.
+# Source: sudo 1.9, plugins/sudoers/display.c, display_priv_long(); wording unchanged since 1.8. LC_ALL=C.
 _BEGIN = re.compile('^Sudoers entry:', re.MULTILINE)
 _TIMEOUT = re.compile(r'^ *Timeout: *([0-9]+)$', re.MULTILINE)
 _OPTIONS = re.compile(r'^ *Options:.*!authenticate', re.MULTILINE)
@@ -14,20 +14,20 @@ _PATH = re.compile(r'/\S+')
 
 
 class SudoersEntry(NamedTuple):
-    """One entry of sudoers, as it holds for a user."""
+    """One sudoers entry that applies to a user."""
 
     commands: tuple[str, ...]       # as written: "/usr/sbin/smartctl ^--json=c --scan$", "ALL"
     timeout: int | None = None      # seconds after which sudo ends a command; None: never
     needs_password: bool = False
 
     def of(self, executable: str) -> tuple[str, ...]:
-        """Return the arguments that it names for a program."""
+        """Return the arguments that the entry lists for a program."""
         calls = (command.partition(' ') for command in self.commands)
         return tuple(arguments for path, _, arguments in calls if path == executable)
 
 
 def entries(text: str) -> list[SudoersEntry]:
-    """Return the entries in what `sudo -ll` prints; none where it prints something else."""
+    """Return the entries in the output of `sudo -ll`; none if the output has another form."""
     return [_entry(part) for part in _BEGIN.split(text)[1:]]
 
 
@@ -39,6 +39,6 @@ def _entry(text: str) -> SudoersEntry:
 
 
 def programs(rule: Iterable[SudoersEntry], name: str) -> list[str]:
-    """Return the paths of programs of a name that entries are for: "/usr/local/sbin/smartctl"."""
+    """Return the paths of the programs called *name* in the entries, such as "/usr/local/sbin/smartctl"."""
     paths = (_PATH.match(command) for entry in rule for command in entry.commands)
     return list(dict.fromkeys(path[0] for path in paths if path and path[0].rpartition('/')[2] == name))

@@ -1,4 +1,4 @@
-"""Why sudo refuses, from what it and visudo print; and what only root can learn about the files of sudoers."""
+"""Find out why sudo refuses, from the output of sudo and visudo and from files that only root can read."""
 from __future__ import annotations
 
 import os
@@ -14,24 +14,24 @@ from . import sudo_list
 
 SUDOERS, FOLDER = '/etc/sudoers', '/etc/sudoers.d'
 LARGEST = 1 << 20     # bytes of a file of sudoers
-PATIENCE = 10.0       # seconds for visudo and sudo, asked by root
+PATIENCE = 10.0       # seconds to wait for visudo and sudo, run by root
 VISUDO = tuple(f'{folder}/visudo' for folder in smartctl_calls.ENVIRONMENT['PATH'].split(':'))
 
 
 class Reason(NamedTuple):
-    """Why sudo does not do what a rule allows, and the remedy of root."""
+    """Why sudo refuses what a rule allows, and how root can fix it."""
 
     words: str
     cure: str
     command: str = ''
 
     def of(self, user: str, path: str = '') -> Reason:
-        """Return the reason for a user and the file that is at fault."""
+        """Return the reason with the user's name and the path of the faulty file filled in."""
         return Reason(self.words.format(user=user, path=path), self.cure.format(user=user, path=path),
                       self.command.format(user=shlex.quote(user), path=shlex.quote(path)))
 
 
-# A line at the end of SUDOERS, where no other overrides it; installed only if visudo accepts the whole.
+# Appends a line to SUDOERS, where no later line overrides it; installed only if visudo accepts the whole file.
 _APPENDED = (f"new=$(mktemp) && (cat {SUDOERS}; printf '\\n%s\\n' '%s') >$new && visudo -cf $new && "
              f'install -m 0440 $new {SUDOERS}')
 _BROKEN = Reason('{path} has a syntax error, and sudo ignores at least that line', 'correct that file',
@@ -39,7 +39,7 @@ _BROKEN = Reason('{path} has a syntax error, and sudo ignores at least that line
 _MODE = Reason('sudo does not read {path}, because others may write to it', 'correct its mode', 'chmod 0440 {path}')
 _OWNER = Reason('sudo does not read {path}, because it does not belong to root', 'give it to root',
                 'chown root:root {path}')
-# What sudo or visudo prints -> the reason; a group of the pattern is the path. LC_ALL=C.
+# Message of sudo or visudo -> the reason; a group of the pattern is the path. LC_ALL=C.
 # Source: sudo 1.8 to 1.9, src/sudo.c, plugins/sudoers/{sudoers,auth/pam,visudo}.c; tried with 1.9.13.
 REASONS: Sequence[tuple[str, Reason]] = (
     (r'must have a tty', Reason(
@@ -64,17 +64,17 @@ _UNREAD = Reason('{path} holds a rule, and sudo does not read it', 'see what vis
 
 
 class SudoersFacts(NamedTuple):
-    """What root learns of the files of sudoers before it becomes the user of the checks."""
+    """Facts from the sudoers files that root reads before it becomes the monitoring user."""
 
     checked: str = ''                        # what visudo -c printed
     is_valid: bool = False                   # visudo accepts all files
     rules: Sequence[str] = ()                # files in FOLDER that name this user and smartctl
     is_included: bool = True                 # SUDOERS includes FOLDER
-    entries: Sequence[sudo_list.SudoersEntry] = ()    # of this user, also those that ask for a password
+    entries: Sequence[sudo_list.SudoersEntry] = ()    # of this user, including those that require a password
 
 
 def facts(user: str, executable: str, runner: processes.Runner, deadline: float) -> SudoersFacts:
-    """Return what only root can learn; nothing where this is not root, or where sudo is not installed."""
+    """Return the facts that only root can read; empty if this is not root or sudo is not installed."""
     visudo = next(filter(os.path.isfile, VISUDO), '')
     if os.geteuid() != 0 or not visudo:
         return SudoersFacts()
@@ -101,10 +101,10 @@ def _rules(user: str, program: str) -> list[str]:
             if program in text and re.search(rf'^{re.escape(user)}\s', text, re.MULTILINE)]
 
 
-# --- what it means; pure ---------------------------------------------------------------
+# --- interpretation; pure -----------------------------------------------------------------
 
 def reason(message: str, user: str) -> Reason | None:
-    """Return what the words of sudo or visudo mean; None where they name no fault beside the rule."""
+    """Return the reason that a message of sudo or visudo gives; None if it names only the rule as the fault."""
     for pattern, meaning in REASONS:
         match = re.search(pattern, message)
         if match:
@@ -113,7 +113,7 @@ def reason(message: str, user: str) -> Reason | None:
 
 
 def unread(sudoers: SudoersFacts, user: str) -> Reason | None:
-    """Return why a rule that is there does not count; None where all rules are read."""
+    """Return why sudo ignores a rule that exists; None if sudo reads all rules."""
     path = next((path for path in sudoers.rules if f'{path}: parsed OK' not in sudoers.checked), '')
     if not path or not sudoers.is_valid:
         return None
@@ -127,5 +127,5 @@ def unread(sudoers: SudoersFacts, user: str) -> Reason | None:
 
 
 def why(message: str, sudoers: SudoersFacts, user: str) -> Reason | None:
-    """Return why sudo refuses, beside a rule that is missing or not as it should be. message: what sudo printed."""
+    """Return why sudo refuses, other than a missing or wrong rule; None if unknown. message: output of sudo."""
     return reason(message, user) or reason('' if sudoers.is_valid else sudoers.checked, user) or unread(sudoers, user)

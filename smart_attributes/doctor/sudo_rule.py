@@ -1,4 +1,4 @@
-"""The sudo rule: is it there, is it today's, does it admit what this machine's checks call, and no more."""
+"""Examine the sudo rule: whether it exists, is current, and allows what checks on this machine run, and no more."""
 from __future__ import annotations
 
 import os
@@ -20,55 +20,55 @@ from .user import AS_HIM, is_person
 
 SUBJECT, FILES = 'sudo rule', 'sudo files'
 FILE = '/etc/sudoers.d/check-smart-attributes'
-TOO_MUCH = ('-s', 'off', '/dev/sda')   # what no rule of ours admits
+TOO_MUCH = ('-s', 'off', '/dev/sda')   # a call that none of our rules allows
 Arguments = tuple[str, ...]
 
 
 class SudoAnswers(NamedTuple):
-    """What sudo lets the user of the checks do, beside what checks need."""
+    """The calls that sudo allows the monitoring user, and those that checks need."""
 
     user: str
     executable: str
-    needed: Sequence[Arguments]         # what checks of this machine call
+    needed: Sequence[Arguments]         # calls of the checks of this machine
     refused: Sequence[Arguments]
-    entries: Sequence[sudo_list.SudoersEntry]    # none where sudo does not list them
-    admits_more: bool                   # also what no check calls
-    rule: sudoers.SudoRule                  # what this program would write
-    command: str                        # which prints and installs it
-    knows_expressions: bool = True      # sudo compares expressions, as the rule has them
-    is_person: bool = False             # who hardly runs the checks
-    message: str = ''                   # of sudo, where it refused or complained
+    entries: Sequence[sudo_list.SudoersEntry]    # empty if sudo does not list them
+    admits_more: bool                   # it also allows calls that no check makes
+    rule: sudoers.SudoRule                  # the rule that this program would write
+    command: str                        # the command that prints and installs the rule
+    knows_expressions: bool = True      # sudo supports the regular expressions that the rule uses
+    is_person: bool = False             # the user is a person, who probably does not run the checks
+    message: str = ''                   # printed by sudo when it refused or complained
     late: str = ''                      # why there is no answer: "no answer within 30 s"
     files: sudo_refusals.SudoersFacts = sudo_refusals.SudoersFacts()
-    is_alone: bool = False              # nobody could look into the files of sudoers: this user is not root
-    as_root: str = ''                   # the command that looks again as root
+    is_alone: bool = False              # not root, so the sudoers files could not be read
+    as_root: str = ''                   # command that repeats the examination as root
 
     @property
     def paths(self) -> list[str]:
-        """Return the programs of smartctl's name that rules are for, be they at other paths."""
+        """Return the paths of all programs called smartctl that the rules name."""
         return sudo_list.programs(self.entries, os.path.basename(self.executable))
 
     @property
     def arguments(self) -> set[str]:
-        """Return the arguments of smartctl that rules admit, as they are written there."""
+        """Return the arguments of smartctl that the rules allow, as written there."""
         return {words for entry in self.entries for words in entry.of(self.executable)}
 
     @property
     def is_general(self) -> bool:
-        """Tell whether all expressions of the rule are there."""
+        """Return whether sudoers holds all regular expressions of the rule."""
         return {f'^{expression}$' for expression in self.rule.expressions} <= self.arguments
 
 
 class Sudo:
-    """Asks sudo, as the user of the checks, what it would let him do; nothing of that is run."""
+    """Ask sudo, as the monitoring user, which commands it would allow; none of them is run."""
 
     def __init__(self, options: Options, runner: processes.Runner, deadline: float) -> None:
         self._how, self._runner, self._deadline = options.how_read, runner, deadline
-        self.message = ''   # of sudo, about the last calls that it was asked for
+        self.message = ''   # printed by sudo about the last calls asked for
         self.late = ''      # why it did not answer in time
 
     def refuses(self, lines: Sequence[Arguments]) -> list[Arguments]:
-        """Return the command lines of smartctl that it would not run; *late* says where there was no answer."""
+        """Return the smartctl command lines that sudo would refuse; sets *late* if sudo did not answer."""
         questions = {(smartctl_calls.find_sudo(), '-n', '-l', self._how.smartctl, *line): line for line in lines}
         answers = self._run(questions)
         messages = (answer.stderr.decode('utf-8', 'replace').strip() for answer in answers.values())
@@ -76,11 +76,11 @@ class Sudo:
         return [line for command, line in questions.items() if answers[command].status or answers[command].signal]
 
     def entries(self) -> list[sudo_list.SudoersEntry]:
-        """Return what sudoers holds of this user."""
+        """Return the sudoers entries of this user."""
         return sudo_list.entries(self._printed('-n', '-ll'))
 
     def version(self) -> str:
-        """Return its first line about itself."""
+        """Return the first line of sudo's version output."""
         return self._printed(*smartctl_calls.VERSION).partition('\n')[0]
 
     def _printed(self, *words: str) -> str:
@@ -95,7 +95,7 @@ class Sudo:
 
 
 def unneeded(how: HowRead, user: str, named: str) -> Finding | None:
-    """Return the finding where no sudo is called. named: the user of --user, '' without."""
+    """Return the finding if checks do not use sudo, else None. named: the user given with --user, or ''."""
     if how.nosudo:
         return Finding(SUBJECT, True, 'not wanted: --nosudo')
     if os.geteuid() != 0:
@@ -108,10 +108,10 @@ def unneeded(how: HowRead, user: str, named: str) -> Finding | None:
 
 def examine_rule(sudo: Sudo, options: Options, user: str, needed: Sequence[Arguments], devices: Sequence[Device],
                  files: sudo_refusals.SudoersFacts) -> list[Finding]:
-    """Return the findings for the rule. devices: whose command lines are among those needed."""
+    """Return the findings for the rule. devices: the devices whose command lines are part of *needed*."""
     try:
         answers = _answers(sudo, options, user, needed, devices, files)
-    except UsageError as error:  # no sudo at all
+    except UsageError as error:  # sudo is not installed
         return [Finding(SUBJECT, False, *halves(str(error)), command='apt install sudo')]
     complaint = None if answers.refused else sudo_refusals.reason(answers.message, user)
     return [finding(answers), *([_because(complaint, answers, FILES)] if complaint else [])]
@@ -124,7 +124,7 @@ def _answers(sudo: Sudo, options: Options, user: str, needed: Sequence[Arguments
     entries = sudo.entries() or files.entries
     types = requested_types(devices, entries)
     rule = sudoers.general(sudoers.RuleRequest(user, types=types), how)
-    odd = [device.address for device in devices if not sudoers.admits(  # in places of the site's own making
+    odd = [device.address for device in devices if not sudoers.admits(  # the general rule does not cover their paths
         rule.expressions, smartctl_calls.read_arguments(device.path, device.type))]
     admits_more, knows_expressions = not sudo.refuses([TOO_MUCH]), sudoers.knows_expressions(sudo.version())
     return SudoAnswers(user, how.smartctl, needed, refused, entries, admits_more, rule,
@@ -133,7 +133,7 @@ def _answers(sudo: Sudo, options: Options, user: str, needed: Sequence[Arguments
 
 
 def requested_types(devices: Iterable[Device], entries: Iterable[sudo_list.SudoersEntry]) -> tuple[str, ...]:
-    """Return the types that a rule admits only on request: those of these devices, and those that it has now."""
+    """Return the types that a rule allows only on request: those of these devices and those in the current rule."""
     there = ' '.join(command for entry in entries for command in entry.commands)
     used = {base(device).partition(',')[0] for device in devices}
     return tuple(name for name, entry in BY_NAME.items() if entry.is_vendors and (name in used or name in there))
@@ -156,10 +156,10 @@ def _as_root(options: Options, user: str) -> str:
                        *(['--state-dir', options.state_dir] if options.state_dir else [])])
 
 
-# --- what it means; pure ---------------------------------------------------------------
+# --- interpretation; pure -----------------------------------------------------------------
 
 def finding(answers: SudoAnswers) -> Finding:
-    """Return the finding: the first of these reasons to renew the rule, or what it admits."""
+    """Return the finding: the first reason to renew the rule, or the calls that it allows."""
     user, message = answers.user, _quoted(answers.message)
     if answers.late:
         return Finding(SUBJECT, False, f'is not known: sudo gave no answer ({answers.late})',
@@ -193,7 +193,7 @@ def _quoted(message: str) -> str:
 
 
 def _whose(answers: SudoAnswers) -> str:
-    """Return what keeps an admin who tries this as himself from installing a rule for himself."""
+    """Return the note that keeps admins from installing the rule for their own account by mistake."""
     return f'{AS_HIM}; if that is {answers.user}, ' if answers.is_person else ''
 
 
@@ -213,7 +213,7 @@ def _faults(answers: SudoAnswers) -> Iterator[str]:
     if any(entry.timeout is not None and entry.timeout < timeout for entry in ours):
         yield (f'ends smartctl after {min(entry.timeout or 0 for entry in ours)} s, sooner than the check itself does '
                f'(TIMEOUT={timeout} is wanted)')
-    # A literal rule has a line for each drive, and that is enough.
+    # A literal rule has a line for each drive, which is sufficient.
     has_expressions = any(words.startswith('^') for words in answers.arguments)
     if has_expressions and not (answers.admits_more or answers.is_general) and answers.knows_expressions:
         yield 'is of another version: it admits the calls for the drives of today, but not all that checks may make'

@@ -1,7 +1,7 @@
-"""As whom checks run, and becoming that user: his rights show by using them."""
+"""Name the user that checks run as, and become that user so that permissions are tested in practice."""
 from __future__ import annotations
 
-import grp  # all at once: after become() the library may be out of reach
+import grp  # imported early: after become() the library may be unreadable
 import os
 import pwd
 
@@ -12,12 +12,12 @@ AS_HIM = f'look as the user of the checks instead (as root: {PROGRAM} doctor --u
 
 
 def name() -> str:
-    """Return the name of the user of this process, the number where there is no name."""
+    """Return the name of this process's user, or the number of a user without a name."""
     return name_of(os.geteuid())
 
 
 def name_of(number: int) -> str:
-    """Return the name of a user, the number where there is no name."""
+    """Return the name of the user with this number, or the number of a user without a name."""
     try:
         return pwd.getpwuid(number).pw_name
     except KeyError:
@@ -25,12 +25,12 @@ def name_of(number: int) -> str:
 
 
 def is_person(number: int) -> bool:
-    """Tell whether a user is one who logs in, rather than one of a daemon. Source: login.defs(5), UID_MIN, UID_MAX."""
+    """Return whether a user is a person, not a service account. Source: login.defs(5), UID_MIN, UID_MAX."""
     return 1000 <= number <= 60000
 
 
 def group_of(user: str) -> str:
-    """Return the name of a user's own group, that of the user where there is no group."""
+    """Return the name of a user's primary group, or the user's name if that group has no name."""
     try:
         return grp.getgrgid(pwd.getpwnam(user).pw_gid).gr_name
     except KeyError:
@@ -38,9 +38,9 @@ def group_of(user: str) -> str:
 
 
 def become(user: str) -> None:
-    """Go on as another user, with his groups and his home, as a daemon starts a check; there is no way back.
+    """Become another user for good, with the user's groups and home, as when a daemon starts a check.
 
-    Raises UsageError where there is no such user, or where this is not root.
+    Raises UsageError if the user does not exist, or if this process is not root.
     """
     try:
         entry = pwd.getpwnam(user)
@@ -55,6 +55,6 @@ def become(user: str) -> None:
     os.initgroups(user, group)
     os.setresgid(group, group, group)
     os.setresuid(number, number, number)
-    os.environ.pop('XDG_STATE_HOME', None)  # the one of root's session is not the daemon's
+    os.environ.pop('XDG_STATE_HOME', None)  # root's value does not apply to the daemon
     os.environ.update(HOME=entry.pw_dir, USER=user, LOGNAME=user)
     os.chdir('/')

@@ -1,8 +1,8 @@
-"""Acknowledgements: values that an admin accepts. One raises no alert until the value gets worse. Pure.
+"""Acknowledgements: values that an admin accepts and that raise no alert until they get worse. Pure.
 
-An acknowledgement is configuration of root, not history: the same object as an override in thresholds.d, in
-acknowledged.json of the configuration folder, or an argument of the command line. A user who can write the history
-file alone cannot suppress an alert.
+An acknowledgement is root's configuration, not history: the same object as an override in thresholds.d, in
+acknowledged.json of the configuration folder, or an argument of the command line. A user who can write only the
+history file cannot suppress an alert.
 """
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ _NOTES = ('why', 'until', 'by', 'at')  # keys of an override, and fields of an a
 
 
 class Acknowledgement(NamedTuple):
-    """A value of one metric of one drive that is accepted."""
+    """An accepted value of one metric of one drive."""
 
     serial: str
     metric: str
     value: float       # base unit
     why: str = ''
-    until: str = ''    # last day, "2027-01-31"; '' for ever
+    until: str = ''    # last day, "2027-01-31"; '' for no end
     by: str = ''
     at: str = ''       # day
     origin: str = FILE
 
 
 def parse(text: str) -> Acknowledgement:
-    """Return the acknowledgement that an argument of --acknowledged gives. Raises UsageError."""
+    """Return the acknowledgement in an argument of --acknowledged. Raises UsageError if the text is not one."""
     parts = re.fullmatch(_WORD, text)
     if not parts:
         raise UsageError(f'--acknowledged "{clean(text)}" is not written {_FORM}, such as '
@@ -62,7 +62,7 @@ def _no_number(value: str) -> str:
 
 
 def is_day(text: str) -> bool:
-    """Tell whether a text is a day of the calendar, such as "2027-01-31"."""
+    """Return whether a text is a valid calendar date, such as "2027-01-31"."""
     try:
         return time.strftime('%Y-%m-%d', time.strptime(text, '%Y-%m-%d')) == text
     except ValueError:
@@ -70,7 +70,7 @@ def is_day(text: str) -> bool:
 
 
 def from_overrides(overrides: Iterable[Json], origin: str = FILE) -> Iterator[Acknowledgement]:
-    """Yield the acknowledgements among the overrides of a file that has passed its schema."""
+    """Yield the acknowledgements in the overrides of a file, which must be valid by its schema."""
     for override in overrides:
         serial, notes = override['for'].get('serial'), {note: override.get(note, '') for note in _NOTES}
         for metric, limits in override.get('metrics', {}).items():
@@ -79,44 +79,44 @@ def from_overrides(overrides: Iterable[Json], origin: str = FILE) -> Iterator[Ac
 
 
 def override(accepted: Acknowledgement) -> Json:
-    """Return an acknowledgement as the object that acknowledged.json and thresholds.d hold."""
+    """Return an acknowledgement as an override object for acknowledged.json or thresholds.d."""
     notes = {note: getattr(accepted, note) for note in _NOTES if getattr(accepted, note)}
     return {'for': {'serial': accepted.serial}, **notes,
             'metrics': {accepted.metric: {'acknowledged': accepted.value}}}
 
 
 def applying(accepted: Sequence[Acknowledgement], serial: str, metric: str, today: str) -> Acknowledgement | None:
-    """Return the last acknowledgement of a metric of a drive that has not expired, or None. today: "2026-11-22"."""
+    """Return the last unexpired acknowledgement of a drive's metric, or None. today: such as "2026-11-22"."""
     return next((each for each in reversed(accepted) if (each.serial, each.metric) == (serial, metric)
                  and (not each.until or today <= each.until)), None)
 
 
 def is_silent(accepted: Acknowledgement | None, number: float, falls: bool = False) -> bool:
-    """Tell whether a number is no worse than what was accepted. falls: less is worse."""
+    """Return whether a number is as good as the accepted value or better. falls: a smaller number is worse."""
     return accepted is not None and (number >= accepted.value if falls else number <= accepted.value)
 
 
 def telling(accepted: Acknowledgement, unit: str) -> str:
-    """Return "reallocated is acknowledged at 8 by martin on 2026-11-22: stable (acknowledged.json)"."""
+    """Return a text such as "reallocated is acknowledged at 8 by martin on 2026-11-22: stable (acknowledged.json)"."""
     why = f': {sentence(accepted.why, 200)}' if accepted.why else ''
     return (f'{accepted.metric} is acknowledged at {amount(accepted.value, unit)}{given_by(accepted, " ")}{why} '
             f'({accepted.origin})')
 
 
 def given_by(accepted: Acknowledgement, separator: str) -> str:
-    """Return " by martin on 2026-11-22 until 2027-01-31" without the parts that are unknown."""
+    """Return a text such as " by martin on 2026-11-22 until 2027-01-31", without unknown parts."""
     return ''.join(f'{separator}{word} {clean(text)}'
                    for word, text in (('by', accepted.by), ('on', accepted.at), ('until', accepted.until)) if text)
 
 
 def prevailing(level: State, growth: State = State.OK, is_acknowledged: bool = False,
                override: State | None = None) -> State:
-    """Return the state of a reading that has limits, by the order of precedence that the documents give.
+    """Return the state of a reading with limits, in the documented order of precedence.
 
-    level: by the limits that hold at the reading's age. growth: by its increase. is_acknowledged: see is_silent().
-    override: the state by a limit of this very drive; None without one.
+    level: state by the limits for the reading's age. growth: state by its increase. is_acknowledged: see is_silent().
+    override: state by a limit set for this drive alone; None without such a limit.
     """
     if override is not None:
         return override
-    # A small growth must not hide that the level is bad, too.
+    # A small increase must not hide a bad level.
     return State.OK if is_acknowledged else max(growth, level, key=lambda state: state.urgency)

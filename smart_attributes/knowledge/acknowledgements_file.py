@@ -1,4 +1,4 @@
-"""Change acknowledged.json: add and remove acknowledgements, and keep everything else that a site wrote. Pure."""
+"""Add acknowledgements to acknowledged.json and remove them, and keep everything else in the file. Pure."""
 from __future__ import annotations
 
 from ..errors import DataError
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from .acknowledgements import Acknowledgement
 
 COMMENT = 'Written by check_smart_attributes acknowledge; each number is silent until it is passed.'
-# Keys of an override that holds nothing but acknowledgements.
+# Keys of an override that holds only acknowledgements.
 _OURS = frozenset(('for', 'why', 'until', 'by', 'at', 'metrics'))
 
 
 class AcknowledgementsFile(NamedTuple):
     """The content of the file."""
 
-    data: Json                                          # all of it, valid or not
+    data: Json                                          # all data, valid or not
     acknowledgements: tuple[Acknowledgement, ...] = ()  # those that checks use, in the order of the file
     mistakes: tuple[str, ...] = ()                      # sentences, as checks report them
 
@@ -28,7 +28,7 @@ EMPTY = AcknowledgementsFile({'comment': COMMENT})
 
 
 def document(text: str) -> AcknowledgementsFile:
-    """Return the content of a file. Raises DataError where a change could lose what somebody wrote."""
+    """Return the content of a file. Raises DataError if a change could lose existing content."""
     data, doubled = data_file.parse(text, FILE)
     if doubled:
         raise DataError(doubled[0])
@@ -40,19 +40,19 @@ def document(text: str) -> AcknowledgementsFile:
 
 
 def with_added(data: Json, given: Sequence[Acknowledgement]) -> Json:
-    """Return the data with acknowledgements, which replace earlier ones of the same metric of the same drive."""
+    """Return the data with the given acknowledgements, which replace earlier ones of the same drive and metric."""
     rest = without(data, {(each.serial, each.metric) for each in given})
     return {**rest, 'overrides': [*rest['overrides'], *map(override, given)]}
 
 
 def without(data: Json, names: Collection[tuple[str, str]]) -> Json:
-    """Return the data without the acknowledgements of these serial numbers and metrics, but with limits beside them."""
+    """Return the data without the acknowledgements of these (serial number, metric) pairs; limits are kept."""
     rest = (_without(each, names) for each in data.get('overrides', ()))
     return {**data, 'overrides': [each for each in rest if each is not None]}
 
 
 def _without(override: Json, names: Collection[tuple[str, str]]) -> Json | None:
-    """Return what is left of an override, which may be invalid; None for nothing."""
+    """Return the rest of an override, which may be invalid; None if nothing is left."""
     device, metrics = override.get('for'), override.get('metrics')
     serial = device.get('serial') if isinstance(device, dict) else None
     if not isinstance(metrics, dict) or not isinstance(serial, str):
@@ -61,7 +61,7 @@ def _without(override: Json, names: Collection[tuple[str, str]]) -> Json | None:
     for metric, limits in metrics.items():
         is_ended = (serial, metric) in names and isinstance(limits, dict) and 'acknowledged' in limits
         others = {key: value for key, value in limits.items() if key != 'acknowledged'} if is_ended else limits
-        if not is_ended or set(others) - {'why'}:  # the reason of a number that is no longer accepted goes with it
+        if not is_ended or set(others) - {'why'}:  # a reason is removed with its acknowledgement
             rest[metric] = others
     if rest == metrics:
         return override

@@ -1,4 +1,4 @@
-"""Mistakes of a person in entries and limits: each fits its schema and would break a check nevertheless.
+"""Find mistakes in entries and limits that fit the schema but would break a check.
 
 Each mistake has the path to the part of the data that it makes unusable; the rest of the file can be used.
 """
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     Path = tuple[str | int, ...]
 
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
-_DRIVES_OWN = 'threshold'  # what a limit may refer to, beside metrics
+_DRIVES_OWN = 'threshold'  # what a limit may refer to, in addition to metrics
 
 
 class Mistake(NamedTuple):
     """A mistake in a file."""
 
-    path: Path       # to what cannot be used
-    sentence: str    # where, what, what next; without the file's name
+    path: Path       # of the unusable part
+    sentence: str    # place, fault, next step; without the file's name
 
 
 # --- entries -----------------------------------------------------------------------
 
 def of_entries(data: Json, metrics: Collection[str], sets: Collection[str]) -> Iterator[Mistake]:
-    """Yield the mistakes of a file with entries. metrics, sets: those that it may name."""
+    """Yield the mistakes in a file with entries. metrics, sets: the names that it may use."""
     for path, place, pattern in patterns(data):
         why = regular_expressions.fault(pattern)
         if why:
@@ -57,13 +57,13 @@ def _of_reading(metric: str, spec: Json, metrics: Collection[str]) -> Iterator[s
 
 
 def _suggestion(word: str, metrics: Collection[str]) -> str:
-    from . import suggestions  # difflib would cost each check with site files 2 ms
+    from . import suggestions  # importing difflib would cost each check with site files 2 ms
 
     return suggestions.metric(word, metrics)
 
 
 def nearest(word: str, words: Collection[str]) -> str:
-    """Return "did you mean …?" with the most similar of some words; '' where none is similar."""
+    """Return "did you mean …?" with the most similar of *words*; '' if none is similar."""
     import difflib
 
     near = difflib.get_close_matches(word, words, 1)
@@ -83,7 +83,7 @@ def patterns(data: Json) -> Iterator[tuple[Path, str, str]]:
 
 
 def written_readings(data: Json) -> Iterator[tuple[Path, str, str, Json]]:
-    """Yield (path of its set or entry, place, metric, reading) for every reading of a file, those of its sets first."""
+    """Yield (path of its set or entry, place, metric, reading) for every reading of a file, sets first."""
     owners: list[tuple[Path, str, Json]] = [(('sets', name), f'set {name}', value)
                                             for name, value in data.get('sets', {}).items()]
     owners += [(('entries', number), entry['family'], entry) for number, entry in enumerate(data['entries'])]
@@ -99,7 +99,7 @@ def written_readings(data: Json) -> Iterator[tuple[Path, str, str, Json]]:
 # --- limits ------------------------------------------------------------------------
 
 def of_limits(data: Json, units: Mapping[str, str]) -> Iterator[Mistake]:
-    """Yield the mistakes of a file with limits. units: the base unit of each metric that exists."""
+    """Yield the mistakes in a file with limits. units: the base unit of each known metric."""
     for number, override in enumerate(data.get('overrides', ())):
         pattern = override['for'].get('model', '')
         why = regular_expressions.fault(pattern)
@@ -117,7 +117,7 @@ def of_limits(data: Json, units: Mapping[str, str]) -> Iterator[Mistake]:
 
 
 def _written_metrics(data: Json) -> Iterator[tuple[Path, str, bool, Json]]:
-    """Yield (path, place, whether a serial number is named, limits by metric) for each part of a file with limits."""
+    """Yield (path, place, whether it names a serial number, limits by metric) for each part of a file with limits."""
     yield ('metrics',), 'metrics', False, data.get('metrics', {})
     for number, override in enumerate(data.get('overrides', ())):
         selector = rank(override)
@@ -137,7 +137,7 @@ def _of_metric(path: Path, place: str, fields: Json, metric: str, units: Mapping
 
 
 def _of_bound(value: Any, metric: str, units: Mapping[str, str]) -> Iterator[str]:
-    """Yield what is wrong with a limit: a range, null, or one that the drive knows."""
+    """Yield the faults of a limit, which is a range, null, or a limit that the drive reports."""
     other, text = (value['drive'], value['else']) if isinstance(value, dict) else (_DRIVES_OWN, value)
     if other != _DRIVES_OWN and other not in units:
         yield f'"drive": "{other}" is no metric; {_suggestion(other, units)}'

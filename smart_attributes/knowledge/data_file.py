@@ -1,4 +1,4 @@
-"""The data of a JSON file, or a sentence that says why it cannot be read.
+"""Read the data of a JSON file, or report why it cannot be read.
 
 Shipped files are validated before a release (see the command validate), so that a check loads them without validation;
 the files of a site are validated by `site_file`.
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     Pairs = list[tuple[str, Any]]   # keys and values of an object, in the order of the text
 
 LONGEST_NUMBER = 40   # characters; 48 bits have 15 digits
-FORMER = 'roles'      # what the key "metrics" was called in snapshots of version 2.0; files of sites still say so
+FORMER = 'roles'      # name of the key "metrics" in snapshots of version 2.0, still used in files of sites
 PACKAGE = files.PROGRAM
 
 
 def shipped(name: str) -> str:
     """Return the path of the shipped file or folder *name*. Raises DataError if it is missing.
 
-    A wheel and the single-file program have the data inside the package; a checkout and the Debian package beside it.
+    A wheel and the single-file program hold the data inside the package; a checkout and the Debian package next to it.
     """
     if not os.path.isdir(PACKAGE):
         return os.path.join(PACKAGE, name)
@@ -41,7 +41,7 @@ def shipped(name: str) -> str:
 
 
 def load(path: str) -> Any:
-    """Return the data of a shipped file, unvalidated. Raises DataError if it cannot be read."""
+    """Return the data of a shipped file without validation. Raises DataError if it cannot be read."""
     try:
         return json.loads(files.content(path, files.LARGEST))
     except (OSError, ValueError) as error:
@@ -65,9 +65,9 @@ def site_text(path: str) -> str:
 
 
 def read_text(path: str) -> str:
-    """Return the text of a regular file of bounded size.
+    """Return the text of a regular file whose size is limited.
 
-    Raises DataError for anything else, also for what another user could have led this path to and cannot read.
+    Raises DataError for any other file, including one that another user could link to here but cannot read.
     """
     try:
         content = files.content(path, files.LARGEST, trust.foreign_secret)
@@ -93,15 +93,15 @@ def _reason(error: Exception) -> str:
 # --- reading ---------------------------------------------------------------------
 
 class Doubled(str):
-    """A placeholder for the values of a key that an object has twice, since nobody can say which one is meant."""
+    """A placeholder for the values of a key that an object has twice, because the intended one is unknown."""
 
 
 def parse(text: str, name: str, within: str = '') -> tuple[Any, list[str]]:
     """Return the data of a JSON text and one sentence for each key that an object has twice; its value is Doubled.
 
-    within: the key that sentences name the data by, '' for a whole file. Raises DataError if the text is no JSON.
+    within: the key that sentences use to name the data, '' for a whole file. Raises DataError if the text is not JSON.
     """
-    # By id. The objects are kept because the id of a lost one would be given to another.
+    # By id. The objects are kept because Python would reuse the id of a deleted one.
     doubled: dict[int, tuple[MutableJson, list[str]]] = {}
 
     def of_pairs(pairs: Pairs) -> MutableJson:
@@ -126,7 +126,7 @@ def parse(text: str, name: str, within: str = '') -> tuple[Any, list[str]]:
 
 
 def _objects(data: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """Yield every object of *data* with its path, in the order in which they begin."""
+    """Yield every object in *data* with its path, in order of appearance."""
     ahead: list[tuple[tuple[str | int, ...], Any]] = [((), data)]
     while ahead:
         path, value = ahead.pop()
@@ -137,7 +137,7 @@ def _objects(data: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
 
 
 def decoded(text: str, name: str, of_pairs: Callable[[Pairs], Any]) -> Any:
-    """Return the data of a JSON text. of_pairs: makes an object of its keys and values. Raises DataError."""
+    """Return the data of a JSON text. of_pairs: builds an object from its pairs. Raises DataError if not JSON."""
     try:
         return json.loads(text, object_pairs_hook=of_pairs, parse_constant=_refuse_constant, parse_int=_whole,
                           parse_float=_finite)
@@ -149,7 +149,7 @@ def decoded(text: str, name: str, of_pairs: Callable[[Pairs], Any]) -> Any:
 
 
 def _no_json(error: json.JSONDecodeError) -> str:
-    """Return where a text is no JSON and what to do; Python's place may be a line too late."""
+    """Return where a text is not valid JSON, and how to fix it; Python may report one line too late."""
     text, position = error.doc, error.pos
     before, rest = text[:position].rstrip(), text[position:].lstrip()
     comma = position if rest[:1] == ',' else len(before) - 1
@@ -168,7 +168,7 @@ def _no_json(error: json.JSONDecodeError) -> str:
 
 
 _COMMA = 'a comma is missing here, or a closing bracket'
-# By the text at the place, then by Python's name of the error.
+# By the text at the error, then by Python's name of the error.
 _SYNTAX: Mapping[str, str] = {
     '//': 'JSON has no comments; write "comment": "..." instead',
     '#': 'JSON has no comments; write "comment": "..." instead',

@@ -1,6 +1,6 @@
-"""The formula that a `from` of the database is, and the number that it gives for a row.
+"""Parse the formula in a database entry's `from`, and evaluate it for an attribute row.
 
-The grammar is small, readable, and never executed:
+The grammar is small and readable, and is never executed as code:
 
     [100 - | 200 -] operand [/ N]
     100 * operand / operand
@@ -9,8 +9,8 @@ The grammar is small, readable, and never executed:
     operand:  value | worst | raw | raw byte N | raw bytes A-B | bits of raw,
               each optionally followed by: of ID
 
-`raw` is the low 48 bits. Bytes count from 0, the lowest; `raw bytes 5-4` reads the same bytes as `raw bytes 4-5` the
-other way round (big-endian). `bits of raw` counts set bits.
+`raw` is the low 48 bits. Byte 0 is the lowest; `raw bytes 5-4` reads the same bytes as `raw bytes 4-5` in reverse
+order (big-endian). `bits of raw` counts set bits.
 """
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from ..typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    Bytes = Sequence[int | None]   # raw bytes, low byte first; None where the report does not hold one
+    Bytes = Sequence[int | None]   # raw bytes, low byte first; None for a byte that the report lacks
 
 RAW_BYTES = 6
-LONGEST = 64  # characters of a raw value or a formula; the longest rendering has half of them
+LONGEST = 64  # characters of a raw value or a formula; twice the longest rendering
 FORMS = 'value, worst, raw, raw byte 0, raw bytes 0-1, bits of raw'
 
 
@@ -50,7 +50,7 @@ class Formula(NamedTuple):
 
     @property
     def attributes(self) -> tuple[int, ...]:
-        """Numbers of the other rows that the formula reads."""
+        """Return the numbers of the other rows that the formula reads."""
         operands = (self.first, self.second) if self.second else (self.first,)
         return tuple(operand.attribute for operand in operands if operand.attribute is not None)
 
@@ -66,7 +66,7 @@ _OPERANDS: Mapping[str, tuple[str, tuple[int, ...]]] = {
 
 @lru_cache(maxsize=None)
 def parse(text: str) -> Formula:
-    """Return the formula that *text* is. Raises FormulaError."""
+    """Return the formula in *text*. Raises FormulaError if it is not one."""
     try:
         return _formula(text)
     except (ValueError, KeyError):
@@ -74,7 +74,7 @@ def parse(text: str) -> Formula:
 
 
 def _formula(text: str) -> Formula:
-    """Return the formula. Raises KeyError for what is not an operand, and ValueError for what is not a number."""
+    """Return the formula. Raises KeyError for an invalid operand, and ValueError for an invalid number."""
     start, rest = text[:6], text[6:]
     if start == '100 * ':
         first, second = rest.split(' / ')
@@ -95,7 +95,7 @@ def _operand(text: str) -> Operand:
 
 
 def _whole(digits: str, most: int) -> int:
-    """Return the number from 1 to *most* that is written as a person writes it. Raises ValueError."""
+    """Return the number from 1 to *most* in *digits*. Raises ValueError for any other number or notation."""
     number = int(digits)
     if str(number) != digits or not 1 <= number <= most:
         raise ValueError(digits)
@@ -103,7 +103,7 @@ def _whole(digits: str, most: int) -> int:
 
 
 def _advice(text: str) -> str:
-    """Return what to write in place of *text*, which is not a formula: the nearest one, else all forms."""
+    """Return advice on how to correct *text*, which is not a formula: the nearest formula, else all forms."""
     spaced = ' '.join(re.sub('([-+*/])', r' \1 ', text[:LONGEST].lower()).split())
     near = re.sub('bytes ([0-9])(?!-)', r'byte \1', re.sub('bytes? ([0-9]) - ([0-9])', r'bytes \1-\2', spaced))
     try:
@@ -115,7 +115,7 @@ def _advice(text: str) -> str:
 
 
 def evaluate(formula: Formula, row: AttributeRow, rows: Mapping[int, AttributeRow]) -> float | None:
-    """Return the formula's number at *row*, or None where the report does not hold it."""
+    """Return the result of the formula at *row*, or None if the report lacks a number for it."""
     first = _number(formula.first, row, rows)
     if first is None:
         return None
@@ -148,12 +148,12 @@ def _number(operand: Operand, row: AttributeRow, rows: Mapping[int, AttributeRow
 
 
 def raw_bytes(row: AttributeRow) -> Bytes:
-    """Return raw bytes 0 to 5, low byte first; None where the report does not hold one.
+    """Return raw bytes 0 to 5, low byte first; None for each byte that the report lacks.
 
-    smartctl's JSON has the number itself. Its text, and reports without the number, have one of the renderings of
+    smartctl's JSON holds the number itself. Its text, and reports without the number, hold one of the renderings of
     ata_format_attr_raw_value(). Source: smartmontools, atacmds.cpp.
     """
-    # A time is printed in hours whatever the drive counts in; the number is not.
+    # A time is printed in hours, whatever the drive counts in, but the number is not converted.
     if row.raw_number is not None and row.raw_number >= 0 and 'h+' not in row.raw:
         return (row.raw_number & 0xffffffffffff).to_bytes(RAW_BYTES, 'little')
     return printed_bytes(row.raw)
@@ -162,7 +162,7 @@ def raw_bytes(row: AttributeRow) -> Bytes:
 _HEX = r'0[xX]([0-9a-fA-F]{1,16})'
 _LEADING = r'(-?\d+)(?: \(.*\))?'           # "28 (Min/Max 20/32)": only the number is certain
 _NOTHING = (None,) * RAW_BYTES
-# A sign beside digits, blanks and parentheses; the rendering; first byte and number of bytes of each number in it.
+# Text other than digits, blanks and parentheses; the rendering; first byte and byte count of each number in it.
 _LAYOUTS: Sequence[tuple[str, str, Sequence[tuple[int, int]]]] = (
     ('', r'(\d+) \((\d+) (\d+)\)', ((0, 2), (4, 2), (2, 2))),                                      # raw16(raw16)
     ('', r'(\d+) (\d+) (\d+)', ((4, 2), (2, 2), (0, 2))),                                          # raw16
@@ -176,7 +176,7 @@ _HALVES = r'(\d+)/(\d+)'                    # raw24/raw24 or raw24/raw32: high /
 
 @lru_cache(maxsize=4096)
 def printed_bytes(raw: str) -> Bytes:
-    """Return raw bytes 0 to 5 of a RAW_VALUE as printed, None where it does not hold one."""
+    """Return raw bytes 0 to 5 of a RAW_VALUE as printed; None for each byte that it lacks."""
     if len(raw) > LONGEST:
         return _NOTHING
     if raw.isdecimal():
@@ -186,7 +186,7 @@ def printed_bytes(raw: str) -> Bytes:
         return _little(int(hexadecimal[1], 16), RAW_BYTES)
     signs = raw.strip('0123456789 ()')
     for sign, pattern, places in _LAYOUTS:
-        # A pattern is compiled where its sign is there: most drives need one or two of these.
+        # A pattern is compiled only if its marker text is present: most drives need one or two of these.
         match = re.fullmatch(pattern, raw) if (sign in signs if sign else not signs) else None
         if match:
             return _placed(map(int, match.groups()), places)
@@ -200,10 +200,10 @@ def _leading_byte(raw: str) -> Bytes:
 
 
 def _half_bytes(high: int, low: int) -> Bytes:
-    """Return the bytes of "high / low", of which either 24 or 32 bits are low."""
+    """Return the bytes of "high / low", in which the low part has either 24 or 32 bits."""
     if low >= 2**24:
         return (*_little(low, 4), *_little(high, 2))
-    # Both formats print alike here; where nothing stands above, it does not matter which one it is.
+    # Both formats print the same here; if the high part is 0, they also mean the same.
     return _little(low, RAW_BYTES) if high == 0 else (*_little(low, 3), None, None, None)
 
 
@@ -212,7 +212,7 @@ def _little(number: int, count: int) -> tuple[int, ...]:
 
 
 def _placed(numbers: Iterable[int], places: Sequence[tuple[int, int]]) -> Bytes:
-    """Return the bytes with each number at its place: (first byte, number of bytes)."""
+    """Return the bytes with each number stored at its place, given as (first byte, number of bytes)."""
     content: list[int | None] = [None] * RAW_BYTES
     for number, (first, count) in zip(numbers, places):
         content[first:first + count] = _little(number, count)

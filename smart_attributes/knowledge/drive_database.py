@@ -1,7 +1,7 @@
-"""attributes.json: which entry describes a drive, and what it says.
+"""Find the entry of attributes.json that describes a drive, and read it.
 
-The data has passed its schema (see `site_file`). Nothing is compiled or copied for entries that cannot concern the
-drive at hand, so that the size of the database hardly matters to a check.
+The data is valid by its schema (see `site_file`). Nothing is compiled or copied for entries that cannot match the
+drive, so that the size of the database hardly affects the speed of a check.
 """
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ STATES = {'passed': State.OK, 'failed': State.CRITICAL}
 
 
 class Metric(NamedTuple):
-    """The meaning of a number, for any drive."""
+    """The properties of a metric, the same for every drive."""
 
     name: str
     meaning: str
     unit: str                # base unit: "%", "s", "B", "C" or ""
     worse: str               # "high", "low" or "none"
     valid: Interval
-    is_verdict: bool         # words with a state instead of numbers with limits
+    is_verdict: bool         # text with a state instead of a number with limits
     minimum: float | None
     maximum: float | None
-    concern: str = ''        # what a finding of this metric says about the drive: a name in severity.ORDER
-    order: int = 0           # of perfdata where not all fit, 1 first; 0: after those, by concern
-    beside: str = ''         # the metric whose drives may have this one at a later check
+    concern: str = ''        # kind of finding, for its severity: a name in severity.ORDER
+    order: int = 0           # order of perfdata if not all fits, 1 first; 0: after those, by concern
+    beside: str = ''         # drives with this other metric may report this one later
 
 
 class ReadingSpec(NamedTuple):
-    """How one attribute gives a reading of one metric."""
+    """How to derive a reading of one metric from one attribute."""
 
     metric: str
     attribute: int
@@ -60,37 +60,37 @@ class ReadingSpec(NamedTuple):
     ceiling: int | None             # the counter stops here
     states: tuple[tuple[int, int, str], ...]  # (lowest, highest, word)
     is_trap: bool
-    definition: str                 # how the entry writes it: "raw bytes 2-3 min"
+    definition: str                 # as written in the entry: "raw bytes 2-3 min"
 
 
 class DriveSpec(NamedTuple):
-    """What the strongest matching entry says about a drive."""
+    """The content of the matching entry of the highest rank for a drive."""
 
     family: str | None              # None: only the fallback matches
     names: Mapping[int, str]
     readings: tuple[ReadingSpec, ...]  # within a metric, the first valid one counts
     ignored_thresholds: frozenset[int]
-    untrusted_statistics: frozenset[str]  # metrics whose device statistic is no reading of these drives
-    statistic_units: Mapping[str, str]    # of the device statistics, by metric, where it is not the metric's own unit
+    untrusted_statistics: frozenset[str]  # metrics whose device statistic is not used for these drives
+    statistic_units: Mapping[str, str]    # of device statistics, by metric, if not the metric's base unit
     is_generic: bool
-    rated_written: tuple[float, str] | None = None  # bytes that the vendor warrants, and the document
+    rated_written: tuple[float, str] | None = None  # bytes under the vendor's warranty, and the document
     notes: tuple[Coded, ...] = ()
 
 
 class Advisory(NamedTuple):
-    """A firmware defect that concerns a drive."""
+    """A firmware defect that affects a drive."""
 
     id: str
     effect: str
     action: str
     fixed_in: str
-    hour: int | None                # power-on hour at which it bites
+    hour: int | None                # power-on hour at which it takes effect
     state: State
     source: str
 
 
 class Candidate(NamedTuple):
-    """An entry that is for a model, with how strongly it claims the drives that it matches."""
+    """An entry for a model, with the rank that it has for the drives that it matches."""
 
     rank: tuple[int, ...]
     is_shipped: bool
@@ -105,10 +105,10 @@ NO_SPEC = DriveSpec(None, {}, (), frozenset(), frozenset(), {}, False)
 
 
 class SpecDatabase:
-    """The shipped attributes.json with the local additions on top."""
+    """The shipped attributes.json with the local additions, which override it."""
 
     def __init__(self, shipped: Json, local: Sequence[tuple[str, Json]] = ()):
-        """local: (file, data) of each addition, without mistakes."""
+        """Take the shipped data and the additions. local: (file, data) of each addition, free of mistakes."""
         self._sources: list[tuple[str, Json]] = [(SHIPPED, shipped), *local]
         self.date = str(shipped.get('date', '?'))
         self._specs: dict[int, DriveSpec] = {}            # by id of the entry
@@ -132,10 +132,10 @@ class SpecDatabase:
         return frozenset(name for _, data in self._sources for name in data.get('sets', ()))
 
     def identify(self, identity: Identity, attributes: Sequence[int]) -> DriveSpec:
-        """Return what the strongest matching entry says about the drive.
+        """Return the content of the matching entry of the highest rank.
 
-        attributes: attribute numbers in the order of the drive's table. Where entries of a site contradict each other,
-        a shipped entry is used; see dispute().
+        attributes: attribute numbers in the order of the drive's table. If entries of a site contradict each other, a
+        shipped entry is used; see dispute().
         """
         winners = self.claims(identity, attributes)
         if len(winners) > 1 and winners[0][0] != SHIPPED:
@@ -150,15 +150,15 @@ class SpecDatabase:
         return fallback._replace(notes=(Coded('entries-contradict', _contradiction(winners, identity)),))
 
     def dispute(self, identity: Identity, attributes: Sequence[int]) -> str:
-        """Return the sentence about entries of a site that claim the drive equally; '' if there are none."""
+        """Return the sentence about entries of a site that match the drive with equal rank, or ''."""
         winners = self.claims(identity, attributes) if len(self._sources) > 1 else []
         return _contradiction(winners, identity) if len(winners) > 1 and winners[0][0] != SHIPPED else ''
 
     def claims(self, identity: Identity, attributes: Sequence[int],
                only_shipped: bool = False) -> list[tuple[str, Json]]:
-        """Return (file, entry) of the strongest entries that match: one, several of equal rank by mistake, or none."""
+        """Return (file, entry) of the matching entries of the highest rank: none, one, or by mistake several."""
         best: list[Candidate] = []
-        for candidate in self._candidates(identity.plain_model):  # the strongest first
+        for candidate in self._candidates(identity.plain_model):  # the highest rank first
             if best and candidate.rank < best[0].rank:
                 break
             if (candidate.is_shipped or not only_shipped) and conditions_hold(candidate.entry, identity, attributes):
@@ -166,12 +166,12 @@ class SpecDatabase:
         return [(candidate.file, candidate.entry) for candidate in best]
 
     def prepare(self) -> None:
-        """Sort entries and advisories by what models begin with: work to do while smartctl runs."""
+        """Sort entries and advisories by the beginnings of model names, to use the time while smartctl runs."""
         self._candidates('')
         self.advisories(Identity())
 
     def _candidates(self, model: str) -> list[Candidate]:
-        """Return all entries that are for *model*, the strongest first."""
+        """Return all entries for *model*, the highest rank first."""
         if model not in self._by_model:
             candidates = [Candidate(strength(entry, number > 0), number == 0, name, entry)
                           for number, name, entry in self._sorted_entries.matching(model)]
@@ -195,10 +195,10 @@ class SpecDatabase:
         return self._specs[key]
 
     def read_entry(self, source: str, entry: Json) -> DriveSpec:
-        """Return what *entry*, of the file *source*, says about any drive that it wins."""
+        """Return the content of *entry*, of the file *source*, for drives for which it is selected."""
         rows = self.rows_of(source, entry)
         specs = [spec for number, row in rows.items() for spec in _reading_specs(number, row)]
-        # Measured: what attribute 5 counts equals statistic 3:0x020 on 9,900 of 9,915 disks, whether logical or
+        # Measured: attribute 5 equals statistic 3:0x020 on 9,900 of 9,915 disks, whether they count logical or
         # physical sectors.
         in_sectors = {spec.metric: spec.unit for spec in reversed(specs) if spec.unit == LOGICAL_SECTORS}
         return DriveSpec(
@@ -211,9 +211,9 @@ class SpecDatabase:
             is_generic=bool(entry.get('generic') or entry.get('fallback')))
 
     def rows_of(self, source: str, entry: Json) -> Mapping[int, Json]:
-        """Return the entry's attributes by number: its own, then those of its sets, then those of all drives.
+        """Return the entry's attributes by number: its own, then those of its sets, then the common ones.
 
-        Raises DataError for a set that no file has.
+        Raises DataError for a set that no file defines.
         """
         rows: MutableJson = dict(entry.get('attributes', {}))
         for name in self.sets_of(entry):
@@ -225,12 +225,12 @@ class SpecDatabase:
         return {int(number): row for number, row in rows.items() if row is not None}
 
     def sets_of(self, entry: Json) -> Sequence[str]:
-        """Return the sets whose attributes hold for an entry, the stronger first."""
+        """Return the sets whose attributes apply to an entry, in order of precedence."""
         implied = [COMMON] if entry.get('uses_common', True) and COMMON in self.sets() else []
         return list(dict.fromkeys([*entry.get('uses', ()), *implied]))
 
     def advisories(self, identity: Identity) -> list[Advisory]:
-        """Return the firmware defects that concern a drive of this identity."""
+        """Return the firmware defects that affect a drive with this identity."""
         return [_advisory(advisory) for advisory in self._sorted_advisories.matching(identity.plain_model)
                 if re.fullmatch(advisory.get('firmware', '.*'), identity.firmware)]
 
@@ -242,17 +242,17 @@ def _contradiction(winners: Sequence[tuple[str, Json]], identity: Identity) -> s
 
 
 def matches(entry: Json, model: str, identity: Identity, attributes: Sequence[int]) -> bool:
-    """Tell whether all conditions of *entry* hold. model: identity.model with single blanks."""
+    """Return whether the drive meets all conditions of *entry*. model: identity.model with single blanks."""
     return names_model(entry, model) and conditions_hold(entry, identity, attributes)
 
 
 def names_model(entry: Json, model: str) -> bool:
-    """Tell whether an entry is for *model*: one of its patterns matches, or it has none."""
+    """Return whether an entry is for *model*: one of its patterns matches, or it has none."""
     return 'models' not in entry or any(matches_pattern(pattern, model) for pattern in entry['models'])
 
 
 def conditions_hold(entry: Json, identity: Identity, attributes: Sequence[int]) -> bool:
-    """Tell whether all conditions of *entry* but the model hold."""
+    """Return whether the drive meets all conditions of *entry* other than the model."""
     if 'kind' in entry and entry['kind'] != identity.kind:
         return False
     if 'firmware' in entry and not re.fullmatch(entry['firmware'], identity.firmware):
@@ -262,20 +262,20 @@ def conditions_hold(entry: Json, identity: Identity, attributes: Sequence[int]) 
 
 
 def alternatives(guard: Sequence[Any]) -> Sequence[Sequence[int]]:
-    """Return a guard as a list of alternatives, also when it was written as one plain list."""
+    """Return a guard as a list of alternatives, even if it is written as one plain list."""
     return guard if isinstance(guard[0], (list, tuple)) else [guard]
 
 
 def strength(entry: Json, is_local: bool) -> tuple[int, ...]:
-    """Return the key to compare entries that match one drive; the largest wins."""
+    """Return the rank of an entry among those that match a drive; the entry with the largest rank is selected."""
     rank = 0 if entry.get('fallback') else 1 if entry.get('generic') else 2
-    # A family that is written for these very models beats a guess, however well guarded the guess is;
-    # and a local fallback beats the shipped one only.
+    # A family written for exactly these models outranks a guess, however many conditions the guess has;
+    # and a local fallback outranks only the shipped one.
     return (rank > 0 and is_local, rank, sum(condition in entry for condition in CONDITIONS), is_local)
 
 
 def _rated_written(entry: Json, identity: Identity) -> tuple[float, str] | None:
-    """Return (bytes, document) that the vendor warrants for this very model."""
+    """Return (bytes under the vendor's warranty, document) for exactly this model, or None if not given."""
     return next(((rated['bytes'], rated['source']) for pattern, rated in entry.get('rated_written', {}).items()
                  if matches_pattern(pattern, identity.plain_model)), None)
 
@@ -304,7 +304,7 @@ def _reading_specs(number: int, row: Json) -> Iterable[ReadingSpec]:
 
 
 def span(text: str) -> tuple[int, int]:
-    """Return the first and the last number of "11" or "0-10"."""
+    """Return the first and the last number of a text such as "11" or "0-10"."""
     first, _, last = text.partition('-')
     return int(first), int(last or first)
 

@@ -1,7 +1,7 @@
-"""The ATA error log: how old the newest data errors are. Pure.
+"""Read the age of the newest data errors from the ATA error log. Pure.
 
-The log counts every command that failed, also those that the drive does not know (ABRT) and transfers that were
-repeated (ICRC). Data errors are those of the medium: UNC, uncorrectable, and IDNF, sector not found (ACS-4, 6.3).
+The log counts every failed command, including commands that the drive does not support (ABRT) and repeated transfers
+(ICRC). Data errors are those of the medium: UNC, uncorrectable, and IDNF, sector not found (ACS-4, 6.3).
 """
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RECENT_METRIC = 'recent_data_errors'
 
 def with_history(readings: Sequence[Reading], report: Report, metrics: Mapping[str, Metric],
                  age: float | None) -> list[Reading]:
-    """Return readings with what the log adds: the time since the newest data error, and recent ones not counted else.
+    """Return the readings, with the time since the newest data error, and with recent errors not counted elsewhere.
 
     age: the drive's power-on time, seconds.
     """
@@ -36,17 +36,17 @@ def with_history(readings: Sequence[Reading], report: Report, metrics: Mapping[s
 
 
 def newest(report: Report, age: float | None) -> tuple[float | None, bool]:
-    """Return the power-on seconds since the last data error, and whether they may be more; None if unknown."""
+    """Return the power-on seconds since the last data error (None: unknown), and whether they may be more."""
     for error in report.errors:
         if not error.kind or _is_data_error(error):
             return standards.seconds_since(error.hours, age), False
-    # What the log no longer holds is older than all that it holds; where it holds all, it does not know of data errors.
+    # Errors that a full log has dropped are older than all in it; a log that is not full had no data errors.
     is_full = (report.error_count or 0) > len(report.errors)
     return (standards.seconds_since(report.errors[-1].hours, age), True) if is_full else (None, False)
 
 
 def recent(report: Report, metrics: Mapping[str, Metric], age: float | None) -> Iterable[Reading]:
-    """Yield the number of data errors of the last RECENT seconds, if the log holds data errors at all."""
+    """Yield the number of data errors in the last RECENT seconds, but nothing if the log holds no data errors."""
     agos = [standards.seconds_since(error.hours, age) for error in report.errors if _is_data_error(error)]
     fresh = [ago for ago in agos if ago is not None and ago <= RECENT]
     if agos:

@@ -1,4 +1,4 @@
-"""The one layout of a data file, so that a change shows what it changes."""
+"""Write data files in one fixed layout, so that a diff shows only real changes."""
 from __future__ import annotations
 
 import json
@@ -11,15 +11,15 @@ from .schema import definition, schema
 
 WIDTH = 160  # columns of a formatted file
 
-# One line for each of these, however short it is: so a change shows what it changes.
+# Each of these gets its own line, however short, so that a diff shows only real changes.
 _OPEN = re.compile('|documents|metrics|evidence|(sets|entries|advisories|samples)(/[^/]+(/attributes|/lines)?)?')
 
 
 def formatted(data: Json, schema_name: str) -> str:
-    """Return *data*, which fits the schema, in the one layout that its file has.
+    """Return *data*, which is valid by the schema, in the fixed layout of its file.
 
     Keys are in the schema's order; documents, metrics, sets, entries and advisories are sorted. The order of attributes
-    is kept: it has a meaning. Characters outside ASCII are escaped, so that the text is safe on any terminal.
+    is kept because it has a meaning. Characters outside ASCII are escaped, so that the text is safe on any terminal.
     """
     root = schema(schema_name)
     ordered = _in_schema_order(data, root, root)
@@ -35,13 +35,13 @@ def formatted(data: Json, schema_name: str) -> str:
 
 
 def samples(data: Sequence[Json]) -> str:
-    """Return samples in the one layout that a file of them has."""
+    """Return samples in the fixed layout of a sample file."""
     root = schema('attributes')
     return _laid_out(_in_schema_order({'samples': list(data)}, root, root)['samples'], 'samples', '', 0) + '\n'
 
 
 def evidence(data: Mapping[str, Json]) -> str:
-    """Return the evidence of families in the one layout that its file has: a line each."""
+    """Return the evidence of families in the fixed layout of its file: one line for each family."""
     return _laid_out(dict(sorted(data.items(), key=lambda item: natural(item[0]))), 'evidence', '', 0) + '\n'
 
 
@@ -62,7 +62,7 @@ def _in_schema_order(value: Any, fits: Json, root: Json) -> Any:
 
 
 def _meant(value: Any, fits: Json, root: Json) -> Json:
-    """Return the definition that is referred to; of alternatives, the one whose type *value* has."""
+    """Return the definition that *fits* refers to; of alternatives, the one for the type of *value*."""
     fits = definition(fits, root)
     if 'anyOf' not in fits or 'properties' in fits:
         return fits
@@ -72,7 +72,7 @@ def _meant(value: Any, fits: Json, root: Json) -> Json:
 
 
 def _laid_out(value: Any, path: str, before: str, indent: int) -> str:
-    """Return *value* on one line where it fits behind *before*, else its items on a line each."""
+    """Return *value* on one line if it fits after *before*, else with one item on each line."""
     text = json.dumps(value)
     if not value or not isinstance(value, (dict, list)):
         return text

@@ -1,6 +1,6 @@
-"""Wear that a drive cannot have: endurance_used against its age and the bytes that were written. Pure.
+"""Reject implausible wear, by comparing endurance_used with age and written bytes. Pure.
 
-Both bounds lie far outside all that is measured, since a worn drive must not lose its alarm. They hold together.
+Both limits are far outside all measured values, because a worn drive must not lose its alert. Both must be exceeded.
 21,693 solid state drives of linuxhw/EnterpriseDrive report endurance_used: none has lived less than 4.5 hours for each
 percent; 3 of those that used 2 % or more report fewer than 5 full writes for 100 %, the fewest 2.3, after 64,453 hours.
 Of 7,418 failed drives of Alibaba's fleet that were worn, none had lived less than 73 hours for each percent.
@@ -20,9 +20,9 @@ FULL_WRITES = 1        # of the capacity, for 100 %
 
 
 def checked(by_metric: Mapping[str, Sequence[Reading]], capacity: int | None) -> list[Reading]:
-    """Return the readings of endurance_used; those that age and written bytes contradict become unknown.
+    """Return the readings of endurance_used; those contradicted by age and written bytes become unknown.
 
-    by_metric: all readings of a drive. capacity: bytes. Where one of these is unknown, nothing is contradicted.
+    by_metric: all readings of a drive. capacity: in bytes. If one of these is unknown, no reading is rejected.
     """
     age, written = _largest(by_metric, 'power_on_time'), _largest(by_metric, 'host_written', 'nand_written')
     if age is None or written is None or not capacity:
@@ -37,6 +37,6 @@ def checked(by_metric: Mapping[str, Sequence[Reading]], capacity: int | None) ->
 
 
 def _largest(by_metric: Mapping[str, Sequence[Reading]], *metrics: str) -> float | None:
-    """Return the largest number of some metrics, which contradicts wear the least."""
+    """Return the largest number of some metrics, which is the one most compatible with the wear; None without any."""
     return max((reading.number for metric in metrics for reading in by_metric.get(metric, ())
                 if reading.number is not None), default=None)

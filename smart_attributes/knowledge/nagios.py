@@ -1,7 +1,7 @@
-"""The class Range of nagiosplugin, without the rest of the library.
+"""Provide nagiosplugin's class Range without importing the rest of the library.
 
-The package loads logging and tempfile, for a runtime and for cookies that nobody here uses: 17 ms of CPU, a quarter of
-a check. The range needs none of that, so its file is run by itself; a later import of nagiosplugin gets all of it.
+The package loads logging and tempfile, for a runtime and cookies that are not used here: 17 ms of CPU, a quarter of a
+check. The range needs none of that, so its file is run alone; a later import of nagiosplugin loads all of it.
 """
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _alone() -> Any:
 
 try:
     Range = _alone()
-except Exception:  # another version, another layout: slower, but right
+except Exception:  # another version with another layout: slower, but correct
     from nagiosplugin import Range  # type: ignore[no-redef]
 
 __all__ = ['Range']

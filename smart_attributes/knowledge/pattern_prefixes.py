@@ -1,4 +1,4 @@
-"""The beginnings of patterns: which of many patterns may match a text at all, without compiling them.
+"""Find the patterns that may match a text by their beginnings, without compiling them.
 
 Compiling a pattern takes longer than comparing its literal beginning with a hundred models, and almost every pattern
 fails there, most at the first character.
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 class ByBeginning:
-    """Things, each with patterns of which one must match."""
+    """A lookup of things by text; each thing has patterns, of which one must match."""
 
     def __init__(self, things: Iterable[tuple[Sequence[str], Any]]):
-        """things: (patterns, thing); no patterns: it fits every text."""
+        """Take the things as (patterns, thing); a thing without patterns matches every text."""
         self._things: list[Any] = []
         self._always: list[int] = []
-        self._patterns: dict[str, list[tuple[int, str]]] = {}  # by first character; '': not known
+        self._patterns: dict[str, list[tuple[int, str]]] = {}  # by first character; '': unknown
         for place, (patterns, thing) in enumerate(things):
             self._things.append(thing)
             self._always += [] if patterns else [place]
@@ -32,7 +32,7 @@ class ByBeginning:
                     self._patterns.setdefault(start, []).append((place, pattern))
 
     def matching(self, text: str) -> list[Any]:
-        """Return the things that fit a text, in their order."""
+        """Return the things that match a text, in the given order."""
         places = set(self._always)
         for start in {text[:1], ''}:
             places.update(place for place, pattern in self._patterns.get(start, ()) if matches_pattern(pattern, text))
@@ -40,12 +40,12 @@ class ByBeginning:
 
 
 def matches_pattern(pattern: str, text: str) -> bool:
-    """Tell whether *pattern* matches the whole *text*."""
+    """Return whether *pattern* matches the whole *text*."""
     return _may_match(pattern, text) and re.fullmatch(pattern, text) is not None
 
 
 def _may_match(pattern: str, text: str) -> bool:
-    """Tell whether the first places of a text admit a match; most fail at the letters that a pattern begins with."""
+    """Return whether the first characters of a text allow a match; most fail at the pattern's first letters."""
     if '|' not in pattern and not text.startswith(_LETTERS.match(pattern)[0][:-1]):  # the last one may be optional
         return False
     start = beginning(pattern)
@@ -53,13 +53,13 @@ def _may_match(pattern: str, text: str) -> bool:
 
 
 _MAKES_OPTIONAL = ('?', '*', '{')
-# A set of characters; a choice of which each part begins with a character that it needs.
+# A set of characters; a group of alternatives, each of which begins with a required character.
 _SET = re.compile(r'\[([A-Za-z0-9]+|0-9)\](?![?*{])')
 _CHOICE = re.compile(r'\((\w(?![?*{])(?:[^()|\\]|\\.)*(?:\|\w(?![?*{])(?:[^()|\\]|\\.)*)*)\)(?![?*{])')
 
 
 def first_characters(pattern: str) -> str:
-    """Return the characters of which every match of *pattern* starts with one; '' where that is not obvious."""
+    """Return the characters that a match of *pattern* can start with; '' if they are not obvious."""
     if '|' in pattern and has_top_level_bar(pattern):
         return ''
     if pattern[:1].isalnum():
@@ -76,19 +76,19 @@ def first_characters(pattern: str) -> str:
 _LETTER = r'[A-Za-z0-9 _/,:-]'
 _PLACE = rf'{_LETTER}|\[[A-Za-z0-9]+\]'
 _EACH_PLACE = re.compile(_PLACE)
-# Both match always, if only an empty text.
+# Both always match, at least an empty text.
 _LETTERS: Any = re.compile(f'{_LETTER}*')
 _PLACES: Any = re.compile(f'(?:{_PLACE})*')
 
 
 @lru_cache(maxsize=None)
 def beginning(pattern: str) -> Sequence[str]:
-    """Return the characters that may be at each of the first places of every match of *pattern*."""
+    """Return, for each of the first positions, the characters that a match of *pattern* can have there."""
     if '|' in pattern and has_top_level_bar(pattern):
         return ()
     start = _PLACES.match(pattern)[0]
     places = [place.strip('[]') for place in _EACH_PLACE.findall(start)]
-    # A quantifier behind the last one may make it optional.
+    # A quantifier after the last one may make it optional.
     return places[:-1] if pattern[len(start):len(start) + 1] in _MAKES_OPTIONAL else places
 
 
@@ -102,7 +102,7 @@ ESCAPES_AND_SETS = re.compile(r'\\.|\[\^?\]?(?:\\.|[^]\\])*\]', re.S)
 
 @lru_cache(maxsize=None)
 def has_top_level_bar(pattern: str) -> bool:
-    """Tell whether *pattern* is a choice of whole patterns: "ABC|DEF", but not "A(BC|DEF)"."""
+    """Return whether *pattern* has alternatives at the top level, as in "ABC|DEF" but not in "A(BC|DEF)"."""
     depth = 0
     for before in ESCAPES_AND_SETS.sub('', pattern).split('|')[:-1]:
         depth += before.count('(') - before.count(')')

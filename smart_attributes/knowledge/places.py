@@ -1,4 +1,4 @@
-"""The words of messages for places and values in a data file. Pure functions."""
+"""Describe places and values of a data file for messages. Pure functions."""
 from __future__ import annotations
 
 import json
@@ -18,12 +18,12 @@ KINDS: Mapping[str, str] = {
 
 
 def sentence(name: str, where: str, complaint: str) -> str:
-    """Return a complaint about a place in a file."""
+    """Return an error message for a place in a file."""
     return f'{name}: {where}: {complaint}' if where else f'{name}: {complaint}'
 
 
 def shown(value: Any) -> str:
-    """Return a value as JSON writes it, but never at length."""
+    """Return a value as JSON, shortened to SHOWN characters."""
     if isinstance(value, (dict, list)):
         return KINDS['object' if isinstance(value, dict) else 'array']
     text = json.dumps(value)
@@ -31,19 +31,19 @@ def shown(value: Any) -> str:
 
 
 def listed(words: Sequence[str], last: str) -> str:
-    """Return "a, b or c"."""
+    """Return the words as a list such as "a, b or c"."""
     return f' {last} '.join(part for part in (', '.join(words[:-1]), words[-1]) if part)
 
 
-# What the keys of these are.
+# Names for the keys of these objects.
 _NAMED = {'documents': 'document', 'metrics': 'metric', 'sets': 'set', 'attributes': 'attribute', 'readings': ''}
-# What the items of these lists are, and the key that they are known by.
+# Names for the items of these lists, and the key that identifies an item.
 _ITEMS = {'entries': ('entry', 'family'), 'advisories': ('advisory', 'id'), 'samples': ('sample', 'family'),
           'overrides': ('override', 'for')}
 
 
 def place(data: Any, path: Path) -> str:
-    """Return where *path* leads, in words: "Intel DC S3500, attribute 233, endurance_used"."""
+    """Return *path* in words, such as "Intel DC S3500, attribute 233, endurance_used"."""
     words: list[str] = []
     for depth, step in enumerate(path):
         data = _step(data, step)

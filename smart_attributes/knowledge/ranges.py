@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 INFINITY = float('inf')
 LONGEST_NUMBER = 300  # characters; longer ones may be beyond what a float can hold
-# Python reads more as a number than a daemon does: "1_0", " 85", "1.e3", digits of other scripts.
+# Python accepts more numbers than a daemon does: "1_0", " 85", "1.e3", digits of other scripts.
 CHARACTERS = frozenset('@~:-.0123456789')
-# What a range of a metric in seconds may count in: "30d:". No months, whose letter is that of minutes elsewhere.
+# Units of a range of a metric in seconds: "30d:". No months, whose letter means minutes elsewhere.
 _END = re.compile(r'(?<![0-9.])([0-9]*\.?[0-9]+)([dwy])(?=:|$)')
 
-# What people write behind a number, by the base unit of the metric: what one is worth in it.
+# Units that people write after a number, by the base unit of the metric, with their factors.
 _SIZES = {letters: 1000.0 ** power for power, letters in enumerate(('b', 'kb', 'mb', 'gb', 'tb', 'pb'))}
 _SIZES.update((f'{letter}ib', 1024.0 ** power) for power, letter in enumerate('kmgtp', 1))
 _UNITS: Mapping[str, Mapping[str, float]] = {
     '%': {'%': 1}, 'C': {'c': 1, '°c': 1}, 'B': _SIZES, '': {'%': 1},
     's': {'s': 1, 'sec': 1, 'min': 60, 'h': 3600, 'hours': 3600}}
 _BASES = {'B': 'bytes', 's': 'seconds'}
-# Compiled where there is a mistake: a check does not pay for it.
+# Compiled only for a mistake, so that a valid check does not spend time on it.
 _WITH_UNIT = r'(-?(?:[0-9]*\.)?[0-9]+)\s*(%|°?[A-Za-z]+)(?=:|$)'
 
 
@@ -52,12 +52,12 @@ def parse(text: str, unit: str = '') -> Range:
 
 
 def in_base_unit(text: str, unit: str) -> str:
-    """Return a range as daemons read it: of a metric in seconds, "2592000:" for "30d:"."""
+    """Return a range in the form that daemons read: for a metric in seconds, "2592000:" for "30d:"."""
     return _END.sub(lambda end: _plain(round(float(end[1]) * LETTERS[end[2]])), text) if unit == 's' else text
 
 
 def _advice(text: str, unit: str) -> str:
-    """Return what may be written instead, for an error message: the limit without units, or the forms of a range."""
+    """Return advice for an error message: the limit without units, or the forms of a range."""
     plain = _without_units(text, unit)
     if plain:
         return plain
@@ -73,7 +73,7 @@ def _advice(text: str, unit: str) -> str:
 
 
 def _without_units(text: str, unit: str) -> str:
-    """Return the advice to write "180000000" for "50000h" of a metric in seconds; '' without a unit that fits."""
+    """Return the advice to write a number such as "180000000" for "50000h"; '' without a matching unit."""
     sizes = _UNITS.get(unit, {})
     names = [match[2].lower() for match in re.finditer(_WITH_UNIT, text)]
     if not names or not all(name in sizes for name in names):
@@ -86,12 +86,12 @@ def _without_units(text: str, unit: str) -> str:
 
 
 def is_violated(text: str, number: float, unit: str = '') -> bool:
-    """Say whether *number* lies where the range *text* alerts; never for ''."""
+    """Return whether *number* violates the range *text*; False if *text* is ''."""
     return bool(text) and not parse(text, unit).match(number)
 
 
 def excess(text: str, number: float, unit: str = '') -> float:
-    """Return how far *number* is beyond the range *text*, as a multiple of the end that it passed; 0 if it is not.
+    """Return how far *number* is beyond the range *text*, as a multiple of the end that it passed; 0 if inside.
 
     An end between -1 and 1 counts as 1. A range that alerts inside gives 0. Raises UsageError as parse does.
     """
@@ -105,7 +105,7 @@ def excess(text: str, number: float, unit: str = '') -> float:
 def describe(text: str, number: float, unit: str = '') -> Coded:
     """Return on which side of the range *text* the violating *number* is: "above 95", "below 30d", with its code."""
     limit = parse(text, unit)
-    # An end with a letter is shown as it is written.
+    # An end with a unit letter is shown as written.
     first, _, last = text.lstrip('@').rpartition(':')
     start = first if _END.fullmatch(first) else _plain(limit.start)
     end = last if _END.fullmatch(last) else _plain(limit.end)

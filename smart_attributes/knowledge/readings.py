@@ -1,6 +1,6 @@
-"""Vendor-neutral readings from a report and what its database entry says.
+"""Derive vendor-neutral readings from a report and its database entry.
 
-Pure: everything comes in as values. A reading outside its valid range is unknown, never 0 % and never 100 %.
+Pure: all input is passed as values. A reading outside its valid range is unknown, never 0 % and never 100 %.
 """
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WEAR = 'endurance_used'
 
 
 def readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metric]) -> tuple[Reading, ...]:
-    """Return everything that the report says, the drive's own verdicts first.
+    """Return all readings of the report, those of the drive's own assessment first.
 
     Of several readings of one metric, one is judged: the worst, unless the entry distrusts the drive's own endurance
     statistic.
@@ -56,11 +56,11 @@ def _own_verdicts(report: Report, spec: DriveSpec, age: float | None) -> list[Re
 def _smart_status(report: Report, failing: Sequence[AttributeRow], has_warnings: bool,
                   ignored: frozenset[int]) -> Reading:
     number, word, state, is_judged = 0, report.smart_status_text or 'FAILED', State.CRITICAL, True
-    # Only a pre-fail attribute makes a drive say FAILED; the others cannot explain it.
+    # Only a pre-fail attribute makes a drive report FAILED; the others cannot explain it.
     causes = [row.id for row in failing if row.prefail]
     if report.smart_status:
         number, word, state = 1, 'passed', State.OK
-    elif has_warnings:  # the bits say it better
+    elif has_warnings:  # the bits are more specific
         state, is_judged = State.OK, False
     elif causes and ignored.issuperset(causes):
         word, state, is_judged = f'{word}, but only by a threshold that is known to be bogus', State.OK, False
@@ -68,7 +68,7 @@ def _smart_status(report: Report, failing: Sequence[AttributeRow], has_warnings:
 
 
 def _unreported(report: Report) -> Reading:
-    """Return the SMART health status of a report without one: unknown; UNKNOWN where nothing else shows it."""
+    """Return the SMART health status of a report without one: unknown, or UNKNOWN without usable counters."""
     source = Source(standards.SELF_ASSESSMENT)
     if report.has_exit_bit(4) and report.attributes and all(row.threshold is None for row in report.attributes):
         word = 'not reported, the drive stopped answering while it was read; check again, then run: dmesg -T'
@@ -81,7 +81,7 @@ def _unreported(report: Report) -> Reading:
 
 
 def _has_counters(report: Report) -> bool:
-    """Tell whether a report holds what a drive is judged by beside its status: attributes, or the log of its kind."""
+    """Return whether a report holds attributes or the health log of its protocol, to judge the drive by."""
     return bool(report.attributes or standards.NVME_HEALTH.intersection(report.nvme)
                 or standards.SCSI_HEALTH.intersection(report.scsi))
 
@@ -102,7 +102,7 @@ def _failed_once(row: AttributeRow) -> Reading:
 # --- 2. standard logs --------------------------------------------------------
 
 def standard_readings(report: Report, metrics: Mapping[str, Metric], sectors: Mapping[str, str]) -> Iterable[Reading]:
-    """Yield what the ATA, NVMe and SCSI standards define. sectors: in which unit the drive counts them, by metric."""
+    """Yield readings from the ATA, NVMe and SCSI standard logs. sectors: unit of sector counts, by metric."""
     for place, statistic in report.statistics.items():
         # 29 of the measured disks report 200 "reallocated sectors", normalized.
         if place in standards.ATA and ('N' not in statistic.flags or place[0] == standards.ENDURANCE_PAGE):
@@ -131,11 +131,11 @@ def _nvme_readings(log: Mapping[str, int], metrics: Mapping[str, Metric]) -> Ite
     for key, number in log.items():
         if key in standards.NVME:
             standard, is_spare = standards.NVME[key], key == 'available_spare'
-            # One bit that is set is no lost data: exactly 2^32 of them, and none in the error log.
+            # A single set bit is not lost data: exactly 2^32 errors, but none in the error log.
             if key == 'media_errors' and number == 2**32 and log.get('num_err_log_entries') == 0:
                 yield _unknown(metrics[standard.metric], Source(standards.NVME_LOG),
                                f'{number} with an empty error log is no count')
-            # A drive that does not report its spare says 0 % of a threshold of 0 %.
+            # A drive without a spare figure reports 0 %, with a threshold of 0 %.
             elif not is_spare or number or threshold != 0:
                 yield _number(metrics[standard.metric], number * standard.factor, standards.NVME_LOG,
                               threshold if is_spare and threshold not in (0, 100) else None)
@@ -173,7 +173,7 @@ def vendor_readings(report: Report, spec: DriveSpec, metrics: Mapping[str, Metri
 
 def _vendor_reading(item: ReadingSpec, row: AttributeRow, rows: Mapping[int, AttributeRow], metric: Metric,
                     identity: Identity) -> Reading:
-    """Return what one attribute says about one metric, in the metric's base unit."""
+    """Return the reading of one metric from one attribute, in the metric's base unit."""
     source = Source(attribute=row.id, definition=item.definition)
     count = decode.evaluate(item.formula, row, rows)
     if count is None:
@@ -211,7 +211,7 @@ def _choose(same: Sequence[Reading], metric: Metric, spec: DriveSpec) -> list[Re
     """Return the readings of one metric, all but the decisive one marked as not judged."""
     usable = [reading for reading in same if reading.number is not None and reading.judged
               and not (reading.source.log == standards.DEVICE_STATISTICS and metric.name in spec.untrusted_statistics)]
-    # A number that smartctl derives counts where nothing is better: no entry, and no log of the drive.
+    # A number that smartctl derives is used only without a better one from an entry or a log of the drive.
     candidates = [reading for reading in usable if reading.source.log != standards.SMARTCTL]
     worst = min if metric.worse == 'low' else max
     decisive = worst(candidates or ([] if spec.family else usable), key=lambda reading: reading.number or 0,

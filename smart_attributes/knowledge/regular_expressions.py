@@ -1,6 +1,6 @@
-"""Whether a regular expression that a person wrote can be used: it compiles, and ends on every text.
+"""Check that a regular expression that a person wrote compiles, and ends in reasonable time on any text.
 
-Python's own engine cannot be stopped; an expression that a strange name could keep busy for ever is refused.
+Python's own engine cannot be interrupted; an expression that could run forever on an unusual name is rejected.
 """
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ..typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# All of these count in a pattern that is written out: the content of (...){3} three times.
-UNLIMITED = 4     # repetitions without end: quick on the forty characters of a name
-CHOICES = 24      # "|", "?" and the like, each of which may double the work
+# All limits apply to the expanded pattern: the content of (...){3} counts three times.
+UNLIMITED = 4     # unlimited repetitions: fast on the forty characters of a name
+CHOICES = 24      # "|", "?" and similar, each of which may double the work
 SIZE = 10000      # parts
-LONG = 8          # a repetition that may be this much longer counts as one without end
+LONG = 8          # a repetition that may be this much longer counts as unlimited
 QUOTED = 60       # characters of a pattern that a sentence may quote
 
 
 def fault(pattern: str) -> str:
-    """Return why *pattern* cannot be used, and what to do about it; '' if it can."""
+    """Return why *pattern* cannot be used and how to fix it; '' if it can be used."""
     try:
         re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
@@ -37,21 +37,21 @@ def fault(pattern: str) -> str:
 
 
 def quoted(pattern: str) -> str:
-    """Return a pattern between quotes, never at length."""
+    """Return a pattern in quotes, shortened to QUOTED characters."""
     return f'"{pattern}"' if len(pattern) <= QUOTED else f'"{pattern[:QUOTED]}…"'
 
 
 class Shape(NamedTuple):
-    """The parts of a regular expression, counted as if its repetitions were written out."""
+    """The parts of a regular expression, counted with its repetitions expanded."""
 
-    literals: int = 0        # characters that are named in every text it matches
-    unlimited: int = 0       # repetitions without end
-    is_nested: bool = False  # a repetition without end of something that varies
+    literals: int = 0        # literal characters in every text that it matches
+    unlimited: int = 0       # unlimited repetitions
+    is_nested: bool = False  # an unlimited repetition of a part of variable length
     choices: int = 0         # doublings of the ways in which it can match
     size: int = 1            # parts
 
     def repeated(self, least: int, most: int | None) -> Shape:
-        """Return the shape of the part as often as it may come."""
+        """Return the shape of the part repeated *least* to *most* times."""
         times = max(least if most is None else most, 1)
         span = LONG if most is None else most - least
         is_nested = self.is_nested or (most is None and bool(self.unlimited or self.choices))
@@ -67,7 +67,7 @@ _TOKEN = re.compile(r'(?P<escape>\\.)|(?P<set>\[\^?\]?(?:\\.|[^]\\])*\])|(?P<com
 
 def shape(pattern: str) -> Shape:
     """Return the shape of a regular expression that compiles."""
-    groups: list[tuple[str, list[list[Shape]]]] = [('', [[]])]  # that are open: their opening, the parts of each branch
+    groups: list[tuple[str, list[list[Shape]]]] = [('', [[]])]  # open groups: their opening, the parts of each branch
     for token in _TOKEN.finditer(pattern):
         kind, text = token.lastgroup, token.group()
         branches = groups[-1][1]

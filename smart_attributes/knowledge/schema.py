@@ -1,6 +1,6 @@
-"""Whether data fits its schema: yes or no, for every check that finds files of a site.
+"""Check whether data fits its schema: yes or no, for checks that use local configuration.
 
-jsonschema, which takes longer to import than all the rest of a check, writes the sentences only where the answer is no
+jsonschema, which takes longer to import than the rest of a check, writes the sentences only for invalid data
 (see `schema_errors`). Tests compare both.
 """
 from __future__ import annotations
@@ -24,14 +24,14 @@ def schema(name: str) -> Any:
 
 
 def definition(part: Json, root: Json) -> Json:
-    """Return a part of the schema *root*, or the definition that it refers to."""
+    """Return *part* of the schema *root*, or the definition that it refers to."""
     while '$ref' in part:
         part = root['definitions'][part['$ref'].rsplit('/', 1)[1]]
     return part
 
 
 def is_fitting(value: Any, part: Json, root: Json) -> bool:
-    """Tell whether *value* fits a *part* of the schema *root*. Raises KeyError for a keyword that we do not use."""
+    """Return whether *value* fits a *part* of the schema *root*. Raises KeyError for a keyword that we do not use."""
     if isinstance(value, Doubled):
         return False
     part = definition(part, root)
@@ -43,7 +43,7 @@ def is_fitting(value: Any, part: Json, root: Json) -> bool:
     return True
 
 
-# Keywords that require nothing.
+# Keywords without requirements.
 WORDS = frozenset(('$schema', '$comment', 'title', 'description', 'examples', 'definitions'))
 
 
@@ -61,7 +61,7 @@ def _is_of(value: Any, name: str) -> bool:
 
 
 def _is_unique(value: Any, *_: Any) -> bool:
-    # Schemas require it of texts only, and require texts as well.
+    # Our schemas use this keyword only for lists of texts.
     texts = [item for item in value if isinstance(item, str)]
     return len(set(texts)) == len(texts)
 
@@ -71,7 +71,7 @@ def _additional(value: Any, fits: Any, root: Json, part: Json) -> bool:
     return not others if fits is False else all(is_fitting(item, fits, root) for item in others)
 
 
-# Of each keyword, the type of values that it is about, as JSON Schema has it, and what it requires of them.
+# For each keyword, the type of values that it applies to in JSON Schema, and its test.
 RULES: Mapping[str, tuple[type, Callable[[Any, Any, Json, Json], bool]]] = {
     'type': (object, lambda v, names, *_: any(_is_of(v, name)
                                               for name in ([names] if isinstance(names, str) else names))),

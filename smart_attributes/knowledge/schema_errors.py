@@ -1,4 +1,4 @@
-"""A sentence for each place where data do not fit their schema: where, what, what next."""
+"""Write a sentence for each place where data does not fit its schema: place, fault, next step."""
 from __future__ import annotations
 
 import itertools
@@ -15,11 +15,11 @@ from .schema import is_fitting, schema
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-MOST = 100   # complaints about one file: a million would take minutes
+MOST = 100   # errors of one file: a million would take minutes
 
 
 def checked(text: str, schema_name: str, name: str) -> Any:
-    """Return the data of *text*, the content of the file *name*. Raises DataError with the first complaint."""
+    """Return the data of *text*, the content of the file *name*. Raises DataError with the first error."""
     data, complaints = parse(text, name)
     complaints = complaints or schema_problems(data, schema_name, name)
     if complaints:
@@ -31,8 +31,7 @@ def checked(text: str, schema_name: str, name: str) -> Any:
 def schema_problems(data: Any, schema_name: str, name: str) -> list[str]:
     """Return a sentence for each place where *data*, of the file *name*, does not fit the schema.
 
-    jsonschema is imported here, where there is something to complain of: it costs more time than all else that a check
-    imports.
+    jsonschema is imported here, only if there is an error: it takes longer than all other imports of a check.
     """
     rules = schema(schema_name)
     if is_fitting(data, rules, rules):
@@ -44,7 +43,7 @@ def schema_problems(data: Any, schema_name: str, name: str) -> list[str]:
                          'something does not fit; install the Python package jsonschema, which says what and where')]
     errors = itertools.islice(jsonschema.Draft7Validator(rules).iter_errors(data), MOST)
     in_order = sorted(errors, key=lambda error: list(error.absolute_path))
-    # jsonschema names the same missing keys once for each.
+    # jsonschema reports the same missing keys once for each key.
     return list(dict.fromkeys(_explained(error, data, name) for error in in_order))
 
 
@@ -59,14 +58,14 @@ def _explained(error: Any, data: Any, name: str) -> str:
         complaint = ABOUT_KEYS[error.validator](error)
     else:
         while path and isinstance(path[-1], int):
-            path.pop()  # an item of a list is known by the list's key
+            path.pop()  # an item of a list is identified by the list's key
         complaint = ' '.join([*path[-1:], ABOUT_VALUES[error.validator](error)])
         path = path[:-1]
     return sentence(name, place(data, path), complaint)
 
 
 def _most_telling(error: Any) -> Any:
-    """Return, for a value with alternatives, the complaint about the alternative that was meant."""
+    """Return, for a value with alternatives, the error of the alternative that was probably intended."""
     while error.context and not _needs_one_of(error):
         closer = [inner for inner in error.context if inner.validator != 'type' or inner.path]
         if not closer:
@@ -76,7 +75,7 @@ def _most_telling(error: Any) -> Any:
 
 
 def _needs_one_of(error: Any) -> list[str]:
-    """Return the keys of which one is missing, where that is all that the alternatives ask for."""
+    """Return the keys of which one is required, if the alternatives require nothing else."""
     if any(inner.validator != 'required' or inner.path for inner in error.context):
         return []
     return list(dict.fromkeys(key for inner in error.context for key in inner.validator_value))
@@ -103,7 +102,7 @@ def _missing_keys(error: Any) -> str:
 
 
 def _advice(schema: Json) -> str:
-    """Return what a value can look like, where its schema says it: '; write "a" or "b"'."""
+    """Return the allowed values that the schema lists, such as '; write "a" or "b"'."""
     if 'enum' in schema:
         return f'; write {listed([shown(value) for value in schema["enum"]], "or")}'
     return f'; write it like {json.dumps(schema["examples"][0])}' if 'examples' in schema else ''
@@ -121,7 +120,7 @@ def _expected_kinds(error: Any) -> list[str]:
 
 
 def _form(error: Any) -> str:
-    """Return what a text should look like: in the schema's words where it has some."""
+    """Return the required form of a text, from the schema's description if it has one."""
     description = error.schema.get('description')
     return f'does not fit: {description}' if description else f'does not fit the pattern {error.validator_value}'
 

@@ -1,7 +1,7 @@
-"""The self-test log: which result is the verdict of the drive, and how old it is. Pure.
+"""Find the self-test result that counts for the drive, and its age, in the self-test log. Pure.
 
 Sources: ACS-4 section 7.42 (SMART EXECUTE OFF-LINE IMMEDIATE), SPC-5 (self-test code), NVM Express base
-specification (device self-test log); the words are smartctl's.
+specification (device self-test log); the terms are smartctl's.
 """
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 WHOLE, SELECTIVE, UNKNOWN = 'whole', 'selective', 'unknown'
-# What a test of each kind covers, by smartctl's words for the kinds that a standard defines. The results of other kinds
-# (of the vendor, reserved, aborted) mean what only the vendor knows.
+# Coverage of each kind of test that a standard defines, by smartctl's name. Only the vendor knows the meaning of other
+# kinds (vendor-specific, reserved, aborted).
 COVERAGE = {
     'offline': 'offline', 'short offline': 'short', 'extended offline': WHOLE, 'conveyance offline': 'conveyance',
     'selective offline': SELECTIVE, 'short captive': 'short', 'extended captive': WHOLE,
     'conveyance captive': 'conveyance', 'selective captive': SELECTIVE, 'default': 'default',
     'background short': 'short', 'background long': WHOLE, 'foreground short': 'short', 'foreground long': WHOLE,
     'short': 'short', 'extended': WHOLE, 'last self-test': UNKNOWN}
-ERASED_HOUR = 0xff00   # from here on: what a log that was never written holds
+ERASED_HOUR = 0xff00   # from here on: content of a log that was never written
 LAST_SCSI_HOUR = 0xffff  # SPC-5: this hour or any later one
 
 
@@ -32,7 +32,7 @@ class SelfTestResult(NamedTuple):
 
     test: SelfTest
     coverage: str
-    ago: float | None  # seconds of power-on time; None where the log does not show it
+    ago: float | None  # power-on seconds since the test; None if unknown
 
 
 def results(tests: Sequence[SelfTest], identity: Identity, age: float | None) -> list[SelfTestResult]:
@@ -49,18 +49,18 @@ def results(tests: Sequence[SelfTest], identity: Identity, age: float | None) ->
 
 
 def _standing(newest_first: Sequence[SelfTestResult]) -> SelfTestResult | None:
-    """Return the newest failure that no later test has cleared, else the newest that passed, None without any."""
+    """Return the newest failure not cleared by a later test, else the newest passed test, or None without tests."""
     passed: set[str] = set()
     for result in newest_first:
         if result.test.passed:
             passed.add(result.coverage)
-        elif WHOLE not in passed and result.coverage not in passed - {SELECTIVE}:  # another part may have been selected
+        elif WHOLE not in passed and result.coverage not in passed - {SELECTIVE}:  # it may have covered another part
             return result
     return newest_first[0] if newest_first else None
 
 
 def verdict(tests: Sequence[SelfTest], identity: Identity, age: float | None) -> Reading | None:
-    """Return the reading self_test, None where the log has no result. age: the drive's power-on time, seconds."""
+    """Return the reading self_test, or None if the log has no result. age: the drive's power-on time, seconds."""
     result = _standing(results(tests, identity, age))
     if result is None:
         return None
@@ -74,7 +74,7 @@ def verdict(tests: Sequence[SelfTest], identity: Identity, age: float | None) ->
 def freshness(tests: Sequence[SelfTest], identity: Identity, age: float | None, most: float) -> Reading:
     """Return the reading self_test_age: whether the newest extended test that passed is recent enough.
 
-    most: the age that is allowed, in seconds of power-on time. age: the drive's power-on time, seconds.
+    most: the maximum age, in seconds of power-on time. age: the drive's power-on time, seconds.
     """
     newest = next((result for result in results(tests, identity, age)
                    if result.coverage == WHOLE and result.test.passed), None)

@@ -1,8 +1,7 @@
-"""The one order of severity, for drives and for what is wrong with each of them, in every output. Pure.
+"""Order drives and their findings by severity, in the same way in every output. Pure.
 
-A state comes first, then what a finding says about the drive (ORDER), then how much: of lost data the count, else how
-far the number is beyond its limit. Metric.concern names what a finding says, in attributes.json; a metric without one
-comes last.
+The state comes first, then the kind of finding (ORDER), then its extent: for lost data the count, else how far the
+number is beyond its limit. Metric.concern, from attributes.json, names the kind; a metric without one comes last.
 """
 from __future__ import annotations
 
@@ -15,25 +14,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     Weight = tuple[int, int, float]          # of a finding; the smallest is the most severe
-    Rank = tuple[int, tuple[Weight, ...], float, str, str]  # of a drive, likewise
+    Rank = tuple[int, tuple[Weight, ...], float, str, str]  # of a drive; the smallest is the most severe
 
 DATA, ERRORS, GROWING = 'data', 'errors', 'growing'
-# The drive reports that it fails; data were lost; it is read-only or lost its power-loss protection; errors increase;
+# The drive reports a failure; data was lost; it is read-only or lost its power-loss protection; errors increase;
 # errors; wear; all others.
 ORDER = ('health', DATA, 'protection', GROWING, ERRORS, 'wear', '')
-BY_WORDS = 1.0               # a verdict counts as much as a number at twice its limit
-NO_MORE = (1, 0, 0.0)        # behind the last finding of a drive
+BY_WORDS = 1.0               # a verdict weighs as much as a number at twice its limit
+NO_MORE = (1, 0, 0.0)        # after the last finding of a drive
 ENDURANCE = 'endurance_used'
 
 
 def of_verdict(verdict: Verdict) -> Rank:
-    """Return the rank of a drive: sorted by it, drives stand in order of severity."""
+    """Return the rank of a drive, a sort key that puts the most severe drive first."""
     weights = [of_judgement(judgement) for judgement in verdict.judgements if judgement.state is not State.OK]
     return of_drive(verdict.state, weights, used(verdict), verdict.device.name)
 
 
 def of_drive(state: State, weights: Iterable[Weight], worn: float, name: str, host: str = '') -> Rank:
-    """Return the rank of a drive by its findings; where they are equal, by endurance used (%), host and name."""
+    """Return the rank of a drive by its findings; if these are equal, by endurance used (%), host and name."""
     extents: dict[tuple[int, int], float] = {}
     for urgency, place, extent in weights:
         extents[urgency, place] = min(extent, extents.get((urgency, place), 0.0))
@@ -41,7 +40,7 @@ def of_drive(state: State, weights: Iterable[Weight], worn: float, name: str, ho
 
 
 def of_judgement(judgement: Judgement) -> Weight:
-    """Return the weight of a judgement; all that are OK weigh the same."""
+    """Return the weight of a judgement; all OK judgements weigh the same."""
     reading, state = judgement.reading, judgement.state
     if state is State.OK:
         return NO_MORE
@@ -54,22 +53,22 @@ def weight(state: State, concern: str, number: float | None, limit: str, unit: s
            is_growing: bool = False) -> Weight:
     """Return the weight of a finding.
 
-    number: None for a verdict, which is in words. limit: the Nagios range for *state*, '' for none. grown: by how much
-    the number increased. is_growing: whether an increase is part of the finding.
+    number: None for a verdict, which is a text. limit: the Nagios range for *state*, '' for none. grown: increase of
+    the number. is_growing: whether an increase is part of the finding.
     """
     place = ORDER.index(GROWING if is_growing and concern == ERRORS else concern)
     if number is None:
         return -state.urgency, place, -BY_WORDS
     try:
-        # Counts of lost data compare with each other, whatever their limits; other numbers as parts of their limits.
+        # Counts of lost data are compared directly, whatever their limits; other numbers relative to their limits.
         extent = number if concern == DATA else ranges.excess(limit, number, unit)
-    except UsageError:  # documents and perfdata of other hosts may hold anything
+    except UsageError:  # documents and perfdata of other hosts may hold invalid ranges
         extent = 0.0
     return -state.urgency, place, -max(extent, 0 if unit else grown)
 
 
 def is_beyond(limit: str, number: float) -> bool:
-    """Tell whether a number violates a Nagios range in base units; not where the text is not a range."""
+    """Return whether a number violates a Nagios range in base units; False if the text is not a range."""
     try:
         return ranges.is_violated(limit, number)
     except UsageError:
@@ -77,6 +76,6 @@ def is_beyond(limit: str, number: float) -> bool:
 
 
 def used(verdict: Verdict) -> float:
-    """Return the endurance used, in %; 0 where it is unknown."""
+    """Return the endurance used, in %; 0 if unknown."""
     return next((judgement.reading.number or 0 for judgement in verdict.judgements
                  if judgement.reading.metric == ENDURANCE and judgement.reading.judged), 0)

@@ -1,4 +1,4 @@
-"""A file that a site wrote: the part of it that can be used, and a sentence for each mistake.
+"""Read the usable part of a site's file, and report a sentence for each mistake.
 
 A mistake must not hide a dying drive: everything else in the file still applies.
 """
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from .data_errors import Mistake
 
 MOST = 10  # mistakes of one file that are reported; validate reports all
-# Definitions whose keys can be used one by one; of everything else, a mistake spoils the whole.
+# Definitions whose keys are usable one by one; anywhere else, a mistake makes the whole unusable.
 OPEN = ('#/definitions/metric', '#/definitions/limits')
 OVERRIDE = '#/definitions/override'
-# What protects a drive from being read is kept whatever else is wrong with its override.
+# Keys that prevent the reading of a drive; they apply even if other parts of the override are invalid.
 PROTECTING = ('read', 'skip')
 _SPOILT = object()
 
 
 class SiteFile(NamedTuple):
-    """The content of a file, as far as it can be used."""
+    """The usable content of a file."""
 
-    name: str                      # as verdicts name it: "site.json"
+    name: str                      # name in verdicts: "site.json"
     data: Json
     mistakes: tuple[str, ...] = ()
-    shown: str = ''                # as mistakes name it, where otherwise: "thresholds.d/site.json"
+    shown: str = ''                # name in mistakes, if different: "thresholds.d/site.json"
 
 
 def load(path: str, schema_name: str, shown: str = '') -> SiteFile:
@@ -69,10 +69,10 @@ def _shortened(sentences: Sequence[str], name: str) -> tuple[str, ...]:
 
 
 def without(file: SiteFile, mistakes: Iterable[Mistake]) -> SiteFile:
-    """Return a file without the parts that mistakes make unusable, and with the sentences of these mistakes."""
+    """Return a file without the parts that mistakes make unusable, with the sentences of these mistakes added."""
     sentences: list[str] = []
     name = file.shown or file.name
-    for path, sentence in list(mistakes):  # all are found before the first is taken out
+    for path, sentence in list(mistakes):  # all are found before the first is removed
         sentences.append(f'{name}: {sentence}')
         _spoil(file.data, path)
     if not sentences:
@@ -83,7 +83,7 @@ def without(file: SiteFile, mistakes: Iterable[Mistake]) -> SiteFile:
 
 
 def _spoil(data: Any, path: Sequence[Any]) -> None:
-    """Remove the part at *path*; an item of a list is only marked, so that the others keep their places."""
+    """Remove the part at *path*; an item of a list is only marked, so that the others keep their indexes."""
     for step in path[:-1]:
         data = data.get(step, _SPOILT) if isinstance(data, dict) else data[step]
         if data is _SPOILT:  # removed already, with the part that it was in
@@ -97,7 +97,7 @@ def _spoil(data: Any, path: Sequence[Any]) -> None:
 # --- what fits the schema -------------------------------------------------------------
 
 def _sound(value: Any, part: Json, rules: Json) -> Any:
-    """Return the valid parts of a value that should fit *part*; _SPOILT if a mistake spoils the whole."""
+    """Return the valid parts of a value for the schema *part*; _SPOILT if a mistake makes the whole unusable."""
     if is_fitting(value, part, rules):
         return value
     if isinstance(value, list) and 'items' in part:
@@ -115,7 +115,7 @@ def _sound(value: Any, part: Json, rules: Json) -> Any:
 
 
 def _sound_parts(value: Json, fits: Mapping[str, Json], rules: Json) -> Json:
-    """Return the valid parts of an object. fits: what the value of each key should fit."""
+    """Return the valid parts of an object. fits: the schema of each key's value."""
     parts = {key: _sound(item, fits[key], rules) for key, item in value.items() if key in fits}
     return {key: item for key, item in parts.items() if item is not _SPOILT}
 

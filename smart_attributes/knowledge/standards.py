@@ -1,4 +1,4 @@
-"""The metrics of the numbers that the ATA, NVMe and SCSI standards define.
+"""Map the numbers in the ATA, NVMe and SCSI standard logs to metrics.
 
 Sources: ACS-4 section 9.5 (device statistics log), NVM Express base specification (SMART / Health Information log),
 SBC-4 and SPC-5 (log pages).
@@ -19,10 +19,10 @@ SCSI_LOG = 'SCSI log'
 SELF_ASSESSMENT = 'health self-assessment'
 SELF_TEST_LOG = 'self-test log'
 ERROR_LOG = 'error log'
-SMARTCTL = 'smartctl'  # numbers that it derives itself, by the names of its own database
+SMARTCTL = 'smartctl'  # source of numbers that it derives with its own database
 
 SECTORS = 0  # the factor is the drive's logical sector size
-ENDURANCE_PAGE = 7  # the only page whose "normalized" numbers are what they say
+ENDURANCE_PAGE = 7  # the only page whose "normalized" numbers are really normalized
 
 
 class Standard(NamedTuple):
@@ -30,7 +30,7 @@ class Standard(NamedTuple):
 
     metric: str
     factor: float = 1  # base units per count
-    unit: str = ''     # where the standard counts a part of what the metric means, as knowledge/units has it
+    unit: str = ''     # as in knowledge/units, if the standard counts in smaller parts
 
 
 # (page, offset) of the device statistics log. 3:0x030, mechanical start failures, stays out: about 950 of 15,500
@@ -69,23 +69,23 @@ SCSI: Mapping[str, Standard] = {
     'read.gigabytes_processed': Standard('host_read', 1e9)}
 SCSI_UNCORRECTED: Sequence[str] = tuple(f'{page}.total_uncorrected_errors' for page in ('read', 'write', 'verify'))
 
-# A drive without SMART health status is judged by these: a temperature or an age alone is not enough.
+# A drive without SMART health status is judged by these; a temperature or an age alone is not enough.
 NVME_HEALTH = frozenset(('percentage_used', 'available_spare', 'media_errors'))
 SCSI_HEALTH = frozenset(('grown_defects', 'pending_defects', 'percentage_used', *SCSI_UNCORRECTED))
 
-# Raw read error rate and seek error rate: a rate recovers, so its worst value shows a bad time. A counter never goes
-# back: if one was at its threshold and is not any more, the worst value is made up (5, 179, 180 and 183 of 15 measured
+# Raw read error rate and seek error rate: a rate recovers, so its worst value shows a bad period. A counter never goes
+# back: if one was at its threshold and no longer is, the worst value is invalid (5, 179, 180 and 183 of 15 measured
 # drives, 1 on each of them).
 RATES = frozenset((1, 7))
 
-WRAPS = 65536  # hours: those of the ATA logs have 16 bits
+WRAPS = 65536  # hours: ATA logs store them in 16 bits
 CLOCKS_APART = 24  # hours by which a log may be ahead of the counter of hours, which is stored now and then
 
 
 def seconds_since(hour: int, age: float | None) -> float | None:
-    """Return how many seconds of power-on time ago the hour of a log was; None if it lies ahead, or age is None.
+    """Return the power-on seconds since an hour of a log; None if it is in the future or *age* is None.
 
-    hour: 16 bits on ATA, so that it may mean several times: the latest counts. age: the drive's power-on time, seconds.
+    hour: 16 bits on ATA, so that it may mean several times; the latest is used. age: power-on time in seconds.
     """
     if age is None or hour > age / HOUR + CLOCKS_APART:
         return None
@@ -102,7 +102,7 @@ class WarningBit(NamedTuple):
     state: State
 
 
-# The word FAILED covers all of these; only the temperature passes by itself.
+# FAILED covers all of these; only the temperature recovers by itself.
 NVME_WARNINGS: Sequence[WarningBit] = (
     WarningBit(0x01, 'spare_warning', 'spare below its threshold', State.CRITICAL),
     WarningBit(0x02, 'temperature_warning', 'temperature outside its limits', State.WARNING),

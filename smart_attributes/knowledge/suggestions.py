@@ -1,6 +1,6 @@
-"""The metric that a mistyped word, a name of smartctl or a name of a vendor attribute means.
+"""Suggest the metric for a mistyped word, a smartctl name or a vendor attribute name.
 
-Files and options share it. Loaded only where there is a mistake to report.
+Used for files and options. Loaded only if there is a mistake to report.
 """
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import data_file, standards
 
 KNOWN = 'doc/reference/metrics.md lists them, for example endurance_used'
 SHORTEST = 3     # letters of a part of a name, such as "wear" or "hot"
-# smartctl's words, where its JSON has others or none. Source: smartmontools, nvmeprint.cpp and scsiprint.cpp.
+# Terms in smartctl's text that are missing from its JSON. Source: smartmontools, nvmeprint.cpp and scsiprint.cpp.
 _WORDS = {'media_and_data_integrity_errors': 'media_errors', 'error_information_log_entries': 'error_log_count',
           'warning_comp_temperature_time': 'over_temperature_time',
           'critical_comp_temperature_time': 'critical_temperature_time',
@@ -22,21 +22,21 @@ _WORDS = {'media_and_data_integrity_errors': 'media_errors', 'error_information_
 
 
 def metric(word: str, metrics: Collection[str] = ()) -> str:
-    """Return "did you mean temperature?", or where all metrics are listed.
+    """Return a hint such as "did you mean temperature?", or where to find the list of all metrics.
 
-    metrics: those that exist; none: those of the shipped database.
+    metrics: the known metrics; if empty, those of the shipped database.
     """
     closest = _closest(_plain(word), metrics or data_file.load(data_file.shipped('attributes.json'))['metrics'])
     return f'did you mean {closest}?' if closest else KNOWN
 
 
 def _plain(word: str) -> str:
-    """Return a name in the letters of metrics: "Media_Wearout-Indicator" is media_wearout_indicator."""
+    """Return a name in the notation of metrics: media_wearout_indicator for "Media_Wearout-Indicator"."""
     return re.sub('[^a-z0-9]+', '_', word.lower()).strip('_')
 
 
 def _closest(word: str, metrics: Collection[str]) -> str:
-    """Return the metric that is meant; '' if none is alike."""
+    """Return the most similar metric; '' if none is similar."""
     if word in metrics:
         return word
     names = {name: each for name, each in _names().items() if each in metrics}
@@ -48,13 +48,13 @@ def _closest(word: str, metrics: Collection[str]) -> str:
 
 
 def _having(word: str, names: Collection[str]) -> Sequence[str]:
-    """Return the names in which a word begins like *word*, first those that begin so themselves."""
+    """Return the names with a part that begins like *word*; names that begin with it come first."""
     having = [name for name in names if f'_{word}' in f'_{name}'] if len(word) >= SHORTEST else []
     return sorted(having, key=lambda name: (not name.startswith(word), name))
 
 
 def _names() -> Mapping[str, str]:
-    """Return the metric of each name of smartctl and of the database; of several, the most frequent one."""
+    """Return the metric for each name in smartctl and the database; if there are several, the most frequent one."""
     counts: dict[str, Counter[str]] = {}
     data = data_file.load(data_file.shipped('attributes.json'))
     for owner in (*data['sets'].values(), *data['entries']):

@@ -1,6 +1,6 @@
-"""thresholds/*.json: the limits for one drive and one metric, and who set them.
+"""Find the limits for one drive and one metric in thresholds/*.json, and their origin.
 
-The data has passed its schema. Levels are asked in this order, field by field, and the first that has the field wins:
+The data is valid by its schema. For each field, the first of these levels that sets it is used:
 command line, serial, device, model, family, metric (site files), metric (default.json).
 """
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     Layer = Sequence[tuple[str, Json]]  # (origin, fields), all of equal rank
 
-SELECTORS = ('serial', 'device', 'model', 'family')  # most telling first
-ONE_DRIVE = 2  # of these, the first ones name a single drive
+SELECTORS = ('serial', 'device', 'model', 'family')  # most specific first
+ONE_DRIVE = 2  # this many of them, from the first, name a single drive
 FIELDS = ('warning', 'critical', 'growth', 'aged', 'graph', 'why')
 LEVELS = ('warning', 'critical')
 
@@ -29,13 +29,13 @@ LEVELS = ('warning', 'critical')
 class DriveLimit(NamedTuple):
     """A limit that the drive itself reports."""
 
-    reading: str              # "threshold": the reading's own; else a metric
+    reading: str              # "threshold": the reading's own threshold; else a metric
     offset: float             # added to it
-    otherwise: str | None     # the range where the drive does not report it
-    at_least: float = -math.inf  # a drive's caution is not followed below this, unless its own limit is there
+    otherwise: str | None     # the range if the drive does not report the limit
+    at_least: float = -math.inf  # lowest result of the offset, unless the drive's own limit is lower
 
     def beside(self, number: float) -> float:
-        """Return the limit of a drive that reports *number*."""
+        """Return the limit of a drive that reports *number* as its own limit."""
         return max(number + self.offset, min(number, self.at_least))
 
 
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 
 
 class Aged(NamedTuple):
-    """The levels that hold where the newest event is long ago."""
+    """The levels that apply if the newest event is long ago."""
 
     after: int                # seconds
-    levels: Mapping[str, Bound]  # by field, without those that a stronger layer has set
+    levels: Mapping[str, Bound]  # by field, without those set by a layer of higher precedence
     origin: str
     why: str
 
@@ -60,11 +60,11 @@ class Limit(NamedTuple):
     warning_origin: str = ''
     critical_origin: str = ''
     is_graphed: bool = False
-    set_fields: frozenset[str] = frozenset()  # null was written, not just left out
+    set_fields: frozenset[str] = frozenset()  # fields that are set, even to null
     why: str = ''
-    growth: tuple[Json, ...] = ()             # rules, as they are written; see history.growth
+    growth: tuple[Json, ...] = ()             # rules as written; see history.growth
     growth_origin: str = ''
-    own_fields: frozenset[str] = frozenset()  # that were set for this very drive
+    own_fields: frozenset[str] = frozenset()  # fields that are set for this drive alone
     aged: Aged | None = None
 
 
@@ -79,7 +79,7 @@ def when_quiet(limit: Limit, quiet: float | None) -> Limit:
 
 
 class Exceptions(NamedTuple):
-    """What a site file says about a drive beside limits."""
+    """Settings of a site file for a drive, other than limits."""
 
     ignored_attributes: frozenset[int]
     skipped_logs: frozenset[str]
@@ -87,7 +87,7 @@ class Exceptions(NamedTuple):
 
 
 class CommandLineLimits(NamedTuple):
-    """-w metric=RANGE and -c metric=RANGE."""
+    """The limits given with -w metric=RANGE and -c metric=RANGE."""
 
     warning: Mapping[str, str]
     critical: Mapping[str, str]
@@ -97,11 +97,11 @@ NO_LIMITS = CommandLineLimits({}, {})
 
 
 class Thresholds:
-    """default.json, the site files on top, and the command line on top of those."""
+    """The limits of default.json, overridden by the site files, and these by the command line."""
 
     def __init__(self, default: Json, sites: Sequence[tuple[str, Json]] = (),
                  command_line: CommandLineLimits = NO_LIMITS, today: str = ''):
-        """today: ISO date that overrides with "until" are compared with; '' keeps them all."""
+        """Take the data. today: ISO date to compare the "until" of overrides with; '' keeps all overrides."""
         self._files: list[tuple[str, Json]] = [*reversed(list(sites)), ('default.json', default)]
         self._has_overrides = any(data.get('overrides') for _, data in self._files)
         self._by_kind: dict[tuple[str, str], Limit] = {}
@@ -112,7 +112,7 @@ class Thresholds:
                               for each in from_overrides(data.get('overrides', ()), name)]
 
     def metrics(self) -> frozenset[str]:
-        """Return every metric that any file or the command line has a limit for."""
+        """Return every metric with a limit in a file or on the command line."""
         names = set(self._command_line.warning) | set(self._command_line.critical)
         for _, data in self._files:
             names.update(data.get('metrics', ()))
@@ -120,7 +120,9 @@ class Thresholds:
         return frozenset(names)
 
     def limit(self, metric: str, device: Device, identity: Identity, family: str) -> Limit:
-        """Return the limit of *metric* for this drive; overrides of equal rank that disagree on a field do not set it.
+        """Return the limit of *metric* for this drive.
+
+        If overrides of equal rank disagree on a field, none of them sets it.
         """
         overrides = self._overrides(device, identity, family)
         if overrides:
@@ -131,7 +133,7 @@ class Thresholds:
         return self._by_kind[key]
 
     def _layers(self, metric: str, kind: str, overrides: Sequence[tuple[str, Json]]) -> list[Layer]:
-        """Return the fields for a metric, the strongest layer first."""
+        """Return the fields for a metric, in layers of descending precedence."""
         levels = {level: ranges[metric] for level, ranges in zip(LEVELS, self._command_line) if metric in ranges}
         layers: list[Layer] = [[('command line', {**levels, 'why': 'asked for on the command line'})] if levels else []]
         layers += [[(f'{name}: {_whose(override)}', _with_reason(override, _of_kind(override['metrics'][metric], kind)))
@@ -142,7 +144,7 @@ class Thresholds:
         return layers
 
     def acknowledged(self, identity: Identity, metric: str) -> Acknowledgement | None:
-        """Return the acknowledgement of a metric of this drive, None without."""
+        """Return the acknowledgement of a metric of this drive, or None."""
         return applying(self._acknowledged, identity.serial, metric, self._today)
 
     def disagreements(self, device: Device, identity: Identity, family: str) -> list[str]:
@@ -153,7 +155,7 @@ class Thresholds:
                 for layer in self._layers(metric, identity.kind, overrides) for field, who in _disagreements(layer)]
 
     def _overrides(self, device: Device, identity: Identity, family: str) -> list[tuple[str, Json]]:
-        # Each metric of a drive asks, and a site may have an override for every drive that it has.
+        # Called for each metric of a drive, and a site may have an override for each of its drives.
         drive = device, identity, family
         if self._selected[0] != drive:
             self._selected = drive, [(name, override) for name, data in self._files
@@ -165,7 +167,7 @@ class Thresholds:
         return bool(self._today) and override.get('until', '9999') < self._today
 
     def exceptions(self, device: Device, identity: Identity, family: str) -> Exceptions:
-        """Return what must not be read or used of this drive. Before it is read, identity and family are empty."""
+        """Return what must not be read or used from this drive. identity, family: empty before the drive is read."""
         overrides = [override for _, override in self._overrides(device, identity, family)]
         return Exceptions(
             ignored_attributes=frozenset(int(number) for o in overrides for number in o.get('attributes', ())),
@@ -173,30 +175,30 @@ class Thresholds:
             is_read=all(o.get('read', True) for o in overrides))
 
     def over(self, device: Device, identity: Identity, family: str) -> list[Coded]:
-        """Return a sentence for each override that would hold but for its date."""
+        """Return a sentence for each override of this drive that has expired."""
         return [Coded('override-ended', f'{name}: the override for {_whose(o)} ended on {o["until"]}')
                 for name, data in self._files for o in data.get('overrides', ())
                 if self._is_over(o) and selects(o['for'], device, identity, family)]
 
 
 def rank(override: Json) -> str:
-    """Return the most telling selector of an override."""
+    """Return the most specific selector of an override."""
     return next(selector for selector in SELECTORS if selector in override['for'])
 
 
 def _whose(override: Json) -> str:
-    """Return "model ACME.*", but no serial number: it may have to be hidden."""
+    """Return the selector in words, such as "model ACME.*", without a serial number, which may have to be hidden."""
     selector = rank(override)
     return 'this serial number' if selector == 'serial' else f'{selector} {override["for"][selector]}'
 
 
 def _with_reason(override: Json, fields: Json) -> Json:
-    """Return fields with the reason of their override; why a number was accepted is no reason of a limit."""
+    """Return fields with the reason of their override, but not with the reason of an acknowledgement."""
     return {'why': override['why'], **fields} if fields else {}
 
 
 def selects(selector: Json, device: Device, identity: Identity, family: str) -> bool:
-    """Tell whether every key of a "for" fits the drive."""
+    """Return whether every key of a "for" matches the drive."""
     tests: Mapping[str, Callable[[str], bool]] = {
         'serial': lambda value: bool(identity.serial) and value == identity.serial,
         'device': lambda value: value in (device.name, device.address),
@@ -206,12 +208,12 @@ def selects(selector: Json, device: Device, identity: Identity, family: str) -> 
 
 
 def _of_kind(metric: Json, kind: str) -> Json:
-    """Return a metric's fields with those of the drive's kind on top."""
+    """Return a metric's fields, overridden by those for the drive's kind."""
     return {**{field: metric[field] for field in FIELDS if field in metric}, **metric.get(kind, {})}
 
 
 def _merged(layers: Sequence[Layer]) -> Limit:
-    """Return the limit that each field has from the strongest layer that sets it."""
+    """Return the limit; each field comes from the layer of highest precedence that sets it."""
     fields: dict[str, tuple[Any, str]] = {}
     places: dict[str, int] = {}
     for place, layer in enumerate(layers):
@@ -226,7 +228,7 @@ def _merged(layers: Sequence[Layer]) -> Limit:
 
 
 def _agreed(layer: Layer) -> dict[str, tuple[Any, str]]:
-    """Merge fields of equal rank, without those that they disagree on."""
+    """Return the merged fields of a layer, without fields on which its overrides disagree."""
     merged = {field: (fields[field], origin) for origin, fields in layer for field in FIELDS if field in fields}
     for field, _ in _disagreements(layer):
         merged.pop(field, None)
