@@ -14,7 +14,7 @@ LIST = json.loads(plain_words.LIST.read_text())
 GLOSSARY = (ROOT / 'doc/glossary.md').read_text()
 
 # Percent of the sentences of each group that break a rule today. Lower a number after a merge; never raise one.
-MOST: Dict[str, float] = {'documents': 1.4, 'help': 0.0, 'messages': 6.4, 'docstrings': 11.8}
+MOST: Dict[str, float] = {'documents': 0.5, 'help': 0.0, 'messages': 6.4, 'docstrings': 0.7}
 
 
 def rejected() -> List[Tuple[str, str]]:
