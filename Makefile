@@ -16,8 +16,8 @@ DAEMONS := icinga2 nagios4-core nagios-nrpe-server nagios-nrpe-plugin icingacli 
 SCRAPERS := prometheus prometheus-node-exporter
 # What single tests run: the real sudo, access-control lists, the man page, another user, a memory checker, a browser.
 PROGRAMS := sudo acl man-db passwd util-linux binutils valgrind pipx chromium chromium-driver
-# How many tests run at a time.
-WORKERS ?= auto
+# How many tests run at a time: one more than there are cores, since many of them wait.
+WORKERS ?= $(shell expr $$(nproc) + 1)
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
 .PHONY: run test check mutants broken-promises test-debian12 playground bench performance kills year validate measure verdicts add format generate pictures deb test-deb test-kernel daemons test-programs test-icinga test-metrics scrapers venv wheel zipapp release reproducible pins audit clean help
