@@ -4,11 +4,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import List, Optional
 
+import history_database
 import pytest
 
-from smart_attributes import state_directory
 from smart_attributes.constants import DAY
-from smart_attributes.history import commits, directory
+from smart_attributes.history import commits
 from smart_attributes.history.commits import Commits
 from smart_attributes.history.counted_database import CountedDatabase
 
@@ -19,10 +19,7 @@ WRITTEN = NOW - 7 * DAY
 @pytest.fixture
 def database(tmp_path: Path) -> CountedDatabase:
     """A database with one commit, that of its tables."""
-    folder = directory.below(state_directory.ready(str(tmp_path)), is_made=True)
-    made = CountedDatabase(folder, True, lambda *_: made.count(NOW))
-    made.guarded(made.open)
-    return made
+    return history_database.empty(tmp_path, NOW)
 
 
 def commit(database: CountedDatabase) -> Commits:

@@ -4,11 +4,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Sequence, Tuple
 
+import history_database
 import pytest
 
-from smart_attributes import state_directory
 from smart_attributes.constants import DAY, HOUR
-from smart_attributes.history import checksums, directory, rows
+from smart_attributes.history import checksums, rows
 from smart_attributes.history.clock import LATEST
 from smart_attributes.history.counted_database import CountedDatabase
 from smart_attributes.history.drive_changes import DrivePlace
@@ -23,10 +23,7 @@ CRC, HEAT = Key('crc_errors', 'attribute 199, raw'), Key('temperature', 'attribu
 
 @pytest.fixture
 def database(tmp_path: Path) -> CountedDatabase:
-    folder = directory.below(state_directory.ready(str(tmp_path)), is_made=True)
-    made = CountedDatabase(folder, True, lambda *_: made.count(START))
-    made.guarded(made.open)
-    return made
+    return history_database.empty(tmp_path, START)
 
 
 @pytest.fixture
