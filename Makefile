@@ -18,6 +18,8 @@ SCRAPERS := prometheus prometheus-node-exporter
 PROGRAMS := sudo acl man-db passwd util-linux binutils valgrind pipx chromium chromium-driver
 # How many tests run at a time: one more than there are cores, since many of them wait.
 WORKERS ?= $(shell expr $$(nproc) + 1)
+# "make test" leaves the long tests to CI; "make test MARKS=" runs them too.
+MARKS ?= not long
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
 .PHONY: run test check mutants broken-promises test-debian12 playground bench performance kills year validate measure verdicts add format generate pictures deb test-deb test-kernel daemons test-programs test-icinga test-metrics scrapers venv wheel zipapp release reproducible pins audit clean help
@@ -28,13 +30,13 @@ help:            ## this list
 run: venv        ## the drives of this machine, or sample drives, as a table
 	@sh tools/run $(BIN)/check_smart_attributes
 
-test: check test-debian12  ## all tests, style and types
+test: check test-debian12  ## run style, types and all tests but the long ones; with them: make test MARKS=
 
 check: $(VENV)/.tools
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	@sh tools/compiler
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "$(MARKS)"
 
 test-debian12: $(OLD)/.ready  ## the behaviour again, with the libraries of Debian 12
 	$(OLD)/bin/python -m pytest -m libraries $$(grep -l 'mark\.libraries' tests/test_*.py)

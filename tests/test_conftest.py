@@ -53,6 +53,7 @@ def test_some(number{fixture}): print('ran on', os.environ['PYTEST_XDIST_WORKER'
 @pytest.mark.parametrize('mark, fixture, workers', [
     pytest.param('', '', 2, id='apart'), pytest.param('', ', costly', 1, id='same-fixture'),
     pytest.param('@pytest.mark.xdist_group("time")', '', 1, id='same-group')])
+@pytest.mark.long
 def test_tests_that_share_a_fixture_or_a_group_run_on_one_worker(tmp_path: Path, mark, fixture, workers):
     """pytest 9.2 ignored the groups of pytest-xdist 3.8 without a word."""
     pytest.importorskip('xdist')

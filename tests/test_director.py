@@ -55,6 +55,7 @@ def services_of(icinga: Icinga) -> List[str]:
         return []
 
 
+@pytest.mark.long
 def test_the_basket_becomes_services_that_run(bed):
     """Restored twice without harm, deployed, checked: a service for all drives, or one for each where these
     are known.

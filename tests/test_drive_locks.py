@@ -461,6 +461,7 @@ def test_without_a_folder_a_check_runs_as_ever_and_v_says_so(fake, open_place, m
     assert re.search(f'note: a drive that hangs may cost a process with each check.*({words})', done.stdout)
 
 
+@pytest.mark.long
 def test_100000_files_do_not_slow_doctor_down(state, tmp_path):
     """Another user, or a program gone wrong, may fill the folder; it is said, with the command that empties it."""
     waiting = Waiting(str(state))

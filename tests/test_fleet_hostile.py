@@ -94,6 +94,7 @@ def assert_in_bounds(cost: Cost, limit: str) -> None:
 
 
 @pytest.mark.parametrize('flood', FLOODS.values(), ids=FLOODS)
+@pytest.mark.long
 def test_a_list_of_services_without_end_is_a_sentence(fake, flood):
     """300 MB of `[],` took 3.9 GB of memory and ran past -t."""
     fake.answer = lambda question: flood
@@ -122,6 +123,7 @@ def test_a_service_whose_answer_has_no_end_hides_no_other(fake, flood):
 
 
 @pytest.mark.parametrize('drip', DRIPS.values(), ids=DRIPS)
+@pytest.mark.long
 def test_an_answer_that_comes_drop_by_drop_is_not_waited_for(fake, drip):
     """Each byte comes in time, the answer never."""
     fake.answer = lambda question: drip
@@ -203,6 +205,7 @@ def test_a_number_of_a_million_digits_is_parsed_at_once():
     {'execution_end': -9e11}, {'execution_end': 9e11}, {'execution_end': float('nan')},
     {'state': -1}, {'state': 9e11}], ids=lambda facts: ','.join(facts))
 @pytest.mark.parametrize('face', ['--json', '--html'])
+@pytest.mark.long
 def test_numbers_and_words_without_end_hide_no_other_host(fake, facts, face, tmp_path):
     """A number of 5,000 digits ended the whole run with a ValueError."""
     result = {**service('a')['attrs']['last_check_result'], **facts}
@@ -279,6 +282,7 @@ def test_a_document_that_cannot_be_read_is_named_and_hides_no_other(tmp_path, te
     [{**WELL, 'readings': [{'metric': f'r{number}', 'value': 1} for number in range(60_000)]}],
     [{**WELL, 'why': 'x' * 9_000_000}], [{**WELL, 'serial': f'EXAMPLE{number}'} for number in range(30_000)],
     [0] * 3_000_000], ids=['notes', 'past', 'readings', 'why', 'drives', 'no-drives'])
+@pytest.mark.long
 def test_a_host_that_says_too_much_is_bounded(tmp_path, drives):
     """In history and in the page; the others stay whole."""
     for number in range(8):

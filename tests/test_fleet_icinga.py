@@ -378,6 +378,7 @@ def test_nothing_is_written_to_icinga(cases):
 
 # --- many ----------------------------------------------------------------------------------------
 
+@pytest.mark.long
 def test_1000_hosts_of_24_drives_take_3_seconds_and_150_mb(loopback):
     """The table and the page; the figure is of a machine that does nothing else, so the time of its own is held."""
     lacking()

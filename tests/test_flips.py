@@ -15,6 +15,7 @@ from flips import LOG, NOW, RECORD, SAID, Flipper, flip
 STATE = 'history/history.sqlite'
 
 
+@pytest.mark.long
 def test_no_bit_of_the_history_is_lost_in_silence(tmp_path: Path) -> None:
     """In the database, its log and the record of commits, young and old."""
     flipper = Flipper(tmp_path, random.randrange(10**6))

@@ -22,6 +22,7 @@ def straight(days: int, per_day: float, used: float):
 
 
 @pytest.mark.parametrize('kind', workloads.KINDS)
+@pytest.mark.long
 def test_the_true_date_lies_within_the_range(kind):
     """In nine of ten simulated lives of each kind, or the range is a promise nobody should order drives by."""
     told = [(life.true_left, forecast(life.points, life.now, life.used, life.age))

@@ -38,6 +38,7 @@ def _changed(seed: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:
 
 
 @pytest.mark.parametrize('reader', READERS)
+@pytest.mark.long
 def test_a_reader_answers_whatever_it_is_given(reader: str) -> None:
     """No traceback, no second of CPU, no 200 MB, no OK from nothing, no number that the input does not hold."""
     @settings(max_examples=15 if reader in ('history', 'entries') else 80, derandomize=True, deadline=None,

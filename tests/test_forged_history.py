@@ -178,6 +178,7 @@ def forged_and_checked(machine: Shared, forgeries: List[str], is_summed: bool) -
 
 @pytest.mark.parametrize('is_summed', [True, False])
 @pytest.mark.parametrize('part', range(4))
+@pytest.mark.long
 def test_whatever_is_written_there_hides_no_drive(machine, part, is_summed):
     """Infinite numbers, times of the year 10^11, texts with perfdata in them: each drive is judged as if none were."""
     for name, result in forged_and_checked(machine, list(FORGERIES)[part::4], is_summed):

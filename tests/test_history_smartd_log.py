@@ -116,6 +116,7 @@ def test_a_line_of_any_length_takes_no_time(tmp_path):
     assert [found.read, found.damaged] == [2, 1]
 
 
+@pytest.mark.long
 def test_the_newest_part_of_a_large_log_is_read_in_time(tmp_path):
     """30 MB used up the time of the whole import."""
     path = tmp_path / 'attrlog.ACME-1.ata.csv'
@@ -319,6 +320,7 @@ def test_a_damaged_or_foreign_file_is_named_and_stops_nothing(tmp_path, ending, 
 
 
 @pytest.mark.parametrize('pack', [gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.long
 def test_a_file_that_unpacks_to_gigabytes_takes_neither_time_nor_history(tmp_path, pack):
     """Here 300 MB. It is named, and the rest is read."""
     bombs = [packed(tmp_path, f'.{number}.gz', '') for number in range(2, 5)]

@@ -673,6 +673,7 @@ def test_a_counter_that_moves_at_every_check_is_thinned_to_one_a_day(tmp_path):
     assert len([point for point in found if point.time > START + 8 * DAY]) >= 288 * 2 - 1
 
 
+@pytest.mark.long
 def test_after_400_days_a_point_a_month_is_left(tmp_path):
     """Years of hours and temperatures."""
     hours = Key('power_on_time', 'attribute 9')
@@ -699,6 +700,7 @@ def test_a_drive_that_makes_up_serial_numbers_does_not_fill_the_disk(tmp_path, m
     assert len(notes) == 2 and '--forget' in notes[0]
 
 
+@pytest.mark.long
 def test_a_year_of_24_drives_takes_less_than_five_megabytes(tmp_path):
     """Two months of it here, log included; what is written at each check of a day does not add to it."""
     dice = random.Random(7)
@@ -736,6 +738,7 @@ def start(path: Path, number: int, report: int) -> int:
     return forked(one)
 
 
+@pytest.mark.long
 def test_no_committed_value_is_lost_when_checks_run_two_at_a_time_and_a_third_is_killed(tmp_path):
     """SIGKILL at any moment, also while the file is made; HISTORY_RUNS=1000 is the whole run."""
     dice = random.Random(12)
@@ -783,6 +786,7 @@ def test_two_at_once_set_a_damaged_file_aside_once(tmp_path):
         assert max(committed) in stored.values()
 
 
+@pytest.mark.long
 def test_a_check_never_closes_what_it_wrote(tmp_path):
     """The last to close waits for the disk; the log stays, and is small."""
     in_a_child(lambda: [check(tmp_path, number, START + number * STEP) for number in range(100)])

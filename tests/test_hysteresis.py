@@ -72,6 +72,7 @@ def jitter(count: int, seed: int) -> List[List[int]]:
             for place in range(count)]
 
 
+@pytest.mark.long
 def test_twenty_disks_around_their_limits_change_state_once_a_day(tmp_path):
     """The real program, with its history: without hysteresis these disks change state hundreds of times."""
     machine, states = Machine(tmp_path), []
@@ -100,6 +101,7 @@ def test_an_alert_ends_and_says_why_it_lasts(tmp_path):
     assert machine.check(START + 65 * MINUTE).first_line.startswith('SMART OK')
 
 
+@pytest.mark.long
 def test_the_history_of_hysteresis_stays_small(tmp_path):
     """A drive whose temperature changes at each check keeps an hour of it, and `history` does not list it."""
     machine = Machine(tmp_path)

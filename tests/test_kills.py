@@ -10,6 +10,7 @@ from kills import Killer, main
 from power_cuts import Cutter
 
 
+@pytest.mark.long
 def test_checks_two_at_a_time_and_killed_lose_nothing_that_was_committed(tmp_path: Path) -> None:
     """No damaged file, no half of a check, no wrong state; integrity_check after each."""
     killer = Killer(tmp_path, 60, random.randrange(10**6))
@@ -20,6 +21,7 @@ def test_checks_two_at_a_time_and_killed_lose_nothing_that_was_committed(tmp_pat
 
 
 @pytest.mark.skipif(bool(power.why_not()), reason=power.why_not())
+@pytest.mark.long
 def test_a_power_cut_loses_nothing_that_was_synced_and_nothing_in_silence(tmp_path: Path) -> None:
     """With and without what was not synced, in parts, torn at 512 bytes; the check after it gives a verdict."""
     cutter = Cutter(tmp_path, random.randrange(10**6))
@@ -29,6 +31,7 @@ def test_a_power_cut_loses_nothing_that_was_synced_and_nothing_in_silence(tmp_pa
     assert sum(count for what, count in cutter.counted.items() if what.endswith(', said')) >= 5, cutter.counted
 
 
+@pytest.mark.long
 def test_what_goes_wrong_is_told(monkeypatch, capsys) -> None:
     """Who finds nothing must be able to find something: here history holds what no drive has said."""
     monkeypatch.setattr('kills.newest', lambda points: {key: 1 for key, *_ in points})

@@ -173,6 +173,7 @@ def load() -> Iterator[None]:
             process.wait()
 
 
+@pytest.mark.long
 def test_sixty_drives_arrive_whole_under_load(nagios):
     """Nagios 4.4 reads a pipe whose writer has ended only once, 4 to 8 kB: whoever leaves at once loses the rest."""
     ground = nagios.ground

@@ -556,6 +556,7 @@ def test_axe_finds_nothing_serious_on_the_page_of_a_fleet(chromium, of_fleet, wi
     assert [each for each in found if each[0] in ('serious', 'critical')] == []
 
 
+@pytest.mark.long
 def test_24000_drives_are_a_page_of_20_mb_that_opens_within_5_seconds(chromium, sample, tmp_path):
     """A large fleet is one file, too; sorting it is a matter of a second."""
     path = written(tmp_path, grown(sample, 24_000))

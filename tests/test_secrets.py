@@ -35,6 +35,7 @@ READERS = {
 
 @pytest.mark.skipif(os.geteuid() != 0, reason='only root can give files away')
 @pytest.mark.parametrize('reader', READERS)
+@pytest.mark.long
 def test_roots_error_messages_quote_nothing_of_a_file_that_another_user_has_linked(open_place, tmp_path, reader):
     """The reader of the output may be whoever planted the link."""
     link = open_place / 'mine.json'

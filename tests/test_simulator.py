@@ -433,6 +433,7 @@ def test_every_way_of_smartctl_to_a_file_is_hooked():
     ['-x', '-d', 'megaraid,0', '/dev/bus/0'], ['-x', '-d', 'sat+megaraid,4', '/dev/sdd'],
     ['-x', '-d', 'cciss,0', '/dev/sg0'], ['-x', '-d', 'cciss,1', '/dev/sg0'], ['--scan-open'],
 ], ids=' '.join)
+@pytest.mark.long
 def test_valgrind_finds_no_memory_error(full, arguments):
     """One command line for each interface."""
     environment = {'LD_PRELOAD': str(library.built()), 'SIMULATED_MACHINE': str(full.folder),

@@ -91,6 +91,7 @@ def test_our_own_letters_keep_their_meaning():
      ('-nosudo',)],
     [('-d', '/dev/sda'), ('-dbj', 'absent.json'), ('-ap',)],
 ], ids=['icinga-2.15', 'icinga-2.16', 'contrib'])
+@pytest.mark.long
 def test_the_dialects_of_icinga_work_in_any_order(three, tmp_path, arguments):
     """Icinga sorts arguments by their names, and names the database always."""
     outputs = {run('-p', three.path, '-nosudo', *itertools.chain.from_iterable(order), cwd=tmp_path)

@@ -45,6 +45,7 @@ def runs(plugin: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
                           timeout=60, cwd='/', env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C'})
 
 
+@pytest.mark.long
 def test_pip_installs_a_plugin_with_its_data(installed):
     """Entries and limits come with it; nothing is looked for in a clone."""
     done = runs(installed, '--report', REPORT)
@@ -89,6 +90,7 @@ def test_a_file_of_this_site_is_checked_against_its_schema(installed, tmp_path):
     assert 'rolls' in done.stdout
 
 
+@pytest.mark.long
 def test_pipx_installs_it(wheel, tmp_path):
     """One command for a machine without a package."""
     if not shutil.which('pipx'):

@@ -51,6 +51,7 @@ def runs(*command: object, folder: object = '/', **environment: str) -> subproce
     pytest.param(['draft', '--report', REPORT], 0, '"models"', id='draft'),
     pytest.param(['validate'], 0, 'no problem', id='validate'),
     pytest.param(['sudoers'], 0, 'NOPASSWD', id='sudoers')])
+@pytest.mark.long
 def test_every_command_works_without_any_package(program, python, arguments, code, words):
     """Libraries, entries, limits and schemas are in the file; -S keeps away what this machine has."""
     done = runs(python, '-IS', program, *arguments)
