@@ -208,6 +208,7 @@ class Reading(NamedTuple):
     # seconds since the newest event counted, if a log or the history reports it; power-on time if from a log
     quiet: Optional[float] = None
     quiet_is_bound: bool = False  # it may be longer ago
+    is_tested: bool = False       # an extended self-test has passed since, and no sector is pending
     logical_sectors: Optional[int] = None  # the drive's own count, if the number counts physical sectors
     forecast: Optional[Forecast] = None  # the forecast that the number was derived from, if the drive did not report it
 

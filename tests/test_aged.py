@@ -214,7 +214,7 @@ def test_what_is_old_has_a_reason_of_its_own(rule, why):
     given = Thresholds({'metrics': {'reported_uncorrect': {'warning': '0', 'aged': rule, 'why': 'data'}}})
     limit = given.limit('reported_uncorrect', SDA, DISK, '')
 
-    assert limit.aged is not None and (limit.aged.why, limit.why) == (why, 'data')
+    assert ([stage.why for stage in limit.aged], limit.why) == ([why], 'data')
 
 
 # --- what else a drive tells of its past -------------------------------------------------------------

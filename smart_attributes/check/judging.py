@@ -180,13 +180,13 @@ def aged(reading: Reading, limit: Limit, past: Optional[Past], is_floor: bool) -
 
     The age comes from the drive's log or from the history.
     """
-    if limit.aged is None:
+    if not limit.aged:
         return reading, limit
     if past is None:
-        return reading, when_quiet(limit, reading.quiet)
+        return reading, when_quiet(limit, reading)
     from ..history.past import quieted
     dated = quieted(past, reading, is_floor)
-    return dated, limit if dates_alone(past, reading) else when_quiet(limit, dated.quiet)
+    return dated, limit if dates_alone(past, reading) else when_quiet(limit, dated)
 
 
 def dates_alone(past: Optional[Past], reading: Reading) -> bool:
@@ -201,11 +201,11 @@ def why_silent(judgement: Judgement, limit: Limit, accepted: Optional[Acknowledg
                by_metric: Mapping[str, Reading],
                metrics: Mapping[str, Metric]) -> List[Coded]:
     """Return notes on why a reading does not alert: it was acknowledged, or its last event is old."""
-    if accepted is None and limit.aged is None:
+    if accepted is None and not limit.aged:
         return []
     reading = judgement.reading
     told = [Coded('acknowledged', telling(accepted, reading.unit))] if accepted is not None and reading.judged else []
-    if told or judgement.state is not State.OK or when_quiet(limit, reading.quiet) is limit:
+    if told or judgement.state is not State.OK or when_quiet(limit, reading) is limit:
         return told
     new = judge_reading(reading, limit, by_metric, metrics)
     if new.state is State.OK:

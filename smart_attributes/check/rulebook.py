@@ -18,7 +18,7 @@ from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import clean
 
 if TYPE_CHECKING:
-    from typing import Iterator, List, Mapping, Optional, Sequence, Tuple
+    from typing import Collection, Iterator, List, Mapping, Optional, Sequence, Tuple
 
     from ..command_line.options import Before
     from ..knowledge.drive_database import SpecDatabase
@@ -125,13 +125,14 @@ def judge_of(options: Options, site: Site) -> Judge:
     old = options.before.opinion(options.data.config, mistakes) if options.before else None
     attributes = _faultless_entries(newest, [*site.attributes, *(old.entries if old else ())])
     database = drive_database.SpecDatabase(newest, [(file.name, file.data) for file in attributes])
-    limits = _faultless_limits(site.thresholds, database.units)
+    default = data_file.load(data_file.shipped(SHIPPED_LIMITS))
+    limits = _faultless_limits(site.thresholds, database.units, default.get('groups', ()))
     for file in (*attributes, *limits):
         mistakes += file.mistakes
     _check_metrics(options, database.units)
     return Judge(
         database,
-        thresholds.Thresholds(data_file.load(data_file.shipped(SHIPPED_LIMITS)),
+        thresholds.Thresholds(default,
                               [*((file.name, file.data) for file in limits), *_accepted(asked.acknowledged)],
                               thresholds.CommandLineLimits(dict(asked.warning), dict(asked.critical)), today()),
         judging.Rules(frozenset(asked.ignore_metrics), frozenset(asked.ignore_attributes), asked.unknown_model,
@@ -168,12 +169,13 @@ def _faultless_entries(shipped: Json, files: Sequence[SiteFile]) -> List[SiteFil
     return [site_file.without(file, data_errors.of_entries(file.data, metrics, sets)) for file in files]
 
 
-def _faultless_limits(files: Sequence[SiteFile], units: Mapping[str, str]) -> List[SiteFile]:
+def _faultless_limits(files: Sequence[SiteFile], units: Mapping[str, str],
+                      groups: Collection[str]) -> List[SiteFile]:
     """Return files with limits, without the parts that would break a check."""
     if not files:
         return []
     from ..knowledge import data_errors, site_file
-    return [site_file.without(file, data_errors.of_limits(file.data, units)) for file in files]
+    return [site_file.without(file, data_errors.of_limits(file.data, units, groups)) for file in files]
 
 
 def shipped_database(config: str) -> Json:

@@ -30,8 +30,11 @@ def examine(path: str) -> tuple[list[str], list[str]]:
     data, problems = data_file.parse(data_file.read_text(path), name)
     problems = problems or schema_errors.schema_problems(data, 'thresholds', name)
     data = site_file.sound(data, 'thresholds') if problems else data
-    units = drive_database.SpecDatabase(data_file.load(data_file.shipped('attributes.json'))).units
-    faults = [*(fault.sentence for fault in data_errors.of_limits(data, units)), *_contradictions(data), *_ended(data)]
+    database = drive_database.SpecDatabase(data_file.load(data_file.shipped('attributes.json')))
+    groups = data_file.load(data_file.shipped('thresholds/default.json')).get('groups', ())
+    families = {entry['family'] for _, entry in database.entries()}
+    faults = [*(fault.sentence for fault in data_errors.of_limits(data, database.units, groups, families)),
+              *_contradictions(data), *_ended(data)]
     summary = [plural(len(data.get('metrics', ())), 'metric'), plural(len(data.get('overrides', ())), 'override')]
     return [*problems, *(f'{name}: {sentence}' for sentence in faults)], [] if problems else summary
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from ..errors import FormulaError, UsageError
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from . import decode, ranges, regular_expressions
-from .thresholds import rank
+from .thresholds import rank, several
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -98,8 +98,15 @@ def written_readings(data: Json) -> Iterator[tuple[Path, str, str, Json]]:
 
 # --- limits ------------------------------------------------------------------------
 
-def of_limits(data: Json, units: Mapping[str, str]) -> Iterator[Mistake]:
-    """Yield the mistakes in a file with limits. units: the base unit of each known metric."""
+def of_limits(data: Json, units: Mapping[str, str], groups: Collection[str] = (),
+              families: Collection[str] | None = None) -> Iterator[Mistake]:
+    """Yield the mistakes in a file with limits.
+
+    units: the base unit of each known metric. groups: those of the shipped limits. families: of all entries; None: names
+    of families are not checked.
+    """
+    groups = {*groups, *data.get('groups', ())}
+    yield from _of_families(data, families)
     for number, override in enumerate(data.get('overrides', ())):
         pattern = override['for'].get('model', '')
         why = regular_expressions.fault(pattern)
@@ -110,10 +117,32 @@ def of_limits(data: Json, units: Mapping[str, str]) -> Iterator[Mistake]:
             if metric not in units:
                 yield Mistake((*path, metric), f'{place}: "{metric}" is no metric; {_suggestion(metric, units)}')
             yield from _of_metric((*path, metric), f'{place}, {metric}', fields, metric, units)
+            for kind, name in _unknown_groups(fields, groups):
+                yield Mistake((*path, metric, kind, 'groups', name), f'{place}, {metric}, {kind}: there is no group '
+                              f'"{name}"; {nearest(name, groups) or "groups are " + ", ".join(sorted(groups))}')
             if 'acknowledged' in fields and not is_of_one_drive:
                 yield Mistake((*path, metric, 'acknowledged'),
                               f'{place}, {metric}: "acknowledged" is what one drive may have; '
                               'write it in overrides, with "serial" in "for"')
+
+
+def _of_families(data: Json, families: Collection[str] | None) -> Iterator[Mistake]:
+    """Yield a mistake for each family that no entry has, in a group or in an override."""
+    named: list[tuple[Path, str, str]] = [
+        (('groups', group), f'group {group}', family) for group, members in data.get('groups', {}).items()
+        for family in members]
+    named += [(('overrides', number), 'overrides', override['for']['family'])
+              for number, override in enumerate(data.get('overrides', ())) if 'family' in override['for']]
+    for path, place, family in named:
+        if families is not None and family not in families:
+            yield Mistake(path, f'{place}: no entry has the family "{family}"; '
+                          f'{nearest(family, families) or "triage -v shows the family of each drive"}')
+
+
+def _unknown_groups(fields: Json, groups: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield (kind, group) for each group of a metric's limits that is not defined."""
+    for kind in KINDS:
+        yield from ((kind, name) for name in fields.get(kind, {}).get('groups', ()) if name not in groups)
 
 
 def _written_metrics(data: Json) -> Iterator[tuple[Path, str, bool, Json]]:
@@ -129,7 +158,9 @@ def _of_metric(path: Path, place: str, fields: Json, metric: str, units: Mapping
     """Yield a mistake for each limit of a metric that is not a Nagios range, or refers to an unknown metric."""
     parts: list[tuple[tuple[str, ...], Json]] = [((), fields), *(((kind,), fields[kind])
                                                                  for kind in KINDS if kind in fields)]
-    parts += [((*steps, 'aged'), limits['aged']) for steps, limits in parts if limits.get('aged')]
+    parts += [((kind, 'groups', name), limits) for kind in KINDS
+              for name, limits in fields.get(kind, {}).get('groups', {}).items()]
+    parts += [((*steps, 'aged'), stage) for steps, limits in parts for stage in several(limits.get('aged'))]
     for steps, limits in parts:
         for field in ('warning', 'critical'):
             for why in _of_bound(limits.get(field), metric, units):

@@ -10,7 +10,7 @@ import re
 
 from ..coded import Coded
 from ..constants import LETTERS
-from ..model import Device, Identity
+from ..model import Device, Identity, Reading
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from .acknowledgements import Acknowledgement, applying, from_overrides
 
@@ -44,9 +44,10 @@ if TYPE_CHECKING:
 
 
 class Aged(NamedTuple):
-    """The levels that apply if the newest event is long ago."""
+    """A stage of a limit: the levels that apply if the newest event is long ago."""
 
     after: int                # seconds
+    is_for_tested: bool       # only for drives that passed an extended self-test since, with nothing pending
     levels: Mapping[str, Bound]  # by field, without those set by a layer of higher precedence
     origin: str
     why: str
@@ -65,17 +66,23 @@ class Limit(NamedTuple):
     growth: tuple[Json, ...] = ()             # rules as written; see history.growth
     growth_origin: str = ''
     own_fields: frozenset[str] = frozenset()  # fields that are set for this drive alone
-    aged: Aged | None = None
+    aged: tuple[Aged, ...] = ()               # stages, the one with the least age first
 
 
-def when_quiet(limit: Limit, quiet: float | None) -> Limit:
-    """Return the limit for a newest event *quiet* seconds ago; the usual one if that is too recent or unknown."""
-    aged = limit.aged
-    if aged is None or quiet is None or quiet < aged.after:
-        return limit
-    origins = {f'{field}_origin': f'{aged.origin}, aged' for field in aged.levels}
-    changes: Mapping[str, Any] = {**aged.levels, **origins}
-    return limit._replace(set_fields=limit.set_fields | set(aged.levels), **changes)
+def stages(limit: Limit, reading: Reading) -> Iterator[Aged]:
+    """Yield the stages of a limit that apply to a reading; none if its newest event is too recent or its age unknown."""
+    for stage in limit.aged:
+        if reading.quiet is not None and reading.quiet >= stage.after and (reading.is_tested or not stage.is_for_tested):
+            yield stage
+
+
+def when_quiet(limit: Limit, reading: Reading) -> Limit:
+    """Return the limit for the age of a reading's newest event; a later stage overrides an earlier one."""
+    for stage in stages(limit, reading):
+        origins = {f'{field}_origin': f'{stage.origin}, aged' for field in stage.levels}
+        changes: Mapping[str, Any] = {**stage.levels, **origins}
+        limit = limit._replace(set_fields=limit.set_fields | set(stage.levels), **changes)
+    return limit
 
 
 class Exceptions(NamedTuple):
@@ -104,7 +111,9 @@ class Thresholds:
         """Take the data. today: ISO date to compare the "until" of overrides with; '' keeps all overrides."""
         self._files: list[tuple[str, Json]] = [*reversed(list(sites)), ('default.json', default)]
         self._has_overrides = any(data.get('overrides') for _, data in self._files)
-        self._by_kind: dict[tuple[str, str], Limit] = {}
+        self._by_kind: dict[tuple[str, str, str], Limit] = {}
+        self._groups = {family: group for _, data in self._files
+                        for group, families in data.get('groups', {}).items() for family in families}
         self._selected: tuple[Any, list[tuple[str, Json]]] = (None, [])
         self._command_line = command_line
         self._today = today
@@ -124,22 +133,22 @@ class Thresholds:
 
         If overrides of equal rank disagree on a field, none of them sets it.
         """
-        overrides = self._overrides(device, identity, family)
+        overrides, group = self._overrides(device, identity, family), self._groups.get(family, '')
         if overrides:
-            return _merged(self._layers(metric, identity.kind, overrides))
-        key = metric, identity.kind
+            return _merged(self._layers(metric, identity.kind, group, overrides))
+        key = metric, identity.kind, group
         if key not in self._by_kind:
-            self._by_kind[key] = _merged(self._layers(metric, identity.kind, ()))
+            self._by_kind[key] = _merged(self._layers(*key, ()))
         return self._by_kind[key]
 
-    def _layers(self, metric: str, kind: str, overrides: Sequence[tuple[str, Json]]) -> list[Layer]:
+    def _layers(self, metric: str, kind: str, group: str, overrides: Sequence[tuple[str, Json]]) -> list[Layer]:
         """Return the fields for a metric, in layers of descending precedence."""
         levels = {level: ranges[metric] for level, ranges in zip(LEVELS, self._command_line) if metric in ranges}
         layers: list[Layer] = [[('command line', {**levels, 'why': 'asked for on the command line'})] if levels else []]
-        layers += [[(f'{name}: {_whose(override)}', _with_reason(override, _of_kind(override['metrics'][metric], kind)))
+        layers += [[(f'{name}: {_whose(override)}', _with_reason(override, _of_kind(override['metrics'][metric], kind, group)))
                     for name, override in overrides
                     if rank(override) == selector and metric in override.get('metrics', ())] for selector in SELECTORS]
-        layers += [[(name, _of_kind(data['metrics'][metric], kind))] for name, data in self._files
+        layers += [[(name, _of_kind(data['metrics'][metric], kind, group))] for name, data in self._files
                    if metric in data.get('metrics', ())]
         return layers
 
@@ -149,10 +158,10 @@ class Thresholds:
 
     def disagreements(self, device: Device, identity: Identity, family: str) -> list[str]:
         """Return a sentence for each limit of this drive that two overrides of equal rank set to different values."""
-        overrides = self._overrides(device, identity, family)
+        overrides, group = self._overrides(device, identity, family), self._groups.get(family, '')
         return [f'{metric}, {field}: {who} disagree and neither is stronger; remove one of them'
                 for metric in sorted(self.metrics() if self._has_overrides else ())
-                for layer in self._layers(metric, identity.kind, overrides) for field, who in _disagreements(layer)]
+                for layer in self._layers(metric, identity.kind, group, overrides) for field, who in _disagreements(layer)]
 
     def _overrides(self, device: Device, identity: Identity, family: str) -> list[tuple[str, Json]]:
         # Called for each metric of a drive, and a site may have an override for each of its drives.
@@ -207,9 +216,11 @@ def selects(selector: Json, device: Device, identity: Identity, family: str) -> 
     return all(tests[key](value) for key, value in selector.items())
 
 
-def _of_kind(metric: Json, kind: str) -> Json:
-    """Return a metric's fields, overridden by those for the drive's kind."""
-    return {**{field: metric[field] for field in FIELDS if field in metric}, **metric.get(kind, {})}
+def _of_kind(metric: Json, kind: str, group: str) -> Json:
+    """Return a metric's fields, overridden by those for the drive's kind, and these by those for its group."""
+    of_kind = metric.get(kind, {})
+    return {**{field: metric[field] for field in FIELDS if field in metric}, **of_kind,
+            **of_kind.get('groups', {}).get(group, {})}
 
 
 def _merged(layers: Sequence[Layer]) -> Limit:
@@ -221,10 +232,9 @@ def _merged(layers: Sequence[Layer]) -> Limit:
             if field not in fields:
                 fields[field], places[field] = value, place
     warning, critical, growth, _, graph, why = (fields.get(field, (None, '')) for field in FIELDS)
-    rules = () if growth[0] is None else (growth[0],) if isinstance(growth[0], dict) else tuple(growth[0])
     own = frozenset(field for field, place in places.items() if 1 <= place <= ONE_DRIVE)
     return Limit(_bound(warning[0]), _bound(critical[0]), warning[1], critical[1], bool(graph[0]), frozenset(fields),
-                 why[0] or '', rules, growth[1], own, _aged(fields, places))
+                 why[0] or '', tuple(several(growth[0])), growth[1], own, _aged(fields, places))
 
 
 def _agreed(layer: Layer) -> dict[str, tuple[Any, str]]:
@@ -253,10 +263,16 @@ def _bound(value: Any) -> Bound:
     return value if value is None else str(value)
 
 
-def _aged(fields: Mapping[str, tuple[Any, str]], places: Mapping[str, int]) -> Aged | None:
-    rule, origin = fields.get('aged', (None, ''))
-    if rule is None:
-        return None
-    levels = {level: _bound(rule[level]) for level in LEVELS
-              if level in rule and places.get(level, places['aged']) >= places['aged']}
-    return Aged(int(rule['after'][:-1]) * int(LETTERS[rule['after'][-1]]), levels, origin, rule.get('why', ''))
+def _aged(fields: Mapping[str, tuple[Any, str]], places: Mapping[str, int]) -> tuple[Aged, ...]:
+    """Return the stages of a limit, without levels that a layer of higher precedence sets."""
+    rules, origin = fields.get('aged', (None, ''))
+    found = [Aged(int(rule['after'][:-1]) * int(LETTERS[rule['after'][-1]]), rule.get('tested', False),
+                  {level: _bound(rule[level]) for level in LEVELS
+                   if level in rule and places.get(level, places['aged']) >= places['aged']},
+                  origin, rule.get('why', '')) for rule in several(rules)]
+    return tuple(sorted(found, key=lambda stage: stage.after))
+
+
+def several(rules: Any) -> Sequence[Json]:
+    """Return the rules of a field that holds one, several, or null for none."""
+    return () if rules is None else (rules,) if isinstance(rules, dict) else tuple(rules)

@@ -5,7 +5,7 @@ import time
 from typing import Any, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from ..knowledge.drive_database import SpecDatabase
-from ..knowledge.thresholds import Thresholds, when_quiet
+from ..knowledge.thresholds import Thresholds, stages
 from ..model import Judgement, Place, Reading, Report, State, Verdict
 from ..words import clean, coded, findings, headline, kind, quantity, sentence, visible
 from . import terminal_width
@@ -136,8 +136,8 @@ def _limit_rows(verdict: Verdict, thresholds: Thresholds) -> Iterator[Tuple[str,
             origins = sorted({origin for origin in (limit.warning_origin, limit.critical_origin) if origin})
             if limit.why:
                 yield judgement.reading.metric, ', '.join(origins) or 'default.json', limit.why
-            if limit.aged is not None and when_quiet(limit, judgement.reading.quiet) is not limit:
-                yield judgement.reading.metric, f'{limit.aged.origin}, aged', limit.aged.why
+            for stage in stages(limit, judgement.reading):
+                yield judgement.reading.metric, f'{stage.origin}, aged', stage.why
             for rule in limit.growth:
                 yield judgement.reading.metric, limit.growth_origin, _growth(rule)
 
