@@ -42,3 +42,10 @@ def unfenced(page: str) -> List[str]:
     """Return the lines of code outside of fences: nothing can say what these are."""
     text = _FENCE.sub('', (ROOT / page).read_text())
     return [line for line in text.splitlines() if line.startswith('    ')]
+
+
+def anchors(page: str) -> List[str]:
+    """Return the anchors of the headings of a page, as GitHub and GitLab make them."""
+    text = _FENCE.sub('', (ROOT / page).read_text())
+    titles = re.findall(r'^#+ (.+)$', text, re.MULTILINE)
+    return [re.sub(r'[^\w -]', '', re.sub(r'\]\([^)]*\)', '', title)).strip().lower().replace(' ', '-') for title in titles]
