@@ -48,4 +48,5 @@ def anchors(page: str) -> List[str]:
     """Return the anchors of the headings of a page, as GitHub and GitLab make them."""
     text = _FENCE.sub('', (ROOT / page).read_text())
     titles = re.findall(r'^#+ (.+)$', text, re.MULTILINE)
-    return [re.sub(r'[^\w -]', '', re.sub(r'\]\([^)]*\)', '', title)).strip().lower().replace(' ', '-') for title in titles]
+    plain = (re.sub(r'\]\([^)]*\)', '', title) for title in titles)  # the text of links without their targets
+    return [re.sub(r'[^\w -]', '', title).strip().lower().replace(' ', '-') for title in plain]
