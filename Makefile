@@ -4,19 +4,19 @@ VENV := .venv
 OLD := .venv-debian12
 BUILD := .venv-build
 BIN := $(VENV)/bin
-# Where wheel and single-file program are built; tests give a folder of their own.
+# The directory for the wheel and the single-file program. Tests use their own.
 DIST := dist
 DRIVES := ../shared/drives/drives.jsonl.gz
-# What Debian 12 ships; pySMART is in no Debian.
+# Versions that Debian 12 ships. No Debian has pySMART.
 DEBIAN12 := nagiosplugin==1.3.2 jsonschema==4.10.3 rich==13.3.1 chardet==5.1.0 humanfriendly==10.0 pytest==7.2.1 hypothesis==6.67.1 prometheus_client==0.16.0
-# What test-icinga runs: the daemons, and the libraries with which they run the plugin.
+# Packages for test-icinga: the daemons, and the libraries with which they run the plugin.
 DAEMONS := icinga2 nagios4-core nagios-nrpe-server nagios-nrpe-plugin icingacli icingaweb2-module-director php-cli php-mysql mariadb-server \
 	python3-nagiosplugin python3-jsonschema python3-rich acl
-# What test-metrics runs.
+# Packages for test-metrics.
 SCRAPERS := prometheus prometheus-node-exporter
-# What single tests run: the real sudo, access-control lists, the man page, another user, a memory checker, a browser.
+# Packages for single tests: the real sudo, access control lists, man pages, another user, a memory checker, a browser.
 PROGRAMS := sudo acl man-db passwd util-linux binutils valgrind pipx chromium chromium-driver
-# How many tests run at a time: one more than there are cores, since many of them wait.
+# Number of tests that run at a time: one more than there are cores, because many of them wait.
 WORKERS ?= $(shell expr $$(nproc) + 1)
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo -E)
 
