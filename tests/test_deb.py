@@ -526,7 +526,7 @@ def test_an_upgrade_keeps_a_database_that_was_changed_and_says_so(before_upgrade
     said = before_upgrade.installs_ours()
 
     assert before_upgrade.has(DATABASE)
-    assert f'{DATABASE} was changed on this machine and is kept' in said
+    assert f'{DATABASE} was changed on this host and is kept' in said
     assert f'check_smart_attributes migrate {DATABASE}' in said
     assert 'is kept' not in before_upgrade.does('dpkg-reconfigure', PACKAGE)
 
@@ -652,7 +652,7 @@ def debian_11(bare_11, installed_11) -> Chroot:
 def test_without_drives_it_installs_and_says_what_gets_the_rule(bare_11, installed_11):
     """No file that this sudo would stumble over, and no failed installation."""
     assert 'there are no drives to write lines for' in installed_11
-    assert f'{RULE} is not written. What mends it, once that is done: dpkg-reconfigure {PACKAGE}' in installed_11
+    assert f'{RULE} is not written. Fix the problem above, then run: dpkg-reconfigure {PACKAGE}' in installed_11
     assert not bare_11.has(RULE)
     assert bare_11.does('visudo', '-c')
 

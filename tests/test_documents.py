@@ -216,6 +216,18 @@ def test_links_lead_somewhere(page):
     assert [target for target in targets if not ((ROOT / page).parent / target).exists()] == []
 
 
+@pytest.mark.parametrize('page', [*pages.PAGES, 'CHANGELOG'])
+def test_links_lead_to_a_heading(page):
+    """A heading that was reworded once left links that opened the page at its top."""
+    wrong = []
+    for path, anchor in re.findall(r'\]\(([^)#:]*)#([^)]+)\)', (ROOT / page).read_text()):
+        target = ((ROOT / page).parent / path).resolve() if path else ROOT / page
+        if anchor not in pages.anchors(str(target.relative_to(ROOT))):
+            wrong.append(f'{path}#{anchor}')
+
+    assert wrong == []
+
+
 def test_nothing_of_the_folder_beside_is_quoted():
     """Facts only; its sentences stay there."""
     if not SHARED.exists():

@@ -11,7 +11,7 @@ from conftest import ROOT
 
 from smart_attributes import VERSION
 
-NOTES = (f'# Changelog\n\n## [{VERSION}] - 2026-11-22\n\n### What alerts differently\n\n- Nothing.\n\n'
+NOTES = (f'# Changelog\n\n## [{VERSION}] - 2026-11-22\n\n### Changes to alerts\n\n- Nothing.\n\n'
          '## [1.6]\n\n- Older.\n')
 
 
@@ -75,10 +75,10 @@ def test_a_commit_without_the_tag_of_its_version_is_not_released(clone):
                  id='nothing about this version'),
     pytest.param(NOTES.replace('2026-11-22', 'unreleased'), f'release: CHANGELOG has no date for {VERSION}; ',
                  id='no date'),
-    pytest.param(NOTES.replace('### What alerts differently', ''),
-                 f'release: CHANGELOG does not say what alerts differently in {VERSION}; ', id='not what alerts'),
+    pytest.param(NOTES.replace('### Changes to alerts', ''),
+                 f'release: CHANGELOG does not name the changes to alerts in {VERSION}; ', id='not what alerts'),
     pytest.param(NOTES.replace('- Nothing.', ''),
-                 f'release: CHANGELOG does not say what alerts differently in {VERSION}; ', id='nothing below it')])
+                 f'release: CHANGELOG does not name the changes to alerts in {VERSION}; ', id='nothing below it')])
 def test_changes_are_told_before_they_are_released(clone, notes, sentence):
     """An update at night must not bring an alarm that nobody was told of."""
     (clone / 'CHANGELOG').write_text(notes)
@@ -92,7 +92,7 @@ def test_this_version_says_what_alerts_differently():
     newest = (ROOT / 'CHANGELOG').read_text().split('\n## ')[1]
 
     assert newest.startswith(f'[{VERSION}] - ')
-    assert re.findall('^### .*', newest, re.MULTILINE)[:1] == ['### What alerts differently']
+    assert re.findall('^### .*', newest, re.MULTILINE)[:1] == ['### Changes to alerts']
 
 
 def test_no_pinned_file_names_a_registry():

@@ -10,23 +10,20 @@ from smart_attributes import VERSION
 HEAD = '''.\\" Made by tools/generate.py; change the help texts in smart_attributes/commands/table.py instead.
 .TH CHECK_SMART_ATTRIBUTES 8 "" "check_smart_attributes {version}" "Monitoring plugins"
 .SH NAME
-check_smart_attributes \\- judge the SMART data of drives, as a plugin for Icinga and Nagios'''
+check_smart_attributes \\- evaluate the SMART data of drives, as a plugin for Icinga and Nagios'''
 
 TEXT = '''
 .SH DESCRIPTION
-Reads the SMART data of SATA, SAS and NVMe drives through
+Reads the SMART data of SATA, SAS and NVMe drives with
 .BR smartctl (8),
-also behind RAID controllers, and prints what a monitoring daemon reads: the worst thing first,
-then a line for each drive, then
-performance data.
+even behind RAID controllers. Prints the worst problem first, then one line for each drive, then performance data.
 Without
 .B \\-d
-it checks what
+it checks all drives that
 .B smartctl \\-\\-scan
 finds.
-Only root may read drives; as another user it puts
-.B sudo \\-n
-before smartctl.
+Only root can read drives. Run by any other user, the plugin calls
+.BR "sudo \\-n smartctl" .
 .SH ADDRESSES
 .I /dev/sda\\fR, \\fI/dev/nvme0\\fR, \\fI/dev/disk/by\\-id/...\\fR,
 or
@@ -44,43 +41,45 @@ A range is written
 .B megaraid,[0\\-7,16]@/dev/bus/0
 or, for shells and NRPE,
 .BR megaraid,0\\-7@/dev/bus/0 ;
-its empty slots are skipped.
+empty slots are skipped.
 .B check_smart_attributes list
-shows what there is.
+prints the addresses of all drives that smartctl finds.
 .SH HISTORY
-What drives said is remembered, so that a counter which rises is an alarm, for as long as its limit says, whoever looked
-meanwhile; and so that drives which were replaced, moved or are gone are told for a day, by
+The plugin keeps a history of the readings in its state directory. A counter that increases alerts for the period that
+its limit sets; later checks do not end that period. A counter that has been stable for long can be less severe.
+.PP
+Drives that were replaced, moved or are missing are reported for one day, by
 .B triage
-for longer.
-History may add an alarm or tell its age, it silences none; where it cannot be used, the output says so.
-A drive in standby goes by the name that it had when it was read last.
+for longer. A drive in standby keeps the name that it had when it was last read.
+.PP
+If the history cannot be used, the output has a note.
 .B history \\-\\-import
-takes what
+reads the logs of
 .BR smartd (8)
-has logged of these drives.'''
+about these drives.'''
 
 FILES = '''
 .SH FILES
 .TP
 .I /etc/check\\-smart\\-attributes/attributes.d/*.json
-entries for drives that the shipped
+database entries for drives that
 .I attributes.json
-does not know
+of the plugin does not have
 .TP
 .I /etc/check\\-smart\\-attributes/thresholds.d/*.json
-limits of this site, for a metric, a model, a serial number
+your own limits, for all drives, a model or a serial number
 .TP
 .I /etc/sudoers.d/check\\-smart\\-attributes
-lets nagios run smartctl with the arguments of this plugin, and nothing else
+sudo rule: allows the user nagios to run smartctl with the arguments of this plugin, and nothing else
 .TP
 .I /etc/check\\-smart\\-attributes/acknowledged.json
-what root has accepted; see acknowledge
+acknowledged values; see the command acknowledge
 .TP
 .I /var/lib/check\\-smart\\-attributes
-what is remembered from one check to the next
+state directory: history and locks
 .TP
 .I /var/lib/smartmontools/attrlog.*.csv
-the logs of smartd that
+logs of smartd, which
 .B history \\-\\-import
 reads
 .SH SEE ALSO
@@ -92,15 +91,15 @@ reads
 def page() -> str:
     """Return the whole man page."""
     lines = [HEAD.format(version=VERSION), *_synopsis(), TEXT.strip('\n'), '.SH OPTIONS', *_options('check')]
-    lines += ['.SH COMMANDS', 'A word instead of options does something else than a check.']
+    lines += ['.SH COMMANDS', 'With a command as its first argument, the program does something else than a check.']
     for command in names()[1:]:
         lines += _command(command)
     lines += ['.SH EXIT STATUS']
     for state, code, conditions in states():
         lines += ['.TP', f'.B {code} {state}', '\n.br\n'.join(_roff(each.replace('`', '')) for each in conditions)]
     lines += ['The worst state wins, in the order CRITICAL, UNKNOWN, WARNING, OK.']
-    lines += ['.SH METRICS', 'What the numbers of drives say, whatever the vendor calls them; '
-              'performance data and limits carry these names. Units are those of the values.']
+    lines += ['.SH METRICS', 'Each metric has one name and one unit for the drives of all vendors. '
+              'Performance data and limits use these names.']
     for name, metric in metrics().items():
         unit = 'verdict' if metric.get('verdict') else metric['unit'] or 'count'
         lines += ['.TP', f'.BR {name} " ({_roff(unit)})"', _roff(metric['meaning'])]

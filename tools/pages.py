@@ -42,3 +42,11 @@ def unfenced(page: str) -> List[str]:
     """Return the lines of code outside of fences: nothing can say what these are."""
     text = _FENCE.sub('', (ROOT / page).read_text())
     return [line for line in text.splitlines() if line.startswith('    ')]
+
+
+def anchors(page: str) -> List[str]:
+    """Return the anchors of the headings of a page, as GitHub and GitLab make them."""
+    text = _FENCE.sub('', (ROOT / page).read_text())
+    titles = re.findall(r'^#+ (.+)$', text, re.MULTILINE)
+    plain = (re.sub(r'\]\([^)]*\)', '', title) for title in titles)  # the text of links without their targets
+    return [re.sub(r'[^\w -]', '', title).strip().lower().replace(' ', '-') for title in plain]

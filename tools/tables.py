@@ -39,12 +39,10 @@ def data(name: str) -> Dict[str, Any]:
 def options() -> List[str]:
     """One row an option of the plugin; commands share most of them."""
     rows = []
-    for action in described.whole_parser('check')._actions:
-        names = ', '.join(f'`{name}`' for name in action.option_strings)
-        value = f' {action.metavar}' if action.metavar else ''
-        text = (action.help or '').replace('%(default)s',
-                                           str(action.default)).replace('%(default)g', f'{action.default}')
-        rows.append(f'| {names}{value} | {text} |'.replace('|DIR', '\\|DIR'))
+    for option in described.options('check'):
+        names = ', '.join(f'`{name}`' for name in option.names)
+        value = f' {option.value}' if option.value else ''
+        rows.append(f'| {names}{value} | {option.help} |'.replace('|DIR', '\\|DIR'))
     return rows
 
 

@@ -1,6 +1,6 @@
-"""The command line: what states and limits are worth on collections of drives that no user has.
+"""The command line that evaluates states and limits on collections of drives.
 
-Usage, in the folder of the project:
+Usage, in the directory of the project:
   .venv/bin/python -m tools.measure --timelines TIMELINES.csv.gz [--with-history] [--json]
   .venv/bin/python -m tools.measure DRIVES.jsonl.gz --verdicts [BEFORE.json] [--json]
 """

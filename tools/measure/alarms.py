@@ -1,8 +1,7 @@
-"""What the default limits do to many drives: states by kind, who alarms for which reason, and how many are beyond each
-limit.
+"""Count the alerts of the default limits on many drives: states by kind, reasons, and drives beyond each limit.
 
-A metric is a reason where it is not OK; *alone* where nothing else reaches its state: only there a limit decides.
-Drives that report FAILED support a limit; those that report PASSED and alert are what an admin has to look at.
+A metric is a reason if it is not OK. It is a reason *alone* if nothing else reaches its state: only then does its limit
+decide. Drives with the health status FAILED support a limit. Drives that are PASSED and alert are work for an admin.
 """
 from __future__ import annotations
 

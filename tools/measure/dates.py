@@ -1,5 +1,7 @@
-"""Dates that solid state drives get: one within a year for a drive that is half as good as new would be believed, and
-be wrong.
+"""Check the dates at which SSDs are forecast to be worn out, from use and age alone.
+
+A drive that has used less than half of its endurance in more than a year lasts for another year, so a date within a
+year is wrong.
 """
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Alarms to expect of growth, by what drives have come to in their life.
+"""Estimate how many alerts of growth rules to expect, from the totals of drives.
 
-A collection has each drive once: its numbers and its power-on time. When they rose nobody knows, but a rule of growth
-can only have alarmed on a drive that has come to more than it lets pass. So the drives beyond it, in the months that
-they all were under power, are the most that can have alarmed; each counts once, however often it alarmed.
+A collection has one report of each drive, with its totals and its power-on time. It is not known when the totals
+increased. But a growth rule can have alerted only on a drive whose total is larger than the increase that the rule
+allows. The number of these drives, divided by the months that all drives were powered on, is an upper bound. Each drive
+counts once, however often it alerted.
 """
 from __future__ import annotations
 

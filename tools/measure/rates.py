@@ -1,9 +1,9 @@
-"""What defends a limit: how many of the drives beyond it fail in a year, by value, by age of the growth, by family.
+"""Calculate the failure rates of drives beyond each limit: by value, by time since the last increase, and by family.
 
-A rate is of drive-years and failures on timelines (see `timelines`). A drive counts for a limit while its number is
-beyond it; *at the limit* while it is beyond it by no more than as much again. *Alone* is where it alarms, or is
-critical, by nothing else: only there a state follows from this limit. Growth is as old as the power-on time since the
-number last rose, or since the drive was first seen where it was as large already.
+A rate is the number of failures per drive-year, from timelines (see `timelines`). A drive counts for a limit while its
+value is beyond it, and *at the limit* while its value is at most twice the limit. It counts as *alone* if nothing else
+brings it into that state: only then does the limit decide. The age of an increase is the power-on time since then. If
+the drive never increased while it was observed, it is the time since its first observation.
 """
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a state means: the judge run over hard disks that were watched until they failed.
+"""Evaluate hard disks that were observed until they failed, to measure how well each state predicts a failure.
 
 A file of timelines is CSV, plain or gzip: a row for each stretch of power-on hours in which no counter moved, with the
 columns `drive`, `model`, `from`, `to` (hours), `failed` (1: the drive failed at `to`) and raw attributes `a5`, `a197`,
