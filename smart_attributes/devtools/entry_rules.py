@@ -26,7 +26,7 @@ STANDARD_METRICS = frozenset(
     [standard.metric for log in (standards.ATA, standards.NVME, standards.SCSI) for standard in log.values()]
     + [bit.metric for bit in standards.NVME_WARNINGS]
     + ['smart_status', 'vendor_threshold', 'vendor_threshold_past', 'self_test', 'self_test_age', 'reported_uncorrect',
-       'recent_data_errors', 'error_log_count'])
+       'logged_data_errors', 'logged_interface_errors', 'error_log_count'])
 # Matches keys of documents: two in "acme-manual, section 2; acme-errata; measured on 5 drives".
 _KEYS = re.compile('(?:^|; *)([a-z0-9.]+-[a-z0-9.-]+)(?=,|;|$)')
 

@@ -102,7 +102,9 @@ def quieted(past: Past, reading: Reading, falls: bool) -> Reading:
         return reading  # a history younger than a day cannot date anything
     if reading.quiet is None:
         return reading._replace(quiet=seconds, quiet_is_bound=not is_seen)
-    return reading._replace(quiet=seconds, quiet_is_bound=False) if is_seen and seconds < reading.quiet else reading
+    if is_seen and seconds < reading.quiet:
+        return reading._replace(quiet=seconds, quiet_is_bound=False, is_tested=False)
+    return reading
 
 
 def growth_alert(past: Past, reading: Reading, rules: Iterable[Json], falls: bool,

@@ -71,13 +71,26 @@ def verdict(tests: Sequence[SelfTest], identity: Identity, age: float | None) ->
                    f'{test.kind}: {test.status}{when}', State.OK if test.passed else State.CRITICAL, quiet=result.ago)
 
 
+def newest_extended(tests: Sequence[SelfTest], identity: Identity, age: float | None) -> float | None:
+    """Return the power-on seconds since the newest extended test that passed; None if there is none, or at no known hour.
+
+    age: the drive's power-on time, seconds.
+    """
+    newest = _newest_extended(tests, identity, age)
+    return newest.ago if newest else None
+
+
+def _newest_extended(tests: Sequence[SelfTest], identity: Identity, age: float | None) -> SelfTestResult | None:
+    return next((result for result in results(tests, identity, age)
+                 if result.coverage == WHOLE and result.test.passed), None)
+
+
 def freshness(tests: Sequence[SelfTest], identity: Identity, age: float | None, most: float) -> Reading:
     """Return the reading self_test_age: whether the newest extended test that passed is recent enough.
 
     most: the maximum age, in seconds of power-on time. age: the drive's power-on time, seconds.
     """
-    newest = next((result for result in results(tests, identity, age)
-                   if result.coverage == WHOLE and result.test.passed), None)
+    newest = _newest_extended(tests, identity, age)
     is_fresh = newest is not None and newest.ago is not None and newest.ago <= most
     when = ('none is known' if newest is None else since(newest.ago) if newest.ago is not None
             else 'at an hour that tells no age')
