@@ -40,7 +40,7 @@ def test_a_pattern_that_never_ends_costs_one_drive_its_choice_and_no_drive_its_v
     result = run('--report', endless, '--report', drive_path('hgst-failed'), option, pattern, '-t', '10')
 
     assert result.code == 2
-    assert 'endless is checked although --match and --ignore may leave it out: 1 s of computing' in result.text
+    assert 'endless is checked although --match and --ignore may leave it out: 1 s of CPU time' in result.text
     assert result.line_of('endless').startswith('OK')
     assert time.monotonic() - started < 9
 
@@ -68,7 +68,7 @@ def test_when_even_all_drives_together_take_too_long_those_that_were_judged_are_
     assert time.monotonic() - started < 5
     assert result.code == 2
     assert result.line_of('hgst_failed').startswith('CRITICAL')
-    assert 'time was over after 4 s' in result.text
+    assert 'time limit of 4 s exceeded' in result.text
 
 
 def test_one_file_given_twice_is_two_reports():
@@ -197,7 +197,7 @@ def test_the_time_is_over_before_the_reserve_and_again_after_it(alone):
     assert signal.getitimer(signal.ITIMER_REAL) == pytest.approx((58, 2), abs=0.1)
     alarm.arm(0.2)
     for _ in range(2):
-        with pytest.raises(alarm.TimeIsOver, match=r'^time was over after 0\.2 s$') as error:
+        with pytest.raises(alarm.TimeIsOver, match=r'^time limit of 0\.2 s exceeded$') as error:
             time.sleep(5)
         assert error.value.is_late
 
@@ -216,7 +216,7 @@ def test_one_drive_ends_after_its_share_of_cpu_time_and_again_if_that_was_caught
     alarm.arm(0.4)
     signal.setitimer(signal.ITIMER_REAL, 5)
 
-    with pytest.raises(alarm.TakesTooLong, match=r'^0\.2 s of computing$'):
+    with pytest.raises(alarm.TakesTooLong, match=r'^0\.2 s of CPU time$'):
         alarm.limited(compute, times)
 
 

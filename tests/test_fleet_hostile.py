@@ -130,7 +130,7 @@ def test_an_answer_that_comes_drop_by_drop_is_not_waited_for(fake, drip):
     cost = measured(*fake.arguments, '-t', LITTLE)
 
     assert_in_bounds(cost, LITTLE)
-    assert 'time was over after 3 s' in cost.text
+    assert 'time limit of 3 s exceeded' in cost.text
 
 
 def test_time_that_is_over_leaves_the_drives_that_were_read(fake, tmp_path):
@@ -148,7 +148,7 @@ def test_time_that_is_over_leaves_the_drives_that_were_read(fake, tmp_path):
 
     assert done.code == 3
     assert len(found['drives']) == icinga.BATCH
-    assert found['notes'][0]['text'].startswith('time was over after 3 s') and found['state'] == 'UNKNOWN'
+    assert found['notes'][0]['text'].startswith('time limit of 3 s exceeded') and found['state'] == 'UNKNOWN'
     assert not (tmp_path / 'plan.csv').exists()
 
 

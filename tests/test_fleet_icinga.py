@@ -46,7 +46,7 @@ CASES = {
                          'pending 16, critical above 8</script><script>alert(1)</script>  \u202eKO  firmware {{7*7}}',
                       ()),
     'asleep': Output(0,
-                     'SMART OK - 1 drive: 1 ok\nOK        sda  ACME X1  is asleep (STANDBY) and was left alone  '
+                     'SMART OK - 1 drive: 1 ok\nOK        sda  ACME X1  is in standby (STANDBY), not woken  '
                      'EXAMPLE0007'
                         '  firmware 1.0', ()),
     'unreadable': Output(3, 'SMART UNKNOWN - sdb cannot be opened: Permission denied; 1 drive: 1 unknown\n'
@@ -228,7 +228,7 @@ def test_a_sleeping_drive_says_so(told):
     [drive] = of(told, 'asleep')
 
     assert (drive['model'], drive['notes']) == ('ACME X1', [
-        {'code': 'asleep', 'text': 'is asleep (STANDBY) and was left alone'}])
+        {'code': 'asleep', 'text': 'is in standby (STANDBY), not woken'}])
 
 
 def test_a_hidden_serial_number_is_null(told):

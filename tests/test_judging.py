@@ -617,7 +617,7 @@ def test_what_smartctl_complained_of_is_a_note():
     """Its exit status in words, and its messages."""
     notes = notes_on(worn(exit_status=0x40, messages=('Read log failed',)))
 
-    assert notes == ['the error log holds errors', 'Read log failed']
+    assert notes == ['the error log contains errors', 'Read log failed']
     assert [len(note) for note in notes_on(worn(messages=('x' * 900,)))] == [400]
 
 

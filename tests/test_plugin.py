@@ -252,7 +252,7 @@ def test_a_guest_whose_only_disk_is_virtual_has_no_drives(fake):
     well, unsaid = check(fake, '--no-drives', 'ok', '-v'), check(fake)
 
     assert (well.code, unsaid.code) == (0, 3)
-    assert ('note: sda is a virtual disk of QEMU/KVM: it has no SMART; check the drives on the host that holds it; '
+    assert ('note: sda is a virtual disk of QEMU/KVM, so it has no SMART; check the drives on the host; '
             'left out' in well.text)
 
 
@@ -818,7 +818,7 @@ def test_a_sleeping_drive_says_nothing_about_its_health(fake):
     result = check(fake, '-d', '/dev/sda')
 
     assert perfdata(result.text) == {}
-    assert 'left alone' in result.line_of('sda')
+    assert 'not woken' in result.line_of('sda')
 
 
 def test_verbose_three_times_shows_the_call_and_what_smartctl_said(fake):

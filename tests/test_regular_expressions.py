@@ -100,7 +100,7 @@ def test_such_a_pattern_on_the_command_line_is_a_mistake_with_a_sentence(pattern
     result = run('--report', HGST, '--match', pattern, timeout=20)
 
     assert (result.code, len(result.text.splitlines())) == (3, 1)
-    assert 'is no regular expression' in result.text
+    assert 'is not a valid regular expression' in result.text
 
 
 @pytest.mark.parametrize(('pattern', 'shape'), [

@@ -94,7 +94,7 @@ def test_a_drive_is_not_read_if_its_address_already_leaves_it_out(words, paths):
 
 
 def test_a_pattern_that_is_no_expression_is_refused_before_anything_is_read():
-    with pytest.raises(UsageError, match='is no regular expression'):
+    with pytest.raises(UsageError, match='is not a valid regular expression'):
         survey.plan([SDA], options('--match', '('))
 
 
@@ -179,9 +179,9 @@ def test_a_scan_without_drives_says_that_there_is_none():
 def test_what_was_not_read_in_time_says_so():
     late = progress(Read(SDA, REPORT), asked=(SDA, SDB))
     late.planned = [SDA, SDB]
-    found = survey._so_far(late, options(), judge(), 'time was over after 55 s')
+    found = survey._so_far(late, options(), judge(), 'time limit of 55 s exceeded')
 
-    assert [verdict.problem for verdict in found.verdicts] == ['', 'was not read: time was over after 55 s']
+    assert [verdict.problem for verdict in found.verdicts] == ['', 'was not read: time limit of 55 s exceeded']
 
 
 def test_recorded_reports_that_were_not_read_in_time_are_counted():

@@ -81,18 +81,18 @@ def test_when_it_is_too_late_what_was_judged_stays_and_the_others_are_unknown(ju
     """A drive that nobody judged is never well."""
     formed = verdicts.Verdicts()
     early = formed.of(read(), judge, None)
-    formed.late = 'time was over after 55 s'
+    formed.late = 'time limit of 55 s exceeded'
     other = read()._replace(device=Device('/dev/sdb', name='sdb'))
 
     assert formed.of(read(), judge, None) is early
     assert formed.of(other, judge, None).state is State.UNKNOWN
-    assert formed.of(other, judge, None).problem == 'was read and not judged: time was over after 55 s'
+    assert formed.of(other, judge, None).problem == 'was read and not judged: time limit of 55 s exceeded'
 
 
 @pytest.mark.parametrize('error, words', [
     (DataError('site.json: there is no set "x"'), 'site.json: there is no set "x"'),
-    (alarm.TakesTooLong('5.5 s of computing'),
-     'cannot be judged: 5.5 s of computing were not enough; a pattern in a data file may never end, '
+    (alarm.TakesTooLong('5.5 s of CPU time'),
+     'cannot be judged: 5.5 s of CPU time were not enough; a pattern in a data file may never end, '
      'check_smart_attributes validate names it'),
     (KeyError('x'), 'cannot be judged: KeyError inside check_smart_attributes; please report it with the output of '
                     'smartctl --json -x')], ids=['a-mistake-in-a-file', 'a-pattern-without-end', 'our-own-fault'])
