@@ -24,7 +24,7 @@ FILE, LOG, RECORD = 'history.sqlite', 'history.sqlite-wal', 'history.sqlite.comm
 FILES = (FILE, LOG, RECORD)
 AIMED = 0.5    # of all bits
 # What a check says that knows of a loss: the history began anew, or a time whose readings are missing.
-SAID = ('history began anew on ', 'readings from ')
+SAID = ('restarted on ', 'readings from ')
 
 
 class Age(NamedTuple):

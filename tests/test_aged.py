@@ -137,8 +137,8 @@ def test_nothing_is_critical_for_standing_still_and_lost_data_warns_for_ever(dat
 
 
 @pytest.mark.parametrize(('days', 'number', 'note'), [
-    (200, 120, ['reallocated 120, newest more than 200 days ago: no more than a note at that age, WARNING (above 40) '
-                'were it new']),
+    (200, 120, ['reallocated 120, newest more than 200 days ago: only a note at that age, would be WARNING above 40 '
+                'if recent']),
     (200, 40, []), (200, 4000, []), (13, 120, [])], ids=['old', 'few', 'many', 'new'])
 def test_what_is_silent_by_its_age_alone_is_a_note_with_its_age(database, limits, days, number, note):
     """No drive is OK by silence."""

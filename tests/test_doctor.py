@@ -159,7 +159,7 @@ def test_a_healthy_installation_is_all_good_on_one_screen(installed):
     told = installed.doctor()
 
     assert told.code == 0, told.text
-    assert 'TO DO' not in told.text and '\nAll is good.\n' in told.text
+    assert 'TO DO' not in told.text and '\nNo problems found.\n' in told.text
     assert [line[7:18].strip() for line in told.text.splitlines() if line.startswith('good')] == [
         'program', 'smartctl', 'sudo rule', 'history', 'processes', 'site files', 'time limit', '/dev/sda', '/dev/sdb',
         'output']
@@ -364,7 +364,7 @@ def test_no_history(installed):
     [history] = [each for each in told if each['subject'] == 'history']
     installed.follow(history['command'])
 
-    assert history['words'].endswith('No such file or directory; growth is not judged')
+    assert history['words'].endswith('No such file or directory; increases are not evaluated')
     assert installed.to_do() == []
     assert installed.check().code == 0
     [history] = [each for each in installed.findings() if each['subject'] == 'history']
@@ -1155,7 +1155,7 @@ def test_the_screen_keeps_commands_whole_and_words_within_80_columns():
     assert command in [line.strip() for line in told.splitlines()]
     assert all(len(line) < 80 for line in told.splitlines() if command not in line)
     assert '\x1b' not in told and 'TO DO  history' in told and '-      x' in told
-    assert '1 to do, 1 could not be looked at yet' in told
+    assert '1 to do, 1 could not be checked yet' in told
 
 
 def test_only_what_is_all_good_is_called_so():

@@ -111,7 +111,7 @@ def test_the_header_says_what_to_do_next():
 def test_the_header_says_when_an_entry_exists():
     """A local entry replaces it wholly."""
     assert drafted(drive(model='ACME X1-240'))['comment'].startswith(
-        'The entry ACME X1 speaks for this drive already; this one reads the same and would replace it wholly.'
+        'The entry ACME X1 already covers this drive; this one gives the same readings and would replace it completely.'
     )
     assert 'already' not in drafted(drive())['comment']
 
@@ -205,7 +205,7 @@ def test_a_draft_reads_what_the_entry_reads_that_spoke_for_the_drive_before():
     data = drafted(report, GENERIC)
 
     (entry,) = data['entries']
-    assert data['comment'].startswith('The generic entry Any disk speaks for this drive already: one of its own is '
+    assert data['comment'].startswith('The generic entry Any disk already covers this drive: a separate entry is '
                                       'needed only where')
     assert {key: entry[key] for key in draft.INHERITED} == {key: GENERIC['entries'][0][key] for key in draft.INHERITED}
     assert entry['attributes'] == {
@@ -317,8 +317,8 @@ def test_several_attributes_that_equal_it_are_named_and_none_is_chosen():
 @pytest.mark.parametrize(
     ('endurance', 'words'),
     [
-        (None, 'The drive states no endurance itself'),
-        (0, 'The drive states 0 % endurance used: an attribute that says more is wrong, and which one is right it '
+        (None, 'The drive itself states no endurance'),
+        (0, 'The drive states 0 % endurance used: an attribute with more is wrong, but this does not show '
             'cannot tell;'),
         (255, 'The drive states 255 %'),
         (55, 'equal to it: no attribute; the meaning must come from a document.'),
@@ -413,8 +413,8 @@ def test_the_sample_is_made_of_the_drives_own_rows():
 @pytest.mark.parametrize(
     ('protocol', 'words'),
     [
-        ('NVMe', 'No entry is needed: the health log of the NVMe standard says everything about "ACME Y5 240GB".'),
-        ('SCSI', 'No entry is needed: the log pages of the SCSI standard say everything about "ACME Y5 240GB".'),
+        ('NVMe', 'No entry is needed: the health log of the NVMe standard covers everything about "ACME Y5 240GB".'),
+        ('SCSI', 'No entry is needed: the log pages of the SCSI standard cover everything about "ACME Y5 240GB".'),
     ],
 )
 def test_drives_that_speak_a_standard_need_no_entry(protocol, words):

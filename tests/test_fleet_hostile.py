@@ -128,7 +128,7 @@ def test_an_answer_that_comes_drop_by_drop_is_not_waited_for(fake, drip):
     cost = measured(*fake.arguments, '-t', LITTLE)
 
     assert_in_bounds(cost, LITTLE)
-    assert 'time was over after 3 s' in cost.text
+    assert 'the time limit of 3 s was reached' in cost.text
 
 
 def test_time_that_is_over_leaves_the_drives_that_were_read(fake, tmp_path):
@@ -146,7 +146,7 @@ def test_time_that_is_over_leaves_the_drives_that_were_read(fake, tmp_path):
 
     assert done.code == 3
     assert len(found['drives']) == icinga.BATCH
-    assert found['notes'][0]['text'].startswith('time was over after 3 s') and found['state'] == 'UNKNOWN'
+    assert found['notes'][0]['text'].startswith('the time limit of 3 s was reached') and found['state'] == 'UNKNOWN'
     assert not (tmp_path / 'plan.csv').exists()
 
 
@@ -233,8 +233,8 @@ def test_a_mistake_of_ours_in_one_service_hides_no_other(fake, monkeypatch):
 
     assert [drive.facts['host'] for drive in fleet.drives(table.parse(['fleet', *fake.arguments]),
                                                           processes.Runner())] == ['b']
-    assert fleet.faults == ['a!smart cannot be understood (OverflowError); please report it with what triage --json '
-                            'prints there']
+    assert fleet.faults == ['a!smart cannot be read (OverflowError); please report this with the output of triage '
+                            '--json on that host']
 
 
 def test_the_address_is_looked_up_where_an_alarm_can_interrupt_the_wait(monkeypatch):
@@ -298,7 +298,7 @@ def test_drives_beyond_those_of_any_host_are_counted(tmp_path):
     found = json.loads(run('fleet', '--json', str(path)).text)
 
     assert len(found['drives']) == 2_001
-    assert found['drives'][0]['why'] == '500 of 2500 drives are not shown: more than 2000 are read of no host'
+    assert found['drives'][0]['why'] == '500 of 2500 drives are not shown: at most 2000 are read per host'
     assert found['drives'][0]['state'] == 'UNKNOWN'
 
 
@@ -316,7 +316,7 @@ def test_rows_are_kept_within_their_memory():
     [worst, *_] = kept.drives(kept.rows()[:1])
     assert (worst['state'], 'past' in worst, worst['notes']) == (
         'CRITICAL', False, [{'code': 'readings-left-out',
-                             'text': 'its readings are left out: they would take too much room'}])
+                             'text': 'its readings are omitted, because they are too large'}])
 
 
 def test_labels_and_numbers_that_are_longer_than_ours_hold_no_value():

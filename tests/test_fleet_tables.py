@@ -286,7 +286,7 @@ def test_checks_in_trouble_are_counted(states, line):
     assert [each for each in table.heading(found, []) if 'trouble' in each] == ([line] if line else [])
 
 
-@pytest.mark.parametrize('models, more', [(12, None), (13, '  and 1 more; --html and --json have all')])
+@pytest.mark.parametrize('models, more', [(12, None), (13, '  and 1 more; --html and --json list all')])
 def test_a_table_has_twelve_lines(models, more):
     lines = list(table.heading(planned(*(drive(model=f'M{number:02}') for number in range(models))), []))
 

@@ -145,7 +145,7 @@ def test_o_reaches_smartctl_as_it_did(three):
 
 def test_an_ignored_o_is_told(three):
     """It has no effect, and the admin may think that it has."""
-    assert '-O sat does not concern /dev/sda' in run('-p', three.path, '-nosudo', '-O', 'sat', '-d', '/dev/sda',
+    assert '-O sat does not apply to /dev/sda' in run('-p', three.path, '-nosudo', '-O', 'sat', '-d', '/dev/sda',
                                                      '-v').text
 
 

@@ -246,7 +246,7 @@ def test_a_user_configuration_stands_instead_of_ours_for_its_drive(fake, tmp_pat
     result = check(fake, '-d', '/dev/sda', '-d', '/dev/sdb', '-dbj', old, '-ucfgj', config, '-v')
 
     assert result.line_of('sda').startswith('OK') and result.line_of('sdb').startswith('WARNING')
-    assert 'this limit stands instead of ours for endurance_used' in result.text
+    assert 'this limit replaces ours for endurance_used' in result.text
     assert old_values(result)['sda_Media_Wearout_Indicator'].endswith(';10:;5:;;')
     assert "'sda_endurance_used'=86%;;;0;" in result.text
 
@@ -270,7 +270,7 @@ def test_a_user_configuration_without_database_uses_the_columns_of_ours(intel, t
 
     assert result.code == 2
     assert 'attribute 233 Media_Wearout_Indicator 88, critical below 90' in result.text
-    assert '/dev/sda, 250: neither -dbj nor attributes.json tells whether VALUE or RAW_VALUE is meant' in result.text
+    assert '/dev/sda, 250: neither -dbj nor attributes.json shows whether VALUE or RAW_VALUE is meant' in result.text
 
 
 @pytest.mark.parametrize(('address', 'path', 'kind', 'key'), [
@@ -475,7 +475,7 @@ def test_bug_11_a_shift_is_kept_and_a_wrong_one_is_named(fake, tmp_path):
 
     assert result.code == 0
     assert old_values(result) == {'sda_Host_Writes_32MiB': '1;80;90;;'}
-    assert '"8r" is no shift such as r8' in result.text and '",8" is no shift' in result.text
+    assert '"8r" is not a shift such as r8' in result.text and '",8" is not a shift' in result.text
 
 
 @pytest.mark.parametrize(('line', 'model', 'is_named'), [
@@ -516,7 +516,8 @@ def test_bug_13_mistakes_of_a_database_are_named_and_the_rest_is_used(intel, tmp
 
     assert result.code == 0
     assert [words for words in (
-        'stands twice; both are used', 'Threshs 212: it is not in ID#', 'Threshs 5: warning 100 lies beyond critical 0',
+        'is there twice; both are used', 'Threshs 212: it is not in ID#', 'Threshs 5: warning 100 lies beyond '
+                                                                          'critical 0',
         'Threshs 9: it is no list', '"x" is no number', 'Perfs 77: it is not in ID#') if words not in result.text] == []
     assert files.entry_of(files.database(str(file), files.read(str(file))), Identity('ATA', 'ACME')) is not None
 
@@ -649,7 +650,7 @@ def test_a_database_of_1_6_is_examined(tmp_path):
 
     assert files.examine(database(tmp_path / 'a.json', Intel=good)) == ([], ['1 entry'])
     assert files.examine(database(tmp_path / 'b.json', A=bad, B=good)) == (
-        ['b.json: A, Threshs 77: it is not in ID#, so version 1.6 never judged it',
+        ['b.json: A, Threshs 77: it is not in ID#, so version 1.6 never evaluated it',
          'b.json: A, Perfs 78: it is not in ID#, so version 1.6 never printed it'], ['2 entries'])
 
 
