@@ -237,7 +237,7 @@ def test_fresh_self_tests_are_asked_for_by_an_option_alone(database, limits):
     assert judging.judge(SDA, report, database, limits, judging.Rules()).state is State.OK
     verdict = judging.judge(SDA, report, database, limits, asked)
     assert (verdict.state,
-            'newest extended self-test that passed: none is known' in findings(verdict)) == (State.WARNING, True)
+            'newest extended self-test that passed: none known' in findings(verdict)) == (State.WARNING, True)
     tested = report._replace(self_tests=(SelfTest('Extended offline', 'Completed without error', True, 49900),))
     assert judging.judge(SDA, tested, database, limits, asked).state is State.OK
 
@@ -251,7 +251,7 @@ def test_where_smartctl_itself_says_otherwise_is_noted(database, limits, used, o
                     attributes=(row,),
                     derived={'endurance_used': own})
 
-    note = f'endurance_used: smartctl itself says {own} %, attribute 233 says {used} %, which counts'
+    note = f'endurance_used: {own} % computed by smartctl, {used} % from attribute 233, which is used'
     assert (note in judging.judge(SDA, report, database, limits, judging.Rules()).notes) is is_noted
 
 
@@ -264,7 +264,7 @@ def test_what_smartctl_says_is_compared_with_what_is_judged(database, limits, ow
                     derived={'endurance_used': own})
     found = judging.judge(SDA, report, database, limits, judging.Rules())
 
-    assert any(note.startswith('endurance_used: smartctl itself says') for note in found.notes) is is_noted
+    assert any('% computed by smartctl, ' in note for note in found.notes) is is_noted
 
 
 def test_a_check_asks_for_fresh_self_tests_and_dates_the_errors_of_a_report(tmp_path):
@@ -282,5 +282,5 @@ def test_a_check_asks_for_fresh_self_tests_and_dates_the_errors_of_a_report(tmp_
 
     assert result.code == 1
     assert 'recent_data_errors 1, newest 4 days ago (warning above 0)' in result.first_line
-    assert ('self_test_age: newest extended self-test that passed: none is known, should be no older than 35 days'
+    assert ('self_test_age: newest extended self-test that passed: none known, must be at most 35 days old'
             in result.text)

@@ -336,7 +336,7 @@ def test_of_many_metrics_the_first_200_bytes_are_named(count, end):
     metrics_left_out = [f'metric_{number:02}' for number in range(count)]
     [line] = budget.fitted(budget.OutputText([], [], []), metrics_left_out, 8000, ['f', 'v'])
 
-    assert f'{end}; divide the drives' in line
+    assert f'{end}; split the drives' in line
 
 
 def test_a_metric_that_nobody_describes_has_the_usual_width():

@@ -65,10 +65,10 @@ def test_an_entry_falls_with_the_set_that_it_uses():
      ('overrides', 0, 'metrics', 'endurance_used', 'warning'), 'override for serial A, endurance_used, warning: "9:1"'),
     ({'overrides': [{'for': {'model': '('}, 'why': 'for a reason'}]}, ('overrides', 0), 'model "("'),
     ({'overrides': [{'for': {'model': '(a+)+X'}, 'why': 'for a reason'}]}, ('overrides', 0),
-     'repeats what itself varies'),
+     'has a repetition inside another'),
     ({'metrics': {'pending': {'acknowledged': 5}}}, ('metrics', 'pending', 'acknowledged'), 'with "serial" in "for"'),
     ({'overrides': [{'for': {'model': 'A.*'}, 'why': 'for a reason', 'metrics': {'pending': {'acknowledged': 5}}}]},
-     ('overrides', 0, 'metrics', 'pending', 'acknowledged'), 'is what one drive may have'),
+     ('overrides', 0, 'metrics', 'pending', 'acknowledged'), 'is for one drive only'),
     ({'metrics': {'endurance': {'warning': '5'}}}, ('metrics', 'endurance'),
      'metrics: "endurance" is not a metric; did you mean endurance_used?')],
     ids=['kind', 'else', 'override', 'pattern', 'endless', 'acknowledged-by-all', 'acknowledged-by-model', 'metric'])
@@ -114,7 +114,7 @@ def test_a_file_without_a_mistake_is_taken(data):
 @pytest.mark.parametrize(('metric', 'words'), [
     ('power_on_time', []), ('pending', ['of a metric that is a count']),
     ('endurance_used', ['of a metric that is in %']),
-    ('zzz', ['is no metric', 'of a metric that is a count'])])
+    ('zzz', ['is not a metric', 'of a metric that is a count'])])
 @pytest.mark.parametrize('kind', [(), ('ssd',)], ids=['all-kinds', 'one-kind'])
 def test_days_are_taken_for_a_metric_in_seconds_alone(metric, words, kind):
     """30d of a count is a mistake, also where the metric itself is one."""

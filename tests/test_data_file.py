@@ -113,7 +113,7 @@ def test_a_link_in_a_folder_that_everybody_writes_to_is_refused(site, tmp_path):
     (shared / 'link.json').symlink_to(site)
 
     assert unreadable(shared / 'link.json').startswith(f'{shared}/link.json: {shared} is writable by others; only '
-                                                       f'what root ')
+                                                       f'files that nobody but root ')
 
 
 def test_links_without_end_are_refused(tmp_path):
@@ -166,8 +166,9 @@ def test_root_refuses_what_others_can_change(site, target, mode, group):
     os.chown(changed, 0, group)
     changed.chmod(mode)
 
-    assert unreadable(site) == (f'{site}: {changed} is writable by others; only what root alone can change is read; '
-                                'correct that with chown, chmod go-w or setfacl -b')
+    assert unreadable(site) == (f'{site}: {changed} is writable by others; only files that nobody but root can change '
+                                'are read; '
+                                'to fix this, use chown, chmod go-w or setfacl -b')
 
 
 @AS_ROOT
@@ -182,7 +183,7 @@ def test_root_reads_nothing_through_what_belongs_to_another(tmp_path, name):
 
     sentence = unreadable(folder / 'link.json')
 
-    assert 'does not belong to root; only what root alone can change is read' in sentence
+    assert 'does not belong to root; only files that nobody but root can change are read' in sentence
     assert 'S3CRET' not in sentence
 
 

@@ -101,7 +101,7 @@ def test_history_that_cannot_be_used_is_said_without_v(machine):
 
     assert result.code == 0
     assert [line for line in result.text.splitlines() if line.startswith('note: no history: ')
-            and line.endswith('growth is not judged')]
+            and line.endswith('increases are not evaluated')]
 
 
 @pytest.mark.parametrize(('state', 'code'), [('warning', 1), ('critical', 2), ('unknown', 3)])
@@ -137,8 +137,8 @@ def test_a_damaged_history_is_set_aside_and_said(machine):
 
     assert result.code == 0
     assert 'note: history: restarted on ' in result.text
-    assert 'history began anew' in machine.check(START + 6 * DAY).text
-    assert 'history began anew' not in machine.check(START + 9 * DAY).text
+    assert 'history: restarted on' in machine.check(START + 6 * DAY).text
+    assert 'history: restarted on' not in machine.check(START + 9 * DAY).text
 
 
 def test_triage_shows_the_past_and_changes_nothing(machine):
@@ -334,7 +334,7 @@ LATELY = Lately(START)
     (HOUR, LATELY._replace(grew=(Grown('sda', 'crc_errors', 1, 2, START, 'grew'),)),
      'the history covers 60 min; before that, nothing is known')], ids=['nothing', 'came', 'went', 'grew'])
 def test_a_young_history_says_since_when_it_knows(ago, found, sentence):
-    assert history_access._only_since(START - ago, START, found, 'not known') == sentence
+    assert history_access._only_since(START - ago, START, found, 'nothing is known') == sentence
 
 
 def test_changes_without_history_are_unknown():

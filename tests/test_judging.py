@@ -198,9 +198,9 @@ ADVISORY = drive_database.Advisory('hpe-32768', 'drive and data are lost for goo
 @pytest.mark.parametrize(('hours', 'state', 'words'), [
     (None, State.WARNING, 'at 32768 power-on hours'),
     (20000, State.WARNING, '12768 hours from now, on 2028-05-05 if it stays switched on'),
-    (31768, State.WARNING, '1000 from now'), (31769, State.CRITICAL, '999 from now'),
-    (32768, State.CRITICAL, 'its hour 32768 is past'),
-    (40000, State.CRITICAL, 'the drive is at 40000')],
+    (31768, State.WARNING, '1000 hours from now'), (31769, State.CRITICAL, '999 hours from now'),
+    (32768, State.CRITICAL, 'at 32768 power-on hours, and the drive has 32768'),
+    (40000, State.CRITICAL, 'and the drive has 40000')],
     ids=['warn-age-unknown', 'warn-years-away', 'warn-1000-hours', 'crit-999-hours', 'crit-now', 'crit-past'])
 def test_a_firmware_defect_with_an_hour_tells_when_it_bites(hours, state, words):
     """There is time to order and to plan, until there is none."""
@@ -265,7 +265,7 @@ def test_two_endurance_readings_far_apart_are_worth_a_note(database, limits):
 
     judged = [j.reading for j in verdict.judgements if j.reading.metric == 'endurance_used' and j.reading.judged]
     assert [(reading.number, str(reading.source)) for reading in judged] == [(30, 'device statistics')]
-    assert any('attribute 233 says 10 %' in note for note in verdict.notes)
+    assert any('10 % from attribute 233' in note for note in verdict.notes)
 
 
 # --- verdicts and limits -------------------------------------------------------------------
@@ -501,7 +501,7 @@ def test_of_a_recorded_report_the_file_is_named():
     found = judgement_of(verdict_on(worn(identity=Identity()), device=Device('ticket.txt', is_recorded=True)),
                          'unknown_model')
 
-    assert 'draft --report ticket.txt prints' in found.reading.verdict
+    assert 'run: check_smart_attributes draft --report ticket.txt' in found.reading.verdict
 
 
 def test_a_model_with_an_entry_needs_no_word_about_it():
@@ -514,7 +514,7 @@ def test_a_model_with_an_entry_needs_no_word_about_it():
      'the drive stops (at 1000 power-on hours, 1000 hours from now, on 2026-12-31 if it stays switched on); '),
     ('1', State.CRITICAL,
      'the drive stops (at 1000 power-on hours, 999 hours from now, on 2026-12-31 if it stays switched on); '),
-    ('1000', State.CRITICAL, 'the drive stops (at 1000 power-on hours, which the drive has passed: 1000); ')])
+    ('1000', State.CRITICAL, 'the drive stops (at 1000 power-on hours, and the drive has 1000); ')])
 def test_a_firmware_defect_counts_from_the_hours_of_this_very_drive(hours, state, words):
     """attributes.json knows the defect, the drive its age, the clock the day."""
     report = worn(row(9, raw=hours), identity=X1._replace(firmware='1.0'))
@@ -628,9 +628,9 @@ def test_two_percentages_more_than_five_points_apart_are_a_note(one, other, unit
     pair = percent(one, 'log a', unit=unit), percent(other, 'log b',
                                                      unit=unit)._replace(unknown='' if other else 'gone')
 
-    noted = [note for note in notes_on(worn(), *pair) if 'the worse one' in note]
+    noted = [note for note in notes_on(worn(), *pair) if 'the worse value' in note]
 
-    assert noted == ([f'endurance_used: log a says {one} %, log b says {other} %; the worse value is used'] if is_noted
+    assert noted == ([f'endurance_used: {one} % from log a, {other} % from log b; the worse value is used'] if is_noted
                      else [])
 
 

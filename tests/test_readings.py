@@ -86,7 +86,7 @@ def test_what_no_drive_can_have_is_unknown(number, raw, metric):
     reading = one(read(drive(row(number, raw=raw))), metric)
 
     assert (reading.number, reading.judged) == (None, False)
-    assert 'no plausible value' in reading.unknown
+    assert 'not a plausible value' in reading.unknown
 
 
 def test_a_sentinel_is_unknown():
@@ -269,7 +269,7 @@ def test_a_bogus_threshold_suppresses_itself_and_the_failed_that_comes_from_it()
 
     assert 'vendor_threshold' not in found
     assert states(found, 'smart_status') == [(State.OK, False)]
-    assert 'bogus' in one(found, 'smart_status').verdict
+    assert 'known to be wrong' in one(found, 'smart_status').verdict
 
 
 @pytest.mark.parametrize('other', [row(5, 1, threshold=10, prefail=True, when_failed='now')])

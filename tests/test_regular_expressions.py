@@ -37,11 +37,11 @@ def test_repetitions_within_repetitions_are_found(pattern):
 
 
 @pytest.mark.parametrize(('pattern', 'words'), [
-    ('Gr(a+)+X', 'repeats what itself varies'),
-    ('(a{1,40}){1,40}X', 'repetitions without end'),
+    ('Gr(a+)+X', 'has a repetition inside another'),
+    ('(a{1,40}){1,40}X', 'unlimited repetitions'),
     ('.*.*.*.*.*X', 'has 5 unlimited repetitions; use at most 4'),
-    ('(a?){40}X', 'so many parts that vary'),
-    ('(?:(?:(?:){1000}){1000}){1000}', 'so many parts that vary or repeat'),
+    ('(a?){40}X', 'so many alternatives and repetitions'),
+    ('(?:(?:(?:){1000}){1000}){1000}', 'so many alternatives and repetitions'),
     ('a{99999999999}', 'is not a valid regular expression: '),
     ('(' * 3000 + ')' * 3000, 'is not a valid regular expression: '),
     ('[0-9', 'is not a valid regular expression: unterminated character set')])

@@ -31,18 +31,18 @@ BROKEN = {
     'metric': ('thresholds.d', {'metrics': {'temprature': {'warning': '5'}}},
                '"temprature" is not a metric; did you mean temperature?'),
     'pattern': ('thresholds.d', {'overrides': [{'for': {'model': '(a+)+X'}, 'why': OVER}]},
-                'repeats what itself varies'),
+                'has a repetition inside another'),
     'endless repetition': ('thresholds.d', {'overrides': [{'for': {'model': 'a{99999999999}'}, 'why': OVER}]},
-                           'no regular expression'),
+                           'not a valid regular expression'),
     'parentheses': ('thresholds.d', {'overrides': [{'for': {'model': '(' * 3000 + ')' * 3000}, 'why': OVER}]},
-                    'no regular expression'),
+                    'not a valid regular expression'),
     'contradiction': ('thresholds.d', CONTRADICTION,
                       'temperature, warning: site.json: model HGST.* and site.json: model HGST HUS.* disagree'),
     'entry': ('attributes.d', {'entries': [{'family': 'ACME X1'}]},
               'ACME X1: models, has, first, only or kind is missing'),
     'no entries': ('attributes.d', {}, 'entries is missing'),
     'endless model': ('attributes.d', {'entries': [{'family': 'ACME', 'models': ['Gr(a+)+X']}]},
-                      'repeats what itself varies'),
+                      'has a repetition inside another'),
     'formula': ('attributes.d', {'entries': [{'family': 'ACME', 'kind': 'hdd', 'attributes': {
         '5': {'name': 'Five', 'readings': {'reallocated': {'from': 'normalised'}}}}}]},
         'from "normalised" is not known'),
@@ -123,7 +123,7 @@ def test_what_another_could_have_written_decides_nothing(config, spoil):
 
     assert result.code == 2
     assert 'reallocated 1303, critical above ' in result.text
-    assert 'only what root alone can change is read' in result.text
+    assert 'only files that nobody but root can change are read' in result.text
     assert 'S3CRET' not in result.text
 
 

@@ -112,7 +112,7 @@ WHOLE_SENTENCES = {
         'document a: unknown key "zzz"; known are title, publisher, url and licence'),
     'five unknown keys of six': (
         limit(a=1, b=2, c=3, d=4, e=5, f=6), 'thresholds',
-        'metric pending: unknown key "a", "b", "c", "d" or "e"; known are warning, critical, growth, aged, graph, '
+        'metric pending: unknown key "a", "b", "c", "d" and "e"; known are warning, critical, growth, aged, graph, '
         'acknowledged, why, hdd, ssd, nvme and sas'),
     'an unknown word': (entry(kind='x'), 'attributes',
                         'ACME X1: kind "x" is not known; write "hdd", "ssd", "nvme" or "sas"'),

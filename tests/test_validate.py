@@ -288,9 +288,8 @@ MISTAKES = {
     'too few literals': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACM[A-Z]+']),
         FILE
-        + 'ACME X1: models "ACM[A-Z]+" can match with 3 literal characters; name at least 4, or it claims strangers, '
-          'unless '
-          '"first" or "only" tells their attributes as well',
+        + 'ACME X1: models "ACM[A-Z]+" can match with 3 literal characters; write at least 4, or add "first" or '
+          '"only", so that it does not match other drives',
     ),
     'a pattern as of a shell': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACME X1*']),
@@ -390,14 +389,14 @@ MISTAKES = {
     # entries against each other
     'same pattern': (
         also(family='ACME X1 again', models=['ACME X1-[0-9]{3}']),
-        FILE + 'ACME X1 again and ACME X1 both claim "ACME X1-[0-9]{3}" and nothing '
-        'tells them apart; give one of them a guard (has, lacks, first, only) or remove the pattern',
+        FILE + 'ACME X1 again and ACME X1 both claim "ACME X1-[0-9]{3}" under the '
+        'same conditions; add a guard (has, lacks, first, only) to one of them or remove the pattern',
     ),
     'same pattern and kind': (
         lambda data, _: (data['entries'][X1].update(kind='ssd'), data['entries'].append(
             {'family': 'ACME X1 again', 'models': ['ACME X1-[0-9]{3}'], 'kind': 'ssd', 'source': 'measured on 9'})),
-        FILE + 'ACME X1 again and ACME X1 both claim "ACME X1-[0-9]{3}" and nothing '
-        'tells them apart; give one of them a guard (has, lacks, first, only) or remove the pattern',
+        FILE + 'ACME X1 again and ACME X1 both claim "ACME X1-[0-9]{3}" under the '
+        'same conditions; add a guard (has, lacks, first, only) to one of them or remove the pattern',
     ),
     'claimed twice': (
         also(family='ACME all', models=['ACME X[12]-.*']),
@@ -581,13 +580,14 @@ def excluded(row):
 
 NOT_SAID = {
     'two that differ in a guard': (
-        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], generic=True, has=[233]), 'nothing tells them apart'),
+        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], generic=True, has=[233]), 'under the same '
+                                                                                            'conditions'),
     'two of which one is a fallback': (
-        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], fallback=True), 'nothing tells them apart'),
+        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], fallback=True), 'under the same conditions'),
     'two of which one is generic': (
-        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], generic=True), 'nothing tells them apart'),
+        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], generic=True), 'under the same conditions'),
     'two firmwares': (
-        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], firmware='2.*'), 'nothing tells them apart'),
+        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], firmware='2.*'), 'under the same conditions'),
     'generic for a kind': (also(family='Any', generic=True, kind='hdd'), 'a generic entry needs'),
     'short pattern beside all attributes': (
         also(family='ACME A', models=['AC.*'], only=[1, 5]), 'literal characters'),
@@ -677,8 +677,8 @@ STAR = 'has * after a character, which repeats that character; for any text, wri
     ('ACME|ACNE', ['joins whole patterns with a bar, which slows down every check; write one pattern for each']),
     ('ACME*', [STAR]), ('ACMEz*', [STAR]), ('ACME0*', [STAR]), ('ACME-*', [STAR]), ('ACME_*', [STAR]),
     (r'ACME\d*', []), ('ACME[0-9]*', []), (' ACM*', [BLANKS, STAR]),
-    ('ACM', ['can match with 3 literal characters; name at least 4, or it claims strangers, '
-             'unless "first" or "only" tells their attributes as well'])])
+    ('ACM', ['can match with 3 literal characters; write at least 4, or add "first" or "only", '
+             'so that it does not match other drives'])])
 def test_the_problems_of_a_pattern_are_said(pattern, problems):
     assert list(entry_rules.pattern_problems(pattern)) == problems
 
@@ -819,7 +819,7 @@ def test_a_figure_that_never_moved_on_a_drive_that_was_written_many_times_over_i
     problems = problems_after(checkout, change)
 
     assert any('gives 0 % used on a drive that was written' in problem
-               and 'times over, so it may stand still' in problem
+               and 'times over, so it may be stuck at 0' in problem
                for problem in problems) is is_stuck
 
 
@@ -844,7 +844,7 @@ def test_what_an_addition_silences_is_named(shipped, tmp_path):
     """It replaces the entry that spoke before wholly: pending sectors would be gone without a word."""
     assert problems_of([local(tmp_path, without_power_cycles())]) == [
         'acme-y5.json: sample 1, ACME Y5-1: without this entry, attribute 12 gives power_cycles 7, by default; '
-        'take that over ("uses" or a reading), or write a "comment" at the attribute why not'
+        'add this ("uses" or a reading), or explain in a "comment" of the attribute why not'
     ]
 
 
@@ -1039,7 +1039,7 @@ LIMIT_MISTAKES = {
     'unit': ({'metrics': {'power_on_time': {'warning': '5y'}, 'pending': {'warning': '5y'}}},
              'metrics, pending, warning: "5y" is not a Nagios range of a metric that is a count; d, w and y ', True),
     'pattern': ({'overrides': [{'for': {'model': '(a+)+X'}, 'why': 'for a reason'}]},
-                'overrides, model "(a+)+X" repeats what ', True),
+                'overrides, model "(a+)+X" has a repetition inside another', True),
     'ended': ({'overrides': [{'for': {'serial': 'A'}, 'why': 'for a reason', 'until': '2020-01-31'}]},
               'override for serial A: it ended on 2020-01-31 and has no effect; ', True),
     'contradiction': ({'overrides': [
@@ -1100,7 +1100,7 @@ def test_files_of_version_1_6_are_known_as_such(tmp_path, devices, kind):
 
     assert (good.code, good.text) == (0, f'limits.json: {kind}, 1 entry, no problem\n')
     assert broken.code == 1
-    assert '"five" is no number of an attribute' in broken.text
+    assert '"five" is not an attribute number' in broken.text
 
 
 OF_ALL_KINDS = {

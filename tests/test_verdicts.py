@@ -197,4 +197,4 @@ def test_growth_that_was_seen_too_early_is_not_told(machine):
     result = machine.check(START + 2 * HOUR, '-v')
 
     assert result.code == 0 and 'grew' not in result.text
-    assert 'cannot be told from another drive' in result.text
+    assert 'cannot be distinguished from another drive' in result.text

@@ -295,7 +295,7 @@ def _countdown(hour: int, hours: Optional[float], now: float) -> str:
     if hours is None:
         return f'at {hour} power-on hours'
     if hours >= hour:
-        return f'at {hour} power-on hours, which the drive has passed: {hours:.0f}'
+        return f'at {hour} power-on hours, and the drive has {hours:.0f}'
     day = time.strftime('%Y-%m-%d', time.gmtime(now + (hour - hours) * HOUR))
     return f'at {hour} power-on hours, {hour - hours:.0f} hours from now, on {day} if it stays switched on'
 
