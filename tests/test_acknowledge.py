@@ -121,15 +121,15 @@ def test_a_day_that_is_past_accepts_nothing(machine):
     """It would be said to be acknowledged, and alarm on."""
     done = accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY, '--until', '2026-11-19')
 
-    assert done.text == ('SMART UNKNOWN - [usage-error] --until 2026-11-19 is past; name the last day on '
-                         'which the number is accepted\n')
+    assert done.text == ('SMART UNKNOWN - [usage-error] --until 2026-11-19 is in the past; give the last day on '
+                         'which the value is accepted\n')
 
 
 def test_the_list_tells_what_has_ended(machine):
     """On the day after its last one."""
     accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY, '--until', '2026-11-20')
 
-    assert ['which is past' in accept(machine, '--list', now=START + days * DAY).text for days in (0, 1)] == [
+    assert [', expired' in accept(machine, '--list', now=START + days * DAY).text for days in (0, 1)] == [
         False, True]
 
 

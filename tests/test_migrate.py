@@ -98,7 +98,7 @@ def test_a_model_that_we_do_not_know_gets_an_entry_that_compares_numbers(fake, t
     migrated = run('migrate', old, '-o', str(tmp_path / 'etc'))
     result = run('-p', fake.path, '--nosudo', '-d', '/dev/sda', '--config', str(tmp_path / 'etc'), '-v')
 
-    assert migrated.code == 1 and 'is not known to attributes.json' in migrated.text
+    assert migrated.code == 1 and 'attributes.json does not describe the attributes of' in migrated.text
     assert 'attribute_230_raw 22016, warning above 22015' in result.line_of('sda')
     assert 'entry: none' in result.text
     assert run('-p', fake.path, '--nosudo', '-d', '/dev/sda', '-dbj', old).code == 1
@@ -109,7 +109,7 @@ def test_a_model_that_we_do_not_know_gets_an_entry_that_compares_numbers(fake, t
      'attribute 175 VALUE, "100:" and "100:": attributes.json reads no number from it'),
     ({'12': ['1', '2']}, [MODEL], 'Threshs 12: it is not in ID#'),
     ({'5': ['1', 'x']}, [MODEL], 'Threshs 5: "x" is not a Nagios range'),
-    ({'5': ['1', '2', 'q']}, [MODEL], 'Threshs 5: "q" is no shift'),
+    ({'5': ['1', '2', 'q']}, [MODEL], 'Threshs 5: "q" is not a shift'),
     ({'5': ['1', '2']}, ['Western Digital Red'], '"Western Digital Red" names a family of smartctl'),
     ({'194': ['40', '50'], '190': ['30', '40']}, [MODEL],
      'it is temperature, which already has a limit from another number'),
@@ -175,7 +175,7 @@ def test_files_are_written_once_and_never_overwritten(tmp_path):
 
 
 @pytest.mark.parametrize(('content', 'words'),
-                         [('{"entries": []}', 'no file of version 1.6'), ('{', 'line 1'), (None, 'cannot be read')])
+                         [('{"entries": []}', 'not a file of version 1.6'), ('{', 'line 1'), (None, 'cannot be read')])
 def test_a_file_of_another_kind_is_refused(tmp_path, content, words):
     """One sentence, no traceback."""
     if content is not None:

@@ -44,7 +44,7 @@ def test_the_sentence_for_an_impossible_pattern_shows_possible_ones():
     with pytest.raises(UsageError) as caught:
         patterns(['('])
 
-    assert str(caught.value).startswith('"(" is not a valid regular expression (')
+    assert str(caught.value).startswith('"(" is no regular expression (')
     assert str(caught.value).endswith('; write one such as "^/dev/sd" or "ST4000.*"')
 
 

@@ -286,7 +286,7 @@ def test_a_sas_drive_among_sata_ones_is_not_dropped(machine):
     result = check(machine, '-d', 'sat+megaraid,0-3@/dev/bus/0', '--expect', '2', '-v')
 
     assert result.code == 2 and '2 drives: 1 critical, 1 ok' in result.first_line
-    assert ('note: bus_0_megaraid_0 does not answer as sat+megaraid,0@/dev/bus/0 and is read as megaraid,0@/dev/bus/0'
+    assert ('note: bus_0_megaraid_0 does not answer as sat+megaraid,0@/dev/bus/0, only as megaraid,0@/dev/bus/0'
             in result.text)
     assert 'megaraid_1 does not answer' not in result.text
 

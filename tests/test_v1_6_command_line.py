@@ -107,7 +107,7 @@ def test_words_without_an_option_are_ignored_as_before_and_told_with_v(three, tm
     assert run(*words).code == 3
     result = run(*words, '-dbj', str(tmp_path / 'absent.json'), '-v')
     assert result.code == 1
-    assert '"left" belongs to no option and is ignored' in result.text
+    assert '"left" does not belong to an option and is ignored' in result.text
 
 
 def test_a_drive_without_d_is_an_error(three, tmp_path):
@@ -187,7 +187,7 @@ def test_r_is_ignored_beside_d_and_says_so(three):
     """As before."""
     result = run('-p', three.path, '-nosudo', '-r', '/dev/null', '-d', '/dev/sda', '-v')
 
-    assert '-r is ignored beside -d' in result.text
+    assert '-r is ignored because of -d' in result.text
     assert '1 drive: ' in result.first_line
 
 
