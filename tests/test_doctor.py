@@ -791,7 +791,7 @@ def test_a_user_who_is_not_there_and_a_report_are_no_installation():
 
 @pytest.mark.parametrize('package, text, subject, words', [
     ('_sqlite3', '', 'Python', 'the module _sqlite3 of Python\'s standard library cannot be loaded'),
-    ('jsonschema', '{"metrics": {"temperature": {"warnin": "45"}}}', 'site files', 'something does not fit')])
+    ('jsonschema', '{"metrics": {"temperature": {"warnin": "45"}}}', 'site files', 'something is wrong')])
 def test_a_library_that_is_missing_hides_nothing_else(installed, package, text, subject, words):
     """What wants it is named; the drives are looked at all the same."""
     installed.check()

@@ -115,13 +115,13 @@ def fake(loopback, tmp_path) -> Iterator[Fake]:
 
 
 @pytest.mark.parametrize('answer, said', [
-    pytest.param((200, b'<html>Welcome</html>'), 'what answers is not the API of Icinga 2', id='no-json'),
-    pytest.param((200, b'{"results": {}}'), 'what answers is not the API of Icinga 2', id='no-list'),
-    pytest.param((200, b'{"results": [1]}'), 'what answers is not the API of Icinga 2', id='no-objects'),
-    pytest.param((200, b'[' * 100_000), 'what answers is not the API of Icinga 2', id='too-deep'),
+    pytest.param((200, b'<html>Welcome</html>'), 'this is not the API of Icinga 2', id='no-json'),
+    pytest.param((200, b'{"results": {}}'), 'this is not the API of Icinga 2', id='no-list'),
+    pytest.param((200, b'{"results": [1]}'), 'this is not the API of Icinga 2', id='no-objects'),
+    pytest.param((200, b'[' * 100_000), 'this is not the API of Icinga 2', id='too-deep'),
     pytest.param((302, b''), 'the server redirects to https://elsewhere.example.org/', id='leads-elsewhere'),
     pytest.param((500, b'x'), 'Icinga answered 500 Internal Server Error; see its log', id='its-own-trouble'),
-    pytest.param(None, 'the answer was broken off', id='hangs-up')])
+    pytest.param(None, 'the answer is incomplete', id='hangs-up')])
 def test_an_answer_that_is_none_is_a_sentence(fake, answer, said):
     """And 3, and nothing that moves a cursor."""
     fake.answer = lambda question: answer
@@ -279,7 +279,7 @@ def test_a_password_that_everybody_could_read_or_change_is_not_used(fake, mode):
     done = fake.fleet()
 
     assert (done.code, fake.asked, 'secret' in done.text) == (3, [], False)
-    assert 'it belongs in a file of yours, mode 0600' in done.text
+    assert 'use a file that you own, mode 0600' in done.text
 
 
 @pytest.mark.parametrize('face', [[], ['--json'], ['--html', 'PAGE']], ids=['table', 'json', 'page'])

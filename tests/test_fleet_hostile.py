@@ -117,7 +117,7 @@ def test_a_service_whose_answer_has_no_end_hides_no_other(fake, flood):
 
     assert_in_bounds(cost, ENOUGH)
     assert [drive['host'] for drive in found['drives']] == ['a', 'c']
-    assert [note for note in texts(found['notes']) if note.startswith('b!smart: the answer is larger than')]
+    assert [note for note in texts(found['notes']) if note.startswith('b!smart: the answer is too large for')]
     assert not [note for note in texts(found['notes']) if 'removed' in note]
 
 
@@ -157,7 +157,7 @@ def test_no_more_than_20_answers_that_cannot_be_read_are_asked_for(fake):
     done = fake.fleet()
 
     assert done.code == 3
-    assert 'the answers for more than 20 services cannot be read: what answers is not the API of Icinga 2' in done.text
+    assert 'the answers for more than 20 services cannot be read: this is not the API of Icinga 2' in done.text
     assert len(fake.asked) < 100
 
 
@@ -258,10 +258,10 @@ FLOOD = '{"version": 1, "drives": ['
 
 @pytest.mark.parametrize('text, said', [
     pytest.param(FLOOD + '[],' * 100_000_000, 'larger than 16 MiB', id='300-mb'),
-    pytest.param(FLOOD + '[],' * 5_000_000 + '0]}', 'larger than the document of any host', id='lists'),
-    pytest.param(FLOOD + '[' * 1_000_000, 'and is damaged; copy it again', id='nested'),
-    pytest.param(FLOOD + '{}', 'and is damaged; copy it again', id='cut-off'),
-    pytest.param(FLOOD + '"' + '9' * 5_000_000, 'and is damaged; copy it again', id='string')])
+    pytest.param(FLOOD + '[],' * 5_000_000 + '0]}', 'too large for the document of one host', id='lists'),
+    pytest.param(FLOOD + '[' * 1_000_000, 'it is a damaged document of triage; copy it again', id='nested'),
+    pytest.param(FLOOD + '{}', 'it is a damaged document of triage; copy it again', id='cut-off'),
+    pytest.param(FLOOD + '"' + '9' * 5_000_000, 'it is a damaged document of triage; copy it again', id='string')])
 def test_a_document_that_cannot_be_read_is_named_and_hides_no_other(tmp_path, text, said):
     """A document that was cut off on its way was taken for no document at all, with exit status 0."""
     (tmp_path / 'a.json').write_text(text)
@@ -339,7 +339,7 @@ def test_a_result_from_the_future_is_said(fake):
     result = {**service('a')['attrs']['last_check_result'], 'execution_end': time.time() + 365 * 86_400}
     fake.answer = lambda question: (200, told(service('a', last_check_result=result)))
 
-    assert 'note: 1 service with a result from the future' in fake.fleet().text
+    assert 'note: 1 service with a result dated in the future' in fake.fleet().text
 
 
 def test_a_link_that_leads_nowhere_is_named(tmp_path: Path):

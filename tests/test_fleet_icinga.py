@@ -325,11 +325,11 @@ def test_the_command_that_renews_a_certificate_makes_one_that_icinga_trusts(case
 
 @pytest.mark.parametrize('option, value, said', [
     pytest.param('--user', 'nobody', 'Icinga refused the user nobody or the password', id='unknown-user'),
-    pytest.param('--user', 'stranger', 'give that ApiUser the permission objects/query/Service', id='no-permission'),
+    pytest.param('--user', 'stranger', 'give this ApiUser the permission objects/query/Service', id='no-permission'),
     pytest.param('--icinga-name', 'other',
                  "its certificate is for another name (Hostname mismatch, certificate is not valid for 'other'.); "
-                 '--icinga-name takes the NodeName', id='another-name'),
-    pytest.param('--icinga', 'https://127.0.0.1:1', 'Connection refused; is the API feature on', id='nobody-there'),
+                 'set --icinga-name to the NodeName', id='another-name'),
+    pytest.param('--icinga', 'https://127.0.0.1:1', 'Connection refused; is the API enabled', id='nobody-there'),
     pytest.param('--icinga', 'https://no.example.invalid', 'the host name no.example.invalid could not be resolved',
                  id='no-such-host'),
     pytest.param('--ca', '/etc/hostname', '--ca /etc/hostname: holds no certificate', id='no-authority'),
@@ -350,11 +350,11 @@ def test_a_certificate_that_nobody_vouches_for_is_never_taken(cases):
     done = run('fleet', *words)
 
     assert done.code == 3
-    assert 'its certificate is not trusted' in done.text and '--ca takes /var/lib/icinga2/certs/ca.crt' in done.text
+    assert 'its certificate is not trusted' in done.text and 'copy /var/lib/icinga2/certs/ca.crt from' in done.text
 
 
 @pytest.mark.parametrize('text, mode, said', [
-    pytest.param('wrong', 0o600, 'not with this password', id='wrong-password'),
+    pytest.param('wrong', 0o600, 'or the password; see', id='wrong-password'),
     pytest.param('x', 0o644, 'everybody can read it', id='readable-by-all'),
     pytest.param('x', 0o622, 'is writable by others', id='writable-by-others'),
     pytest.param('', 0o600, 'its first line is empty', id='empty')])
@@ -367,7 +367,7 @@ def test_a_password_that_others_could_know_is_not_used(cases, text, mode, said):
 
 def test_a_mistake_in_a_filter_is_told_with_what_it_may_be(cases):
     """Icinga's answer is the same for all three."""
-    assert '--filter, which may have a mistake' in fleet(cases, '--filter', 'nonsense(').text
+    assert 'check --filter for mistakes' in fleet(cases, '--filter', 'nonsense(').text
 
 
 def test_nothing_is_written_to_icinga(cases):

@@ -111,7 +111,7 @@ def test_a_drive_on_two_hosts_is_a_note_and_no_alarm(collected):
 
     assert ('EXAMPLE0014', 'db1', 'web1') in shared or ('EXAMPLE0014', 'web1', 'db1') in shared or (
         'EXAMPLE0014', 'web2.example.org', 'web1') in shared
-    assert any(note.startswith('drives that two hosts tell of') for note in texts(found['notes']))
+    assert any(note.startswith('drives reported by more than one host') for note in texts(found['notes']))
 
 
 def test_a_host_that_is_told_of_twice_counts_its_healthy_drives_once(tmp_path):
@@ -311,8 +311,8 @@ def test_a_file_that_cannot_be_read_makes_the_rest_incomplete(collected):
     assert '22 drives on 3 hosts' in done.text
 
 
-@pytest.mark.parametrize('arguments, word', [([], 'fleet takes --icinga URL, or folders'),
-                                             (['--icinga', 'http://x'], '--icinga takes https://'),
+@pytest.mark.parametrize('arguments, word', [([], 'fleet needs --icinga URL, or directories'),
+                                             (['--icinga', 'http://x'], '--icinga needs https://'),
                                              (['--icinga', 'https://user:secret@x'], 'without a user or a password'),
                                              (['--icinga', 'https://x'], '--user with --password-file'),
                                              (['--icinga', 'https://x', '--user', 'y', '--password', 'secret'],
