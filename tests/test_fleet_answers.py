@@ -236,7 +236,7 @@ def test_who_does_not_answer_is_not_waited_for(fake):
     silence.set()
 
     assert done.code == 3
-    assert 'time is over' in done.text.lower() or 'more time is to be had with -t' in done.text
+    assert 'time is over' in done.text.lower() or 'increase -t' in done.text
 
 
 # --- who is asked, and what is told to whom ------------------------------------------------------

@@ -476,7 +476,7 @@ def test_a_folder_where_others_write_is_refused(tmp_path):
 
 def test_who_only_looks_makes_nothing(tmp_path):
     """triage and explain, where no check has been yet."""
-    with pytest.raises(HistoryUnusable, match='is not there'):
+    with pytest.raises(HistoryUnusable, match='does not exist'):
         history(tmp_path, writes=False)
     assert list(tmp_path.iterdir()) == []
 
@@ -612,7 +612,7 @@ def test_a_clock_far_behind_is_doubted_for_a_day_and_then_believed(tmp_path):
     """A year too much for an hour at start-up: what it dated is dated anew; no number is lost."""
     check(tmp_path, 1, START)
     check(tmp_path, 2, START + 365 * DAY)
-    with pytest.raises(HistoryUnusable, match='364 days before'):
+    with pytest.raises(HistoryUnusable, match='364 days behind'):
         history(tmp_path, START + STEP)
     with pytest.raises(HistoryUnusable):
         history(tmp_path, START + DAY)
