@@ -913,7 +913,7 @@ OUTPUTS = {
     'nrpe-without-a-limit': (8193, False, NRPE_PLAIN, '--max-output 8000'),
     'nrpe-with-a-limit': (8193, False, NRPE_PLAIN.replace('\n', ' --max-output 8000\n'), None),
     'nrpe-runs-something-else': (8193, False, 'command[a]=/bin/true\n', None),
-    'shortened': (64900, True, '', 'split the drives')}
+    'shortened': (64900, True, '', 'divide the drives')}
 
 
 @pytest.mark.parametrize(('printed', 'is_cut', 'nrpe', 'cure'), OUTPUTS.values(), ids=OUTPUTS)
