@@ -69,7 +69,7 @@ def test_when_even_all_drives_together_take_too_long_those_that_were_judged_are_
     assert time.monotonic() - started < 5
     assert result.code == 2
     assert result.line_of('hgst_failed').startswith('CRITICAL')
-    assert 'time was over after 4 s' in result.text
+    assert 'the time limit of 4 s was reached' in result.text
 
 
 def test_one_file_given_twice_is_two_reports():
@@ -198,7 +198,7 @@ def test_the_time_is_over_before_the_reserve_and_again_after_it(alone):
     assert signal.getitimer(signal.ITIMER_REAL) == pytest.approx((58, 2), abs=0.1)
     alarm.arm(0.2)
     for _ in range(2):
-        with pytest.raises(alarm.TimeIsOver, match=r'^time was over after 0\.2 s$') as error:
+        with pytest.raises(alarm.TimeIsOver, match=r'^the time limit of 0\.2 s was reached$') as error:
             time.sleep(5)
         assert error.value.is_late
 
