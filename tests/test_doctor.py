@@ -159,7 +159,7 @@ def test_a_healthy_installation_is_all_good_on_one_screen(installed):
     told = installed.doctor()
 
     assert told.code == 0, told.text
-    assert 'TO DO' not in told.text and '\nAll is good.\n' in told.text
+    assert 'TO DO' not in told.text and '\nNo problems found.\n' in told.text
     assert [line[7:18].strip() for line in told.text.splitlines() if line.startswith('good')] == [
         'program', 'smartctl', 'sudo rule', 'history', 'processes', 'site files', 'time limit', '/dev/sda', '/dev/sdb',
         'output']
@@ -791,7 +791,7 @@ def test_a_user_who_is_not_there_and_a_report_are_no_installation():
 
 @pytest.mark.parametrize('package, text, subject, words', [
     ('_sqlite3', '', 'Python', 'the module _sqlite3 of Python\'s standard library cannot be loaded'),
-    ('jsonschema', '{"metrics": {"temperature": {"warnin": "45"}}}', 'site files', 'something does not fit')])
+    ('jsonschema', '{"metrics": {"temperature": {"warnin": "45"}}}', 'site files', 'something is wrong')])
 def test_a_library_that_is_missing_hides_nothing_else(installed, package, text, subject, words):
     """What wants it is named; the drives are looked at all the same."""
     installed.check()
@@ -1155,7 +1155,7 @@ def test_the_screen_keeps_commands_whole_and_words_within_80_columns():
     assert command in [line.strip() for line in told.splitlines()]
     assert all(len(line) < 80 for line in told.splitlines() if command not in line)
     assert '\x1b' not in told and 'TO DO  history' in told and '-      x' in told
-    assert '1 to do, 1 could not be looked at yet' in told
+    assert '1 to do, 1 could not be checked yet' in told
 
 
 def test_only_what_is_all_good_is_called_so():

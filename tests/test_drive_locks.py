@@ -460,7 +460,7 @@ def test_without_a_folder_a_check_runs_as_ever_and_v_says_so(fake, open_place, m
     done = subprocess.run(command, capture_output=True, text=True, env={'HOME': '/nonexistent', 'LC_ALL': 'C'})
 
     assert done.returncode == 1, done.stdout + done.stderr
-    assert re.search(f'note: a drive that hangs may cost a process with each check.*({words})', done.stdout)
+    assert re.search(f'note: if a drive hangs, each check may leave another process behind.*({words})', done.stdout)
 
 
 @pytest.mark.long

@@ -56,7 +56,7 @@ def test_a_drive_that_answers_as_another_type_is_noted():
     asked = [SDA.device._replace(type='scsi')]
 
     assert inventory([SDA], asked, False, 'device').notes == (
-        'sda does not answer as scsi@/dev/sda and is read as /dev/sda; write that',)
+        'sda does not answer as scsi@/dev/sda, only as /dev/sda; use that address',)
 
 
 @pytest.mark.parametrize('label, names', [

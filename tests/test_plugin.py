@@ -111,11 +111,11 @@ def test_four_states_at_once_parse_as_one_nagios_result(fake):
     (['--no-such-option'], '--no-such-option'),
     (['-w', 'endurance_used'], 'metric=RANGE'),
     (['-w', 'endurance=80'], '"endurance" is no metric'),
-    (['-w', 'endurance_used=80%'], '"80%" is no Nagios range'),
-    (['-c', 'endurance_used=90:80'], '"90:80" is no Nagios range'),
+    (['-w', 'endurance_used=80%'], '"80%" is not a Nagios range'),
+    (['-c', 'endurance_used=90:80'], '"90:80" is not a Nagios range'),
     (['-w', 'endurance_used=30d:'],
-     '"30d:" is no Nagios range of a metric that is in %; d, w and y (days, weeks, years)'),
-    (['-w', 'endurance_time_left=30m:'], '"30m:" is no Nagios range; write 30d: (bad below 30 days)'),
+     '"30d:" is not a Nagios range of a metric that is in %; d, w and y (days, weeks, years)'),
+    (['-w', 'endurance_time_left=30m:'], '"30m:" is not a Nagios range; write 30d: (bad below 30 days)'),
     (['--ignore-metric', 'wear'], '"wear" is no metric'),
     (['-t', 'soon'], 'number of seconds'),
     (['--expect', '-1'], 'number of drives'),
@@ -209,7 +209,7 @@ def test_a_scan_without_drives_is_unknown(fake):
 
 
 @pytest.mark.parametrize('options, code, words', [
-    ('--no-drives=ok', 0, 'SMART OK - no drives: smartctl --scan finds none here (--no-drives ok)'),
+    ('--no-drives=ok', 0, 'SMART OK - no drives: smartctl --scan found none (--no-drives ok)'),
     ('--no-drives=warning', 1, 'SMART WARNING - no drives: '),
     ('--no-drives=critical', 2, 'SMART CRITICAL - no drives: '),
     ('--no-drives=unknown', 3, 'SMART UNKNOWN - no drives: '),

@@ -108,7 +108,7 @@ def test_an_unread_drive_under_three_names_is_one(machine):
     result = check(machine, *named, '--expect', '3', '-v')
 
     assert result.code == 2
-    assert result.first_line.startswith('SMART CRITICAL - 2 of 3 expected drives missing, 1 there; ')
+    assert result.first_line.startswith('SMART CRITICAL - 2 of 3 expected drives missing, 1 found; ')
     assert 'also reached as sat@/dev/sg0, which has SMART disabled' in result.text
 
 
@@ -179,7 +179,7 @@ def test_a_missing_drive_is_critical_by_every_kind_of_name(machine, address):
     result = check(machine, '--expect', '2', '-d', '/dev/sda', '-d', address)
 
     assert result.code == 2
-    assert result.first_line.startswith('SMART CRITICAL - 1 of 2 expected drives missing, 1 there; ')
+    assert result.first_line.startswith('SMART CRITICAL - 1 of 2 expected drives missing, 1 found; ')
     gone, = json.loads(command(machine, 'triage', '--json', '-d', address).text)['drives']
     assert gone['action'] == 'look for the drive'
 
@@ -287,7 +287,7 @@ def test_a_sas_drive_among_sata_ones_is_not_dropped(machine):
     result = check(machine, '-d', 'sat+megaraid,0-3@/dev/bus/0', '--expect', '2', '-v')
 
     assert result.code == 2 and '2 drives: 1 critical, 1 ok' in result.first_line
-    assert ('note: bus_0_megaraid_0 does not answer as sat+megaraid,0@/dev/bus/0 and is read as megaraid,0@/dev/bus/0'
+    assert ('note: bus_0_megaraid_0 does not answer as sat+megaraid,0@/dev/bus/0, only as megaraid,0@/dev/bus/0'
             in result.text)
     assert 'megaraid_1 does not answer' not in result.text
 
@@ -320,7 +320,7 @@ def test_a_volume_does_not_stand_in_for_a_drive_that_has_gone(machine):
 
     result = check(machine, '--expect', '2', '-d', '/dev/sda', '-d', '/dev/sdb')
 
-    assert 'CRITICAL - 1 of 2 expected drives missing, 1 there' in result.first_line
+    assert 'CRITICAL - 1 of 2 expected drives missing, 1 found' in result.first_line
 
 
 # --- sudo ----------------------------------------------------------------------------------------

@@ -108,11 +108,11 @@ def of_limits(data: Json, units: Mapping[str, str]) -> Iterator[Mistake]:
     for path, place, is_of_one_drive, metrics in _written_metrics(data):
         for metric, fields in metrics.items():
             if metric not in units:
-                yield Mistake((*path, metric), f'{place}: "{metric}" is no metric; {_suggestion(metric, units)}')
+                yield Mistake((*path, metric), f'{place}: "{metric}" is not a metric; {_suggestion(metric, units)}')
             yield from _of_metric((*path, metric), f'{place}, {metric}', fields, metric, units)
             if 'acknowledged' in fields and not is_of_one_drive:
                 yield Mistake((*path, metric, 'acknowledged'),
-                              f'{place}, {metric}: "acknowledged" is what one drive may have; '
+                              f'{place}, {metric}: "acknowledged" is for one drive only; '
                               'write it in overrides, with "serial" in "for"')
 
 
@@ -140,7 +140,7 @@ def _of_bound(value: Any, metric: str, units: Mapping[str, str]) -> Iterator[str
     """Yield the faults of a limit, which is a range, null, or a limit that the drive reports."""
     other, text = (value['drive'], value['else']) if isinstance(value, dict) else (_DRIVES_OWN, value)
     if other != _DRIVES_OWN and other not in units:
-        yield f'"drive": "{other}" is no metric; {_suggestion(other, units)}'
+        yield f'"drive": "{other}" is not a metric; {_suggestion(other, units)}'
     try:
         if text is not None:
             ranges.parse(text, units.get(metric, ''))

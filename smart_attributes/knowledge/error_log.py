@@ -50,7 +50,7 @@ def recent(report: Report, metrics: Mapping[str, Metric], age: float | None) -> 
     agos = [standards.seconds_since(error.hours, age) for error in report.errors if _is_data_error(error)]
     fresh = [ago for ago in agos if ago is not None and ago <= RECENT]
     if agos:
-        why = '' if fresh or None not in agos else 'data errors at an hour that the power-on time does not explain'
+        why = '' if fresh or None not in agos else 'data errors at an hour that does not fit the power-on time'
         yield Reading(RECENT_METRIC, None if why else len(fresh), metrics[RECENT_METRIC].unit,
                       Source(standards.ERROR_LOG), judged=not why, unknown=why, quiet=min(fresh, default=None))
 

@@ -48,7 +48,7 @@ def parse(text: str, unit: str = '') -> Range:
             raise ValueError
         return Range(plain)
     except (ValueError, TypeError, OverflowError):
-        raise UsageError(f'"{text[:40]}" is no Nagios range{_advice(text, unit)}') from None
+        raise UsageError(f'"{text[:40]}" is not a Nagios range{_advice(text, unit)}') from None
 
 
 def in_base_unit(text: str, unit: str) -> str:

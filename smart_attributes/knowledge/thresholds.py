@@ -135,7 +135,7 @@ class Thresholds:
     def _layers(self, metric: str, kind: str, overrides: Sequence[tuple[str, Json]]) -> list[Layer]:
         """Return the fields for a metric, in layers of descending precedence."""
         levels = {level: ranges[metric] for level, ranges in zip(LEVELS, self._command_line) if metric in ranges}
-        layers: list[Layer] = [[('command line', {**levels, 'why': 'asked for on the command line'})] if levels else []]
+        layers: list[Layer] = [[('command line', {**levels, 'why': 'set on the command line'})] if levels else []]
         layers += [[(f'{name}: {_whose(override)}', _with_reason(override, _of_kind(override['metrics'][metric], kind)))
                     for name, override in overrides
                     if rank(override) == selector and metric in override.get('metrics', ())] for selector in SELECTORS]
@@ -150,7 +150,7 @@ class Thresholds:
     def disagreements(self, device: Device, identity: Identity, family: str) -> list[str]:
         """Return a sentence for each limit of this drive that two overrides of equal rank set to different values."""
         overrides = self._overrides(device, identity, family)
-        return [f'{metric}, {field}: {who} disagree and neither is stronger; remove one of them'
+        return [f'{metric}, {field}: {who} disagree and neither takes precedence; remove one of them'
                 for metric in sorted(self.metrics() if self._has_overrides else ())
                 for layer in self._layers(metric, identity.kind, overrides) for field, who in _disagreements(layer)]
 
