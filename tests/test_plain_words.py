@@ -13,8 +13,8 @@ RULES = plain_words.rules()
 LIST = json.loads(plain_words.LIST.read_text())
 GLOSSARY = (ROOT / 'doc/glossary.md').read_text()
 
-# Percent of the sentences of each group that break a rule today. Lower a number after a merge; never raise one.
-MOST: Dict[str, float] = {'documents': 0.5, 'help': 0.0, 'messages': 6.4, 'docstrings': 0.7}
+# Percent of the sentences of each group that break a rule, rounded to a tenth. Never raise one.
+MOST: Dict[str, float] = {'documents': 0.0, 'help': 0.0, 'messages': 0.0, 'docstrings': 0.0}
 
 
 def rejected() -> List[Tuple[str, str]]:
